@@ -1,0 +1,112 @@
+/* The public functions over the verbs; argument checks, nothing else. */
+#include <stdlib.h>
+
+#include "engine/local/local.h"
+#include "ops/op.h"
+#include "systems/message.h"
+
+int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
+{
+	struct roger *roger;
+	int r;
+
+	if (!ret_roger)
+		return rg_fail(err, ROGER_EUSAGE, 0, "roger_open: no place for the handle");
+	roger = calloc(1, sizeof *roger);
+	if (!roger)
+		return rg_fail_memory(err);
+	r = rg_workspace_open(path, &roger->workspace, err);
+	if (r == ROGER_OK)
+		r = rg_local_open(roger->workspace, &roger->engine, err);
+	if (r < 0) {
+		roger_close(roger);
+		return r;
+	}
+	*ret_roger = roger;
+	return ROGER_OK;
+}
+
+struct roger *roger_close(struct roger *roger)
+{
+	if (!roger)
+		return NULL;
+	rg_engine_close(roger->engine);
+	rg_workspace_close(roger->workspace);
+	free(roger);
+	return NULL;
+}
+
+void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)
+{
+	if (!roger)
+		return;
+	roger->tell = tell;
+	roger->tell_context = context;
+	rg_engine_on_progress(roger->engine, tell, context);
+}
+
+int roger_call(struct roger *roger, const struct roger_op *op, const void *request, void *ret_reply,
+	       struct roger_err *err)
+{
+	if (!op || !request || !ret_reply)
+		return rg_fail(err, ROGER_EUSAGE, 0, "roger_call: expected a verb, a request and a place for the reply");
+	return rg_op_run(op, roger, request, ret_reply, err);
+}
+
+const struct roger_op *const *roger_ops(void)
+{
+	return rg_op_table;
+}
+
+const struct roger_record *roger_message_record(void)
+{
+	return &rg_message_record;
+}
+
+void roger_reply_free(void *reply)
+{
+	struct rg_arena *memory;
+
+	if (!reply)
+		return;
+	memory = rg_op_memory(reply);
+	rg_arena_free(memory);
+	memory = NULL;
+	memcpy(reply, &memory, sizeof memory);
+}
+
+int roger_init(const struct roger_init_request *request, struct roger_init_reply *ret_reply,
+	       struct roger_err *err)
+{
+	return roger_call(NULL, &rg_op_init, request, ret_reply, err);
+}
+
+#define VERB(verb, request, reply)                                                                             \
+	int roger_##verb(struct roger *roger, const struct request *request_, struct reply *ret_reply,         \
+			 struct roger_err *err)                                                                \
+	{                                                                                                      \
+		return roger_call(roger, &rg_op_##verb, request_, ret_reply, err);                             \
+	}
+
+VERB(send, roger_send_request, roger_send_reply)
+VERB(send_many, roger_send_many_request, roger_send_many_reply)
+VERB(inbox, roger_inbox_request, roger_inbox_reply)
+VERB(receive, roger_inbox_request, roger_inbox_reply)
+VERB(wait, roger_wait_request, roger_wait_reply)
+VERB(claim, roger_claim_request, roger_messages_reply)
+VERB(ack, roger_ack_request, roger_messages_reply)
+VERB(nack, roger_ack_request, roger_messages_reply)
+VERB(show, roger_show_request, roger_messages_reply)
+VERB(thread, roger_show_request, roger_messages_reply)
+VERB(list, roger_list_request, roger_messages_reply)
+VERB(search, roger_list_request, roger_messages_reply)
+VERB(count, roger_list_request, roger_count_reply)
+VERB(agents, roger_empty_request, roger_agents_reply)
+VERB(session, roger_session_request, roger_session_reply)
+VERB(archive, roger_archive_request, roger_archive_reply)
+VERB(cleanup, roger_cleanup_request, roger_archive_reply)
+VERB(delete, roger_archive_request, roger_archive_reply)
+VERB(stats, roger_empty_request, roger_stats_reply)
+VERB(rebuild, roger_empty_request, roger_rebuild_reply)
+VERB(verify, roger_empty_request, roger_verify_reply)
+VERB(config, roger_empty_request, roger_config_reply)

@@ -1,0 +1,100 @@
+#include "base/arena.h"
+
+#include <stdlib.h>
+
+struct block {
+	struct block *next;
+	size_t used;
+	size_t size;
+	_Alignas(16) char data[];
+};
+
+struct rg_arena {
+	struct block *blocks;
+};
+
+struct rg_arena *rg_arena_new(void)
+{
+	return calloc(1, sizeof(struct rg_arena));
+}
+
+struct rg_arena *rg_arena_free(struct rg_arena *arena)
+{
+	struct block *block, *next;
+
+	if (!arena)
+		return NULL;
+	for (block = arena->blocks; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+	free(arena);
+	return NULL;
+}
+
+static struct block *add_block(struct rg_arena *arena, size_t size)
+{
+	size_t least = arena->blocks ? 16384 : 1024;
+	struct block *block;
+
+	if (size < least)
+		size = least;
+	if (size > SIZE_MAX - sizeof *block)
+		return NULL;
+	block = malloc(sizeof *block + size);
+	if (!block)
+		return NULL;
+	block->next = arena->blocks;
+	block->used = 0;
+	block->size = size;
+	arena->blocks = block;
+	return block;
+}
+
+void *rg_arena_get(struct rg_arena *arena, size_t size)
+{
+	struct block *block = arena->blocks;
+	void *piece;
+
+	if (size > SIZE_MAX - 15)
+		return NULL;
+	size = (size + 15) & ~(size_t)15;
+	if (!block || block->size - block->used < size)
+		block = add_block(arena, size);
+	if (!block)
+		return NULL;
+
+	piece = block->data + block->used;
+	block->used += size;
+	return memset(piece, 0, size);
+}
+
+bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)
+{
+	char *copy = rg_arena_get(arena, text.length + 1);
+
+	if (!copy)
+		return false;
+	if (text.length)
+		memcpy(copy, text.data, text.length);
+	*ret = (struct roger_str){ copy, text.length };
+	return true;
+}
+
+/* Room doubles at every power of two, so a list of n costs at most 2n. */
+void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count, size_t item_size)
+{
+	void *items, *grown;
+
+	memcpy(&items, items_pointer, sizeof items);
+	if ((*count & (*count - 1)) == 0) {
+		grown = rg_arena_get(arena, (*count ? *count * 2 : 1) * item_size);
+		if (!grown)
+			return NULL;
+		if (*count)
+			memcpy(grown, items, *count * item_size);
+		items = grown;
+		memcpy((void *)(uintptr_t)items_pointer, &items, sizeof items);
+	}
+	return (char *)items + (*count)++ * item_size;
+}

@@ -1,0 +1,26 @@
+/*
+ * arena - many small pieces of memory that are freed as one.
+ *
+ * A reply and a set of decoded records own one; their slices point into it.
+ */
+#ifndef RG_ARENA_H
+#define RG_ARENA_H
+
+#include "base/str.h"
+
+struct rg_arena;
+
+/* NULL: out of memory. */
+struct rg_arena *rg_arena_new(void);
+struct rg_arena *rg_arena_free(struct rg_arena *arena);
+
+/* Zeroed memory, aligned for anything; NULL: out of memory. */
+void *rg_arena_get(struct rg_arena *arena, size_t size);
+
+/* A copy with a NUL behind it, in *ret; false: out of memory. */
+RG_CHECKED bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret);
+
+/* A list that grows by one: the place of the new item, zeroed; NULL: out of memory. */
+void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count, size_t item_size);
+
+#endif

@@ -1,0 +1,60 @@
+#include "base/id.h"
+
+#include <errno.h>
+#include <sodium.h>
+#include <sys/random.h>
+
+static int refill(struct rg_id_source *source, size_t amount, struct roger_err *err)
+{
+	ssize_t got;
+
+	while (source->left < amount) {
+		got = getrandom(source->pool + source->left, amount - source->left, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return rg_fail(err, ROGER_EIO, errno, "draw random bytes");
+		source->left += (size_t)got;
+	}
+	return ROGER_OK;
+}
+
+int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
+	      struct roger_err *err)
+{
+	static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
+	size_t length = 4, i;
+	uint64_t random;
+	int r;
+
+	if (source->left < sizeof random) {
+		source->left = 0;
+		r = refill(source, sizeof source->pool, err);
+		if (r < 0)
+			return r;
+	}
+	source->left -= sizeof random;
+	memcpy(&random, source->pool + source->left, sizeof random);
+
+	memcpy(to, "msg-", 4);
+	length += rg_print_int(to + length, now_ms);
+	to[length++] = '-';
+	for (i = 0; i < 12; i++, random >>= 5)
+		to[length++] = letters[random & 31];
+	*ret_length = length;
+	return ROGER_OK;
+}
+
+uint64_t rg_hash(uint64_t key, const void *data, size_t length)
+{
+	unsigned char key_bytes[crypto_shorthash_KEYBYTES] = { 0 }, hash[crypto_shorthash_BYTES];
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		key_bytes[i] = (unsigned char)(key >> 8 * i);
+	crypto_shorthash(hash, data, length, key_bytes);
+	for (i = 8; i > 0; i--)
+		value = value << 8 | hash[i - 1];
+	return value;
+}

@@ -1,0 +1,25 @@
+/*
+ * id - random bytes and the identifiers made of them; short keyless hashes.
+ */
+#ifndef RG_ID_H
+#define RG_ID_H
+
+#include "base/str.h"
+
+/* "msg-<ms>-<random>", seed 004: 13 digits and 12 letters, with room for more of the former. */
+#define RG_MESSAGE_ID_BYTES_MAX 40
+
+/* Random bits, drawn from the system many at a time. */
+struct rg_id_source {
+	unsigned char pool[512];
+	size_t left;
+};
+
+/* A new message id at to (RG_MESSAGE_ID_BYTES_MAX); its length through ret_length. */
+RG_CHECKED int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
+			 struct roger_err *err);
+
+/* SipHash-2-4 of the bytes under a key made of one number: quick, 64 bits, no secret. */
+uint64_t rg_hash(uint64_t key, const void *data, size_t length);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * limits - every bound roger keeps, with its unit and where it comes from.
+ *
+ * Those a person may change have their defaults here and are read through
+ * store/config.h; the rest protect roger from its input.
+ */
+#ifndef RG_LIMITS_H
+#define RG_LIMITS_H
+
+/* seed 004, "Size Limits": defaults of phase-messenger.yaml. */
+#define RG_CONTENT_CHARS_MAX 10000
+#define RG_METADATA_CHARS_MAX 5000
+#define RG_MESSAGES_PER_ISSUE_PHASE_MAX 100
+#define RG_MESSAGES_PER_ISSUE_MAX 500
+
+/* spec.md section 2, cleanup. */
+#define RG_AGE_DAYS_MAX 90
+#define RG_KEEP_PER_PHASE 10
+#define RG_KEEP_RUNS 1
+
+/* spec.md section 1: names of agents, issues and runs. */
+#define RG_NAME_CHARS_MAX 128
+
+/* A configured limit may grow to this, so that a line stays below the next bound. */
+#define RG_CONTENT_CHARS_CEILING 1000000
+
+/* A longer line of a journal is skipped and reported. */
+#define RG_LINE_BYTES_MAX (8 << 20)
+
+/* Nesting of JSON that roger reads. */
+#define RG_JSON_DEPTH_MAX 64
+
+/* Numbers of a sender stay exact in every JSON reader (below 2^53), with room. */
+#define RG_SEQ_MAX ((int64_t)1 << 48)
+#define RG_EPOCH_MAX ((int64_t)1 << 31)
+
+/* Instants: up to the year 9999. */
+#define RG_TIME_MS_MAX INT64_C(253402300799999)
+
+/* Recipients of one send; messages of one append. */
+#define RG_BATCH_MAX 4096
+
+/* Messages of one answer. */
+#define RG_PAGE_MAX 1000
+
+/* design.md: waiting for a lock is bounded, then exit 75. */
+#define RG_LOCK_WAIT_MS 10000
+
+/* design.md: a follower looks after its leader this often. */
+#define RG_LEADER_CHECK_MS 20
+
+/* spec.md section 2: leases. */
+#define RG_LEASE_MS (5 * 60 * 1000)
+#define RG_LEASE_MS_MAX (INT64_C(7) * 24 * 3600 * 1000)
+
+/* A configuration file. */
+#define RG_CONFIG_BYTES_MAX (256 << 10)
+
+/* YAML that roger reads: levels, and values; a group may hold RG_BATCH_MAX agents. */
+#define RG_YAML_DEPTH_MAX 16
+#define RG_YAML_NODES_MAX (2 * RG_BATCH_MAX)
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * nearest - "did you mean": which known word is close to a mistyped one.
+ */
+#ifndef RG_NEAREST_H
+#define RG_NEAREST_H
+
+#include "base/str.h"
+
+/*
+ * How many letters must change, be added, be left out or swap to make one word
+ * of the other; case counts half.  Words beyond 64 bytes are never near.
+ */
+size_t rg_distance(struct roger_str a, struct roger_str b);
+
+/* Near enough to suggest? */
+bool rg_is_near(struct roger_str typed, struct roger_str known);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * command - a verb on the command line: how its words become a request and
+ * its reply becomes good words.
+ *
+ * Options, help and completions are read from the verb's fields; a command
+ * adds only what is peculiar to the command line.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cli/exit.h"
+
+enum cli_form { CLI_HUMAN, CLI_JSON, CLI_JSONL };
+
+/* An option that is not a member of the request. */
+struct cli_option {
+	const char *name;  /* without dashes */
+	const char *value; /* what it takes, for help; NULL: nothing */
+	const char *help;
+};
+
+/* All that a run of a command knows. */
+struct cli_run {
+	const struct cli_command *command;
+	struct rg_arena *arena;
+	const char *workspace; /* --workspace, or NULL */
+	enum cli_form form;
+	bool quiet;
+	void *request;             /* of the verb, as parsed */
+	struct roger_str *values;  /* of command->options, in their order */
+	bool *given;
+	struct roger *roger;       /* open, unless the verb needs none */
+};
+
+struct cli_command {
+	const char *name;
+	const struct roger_op *(*op)(void); /* the verb; NULL: none, then run is there */
+	const struct cli_option *options;   /* ends with a nameless one; may be NULL */
+	const char *words;                  /* a word that may follow: "new" sets the field of that name */
+	const char *summary;                /* where there is no verb */
+	const char *examples;
+
+	/* Before the verb runs: read what options mean.  NULL: nothing to do. */
+	int (*prepare)(struct cli_run *run, struct roger_err *err);
+	/* In place of one plain call of the verb.  NULL: call and print. */
+	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
+	/* The reply for people. */
+	void (*print)(const struct cli_run *run, const void *reply);
+	/* The exit status of a reply.  NULL: CLI_DONE. */
+	int (*exit_of)(const void *reply);
+};
+
+extern const struct cli_command *const cli_commands[];
+const struct cli_command *cli_find_command(struct roger_str name);
+
+/* The verb of a command, NULL where it has none. */
+const struct roger_op *cli_op(const struct cli_command *command);
+
+/* Find a verb by name; commands use it for .op. */
+const struct roger_op *cli_op_named(const char *name);
+
+/* The value of an option of command->options; NULL data: not given. */
+struct roger_str cli_value(const struct cli_run *run, const char *option);
+bool cli_given(const struct cli_run *run, const char *option);
+
+/* Print a reply by its fields, as --json or --jsonl want it. */
+void cli_print_reply(const struct cli_run *run, const struct roger_record *record, const void *reply);
+
+/* A field's option name: dashes for underscores. */
+void cli_option_name(const struct roger_field *field, char to[64]);
+
+/* help.c */
+void cli_print_help(FILE *to);
+void cli_print_command_help(FILE *to, const struct cli_command *command);
+
+/* parse.c: argv behind the command's name into run->request and run->values. */
+RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,
+			 struct roger_err *err);
+
+#endif

@@ -1,0 +1,341 @@
+/*
+ * help, completion, and the hidden __complete that answers the shells:
+ * commands, options, agents, issues, ids, as the words so far ask for.
+ */
+#include "cli/command.h"
+#include "cli/term.h"
+
+#include "data/record.h"
+
+/* ----------------------------------------------------------------- help -- */
+
+/* Commands without a verb take their words raw: a request of one list. */
+struct words_request {
+	struct roger_strs words;
+};
+static const struct roger_field words_fields[] = {
+	{ "words", ROGER_TEXTS, offsetof(struct words_request, words), ROGER_PLACE, NULL, NULL, "" },
+	{ 0 },
+};
+static const struct roger_record words_record = { "words", sizeof(struct words_request), words_fields };
+static const struct roger_record nothing_record = { "nothing", sizeof(void *), words_fields + 1 };
+
+static int run_nothing(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	(void)roger;
+	(void)request;
+	(void)reply;
+	(void)err;
+	return ROGER_OK;
+}
+
+static const struct roger_op words_op = { .name = "words",
+					  .summary = "",
+					  .examples = "",
+					  .flags = ROGER_NO_WORKSPACE,
+					  .request = &words_record,
+					  .reply = &nothing_record,
+					  .run = run_nothing };
+
+static const struct roger_op *op_words(void)
+{
+	return &words_op;
+}
+
+static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct words_request *request = run->request;
+	const struct cli_command *command;
+
+	*ret_exit = CLI_DONE;
+	if (request->words.count == 0) {
+		cli_print_help(stdout);
+		return ROGER_OK;
+	}
+	command = cli_find_command(request->words.items[0]);
+	if (!command)
+		return rg_fail(err, ROGER_EUSAGE, 0, "no command of that name; see `roger help`");
+	cli_print_command_help(stdout, command);
+	return ROGER_OK;
+}
+
+const struct cli_command cli_help = {
+	.name = "help",
+	.op = op_words,
+	.summary = "tell about a command",
+	.examples = "roger help\nroger help send\n",
+	.run = run_help,
+};
+
+/* ----------------------------------------------------------- completion -- */
+
+static const char bash_script[] =
+	"_roger() {\n"
+	"\tlocal IFS=$'\\n'\n"
+	"\tlocal line=\"${COMP_LINE:0:COMP_POINT}\" words\n"
+	"\tIFS=$' \\t\\n' read -r -a words <<<\"$line\"\n"
+	"\t[[ $line == *' ' ]] && words+=('')\n"
+	"\tlocal last=\"${words[${#words[@]}-1]}\" cut=''\n"
+	"\t# readline breaks words at colons: give back only what follows the last one.\n"
+	"\t[[ $last == *:* && $COMP_WORDBREAKS == *:* ]] && cut=\"${last%:*}:\"\n"
+	"\tCOMPREPLY=()\n"
+	"\tlocal one\n"
+	"\twhile IFS= read -r one; do COMPREPLY+=(\"${one#\"$cut\"}\"); done < <(\"${words[0]}\" __complete -- \"${words[@]:1}\" 2>/dev/null)\n"
+	"}\n"
+	"complete -o default -F _roger roger\n";
+
+static const char zsh_script[] =
+	"#compdef roger\n"
+	"_roger() {\n"
+	"\tlocal -a found\n"
+	"\tfound=(\"${(@f)$(\"${words[1]}\" __complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+	"\tcompadd -Q -- \"${(@)found:#}\"\n"
+	"}\n"
+	"if [ \"$funcstack[1]\" = \"_roger\" ]; then _roger \"$@\"; else compdef _roger roger; fi\n";
+
+static const char fish_script[] =
+	"function __roger_complete\n"
+	"\tset -l words (commandline -opc) (commandline -ct)\n"
+	"\t$words[1] __complete -- $words[2..-1] 2>/dev/null\n"
+	"end\n"
+	"complete -c roger -f -a '(__roger_complete)'\n";
+
+static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct words_request *request = run->request;
+	struct roger_str shell = request->words.count == 1 ? request->words.items[0] : RG_STR("");
+
+	*ret_exit = CLI_DONE;
+	if (rg_str_is(shell, "bash"))
+		fputs(bash_script, stdout);
+	else if (rg_str_is(shell, "zsh"))
+		fputs(zsh_script, stdout);
+	else if (rg_str_is(shell, "fish"))
+		fputs(fish_script, stdout);
+	else
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger completion bash`, `zsh` or `fish`");
+	return ROGER_OK;
+}
+
+const struct cli_command cli_completion = {
+	.name = "completion",
+	.op = op_words,
+	.summary = "print completions for bash, zsh or fish",
+	.examples = "eval \"$(roger completion bash)\"\nroger completion fish > ~/.config/fish/completions/roger.fish\n",
+	.run = run_completion,
+};
+
+/* ------------------------------------------------------------ __complete -- */
+
+struct completing {
+	struct roger_strs words;
+	struct roger_str last; /* what is being typed */
+	const char *workspace;
+	const struct cli_command *command; /* NULL: not typed yet */
+};
+
+static bool starts_with(struct roger_str text, struct roger_str start)
+{
+	return text.length >= start.length &&
+	       (start.length == 0 || memcmp(text.data, start.data, start.length) == 0);
+}
+
+/* Names of agents and issues need no quoting; whatever does is not offered. */
+static void offer(const struct completing *completing, struct roger_str text)
+{
+	if (text.length && starts_with(text, completing->last) && (rg_name_valid(text) || text.data[0] == '-'))
+		printf("%.*s\n", RG_STR_ARGS(text));
+}
+
+static void offer_commands(const struct completing *completing)
+{
+	size_t i;
+
+	for (i = 0; cli_commands[i]; i++)
+		if (cli_commands[i]->name[0] != '_')
+			offer(completing, rg_str(cli_commands[i]->name));
+}
+
+static void offer_dashed(const struct completing *completing, const char *name)
+{
+	char text[80];
+
+	snprintf(text, sizeof text, "--%s", name);
+	offer(completing, rg_str(text));
+}
+
+static void offer_options(const struct completing *completing)
+{
+	static const char *const common[] = { "workspace", "as", "json", "jsonl", "color", "quiet", "help" };
+	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
+	const struct cli_option *option = completing->command ? completing->command->options : NULL;
+	const struct roger_field *field;
+	char name[64];
+	size_t i;
+
+	for (field = op ? op->request->fields : NULL; field && field->name; field++) {
+		if ((field->flags & (ROGER_SELF | ROGER_HIDDEN)) || field->kind == ROGER_RECORDS)
+			continue;
+		cli_option_name(field, name);
+		offer_dashed(completing, name);
+	}
+	for (; option && option->name; option++)
+		offer_dashed(completing, option->name);
+	for (i = 0; i < sizeof common / sizeof *common; i++)
+		offer_dashed(completing, common[i]);
+}
+
+static void offer_agents(const struct completing *completing, struct roger *roger)
+{
+	const struct roger_empty_request request = { 0 };
+	struct roger_agents_reply reply;
+	size_t i;
+
+	if (roger_agents(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.agents.count; i++)
+		offer(completing, reply.agents.items[i].name);
+	roger_reply_free(&reply);
+}
+
+/* The newest messages: their ids, or their issues, each once. */
+static void offer_recent(const struct completing *completing, struct roger *roger, bool issues)
+{
+	const struct roger_list_request request = { .newest = true, .limit = issues ? 1000 : 100 };
+	struct roger_messages_reply reply;
+	size_t i, k;
+
+	if (roger_list(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.messages.count; i++) {
+		for (k = 0; issues && k < i; k++)
+			if (rg_str_equal(reply.messages.items[k].issue_id, reply.messages.items[i].issue_id))
+				break;
+		if (!issues || k == i)
+			offer(completing, issues ? reply.messages.items[i].issue_id : reply.messages.items[i].id);
+	}
+	roger_reply_free(&reply);
+}
+
+static void offer_names(const struct completing *completing, const char *const *names)
+{
+	for (; names && *names; names++)
+		offer(completing, rg_str(*names));
+}
+
+static const struct roger_field *field_named(const struct completing *completing, struct roger_str option)
+{
+	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
+	const struct roger_field *field;
+	char name[64];
+
+	for (field = op ? op->request->fields : NULL; field && field->name; field++) {
+		cli_option_name(field, name);
+		if (rg_str_is(option, name))
+			return field;
+	}
+	return NULL;
+}
+
+/* Values by the field's name: what a person would expect to see there. */
+static void offer_values(const struct completing *completing, const struct roger_field *field)
+{
+	struct roger *roger = NULL;
+
+	if (field && field->kind == ROGER_ENUM) {
+		offer_names(completing, field->names);
+		return;
+	}
+	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS && field->kind != ROGER_TEXT)
+		return;
+	if (roger_open(completing->workspace, &roger, NULL) < 0)
+		return;
+	if (!field || strcmp(field->name, "from") == 0 || strcmp(field->name, "to") == 0)
+		offer_agents(completing, roger);
+	else if (strcmp(field->name, "issue") == 0)
+		offer_recent(completing, roger, true);
+	else if (strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
+		 strcmp(field->name, "after") == 0)
+		offer_recent(completing, roger, false);
+	roger_close(roger);
+}
+
+static const struct roger_field *first_place(const struct completing *completing)
+{
+	const struct roger_op *op = cli_op(completing->command);
+	const struct roger_field *field;
+
+	for (field = op ? op->request->fields : NULL; field && field->name; field++)
+		if (field->flags & ROGER_PLACE)
+			return field;
+	return NULL;
+}
+
+static void read_words(struct completing *completing)
+{
+	struct roger_str word;
+	size_t i;
+
+	for (i = 0; i + 1 < completing->words.count; i++) {
+		word = completing->words.items[i];
+		if (rg_str_is(word, "--workspace") && i + 2 < completing->words.count)
+			completing->workspace = completing->words.items[++i].data;
+		else if (!completing->command && word.length && word.data[0] != '-')
+			completing->command = cli_find_command(word);
+	}
+	if (completing->words.count)
+		completing->last = completing->words.items[completing->words.count - 1];
+}
+
+static void answer(const struct completing *completing)
+{
+	struct roger_str before = { "", 0 };
+	const struct roger_field *field;
+
+	if (completing->words.count > 1)
+		before = completing->words.items[completing->words.count - 2];
+	if (rg_str_is(before, "--as")) {
+		offer_values(completing, NULL);
+		return;
+	}
+	if (before.length > 2 && memcmp(before.data, "--", 2) == 0) {
+		field = field_named(completing, (struct roger_str){ before.data + 2, before.length - 2 });
+		if (field && field->kind != ROGER_BOOL) {
+			offer_values(completing, field);
+			return;
+		}
+	}
+	if (completing->last.length && completing->last.data[0] == '-') {
+		offer_options(completing);
+	} else if (!completing->command) {
+		offer_commands(completing);
+	} else if (completing->command == &cli_completion) {
+		offer_names(completing, (const char *const[]){ "bash", "zsh", "fish", NULL });
+	} else if (completing->command == &cli_help) {
+		offer_commands(completing);
+	} else if (completing->command->words) {
+		offer_names(completing, (const char *const[]){ "show", "new", NULL });
+	} else if (first_place(completing)) {
+		offer_values(completing, first_place(completing));
+	}
+}
+
+static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct words_request *request = run->request;
+	struct completing completing = { .words = request->words, .workspace = run->workspace };
+
+	(void)err;
+	*ret_exit = CLI_DONE;
+	read_words(&completing);
+	answer(&completing);
+	return ROGER_OK;
+}
+
+const struct cli_command cli_complete = {
+	.name = "__complete",
+	.op = op_words,
+	.summary = "",
+	.examples = "",
+	.run = run_complete,
+};

@@ -1,0 +1,105 @@
+/* list and search: page by page until the end, unless a limit is given.  count. */
+#include "cli/command.h"
+#include "cli/mail.h"
+#include "data/record.h"
+
+#include "cli/term.h"
+
+/* One page; *ret_next (in arena) is where the next one starts, "" at the end. */
+static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *ret_next, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	struct roger_messages_reply reply;
+	struct rg_buf line;
+	size_t i;
+	int r;
+
+	r = roger_call(run->roger, op, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < reply.messages.count; i++) {
+		if (run->form == CLI_HUMAN) {
+			cli_print_summary(&reply.messages.items[i]);
+			continue;
+		}
+		rg_buf_init(&line, SIZE_MAX);
+		rg_record_encode(roger_message_record(), &reply.messages.items[i], &line);
+		if (run->form == CLI_JSON && *printed + (int64_t)i)
+			fputc(',', stdout);
+		if (!line.failed)
+			cli_print_json(stdout, rg_buf_str(&line));
+		rg_buf_deinit(&line);
+	}
+	*printed += (int64_t)reply.messages.count;
+	r = rg_arena_copy(run->arena, reply.next, ret_next) ? ROGER_OK : rg_fail_memory(err);
+	roger_reply_free(&reply);
+	return r;
+}
+
+static void print_end(const struct cli_run *run, int64_t printed, struct roger_str next)
+{
+	struct rg_buf text;
+
+	if (run->form == CLI_JSON) {
+		rg_buf_init(&text, 65536);
+		rg_buf_add_text(&text, next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
+		if (next.length)
+			rg_json_add_string(&text, next);
+		rg_buf_add_char(&text, '}');
+		cli_print_json(stdout, rg_buf_str(&text));
+		rg_buf_deinit(&text);
+	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
+		fputs("go on with --after ", stdout);
+		cli_print_text(stdout, next, false);
+		fputc('\n', stdout);
+	} else if (run->form == CLI_HUMAN && !run->quiet && printed == 0) {
+		fputs("no messages\n", stdout);
+	}
+}
+
+static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_list_request *request = run->request;
+	bool all = request->limit == 0;
+	struct roger_str next;
+	int64_t printed = 0;
+	int r;
+
+	if (run->form == CLI_JSON)
+		fputs("{\"messages\":[", stdout);
+	do {
+		r = print_page(run, &printed, &next, err);
+		request->after = next;
+	} while (r == ROGER_OK && all && next.length && !ferror(stdout));
+	if (r < 0)
+		return r;
+	print_end(run, printed, next);
+	*ret_exit = printed || strcmp(run->command->name, "list") == 0 ? CLI_DONE : CLI_NOTHING;
+	return ROGER_OK;
+}
+
+static const struct roger_op *op_list(void)
+{
+	return cli_op_named("list");
+}
+
+static const struct roger_op *op_search(void)
+{
+	return cli_op_named("search");
+}
+
+const struct cli_command cli_list = { .name = "list", .op = op_list, .run = run_list };
+const struct cli_command cli_search = { .name = "search", .op = op_search, .run = run_list };
+
+static void print_count(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	printf("%lld\n", (long long)((const struct roger_count_reply *)reply)->count);
+}
+
+static const struct roger_op *op_count(void)
+{
+	return cli_op_named("count");
+}
+
+const struct cli_command cli_count = { .name = "count", .op = op_count, .print = print_count };

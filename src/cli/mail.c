@@ -1,0 +1,256 @@
+/* inbox, receive, claim, ack, nack, show, thread, wait. */
+#include "cli/mail.h"
+
+#include "base/clock.h"
+#include "cli/term.h"
+
+enum { SUMMARY_CHARS = 60 };
+
+static const char *type_name(const struct roger_message *message)
+{
+	static const char *const names[] = { "context", "result", "decision", "data" };
+
+	return names[message->message_type];
+}
+
+static void print_route(const struct roger_message *message)
+{
+	fputs(cli_style(CLI_BOLD), stdout);
+	cli_print_text(stdout, message->from_phase, false);
+	if (message->seq)
+		printf(" #%lld", (long long)message->seq);
+	fputs(cli_style(CLI_PLAIN), stdout);
+	fputs(" -> ", stdout);
+	cli_print_text(stdout, message->to_phase, false);
+}
+
+static void print_state(const struct roger_message *message)
+{
+	if (message->archived_at_ms) {
+		printf("  %sarchived: ", cli_style(CLI_DIM));
+		cli_print_text(stdout, message->archive_reason, false);
+		fputs(cli_style(CLI_PLAIN), stdout);
+	} else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms()) {
+		printf("  %sclaimed by ", cli_style(CLI_YELLOW));
+		cli_print_text(stdout, message->claimed_by, false);
+		fputs(" until ", stdout);
+		cli_print_time(stdout, message->claimed_until_ms);
+		fputs(cli_style(CLI_PLAIN), stdout);
+	}
+}
+
+void cli_print_message(const struct roger_message *message)
+{
+	print_route(message);
+	printf("  %s%s  ", cli_style(CLI_CYAN), type_name(message));
+	cli_print_text(stdout, message->issue_id, false);
+	if (message->run_counter != 1)
+		printf(" run %lld", (long long)message->run_counter);
+	printf("%s  %s", cli_style(CLI_PLAIN), cli_style(CLI_DIM));
+	cli_print_time(stdout, message->created_at_ms);
+	fputs("  ", stdout);
+	cli_print_text(stdout, message->id, false);
+	fputs(cli_style(CLI_PLAIN), stdout);
+	print_state(message);
+	fputc('\n', stdout);
+	if (message->reply_to.length) {
+		printf("    %sin reply to ", cli_style(CLI_DIM));
+		cli_print_text(stdout, message->reply_to, false);
+		printf("%s\n", cli_style(CLI_PLAIN));
+	}
+	cli_print_body(stdout, message->content, "    ");
+	if (message->metadata.length) {
+		fputs(cli_style(CLI_DIM), stdout);
+		cli_print_body(stdout, message->metadata, "    ");
+		fputs(cli_style(CLI_PLAIN), stdout);
+	}
+}
+
+/* The first line, as far as it fits. */
+static struct roger_str head_of(struct roger_str content, bool *ret_cut)
+{
+	size_t at = 0, chars = 0, step;
+	uint32_t c;
+
+	while (at < content.length && chars < SUMMARY_CHARS) {
+		step = rg_utf8_next(content.data + at, content.length - at, &c);
+		if (!step || c == '\n')
+			break;
+		at += step;
+		chars++;
+	}
+	*ret_cut = at < content.length;
+	return (struct roger_str){ content.data, at };
+}
+
+void cli_print_summary(const struct roger_message *message)
+{
+	struct roger_str head;
+	bool cut;
+
+	fputs(cli_style(CLI_DIM), stdout);
+	cli_print_time(stdout, message->created_at_ms);
+	fputs("  ", stdout);
+	cli_print_text(stdout, message->id, false);
+	printf("%s %s ", cli_style(CLI_PLAIN), message->read || message->archived_at_ms ? " " : "*");
+	print_route(message);
+	printf("  %s%s  ", cli_style(CLI_CYAN), type_name(message));
+	cli_print_text(stdout, message->issue_id, false);
+	printf("%s  ", cli_style(CLI_PLAIN));
+	head = head_of(message->content, &cut);
+	cli_print_text(stdout, head, false);
+	fputs(cut ? "...\n" : "\n", stdout);
+}
+
+static void print_messages(const struct roger_messages *messages)
+{
+	size_t i;
+
+	for (i = 0; i < messages->count; i++) {
+		if (i)
+			fputc('\n', stdout);
+		cli_print_message(&messages->items[i]);
+	}
+}
+
+/* ------------------------------------------------------- inbox, receive -- */
+
+static void print_inbox(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_inbox_reply *reply = reply_;
+	bool look = strcmp(run->command->name, "inbox") == 0;
+	int64_t more = reply->unread - (look ? (int64_t)reply->messages.count : 0);
+
+	if (reply->messages.count == 0) {
+		fputs("no mail\n", stdout);
+		return;
+	}
+	print_messages(&reply->messages);
+	if (more > 0)
+		printf("\n%s%lld more unread%s\n", cli_style(CLI_DIM), (long long)more, cli_style(CLI_PLAIN));
+}
+
+static int exit_of_inbox(const void *reply)
+{
+	return ((const struct roger_inbox_reply *)reply)->messages.count ? CLI_DONE : CLI_NOTHING;
+}
+
+static const struct roger_op *op_inbox(void)
+{
+	return cli_op_named("inbox");
+}
+
+static const struct roger_op *op_receive(void)
+{
+	return cli_op_named("receive");
+}
+
+const struct cli_command cli_inbox = {
+	.name = "inbox", .op = op_inbox, .print = print_inbox, .exit_of = exit_of_inbox
+};
+const struct cli_command cli_receive = {
+	.name = "receive", .op = op_receive, .print = print_inbox, .exit_of = exit_of_inbox
+};
+
+/* ----------------------------------------------------------------- wait -- */
+
+/* A pointer without content. */
+static void print_wait(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_wait_reply *reply = reply_;
+
+	(void)run;
+	if (!reply->found)
+		return;
+	cli_print_text(stdout, reply->id, false);
+	fputs(" from ", stdout);
+	cli_print_text(stdout, reply->from_phase, false);
+	if (reply->seq)
+		printf(" #%lld", (long long)reply->seq);
+	fputs(" in ", stdout);
+	cli_print_text(stdout, reply->issue_id, false);
+	fputc('\n', stdout);
+}
+
+static int exit_of_wait(const void *reply)
+{
+	return ((const struct roger_wait_reply *)reply)->found ? CLI_DONE : CLI_NOTHING;
+}
+
+static const struct roger_op *op_wait(void)
+{
+	return cli_op_named("wait");
+}
+
+const struct cli_command cli_wait = { .name = "wait", .op = op_wait, .print = print_wait, .exit_of = exit_of_wait };
+
+/* ----------------------------------------------------- claim, ack, nack -- */
+
+static void print_claim(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_messages_reply *reply = reply_;
+
+	(void)run;
+	if (reply->messages.count == 0)
+		fputs("nothing to claim\n", stdout);
+	print_messages(&reply->messages);
+}
+
+static int exit_of_messages(const void *reply)
+{
+	return ((const struct roger_messages_reply *)reply)->messages.count ? CLI_DONE : CLI_NOTHING;
+}
+
+static void print_decided(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_messages_reply *reply = reply_;
+	size_t i;
+
+	for (i = 0; i < reply->messages.count; i++) {
+		fputs(strcmp(run->command->name, "ack") == 0 ? "acked " : "gave back ", stdout);
+		cli_print_text(stdout, reply->messages.items[i].id, false);
+		fputc('\n', stdout);
+	}
+}
+
+static const struct roger_op *op_claim(void)
+{
+	return cli_op_named("claim");
+}
+
+static const struct roger_op *op_ack(void)
+{
+	return cli_op_named("ack");
+}
+
+static const struct roger_op *op_nack(void)
+{
+	return cli_op_named("nack");
+}
+
+const struct cli_command cli_claim = {
+	.name = "claim", .op = op_claim, .print = print_claim, .exit_of = exit_of_messages
+};
+const struct cli_command cli_ack = { .name = "ack", .op = op_ack, .print = print_decided };
+const struct cli_command cli_nack = { .name = "nack", .op = op_nack, .print = print_decided };
+
+/* --------------------------------------------------------- show, thread -- */
+
+static void print_show(const struct cli_run *run, const void *reply_)
+{
+	(void)run;
+	print_messages(&((const struct roger_messages_reply *)reply_)->messages);
+}
+
+static const struct roger_op *op_show(void)
+{
+	return cli_op_named("show");
+}
+
+static const struct roger_op *op_thread(void)
+{
+	return cli_op_named("thread");
+}
+
+const struct cli_command cli_show = { .name = "show", .op = op_show, .print = print_show };
+const struct cli_command cli_thread = { .name = "thread", .op = op_thread, .print = print_show };

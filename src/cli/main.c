@@ -1,0 +1,329 @@
+/* roger's command line: find the command, parse, call, print, exit. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+/* ------------------------------------------------------------ commands -- */
+
+const struct cli_command *cli_find_command(struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; cli_commands[i]; i++)
+		if (rg_str_is(name, cli_commands[i]->name))
+			return cli_commands[i];
+	return NULL;
+}
+
+const struct roger_op *cli_op(const struct cli_command *command)
+{
+	return command->op ? command->op() : NULL;
+}
+
+const struct roger_op *cli_op_named(const char *name)
+{
+	const struct roger_op *const *op;
+
+	for (op = roger_ops(); *op; op++)
+		if (strcmp((*op)->name, name) == 0)
+			return *op;
+	rg_assert(!"a verb of that name");
+	return NULL;
+}
+
+static int option_index(const struct cli_run *run, const char *name)
+{
+	const struct cli_option *option = run->command->options;
+	int i;
+
+	for (i = 0; option && option[i].name; i++)
+		if (strcmp(option[i].name, name) == 0)
+			return i;
+	rg_assert(!"an option of that name");
+	return -1;
+}
+
+bool cli_given(const struct cli_run *run, const char *option)
+{
+	return run->given[option_index(run, option)];
+}
+
+struct roger_str cli_value(const struct cli_run *run, const char *option)
+{
+	return run->values[option_index(run, option)];
+}
+
+/* -------------------------------------------------------------- output -- */
+
+static void print_line(const struct roger_record *record, const void *item)
+{
+	struct rg_buf line;
+
+	rg_buf_init(&line, SIZE_MAX);
+	rg_record_encode(record, item, &line);
+	if (!line.failed)
+		cli_print_json(stdout, rg_buf_str(&line));
+	rg_buf_deinit(&line);
+}
+
+void cli_print_reply(const struct cli_run *run, const struct roger_record *record, const void *reply)
+{
+	const struct roger_field *field = record->fields;
+	const struct {
+		const char *items;
+		size_t count;
+	} *list;
+	size_t i;
+
+	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
+		print_line(record, reply);
+		return;
+	}
+	list = rg_field_at(field, reply);
+	for (i = 0; i < list->count; i++)
+		print_line(field->record, list->items + i * field->record->size);
+}
+
+/* An error as an object, for --json. */
+struct error_object {
+	int64_t exit;
+	struct roger_str code, message, member;
+	bool retryable;
+};
+
+#define AT(member) offsetof(struct error_object, member)
+static const struct roger_field error_fields[] = {
+	{ "code", ROGER_TEXT, AT(code), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "exit", ROGER_INT, AT(exit), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "message", ROGER_TEXT, AT(message), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "member", ROGER_TEXT, AT(member), ROGER_SPARE, NULL, NULL, "" },
+	{ "retryable", ROGER_BOOL, AT(retryable), ROGER_REQUIRED, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record error_record = { "error", sizeof(struct error_object), error_fields };
+
+static const char *code_name(int status)
+{
+	switch (status) {
+	case CLI_USAGE:
+		return "usage";
+	case CLI_DATA:
+		return "data";
+	case CLI_NO_SUCH:
+		return "no_such";
+	case CLI_ENGINE:
+		return "engine";
+	case CLI_CANT_CREATE:
+		return "cannot_create";
+	case CLI_IO:
+		return "io";
+	case CLI_RETRY:
+		return "retry";
+	case CLI_REFUSED:
+		return "refused";
+	case CLI_CONFIG:
+		return "config";
+	default:
+		return "bug";
+	}
+}
+
+static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
+{
+	int status = cli_exit_of(code);
+	const struct error_object object = { status, rg_str(code_name(status)), rg_str(err->message),
+					     rg_str(err->member), status == CLI_RETRY || status == CLI_IO };
+	struct rg_buf line;
+
+	cli_progress_end();
+	if (run->form == CLI_HUMAN) {
+		fputs("roger: ", stderr);
+		cli_print_text(stderr, rg_str(err->message), false);
+		fputc('\n', stderr);
+		return;
+	}
+	rg_buf_init(&line, 65536);
+	rg_buf_add_text(&line, "{\"error\":");
+	rg_record_encode(&error_record, &object, &line);
+	rg_buf_add_char(&line, '}');
+	cli_print_json(stderr, rg_buf_str(&line));
+	rg_buf_deinit(&line);
+}
+
+/* What was printed must have arrived. */
+static int flush_output(const struct cli_run *run, int status)
+{
+	struct roger_err err;
+
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE)
+		return status ? status : CLI_IO;
+	rg_fail(&err, ROGER_EIO, errno, "write to standard output");
+	print_error(run, ROGER_EIO, &err);
+	return CLI_IO;
+}
+
+/* -------------------------------------------------------------- running -- */
+
+static int call(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct cli_command *command = run->command;
+	const struct roger_op *op = cli_op(command);
+	void *reply = rg_arena_get(run->arena, op->reply->size);
+	int r;
+
+	if (!reply)
+		return rg_fail_memory(err);
+	r = roger_call(run->roger, op, run->request, reply, err);
+	cli_progress_end();
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, op->reply, reply);
+	else if (!run->quiet && command->print)
+		command->print(run, reply);
+	*ret_exit = command->exit_of ? command->exit_of(reply) : CLI_DONE;
+	roger_reply_free(reply);
+	return ROGER_OK;
+}
+
+static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	int r;
+
+	if (op && !(op->flags & ROGER_NO_WORKSPACE)) {
+		r = roger_open(run->workspace, &run->roger, err);
+		if (r < 0)
+			return r;
+		roger_on_progress(run->roger, cli_progress, NULL);
+	}
+	return run->command->run ? run->command->run(run, ret_exit, err) : call(run, ret_exit, err);
+}
+
+static int prepare_run(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	const struct cli_option *option = run->command->options;
+	size_t count = 0;
+
+	while (option && option[count].name)
+		count++;
+	run->request = rg_arena_get(run->arena, op ? op->request->size : 1);
+	run->values = rg_arena_get(run->arena, (count + 1) * sizeof *run->values);
+	run->given = rg_arena_get(run->arena, (count + 1) * sizeof *run->given);
+	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int run_command(struct cli_run *run, int argc, char **argv)
+{
+	struct roger_err err = { 0 };
+	const char *colour;
+	bool help = false;
+	int status = CLI_DONE, r;
+
+	r = prepare_run(run, &err);
+	if (r == ROGER_OK)
+		r = cli_parse(run, argc, argv, &colour, &help, &err);
+	if (r == ROGER_OK && help) {
+		cli_print_command_help(stdout, run->command);
+	} else if (r == ROGER_OK) {
+		cli_term_init(colour);
+		r = open_and_run(run, &status, &err);
+	}
+	run->roger = roger_close(run->roger);
+	if (r < 0) {
+		print_error(run, r, &err);
+		status = cli_exit_of(r);
+	}
+	return flush_output(run, status);
+}
+
+static int no_such_command(const char *word)
+{
+	const char *nearest = NULL;
+	size_t least = SIZE_MAX, distance, i;
+
+	for (i = 0; cli_commands[i]; i++) {
+		distance = rg_distance(rg_str(word), rg_str(cli_commands[i]->name));
+		if (distance < least && rg_is_near(rg_str(word), rg_str(cli_commands[i]->name))) {
+			least = distance;
+			nearest = cli_commands[i]->name;
+		}
+	}
+	fputs("roger: no command '", stderr);
+	cli_print_text(stderr, rg_str(word), false);
+	if (nearest)
+		fprintf(stderr, "'; did you mean '%s'?\n", nearest);
+	else
+		fputs("'; see `roger --help`\n", stderr);
+	return CLI_USAGE;
+}
+
+/* Options may stand before the command: find where it is. */
+static int find_word(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--workspace") == 0 || strcmp(argv[i], "--as") == 0 ||
+		    strcmp(argv[i], "--color") == 0)
+			i++;
+		else if (argv[i][0] != '-')
+			return i;
+	}
+	return argc;
+}
+
+static int no_command(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--version") == 0) {
+			puts("roger " ROGER_VERSION);
+			return fflush(stdout) ? CLI_IO : CLI_DONE;
+		}
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+			cli_print_help(stdout);
+			return fflush(stdout) ? CLI_IO : CLI_DONE;
+		}
+	}
+	cli_print_help(stderr);
+	return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	int word = find_word(argc, argv), status;
+	struct cli_run run = { 0 };
+
+	/* A closed pipe is an error of a write, not a death in the middle of something. */
+	signal(SIGPIPE, SIG_IGN);
+	umask(077);
+	if (word >= argc)
+		return no_command(argc, argv);
+	run.command = cli_find_command(rg_str(argv[word]));
+	if (!run.command)
+		return no_such_command(argv[word]);
+	run.arena = rg_arena_new();
+	if (!run.arena) {
+		fputs("roger: out of memory\n", stderr);
+		return CLI_IO;
+	}
+	/* Take the command's name out; what stood before it are options like those behind. */
+	memmove(argv + 2, argv + 1, (size_t)(word - 1) * sizeof *argv);
+	status = run_command(&run, argc - 2, argv + 2);
+	rg_arena_free(run.arena);
+	return status;
+}

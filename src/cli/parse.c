@@ -1,0 +1,334 @@
+/* Words of a command line into a request, by the verb's fields. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "data/record.h"
+
+/* Options of every command. */
+static const struct cli_option common[] = {
+	{ "workspace", "DIR", "" }, { "as", "NAME", "" }, { "json", NULL, "" },	 { "jsonl", NULL, "" },
+	{ "color", "WHEN", "" },    { "quiet", NULL, "" }, { "help", NULL, "" },
+};
+
+struct parser {
+	struct cli_run *run;
+	const struct roger_record *record; /* NULL: no verb */
+	int argc;
+	char **argv;
+	int at;
+	struct roger_str as;
+	const char *colour;
+	bool help;
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} places; /* words that are no options */
+};
+
+void cli_option_name(const struct roger_field *field, char to[64])
+{
+	size_t i;
+
+	snprintf(to, 64, "%s", field->name);
+	for (i = 0; to[i]; i++)
+		if (to[i] == '_')
+			to[i] = '-';
+}
+
+static bool is_option(const struct roger_field *field)
+{
+	return !(field->flags & (ROGER_SELF | ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_RECORDS &&
+	       field->kind != ROGER_MEMBERS;
+}
+
+static const struct roger_field *find_field(const struct parser *parser, struct roger_str name)
+{
+	const struct roger_field *field;
+	char option[64];
+
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+		cli_option_name(field, option);
+		if (is_option(field) && rg_str_is(name, option))
+			return field;
+	}
+	return NULL;
+}
+
+static void consider(struct roger_str typed, const char *known, const char **nearest, size_t *least)
+{
+	size_t distance = rg_distance(typed, rg_str(known));
+
+	if (distance < *least && rg_is_near(typed, rg_str(known))) {
+		*least = distance;
+		*nearest = known;
+	}
+}
+
+static int unknown_option(struct parser *parser, struct roger_str name, struct roger_err *err)
+{
+	const struct cli_option *option;
+	const struct roger_field *field;
+	static char field_option[64];
+	const char *nearest = NULL;
+	size_t least = SIZE_MAX, i;
+
+	for (i = 0; i < sizeof common / sizeof *common; i++)
+		consider(name, common[i].name, &nearest, &least);
+	for (option = parser->run->command->options; option && option->name; option++)
+		consider(name, option->name, &nearest, &least);
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+		char candidate[64];
+
+		if (!is_option(field))
+			continue;
+		cli_option_name(field, candidate);
+		if (rg_distance(name, rg_str(candidate)) < least && rg_is_near(name, rg_str(candidate))) {
+			memcpy(field_option, candidate, sizeof candidate);
+			consider(name, field_option, &nearest, &least);
+		}
+	}
+	if (nearest)
+		return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; did you mean '--%s'?",
+			       name.length < 64 ? (int)name.length : 64, name.data, nearest);
+	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
+		       name.length < 64 ? (int)name.length : 64, name.data, parser->run->command->name);
+}
+
+/* The value of an option: behind '=', or the next word. */
+static int take_value(struct parser *parser, struct roger_str name, const char *equals, struct roger_str *ret,
+		      struct roger_err *err)
+{
+	if (equals) {
+		*ret = rg_str(equals + 1);
+		return ROGER_OK;
+	}
+	if (parser->at >= parser->argc)
+		return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value", RG_STR_ARGS(name));
+	*ret = rg_str(parser->argv[parser->at++]);
+	return ROGER_OK;
+}
+
+static int no_value(struct roger_str name, const char *equals, struct roger_err *err)
+{
+	if (!equals)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' takes no value", RG_STR_ARGS(name));
+}
+
+static int take_common(struct parser *parser, const struct cli_option *option, struct roger_str name,
+		       const char *equals, struct roger_err *err)
+{
+	struct roger_str value = { "", 0 };
+	int r;
+
+	r = option->value ? take_value(parser, name, equals, &value, err) : no_value(name, equals, err);
+	if (r < 0)
+		return r;
+	if (rg_str_is(name, "workspace"))
+		parser->run->workspace = value.data;
+	else if (rg_str_is(name, "as"))
+		parser->as = value;
+	else if (rg_str_is(name, "json"))
+		parser->run->form = CLI_JSON;
+	else if (rg_str_is(name, "jsonl"))
+		parser->run->form = CLI_JSONL;
+	else if (rg_str_is(name, "quiet"))
+		parser->run->quiet = true;
+	else if (rg_str_is(name, "help"))
+		parser->help = true;
+	else if (rg_str_is(value, "auto") || rg_str_is(value, "always") || rg_str_is(value, "never"))
+		parser->colour = value.data;
+	else
+		return rg_fail(err, ROGER_EUSAGE, 0, "option '--color': expected auto, always or never");
+	return ROGER_OK;
+}
+
+static int take_own(struct parser *parser, size_t which, struct roger_str name, const char *equals,
+		    struct roger_err *err)
+{
+	const struct cli_option *option = &parser->run->command->options[which];
+	struct roger_str value = { "", 0 };
+	int r;
+
+	r = option->value ? take_value(parser, name, equals, &value, err) : no_value(name, equals, err);
+	if (r < 0)
+		return r;
+	parser->run->given[which] = true;
+	parser->run->values[which] = value;
+	return ROGER_OK;
+}
+
+static int take_field(struct parser *parser, const struct roger_field *field, struct roger_str name,
+		      const char *equals, struct roger_err *err)
+{
+	struct roger_str value = { "", 0 };
+	int r;
+
+	r = field->kind == ROGER_BOOL ? no_value(name, equals, err) :
+					take_value(parser, name, equals, &value, err);
+	if (r < 0)
+		return r;
+	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena, err);
+}
+
+static int take_option(struct parser *parser, const char *word, struct roger_err *err)
+{
+	const struct cli_option *option;
+	const struct roger_field *field;
+	const char *equals = strchr(word, '=');
+	struct roger_str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
+	size_t i;
+
+	for (i = 0; i < sizeof common / sizeof *common; i++)
+		if (rg_str_is(name, common[i].name))
+			return take_common(parser, &common[i], name, equals, err);
+	for (option = parser->run->command->options, i = 0; option && option[i].name; i++)
+		if (rg_str_is(name, option[i].name))
+			return take_own(parser, i, name, equals, err);
+	field = find_field(parser, name);
+	if (field)
+		return take_field(parser, field, name, equals, err);
+	return unknown_option(parser, name, err);
+}
+
+static int take_word(struct parser *parser, struct roger_err *err)
+{
+	const char *word = parser->argv[parser->at++];
+	struct roger_str *place;
+
+	if (word[0] == '-' && word[1] == '-' && word[2] == '\0') {
+		while (parser->at < parser->argc) {
+			place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count,
+					      sizeof *place);
+			if (!place)
+				return rg_fail_memory(err);
+			*place = rg_str(parser->argv[parser->at++]);
+		}
+		return ROGER_OK;
+	}
+	if (word[0] == '-' && word[1] == '-')
+		return take_option(parser, word + 2, err);
+	if (strcmp(word, "-h") == 0)
+		return take_option(parser, "help", err);
+	if (strcmp(word, "-q") == 0)
+		return take_option(parser, "quiet", err);
+	if (word[0] == '-' && word[1])
+		return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '%.64s'; long ones start with '--'", word);
+	place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = rg_str(word);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- places -- */
+
+/* How many single places follow a field and still need a word each. */
+static size_t needed_after(const struct roger_field *field, const void *request)
+{
+	size_t needed = 0;
+
+	for (field++; field->name; field++)
+		if ((field->flags & ROGER_PLACE) && rg_field_unset(field, request))
+			needed++;
+	return needed;
+}
+
+static int fill_places(struct parser *parser, struct roger_err *err)
+{
+	struct cli_run *run = parser->run;
+	const struct roger_field *field;
+	size_t used = 0, count = parser->places.count, keep;
+	int r;
+
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+		if (!(field->flags & ROGER_PLACE))
+			continue;
+		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
+			continue;
+		keep = needed_after(field, run->request);
+		while (used < count && (field->kind != ROGER_TEXTS || count - used > keep)) {
+			r = rg_record_set(field, parser->places.items[used++], rg_clock_ms(), run->request, run->arena,
+					  err);
+			if (r < 0)
+				return r;
+			if (field->kind != ROGER_TEXTS)
+				break;
+		}
+	}
+	if (used < count)
+		return rg_fail(err, ROGER_EUSAGE, 0, "unexpected word '%.*s'; see `roger %s --help`",
+			       parser->places.items[used].length < 64 ? (int)parser->places.items[used].length : 64,
+			       parser->places.items[used].data, run->command->name);
+	return ROGER_OK;
+}
+
+/* A word such as "new" in `roger session new` sets the field of its name; "show" is the default. */
+static int take_verb_word(struct parser *parser, struct roger_err *err)
+{
+	const char *words = parser->run->command->words;
+	struct roger_str word;
+	const struct roger_field *field;
+
+	if (!words || parser->places.count == 0)
+		return ROGER_OK;
+	word = parser->places.items[0];
+	parser->places.items++;
+	parser->places.count--;
+	if (rg_str_is(word, "show"))
+		return ROGER_OK;
+	field = strstr(words, word.data) ? find_field(parser, word) : NULL;
+	if (!field)
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'", parser->run->command->name,
+			       words, word.length < 64 ? (int)word.length : 64, word.data);
+	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
+}
+
+/* Who we are, and in send the unit of work, may come from the environment. */
+static int fill_from_environment(struct parser *parser, struct roger_err *err)
+{
+	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
+	struct cli_run *run = parser->run;
+	const struct roger_field *field;
+	struct roger_str self = parser->as;
+	int r;
+
+	if (!self.data && agent && *agent)
+		self = rg_str(agent);
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+		r = ROGER_OK;
+		if ((field->flags & ROGER_SELF) && self.data)
+			r = rg_record_set(field, self, 0, run->request, run->arena, err);
+		else if (strcmp(run->command->name, "send") == 0 && strcmp(field->name, "issue") == 0 &&
+			 rg_field_unset(field, run->request) && issue && *issue)
+			r = rg_record_set(field, rg_str(issue), 0, run->request, run->arena, err);
+		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED))
+			r = rg_fail_member(err, ROGER_EUSAGE, field->name, "who are you? give --as NAME or set ROGER_AGENT");
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,
+	      struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	struct parser parser = { .run = run, .record = op ? op->request : NULL, .argc = argc, .argv = argv, .colour = "auto" };
+	int r = ROGER_OK;
+
+	while (parser.at < argc && r == ROGER_OK)
+		r = take_word(&parser, err);
+	*ret_colour = parser.colour;
+	*ret_help = parser.help;
+	if (r < 0 || parser.help)
+		return r;
+	r = take_verb_word(&parser, err);
+	if (r == ROGER_OK && run->command->prepare)
+		r = run->command->prepare(run, err);
+	if (r == ROGER_OK)
+		r = fill_places(&parser, err);
+	return r == ROGER_OK ? fill_from_environment(&parser, err) : r;
+}

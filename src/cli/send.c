@@ -1,0 +1,310 @@
+/* send: the text from a word, a file or standard input; --batch sends JSON lines. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+/* So many sends of a batch share one append and one sync. */
+enum { GROUP = 512 };
+
+static const struct cli_option options[] = {
+	{ "file", "PATH", "read the text from a file" },
+	{ "batch", NULL, "read sends from standard input, a JSON object a line: to, content, ..." },
+	{ 0 },
+};
+
+static struct roger_send_request *request_of(const struct cli_run *run)
+{
+	return run->request;
+}
+
+/* ------------------------------------------------------------- the text -- */
+
+static int read_stream(FILE *stream, const char *name, struct rg_arena *arena, struct roger_str *ret,
+		       struct roger_err *err)
+{
+	struct rg_buf text;
+	size_t got = 1;
+	char *room;
+	int r = ROGER_OK;
+
+	rg_buf_init(&text, RG_LINE_BYTES_MAX + 65536);
+	while (got > 0 && r == ROGER_OK) {
+		room = rg_buf_room(&text, 65536);
+		if (!room || text.length > RG_LINE_BYTES_MAX) {
+			r = rg_fail_member(err, ROGER_EDATA, "content", "content: '%s' holds more than %d bytes", name,
+					   RG_LINE_BYTES_MAX);
+			break;
+		}
+		got = fread(room, 1, 65536, stream);
+		text.length += got;
+		if (got == 0 && ferror(stream))
+			r = rg_fail(err, ROGER_EIO, errno, "read '%s'", name);
+	}
+	/* The newline that ends a file is no part of what it says. */
+	if (text.length && text.data[text.length - 1] == '\n')
+		text.length--;
+	if (r == ROGER_OK && !rg_arena_copy(arena, rg_buf_str(&text), ret))
+		r = rg_fail_memory(err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+static int read_file(struct cli_run *run, const char *path, struct roger_err *err)
+{
+	FILE *stream = fopen(path, "rbe");
+	int r;
+
+	if (!stream)
+		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno, "open '%s'", path);
+	r = read_stream(stream, path, run->arena, &request_of(run)->content, err);
+	fclose(stream);
+	if (r == ROGER_OK && request_of(run)->content.length == 0)
+		return rg_fail_member(err, ROGER_EDATA, "content", "content: '%s' is empty", path);
+	return r;
+}
+
+static int prepare(struct cli_run *run, struct roger_err *err)
+{
+	if (cli_given(run, "file") && cli_given(run, "batch"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "--file and --batch exclude each other");
+	/* Before the words are placed: with the text given, all of them are recipients. */
+	return cli_given(run, "file") ? read_file(run, cli_value(run, "file").data, err) : ROGER_OK;
+}
+
+/* ------------------------------------------------------------ one send -- */
+
+static void print_notes(const struct cli_run *run, const struct roger_send_reply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->notes.count && !run->quiet; i++) {
+		fputs("note: ", stderr);
+		cli_print_text(stderr, reply->notes.items[i], false);
+		fputc('\n', stderr);
+	}
+}
+
+static void print_sent(const struct cli_run *run, const struct roger_send_reply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->messages.count; i++) {
+		cli_print_text(stdout, reply->messages.items[i].id, false);
+		printf("  #%lld -> ", (long long)reply->seq);
+		cli_print_text(stdout, reply->messages.items[i].to, false);
+		fputs(request_of(run)->dry_run ? "  (dry run: nothing stored)\n" :
+		      reply->duplicate	       ? "  (sent before with this key)\n" :
+						 "\n",
+		      stdout);
+	}
+}
+
+static int send_one(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_send_reply reply;
+	int r;
+
+	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file")) {
+		r = read_stream(stdin, "standard input", run->arena, &request_of(run)->content, err);
+		if (r < 0)
+			return r;
+	}
+	r = roger_send(run->roger, request_of(run), &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN) {
+		cli_print_reply(run, cli_op(run->command)->reply, &reply);
+	} else {
+		print_notes(run, &reply);
+		if (!run->quiet)
+			print_sent(run, &reply);
+	}
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+/* -------------------------------------------------------------- a batch -- */
+
+struct batch {
+	struct cli_run *run;
+	struct rg_arena *arena; /* of the group */
+	struct rg_json *documents[GROUP];
+	struct roger_send_request items[GROUP];
+	size_t count;
+	int64_t line;     /* last one read */
+	int64_t sent;     /* sends done */
+	int64_t stored;   /* messages on disk */
+	int64_t repeated; /* sends whose key was known */
+	int64_t bytes;
+	int64_t total_bytes; /* of standard input, where it is a file */
+};
+
+static void clear_group(struct batch *batch)
+{
+	while (batch->count)
+		rg_json_free(batch->documents[--batch->count]);
+	batch->arena = rg_arena_free(batch->arena);
+}
+
+static int flush_group(struct batch *batch, struct roger_err *err)
+{
+	struct roger_send_many_request request = { .from = request_of(batch->run)->from,
+						   .items = batch->items,
+						   .count = batch->count };
+	struct roger_send_many_reply reply;
+	size_t i;
+	int r;
+
+	if (batch->count == 0)
+		return ROGER_OK;
+	r = roger_send_many(batch->run->roger, &request, &reply, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < reply.count; i++) {
+		batch->repeated += reply.items[i].duplicate;
+		if (batch->run->form == CLI_JSONL)
+			cli_print_reply(batch->run, cli_op(batch->run->command)->reply, &reply.items[i]);
+		else if (batch->run->form == CLI_HUMAN)
+			print_notes(batch->run, &reply.items[i]);
+	}
+	batch->sent += (int64_t)reply.count;
+	batch->stored += reply.stored;
+	roger_reply_free(&reply);
+	clear_group(batch);
+	cli_progress(NULL, "send", batch->bytes, batch->total_bytes);
+	return ROGER_OK;
+}
+
+/* What the command line gave stands for what a line leaves out. */
+static void add_defaults(const struct cli_run *run, struct roger_send_request *item)
+{
+	const struct roger_send_request *given = run->request;
+
+	if (!item->to.count)
+		item->to = given->to;
+	if (!item->issue.length)
+		item->issue = given->issue;
+	if (!item->run_counter)
+		item->run_counter = given->run_counter;
+	item->dry_run = given->dry_run;
+}
+
+static int add_line(struct batch *batch, struct roger_str line, struct roger_err *err)
+{
+	struct roger_send_request *item = &batch->items[batch->count];
+	struct roger_record record = *cli_op(batch->run->command)->request;
+	struct rg_json *json;
+	int r;
+
+	if (!batch->arena && !(batch->arena = rg_arena_new()))
+		return rg_fail_memory(err);
+	*item = (struct roger_send_request){ .type = request_of(batch->run)->type };
+	r = rg_json_read(line, &json, err);
+	if (r < 0)
+		return r;
+	batch->documents[batch->count++] = json;
+	if (request_of(batch->run)->to.count)
+		record.fields = cli_op(batch->run->command)->request->fields;
+	r = rg_record_decode(&record, rg_json_root(json), item, batch->arena, err);
+	if (r == ROGER_OK)
+		add_defaults(batch->run, item);
+	return r;
+}
+
+/* Name the line; say what of the batch is done. */
+static int fail_line(const struct batch *batch, int code, struct roger_err *err)
+{
+	struct roger_err inner = *err;
+
+	return rg_fail_member(err, (enum roger_code)code, inner.member,
+			      "line %lld: %.300s; %lld sends before it are stored, none after",
+			      (long long)batch->line, inner.message, (long long)batch->sent);
+}
+
+static int send_lines(struct batch *batch, struct roger_err *err)
+{
+	size_t capacity = 0;
+	char *line = NULL;
+	ssize_t length;
+	int r = ROGER_OK;
+
+	errno = 0;
+	while (r == ROGER_OK && (length = getline(&line, &capacity, stdin)) > 0) {
+		batch->line++;
+		batch->bytes += length;
+		if (line[length - 1] == '\n')
+			length--;
+		if (length == 0)
+			continue;
+		r = add_line(batch, (struct roger_str){ line, (size_t)length }, err);
+		if (r < 0)
+			r = fail_line(batch, r, err);
+		else if (batch->count == GROUP)
+			r = flush_group(batch, err);
+	}
+	if (r == ROGER_OK && ferror(stdin))
+		r = rg_fail(err, ROGER_EIO, errno, "read standard input");
+	free(line);
+	return r == ROGER_OK ? flush_group(batch, err) : r;
+}
+
+struct batch_summary {
+	int64_t sent, stored, repeated;
+};
+#define AT(member) offsetof(struct batch_summary, member)
+static const struct roger_field summary_fields[] = {
+	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "" },
+	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "" },
+	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record summary_record = { "batch", sizeof(struct batch_summary), summary_fields };
+
+static int send_batch(struct cli_run *run, struct roger_err *err)
+{
+	struct batch *batch = calloc(1, sizeof *batch);
+	struct batch_summary summary;
+	int r;
+
+	if (!batch)
+		return rg_fail_memory(err);
+	batch->run = run;
+	if (lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
+		batch->total_bytes = lseek(STDIN_FILENO, 0, SEEK_END);
+		lseek(STDIN_FILENO, 0, SEEK_SET);
+	}
+	r = send_lines(batch, err);
+	clear_group(batch);
+	cli_progress_end();
+	summary = (struct batch_summary){ batch->sent, batch->stored, batch->repeated };
+	free(batch);
+	if (r < 0)
+		return r;
+	if (run->form == CLI_JSON)
+		cli_print_reply(run, &summary_record, &summary);
+	else if (run->form == CLI_HUMAN && !run->quiet)
+		printf("%lld sends, %lld messages stored, %lld known already\n", (long long)summary.sent,
+		       (long long)summary.stored, (long long)summary.repeated);
+	return ROGER_OK;
+}
+
+static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	*ret_exit = CLI_DONE;
+	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, err);
+}
+
+static const struct roger_op *op_send(void)
+{
+	return cli_op_named("send");
+}
+
+const struct cli_command cli_send = {
+	.name = "send", .op = op_send, .options = options, .prepare = prepare, .run = run_send
+};

@@ -1,0 +1,156 @@
+#include "cli/term.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool colours;
+static bool bar_shown;
+
+void cli_term_init(const char *when)
+{
+	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+
+	if (strcmp(when, "always") == 0)
+		colours = true;
+	else if (strcmp(when, "never") == 0 || (no && *no))
+		colours = false;
+	else if (force && *force && strcmp(force, "0") != 0)
+		colours = true;
+	else
+		colours = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+const char *cli_style(enum cli_style style)
+{
+	static const char *const codes[] = { "\033[0m",	 "\033[1m",  "\033[2m", "\033[31m",
+					     "\033[32m", "\033[33m", "\033[36m" };
+
+	return colours ? codes[style] : "";
+}
+
+/* Characters that steer a terminal or reorder what is read. */
+static bool is_harmful(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x180e || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+}
+
+void cli_print_text(FILE *to, struct roger_str text, bool lines)
+{
+	size_t at = 0, start = 0, step;
+	uint32_t c;
+
+	while (at < text.length) {
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		if (step && (!is_harmful(c) || (lines && (c == '\n' || c == '\t')))) {
+			at += step;
+			continue;
+		}
+		fwrite(text.data + start, 1, at - start, to);
+		if (step)
+			fprintf(to, "<U+%04X>", c);
+		else
+			fprintf(to, "<%02X>", (unsigned char)text.data[at]);
+		at += step ? step : 1;
+		start = at;
+	}
+	fwrite(text.data + start, 1, at - start, to);
+}
+
+size_t cli_columns(struct roger_str text)
+{
+	size_t chars;
+
+	return rg_utf8_count(text, &chars) ? chars : text.length;
+}
+
+void cli_print_padded(FILE *to, struct roger_str text, size_t width)
+{
+	size_t columns = cli_columns(text);
+
+	cli_print_text(to, text, false);
+	if (columns < width)
+		fprintf(to, "%*s", (int)(width - columns), "");
+}
+
+void cli_print_body(FILE *to, struct roger_str text, const char *indent)
+{
+	const char *newline;
+	size_t length;
+
+	do {
+		newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+		length = newline ? (size_t)(newline - text.data) : text.length;
+		fputs(indent, to);
+		cli_print_text(to, (struct roger_str){ text.data, length }, true);
+		fputc('\n', to);
+		length += newline != NULL;
+		text.data += length;
+		text.length -= length;
+	} while (text.length);
+}
+
+void cli_print_time(FILE *to, int64_t ms)
+{
+	time_t seconds = (time_t)(ms / 1000);
+	char text[40] = "";
+	struct tm tm;
+
+	if (ms > 0 && localtime_r(&seconds, &tm))
+		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+	fputs(text[0] ? text : "-", to);
+}
+
+bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
+{
+	static const char marks[] = "########################################";
+	int width = (int)sizeof marks - 1, filled;
+
+	(void)context;
+	if (!isatty(STDERR_FILENO) || total <= 0)
+		return true;
+	filled = (int)((double)done / (double)total * width);
+	if (filled > width)
+		filled = width;
+	fprintf(stderr, "\r%-8s [%.*s%*s] %3d%%", what, filled, marks, width - filled, "",
+		(int)((double)done * 100 / (double)total));
+	bar_shown = true;
+	return true;
+}
+
+void cli_progress_end(void)
+{
+	if (bar_shown)
+		fprintf(stderr, "\r%60s\r", "");
+	bar_shown = false;
+}
+
+static void print_escaped(FILE *to, uint32_t c)
+{
+	if (c >= 0x10000)
+		fprintf(to, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+	else
+		fprintf(to, "\\u%04x", c);
+}
+
+void cli_print_json(FILE *to, struct roger_str json)
+{
+	size_t at = 0, start = 0, step;
+	uint32_t c;
+
+	while (at < json.length) {
+		step = rg_utf8_next(json.data + at, json.length - at, &c);
+		if (!step || !is_harmful(c)) {
+			at += step ? step : 1;
+			continue;
+		}
+		fwrite(json.data + start, 1, at - start, to);
+		print_escaped(to, c);
+		at += step;
+		start = at;
+	}
+	fwrite(json.data + start, 1, at - start, to);
+	fputc('\n', to);
+}

@@ -1,0 +1,45 @@
+/*
+ * term - printing for people: colours, columns, progress, and text from
+ * agents made harmless.
+ */
+#ifndef CLI_TERM_H
+#define CLI_TERM_H
+
+#include <stdio.h>
+
+#include "base/str.h"
+
+enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW, CLI_CYAN };
+
+/* when: "auto", "always" or "never"; auto heeds NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a terminal. */
+void cli_term_init(const char *when);
+
+/* Start a style; CLI_PLAIN ends it.  "" without colours. */
+const char *cli_style(enum cli_style style);
+
+/*
+ * Text with control and bidirectional characters shown as such (<U+202E>);
+ * lines: line ends and tabs may stay.
+ */
+void cli_print_text(FILE *to, struct roger_str text, bool lines);
+
+/* How many columns text takes once printed, roughly: one a character. */
+size_t cli_columns(struct roger_str text);
+
+/* The text, and blanks up to width columns. */
+void cli_print_padded(FILE *to, struct roger_str text, size_t width);
+
+/* A body: each line behind an indent. */
+void cli_print_body(FILE *to, struct roger_str text, const char *indent);
+
+/* "2026-02-16 05:25:01" local time, or "3m ago" style where short is asked. */
+void cli_print_time(FILE *to, int64_t ms);
+
+/* A bar on standard error, on a terminal only; for roger_on_progress(). */
+bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
+void cli_progress_end(void);
+
+/* JSON with control and bidirectional characters escaped, so that it is as harmless and still the same. */
+void cli_print_json(FILE *to, struct roger_str json);
+
+#endif

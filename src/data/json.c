@@ -1,0 +1,313 @@
+#include "data/json.h"
+
+#include <stdlib.h>
+#include <yyjson.h>
+
+#include "base/limits.h"
+
+/* struct rg_json is a yyjson_doc, struct rg_value a yyjson_val. */
+static yyjson_val *val(const struct rg_value *value)
+{
+	return (yyjson_val *)(uintptr_t)value;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct roger_str *x = a, *y = b;
+	size_t shorter = x->length < y->length ? x->length : y->length;
+	int order = shorter ? memcmp(x->data, y->data, shorter) : 0;
+
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static int twice(struct roger_str key, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EDATA, 0, "member '%.*s' comes twice",
+		       key.length < 64 ? (int)key.length : 64, key.data);
+}
+
+/* Many members: sort their names and look at neighbours. */
+static int check_many_members(yyjson_val *object, struct roger_err *err)
+{
+	size_t count = yyjson_obj_size(object), i = 0;
+	struct roger_str *keys = malloc(count * sizeof *keys);
+	yyjson_obj_iter members;
+	yyjson_val *key;
+	int r = ROGER_OK;
+
+	if (!keys)
+		return rg_fail_memory(err);
+	yyjson_obj_iter_init(object, &members);
+	while ((key = yyjson_obj_iter_next(&members)))
+		keys[i++] = (struct roger_str){ yyjson_get_str(key), yyjson_get_len(key) };
+	qsort(keys, count, sizeof *keys, compare_keys);
+	for (i = 1; i < count && r == ROGER_OK; i++)
+		if (rg_str_equal(keys[i - 1], keys[i]))
+			r = twice(keys[i], err);
+	free(keys);
+	return r;
+}
+
+static int check_members(yyjson_val *object, struct roger_err *err)
+{
+	struct roger_str keys[24];
+	yyjson_obj_iter members;
+	yyjson_val *key;
+	size_t count = 0, i;
+
+	if (yyjson_obj_size(object) > sizeof keys / sizeof *keys)
+		return check_many_members(object, err);
+	yyjson_obj_iter_init(object, &members);
+	while ((key = yyjson_obj_iter_next(&members))) {
+		keys[count] = (struct roger_str){ yyjson_get_str(key), yyjson_get_len(key) };
+		for (i = 0; i < count; i++)
+			if (rg_str_equal(keys[i], keys[count]))
+				return twice(keys[count], err);
+		count++;
+	}
+	return ROGER_OK;
+}
+
+/* Recursion is bounded by the depth that it checks. */
+static int check(yyjson_val *value, int depth, struct roger_err *err)
+{
+	yyjson_obj_iter members;
+	yyjson_arr_iter items;
+	yyjson_val *inner;
+	int r;
+
+	if (!yyjson_is_ctn(value))
+		return ROGER_OK;
+	if (depth > RG_JSON_DEPTH_MAX)
+		return rg_fail(err, ROGER_EDATA, 0, "nested deeper than %d", RG_JSON_DEPTH_MAX);
+
+	if (yyjson_is_arr(value)) {
+		yyjson_arr_iter_init(value, &items);
+		while ((inner = yyjson_arr_iter_next(&items))) {
+			r = check(inner, depth + 1, err);
+			if (r < 0)
+				return r;
+		}
+		return ROGER_OK;
+	}
+
+	r = check_members(value, err);
+	if (r < 0)
+		return r;
+	yyjson_obj_iter_init(value, &members);
+	while ((inner = yyjson_obj_iter_next(&members))) {
+		r = check(yyjson_obj_iter_get_val(inner), depth + 1, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)
+{
+	yyjson_read_err bad = { 0 };
+	yyjson_doc *doc;
+	int r;
+
+	if (text.length == 0)
+		return rg_fail(err, ROGER_EDATA, 0, "no JSON value");
+	doc = yyjson_read_opts((char *)(uintptr_t)text.data, text.length, YYJSON_READ_NUMBER_AS_RAW, NULL,
+			       &bad);
+	if (!doc && bad.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+		return rg_fail_memory(err);
+	if (!doc)
+		return rg_fail(err, ROGER_EDATA, 0, "not JSON at byte %zu: %s", bad.pos + 1, bad.msg);
+
+	r = check(yyjson_doc_get_root(doc), 1, err);
+	if (r < 0) {
+		yyjson_doc_free(doc);
+		return r;
+	}
+	*ret_json = (struct rg_json *)doc;
+	return ROGER_OK;
+}
+
+struct rg_json *rg_json_free(struct rg_json *json)
+{
+	yyjson_doc_free((yyjson_doc *)json);
+	return NULL;
+}
+
+void rg_json_freep(struct rg_json **json)
+{
+	*json = rg_json_free(*json);
+}
+
+const struct rg_value *rg_json_root(const struct rg_json *json)
+{
+	return (const struct rg_value *)yyjson_doc_get_root((yyjson_doc *)(uintptr_t)json);
+}
+
+enum rg_json_kind rg_json_kind(const struct rg_value *value)
+{
+	switch (yyjson_get_type(val(value))) {
+	case YYJSON_TYPE_BOOL:
+		return yyjson_get_bool(val(value)) ? RG_JSON_TRUE : RG_JSON_FALSE;
+	case YYJSON_TYPE_RAW:
+	case YYJSON_TYPE_NUM:
+		return RG_JSON_NUMBER;
+	case YYJSON_TYPE_STR:
+		return RG_JSON_STRING;
+	case YYJSON_TYPE_ARR:
+		return RG_JSON_ARRAY;
+	case YYJSON_TYPE_OBJ:
+		return RG_JSON_OBJECT;
+	default:
+		return RG_JSON_NULL;
+	}
+}
+
+const char *rg_json_kind_name(enum rg_json_kind kind)
+{
+	static const char *const names[] = { "null", "false", "true", "a number", "a string", "an array", "an object" };
+
+	return names[kind];
+}
+
+struct roger_str rg_json_str(const struct rg_value *value)
+{
+	const char *text = yyjson_get_str(val(value));
+
+	return (struct roger_str){ text ? text : "", yyjson_get_len(val(value)) };
+}
+
+bool rg_json_int(const struct rg_value *value, int64_t *ret_number)
+{
+	struct roger_str digits = { yyjson_get_raw(val(value)), yyjson_get_len(val(value)) };
+	bool negative;
+
+	if (!digits.data || digits.length == 0)
+		return false;
+	negative = digits.data[0] == '-';
+	digits.data += negative;
+	digits.length -= negative;
+	if (!rg_str_number(digits, ret_number))
+		return false;
+	if (negative)
+		*ret_number = -*ret_number;
+	return true;
+}
+
+bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
+		  const struct rg_value **ret_value)
+{
+	/* *ret_value holds the one before, so that each step is short. */
+	yyjson_val *value;
+	bool object = yyjson_is_obj(val(container));
+
+	if (!yyjson_is_ctn(val(container)) || *i >= yyjson_get_len(val(container)))
+		return false;
+	if (*i == 0)
+		value = unsafe_yyjson_get_first(val(container));
+	else
+		value = unsafe_yyjson_get_next(val(*ret_value));
+	if (object) {
+		*ret_key = (struct roger_str){ yyjson_get_str(value), yyjson_get_len(value) };
+		value = value + 1;
+	}
+	*ret_value = (const struct rg_value *)value;
+	(*i)++;
+	return true;
+}
+
+const struct rg_value *rg_json_member(const struct rg_value *object, const char *key)
+{
+	return (const struct rg_value *)yyjson_obj_get(val(object), key);
+}
+
+void rg_json_print(const struct rg_value *value, struct rg_buf *out)
+{
+	size_t length;
+	char *text = yyjson_val_write_opts(val(value), YYJSON_WRITE_NOFLAG, NULL, &length, NULL);
+
+	if (!text) {
+		out->failed = true;
+		return;
+	}
+	rg_buf_add(out, text, length);
+	free(text);
+}
+
+/* How a byte is written: 0 as it is, 'u' as \u00xx, else behind a backslash. */
+static char escape_of(unsigned char c)
+{
+	switch (c) {
+	case '"':
+		return '"';
+	case '\\':
+		return '\\';
+	case '\b':
+		return 'b';
+	case '\f':
+		return 'f';
+	case '\n':
+		return 'n';
+	case '\r':
+		return 'r';
+	case '\t':
+		return 't';
+	default:
+		return c < 0x20 ? 'u' : 0;
+	}
+}
+
+/* Does any of eight bytes need escaping: below 0x20, '"' or '\\'? */
+static bool must_escape(uint64_t word)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+	uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
+
+	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high;
+}
+
+static size_t plain_bytes(const char *data, size_t length)
+{
+	size_t at = 0;
+	uint64_t word;
+
+	for (; at + sizeof word <= length; at += sizeof word) {
+		memcpy(&word, data + at, sizeof word);
+		if (must_escape(word))
+			break;
+	}
+	while (at < length && !escape_of((unsigned char)data[at]))
+		at++;
+	return at;
+}
+
+void rg_json_add_string(struct rg_buf *out, struct roger_str text)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t at = 0, run;
+	unsigned char c;
+	char escape;
+
+	rg_buf_add_char(out, '"');
+	while (at < text.length) {
+		run = plain_bytes(text.data + at, text.length - at);
+		rg_buf_add(out, text.data + at, run);
+		at += run;
+		if (at == text.length)
+			break;
+		c = (unsigned char)text.data[at++];
+		escape = escape_of(c);
+		rg_buf_add_char(out, '\\');
+		rg_buf_add_char(out, escape);
+		if (escape == 'u')
+			rg_buf_add(out, (char[]){ '0', '0', hex[c >> 4], hex[c & 15] }, 4);
+	}
+	rg_buf_add_char(out, '"');
+}
+
+void rg_json_add_key(struct rg_buf *out, struct roger_str key)
+{
+	if (out->length && out->data[out->length - 1] != '{')
+		rg_buf_add_char(out, ',');
+	rg_json_add_string(out, key);
+	rg_buf_add_char(out, ':');
+}

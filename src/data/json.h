@@ -1,0 +1,58 @@
+/*
+ * json - reading JSON strictly, writing it simply.  The only user of yyjson.
+ *
+ * Reading refuses what JSON leaves to taste: members that come twice, nesting
+ * beyond RG_JSON_DEPTH_MAX, anything after the value.  Numbers keep their own
+ * digits, so what roger does not understand leaves as it came.
+ */
+#ifndef RG_JSON_H
+#define RG_JSON_H
+
+#include "base/str.h"
+
+struct rg_json; /* a document */
+struct rg_value;
+
+enum rg_json_kind {
+	RG_JSON_NULL,
+	RG_JSON_FALSE,
+	RG_JSON_TRUE,
+	RG_JSON_NUMBER,
+	RG_JSON_STRING,
+	RG_JSON_ARRAY,
+	RG_JSON_OBJECT,
+};
+
+/* One value and nothing else.  Err says at which byte and why, never what. */
+RG_CHECKED int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err);
+struct rg_json *rg_json_free(struct rg_json *json);
+void rg_json_freep(struct rg_json **json);
+
+const struct rg_value *rg_json_root(const struct rg_json *json);
+enum rg_json_kind rg_json_kind(const struct rg_value *value);
+const char *rg_json_kind_name(enum rg_json_kind kind);
+
+/* The characters of a string, borrowed from the document. */
+struct roger_str rg_json_str(const struct rg_value *value);
+
+/* A whole number that fits; false for anything else. */
+bool rg_json_int(const struct rg_value *value, int64_t *ret_number);
+
+/*
+ * Members or items in order: start with i = 0; false at the end, and for what
+ * holds none.  *ret_value must still be the one before.
+ */
+bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
+		  const struct rg_value **ret_value);
+
+/* The value of a member; NULL where there is none. */
+const struct rg_value *rg_json_member(const struct rg_value *object, const char *key);
+
+/* The value again as text, without white space. */
+void rg_json_print(const struct rg_value *value, struct rg_buf *out);
+
+/* Writing.  Text goes out as it is, with only what must be escaped escaped. */
+void rg_json_add_string(struct rg_buf *out, struct roger_str text);
+void rg_json_add_key(struct rg_buf *out, struct roger_str key); /* with a comma where one is due */
+
+#endif

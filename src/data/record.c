@@ -1,0 +1,552 @@
+#include "data/record.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+/* A RECORDS or TEXTS field: items and their number. */
+struct list {
+	void *items;
+	size_t count;
+};
+
+static bool is_text(enum roger_kind kind)
+{
+	return kind == ROGER_TEXT || kind == ROGER_NAME || kind == ROGER_OBJECT || kind == ROGER_MEMBERS;
+}
+
+bool rg_field_unset(const struct roger_field *field, const void *record)
+{
+	const void *at = rg_field_at(field, record);
+
+	switch (field->kind) {
+	case ROGER_TEXT:
+	case ROGER_NAME:
+	case ROGER_OBJECT:
+	case ROGER_MEMBERS:
+		return ((const struct roger_str *)at)->length == 0;
+	case ROGER_INT:
+	case ROGER_TIME:
+	case ROGER_SPAN:
+		return *(const int64_t *)at == 0;
+	case ROGER_BOOL:
+		return !*(const bool *)at;
+	case ROGER_ENUM:
+		return *(const int *)at == 0;
+	case ROGER_TEXTS:
+	case ROGER_RECORDS:
+		return ((const struct list *)at)->count == 0;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------- checking -- */
+
+bool rg_name_valid(struct roger_str name)
+{
+	static const unsigned char allowed[256] = {
+		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1,
+		['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1,
+		['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1,
+		['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1,
+		['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1,
+		['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1,
+		['s'] = 1, ['t'] = 1, ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['.'] = 1,
+		['_'] = 1, ['-'] = 1, [':'] = 1, ['@'] = 1, ['/'] = 1,
+	};
+	size_t i;
+
+	if (name.length == 0 || name.length > RG_NAME_CHARS_MAX || name.data[0] == '-')
+		return false;
+	for (i = 0; i < name.length; i++)
+		if (!allowed[(unsigned char)name.data[i]])
+			return false;
+	return true;
+}
+
+int rg_name_check(const char *member, struct roger_str name, struct roger_err *err)
+{
+	if (rg_name_valid(name))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, member,
+			      "%s: a name is 1 to %d of letters, digits and . _ - : @ /, not starting with '-'",
+			      member, RG_NAME_CHARS_MAX);
+}
+
+int rg_enum_find(const char *const *names, struct roger_str name)
+{
+	int i;
+
+	for (i = 0; names[i]; i++)
+		if (rg_str_is(name, names[i]))
+			return i;
+	return -1;
+}
+
+void rg_enum_list(const char *const *names, struct rg_buf *out)
+{
+	size_t i;
+
+	for (i = 0; names[i]; i++) {
+		rg_buf_add_text(out, i == 0 ? "" : names[i + 1] ? ", " : " or ");
+		rg_buf_add_text(out, names[i]);
+	}
+}
+
+static int expected(const struct roger_field *field, const char *what, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EDATA, field->name, "%s: expected %s", field->name, what);
+}
+
+static int expected_name(const struct roger_field *field, struct roger_err *err)
+{
+	struct rg_buf names;
+	int r;
+
+	rg_buf_init(&names, 1024);
+	rg_enum_list(field->names, &names);
+	r = rg_fail_member(err, ROGER_EDATA, field->name, "%s: expected %.*s", field->name,
+			   RG_STR_ARGS(rg_buf_str(&names)));
+	rg_buf_deinit(&names);
+	return r;
+}
+
+static int check_text(const struct roger_field *field, struct roger_str text, struct roger_err *err)
+{
+	size_t chars;
+
+	if (field->kind == ROGER_NAME)
+		return rg_name_check(field->name, text, err);
+	if (!rg_utf8_count(text, &chars))
+		return expected(field, "valid UTF-8 without NUL", err);
+	return ROGER_OK;
+}
+
+static int check_number(const struct roger_field *field, int64_t number, struct roger_err *err)
+{
+	if (number < 0)
+		return expected(field, "a number from 0 up", err);
+	if (field->kind == ROGER_TIME && number > RG_TIME_MS_MAX)
+		return expected(field, "milliseconds since 1970, up to the year 9999", err);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- decoding -- */
+
+static int keep_raw(const struct roger_field *field, const struct rg_value *value, void *at,
+		    struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_buf text;
+	bool kept;
+
+	if (rg_json_kind(value) != RG_JSON_OBJECT)
+		return expected(field, "an object", err);
+	rg_buf_init(&text, SIZE_MAX);
+	rg_json_print(value, &text);
+	kept = !text.failed && rg_arena_copy(arena, rg_buf_str(&text), at);
+	rg_buf_deinit(&text);
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int decode_text(const struct roger_field *field, const struct rg_value *value, void *at,
+		       struct roger_err *err)
+{
+	struct roger_str text;
+	int r;
+
+	if (rg_json_kind(value) != RG_JSON_STRING)
+		return expected(field, "a string", err);
+	text = rg_json_str(value);
+	r = check_text(field, text, err);
+	if (r < 0)
+		return r;
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+static int decode_texts(const struct roger_field *field, const struct rg_value *value,
+			struct list *list, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_value *item = NULL;
+	struct roger_str unused, *place;
+	size_t i = 0;
+	int r;
+
+	if (rg_json_kind(value) == RG_JSON_STRING) {
+		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+		return place ? decode_text(field, value, place, err) : rg_fail_memory(err);
+	}
+	if (rg_json_kind(value) != RG_JSON_ARRAY)
+		return expected(field, "a string or an array of strings", err);
+	while (rg_json_next(value, &i, &unused, &item)) {
+		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		r = decode_text(field, item, place, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int decode_records(const struct roger_field *field, const struct rg_value *value,
+			  struct list *list, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_value *item = NULL;
+	struct roger_str unused;
+	size_t i = 0;
+	void *place;
+	int r;
+
+	if (rg_json_kind(value) != RG_JSON_ARRAY)
+		return expected(field, "an array of objects", err);
+	while (rg_json_next(value, &i, &unused, &item)) {
+		place = rg_arena_push(arena, &list->items, &list->count, field->record->size);
+		if (!place)
+			return rg_fail_memory(err);
+		r = rg_record_decode(field->record, item, place, arena, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int decode_field(const struct roger_field *field, const struct rg_value *value, void *record,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	enum rg_json_kind kind = rg_json_kind(value);
+	void *at = rg_field_at(field, record);
+	int64_t number;
+	int index;
+
+	if (kind == RG_JSON_NULL && !(field->flags & ROGER_REQUIRED))
+		return ROGER_OK;
+
+	switch (field->kind) {
+	case ROGER_TEXT:
+	case ROGER_NAME:
+		return decode_text(field, value, at, err);
+	case ROGER_OBJECT:
+		return keep_raw(field, value, at, arena, err);
+	case ROGER_INT:
+	case ROGER_TIME:
+	case ROGER_SPAN:
+		if (!rg_json_int(value, &number))
+			return expected(field, "a whole number", err);
+		*(int64_t *)at = number;
+		return check_number(field, number, err);
+	case ROGER_BOOL:
+		if (kind != RG_JSON_TRUE && kind != RG_JSON_FALSE)
+			return expected(field, "true or false", err);
+		*(bool *)at = kind == RG_JSON_TRUE;
+		return ROGER_OK;
+	case ROGER_ENUM:
+		index = kind == RG_JSON_STRING ? rg_enum_find(field->names, rg_json_str(value)) : -1;
+		if (index < 0)
+			return expected_name(field, err);
+		*(int *)at = index;
+		return ROGER_OK;
+	case ROGER_TEXTS:
+		return decode_texts(field, value, at, arena, err);
+	case ROGER_RECORDS:
+		return decode_records(field, value, at, arena, err);
+	case ROGER_MEMBERS:
+		break;
+	}
+	return rg_fail(err, ROGER_EBUG, 0, "field '%s' cannot be read", field->name);
+}
+
+static bool is_member(const struct roger_field *field, struct roger_str key)
+{
+	return !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS && rg_str_is(key, field->name);
+}
+
+/* The field of a member; the one behind the last is tried first, as records come in order. */
+static const struct roger_field *find_field(const struct roger_record *type,
+					    const struct roger_field *next, struct roger_str key)
+{
+	const struct roger_field *field;
+
+	if (next->name && is_member(next, key))
+		return next;
+	for (field = type->fields; field->name; field++)
+		if (is_member(field, key))
+			return field;
+	return NULL;
+}
+
+static const struct roger_field *members_field(const struct roger_record *type)
+{
+	const struct roger_field *field;
+
+	for (field = type->fields; field->name; field++)
+		if (field->kind == ROGER_MEMBERS)
+			return field;
+	return NULL;
+}
+
+static int keep_unknown(struct rg_buf *unknown, struct roger_str key, const struct rg_value *value,
+			bool kept, struct roger_err *err)
+{
+	if (!kept)
+		return rg_fail_member(err, ROGER_EDATA, "", "'%.*s' is no member roger knows here",
+				      key.length < 64 ? (int)key.length : 64, key.data);
+	if (unknown->length)
+		rg_buf_add_char(unknown, ',');
+	rg_json_add_string(unknown, key);
+	rg_buf_add_char(unknown, ':');
+	rg_json_print(value, unknown);
+	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+static int check_required(const struct roger_record *type, uint64_t seen, struct roger_err *err)
+{
+	size_t i;
+
+	for (i = 0; type->fields[i].name; i++)
+		if ((type->fields[i].flags & ROGER_REQUIRED) && !(seen >> i & 1))
+			return rg_fail_member(err, ROGER_EDATA, type->fields[i].name, "%s: missing",
+					      type->fields[i].name);
+	return ROGER_OK;
+}
+
+static int decode_members(const struct roger_record *type, const struct rg_value *object,
+			  void *record, struct rg_arena *arena, struct rg_buf *unknown,
+			  struct roger_err *err)
+{
+	const struct roger_field *keeper = members_field(type), *field, *next = type->fields;
+	const struct rg_value *value = NULL;
+	struct roger_str key;
+	uint64_t seen = 0;
+	size_t i = 0;
+	int r;
+
+	while (rg_json_next(object, &i, &key, &value)) {
+		field = find_field(type, next, key);
+		if (field) {
+			r = decode_field(field, value, record, arena, err);
+			seen |= UINT64_C(1) << (field - type->fields);
+			next = field + 1;
+		} else {
+			r = keep_unknown(unknown, key, value, keeper != NULL, err);
+		}
+		if (r < 0)
+			return r;
+	}
+	if (unknown->length && !rg_arena_copy(arena, rg_buf_str(unknown), rg_field_at(keeper, record)))
+		return rg_fail_memory(err);
+	return check_required(type, seen, err);
+}
+
+int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_buf unknown;
+	int r;
+
+	if (rg_json_kind(object) != RG_JSON_OBJECT)
+		return rg_fail(err, ROGER_EDATA, 0, "expected an object, found %s",
+			       rg_json_kind_name(rg_json_kind(object)));
+	rg_buf_init(&unknown, SIZE_MAX);
+	r = decode_members(type, object, record, arena, &unknown, err);
+	rg_buf_deinit(&unknown);
+	return r;
+}
+
+/* An empty text pointed into the document too. */
+static bool keep_text(struct roger_str *text, struct rg_arena *arena)
+{
+	if (text->length)
+		return rg_arena_copy(arena, *text, text);
+	text->data = "";
+	return true;
+}
+
+static bool keep_list(const struct roger_field *field, const struct list *list, struct rg_arena *arena)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		if (field->kind == ROGER_TEXTS && !keep_text((struct roger_str *)list->items + i, arena))
+			return false;
+		if (field->kind == ROGER_RECORDS &&
+		    !rg_record_keep(field->record, (char *)list->items + i * field->record->size, arena))
+			return false;
+	}
+	return true;
+}
+
+static bool keep_field(const struct roger_field *field, void *at, struct rg_arena *arena)
+{
+	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME)
+		return keep_text(at, arena);
+	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
+		return keep_list(field, at, arena);
+	return true;
+}
+
+bool rg_record_keep(const struct roger_record *type, void *record, struct rg_arena *arena)
+{
+	const struct roger_field *field;
+
+	for (field = type->fields; field->name; field++)
+		if (!keep_field(field, rg_field_at(field, record), arena))
+			return false;
+	return true;
+}
+
+/* ----------------------------------------------------------- from words -- */
+
+static int set_object(const struct roger_field *field, struct roger_str text, void *at,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct roger_err inner;
+	int r;
+
+	r = rg_json_read(text, &json, &inner);
+	if (r < 0)
+		return rg_fail_member(err, (enum roger_code)r, field->name, "%s: expected a JSON object: %s",
+				      field->name, inner.message);
+	return keep_raw(field, rg_json_root(json), at, arena, err);
+}
+
+int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms, void *record,
+		  struct rg_arena *arena, struct roger_err *err)
+{
+	void *at = rg_field_at(field, record);
+	struct roger_str *place;
+	int64_t number;
+	int r;
+
+	switch (field->kind) {
+	case ROGER_TEXT:
+	case ROGER_NAME:
+		r = check_text(field, text, err);
+		if (r < 0)
+			return r;
+		return rg_arena_copy(arena, text, at) ? ROGER_OK : rg_fail_memory(err);
+	case ROGER_TEXTS:
+		r = check_text(field, text, err);
+		if (r < 0)
+			return r;
+		place = rg_arena_push(arena, &((struct list *)at)->items, &((struct list *)at)->count,
+				      sizeof *place);
+		return place && rg_arena_copy(arena, text, place) ? ROGER_OK : rg_fail_memory(err);
+	case ROGER_OBJECT:
+		return set_object(field, text, at, arena, err);
+	case ROGER_INT:
+		if (!rg_str_number(text, &number))
+			return expected(field, "a whole number from 0 up", err);
+		*(int64_t *)at = number;
+		return ROGER_OK;
+	case ROGER_TIME:
+		if (!rg_clock_read(text, now_ms, at))
+			return expected(field, "a time such as 2026-02-16T05:25:00Z, 2026-02-16 or 2h (ago)", err);
+		return ROGER_OK;
+	case ROGER_SPAN:
+		if (!rg_clock_read_span(text, at))
+			return expected(field, "a span such as 500ms, 30s, 5m or 2h", err);
+		return ROGER_OK;
+	case ROGER_BOOL:
+		*(bool *)at = true;
+		return ROGER_OK;
+	case ROGER_ENUM:
+		r = rg_enum_find(field->names, text);
+		if (r < 0)
+			return expected_name(field, err);
+		*(int *)at = r;
+		return ROGER_OK;
+	case ROGER_MEMBERS:
+	case ROGER_RECORDS:
+		break;
+	}
+	return rg_fail(err, ROGER_EBUG, 0, "field '%s' has no words", field->name);
+}
+
+/* ------------------------------------------------------------- encoding -- */
+
+static void encode_list(const struct roger_field *field, const struct list *list, struct rg_buf *out)
+{
+	size_t i;
+
+	rg_buf_add_char(out, '[');
+	for (i = 0; i < list->count; i++) {
+		if (i)
+			rg_buf_add_char(out, ',');
+		if (field->kind == ROGER_TEXTS)
+			rg_json_add_string(out, ((const struct roger_str *)list->items)[i]);
+		else
+			rg_record_encode(field->record, (const char *)list->items + i * field->record->size, out);
+	}
+	rg_buf_add_char(out, ']');
+}
+
+static void encode_value(const struct roger_field *field, const void *at, struct rg_buf *out)
+{
+	switch (field->kind) {
+	case ROGER_TEXT:
+	case ROGER_NAME:
+		rg_json_add_string(out, *(const struct roger_str *)at);
+		break;
+	case ROGER_OBJECT:
+	case ROGER_MEMBERS:
+		rg_buf_add_str(out, *(const struct roger_str *)at);
+		break;
+	case ROGER_INT:
+	case ROGER_TIME:
+	case ROGER_SPAN:
+		rg_buf_add_int(out, *(const int64_t *)at);
+		break;
+	case ROGER_BOOL:
+		rg_buf_add_text(out, *(const bool *)at ? "true" : "false");
+		break;
+	case ROGER_ENUM:
+		rg_json_add_string(out, rg_str(field->names[*(const int *)at]));
+		break;
+	case ROGER_TEXTS:
+	case ROGER_RECORDS:
+		encode_list(field, at, out);
+		break;
+	}
+}
+
+/* Kinds whose unset value has no meaning of its own are written as null. */
+static bool nullable(enum roger_kind kind)
+{
+	return is_text(kind) || kind == ROGER_TIME;
+}
+
+void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out)
+{
+	const void *at = rg_field_at(field, record);
+	bool unset = rg_field_unset(field, record);
+
+	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) || (unset && (field->flags & ROGER_SPARE)))
+		return;
+	if (field->kind == ROGER_MEMBERS) {
+		if (unset)
+			return;
+		if (out->length && out->data[out->length - 1] != '{')
+			rg_buf_add_char(out, ',');
+		rg_buf_add_str(out, *(const struct roger_str *)at);
+		return;
+	}
+
+	rg_json_add_key(out, rg_str(field->name));
+	if (unset && nullable(field->kind) && !(field->flags & ROGER_REQUIRED))
+		rg_buf_add_text(out, "null");
+	else
+		encode_value(field, at, out);
+}
+
+void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
+{
+	const struct roger_field *field;
+
+	rg_buf_add_char(out, '{');
+	for (field = type->fields; field->name; field++)
+		rg_field_encode(field, record, out);
+	rg_buf_add_char(out, '}');
+}

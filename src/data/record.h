@@ -1,0 +1,55 @@
+/*
+ * record - from JSON to a struct and back, by its table of fields.
+ *
+ * A decoded record's slices point into the document it came from or into the
+ * arena; errors name the member and what was expected.
+ */
+#ifndef RG_RECORD_H
+#define RG_RECORD_H
+
+#include "base/arena.h"
+#include "data/json.h"
+
+/* The place of a field in a record. */
+static inline void *rg_field_at(const struct roger_field *field, const void *record)
+{
+	return (char *)(uintptr_t)record + field->offset;
+}
+
+/* Is the field at its unset value: "", 0, false, no items? */
+bool rg_field_unset(const struct roger_field *field, const void *record);
+
+/*
+ * Fill record, zeroed by the caller, from an object.  Members of no field go to
+ * the ROGER_MEMBERS field; where there is none they are an error.  The arena
+ * holds lists and raw JSON.
+ */
+RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg_value *object,
+				void *record, struct rg_arena *arena, struct roger_err *err);
+
+/* Copy the texts of a decoded record into arena, so that it outlives its document. */
+RG_CHECKED bool rg_record_keep(const struct roger_record *type, void *record, struct rg_arena *arena);
+
+/* Set one field from text, as a command line gives it. */
+RG_CHECKED int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms,
+			     void *record, struct rg_arena *arena, struct roger_err *err);
+
+/* The record as one JSON object on one line. */
+void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
+
+/* One field as "name":value, with a comma where one is due; nothing when it is left out. */
+void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out);
+
+/* spec.md section 1: 1-128 of letters, digits and . _ - : @ /, not starting with '-'. */
+bool rg_name_valid(struct roger_str name);
+
+/* The same, with an error that names the member. */
+RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
+
+/* One of the names, or -1. */
+int rg_enum_find(const char *const *names, struct roger_str name);
+
+/* "context, result, decision or data" */
+void rg_enum_list(const char *const *names, struct rg_buf *out);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * roleline - the text form of messages, "(ROLE #5): hello" (seed 002).
+ *
+ * A message starts at a line that begins with the header and runs to the next
+ * header or the end.  Text may start with a byte order mark, be UTF-16LE, and
+ * end its lines with CR LF, which are read as LF.  "(ROLE#5):" and "(ROLE):"
+ * are headers too; a line that is none belongs to the message before it.  One
+ * function reads, one prints, and what was read and printed reads the same.
+ */
+#ifndef RG_ROLELINE_H
+#define RG_ROLELINE_H
+
+#include "base/arena.h"
+
+struct rg_roleline {
+	struct roger_str role; /* as written: letters, digits, '-', '_'; always a valid name */
+	int64_t number;        /* 0: none given, or #0 */
+	struct roger_str text; /* without the header, one space behind it, and the last line end */
+};
+
+struct rg_rolelines {
+	const struct rg_roleline *items;
+	size_t count;
+	size_t skipped_bytes; /* UTF-8 before the first header */
+};
+
+/*
+ * All messages of a text, copied into arena.  ROGER_EDATA: not UTF-8 (nor
+ * UTF-16LE with its mark), a NUL, or a number above RG_SEQ_MAX; the message
+ * names the line, never the text.
+ */
+RG_CHECKED int rg_roleline_read(struct roger_str text, struct rg_arena *arena,
+				struct rg_rolelines *ret_lines, struct roger_err *err);
+
+/*
+ * "(ROLE #5): text\n"; number 0 prints "(ROLE): text\n".  A further line of the
+ * text that looks like a header is printed behind one space, so that no text
+ * can speak for another sender.
+ */
+void rg_roleline_print(const struct rg_roleline *line, struct rg_buf *out);
+
+#endif

@@ -1,0 +1,349 @@
+#include "data/yaml.h"
+
+#include <yaml.h>
+
+#include "base/limits.h"
+
+struct reader {
+	yaml_parser_t *parser;
+	struct roger_str text;
+	const char *file;
+	struct rg_arena *arena;
+	size_t node_count;
+};
+
+static int refuse(const struct reader *reader, size_t line, const char *why, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: %s", reader->file, line, why);
+}
+
+static size_t line_of(const yaml_event_t *event)
+{
+	return event->start_mark.line + 1;
+}
+
+/* The decoder runs ahead of the marks, so its errors are placed by their byte. */
+static size_t line_of_byte(const struct reader *reader, size_t byte)
+{
+	size_t line = 1, i;
+
+	for (i = 0; i < byte && i < reader->text.length; i++)
+		line += reader->text.data[i] == '\n';
+	return line;
+}
+
+static int not_yaml(const struct reader *reader, struct roger_err *err)
+{
+	const yaml_parser_t *parser = reader->parser;
+
+	switch (parser->error) {
+	case YAML_MEMORY_ERROR:
+		return rg_fail_memory(err);
+	case YAML_READER_ERROR:
+		return refuse(reader, line_of_byte(reader, parser->problem_offset), parser->problem, err);
+	default:
+		return refuse(reader, parser->problem_mark.line + 1,
+			      parser->problem ? parser->problem : "not YAML", err);
+	}
+}
+
+static bool has_anchor(const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		return event->data.scalar.anchor;
+	case YAML_SEQUENCE_START_EVENT:
+		return event->data.sequence_start.anchor;
+	case YAML_MAPPING_START_EVENT:
+		return event->data.mapping_start.anchor;
+	default:
+		return event->type == YAML_ALIAS_EVENT;
+	}
+}
+
+static bool has_tag(const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		return event->data.scalar.tag;
+	case YAML_SEQUENCE_START_EVENT:
+		return event->data.sequence_start.tag;
+	case YAML_MAPPING_START_EVENT:
+		return event->data.mapping_start.tag;
+	default:
+		return false;
+	}
+}
+
+/* The next event into one that holds nothing yet. */
+static int next_event(struct reader *reader, yaml_event_t *event, struct roger_err *err)
+{
+	if (!yaml_parser_parse(reader->parser, event))
+		return not_yaml(reader, err);
+	if (has_anchor(event))
+		return refuse(reader, line_of(event), "anchors and aliases are not read", err);
+	if (has_tag(event))
+		return refuse(reader, line_of(event), "tags are not read", err);
+	return ROGER_OK;
+}
+
+static int add_node(struct reader *reader, size_t line, struct rg_yaml **ret_node,
+		    struct roger_err *err)
+{
+	struct rg_yaml *node;
+
+	if (++reader->node_count > RG_YAML_NODES_MAX)
+		return refuse(reader, line, "too many values", err);
+	node = rg_arena_get(reader->arena, sizeof *node);
+	if (!node)
+		return rg_fail_memory(err);
+	node->line = line;
+	*ret_node = node;
+	return ROGER_OK;
+}
+
+static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct roger_str *ret,
+		       struct roger_err *err)
+{
+	struct roger_str text = { (const char *)event->data.scalar.value, event->data.scalar.length };
+	size_t chars;
+
+	if (!rg_utf8_count(text, &chars))
+		return refuse(reader, line_of(event), "expected UTF-8 without NUL", err);
+	return rg_arena_copy(reader->arena, text, ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* ----------------------------------------------------------------- tree -- */
+
+static int read_node(struct reader *reader, const yaml_event_t *event, int depth,
+		     struct rg_yaml *node, struct roger_err *err);
+
+static int read_list(struct reader *reader, int depth, struct rg_yaml *list, struct roger_err *err)
+{
+	const struct rg_yaml **link = &list->first;
+	struct rg_yaml *item = NULL;
+	int r;
+
+	for (;;) {
+		RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+
+		r = next_event(reader, &event, err);
+		if (r < 0 || event.type == YAML_SEQUENCE_END_EVENT)
+			return r;
+
+		r = add_node(reader, line_of(&event), &item, err);
+		if (r < 0)
+			return r;
+		*link = item;
+		link = &item->next;
+
+		r = read_node(reader, &event, depth + 1, item, err);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* Keys go into messages, so they must be fit to print. */
+static bool printable(struct roger_str text)
+{
+	size_t at = 0;
+	uint32_t c;
+
+	while (at < text.length) {
+		at += rg_utf8_next(text.data + at, text.length - at, &c);
+		if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+			return false;
+	}
+	return true;
+}
+
+static const struct rg_yaml *find_key(const struct rg_yaml *mapping, struct roger_str key)
+{
+	const struct rg_yaml *member;
+
+	for (member = mapping->first; member; member = member->next)
+		if (rg_str_equal(member->key, key))
+			return member;
+	return NULL;
+}
+
+static int read_key(struct reader *reader, const yaml_event_t *event, const struct rg_yaml *mapping,
+		    struct roger_str *ret_key, struct roger_err *err)
+{
+	int r;
+
+	if (event->type != YAML_SCALAR_EVENT)
+		return refuse(reader, line_of(event), "expected text as a key", err);
+	r = copy_scalar(reader, event, ret_key, err);
+	if (r < 0)
+		return r;
+	if (!printable(*ret_key))
+		return refuse(reader, line_of(event), "a key holds a control character", err);
+	if (find_key(mapping, *ret_key))
+		return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: '%.*s' comes twice", reader->file,
+			       line_of(event), ret_key->length < 64 ? (int)ret_key->length : 64,
+			       ret_key->data);
+	return ROGER_OK;
+}
+
+static int read_member_value(struct reader *reader, int depth, struct rg_yaml *member,
+			     struct roger_err *err)
+{
+	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+	int r;
+
+	r = next_event(reader, &event, err);
+	if (r < 0)
+		return r;
+	return read_node(reader, &event, depth + 1, member, err);
+}
+
+static int read_mapping(struct reader *reader, int depth, struct rg_yaml *mapping,
+			struct roger_err *err)
+{
+	const struct rg_yaml **link = &mapping->first;
+	struct rg_yaml *member = NULL;
+	struct roger_str key;
+	int r;
+
+	for (;;) {
+		RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+
+		r = next_event(reader, &event, err);
+		if (r < 0 || event.type == YAML_MAPPING_END_EVENT)
+			return r;
+
+		r = read_key(reader, &event, mapping, &key, err);
+		if (r < 0)
+			return r;
+		r = add_node(reader, line_of(&event), &member, err);
+		if (r < 0)
+			return r;
+		member->key = key;
+		*link = member;
+		link = &member->next;
+
+		r = read_member_value(reader, depth, member, err);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* Recursion is bounded by the depth that it checks. */
+static int read_node(struct reader *reader, const yaml_event_t *event, int depth,
+		     struct rg_yaml *node, struct roger_err *err)
+{
+	if (event->type == YAML_SCALAR_EVENT) {
+		node->kind = RG_YAML_SCALAR;
+		node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+		return copy_scalar(reader, event, &node->value, err);
+	}
+
+	if (depth > RG_YAML_DEPTH_MAX)
+		return refuse(reader, line_of(event), "nested too deep", err);
+	node->kind = event->type == YAML_MAPPING_START_EVENT ? RG_YAML_MAPPING : RG_YAML_LIST;
+	if (node->kind == RG_YAML_MAPPING)
+		return read_mapping(reader, depth, node, err);
+	return read_list(reader, depth, node, err);
+}
+
+/* ------------------------------------------------------------- document -- */
+
+/* Behind the start of the stream or the end of a document: is there another? */
+static int next_document(struct reader *reader, bool *ret_found, size_t *ret_line,
+			 struct roger_err *err)
+{
+	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+	int r;
+
+	r = next_event(reader, &event, err);
+	if (r < 0)
+		return r;
+	*ret_found = event.type == YAML_DOCUMENT_START_EVENT;
+	*ret_line = line_of(&event);
+	return ROGER_OK;
+}
+
+/* An event that the one before it promised. */
+static int skip_event(struct reader *reader, yaml_event_type_t type, struct roger_err *err)
+{
+	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+	int r;
+
+	r = next_event(reader, &event, err);
+	rg_assert(r < 0 || event.type == type);
+	return r;
+}
+
+static int read_root(struct reader *reader, struct rg_yaml **ret_root, struct roger_err *err)
+{
+	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+	struct rg_yaml *root = NULL;
+	int r;
+
+	r = next_event(reader, &event, err);
+	if (r < 0)
+		return r;
+	r = add_node(reader, line_of(&event), &root, err);
+	if (r < 0)
+		return r;
+	r = read_node(reader, &event, 1, root, err);
+	if (r < 0)
+		return r;
+	*ret_root = root;
+	return skip_event(reader, YAML_DOCUMENT_END_EVENT, err);
+}
+
+static int read_stream(struct reader *reader, struct rg_yaml **ret_root, struct roger_err *err)
+{
+	size_t line;
+	bool found;
+	int r;
+
+	r = skip_event(reader, YAML_STREAM_START_EVENT, err);
+	if (r < 0)
+		return r;
+	r = next_document(reader, &found, &line, err);
+	if (r < 0 || !found)
+		return r;
+	r = read_root(reader, ret_root, err);
+	if (r < 0)
+		return r;
+
+	r = next_document(reader, &found, &line, err);
+	if (r < 0)
+		return r;
+	return found ? refuse(reader, line, "a second document starts", err) : ROGER_OK;
+}
+
+int rg_yaml_read(struct roger_str text, const char *file, struct rg_arena *arena,
+		 const struct rg_yaml **ret_root, struct roger_err *err)
+{
+	RG_CLEANUP(yaml_parser_delete) yaml_parser_t parser = { 0 };
+	struct reader reader = { &parser, text, file, arena, 0 };
+	struct rg_yaml *root = NULL;
+	int r;
+
+	if (!yaml_parser_initialize(&parser))
+		return rg_fail_memory(err);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text.data, text.length);
+
+	r = read_stream(&reader, &root, err);
+	if (r < 0)
+		return r;
+	*ret_root = root;
+	return ROGER_OK;
+}
+
+bool rg_yaml_is_null(const struct rg_yaml *node)
+{
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
+	size_t i;
+
+	if (node->kind != RG_YAML_SCALAR || node->quoted)
+		return false;
+	for (i = 0; i < sizeof nulls / sizeof *nulls; i++)
+		if (rg_str_is(node->value, nulls[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,170 @@
+/* messages_archive/<issue>.jsonl and cleanup_metrics.jsonl: append-only, by whoever holds the change lock. */
+#include "engine/local/local_engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/file.h"
+#include "store/lines.h"
+
+#define ARCHIVE_FOLDER "messages_archive"
+
+/* A crash between the archive and the journal leaves the last batch in both: so far back ids are compared. */
+enum { LOOK_BACK_BYTES = 4 << 20 };
+
+static int open_archive_folder(struct rg_local *local, int *ret_folder, struct roger_err *err)
+{
+	bool made;
+	int r;
+
+	r = rg_file_make_folder(local->workspace->data, ARCHIVE_FOLDER, &made, err);
+	if (r < 0)
+		return r;
+	r = rg_file_open_folder(local->workspace->data, ARCHIVE_FOLDER, ret_folder, err);
+	if (r == ROGER_OK && *ret_folder == RG_NO_FILE)
+		return rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", ARCHIVE_FOLDER);
+	return r;
+}
+
+/* Open a file of lines to add to; *ret_size is its length. */
+static int open_lines(int folder, const char *name, int *ret_file, int64_t *ret_size, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_APPEND, ret_file, err);
+	if (r == ROGER_OK && *ret_file == RG_NO_FILE) {
+		r = rg_file_open(folder, name, RG_FILE_CREATE_APPEND, ret_file, err);
+		if (r == ROGER_OK)
+			r = rg_file_sync_folder(folder, name, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_file_facts(*ret_file, name, &facts, err);
+	if (r < 0)
+		return r;
+	*ret_size = facts.size;
+	return ROGER_OK;
+}
+
+/* A torn end is closed off first, whatever it was. */
+static int start_on_new_line(int file, int64_t size, struct rg_buf *out, struct roger_err *err)
+{
+	char last;
+	size_t got;
+	int r;
+
+	if (size == 0)
+		return ROGER_OK;
+	r = rg_file_read_at(file, &last, 1, size - 1, &got, err);
+	if (r == ROGER_OK && got == 1 && last != '\n')
+		rg_buf_add_char(out, '\n');
+	return r;
+}
+
+static int append_lines(int file, const char *name, int64_t size, struct roger_str lines, struct roger_err *err)
+{
+	struct rg_buf out;
+	int r;
+
+	rg_buf_init(&out, SIZE_MAX);
+	r = start_on_new_line(file, size, &out, err);
+	rg_buf_add_str(&out, lines);
+	if (r == ROGER_OK && out.failed)
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_file_write(file, out.data, out.length, name, err);
+	if (r == ROGER_OK)
+		r = rg_file_sync(file, name, err);
+	rg_buf_deinit(&out);
+	return r;
+}
+
+/* Mark those of the staged messages that the end of the archive holds already. */
+static int look_back(int file, int64_t size, const struct rg_staged *staged, size_t count, bool *there,
+		     struct roger_err *err)
+{
+	uint64_t from = size > LOOK_BACK_BYTES ? (uint64_t)size - LOOK_BACK_BYTES : 0;
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	size_t i;
+	int r;
+
+	rg_lines_init(&lines, file, from, (uint64_t)size);
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found)
+		for (i = 0; i < count; i++)
+			if (staged[i].after.archived_at_ms && staged[i].after.id.length &&
+			    memmem(line.text.data, line.text.length, staged[i].after.id.data,
+				   staged[i].after.id.length))
+				there[i] = true;
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+/* All of the staged ones that belong to the issue of the first. */
+static int put_issue(struct rg_local *local, int folder, const struct rg_staged *staged, size_t count,
+		     bool *done, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char name[RG_FILE_NAME_BYTES];
+	struct rg_buf out;
+	int64_t size = 0;
+	bool *there;
+	size_t i;
+	int r;
+
+	there = calloc(count, sizeof *there);
+	if (!there)
+		return rg_fail_memory(err);
+	rg_buf_init(&out, SIZE_MAX);
+	rg_workspace_file_name(staged->after.issue_id, ".jsonl", name);
+	r = open_lines(folder, name, &file, &size, err);
+	if (r == ROGER_OK)
+		r = look_back(file, size, staged, count, there, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		if (!staged[i].after.archived_at_ms ||
+		    !rg_str_equal(staged[i].after.issue_id, staged->after.issue_id))
+			continue;
+		done[i] = true;
+		if (there[i])
+			continue;
+		rg_buf_add(&out, local->text.data + staged[i].from, staged[i].to - staged[i].from);
+		rg_buf_add_text(&out, "}\n");
+	}
+	if (r == ROGER_OK && out.failed)
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK && out.length)
+		r = append_lines(file, name, size, rg_buf_str(&out), err);
+	rg_buf_deinit(&out);
+	free(there);
+	return r;
+}
+
+int rg_local_put_archive(struct rg_local *local, const struct rg_staged *staged, size_t count,
+			 struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	bool *done = calloc(count, sizeof *done);
+	size_t i;
+	int r;
+
+	if (!done)
+		return rg_fail_memory(err);
+	r = open_archive_folder(local, &folder, err);
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		if (staged[i].after.archived_at_ms && !done[i])
+			r = put_issue(local, folder, staged + i, count - i, done + i, err);
+	free(done);
+	return r;
+}
+
+int rg_local_note_cleanup(struct rg_engine *engine, struct roger_str line, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_local *local = rg_local_of(engine);
+	int64_t size;
+	int r;
+
+	r = open_lines(local->workspace->data, "cleanup_metrics.jsonl", &file, &size, err);
+	return r < 0 ? r : append_lines(file, "cleanup_metrics.jsonl", size, line, err);
+}

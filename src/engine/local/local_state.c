@@ -1,0 +1,264 @@
+/*
+ * message-state.json (seed 002): the counters and what readers have seen.
+ *
+ * Derived from the journal but for a fresh epoch, which `session new` makes
+ * durable here.  Senders bring their counters into the document without
+ * asking the index; whoever has the index open writes all of it.
+ */
+#include "engine/local/local_engine.h"
+
+#include "base/clock.h"
+#include "store/file.h"
+#include "systems/sequence.h"
+
+/* A handle that lives long need not write the document for every message. */
+enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 100, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
+
+static struct rg_control_page *page_of(struct rg_local *local)
+{
+	struct rg_control *control = rg_journal_control(local->journal);
+
+	return control ? rg_control_page(control) : NULL;
+}
+
+/* The same where only writers come. */
+static struct rg_control_page *mapped_page(struct rg_local *local)
+{
+	struct rg_control *control = rg_journal_control(local->journal);
+
+	rg_assert(control != NULL);
+	return rg_control_page(control);
+}
+
+/* The document as it stands; an empty one when it is missing or damaged. */
+static int load(struct rg_local *local, struct rg_sequence **ret_sequence, struct roger_err *err)
+{
+	struct rg_buf text;
+	bool found;
+	int r;
+
+	rg_buf_init(&text, STATE_BYTES_MAX + 8192);
+	r = rg_file_read_all_at(local->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX, &text, &found, err);
+	if (r == ROGER_OK && found)
+		r = rg_sequence_read(rg_buf_str(&text), ret_sequence, err);
+	if (r == ROGER_ENOMEM) {
+		rg_buf_deinit(&text);
+		return r;
+	}
+	if (r < 0 || !found)
+		r = rg_sequence_new(ret_sequence, err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+/* The epoch of a session that nobody has used yet stands only in the document. */
+int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(local);
+	struct rg_sequence *sequence = NULL;
+	int r;
+
+	if (!page || atomic_load(&page->prepared))
+		return ROGER_OK;
+	r = load(local, &sequence, err);
+	if (r < 0)
+		return r;
+	r = rg_journal_lock(local->journal, 0, 0, err);
+	if (r == ROGER_OK) {
+		page = page_of(local);
+		if (sequence->epoch > atomic_load(&page->epoch))
+			atomic_store(&page->epoch, sequence->epoch);
+		atomic_store(&page->prepared, 1);
+		rg_journal_unlock(local->journal);
+	} else if (r == ROGER_EIO && err && err->system_errno) {
+		/* A disk that cannot be written can still be read. */
+		r = ROGER_OK;
+	}
+	rg_sequence_free(sequence);
+	return r;
+}
+
+void rg_local_want_state(struct rg_local *local, bool seen)
+{
+	struct rg_control_page *page = mapped_page(local);
+
+	atomic_fetch_add(&page->state_wanted, 1);
+	if (seen)
+		atomic_fetch_add(&page->seen_wanted, 1);
+}
+
+/* Counters from the tally into what the document holds. */
+static int compose_counters(struct rg_local *local, int64_t epoch, struct rg_sequence **ret_sequence,
+			    struct roger_err *err)
+{
+	struct rg_control *control = rg_journal_control(local->journal);
+	struct rg_sequence *sequence;
+	struct rg_agent_slot *slot;
+	size_t i = 0;
+	int r;
+
+	r = load(local, &sequence, err);
+	if (r < 0)
+		return r;
+	if (sequence->epoch != epoch) {
+		rg_sequence_renew(sequence);
+		sequence->epoch = epoch;
+	}
+	while (r == ROGER_OK && (slot = rg_control_next_agent(control, &i)))
+		if (slot->epoch == epoch && slot->seq > 0)
+			r = rg_sequence_count(sequence, (struct roger_str){ slot->name, slot->length }, slot->seq, err);
+	if (r < 0) {
+		rg_sequence_free(sequence);
+		return r;
+	}
+	*ret_sequence = sequence;
+	return ROGER_OK;
+}
+
+static int compose_all(struct rg_local *local, int64_t epoch, struct rg_sequence **ret_sequence,
+		       struct roger_err *err)
+{
+	struct rg_sequence *sequence;
+	int r;
+
+	r = rg_local_refresh(local, err);
+	if (r == ROGER_OK)
+		r = rg_sequence_new(&sequence, err);
+	if (r < 0)
+		return r;
+	sequence->epoch = epoch;
+	r = rg_index_sequence(local->index, epoch, sequence, err);
+	if (r < 0) {
+		rg_sequence_free(sequence);
+		return r;
+	}
+	*ret_sequence = sequence;
+	return ROGER_OK;
+}
+
+static int put(struct rg_local *local, const struct rg_sequence *sequence, bool durable, struct roger_err *err)
+{
+	struct rg_buf text;
+	int r;
+
+	rg_buf_init(&text, STATE_BYTES_MAX);
+	rg_sequence_print(sequence, &text);
+	r = text.failed ? rg_fail_memory(err) :
+			  rg_file_replace(local->workspace->data, RG_STATE_NAME, rg_buf_str(&text), durable, err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+/* One writing of the document, with the state lock held; *ret_whole: with all that was seen. */
+static int save_once(struct rg_local *local, bool whole, struct roger_err *err)
+{
+	struct rg_control_page *page = mapped_page(local);
+	uint64_t wanted = atomic_load(&page->state_wanted), seen = atomic_load(&page->seen_wanted);
+	int64_t epoch = atomic_load(&page->epoch);
+	struct rg_sequence *sequence = NULL;
+	int r;
+
+	r = whole ? compose_all(local, epoch, &sequence, err) : compose_counters(local, epoch, &sequence, err);
+	if (r < 0)
+		return r;
+	/* Nothing in the journal may say yet which epoch it is: then this document must last. */
+	r = put(local, sequence, whole && epoch > 1, err);
+	rg_sequence_free(sequence);
+	if (r < 0)
+		return r;
+	page = mapped_page(local);
+	atomic_store(&page->state_written, wanted);
+	if (whole)
+		atomic_store(&page->seen_written, seen);
+	return ROGER_OK;
+}
+
+static bool take_state_lock(struct rg_local *local, bool whole)
+{
+	if (whole)
+		return rg_journal_take(local->journal, RG_LOCK_STATE, STATE_WAIT_MS, NULL) == ROGER_OK;
+	return rg_journal_try(local->journal, RG_LOCK_STATE);
+}
+
+/* What it holds is derived, so a document that cannot be written fails nobody; the next one writes it. */
+void rg_local_save_state(struct rg_local *local, bool closing)
+{
+	struct rg_control_page *page = page_of(local);
+	int64_t now = rg_clock_monotonic_ns();
+	bool whole;
+	int rounds;
+
+	if (!page || (!closing && now - local->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
+		return;
+	if (!closing && local->state_saved_ns == 0) {
+		/* Most handles write once and close: leave it to the closing. */
+		local->state_saved_ns = now;
+		return;
+	}
+	/* Who holds the lock looks again after releasing it, so nothing is left behind. */
+	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
+		whole = rg_index_end(local->index) > 0 &&
+			atomic_load(&page->seen_wanted) != atomic_load(&page->seen_written);
+		if (!whole && atomic_load(&page->state_wanted) == atomic_load(&page->state_written))
+			break;
+		if (!take_state_lock(local, whole))
+			break;
+		if (save_once(local, whole, NULL) < 0)
+			rounds = ROUNDS_MAX;
+		rg_journal_release(local->journal, RG_LOCK_STATE);
+		page = page_of(local);
+	}
+	local->state_saved_ns = now;
+}
+
+static int open_session(struct rg_local *local, struct roger_err *err)
+{
+	struct rg_sequence *sequence;
+	int64_t epoch = atomic_load(&mapped_page(local)->epoch);
+	int r;
+
+	if (epoch >= RG_EPOCH_MAX)
+		return rg_fail(err, ROGER_EREFUSED, 0, "there can be no more sessions in this workspace");
+	r = rg_sequence_new(&sequence, err);
+	if (r < 0)
+		return r;
+	sequence->epoch = epoch + 1;
+	r = put(local, sequence, true, err);
+	rg_sequence_free(sequence);
+	if (r < 0)
+		return r;
+	r = rg_journal_lock(local->journal, 0, 0, err);
+	if (r < 0)
+		return r;
+	if (atomic_load(&mapped_page(local)->epoch) < epoch + 1)
+		atomic_store(&mapped_page(local)->epoch, epoch + 1);
+	rg_journal_unlock(local->journal);
+	return ROGER_OK;
+}
+
+int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch, struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	struct rg_sequence *sequence;
+	int r = ROGER_OK;
+
+	if (fresh) {
+		r = rg_journal_take(local->journal, RG_LOCK_STATE, RG_LOCK_WAIT_MS, err);
+		if (r < 0)
+			return r;
+		r = open_session(local, err);
+		rg_journal_release(local->journal, RG_LOCK_STATE);
+		if (r < 0)
+			return r;
+	}
+	if (page_of(local)) {
+		*ret_epoch = atomic_load(&page_of(local)->epoch);
+		return ROGER_OK;
+	}
+	r = load(local, &sequence, err);
+	if (r < 0)
+		return r;
+	*ret_epoch = sequence->epoch;
+	rg_sequence_free(sequence);
+	return ROGER_OK;
+}

@@ -1,0 +1,176 @@
+/*
+ * inbox, receive: an agent's unread mail, first in, first out.
+ *
+ * inbox looks and changes nothing; receive hands over and marks read, so what
+ * it returns is durably the caller's: two of them never get the same message.
+ */
+#include "ops/op.h"
+
+#include "systems/message.h"
+
+enum { INBOX_LIMIT = 50 };
+
+static struct rg_query query_of(const struct roger_inbox_request *request, int64_t free_at_ms)
+{
+	return (struct rg_query){
+		.unread = true,
+		.to = request->agent,
+		.issue = request->issue,
+		.from = request->from,
+		.free_at_ms = free_at_ms,
+		.limit = request->limit ? request->limit : INBOX_LIMIT,
+	};
+}
+
+static int check_limit(const struct roger_inbox_request *request, struct roger_err *err)
+{
+	if (request->limit >= 0 && request->limit <= RG_PAGE_MAX)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d", RG_PAGE_MAX);
+}
+
+/* Also sets the quick figure right that may_have_mail goes by. */
+static int count_unread(struct roger *roger, const struct roger_inbox_request *request, int64_t *ret_unread,
+			struct roger_err *err)
+{
+	const struct rg_query all = { .unread = true, .to = request->agent };
+	struct rg_query asked = query_of(request, 0);
+	int r;
+
+	r = rg_engine_count(roger->engine, &all, ret_unread, err);
+	if (r < 0 || (!request->issue.length && !request->from.length))
+		return r;
+	asked.limit = 0;
+	return rg_engine_count(roger->engine, &asked, ret_unread, err);
+}
+
+static int run_inbox(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_inbox_request *request = request_;
+	struct roger_inbox_reply *reply = reply_;
+	const struct rg_query query = query_of(request, 0);
+	bool may;
+	int r;
+
+	r = check_limit(request, err);
+	if (r == ROGER_OK)
+		r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
+	return r < 0 ? r : count_unread(roger, request, &reply->unread, err);
+}
+
+/* Find and mark in one transaction; the messages of the reply are marked, too. */
+static int take(struct roger *roger, const struct roger_inbox_request *request,
+		struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	const struct rg_query query = query_of(request, rg_clock_ms());
+	struct roger_messages found;
+	struct rg_outcome outcome;
+	struct roger_message *after;
+	size_t i;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r < 0)
+		return r;
+	after = rg_arena_get(reply->memory, found.count * sizeof *after);
+	if (!after)
+		return rg_fail_memory(err);
+	for (i = 0; i < found.count; i++) {
+		after[i] = found.items[i];
+		after[i].read = true;
+		after[i].read_at_ms = rg_clock_ms();
+		after[i].claimed_by = (struct roger_str){ "", 0 };
+		after[i].claimed_until_ms = 0;
+		r = rg_engine_change(roger->engine, &found.items[i], &after[i], err);
+		if (r < 0)
+			return r;
+	}
+	reply->messages = (struct roger_messages){ after, found.count };
+	return rg_engine_commit(roger->engine, &outcome, err);
+}
+
+static int receive_now(struct roger *roger, const struct roger_inbox_request *request,
+		       struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	bool may;
+	int r;
+
+	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = take(roger, request, reply, err);
+	rg_engine_rollback(roger->engine);
+	return r < 0 ? r : count_unread(roger, request, &reply->unread, err);
+}
+
+static int run_receive(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_inbox_request *request = request_;
+	struct roger_inbox_reply *reply = reply_;
+	int64_t until_ns = rg_clock_monotonic_ns() + request->wait_ms * 1000000, left_ms;
+	struct rg_found found;
+	int r;
+
+	r = check_limit(request, err);
+	if (r == ROGER_OK && (request->wait_ms < 0 || request->wait_ms > RG_LEASE_MS_MAX))
+		r = rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected at most 7 days");
+	while (r == ROGER_OK) {
+		r = receive_now(roger, request, reply, err);
+		left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
+		if (r < 0 || reply->messages.count || left_ms <= 0)
+			break;
+		r = rg_engine_wait(roger->engine, request->agent, request->issue, left_ms, reply->memory, &found,
+				   err);
+	}
+	return r;
+}
+
+#define AT(member) offsetof(struct roger_inbox_request, member)
+#define COMMON_FIELDS                                                                                          \
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,                             \
+	  "whose mail (--as, else ROGER_AGENT)" },                                                             \
+		{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },                \
+		{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only from this agent" },                       \
+		{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 50)" }
+static const struct roger_field inbox_fields[] = { COMMON_FIELDS, RG_END };
+static const struct roger_field receive_fields[] = {
+	COMMON_FIELDS,
+	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL, "wait so long for something to come" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record inbox_request = { "inbox", sizeof(struct roger_inbox_request), inbox_fields };
+static const struct roger_record receive_request = { "receive", sizeof(struct roger_inbox_request),
+						     receive_fields };
+
+static const struct roger_field reply_fields[] = {
+	{ "messages", ROGER_RECORDS, offsetof(struct roger_inbox_reply, messages), 0, NULL, &rg_message_record,
+	  "first in, first out" },
+	{ "unread", ROGER_INT, offsetof(struct roger_inbox_reply, unread), 0, NULL, NULL, "unread now" },
+	RG_END,
+};
+static const struct roger_record reply_record = { "mail", sizeof(struct roger_inbox_reply), reply_fields };
+
+const struct roger_op rg_op_inbox = {
+	.name = "inbox",
+	.summary = "look at unread mail; changes nothing",
+	.examples = "roger inbox\nroger inbox --as bob --issue app-42\nroger inbox --json\n",
+	.request = &inbox_request,
+	.reply = &reply_record,
+	.run = run_inbox,
+};
+
+const struct roger_op rg_op_receive = {
+	.name = "receive",
+	.summary = "take unread mail and mark it read",
+	.examples = "roger receive\nroger receive --limit 1 --wait 10m\nroger receive --as bob --json\n",
+	.flags = ROGER_WRITES,
+	.request = &receive_request,
+	.reply = &reply_record,
+	.run = run_receive,
+};

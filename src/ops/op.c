@@ -1,0 +1,88 @@
+#include "ops/op.h"
+
+#include "systems/message.h"
+
+/* Is what the table calls required there, and what it calls a name one? */
+static int check_request(const struct roger_op *op, const void *request, struct roger_err *err)
+{
+	const struct roger_field *field;
+	int r = ROGER_OK;
+
+	for (field = op->request->fields; field->name && r == ROGER_OK; field++) {
+		if (rg_field_unset(field, request)) {
+			if ((field->flags & ROGER_REQUIRED) && field->kind != ROGER_ENUM)
+				r = rg_fail_member(err, ROGER_EUSAGE, field->name, "%s: missing; it is %s",
+						   field->name, field->help);
+		} else if (field->kind == ROGER_NAME) {
+			r = rg_name_check(field->name, *(const struct roger_str *)rg_field_at(field, request), err);
+		}
+	}
+	return r;
+}
+
+int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
+	      struct roger_err *err)
+{
+	struct rg_arena *memory;
+	int r;
+
+	memset(ret_reply, 0, op->reply->size);
+	if (!roger && !(op->flags & ROGER_NO_WORKSPACE))
+		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", op->name);
+	r = check_request(op, request, err);
+	if (r < 0)
+		return r;
+	memory = rg_arena_new();
+	if (!memory)
+		return rg_fail_memory(err);
+	memcpy(ret_reply, &memory, sizeof memory);
+
+	r = op->run(roger, request, ret_reply, err);
+	if (r < 0) {
+		rg_arena_free(memory);
+		memset(ret_reply, 0, op->reply->size);
+	}
+	return r;
+}
+
+/* -------------------------------------------------------- shared records -- */
+
+#define AT(member) offsetof(struct roger_agent, member)
+static const struct roger_field agent_fields[] = {
+	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED, NULL, NULL, "the agent" },
+	{ "seq", ROGER_INT, AT(seq), 0, NULL, NULL, "last number it used in this session" },
+	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "messages it sent, ever" },
+	{ "received", ROGER_INT, AT(received), 0, NULL, NULL, "messages it got, ever" },
+	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
+	{ "last_sent_at", ROGER_TIME, AT(last_sent_at_ms), 0, NULL, NULL, "when it last sent" },
+	RG_END,
+};
+#undef AT
+const struct roger_record rg_agent_record = { "agent", sizeof(struct roger_agent), agent_fields };
+
+static const struct roger_field no_fields[] = { RG_END };
+const struct roger_record rg_empty_request_record = { "request", sizeof(struct roger_empty_request), no_fields };
+
+#define AT(member) offsetof(struct roger_messages_reply, member)
+static const struct roger_field messages_fields[] = {
+	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record, "first in, first out" },
+	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "the limit cut the answer" },
+	{ "next", ROGER_TEXT, AT(next), ROGER_SPARE, NULL, NULL, "give this as after to go on" },
+	RG_END,
+};
+#undef AT
+const struct roger_record rg_messages_reply_record = { "messages", sizeof(struct roger_messages_reply),
+						       messages_fields };
+
+#define AT(member) offsetof(struct roger_archive_reply, member)
+static const struct roger_field archive_fields[] = {
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out" },
+	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "of these for their age" },
+	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "of these for enough newer ones" },
+	{ "by_run", ROGER_INT, AT(by_run), 0, NULL, NULL, "of these for an earlier run" },
+	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL, "kept because nobody read them" },
+	RG_END,
+};
+#undef AT
+const struct roger_record rg_archive_reply_record = { "archived", sizeof(struct roger_archive_reply),
+						      archive_fields };

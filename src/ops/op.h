@@ -1,0 +1,49 @@
+/*
+ * op - a verb: what it takes, what it gives, what it does.
+ *
+ * One file a verb (or a pair that shares its work), one line in op_table.c.
+ * The dispatcher gives the reply its memory and takes it back on failure.
+ */
+#ifndef RG_OP_H
+#define RG_OP_H
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/limits.h"
+#include "data/record.h"
+#include "engine/engine.h"
+#include "store/workspace.h"
+
+/* The handle of the public header. */
+struct roger {
+	struct rg_workspace *workspace;
+	struct rg_engine *engine;
+	struct rg_id_source ids;
+	roger_progress *tell;
+	void *tell_context;
+};
+
+/* Every reply starts with its memory, an arena. */
+static inline struct rg_arena *rg_op_memory(const void *reply)
+{
+	return *(struct rg_arena *const *)reply;
+}
+
+/* Run a verb: checks what the fields say, makes the reply's memory, runs. */
+RG_CHECKED int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
+			 struct roger_err *err);
+
+extern const struct roger_op *const rg_op_table[];
+
+extern const struct roger_op rg_op_init, rg_op_send, rg_op_send_many, rg_op_inbox, rg_op_receive, rg_op_wait,
+	rg_op_claim, rg_op_ack, rg_op_nack, rg_op_show, rg_op_thread, rg_op_list, rg_op_search, rg_op_count,
+	rg_op_agents, rg_op_session, rg_op_archive, rg_op_cleanup, rg_op_delete, rg_op_stats, rg_op_rebuild,
+	rg_op_verify, rg_op_config;
+
+/* Records that several verbs share. */
+extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,
+	rg_archive_reply_record;
+
+#define RG_END { 0 }
+
+#endif

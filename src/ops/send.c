@@ -1,0 +1,540 @@
+/*
+ * send, send_many: new messages, checked, numbered, stored in one commit.
+ *
+ * Recipients are resolved (groups, all) and looked up first; then the commit
+ * is tried until it passes: a known key turns a send into its first result,
+ * a limit makes the oldest read messages leave.
+ */
+#include "ops/op.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/nearest.h"
+#include "ops/room.h"
+#include "systems/message.h"
+
+/* One send of the request on its way. */
+struct draft {
+	const struct roger_send_request *request;
+	struct roger_send_reply *reply;
+	struct roger_str from;
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} to;
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} notes;
+	struct roger_message *messages; /* one per recipient */
+	bool settled;                   /* a duplicate: nothing of it is stored */
+};
+
+struct sending {
+	struct roger *roger;
+	struct rg_arena *arena;
+	int64_t now_ms;
+	struct draft *drafts;
+	size_t count;
+};
+
+enum { TRIES_MAX = 1000 };
+
+/* ----------------------------------------------------------- recipients -- */
+
+static bool is_reserved(const struct sending *sending, struct roger_str name)
+{
+	return rg_str_is(name, "all") || rg_config_group(sending->roger->workspace->config, name);
+}
+
+static int add_recipient(struct sending *sending, struct draft *draft, struct roger_str name,
+			 struct roger_err *err)
+{
+	struct roger_str *place;
+	size_t i;
+
+	for (i = 0; i < draft->to.count; i++)
+		if (rg_str_equal(draft->to.items[i], name))
+			return ROGER_OK;
+	place = rg_arena_push(sending->arena, &draft->to.items, &draft->to.count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = name;
+	return ROGER_OK;
+}
+
+/* Everyone of a list but the sender. */
+static int add_others(struct sending *sending, struct draft *draft, struct roger_strs names,
+		      struct roger_err *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < names.count; i++) {
+		if (rg_str_equal(names.items[i], draft->from))
+			continue;
+		r = add_recipient(sending, draft, names.items[i], err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static struct roger_str nearest_of(struct roger_strs names, struct roger_str name)
+{
+	struct roger_str best = { "", 0 };
+	size_t least = SIZE_MAX, distance, i;
+
+	for (i = 0; i < names.count; i++) {
+		distance = rg_distance(name, names.items[i]);
+		if (distance < least && rg_is_near(name, names.items[i])) {
+			least = distance;
+			best = names.items[i];
+		}
+	}
+	return best;
+}
+
+/* A name never seen: suggest the nearest known one; refused where names are strict. */
+static int note_unknown(struct sending *sending, struct draft *draft, struct roger_str name,
+			struct roger_err *err)
+{
+	struct roger_strs names;
+	struct roger_str near, *note;
+	char text[400];
+	int r;
+
+	r = rg_engine_names(sending->roger->engine, sending->arena, &names, err);
+	if (r < 0)
+		return r;
+	near = nearest_of(names, name);
+	snprintf(text, sizeof text, "'%.*s' has never been seen here%s%.*s%s", RG_STR_ARGS(name),
+		 near.length ? "; did you mean '" : "", RG_STR_ARGS(near), near.length ? "'?" : "");
+	if (sending->roger->workspace->config->strict_recipients)
+		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: %s (recipients: strict)", text);
+	note = rg_arena_push(sending->arena, &draft->notes.items, &draft->notes.count, sizeof *note);
+	return note && rg_arena_copy(sending->arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int add_named(struct sending *sending, struct draft *draft, struct roger_str name, struct roger_err *err)
+{
+	const struct rg_group *group = rg_config_group(sending->roger->workspace->config, name);
+	struct roger_strs names;
+	int r;
+
+	if (group)
+		return add_others(sending, draft, group->members, err);
+	if (rg_str_is(name, "all")) {
+		r = rg_engine_names(sending->roger->engine, sending->arena, &names, err);
+		return r < 0 ? r : add_others(sending, draft, names, err);
+	}
+	r = rg_name_check("to", name, err);
+	if (r < 0)
+		return r;
+	if (!rg_engine_knows(sending->roger->engine, name)) {
+		r = note_unknown(sending, draft, name, err);
+		if (r < 0)
+			return r;
+	}
+	return add_recipient(sending, draft, name, err);
+}
+
+static int resolve(struct sending *sending, struct draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+	size_t i;
+	int r;
+
+	if (request->to.count == 0)
+		return rg_fail_member(err, ROGER_EUSAGE, "to", "to: missing; name an agent, a group or all");
+	for (i = 0; i < request->to.count; i++) {
+		r = add_named(sending, draft, request->to.items[i], err);
+		if (r < 0)
+			return r;
+	}
+	if (draft->to.count == 0)
+		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody but the sender is known here yet");
+	if (draft->to.count > RG_BATCH_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "to", "to: expected at most %d recipients", RG_BATCH_MAX);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- messages -- */
+
+static int check(struct sending *sending, struct draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+	const struct rg_config *config = sending->roger->workspace->config;
+	int r;
+
+	if (draft->from.length == 0)
+		return rg_fail_member(err, ROGER_EUSAGE, "from",
+				      "from: missing; say who you are with --as or ROGER_AGENT");
+	r = rg_name_check("from", draft->from, err);
+	if (r == ROGER_OK && is_reserved(sending, draft->from))
+		r = rg_fail_member(err, ROGER_EDATA, "from", "from: '%.*s' is the name of a group",
+				   RG_STR_ARGS(draft->from));
+	if (r == ROGER_OK && request->issue.length)
+		r = rg_name_check("issue", request->issue, err);
+	if (r == ROGER_OK && (request->type < 0 || request->type > ROGER_DATA))
+		r = rg_fail_member(err, ROGER_EDATA, "type", "type: expected context, result, decision or data");
+	if (r == ROGER_OK && (request->run_counter < 0 || request->run_counter > RG_SEQ_MAX))
+		r = rg_fail_member(err, ROGER_EDATA, "run", "run: expected a number from 1 up");
+	if (r == ROGER_OK)
+		r = rg_message_check_content(request->content, config->content_chars_max, err);
+	if (r == ROGER_OK && request->metadata.length)
+		r = rg_message_check_metadata(request->metadata, config->metadata_chars_max, err);
+	if (r == ROGER_OK && request->key.length)
+		r = rg_message_check_key(request->key, err);
+	if (r == ROGER_OK && request->reply_to.length > 2 * RG_NAME_CHARS_MAX)
+		r = rg_fail_member(err, ROGER_EDATA, "reply_to", "reply_to: expected the id of a message");
+	return r;
+}
+
+/* Metadata from a program may come in any layout; stored it is one object on one line. */
+static int tidy_metadata(struct sending *sending, struct roger_str text, struct roger_str *ret,
+			 struct roger_err *err)
+{
+	static const struct roger_field field = { "metadata", ROGER_OBJECT, 0, 0, NULL, NULL, "" };
+
+	*ret = (struct roger_str){ "", 0 };
+	return text.length ? rg_record_set(&field, text, 0, ret, sending->arena, err) : ROGER_OK;
+}
+
+static int new_id(struct sending *sending, struct roger_str *ret, struct roger_err *err)
+{
+	char id[RG_MESSAGE_ID_BYTES_MAX];
+	size_t length;
+	int r;
+
+	r = rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, err);
+	if (r < 0)
+		return r;
+	return rg_arena_copy(sending->arena, (struct roger_str){ id, length }, ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int make_messages(struct sending *sending, struct draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+	struct roger_message message = {
+		.issue_id = request->issue.length ? request->issue : RG_STR("general"),
+		.from_phase = draft->from,
+		.run_counter = request->run_counter ? request->run_counter : 1,
+		.message_type = request->type,
+		.content = request->content,
+		.created_at_ms = sending->now_ms,
+		.idempotent_key = request->key,
+		.reply_to = request->reply_to,
+	};
+	size_t i;
+	int r;
+
+	draft->messages = rg_arena_get(sending->arena, draft->to.count * sizeof *draft->messages);
+	if (!draft->messages)
+		return rg_fail_memory(err);
+	r = tidy_metadata(sending, request->metadata, &message.metadata, err);
+	for (i = 0; i < draft->to.count && r == ROGER_OK; i++) {
+		draft->messages[i] = message;
+		draft->messages[i].to_phase = draft->to.items[i];
+		r = new_id(sending, &draft->messages[i].id, err);
+	}
+	return r;
+}
+
+static int prepare(struct sending *sending, struct draft *draft, struct roger_err *err)
+{
+	int r;
+
+	r = check(sending, draft, err);
+	if (r == ROGER_OK)
+		r = resolve(sending, draft, err);
+	return r == ROGER_OK ? make_messages(sending, draft, err) : r;
+}
+
+/* --------------------------------------------------------------- reply -- */
+
+static int fill_reply(struct sending *sending, struct draft *draft, const struct roger_message *messages,
+		      size_t count, struct roger_err *err)
+{
+	struct roger_receipt *receipts = rg_arena_get(sending->arena, count * sizeof *receipts);
+	struct roger_send_reply *reply = draft->reply;
+	size_t i;
+
+	if (!receipts)
+		return rg_fail_memory(err);
+	for (i = 0; i < count; i++)
+		if (!rg_arena_copy(sending->arena, messages[i].id, &receipts[i].id) ||
+		    !rg_arena_copy(sending->arena, messages[i].to_phase, &receipts[i].to))
+			return rg_fail_memory(err);
+	reply->messages = (struct roger_receipts){ receipts, count };
+	reply->seq = messages[0].seq;
+	reply->epoch = messages[0].epoch;
+	reply->created_at_ms = messages[0].created_at_ms;
+	reply->notes = (struct roger_strs){ draft->notes.items, draft->notes.count };
+	return rg_arena_copy(sending->arena, messages[0].issue_id, &reply->issue) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* The key was used: the same payload gets its first result again, another one is an error. */
+static int use_first_result(struct sending *sending, struct draft *draft, struct roger_err *err)
+{
+	struct rg_query query = { .key = draft->request->key, .from = draft->from, .anywhere = true };
+	struct roger_messages first;
+	int r;
+
+	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &first, err);
+	if (r < 0)
+		return r;
+	if (first.count == 0)
+		return rg_fail(err, ROGER_ETIMEOUT, 0, "another send with the key is under way; try again");
+	if (!rg_str_equal(first.items[0].content, draft->request->content) ||
+	    !rg_str_equal(first.items[0].issue_id, draft->messages[0].issue_id) ||
+	    first.items[0].message_type != draft->request->type)
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: '%.*s' was used for message '%.*s', which says something else",
+				      RG_STR_ARGS(draft->request->key), RG_STR_ARGS(first.items[0].id));
+	draft->settled = true;
+	draft->reply->duplicate = true;
+	return fill_reply(sending, draft, first.items, first.count, err);
+}
+
+/* -------------------------------------------------------------- commit -- */
+
+static int put(struct sending *sending, struct rg_outcome *ret_outcome, struct roger_err *err)
+{
+	struct draft *draft;
+	size_t i, k;
+	int r;
+
+	r = rg_engine_begin(sending->roger->engine, false, err);
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		draft = &sending->drafts[i];
+		for (k = 0; k < draft->to.count && r == ROGER_OK && !draft->settled; k++)
+			r = rg_engine_add(sending->roger->engine, &draft->messages[k], k == 0, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_commit(sending->roger->engine, ret_outcome, err);
+	rg_engine_rollback(sending->roger->engine);
+	return r;
+}
+
+static struct draft *draft_of(struct sending *sending, const struct roger_message *message)
+{
+	size_t i;
+
+	for (i = 0; i < sending->count; i++)
+		if (message >= sending->drafts[i].messages &&
+		    message < sending->drafts[i].messages + sending->drafts[i].to.count)
+			return &sending->drafts[i];
+	rg_assert(!"a draft for every message");
+	return NULL;
+}
+
+/* What all drafts together add to the mailbox or issue of which. */
+static int64_t adding(const struct sending *sending, const struct rg_outcome *outcome)
+{
+	const struct draft *draft;
+	int64_t adds = 0;
+	size_t i, k;
+
+	for (i = 0; i < sending->count; i++) {
+		draft = &sending->drafts[i];
+		for (k = 0; k < draft->to.count && !draft->settled; k++)
+			adds += rg_str_equal(draft->messages[k].issue_id, outcome->which->issue_id) &&
+				(outcome->verdict == RG_OVER_ISSUE ||
+				 rg_str_equal(draft->messages[k].to_phase, outcome->which->to_phase));
+	}
+	return adds;
+}
+
+static int commit(struct sending *sending, struct roger_err *err)
+{
+	struct rg_outcome outcome;
+	struct draft *draft;
+	int tries, r;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		r = put(sending, &outcome, err);
+		if (r < 0)
+			return r;
+		switch (outcome.verdict) {
+		case RG_COMMITTED:
+			return ROGER_OK;
+		case RG_KEY_KNOWN:
+			r = use_first_result(sending, draft_of(sending, outcome.which), err);
+			break;
+		case RG_OVER_MAILBOX:
+		case RG_OVER_ISSUE:
+			draft = draft_of(sending, outcome.which);
+			r = rg_room_make(sending->roger, &outcome, adding(sending, &outcome), &draft->reply->archived,
+					 err);
+			break;
+		}
+		if (r < 0)
+			return r;
+	}
+	return rg_fail(err, ROGER_ETIMEOUT, 0, "too much comes to the same issue at once; try again");
+}
+
+/* Among many, an error says which one it is about. */
+static void say_which(size_t index, struct roger_err *err)
+{
+	struct roger_err inner;
+
+	if (!err)
+		return;
+	inner = *err;
+	rg_fail_member(err, inner.code, inner.member, "message %zu: %.400s", index + 1, inner.message);
+}
+
+static int send_all(struct sending *sending, struct roger_err *err)
+{
+	struct draft *draft;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		r = prepare(sending, &sending->drafts[i], err);
+		if (r < 0 && sending->count > 1)
+			say_which(i, err);
+	}
+	if (r == ROGER_OK && !sending->drafts[0].request->dry_run)
+		r = commit(sending, err);
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		draft = &sending->drafts[i];
+		if (!draft->settled)
+			r = fill_reply(sending, draft, draft->messages, draft->to.count, err);
+	}
+	return r;
+}
+
+/* ----------------------------------------------------------------- verbs -- */
+
+static int run_send(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_send_request *request = request_;
+	struct draft draft = { .request = request, .reply = reply_, .from = request->from };
+	struct sending sending = { roger, rg_op_memory(reply_), rg_clock_ms(), &draft, 1 };
+
+	return send_all(&sending, err);
+}
+
+static int run_send_many(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_send_many_request *request = request_;
+	struct roger_send_many_reply *reply = reply_;
+	struct rg_arena *arena = rg_op_memory(reply_);
+	struct sending sending = { roger, arena, rg_clock_ms(), NULL, request->count };
+	struct roger_send_reply *items;
+	size_t i;
+	int r;
+
+	if (request->count == 0)
+		return ROGER_OK;
+	if (request->count > RG_BATCH_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "items", "items: expected at most %d", RG_BATCH_MAX);
+	items = rg_arena_get(arena, request->count * sizeof *items);
+	sending.drafts = rg_arena_get(arena, request->count * sizeof *sending.drafts);
+	if (!items || !sending.drafts)
+		return rg_fail_memory(err);
+	for (i = 0; i < request->count; i++)
+		sending.drafts[i] = (struct draft){
+			.request = &request->items[i],
+			.reply = &items[i],
+			.from = request->items[i].from.length ? request->items[i].from : request->from,
+		};
+	r = send_all(&sending, err);
+	if (r < 0)
+		return r;
+	reply->items = items;
+	reply->count = request->count;
+	for (i = 0; i < request->count; i++)
+		reply->stored += sending.drafts[i].settled ? 0 : (int64_t)sending.drafts[i].to.count;
+	return ROGER_OK;
+}
+
+#define AT(member) offsetof(struct roger_send_request, member)
+static const struct roger_field request_fields[] = {
+	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL, "who sends (--as, else ROGER_AGENT)" },
+	{ "to", ROGER_TEXTS, AT(to), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "agents, groups, or all" },
+	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "the text; - reads it from standard input" },
+	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work (else ROGER_ISSUE, else general)" },
+	{ "type", ROGER_ENUM, AT(type), 0, rg_message_types, NULL, "context, result, decision or data" },
+	{ "run", ROGER_INT, AT(run_counter), 0, NULL, NULL, "pass through the workflow (default 1)" },
+	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
+	{ "reply_to", ROGER_TEXT, AT(reply_to), 0, NULL, NULL, "id of the message this one answers" },
+	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL,
+	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "check everything, store nothing" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "send", sizeof(struct roger_send_request), request_fields };
+
+#define AT(member) offsetof(struct roger_receipt, member)
+static const struct roger_field receipt_fields[] = {
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "of the stored message" },
+	{ "to", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "its recipient" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record receipt_record = { "receipt", sizeof(struct roger_receipt), receipt_fields };
+
+#define AT(member) offsetof(struct roger_send_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &receipt_record, "one per recipient" },
+	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
+	{ "seq", ROGER_INT, AT(seq), 0, NULL, NULL, "the sender's number" },
+	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "life of the counters" },
+	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
+	{ "duplicate", ROGER_BOOL, AT(duplicate), 0, NULL, NULL, "the key was sent before: its first result" },
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out to keep the limits" },
+	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "sent", sizeof(struct roger_send_reply), reply_fields };
+
+static const struct roger_field many_request_fields[] = {
+	{ "from", ROGER_NAME, offsetof(struct roger_send_many_request, from), ROGER_SELF, NULL, NULL,
+	  "who sends what names no sender" },
+	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_request, items), 0, NULL, &request_record,
+	  "the sends" },
+	RG_END,
+};
+static const struct roger_record many_request_record = { "send_many", sizeof(struct roger_send_many_request),
+							 many_request_fields };
+
+static const struct roger_field many_reply_fields[] = {
+	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_reply, items), 0, NULL, &reply_record,
+	  "one per send" },
+	{ "stored", ROGER_INT, offsetof(struct roger_send_many_reply, stored), 0, NULL, NULL, "messages now on disk" },
+	RG_END,
+};
+static const struct roger_record many_reply_record = { "sent", sizeof(struct roger_send_many_reply),
+						       many_reply_fields };
+
+const struct roger_op rg_op_send = {
+	.name = "send",
+	.summary = "send a message; done means on disk",
+	.examples = "roger send bob 'the schema is in docs/schema.md'\n"
+		    "roger send bob carol --type result --issue app-42 - < report.md\n"
+		    "roger send all 'stopping for the day'\n"
+		    "roger send lead --reply-to msg-1736328000000-abc 'yes'\n"
+		    "roger send --batch < messages.jsonl\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run_send,
+};
+
+const struct roger_op rg_op_send_many = {
+	.name = "send_many",
+	.summary = "send many messages with one append and one sync",
+	.examples = "roger send --batch < messages.jsonl\n",
+	.flags = ROGER_WRITES,
+	.request = &many_request_record,
+	.reply = &many_reply_record,
+	.run = run_send_many,
+};

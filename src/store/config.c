@@ -1,0 +1,669 @@
+#include "store/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/nearest.h"
+#include "data/record.h"
+#include "data/yaml.h"
+#include "store/file.h"
+
+enum kind {
+	NUMBER,
+	PATH,
+	FILE_NAME,
+	RECIPIENTS,
+};
+
+struct setting {
+	const char *section; /* "": stands alone, and is roger's own word */
+	const char *name;
+	enum kind kind;
+	size_t offset;
+	int64_t least;
+	int64_t most;
+	int64_t number;   /* default of a NUMBER */
+	const char *text; /* default of the others */
+};
+
+enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000, CENTURY_DAYS = 36500 };
+
+/* clang-format off */
+#define AT(member) offsetof(struct rg_config, member)
+static const struct setting table[] = {
+	{ "size_limits", "max_content_length", NUMBER, AT(content_chars_max), 1, CEILING,
+	  RG_CONTENT_CHARS_MAX, NULL },
+	{ "size_limits", "max_metadata_length", NUMBER, AT(metadata_chars_max), 0, CEILING,
+	  RG_METADATA_CHARS_MAX, NULL },
+	{ "size_limits", "max_messages_per_issue_phase", NUMBER, AT(messages_per_issue_phase_max), 1, MANY,
+	  RG_MESSAGES_PER_ISSUE_PHASE_MAX, NULL },
+	{ "size_limits", "max_messages_per_issue", NUMBER, AT(messages_per_issue_max), 1, MANY,
+	  RG_MESSAGES_PER_ISSUE_MAX, NULL },
+	{ "cleanup", "default_max_age_days", NUMBER, AT(max_age_days), 0, CENTURY_DAYS, RG_AGE_DAYS_MAX, NULL },
+	{ "cleanup", "keep_last_n_per_phase", NUMBER, AT(keep_per_phase), 0, MANY, RG_KEEP_PER_PHASE, NULL },
+	{ "cleanup", "keep_last_n_runs", NUMBER, AT(keep_runs), 0, MANY, RG_KEEP_RUNS, NULL },
+	{ "storage", "data_dir", PATH, AT(data_dir), 0, 0, 0, ".roger" },
+	{ "storage", "database_file", FILE_NAME, AT(database_file), 0, 0, 0, "messages.db" },
+	{ "storage", "jsonl_file", FILE_NAME, AT(jsonl_file), 0, 0, 0, "messages.jsonl" },
+	{ "", "recipients", RECIPIENTS, AT(strict_recipients), 0, 0, 0, "warn" },
+};
+#undef AT
+/* clang-format on */
+
+enum { SETTING_COUNT = sizeof table / sizeof *table };
+
+static const char *const recipients_names[] = { "warn", "strict", NULL };
+
+/* What is being read. */
+struct source {
+	struct rg_config *config;
+	const char *name;
+	bool foreign;
+};
+
+/* ------------------------------------------------------------- settings -- */
+
+/* The table's come first and in its order, then one for each group. */
+static struct roger_setting *setting_at(const struct rg_config *config, size_t i)
+{
+	return (struct roger_setting *)(uintptr_t)&config->settings.items[i];
+}
+
+/* Keep what was printed, and be done with the buffer. */
+static int keep(struct rg_config *config, struct rg_buf *printed, struct roger_str *ret,
+		struct roger_err *err)
+{
+	bool kept = !printed->failed && rg_arena_copy(config->memory, rg_buf_str(printed), ret);
+
+	rg_buf_deinit(printed);
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* "FILE:LINE" */
+static int origin_of(const struct source *source, size_t line, struct roger_str *ret,
+		     struct roger_err *err)
+{
+	struct rg_buf text;
+
+	rg_buf_init(&text, SIZE_MAX);
+	rg_buf_add_text(&text, source->name);
+	if (line) {
+		rg_buf_add_char(&text, ':');
+		rg_buf_add_int(&text, (int64_t)line);
+	}
+	return keep(source->config, &text, ret, err);
+}
+
+/* "section.name" */
+static int key_of(struct rg_config *config, const char *section, struct roger_str name,
+		  struct roger_str *ret, struct roger_err *err)
+{
+	struct rg_buf text;
+
+	rg_buf_init(&text, SIZE_MAX);
+	rg_buf_add_text(&text, section);
+	if (*section)
+		rg_buf_add_char(&text, '.');
+	rg_buf_add_str(&text, name);
+	return keep(config, &text, ret, err);
+}
+
+static int add_setting(struct rg_config *config, const char *section, struct roger_str name,
+		       size_t *ret_index, struct roger_err *err)
+{
+	struct roger_settings *settings = &config->settings;
+	struct roger_setting *setting;
+
+	setting = rg_arena_push(config->memory, &settings->items, &settings->count, sizeof *setting);
+	if (!setting)
+		return rg_fail_memory(err);
+	*ret_index = settings->count - 1;
+	return key_of(config, section, name, &setting->key, err);
+}
+
+static int wrong(struct roger_str origin, struct roger_str key, const char *expected,
+		 struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected %s", RG_STR_ARGS(origin),
+		       RG_STR_ARGS(key), expected);
+}
+
+/* The same, where the value of a key stands in a file. */
+static int wrong_node(const struct source *source, const struct rg_yaml *node, struct roger_str key,
+		      const char *expected, struct roger_err *err)
+{
+	struct roger_str origin;
+	int r;
+
+	r = origin_of(source, node->line, &origin, err);
+	return r < 0 ? r : wrong(origin, key, expected, err);
+}
+
+/* --------------------------------------------------------------- values -- */
+
+/* Digits alone; "010" means ten to some and eight to YAML, so neither. */
+static int set_number(const struct setting *setting, struct roger_str text, void *at,
+		      struct roger_setting *shown, struct roger_err *err)
+{
+	char expected[80];
+	int64_t number;
+
+	if (rg_str_number(text, &number) && (text.data[0] != '0' || text.length == 1) &&
+	    number >= setting->least && number <= setting->most) {
+		*(int64_t *)at = number;
+		return ROGER_OK;
+	}
+	snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
+		 (long long)setting->least, (long long)setting->most);
+	return wrong(shown->origin, shown->key, expected, err);
+}
+
+static bool is_path(struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
+			return false;
+	return text.length > 0;
+}
+
+static int set_path(struct roger_str text, void *at, struct roger_setting *shown,
+		    struct roger_err *err)
+{
+	if (!is_path(text))
+		return wrong(shown->origin, shown->key, "a path", err);
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+static int set_file_name(struct roger_str text, void *at, struct roger_setting *shown,
+			 struct roger_err *err)
+{
+	if (!is_path(text) || memchr(text.data, '/', text.length) || rg_str_is(text, ".") ||
+	    rg_str_is(text, ".."))
+		return wrong(shown->origin, shown->key, "the name of a file below data_dir, without '/'", err);
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+static int set_recipients(struct roger_str text, void *at, struct roger_setting *shown,
+			  struct roger_err *err)
+{
+	int index = rg_enum_find(recipients_names, text);
+
+	if (index < 0)
+		return wrong(shown->origin, shown->key, "warn or strict", err);
+	*(bool *)at = index == 1;
+	return ROGER_OK;
+}
+
+/* text is a copy that lives as long as config. */
+static int set_value(struct rg_config *config, size_t i, struct roger_str text,
+		     struct roger_err *err)
+{
+	struct roger_setting *shown = setting_at(config, i);
+	void *at = (char *)config + table[i].offset;
+
+	shown->value = text;
+	switch (table[i].kind) {
+	case NUMBER:
+		return set_number(&table[i], text, at, shown, err);
+	case PATH:
+		return set_path(text, at, shown, err);
+	case FILE_NAME:
+		return set_file_name(text, at, shown, err);
+	case RECIPIENTS:
+		return set_recipients(text, at, shown, err);
+	}
+	return ROGER_OK;
+}
+
+static int change(const struct source *source, size_t i, struct roger_str text, size_t line,
+		  struct roger_err *err)
+{
+	struct roger_str copy;
+	int r;
+
+	r = origin_of(source, line, &setting_at(source->config, i)->origin, err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(source->config->memory, text, &copy))
+		return rg_fail_memory(err);
+	return set_value(source->config, i, copy, err);
+}
+
+/* --------------------------------------------------------- unknown keys -- */
+
+struct suggestion {
+	const char *section;
+	const char *name;
+	size_t distance;
+};
+
+static void consider(struct suggestion *best, struct roger_str typed, const char *section,
+		     const char *name)
+{
+	size_t distance = rg_distance(typed, rg_str(name));
+
+	if (distance < best->distance && rg_is_near(typed, rg_str(name)))
+		*best = (struct suggestion){ section, name, distance };
+}
+
+/* What a mistyped or misplaced key may have meant; without a name: nothing. */
+static struct suggestion suggest(struct roger_str typed)
+{
+	struct suggestion best = { "", NULL, SIZE_MAX };
+	size_t i;
+
+	consider(&best, typed, "", "groups");
+	for (i = 0; i < SETTING_COUNT; i++) {
+		consider(&best, typed, table[i].section, table[i].name);
+		consider(&best, typed, "", table[i].section);
+	}
+	return best;
+}
+
+static int unknown(const struct source *source, const char *section, const struct rg_yaml *node,
+		   struct roger_err *err)
+{
+	struct suggestion meant = suggest(node->key);
+	struct roger_str origin, key;
+	int r;
+
+	r = origin_of(source, node->line, &origin, err);
+	if (r < 0)
+		return r;
+	r = key_of(source->config, section, node->key, &key, err);
+	if (r < 0)
+		return r;
+	if (!meant.name)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting", RG_STR_ARGS(origin),
+			       key.length < 96 ? (int)key.length : 96, key.data);
+	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
+		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section, *meant.section ? "." : "",
+		       meant.name);
+}
+
+/* --------------------------------------------------------------- groups -- */
+
+const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < config->group_count; i++)
+		if (rg_str_equal(config->groups[i].name, name))
+			return &config->groups[i];
+	return NULL;
+}
+
+/* The group of that name, emptied, and its place in the settings list. */
+static int open_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
+		      struct roger_setting **ret_shown, struct roger_err *err)
+{
+	const struct rg_group *known = rg_config_group(config, name);
+	struct rg_group *group = (struct rg_group *)(uintptr_t)known;
+	size_t i = SETTING_COUNT + (size_t)(known ? known - config->groups : 0);
+	int r;
+
+	if (!group) {
+		r = add_setting(config, "groups", name, &i, err);
+		if (r < 0)
+			return r;
+		group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
+		if (!group || !rg_arena_copy(config->memory, name, &group->name))
+			return rg_fail_memory(err);
+	}
+	group->members = (struct roger_strs){ 0 };
+	*ret_group = group;
+	*ret_shown = setting_at(config, i);
+	return ROGER_OK;
+}
+
+static bool is_member(const struct rg_group *group, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < group->members.count; i++)
+		if (rg_str_equal(group->members.items[i], name))
+			return true;
+	return false;
+}
+
+static int add_member(const struct source *source, const struct rg_yaml *item, struct rg_group *group,
+		      struct roger_str key, struct roger_err *err)
+{
+	struct roger_str *place;
+
+	if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !rg_name_valid(item->value) ||
+	    rg_str_is(item->value, "all"))
+		return wrong_node(source, item, key, "the name of an agent", err);
+	if (is_member(group, item->value))
+		return wrong_node(source, item, key, "each agent once", err);
+
+	place = rg_arena_push(source->config->memory, &group->members.items, &group->members.count,
+			      sizeof *place);
+	if (!place || !rg_arena_copy(source->config->memory, item->value, place))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* "lead, reviewer" */
+static int show_group(struct rg_config *config, const struct rg_group *group,
+		      struct roger_str *ret_value, struct roger_err *err)
+{
+	struct rg_buf text;
+	size_t i;
+
+	rg_buf_init(&text, SIZE_MAX);
+	for (i = 0; i < group->members.count; i++) {
+		if (i)
+			rg_buf_add_text(&text, ", ");
+		rg_buf_add_str(&text, group->members.items[i]);
+	}
+	return keep(config, &text, ret_value, err);
+}
+
+static int read_group(const struct source *source, const struct rg_yaml *node, struct roger_err *err)
+{
+	const struct rg_yaml *item;
+	struct roger_setting *shown = NULL;
+	struct rg_group *group = NULL;
+	int r;
+
+	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
+		return wrong_node(source, node, RG_STR("groups"), "a name other than all for a group", err);
+	r = open_group(source->config, node->key, &group, &shown, err);
+	if (r < 0)
+		return r;
+	r = origin_of(source, node->line, &shown->origin, err);
+	if (r < 0)
+		return r;
+	if (node->kind != RG_YAML_LIST || !node->first)
+		return wrong(shown->origin, shown->key, "a list of agents", err);
+
+	for (item = node->first; item; item = item->next) {
+		r = add_member(source, item, group, shown->key, err);
+		if (r < 0)
+			return r;
+	}
+	return show_group(source->config, group, &shown->value, err);
+}
+
+static int read_groups(const struct source *source, const struct rg_yaml *node, struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (rg_yaml_is_null(node))
+		return ROGER_OK;
+	if (node->kind != RG_YAML_MAPPING)
+		return wrong_node(source, node, node->key, "names, each with a list of agents", err);
+	for (member = node->first; member; member = member->next) {
+		r = read_group(source, member, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+/* ----------------------------------------------------- between settings -- */
+
+static size_t find_setting(const char *section, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < SETTING_COUNT; i++)
+		if (!strcmp(table[i].section, section) && rg_str_is(name, table[i].name))
+			break;
+	return i;
+}
+
+/* Would SQLite take the journal for its own, as FILE-journal or FILE-wal? */
+static bool is_beside(struct roger_str file, struct roger_str database)
+{
+	return file.length > database.length && file.data[database.length] == '-' &&
+	       !memcmp(file.data, database.data, database.length);
+}
+
+static int check_storage(const struct rg_config *config, struct roger_err *err)
+{
+	const struct roger_setting *jsonl = setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
+	const struct roger_setting *database =
+		setting_at(config, find_setting("storage", RG_STR("database_file")));
+	const struct roger_setting *guilty = rg_str_is(jsonl->origin, "default") ? database : jsonl;
+
+	if (!rg_str_equal(config->jsonl_file, config->database_file) &&
+	    !is_beside(config->jsonl_file, config->database_file))
+		return ROGER_OK;
+	return wrong(guilty->origin, guilty->key, "database_file and jsonl_file to name files of their own",
+		     err);
+}
+
+static int check_groups(const struct rg_config *config, struct roger_err *err)
+{
+	const struct roger_setting *shown;
+	size_t i, j;
+
+	for (i = 0; i < config->group_count; i++) {
+		for (j = 0; j < config->groups[i].members.count; j++) {
+			if (!rg_config_group(config, config->groups[i].members.items[j]))
+				continue;
+			shown = setting_at(config, SETTING_COUNT + i);
+			return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected agents, '%.*s' is a group",
+				       RG_STR_ARGS(shown->origin), RG_STR_ARGS(shown->key),
+				       RG_STR_ARGS(config->groups[i].members.items[j]));
+		}
+	}
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- a file -- */
+
+static int read_setting(const struct source *source, const char *section, const struct rg_yaml *node,
+			struct roger_err *err)
+{
+	size_t i = find_setting(section, node->key);
+
+	if (source->foreign && (i == SETTING_COUNT || !*section))
+		return ROGER_OK;
+	if (i == SETTING_COUNT)
+		return unknown(source, section, node, err);
+	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
+		return wrong_node(source, node, setting_at(source->config, i)->key, "a value", err);
+	if (table[i].kind == NUMBER && node->quoted)
+		return wrong_node(source, node, setting_at(source->config, i)->key,
+				  "a whole number without quotes", err);
+	return change(source, i, node->value, node->line, err);
+}
+
+static int read_section(const struct source *source, const char *section, const struct rg_yaml *node,
+			struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (rg_yaml_is_null(node))
+		return ROGER_OK;
+	if (node->kind != RG_YAML_MAPPING)
+		return wrong_node(source, node, node->key, "settings below it", err);
+	for (member = node->first; member; member = member->next) {
+		r = read_setting(source, section, member, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int read_member(const struct source *source, const struct rg_yaml *node, struct roger_err *err)
+{
+	size_t i;
+
+	if (rg_str_is(node->key, "groups"))
+		return source->foreign ? ROGER_OK : read_groups(source, node, err);
+	for (i = 0; i < SETTING_COUNT; i++)
+		if (*table[i].section && rg_str_is(node->key, table[i].section))
+			return read_section(source, table[i].section, node, err);
+	return read_setting(source, "", node, err);
+}
+
+static int read_root(const struct source *source, const struct rg_yaml *root, struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (!root || rg_yaml_is_null(root))
+		return ROGER_OK;
+	if (root->kind != RG_YAML_MAPPING)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: expected settings", source->name, root->line);
+	for (member = root->first; member; member = member->next) {
+		r = read_member(source, member, err);
+		if (r < 0)
+			return r;
+	}
+	r = check_storage(source->config, err);
+	return r < 0 ? r : check_groups(source->config, err);
+}
+
+/* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */
+static int blame_config(int r, struct roger_err *err)
+{
+	if (r == ROGER_OK || r == ROGER_ENOMEM)
+		return r;
+	if (err)
+		err->code = ROGER_ECONFIG;
+	return ROGER_ECONFIG;
+}
+
+int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
+		   struct roger_err *err)
+{
+	struct source source = { config, file, foreign };
+	const struct rg_yaml *root;
+	int r;
+
+	r = rg_yaml_read(text, file, config->memory, &root, err);
+	if (r < 0)
+		return blame_config(r, err);
+	return read_root(&source, root, err);
+}
+
+/* -------------------------------------------------------------- loading -- */
+
+struct rg_config *rg_config_free(struct rg_config *config)
+{
+	/* The configuration lives in its own memory. */
+	if (config)
+		rg_arena_free(config->memory);
+	return NULL;
+}
+
+static void config_freep(struct rg_config **config)
+{
+	*config = rg_config_free(*config);
+}
+
+static int set_default(struct rg_config *config, size_t i, struct roger_err *err)
+{
+	struct source source = { config, "default", false };
+	char digits[20];
+	struct roger_str text = rg_str(table[i].text);
+	size_t place = 0;
+	int r;
+
+	if (table[i].kind == NUMBER)
+		text = (struct roger_str){ digits, rg_print_int(digits, table[i].number) };
+	r = add_setting(config, table[i].section, rg_str(table[i].name), &place, err);
+	if (r < 0)
+		return r;
+	rg_assert(place == i);
+	return change(&source, i, text, 0, err);
+}
+
+int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
+{
+	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	struct rg_arena *memory = rg_arena_new();
+	size_t i;
+	int r;
+
+	config = memory ? rg_arena_get(memory, sizeof *config) : NULL;
+	if (!config) {
+		rg_arena_free(memory);
+		return rg_fail_memory(err);
+	}
+	config->memory = memory;
+
+	for (i = 0; i < SETTING_COUNT; i++) {
+		r = set_default(config, i, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_config = config;
+	config = NULL;
+	return ROGER_OK;
+}
+
+static int read_file(const char *path, const char *file, struct rg_buf *out, bool *ret_found,
+		     struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	r = rg_file_read_all(path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s: %s", file, inner.message);
+	return ROGER_OK;
+}
+
+static int load_file(struct rg_config *config, const char *root, const char *file, bool foreign,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	bool found;
+	int r;
+
+	rg_buf_printf(&path, "%s/%s", root, file);
+	if (path.failed)
+		return rg_fail_memory(err);
+	r = read_file(path.data, file, &text, &found, err);
+	if (r < 0 || !found)
+		return r;
+	return rg_config_read(config, rg_buf_str(&text), file, foreign, err);
+}
+
+static int load_environment(struct rg_config *config, struct roger_err *err)
+{
+	struct source source = { config, "ROGER_RECIPIENTS", false };
+	const char *value = getenv(source.name);
+
+	if (!value || !*value)
+		return ROGER_OK;
+	return change(&source, find_setting("", RG_STR("recipients")), rg_str(value), 0, err);
+}
+
+int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err)
+{
+	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	int r;
+
+	r = rg_config_new(&config, err);
+	if (r < 0)
+		return r;
+	r = load_file(config, root, ".agent-shepherd/config/phase-messenger.yaml", true, err);
+	if (r < 0)
+		return r;
+	r = load_file(config, root, ".roger/config.yaml", false, err);
+	if (r < 0)
+		return r;
+	r = load_environment(config, err);
+	if (r < 0)
+		return r;
+	*ret_config = config;
+	config = NULL;
+	return ROGER_OK;
+}

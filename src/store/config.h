@@ -1,0 +1,71 @@
+/*
+ * config - what a person may set, where each setting came from, and nothing else.
+ *
+ * Read in this order, the later wins: built-in defaults; the project's
+ * .agent-shepherd/config/phase-messenger.yaml (seed 004; members roger does
+ * not know are ignored there); .roger/config.yaml (unknown members are an
+ * error there); the environment (ROGER_RECIPIENTS).  A bad value names the
+ * file, the line, the key and what was expected, and nothing runs.
+ */
+#ifndef RG_CONFIG_H
+#define RG_CONFIG_H
+
+#include "base/arena.h"
+
+struct rg_group {
+	struct roger_str name; /* workers, or any other name but all */
+	struct roger_strs members;
+};
+
+struct rg_config {
+	struct rg_arena *memory;
+
+	/* size_limits: */
+	int64_t content_chars_max;             /* max_content_length */
+	int64_t metadata_chars_max;            /* max_metadata_length */
+	int64_t messages_per_issue_phase_max;  /* max_messages_per_issue_phase */
+	int64_t messages_per_issue_max;        /* max_messages_per_issue */
+
+	/* cleanup: */
+	int64_t max_age_days;   /* default_max_age_days */
+	int64_t keep_per_phase; /* keep_last_n_per_phase */
+	int64_t keep_runs;      /* keep_last_n_runs */
+
+	/* storage: paths relative to the folder that holds .roger/ */
+	struct roger_str data_dir;      /* ".roger" */
+	struct roger_str database_file; /* "messages.db", below data_dir */
+	struct roger_str jsonl_file;    /* "messages.jsonl", below data_dir */
+
+	/* recipients: warn (default) or strict */
+	bool strict_recipients;
+
+	/* groups: name: [agent, ...] */
+	const struct rg_group *groups;
+	size_t group_count;
+
+	/* For `config show`: every setting with its value as text and its origin. */
+	struct roger_settings settings;
+};
+
+/*
+ * Load the configuration of the project whose root holds .roger/.  A file that
+ * is not there is no error; one that cannot be read, is no regular file, is
+ * larger than RG_CONFIG_BYTES_MAX or is wrong is ROGER_ECONFIG.
+ */
+RG_CHECKED int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err);
+struct rg_config *rg_config_free(struct rg_config *config);
+
+/*
+ * Settings of one file's text into config; file is its name for messages and
+ * origins.  foreign: ignore what is unknown (phase-messenger.yaml).
+ */
+RG_CHECKED int rg_config_read(struct rg_config *config, struct roger_str text, const char *file,
+			      bool foreign, struct roger_err *err);
+
+/* A configuration of defaults only. */
+RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *err);
+
+/* The group of that name, or NULL. */
+const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name);
+
+#endif

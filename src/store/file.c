@@ -1,0 +1,336 @@
+#include "store/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+static int open_again(int folder, const char *name, int flags, mode_t mode)
+{
+	int file;
+
+	do
+		file = openat(folder, name, flags | O_CLOEXEC, mode);
+	while (file < 0 && errno == EINTR);
+	return file;
+}
+
+static int fail_open(const char *name, int error, bool create, struct roger_err *err)
+{
+	if (error == ELOOP)
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a symbolic link, which roger does not follow",
+			       name);
+	return rg_fail(err, create ? rg_code_of_create(error) : error == ENOMEM ? ROGER_ENOMEM : ROGER_EIO,
+		       error, "open '%s'", name);
+}
+
+static int check_regular(int file, const char *name, struct roger_err *err)
+{
+	struct stat facts;
+
+	if (fstat(file, &facts) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	if (!S_ISREG(facts.st_mode))
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away", name);
+	return ROGER_OK;
+}
+
+int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
+		 struct roger_err *err)
+{
+	static const int flags[] = {
+		[RG_FILE_READ] = O_RDONLY,
+		[RG_FILE_CHANGE] = O_RDWR,
+		[RG_FILE_APPEND] = O_RDWR | O_APPEND,
+		[RG_FILE_CREATE_APPEND] = O_RDWR | O_APPEND | O_CREAT,
+		[RG_FILE_CREATE_NEW] = O_RDWR | O_CREAT | O_EXCL,
+	};
+	bool create = flags[way] & O_CREAT;
+	int file, r;
+
+	/* O_NONBLOCK: a FIFO planted under the name must not hold us up. */
+	file = open_again(folder, name, flags[way] | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	if (file < 0 && errno == ENOENT && !create) {
+		*ret_file = RG_NO_FILE;
+		return ROGER_OK;
+	}
+	if (file < 0 && errno == EISDIR)
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a folder; move it away", name);
+	if (file < 0)
+		return fail_open(name, errno, create, err);
+
+	r = check_regular(file, name, err);
+	if (r < 0) {
+		rg_file_close(file);
+		return r;
+	}
+	*ret_file = file;
+	return ROGER_OK;
+}
+
+int rg_file_close(int file)
+{
+	if (file >= 0)
+		close(file);
+	return RG_NO_FILE;
+}
+
+void rg_file_closep(int *file)
+{
+	*file = rg_file_close(*file);
+}
+
+int rg_file_open_folder(int folder, const char *path, int *ret_folder, struct roger_err *err)
+{
+	int file = open_again(folder, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+
+	if (file < 0 && errno == ENOENT) {
+		*ret_folder = RG_NO_FILE;
+		return ROGER_OK;
+	}
+	if (file < 0 && errno == ENOTDIR)
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a folder, or a symbolic link", path);
+	if (file < 0)
+		return fail_open(path, errno, false, err);
+	*ret_folder = file;
+	return ROGER_OK;
+}
+
+int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct roger_err *err)
+{
+	if (mkdirat(folder, name, 0700) == 0) {
+		*ret_made = true;
+		return folder == AT_FDCWD ? ROGER_OK : rg_file_sync_folder(folder, name, err);
+	}
+	if (errno != EEXIST)
+		return rg_fail(err, rg_code_of_create(errno), errno, "make the folder '%s'", name);
+	*ret_made = false;
+	return ROGER_OK;
+}
+
+int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts, struct roger_err *err)
+{
+	struct stat facts;
+
+	if (fstat(file, &facts) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	*ret_facts = (struct rg_file_facts){ facts.st_dev, facts.st_ino, facts.st_size };
+	return ROGER_OK;
+}
+
+bool rg_file_is_same(int folder, const char *name, int file)
+{
+	struct stat ours, there;
+
+	if (fstat(file, &ours) < 0 || fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+uint64_t rg_file_inode(const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) < 0 ? 0 : facts.st_ino;
+}
+
+static int read_all(int file, const char *name, size_t bytes_max, struct rg_buf *out,
+		    struct roger_err *err)
+{
+	size_t piece = 4096, got = piece;
+	char *room;
+	int r;
+
+	while (got == piece) {
+		room = rg_buf_room(out, piece);
+		if (!room)
+			return rg_fail_memory(err);
+		r = rg_file_read_at(file, room, piece, (int64_t)out->length, &got, err);
+		if (r < 0)
+			return r;
+		out->length += got;
+		if (out->length > bytes_max)
+			return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name, bytes_max);
+	}
+	return ROGER_OK;
+}
+
+int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
+			bool *ret_found, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
+	if (r < 0)
+		return r;
+	*ret_found = file != RG_NO_FILE;
+	return *ret_found ? read_all(file, name, bytes_max, out, err) : ROGER_OK;
+}
+
+int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
+		     struct roger_err *err)
+{
+	return rg_file_read_all_at(AT_FDCWD, path, bytes_max, out, ret_found, err);
+}
+
+int rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *ret_length,
+		    struct roger_err *err)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < length) {
+		got = pread(file, (char *)to + done, length - done, offset + (int64_t)done);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return rg_fail(err, ROGER_EIO, errno, "read at byte %lld",
+				       (long long)(offset + (int64_t)done));
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	*ret_length = done;
+	return ROGER_OK;
+}
+
+int rg_file_write(int file, const void *data, size_t length, const char *name, struct roger_err *err)
+{
+	size_t done = 0;
+	ssize_t put;
+
+	while (done < length) {
+		put = write(file, (const char *)data + done, length - done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return rg_fail(err, ROGER_EIO, errno, "write to '%s'", name);
+		done += (size_t)put;
+	}
+	return ROGER_OK;
+}
+
+int rg_file_tell(int file, const char *name, uint64_t *ret_offset, struct roger_err *err)
+{
+	off_t offset = lseek(file, 0, SEEK_CUR);
+
+	if (offset < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	*ret_offset = (uint64_t)offset;
+	return ROGER_OK;
+}
+
+int rg_file_sync(int file, const char *name, struct roger_err *err)
+{
+	int r;
+
+	do
+		r = fdatasync(file);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? rg_fail(err, ROGER_EIO, errno, "sync '%s'", name) : ROGER_OK;
+}
+
+int rg_file_sync_folder(int folder, const char *name, struct roger_err *err)
+{
+	int r;
+
+	do
+		r = fsync(folder);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? rg_fail(err, ROGER_EIO, errno, "sync the folder of '%s'", name) : ROGER_OK;
+}
+
+static int write_new(int folder, const char *name, const char *spare, struct roger_str text,
+		     bool durable, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, err);
+	if (r < 0)
+		return r;
+	r = rg_file_write(file, text.data, text.length, name, err);
+	if (r < 0)
+		return r;
+	return durable ? rg_file_sync(file, name, err) : ROGER_OK;
+}
+
+int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
+		    struct roger_err *err)
+{
+	char spare[300];
+	int r;
+
+	/* One name per process, so that what a killed one left is used up by the next of its number. */
+	snprintf(spare, sizeof spare, "%.240s.new-%d", name, (int)getpid());
+	unlinkat(folder, spare, 0);
+	r = write_new(folder, name, spare, text, durable, err);
+	if (r < 0)
+		goto remove_spare;
+	if (renameat(folder, spare, folder, name) < 0) {
+		r = rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", name);
+		goto remove_spare;
+	}
+	return durable ? rg_file_sync_folder(folder, name, err) : ROGER_OK;
+
+remove_spare:
+	unlinkat(folder, spare, 0);
+	return r;
+}
+
+int rg_file_rename(int folder, const char *from, const char *to, struct roger_err *err)
+{
+	if (renameat(folder, from, folder, to) < 0)
+		return rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", to);
+	return rg_file_sync_folder(folder, to, err);
+}
+
+int rg_file_remove(int folder, const char *name, struct roger_err *err)
+{
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EIO, errno, "remove '%s'", name);
+}
+
+int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err)
+{
+	int64_t until = rg_clock_monotonic_ns() + wait_ms * 1000000;
+
+	while (flock(file, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK)
+			return rg_fail(err, ROGER_EIO, errno, "lock '%s'", name);
+		if (rg_clock_monotonic_ns() > until)
+			return rg_fail(err, ROGER_ETIMEOUT, 0, "another process keeps '%s' locked; try again", name);
+		rg_clock_sleep(2);
+	}
+	return ROGER_OK;
+}
+
+void rg_file_unlock(int file)
+{
+	flock(file, LOCK_UN);
+}
+
+int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct roger_err *err)
+{
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	if (map == MAP_FAILED)
+		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno, "map '%s'", name);
+	*ret_map = map;
+	return ROGER_OK;
+}
+
+void rg_file_unmap(void *map, size_t size)
+{
+	if (map)
+		munmap(map, size);
+}

@@ -1,0 +1,99 @@
+/*
+ * file - the only place that opens, reads, writes, syncs and renames files.
+ *
+ * Files are reached through the descriptor of their folder and never through
+ * a symbolic link; new ones are 0600, new folders 0700.  Interrupted calls are
+ * taken up again; a short write is finished or is an error.
+ */
+#ifndef RG_FILE_H
+#define RG_FILE_H
+
+#include "base/str.h"
+
+#define RG_NO_FILE (-1)
+
+enum rg_file_way {
+	RG_FILE_READ,
+	RG_FILE_CHANGE,         /* read and write, must be there */
+	RG_FILE_APPEND,         /* read and append, must be there */
+	RG_FILE_CREATE_APPEND,  /* read and append, made when missing */
+	RG_FILE_CREATE_NEW,     /* read and write, must not be there */
+};
+
+struct rg_file_facts {
+	uint64_t device;
+	uint64_t inode;
+	int64_t size;
+};
+
+/* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
+RG_CHECKED int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
+			    struct roger_err *err);
+int rg_file_close(int file);
+void rg_file_closep(int *file);
+
+/* Open a folder; path may be absolute; RG_NO_FILE when it is not there. */
+RG_CHECKED int rg_file_open_folder(int folder, const char *path, int *ret_folder, struct roger_err *err);
+
+/* Make a folder, and sync the one it is in; one that is there is fine (*ret_made false). */
+RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct roger_err *err);
+
+RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
+			     struct roger_err *err);
+
+/* Is the file of that name still the one that is open? */
+bool rg_file_is_same(int folder, const char *name, int file);
+
+/* The inode number of what a path leads to; 0: unknown. */
+uint64_t rg_file_inode(const char *path);
+
+/* A whole file, by path, into out. */
+RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
+				struct roger_err *err);
+/* The same, in a folder. */
+RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
+				   bool *ret_found, struct roger_err *err);
+
+/* Up to length bytes from offset; fewer only at the end of the file. */
+RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *ret_length,
+			       struct roger_err *err);
+
+/* All of it, at the end of an append-only descriptor, or where it stands. */
+RG_CHECKED int rg_file_write(int file, const void *data, size_t length, const char *name,
+			     struct roger_err *err);
+
+/* Where a descriptor stands: after a write, the end of what was written. */
+RG_CHECKED int rg_file_tell(int file, const char *name, uint64_t *ret_offset, struct roger_err *err);
+
+/* fdatasync; a failure is final for what was not yet on disk. */
+RG_CHECKED int rg_file_sync(int file, const char *name, struct roger_err *err);
+
+/* Make names in a folder durable. */
+RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_err *err);
+
+/*
+ * Put a document in place of another in one rename.  durable: synced, and its
+ * folder too.  The old one stays whole when it does not work out.
+ */
+RG_CHECKED int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
+			       struct roger_err *err);
+
+/* Give a file another's name, and sync the folder. */
+RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, struct roger_err *err);
+
+/* Remove a file; one that is not there is fine. */
+RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *err);
+
+/*
+ * Hold the system's lock on an open file, alone; it goes with the descriptor.
+ * ROGER_ETIMEOUT when another holds it longer than wait_ms.
+ */
+RG_CHECKED int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err);
+void rg_file_unlock(int file);
+
+/* Map a file's first size bytes, shared and writable; NULL in *ret_map never comes with ROGER_OK. */
+RG_CHECKED int rg_file_map(int file, size_t size, const char *name, void **ret_map,
+			   struct roger_err *err);
+void rg_file_unmap(void *map, size_t size);
+
+#endif

@@ -1,0 +1,599 @@
+#include "store/index_db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "store/file.h"
+
+/* Another process may be making the index of a large journal. */
+enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
+
+/* seed 004, as it stands. */
+static const char seed_table[] =
+	"CREATE TABLE IF NOT EXISTS messages (\n"
+	"  id TEXT PRIMARY KEY,\n"
+	"  issue_id TEXT NOT NULL,\n"
+	"  from_phase TEXT NOT NULL,\n"
+	"  to_phase TEXT NOT NULL,\n"
+	"  run_counter INTEGER NOT NULL DEFAULT 1,\n"
+	"  message_type TEXT NOT NULL,\n"
+	"  content TEXT NOT NULL,\n"
+	"  metadata TEXT,\n"
+	"  read BOOLEAN NOT NULL DEFAULT 0,\n"
+	"  created_at INTEGER NOT NULL,\n"
+	"  read_at INTEGER\n"
+	");\n";
+
+static const char seed_indexes[] =
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, read);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n";
+
+/* Tables of our own.  A position is the rowid of messages and of archived. */
+static const char own_tables[] =
+	"CREATE TABLE entries(position INTEGER PRIMARY KEY, offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
+	"CREATE TABLE mailbox(agent TEXT NOT NULL, position INTEGER NOT NULL, issue_id TEXT NOT NULL,"
+	" PRIMARY KEY(agent, position)) WITHOUT ROWID;\n"
+	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER NOT NULL);\n"
+	"CREATE TABLE keys(sender TEXT NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL,"
+	" PRIMARY KEY(sender, key, position)) WITHOUT ROWID;\n"
+	"CREATE TABLE replies(parent TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,"
+	" PRIMARY KEY(parent, position)) WITHOUT ROWID;\n"
+	"CREATE INDEX replies_id ON replies(id);\n"
+	"CREATE TABLE archived(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id TEXT NOT NULL,"
+	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
+	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
+	" offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
+	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT NULL,"
+	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
+	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
+	"CREATE TABLE last_seen(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
+	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
+	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER NOT NULL,"
+	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
+	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL);\n";
+
+static const char *const statements[RG_SQL_COUNT] = {
+	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, last_hash, epoch,"
+				" search_to, version, boot_id FROM progress",
+	[RG_SQL_PROGRESS_SET] = "UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
+				" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
+	[RG_SQL_MESSAGE_ADD] = "INSERT INTO messages(rowid, id, issue_id, from_phase, to_phase, run_counter,"
+			       " message_type, content, metadata, read, created_at, read_at)"
+			       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+			       " ON CONFLICT(id) DO NOTHING",
+	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, from_phase, to_phase, content = ?2 AND metadata IS ?3"
+			       " FROM messages WHERE id = ?1",
+	[RG_SQL_MESSAGE_SET] = "UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
+			       " run_counter = ?6, message_type = ?7, content = ?8, metadata = ?9, read = ?10,"
+			       " created_at = ?11, read_at = ?12 WHERE rowid = ?1",
+	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
+	[RG_SQL_ENTRY_ADD] = "INSERT INTO entries(position, offset, length) VALUES (?1, ?2, ?3)",
+	[RG_SQL_ENTRY_SET] = "UPDATE entries SET offset = ?2, length = ?3 WHERE position = ?1",
+	[RG_SQL_ENTRY_DROP] = "DELETE FROM entries WHERE position = ?1",
+	[RG_SQL_MAILBOX_ADD] = "INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_MAILBOX_DROP] = "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2",
+	[RG_SQL_LEASE_SET] = "INSERT OR REPLACE INTO leases(position, claimed_by, until) VALUES (?1, ?2, ?3)",
+	[RG_SQL_LEASE_DROP] = "DELETE FROM leases WHERE position = ?1",
+	[RG_SQL_KEY_ADD] = "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_REPLY_ADD] = "INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_ARCHIVED_ADD] = "INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
+				" message_type, read, created_at, offset, length)"
+				" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+	[RG_SQL_ARCHIVED_HAS] = "SELECT 1 FROM archived WHERE id = ?1",
+	[RG_SQL_AGENT_ADD] = "INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"
+			     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(name) DO UPDATE SET"
+			     " sent = sent + ?2, received = received + ?3, unread = unread + ?4,"
+			     " seq = CASE WHEN ?5 > epoch OR (?5 = epoch AND ?6 > seq) THEN ?6 ELSE seq END,"
+			     " epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7)",
+	[RG_SQL_SEEN_ADD] = "INSERT INTO last_seen(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
+			    " ON CONFLICT(reader, sender) DO UPDATE SET"
+			    " seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
+			    " epoch = max(epoch, ?3)",
+	[RG_SQL_SEARCH_DROP] = "INSERT INTO search(search, rowid, content, metadata)"
+			       " SELECT 'delete', rowid, content, metadata FROM messages WHERE rowid = ?1",
+};
+
+/* ----------------------------------------------------------- statements -- */
+
+int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err)
+{
+	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
+
+	if ((code & 0xff) == SQLITE_NOMEM)
+		return rg_fail_memory(err);
+	return rg_fail(err, (code & 0xff) == SQLITE_BUSY ? ROGER_ETIMEOUT : ROGER_EIO, 0,
+		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
+}
+
+sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which, struct roger_err *err)
+{
+	sqlite3_stmt **statement = &index->statements[which];
+
+	if (!*statement && sqlite3_prepare_v3(index->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
+					      statement, NULL) != SQLITE_OK) {
+		rg_index_fail(index, "prepare", err);
+		return NULL;
+	}
+	return *statement;
+}
+
+int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err)
+{
+	if (sqlite3_exec(index->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "run", err);
+	return ROGER_OK;
+}
+
+int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err)
+{
+	int step = sqlite3_step(statement), r = ROGER_OK;
+
+	if (step != SQLITE_DONE && step != SQLITE_ROW)
+		r = rg_index_fail(index, "write", err);
+	sqlite3_reset(statement);
+	return r;
+}
+
+void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text)
+{
+	sqlite3_bind_text64(statement, place, text.length ? text.data : "", text.length, SQLITE_STATIC,
+			    SQLITE_UTF8);
+}
+
+struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return (struct roger_str){ text ? text : "", (size_t)sqlite3_column_bytes(statement, column) };
+}
+
+/* ------------------------------------------------------ opening, closing -- */
+
+static void close_db(struct rg_index *index)
+{
+	size_t i;
+
+	for (i = 0; i < RG_SQL_COUNT; i++) {
+		sqlite3_finalize(index->statements[i]);
+		index->statements[i] = NULL;
+	}
+	sqlite3_close_v2(index->db);
+	index->db = NULL;
+	index->progress = (struct rg_index_progress){ 0 };
+}
+
+static int open_db(struct rg_index *index, const char *path, struct roger_err *err)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+
+	close_db(index);
+	if (index->in_memory)
+		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
+	if (sqlite3_open_v2(path, &index->db, flags, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "open", err);
+	sqlite3_busy_timeout(index->db, BUSY_WAIT_MS);
+	sqlite3_extended_result_codes(index->db, 1);
+	/* Whatever the file says of itself: it was made by whoever could write here. */
+	sqlite3_db_config(index->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(index->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	return rg_index_run(index,
+			    "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000;"
+			    "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF",
+			    err);
+}
+
+int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path, const char *name,
+		 struct rg_index **ret_index, struct roger_err *err)
+{
+	struct rg_index *index = calloc(1, sizeof *index);
+
+	if (!index)
+		return rg_fail_memory(err);
+	index->journal = journal;
+	index->folder = folder;
+	snprintf(index->name, sizeof index->name, "%s", name);
+	snprintf(index->path, sizeof index->path, "%s/%s", folder_path, name);
+	*ret_index = index;
+	return ROGER_OK;
+}
+
+struct rg_index *rg_index_free(struct rg_index *index)
+{
+	if (!index)
+		return NULL;
+	close_db(index);
+	free(index);
+	return NULL;
+}
+
+void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context)
+{
+	index->tell = tell;
+	index->tell_context = context;
+}
+
+bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64_t total)
+{
+	return !index->tell || index->tell(index->tell_context, what, done, total);
+}
+
+uint64_t rg_index_end(const struct rg_index *index)
+{
+	return (uint64_t)index->progress.offset;
+}
+
+const char *rg_index_trouble(const struct rg_index *index)
+{
+	return index->trouble;
+}
+
+static int make_tables(struct rg_index *index, struct roger_err *err)
+{
+	char boot_id[RG_BOOT_ID_BYTES], *sql;
+	int r;
+
+	rg_control_boot_id(boot_id);
+	r = rg_index_run(index, seed_table, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, own_tables, err);
+	if (r < 0)
+		return r;
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+			      RG_INDEX_VERSION, boot_id);
+	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
+	sqlite3_free(sql);
+	return r;
+}
+
+static int finish_bulk(struct rg_index *index, struct roger_err *err)
+{
+	int r;
+
+	r = rg_index_run(index, seed_indexes, err);
+	if (r < 0)
+		return r;
+	index->bulk = false;
+	return rg_index_run(index,
+			    "INSERT INTO mailbox(agent, position, issue_id)"
+			    " SELECT to_phase, rowid, issue_id FROM messages WHERE read = 0 ORDER BY to_phase, rowid",
+			    err);
+}
+
+/* All tables and rows, in the open and empty database. */
+static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	int r;
+
+	index->bulk = true;
+	r = rg_index_run(index, "BEGIN", err);
+	if (r == ROGER_OK)
+		r = make_tables(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_ingest(index, end, err);
+	if (r == ROGER_OK)
+		r = finish_bulk(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "COMMIT", err);
+	index->bulk = false;
+	return r;
+}
+
+/* ------------------------------------------------------ the index in use -- */
+
+/* Only in memory, when the file cannot be used: then it still answers. */
+static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
+		      struct roger_err *err)
+{
+	snprintf(index->trouble, sizeof index->trouble, "%.190s", why->message);
+	index->in_memory = true;
+	if (open_db(index, ":memory:", err) < 0)
+		return ROGER_EIO;
+	return fill(index, end, err);
+}
+
+static int check_place(struct rg_index *index, const char *name, bool *ret_there, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts;
+	int r;
+
+	r = rg_file_open(index->folder, name, RG_FILE_READ, &file, err);
+	if (r < 0)
+		return r;
+	*ret_there = file != RG_NO_FILE;
+	if (!*ret_there)
+		return ROGER_OK;
+	r = rg_file_facts(file, name, &facts, err);
+	if (r == ROGER_OK)
+		index->inode = facts.inode;
+	return r;
+}
+
+/* Refuse what is no regular file, also under the name of SQLite's own journal. */
+static int check_places(struct rg_index *index, bool *ret_there, struct roger_err *err)
+{
+	char rollback[300];
+	bool unused;
+	int r;
+
+	snprintf(rollback, sizeof rollback, "%s-journal", index->name);
+	r = check_place(index, rollback, &unused, err);
+	return r < 0 ? r : check_place(index, index->name, ret_there, err);
+}
+
+/* Is the row there, and does it speak of this version, boot and journal? */
+static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_PROGRESS_GET, err);
+	struct rg_index_progress *progress = &index->progress;
+	char boot_id[RG_BOOT_ID_BYTES];
+	int step;
+
+	*ret_valid = false;
+	if (!get)
+		return ROGER_EIO;
+	step = sqlite3_step(get);
+	if (step == SQLITE_ROW) {
+		*progress = (struct rg_index_progress){
+			.offset = sqlite3_column_int64(get, 0),
+			.lines = sqlite3_column_int64(get, 1),
+			.strays = sqlite3_column_int64(get, 2),
+			.archived = sqlite3_column_int64(get, 3),
+			.last_offset = sqlite3_column_int64(get, 4),
+			.last_length = sqlite3_column_int64(get, 5),
+			.last_hash = sqlite3_column_int64(get, 6),
+			.epoch = sqlite3_column_int64(get, 7),
+			.search_to = sqlite3_column_int64(get, 8),
+		};
+		rg_control_boot_id(boot_id);
+		*ret_valid = sqlite3_column_int(get, 9) == RG_INDEX_VERSION &&
+			     rg_str_equal(rg_index_column(get, 10), rg_str(boot_id));
+	}
+	sqlite3_reset(get);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "read", err);
+}
+
+int rg_index_load(struct rg_index *index, struct roger_err *err)
+{
+	bool valid;
+	int r = load_progress(index, &valid, err);
+
+	if (r == ROGER_OK && !valid)
+		return rg_fail(err, ROGER_EIO, 0, "index '%s' was replaced meanwhile; try again", index->name);
+	return r;
+}
+
+int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err)
+{
+	const struct rg_index_progress *progress = &index->progress;
+	struct rg_buf text;
+	int r;
+
+	if (progress->last_length < 0 || progress->last_offset < 0 || progress->last_length > RG_LINE_BYTES_MAX)
+		return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
+	rg_buf_init(&text, RG_LINE_BYTES_MAX);
+	r = rg_journal_read(index->journal, (uint64_t)progress->last_offset, (size_t)progress->last_length, &text,
+			    err);
+	if (r == ROGER_OK)
+		*ret_hash = (int64_t)rg_hash(0, text.data, text.length);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+/* Is the journal still the one that was read? */
+static bool same_journal(struct rg_index *index, uint64_t end)
+{
+	int64_t hash;
+
+	if ((uint64_t)index->progress.offset > end)
+		return false;
+	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK && hash == index->progress.last_hash;
+}
+
+static int sync_new(struct rg_index *index, const char *name, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_open(index->folder, name, RG_FILE_CHANGE, &file, err);
+	if (r < 0)
+		return r;
+	return rg_file_sync(file, name, err);
+}
+
+static int make_file(struct rg_index *index, const char *name, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_remove(index->folder, name, err);
+	return r < 0 ? r : rg_file_open(index->folder, name, RG_FILE_CREATE_NEW, &file, err);
+}
+
+/* With the index lock: into a new file, then in place of the old. */
+static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	char fresh[270], rollback[300], path[sizeof index->path + 32];
+	bool there;
+	int r;
+
+	snprintf(fresh, sizeof fresh, "%.240s.new", index->name);
+	snprintf(rollback, sizeof rollback, "%.250s-journal", index->name);
+	snprintf(path, sizeof path, "%s.new", index->path);
+	close_db(index);
+	r = make_file(index, fresh, err);
+	if (r == ROGER_OK)
+		r = open_db(index, path, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "PRAGMA journal_mode = OFF; PRAGMA cache_size = -16000; PRAGMA threads = 2",
+				 err);
+	if (r == ROGER_OK)
+		r = fill(index, end, err);
+	close_db(index);
+	if (r == ROGER_OK)
+		r = sync_new(index, fresh, err);
+	/* A rollback journal of the old one must never be applied to the new. */
+	if (r == ROGER_OK)
+		r = rg_file_remove(index->folder, rollback, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(index->folder, fresh, index->name, err);
+	if (r < 0) {
+		(void)!rg_file_remove(index->folder, fresh, NULL);
+		return r;
+	}
+	r = check_places(index, &there, err);
+	return r < 0 ? r : open_db(index, index->path, err);
+}
+
+static int open_file(struct rg_index *index, bool *ret_valid, uint64_t end, struct roger_err *err)
+{
+	bool there;
+	int r;
+
+	*ret_valid = false;
+	r = check_places(index, &there, err);
+	if (r < 0 || !there)
+		return r;
+	r = open_db(index, index->path, err);
+	if (r == ROGER_OK)
+		r = load_progress(index, ret_valid, err);
+	if (r == ROGER_OK && *ret_valid)
+		*ret_valid = same_journal(index, end);
+	return r;
+}
+
+bool rg_index_damaged(const struct rg_index *index)
+{
+	switch (index->db ? sqlite3_errcode(index->db) & 0xff : SQLITE_OK) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+	case SQLITE_NOMEM:
+	case SQLITE_PERM:
+	case SQLITE_READONLY:
+	case SQLITE_INTERRUPT:
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* With the index lock: what is there is used, brought up to date, or made anew. */
+static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	bool valid = false, begun = false;
+	int r;
+
+	r = open_file(index, &valid, end, err);
+	if (r < 0 && !rg_index_damaged(index))
+		return r;
+	if (r == ROGER_OK && valid) {
+		if (rg_index_end(index) >= end)
+			return ROGER_OK;
+		r = rg_index_run(index, "BEGIN IMMEDIATE", err);
+		begun = r == ROGER_OK;
+		if (r == ROGER_OK)
+			r = rg_index_ingest(index, end, err);
+		if (r == ROGER_OK)
+			return rg_index_run(index, "COMMIT", err);
+		if (begun && !rg_index_damaged(index))
+			(void)!rg_index_run(index, "ROLLBACK", NULL);
+		if (!rg_index_damaged(index))
+			return r;
+	}
+	return rebuild_file(index, end, err);
+}
+
+uint64_t rg_index_peek(struct rg_index *index)
+{
+	bool there = false, valid = false;
+
+	if (index->in_memory || check_places(index, &there, NULL) < 0 || !there)
+		return 0;
+	if (open_db(index, index->path, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
+		return 0;
+	return rg_index_end(index);
+}
+
+static int refresh_locked(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	int r;
+
+	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	r = refresh_file(index, end, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
+}
+
+/* Is the open one the file of that name, and does it reach far enough? */
+static bool fresh_enough(struct rg_index *index, uint64_t end)
+{
+	if (!index->db || (!index->in_memory && rg_file_inode(index->path) != index->inode))
+		return false;
+	return rg_index_end(index) >= end;
+}
+
+/* In memory the rest is taken in like in a file; it is nobody else's. */
+static int refresh_memory(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	int r;
+
+	r = rg_index_run(index, "BEGIN", err);
+	if (r == ROGER_OK)
+		r = rg_index_ingest(index, end, err);
+	return r == ROGER_OK ? rg_index_run(index, "COMMIT", err) : r;
+}
+
+int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int r;
+
+	if (fresh_enough(index, end))
+		return ROGER_OK;
+	if (index->in_memory)
+		return refresh_memory(index, end, err);
+	if (rg_journal_writable(index->journal))
+		r = refresh_locked(index, end, &why);
+	else
+		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
+	if (r == ROGER_OK)
+		return ROGER_OK;
+	if (r == ROGER_ETIMEOUT || r == ROGER_ENOMEM || rg_str_is(rg_str(why.message), "stopped")) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	return use_memory(index, end, &why, err);
+}
+
+int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	bool there;
+	int r;
+
+	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	r = check_places(index, &there, err);
+	if (r == ROGER_OK)
+		r = rebuild_file(index, end, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
+}

@@ -1,0 +1,107 @@
+/*
+ * index_db - inside of the index: its database and prepared statements.
+ *
+ * For store/index*.c only, the users of sqlite3.h.
+ */
+#ifndef RG_INDEX_DB_H
+#define RG_INDEX_DB_H
+
+#include <sqlite3.h>
+
+#include "store/index.h"
+
+/* Changes whenever a table does: an index of another version is made anew. */
+#define RG_INDEX_VERSION 1
+
+enum rg_statement {
+	RG_SQL_PROGRESS_GET,
+	RG_SQL_PROGRESS_SET,
+	RG_SQL_MESSAGE_ADD,
+	RG_SQL_MESSAGE_GET,
+	RG_SQL_MESSAGE_SET,
+	RG_SQL_MESSAGE_DROP,
+	RG_SQL_ENTRY_ADD,
+	RG_SQL_ENTRY_SET,
+	RG_SQL_ENTRY_DROP,
+	RG_SQL_MAILBOX_ADD,
+	RG_SQL_MAILBOX_DROP,
+	RG_SQL_LEASE_SET,
+	RG_SQL_LEASE_DROP,
+	RG_SQL_KEY_ADD,
+	RG_SQL_REPLY_ADD,
+	RG_SQL_ARCHIVED_ADD,
+	RG_SQL_ARCHIVED_HAS,
+	RG_SQL_AGENT_ADD,
+	RG_SQL_SEEN_ADD,
+	RG_SQL_SEARCH_DROP,
+	RG_SQL_COUNT,
+};
+
+/* How far the journal has been read: the one row of table progress. */
+struct rg_index_progress {
+	int64_t offset;
+	int64_t lines;
+	int64_t strays;
+	int64_t archived;
+	int64_t last_offset; /* the last line, to know the journal again */
+	int64_t last_length;
+	int64_t last_hash;
+	int64_t epoch;     /* the largest one seen */
+	int64_t search_to; /* positions up to here are in the full-text table */
+};
+
+/* Figures per agent, and per reader and sender, gathered while lines are taken in. */
+struct rg_delta {
+	struct roger_str first;
+	struct roger_str second; /* "": figures of an agent; else what first has seen of it */
+	int64_t sent, received, unread, epoch, seq, last_sent_at_ms;
+};
+
+struct rg_deltas {
+	struct rg_arena *memory;
+	struct rg_delta *slots;
+	size_t capacity;
+	size_t count;
+};
+
+struct rg_index {
+	struct rg_journal *journal;
+	int folder;
+	char path[4096]; /* of the database */
+	char name[256];
+	uint64_t inode; /* of the open database file */
+	sqlite3 *db;
+	bool in_memory;
+	bool bulk; /* the seed's indexes and the mailbox come at the end */
+	char trouble[200];
+	sqlite3_stmt *statements[RG_SQL_COUNT];
+	struct rg_index_progress progress;
+	struct rg_deltas deltas;
+	roger_progress *tell;
+	void *tell_context;
+};
+
+/* Prepared once, reset and ready for values; NULL with err filled. */
+sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which, struct roger_err *err);
+
+/* Words for the last failure of the database. */
+int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err);
+
+int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err);
+
+/* Run to its end a statement that returns no rows. */
+int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err);
+
+void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
+struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
+
+/* Read the row of progress again; ROGER_EDATA: it does not fit any more. */
+int rg_index_load(struct rg_index *index, struct roger_err *err);
+
+/* The hash of the last line taken in, as the journal has it now. */
+int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
+
+/* One transaction's work: lines of the journal up to end into the tables. */
+int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err);
+
+#endif

@@ -1,0 +1,598 @@
+/* Taking lines of the journal into the tables. */
+#include "store/index_db.h"
+
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "store/lines.h"
+#include "systems/message.h"
+
+/* What the tables hold of a message that came before. */
+struct known {
+	int64_t position;
+	bool read;
+	struct roger_str from;
+	struct roger_str to;
+	bool same_text;
+};
+
+/* -------------------------------------------------------------- deltas -- */
+
+static struct rg_delta *delta_place(struct rg_delta *slots, size_t capacity, struct roger_str first,
+				    struct roger_str second)
+{
+	size_t at = rg_hash(rg_hash(1, first.data, first.length), second.data, second.length) & (capacity - 1);
+
+	while (slots[at].first.length &&
+	       (!rg_str_equal(slots[at].first, first) || !rg_str_equal(slots[at].second, second)))
+		at = (at + 1) & (capacity - 1);
+	return &slots[at];
+}
+
+static bool grow_deltas(struct rg_deltas *deltas)
+{
+	size_t capacity = deltas->capacity ? deltas->capacity * 2 : 64, i;
+	struct rg_delta *slots;
+
+	if (!deltas->memory)
+		deltas->memory = rg_arena_new();
+	slots = deltas->memory ? rg_arena_get(deltas->memory, capacity * sizeof *slots) : NULL;
+	if (!slots)
+		return false;
+	for (i = 0; i < deltas->capacity; i++)
+		if (deltas->slots[i].first.length)
+			*delta_place(slots, capacity, deltas->slots[i].first, deltas->slots[i].second) =
+				deltas->slots[i];
+	deltas->slots = slots;
+	deltas->capacity = capacity;
+	return true;
+}
+
+/* NULL: out of memory. */
+static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first, struct roger_str second)
+{
+	struct rg_delta *delta;
+
+	if (deltas->count * 2 >= deltas->capacity && !grow_deltas(deltas))
+		return NULL;
+	delta = delta_place(deltas->slots, deltas->capacity, first, second);
+	if (delta->first.length)
+		return delta;
+	if (!rg_arena_copy(deltas->memory, first, &delta->first) ||
+	    !rg_arena_copy(deltas->memory, second, &delta->second))
+		return NULL;
+	deltas->count++;
+	return delta;
+}
+
+static void clear_deltas(struct rg_deltas *deltas)
+{
+	rg_arena_free(deltas->memory);
+	*deltas = (struct rg_deltas){ 0 };
+}
+
+/* The larger number of the larger epoch. */
+static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
+{
+	if (epoch > delta->epoch || (epoch == delta->epoch && seq > delta->seq)) {
+		delta->epoch = epoch;
+		delta->seq = seq;
+	}
+}
+
+static int count_sender(struct rg_index *index, const struct roger_message *message, struct roger_err *err)
+{
+	struct rg_delta *from = delta_of(&index->deltas, message->from_phase, RG_STR(""));
+
+	if (!from)
+		return rg_fail_memory(err);
+	from->sent++;
+	raise(from, message->epoch, message->seq);
+	if (message->created_at_ms > from->last_sent_at_ms)
+		from->last_sent_at_ms = message->created_at_ms;
+	return ROGER_OK;
+}
+
+static int count_recipient(struct rg_index *index, struct roger_str name, int received, int unread,
+			   struct roger_err *err)
+{
+	struct rg_delta *to;
+
+	if (received == 0 && unread == 0)
+		return ROGER_OK;
+	to = delta_of(&index->deltas, name, RG_STR(""));
+	if (!to)
+		return rg_fail_memory(err);
+	to->received += received;
+	to->unread += unread;
+	return ROGER_OK;
+}
+
+static int note_seen(struct rg_index *index, const struct roger_message *message, struct roger_err *err)
+{
+	struct rg_delta *seen;
+
+	if (message->seq == 0)
+		return ROGER_OK;
+	seen = delta_of(&index->deltas, message->to_phase, message->from_phase);
+	if (!seen)
+		return rg_fail_memory(err);
+	raise(seen, message->epoch, message->seq);
+	return ROGER_OK;
+}
+
+static int flush_agent(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_AGENT_ADD, err);
+
+	if (!add)
+		return ROGER_EIO;
+	rg_index_bind(add, 1, delta->first);
+	sqlite3_bind_int64(add, 2, delta->sent);
+	sqlite3_bind_int64(add, 3, delta->received);
+	sqlite3_bind_int64(add, 4, delta->unread);
+	sqlite3_bind_int64(add, 5, delta->epoch);
+	sqlite3_bind_int64(add, 6, delta->seq);
+	sqlite3_bind_int64(add, 7, delta->last_sent_at_ms);
+	return rg_index_step(index, add, err);
+}
+
+static int flush_seen(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_SEEN_ADD, err);
+
+	if (!add)
+		return ROGER_EIO;
+	rg_index_bind(add, 1, delta->first);
+	rg_index_bind(add, 2, delta->second);
+	sqlite3_bind_int64(add, 3, delta->epoch);
+	sqlite3_bind_int64(add, 4, delta->seq);
+	return rg_index_step(index, add, err);
+}
+
+static int flush_deltas(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_delta *delta;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < index->deltas.capacity && r == ROGER_OK; i++) {
+		delta = &index->deltas.slots[i];
+		if (delta->first.length)
+			r = delta->second.length ? flush_seen(index, delta, err) : flush_agent(index, delta, err);
+	}
+	return r;
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+static void bind_message(sqlite3_stmt *statement, int64_t position, const struct roger_message *message)
+{
+	sqlite3_bind_int64(statement, 1, position);
+	rg_index_bind(statement, 2, message->id);
+	rg_index_bind(statement, 3, message->issue_id);
+	rg_index_bind(statement, 4, message->from_phase);
+	rg_index_bind(statement, 5, message->to_phase);
+	sqlite3_bind_int64(statement, 6, message->run_counter);
+	rg_index_bind(statement, 7, rg_str(rg_message_types[message->message_type]));
+	rg_index_bind(statement, 8, message->content);
+	if (message->metadata.length)
+		rg_index_bind(statement, 9, message->metadata);
+	else
+		sqlite3_bind_null(statement, 9);
+	sqlite3_bind_int(statement, 10, message->read);
+	sqlite3_bind_int64(statement, 11, message->created_at_ms);
+	if (message->read_at_ms)
+		sqlite3_bind_int64(statement, 12, message->read_at_ms);
+	else
+		sqlite3_bind_null(statement, 12);
+}
+
+/* Run a statement of one or two numbers. */
+static int run_numbers(struct rg_index *index, enum rg_statement which, int64_t first, int64_t second,
+		       int64_t third, struct roger_err *err)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+	int places;
+
+	if (!statement)
+		return ROGER_EIO;
+	places = sqlite3_bind_parameter_count(statement);
+	sqlite3_bind_int64(statement, 1, first);
+	if (places > 1)
+		sqlite3_bind_int64(statement, 2, second);
+	if (places > 2)
+		sqlite3_bind_int64(statement, 3, third);
+	return rg_index_step(index, statement, err);
+}
+
+/* Run a statement of two texts, where given, and a position. */
+static int run_texts(struct rg_index *index, enum rg_statement which, struct roger_str first,
+		     struct roger_str second, int64_t position, struct roger_err *err)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+
+	if (!statement)
+		return ROGER_EIO;
+	rg_index_bind(statement, 1, first);
+	rg_index_bind(statement, 2, second);
+	sqlite3_bind_int64(statement, 3, position);
+	return rg_index_step(index, statement, err);
+}
+
+static int enter_mailbox(struct rg_index *index, const struct roger_message *message, int64_t position,
+			 struct roger_err *err)
+{
+	if (index->bulk || message->read)
+		return ROGER_OK;
+	return run_texts(index, RG_SQL_MAILBOX_ADD, message->to_phase, message->issue_id, position, err);
+}
+
+static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
+{
+	sqlite3_stmt *drop;
+
+	if (index->bulk || known->read)
+		return ROGER_OK;
+	drop = rg_index_statement(index, RG_SQL_MAILBOX_DROP, err);
+	if (!drop)
+		return ROGER_EIO;
+	rg_index_bind(drop, 1, known->to);
+	sqlite3_bind_int64(drop, 2, known->position);
+	return rg_index_step(index, drop, err);
+}
+
+static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
+		     struct roger_err *err)
+{
+	sqlite3_stmt *set;
+
+	if (!message->claimed_by.length || message->read)
+		return run_numbers(index, RG_SQL_LEASE_DROP, position, 0, 0, err);
+	set = rg_index_statement(index, RG_SQL_LEASE_SET, err);
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, position);
+	rg_index_bind(set, 2, message->claimed_by);
+	sqlite3_bind_int64(set, 3, message->claimed_until_ms);
+	return rg_index_step(index, set, err);
+}
+
+/* Members that few messages have: each has a table of its own. */
+static int add_links(struct rg_index *index, const struct roger_message *message, int64_t position,
+		     struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (message->idempotent_key.length)
+		r = run_texts(index, RG_SQL_KEY_ADD, message->from_phase, message->idempotent_key, position, err);
+	if (r == ROGER_OK && message->reply_to.length)
+		r = run_texts(index, RG_SQL_REPLY_ADD, message->reply_to, message->id, position, err);
+	if (r == ROGER_OK && message->claimed_by.length)
+		r = set_lease(index, message, position, err);
+	return r;
+}
+
+static int add_new(struct rg_index *index, const struct roger_message *message, int64_t position,
+		   const struct rg_line *line, struct roger_err *err)
+{
+	int r;
+
+	r = run_numbers(index, RG_SQL_ENTRY_ADD, position, (int64_t)line->offset, (int64_t)line->length, err);
+	if (r == ROGER_OK)
+		r = enter_mailbox(index, message, position, err);
+	if (r == ROGER_OK)
+		r = add_links(index, message, position, err);
+	if (r == ROGER_OK)
+		r = count_sender(index, message, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+	if (r == ROGER_OK && message->read)
+		r = note_seen(index, message, err);
+	return r;
+}
+
+/* Take the text of a row out of the full-text table, before the row changes. */
+static int leave_search(struct rg_index *index, const struct known *known, struct roger_err *err)
+{
+	if (known->position > index->progress.search_to)
+		return ROGER_OK;
+	return run_numbers(index, RG_SQL_SEARCH_DROP, known->position, 0, 0, err);
+}
+
+static int enter_search(struct rg_index *index, const struct roger_message *message, int64_t position,
+			struct roger_err *err)
+{
+	sqlite3_stmt *add = NULL;
+	int r;
+
+	if (position > index->progress.search_to)
+		return ROGER_OK;
+	if (sqlite3_prepare_v2(index->db, "INSERT INTO search(rowid, content, metadata) VALUES (?3, ?1, ?2)", -1,
+			       &add, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "search", err);
+	rg_index_bind(add, 1, message->content);
+	rg_index_bind(add, 2, message->metadata);
+	sqlite3_bind_int64(add, 3, position);
+	r = rg_index_step(index, add, err);
+	sqlite3_finalize(add);
+	return r;
+}
+
+static int change_known(struct rg_index *index, const struct known *known,
+			const struct roger_message *message, const struct rg_line *line,
+			struct roger_err *err)
+{
+	sqlite3_stmt *set;
+	int r = ROGER_OK;
+
+	if (!known->same_text)
+		r = leave_search(index, known, err);
+	if (r < 0)
+		return r;
+	set = rg_index_statement(index, RG_SQL_MESSAGE_SET, err);
+	if (!set)
+		return ROGER_EIO;
+	bind_message(set, known->position, message);
+	r = rg_index_step(index, set, err);
+	if (r == ROGER_OK && !known->same_text)
+		r = enter_search(index, message, known->position, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_ENTRY_SET, known->position, (int64_t)line->offset,
+				(int64_t)line->length, err);
+	if (r == ROGER_OK)
+		r = leave_mailbox(index, known, err);
+	if (r == ROGER_OK)
+		r = enter_mailbox(index, message, known->position, err);
+	if (r == ROGER_OK)
+		r = set_lease(index, message, known->position, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, known->to, -1, -!known->read, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+	if (r == ROGER_OK && message->read && !known->read)
+		r = note_seen(index, message, err);
+	return r;
+}
+
+static int add_archived(struct rg_index *index, const struct roger_message *message, int64_t position,
+			const struct rg_line *line, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_ARCHIVED_ADD, err);
+
+	if (!add)
+		return ROGER_EIO;
+	sqlite3_bind_int64(add, 1, position);
+	rg_index_bind(add, 2, message->id);
+	rg_index_bind(add, 3, message->issue_id);
+	rg_index_bind(add, 4, message->from_phase);
+	rg_index_bind(add, 5, message->to_phase);
+	sqlite3_bind_int64(add, 6, message->run_counter);
+	rg_index_bind(add, 7, rg_str(rg_message_types[message->message_type]));
+	sqlite3_bind_int(add, 8, message->read);
+	sqlite3_bind_int64(add, 9, message->created_at_ms);
+	sqlite3_bind_int64(add, 10, (int64_t)line->offset);
+	sqlite3_bind_int64(add, 11, (int64_t)line->length);
+	index->progress.archived++;
+	return rg_index_step(index, add, err);
+}
+
+static int archive_known(struct rg_index *index, const struct known *known,
+			 const struct roger_message *message, const struct rg_line *line,
+			 struct roger_err *err)
+{
+	int r;
+
+	r = leave_search(index, known, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_MESSAGE_DROP, known->position, 0, 0, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_ENTRY_DROP, known->position, 0, 0, err);
+	if (r == ROGER_OK)
+		r = leave_mailbox(index, known, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_LEASE_DROP, known->position, 0, 0, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, known->to, 0, -!known->read, err);
+	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;
+}
+
+/* An archived message that was never here alive: it counts as sent and received. */
+static int archive_new(struct rg_index *index, const struct roger_message *message, int64_t position,
+		       const struct rg_line *line, struct roger_err *err)
+{
+	int r;
+
+	r = add_archived(index, message, position, line, err);
+	if (r == ROGER_OK)
+		r = add_links(index, message, position, err);
+	if (r == ROGER_OK)
+		r = count_sender(index, message, err);
+	return r == ROGER_OK ? count_recipient(index, message->to_phase, 1, 0, err) : r;
+}
+
+/* Archived is final: whatever comes for the id later is history. */
+static int is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived, struct roger_err *err)
+{
+	sqlite3_stmt *has;
+	int r;
+
+	*ret_archived = false;
+	if (index->progress.archived == 0)
+		return ROGER_OK;
+	has = rg_index_statement(index, RG_SQL_ARCHIVED_HAS, err);
+	if (!has)
+		return ROGER_EIO;
+	rg_index_bind(has, 1, id);
+	r = sqlite3_step(has);
+	*ret_archived = r == SQLITE_ROW;
+	sqlite3_reset(has);
+	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "look up an id", err);
+}
+
+static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
+		   bool *ret_added, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_MESSAGE_ADD, err);
+	int r;
+
+	if (!add)
+		return ROGER_EIO;
+	bind_message(add, position, message);
+	r = rg_index_step(index, add, err);
+	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
+	return r;
+}
+
+static int use_known(struct rg_index *index, const struct roger_message *message,
+		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MESSAGE_GET, err);
+	struct known known;
+	int r;
+
+	*ret_known = false;
+	if (!get)
+		return ROGER_EIO;
+	rg_index_bind(get, 1, message->id);
+	rg_index_bind(get, 2, message->content);
+	if (message->metadata.length)
+		rg_index_bind(get, 3, message->metadata);
+	r = sqlite3_step(get);
+	if (r != SQLITE_ROW) {
+		sqlite3_reset(get);
+		return r == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "look up a message", err);
+	}
+	known = (struct known){
+		.position = sqlite3_column_int64(get, 0),
+		.read = sqlite3_column_int(get, 1),
+		.from = rg_index_column(get, 2),
+		.to = rg_index_column(get, 3),
+		.same_text = sqlite3_column_int(get, 4),
+	};
+	*ret_known = true;
+	r = message->archived_at_ms ? archive_known(index, &known, message, line, err) :
+				      change_known(index, &known, message, line, err);
+	sqlite3_reset(get);
+	return r;
+}
+
+static int take_message(struct rg_index *index, const struct roger_message *message,
+			const struct rg_line *line, struct roger_err *err)
+{
+	int64_t position = index->progress.lines;
+	bool archived, added = false, known;
+	int r;
+
+	if (message->epoch > index->progress.epoch)
+		index->progress.epoch = message->epoch;
+	r = is_archived(index, message->id, &archived, err);
+	if (r < 0 || archived)
+		return r;
+	if (!message->archived_at_ms) {
+		r = add_row(index, message, position, &added, err);
+		if (r < 0)
+			return r;
+		if (added)
+			return add_new(index, message, position, line, err);
+	}
+	r = use_known(index, message, line, &known, err);
+	if (r < 0 || known)
+		return r;
+	return archive_new(index, message, position, line, err);
+}
+
+static int take_line(struct rg_index *index, struct rg_arena *arena, const struct rg_line *line,
+		     struct roger_err *err)
+{
+	struct roger_message message;
+	struct rg_json *json;
+	int r;
+
+	index->progress.lines++;
+	r = line->too_long ? ROGER_EDATA : rg_message_read(line->text, &json, arena, &message, NULL);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0) {
+		index->progress.strays++;
+		return ROGER_OK;
+	}
+	r = take_message(index, &message, line, err);
+	rg_json_free(json);
+	return r;
+}
+
+/* --------------------------------------------------------------- lines -- */
+
+static int take_lines(struct rg_index *index, struct rg_lines *lines, struct roger_err *err)
+{
+	struct rg_arena *arena = NULL;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	for (;;) {
+		r = rg_lines_next(lines, &line, &found, err);
+		if (r < 0 || !found)
+			break;
+		/* Lists and raw JSON of many lines share an arena for a while. */
+		if (index->progress.lines % 256 == 0)
+			arena = rg_arena_free(arena);
+		if (index->progress.lines % 8192 == 0 && !rg_index_tell(index, "index", (int64_t)line.offset, (int64_t)lines->end)) {
+			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+			break;
+		}
+		if (!arena && !(arena = rg_arena_new())) {
+			r = rg_fail_memory(err);
+			break;
+		}
+		r = take_line(index, arena, &line, err);
+		if (r < 0)
+			break;
+		index->progress.offset = (int64_t)lines->at;
+		index->progress.last_offset = (int64_t)line.offset;
+		index->progress.last_length = line.too_long ? 0 : (int64_t)line.length;
+	}
+	rg_arena_free(arena);
+	return r;
+}
+
+static int save_progress(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_index_progress *progress = &index->progress;
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_PROGRESS_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, progress->offset);
+	sqlite3_bind_int64(set, 2, progress->lines);
+	sqlite3_bind_int64(set, 3, progress->strays);
+	sqlite3_bind_int64(set, 4, progress->archived);
+	sqlite3_bind_int64(set, 5, progress->last_offset);
+	sqlite3_bind_int64(set, 6, progress->last_length);
+	sqlite3_bind_int64(set, 7, progress->last_hash);
+	sqlite3_bind_int64(set, 8, progress->epoch);
+	sqlite3_bind_int64(set, 9, progress->search_to);
+	return rg_index_step(index, set, err);
+}
+
+int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	struct rg_index_progress before = index->progress;
+	struct rg_lines lines;
+	int r;
+
+	rg_lines_init(&lines, rg_journal_file(index->journal), (uint64_t)before.offset, end);
+	r = take_lines(index, &lines, err);
+	if (r == ROGER_OK)
+		r = flush_deltas(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_last_hash(index, &index->progress.last_hash, err);
+	if (r == ROGER_OK)
+		r = save_progress(index, err);
+	clear_deltas(&index->deltas);
+	rg_lines_deinit(&lines);
+	if (r < 0)
+		index->progress = before;
+	return r;
+}

@@ -1,0 +1,513 @@
+/* Questions to the tables. */
+#include "store/index_db.h"
+
+#include <stdlib.h>
+
+#include "systems/message.h"
+#include "systems/sequence.h"
+
+/* A statement being put together, and the values for its places. */
+struct question {
+	struct rg_buf sql;
+	struct {
+		bool is_text;
+		struct roger_str text;
+		int64_t number;
+	} values[32];
+	int count;
+	struct rg_buf match; /* words for the full-text table */
+};
+
+static void add_text(struct question *question, const char *sql, struct roger_str text)
+{
+	rg_buf_add_text(&question->sql, sql);
+	question->values[question->count].is_text = true;
+	question->values[question->count++].text = text;
+}
+
+static void add_number(struct question *question, const char *sql, int64_t number)
+{
+	rg_buf_add_text(&question->sql, sql);
+	question->values[question->count].is_text = false;
+	question->values[question->count++].number = number;
+}
+
+/* Every word must be there; quoted, so that nothing in it is an operator; word* asks for a beginning. */
+static void add_words(struct rg_buf *match, struct roger_str text)
+{
+	static const char blank[] = " \t\r\n";
+	size_t at = 0, start, end;
+	bool beginning;
+
+	while (at < text.length) {
+		while (at < text.length && strchr(blank, text.data[at]))
+			at++;
+		for (start = at; at < text.length && !strchr(blank, text.data[at]);)
+			at++;
+		if (start == at)
+			break;
+		beginning = at - start > 1 && text.data[at - 1] == '*';
+		rg_buf_add_char(match, '"');
+		for (end = at - beginning; start < end; start++) {
+			rg_buf_add_char(match, text.data[start]);
+			if (text.data[start] == '"')
+				rg_buf_add_char(match, '"');
+		}
+		rg_buf_add_text(match, beginning ? "\"* " : "\" ");
+	}
+}
+
+/* Which tables, the narrowest first; SQLite has no figures to choose by. */
+static void add_tables(struct question *question, const struct rg_query *query, bool archived)
+{
+	struct rg_buf *sql = &question->sql;
+
+	if (archived) {
+		rg_buf_add_text(sql, query->key.length ? " FROM keys k CROSS JOIN archived m ON m.position = k.position" :
+							 " FROM archived m");
+	} else {
+		if (query->text.length)
+			rg_buf_add_text(sql, " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid");
+		else if (query->key.length)
+			rg_buf_add_text(sql, " FROM keys k CROSS JOIN messages m ON m.rowid = k.position");
+		else if (query->unread && query->to.length && query->issue.length)
+			rg_buf_add_text(sql, " FROM messages m INDEXED BY idx_messages_issue_unread");
+		else if (query->unread && query->to.length)
+			rg_buf_add_text(sql, " FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position");
+		else
+			rg_buf_add_text(sql, " FROM messages m");
+		rg_buf_add_text(sql, " CROSS JOIN entries e ON e.position = m.rowid");
+	}
+	rg_buf_add_text(sql, " WHERE 1");
+}
+
+static void add_ids(struct question *question, const struct rg_query *query)
+{
+	size_t i;
+
+	for (i = 0; i < query->id_count; i++)
+		add_text(question, i ? ", ?" : " AND m.id IN (?", query->ids[i]);
+	if (query->id_count)
+		rg_buf_add_char(&question->sql, ')');
+	if (query->thread.length)
+		add_text(question,
+			 " AND m.id IN (WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT r.parent FROM up JOIN replies r"
+			 " ON r.id = up.id), down(id) AS (SELECT id FROM up UNION SELECT r.id FROM down JOIN replies r"
+			 " ON r.parent = down.id) SELECT id FROM down)",
+			 query->thread);
+}
+
+static void add_conditions(struct question *question, const struct rg_query *query, bool archived)
+{
+	const char *position = archived ? "m.position" : "m.rowid";
+
+	add_ids(question, query);
+	if (query->text.length && !archived)
+		add_text(question, " AND search MATCH ?", rg_buf_str(&question->match));
+	if (query->key.length)
+		add_text(question, " AND k.key = ?", query->key);
+	if (query->key.length && query->from.length)
+		add_text(question, " AND k.sender = ?", query->from);
+	if (query->unread && query->to.length && !query->issue.length && !query->text.length &&
+	    !query->key.length && !archived)
+		add_text(question, " AND b.agent = ?", query->to);
+	else if (query->to.length)
+		add_text(question, " AND m.to_phase = ?", query->to);
+	if (query->issue.length)
+		add_text(question, " AND m.issue_id = ?", query->issue);
+	if (query->from.length)
+		add_text(question, " AND m.from_phase = ?", query->from);
+	if (query->type)
+		add_text(question, " AND m.message_type = ?", rg_str(rg_message_types[query->type - 1]));
+	if (query->run_counter)
+		add_number(question, " AND m.run_counter = ?", query->run_counter);
+	if (query->unread || query->read)
+		add_number(question, " AND m.read = ?", query->read);
+	if (query->since_ms)
+		add_number(question, " AND m.created_at >= ?", query->since_ms);
+	if (query->until_ms)
+		add_number(question, " AND m.created_at < ?", query->until_ms);
+	if (query->free_at_ms && !archived)
+		add_number(question,
+			   " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = m.rowid AND l.until > ?)",
+			   query->free_at_ms);
+	if (query->after) {
+		rg_buf_printf(&question->sql, " AND %s", position);
+		add_number(question, query->newest ? " < ?" : " > ?", query->after);
+	}
+}
+
+static void init_question(struct question *question, const struct rg_query *query)
+{
+	question->count = 0;
+	rg_buf_init(&question->sql, 1 << 20);
+	rg_buf_init(&question->match, 1 << 20);
+	add_words(&question->match, query->text);
+}
+
+static void deinit_question(struct question *question)
+{
+	rg_buf_deinit(&question->sql);
+	rg_buf_deinit(&question->match);
+}
+
+static int prepare(struct rg_index *index, struct question *question, sqlite3_stmt **ret_statement,
+		   struct roger_err *err)
+{
+	int i;
+
+	if (question->sql.failed || question->match.failed)
+		return rg_fail_memory(err);
+	if (sqlite3_prepare_v2(index->db, question->sql.data, (int)question->sql.length, ret_statement, NULL) !=
+	    SQLITE_OK)
+		return rg_index_fail(index, "ask", err);
+	for (i = 0; i < question->count; i++) {
+		if (question->values[i].is_text)
+			rg_index_bind(*ret_statement, i + 1, question->values[i].text);
+		else
+			sqlite3_bind_int64(*ret_statement, i + 1, question->values[i].number);
+	}
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------- full-text table -- */
+
+static int fill_search(struct rg_index *index, struct roger_err *err)
+{
+	sqlite3_stmt *add = NULL;
+	int r;
+
+	r = rg_index_run(index,
+			 "CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(content, metadata,"
+			 " content = 'messages', content_rowid = 'rowid')",
+			 err);
+	if (r < 0)
+		return r;
+	if (sqlite3_prepare_v2(index->db,
+			       "INSERT INTO search(rowid, content, metadata) SELECT rowid, content, metadata"
+			       " FROM messages WHERE rowid > ?1",
+			       -1, &add, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "prepare the full-text table", err);
+	sqlite3_bind_int64(add, 1, index->progress.search_to);
+	r = rg_index_step(index, add, err);
+	sqlite3_finalize(add);
+	if (r < 0)
+		return r;
+	index->progress.search_to = index->progress.lines;
+	return rg_index_run(index, "UPDATE progress SET search_to = lines", err);
+}
+
+/* Only those who search pay for it: the full-text table is brought up to date here. */
+static int refresh_search(struct rg_index *index, struct roger_err *err)
+{
+	int64_t before = index->progress.search_to;
+	int r;
+
+	if (before == index->progress.lines)
+		return ROGER_OK;
+	if (!index->in_memory) {
+		r = rg_journal_take(index->journal, RG_LOCK_INDEX, RG_LOCK_WAIT_MS, err);
+		if (r < 0)
+			return r;
+	}
+	r = rg_index_run(index, "BEGIN IMMEDIATE", err);
+	if (r == ROGER_OK)
+		r = rg_index_load(index, err);
+	if (r == ROGER_OK)
+		r = fill_search(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "COMMIT", err);
+	if (r < 0) {
+		index->progress.search_to = before;
+		(void)!rg_index_run(index, "ROLLBACK", NULL);
+	}
+	if (!index->in_memory)
+		rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
+}
+
+/* -------------------------------------------------------------- finding -- */
+
+struct entry_list {
+	struct rg_entry *items;
+	size_t count;
+};
+
+static int read_entries(struct rg_index *index, sqlite3_stmt *statement, struct rg_arena *arena,
+			struct entry_list *list, struct roger_err *err)
+{
+	struct rg_entry *entry;
+	int step;
+
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+		entry = rg_arena_push(arena, &list->items, &list->count, sizeof *entry);
+		if (!entry)
+			return rg_fail_memory(err);
+		*entry = (struct rg_entry){ sqlite3_column_int64(statement, 0),
+					    (uint64_t)sqlite3_column_int64(statement, 1),
+					    (size_t)sqlite3_column_int64(statement, 2) };
+	}
+	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
+}
+
+static int find_in(struct rg_index *index, const struct rg_query *query, bool archived,
+		   struct rg_arena *arena, struct entry_list *list, struct roger_err *err)
+{
+	struct question question;
+	sqlite3_stmt *statement = NULL;
+	int r;
+
+	init_question(&question, query);
+	rg_buf_add_text(&question.sql, archived ? "SELECT m.position, m.offset, m.length" :
+						  "SELECT e.position, e.offset, e.length");
+	add_tables(&question, query, archived);
+	add_conditions(&question, query, archived);
+	rg_buf_add_text(&question.sql, archived ? " ORDER BY m.position" : " ORDER BY m.rowid");
+	if (query->newest)
+		rg_buf_add_text(&question.sql, " DESC");
+	if (query->limit)
+		add_number(&question, " LIMIT ?", query->limit);
+
+	r = prepare(index, &question, &statement, err);
+	if (r == ROGER_OK)
+		r = read_entries(index, statement, arena, list, err);
+	sqlite3_finalize(statement);
+	deinit_question(&question);
+	return r;
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+	const struct rg_entry *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+int rg_index_find(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
+		  struct rg_entries *ret_entries, struct roger_err *err)
+{
+	struct entry_list list = { 0 };
+	int r = ROGER_OK;
+
+	if (query->text.length) {
+		r = refresh_search(index, err);
+		if (r < 0)
+			return r;
+	}
+	if (!query->archived || query->anywhere)
+		r = find_in(index, query, false, arena, &list, err);
+	if (r == ROGER_OK && (query->archived || query->anywhere))
+		r = find_in(index, query, true, arena, &list, err);
+	if (r < 0)
+		return r;
+	if (query->anywhere && list.count)
+		qsort(list.items, list.count, sizeof *list.items, compare_positions);
+	*ret_entries = (struct rg_entries){ list.items, list.count };
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- counting -- */
+
+static int one_number(struct rg_index *index, struct question *question, int64_t *ret_number,
+		      struct roger_err *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int step, r;
+
+	r = prepare(index, question, &statement, err);
+	if (r == ROGER_OK) {
+		step = sqlite3_step(statement);
+		*ret_number = step == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+		if (step != SQLITE_ROW && step != SQLITE_DONE)
+			r = rg_index_fail(index, "count", err);
+	}
+	sqlite3_finalize(statement);
+	return r;
+}
+
+/* Asked often: all unread of an agent, which agents keeps. */
+static bool only_mailbox(const struct rg_query *query)
+{
+	return query->unread && query->to.length && !query->issue.length && !query->from.length && !query->type &&
+	       !query->run_counter && !query->free_at_ms && !query->since_ms && !query->until_ms &&
+	       !query->key.length && !query->text.length && !query->id_count && !query->archived && !query->after;
+}
+
+int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
+		   struct roger_err *err)
+{
+	struct question question;
+	int r = ROGER_OK;
+
+	if (query->text.length)
+		r = refresh_search(index, err);
+	if (r < 0)
+		return r;
+	init_question(&question, query);
+	if (only_mailbox(query)) {
+		add_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
+	} else {
+		rg_buf_add_text(&question.sql, "SELECT count(*)");
+		add_tables(&question, query, query->archived);
+		add_conditions(&question, query, query->archived);
+	}
+	r = one_number(index, &question, ret_count, err);
+	deinit_question(&question);
+	return r;
+}
+
+/* -------------------------------------------------------------- figures -- */
+
+static int read_agents(struct rg_index *index, sqlite3_stmt *statement, int64_t epoch, struct rg_arena *arena,
+		       struct roger_agents *ret_agents, struct roger_err *err)
+{
+	struct {
+		struct roger_agent *items;
+		size_t count;
+	} list = { 0 };
+	struct roger_agent *agent;
+	int step;
+
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
+		agent = rg_arena_push(arena, &list.items, &list.count, sizeof *agent);
+		if (!agent || !rg_arena_copy(arena, rg_index_column(statement, 0), &agent->name))
+			return rg_fail_memory(err);
+		agent->sent = sqlite3_column_int64(statement, 1);
+		agent->received = sqlite3_column_int64(statement, 2);
+		agent->unread = sqlite3_column_int64(statement, 3);
+		if (sqlite3_column_int64(statement, 4) == epoch || epoch == 0)
+			agent->seq = sqlite3_column_int64(statement, 5);
+		agent->last_sent_at_ms = sqlite3_column_int64(statement, 6);
+	}
+	*ret_agents = (struct roger_agents){ list.items, list.count };
+	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
+}
+
+int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
+		    struct roger_agents *ret_agents, struct roger_err *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int r;
+
+	if (sqlite3_prepare_v2(index->db,
+			       "SELECT name, sent, received, unread, epoch, seq, last_sent_at FROM agents ORDER BY name",
+			       -1, &statement, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "ask", err);
+	r = read_agents(index, statement, epoch, arena, ret_agents, err);
+	sqlite3_finalize(statement);
+	return r;
+}
+
+int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger_strs *ret_issues,
+		    struct roger_err *err)
+{
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} list = { 0 };
+	struct roger_str *issue;
+	sqlite3_stmt *statement = NULL;
+	int step, r = ROGER_OK;
+
+	/* A skip scan: one look-up an issue, however many messages it has. */
+	if (sqlite3_prepare_v2(index->db,
+			       "WITH RECURSIVE t(i) AS (SELECT min(issue_id) FROM messages UNION ALL"
+			       " SELECT (SELECT min(issue_id) FROM messages WHERE issue_id > t.i) FROM t"
+			       " WHERE t.i IS NOT NULL) SELECT i FROM t WHERE i IS NOT NULL",
+			       -1, &statement, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "ask", err);
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW && r == ROGER_OK) {
+		issue = rg_arena_push(arena, &list.items, &list.count, sizeof *issue);
+		if (!issue || !rg_arena_copy(arena, rg_index_column(statement, 0), issue))
+			r = rg_fail_memory(err);
+	}
+	if (r == ROGER_OK && step != SQLITE_DONE)
+		r = rg_index_fail(index, "ask", err);
+	sqlite3_finalize(statement);
+	*ret_issues = (struct roger_strs){ list.items, list.count };
+	return r;
+}
+
+static int number_of(struct rg_index *index, const char *sql, int64_t *ret_number, struct roger_err *err)
+{
+	const struct rg_query all = { 0 };
+	struct question question;
+	int r;
+
+	init_question(&question, &all);
+	rg_buf_add_text(&question.sql, sql);
+	r = one_number(index, &question, ret_number, err);
+	deinit_question(&question);
+	return r;
+}
+
+int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, struct roger_err *err)
+{
+	struct rg_figures figures = {
+		.strays = index->progress.strays,
+		.journal_lines = index->progress.lines,
+		.archived = index->progress.archived,
+	};
+	const struct {
+		const char *sql;
+		int64_t *number;
+	} questions[] = {
+		{ "SELECT count(*) FROM messages", &figures.messages },
+		{ "SELECT coalesce(sum(unread), 0) FROM agents", &figures.unread },
+		{ "SELECT count(*) FROM agents", &figures.agents },
+		{ "SELECT count(DISTINCT issue_id) FROM messages", &figures.issues },
+		{ "SELECT coalesce(min(created_at), 0) FROM messages", &figures.oldest_at_ms },
+		{ "SELECT coalesce(max(created_at), 0) FROM messages", &figures.newest_at_ms },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'context'", &figures.by_type[ROGER_CONTEXT] },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'result'", &figures.by_type[ROGER_RESULT] },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'decision'", &figures.by_type[ROGER_DECISION] },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'data'", &figures.by_type[ROGER_DATA] },
+	};
+	size_t i;
+	int r;
+
+	for (i = 0; i < sizeof questions / sizeof *questions; i++) {
+		r = number_of(index, questions[i].sql, questions[i].number, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_figures = figures;
+	return ROGER_OK;
+}
+
+static int read_sequence(struct rg_index *index, sqlite3_stmt *statement, struct rg_sequence *sequence,
+			 struct roger_err *err)
+{
+	struct roger_str sender;
+	int step, r = ROGER_OK;
+
+	while ((step = sqlite3_step(statement)) == SQLITE_ROW && r == ROGER_OK) {
+		sender = rg_index_column(statement, 1);
+		if (sender.length)
+			r = rg_sequence_see(sequence, rg_index_column(statement, 0), sender,
+					    sqlite3_column_int64(statement, 2), err);
+		else
+			r = rg_sequence_count(sequence, rg_index_column(statement, 0),
+					      sqlite3_column_int64(statement, 2), err);
+	}
+	if (r < 0)
+		return r;
+	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
+}
+
+int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+		      struct roger_err *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int r;
+
+	if (sqlite3_prepare_v2(index->db,
+			       "SELECT name, '', seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
+			       " SELECT reader, sender, seq FROM last_seen WHERE epoch = ?1",
+			       -1, &statement, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "ask", err);
+	sqlite3_bind_int64(statement, 1, epoch);
+	r = read_sequence(index, statement, sequence, err);
+	sqlite3_finalize(statement);
+	return r;
+}

@@ -1,0 +1,685 @@
+#include "store/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "store/file.h"
+#include "store/lines.h"
+
+/* An append lock is given back between pieces of a long adoption. */
+enum { ADOPT_BYTES_MAX = 4 << 20 };
+
+struct rg_journal {
+	int folder;
+	int file;
+	char name[256];
+	char control_name[256];
+	uint64_t owner;
+	struct rg_control *control; /* NULL: reading only */
+	rg_journal_adopt *adopt;
+	void *context;
+
+	/* While the append lock is held: */
+	struct rg_buf out;
+	size_t line_start;
+	uint64_t chain; /* behind the lines in out */
+	uint32_t failures_seen;
+};
+
+static struct rg_control_page *page_of(const struct rg_journal *journal)
+{
+	return rg_control_page(journal->control);
+}
+
+/* ------------------------------------------------------------- opening -- */
+
+static int open_file(struct rg_journal *journal, bool writable, struct roger_err *err)
+{
+	struct roger_err refused;
+	int r;
+
+	r = rg_file_open(journal->folder, journal->name, writable ? RG_FILE_APPEND : RG_FILE_READ,
+			 &journal->file, &refused);
+	if (r == ROGER_OK && journal->file == RG_NO_FILE && writable) {
+		r = rg_file_open(journal->folder, journal->name, RG_FILE_CREATE_APPEND, &journal->file,
+				 &refused);
+		if (r == ROGER_OK)
+			r = rg_file_sync_folder(journal->folder, journal->name, &refused);
+	}
+	if (r < 0 && err)
+		*err = refused;
+	return r;
+}
+
+static bool only_readable(const struct roger_err *err)
+{
+	return err->system_errno == EROFS || err->system_errno == EACCES || err->system_errno == EPERM;
+}
+
+int rg_journal_open(int folder, const char *name, const char *control_name, bool writable,
+		    rg_journal_adopt *adopt, void *context, struct rg_journal **ret_journal,
+		    struct roger_err *err)
+{
+	struct rg_journal *journal = calloc(1, sizeof *journal);
+	struct roger_err refused = { 0 };
+	int r;
+
+	if (!journal)
+		return rg_fail_memory(err);
+	*journal = (struct rg_journal){ .folder = folder, .file = RG_NO_FILE, .adopt = adopt, .context = context };
+	snprintf(journal->name, sizeof journal->name, "%s", name);
+	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
+	rg_buf_init(&journal->out, SIZE_MAX);
+	journal->owner = rg_lock_owner();
+
+	r = open_file(journal, true, &refused);
+	if (r == ROGER_OK)
+		r = rg_control_open(folder, control_name, journal->file, &journal->control, &refused);
+	if (r < 0 && !writable) {
+		/* A reader can do without what it may not write, or what a full disk has no room for. */
+		if (journal->file == RG_NO_FILE || only_readable(&refused)) {
+			journal->file = rg_file_close(journal->file);
+			r = open_file(journal, false, &refused);
+		} else if (refused.system_errno == ENOSPC || refused.system_errno == EDQUOT) {
+			r = ROGER_OK;
+		}
+	}
+	if (r < 0) {
+		if (err)
+			*err = refused;
+		rg_journal_close(journal);
+		return r;
+	}
+	*ret_journal = journal;
+	return ROGER_OK;
+}
+
+struct rg_journal *rg_journal_close(struct rg_journal *journal)
+{
+	if (!journal)
+		return NULL;
+	rg_control_close(journal->control);
+	rg_file_close(journal->file);
+	rg_buf_deinit(&journal->out);
+	free(journal);
+	return NULL;
+}
+
+int rg_journal_file(const struct rg_journal *journal)
+{
+	return journal->file;
+}
+
+bool rg_journal_writable(const struct rg_journal *journal)
+{
+	return journal->control != NULL;
+}
+
+/* Map the larger control file that took the place of ours. */
+static int reopen_control(struct rg_journal *journal, struct roger_err *err)
+{
+	struct rg_control *control;
+	int r;
+
+	r = rg_control_open(journal->folder, journal->control_name, journal->file, &control, err);
+	if (r < 0)
+		return r;
+	rg_control_close(journal->control);
+	journal->control = control;
+	return ROGER_OK;
+}
+
+static int follow_control(struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_control_retired(page_of(journal)) ? reopen_control(journal, err) : ROGER_OK;
+}
+
+struct rg_control *rg_journal_control(struct rg_journal *journal)
+{
+	/* A failure keeps the retired one, whose figures are right but old. */
+	if (journal->control && rg_control_retired(page_of(journal)))
+		(void)!reopen_control(journal, NULL);
+	return journal->control;
+}
+
+/* ------------------------------------------------------------ the tail -- */
+
+static const struct rg_tail *tail_of(const struct rg_control_page *page)
+{
+	return &page->tails[atomic_load_explicit(&page->tail_in_force, memory_order_acquire) & 1];
+}
+
+/* The new tail goes to the spare place and into force with one store, so a kill leaves either. */
+static void set_tail(struct rg_control_page *page, uint64_t appended, uint64_t chain)
+{
+	uint32_t spare = !(atomic_load_explicit(&page->tail_in_force, memory_order_relaxed) & 1);
+
+	page->tails[spare] = (struct rg_tail){ appended, chain };
+	atomic_store_explicit(&page->tail_in_force, spare, memory_order_release);
+	atomic_store_explicit(&page->appended, appended, memory_order_release);
+	atomic_fetch_add_explicit(&page->appends, 1, memory_order_relaxed);
+}
+
+uint64_t rg_journal_end(const struct rg_journal *journal)
+{
+	return tail_of(page_of(journal))->appended;
+}
+
+enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
+
+/* Take in whole lines up to size; how far it came is in force even if it ends early. */
+static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *ret_how,
+		       struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	struct rg_tail tail = *tail_of(page);
+	struct rg_chain chain = { .value = tail.chain };
+	uint64_t pause_at = tail.appended + ADOPT_BYTES_MAX;
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true, own;
+	int r = ROGER_OK;
+
+	*ret_how = ADOPTED_ALL;
+	rg_lines_init(&lines, journal->file, tail.appended, size);
+	while (tail.appended < pause_at) {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r < 0 || !found)
+			break;
+		if (!line.too_long && !journal->adopt(journal->context, journal->control, line.text)) {
+			*ret_how = ADOPTED_NEEDS_ROOM;
+			break;
+		}
+		r = rg_chain_step(journal->file, &line, &chain, &own, err);
+		if (r < 0)
+			break;
+		tail.appended = lines.at;
+	}
+	if (r == ROGER_OK && found && *ret_how == ADOPTED_ALL)
+		*ret_how = ADOPTED_SOME;
+	rg_lines_deinit(&lines);
+	if (tail.appended != tail_of(page)->appended)
+		set_tail(page, tail.appended, chain.value);
+	return r;
+}
+
+/* Is the unfinished end a line of ours that lacks nothing but its newline?  Its writer was never told so. */
+static int is_finished(struct rg_journal *journal, uint64_t size, bool *ret_finished, struct roger_err *err)
+{
+	const struct rg_tail *tail = tail_of(page_of(journal));
+	struct rg_buf text;
+	struct roger_str body;
+	uint64_t stated;
+	int r;
+
+	*ret_finished = false;
+	if (size - tail->appended > RG_LINE_BYTES_MAX)
+		return ROGER_OK;
+	rg_buf_init(&text, RG_LINE_BYTES_MAX);
+	r = rg_journal_read(journal, tail->appended, (size_t)(size - tail->appended), &text, err);
+	if (r == ROGER_OK)
+		*ret_finished = rg_chain_split(rg_buf_str(&text), &stated, &body) &&
+				rg_chain_over(tail->chain, body) == stated;
+	rg_buf_deinit(&text);
+	return r;
+}
+
+/*
+ * Close off an unfinished end, so that the next line starts on its own.  An
+ * unacknowledged line of ours is spoilt: who sent it was told that it failed.
+ */
+static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	struct rg_tail tail = *tail_of(page);
+	struct roger_str mark;
+	bool finished;
+	int r;
+
+	r = is_finished(journal, size, &finished, err);
+	if (r < 0)
+		return r;
+	mark = finished ? RG_STR(" torn\n") : RG_STR("\n");
+	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
+	if (r < 0)
+		return r;
+	r = rg_chain_over_file(journal->file, tail.appended, size + mark.length, &tail.chain, err);
+	if (r < 0)
+		return r;
+	set_tail(page, size + mark.length, tail.chain);
+	return ROGER_OK;
+}
+
+/* ----------------------------------------------------------- appending -- */
+
+static int file_size(struct rg_journal *journal, uint64_t *ret_size, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r = rg_file_facts(journal->file, journal->name, &facts, err);
+
+	if (r < 0)
+		return r;
+	*ret_size = (uint64_t)facts.size;
+	return ROGER_OK;
+}
+
+static int take_append_lock(struct rg_journal *journal, struct roger_err *err)
+{
+	int r;
+
+	for (;;) {
+		r = follow_control(journal, err);
+		if (r < 0)
+			return r;
+		r = rg_lock_take(&page_of(journal)->append_lock, journal->owner, RG_LOCK_WAIT_MS,
+				 "the end of the journal", err);
+		if (r < 0 || !rg_control_retired(page_of(journal)))
+			return r;
+		rg_lock_release(&page_of(journal)->append_lock);
+	}
+}
+
+static int grow(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
+{
+	return rg_control_grow(journal->control, journal->file, agents, counts, err);
+}
+
+/* One look under the lock; *ret_again: what was found took long, give others a chance and look again. */
+static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing, bool *ret_again,
+		   struct roger_err *err)
+{
+	enum adopted how;
+	uint64_t size = 0;
+	int r;
+
+	*ret_again = false;
+	r = file_size(journal, &size, err);
+	if (r < 0)
+		return r;
+	if (size < rg_journal_end(journal))
+		return rg_fail(err, ROGER_EIO, 0,
+			       "'%s' is shorter than what was written to it; remove '%s' to go on with what is left",
+			       journal->name, journal->control_name);
+	if (size > rg_journal_end(journal)) {
+		r = adopt_lines(journal, size, &how, err);
+		if (r < 0)
+			return r;
+		*ret_again = how != ADOPTED_ALL;
+		if (how == ADOPTED_NEEDS_ROOM)
+			return grow(journal, 2, 3, err);
+		if (how == ADOPTED_SOME)
+			return ROGER_OK;
+		if (fencing && size > rg_journal_end(journal)) {
+			*ret_again = true;
+			return fence(journal, size, err);
+		}
+	}
+	if (!rg_control_has_room(journal->control, agents, counts)) {
+		*ret_again = true;
+		return grow(journal, agents, counts, err);
+	}
+	return ROGER_OK;
+}
+
+static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
+		     struct roger_err *err)
+{
+	bool again;
+	int r;
+
+	do {
+		r = take_append_lock(journal, err);
+		if (r < 0)
+			return r;
+		r = prepare(journal, agents, counts, fencing, &again, err);
+		if (r < 0 || again)
+			rg_lock_release(&page_of(journal)->append_lock);
+	} while (r == ROGER_OK && again);
+	return r;
+}
+
+int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
+{
+	int r;
+
+	if (!journal->control)
+		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
+	if (!rg_file_is_same(journal->folder, journal->name, journal->file))
+		return rg_fail(err, ROGER_EIO, 0, "another file took the place of '%s'; open the workspace again",
+			       journal->name);
+	r = lock_tail(journal, agents, counts, true, err);
+	if (r < 0)
+		return r;
+	rg_buf_clear(&journal->out);
+	journal->line_start = 0;
+	journal->chain = tail_of(page_of(journal))->chain;
+	return ROGER_OK;
+}
+
+void rg_journal_unlock(struct rg_journal *journal)
+{
+	rg_lock_release(&page_of(journal)->append_lock);
+}
+
+struct rg_buf *rg_journal_line(struct rg_journal *journal)
+{
+	return &journal->out;
+}
+
+void rg_journal_end_line(struct rg_journal *journal)
+{
+	struct roger_str body;
+
+	if (journal->out.failed)
+		return;
+	body = (struct roger_str){ journal->out.data + journal->line_start,
+				   journal->out.length - journal->line_start };
+	journal->chain = rg_chain_over(journal->chain, body);
+	rg_chain_print(journal->chain, &journal->out);
+	rg_buf_add_char(&journal->out, '\n');
+	journal->line_start = journal->out.length;
+}
+
+int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t expected = rg_journal_end(journal) + journal->out.length, size;
+	enum adopted how;
+	int r;
+
+	if (journal->out.failed)
+		return rg_fail_memory(err);
+	journal->failures_seen = atomic_load(&page->failures);
+	r = rg_file_write(journal->file, journal->out.data, journal->out.length, journal->name, err);
+	if (r < 0)
+		return r;
+	r = rg_file_tell(journal->file, journal->name, &size, err);
+	if (r < 0)
+		return r;
+	if (size == expected) {
+		set_tail(page, expected, journal->chain);
+		*ret_end = expected;
+		return ROGER_OK;
+	}
+
+	/* Another program's line slipped in before ours: both are adopted as they stand. */
+	do
+		r = adopt_lines(journal, size, &how, err);
+	while (r == ROGER_OK && how == ADOPTED_SOME);
+	*ret_end = size;
+	return r;
+}
+
+/* -------------------------------------------------------- group commit -- */
+
+/* Give those a moment who wrote along the last times: they will not need a sync of their own. */
+static void gather(struct rg_control_page *page)
+{
+	uint64_t before = atomic_load(&page->synced_appends);
+	uint32_t company = page->groups[0] > page->groups[1] ? page->groups[0] : page->groups[1];
+	int64_t until;
+
+	if (company <= 1)
+		return;
+	until = rg_clock_monotonic_ns() + atomic_load(&page->sync_ns) / 3;
+	while (atomic_load(&page->appends) - before < company && rg_clock_monotonic_ns() < until)
+		rg_clock_yield();
+}
+
+static void note_group(struct rg_control_page *page, uint64_t appends, int64_t took_ns)
+{
+	uint32_t smoothed = atomic_load(&page->sync_ns);
+	uint64_t before = atomic_exchange(&page->synced_appends, appends);
+
+	page->groups[1] = page->groups[0];
+	page->groups[0] = appends > before ? (uint32_t)(appends - before) : 0;
+	if (took_ns > 10000000)
+		took_ns = 10000000;
+	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
+}
+
+static void wake_all(struct rg_control_page *page)
+{
+	atomic_fetch_add(&page->wake, 1);
+	rg_lock_wake_all(&page->wake);
+}
+
+/* Sync for everyone, with the sync lock held. */
+static int lead(struct rg_journal *journal, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t appends, end;
+	int64_t start;
+	int r;
+
+	gather(page);
+	appends = atomic_load(&page->appends);
+	end = atomic_load(&page->appended);
+	start = rg_clock_monotonic_ns();
+	r = rg_file_sync(journal->file, journal->name, err);
+	if (r < 0) {
+		/* What was not yet on disk may never be: nobody who waits may believe the next sync. */
+		atomic_fetch_add(&page->failures, 1);
+		return r;
+	}
+	note_group(page, appends, rg_clock_monotonic_ns() - start);
+	if (end > atomic_load(&page->synced))
+		atomic_store(&page->synced, end);
+	return ROGER_OK;
+}
+
+enum synced { SYNCED, NOT_YET, LOST };
+
+/* Order matters: a failure is counted before a later sync moves the mark. */
+static enum synced judge(const struct rg_control_page *page, uint64_t end, uint32_t failures_seen)
+{
+	bool covered = atomic_load(&page->synced) >= end;
+
+	if (atomic_load(&page->failures) != failures_seen)
+		return LOST;
+	return covered ? SYNCED : NOT_YET;
+}
+
+static int lost(const struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EIO, EIO,
+		       "sync '%s': what was just written may not be on disk; send again with the same key",
+		       journal->name);
+}
+
+static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen, struct roger_err *err)
+{
+	struct rg_control_page *page;
+	int64_t until = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
+	bool waited = false;
+	uint32_t wake;
+	int r;
+
+	for (;;) {
+		r = follow_control(journal, err);
+		if (r < 0)
+			return r;
+		page = page_of(journal);
+		wake = atomic_load(&page->wake);
+		switch (judge(page, end, failures_seen)) {
+		case SYNCED:
+			return ROGER_OK;
+		case LOST:
+			return lost(journal, err);
+		case NOT_YET:
+			break;
+		}
+		if (rg_lock_try(&page->sync_lock, journal->owner, waited)) {
+			r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
+			rg_lock_release(&page->sync_lock);
+			wake_all(page);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (rg_clock_monotonic_ns() > until)
+			return rg_fail(err, ROGER_ETIMEOUT, 0,
+				       "another process does not end its sync of '%s'; send again with the same key",
+				       journal->name);
+		rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
+		waited = true;
+	}
+}
+
+int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err)
+{
+	return sync_until(journal, end, journal->failures_seen, err);
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+/* Without a control file: everything up to the last newline. */
+static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	char piece[4096];
+	uint64_t size = 0, from;
+	size_t got;
+	int r;
+
+	r = file_size(journal, &size, err);
+	while (r == ROGER_OK && size > 0) {
+		from = size > sizeof piece ? size - sizeof piece : 0;
+		r = rg_file_read_at(journal->file, piece, (size_t)(size - from), (int64_t)from, &got, err);
+		if (r < 0)
+			return r;
+		while (got > 0 && piece[got - 1] != '\n')
+			got--;
+		size = from + got;
+		if (got)
+			break;
+	}
+	*ret_end = size;
+	return r;
+}
+
+int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_control_page *page;
+	uint64_t size = 0, end;
+	uint32_t failures;
+	int r;
+
+	if (journal->file == RG_NO_FILE) {
+		*ret_end = 0;
+		return ROGER_OK;
+	}
+	if (!journal->control)
+		return settle_read_only(journal, ret_end, err);
+	r = follow_control(journal, err);
+	if (r < 0)
+		return r;
+
+	r = file_size(journal, &size, err);
+	if (r < 0)
+		return r;
+	if (size != atomic_load(&page_of(journal)->appended)) {
+		r = lock_tail(journal, 0, 0, false, err);
+		if (r < 0)
+			return r;
+		rg_journal_unlock(journal);
+	}
+
+	page = page_of(journal);
+	end = atomic_load(&page->appended);
+	failures = atomic_load(&page->failures);
+	if (atomic_load(&page->synced) < end && !rg_lock_held(&page->sync_lock, journal->owner)) {
+		/* Nobody is at it: a killed writer, or another program. */
+		r = sync_until(journal, end, failures, err);
+		if (r < 0)
+			return r;
+		page = page_of(journal);
+	}
+	*ret_end = atomic_load(&page->synced);
+	return ROGER_OK;
+}
+
+uint32_t rg_journal_wake_count(struct rg_journal *journal)
+{
+	return journal->control ? atomic_load(&page_of(journal)->wake) : 0;
+}
+
+void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
+{
+	if (journal->control)
+		rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms);
+}
+
+int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,
+		    struct roger_err *err)
+{
+	char *room = rg_buf_room(out, length);
+	size_t got;
+	int r;
+
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(journal->file, room, length, (int64_t)offset, &got, err);
+	if (r < 0)
+		return r;
+	if (got < length)
+		return rg_fail(err, ROGER_EIO, 0, "'%s' ends before byte %llu", journal->name,
+			       (unsigned long long)(offset + length));
+	out->length += got;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------ the other locks -- */
+
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_lock which)
+{
+	switch (which) {
+	case RG_LOCK_CHANGE:
+		return &page->change_lock;
+	case RG_LOCK_INDEX:
+		return &page->index_lock;
+	case RG_LOCK_STATE:
+		return &page->state_lock;
+	}
+	rg_assert(!"such a lock");
+}
+
+int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int64_t wait_ms,
+		    struct roger_err *err)
+{
+	static const char *const names[] = { "the right to change messages", "the index", "message-state.json" };
+	int r;
+
+	if (!journal->control)
+		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
+	for (;;) {
+		r = follow_control(journal, err);
+		if (r < 0)
+			return r;
+		r = rg_lock_take(lock_of(page_of(journal), which), journal->owner, wait_ms, names[which], err);
+		if (r < 0 || !rg_control_retired(page_of(journal)))
+			return r;
+		rg_lock_release(lock_of(page_of(journal), which));
+	}
+}
+
+bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	if (!journal->control || !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
+		return false;
+	if (!rg_control_retired(page_of(journal)))
+		return true;
+	rg_journal_release(journal, which);
+	return false;
+}
+
+/* The holder's mark may have gone over into a larger control file meanwhile. */
+void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	rg_lock_release(lock_of(page_of(journal), which));
+	if (!rg_control_retired(page_of(journal)) || reopen_control(journal, NULL) < 0)
+		return;
+	if (rg_lock_mine(lock_of(page_of(journal), which), journal->owner))
+		rg_lock_release(lock_of(page_of(journal), which));
+}

@@ -1,0 +1,66 @@
+/*
+ * lines - reading a journal line by line, and the chain that runs through it.
+ */
+#ifndef RG_LINES_H
+#define RG_LINES_H
+
+#include "base/limits.h"
+#include "base/str.h"
+
+struct rg_line {
+	uint64_t offset;
+	uint64_t length; /* without the newline */
+	bool too_long;   /* longer than RG_LINE_BYTES_MAX: text is empty */
+	struct roger_str text;
+};
+
+/* A reader; text of a line is borrowed until the next call. */
+struct rg_lines {
+	int file;
+	uint64_t at;  /* where the next line starts */
+	uint64_t end; /* read no further */
+	struct rg_buf buffer;
+	uint64_t buffer_at; /* of the file's bytes, where buffer starts */
+};
+
+void rg_lines_init(struct rg_lines *lines, int file, uint64_t from, uint64_t end);
+void rg_lines_deinit(struct rg_lines *lines);
+
+/* The next whole line; *ret_found false at the end, or before an unfinished line. */
+RG_CHECKED int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_found,
+			     struct roger_err *err);
+
+/* ------------------------------------------------------------- chain -- */
+
+/* ,"chain":"0123456789abcdef"} */
+enum { RG_CHAIN_PIECE = 64 << 10, RG_CHAIN_BYTES = 28 };
+
+/* The chain behind a line that carries none of its own; text includes its newline. */
+uint64_t rg_chain_over(uint64_t chain, struct roger_str text);
+
+/* The same for bytes from..to of a file. */
+RG_CHECKED int rg_chain_over_file(int file, uint64_t from, uint64_t to, uint64_t *chain,
+				  struct roger_err *err);
+
+/* The chain member at the end of a line: its value, and the text before it. */
+bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body);
+
+/* Write the member, and the brace that closes the line. */
+void rg_chain_print(uint64_t chain, struct rg_buf *out);
+
+/*
+ * The chain while reading.  A line whose stated chain does not fit leaves a
+ * doubt: another program copied it (then the chain ran on over it), or it was
+ * damaged (then the chain went on from what it states).  The next line tells.
+ */
+struct rg_chain {
+	uint64_t value;
+	bool doubt;
+	uint64_t other; /* while in doubt: had the chain gone on from the stated one */
+};
+
+/* Go over a line; *ret_own: it carries a chain and that fits. */
+RG_CHECKED int rg_chain_step(int file, const struct rg_line *line, struct rg_chain *chain, bool *ret_own,
+			     struct roger_err *err);
+
+#endif

@@ -1,0 +1,224 @@
+#include "store/lock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "store/file.h"
+
+#define PID_BITS 22
+#define PID_MASK ((UINT64_C(1) << PID_BITS) - 1)
+#define TAG_MASK (UINT64_C(0x1ff) << PID_BITS)
+#define WAITERS (UINT64_C(1) << 31)
+
+enum { SPINS = 200 };
+
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *wait)
+{
+	return syscall(SYS_futex, word, operation, value, wait, NULL, 0);
+}
+
+/* The futex half of a lock; the layout is that of little-endian machines. */
+static _Atomic uint32_t *low_half(struct rg_lock *lock)
+{
+	return (_Atomic uint32_t *)&lock->word;
+}
+
+uint64_t rg_lock_owner(void)
+{
+	/* Without /proc every process has tag 0, which is right for one namespace. */
+	uint64_t space = rg_file_inode("/proc/self/ns/pid");
+
+	return ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
+	       (uint64_t)rg_clock_boot_ticks() << 32;
+}
+
+void rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
+{
+	struct timespec wait = { wait_ms / 1000, wait_ms % 1000 * 1000000 };
+
+	futex(word, FUTEX_WAIT, seen, &wait);
+}
+
+void rg_lock_wake_all(_Atomic uint32_t *word)
+{
+	futex(word, FUTEX_WAKE, INT_MAX, NULL);
+}
+
+/* Start of a process in boot ticks, from the text of its /proc/<pid>/stat. */
+static bool read_start(struct rg_buf *text, uint32_t *ret_ticks)
+{
+	char *at;
+	int field;
+
+	rg_buf_add_char(text, '\0');
+	if (text->failed)
+		return false;
+	/* The name in parentheses may hold anything; field 3 follows the last of them. */
+	at = strrchr(text->data, ')');
+	for (field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	*ret_ticks = (uint32_t)(strtoull(at + 1, NULL, 10) * 100 / (unsigned long)sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+static bool start_of(pid_t pid, uint32_t *ret_ticks)
+{
+	struct rg_buf text;
+	char path[32];
+	bool found = false;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	rg_buf_init(&text, 8192);
+	if (rg_file_read_all(path, 4096, &text, &found, NULL) == ROGER_OK && found)
+		found = read_start(&text, ret_ticks);
+	else
+		found = false;
+	rg_buf_deinit(&text);
+	return found;
+}
+
+enum fate { ALIVE, DEAD, UNKNOWN };
+
+static enum fate fate_of(uint64_t word, uint64_t looker)
+{
+	pid_t pid = (pid_t)(word & PID_MASK);
+	uint32_t start = 0;
+
+	if ((word & TAG_MASK) != (looker & TAG_MASK))
+		return UNKNOWN;
+	if (kill(pid, 0) < 0 && errno == ESRCH)
+		return DEAD;
+	/* Alive under that id; unless /proc tells that it is a later process. */
+	if (start_of(pid, &start) && (int32_t)(start - (uint32_t)(word >> 32)) > 1)
+		return DEAD;
+	return ALIVE;
+}
+
+static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)
+{
+	return atomic_compare_exchange_strong_explicit(&lock->word, &seen, owner, memory_order_acquire,
+						       memory_order_relaxed);
+}
+
+bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check)
+{
+	uint64_t seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
+
+	if (seen == 0)
+		return take_from(lock, 0, owner);
+	return check && fate_of(seen, owner) == DEAD && take_from(lock, seen, owner | WAITERS);
+}
+
+bool rg_lock_held(struct rg_lock *lock, uint64_t looker)
+{
+	uint64_t seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
+
+	return seen != 0 && fate_of(seen, looker) != DEAD;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static bool spin(struct rg_lock *lock, uint64_t owner)
+{
+	int i;
+
+	for (i = 0; i < SPINS; i++) {
+		if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && take_from(lock, 0, owner))
+			return true;
+		relax();
+	}
+	return false;
+}
+
+/* Tell the owner that somebody sleeps; *seen follows the word. */
+static bool announce(struct rg_lock *lock, uint64_t *seen)
+{
+	if (*seen & WAITERS)
+		return true;
+	if (!atomic_compare_exchange_strong_explicit(&lock->word, seen, *seen | WAITERS,
+						     memory_order_relaxed, memory_order_relaxed))
+		return false;
+	*seen |= WAITERS;
+	return true;
+}
+
+static int give_up(uint64_t seen, const char *what, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "%s is held by process %d, which does not go on; look at it, then try again", what,
+		       (int)(seen & PID_MASK));
+}
+
+/* Dead owners lose the lock at once, those we cannot look at when the wait is used up. */
+static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool waited, enum fate *ret_fate)
+{
+	*ret_fate = fate_of(seen, owner);
+	if (*ret_fate == ALIVE || (*ret_fate == UNKNOWN && !waited))
+		return false;
+	return take_from(lock, seen, owner | WAITERS);
+}
+
+int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
+		 struct roger_err *err)
+{
+	int64_t until;
+	uint64_t seen;
+	enum fate fate;
+	bool waited;
+
+	if (spin(lock, owner))
+		return ROGER_OK;
+	until = rg_clock_monotonic_ns() + wait_ms * 1000000;
+
+	for (;;) {
+		seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
+		if (seen == 0) {
+			/* Others may sleep still: keep the mark, so that our release wakes one. */
+			if (take_from(lock, 0, owner | WAITERS))
+				return ROGER_OK;
+			continue;
+		}
+		if (!announce(lock, &seen))
+			continue;
+		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS);
+
+		waited = rg_clock_monotonic_ns() >= until;
+		if (!waited && atomic_load_explicit(&lock->word, memory_order_relaxed) != seen)
+			continue;
+		if (take_over(lock, seen, owner, waited, &fate))
+			return ROGER_OK;
+		if (waited && fate == ALIVE)
+			return give_up(seen, what, err);
+	}
+}
+
+bool rg_lock_mine(struct rg_lock *lock, uint64_t owner)
+{
+	return (atomic_load(&lock->word) & ~WAITERS) == owner;
+}
+
+void rg_lock_release(struct rg_lock *lock)
+{
+	uint64_t was = atomic_exchange(&lock->word, 0);
+
+	if (was & WAITERS)
+		futex(low_half(lock), FUTEX_WAKE, 1, NULL);
+}

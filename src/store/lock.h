@@ -1,0 +1,48 @@
+/*
+ * lock - a lock in shared memory that no dead process can keep.
+ *
+ * One 64-bit word, part of our file format (never a pthread mutex, whose
+ * layout belongs to a C library):
+ *
+ *     bits  0-21  process id of the owner, 0: free
+ *     bits 22-30  tag of the owner's pid namespace
+ *     bit  31     somebody sleeps on the low half (a futex)
+ *     bits 32-63  when the owner opened its handle, in boot ticks (10 ms)
+ *
+ * The ticks tell an owner from a later process of the same id: the owner is
+ * dead when no such process lives or when it was started after those ticks.
+ * An owner of another pid namespace cannot be looked at; its lock is taken
+ * over once the wait is used up.
+ */
+#ifndef RG_LOCK_H
+#define RG_LOCK_H
+
+#include <stdatomic.h>
+
+#include "base/str.h"
+
+struct rg_lock {
+	_Atomic uint64_t word;
+};
+
+/* The owner half that this process writes into locks; made once per handle. */
+uint64_t rg_lock_owner(void);
+
+/* Wait at most wait_ms; ROGER_ETIMEOUT names what and the holder. */
+RG_CHECKED int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
+			    struct roger_err *err);
+
+/* Take it if it is free or its owner is dead (looked for only when check is set). */
+bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check);
+
+void rg_lock_release(struct rg_lock *lock);
+
+/* Is it held by a live process?  By this handle? */
+bool rg_lock_held(struct rg_lock *lock, uint64_t looker);
+bool rg_lock_mine(struct rg_lock *lock, uint64_t owner);
+
+/* Sleep while *word is seen, up to wait_ms; wake every sleeper.  Shared between processes. */
+void rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms);
+void rg_lock_wake_all(_Atomic uint32_t *word);
+
+#endif
