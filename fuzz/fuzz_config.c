@@ -40,8 +40,9 @@ static bool between(int64_t number, int64_t least, int64_t most)
 
 static bool is_file_name(struct roger_str name)
 {
-	return name.length && !memchr(name.data, '/', name.length) && !memchr(name.data, '\0', name.length) &&
-	       !rg_str_is(name, ".") && !rg_str_is(name, "..");
+	return name.length && !memchr(name.data, '/', name.length) &&
+	       !memchr(name.data, '\0', name.length) && !rg_str_is(name, ".") &&
+	       !rg_str_is(name, "..");
 }
 
 static void check_groups(const struct rg_config *config)
@@ -71,7 +72,8 @@ static void check_config(const struct rg_config *config)
 	rg_assert(between(config->max_age_days, 0, 36500));
 	rg_assert(between(config->keep_per_phase, 0, 1000000));
 	rg_assert(between(config->keep_runs, 0, 1000000));
-	rg_assert(config->data_dir.length && !memchr(config->data_dir.data, '\0', config->data_dir.length));
+	rg_assert(config->data_dir.length &&
+		  !memchr(config->data_dir.data, '\0', config->data_dir.length));
 	rg_assert(is_file_name(config->database_file) && is_file_name(config->jsonl_file));
 	rg_assert(!rg_str_equal(config->database_file, config->jsonl_file));
 	check_groups(config);
@@ -103,13 +105,15 @@ static void write_groups(const struct rg_config *config, struct rg_buf *out)
 	for (i = 0; i < config->group_count; i++) {
 		rg_buf_printf(out, "  '%.*s':\n", RG_STR_ARGS(config->groups[i].name));
 		for (j = 0; j < config->groups[i].members.count; j++)
-			rg_buf_printf(out, "    - '%.*s'\n", RG_STR_ARGS(config->groups[i].members.items[j]));
+			rg_buf_printf(out, "    - '%.*s'\n",
+				      RG_STR_ARGS(config->groups[i].members.items[j]));
 	}
 }
 
 static void write_config(const struct rg_config *config, struct rg_buf *out)
 {
-	rg_buf_printf(out, "size_limits:\n  max_content_length: %lld\n  max_metadata_length: %lld\n",
+	rg_buf_printf(out,
+		      "size_limits:\n  max_content_length: %lld\n  max_metadata_length: %lld\n",
 		      (long long)config->content_chars_max, (long long)config->metadata_chars_max);
 	rg_buf_printf(out, "  max_messages_per_issue_phase: %lld\n  max_messages_per_issue: %lld\n",
 		      (long long)config->messages_per_issue_phase_max,
@@ -139,8 +143,10 @@ static void check_written(const struct rg_config *config)
 	rg_assert(again);
 	rg_assert(again->settings.count == config->settings.count);
 	for (i = 0; i < config->settings.count; i++) {
-		rg_assert(rg_str_equal(again->settings.items[i].key, config->settings.items[i].key));
-		rg_assert(rg_str_equal(again->settings.items[i].value, config->settings.items[i].value));
+		rg_assert(
+			rg_str_equal(again->settings.items[i].key, config->settings.items[i].key));
+		rg_assert(rg_str_equal(again->settings.items[i].value,
+				       config->settings.items[i].value));
 	}
 	rg_config_free(again);
 }

@@ -70,7 +70,8 @@ static void print_sequence(struct roger_str text, struct rg_buf *out)
 	rg_sequence_free(sequence);
 }
 
-static void check_printed_again(struct roger_str text, void (*print)(struct roger_str, struct rg_buf *))
+static void check_printed_again(struct roger_str text,
+				void (*print)(struct roger_str, struct rg_buf *))
 {
 	struct rg_buf first, second;
 

@@ -22,7 +22,7 @@ static int refill(struct rg_id_source *source, size_t amount, struct roger_err *
 int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
 	      struct roger_err *err)
 {
-	static const char letters[] = "0123456789abcdefghjkmnpqrstvwxyz";
+	static const char digits[] = "0123456789abcdef";
 	size_t length = 4, i;
 	uint64_t random;
 	int r;
@@ -39,8 +39,8 @@ int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret
 	memcpy(to, "msg-", 4);
 	length += rg_print_int(to + length, now_ms);
 	to[length++] = '-';
-	for (i = 0; i < 12; i++, random >>= 5)
-		to[length++] = letters[random & 31];
+	for (i = 0; i < 16; i++, random >>= 4)
+		to[length++] = digits[random & 15];
 	*ret_length = length;
 	return ROGER_OK;
 }

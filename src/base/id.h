@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* "msg-<ms>-<random>", seed 004: 13 digits and 12 letters, with room for more of the former. */
+/* "msg-<ms>-<random>", seed 004: 13 digits and 16 hexadecimal ones. */
 #define RG_MESSAGE_ID_BYTES_MAX 40
 
 /* Random bits, drawn from the system many at a time. */

@@ -128,13 +128,13 @@ char *rg_buf_room(struct rg_buf *buf, size_t more)
 {
 	if (buf->failed)
 		return NULL;
-	if (more > buf->capacity - buf->length) {
+	if (!buf->data || more > buf->capacity - buf->length) {
 		if (more > SIZE_MAX - buf->length || !grow(buf, buf->length + more)) {
 			buf->failed = true;
 			return NULL;
 		}
 	}
-	return buf->length ? buf->data + buf->length : buf->data;
+	return buf->data + buf->length;
 }
 
 void rg_buf_add(struct rg_buf *buf, const void *data, size_t length)

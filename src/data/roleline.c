@@ -69,10 +69,11 @@ static int decode(struct roger_str text, char *to, size_t *ret_length, struct ro
 	uint32_t c = 0;
 
 	for (; at < text.length; at += step) {
-		step = wide ? next_utf16(text.data + at, text.length - at, &c) :
-			      rg_utf8_next(text.data + at, text.length - at, &c);
+		step = wide ? next_utf16(text.data + at, text.length - at, &c)
+			    : rg_utf8_next(text.data + at, text.length - at, &c);
 		if (step == 0 || c == 0)
-			return rg_fail(err, ROGER_EDATA, 0, "line %zu: expected UTF-8 without NUL", line);
+			return rg_fail(err, ROGER_EDATA, 0, "line %zu: expected UTF-8 without NUL",
+				       line);
 		if (c == '\n') {
 			line++;
 			while (length && to[length - 1] == '\r')
@@ -107,8 +108,8 @@ static int copy_decoded(struct roger_str text, struct rg_arena *arena, struct ro
 
 static bool in_role(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
-	       c == '_';
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+	       c == '-' || c == '_';
 }
 
 static bool take(struct roger_str text, size_t *at, char c)
@@ -127,7 +128,8 @@ static bool take_role(struct roger_str text, size_t *at, struct roger_str *ret_r
 	while (*at < text.length && in_role(text.data[*at]))
 		(*at)++;
 	*ret_role = (struct roger_str){ text.data + start, *at - start };
-	return ret_role->length > 0 && ret_role->length <= RG_NAME_CHARS_MAX && ret_role->data[0] != '-';
+	return ret_role->length > 0 && ret_role->length <= RG_NAME_CHARS_MAX &&
+	       ret_role->data[0] != '-';
 }
 
 /* The digits behind '#'.  Beyond RG_SEQ_MAX it stays just beyond, however many they are. */
@@ -155,7 +157,8 @@ static bool is_header(struct roger_str line, struct header *ret_header)
 	if (!take(line, &at, ')')) {
 		while (take(line, &at, ' '))
 			;
-		if (!take(line, &at, '#') || !take_number(line, &at, &header.number) || !take(line, &at, ')'))
+		if (!take(line, &at, '#') || !take_number(line, &at, &header.number) ||
+		    !take(line, &at, ')'))
 			return false;
 	}
 	if (!take(line, &at, ':'))
@@ -222,7 +225,8 @@ static int split(struct roger_str text, struct rg_arena *arena, struct rg_roleli
 		if (!is_header(rest, &header))
 			continue;
 		if (header.number > RG_SEQ_MAX)
-			return rg_fail(err, ROGER_EDATA, 0, "line %zu: expected a number up to %lld", line,
+			return rg_fail(err, ROGER_EDATA, 0,
+				       "line %zu: expected a number up to %lld", line,
 				       (long long)RG_SEQ_MAX);
 		if (lines->count == 0)
 			lines->skipped_bytes = (size_t)(rest.data - text.data);

@@ -14,7 +14,7 @@
 
 struct rg_roleline {
 	struct roger_str role; /* as written: letters, digits, '-', '_'; always a valid name */
-	int64_t number;        /* 0: none given, or #0 */
+	int64_t number;	       /* 0: none given, or #0 */
 	struct roger_str text; /* without the header, one space behind it, and the last line end */
 };
 

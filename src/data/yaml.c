@@ -40,7 +40,8 @@ static int not_yaml(const struct reader *reader, struct roger_err *err)
 	case YAML_MEMORY_ERROR:
 		return rg_fail_memory(err);
 	case YAML_READER_ERROR:
-		return refuse(reader, line_of_byte(reader, parser->problem_offset), parser->problem, err);
+		return refuse(reader, line_of_byte(reader, parser->problem_offset), parser->problem,
+			      err);
 	default:
 		return refuse(reader, parser->problem_mark.line + 1,
 			      parser->problem ? parser->problem : "not YAML", err);
@@ -105,7 +106,8 @@ static int add_node(struct reader *reader, size_t line, struct rg_yaml **ret_nod
 static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct roger_str *ret,
 		       struct roger_err *err)
 {
-	struct roger_str text = { (const char *)event->data.scalar.value, event->data.scalar.length };
+	struct roger_str text = { (const char *)event->data.scalar.value,
+				  event->data.scalar.length };
 	size_t chars;
 
 	if (!rg_utf8_count(text, &chars))

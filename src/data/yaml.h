@@ -20,10 +20,10 @@ enum rg_yaml_kind {
 
 struct rg_yaml {
 	enum rg_yaml_kind kind;
-	size_t line;                 /* of the key, or of an item of a list; from 1 */
-	struct roger_str key;        /* in a mapping; printable */
-	struct roger_str value;      /* of a scalar; UTF-8 without NUL */
-	bool quoted;                 /* the scalar is text, whatever it looks like */
+	size_t line;		     /* of the key, or of an item of a list; from 1 */
+	struct roger_str key;	     /* in a mapping; printable */
+	struct roger_str value;	     /* of a scalar; UTF-8 without NUL */
+	bool quoted;		     /* the scalar is text, whatever it looks like */
 	const struct rg_yaml *first; /* of a list or a mapping, in the order of the text */
 	const struct rg_yaml *next;  /* in the list or mapping this one is in */
 };

@@ -96,12 +96,20 @@ static struct roger_str nearest_of(struct roger_strs names, struct roger_str nam
 	return best;
 }
 
+static int add_note(struct sending *sending, struct draft *draft, const char *text, struct roger_err *err)
+{
+	struct roger_str *note;
+
+	note = rg_arena_push(sending->arena, &draft->notes.items, &draft->notes.count, sizeof *note);
+	return note && rg_arena_copy(sending->arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
+}
+
 /* A name never seen: suggest the nearest known one; refused where names are strict. */
 static int note_unknown(struct sending *sending, struct draft *draft, struct roger_str name,
 			struct roger_err *err)
 {
 	struct roger_strs names;
-	struct roger_str near, *note;
+	struct roger_str near;
 	char text[400];
 	int r;
 
@@ -113,8 +121,7 @@ static int note_unknown(struct sending *sending, struct draft *draft, struct rog
 		 near.length ? "; did you mean '" : "", RG_STR_ARGS(near), near.length ? "'?" : "");
 	if (sending->roger->workspace->config->strict_recipients)
 		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: %s (recipients: strict)", text);
-	note = rg_arena_push(sending->arena, &draft->notes.items, &draft->notes.count, sizeof *note);
-	return note && rg_arena_copy(sending->arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
+	return add_note(sending, draft, text, err);
 }
 
 static int add_named(struct sending *sending, struct draft *draft, struct roger_str name, struct roger_err *err)
@@ -187,6 +194,8 @@ static int check(struct sending *sending, struct draft *draft, struct roger_err 
 		r = rg_message_check_metadata(request->metadata, config->metadata_chars_max, err);
 	if (r == ROGER_OK && request->key.length)
 		r = rg_message_check_key(request->key, err);
+	if (r == ROGER_OK && request->key.length && !rg_message_key_well_formed(request->key))
+		r = add_note(sending, draft, "the key has not the form task:verb:cycle; it is taken as it is", err);
 	if (r == ROGER_OK && request->reply_to.length > 2 * RG_NAME_CHARS_MAX)
 		r = rg_fail_member(err, ROGER_EDATA, "reply_to", "reply_to: expected the id of a message");
 	return r;

@@ -23,25 +23,26 @@ struct setting {
 	size_t offset;
 	int64_t least;
 	int64_t most;
-	int64_t number;   /* default of a NUMBER */
+	int64_t number;	  /* default of a NUMBER */
 	const char *text; /* default of the others */
 };
 
 enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000, CENTURY_DAYS = 36500 };
 
-/* clang-format off */
 #define AT(member) offsetof(struct rg_config, member)
 static const struct setting table[] = {
 	{ "size_limits", "max_content_length", NUMBER, AT(content_chars_max), 1, CEILING,
 	  RG_CONTENT_CHARS_MAX, NULL },
 	{ "size_limits", "max_metadata_length", NUMBER, AT(metadata_chars_max), 0, CEILING,
 	  RG_METADATA_CHARS_MAX, NULL },
-	{ "size_limits", "max_messages_per_issue_phase", NUMBER, AT(messages_per_issue_phase_max), 1, MANY,
-	  RG_MESSAGES_PER_ISSUE_PHASE_MAX, NULL },
+	{ "size_limits", "max_messages_per_issue_phase", NUMBER, AT(messages_per_issue_phase_max),
+	  1, MANY, RG_MESSAGES_PER_ISSUE_PHASE_MAX, NULL },
 	{ "size_limits", "max_messages_per_issue", NUMBER, AT(messages_per_issue_max), 1, MANY,
 	  RG_MESSAGES_PER_ISSUE_MAX, NULL },
-	{ "cleanup", "default_max_age_days", NUMBER, AT(max_age_days), 0, CENTURY_DAYS, RG_AGE_DAYS_MAX, NULL },
-	{ "cleanup", "keep_last_n_per_phase", NUMBER, AT(keep_per_phase), 0, MANY, RG_KEEP_PER_PHASE, NULL },
+	{ "cleanup", "default_max_age_days", NUMBER, AT(max_age_days), 0, CENTURY_DAYS,
+	  RG_AGE_DAYS_MAX, NULL },
+	{ "cleanup", "keep_last_n_per_phase", NUMBER, AT(keep_per_phase), 0, MANY,
+	  RG_KEEP_PER_PHASE, NULL },
 	{ "cleanup", "keep_last_n_runs", NUMBER, AT(keep_runs), 0, MANY, RG_KEEP_RUNS, NULL },
 	{ "storage", "data_dir", PATH, AT(data_dir), 0, 0, 0, ".roger" },
 	{ "storage", "database_file", FILE_NAME, AT(database_file), 0, 0, 0, "messages.db" },
@@ -49,7 +50,6 @@ static const struct setting table[] = {
 	{ "", "recipients", RECIPIENTS, AT(strict_recipients), 0, 0, 0, "warn" },
 };
 #undef AT
-/* clang-format on */
 
 enum { SETTING_COUNT = sizeof table / sizeof *table };
 
@@ -115,7 +115,8 @@ static int add_setting(struct rg_config *config, const char *section, struct rog
 	struct roger_settings *settings = &config->settings;
 	struct roger_setting *setting;
 
-	setting = rg_arena_push(config->memory, &settings->items, &settings->count, sizeof *setting);
+	setting =
+		rg_arena_push(config->memory, &settings->items, &settings->count, sizeof *setting);
 	if (!setting)
 		return rg_fail_memory(err);
 	*ret_index = settings->count - 1;
@@ -183,7 +184,8 @@ static int set_file_name(struct roger_str text, void *at, struct roger_setting *
 {
 	if (!is_path(text) || memchr(text.data, '/', text.length) || rg_str_is(text, ".") ||
 	    rg_str_is(text, ".."))
-		return wrong(shown->origin, shown->key, "the name of a file below data_dir, without '/'", err);
+		return wrong(shown->origin, shown->key,
+			     "the name of a file below data_dir, without '/'", err);
 	*(struct roger_str *)at = text;
 	return ROGER_OK;
 }
@@ -279,11 +281,12 @@ static int unknown(const struct source *source, const char *section, const struc
 	if (r < 0)
 		return r;
 	if (!meant.name)
-		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting", RG_STR_ARGS(origin),
-			       key.length < 96 ? (int)key.length : 96, key.data);
+		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting",
+			       RG_STR_ARGS(origin), key.length < 96 ? (int)key.length : 96,
+			       key.data);
 	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
-		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section, *meant.section ? "." : "",
-		       meant.name);
+		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section,
+		       *meant.section ? "." : "", meant.name);
 }
 
 /* --------------------------------------------------------------- groups -- */
@@ -311,7 +314,8 @@ static int open_group(struct rg_config *config, struct roger_str name, struct rg
 		r = add_setting(config, "groups", name, &i, err);
 		if (r < 0)
 			return r;
-		group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
+		group = rg_arena_push(config->memory, &config->groups, &config->group_count,
+				      sizeof *group);
 		if (!group || !rg_arena_copy(config->memory, name, &group->name))
 			return rg_fail_memory(err);
 	}
@@ -331,8 +335,8 @@ static bool is_member(const struct rg_group *group, struct roger_str name)
 	return false;
 }
 
-static int add_member(const struct source *source, const struct rg_yaml *item, struct rg_group *group,
-		      struct roger_str key, struct roger_err *err)
+static int add_member(const struct source *source, const struct rg_yaml *item,
+		      struct rg_group *group, struct roger_str key, struct roger_err *err)
 {
 	struct roger_str *place;
 
@@ -365,7 +369,8 @@ static int show_group(struct rg_config *config, const struct rg_group *group,
 	return keep(config, &text, ret_value, err);
 }
 
-static int read_group(const struct source *source, const struct rg_yaml *node, struct roger_err *err)
+static int read_group(const struct source *source, const struct rg_yaml *node,
+		      struct roger_err *err)
 {
 	const struct rg_yaml *item;
 	struct roger_setting *shown = NULL;
@@ -373,7 +378,8 @@ static int read_group(const struct source *source, const struct rg_yaml *node, s
 	int r;
 
 	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
-		return wrong_node(source, node, RG_STR("groups"), "a name other than all for a group", err);
+		return wrong_node(source, node, RG_STR("groups"),
+				  "a name other than all for a group", err);
 	r = open_group(source->config, node->key, &group, &shown, err);
 	if (r < 0)
 		return r;
@@ -391,7 +397,8 @@ static int read_group(const struct source *source, const struct rg_yaml *node, s
 	return show_group(source->config, group, &shown->value, err);
 }
 
-static int read_groups(const struct source *source, const struct rg_yaml *node, struct roger_err *err)
+static int read_groups(const struct source *source, const struct rg_yaml *node,
+		       struct roger_err *err)
 {
 	const struct rg_yaml *member;
 	int r;
@@ -399,7 +406,8 @@ static int read_groups(const struct source *source, const struct rg_yaml *node, 
 	if (rg_yaml_is_null(node))
 		return ROGER_OK;
 	if (node->kind != RG_YAML_MAPPING)
-		return wrong_node(source, node, node->key, "names, each with a list of agents", err);
+		return wrong_node(source, node, node->key, "names, each with a list of agents",
+				  err);
 	for (member = node->first; member; member = member->next) {
 		r = read_group(source, member, err);
 		if (r < 0)
@@ -429,7 +437,8 @@ static bool is_beside(struct roger_str file, struct roger_str database)
 
 static int check_storage(const struct rg_config *config, struct roger_err *err)
 {
-	const struct roger_setting *jsonl = setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
+	const struct roger_setting *jsonl =
+		setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
 	const struct roger_setting *database =
 		setting_at(config, find_setting("storage", RG_STR("database_file")));
 	const struct roger_setting *guilty = rg_str_is(jsonl->origin, "default") ? database : jsonl;
@@ -437,8 +446,8 @@ static int check_storage(const struct rg_config *config, struct roger_err *err)
 	if (!rg_str_equal(config->jsonl_file, config->database_file) &&
 	    !is_beside(config->jsonl_file, config->database_file))
 		return ROGER_OK;
-	return wrong(guilty->origin, guilty->key, "database_file and jsonl_file to name files of their own",
-		     err);
+	return wrong(guilty->origin, guilty->key,
+		     "database_file and jsonl_file to name files of their own", err);
 }
 
 static int check_groups(const struct rg_config *config, struct roger_err *err)
@@ -451,7 +460,8 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 			if (!rg_config_group(config, config->groups[i].members.items[j]))
 				continue;
 			shown = setting_at(config, SETTING_COUNT + i);
-			return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected agents, '%.*s' is a group",
+			return rg_fail(err, ROGER_ECONFIG, 0,
+				       "%.*s: %.*s: expected agents, '%.*s' is a group",
 				       RG_STR_ARGS(shown->origin), RG_STR_ARGS(shown->key),
 				       RG_STR_ARGS(config->groups[i].members.items[j]));
 		}
@@ -461,8 +471,8 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 
 /* --------------------------------------------------------------- a file -- */
 
-static int read_setting(const struct source *source, const char *section, const struct rg_yaml *node,
-			struct roger_err *err)
+static int read_setting(const struct source *source, const char *section,
+			const struct rg_yaml *node, struct roger_err *err)
 {
 	size_t i = find_setting(section, node->key);
 
@@ -478,8 +488,8 @@ static int read_setting(const struct source *source, const char *section, const 
 	return change(source, i, node->value, node->line, err);
 }
 
-static int read_section(const struct source *source, const char *section, const struct rg_yaml *node,
-			struct roger_err *err)
+static int read_section(const struct source *source, const char *section,
+			const struct rg_yaml *node, struct roger_err *err)
 {
 	const struct rg_yaml *member;
 	int r;
@@ -496,7 +506,8 @@ static int read_section(const struct source *source, const char *section, const 
 	return ROGER_OK;
 }
 
-static int read_member(const struct source *source, const struct rg_yaml *node, struct roger_err *err)
+static int read_member(const struct source *source, const struct rg_yaml *node,
+		       struct roger_err *err)
 {
 	size_t i;
 
@@ -516,7 +527,8 @@ static int read_root(const struct source *source, const struct rg_yaml *root, st
 	if (!root || rg_yaml_is_null(root))
 		return ROGER_OK;
 	if (root->kind != RG_YAML_MAPPING)
-		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: expected settings", source->name, root->line);
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: expected settings", source->name,
+			       root->line);
 	for (member = root->first; member; member = member->next) {
 		r = read_member(source, member, err);
 		if (r < 0)

@@ -2,9 +2,9 @@
  * config - what a person may set, where each setting came from, and nothing else.
  *
  * Read in this order, the later wins: built-in defaults; the project's
- * .agent-shepherd/config/phase-messenger.yaml (seed 004; members roger does
- * not know are ignored there); .roger/config.yaml (unknown members are an
- * error there); the environment (ROGER_RECIPIENTS).  A bad value names the
+ * .agent-shepherd/config/phase-messenger.yaml (seed 004's three sections;
+ * what else stands there is ignored); .roger/config.yaml (unknown members are
+ * an error there); the environment (ROGER_RECIPIENTS).  A bad value names the
  * file, the line, the key and what was expected, and nothing runs.
  */
 #ifndef RG_CONFIG_H
@@ -57,7 +57,9 @@ struct rg_config *rg_config_free(struct rg_config *config);
 
 /*
  * Settings of one file's text into config; file is its name for messages and
- * origins.  foreign: ignore what is unknown (phase-messenger.yaml).
+ * origins.  foreign: ignore what is unknown (phase-messenger.yaml).  What one
+ * file sets must fit what those before it set.  After an error config is good
+ * for freeing only.
  */
 RG_CHECKED int rg_config_read(struct rg_config *config, struct roger_str text, const char *file,
 			      bool foreign, struct roger_err *err);

@@ -62,6 +62,16 @@ static bool is_power_of_two(uint32_t n)
 	return n && (n & (n - 1)) == 0;
 }
 
+/* Is the journal at least as long as the page says?  Asked in this order: writers are at work. */
+static bool reaches(const struct rg_control_page *page, int journal_file)
+{
+	uint64_t appended = atomic_load(&page->appended);
+	struct rg_file_facts journal;
+
+	return rg_file_facts(journal_file, "messages.jsonl", &journal, NULL) == ROGER_OK &&
+	       (uint64_t)journal.size >= appended;
+}
+
 /* Does the page speak of this boot, this journal and this file? */
 static bool valid(const struct rg_control_page *page, const struct rg_file_facts *file,
 		  const struct rg_file_facts *journal)
@@ -75,7 +85,7 @@ static bool valid(const struct rg_control_page *page, const struct rg_file_facts
 	if (!is_power_of_two(page->agent_capacity) || !is_power_of_two(page->count_capacity) ||
 	    size_of(page->agent_capacity, page->count_capacity) != (size_t)file->size)
 		return false;
-	if (rg_control_retired(page) || atomic_load(&page->appended) > (uint64_t)journal->size)
+	if (rg_control_retired(page))
 		return false;
 	rg_control_boot_id(boot_id);
 	return boot_id[0] && memcmp(boot_id, page->boot_id, sizeof boot_id) == 0;
@@ -90,16 +100,19 @@ static void use_map(struct rg_control *control, void *map, size_t size)
 }
 
 /* Map the file where it is there and valid; *ret_mapped says whether it was. */
-static int map_valid(struct rg_control *control, const struct rg_file_facts *journal, bool *ret_mapped,
+static int map_valid(struct rg_control *control, int journal_file, bool *ret_mapped,
 		     struct roger_err *err)
 {
+	struct rg_file_facts journal;
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_file_facts facts;
 	void *map;
 	int r;
 
 	*ret_mapped = false;
-	r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
+	r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
+	if (r == ROGER_OK)
+		r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
 	if (r < 0 || file == RG_NO_FILE)
 		return r;
 	r = rg_file_facts(file, control->name, &facts, err);
@@ -110,7 +123,7 @@ static int map_valid(struct rg_control *control, const struct rg_file_facts *jou
 	r = rg_file_map(file, (size_t)facts.size, control->name, &map, err);
 	if (r < 0)
 		return r;
-	if (!valid(map, &facts, journal)) {
+	if (!valid(map, &facts, &journal) || !reaches(map, journal_file)) {
 		rg_file_unmap(map, (size_t)facts.size);
 		return ROGER_OK;
 	}
@@ -136,23 +149,26 @@ static int put_file(struct rg_control *control, const struct rg_control_page *pa
 	return r;
 }
 
-static int put_fresh(struct rg_control *control, const struct rg_file_facts *journal,
-		     struct roger_err *err)
+static int put_fresh(struct rg_control *control, int journal_file, struct roger_err *err)
 {
-	struct rg_control_page page = fresh_page(journal, AGENTS_FIRST, COUNTS_FIRST);
 	struct rg_agent_slot *agents = calloc(AGENTS_FIRST, sizeof *agents);
 	struct rg_count_slot *counts = calloc(COUNTS_FIRST, sizeof *counts);
+	struct rg_file_facts journal;
+	struct rg_control_page page;
 	int r;
 
-	r = agents && counts ? put_file(control, &page, agents, counts, err) : rg_fail_memory(err);
+	r = agents && counts ? rg_file_facts(journal_file, "messages.jsonl", &journal, err) : rg_fail_memory(err);
+	if (r == ROGER_OK) {
+		page = fresh_page(&journal, AGENTS_FIRST, COUNTS_FIRST);
+		r = put_file(control, &page, agents, counts, err);
+	}
 	free(agents);
 	free(counts);
 	return r;
 }
 
 /* Make it anew; the system's lock on the journal keeps two from doing so at once. */
-static int replace_invalid(struct rg_control *control, int journal_file,
-			   const struct rg_file_facts *journal, struct roger_err *err)
+static int replace_invalid(struct rg_control *control, int journal_file, struct roger_err *err)
 {
 	bool mapped = false;
 	int r;
@@ -160,11 +176,11 @@ static int replace_invalid(struct rg_control *control, int journal_file,
 	r = rg_file_lock(journal_file, "messages.jsonl", RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
-	r = map_valid(control, journal, &mapped, err);
+	r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped) {
-		r = put_fresh(control, journal, err);
+		r = put_fresh(control, journal_file, err);
 		if (r == ROGER_OK)
-			r = map_valid(control, journal, &mapped, err);
+			r = map_valid(control, journal_file, &mapped, err);
 		if (r == ROGER_OK && !mapped)
 			r = rg_fail(err, ROGER_EIO, 0,
 				    "'%s' does not hold what was written to it, or the boot id cannot be read",
@@ -174,26 +190,21 @@ static int replace_invalid(struct rg_control *control, int journal_file,
 	return r;
 }
 
-int rg_control_open(int folder, const char *name, int journal_file,
-		    struct rg_control **ret_control, struct roger_err *err)
+int rg_control_open(int folder, const char *name, int journal_file, struct rg_control **ret_control,
+		    struct roger_err *err)
 {
-	struct rg_control *control;
-	struct rg_file_facts journal;
+	struct rg_control *control = calloc(1, sizeof *control);
 	bool mapped = false;
 	int r;
 
-	r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
-	if (r < 0)
-		return r;
-	control = calloc(1, sizeof *control);
 	if (!control)
 		return rg_fail_memory(err);
 	control->folder = folder;
 	snprintf(control->name, sizeof control->name, "%s", name);
 
-	r = map_valid(control, &journal, &mapped, err);
+	r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped)
-		r = replace_invalid(control, journal_file, &journal, err);
+		r = replace_invalid(control, journal_file, err);
 	if (r < 0) {
 		rg_control_close(control);
 		return r;

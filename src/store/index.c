@@ -157,6 +157,12 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 
 /* ------------------------------------------------------ opening, closing -- */
 
+/* See design.md for why not WAL.  What is made anew has nothing to roll back to. */
+static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
+				     "PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY";
+static const char bulk_settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+				    "PRAGMA cache_size = -16000; PRAGMA threads = 2";
+
 static void close_db(struct rg_index *index)
 {
 	size_t i;
@@ -170,7 +176,7 @@ static void close_db(struct rg_index *index)
 	index->progress = (struct rg_index_progress){ 0 };
 }
 
-static int open_db(struct rg_index *index, const char *path, struct roger_err *err)
+static int open_db(struct rg_index *index, const char *path, const char *settings, struct roger_err *err)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
@@ -184,10 +190,7 @@ static int open_db(struct rg_index *index, const char *path, struct roger_err *e
 	/* Whatever the file says of itself: it was made by whoever could write here. */
 	sqlite3_db_config(index->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(index->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	return rg_index_run(index,
-			    "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000;"
-			    "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = OFF",
-			    err);
+	return rg_index_run(index, settings, err);
 }
 
 int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path, const char *name,
@@ -294,7 +297,7 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 {
 	snprintf(index->trouble, sizeof index->trouble, "%.190s", why->message);
 	index->in_memory = true;
-	if (open_db(index, ":memory:", err) < 0)
+	if (open_db(index, ":memory:", usual_settings, err) < 0)
 		return ROGER_EIO;
 	return fill(index, end, err);
 }
@@ -431,10 +434,7 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	close_db(index);
 	r = make_file(index, fresh, err);
 	if (r == ROGER_OK)
-		r = open_db(index, path, err);
-	if (r == ROGER_OK)
-		r = rg_index_run(index, "PRAGMA journal_mode = OFF; PRAGMA cache_size = -16000; PRAGMA threads = 2",
-				 err);
+		r = open_db(index, path, bulk_settings, err);
 	if (r == ROGER_OK)
 		r = fill(index, end, err);
 	close_db(index);
@@ -450,7 +450,7 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 		return r;
 	}
 	r = check_places(index, &there, err);
-	return r < 0 ? r : open_db(index, index->path, err);
+	return r < 0 ? r : open_db(index, index->path, usual_settings, err);
 }
 
 static int open_file(struct rg_index *index, bool *ret_valid, uint64_t end, struct roger_err *err)
@@ -462,7 +462,7 @@ static int open_file(struct rg_index *index, bool *ret_valid, uint64_t end, stru
 	r = check_places(index, &there, err);
 	if (r < 0 || !there)
 		return r;
-	r = open_db(index, index->path, err);
+	r = open_db(index, index->path, usual_settings, err);
 	if (r == ROGER_OK)
 		r = load_progress(index, ret_valid, err);
 	if (r == ROGER_OK && *ret_valid)
@@ -523,7 +523,7 @@ uint64_t rg_index_peek(struct rg_index *index)
 
 	if (index->in_memory || check_places(index, &there, NULL) < 0 || !there)
 		return 0;
-	if (open_db(index, index->path, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
+	if (open_db(index, index->path, usual_settings, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
 		return 0;
 	return rg_index_end(index);
 }

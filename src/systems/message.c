@@ -137,27 +137,24 @@ static size_t until_colon(struct roger_str text)
 	return colon ? (size_t)(colon - text.data) : text.length;
 }
 
-/* The task and the verb hold no colon, so the key splits at its first two. */
 int rg_message_check_key(struct roger_str key, struct roger_err *err)
 {
-	struct roger_str rest = key;
-	size_t chars, part;
-	int i;
+	size_t chars;
 
-	if (!rg_utf8_count(key, &chars) || chars > 3 * RG_NAME_CHARS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "key", "key: expected at most %d characters of UTF-8",
-				      3 * RG_NAME_CHARS_MAX);
-	for (i = 0; i < 2; i++) {
-		part = until_colon(rest);
-		if (part == 0 || part == rest.length)
-			return rg_fail_member(err, ROGER_EDATA, "key",
-					      "key: expected <task_id>:<action_verb>:<cycle_timestamp>");
-		rest = (struct roger_str){ rest.data + part + 1, rest.length - part - 1 };
-	}
-	if (rest.length == 0)
-		return rg_fail_member(err, ROGER_EDATA, "key",
-				      "key: expected <task_id>:<action_verb>:<cycle_timestamp>");
-	return ROGER_OK;
+	if (rg_utf8_count(key, &chars) && chars <= 3 * RG_NAME_CHARS_MAX)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "key", "key: expected at most %d characters of UTF-8",
+			      3 * RG_NAME_CHARS_MAX);
+}
+
+bool rg_message_key_well_formed(struct roger_str key)
+{
+	size_t task = until_colon(key), verb;
+
+	if (task == 0 || task == key.length)
+		return false;
+	verb = until_colon((struct roger_str){ key.data + task + 1, key.length - task - 1 });
+	return verb > 0 && task + 1 + verb + 1 < key.length;
 }
 
 static int rank(int type)

@@ -36,8 +36,11 @@ RG_CHECKED int rg_message_check_content(struct roger_str content, int64_t chars_
 RG_CHECKED int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max,
 					 struct roger_err *err);
 
-/* An idempotent key, <task_id>:<action_verb>:<cycle_timestamp> (seed 000). */
+/* Can this be an idempotent key at all? */
 RG_CHECKED int rg_message_check_key(struct roger_str key, struct roger_err *err);
+
+/* Has it the form <task_id>:<action_verb>:<cycle_timestamp> (seed 000)?  It splits at its first two colons. */
+bool rg_message_key_well_formed(struct roger_str key);
 
 /*
  * Which of two read messages is archived first (seed 004, "Size Limits"):

@@ -64,7 +64,8 @@ static struct rg_counter *find_counter(const struct rg_sequence *sequence, struc
 	struct rg_counter wanted = { agent, 0 };
 	size_t place = counter_place(sequence, &wanted);
 
-	if (place == sequence->counter_count || compare_counters(&sequence->counters[place], &wanted))
+	if (place == sequence->counter_count ||
+	    compare_counters(&sequence->counters[place], &wanted))
 		return NULL;
 	return &sequence->counters[place];
 }
@@ -131,8 +132,8 @@ static int check_number(int64_t number, struct roger_err *err)
 {
 	if (number >= 0 && number <= RG_SEQ_MAX)
 		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, "seq", "seq: expected a whole number from 0 to %lld",
-			      (long long)RG_SEQ_MAX);
+	return rg_fail_member(err, ROGER_EDATA, "seq",
+			      "seq: expected a whole number from 0 to %lld", (long long)RG_SEQ_MAX);
 }
 
 static int insert_counter(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
@@ -142,15 +143,17 @@ static int insert_counter(struct rg_sequence *sequence, struct roger_str agent, 
 	size_t place = counter_place(sequence, &counter), behind = sequence->counter_count - place;
 
 	if (!rg_arena_copy(sequence->memory, agent, &counter.agent) ||
-	    !rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count, sizeof counter))
+	    !rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count,
+			   sizeof counter))
 		return rg_fail_memory(err);
-	memmove(&sequence->counters[place + 1], &sequence->counters[place], behind * sizeof counter);
+	memmove(&sequence->counters[place + 1], &sequence->counters[place],
+		behind * sizeof counter);
 	sequence->counters[place] = counter;
 	return ROGER_OK;
 }
 
-static int insert_seen(struct rg_sequence *sequence, struct roger_str reader, struct roger_str sender,
-		       int64_t number, struct roger_err *err)
+static int insert_seen(struct rg_sequence *sequence, struct roger_str reader,
+		       struct roger_str sender, int64_t number, struct roger_err *err)
 {
 	struct rg_seen seen = { reader, sender, number };
 	size_t place = seen_place(sequence, &seen), behind = sequence->seen_count - place;
@@ -241,8 +244,8 @@ static int check_pair(const char *member, struct roger_str name, const struct rg
 		return r;
 	if (!rg_json_int(value, &number) || number < 0 || number > RG_SEQ_MAX)
 		return rg_fail_member(err, ROGER_EDATA, member,
-				      "%s: expected a whole number from 0 to %lld for '%.*s'", member,
-				      (long long)RG_SEQ_MAX, RG_STR_ARGS(name));
+				      "%s: expected a whole number from 0 to %lld for '%.*s'",
+				      member, (long long)RG_SEQ_MAX, RG_STR_ARGS(name));
 	*ret_number = number;
 	return ROGER_OK;
 }
@@ -268,8 +271,8 @@ static int read_counters(struct rg_sequence *sequence, const struct rg_value *ob
 		r = check_pair("counters", name, value, &number, err);
 		if (r < 0)
 			return r;
-		counter = rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count,
-					sizeof *counter);
+		counter = rg_arena_push(sequence->memory, &sequence->counters,
+					&sequence->counter_count, sizeof *counter);
 		if (!counter || !rg_arena_copy(sequence->memory, name, &counter->agent))
 			return rg_fail_memory(err);
 		counter->seq = number;
@@ -293,7 +296,8 @@ static int read_reader(struct rg_sequence *sequence, struct roger_str reader,
 		r = check_pair("lastSeen", name, value, &number, err);
 		if (r < 0)
 			return r;
-		seen = rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count, sizeof *seen);
+		seen = rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count,
+				     sizeof *seen);
 		if (!seen || !rg_arena_copy(sequence->memory, name, &seen->sender))
 			return rg_fail_memory(err);
 		seen->reader = reader;
@@ -302,7 +306,8 @@ static int read_reader(struct rg_sequence *sequence, struct roger_str reader,
 	return ROGER_OK;
 }
 
-static int read_seen(struct rg_sequence *sequence, const struct rg_value *object, struct roger_err *err)
+static int read_seen(struct rg_sequence *sequence, const struct rg_value *object,
+		     struct roger_err *err)
 {
 	const struct rg_value *value = NULL;
 	struct roger_str name, reader;
@@ -324,7 +329,8 @@ static int read_seen(struct rg_sequence *sequence, const struct rg_value *object
 	return ROGER_OK;
 }
 
-static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value, struct roger_err *err)
+static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value,
+		      struct roger_err *err)
 {
 	int64_t epoch;
 
@@ -336,8 +342,8 @@ static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value
 	return ROGER_OK;
 }
 
-static int read_member(struct rg_sequence *sequence, struct roger_str key, const struct rg_value *value,
-		       struct rg_buf *unknown, struct roger_err *err)
+static int read_member(struct rg_sequence *sequence, struct roger_str key,
+		       const struct rg_value *value, struct rg_buf *unknown, struct roger_err *err)
 {
 	if (rg_str_is(key, "counters"))
 		return read_counters(sequence, value, err);
@@ -354,7 +360,8 @@ static int read_member(struct rg_sequence *sequence, struct roger_str key, const
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
 }
 
-static int read_document(struct rg_sequence *sequence, const struct rg_value *root, struct roger_err *err)
+static int read_document(struct rg_sequence *sequence, const struct rg_value *root,
+			 struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf unknown = { .maximum = SIZE_MAX };
 	const struct rg_value *value = NULL;
@@ -369,7 +376,8 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 		if (r < 0)
 			return r;
 	}
-	if (unknown.length && !rg_arena_copy(sequence->memory, rg_buf_str(&unknown), &sequence->unknown))
+	if (unknown.length &&
+	    !rg_arena_copy(sequence->memory, rg_buf_str(&unknown), &sequence->unknown))
 		return rg_fail_memory(err);
 	return ROGER_OK;
 }
@@ -384,7 +392,8 @@ static void sort(struct rg_sequence *sequence)
 		qsort(sequence->seen, sequence->seen_count, sizeof *sequence->seen, compare_seen);
 }
 
-int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence, struct roger_err *err)
+int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
+		     struct roger_err *err)
 {
 	RG_CLEANUP(sequence_freep) struct rg_sequence *sequence = NULL;
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;

@@ -32,7 +32,7 @@ struct rg_seen {
 /* message-state.json: the seed's two members, and epoch.  Only functions below add to it. */
 struct rg_sequence {
 	struct rg_arena *memory;
-	int64_t epoch; /* 1 and up */
+	int64_t epoch;		     /* 1 and up */
 	struct rg_counter *counters; /* in the order of names, each once */
 	size_t counter_count;
 	struct rg_seen *seen; /* in the order of readers, then senders; a pair comes once */
@@ -68,8 +68,8 @@ int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str re
 			 struct roger_str sender);
 
 /* Set a counter, or what a reader has seen, to at least number, which is 0 to RG_SEQ_MAX. */
-RG_CHECKED int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
-				 struct roger_err *err);
+RG_CHECKED int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent,
+				 int64_t number, struct roger_err *err);
 RG_CHECKED int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader,
 			       struct roger_str sender, int64_t number, struct roger_err *err);
 

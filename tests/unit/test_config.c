@@ -83,7 +83,8 @@ static const struct roger_setting *setting(const struct rg_config *config, const
 	return NULL;
 }
 
-static void shows(const struct rg_config *config, const char *key, const char *value, const char *origin)
+static void shows(const struct rg_config *config, const char *key, const char *value,
+		  const char *origin)
 {
 	const struct roger_setting *shown = setting(config, key);
 
@@ -121,8 +122,15 @@ static void defaults_are_the_limits(void **state)
 
 static void nothing_written_changes_nothing(void **state)
 {
-	static const char *const texts[] = { "", "\n\n", "# only a comment\n", "---\n", "--- ~\n...\n", "{}",
-					     "size_limits:\n  # max_content_length: 5\ncleanup: {}\ngroups:\n" };
+	static const char *const texts[] = {
+		"",
+		"\n\n",
+		"# only a comment\n",
+		"---\n",
+		"--- ~\n...\n",
+		"{}",
+		"size_limits:\n  # max_content_length: 5\ncleanup: {}\ngroups:\n"
+	};
 	struct rg_config *config;
 	size_t i;
 
@@ -139,22 +147,23 @@ static void nothing_written_changes_nothing(void **state)
 
 static void every_setting_can_be_set(void **state)
 {
-	struct rg_config *config = of("size_limits:\n"
-				      "  max_content_length: 1\n"
-				      "  max_metadata_length: 0\n"
-				      "  max_messages_per_issue_phase: 1000000\n"
-				      "  max_messages_per_issue: 2\n"
-				      "cleanup: {default_max_age_days: 36500, keep_last_n_per_phase: 0,\n"
-				      "          keep_last_n_runs: 7}\n"
-				      "storage:\n"
-				      "  data_dir: /srv/mail box\n"
-				      "  database_file: \"a.db\"\n"
-				      "  jsonl_file: 'b.jsonl'\n"
-				      "recipients: strict\n"
-				      "groups:\n"
-				      "  workers: [WORKER-A, WORKER-B]\n"
-				      "  reviewers:\n"
-				      "    - lead\n");
+	struct rg_config *config =
+		of("size_limits:\n"
+		   "  max_content_length: 1\n"
+		   "  max_metadata_length: 0\n"
+		   "  max_messages_per_issue_phase: 1000000\n"
+		   "  max_messages_per_issue: 2\n"
+		   "cleanup: {default_max_age_days: 36500, keep_last_n_per_phase: 0,\n"
+		   "          keep_last_n_runs: 7}\n"
+		   "storage:\n"
+		   "  data_dir: /srv/mail box\n"
+		   "  database_file: \"a.db\"\n"
+		   "  jsonl_file: 'b.jsonl'\n"
+		   "recipients: strict\n"
+		   "groups:\n"
+		   "  workers: [WORKER-A, WORKER-B]\n"
+		   "  reviewers:\n"
+		   "    - lead\n");
 	const struct rg_group *group = rg_config_group(config, RG_STR("workers"));
 
 	(void)state;
@@ -187,7 +196,8 @@ static void every_setting_can_be_set(void **state)
 
 static void forms_of_text_are_one(void **state)
 {
-	static const char utf16[] = "\xff\xfer\0e\0c\0i\0p\0i\0e\0n\0t\0s\0:\0 \0s\0t\0r\0i\0c\0t\0\r\0\n\0";
+	static const char utf16[] =
+		"\xff\xfer\0e\0c\0i\0p\0i\0e\0n\0t\0s\0:\0 \0s\0t\0r\0i\0c\0t\0\r\0\n\0";
 	struct rg_config *config;
 
 	(void)state;
@@ -205,27 +215,47 @@ static void numbers_keep_their_bounds(void **state)
 {
 	(void)state;
 	refused("size_limits:\n  max_content_length: 0\n",
-		"f.yaml:2: size_limits.max_content_length: expected a whole number from 1 to 1000000");
+		"f.yaml:2: size_limits.max_content_length: expected a whole number from 1 to "
+		"1000000");
 	refused("size_limits:\n  max_content_length: 1000001\n",
-		"f.yaml:2: size_limits.max_content_length: expected a whole number from 1 to 1000000");
+		"f.yaml:2: size_limits.max_content_length: expected a whole number from 1 to "
+		"1000000");
 	refused("size_limits:\n  max_metadata_length: 1000001\n",
-		"f.yaml:2: size_limits.max_metadata_length: expected a whole number from 0 to 1000000");
+		"f.yaml:2: size_limits.max_metadata_length: expected a whole number from 0 to "
+		"1000000");
 	refused("size_limits: {max_messages_per_issue_phase: 0}",
-		"f.yaml:1: size_limits.max_messages_per_issue_phase: expected a whole number from 1 to 1000000");
+		"f.yaml:1: size_limits.max_messages_per_issue_phase: expected a whole number from "
+		"1 to 1000000");
 	refused("size_limits: {max_messages_per_issue: 0}",
-		"f.yaml:1: size_limits.max_messages_per_issue: expected a whole number from 1 to 1000000");
+		"f.yaml:1: size_limits.max_messages_per_issue: expected a whole number from 1 to "
+		"1000000");
 	refused("cleanup:\n\n\n  default_max_age_days: 36501\n",
 		"f.yaml:4: cleanup.default_max_age_days: expected a whole number from 0 to 36500");
 	refused("cleanup: {keep_last_n_per_phase: 1000001}",
-		"f.yaml:1: cleanup.keep_last_n_per_phase: expected a whole number from 0 to 1000000");
+		"f.yaml:1: cleanup.keep_last_n_per_phase: expected a whole number from 0 to "
+		"1000000");
 	refused("cleanup: {keep_last_n_runs: 1000001}",
 		"f.yaml:1: cleanup.keep_last_n_runs: expected a whole number from 0 to 1000000");
 }
 
 static void numbers_are_digits(void **state)
 {
-	static const char *const bad[] = { "-1",  "+1",  "1.0", "1e3", "0x10", "010", "1_000", "1,000",
-					   "ten", "yes", ".inf", "[1]", "{}",  "",    "~",     "\"1\"",
+	static const char *const bad[] = { "-1",
+					   "+1",
+					   "1.0",
+					   "1e3",
+					   "0x10",
+					   "010",
+					   "1_000",
+					   "1,000",
+					   "ten",
+					   "yes",
+					   ".inf",
+					   "[1]",
+					   "{}",
+					   "",
+					   "~",
+					   "\"1\"",
 					   "99999999999999999999999999" };
 	struct rg_config *config;
 	struct roger_err err;
@@ -238,7 +268,8 @@ static void numbers_are_digits(void **state)
 		snprintf(text, sizeof text, "cleanup:\n  keep_last_n_runs: %s\n", bad[i]);
 		if (rg_config_read(config, rg_str(text), "f.yaml", false, &err) != ROGER_ECONFIG)
 			fail_msg("'%s' was read", bad[i]);
-		assert_non_null(strstr(err.message, "f.yaml:2: cleanup.keep_last_n_runs: expected "));
+		assert_non_null(
+			strstr(err.message, "f.yaml:2: cleanup.keep_last_n_runs: expected "));
 		rg_config_free(config);
 	}
 }
@@ -251,12 +282,12 @@ static void paths_are_checked(void **state)
 	refused("storage:\n  data_dir:\n", "f.yaml:2: storage.data_dir: expected a value");
 	refused("storage:\n  data_dir: null\n", "f.yaml:2: storage.data_dir: expected a value");
 	refused("storage:\n  data_dir: [a]\n", "f.yaml:2: storage.data_dir: expected a value");
-	refused("storage:\n  jsonl_file: a/b\n",
-		"f.yaml:2: storage.jsonl_file: expected the name of a file below data_dir, without '/'");
-	refused("storage:\n  database_file: ..\n",
-		"f.yaml:2: storage.database_file: expected the name of a file below data_dir, without '/'");
-	refused("storage:\n  database_file: .\n",
-		"f.yaml:2: storage.database_file: expected the name of a file below data_dir, without '/'");
+	refused("storage:\n  jsonl_file: a/b\n", "f.yaml:2: storage.jsonl_file: expected the name "
+						 "of a file below data_dir, without '/'");
+	refused("storage:\n  database_file: ..\n", "f.yaml:2: storage.database_file: expected the "
+						   "name of a file below data_dir, without '/'");
+	refused("storage:\n  database_file: .\n", "f.yaml:2: storage.database_file: expected the "
+						  "name of a file below data_dir, without '/'");
 }
 
 /* The one is rebuilt and removed as needed, the other is the truth. */
@@ -264,12 +295,16 @@ static void journal_and_database_are_two_files(void **state)
 {
 	(void)state;
 	refused("storage:\n  jsonl_file: messages.db\n",
-		"f.yaml:2: storage.jsonl_file: expected database_file and jsonl_file to name files of their own");
+		"f.yaml:2: storage.jsonl_file: expected database_file and jsonl_file to name files "
+		"of their own");
 	refused("storage:\n  database_file: messages.jsonl\n",
-		"f.yaml:2: storage.database_file: expected database_file and jsonl_file to name files of their own");
+		"f.yaml:2: storage.database_file: expected database_file and jsonl_file to name "
+		"files of their own");
 	refused("storage:\n  database_file: x\n  jsonl_file: x-journal\n",
-		"f.yaml:3: storage.jsonl_file: expected database_file and jsonl_file to name files of their own");
-	rg_config_free(of("storage:\n  jsonl_file: messages.db\n  database_file: messages.jsonl\n"));
+		"f.yaml:3: storage.jsonl_file: expected database_file and jsonl_file to name files "
+		"of their own");
+	rg_config_free(
+		of("storage:\n  jsonl_file: messages.db\n  database_file: messages.jsonl\n"));
 	rg_config_free(of("storage:\n  database_file: messages\n"));
 }
 
@@ -288,18 +323,23 @@ static void groups_are_checked(void **state)
 {
 	(void)state;
 	refused("groups: [a]", "f.yaml:1: groups: expected names, each with a list of agents");
-	refused("groups:\n  all: [a]\n", "f.yaml:2: groups: expected a name other than all for a group");
-	refused("groups:\n  -x: [a]\n", "f.yaml:2: groups: expected a name other than all for a group");
-	refused("groups:\n  \"\": [a]\n", "f.yaml:2: groups: expected a name other than all for a group");
+	refused("groups:\n  all: [a]\n",
+		"f.yaml:2: groups: expected a name other than all for a group");
+	refused("groups:\n  -x: [a]\n",
+		"f.yaml:2: groups: expected a name other than all for a group");
+	refused("groups:\n  \"\": [a]\n",
+		"f.yaml:2: groups: expected a name other than all for a group");
 	refused("groups:\n  w: a\n", "f.yaml:2: groups.w: expected a list of agents");
 	refused("groups:\n  w: []\n", "f.yaml:2: groups.w: expected a list of agents");
 	refused("groups:\n  w: {a: b}\n", "f.yaml:2: groups.w: expected a list of agents");
-	refused("groups:\n  w:\n  - a\n  - b c\n", "f.yaml:4: groups.w: expected the name of an agent");
+	refused("groups:\n  w:\n  - a\n  - b c\n",
+		"f.yaml:4: groups.w: expected the name of an agent");
 	refused("groups:\n  w:\n  - a\n  -\n", "f.yaml:4: groups.w: expected the name of an agent");
 	refused("groups:\n  w:\n  - [a]\n", "f.yaml:3: groups.w: expected the name of an agent");
 	refused("groups:\n  w:\n  - all\n", "f.yaml:3: groups.w: expected the name of an agent");
 	refused("groups:\n  w: [a,\n    b, a]\n", "f.yaml:3: groups.w: expected each agent once");
-	refused("groups:\n  w: [a, v]\n  v: [b]\n", "f.yaml:2: groups.w: expected agents, 'v' is a group");
+	refused("groups:\n  w: [a, v]\n  v: [b]\n",
+		"f.yaml:2: groups.w: expected agents, 'v' is a group");
 	refused("groups:\n  w: [w]\n", "f.yaml:2: groups.w: expected agents, 'w' is a group");
 }
 
@@ -331,8 +371,10 @@ static void unknown_keys_are_refused_with_a_hint(void **state)
 	refused("cleanup:\n  max_content_length: 5\n",
 		"f.yaml:2: cleanup.max_content_length: no such setting, did you mean "
 		"'size_limits.max_content_length'?");
-	refused("size_limit: {}", "f.yaml:1: size_limit: no such setting, did you mean 'size_limits'?");
-	refused("Recipients: warn", "f.yaml:1: Recipients: no such setting, did you mean 'recipients'?");
+	refused("size_limit: {}",
+		"f.yaml:1: size_limit: no such setting, did you mean 'size_limits'?");
+	refused("Recipients: warn",
+		"f.yaml:1: Recipients: no such setting, did you mean 'recipients'?");
 	refused("group: {}", "f.yaml:1: group: no such setting, did you mean 'groups'?");
 	refused("colour: red", "f.yaml:1: colour: no such setting");
 	refused("storage:\n  recipients: warn\n",
@@ -380,11 +422,13 @@ static void foreign_file_must_still_be_right(void **state)
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_config_read(config, RG_STR("size_limits:\n  max_content_length: many\n"),
+	assert_int_equal(rg_config_read(config,
+					RG_STR("size_limits:\n  max_content_length: many\n"),
 					"p.yaml", true, &err),
 			 ROGER_ECONFIG);
-	assert_string_equal(err.message, "p.yaml:2: size_limits.max_content_length: expected a whole number "
-					 "from 1 to 1000000");
+	assert_string_equal(err.message,
+			    "p.yaml:2: size_limits.max_content_length: expected a whole number "
+			    "from 1 to 1000000");
 	rg_config_free(config);
 }
 
@@ -393,11 +437,14 @@ static void later_file_wins(void **state)
 	struct rg_config *config = of_text(RG_STR(phase_messenger), true);
 
 	(void)state;
-	assert_int_equal(rg_config_read(config,
-					RG_STR("size_limits: {max_content_length: 7}\ngroups: {w: [a, b]}\n"),
-					"own.yaml", false, NULL),
-			 ROGER_OK);
-	assert_int_equal(rg_config_read(config, RG_STR("groups: {v: [c], w: [d]}\n"), "last.yaml", false, NULL),
+	assert_int_equal(
+		rg_config_read(
+			config,
+			RG_STR("size_limits: {max_content_length: 7}\ngroups: {w: [a, b]}\n"),
+			"own.yaml", false, NULL),
+		ROGER_OK);
+	assert_int_equal(rg_config_read(config, RG_STR("groups: {v: [c], w: [d]}\n"), "last.yaml",
+					false, NULL),
 			 ROGER_OK);
 	assert_int_equal(config->content_chars_max, 7);
 	assert_int_equal(config->keep_runs, 3);
@@ -405,7 +452,9 @@ static void later_file_wins(void **state)
 	shows(config, "cleanup.keep_last_n_runs", "3", "f.yaml:7");
 	shows(config, "groups.w", "d", "last.yaml:1");
 	shows(config, "groups.v", "c", "last.yaml:1");
-	assert_int_equal(rg_config_read(config, RG_STR("groups: {v: [e]}\n"), "v.yaml", false, NULL), ROGER_OK);
+	assert_int_equal(
+		rg_config_read(config, RG_STR("groups: {v: [e]}\n"), "v.yaml", false, NULL),
+		ROGER_OK);
 	shows(config, "groups.w", "d", "last.yaml:1");
 	shows(config, "groups.v", "e", "v.yaml:1");
 	assert_int_equal(config->group_count, 2);
@@ -420,10 +469,12 @@ static void files_are_checked_together(void **state)
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_config_read(config, RG_STR("storage: {jsonl_file: x}"), "g.yaml", false, &err),
-			 ROGER_ECONFIG);
-	assert_string_equal(err.message, "g.yaml:1: storage.jsonl_file: expected database_file and jsonl_file "
-					 "to name files of their own");
+	assert_int_equal(
+		rg_config_read(config, RG_STR("storage: {jsonl_file: x}"), "g.yaml", false, &err),
+		ROGER_ECONFIG);
+	assert_string_equal(err.message,
+			    "g.yaml:1: storage.jsonl_file: expected database_file and jsonl_file "
+			    "to name files of their own");
 	rg_config_free(config);
 
 	config = of("groups: {w: [a, b]}\n");
@@ -444,9 +495,11 @@ static void tricks_of_yaml_are_refused(void **state)
 	refused("groups: &x {w: [a]}\n", "f.yaml:1: anchors and aliases are not read");
 	refused("recipients: !!str warn\n", "f.yaml:1: tags are not read");
 	refused("\ngroups: !map {}\n", "f.yaml:2: tags are not read");
-	refused("recipients: warn\n---\nrecipients: strict\n", "f.yaml:2: a second document starts");
+	refused("recipients: warn\n---\nrecipients: strict\n",
+		"f.yaml:2: a second document starts");
 	refused("recipients: warn\n...\nx", "f.yaml:3: did not find expected <document start>");
-	refused("recipients: warn\nstorage: {}\nrecipients: strict\n", "f.yaml:3: 'recipients' comes twice");
+	refused("recipients: warn\nstorage: {}\nrecipients: strict\n",
+		"f.yaml:3: 'recipients' comes twice");
 	refused("storage:\n  data_dir: a\n  \"data_dir\": b\n", "f.yaml:3: 'data_dir' comes twice");
 	refused("? [a]\n: b\n", "f.yaml:1: expected text as a key");
 	refused("? {a: b}\n: b\n", "f.yaml:1: expected text as a key");
@@ -466,7 +519,9 @@ static void what_is_no_yaml_is_refused(void **state)
 	not_read(RG_STR("\nrecipients: w\0n\n"), "f.yaml:2: ");
 	not_read(RG_STR("a: \xed\xa0\x80\n"), "f.yaml:1: ");
 	not_read(RG_STR("a: \"\\ud800\"\n"), "f.yaml:1: ");
-	not_read(RG_STR("\xff\xfe" "a\0:"), "f.yaml:1: ");
+	not_read(RG_STR("\xff\xfe"
+			"a\0:"),
+		 "f.yaml:1: ");
 	not_read(RG_STR("%YAML 3.0\n---\na: b\n"), "f.yaml:1: ");
 }
 
@@ -528,11 +583,21 @@ static void depth_and_number_are_bounded(void **state)
 static void errors_tell_no_values(void **state)
 {
 	static const char *const texts[] = {
-		"recipients: MARKER",       "storage: {data_dir: [MARKER]}",     "storage: MARKER",
-		"cleanup: {keep_last_n_runs: MARKER}", "groups: {w: [\"MARKER MARKER\"]}", "MARKER",
-		"recipients: \"MARKER\\0\"", "a: MARKER: MARKER",                 "a: \"MARKER",
-		"a: *MARKER",               "a: !MARKER b",                      "a: &MARKER b",
-		"a: MARKER\nb: @MARKER",    "a: %MARKER",                        "%MARKER x\n---\n",
+		"recipients: MARKER",
+		"storage: {data_dir: [MARKER]}",
+		"storage: MARKER",
+		"cleanup: {keep_last_n_runs: MARKER}",
+		"groups: {w: [\"MARKER MARKER\"]}",
+		"MARKER",
+		"recipients: \"MARKER\\0\"",
+		"a: MARKER: MARKER",
+		"a: \"MARKER",
+		"a: *MARKER",
+		"a: !MARKER b",
+		"a: &MARKER b",
+		"a: MARKER\nb: @MARKER",
+		"a: %MARKER",
+		"%MARKER x\n---\n",
 	};
 	struct rg_config *config;
 	struct roger_err err;
@@ -642,7 +707,8 @@ static void files_and_environment_are_loaded(void **state)
 	put(tree, ".roger/config.yaml",
 	    RG_STR("\nrecipients: warn\ncleanup: {keep_last_n_runs: 9}\n"));
 	config = load(tree);
-	shows(config, "storage.data_dir", ".agent-shepherd", ".agent-shepherd/config/phase-messenger.yaml:9");
+	shows(config, "storage.data_dir", ".agent-shepherd",
+	      ".agent-shepherd/config/phase-messenger.yaml:9");
 	shows(config, "cleanup.keep_last_n_runs", "9", ".roger/config.yaml:3");
 	shows(config, "recipients", "warn", ".roger/config.yaml:2");
 	rg_config_free(config);

@@ -64,9 +64,14 @@ static void prints_what_it_read(void **state)
 /* What roger does not understand leaves as it came. */
 static void numbers_keep_their_digits(void **state)
 {
-	static const char *const numbers[] = { "0", "-0", "1.0", "1e400", "-1E-5",
+	static const char *const numbers[] = { "0",
+					       "-0",
+					       "1.0",
+					       "1e400",
+					       "-1E-5",
 					       "3.141592653589793238462643383279502884",
-					       "123456789012345678901234567890", "18446744073709551616" };
+					       "123456789012345678901234567890",
+					       "18446744073709551616" };
 	size_t i;
 
 	(void)state;
@@ -223,8 +228,12 @@ static void bounds_depth(void **state)
 static void errors_tell_no_content(void **state)
 {
 	static const char *const texts[] = {
-		"{\"content\":\"MARKER\",}",       "\"MARKER",       "\"MARKER\" MARKER",
-		"[\"MARKER\",MARKER]",             "\"MARKER\xff\"", "{\"a\":\"MARKER\",\"a\":\"MARKER\"}",
+		"{\"content\":\"MARKER\",}",
+		"\"MARKER",
+		"\"MARKER\" MARKER",
+		"[\"MARKER\",MARKER]",
+		"\"MARKER\xff\"",
+		"{\"a\":\"MARKER\",\"a\":\"MARKER\"}",
 		"{\"a\":\"MARKER\"}{\"a\":\"MARKER\"}",
 	};
 	struct rg_json *json;
@@ -245,8 +254,9 @@ static void errors_stay_one_line(void **state)
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_json_read(RG_STR("{\"\\n\\u001b[2J\":1,\"\\n\\u001b[2J\":2}"), &json, &err),
-			 ROGER_EDATA);
+	assert_int_equal(
+		rg_json_read(RG_STR("{\"\\n\\u001b[2J\":1,\"\\n\\u001b[2J\":2}"), &json, &err),
+		ROGER_EDATA);
 	assert_null(strpbrk(err.message, "\n\x1b"));
 }
 
@@ -254,7 +264,8 @@ static void errors_stay_one_line(void **state)
 
 static void walks_in_order(void **state)
 {
-	struct rg_json *json = read_text(RG_STR("{\"a\":[1,[2,3],{\"x\":4}],\"b\":{},\"c\":\"t\"}"));
+	struct rg_json *json =
+		read_text(RG_STR("{\"a\":[1,[2,3],{\"x\":4}],\"b\":{},\"c\":\"t\"}"));
 	const struct rg_value *root = rg_json_root(json), *value = NULL, *item = NULL;
 	struct roger_str key, none;
 	size_t i = 0, j = 0;

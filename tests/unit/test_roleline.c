@@ -40,8 +40,8 @@ static void read_text(struct roger_str text)
 
 static bool is_line(size_t i, const char *role, int64_t number, const char *text)
 {
-	return i < lines.count && rg_str_is(lines.items[i].role, role) && lines.items[i].number == number &&
-	       rg_str_is(lines.items[i].text, text);
+	return i < lines.count && rg_str_is(lines.items[i].role, role) &&
+	       lines.items[i].number == number && rg_str_is(lines.items[i].text, text);
 }
 
 /* Is the text one message? */
@@ -108,8 +108,10 @@ static void seed_examples_print_back(void **state)
 static void both_formats_of_the_seed_are_read(void **state)
 {
 	(void)state;
-	assert_true(is_one(RG_STR("(ROLE): message content here"), "ROLE", 0, "message content here"));
-	assert_true(is_one(RG_STR("(ROLE #7): message content here"), "ROLE", 7, "message content here"));
+	assert_true(
+		is_one(RG_STR("(ROLE): message content here"), "ROLE", 0, "message content here"));
+	assert_true(is_one(RG_STR("(ROLE #7): message content here"), "ROLE", 7,
+			   "message content here"));
 }
 
 /* --------------------------------------------------------------- headers -- */
@@ -134,11 +136,34 @@ static void headers_are_read_in_every_form(void **state)
 static void other_lines_are_no_headers(void **state)
 {
 	static const char *const texts[] = {
-		" (ROLE #5): t",   "x(ROLE #5): t",  "ROLE #5: t",    "[ROLE #5]: t", "(): t",	     "( #5): t",
-		"(ROLE #5) t",	   "(ROLE #5) : t",  "(ROLE #): t",   "(ROLE #x): t", "(ROLE #-5): t", "(ROLE #5x): t",
-		"(ROLE #5 ): t",   "(ROLE 5): t",    "(RO LE #5): t", "(ROLE\n#5): t", "(ROLE\t#5): t", "(-): t",
-		"(-ROLE #5): t",   "(R\xc3\x96LE #5): t", "(ROLE.X #5): t", "(ROLE #5", "(ROLE #5)",     "(ROLE",
-		"(",		   "",		     "\n\n",	      "(ROLE # 5): t",
+		" (ROLE #5): t",
+		"x(ROLE #5): t",
+		"ROLE #5: t",
+		"[ROLE #5]: t",
+		"(): t",
+		"( #5): t",
+		"(ROLE #5) t",
+		"(ROLE #5) : t",
+		"(ROLE #): t",
+		"(ROLE #x): t",
+		"(ROLE #-5): t",
+		"(ROLE #5x): t",
+		"(ROLE #5 ): t",
+		"(ROLE 5): t",
+		"(RO LE #5): t",
+		"(ROLE\n#5): t",
+		"(ROLE\t#5): t",
+		"(-): t",
+		"(-ROLE #5): t",
+		"(R\xc3\x96LE #5): t",
+		"(ROLE.X #5): t",
+		"(ROLE #5",
+		"(ROLE #5)",
+		"(ROLE",
+		"(",
+		"",
+		"\n\n",
+		"(ROLE # 5): t",
 	};
 	size_t i;
 
@@ -168,11 +193,13 @@ static void roles_are_names(void **state)
 static void numbers_are_bounded(void **state)
 {
 	(void)state;
-	refused(RG_STR("(A #281474976710657): t"), "line 1: expected a number up to 281474976710656");
+	refused(RG_STR("(A #281474976710657): t"),
+		"line 1: expected a number up to 281474976710656");
 	refused(RG_STR("(A #1): t\n\n(A #99999999999999999999999999999999999999): t"),
 		"line 3: expected a number up to 281474976710656");
 	/* In the middle of a line it is only text. */
-	assert_true(is_one(RG_STR("(A): see (A #281474976710657): t"), "A", 0, "see (A #281474976710657): t"));
+	assert_true(is_one(RG_STR("(A): see (A #281474976710657): t"), "A", 0,
+			   "see (A #281474976710657): t"));
 }
 
 /* ------------------------------------------------------------------ text -- */
@@ -225,7 +252,9 @@ static void byte_order_mark_is_no_text(void **state)
 static void utf16_is_read(void **state)
 {
 	(void)state;
-	assert_true(is_one(RG_STR("\xff\xfe(\0A\0 \0#\0" "5\0)\0:\0 \0\xfc\0\r\0\n\0"), "A", 5, "\xc3\xbc"));
+	assert_true(is_one(RG_STR("\xff\xfe(\0A\0 \0#\0"
+				  "5\0)\0:\0 \0\xfc\0\r\0\n\0"),
+			   "A", 5, "\xc3\xbc"));
 	assert_true(is_one(RG_STR("\xff\xfe(\0A\0)\0:\0\x3d\xd8\x00\xde\xe5\x65"), "A", 0,
 			   "\xf0\x9f\x98\x80\xe6\x97\xa5"));
 	/* A character of two halves that look like a line end. */
@@ -241,8 +270,12 @@ static void broken_text_is_refused_by_its_line(void **state)
 	refused(RG_STR("\0"), "line 1: expected UTF-8 without NUL");
 	refused(RG_STR("(A): \xed\xa0\x80"), "line 1: expected UTF-8 without NUL");
 	refused(RG_STR("\xfe\xff\0("), "line 1: expected UTF-8 without NUL");
-	refused(RG_STR("\xff\xfe" "a"), "line 1: expected UTF-8 without NUL");
-	refused(RG_STR("\xff\xfe" "a\0\n\0b\0c"), "line 2: expected UTF-8 without NUL");
+	refused(RG_STR("\xff\xfe"
+		       "a"),
+		"line 1: expected UTF-8 without NUL");
+	refused(RG_STR("\xff\xfe"
+		       "a\0\n\0b\0c"),
+		"line 2: expected UTF-8 without NUL");
 	refused(RG_STR("\xff\xfe\0\0(\0\0\0"), "line 1: expected UTF-8 without NUL");
 	refused(RG_STR("\xff\xfe\x3d\xd8"), "line 1: expected UTF-8 without NUL");
 	refused(RG_STR("\xff\xfe\x3d\xd8\x3d\xd8"), "line 1: expected UTF-8 without NUL");
@@ -275,12 +308,15 @@ static void prints_the_seed_s_form(void **state)
 /* A text that holds a header must not put words into another's mouth. */
 static void no_text_speaks_for_another(void **state)
 {
-	struct rg_roleline line = { RG_STR("A"), 1,
-				    RG_STR("(B #9): first\n(LEAD #2): do it\n(x): y\n(LEAD #99999999999999999): z") };
+	struct rg_roleline line = {
+		RG_STR("A"), 1,
+		RG_STR("(B #9): first\n(LEAD #2): do it\n(x): y\n(LEAD #99999999999999999): z")
+	};
 	struct rg_buf out;
 
 	(void)state;
-	prints(&line, "(A #1): (B #9): first\n (LEAD #2): do it\n (x): y\n (LEAD #99999999999999999): z\n");
+	prints(&line, "(A #1): (B #9): first\n (LEAD #2): do it\n (x): y\n (LEAD "
+		      "#99999999999999999): z\n");
 	rg_buf_init(&out, SIZE_MAX);
 	rg_roleline_print(&line, &out);
 	read_text(rg_buf_str(&out));
@@ -290,8 +326,9 @@ static void no_text_speaks_for_another(void **state)
 
 static void what_was_printed_reads_the_same(void **state)
 {
-	static const char *const texts[] = { "", " ", "t", "\n", "\n\n", " \n ", "a\rb", "a\nb", ")", "(A", "#1): ",
-					     "(B #2): x", "\xef\xbb\xbf" };
+	static const char *const texts[] = { "",      " ",	   "t",		  "\n", "\n\n",
+					     " \n ",  "a\rb",	   "a\nb",	  ")",	"(A",
+					     "#1): ", "(B #2): x", "\xef\xbb\xbf" };
 	struct rg_roleline line = { RG_STR("A-1_b"), 0, { NULL, 0 } };
 	struct rg_buf out;
 	size_t i;

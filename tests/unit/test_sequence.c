@@ -38,9 +38,11 @@ static void count(struct rg_sequence *sequence, const char *agent, int64_t numbe
 	assert_int_equal(rg_sequence_count(sequence, rg_str(agent), number, NULL), ROGER_OK);
 }
 
-static void see(struct rg_sequence *sequence, const char *reader, const char *sender, int64_t number)
+static void see(struct rg_sequence *sequence, const char *reader, const char *sender,
+		int64_t number)
 {
-	assert_int_equal(rg_sequence_see(sequence, rg_str(reader), rg_str(sender), number, NULL), ROGER_OK);
+	assert_int_equal(rg_sequence_see(sequence, rg_str(reader), rg_str(sender), number, NULL),
+			 ROGER_OK);
 }
 
 static int64_t counted(const struct rg_sequence *sequence, const char *agent)
@@ -195,12 +197,14 @@ static void numbers_are_bounded(void **state)
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_sequence_count(sequence, RG_STR("A"), RG_SEQ_MAX + 1, &err), ROGER_EDATA);
+	assert_int_equal(rg_sequence_count(sequence, RG_STR("A"), RG_SEQ_MAX + 1, &err),
+			 ROGER_EDATA);
 	assert_string_equal(err.message, "seq: expected a whole number from 0 to 281474976710656");
 	assert_int_equal(rg_sequence_count(sequence, RG_STR("A"), -1, &err), ROGER_EDATA);
 	assert_int_equal(rg_sequence_see(sequence, RG_STR("A"), RG_STR("B"), RG_SEQ_MAX + 1, &err),
 			 ROGER_EDATA);
-	assert_int_equal(rg_sequence_see(sequence, RG_STR("A"), RG_STR("B"), INT64_MIN, &err), ROGER_EDATA);
+	assert_int_equal(rg_sequence_see(sequence, RG_STR("A"), RG_STR("B"), INT64_MIN, &err),
+			 ROGER_EDATA);
 	assert_int_equal(sequence->counter_count + sequence->seen_count, 0);
 	count(sequence, "A", RG_SEQ_MAX);
 	assert_int_equal(counted(sequence, "A"), RG_SEQ_MAX);
@@ -229,7 +233,8 @@ static void names_are_found_among_many(void **state)
 	}
 	assert_int_equal(sequence->counter_count, 1009);
 	for (i = 1; i < 1009; i++)
-		assert_true(memcmp(sequence->counters[i - 1].agent.data, sequence->counters[i].agent.data,
+		assert_true(memcmp(sequence->counters[i - 1].agent.data,
+				   sequence->counters[i].agent.data,
 				   sequence->counters[i - 1].agent.length + 1) < 0);
 	rg_sequence_free(sequence);
 }
@@ -237,8 +242,9 @@ static void names_are_found_among_many(void **state)
 /* Option C: "clear on fresh start". */
 static void a_new_session_starts_over(void **state)
 {
-	struct rg_sequence *sequence = of_text(
-		RG_STR("{\"counters\":{\"LEAD\":5},\"lastSeen\":{\"LEAD\":{\"WORKER-A\":3}},\"epoch\":4,\"note\":1}"));
+	struct rg_sequence *sequence =
+		of_text(RG_STR("{\"counters\":{\"LEAD\":5},\"lastSeen\":{\"LEAD\":{\"WORKER-A\":3}}"
+			       ",\"epoch\":4,\"note\":1}"));
 	struct rg_buf out;
 
 	(void)state;
@@ -248,7 +254,8 @@ static void a_new_session_starts_over(void **state)
 	assert_int_equal(judge(sequence, 4, 9), RG_STALE);
 	rg_buf_init(&out, SIZE_MAX);
 	rg_sequence_print(sequence, &out);
-	assert_true(rg_str_is(rg_buf_str(&out), "{\"counters\":{},\"lastSeen\":{},\"epoch\":5,\"note\":1}\n"));
+	assert_true(rg_str_is(rg_buf_str(&out),
+			      "{\"counters\":{},\"lastSeen\":{},\"epoch\":5,\"note\":1}\n"));
 	rg_buf_deinit(&out);
 
 	count(sequence, "LEAD", 1);
@@ -263,21 +270,20 @@ static void a_new_session_starts_over(void **state)
 
 /* -------------------------------------------------------------- document -- */
 
-static const char seed[] =
-	"{\n"
-	"  \"counters\": {\n"
-	"    \"LEAD\": 5,\n"
-	"    \"WORKER-A\": 3,\n"
-	"    \"WORKER-B\": 2,\n"
-	"    \"REVIEWER\": 4\n"
-	"  },\n"
-	"  \"lastSeen\": {\n"
-	"    \"LEAD\": { \"WORKER-A\": 3, \"WORKER-B\": 2, \"REVIEWER\": 4 },\n"
-	"    \"WORKER-A\": { \"LEAD\": 5, \"WORKER-B\": 2, \"REVIEWER\": 4 },\n"
-	"    \"WORKER-B\": { \"LEAD\": 5, \"WORKER-A\": 3, \"REVIEWER\": 4 },\n"
-	"    \"REVIEWER\": { \"LEAD\": 5, \"WORKER-A\": 3, \"WORKER-B\": 2 }\n"
-	"  }\n"
-	"}\n";
+static const char seed[] = "{\n"
+			   "  \"counters\": {\n"
+			   "    \"LEAD\": 5,\n"
+			   "    \"WORKER-A\": 3,\n"
+			   "    \"WORKER-B\": 2,\n"
+			   "    \"REVIEWER\": 4\n"
+			   "  },\n"
+			   "  \"lastSeen\": {\n"
+			   "    \"LEAD\": { \"WORKER-A\": 3, \"WORKER-B\": 2, \"REVIEWER\": 4 },\n"
+			   "    \"WORKER-A\": { \"LEAD\": 5, \"WORKER-B\": 2, \"REVIEWER\": 4 },\n"
+			   "    \"WORKER-B\": { \"LEAD\": 5, \"WORKER-A\": 3, \"REVIEWER\": 4 },\n"
+			   "    \"REVIEWER\": { \"LEAD\": 5, \"WORKER-A\": 3, \"WORKER-B\": 2 }\n"
+			   "  }\n"
+			   "}\n";
 
 static void seed_document_is_read(void **state)
 {
@@ -326,14 +332,16 @@ static void document_is_printed_in_order(void **state)
 	prints(seed_printed, seed_printed);
 	prints("{}", "{\"counters\":{},\"lastSeen\":{},\"epoch\":1}\n");
 	prints("{\"lastSeen\":{\"B\":{\"a\":1},\"A\":{}},\"counters\":{\"ab\":0,\"a\":1,\"B\":2}}",
-	       "{\"counters\":{\"B\":2,\"a\":1,\"ab\":0},\"lastSeen\":{\"B\":{\"a\":1}},\"epoch\":1}\n");
+	       "{\"counters\":{\"B\":2,\"a\":1,\"ab\":0},\"lastSeen\":{\"B\":{\"a\":1}},\"epoch\":"
+	       "1}\n");
 }
 
 static void members_of_others_survive(void **state)
 {
 	(void)state;
 	prints("{\"version\": \"1.0\", \"epoch\": 3, \"more\": {\"x\": [1e400, null]}}",
-	       "{\"counters\":{},\"lastSeen\":{},\"epoch\":3,\"version\":\"1.0\",\"more\":{\"x\":[1e400,null]}}\n");
+	       "{\"counters\":{},\"lastSeen\":{},\"epoch\":3,\"version\":\"1.0\",\"more\":{\"x\":["
+	       "1e400,null]}}\n");
 }
 
 static void built_document_reads_the_same(void **state)
@@ -349,8 +357,9 @@ static void built_document_reads_the_same(void **state)
 	rg_buf_init(&out, SIZE_MAX);
 	rg_sequence_print(sequence, &out);
 	rg_buf_add_char(&out, '\0');
-	prints(out.data, "{\"counters\":{\"LEAD\":1,\"WORKER-A\":2},\"lastSeen\":{\"LEAD\":{\"WORKER-A\":2},"
-			 "\"WORKER-A\":{\"LEAD\":1}},\"epoch\":1}\n");
+	prints(out.data,
+	       "{\"counters\":{\"LEAD\":1,\"WORKER-A\":2},\"lastSeen\":{\"LEAD\":{\"WORKER-A\":2},"
+	       "\"WORKER-A\":{\"LEAD\":1}},\"epoch\":1}\n");
 	rg_buf_deinit(&out);
 	rg_sequence_free(sequence);
 }
@@ -358,18 +367,41 @@ static void built_document_reads_the_same(void **state)
 static void broken_documents_are_refused(void **state)
 {
 	static const char *const texts[] = {
-		"", "null", "[]", "5", "{", "{\"counters\":[]}", "{\"counters\":null}", "{\"lastSeen\":5}",
-		"{\"counters\":{\"A\":\"5\"}}", "{\"counters\":{\"A\":-1}}", "{\"counters\":{\"A\":1.5}}",
-		"{\"counters\":{\"A\":null}}", "{\"counters\":{\"A\":{}}}",
-		"{\"counters\":{\"A\":281474976710657}}", "{\"counters\":{\"A\":99999999999999999999}}",
-		"{\"counters\":{\"\":1}}", "{\"counters\":{\"A B\":1}}", "{\"counters\":{\"-A\":1}}",
-		"{\"counters\":{\"A\\u0000\":1}}", "{\"counters\":{\"A\":1,\"A\":2}}",
-		"{\"counters\":{},\"counters\":{}}", "{\"lastSeen\":{\"A\":5}}",
-		"{\"lastSeen\":{\"A\":{\"B\":\"1\"}}}", "{\"lastSeen\":{\"A B\":{}}}",
-		"{\"lastSeen\":{\"A\":{\"B C\":1}}}", "{\"lastSeen\":{\"A\":{\"B\":-1}}}",
-		"{\"lastSeen\":{\"A\":{\"B\":1,\"B\":2}}}", "{\"lastSeen\":{\"A\":{},\"A\":{}}}",
-		"{\"epoch\":0}", "{\"epoch\":-1}", "{\"epoch\":\"1\"}", "{\"epoch\":2147483649}",
-		"{\"epoch\":null}", "{} x", "\xff\xfe{\0}\0",
+		"",
+		"null",
+		"[]",
+		"5",
+		"{",
+		"{\"counters\":[]}",
+		"{\"counters\":null}",
+		"{\"lastSeen\":5}",
+		"{\"counters\":{\"A\":\"5\"}}",
+		"{\"counters\":{\"A\":-1}}",
+		"{\"counters\":{\"A\":1.5}}",
+		"{\"counters\":{\"A\":null}}",
+		"{\"counters\":{\"A\":{}}}",
+		"{\"counters\":{\"A\":281474976710657}}",
+		"{\"counters\":{\"A\":99999999999999999999}}",
+		"{\"counters\":{\"\":1}}",
+		"{\"counters\":{\"A B\":1}}",
+		"{\"counters\":{\"-A\":1}}",
+		"{\"counters\":{\"A\\u0000\":1}}",
+		"{\"counters\":{\"A\":1,\"A\":2}}",
+		"{\"counters\":{},\"counters\":{}}",
+		"{\"lastSeen\":{\"A\":5}}",
+		"{\"lastSeen\":{\"A\":{\"B\":\"1\"}}}",
+		"{\"lastSeen\":{\"A B\":{}}}",
+		"{\"lastSeen\":{\"A\":{\"B C\":1}}}",
+		"{\"lastSeen\":{\"A\":{\"B\":-1}}}",
+		"{\"lastSeen\":{\"A\":{\"B\":1,\"B\":2}}}",
+		"{\"lastSeen\":{\"A\":{},\"A\":{}}}",
+		"{\"epoch\":0}",
+		"{\"epoch\":-1}",
+		"{\"epoch\":\"1\"}",
+		"{\"epoch\":2147483649}",
+		"{\"epoch\":null}",
+		"{} x",
+		"\xff\xfe{\0}\0",
 	};
 	struct rg_sequence *sequence = NULL;
 	struct roger_err err;
@@ -390,11 +422,13 @@ static void errors_name_the_member(void **state)
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_sequence_read(RG_STR("{\"counters\":{\"LEAD\":\"x\"}}"), &sequence, &err),
-			 ROGER_EDATA);
+	assert_int_equal(
+		rg_sequence_read(RG_STR("{\"counters\":{\"LEAD\":\"x\"}}"), &sequence, &err),
+		ROGER_EDATA);
 	assert_string_equal(err.member, "counters");
-	assert_string_equal(err.message,
-			    "counters: expected a whole number from 0 to 281474976710656 for 'LEAD'");
+	assert_string_equal(
+		err.message,
+		"counters: expected a whole number from 0 to 281474976710656 for 'LEAD'");
 }
 
 int main(void)

@@ -50,10 +50,10 @@ static void refuses_what_is_no_utf8(void **state)
 	(void)state;
 	assert_true(refused(RG_STR("\x80")));
 	assert_true(refused(RG_STR("\xff\xfe")));
-	assert_true(refused(RG_STR("\xc0\x80")));         /* NUL, too long */
-	assert_true(refused(RG_STR("\xe0\x9f\xbf")));     /* U+07FF, too long */
+	assert_true(refused(RG_STR("\xc0\x80")));	  /* NUL, too long */
+	assert_true(refused(RG_STR("\xe0\x9f\xbf")));	  /* U+07FF, too long */
 	assert_true(refused(RG_STR("\xf0\x8f\xbf\xbf"))); /* U+FFFF, too long */
-	assert_true(refused(RG_STR("\xed\xa0\x80")));     /* a surrogate */
+	assert_true(refused(RG_STR("\xed\xa0\x80")));	  /* a surrogate */
 	assert_true(refused(RG_STR("\xf4\x90\x80\x80"))); /* beyond U+10FFFF */
 	assert_true(refused(RG_STR("\xf8\x88\x80\x80\x80")));
 	assert_true(refused(RG_STR("cut \xe6\x97")));
@@ -238,8 +238,9 @@ static void error_is_one_line_of_characters(void **state)
 	size_t chars, i;
 
 	(void)state;
-	assert_int_equal(rg_fail(&err, ROGER_EIO, 2, "open '%s'", "a\nb\x1b[31m\xc2\x9b\xff\xc3\xbc"),
-			 ROGER_EIO);
+	assert_int_equal(
+		rg_fail(&err, ROGER_EIO, 2, "open '%s'", "a\nb\x1b[31m\xc2\x9b\xff\xc3\xbc"),
+		ROGER_EIO);
 	assert_string_equal(err.message, "open 'a?b?[31m???\xc3\xbc': No such file or directory");
 	assert_int_equal(err.code, ROGER_EIO);
 	assert_int_equal(err.system_errno, 2);
