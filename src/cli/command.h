@@ -30,18 +30,18 @@ struct cli_run {
 	const char *workspace; /* --workspace, or NULL */
 	enum cli_form form;
 	bool quiet;
-	void *request;             /* of the verb, as parsed */
-	struct roger_str *values;  /* of command->options, in their order */
+	void *request;		  /* of the verb, as parsed */
+	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
-	struct roger *roger;       /* open, unless the verb needs none */
+	struct roger *roger; /* open, unless the verb needs none */
 };
 
 struct cli_command {
 	const char *name;
 	const struct roger_op *(*op)(void); /* the verb; NULL: none, then run is there */
 	const struct cli_option *options;   /* ends with a nameless one; may be NULL */
-	const char *words;                  /* a word that may follow: "new" sets the field of that name */
-	const char *summary;                /* where there is no verb */
+	const char *words;   /* a word that may follow: "new" sets the field of that name */
+	const char *summary; /* where there is no verb */
 	const char *examples;
 
 	/* Before the verb runs: read what options mean.  NULL: nothing to do. */
@@ -68,7 +68,8 @@ struct roger_str cli_value(const struct cli_run *run, const char *option);
 bool cli_given(const struct cli_run *run, const char *option);
 
 /* Print a reply by its fields, as --json or --jsonl want it. */
-void cli_print_reply(const struct cli_run *run, const struct roger_record *record, const void *reply);
+void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
+		     const void *reply);
 
 /* A field's option name: dashes for underscores. */
 void cli_option_name(const struct roger_field *field, char to[64]);
@@ -78,7 +79,7 @@ void cli_print_help(FILE *to);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
 
 /* parse.c: argv behind the command's name into run->request and run->values. */
-RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,
-			 struct roger_err *err);
+RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,
+			 bool *ret_help, struct roger_err *err);
 
 #endif

@@ -1,13 +1,15 @@
 /* The list of commands, in the order of help. */
 #include "cli/command.h"
 
-extern const struct cli_command cli_init, cli_send, cli_inbox, cli_receive, cli_wait, cli_claim, cli_ack, cli_nack,
-	cli_show, cli_thread, cli_list, cli_search, cli_count, cli_agents, cli_session, cli_archive, cli_cleanup,
-	cli_delete, cli_stats, cli_rebuild, cli_verify, cli_config, cli_help, cli_completion, cli_complete;
+extern const struct cli_command cli_init, cli_send, cli_inbox, cli_receive, cli_wait, cli_claim,
+	cli_ack, cli_nack, cli_show, cli_thread, cli_list, cli_search, cli_count, cli_agents,
+	cli_session, cli_archive, cli_cleanup, cli_delete, cli_stats, cli_rebuild, cli_verify,
+	cli_config, cli_help, cli_completion, cli_complete;
 
 const struct cli_command *const cli_commands[] = {
-	&cli_init,  &cli_send,	&cli_inbox,   &cli_receive,    &cli_wait,     &cli_claim,   &cli_ack,
-	&cli_nack,  &cli_show,	&cli_thread,  &cli_list,       &cli_search,   &cli_count,   &cli_agents,
-	&cli_session, &cli_archive, &cli_cleanup, &cli_delete, &cli_stats,    &cli_rebuild, &cli_verify,
-	&cli_config, &cli_help, &cli_completion, &cli_complete, NULL,
+	&cli_init,     &cli_send,    &cli_inbox,   &cli_receive, &cli_wait,    &cli_claim,
+	&cli_ack,      &cli_nack,    &cli_show,	   &cli_thread,	 &cli_list,    &cli_search,
+	&cli_count,    &cli_agents,  &cli_session, &cli_archive, &cli_cleanup, &cli_delete,
+	&cli_stats,    &cli_rebuild, &cli_verify,  &cli_config,	 &cli_help,    &cli_completion,
+	&cli_complete, NULL,
 };

@@ -14,10 +14,12 @@ struct words_request {
 	struct roger_strs words;
 };
 static const struct roger_field words_fields[] = {
-	{ "words", ROGER_TEXTS, offsetof(struct words_request, words), ROGER_PLACE, NULL, NULL, "" },
+	{ "words", ROGER_TEXTS, offsetof(struct words_request, words), ROGER_PLACE, NULL, NULL,
+	  "" },
 	{ 0 },
 };
-static const struct roger_record words_record = { "words", sizeof(struct words_request), words_fields };
+static const struct roger_record words_record = { "words", sizeof(struct words_request),
+						  words_fields };
 static const struct roger_record nothing_record = { "nothing", sizeof(void *), words_fields + 1 };
 
 static int run_nothing(struct roger *roger, const void *request, void *reply, struct roger_err *err)
@@ -49,13 +51,13 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	*ret_exit = CLI_DONE;
 	if (request->words.count == 0) {
-		cli_print_help(stdout);
+		cli_print_help(cli_out);
 		return ROGER_OK;
 	}
 	command = cli_find_command(request->words.items[0]);
 	if (!command)
 		return rg_fail(err, ROGER_EUSAGE, 0, "no command of that name; see `roger help`");
-	cli_print_command_help(stdout, command);
+	cli_print_command_help(cli_out, command);
 	return ROGER_OK;
 }
 
@@ -80,25 +82,26 @@ static const char bash_script[] =
 	"\t[[ $last == *:* && $COMP_WORDBREAKS == *:* ]] && cut=\"${last%:*}:\"\n"
 	"\tCOMPREPLY=()\n"
 	"\tlocal one\n"
-	"\twhile IFS= read -r one; do COMPREPLY+=(\"${one#\"$cut\"}\"); done < <(\"${words[0]}\" __complete -- \"${words[@]:1}\" 2>/dev/null)\n"
+	"\twhile IFS= read -r one; do COMPREPLY+=(\"${one#\"$cut\"}\"); done < <(\"${words[0]}\" "
+	"__complete -- \"${words[@]:1}\" 2>/dev/null)\n"
 	"}\n"
 	"complete -o default -F _roger roger\n";
 
-static const char zsh_script[] =
-	"#compdef roger\n"
-	"_roger() {\n"
-	"\tlocal -a found\n"
-	"\tfound=(\"${(@f)$(\"${words[1]}\" __complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
-	"\tcompadd -Q -- \"${(@)found:#}\"\n"
-	"}\n"
-	"if [ \"$funcstack[1]\" = \"_roger\" ]; then _roger \"$@\"; else compdef _roger roger; fi\n";
+static const char zsh_script[] = "#compdef roger\n"
+				 "_roger() {\n"
+				 "\tlocal -a found\n"
+				 "\tfound=(\"${(@f)$(\"${words[1]}\" __complete -- "
+				 "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+				 "\tcompadd -Q -- \"${(@)found:#}\"\n"
+				 "}\n"
+				 "if [ \"$funcstack[1]\" = \"_roger\" ]; then _roger \"$@\"; else "
+				 "compdef _roger roger; fi\n";
 
-static const char fish_script[] =
-	"function __roger_complete\n"
-	"\tset -l words (commandline -opc) (commandline -ct)\n"
-	"\t$words[1] __complete -- $words[2..-1] 2>/dev/null\n"
-	"end\n"
-	"complete -c roger -f -a '(__roger_complete)'\n";
+static const char fish_script[] = "function __roger_complete\n"
+				  "\tset -l words (commandline -opc) (commandline -ct)\n"
+				  "\t$words[1] __complete -- $words[2..-1] 2>/dev/null\n"
+				  "end\n"
+				  "complete -c roger -f -a '(__roger_complete)'\n";
 
 static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
@@ -107,13 +110,14 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 
 	*ret_exit = CLI_DONE;
 	if (rg_str_is(shell, "bash"))
-		fputs(bash_script, stdout);
+		fputs(bash_script, cli_out);
 	else if (rg_str_is(shell, "zsh"))
-		fputs(zsh_script, stdout);
+		fputs(zsh_script, cli_out);
 	else if (rg_str_is(shell, "fish"))
-		fputs(fish_script, stdout);
+		fputs(fish_script, cli_out);
 	else
-		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger completion bash`, `zsh` or `fish`");
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected `roger completion bash`, `zsh` or `fish`");
 	return ROGER_OK;
 }
 
@@ -121,7 +125,8 @@ const struct cli_command cli_completion = {
 	.name = "completion",
 	.op = op_words,
 	.summary = "print completions for bash, zsh or fish",
-	.examples = "eval \"$(roger completion bash)\"\nroger completion fish > ~/.config/fish/completions/roger.fish\n",
+	.examples = "eval \"$(roger completion bash)\"\nroger completion fish > "
+		    "~/.config/fish/completions/roger.fish\n",
 	.run = run_completion,
 };
 
@@ -143,8 +148,9 @@ static bool starts_with(struct roger_str text, struct roger_str start)
 /* Names of agents and issues need no quoting; whatever does is not offered. */
 static void offer(const struct completing *completing, struct roger_str text)
 {
-	if (text.length && starts_with(text, completing->last) && (rg_name_valid(text) || text.data[0] == '-'))
-		printf("%.*s\n", RG_STR_ARGS(text));
+	if (text.length && starts_with(text, completing->last) &&
+	    (rg_name_valid(text) || text.data[0] == '-'))
+		fprintf(cli_out, "%.*s\n", RG_STR_ARGS(text));
 }
 
 static void offer_commands(const struct completing *completing)
@@ -166,7 +172,8 @@ static void offer_dashed(const struct completing *completing, const char *name)
 
 static void offer_options(const struct completing *completing)
 {
-	static const char *const common[] = { "workspace", "as", "json", "jsonl", "color", "quiet", "help" };
+	static const char *const common[] = { "workspace", "as",    "json", "jsonl",
+					      "color",	   "quiet", "help" };
 	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
 	const struct cli_option *option = completing->command ? completing->command->options : NULL;
 	const struct roger_field *field;
@@ -209,10 +216,12 @@ static void offer_recent(const struct completing *completing, struct roger *roge
 		return;
 	for (i = 0; i < reply.messages.count; i++) {
 		for (k = 0; issues && k < i; k++)
-			if (rg_str_equal(reply.messages.items[k].issue_id, reply.messages.items[i].issue_id))
+			if (rg_str_equal(reply.messages.items[k].issue_id,
+					 reply.messages.items[i].issue_id))
 				break;
 		if (!issues || k == i)
-			offer(completing, issues ? reply.messages.items[i].issue_id : reply.messages.items[i].id);
+			offer(completing, issues ? reply.messages.items[i].issue_id
+						 : reply.messages.items[i].id);
 	}
 	roger_reply_free(&reply);
 }
@@ -223,7 +232,8 @@ static void offer_names(const struct completing *completing, const char *const *
 		offer(completing, rg_str(*names));
 }
 
-static const struct roger_field *field_named(const struct completing *completing, struct roger_str option)
+static const struct roger_field *field_named(const struct completing *completing,
+					     struct roger_str option)
 {
 	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
 	const struct roger_field *field;
@@ -246,7 +256,8 @@ static void offer_values(const struct completing *completing, const struct roger
 		offer_names(completing, field->names);
 		return;
 	}
-	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS && field->kind != ROGER_TEXT)
+	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS &&
+	    field->kind != ROGER_TEXT)
 		return;
 	if (roger_open(completing->workspace, &roger, NULL) < 0)
 		return;
@@ -299,7 +310,8 @@ static void answer(const struct completing *completing)
 		return;
 	}
 	if (before.length > 2 && memcmp(before.data, "--", 2) == 0) {
-		field = field_named(completing, (struct roger_str){ before.data + 2, before.length - 2 });
+		field = field_named(completing,
+				    (struct roger_str){ before.data + 2, before.length - 2 });
 		if (field && field->kind != ROGER_BOOL) {
 			offer_values(completing, field);
 			return;

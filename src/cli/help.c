@@ -12,7 +12,8 @@ static void print_examples(FILE *to, const char *examples)
 
 	while (*examples) {
 		newline = strchr(examples, '\n');
-		fprintf(to, "  %.*s\n", newline ? (int)(newline - examples) : (int)strlen(examples), examples);
+		fprintf(to, "  %.*s\n", newline ? (int)(newline - examples) : (int)strlen(examples),
+			examples);
 		examples = newline ? newline + 1 : "";
 	}
 }
@@ -33,10 +34,13 @@ void cli_print_help(FILE *to)
 	      to);
 	for (i = 0; cli_commands[i]; i++)
 		if (cli_commands[i]->name[0] != '_')
-			fprintf(to, "  %-11s %s\n", cli_commands[i]->name, summary_of(cli_commands[i]));
+			fprintf(to, "  %-11s %s\n", cli_commands[i]->name,
+				summary_of(cli_commands[i]));
 	fputs("\n"
-	      "everywhere: --workspace DIR, --as NAME, --json, --jsonl, --color auto|always|never, --quiet, --help\n"
-	      "exit: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 no such thing, 73/74 cannot create or\n"
+	      "everywhere: --workspace DIR, --as NAME, --json, --jsonl, --color auto|always|never, "
+	      "--quiet, --help\n"
+	      "exit: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 no such thing, 73/74 "
+	      "cannot create or\n"
 	      "      read/write, 75 try again with the same key, 77 refused, 78 bad configuration\n"
 	      "`roger help COMMAND` tells more.\n",
 	      to);
@@ -50,13 +54,14 @@ static void print_field(FILE *to, const struct roger_field *field)
 		snprintf(text, sizeof text, "--as NAME");
 	} else {
 		cli_option_name(field, option);
-		snprintf(text, sizeof text, "--%s%s%s", option, field->kind == ROGER_BOOL ? "" : " ",
-			 field->kind == ROGER_BOOL    ? "" :
-			 field->kind == ROGER_INT     ? "N" :
-			 field->kind == ROGER_SPAN    ? "SPAN" :
-			 field->kind == ROGER_TIME    ? "TIME" :
-			 field->kind == ROGER_OBJECT  ? "JSON" :
-							"TEXT");
+		snprintf(text, sizeof text, "--%s%s%s", option,
+			 field->kind == ROGER_BOOL ? "" : " ",
+			 field->kind == ROGER_BOOL     ? ""
+			 : field->kind == ROGER_INT    ? "N"
+			 : field->kind == ROGER_SPAN   ? "SPAN"
+			 : field->kind == ROGER_TIME   ? "TIME"
+			 : field->kind == ROGER_OBJECT ? "JSON"
+						       : "TEXT");
 	}
 	fprintf(to, "  %-24s %s\n", text, field->help);
 }
@@ -69,8 +74,8 @@ static void print_usage(FILE *to, const struct cli_command *command, const struc
 		command->words ? command->words : "", command->words ? "]" : "");
 	for (field = op ? op->request->fields : NULL; field && field->name; field++)
 		if (field->flags & ROGER_PLACE)
-			fprintf(to, field->flags & ROGER_REQUIRED ? " %s%s" : " [%s%s]", field->name,
-				field->kind == ROGER_TEXTS ? "..." : "");
+			fprintf(to, field->flags & ROGER_REQUIRED ? " %s%s" : " [%s%s]",
+				field->name, field->kind == ROGER_TEXTS ? "..." : "");
 	fputs(" [options]\n", to);
 }
 

@@ -6,7 +6,8 @@
 #include "cli/term.h"
 
 /* One page; *ret_next (in arena) is where the next one starts, "" at the end. */
-static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *ret_next, struct roger_err *err)
+static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *ret_next,
+		      struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	struct roger_messages_reply reply;
@@ -25,9 +26,9 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 		rg_buf_init(&line, SIZE_MAX);
 		rg_record_encode(roger_message_record(), &reply.messages.items[i], &line);
 		if (run->form == CLI_JSON && *printed + (int64_t)i)
-			fputc(',', stdout);
+			fputc(',', cli_out);
 		if (!line.failed)
-			cli_print_json(stdout, rg_buf_str(&line));
+			cli_print_json(cli_out, rg_buf_str(&line));
 		rg_buf_deinit(&line);
 	}
 	*printed += (int64_t)reply.messages.count;
@@ -42,18 +43,19 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 
 	if (run->form == CLI_JSON) {
 		rg_buf_init(&text, 65536);
-		rg_buf_add_text(&text, next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
+		rg_buf_add_text(&text,
+				next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
 		if (next.length)
 			rg_json_add_string(&text, next);
 		rg_buf_add_char(&text, '}');
-		cli_print_json(stdout, rg_buf_str(&text));
+		cli_print_json(cli_out, rg_buf_str(&text));
 		rg_buf_deinit(&text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
-		fputs("go on with --after ", stdout);
-		cli_print_text(stdout, next, false);
-		fputc('\n', stdout);
+		fputs("go on with --after ", cli_out);
+		cli_print_text(cli_out, next, false);
+		fputc('\n', cli_out);
 	} else if (run->form == CLI_HUMAN && !run->quiet && printed == 0) {
-		fputs("no messages\n", stdout);
+		fputs("no messages\n", cli_out);
 	}
 }
 
@@ -66,11 +68,11 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r;
 
 	if (run->form == CLI_JSON)
-		fputs("{\"messages\":[", stdout);
+		fputs("{\"messages\":[", cli_out);
 	do {
 		r = print_page(run, &printed, &next, err);
 		request->after = next;
-	} while (r == ROGER_OK && all && next.length && !ferror(stdout));
+	} while (r == ROGER_OK && all && next.length && !ferror(cli_out));
 	if (r < 0)
 		return r;
 	print_end(run, printed, next);
@@ -94,7 +96,7 @@ const struct cli_command cli_search = { .name = "search", .op = op_search, .run 
 static void print_count(const struct cli_run *run, const void *reply)
 {
 	(void)run;
-	printf("%lld\n", (long long)((const struct roger_count_reply *)reply)->count);
+	fprintf(cli_out, "%lld\n", (long long)((const struct roger_count_reply *)reply)->count);
 }
 
 static const struct roger_op *op_count(void)

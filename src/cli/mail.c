@@ -15,54 +15,54 @@ static const char *type_name(const struct roger_message *message)
 
 static void print_route(const struct roger_message *message)
 {
-	fputs(cli_style(CLI_BOLD), stdout);
-	cli_print_text(stdout, message->from_phase, false);
+	fputs(cli_style(CLI_BOLD), cli_out);
+	cli_print_text(cli_out, message->from_phase, false);
 	if (message->seq)
-		printf(" #%lld", (long long)message->seq);
-	fputs(cli_style(CLI_PLAIN), stdout);
-	fputs(" -> ", stdout);
-	cli_print_text(stdout, message->to_phase, false);
+		fprintf(cli_out, " #%lld", (long long)message->seq);
+	fputs(cli_style(CLI_PLAIN), cli_out);
+	fputs(" -> ", cli_out);
+	cli_print_text(cli_out, message->to_phase, false);
 }
 
 static void print_state(const struct roger_message *message)
 {
 	if (message->archived_at_ms) {
-		printf("  %sarchived: ", cli_style(CLI_DIM));
-		cli_print_text(stdout, message->archive_reason, false);
-		fputs(cli_style(CLI_PLAIN), stdout);
+		fprintf(cli_out, "  %sarchived: ", cli_style(CLI_DIM));
+		cli_print_text(cli_out, message->archive_reason, false);
+		fputs(cli_style(CLI_PLAIN), cli_out);
 	} else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms()) {
-		printf("  %sclaimed by ", cli_style(CLI_YELLOW));
-		cli_print_text(stdout, message->claimed_by, false);
-		fputs(" until ", stdout);
-		cli_print_time(stdout, message->claimed_until_ms);
-		fputs(cli_style(CLI_PLAIN), stdout);
+		fprintf(cli_out, "  %sclaimed by ", cli_style(CLI_YELLOW));
+		cli_print_text(cli_out, message->claimed_by, false);
+		fputs(" until ", cli_out);
+		cli_print_time(cli_out, message->claimed_until_ms);
+		fputs(cli_style(CLI_PLAIN), cli_out);
 	}
 }
 
 void cli_print_message(const struct roger_message *message)
 {
 	print_route(message);
-	printf("  %s%s  ", cli_style(CLI_CYAN), type_name(message));
-	cli_print_text(stdout, message->issue_id, false);
+	fprintf(cli_out, "  %s%s  ", cli_style(CLI_CYAN), type_name(message));
+	cli_print_text(cli_out, message->issue_id, false);
 	if (message->run_counter != 1)
-		printf(" run %lld", (long long)message->run_counter);
-	printf("%s  %s", cli_style(CLI_PLAIN), cli_style(CLI_DIM));
-	cli_print_time(stdout, message->created_at_ms);
-	fputs("  ", stdout);
-	cli_print_text(stdout, message->id, false);
-	fputs(cli_style(CLI_PLAIN), stdout);
+		fprintf(cli_out, " run %lld", (long long)message->run_counter);
+	fprintf(cli_out, "%s  %s", cli_style(CLI_PLAIN), cli_style(CLI_DIM));
+	cli_print_time(cli_out, message->created_at_ms);
+	fputs("  ", cli_out);
+	cli_print_text(cli_out, message->id, false);
+	fputs(cli_style(CLI_PLAIN), cli_out);
 	print_state(message);
-	fputc('\n', stdout);
+	fputc('\n', cli_out);
 	if (message->reply_to.length) {
-		printf("    %sin reply to ", cli_style(CLI_DIM));
-		cli_print_text(stdout, message->reply_to, false);
-		printf("%s\n", cli_style(CLI_PLAIN));
+		fprintf(cli_out, "    %sin reply to ", cli_style(CLI_DIM));
+		cli_print_text(cli_out, message->reply_to, false);
+		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
 	}
-	cli_print_body(stdout, message->content, "    ");
+	cli_print_body(cli_out, message->content, "    ");
 	if (message->metadata.length) {
-		fputs(cli_style(CLI_DIM), stdout);
-		cli_print_body(stdout, message->metadata, "    ");
-		fputs(cli_style(CLI_PLAIN), stdout);
+		fputs(cli_style(CLI_DIM), cli_out);
+		cli_print_body(cli_out, message->metadata, "    ");
+		fputs(cli_style(CLI_PLAIN), cli_out);
 	}
 }
 
@@ -88,18 +88,19 @@ void cli_print_summary(const struct roger_message *message)
 	struct roger_str head;
 	bool cut;
 
-	fputs(cli_style(CLI_DIM), stdout);
-	cli_print_time(stdout, message->created_at_ms);
-	fputs("  ", stdout);
-	cli_print_text(stdout, message->id, false);
-	printf("%s %s ", cli_style(CLI_PLAIN), message->read || message->archived_at_ms ? " " : "*");
+	fputs(cli_style(CLI_DIM), cli_out);
+	cli_print_time(cli_out, message->created_at_ms);
+	fputs("  ", cli_out);
+	cli_print_text(cli_out, message->id, false);
+	fprintf(cli_out, "%s %s ", cli_style(CLI_PLAIN),
+	       message->read || message->archived_at_ms ? " " : "*");
 	print_route(message);
-	printf("  %s%s  ", cli_style(CLI_CYAN), type_name(message));
-	cli_print_text(stdout, message->issue_id, false);
-	printf("%s  ", cli_style(CLI_PLAIN));
+	fprintf(cli_out, "  %s%s  ", cli_style(CLI_CYAN), type_name(message));
+	cli_print_text(cli_out, message->issue_id, false);
+	fprintf(cli_out, "%s  ", cli_style(CLI_PLAIN));
 	head = head_of(message->content, &cut);
-	cli_print_text(stdout, head, false);
-	fputs(cut ? "...\n" : "\n", stdout);
+	cli_print_text(cli_out, head, false);
+	fputs(cut ? "...\n" : "\n", cli_out);
 }
 
 static void print_messages(const struct roger_messages *messages)
@@ -108,7 +109,7 @@ static void print_messages(const struct roger_messages *messages)
 
 	for (i = 0; i < messages->count; i++) {
 		if (i)
-			fputc('\n', stdout);
+			fputc('\n', cli_out);
 		cli_print_message(&messages->items[i]);
 	}
 }
@@ -122,12 +123,13 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 	int64_t more = reply->unread - (look ? (int64_t)reply->messages.count : 0);
 
 	if (reply->messages.count == 0) {
-		fputs("no mail\n", stdout);
+		fputs("no mail\n", cli_out);
 		return;
 	}
 	print_messages(&reply->messages);
 	if (more > 0)
-		printf("\n%s%lld more unread%s\n", cli_style(CLI_DIM), (long long)more, cli_style(CLI_PLAIN));
+		fprintf(cli_out, "\n%s%lld more unread%s\n", cli_style(CLI_DIM), (long long)more,
+		       cli_style(CLI_PLAIN));
 }
 
 static int exit_of_inbox(const void *reply)
@@ -162,14 +164,14 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 	(void)run;
 	if (!reply->found)
 		return;
-	cli_print_text(stdout, reply->id, false);
-	fputs(" from ", stdout);
-	cli_print_text(stdout, reply->from_phase, false);
+	cli_print_text(cli_out, reply->id, false);
+	fputs(" from ", cli_out);
+	cli_print_text(cli_out, reply->from_phase, false);
 	if (reply->seq)
-		printf(" #%lld", (long long)reply->seq);
-	fputs(" in ", stdout);
-	cli_print_text(stdout, reply->issue_id, false);
-	fputc('\n', stdout);
+		fprintf(cli_out, " #%lld", (long long)reply->seq);
+	fputs(" in ", cli_out);
+	cli_print_text(cli_out, reply->issue_id, false);
+	fputc('\n', cli_out);
 }
 
 static int exit_of_wait(const void *reply)
@@ -182,7 +184,9 @@ static const struct roger_op *op_wait(void)
 	return cli_op_named("wait");
 }
 
-const struct cli_command cli_wait = { .name = "wait", .op = op_wait, .print = print_wait, .exit_of = exit_of_wait };
+const struct cli_command cli_wait = {
+	.name = "wait", .op = op_wait, .print = print_wait, .exit_of = exit_of_wait
+};
 
 /* ----------------------------------------------------- claim, ack, nack -- */
 
@@ -192,13 +196,14 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 
 	(void)run;
 	if (reply->messages.count == 0)
-		fputs("nothing to claim\n", stdout);
+		fputs("nothing to claim\n", cli_out);
 	print_messages(&reply->messages);
 }
 
 static int exit_of_messages(const void *reply)
 {
-	return ((const struct roger_messages_reply *)reply)->messages.count ? CLI_DONE : CLI_NOTHING;
+	return ((const struct roger_messages_reply *)reply)->messages.count ? CLI_DONE
+									    : CLI_NOTHING;
 }
 
 static void print_decided(const struct cli_run *run, const void *reply_)
@@ -207,9 +212,9 @@ static void print_decided(const struct cli_run *run, const void *reply_)
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++) {
-		fputs(strcmp(run->command->name, "ack") == 0 ? "acked " : "gave back ", stdout);
-		cli_print_text(stdout, reply->messages.items[i].id, false);
-		fputc('\n', stdout);
+		fputs(strcmp(run->command->name, "ack") == 0 ? "acked " : "gave back ", cli_out);
+		cli_print_text(cli_out, reply->messages.items[i].id, false);
+		fputc('\n', cli_out);
 	}
 }
 

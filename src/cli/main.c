@@ -69,17 +69,18 @@ static void print_line(const struct roger_record *record, const void *item)
 	rg_buf_init(&line, SIZE_MAX);
 	rg_record_encode(record, item, &line);
 	if (!line.failed)
-		cli_print_json(stdout, rg_buf_str(&line));
+		cli_print_json(cli_out, rg_buf_str(&line));
 	rg_buf_deinit(&line);
 }
 
-void cli_print_reply(const struct cli_run *run, const struct roger_record *record, const void *reply)
+void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
+		     const void *reply)
 {
 	const struct roger_field *field = record->fields;
 	const struct {
 		const char *items;
 		size_t count;
-	} *list;
+	} * list;
 	size_t i;
 
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
@@ -108,7 +109,8 @@ static const struct roger_field error_fields[] = {
 	{ 0 },
 };
 #undef AT
-static const struct roger_record error_record = { "error", sizeof(struct error_object), error_fields };
+static const struct roger_record error_record = { "error", sizeof(struct error_object),
+						  error_fields };
 
 static const char *code_name(int status)
 {
@@ -139,8 +141,9 @@ static const char *code_name(int status)
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
 {
 	int status = cli_exit_of(code);
-	const struct error_object object = { status, rg_str(code_name(status)), rg_str(err->message),
-					     rg_str(err->member), status == CLI_RETRY || status == CLI_IO };
+	const struct error_object object = { status, rg_str(code_name(status)),
+					     rg_str(err->message), rg_str(err->member),
+					     status == CLI_RETRY || status == CLI_IO };
 	struct rg_buf line;
 
 	cli_progress_end();
@@ -164,7 +167,7 @@ static int flush_output(const struct cli_run *run, int status)
 	struct roger_err err;
 
 	errno = 0;
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (fflush(cli_out) == 0 && !ferror(cli_out))
 		return status;
 	if (errno == EPIPE)
 		return status ? status : CLI_IO;
@@ -236,7 +239,7 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	if (r == ROGER_OK)
 		r = cli_parse(run, argc, argv, &colour, &help, &err);
 	if (r == ROGER_OK && help) {
-		cli_print_command_help(stdout, run->command);
+		cli_print_command_help(cli_out, run->command);
 	} else if (r == ROGER_OK) {
 		cli_term_init(colour);
 		r = open_and_run(run, &status, &err);
@@ -291,12 +294,12 @@ static int no_command(int argc, char **argv)
 
 	for (i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--version") == 0) {
-			puts("roger " ROGER_VERSION);
-			return fflush(stdout) ? CLI_IO : CLI_DONE;
+			fputs("roger " ROGER_VERSION "\n", cli_out);
+			return fflush(cli_out) ? CLI_IO : CLI_DONE;
 		}
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			cli_print_help(stdout);
-			return fflush(stdout) ? CLI_IO : CLI_DONE;
+			cli_print_help(cli_out);
+			return fflush(cli_out) ? CLI_IO : CLI_DONE;
 		}
 	}
 	cli_print_help(stderr);
@@ -311,6 +314,10 @@ int main(int argc, char **argv)
 	/* A closed pipe is an error of a write, not a death in the middle of something. */
 	signal(SIGPIPE, SIG_IGN);
 	umask(077);
+	if (!cli_term_open()) {
+		fputs("roger: out of memory\n", stderr);
+		return CLI_IO;
+	}
 	if (word >= argc)
 		return no_command(argc, argv);
 	run.command = cli_find_command(rg_str(argv[word]));

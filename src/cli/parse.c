@@ -8,8 +8,9 @@
 
 /* Options of every command. */
 static const struct cli_option common[] = {
-	{ "workspace", "DIR", "" }, { "as", "NAME", "" }, { "json", NULL, "" },	 { "jsonl", NULL, "" },
-	{ "color", "WHEN", "" },    { "quiet", NULL, "" }, { "help", NULL, "" },
+	{ "workspace", "DIR", "" }, { "as", "NAME", "" },    { "json", NULL, "" },
+	{ "jsonl", NULL, "" },	    { "color", "WHEN", "" }, { "quiet", NULL, "" },
+	{ "help", NULL, "" },
 };
 
 struct parser {
@@ -39,8 +40,8 @@ void cli_option_name(const struct roger_field *field, char to[64])
 
 static bool is_option(const struct roger_field *field)
 {
-	return !(field->flags & (ROGER_SELF | ROGER_HIDDEN | ROGER_DERIVED)) && field->kind != ROGER_RECORDS &&
-	       field->kind != ROGER_MEMBERS;
+	return !(field->flags & (ROGER_SELF | ROGER_HIDDEN | ROGER_DERIVED)) &&
+	       field->kind != ROGER_RECORDS && field->kind != ROGER_MEMBERS;
 }
 
 static const struct roger_field *find_field(const struct parser *parser, struct roger_str name)
@@ -48,7 +49,8 @@ static const struct roger_field *find_field(const struct parser *parser, struct 
 	const struct roger_field *field;
 	char option[64];
 
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
+	     field++) {
 		cli_option_name(field, option);
 		if (is_option(field) && rg_str_is(name, option))
 			return field;
@@ -78,34 +80,39 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		consider(name, common[i].name, &nearest, &least);
 	for (option = parser->run->command->options; option && option->name; option++)
 		consider(name, option->name, &nearest, &least);
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
+	     field++) {
 		char candidate[64];
 
 		if (!is_option(field))
 			continue;
 		cli_option_name(field, candidate);
-		if (rg_distance(name, rg_str(candidate)) < least && rg_is_near(name, rg_str(candidate))) {
+		if (rg_distance(name, rg_str(candidate)) < least &&
+		    rg_is_near(name, rg_str(candidate))) {
 			memcpy(field_option, candidate, sizeof candidate);
 			consider(name, field_option, &nearest, &least);
 		}
 	}
 	if (nearest)
-		return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; did you mean '--%s'?",
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '--%.*s'; did you mean '--%s'?",
 			       name.length < 64 ? (int)name.length : 64, name.data, nearest);
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
-		       name.length < 64 ? (int)name.length : 64, name.data, parser->run->command->name);
+		       name.length < 64 ? (int)name.length : 64, name.data,
+		       parser->run->command->name);
 }
 
 /* The value of an option: behind '=', or the next word. */
-static int take_value(struct parser *parser, struct roger_str name, const char *equals, struct roger_str *ret,
-		      struct roger_err *err)
+static int take_value(struct parser *parser, struct roger_str name, const char *equals,
+		      struct roger_str *ret, struct roger_err *err)
 {
 	if (equals) {
 		*ret = rg_str(equals + 1);
 		return ROGER_OK;
 	}
 	if (parser->at >= parser->argc)
-		return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value", RG_STR_ARGS(name));
+		return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value",
+			       RG_STR_ARGS(name));
 	*ret = rg_str(parser->argv[parser->at++]);
 	return ROGER_OK;
 }
@@ -117,13 +124,14 @@ static int no_value(struct roger_str name, const char *equals, struct roger_err 
 	return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' takes no value", RG_STR_ARGS(name));
 }
 
-static int take_common(struct parser *parser, const struct cli_option *option, struct roger_str name,
-		       const char *equals, struct roger_err *err)
+static int take_common(struct parser *parser, const struct cli_option *option,
+		       struct roger_str name, const char *equals, struct roger_err *err)
 {
 	struct roger_str value = { "", 0 };
 	int r;
 
-	r = option->value ? take_value(parser, name, equals, &value, err) : no_value(name, equals, err);
+	r = option->value ? take_value(parser, name, equals, &value, err)
+			  : no_value(name, equals, err);
 	if (r < 0)
 		return r;
 	if (rg_str_is(name, "workspace"))
@@ -138,10 +146,12 @@ static int take_common(struct parser *parser, const struct cli_option *option, s
 		parser->run->quiet = true;
 	else if (rg_str_is(name, "help"))
 		parser->help = true;
-	else if (rg_str_is(value, "auto") || rg_str_is(value, "always") || rg_str_is(value, "never"))
+	else if (rg_str_is(value, "auto") || rg_str_is(value, "always") ||
+		 rg_str_is(value, "never"))
 		parser->colour = value.data;
 	else
-		return rg_fail(err, ROGER_EUSAGE, 0, "option '--color': expected auto, always or never");
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "option '--color': expected auto, always or never");
 	return ROGER_OK;
 }
 
@@ -152,7 +162,8 @@ static int take_own(struct parser *parser, size_t which, struct roger_str name, 
 	struct roger_str value = { "", 0 };
 	int r;
 
-	r = option->value ? take_value(parser, name, equals, &value, err) : no_value(name, equals, err);
+	r = option->value ? take_value(parser, name, equals, &value, err)
+			  : no_value(name, equals, err);
 	if (r < 0)
 		return r;
 	parser->run->given[which] = true;
@@ -166,11 +177,12 @@ static int take_field(struct parser *parser, const struct roger_field *field, st
 	struct roger_str value = { "", 0 };
 	int r;
 
-	r = field->kind == ROGER_BOOL ? no_value(name, equals, err) :
-					take_value(parser, name, equals, &value, err);
+	r = field->kind == ROGER_BOOL ? no_value(name, equals, err)
+				      : take_value(parser, name, equals, &value, err);
 	if (r < 0)
 		return r;
-	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena, err);
+	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena,
+			     err);
 }
 
 static int take_option(struct parser *parser, const char *word, struct roger_err *err)
@@ -200,8 +212,8 @@ static int take_word(struct parser *parser, struct roger_err *err)
 
 	if (word[0] == '-' && word[1] == '-' && word[2] == '\0') {
 		while (parser->at < parser->argc) {
-			place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count,
-					      sizeof *place);
+			place = rg_arena_push(parser->run->arena, &parser->places.items,
+					      &parser->places.count, sizeof *place);
 			if (!place)
 				return rg_fail_memory(err);
 			*place = rg_str(parser->argv[parser->at++]);
@@ -215,8 +227,10 @@ static int take_word(struct parser *parser, struct roger_err *err)
 	if (strcmp(word, "-q") == 0)
 		return take_option(parser, "quiet", err);
 	if (word[0] == '-' && word[1])
-		return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '%.64s'; long ones start with '--'", word);
-	place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count, sizeof *place);
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '%.64s'; long ones start with '--'", word);
+	place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count,
+			      sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
 	*place = rg_str(word);
@@ -243,15 +257,16 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	size_t used = 0, count = parser->places.count, keep;
 	int r;
 
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
+	     field++) {
 		if (!(field->flags & ROGER_PLACE))
 			continue;
 		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
 			continue;
 		keep = needed_after(field, run->request);
 		while (used < count && (field->kind != ROGER_TEXTS || count - used > keep)) {
-			r = rg_record_set(field, parser->places.items[used++], rg_clock_ms(), run->request, run->arena,
-					  err);
+			r = rg_record_set(field, parser->places.items[used++], rg_clock_ms(),
+					  run->request, run->arena, err);
 			if (r < 0)
 				return r;
 			if (field->kind != ROGER_TEXTS)
@@ -259,8 +274,11 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 		}
 	}
 	if (used < count)
-		return rg_fail(err, ROGER_EUSAGE, 0, "unexpected word '%.*s'; see `roger %s --help`",
-			       parser->places.items[used].length < 64 ? (int)parser->places.items[used].length : 64,
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unexpected word '%.*s'; see `roger %s --help`",
+			       parser->places.items[used].length < 64
+				       ? (int)parser->places.items[used].length
+				       : 64,
 			       parser->places.items[used].data, run->command->name);
 	return ROGER_OK;
 }
@@ -281,8 +299,9 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 		return ROGER_OK;
 	field = strstr(words, word.data) ? find_field(parser, word) : NULL;
 	if (!field)
-		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'", parser->run->command->name,
-			       words, word.length < 64 ? (int)word.length : 64, word.data);
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'",
+			       parser->run->command->name, words,
+			       word.length < 64 ? (int)word.length : 64, word.data);
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
@@ -297,15 +316,18 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 
 	if (!self.data && agent && *agent)
 		self = rg_str(agent);
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name; field++) {
+	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
+	     field++) {
 		r = ROGER_OK;
 		if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
-		else if (strcmp(run->command->name, "send") == 0 && strcmp(field->name, "issue") == 0 &&
-			 rg_field_unset(field, run->request) && issue && *issue)
+		else if (strcmp(run->command->name, "send") == 0 &&
+			 strcmp(field->name, "issue") == 0 && rg_field_unset(field, run->request) &&
+			 issue && *issue)
 			r = rg_record_set(field, rg_str(issue), 0, run->request, run->arena, err);
 		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED))
-			r = rg_fail_member(err, ROGER_EUSAGE, field->name, "who are you? give --as NAME or set ROGER_AGENT");
+			r = rg_fail_member(err, ROGER_EUSAGE, field->name,
+					   "who are you? give --as NAME or set ROGER_AGENT");
 		if (r < 0)
 			return r;
 	}
@@ -316,7 +338,11 @@ int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colou
 	      struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
-	struct parser parser = { .run = run, .record = op ? op->request : NULL, .argc = argc, .argv = argv, .colour = "auto" };
+	struct parser parser = { .run = run,
+				 .record = op ? op->request : NULL,
+				 .argc = argc,
+				 .argv = argv,
+				 .colour = "auto" };
 	int r = ROGER_OK;
 
 	while (parser.at < argc && r == ROGER_OK)

@@ -24,8 +24,8 @@ static struct roger_send_request *request_of(const struct cli_run *run)
 
 /* ------------------------------------------------------------- the text -- */
 
-static int read_stream(FILE *stream, const char *name, struct rg_arena *arena, struct roger_str *ret,
-		       struct roger_err *err)
+static int read_stream(FILE *stream, const char *name, struct rg_arena *arena,
+		       struct roger_str *ret, struct roger_err *err)
 {
 	struct rg_buf text;
 	size_t got = 1;
@@ -36,7 +36,8 @@ static int read_stream(FILE *stream, const char *name, struct rg_arena *arena, s
 	while (got > 0 && r == ROGER_OK) {
 		room = rg_buf_room(&text, 65536);
 		if (!room || text.length > RG_LINE_BYTES_MAX) {
-			r = rg_fail_member(err, ROGER_EDATA, "content", "content: '%s' holds more than %d bytes", name,
+			r = rg_fail_member(err, ROGER_EDATA, "content",
+					   "content: '%s' holds more than %d bytes", name,
 					   RG_LINE_BYTES_MAX);
 			break;
 		}
@@ -60,7 +61,8 @@ static int read_file(struct cli_run *run, const char *path, struct roger_err *er
 	int r;
 
 	if (!stream)
-		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno, "open '%s'", path);
+		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno, "open '%s'",
+			       path);
 	r = read_stream(stream, path, run->arena, &request_of(run)->content, err);
 	fclose(stream);
 	if (r == ROGER_OK && request_of(run)->content.length == 0)
@@ -94,13 +96,13 @@ static void print_sent(const struct cli_run *run, const struct roger_send_reply 
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++) {
-		cli_print_text(stdout, reply->messages.items[i].id, false);
-		printf("  #%lld -> ", (long long)reply->seq);
-		cli_print_text(stdout, reply->messages.items[i].to, false);
-		fputs(request_of(run)->dry_run ? "  (dry run: nothing stored)\n" :
-		      reply->duplicate	       ? "  (sent before with this key)\n" :
-						 "\n",
-		      stdout);
+		cli_print_text(cli_out, reply->messages.items[i].id, false);
+		fprintf(cli_out, "  #%lld -> ", (long long)reply->seq);
+		cli_print_text(cli_out, reply->messages.items[i].to, false);
+		fputs(request_of(run)->dry_run ? "  (dry run: nothing stored)\n"
+		      : reply->duplicate       ? "  (sent before with this key)\n"
+					       : "\n",
+		      cli_out);
 	}
 }
 
@@ -110,7 +112,8 @@ static int send_one(struct cli_run *run, struct roger_err *err)
 	int r;
 
 	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file")) {
-		r = read_stream(stdin, "standard input", run->arena, &request_of(run)->content, err);
+		r = read_stream(stdin, "standard input", run->arena, &request_of(run)->content,
+				err);
 		if (r < 0)
 			return r;
 	}
@@ -136,9 +139,9 @@ struct batch {
 	struct rg_json *documents[GROUP];
 	struct roger_send_request items[GROUP];
 	size_t count;
-	int64_t line;     /* last one read */
-	int64_t sent;     /* sends done */
-	int64_t stored;   /* messages on disk */
+	int64_t line;	  /* last one read */
+	int64_t sent;	  /* sends done */
+	int64_t stored;	  /* messages on disk */
 	int64_t repeated; /* sends whose key was known */
 	int64_t bytes;
 	int64_t total_bytes; /* of standard input, where it is a file */
@@ -168,7 +171,8 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	for (i = 0; i < reply.count; i++) {
 		batch->repeated += reply.items[i].duplicate;
 		if (batch->run->form == CLI_JSONL)
-			cli_print_reply(batch->run, cli_op(batch->run->command)->reply, &reply.items[i]);
+			cli_print_reply(batch->run, cli_op(batch->run->command)->reply,
+					&reply.items[i]);
 		else if (batch->run->form == CLI_HUMAN)
 			print_notes(batch->run, &reply.items[i]);
 	}
@@ -264,7 +268,8 @@ static const struct roger_field summary_fields[] = {
 	{ 0 },
 };
 #undef AT
-static const struct roger_record summary_record = { "batch", sizeof(struct batch_summary), summary_fields };
+static const struct roger_record summary_record = { "batch", sizeof(struct batch_summary),
+						    summary_fields };
 
 static int send_batch(struct cli_run *run, struct roger_err *err)
 {
@@ -289,8 +294,9 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	if (run->form == CLI_JSON)
 		cli_print_reply(run, &summary_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)
-		printf("%lld sends, %lld messages stored, %lld known already\n", (long long)summary.sent,
-		       (long long)summary.stored, (long long)summary.repeated);
+		fprintf(cli_out, "%lld sends, %lld messages stored, %lld known already\n",
+		       (long long)summary.sent, (long long)summary.stored,
+		       (long long)summary.repeated);
 	return ROGER_OK;
 }
 

@@ -20,11 +20,11 @@ static void print_init(const struct cli_run *run, const void *reply_)
 	const struct roger_init_reply *reply = reply_;
 
 	(void)run;
-	fputs(reply->created ? "made a workspace in " : "there is a workspace in ", stdout);
-	cli_print_text(stdout, reply->workspace, false);
-	fputs("\n", stdout);
+	fputs(reply->created ? "made a workspace in " : "there is a workspace in ", cli_out);
+	cli_print_text(cli_out, reply->workspace, false);
+	fputs("\n", cli_out);
 	if (reply->created)
-		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", stdout);
+		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
 }
 
 static const struct roger_op *op_init(void)
@@ -32,7 +32,9 @@ static const struct roger_op *op_init(void)
 	return cli_op_named("init");
 }
 
-const struct cli_command cli_init = { .name = "init", .op = op_init, .prepare = prepare_init, .print = print_init };
+const struct cli_command cli_init = {
+	.name = "init", .op = op_init, .prepare = prepare_init, .print = print_init
+};
 
 /* ------------------------------------------------------ agents, session -- */
 
@@ -43,16 +45,17 @@ static void print_agent_table(const struct roger_agents *agents)
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].name.length > width)
 			width = agents->items[i].name.length;
-	printf("%s%-*s  %6s  %8s  %8s  %8s  %s%s\n", cli_style(CLI_BOLD), (int)width, "agent", "#", "sent",
-	       "received", "unread", "last sent", cli_style(CLI_PLAIN));
+	fprintf(cli_out, "%s%-*s  %6s  %8s  %8s  %8s  %s%s\n", cli_style(CLI_BOLD), (int)width, "agent", "#",
+	       "sent", "received", "unread", "last sent", cli_style(CLI_PLAIN));
 	for (i = 0; i < agents->count; i++) {
-		cli_print_padded(stdout, agents->items[i].name, width);
-		printf("  %6lld  %8lld  %8lld  %s%8lld%s  ", (long long)agents->items[i].seq,
+		cli_print_padded(cli_out, agents->items[i].name, width);
+		fprintf(cli_out, "  %6lld  %8lld  %8lld  %s%8lld%s  ", (long long)agents->items[i].seq,
 		       (long long)agents->items[i].sent, (long long)agents->items[i].received,
-		       agents->items[i].unread ? cli_style(CLI_YELLOW) : "", (long long)agents->items[i].unread,
+		       agents->items[i].unread ? cli_style(CLI_YELLOW) : "",
+		       (long long)agents->items[i].unread,
 		       agents->items[i].unread ? cli_style(CLI_PLAIN) : "");
-		cli_print_time(stdout, agents->items[i].last_sent_at_ms);
-		fputc('\n', stdout);
+		cli_print_time(cli_out, agents->items[i].last_sent_at_ms);
+		fputc('\n', cli_out);
 	}
 }
 
@@ -64,7 +67,7 @@ static void print_agents(const struct cli_run *run, const void *reply_)
 	if (reply->agents.count)
 		print_agent_table(&reply->agents);
 	else
-		fputs("nobody has sent anything yet\n", stdout);
+		fputs("nobody has sent anything yet\n", cli_out);
 }
 
 static void print_session(const struct cli_run *run, const void *reply_)
@@ -72,7 +75,7 @@ static void print_session(const struct cli_run *run, const void *reply_)
 	const struct roger_session_reply *reply = reply_;
 
 	(void)run;
-	printf("session %lld\n", (long long)reply->epoch);
+	fprintf(cli_out, "session %lld\n", (long long)reply->epoch);
 	if (reply->agents.count)
 		print_agent_table(&reply->agents);
 }
@@ -101,25 +104,31 @@ static void print_stats(const struct cli_run *run, const void *reply_)
 		const char *name;
 		int64_t number;
 	} rows[] = {
-		{ "messages", reply->messages },     { "  unread", reply->unread },
-		{ "  context", reply->context },     { "  result", reply->result },
-		{ "  decision", reply->decision },   { "  data", reply->data },
-		{ "archived", reply->archived },     { "agents", reply->agents },
-		{ "issues", reply->issues },	     { "session", reply->epoch },
-		{ "journal lines", reply->journal_lines }, { "  no messages", reply->strays },
+		{ "messages", reply->messages },
+		{ "  unread", reply->unread },
+		{ "  context", reply->context },
+		{ "  result", reply->result },
+		{ "  decision", reply->decision },
+		{ "  data", reply->data },
+		{ "archived", reply->archived },
+		{ "agents", reply->agents },
+		{ "issues", reply->issues },
+		{ "session", reply->epoch },
+		{ "journal lines", reply->journal_lines },
+		{ "  no messages", reply->strays },
 		{ "journal bytes", reply->journal_bytes },
 	};
 	size_t i;
 
 	(void)run;
 	for (i = 0; i < sizeof rows / sizeof *rows; i++)
-		printf("%-14s %12lld\n", rows[i].name, (long long)rows[i].number);
+		fprintf(cli_out, "%-14s %12lld\n", rows[i].name, (long long)rows[i].number);
 	if (reply->messages) {
-		fputs("from ", stdout);
-		cli_print_time(stdout, reply->oldest_at_ms);
-		fputs(" to ", stdout);
-		cli_print_time(stdout, reply->newest_at_ms);
-		fputc('\n', stdout);
+		fputs("from ", cli_out);
+		cli_print_time(cli_out, reply->oldest_at_ms);
+		fputs(" to ", cli_out);
+		cli_print_time(cli_out, reply->newest_at_ms);
+		fputc('\n', cli_out);
 	}
 }
 
@@ -138,16 +147,16 @@ static void print_config(const struct cli_run *run, const void *reply_)
 	size_t i;
 
 	(void)run;
-	fputs("workspace ", stdout);
-	cli_print_text(stdout, reply->workspace, false);
-	fputc('\n', stdout);
+	fputs("workspace ", cli_out);
+	cli_print_text(cli_out, reply->workspace, false);
+	fputc('\n', cli_out);
 	for (i = 0; i < reply->settings.count; i++) {
-		cli_print_padded(stdout, reply->settings.items[i].key, 42);
-		fputc(' ', stdout);
-		cli_print_padded(stdout, reply->settings.items[i].value, 16);
-		printf(" %s", cli_style(CLI_DIM));
-		cli_print_text(stdout, reply->settings.items[i].origin, false);
-		printf("%s\n", cli_style(CLI_PLAIN));
+		cli_print_padded(cli_out, reply->settings.items[i].key, 42);
+		fputc(' ', cli_out);
+		cli_print_padded(cli_out, reply->settings.items[i].value, 16);
+		fprintf(cli_out, " %s", cli_style(CLI_DIM));
+		cli_print_text(cli_out, reply->settings.items[i].origin, false);
+		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
 	}
 }
 
@@ -156,7 +165,9 @@ static const struct roger_op *op_config(void)
 	return cli_op_named("config");
 }
 
-const struct cli_command cli_config = { .name = "config", .op = op_config, .words = "show", .print = print_config };
+const struct cli_command cli_config = {
+	.name = "config", .op = op_config, .words = "show", .print = print_config
+};
 
 /* ------------------------------------------------ archive, cleanup, delete -- */
 
@@ -164,14 +175,16 @@ static void print_archived(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_archive_reply *reply = reply_;
 
-	printf("%lld %s", (long long)reply->archived, reply->archived == 1 ? "message" : "messages");
-	fputs(strcmp(run->command->name, "delete") == 0 ? " deleted" : " archived", stdout);
+	fprintf(cli_out, "%lld %s", (long long)reply->archived,
+	       reply->archived == 1 ? "message" : "messages");
+	fputs(strcmp(run->command->name, "delete") == 0 ? " deleted" : " archived", cli_out);
 	if (reply->by_age || reply->by_count || reply->by_run)
-		printf(" (%lld too old, %lld with enough newer ones, %lld of earlier runs)", (long long)reply->by_age,
-		       (long long)reply->by_count, (long long)reply->by_run);
+		fprintf(cli_out, " (%lld too old, %lld with enough newer ones, %lld of earlier runs)",
+		       (long long)reply->by_age, (long long)reply->by_count,
+		       (long long)reply->by_run);
 	if (reply->kept_unread)
-		printf("; %lld kept because unread", (long long)reply->kept_unread);
-	fputc('\n', stdout);
+		fprintf(cli_out, "; %lld kept because unread", (long long)reply->kept_unread);
+	fputc('\n', cli_out);
 }
 
 static const struct roger_op *op_archive(void)
@@ -189,9 +202,15 @@ static const struct roger_op *op_delete(void)
 	return cli_op_named("delete");
 }
 
-const struct cli_command cli_archive = { .name = "archive", .op = op_archive, .print = print_archived };
-const struct cli_command cli_cleanup = { .name = "cleanup", .op = op_cleanup, .print = print_archived };
-const struct cli_command cli_delete = { .name = "delete", .op = op_delete, .print = print_archived };
+const struct cli_command cli_archive = { .name = "archive",
+					 .op = op_archive,
+					 .print = print_archived };
+const struct cli_command cli_cleanup = { .name = "cleanup",
+					 .op = op_cleanup,
+					 .print = print_archived };
+const struct cli_command cli_delete = { .name = "delete",
+					.op = op_delete,
+					.print = print_archived };
 
 /* ------------------------------------------------------ rebuild, verify -- */
 
@@ -200,20 +219,21 @@ static void print_rebuild(const struct cli_run *run, const void *reply_)
 	const struct roger_rebuild_reply *reply = reply_;
 
 	(void)run;
-	printf("%lld lines read, %lld messages", (long long)reply->lines, (long long)reply->messages);
+	fprintf(cli_out, "%lld lines read, %lld messages", (long long)reply->lines,
+	       (long long)reply->messages);
 	if (reply->strays)
-		printf(", %lld lines that are no messages", (long long)reply->strays);
-	fputc('\n', stdout);
+		fprintf(cli_out, ", %lld lines that are no messages", (long long)reply->strays);
+	fputc('\n', cli_out);
 }
 
 static void print_finding(const struct roger_finding *finding)
 {
 	bool damage = finding->kind == ROGER_ALTERED;
 
-	printf("%sline %lld (byte %lld)%s: ", cli_style(damage ? CLI_RED : CLI_YELLOW), (long long)finding->line,
-	       (long long)finding->byte, cli_style(CLI_PLAIN));
-	cli_print_text(stdout, finding->what, false);
-	fputc('\n', stdout);
+	fprintf(cli_out, "%sline %lld (byte %lld)%s: ", cli_style(damage ? CLI_RED : CLI_YELLOW),
+	       (long long)finding->line, (long long)finding->byte, cli_style(CLI_PLAIN));
+	cli_print_text(cli_out, finding->what, false);
+	fputc('\n', cli_out);
 }
 
 static void print_verify(const struct cli_run *run, const void *reply_)
@@ -224,13 +244,14 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 	(void)run;
 	for (i = 0; i < reply->findings.count; i++)
 		print_finding(&reply->findings.items[i]);
-	printf("%lld lines, %lld chained, %lld hold messages, %lld do not: ", (long long)reply->lines,
-	       (long long)reply->chained, (long long)reply->messages, (long long)reply->strays);
+	fprintf(cli_out, "%lld lines, %lld chained, %lld hold messages, %lld do not: ",
+	       (long long)reply->lines, (long long)reply->chained, (long long)reply->messages,
+	       (long long)reply->strays);
 	if (reply->damaged)
-		printf("%sdamaged in %lld %s%s\n", cli_style(CLI_RED), (long long)reply->damaged,
+		fprintf(cli_out, "%sdamaged in %lld %s%s\n", cli_style(CLI_RED), (long long)reply->damaged,
 		       reply->damaged == 1 ? "place" : "places", cli_style(CLI_PLAIN));
 	else
-		printf("%sintact%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
+		fprintf(cli_out, "%sintact%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
 }
 
 static int exit_of_verify(const void *reply)
@@ -248,7 +269,9 @@ static const struct roger_op *op_verify(void)
 	return cli_op_named("verify");
 }
 
-const struct cli_command cli_rebuild = { .name = "rebuild", .op = op_rebuild, .print = print_rebuild };
+const struct cli_command cli_rebuild = { .name = "rebuild",
+					 .op = op_rebuild,
+					 .print = print_rebuild };
 const struct cli_command cli_verify = {
 	.name = "verify", .op = op_verify, .print = print_verify, .exit_of = exit_of_verify
 };

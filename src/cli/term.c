@@ -1,15 +1,44 @@
 #include "cli/term.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+FILE *cli_out;
+
 static bool colours;
 static bool bar_shown;
 
+static ssize_t write_all(void *context, const char *data, size_t length)
+{
+	size_t done = 0;
+	ssize_t put;
+
+	(void)context;
+	while (done < length) {
+		put = write(STDOUT_FILENO, data + done, length - done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return 0;
+		done += (size_t)put;
+	}
+	return (ssize_t)length;
+}
+
+bool cli_term_open(void)
+{
+	cli_out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_all });
+	if (cli_out && isatty(STDOUT_FILENO))
+		setvbuf(cli_out, NULL, _IOLBF, 0);
+	return cli_out != NULL;
+}
+
 void cli_term_init(const char *when)
 {
-	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
+	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"),
+		   *term = getenv("TERM");
 
 	if (strcmp(when, "always") == 0)
 		colours = true;
@@ -32,9 +61,10 @@ const char *cli_style(enum cli_style style)
 /* Characters that steer a terminal or reorder what is read. */
 static bool is_harmful(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x180e || (c >= 0x200b && c <= 0x200f) ||
-	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
-	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe007f);
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x180e ||
+	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
+	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
 void cli_print_text(FILE *to, struct roger_str text, bool lines)
@@ -130,7 +160,8 @@ void cli_progress_end(void)
 static void print_escaped(FILE *to, uint32_t c)
 {
 	if (c >= 0x10000)
-		fprintf(to, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+		fprintf(to, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+			0xdc00 + ((c - 0x10000) & 0x3ff));
 	else
 		fprintf(to, "\\u%04x", c);
 }

@@ -9,9 +9,19 @@
 
 #include "base/str.h"
 
+/*
+ * Where answers go: standard output, whose interrupted writes are taken up
+ * again (stdio gives up on them and drops what it held).
+ */
+extern FILE *cli_out;
+
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW, CLI_CYAN };
 
-/* when: "auto", "always" or "never"; auto heeds NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a terminal. */
+/* Open cli_out; false: out of memory. */
+bool cli_term_open(void);
+
+/* when: "auto", "always" or "never"; auto heeds NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a
+ * terminal. */
 void cli_term_init(const char *when);
 
 /* Start a style; CLI_PLAIN ends it.  "" without colours. */
@@ -39,7 +49,8 @@ void cli_print_time(FILE *to, int64_t ms);
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
 void cli_progress_end(void);
 
-/* JSON with control and bidirectional characters escaped, so that it is as harmless and still the same. */
+/* JSON with control and bidirectional characters escaped, so that it is as harmless and still the
+ * same. */
 void cli_print_json(FILE *to, struct roger_str json);
 
 #endif

@@ -53,10 +53,16 @@ void rg_lock_wake_all(_Atomic uint32_t *word)
 	futex(word, FUTEX_WAKE, INT_MAX, NULL);
 }
 
-/* Start of a process in boot ticks, from the text of its /proc/<pid>/stat. */
-static bool read_start(struct rg_buf *text, uint32_t *ret_ticks)
+struct process {
+	char state;
+	long threads;
+	uint32_t start; /* in boot ticks */
+};
+
+/* From the text of /proc/<pid>/stat. */
+static bool read_process(struct rg_buf *text, struct process *ret_process)
 {
-	char *at;
+	char *at, *after;
 	int field;
 
 	rg_buf_add_char(text, '\0');
@@ -64,15 +70,24 @@ static bool read_start(struct rg_buf *text, uint32_t *ret_ticks)
 		return false;
 	/* The name in parentheses may hold anything; field 3 follows the last of them. */
 	at = strrchr(text->data, ')');
-	for (field = 2; at && field < 22; field++)
+	if (!at || !at[1])
+		return false;
+	ret_process->state = at[2];
+	for (field = 2; at && field < 20; field++)
 		at = strchr(at + 1, ' ');
 	if (!at)
 		return false;
-	*ret_ticks = (uint32_t)(strtoull(at + 1, NULL, 10) * 100 / (unsigned long)sysconf(_SC_CLK_TCK));
+	ret_process->threads = strtol(at + 1, &after, 10);
+	at = strchr(after, ' ');
+	at = at ? strchr(at + 1, ' ') : NULL;
+	if (!at)
+		return false;
+	ret_process->start =
+		(uint32_t)(strtoull(at + 1, NULL, 10) * 100 / (unsigned long)sysconf(_SC_CLK_TCK));
 	return true;
 }
 
-static bool start_of(pid_t pid, uint32_t *ret_ticks)
+static bool look_at(pid_t pid, struct process *ret_process)
 {
 	struct rg_buf text;
 	char path[32];
@@ -80,10 +95,10 @@ static bool start_of(pid_t pid, uint32_t *ret_ticks)
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	rg_buf_init(&text, 8192);
-	if (rg_file_read_all(path, 4096, &text, &found, NULL) == ROGER_OK && found)
-		found = read_start(&text, ret_ticks);
-	else
+	if (rg_file_read_all(path, 4096, &text, &found, NULL) < 0 || !found)
 		found = false;
+	else
+		found = read_process(&text, ret_process);
 	rg_buf_deinit(&text);
 	return found;
 }
@@ -93,16 +108,19 @@ enum fate { ALIVE, DEAD, UNKNOWN };
 static enum fate fate_of(uint64_t word, uint64_t looker)
 {
 	pid_t pid = (pid_t)(word & PID_MASK);
-	uint32_t start = 0;
+	struct process process = { 0 };
 
 	if ((word & TAG_MASK) != (looker & TAG_MASK))
 		return UNKNOWN;
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return DEAD;
-	/* Alive under that id; unless /proc tells that it is a later process. */
-	if (start_of(pid, &start) && (int32_t)(start - (uint32_t)(word >> 32)) > 1)
+	if (!look_at(pid, &process))
+		return ALIVE;
+	/* Killed, but its parent has not asked yet. */
+	if ((process.state == 'Z' || process.state == 'X') && process.threads <= 1)
 		return DEAD;
-	return ALIVE;
+	/* A later process of the same id? */
+	return (int32_t)(process.start - (uint32_t)(word >> 32)) > 1 ? DEAD : ALIVE;
 }
 
 static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)

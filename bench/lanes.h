@@ -1,0 +1,41 @@
+/*
+ * lanes - the same work done turn by turn in several processes at once.
+ *
+ * Every lane is a process of its own.  All are opened first and then start
+ * together; each turn is timed.  Whatever goes wrong ends the program: a
+ * figure that is half an error is none.
+ */
+#ifndef BENCH_LANES_H
+#define BENCH_LANES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct bench_work {
+	void *(*open)(unsigned lane, const void *context);
+	void (*turn)(void *self);
+	void (*close)(void *self);
+};
+
+struct bench_limits {
+	unsigned lanes;
+	double seconds;
+	size_t turns_max; /* of each lane; 0: as many as fit the time */
+};
+
+/* Run, then print "turns N seconds S p50_us P p99_us Q" of all lanes together. */
+void bench_lanes_run(const struct bench_work *work, const void *context,
+		     struct bench_limits limits);
+
+int64_t bench_now_ns(void);
+
+/* Print "NAME.p50_us P NAME.p99_us Q" of some spans, which it sorts. */
+void bench_print_spans(const char *name, uint32_t *spans_ns, size_t count);
+
+_Noreturn void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Arguments that are numbers. */
+uint64_t bench_number(const char *text);
+double bench_seconds(const char *text);
+
+#endif

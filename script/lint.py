@@ -1,0 +1,245 @@
+"""The rules of docs/ARCHITECTURE.md, checked over the sources; see script/lint."""
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+# Who may include whom, by folder of src/; anything may include its own folder,
+# the C library, and, but for cli, <roger.h> through base.
+EDGES = {
+    "base": "",
+    "data": "base",
+    "systems": "base data",
+    "store": "base data systems",
+    "engine": "base data systems",
+    "engine/local": "base data systems store engine",
+    "ops": "base data systems store engine",
+    "api": "base data systems store engine engine/local ops",
+    "cli": "base data",
+}
+
+# The rules of these never include each other's.
+SYSTEMS = ("message", "sequence", "sendlog", "watchdog", "activity")
+
+# A foreign header and the files that own it.
+HEADER_OWNERS = {
+    "sqlite3.h": r"src/store/index\w*\.[ch]",
+    "yyjson.h": r"src/data/json\.c",
+    "yaml.h": r"src/data/yaml\.c",
+    "sodium.h": r"src/base/id\.c",
+    "libpq-fe.h": r"src/engine/postgres/.*",
+}
+
+# Calls with a side effect, and the files that own it.
+CALL_OWNERS = [
+    (
+        "files are touched in store/file.c",
+        "open|openat|open64|creat|fopen|fdopen|freopen|write|pwrite|writev|rename|renameat|renameat2|unlink|unlinkat"
+        "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
+        "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
+        # The command line reads --file, and nothing else.
+        r"src/store/file\.c|src/cli/send\.c",
+    ),
+    ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
+    ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
+    (
+        "printing and ending is for the front ends",
+        "printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|fputc|putc|perror|exit|_exit|_Exit|abort|syslog",
+        # rg_assert is the end of everything.
+        r"src/cli/.*|src/base/err\.c",
+    ),
+    ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
+]
+
+TEXT_SUFFIXES = {".c", ".h", ".py", ".sh", ".md", ".build", ".1", ""}
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+
+# clang-format changes its mind between versions; this one counts.
+FORMAT_VERSION = 14
+
+results = []
+
+
+def report(name, findings):
+    results.append(bool(findings))
+    print(f"{'not ok' if findings else 'ok'} {len(results)} - {name}")
+    for finding in findings[:40]:
+        print(f"  {finding}")
+    if len(findings) > 40:
+        print(f"  and {len(findings) - 40} more")
+
+
+def skip(name, why):
+    results.append(False)
+    print(f"ok {len(results)} - {name} # skip {why}")
+
+
+# -------------------------------------------------------------------- sources
+
+
+def project_files():
+    """Everything that is, or could be, committed."""
+    listed = subprocess.run(
+        ["git", "-c", "safe.directory=*", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True
+    )
+    if listed.returncode == 0:
+        names = listed.stdout.splitlines()
+    else:
+        names = [str(p) for p in Path(".").rglob("*") if not str(p).startswith((".git/", "build"))]
+    return [Path(name) for name in sorted(names) if Path(name).is_file()]
+
+
+def code_of(path):
+    """The source with comments and strings blanked, lines kept."""
+    return COMMENT_OR_STRING.sub(
+        lambda found: re.sub(r"[^\n]", " ", found.group()), path.read_text(errors="replace")
+    )
+
+
+def folder_of(path):
+    folder = str(Path(path).parent)
+    while folder not in EDGES and "/" in folder:
+        folder = folder.rsplit("/", 1)[0]
+    return folder
+
+
+def includes_of(path):
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found.group(1) == "<", found.group(2)
+
+
+# --------------------------------------------------------------- architecture
+
+
+def includes_point_down(sources):
+    for path in sources:
+        here = folder_of(path.relative_to("src"))
+        if here not in EDGES:
+            yield f"{path}: folder '{here}' is not among the floors of script/lint.py"
+            continue
+        allowed = EDGES[here].split() + [here]
+        for number, system, name in includes_of(path):
+            there = folder_of(name)
+            if not system and there not in allowed:
+                yield f"{path}:{number}: {here}/ may not include '{name}'"
+
+
+def system_of(name):
+    stem = Path(name).stem
+    return next((system for system in SYSTEMS if stem == system or stem.startswith(system + "_")), None)
+
+
+def systems_stay_apart(sources):
+    for path in sources:
+        mine = system_of(path.name)
+        if not str(path).startswith("src/systems/") or not mine:
+            continue
+        for number, system, name in includes_of(path):
+            other = system_of(name) if name.startswith("systems/") else None
+            if other and other != mine:
+                yield f"{path}:{number}: the rules of '{mine}' include those of '{other}'"
+
+
+def headers_have_owners(sources):
+    for path in sources:
+        for number, system, name in includes_of(path):
+            owner = HEADER_OWNERS.get(name)
+            if owner and not re.fullmatch(owner, str(path)):
+                yield f"{path}:{number}: <{name}> belongs to {owner}"
+
+
+def calls_have_owner(sources, calls, owner):
+    pattern = re.compile(rf"(?<![\w.>])({calls})\s*\(")
+    for path in sources:
+        if owner and re.fullmatch(owner, str(path)):
+            continue
+        for number, line in enumerate(code_of(path).splitlines(), 1):
+            found = pattern.search(line)
+            if found:
+                yield f"{path}:{number}: {found.group(1)}()"
+
+
+# ----------------------------------------------------------------------- form
+
+
+def is_text(path):
+    return path.suffix in TEXT_SUFFIXES and not str(path).startswith("fuzz/corpus/")
+
+
+def trailing_space(files):
+    for path in files:
+        for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
+            if line != line.rstrip():
+                yield f"{path}:{number}"
+
+
+def unfinished(files):
+    for path in files:
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            found = UNFINISHED.search(line)
+            if found:
+                yield f"{path}:{number}: {found.group()}"
+
+
+def tool(*command):
+    """Nothing when the command is content, else what it says."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    return [] if done.returncode == 0 else (done.stdout + done.stderr).splitlines() or [f"exit {done.returncode}"]
+
+
+def check_format(files):
+    version = re.search(r"version (\d+)", subprocess.run(["clang-format", "--version"], capture_output=True, text=True).stdout)
+    if not version or int(version.group(1)) != FORMAT_VERSION:
+        return skip("clang-format", f"counts with version {FORMAT_VERSION} only")
+    wrong = [str(path) for path in files if tool("clang-format", "--dry-run", "-Werror", str(path))]
+    return report("clang-format is content", wrong)
+
+
+def check_scripts(files):
+    findings = []
+    for path in files:
+        first = path.read_text(errors="replace").split("\n", 1)[0]
+        if path.suffix == ".py":
+            findings += tool(sys.executable, "-c", "import ast,sys; ast.parse(open(sys.argv[1]).read())", str(path))
+        elif first.startswith("#!") and re.search(r"\b(ba)?sh\b", first):
+            findings += tool("bash" if "bash" in first else "sh", "-n", str(path))
+    report("scripts parse", findings)
+
+
+def check_manual(files):
+    pages = [str(path) for path in files if re.fullmatch(r"docs/man/.*\.\d", str(path))]
+    if not pages:
+        return
+    if not shutil.which("mandoc"):
+        skip("manual pages", "no mandoc here")
+    else:
+        report("mandoc is content with the manual", tool("mandoc", "-T", "lint", "-W", "warning", *pages))
+
+
+def main():
+    files = project_files()
+    sources = [path for path in files if str(path).startswith("src/") and path.suffix in (".c", ".h")]
+    c_files = [path for path in files if path.suffix in (".c", ".h")]
+    texts = [path for path in files if is_text(path)]
+
+    report("includes point down", list(includes_point_down(sources)))
+    report("the five systems stay apart", list(systems_stay_apart(sources)))
+    report("foreign headers have one owner", list(headers_have_owners(sources)))
+    for name, calls, owner in CALL_OWNERS:
+        findings = list(calls_have_owner(sources, calls, owner))
+        report(name if owner else f"none of the {name}", findings)
+    report("no trailing white space", list(trailing_space(texts)))
+    report("nothing marked as unfinished", list(unfinished(texts)))
+    check_format(c_files)
+    check_scripts(texts)
+    check_manual(files)
+    print(f"1..{len(results)}")
+    return 1 if any(results) else 0
+
+
+sys.exit(main())

@@ -1,0 +1,125 @@
+# lib - what the tests of the command line share.  To run one alone:
+#
+#     ROGER=build/roger sh tests/cli/t0001-session.sh
+#
+# Each works in an empty folder that goes away, with nothing of roger's in the
+# environment, and prints TAP.  Functions keep to variables that start with _,
+# and to $status, $out, $err.
+# shellcheck shell=sh disable=SC2034
+set -u
+
+case ${ROGER:?the program to test} in
+/*) ;;
+*) ROGER=$PWD/$ROGER ;;
+esac
+source_dir=${ROGER_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+unset ROGER_AGENT ROGER_ISSUE ROGER_WORKSPACE ROGER_RECIPIENTS ROGER_ENGINE NO_COLOR
+umask 022
+here=$(mktemp -d)
+trap 'cd / && rm -rf "$here"' EXIT
+cd "$here" || exit 1
+_number=0
+_failures=0
+
+roger() {
+	"$ROGER" "$@"
+}
+
+result() { # STATUS NAME
+	_number=$((_number + 1))
+	_line=$(printf '%s' "$2" | tr '\n\t' '  ')
+	if [ "$1" = 0 ]; then
+		printf 'ok %d - %s\n' "$_number" "$_line"
+	else
+		_failures=$((_failures + 1))
+		printf 'not ok %d - %s\n' "$_number" "$_line"
+	fi
+}
+
+note() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+# The command succeeds.
+check() { # NAME COMMAND...
+	_name=$1
+	shift
+	"$@" >"$here/.check" 2>&1
+	_status=$?
+	result $_status "$_name"
+	[ $_status = 0 ] || note "exit $_status: $(cat "$here/.check")"
+}
+
+# Run a command; afterwards $status, $out and $err tell.
+run() {
+	"$@" >"$here/.out" 2>"$here/.err"
+	status=$?
+	out=$(cat "$here/.out")
+	err=$(cat "$here/.err")
+}
+
+# The command exits with that status; $out and $err tell the rest.
+exits() { # STATUS NAME COMMAND...
+	_expected=$1 _name=$2
+	shift 2
+	run "$@"
+	is "$_name" "$status" "$_expected"
+	[ "$status" = "$_expected" ] || note "out: $out
+err: $err"
+}
+
+is() { # NAME GOT EXPECTED
+	if [ "$2" = "$3" ]; then
+		result 0 "$1"
+	else
+		result 1 "$1"
+		note "got '$2', expected '$3'"
+	fi
+}
+
+like() { # NAME TEXT PATTERN
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then
+		result 0 "$1"
+	else
+		result 1 "$1"
+		note "'$2' does not match '$3'"
+	fi
+}
+
+unlike() { # NAME TEXT PATTERN
+	if printf '%s\n' "$2" | grep -Eq -- "$3"; then
+		result 1 "$1"
+		note "'$2' matches '$3'"
+	else
+		result 0 "$1"
+	fi
+}
+
+# A Python expression over d, the JSON on standard input.
+json() { # EXPRESSION
+	python3 -c '
+import json, sys
+text = sys.stdin.read()
+try:
+    d = json.loads(text)
+except ValueError:
+    sys.exit("no JSON: " + text[:200])
+value = eval(sys.argv[1])
+print(value if isinstance(value, str) else json.dumps(value))' "$1"
+}
+
+# Everything that could change in a workspace, as one word.
+state_of() { # FOLDER
+	(cd "$1" && cat messages.jsonl messages_archive/* 2>/dev/null | cksum)
+}
+
+# The id of a message just sent: the first word of what send prints.
+send_id() {
+	roger send "$@" 2>/dev/null | cut -d ' ' -f 1
+}
+
+done_testing() {
+	echo "1..$_number"
+	[ "$_failures" = 0 ]
+	exit
+}

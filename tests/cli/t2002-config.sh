@@ -1,0 +1,48 @@
+#!/bin/sh
+# A bad configuration names the file, the line, the key and what was expected,
+# exits 78 and stops everything; a good one is shown with its origins.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+config=.roger/config.yaml
+
+bad() { # PATTERN NAME LINES...
+	pattern=$1 name=$2
+	shift 2
+	printf '%s\n' "$@" >$config
+	exits 78 "$name" roger send --as a b hello
+	like "$name: the error" "$err" "$pattern"
+	is "$name: one line" "$(printf '%s\n' "$err" | wc -l)" 1
+}
+bad "config.yaml:2:.*max_content_length" "a number that is none" 'size_limits:' '  max_content_length: many'
+bad "config.yaml:2:.*max_content_length" "a number too large" 'size_limits:' '  max_content_length: 99999999999999999999'
+bad "config.yaml:2:.*max_messages_per_issue.*1" "a number too small" 'size_limits:' '  max_messages_per_issue: 0'
+bad "config.yaml:3:.*max_contnt_length" "a misspelt key" '# comment' 'size_limits:' '  max_contnt_length: 5'
+bad "config.yaml:1:.*recipients" "a word that is none" 'recipients: sometimes'
+bad "config.yaml:[0-9]+:" "no YAML" 'size_limits: [' 'x'
+bad "config.yaml:[0-9]+:.*all" "a group with a reserved name" 'groups:' '  all: [a, b]'
+bad "config.yaml:[0-9]+:" "a member that is no name" 'groups:' '  workers: ["a b"]'
+bad "config.yaml:3:.*recipients" "a key twice" 'recipients: warn' '# again' 'recipients: strict'
+is "nothing was sent" "$(cat .roger/messages.jsonl 2>/dev/null | wc -l)" 0
+printf 'recipients: maybe\n' >$config
+exits 78 "every verb stops" roger inbox --as b
+exits 78 "in JSON, too" roger inbox --as b --json
+is "with the same status in it" "$(printf '%s' "$err" | json 'd["error"]["exit"]')" 78
+
+printf 'size_limits:\n  max_content_length: 5\ngroups:\n  workers: [w1, w2]\n' >$config
+exits 0 "config show" roger config show
+like "a value of the file with its line" "$out" "max_content_length +5 +.*config.yaml:2"
+like "a default" "$out" "max_metadata_length +5000 +default"
+exits 65 "the limit counts" roger send --as a b 123456
+exits 0 "in characters, not bytes" roger send -q --as a b 'äöüß€'
+
+# An existing phase-messenger.yaml is read; what it says of others is ignored.
+: >$config
+mkdir -p .agent-shepherd/config
+printf 'size_limits:\n  max_content_length: 3\nsomething_else:\n  x: 1\n' >.agent-shepherd/config/phase-messenger.yaml
+exits 65 "phase-messenger.yaml counts" roger send --as a b 1234
+exits 0 "and is named as the origin" roger config show --json
+is "of its value" "$(printf '%s' "$out" | json '[s["value"] for s in d["settings"] if s["key"].endswith("max_content_length")]')" '["3"]'
+printf 'size_limits:\n  max_content_length: 4\n' >$config
+exits 0 "config.yaml comes before it" roger send -q --as a b 1234
+done_testing

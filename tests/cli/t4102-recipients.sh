@@ -1,0 +1,48 @@
+#!/bin/sh
+# Several recipients, groups, and all: one number, one message for each, never
+# one for the sender; unknown names are noted, and refused where names are strict.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+printf 'groups:\n  workers: [w1, w2, w3]\n  leads: [plan]\n' >.roger/config.yaml
+recipients() { json '" ".join(m["to"] for m in d["messages"])'; }
+
+exits 0 "two at once" roger send --as plan implement test hello --json
+is "get one each" "$(printf '%s' "$out" | recipients)" "implement test"
+is "under one number" "$(roger list --jsonl | json 'd["seq"]' 2>/dev/null || roger list --jsonl | cut -d '"' -f 1 | wc -l)" 2
+is "which is 1 for both" "$(roger list --json | json '[m["seq"] for m in d["messages"]]')" "[1, 1]"
+exits 0 "the same name twice" roger send --as plan implement implement hello --json
+is "gets it once" "$(printf '%s' "$out" | recipients)" "implement"
+exits 0 "a group" roger send --as w2 workers hello --json
+is "is everyone in it but the sender" "$(printf '%s' "$out" | recipients)" "w1 w3"
+exits 0 "a group and one of it" roger send --as plan workers w1 x hello --json
+is "each once" "$(printf '%s' "$out" | recipients)" "w1 w2 w3 x"
+exits 0 "all" roger send --as test all hello --json
+is "is everyone ever seen but the sender" "$(printf '%s' "$out" | json 'sorted(m["to"] for m in d["messages"])')" \
+	'["implement", "plan", "w1", "w2", "w3", "x"]'
+state=$(state_of .roger)
+for name in all workers; do
+	exits 65 "'$name' is no sender" roger send --as $name plan hello
+done
+run roger send --as plan leads hello
+check "a group of nobody but the sender is an error ($status)" test "$status" -ge 64
+is "nothing changed" "$(state_of .roger)" "$state"
+
+exits 0 "a name never seen" roger send --as plan implemnt hello
+like "is noted, with the nearest" "$err" "note: .*implemnt.*did you mean 'implement'"
+exits 0 "in JSON, too" roger send --as plan tset hello --json
+like "in the reply" "$(printf '%s' "$out" | json 'd["notes"]')" "did you mean 'test'"
+echo 'recipients: strict' >>.roger/config.yaml
+state=$(state_of .roger)
+exits 77 "where names are strict it is refused" roger send --as plan implementt hello
+like "with the nearest" "$err" "did you mean 'implement'"
+exits 77 "among others, too" roger send --as plan test implementt hello
+is "and nobody gets anything" "$(state_of .roger)" "$state"
+exits 0 "members of a group are known" roger send --as plan w1 hello
+exits 0 "as is the sender itself" roger send --as plan plan 'note to myself'
+exits 0 "and those who only ever got mail" roger send --as plan x hello
+exits 0 "ROGER_RECIPIENTS comes before the file" env ROGER_RECIPIENTS=warn "$ROGER" send --as plan new hello
+exits 0 "agents" roger agents --json
+is "tells of each" "$(printf '%s' "$out" | json '[(a["sent"], a["received"], a["unread"]) for a in d["agents"] if a["name"] == "test"]')" '[[6, 1, 1]]'
+exits 0 "verify" roger verify
+done_testing
