@@ -35,12 +35,14 @@ HEADER_OWNERS = {
 CALL_OWNERS = [
     (
         "files are touched in store/file.c",
-        "open|openat|open64|creat|fopen|fdopen|freopen|write|pwrite|writev|rename|renameat|renameat2|unlink|unlinkat"
+        "open|openat|open64|creat|fopen|fdopen|freopen|pwrite|pwritev|rename|renameat|renameat2|unlink|unlinkat"
         "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
         "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
         # The command line reads --file, and nothing else.
         r"src/store/file\.c|src/cli/send\.c",
     ),
+    # What a front end writes to is standard output.
+    ("bytes are written in store/file.c", "write|writev", r"src/store/file\.c|src/cli/.*"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
     (

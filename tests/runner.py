@@ -155,7 +155,7 @@ def execute(test, folder, reports):
 
 
 def count_tap(outcome):
-    """Count results; a failing one is a problem to show."""
+    """Count the results; the output shows which ones failed."""
     planned = None
     for line in outcome.output.splitlines():
         plan, result = PLAN.match(line), RESULT.match(line)
@@ -166,7 +166,6 @@ def count_tap(outcome):
             print(f"      {outcome.test.name}: {line}", flush=True)
         elif result and result.group(1):
             outcome.failed += 1
-            outcome.problems.append(line)
         elif result:
             outcome.passed += 1
     return planned
@@ -217,9 +216,9 @@ def tell(outcome):
     print(f"{word:<5} {name:<46} {outcome.passed:>4} passed{skipped}  {outcome.seconds:6.1f} s", flush=True)
     for problem in outcome.problems:
         print("      " + problem.replace("\n", "\n      "))
-    if outcome.problems:
+    if outcome.failed:
         lines = [line for line in outcome.output.splitlines() if not line.startswith("ok ")][-60:]
-        print("      | " + "\n      | ".join(lines), flush=True)
+        print("\n".join("      | " + line for line in lines), flush=True)
 
 
 def run_all(tests, jobs):

@@ -159,9 +159,9 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 
 /* See design.md for why not WAL.  What is made anew has nothing to roll back to. */
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
-				     "PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY";
+				     "PRAGMA cache_size = -8000";
 static const char bulk_settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-				    "PRAGMA cache_size = -16000; PRAGMA threads = 2";
+				    "PRAGMA cache_size = -4000; PRAGMA threads = 2";
 
 static void close_db(struct rg_index *index)
 {
@@ -170,6 +170,11 @@ static void close_db(struct rg_index *index)
 	for (i = 0; i < RG_SQL_COUNT; i++) {
 		sqlite3_finalize(index->statements[i]);
 		index->statements[i] = NULL;
+	}
+	for (i = 0; i < RG_ASKED_MAX; i++) {
+		sqlite3_finalize(index->asked[i].statement);
+		free(index->asked[i].sql);
+		index->asked[i] = (struct rg_asked){ 0 };
 	}
 	sqlite3_close_v2(index->db);
 	index->db = NULL;
@@ -450,7 +455,9 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 		return r;
 	}
 	r = check_places(index, &there, err);
-	return r < 0 ? r : open_db(index, index->path, usual_settings, err);
+	if (r == ROGER_OK)
+		r = open_db(index, index->path, usual_settings, err);
+	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
 static int open_file(struct rg_index *index, bool *ret_valid, uint64_t end, struct roger_err *err)

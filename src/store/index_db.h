@@ -64,6 +64,14 @@ struct rg_deltas {
 	size_t count;
 };
 
+/* A question that was asked before: its text and its statement. */
+struct rg_asked {
+	char *sql;
+	sqlite3_stmt *statement;
+};
+
+enum { RG_ASKED_MAX = 16 };
+
 struct rg_index {
 	struct rg_journal *journal;
 	int folder;
@@ -75,6 +83,8 @@ struct rg_index {
 	bool bulk; /* the seed's indexes and the mailbox come at the end */
 	char trouble[200];
 	sqlite3_stmt *statements[RG_SQL_COUNT];
+	struct rg_asked asked[RG_ASKED_MAX];
+	size_t asked_next; /* the one to give way */
 	struct rg_index_progress progress;
 	struct rg_deltas deltas;
 	roger_progress *tell;

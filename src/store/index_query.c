@@ -97,9 +97,23 @@ static void add_ids(struct question *question, const struct rg_query *query)
 			 query->thread);
 }
 
+/* The position as the table that is gone through first has it, so that nothing need be sorted. */
+static const char *position_of(const struct rg_query *query, bool archived)
+{
+	if (archived)
+		return "m.position";
+	if (query->text.length)
+		return "s.rowid";
+	if (query->key.length)
+		return "k.position";
+	if (query->unread && query->to.length && !query->issue.length)
+		return "b.position";
+	return "m.rowid";
+}
+
 static void add_conditions(struct question *question, const struct rg_query *query, bool archived)
 {
-	const char *position = archived ? "m.position" : "m.rowid";
+	const char *position = position_of(query, archived);
 
 	add_ids(question, query);
 	if (query->text.length && !archived)
@@ -151,16 +165,43 @@ static void deinit_question(struct question *question)
 	rg_buf_deinit(&question->match);
 }
 
+/* Questions of the same words share a statement, so that an inbox asked again costs no preparing. */
+static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_stmt **ret_statement,
+			struct roger_err *err)
+{
+	struct rg_asked *place;
+	size_t i;
+
+	for (i = 0; i < RG_ASKED_MAX; i++)
+		if (index->asked[i].sql && rg_str_is(sql, index->asked[i].sql)) {
+			*ret_statement = index->asked[i].statement;
+			return ROGER_OK;
+		}
+	place = &index->asked[index->asked_next++ % RG_ASKED_MAX];
+	sqlite3_finalize(place->statement);
+	free(place->sql);
+	*place = (struct rg_asked){ 0 };
+	if (sqlite3_prepare_v3(index->db, sql.data, (int)sql.length, SQLITE_PREPARE_PERSISTENT,
+			       &place->statement, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "ask", err);
+	place->sql = strndup(sql.data, sql.length);
+	if (!place->sql)
+		return rg_fail_memory(err);
+	*ret_statement = place->statement;
+	return ROGER_OK;
+}
+
+/* The statement with its values; whoever asked resets it. */
 static int prepare(struct rg_index *index, struct question *question, sqlite3_stmt **ret_statement,
 		   struct roger_err *err)
 {
-	int i;
+	int i, r;
 
 	if (question->sql.failed || question->match.failed)
 		return rg_fail_memory(err);
-	if (sqlite3_prepare_v2(index->db, question->sql.data, (int)question->sql.length, ret_statement, NULL) !=
-	    SQLITE_OK)
-		return rg_index_fail(index, "ask", err);
+	r = statement_of(index, rg_buf_str(&question->sql), ret_statement, err);
+	if (r < 0)
+		return r;
 	for (i = 0; i < question->count; i++) {
 		if (question->values[i].is_text)
 			rg_index_bind(*ret_statement, i + 1, question->values[i].text);
@@ -262,7 +303,7 @@ static int find_in(struct rg_index *index, const struct rg_query *query, bool ar
 						  "SELECT e.position, e.offset, e.length");
 	add_tables(&question, query, archived);
 	add_conditions(&question, query, archived);
-	rg_buf_add_text(&question.sql, archived ? " ORDER BY m.position" : " ORDER BY m.rowid");
+	rg_buf_printf(&question.sql, " ORDER BY %s", position_of(query, archived));
 	if (query->newest)
 		rg_buf_add_text(&question.sql, " DESC");
 	if (query->limit)
@@ -271,7 +312,7 @@ static int find_in(struct rg_index *index, const struct rg_query *query, bool ar
 	r = prepare(index, &question, &statement, err);
 	if (r == ROGER_OK)
 		r = read_entries(index, statement, arena, list, err);
-	sqlite3_finalize(statement);
+	sqlite3_reset(statement);
 	deinit_question(&question);
 	return r;
 }
@@ -321,7 +362,7 @@ static int one_number(struct rg_index *index, struct question *question, int64_t
 		if (step != SQLITE_ROW && step != SQLITE_DONE)
 			r = rg_index_fail(index, "count", err);
 	}
-	sqlite3_finalize(statement);
+	sqlite3_reset(statement);
 	return r;
 }
 
