@@ -48,11 +48,22 @@ static int check_many_members(yyjson_val *object, struct roger_err *err)
 	return r;
 }
 
+/* A mark that two equal names share; names that share none are not equal. */
+static uint64_t mark_of(struct roger_str key)
+{
+	unsigned mix = (unsigned)key.length * 7;
+
+	if (key.length)
+		mix += (unsigned char)key.data[0] * 3u + (unsigned char)key.data[key.length - 1] * 5u;
+	return UINT64_C(1) << (mix & 63);
+}
+
 static int check_members(yyjson_val *object, struct roger_err *err)
 {
 	struct roger_str keys[24];
 	yyjson_obj_iter members;
 	yyjson_val *key;
+	uint64_t marks = 0, mark;
 	size_t count = 0, i;
 
 	if (yyjson_obj_size(object) > sizeof keys / sizeof *keys)
@@ -60,9 +71,11 @@ static int check_members(yyjson_val *object, struct roger_err *err)
 	yyjson_obj_iter_init(object, &members);
 	while ((key = yyjson_obj_iter_next(&members))) {
 		keys[count] = (struct roger_str){ yyjson_get_str(key), yyjson_get_len(key) };
-		for (i = 0; i < count; i++)
+		mark = mark_of(keys[count]);
+		for (i = 0; (marks & mark) && i < count; i++)
 			if (rg_str_equal(keys[i], keys[count]))
 				return twice(keys[count], err);
+		marks |= mark;
 		count++;
 	}
 	return ROGER_OK;
