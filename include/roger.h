@@ -379,6 +379,12 @@ ROGER_API int roger_open(const char *path, struct roger **ret_roger, struct roge
 ROGER_API struct roger *roger_close(struct roger *roger);
 
 /*
+ * What a person should know although nothing failed, such as an index that
+ * cannot be written; "" when there is nothing.  Borrowed until the next call.
+ */
+ROGER_API const char *roger_notice(const struct roger *roger);
+
+/*
  * Told of long work (rebuild, verify): how much of total is done.  Return
  * false to stop it; it then ends with ROGER_EREFUSED and changes nothing.
  */

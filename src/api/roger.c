@@ -45,6 +45,11 @@ void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)
 	rg_engine_on_progress(roger->engine, tell, context);
 }
 
+const char *roger_notice(const struct roger *roger)
+{
+	return roger ? rg_engine_trouble(roger->engine) : "";
+}
+
 int roger_call(struct roger *roger, const struct roger_op *op, const void *request, void *ret_reply,
 	       struct roger_err *err)
 {

@@ -228,6 +228,17 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);
 }
 
+static void print_notice(const struct cli_run *run)
+{
+	const char *notice = roger_notice(run->roger);
+
+	if (!*notice)
+		return;
+	fputs("note: ", stderr);
+	cli_print_text(stderr, rg_str(notice), false);
+	fputc('\n', stderr);
+}
+
 static int run_command(struct cli_run *run, int argc, char **argv)
 {
 	struct roger_err err = { 0 };
@@ -244,6 +255,8 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 		cli_term_init(colour);
 		r = open_and_run(run, &status, &err);
 	}
+	if (r == ROGER_OK && !run->quiet)
+		print_notice(run);
 	run->roger = roger_close(run->roger);
 	if (r < 0) {
 		print_error(run, r, &err);

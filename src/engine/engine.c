@@ -105,6 +105,11 @@ int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena, struct ro
 	return engine->class->verify(engine, arena, ret_reply, err);
 }
 
+const char *rg_engine_trouble(struct rg_engine *engine)
+{
+	return engine->class->trouble(engine);
+}
+
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)
 {
 	engine->class->on_progress(engine, tell, context);

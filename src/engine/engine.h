@@ -73,6 +73,7 @@ struct rg_engine_class {
 	int (*rebuild)(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply, struct roger_err *err);
 	int (*verify)(struct rg_engine *engine, struct rg_arena *arena, struct roger_verify_reply *ret_reply,
 		      struct roger_err *err);
+	const char *(*trouble)(struct rg_engine *engine);
 	void (*on_progress)(struct rg_engine *engine, roger_progress *tell, void *context);
 };
 
@@ -155,6 +156,9 @@ RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_
 				 struct roger_err *err);
 RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_verify_reply *ret_reply, struct roger_err *err);
+
+/* What does not work as it should although everything is answered; "" when all does. */
+const char *rg_engine_trouble(struct rg_engine *engine);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
 
 struct rg_engine *rg_engine_close(struct rg_engine *engine);

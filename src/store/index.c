@@ -300,7 +300,7 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
 		      struct roger_err *err)
 {
-	snprintf(index->trouble, sizeof index->trouble, "%.190s", why->message);
+	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory", why->message);
 	index->in_memory = true;
 	if (open_db(index, ":memory:", usual_settings, err) < 0)
 		return ROGER_EIO;

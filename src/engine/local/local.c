@@ -278,7 +278,7 @@ static void on_progress(struct rg_engine *engine, roger_progress *tell, void *co
 	rg_index_on_progress(rg_local_of(engine)->index, tell, context);
 }
 
-const char *rg_local_trouble(struct rg_engine *engine)
+static const char *trouble(struct rg_engine *engine)
 {
 	return rg_index_trouble(rg_local_of(engine)->index);
 }
@@ -323,6 +323,7 @@ static const struct rg_engine_class local_class = {
 	.note_cleanup = rg_local_note_cleanup,
 	.rebuild = rebuild,
 	.verify = rg_local_verify,
+	.trouble = trouble,
 	.on_progress = on_progress,
 };
 

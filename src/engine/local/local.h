@@ -15,7 +15,4 @@
 RG_CHECKED int rg_local_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 			     struct roger_err *err);
 
-/* Why an index in memory answers in place of messages.db; "" when it does not. */
-const char *rg_local_trouble(struct rg_engine *engine);
-
 #endif
