@@ -1,4 +1,5 @@
 /* list and search: page by page until the end, unless a limit is given.  count. */
+#include "base/limits.h"
 #include "cli/command.h"
 #include "cli/mail.h"
 #include "data/record.h"
@@ -59,20 +60,28 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 	}
 }
 
+/* A page is bounded; a larger limit, or none, takes several. */
+static int64_t page_size(int64_t wanted, int64_t printed)
+{
+	int64_t left = wanted - printed;
+
+	return wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
+}
+
 static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
-	bool all = request->limit == 0;
+	int64_t wanted = request->limit, printed = 0;
 	struct roger_str next;
-	int64_t printed = 0;
 	int r;
 
 	if (run->form == CLI_JSON)
 		fputs("{\"messages\":[", cli_out);
 	do {
+		request->limit = page_size(wanted, printed);
 		r = print_page(run, &printed, &next, err);
 		request->after = next;
-	} while (r == ROGER_OK && all && next.length && !ferror(cli_out));
+	} while (r == ROGER_OK && next.length && (!wanted || printed < wanted) && !ferror(cli_out));
 	if (r < 0)
 		return r;
 	print_end(run, printed, next);
