@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/id.h"
-#include "store/lines.h"
+#include "store/decoder.h"
 #include "systems/message.h"
 
 /* What the tables hold of a message that came before. */
@@ -502,58 +502,36 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	return archive_new(index, message, position, line, err);
 }
 
-static int take_line(struct rg_index *index, struct rg_arena *arena, const struct rg_line *line,
-		     struct roger_err *err)
+static int take_line(struct rg_index *index, const struct rg_decoded *decoded, struct roger_err *err)
 {
-	struct roger_message message;
-	struct rg_json *json;
-	int r;
+	struct rg_index_progress *progress = &index->progress;
+	const struct rg_line *line = &decoded->line;
 
-	index->progress.lines++;
-	r = line->too_long ? ROGER_EDATA : rg_message_read(line->text, &json, arena, &message, NULL);
-	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
-	if (r < 0) {
-		index->progress.strays++;
-		return ROGER_OK;
-	}
-	r = take_message(index, &message, line, err);
-	rg_json_free(json);
-	return r;
+	progress->lines++;
+	progress->offset = (int64_t)(line->offset + line->length + 1);
+	progress->last_offset = (int64_t)line->offset;
+	progress->last_length = line->too_long ? 0 : (int64_t)line->length;
+	if (decoded->is_message)
+		return take_message(index, &decoded->message, line, err);
+	progress->strays++;
+	return ROGER_OK;
 }
 
 /* --------------------------------------------------------------- lines -- */
 
-static int take_lines(struct rg_index *index, struct rg_lines *lines, struct roger_err *err)
+static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64_t end, struct roger_err *err)
 {
-	struct rg_arena *arena = NULL;
-	struct rg_line line;
-	bool found;
+	const struct rg_decoded *decoded;
 	int r;
 
-	for (;;) {
-		r = rg_lines_next(lines, &line, &found, err);
-		if (r < 0 || !found)
-			break;
-		/* Lists and raw JSON of many lines share an arena for a while. */
-		if (index->progress.lines % 256 == 0)
-			arena = rg_arena_free(arena);
-		if (index->progress.lines % 8192 == 0 && !rg_index_tell(index, "index", (int64_t)line.offset, (int64_t)lines->end)) {
-			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
-			break;
-		}
-		if (!arena && !(arena = rg_arena_new())) {
-			r = rg_fail_memory(err);
-			break;
-		}
-		r = take_line(index, arena, &line, err);
+	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
+		if (index->progress.lines % 8192 == 0 &&
+		    !rg_index_tell(index, "index", (int64_t)decoded->line.offset, (int64_t)end))
+			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+		r = take_line(index, decoded, err);
 		if (r < 0)
 			break;
-		index->progress.offset = (int64_t)lines->at;
-		index->progress.last_offset = (int64_t)line.offset;
-		index->progress.last_length = line.too_long ? 0 : (int64_t)line.length;
 	}
-	rg_arena_free(arena);
 	return r;
 }
 
@@ -579,11 +557,14 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	struct rg_index_progress before = index->progress;
-	struct rg_lines lines;
+	struct rg_decoder *decoder;
 	int r;
 
-	rg_lines_init(&lines, rg_journal_file(index->journal), (uint64_t)before.offset, end);
-	r = take_lines(index, &lines, err);
+	r = rg_decoder_open(rg_journal_file(index->journal), (uint64_t)before.offset, end, &decoder, err);
+	if (r < 0)
+		return r;
+	r = take_lines(index, decoder, end, err);
+	rg_decoder_close(decoder);
 	if (r == ROGER_OK)
 		r = flush_deltas(index, err);
 	if (r == ROGER_OK)
@@ -591,7 +572,6 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = save_progress(index, err);
 	clear_deltas(&index->deltas);
-	rg_lines_deinit(&lines);
 	if (r < 0)
 		index->progress = before;
 	return r;
