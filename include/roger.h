@@ -102,8 +102,8 @@ struct roger_message {
 	int64_t archived_at_ms;
 	struct roger_str archive_reason;
 	struct roger_str unknown; /* members roger does not know: "a":1,"b":2 */
-	struct roger_str chain;   /* as read; the journal writes its own */
-	int64_t position;         /* line of messages.jsonl where it first stood; not stored */
+	struct roger_str chain;	  /* as read; the journal writes its own */
+	int64_t position;	  /* line of messages.jsonl where it first stood; not stored */
 };
 
 struct roger_messages {
@@ -120,7 +120,7 @@ struct roger_agent {
 	int64_t last_sent_at_ms;
 };
 
-struct roger_agents {
+struct roger_agent_list {
 	const struct roger_agent *items;
 	size_t count;
 };
@@ -142,13 +142,13 @@ struct roger_send_request {
 	struct roger_str from;
 	struct roger_strs to; /* agents, groups, or all */
 	struct roger_str content;
-	struct roger_str issue;    /* "": general */
-	int type;                  /* enum roger_type */
-	int64_t run_counter;       /* 0: 1 */
+	struct roger_str issue;	   /* "": general */
+	int type;		   /* enum roger_type */
+	int64_t run_counter;	   /* 0: 1 */
 	struct roger_str metadata; /* a JSON object as text */
 	struct roger_str reply_to;
 	struct roger_str key; /* task:verb:cycle; sent at most once per sender */
-	bool dry_run;         /* check everything, store nothing */
+	bool dry_run;	      /* check everything, store nothing */
 };
 struct roger_receipt {
 	struct roger_str id;
@@ -165,9 +165,9 @@ struct roger_send_reply {
 	int64_t seq;
 	int64_t epoch;
 	int64_t created_at_ms;
-	bool duplicate;           /* the key was sent before: this is its first result */
-	int64_t archived;         /* messages moved out to keep the limits */
-	struct roger_strs notes;  /* for people: names never seen, and the like */
+	bool duplicate;		 /* the key was sent before: this is its first result */
+	int64_t archived;	 /* messages moved out to keep the limits */
+	struct roger_strs notes; /* for people: names never seen, and the like */
 };
 
 /* send_many: many sends, one append, one sync; all are stored or none. */
@@ -188,13 +188,13 @@ struct roger_inbox_request {
 	struct roger_str agent;
 	struct roger_str issue; /* "": every issue */
 	struct roger_str from;
-	int64_t limit;   /* 0: 50 */
+	int64_t limit;	 /* 0: 50 */
 	int64_t wait_ms; /* receive only: how long to wait for something */
 };
 struct roger_inbox_reply {
 	void *memory;
 	struct roger_messages messages; /* first in, first out */
-	int64_t unread;                 /* still unread, those above included by inbox */
+	int64_t unread;			/* still unread, those above included by inbox */
 };
 
 /* wait: block until unread mail is there.  messages carry no content. */
@@ -217,7 +217,7 @@ struct roger_claim_request {
 	struct roger_str agent;
 	struct roger_str worker; /* who holds the lease; "": the agent's name */
 	struct roger_str issue;
-	int64_t limit;    /* 0: 1 */
+	int64_t limit;	  /* 0: 1 */
 	int64_t lease_ms; /* 0: 5 minutes */
 };
 struct roger_ack_request {
@@ -228,8 +228,8 @@ struct roger_ack_request {
 struct roger_messages_reply {
 	void *memory;
 	struct roger_messages messages;
-	bool more;                /* list and search: the limit cut the answer */
-	struct roger_str next;    /* give this as after to go on */
+	bool more;	       /* list and search: the limit cut the answer */
+	struct roger_str next; /* give this as after to go on */
 };
 
 /* show, thread. */
@@ -250,9 +250,9 @@ struct roger_list_request {
 	int64_t since_ms;
 	int64_t until_ms;
 	struct roger_str key;
-	bool newest;            /* newest first */
+	bool newest;		/* newest first */
 	struct roger_str after; /* id of the last message already seen */
-	int64_t limit;          /* 0: 1000 */
+	int64_t limit;		/* 0: 1000 */
 };
 struct roger_count_reply {
 	void *memory;
@@ -265,7 +265,7 @@ struct roger_empty_request {
 };
 struct roger_agents_reply {
 	void *memory;
-	struct roger_agents agents;
+	struct roger_agent_list agents;
 };
 struct roger_session_request {
 	bool fresh; /* open a new session: counters and last seen empty */
@@ -273,20 +273,20 @@ struct roger_session_request {
 struct roger_session_reply {
 	void *memory;
 	int64_t epoch;
-	struct roger_agents agents;
+	struct roger_agent_list agents;
 };
 struct roger_archive_request {
 	struct roger_strs ids;
-	struct roger_str issue;  /* or: everything of an issue */
+	struct roger_str issue;	 /* or: everything of an issue */
 	struct roger_str reason; /* "": "archived by hand" */
-	bool unread;             /* unread messages too */
+	bool unread;		 /* unread messages too */
 	bool dry_run;
 };
 struct roger_cleanup_request {
 	struct roger_str issue; /* "": every issue */
-	int64_t max_age_days;   /* 0: as configured */
+	int64_t max_age_days;	/* 0: as configured */
 	int64_t keep_per_phase; /* 0: as configured */
-	int64_t keep_runs;      /* 0: as configured */
+	int64_t keep_runs;	/* 0: as configured */
 	bool dry_run;
 };
 struct roger_archive_reply {
@@ -324,10 +324,10 @@ struct roger_rebuild_reply {
 	int64_t strays;
 };
 enum roger_finding_kind {
-	ROGER_ALTERED,   /* damage: what stands here is not what was written */
-	ROGER_STRAY,     /* a line that is no message, left where it is */
-	ROGER_FOREIGN,   /* a line another program wrote in place of ours */
-	ROGER_TORN,      /* the last line is unfinished; the next send fences it */
+	ROGER_ALTERED, /* damage: what stands here is not what was written */
+	ROGER_STRAY,   /* a line that is no message, left where it is */
+	ROGER_FOREIGN, /* a line another program wrote in place of ours */
+	ROGER_TORN,    /* the last line is unfinished; the next send fences it */
 };
 struct roger_finding {
 	int kind; /* enum roger_finding_kind */
@@ -391,8 +391,8 @@ ROGER_API const char *roger_notice(const struct roger *roger);
 typedef bool roger_progress(void *context, const char *what, int64_t done, int64_t total);
 ROGER_API void roger_on_progress(struct roger *roger, roger_progress *tell, void *context);
 
-#define ROGER_VERB(verb, request, reply)                                                          \
-	ROGER_API int roger_##verb(struct roger *roger, const struct request *request_,           \
+#define ROGER_VERB(verb, request, reply)                                                           \
+	ROGER_API int roger_##verb(struct roger *roger, const struct request *request_,            \
 				   struct reply *ret_reply, struct roger_err *err)
 
 ROGER_VERB(send, roger_send_request, roger_send_reply);
@@ -444,10 +444,10 @@ enum roger_kind {
 
 enum roger_field_flag {
 	ROGER_REQUIRED = 1 << 0,
-	ROGER_SPARE = 1 << 1,  /* left out when unset; otherwise written as null */
-	ROGER_PLACE = 1 << 2,  /* on a command line it needs no option */
-	ROGER_HIDDEN = 1 << 3, /* not part of the outside form */
-	ROGER_SELF = 1 << 4,   /* who the caller is: --as, ROGER_AGENT */
+	ROGER_SPARE = 1 << 1,	/* left out when unset; otherwise written as null */
+	ROGER_PLACE = 1 << 2,	/* on a command line it needs no option */
+	ROGER_HIDDEN = 1 << 3,	/* not part of the outside form */
+	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
 };
 
@@ -456,7 +456,7 @@ struct roger_field {
 	enum roger_kind kind;
 	size_t offset;
 	unsigned flags;
-	const char *const *names;         /* ROGER_ENUM, ends with NULL */
+	const char *const *names;	   /* ROGER_ENUM, ends with NULL */
 	const struct roger_record *record; /* ROGER_RECORDS */
 	const char *help;
 };
@@ -468,7 +468,7 @@ struct roger_record {
 };
 
 enum roger_op_flag {
-	ROGER_WRITES = 1 << 0,       /* changes what is stored */
+	ROGER_WRITES = 1 << 0,	     /* changes what is stored */
 	ROGER_NO_WORKSPACE = 1 << 1, /* works without one */
 };
 

@@ -54,7 +54,8 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 	       struct roger_err *err)
 {
 	if (!op || !request || !ret_reply)
-		return rg_fail(err, ROGER_EUSAGE, 0, "roger_call: expected a verb, a request and a place for the reply");
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "roger_call: expected a verb, a request and a place for the reply");
 	return rg_op_run(op, roger, request, ret_reply, err);
 }
 
@@ -86,11 +87,11 @@ int roger_init(const struct roger_init_request *request, struct roger_init_reply
 	return roger_call(NULL, &rg_op_init, request, ret_reply, err);
 }
 
-#define VERB(verb, request, reply)                                                                             \
-	int roger_##verb(struct roger *roger, const struct request *request_, struct reply *ret_reply,         \
-			 struct roger_err *err)                                                                \
-	{                                                                                                      \
-		return roger_call(roger, &rg_op_##verb, request_, ret_reply, err);                             \
+#define VERB(verb, request, reply)                                                                 \
+	int roger_##verb(struct roger *roger, const struct request *request_,                      \
+			 struct reply *ret_reply, struct roger_err *err)                           \
+	{                                                                                          \
+		return roger_call(roger, &rg_op_##verb, request_, ret_reply, err);                 \
 	}
 
 VERB(send, roger_send_request, roger_send_reply)

@@ -82,7 +82,8 @@ bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_s
 }
 
 /* Room doubles at every power of two, so a list of n costs at most 2n. */
-void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count, size_t item_size)
+void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
+		    size_t item_size)
 {
 	void *items, *grown;
 

@@ -21,6 +21,7 @@ void *rg_arena_get(struct rg_arena *arena, size_t size);
 RG_CHECKED bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret);
 
 /* A list that grows by one: the place of the new item, zeroed; NULL: out of memory. */
-void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count, size_t item_size);
+void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
+		    size_t item_size);
 
 #endif

@@ -50,8 +50,8 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
 	era = (year >= 0 ? year : year - 399) / 400;
 	year_of_era = year - era * 400;
 	day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
-	       719468;
+	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
+	       day_of_year - 719468;
 }
 
 void rg_clock_print_utc(int64_t ms, char *to)
@@ -63,9 +63,10 @@ void rg_clock_print_utc(int64_t ms, char *to)
 		snprintf(to, 32, "%lld", (long long)ms);
 		return;
 	}
-	snprintf(to, 32, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ", (unsigned)(tm.tm_year + 1900) % 10000,
-		 (unsigned)(tm.tm_mon + 1) % 100, (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100,
-		 (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100, (unsigned)(ms % 1000));
+	snprintf(to, 32, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
+		 (unsigned)(tm.tm_year + 1900) % 10000, (unsigned)(tm.tm_mon + 1) % 100,
+		 (unsigned)tm.tm_mday % 100, (unsigned)tm.tm_hour % 100, (unsigned)tm.tm_min % 100,
+		 (unsigned)tm.tm_sec % 100, (unsigned)(ms % 1000));
 }
 
 /* Exactly count digits at *at. */
@@ -131,14 +132,15 @@ static bool read_instant(struct roger_str text, int64_t *ret_ms)
 	bool leap;
 	size_t at = 0;
 
-	if (!digits(text, &at, 4, &year) || !mark(text, &at, '-') || !digits(text, &at, 2, &month) ||
-	    !mark(text, &at, '-') || !digits(text, &at, 2, &day))
+	if (!digits(text, &at, 4, &year) || !mark(text, &at, '-') ||
+	    !digits(text, &at, 2, &month) || !mark(text, &at, '-') || !digits(text, &at, 2, &day))
 		return false;
 
 	if (at < text.length) {
 		if (!mark(text, &at, 'T') && !mark(text, &at, 't') && !mark(text, &at, ' '))
 			return false;
-		if (!digits(text, &at, 2, &hour) || !mark(text, &at, ':') || !digits(text, &at, 2, &minute))
+		if (!digits(text, &at, 2, &hour) || !mark(text, &at, ':') ||
+		    !digits(text, &at, 2, &minute))
 			return false;
 		if (mark(text, &at, ':') &&
 		    (!digits(text, &at, 2, &second) || !read_fraction(text, &at, &ms)))
@@ -151,8 +153,10 @@ static bool read_instant(struct roger_str text, int64_t *ret_ms)
 	if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 60 ||
 	    day > days_in[month - 1] + (month == 2 && leap))
 		return false;
-	*ret_ms = (days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset) * 1000 +
-		  ms;
+	*ret_ms =
+		(days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset) *
+			1000 +
+		ms;
 	return true;
 }
 
@@ -161,7 +165,8 @@ bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms)
 	static const struct {
 		const char *unit;
 		int64_t ms;
-	} units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 }, { "", 1000 } };
+	} units[] = { { "ms", 1 },	{ "s", 1000 },	   { "m", 60000 },
+		      { "h", 3600000 }, { "d", 86400000 }, { "", 1000 } };
 	size_t length = 0, i;
 	int64_t number, span;
 
@@ -170,10 +175,11 @@ bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms)
 	if (!rg_str_number((struct roger_str){ text.data, length }, &number))
 		return false;
 	for (i = 0; i < sizeof units / sizeof *units; i++)
-		if (rg_str_is((struct roger_str){ text.data + length, text.length - length }, units[i].unit))
+		if (rg_str_is((struct roger_str){ text.data + length, text.length - length },
+			      units[i].unit))
 			break;
-	if (i == sizeof units / sizeof *units || __builtin_mul_overflow(number, units[i].ms, &span) ||
-	    span > RG_TIME_MS_MAX)
+	if (i == sizeof units / sizeof *units ||
+	    __builtin_mul_overflow(number, units[i].ms, &span) || span > RG_TIME_MS_MAX)
 		return false;
 	*ret_ms = span;
 	return true;

@@ -38,7 +38,8 @@ static void fill(struct roger_err *err, enum roger_code code, int system_errno, 
 
 	used = strlen(err->message);
 	if (system_errno)
-		snprintf(err->message + used, sizeof err->message - used, ": %s", strerror(system_errno));
+		snprintf(err->message + used, sizeof err->message - used, ": %s",
+			 strerror(system_errno));
 	tidy(err->message);
 }
 

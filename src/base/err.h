@@ -30,7 +30,7 @@ int rg_fail_memory(struct roger_err *err);
 enum roger_code rg_code_of_create(int system_errno);
 
 /* A broken promise between our own functions; stays on in release builds. */
-#define rg_assert(condition)                                                                      \
+#define rg_assert(condition)                                                                       \
 	((condition) ? (void)0 : rg_assert_failed(#condition, __FILE__, __LINE__))
 _Noreturn void rg_assert_failed(const char *condition, const char *file, int line);
 

@@ -20,7 +20,8 @@ static size_t change(char a, char b)
 /* Optimal string alignment, three rows at a time, in half steps. */
 static size_t half_steps(struct roger_str a, struct roger_str b)
 {
-	size_t rows[3][WORD_BYTES_MAX + 1], *before = rows[0], *last = rows[1], *now = rows[2], *spare;
+	size_t rows[3][WORD_BYTES_MAX + 1], *before = rows[0], *last = rows[1], *now = rows[2],
+					    *spare;
 	size_t i, j;
 
 	for (j = 0; j <= b.length; j++)
@@ -30,7 +31,8 @@ static size_t half_steps(struct roger_str a, struct roger_str b)
 		for (j = 1; j <= b.length; j++) {
 			now[j] = least(last[j - 1] + change(a.data[i - 1], b.data[j - 1]),
 				       least(last[j], now[j - 1]) + STEP);
-			if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1])
+			if (i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] &&
+			    a.data[i - 2] == b.data[j - 1])
 				now[j] = least(now[j], before[j - 2] + STEP);
 		}
 		spare = before, before = last, last = now, now = spare;
@@ -49,5 +51,8 @@ bool rg_is_near(struct roger_str typed, struct roger_str known)
 {
 	size_t distance = rg_distance(typed, known);
 
-	return distance <= (typed.length < 4 ? 1 : typed.length < 8 ? 2 : 3) && distance < known.length;
+	return distance <= (typed.length < 4   ? 1
+			    : typed.length < 8 ? 2
+					       : 3) &&
+	       distance < known.length;
 }

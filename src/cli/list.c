@@ -19,6 +19,8 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 	r = roger_call(run->roger, op, run->request, &reply, err);
 	if (r < 0)
 		return r;
+	if (run->form == CLI_JSON && *printed == 0)
+		fputs("{\"messages\":[", cli_out);
 	for (i = 0; i < reply.messages.count; i++) {
 		if (run->form == CLI_HUMAN) {
 			cli_print_summary(&reply.messages.items[i]);
@@ -75,8 +77,6 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	struct roger_str next;
 	int r;
 
-	if (run->form == CLI_JSON)
-		fputs("{\"messages\":[", cli_out);
 	do {
 		request->limit = page_size(wanted, printed);
 		r = print_page(run, &printed, &next, err);

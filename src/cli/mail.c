@@ -93,7 +93,7 @@ void cli_print_summary(const struct roger_message *message)
 	fputs("  ", cli_out);
 	cli_print_text(cli_out, message->id, false);
 	fprintf(cli_out, "%s %s ", cli_style(CLI_PLAIN),
-	       message->read || message->archived_at_ms ? " " : "*");
+		message->read || message->archived_at_ms ? " " : "*");
 	print_route(message);
 	fprintf(cli_out, "  %s%s  ", cli_style(CLI_CYAN), type_name(message));
 	cli_print_text(cli_out, message->issue_id, false);
@@ -129,7 +129,7 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 	print_messages(&reply->messages);
 	if (more > 0)
 		fprintf(cli_out, "\n%s%lld more unread%s\n", cli_style(CLI_DIM), (long long)more,
-		       cli_style(CLI_PLAIN));
+			cli_style(CLI_PLAIN));
 }
 
 static int exit_of_inbox(const void *reply)

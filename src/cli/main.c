@@ -1,5 +1,6 @@
 /* roger's command line: find the command, parse, call, print, exit. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -143,7 +144,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	int status = cli_exit_of(code);
 	const struct error_object object = { status, rg_str(code_name(status)),
 					     rg_str(err->message), rg_str(err->member),
-					     status == CLI_RETRY || status == CLI_IO };
+					     status == CLI_RETRY };
 	struct rg_buf line;
 
 	cli_progress_end();
@@ -161,17 +162,26 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	rg_buf_deinit(&line);
 }
 
-/* What was printed must have arrived. */
+/*
+ * What was printed must have arrived.  Where standard output was closed
+ * beforehand nobody wants to hear, and the status tells.
+ */
 static int flush_output(const struct cli_run *run, int status)
 {
+	const struct roger_op *op = run->command ? cli_op(run->command) : NULL;
 	struct roger_err err;
 
 	errno = 0;
 	if (fflush(cli_out) == 0 && !ferror(cli_out))
 		return status;
+	if (errno == EBADF || fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		return status;
 	if (errno == EPIPE)
 		return status ? status : CLI_IO;
-	rg_fail(&err, ROGER_EIO, errno, "write to standard output");
+	rg_fail(&err, ROGER_EIO, errno, "%swrite to standard output",
+		op && (op->flags & ROGER_WRITES) && status == CLI_DONE
+			? "done, but the answer was lost: "
+			: "");
 	print_error(run, ROGER_EIO, &err);
 	return CLI_IO;
 }
@@ -265,8 +275,24 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	return flush_output(run, status);
 }
 
-static int no_such_command(const char *word)
+/* How answers are wanted is known before anything can go wrong. */
+static enum cli_form wanted_form(int argc, char **argv)
 {
+	enum cli_form form = CLI_HUMAN;
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			form = CLI_JSON;
+		else if (strcmp(argv[i], "--jsonl") == 0)
+			form = CLI_JSONL;
+	}
+	return form;
+}
+
+static int no_such_command(const struct cli_run *run, const char *word)
+{
+	struct roger_err err;
 	const char *nearest = NULL;
 	size_t least = SIZE_MAX, distance, i;
 
@@ -277,12 +303,12 @@ static int no_such_command(const char *word)
 			nearest = cli_commands[i]->name;
 		}
 	}
-	fputs("roger: no command '", stderr);
-	cli_print_text(stderr, rg_str(word), false);
 	if (nearest)
-		fprintf(stderr, "'; did you mean '%s'?\n", nearest);
+		rg_fail(&err, ROGER_EUSAGE, 0, "no command '%.64s'; did you mean '%s'?", word,
+			nearest);
 	else
-		fputs("'; see `roger --help`\n", stderr);
+		rg_fail(&err, ROGER_EUSAGE, 0, "no command '%.64s'; see `roger --help`", word);
+	print_error(run, ROGER_EUSAGE, &err);
 	return CLI_USAGE;
 }
 
@@ -322,7 +348,7 @@ static int no_command(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	int word = find_word(argc, argv), status;
-	struct cli_run run = { 0 };
+	struct cli_run run = { .form = wanted_form(argc, argv) };
 
 	/* A closed pipe is an error of a write, not a death in the middle of something. */
 	signal(SIGPIPE, SIG_IGN);
@@ -335,7 +361,7 @@ int main(int argc, char **argv)
 		return no_command(argc, argv);
 	run.command = cli_find_command(rg_str(argv[word]));
 	if (!run.command)
-		return no_such_command(argv[word]);
+		return no_such_command(&run, argv[word]);
 	run.arena = rg_arena_new();
 	if (!run.arena) {
 		fputs("roger: out of memory\n", stderr);

@@ -264,7 +264,9 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
 			continue;
 		keep = needed_after(field, run->request);
-		while (used < count && (field->kind != ROGER_TEXTS || count - used > keep)) {
+		while (used < count &&
+		       (field->kind != ROGER_TEXTS || count - used > keep ||
+			((field->flags & ROGER_REQUIRED) && rg_field_unset(field, run->request)))) {
 			r = rg_record_set(field, parser->places.items[used++], rg_clock_ms(),
 					  run->request, run->arena, err);
 			if (r < 0)

@@ -1,5 +1,6 @@
 /* send: the text from a word, a file or standard input; --batch sends JSON lines. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -75,6 +76,8 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 	if (cli_given(run, "file") && cli_given(run, "batch"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "--file and --batch exclude each other");
 	/* Before the words are placed: with the text given, all of them are recipients. */
+	if (cli_given(run, "batch"))
+		request_of(run)->content = RG_STR("-");
 	return cli_given(run, "file") ? read_file(run, cli_value(run, "file").data, err) : ROGER_OK;
 }
 
@@ -133,12 +136,19 @@ static int send_one(struct cli_run *run, struct roger_err *err)
 
 /* -------------------------------------------------------------- a batch -- */
 
+enum { FIELDS_MAX = 24 };
+
 struct batch {
 	struct cli_run *run;
+	struct roger_record record; /* of a line: what the command line gives is not required */
+	struct roger_field fields[FIELDS_MAX];
 	struct rg_arena *arena; /* of the group */
 	struct rg_json *documents[GROUP];
 	struct roger_send_request items[GROUP];
+	int64_t lines[GROUP]; /* where each item stood */
 	size_t count;
+	struct rg_buf input;
+	size_t input_at;
 	int64_t line;	  /* last one read */
 	int64_t sent;	  /* sends done */
 	int64_t stored;	  /* messages on disk */
@@ -154,6 +164,31 @@ static void clear_group(struct batch *batch)
 	batch->arena = rg_arena_free(batch->arena);
 }
 
+/* Name the line; say what of the batch is done. */
+static int fail_line(const struct batch *batch, int64_t line, int code, const char *message,
+		     struct roger_err *err)
+{
+	struct roger_err inner = *err;
+	char text[300];
+
+	snprintf(text, sizeof text, "%s", message);
+	return rg_fail_member(err, (enum roger_code)code, inner.member,
+			      "line %lld: %s; %lld sends before it are stored, nothing else",
+			      (long long)line, text, (long long)batch->sent);
+}
+
+/* An error of the group names an item by its place: find its line. */
+static int fail_group(const struct batch *batch, int code, struct roger_err *err)
+{
+	size_t item = 1;
+	int skip = 0;
+
+	if (sscanf(err->message, "message %zu: %n", &item, &skip) < 1 || item < 1 ||
+	    item > batch->count)
+		item = 1;
+	return fail_line(batch, batch->lines[item - 1], code, err->message + skip, err);
+}
+
 static int flush_group(struct batch *batch, struct roger_err *err)
 {
 	struct roger_send_many_request request = { .from = request_of(batch->run)->from,
@@ -167,7 +202,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 		return ROGER_OK;
 	r = roger_send_many(batch->run->roger, &request, &reply, err);
 	if (r < 0)
-		return r;
+		return fail_group(batch, r, err);
 	for (i = 0; i < reply.count; i++) {
 		batch->repeated += reply.items[i].duplicate;
 		if (batch->run->form == CLI_JSONL)
@@ -180,6 +215,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	batch->stored += reply.stored;
 	roger_reply_free(&reply);
 	clear_group(batch);
+	fflush(cli_out);
 	cli_progress(NULL, "send", batch->bytes, batch->total_bytes);
 	return ROGER_OK;
 }
@@ -201,7 +237,6 @@ static void add_defaults(const struct cli_run *run, struct roger_send_request *i
 static int add_line(struct batch *batch, struct roger_str line, struct roger_err *err)
 {
 	struct roger_send_request *item = &batch->items[batch->count];
-	struct roger_record record = *cli_op(batch->run->command)->request;
 	struct rg_json *json;
 	int r;
 
@@ -211,50 +246,118 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	r = rg_json_read(line, &json, err);
 	if (r < 0)
 		return r;
+	batch->lines[batch->count] = batch->line;
 	batch->documents[batch->count++] = json;
-	if (request_of(batch->run)->to.count)
-		record.fields = cli_op(batch->run->command)->request->fields;
-	r = rg_record_decode(&record, rg_json_root(json), item, batch->arena, err);
+	r = rg_record_decode(&batch->record, rg_json_root(json), item, batch->arena, err);
 	if (r == ROGER_OK)
 		add_defaults(batch->run, item);
 	return r;
 }
 
-/* Name the line; say what of the batch is done. */
-static int fail_line(const struct batch *batch, int code, struct roger_err *err)
+/* Nothing to read just now: whoever feeds us may be waiting for the receipts of what it sent. */
+static bool input_pauses(void)
 {
-	struct roger_err inner = *err;
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 
-	return rg_fail_member(err, (enum roger_code)code, inner.member,
-			      "line %lld: %.300s; %lld sends before it are stored, none after",
-			      (long long)batch->line, inner.message, (long long)batch->sent);
+	return poll(&input, 1, 0) == 0;
+}
+
+static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
+{
+	char *room;
+	ssize_t got;
+
+	if (batch->input_at) {
+		memmove(batch->input.data, batch->input.data + batch->input_at,
+			batch->input.length - batch->input_at);
+		batch->input.length -= batch->input_at;
+		batch->input_at = 0;
+	}
+	room = rg_buf_room(&batch->input, 65536);
+	if (!room)
+		return rg_fail(err, ROGER_EDATA, 0, "line %lld: longer than %d bytes",
+			       (long long)batch->line + 1, RG_LINE_BYTES_MAX);
+	do
+		got = read(STDIN_FILENO, room, 65536);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return rg_fail(err, ROGER_EIO, errno, "read standard input");
+	batch->input.length += (size_t)got;
+	*ret_more = got > 0;
+	return ROGER_OK;
+}
+
+/* The next line without its newline; the last one may lack it. */
+static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_found,
+		     struct roger_err *err)
+{
+	struct roger_str ahead;
+	const char *newline;
+	bool more = true;
+	int r;
+
+	for (;;) {
+		ahead = (struct roger_str){ batch->input.data + batch->input_at,
+					    batch->input.length - batch->input_at };
+		newline = ahead.length ? memchr(ahead.data, '\n', ahead.length) : NULL;
+		if (newline || !more)
+			break;
+		if (batch->count && input_pauses()) {
+			r = flush_group(batch, err);
+			if (r < 0)
+				return r;
+		}
+		r = read_more(batch, &more, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_found = ahead.length > 0;
+	*ret_line = (struct roger_str){ ahead.data,
+					newline ? (size_t)(newline - ahead.data) : ahead.length };
+	batch->input_at += ret_line->length + (newline != NULL);
+	batch->bytes += (int64_t)ret_line->length + 1;
+	batch->line += *ret_found;
+	return ROGER_OK;
 }
 
 static int send_lines(struct batch *batch, struct roger_err *err)
 {
-	size_t capacity = 0;
-	char *line = NULL;
-	ssize_t length;
-	int r = ROGER_OK;
+	struct roger_str line;
+	bool found;
+	int r;
 
-	errno = 0;
-	while (r == ROGER_OK && (length = getline(&line, &capacity, stdin)) > 0) {
-		batch->line++;
-		batch->bytes += length;
-		if (line[length - 1] == '\n')
-			length--;
-		if (length == 0)
-			continue;
-		r = add_line(batch, (struct roger_str){ line, (size_t)length }, err);
+	for (;;) {
+		r = next_line(batch, &line, &found, err);
 		if (r < 0)
-			r = fail_line(batch, r, err);
-		else if (batch->count == GROUP)
+			return r;
+		if (!found)
+			return flush_group(batch, err);
+		if (line.length == 0)
+			continue;
+		r = add_line(batch, line, err);
+		if (r < 0)
+			return fail_line(batch, batch->line, r, err->message, err);
+		if (batch->count == GROUP)
 			r = flush_group(batch, err);
+		if (r < 0)
+			return r;
 	}
-	if (r == ROGER_OK && ferror(stdin))
-		r = rg_fail(err, ROGER_EIO, errno, "read standard input");
-	free(line);
-	return r == ROGER_OK ? flush_group(batch, err) : r;
+}
+
+/* The verb's request; recipients that the command line names need not stand in every line. */
+static void make_record(struct batch *batch)
+{
+	const struct roger_record *record = cli_op(batch->run->command)->request;
+	size_t i;
+
+	for (i = 0; record->fields[i].name; i++) {
+		rg_assert(i + 1 < FIELDS_MAX);
+		batch->fields[i] = record->fields[i];
+		if (strcmp(record->fields[i].name, "to") == 0 && request_of(batch->run)->to.count)
+			batch->fields[i].flags &= ~(unsigned)ROGER_REQUIRED;
+	}
+	batch->record = *record;
+	batch->record.fields = batch->fields;
 }
 
 struct batch_summary {
@@ -280,12 +383,15 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	if (!batch)
 		return rg_fail_memory(err);
 	batch->run = run;
+	rg_buf_init(&batch->input, RG_LINE_BYTES_MAX);
+	make_record(batch);
 	if (lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
 		batch->total_bytes = lseek(STDIN_FILENO, 0, SEEK_END);
 		lseek(STDIN_FILENO, 0, SEEK_SET);
 	}
 	r = send_lines(batch, err);
 	clear_group(batch);
+	rg_buf_deinit(&batch->input);
 	cli_progress_end();
 	summary = (struct batch_summary){ batch->sent, batch->stored, batch->repeated };
 	free(batch);
@@ -295,8 +401,8 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 		cli_print_reply(run, &summary_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)
 		fprintf(cli_out, "%lld sends, %lld messages stored, %lld known already\n",
-		       (long long)summary.sent, (long long)summary.stored,
-		       (long long)summary.repeated);
+			(long long)summary.sent, (long long)summary.stored,
+			(long long)summary.repeated);
 	return ROGER_OK;
 }
 

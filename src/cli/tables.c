@@ -38,22 +38,23 @@ const struct cli_command cli_init = {
 
 /* ------------------------------------------------------ agents, session -- */
 
-static void print_agent_table(const struct roger_agents *agents)
+static void print_agent_table(const struct roger_agent_list *agents)
 {
 	size_t width = 5, i;
 
 	for (i = 0; i < agents->count; i++)
 		if (agents->items[i].name.length > width)
 			width = agents->items[i].name.length;
-	fprintf(cli_out, "%s%-*s  %6s  %8s  %8s  %8s  %s%s\n", cli_style(CLI_BOLD), (int)width, "agent", "#",
-	       "sent", "received", "unread", "last sent", cli_style(CLI_PLAIN));
+	fprintf(cli_out, "%s%-*s  %6s  %8s  %8s  %8s  %s%s\n", cli_style(CLI_BOLD), (int)width,
+		"agent", "#", "sent", "received", "unread", "last sent", cli_style(CLI_PLAIN));
 	for (i = 0; i < agents->count; i++) {
 		cli_print_padded(cli_out, agents->items[i].name, width);
-		fprintf(cli_out, "  %6lld  %8lld  %8lld  %s%8lld%s  ", (long long)agents->items[i].seq,
-		       (long long)agents->items[i].sent, (long long)agents->items[i].received,
-		       agents->items[i].unread ? cli_style(CLI_YELLOW) : "",
-		       (long long)agents->items[i].unread,
-		       agents->items[i].unread ? cli_style(CLI_PLAIN) : "");
+		fprintf(cli_out, "  %6lld  %8lld  %8lld  %s%8lld%s  ",
+			(long long)agents->items[i].seq, (long long)agents->items[i].sent,
+			(long long)agents->items[i].received,
+			agents->items[i].unread ? cli_style(CLI_YELLOW) : "",
+			(long long)agents->items[i].unread,
+			agents->items[i].unread ? cli_style(CLI_PLAIN) : "");
 		cli_print_time(cli_out, agents->items[i].last_sent_at_ms);
 		fputc('\n', cli_out);
 	}
@@ -176,12 +177,13 @@ static void print_archived(const struct cli_run *run, const void *reply_)
 	const struct roger_archive_reply *reply = reply_;
 
 	fprintf(cli_out, "%lld %s", (long long)reply->archived,
-	       reply->archived == 1 ? "message" : "messages");
+		reply->archived == 1 ? "message" : "messages");
 	fputs(strcmp(run->command->name, "delete") == 0 ? " deleted" : " archived", cli_out);
 	if (reply->by_age || reply->by_count || reply->by_run)
-		fprintf(cli_out, " (%lld too old, %lld with enough newer ones, %lld of earlier runs)",
-		       (long long)reply->by_age, (long long)reply->by_count,
-		       (long long)reply->by_run);
+		fprintf(cli_out,
+			" (%lld too old, %lld with enough newer ones, %lld of earlier runs)",
+			(long long)reply->by_age, (long long)reply->by_count,
+			(long long)reply->by_run);
 	if (reply->kept_unread)
 		fprintf(cli_out, "; %lld kept because unread", (long long)reply->kept_unread);
 	fputc('\n', cli_out);
@@ -220,7 +222,7 @@ static void print_rebuild(const struct cli_run *run, const void *reply_)
 
 	(void)run;
 	fprintf(cli_out, "%lld lines read, %lld messages", (long long)reply->lines,
-	       (long long)reply->messages);
+		(long long)reply->messages);
 	if (reply->strays)
 		fprintf(cli_out, ", %lld lines that are no messages", (long long)reply->strays);
 	fputc('\n', cli_out);
@@ -231,7 +233,7 @@ static void print_finding(const struct roger_finding *finding)
 	bool damage = finding->kind == ROGER_ALTERED;
 
 	fprintf(cli_out, "%sline %lld (byte %lld)%s: ", cli_style(damage ? CLI_RED : CLI_YELLOW),
-	       (long long)finding->line, (long long)finding->byte, cli_style(CLI_PLAIN));
+		(long long)finding->line, (long long)finding->byte, cli_style(CLI_PLAIN));
 	cli_print_text(cli_out, finding->what, false);
 	fputc('\n', cli_out);
 }
@@ -245,11 +247,12 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 	for (i = 0; i < reply->findings.count; i++)
 		print_finding(&reply->findings.items[i]);
 	fprintf(cli_out, "%lld lines, %lld chained, %lld hold messages, %lld do not: ",
-	       (long long)reply->lines, (long long)reply->chained, (long long)reply->messages,
-	       (long long)reply->strays);
+		(long long)reply->lines, (long long)reply->chained, (long long)reply->messages,
+		(long long)reply->strays);
 	if (reply->damaged)
-		fprintf(cli_out, "%sdamaged in %lld %s%s\n", cli_style(CLI_RED), (long long)reply->damaged,
-		       reply->damaged == 1 ? "place" : "places", cli_style(CLI_PLAIN));
+		fprintf(cli_out, "%sdamaged in %lld %s%s\n", cli_style(CLI_RED),
+			(long long)reply->damaged, reply->damaged == 1 ? "place" : "places",
+			cli_style(CLI_PLAIN));
 	else
 		fprintf(cli_out, "%sintact%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
 }

@@ -54,7 +54,8 @@ static uint64_t mark_of(struct roger_str key)
 	unsigned mix = (unsigned)key.length * 7;
 
 	if (key.length)
-		mix += (unsigned char)key.data[0] * 3u + (unsigned char)key.data[key.length - 1] * 5u;
+		mix += (unsigned char)key.data[0] * 3u +
+		       (unsigned char)key.data[key.length - 1] * 5u;
 	return UINT64_C(1) << (mix & 63);
 }
 
@@ -124,12 +125,13 @@ int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_
 
 	if (text.length == 0)
 		return rg_fail(err, ROGER_EDATA, 0, "no JSON value");
-	doc = yyjson_read_opts((char *)(uintptr_t)text.data, text.length, YYJSON_READ_NUMBER_AS_RAW, NULL,
-			       &bad);
+	doc = yyjson_read_opts((char *)(uintptr_t)text.data, text.length, YYJSON_READ_NUMBER_AS_RAW,
+			       NULL, &bad);
 	if (!doc && bad.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return rg_fail_memory(err);
 	if (!doc)
-		return rg_fail(err, ROGER_EDATA, 0, "not JSON at byte %zu: %s", bad.pos + 1, bad.msg);
+		return rg_fail(err, ROGER_EDATA, 0, "not JSON at byte %zu: %s", bad.pos + 1,
+			       bad.msg);
 
 	r = check(yyjson_doc_get_root(doc), 1, err);
 	if (r < 0) {
@@ -177,7 +179,8 @@ enum rg_json_kind rg_json_kind(const struct rg_value *value)
 
 const char *rg_json_kind_name(enum rg_json_kind kind)
 {
-	static const char *const names[] = { "null", "false", "true", "a number", "a string", "an array", "an object" };
+	static const char *const names[] = { "null",	 "false",    "true",	 "a number",
+					     "a string", "an array", "an object" };
 
 	return names[kind];
 }
@@ -275,7 +278,9 @@ static bool must_escape(uint64_t word)
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
 	uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
 
-	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high;
+	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+		((slash - ones) & ~slash)) &
+	       high;
 }
 
 static size_t plain_bytes(const char *data, size_t length)

@@ -24,7 +24,8 @@ enum rg_json_kind {
 };
 
 /* One value and nothing else.  Err says at which byte and why, never what. */
-RG_CHECKED int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err);
+RG_CHECKED int rg_json_read(struct roger_str text, struct rg_json **ret_json,
+			    struct roger_err *err);
 struct rg_json *rg_json_free(struct rg_json *json);
 void rg_json_freep(struct rg_json **json);
 

@@ -13,7 +13,8 @@ struct list {
 
 static bool is_text(enum roger_kind kind)
 {
-	return kind == ROGER_TEXT || kind == ROGER_NAME || kind == ROGER_OBJECT || kind == ROGER_MEMBERS;
+	return kind == ROGER_TEXT || kind == ROGER_NAME || kind == ROGER_OBJECT ||
+	       kind == ROGER_MEMBERS;
 }
 
 bool rg_field_unset(const struct roger_field *field, const void *record)
@@ -46,13 +47,15 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 bool rg_name_valid(struct roger_str name)
 {
 	static const unsigned char allowed[256] = {
-		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1, ['8'] = 1,
-		['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1,
-		['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1,
-		['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1,
-		['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1, ['i'] = 1,
-		['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1, ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1,
-		['s'] = 1, ['t'] = 1, ['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['.'] = 1,
+		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,
+		['7'] = 1, ['8'] = 1, ['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1,
+		['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1,
+		['L'] = 1, ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1,
+		['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1,
+		['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1,
+		['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1,
+		['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1,
+		['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['.'] = 1,
 		['_'] = 1, ['-'] = 1, [':'] = 1, ['@'] = 1, ['/'] = 1,
 	};
 	size_t i;
@@ -69,9 +72,10 @@ int rg_name_check(const char *member, struct roger_str name, struct roger_err *e
 {
 	if (rg_name_valid(name))
 		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, member,
-			      "%s: a name is 1 to %d of letters, digits and . _ - : @ /, not starting with '-'",
-			      member, RG_NAME_CHARS_MAX);
+	return rg_fail_member(
+		err, ROGER_EDATA, member,
+		"%s: a name is 1 to %d of letters, digits and . _ - : @ /, not starting with '-'",
+		member, RG_NAME_CHARS_MAX);
 }
 
 int rg_enum_find(const char *const *names, struct roger_str name)
@@ -242,7 +246,8 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 		*(bool *)at = kind == RG_JSON_TRUE;
 		return ROGER_OK;
 	case ROGER_ENUM:
-		index = kind == RG_JSON_STRING ? rg_enum_find(field->names, rg_json_str(value)) : -1;
+		index = kind == RG_JSON_STRING ? rg_enum_find(field->names, rg_json_str(value))
+					       : -1;
 		if (index < 0)
 			return expected_name(field, err);
 		*(int *)at = index;
@@ -259,7 +264,8 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 
 static bool is_member(const struct roger_field *field, struct roger_str key)
 {
-	return !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS && rg_str_is(key, field->name);
+	return !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS &&
+	       rg_str_is(key, field->name);
 }
 
 /* The field of a member; the one behind the last is tried first, as records come in order. */
@@ -334,7 +340,8 @@ static int decode_members(const struct roger_record *type, const struct rg_value
 		if (r < 0)
 			return r;
 	}
-	if (unknown->length && !rg_arena_copy(arena, rg_buf_str(unknown), rg_field_at(keeper, record)))
+	if (unknown->length &&
+	    !rg_arena_copy(arena, rg_buf_str(unknown), rg_field_at(keeper, record)))
 		return rg_fail_memory(err);
 	return check_required(type, seen, err);
 }
@@ -363,15 +370,18 @@ static bool keep_text(struct roger_str *text, struct rg_arena *arena)
 	return true;
 }
 
-static bool keep_list(const struct roger_field *field, const struct list *list, struct rg_arena *arena)
+static bool keep_list(const struct roger_field *field, const struct list *list,
+		      struct rg_arena *arena)
 {
 	size_t i;
 
 	for (i = 0; i < list->count; i++) {
-		if (field->kind == ROGER_TEXTS && !keep_text((struct roger_str *)list->items + i, arena))
+		if (field->kind == ROGER_TEXTS &&
+		    !keep_text((struct roger_str *)list->items + i, arena))
 			return false;
 		if (field->kind == ROGER_RECORDS &&
-		    !rg_record_keep(field->record, (char *)list->items + i * field->record->size, arena))
+		    !rg_record_keep(field->record, (char *)list->items + i * field->record->size,
+				    arena))
 			return false;
 	}
 	return true;
@@ -407,13 +417,13 @@ static int set_object(const struct roger_field *field, struct roger_str text, vo
 
 	r = rg_json_read(text, &json, &inner);
 	if (r < 0)
-		return rg_fail_member(err, (enum roger_code)r, field->name, "%s: expected a JSON object: %s",
-				      field->name, inner.message);
+		return rg_fail_member(err, (enum roger_code)r, field->name,
+				      "%s: expected a JSON object: %s", field->name, inner.message);
 	return keep_raw(field, rg_json_root(json), at, arena, err);
 }
 
-int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms, void *record,
-		  struct rg_arena *arena, struct roger_err *err)
+int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms,
+		  void *record, struct rg_arena *arena, struct roger_err *err)
 {
 	void *at = rg_field_at(field, record);
 	struct roger_str *place;
@@ -431,23 +441,28 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		r = check_text(field, text, err);
 		if (r < 0)
 			return r;
-		place = rg_arena_push(arena, &((struct list *)at)->items, &((struct list *)at)->count,
-				      sizeof *place);
+		place = rg_arena_push(arena, &((struct list *)at)->items,
+				      &((struct list *)at)->count, sizeof *place);
 		return place && rg_arena_copy(arena, text, place) ? ROGER_OK : rg_fail_memory(err);
 	case ROGER_OBJECT:
 		return set_object(field, text, at, arena, err);
 	case ROGER_INT:
-		if (!rg_str_number(text, &number))
-			return expected(field, "a whole number from 0 up", err);
+		/* 0 is how a request says "not given". */
+		if (!rg_str_number(text, &number) || number == 0)
+			return expected(field, "a whole number from 1 up", err);
 		*(int64_t *)at = number;
 		return ROGER_OK;
 	case ROGER_TIME:
 		if (!rg_clock_read(text, now_ms, at))
-			return expected(field, "a time such as 2026-02-16T05:25:00Z, 2026-02-16 or 2h (ago)", err);
+			return expected(
+				field,
+				"a time such as 2026-02-16T05:25:00Z, 2026-02-16 or 2h (ago)", err);
 		return ROGER_OK;
 	case ROGER_SPAN:
-		if (!rg_clock_read_span(text, at))
+		if (!rg_clock_read_span(text, &number))
 			return expected(field, "a span such as 500ms, 30s, 5m or 2h", err);
+		/* No time at all is the shortest there is; 0 says "not given". */
+		*(int64_t *)at = number ? number : 1;
 		return ROGER_OK;
 	case ROGER_BOOL:
 		*(bool *)at = true;
@@ -467,7 +482,8 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 
 /* ------------------------------------------------------------- encoding -- */
 
-static void encode_list(const struct roger_field *field, const struct list *list, struct rg_buf *out)
+static void encode_list(const struct roger_field *field, const struct list *list,
+			struct rg_buf *out)
 {
 	size_t i;
 
@@ -478,7 +494,8 @@ static void encode_list(const struct roger_field *field, const struct list *list
 		if (field->kind == ROGER_TEXTS)
 			rg_json_add_string(out, ((const struct roger_str *)list->items)[i]);
 		else
-			rg_record_encode(field->record, (const char *)list->items + i * field->record->size, out);
+			rg_record_encode(field->record,
+					 (const char *)list->items + i * field->record->size, out);
 	}
 	rg_buf_add_char(out, ']');
 }
@@ -523,7 +540,8 @@ void rg_field_encode(const struct roger_field *field, const void *record, struct
 	const void *at = rg_field_at(field, record);
 	bool unset = rg_field_unset(field, record);
 
-	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) || (unset && (field->flags & ROGER_SPARE)))
+	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) ||
+	    (unset && (field->flags & ROGER_SPARE)))
 		return;
 	if (field->kind == ROGER_MEMBERS) {
 		if (unset)

@@ -28,7 +28,8 @@ RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg
 				void *record, struct rg_arena *arena, struct roger_err *err);
 
 /* Copy the texts of a decoded record into arena, so that it outlives its document. */
-RG_CHECKED bool rg_record_keep(const struct roger_record *type, void *record, struct rg_arena *arena);
+RG_CHECKED bool rg_record_keep(const struct roger_record *type, void *record,
+			       struct rg_arena *arena);
 
 /* Set one field from text, as a command line gives it. */
 RG_CHECKED int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms,

@@ -18,8 +18,8 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	return engine->class->may_have_mail(engine, agent, ret_may, err);
 }
 
-int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena, struct roger_agents *ret_agents,
-		     struct roger_err *err)
+int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
+		     struct roger_agent_list *ret_agents, struct roger_err *err)
 {
 	return engine->class->agents(engine, arena, ret_agents, err);
 }
@@ -35,19 +35,21 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 	return engine->class->knows(engine, name);
 }
 
-int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_issues,
-		     struct roger_err *err)
+int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
+		     struct roger_strs *ret_issues, struct roger_err *err)
 {
 	return engine->class->issues(engine, arena, ret_issues, err);
 }
 
-int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures, struct roger_err *err)
+int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
+		      struct roger_err *err)
 {
 	return engine->class->figures(engine, ret_figures, err);
 }
 
 int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		   int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err)
+		   int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
+		   struct roger_err *err)
 {
 	return engine->class->wait(engine, agent, issue, timeout_ms, arena, ret_found, err);
 }
@@ -69,12 +71,14 @@ int rg_engine_change(struct rg_engine *engine, const struct roger_message *befor
 	return engine->class->change(engine, before, after, err);
 }
 
-int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message, struct roger_err *err)
+int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message,
+		      struct roger_err *err)
 {
 	return engine->class->archive(engine, message, err);
 }
 
-int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome, struct roger_err *err)
+int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
+		     struct roger_err *err)
 {
 	return engine->class->commit(engine, ret_outcome, err);
 }
@@ -84,7 +88,8 @@ void rg_engine_rollback(struct rg_engine *engine)
 	engine->class->rollback(engine);
 }
 
-int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch, struct roger_err *err)
+int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
+		      struct roger_err *err)
 {
 	return engine->class->session(engine, fresh, ret_epoch, err);
 }
@@ -94,13 +99,14 @@ int rg_engine_note_cleanup(struct rg_engine *engine, struct roger_str line, stru
 	return engine->class->note_cleanup(engine, line, err);
 }
 
-int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply, struct roger_err *err)
+int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
+		      struct roger_err *err)
 {
 	return engine->class->rebuild(engine, ret_reply, err);
 }
 
-int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena, struct roger_verify_reply *ret_reply,
-		     struct roger_err *err)
+int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
+		     struct roger_verify_reply *ret_reply, struct roger_err *err)
 {
 	return engine->class->verify(engine, arena, ret_reply, err);
 }

@@ -21,8 +21,8 @@ struct rg_engine;
 enum rg_verdict {
 	RG_COMMITTED,
 	RG_OVER_MAILBOX, /* the issue and recipient of .which hold too many */
-	RG_OVER_ISSUE,   /* the issue of .which does */
-	RG_KEY_KNOWN,    /* the sender of .which used its key before */
+	RG_OVER_ISSUE,	 /* the issue of .which does */
+	RG_KEY_KNOWN,	 /* the sender of .which used its key before */
 };
 
 struct rg_outcome {
@@ -47,14 +47,15 @@ struct rg_engine_class {
 		     struct roger_err *err);
 	int (*may_have_mail)(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			     struct roger_err *err);
-	int (*agents)(struct rg_engine *engine, struct rg_arena *arena, struct roger_agents *ret_agents,
-		      struct roger_err *err);
+	int (*agents)(struct rg_engine *engine, struct rg_arena *arena,
+		      struct roger_agent_list *ret_agents, struct roger_err *err);
 	bool (*knows)(struct rg_engine *engine, struct roger_str name);
 	int (*names)(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
 		     struct roger_err *err);
-	int (*issues)(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_issues,
-		      struct roger_err *err);
-	int (*figures)(struct rg_engine *engine, struct rg_figures *ret_figures, struct roger_err *err);
+	int (*issues)(struct rg_engine *engine, struct rg_arena *arena,
+		      struct roger_strs *ret_issues, struct roger_err *err);
+	int (*figures)(struct rg_engine *engine, struct rg_figures *ret_figures,
+		       struct roger_err *err);
 	int (*wait)(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
 		    int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
 		    struct roger_err *err);
@@ -64,15 +65,19 @@ struct rg_engine_class {
 		   struct roger_err *err);
 	int (*change)(struct rg_engine *engine, const struct roger_message *before,
 		      const struct roger_message *after, struct roger_err *err);
-	int (*archive)(struct rg_engine *engine, const struct roger_message *message, struct roger_err *err);
-	int (*commit)(struct rg_engine *engine, struct rg_outcome *ret_outcome, struct roger_err *err);
+	int (*archive)(struct rg_engine *engine, const struct roger_message *message,
+		       struct roger_err *err);
+	int (*commit)(struct rg_engine *engine, struct rg_outcome *ret_outcome,
+		      struct roger_err *err);
 	void (*rollback)(struct rg_engine *engine);
 
-	int (*session)(struct rg_engine *engine, bool fresh, int64_t *ret_epoch, struct roger_err *err);
+	int (*session)(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
+		       struct roger_err *err);
 	int (*note_cleanup)(struct rg_engine *engine, struct roger_str line, struct roger_err *err);
-	int (*rebuild)(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply, struct roger_err *err);
-	int (*verify)(struct rg_engine *engine, struct rg_arena *arena, struct roger_verify_reply *ret_reply,
-		      struct roger_err *err);
+	int (*rebuild)(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
+		       struct roger_err *err);
+	int (*verify)(struct rg_engine *engine, struct rg_arena *arena,
+		      struct roger_verify_reply *ret_reply, struct roger_err *err);
 	const char *(*trouble)(struct rg_engine *engine);
 	void (*on_progress)(struct rg_engine *engine, roger_progress *tell, void *context);
 };
@@ -93,12 +98,12 @@ RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *
 			       int64_t *ret_count, struct roger_err *err);
 
 /* False: the agent has no unread message.  True: it may.  Never slow. */
-RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
-				       struct roger_err *err);
+RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent,
+				       bool *ret_may, struct roger_err *err);
 
 /* Everyone who ever sent or received, by name: with figures, and quickly without. */
 RG_CHECKED int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
-				struct roger_agents *ret_agents, struct roger_err *err);
+				struct roger_agent_list *ret_agents, struct roger_err *err);
 RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,
 			       struct roger_strs *ret_names, struct roger_err *err);
 
@@ -113,9 +118,9 @@ RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *re
 				 struct roger_err *err);
 
 /* Sleep until a new unread message is there, up to timeout_ms (0: for ever). */
-RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-			      int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
-			      struct roger_err *err);
+RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
+			      struct roger_str issue, int64_t timeout_ms, struct rg_arena *arena,
+			      struct rg_found *ret_found, struct roger_err *err);
 
 /* -------------------------------------------------------------- writing -- */
 
@@ -125,8 +130,8 @@ RG_CHECKED int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct 
  * Put a new message: borrowed until commit, which fills its seq and epoch.
  * new_number: the sender's next one; otherwise that of the message before.
  */
-RG_CHECKED int rg_engine_add(struct rg_engine *engine, struct roger_message *message, bool new_number,
-			     struct roger_err *err);
+RG_CHECKED int rg_engine_add(struct rg_engine *engine, struct roger_message *message,
+			     bool new_number, struct roger_err *err);
 
 /* Put a new state of a message that was found in this transaction. */
 RG_CHECKED int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,

@@ -10,10 +10,12 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 }
 
 static const struct roger_field fields[] = {
-	{ "agents", ROGER_RECORDS, offsetof(struct roger_agents_reply, agents), 0, NULL, &rg_agent_record, "by name" },
+	{ "agents", ROGER_RECORDS, offsetof(struct roger_agents_reply, agents), 0, NULL,
+	  &rg_agent_record, "by name" },
 	RG_END,
 };
-static const struct roger_record reply_record = { "agents", sizeof(struct roger_agents_reply), fields };
+static const struct roger_record reply_record = { "agents", sizeof(struct roger_agents_reply),
+						  fields };
 
 const struct roger_op rg_op_agents = {
 	.name = "agents",

@@ -14,16 +14,18 @@ static int check(const struct roger_archive_request *request, struct roger_err *
 	size_t chars;
 
 	if (!request->ids.count == !request->issue.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "ids", "expected ids of messages, or an issue");
+		return rg_fail_member(err, ROGER_EUSAGE, "ids",
+				      "expected ids of messages, or an issue");
 	if (request->ids.count > 20)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most 20");
 	if (!rg_utf8_count(request->reason, &chars) || chars > 200)
-		return rg_fail_member(err, ROGER_EDATA, "reason", "reason: expected at most 200 characters");
+		return rg_fail_member(err, ROGER_EDATA, "reason",
+				      "reason: expected at most 200 characters");
 	return ROGER_OK;
 }
 
-static int check_found(const struct roger_archive_request *request, const struct roger_messages *found,
-		       struct roger_err *err)
+static int check_found(const struct roger_archive_request *request,
+		       const struct roger_messages *found, struct roger_err *err)
 {
 	size_t i, k;
 
@@ -35,17 +37,19 @@ static int check_found(const struct roger_archive_request *request, const struct
 			return rg_fail_member(err, ROGER_ENOENT, "ids", "no living message '%.*s'",
 					      RG_STR_ARGS(request->ids.items[i]));
 		if (!found->items[k].read && !request->unread)
-			return rg_fail_member(err, ROGER_EREFUSED, "ids",
-					      "message '%.*s' is unread; --unread archives it all the same",
-					      RG_STR_ARGS(request->ids.items[i]));
+			return rg_fail_member(
+				err, ROGER_EREFUSED, "ids",
+				"message '%.*s' is unread; --unread archives it all the same",
+				RG_STR_ARGS(request->ids.items[i]));
 	}
 	return ROGER_OK;
 }
 
 /* One commit's worth, from the first that can go on; *ret_last is how far it looked. */
 static int move_piece(struct roger *roger, const struct roger_archive_request *request,
-		      const struct rg_query *query, const char *reason, struct roger_archive_reply *reply,
-		      struct rg_arena *arena, size_t *ret_found, int64_t *ret_last, struct roger_err *err)
+		      const struct rg_query *query, const char *reason,
+		      struct roger_archive_reply *reply, struct rg_arena *arena, size_t *ret_found,
+		      int64_t *ret_last, struct roger_err *err)
 {
 	struct roger_messages found;
 	struct roger_message message;
@@ -73,12 +77,13 @@ static int move_piece(struct roger *roger, const struct roger_archive_request *r
 	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
 }
 
-static int move_out(struct roger *roger, const struct roger_archive_request *request, const char *reason,
-		    struct roger_archive_reply *reply, struct roger_err *err)
+static int move_out(struct roger *roger, const struct roger_archive_request *request,
+		    const char *reason, struct roger_archive_reply *reply, struct roger_err *err)
 {
-	struct rg_query query = {
-		.ids = request->ids.items, .id_count = request->ids.count, .issue = request->issue, .limit = PIECE
-	};
+	struct rg_query query = { .ids = request->ids.items,
+				  .id_count = request->ids.count,
+				  .issue = request->issue,
+				  .limit = PIECE };
 	struct rg_arena *arena;
 	size_t found = PIECE;
 	int r;
@@ -90,7 +95,8 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 			return rg_fail_memory(err);
 		r = rg_engine_begin(roger->engine, true, err);
 		if (r == ROGER_OK)
-			r = move_piece(roger, request, &query, reason, reply, arena, &found, &query.after, err);
+			r = move_piece(roger, request, &query, reason, reply, arena, &found,
+				       &query.after, err);
 		rg_engine_rollback(roger->engine);
 		rg_arena_free(arena);
 	}
@@ -111,11 +117,20 @@ static int run_delete(struct roger *roger, const void *request_, void *reply, st
 }
 
 #define AT(member) offsetof(struct roger_archive_request, member)
-#define COMMON_FIELDS                                                                                          \
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE, NULL, NULL, "ids of messages" },                           \
-		{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "or: everything of this unit of work" },      \
-		{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" },          \
-		{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "say what would move, move nothing" }
+#define COMMON_FIELDS                                                                                 \
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE, NULL, NULL, "ids of messages" },                  \
+		{ "issue",                                                                            \
+		  ROGER_NAME,                                                                         \
+		  AT(issue),                                                                          \
+		  0,                                                                                  \
+		  NULL,                                                                               \
+		  NULL,                                                                               \
+		  "or: everything of this unit of work" },                                            \
+		{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" }, \
+	{                                                                                             \
+		"dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL,                                    \
+			"say what would move, move nothing"                                           \
+	}
 static const struct roger_field archive_fields[] = {
 	COMMON_FIELDS,
 	{ "unread", ROGER_BOOL, AT(unread), 0, NULL, NULL, "unread messages too" },
@@ -123,7 +138,8 @@ static const struct roger_field archive_fields[] = {
 };
 static const struct roger_field delete_fields[] = { COMMON_FIELDS, RG_END };
 #undef AT
-static const struct roger_record archive_request = { "archive", sizeof(struct roger_archive_request),
+static const struct roger_record archive_request = { "archive",
+						     sizeof(struct roger_archive_request),
 						     archive_fields };
 static const struct roger_record delete_request = { "delete", sizeof(struct roger_archive_request),
 						    delete_fields };
@@ -131,7 +147,8 @@ static const struct roger_record delete_request = { "delete", sizeof(struct roge
 const struct roger_op rg_op_archive = {
 	.name = "archive",
 	.summary = "move read messages to messages_archive/",
-	.examples = "roger archive msg-1736328000000-0123abcd\nroger archive --issue app-42 --dry-run\n",
+	.examples = "roger archive msg-1736328000000-0123abcd\nroger archive --issue app-42 "
+		    "--dry-run\n",
 	.flags = ROGER_WRITES,
 	.request = &archive_request,
 	.reply = &rg_archive_reply_record,
@@ -141,7 +158,8 @@ const struct roger_op rg_op_archive = {
 const struct roger_op rg_op_delete = {
 	.name = "delete",
 	.summary = "take messages away, unread ones too; the archive keeps them",
-	.examples = "roger delete msg-1736328000000-0123abcd\nroger delete --issue app-42 --dry-run\n",
+	.examples =
+		"roger delete msg-1736328000000-0123abcd\nroger delete --issue app-42 --dry-run\n",
 	.flags = ROGER_WRITES,
 	.request = &delete_request,
 	.reply = &rg_archive_reply_record,

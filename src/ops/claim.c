@@ -15,8 +15,8 @@ static struct roger_str worker_of(struct roger_str worker, struct roger_str agen
 }
 
 /* Stage after[i] for every found message and commit. */
-static int store(struct roger *roger, const struct roger_messages *found, struct roger_message *after,
-		 struct roger_err *err)
+static int store(struct roger *roger, const struct roger_messages *found,
+		 struct roger_message *after, struct roger_err *err)
 {
 	struct rg_outcome outcome;
 	size_t i;
@@ -48,7 +48,8 @@ static struct roger_message *copies(const struct roger_messages *found, struct r
 static int claim(struct roger *roger, const struct roger_claim_request *request,
 		 struct roger_messages_reply *reply, struct roger_err *err)
 {
-	int64_t now_ms = rg_clock_ms(), lease_ms = request->lease_ms ? request->lease_ms : RG_LEASE_MS;
+	int64_t now_ms = rg_clock_ms(),
+		lease_ms = request->lease_ms ? request->lease_ms : RG_LEASE_MS;
 	const struct rg_query query = {
 		.unread = true,
 		.to = request->agent,
@@ -95,7 +96,8 @@ static int run_claim(struct roger *roger, const void *request_, void *reply_, st
 	int r;
 
 	if (request->limit < 0 || request->limit > RG_PAGE_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d", RG_PAGE_MAX);
+		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
+				      RG_PAGE_MAX);
 	if (request->lease_ms < 0 || request->lease_ms > RG_LEASE_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "lease", "lease: expected at most 7 days");
 	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
@@ -110,7 +112,8 @@ static int run_claim(struct roger *roger, const void *request_, void *reply_, st
 
 /* ------------------------------------------------------------- ack, nack -- */
 
-static const struct roger_message *message_of(const struct roger_messages *found, struct roger_str id)
+static const struct roger_message *message_of(const struct roger_messages *found,
+					      struct roger_str id)
 {
 	size_t i;
 
@@ -132,8 +135,10 @@ static int check_ids(const struct roger_ack_request *request, const struct roger
 			return rg_fail_member(err, ROGER_ENOENT, "ids", "no message '%.*s'",
 					      RG_STR_ARGS(request->ids.items[i]));
 		if (!rg_str_equal(message->to_phase, request->agent))
-			return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is for '%.*s', not for '%.*s'",
-					      RG_STR_ARGS(message->id), RG_STR_ARGS(message->to_phase),
+			return rg_fail_member(err, ROGER_EREFUSED, "ids",
+					      "message '%.*s' is for '%.*s', not for '%.*s'",
+					      RG_STR_ARGS(message->id),
+					      RG_STR_ARGS(message->to_phase),
 					      RG_STR_ARGS(request->agent));
 	}
 	return ROGER_OK;
@@ -150,8 +155,8 @@ static int check_lease(const struct roger_ack_request *request, const struct rog
 			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by));
 }
 
-static int ack_one(const struct roger_ack_request *request, struct roger_message *message, int64_t now_ms,
-		   struct roger_err *err)
+static int ack_one(const struct roger_ack_request *request, struct roger_message *message,
+		   int64_t now_ms, struct roger_err *err)
 {
 	int r;
 
@@ -168,8 +173,8 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	return ROGER_OK;
 }
 
-static int nack_one(const struct roger_ack_request *request, struct roger_message *message, int64_t now_ms,
-		    struct roger_err *err)
+static int nack_one(const struct roger_ack_request *request, struct roger_message *message,
+		    int64_t now_ms, struct roger_err *err)
 {
 	int r;
 
@@ -184,13 +189,15 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 	return ROGER_OK;
 }
 
-typedef int decide(const struct roger_ack_request *request, struct roger_message *message, int64_t now_ms,
-		   struct roger_err *err);
+typedef int decide(const struct roger_ack_request *request, struct roger_message *message,
+		   int64_t now_ms, struct roger_err *err);
 
 static int decide_all(struct roger *roger, const struct roger_ack_request *request,
 		      struct roger_messages_reply *reply, decide *one, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = request->ids.items, .id_count = request->ids.count, .anywhere = true };
+	const struct rg_query query = { .ids = request->ids.items,
+					.id_count = request->ids.count,
+					.anywhere = true };
 	struct roger_messages found;
 	struct roger_message *after;
 	size_t i;
@@ -241,30 +248,35 @@ static int run_nack(struct roger *roger, const void *request, void *reply, struc
 static const struct roger_field claim_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "whose mail (--as, else ROGER_AGENT)" },
-	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL, "who holds the lease (default: the agent)" },
+	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL,
+	  "who holds the lease (default: the agent)" },
 	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 1)" },
 	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL, "how long it is theirs (default 5m)" },
 	RG_END,
 };
 #undef AT
-static const struct roger_record claim_request = { "claim", sizeof(struct roger_claim_request), claim_fields };
+static const struct roger_record claim_request = { "claim", sizeof(struct roger_claim_request),
+						   claim_fields };
 
 #define AT(member) offsetof(struct roger_ack_request, member)
 static const struct roger_field ack_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "whose mail (--as, else ROGER_AGENT)" },
 	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL, "who claimed it (default: the agent)" },
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "ids of messages" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "ids of messages" },
 	RG_END,
 };
 #undef AT
-static const struct roger_record ack_request = { "ack", sizeof(struct roger_ack_request), ack_fields };
+static const struct roger_record ack_request = { "ack", sizeof(struct roger_ack_request),
+						 ack_fields };
 
 const struct roger_op rg_op_claim = {
 	.name = "claim",
 	.summary = "take messages under a lease, to ack or nack",
-	.examples = "roger claim --as tests --worker w1\nroger claim --as tests --limit 5 --lease 10m --json\n",
+	.examples = "roger claim --as tests --worker w1\nroger claim --as tests --limit 5 --lease "
+		    "10m --json\n",
 	.flags = ROGER_WRITES,
 	.request = &claim_request,
 	.reply = &rg_messages_reply_record,
@@ -274,7 +286,8 @@ const struct roger_op rg_op_claim = {
 const struct roger_op rg_op_ack = {
 	.name = "ack",
 	.summary = "accept messages: they are read",
-	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 msg-1736328000000-0123abcd\n",
+	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 "
+		    "msg-1736328000000-0123abcd\n",
 	.flags = ROGER_WRITES,
 	.request = &ack_request,
 	.reply = &rg_messages_reply_record,

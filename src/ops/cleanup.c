@@ -6,13 +6,16 @@
 /* Issues are gone through one by one, each in pieces of one commit. */
 enum { PIECE = 256 };
 
-static struct rg_cleanup_rules rules_of(struct roger *roger, const struct roger_cleanup_request *request)
+static struct rg_cleanup_rules rules_of(struct roger *roger,
+					const struct roger_cleanup_request *request)
 {
 	const struct rg_config *config = roger->workspace->config;
 
 	return (struct rg_cleanup_rules){
-		.max_age_days = request->max_age_days ? request->max_age_days : config->max_age_days,
-		.keep_per_phase = request->keep_per_phase ? request->keep_per_phase : config->keep_per_phase,
+		.max_age_days =
+			request->max_age_days ? request->max_age_days : config->max_age_days,
+		.keep_per_phase =
+			request->keep_per_phase ? request->keep_per_phase : config->keep_per_phase,
 		.keep_runs = request->keep_runs ? request->keep_runs : config->keep_runs,
 	};
 }
@@ -62,8 +65,9 @@ static int move_piece(struct roger *roger, const struct roger_messages *messages
 	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
 }
 
-static int clean_issue(struct roger *roger, struct roger_str issue, const struct rg_cleanup_rules *rules,
-		       bool dry_run, struct roger_archive_reply *reply, struct rg_arena *arena,
+static int clean_issue(struct roger *roger, struct roger_str issue,
+		       const struct rg_cleanup_rules *rules, bool dry_run,
+		       struct roger_archive_reply *reply, struct rg_arena *arena,
 		       struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue };
@@ -104,10 +108,10 @@ static const struct roger_field note_fields[] = {
 static const struct roger_record note_record = { "note", sizeof(struct note), note_fields };
 
 /* One line of cleanup_metrics.jsonl a run. */
-static int note(struct roger *roger, struct roger_str issue, const struct roger_archive_reply *reply,
-		struct roger_err *err)
+static int note(struct roger *roger, struct roger_str issue,
+		const struct roger_archive_reply *reply, struct roger_err *err)
 {
-	const struct note note = { rg_clock_ms(), issue,	     reply->archived,	reply->by_age,
+	const struct note note = { rg_clock_ms(),   issue,	   reply->archived,   reply->by_age,
 				   reply->by_count, reply->by_run, reply->kept_unread };
 	struct rg_buf line;
 	int r;
@@ -115,13 +119,15 @@ static int note(struct roger *roger, struct roger_str issue, const struct roger_
 	rg_buf_init(&line, 4096);
 	rg_record_encode(&note_record, &note, &line);
 	rg_buf_add_char(&line, '\n');
-	r = line.failed ? rg_fail_memory(err) : rg_engine_note_cleanup(roger->engine, rg_buf_str(&line), err);
+	r = line.failed ? rg_fail_memory(err)
+			: rg_engine_note_cleanup(roger->engine, rg_buf_str(&line), err);
 	rg_buf_deinit(&line);
 	return r;
 }
 
-static int clean_one(struct roger *roger, struct roger_str issue, const struct roger_cleanup_request *request,
-		     struct roger_archive_reply *reply, struct roger_err *err)
+static int clean_one(struct roger *roger, struct roger_str issue,
+		     const struct roger_cleanup_request *request, struct roger_archive_reply *reply,
+		     struct roger_err *err)
 {
 	const struct rg_cleanup_rules rules = rules_of(roger, request);
 	struct rg_arena *arena = rg_arena_new();
@@ -150,7 +156,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (!request->issue.length)
 		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
 	for (i = 0; i < issues.count && r == ROGER_OK; i++) {
-		if (roger->tell && !roger->tell(roger->tell_context, "cleanup", (int64_t)i, (int64_t)issues.count))
+		if (roger->tell &&
+		    !roger->tell(roger->tell_context, "cleanup", (int64_t)i, (int64_t)issues.count))
 			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 		else
 			r = clean_one(roger, issues.items[i], request, reply, err);
@@ -164,7 +171,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only this unit of work (default: all)" },
 	{ "max_age_days", ROGER_INT, AT(max_age_days), 0, NULL, NULL, "archive what is older" },
-	{ "keep_per_phase", ROGER_INT, AT(keep_per_phase), 0, NULL, NULL, "keep so many to each agent" },
+	{ "keep_per_phase", ROGER_INT, AT(keep_per_phase), 0, NULL, NULL,
+	  "keep so many to each agent" },
 	{ "keep_runs", ROGER_INT, AT(keep_runs), 0, NULL, NULL, "keep so many runs" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "say what would move, move nothing" },
 	RG_END,

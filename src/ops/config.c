@@ -10,7 +10,8 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 
 	(void)request;
 	copy = rg_arena_get(reply->memory, settings->count * sizeof *copy);
-	if (!copy || !rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
+	if (!copy ||
+	    !rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
 		return rg_fail_memory(err);
 	for (i = 0; i < settings->count; i++)
 		if (!rg_arena_copy(reply->memory, settings->items[i].key, &copy[i].key) ||
@@ -29,14 +30,18 @@ static const struct roger_field setting_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record setting_record = { "setting", sizeof(struct roger_setting), setting_fields };
+static const struct roger_record setting_record = { "setting", sizeof(struct roger_setting),
+						    setting_fields };
 
 static const struct roger_field fields[] = {
-	{ "workspace", ROGER_TEXT, offsetof(struct roger_config_reply, workspace), 0, NULL, NULL, "its path" },
-	{ "settings", ROGER_RECORDS, offsetof(struct roger_config_reply, settings), 0, NULL, &setting_record, "all" },
+	{ "workspace", ROGER_TEXT, offsetof(struct roger_config_reply, workspace), 0, NULL, NULL,
+	  "its path" },
+	{ "settings", ROGER_RECORDS, offsetof(struct roger_config_reply, settings), 0, NULL,
+	  &setting_record, "all" },
 	RG_END,
 };
-static const struct roger_record reply_record = { "config", sizeof(struct roger_config_reply), fields };
+static const struct roger_record reply_record = { "config", sizeof(struct roger_config_reply),
+						  fields };
 
 const struct roger_op rg_op_config = {
 	.name = "config",

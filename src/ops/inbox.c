@@ -30,8 +30,8 @@ static int check_limit(const struct roger_inbox_request *request, struct roger_e
 }
 
 /* Also sets the quick figure right that may_have_mail goes by. */
-static int count_unread(struct roger *roger, const struct roger_inbox_request *request, int64_t *ret_unread,
-			struct roger_err *err)
+static int count_unread(struct roger *roger, const struct roger_inbox_request *request,
+			int64_t *ret_unread, struct roger_err *err)
 {
 	const struct rg_query all = { .unread = true, .to = request->agent };
 	struct rg_query asked = query_of(request, 0);
@@ -108,7 +108,8 @@ static int receive_now(struct roger *roger, const struct roger_inbox_request *re
 	return r < 0 ? r : count_unread(roger, request, &reply->unread, err);
 }
 
-static int run_receive(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+static int run_receive(struct roger *roger, const void *request_, void *reply_,
+		       struct roger_err *err)
 {
 	const struct roger_inbox_request *request = request_;
 	struct roger_inbox_reply *reply = reply_;
@@ -124,19 +125,26 @@ static int run_receive(struct roger *roger, const void *request_, void *reply_, 
 		left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
 		if (r < 0 || reply->messages.count || left_ms <= 0)
 			break;
-		r = rg_engine_wait(roger->engine, request->agent, request->issue, left_ms, reply->memory, &found,
-				   err);
+		r = rg_engine_wait(roger->engine, request->agent, request->issue, left_ms,
+				   reply->memory, &found, err);
 	}
 	return r;
 }
 
 #define AT(member) offsetof(struct roger_inbox_request, member)
-#define COMMON_FIELDS                                                                                          \
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,                             \
-	  "whose mail (--as, else ROGER_AGENT)" },                                                             \
-		{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },                \
-		{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only from this agent" },                       \
-		{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 50)" }
+#define COMMON_FIELDS                                                                              \
+	{ "agent",                                                                                 \
+	  ROGER_NAME,                                                                              \
+	  AT(agent),                                                                               \
+	  ROGER_SELF | ROGER_REQUIRED,                                                             \
+	  NULL,                                                                                    \
+	  NULL,                                                                                    \
+	  "whose mail (--as, else ROGER_AGENT)" },                                                 \
+		{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },    \
+		{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only from this agent" },           \
+	{                                                                                          \
+		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 50)"       \
+	}
 static const struct roger_field inbox_fields[] = { COMMON_FIELDS, RG_END };
 static const struct roger_field receive_fields[] = {
 	COMMON_FIELDS,
@@ -144,17 +152,20 @@ static const struct roger_field receive_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record inbox_request = { "inbox", sizeof(struct roger_inbox_request), inbox_fields };
+static const struct roger_record inbox_request = { "inbox", sizeof(struct roger_inbox_request),
+						   inbox_fields };
 static const struct roger_record receive_request = { "receive", sizeof(struct roger_inbox_request),
 						     receive_fields };
 
 static const struct roger_field reply_fields[] = {
-	{ "messages", ROGER_RECORDS, offsetof(struct roger_inbox_reply, messages), 0, NULL, &rg_message_record,
-	  "first in, first out" },
-	{ "unread", ROGER_INT, offsetof(struct roger_inbox_reply, unread), 0, NULL, NULL, "unread now" },
+	{ "messages", ROGER_RECORDS, offsetof(struct roger_inbox_reply, messages), 0, NULL,
+	  &rg_message_record, "first in, first out" },
+	{ "unread", ROGER_INT, offsetof(struct roger_inbox_reply, unread), 0, NULL, NULL,
+	  "unread now" },
 	RG_END,
 };
-static const struct roger_record reply_record = { "mail", sizeof(struct roger_inbox_reply), reply_fields };
+static const struct roger_record reply_record = { "mail", sizeof(struct roger_inbox_reply),
+						  reply_fields };
 
 const struct roger_op rg_op_inbox = {
 	.name = "inbox",
@@ -168,7 +179,8 @@ const struct roger_op rg_op_inbox = {
 const struct roger_op rg_op_receive = {
 	.name = "receive",
 	.summary = "take unread mail and mark it read",
-	.examples = "roger receive\nroger receive --limit 1 --wait 10m\nroger receive --as bob --json\n",
+	.examples = "roger receive\nroger receive --limit 1 --wait 10m\nroger receive --as bob "
+		    "--json\n",
 	.flags = ROGER_WRITES,
 	.request = &receive_request,
 	.reply = &reply_record,

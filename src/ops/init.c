@@ -12,12 +12,14 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 	(void)roger;
 	if (request->path.length >= sizeof path)
-		return rg_fail_member(err, ROGER_EDATA, "path", "path: expected at most %zu bytes", sizeof path - 1);
+		return rg_fail_member(err, ROGER_EDATA, "path", "path: expected at most %zu bytes",
+				      sizeof path - 1);
 	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
 	r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, err);
 	if (r < 0)
 		return r;
-	return rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ? ROGER_OK
+									     : rg_fail_memory(err);
 }
 
 static const struct roger_field request_fields[] = {
@@ -25,15 +27,18 @@ static const struct roger_field request_fields[] = {
 	  "folder that gets .roger/ (default: the current one)" },
 	RG_END,
 };
-static const struct roger_record request_record = { "request", sizeof(struct roger_init_request), request_fields };
+static const struct roger_record request_record = { "request", sizeof(struct roger_init_request),
+						    request_fields };
 
 static const struct roger_field reply_fields[] = {
-	{ "workspace", ROGER_TEXT, offsetof(struct roger_init_reply, workspace), 0, NULL, NULL, "its path" },
+	{ "workspace", ROGER_TEXT, offsetof(struct roger_init_reply, workspace), 0, NULL, NULL,
+	  "its path" },
 	{ "created", ROGER_BOOL, offsetof(struct roger_init_reply, created), 0, NULL, NULL,
 	  "false: there was one already" },
 	RG_END,
 };
-static const struct roger_record reply_record = { "workspace", sizeof(struct roger_init_reply), reply_fields };
+static const struct roger_record reply_record = { "workspace", sizeof(struct roger_init_reply),
+						  reply_fields };
 
 const struct roger_op rg_op_init = {
 	.name = "init",

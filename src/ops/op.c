@@ -11,10 +11,13 @@ static int check_request(const struct roger_op *op, const void *request, struct 
 	for (field = op->request->fields; field->name && r == ROGER_OK; field++) {
 		if (rg_field_unset(field, request)) {
 			if ((field->flags & ROGER_REQUIRED) && field->kind != ROGER_ENUM)
-				r = rg_fail_member(err, ROGER_EUSAGE, field->name, "%s: missing; it is %s",
-						   field->name, field->help);
+				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
+						   "%s: missing; it is %s", field->name,
+						   field->help);
 		} else if (field->kind == ROGER_NAME) {
-			r = rg_name_check(field->name, *(const struct roger_str *)rg_field_at(field, request), err);
+			r = rg_name_check(field->name,
+					  *(const struct roger_str *)rg_field_at(field, request),
+					  err);
 		}
 	}
 	return r;
@@ -61,17 +64,20 @@ static const struct roger_field agent_fields[] = {
 const struct roger_record rg_agent_record = { "agent", sizeof(struct roger_agent), agent_fields };
 
 static const struct roger_field no_fields[] = { RG_END };
-const struct roger_record rg_empty_request_record = { "request", sizeof(struct roger_empty_request), no_fields };
+const struct roger_record rg_empty_request_record = { "request", sizeof(struct roger_empty_request),
+						      no_fields };
 
 #define AT(member) offsetof(struct roger_messages_reply, member)
 static const struct roger_field messages_fields[] = {
-	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record, "first in, first out" },
+	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record,
+	  "first in, first out" },
 	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "the limit cut the answer" },
 	{ "next", ROGER_TEXT, AT(next), ROGER_SPARE, NULL, NULL, "give this as after to go on" },
 	RG_END,
 };
 #undef AT
-const struct roger_record rg_messages_reply_record = { "messages", sizeof(struct roger_messages_reply),
+const struct roger_record rg_messages_reply_record = { "messages",
+						       sizeof(struct roger_messages_reply),
 						       messages_fields };
 
 #define AT(member) offsetof(struct roger_archive_reply, member)
@@ -80,9 +86,11 @@ static const struct roger_field archive_fields[] = {
 	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "of these for their age" },
 	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "of these for enough newer ones" },
 	{ "by_run", ROGER_INT, AT(by_run), 0, NULL, NULL, "of these for an earlier run" },
-	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL, "kept because nobody read them" },
+	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL,
+	  "kept because nobody read them" },
 	RG_END,
 };
 #undef AT
-const struct roger_record rg_archive_reply_record = { "archived", sizeof(struct roger_archive_reply),
+const struct roger_record rg_archive_reply_record = { "archived",
+						      sizeof(struct roger_archive_reply),
 						      archive_fields };

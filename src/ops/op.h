@@ -30,20 +30,23 @@ static inline struct rg_arena *rg_op_memory(const void *reply)
 }
 
 /* Run a verb: checks what the fields say, makes the reply's memory, runs. */
-RG_CHECKED int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
-			 struct roger_err *err);
+RG_CHECKED int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request,
+			 void *ret_reply, struct roger_err *err);
 
 extern const struct roger_op *const rg_op_table[];
 
-extern const struct roger_op rg_op_init, rg_op_send, rg_op_send_many, rg_op_inbox, rg_op_receive, rg_op_wait,
-	rg_op_claim, rg_op_ack, rg_op_nack, rg_op_show, rg_op_thread, rg_op_list, rg_op_search, rg_op_count,
-	rg_op_agents, rg_op_session, rg_op_archive, rg_op_cleanup, rg_op_delete, rg_op_stats, rg_op_rebuild,
-	rg_op_verify, rg_op_config;
+extern const struct roger_op rg_op_init, rg_op_send, rg_op_send_many, rg_op_inbox, rg_op_receive,
+	rg_op_wait, rg_op_claim, rg_op_ack, rg_op_nack, rg_op_show, rg_op_thread, rg_op_list,
+	rg_op_search, rg_op_count, rg_op_agents, rg_op_session, rg_op_archive, rg_op_cleanup,
+	rg_op_delete, rg_op_stats, rg_op_rebuild, rg_op_verify, rg_op_config;
 
 /* Records that several verbs share. */
 extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,
 	rg_archive_reply_record;
 
-#define RG_END { 0 }
+#define RG_END                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
 
 #endif

@@ -1,8 +1,9 @@
 #include "ops/op.h"
 
 const struct roger_op *const rg_op_table[] = {
-	&rg_op_init,   &rg_op_send,    &rg_op_send_many, &rg_op_inbox,  &rg_op_receive, &rg_op_wait,
-	&rg_op_claim,  &rg_op_ack,     &rg_op_nack,      &rg_op_show,   &rg_op_thread,  &rg_op_list,
-	&rg_op_search, &rg_op_count,   &rg_op_agents,    &rg_op_session, &rg_op_archive, &rg_op_cleanup,
-	&rg_op_delete, &rg_op_stats,   &rg_op_rebuild,   &rg_op_verify, &rg_op_config,  NULL,
+	&rg_op_init,	&rg_op_send,	&rg_op_send_many, &rg_op_inbox,	 &rg_op_receive,
+	&rg_op_wait,	&rg_op_claim,	&rg_op_ack,	  &rg_op_nack,	 &rg_op_show,
+	&rg_op_thread,	&rg_op_list,	&rg_op_search,	  &rg_op_count,	 &rg_op_agents,
+	&rg_op_session, &rg_op_archive, &rg_op_cleanup,	  &rg_op_delete, &rg_op_stats,
+	&rg_op_rebuild, &rg_op_verify,	&rg_op_config,	  NULL,
 };

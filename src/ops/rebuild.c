@@ -15,7 +15,8 @@ static const struct roger_field fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record reply_record = { "rebuilt", sizeof(struct roger_rebuild_reply), fields };
+static const struct roger_record reply_record = { "rebuilt", sizeof(struct roger_rebuild_reply),
+						  fields };
 
 const struct roger_op rg_op_rebuild = {
 	.name = "rebuild",

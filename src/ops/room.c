@@ -10,13 +10,17 @@ static int refuse(const struct rg_outcome *outcome, int64_t limit, struct roger_
 
 	if (outcome->verdict == RG_OVER_ISSUE)
 		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "issue '%.*s' holds its limit of %lld messages and too few of them are read; nothing "
-			       "was sent: read or archive some, or raise size_limits.max_messages_per_issue",
+			       "issue '%.*s' holds its limit of %lld messages and too few of them "
+			       "are read; nothing "
+			       "was sent: read or archive some, or raise "
+			       "size_limits.max_messages_per_issue",
 			       RG_STR_ARGS(which->issue_id), (long long)limit);
 	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "'%.*s' has its limit of %lld messages in issue '%.*s' and too few of them are read; nothing "
+		       "'%.*s' has its limit of %lld messages in issue '%.*s' and too few of them "
+		       "are read; nothing "
 		       "was sent: let it read, or raise size_limits.max_messages_per_issue_phase",
-		       RG_STR_ARGS(which->to_phase), (long long)limit, RG_STR_ARGS(which->issue_id));
+		       RG_STR_ARGS(which->to_phase), (long long)limit,
+		       RG_STR_ARGS(which->issue_id));
 }
 
 static int archive_oldest(struct roger *roger, struct roger_message *messages, size_t count,
@@ -42,7 +46,8 @@ static int make_room(struct roger *roger, const struct rg_outcome *outcome, int6
 {
 	bool whole_issue = outcome->verdict == RG_OVER_ISSUE;
 	const struct rg_config *config = roger->workspace->config;
-	int64_t limit = whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
+	int64_t limit =
+		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
 	struct rg_query all = { .issue = outcome->which->issue_id }, read;
 	struct roger_messages found;
 	int64_t there, surplus;
@@ -62,16 +67,18 @@ static int make_room(struct roger *roger, const struct rg_outcome *outcome, int6
 		return ROGER_OK;
 	if (surplus > (int64_t)found.count)
 		return refuse(outcome, limit, err);
-	qsort((void *)(uintptr_t)found.items, found.count, sizeof *found.items, rg_message_archive_order);
+	qsort((void *)(uintptr_t)found.items, found.count, sizeof *found.items,
+	      rg_message_archive_order);
 	r = archive_oldest(roger, (struct roger_message *)(uintptr_t)found.items, (size_t)surplus,
-			   whole_issue ? "limit of the issue" : "limit of the issue and recipient", err);
+			   whole_issue ? "limit of the issue" : "limit of the issue and recipient",
+			   err);
 	if (r == ROGER_OK)
 		*archived += surplus;
 	return r;
 }
 
-int rg_room_make(struct roger *roger, const struct rg_outcome *outcome, int64_t adding, int64_t *archived,
-		 struct roger_err *err)
+int rg_room_make(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+		 int64_t *archived, struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
 	int r;

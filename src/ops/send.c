@@ -28,7 +28,7 @@ struct draft {
 		size_t count;
 	} notes;
 	struct roger_message *messages; /* one per recipient */
-	bool settled;                   /* a duplicate: nothing of it is stored */
+	bool settled;			/* a duplicate: nothing of it is stored */
 };
 
 struct sending {
@@ -96,12 +96,15 @@ static struct roger_str nearest_of(struct roger_strs names, struct roger_str nam
 	return best;
 }
 
-static int add_note(struct sending *sending, struct draft *draft, const char *text, struct roger_err *err)
+static int add_note(struct sending *sending, struct draft *draft, const char *text,
+		    struct roger_err *err)
 {
 	struct roger_str *note;
 
-	note = rg_arena_push(sending->arena, &draft->notes.items, &draft->notes.count, sizeof *note);
-	return note && rg_arena_copy(sending->arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
+	note = rg_arena_push(sending->arena, &draft->notes.items, &draft->notes.count,
+			     sizeof *note);
+	return note && rg_arena_copy(sending->arena, rg_str(text), note) ? ROGER_OK
+									 : rg_fail_memory(err);
 }
 
 /* A name never seen: suggest the nearest known one; refused where names are strict. */
@@ -120,11 +123,13 @@ static int note_unknown(struct sending *sending, struct draft *draft, struct rog
 	snprintf(text, sizeof text, "'%.*s' has never been seen here%s%.*s%s", RG_STR_ARGS(name),
 		 near.length ? "; did you mean '" : "", RG_STR_ARGS(near), near.length ? "'?" : "");
 	if (sending->roger->workspace->config->strict_recipients)
-		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: %s (recipients: strict)", text);
+		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: %s (recipients: strict)",
+				      text);
 	return add_note(sending, draft, text, err);
 }
 
-static int add_named(struct sending *sending, struct draft *draft, struct roger_str name, struct roger_err *err)
+static int add_named(struct sending *sending, struct draft *draft, struct roger_str name,
+		     struct roger_err *err)
 {
 	const struct rg_group *group = rg_config_group(sending->roger->workspace->config, name);
 	struct roger_strs names;
@@ -154,16 +159,19 @@ static int resolve(struct sending *sending, struct draft *draft, struct roger_er
 	int r;
 
 	if (request->to.count == 0)
-		return rg_fail_member(err, ROGER_EUSAGE, "to", "to: missing; name an agent, a group or all");
+		return rg_fail_member(err, ROGER_EUSAGE, "to",
+				      "to: missing; name an agent, a group or all");
 	for (i = 0; i < request->to.count; i++) {
 		r = add_named(sending, draft, request->to.items[i], err);
 		if (r < 0)
 			return r;
 	}
 	if (draft->to.count == 0)
-		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody but the sender is known here yet");
+		return rg_fail_member(err, ROGER_ENOENT, "to",
+				      "to: nobody but the sender is known here yet");
 	if (draft->to.count > RG_BATCH_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "to", "to: expected at most %d recipients", RG_BATCH_MAX);
+		return rg_fail_member(err, ROGER_EDATA, "to", "to: expected at most %d recipients",
+				      RG_BATCH_MAX);
 	return ROGER_OK;
 }
 
@@ -185,7 +193,8 @@ static int check(struct sending *sending, struct draft *draft, struct roger_err 
 	if (r == ROGER_OK && request->issue.length)
 		r = rg_name_check("issue", request->issue, err);
 	if (r == ROGER_OK && (request->type < 0 || request->type > ROGER_DATA))
-		r = rg_fail_member(err, ROGER_EDATA, "type", "type: expected context, result, decision or data");
+		r = rg_fail_member(err, ROGER_EDATA, "type",
+				   "type: expected context, result, decision or data");
 	if (r == ROGER_OK && (request->run_counter < 0 || request->run_counter > RG_SEQ_MAX))
 		r = rg_fail_member(err, ROGER_EDATA, "run", "run: expected a number from 1 up");
 	if (r == ROGER_OK)
@@ -195,9 +204,11 @@ static int check(struct sending *sending, struct draft *draft, struct roger_err 
 	if (r == ROGER_OK && request->key.length)
 		r = rg_message_check_key(request->key, err);
 	if (r == ROGER_OK && request->key.length && !rg_message_key_well_formed(request->key))
-		r = add_note(sending, draft, "the key has not the form task:verb:cycle; it is taken as it is", err);
+		r = add_note(sending, draft,
+			     "the key has not the form task:verb:cycle; it is taken as it is", err);
 	if (r == ROGER_OK && request->reply_to.length > 2 * RG_NAME_CHARS_MAX)
-		r = rg_fail_member(err, ROGER_EDATA, "reply_to", "reply_to: expected the id of a message");
+		r = rg_fail_member(err, ROGER_EDATA, "reply_to",
+				   "reply_to: expected the id of a message");
 	return r;
 }
 
@@ -220,7 +231,9 @@ static int new_id(struct sending *sending, struct roger_str *ret, struct roger_e
 	r = rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, err);
 	if (r < 0)
 		return r;
-	return rg_arena_copy(sending->arena, (struct roger_str){ id, length }, ret) ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_copy(sending->arena, (struct roger_str){ id, length }, ret)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 static int make_messages(struct sending *sending, struct draft *draft, struct roger_err *err)
@@ -251,11 +264,32 @@ static int make_messages(struct sending *sending, struct draft *draft, struct ro
 	return r;
 }
 
+/* What it answers must be there. */
+static int check_reply_to(struct sending *sending, const struct draft *draft, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &draft->request->reply_to,
+					.id_count = 1,
+					.anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	if (!draft->request->reply_to.length)
+		return ROGER_OK;
+	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
+	if (r < 0 || found.count)
+		return r;
+	return rg_fail_member(err, ROGER_ENOENT, "reply_to",
+			      "reply_to: no message '%.*s'; `roger list` names them",
+			      RG_STR_ARGS(draft->request->reply_to));
+}
+
 static int prepare(struct sending *sending, struct draft *draft, struct roger_err *err)
 {
 	int r;
 
 	r = check(sending, draft, err);
+	if (r == ROGER_OK)
+		r = check_reply_to(sending, draft, err);
 	if (r == ROGER_OK)
 		r = resolve(sending, draft, err);
 	return r == ROGER_OK ? make_messages(sending, draft, err) : r;
@@ -263,8 +297,8 @@ static int prepare(struct sending *sending, struct draft *draft, struct roger_er
 
 /* --------------------------------------------------------------- reply -- */
 
-static int fill_reply(struct sending *sending, struct draft *draft, const struct roger_message *messages,
-		      size_t count, struct roger_err *err)
+static int fill_reply(struct sending *sending, struct draft *draft,
+		      const struct roger_message *messages, size_t count, struct roger_err *err)
 {
 	struct roger_receipt *receipts = rg_arena_get(sending->arena, count * sizeof *receipts);
 	struct roger_send_reply *reply = draft->reply;
@@ -281,13 +315,56 @@ static int fill_reply(struct sending *sending, struct draft *draft, const struct
 	reply->epoch = messages[0].epoch;
 	reply->created_at_ms = messages[0].created_at_ms;
 	reply->notes = (struct roger_strs){ draft->notes.items, draft->notes.count };
-	return rg_arena_copy(sending->arena, messages[0].issue_id, &reply->issue) ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_copy(sending->arena, messages[0].issue_id, &reply->issue)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool went_to(const struct roger_messages *first, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < first->count; i++)
+		if (rg_str_equal(first->items[i].to_phase, name))
+			return true;
+	return false;
+}
+
+/* Who a group or all stands for may change between two tries; named recipients may not. */
+static bool same_recipients(const struct sending *sending, const struct draft *draft,
+			    const struct roger_messages *first)
+{
+	const struct roger_strs *to = &draft->request->to;
+	size_t i;
+
+	for (i = 0; i < to->count; i++)
+		if (is_reserved(sending, to->items[i]))
+			return true;
+	for (i = 0; i < draft->to.count; i++)
+		if (!went_to(first, draft->to.items[i]))
+			return false;
+	return draft->to.count == first->count;
+}
+
+static bool same_payload(const struct sending *sending, const struct draft *draft,
+			 const struct roger_messages *first)
+{
+	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
+
+	return rg_str_equal(ours->content, theirs->content) &&
+	       rg_str_equal(ours->metadata, theirs->metadata) &&
+	       rg_str_equal(ours->issue_id, theirs->issue_id) &&
+	       rg_str_equal(ours->reply_to, theirs->reply_to) &&
+	       ours->message_type == theirs->message_type &&
+	       ours->run_counter == theirs->run_counter && same_recipients(sending, draft, first);
 }
 
 /* The key was used: the same payload gets its first result again, another one is an error. */
 static int use_first_result(struct sending *sending, struct draft *draft, struct roger_err *err)
 {
-	struct rg_query query = { .key = draft->request->key, .from = draft->from, .anywhere = true };
+	struct rg_query query = { .key = draft->request->key,
+				  .from = draft->from,
+				  .anywhere = true };
 	struct roger_messages first;
 	int r;
 
@@ -295,13 +372,13 @@ static int use_first_result(struct sending *sending, struct draft *draft, struct
 	if (r < 0)
 		return r;
 	if (first.count == 0)
-		return rg_fail(err, ROGER_ETIMEOUT, 0, "another send with the key is under way; try again");
-	if (!rg_str_equal(first.items[0].content, draft->request->content) ||
-	    !rg_str_equal(first.items[0].issue_id, draft->messages[0].issue_id) ||
-	    first.items[0].message_type != draft->request->type)
-		return rg_fail_member(err, ROGER_EREFUSED, "key",
-				      "key: '%.*s' was used for message '%.*s', which says something else",
-				      RG_STR_ARGS(draft->request->key), RG_STR_ARGS(first.items[0].id));
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "another send with the key is under way; try again");
+	if (!same_payload(sending, draft, &first))
+		return rg_fail_member(
+			err, ROGER_EREFUSED, "key",
+			"key: '%.*s' was used for message '%.*s', which says something else",
+			RG_STR_ARGS(draft->request->key), RG_STR_ARGS(first.items[0].id));
 	draft->settled = true;
 	draft->reply->duplicate = true;
 	return fill_reply(sending, draft, first.items, first.count, err);
@@ -349,9 +426,11 @@ static int64_t adding(const struct sending *sending, const struct rg_outcome *ou
 	for (i = 0; i < sending->count; i++) {
 		draft = &sending->drafts[i];
 		for (k = 0; k < draft->to.count && !draft->settled; k++)
-			adds += rg_str_equal(draft->messages[k].issue_id, outcome->which->issue_id) &&
+			adds += rg_str_equal(draft->messages[k].issue_id,
+					     outcome->which->issue_id) &&
 				(outcome->verdict == RG_OVER_ISSUE ||
-				 rg_str_equal(draft->messages[k].to_phase, outcome->which->to_phase));
+				 rg_str_equal(draft->messages[k].to_phase,
+					      outcome->which->to_phase));
 	}
 	return adds;
 }
@@ -375,14 +454,15 @@ static int commit(struct sending *sending, struct roger_err *err)
 		case RG_OVER_MAILBOX:
 		case RG_OVER_ISSUE:
 			draft = draft_of(sending, outcome.which);
-			r = rg_room_make(sending->roger, &outcome, adding(sending, &outcome), &draft->reply->archived,
-					 err);
+			r = rg_room_make(sending->roger, &outcome, adding(sending, &outcome),
+					 &draft->reply->archived, err);
 			break;
 		}
 		if (r < 0)
 			return r;
 	}
-	return rg_fail(err, ROGER_ETIMEOUT, 0, "too much comes to the same issue at once; try again");
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "too much comes to the same issue at once; try again");
 }
 
 /* Among many, an error says which one it is about. */
@@ -393,7 +473,8 @@ static void say_which(size_t index, struct roger_err *err)
 	if (!err)
 		return;
 	inner = *err;
-	rg_fail_member(err, inner.code, inner.member, "message %zu: %.400s", index + 1, inner.message);
+	rg_fail_member(err, inner.code, inner.member, "message %zu: %.400s", index + 1,
+		       inner.message);
 }
 
 static int send_all(struct sending *sending, struct roger_err *err)
@@ -428,7 +509,8 @@ static int run_send(struct roger *roger, const void *request_, void *reply_, str
 	return send_all(&sending, err);
 }
 
-static int run_send_many(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+static int run_send_many(struct roger *roger, const void *request_, void *reply_,
+			 struct roger_err *err)
 {
 	const struct roger_send_many_request *request = request_;
 	struct roger_send_many_reply *reply = reply_;
@@ -441,7 +523,8 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 	if (request->count == 0)
 		return ROGER_OK;
 	if (request->count > RG_BATCH_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "items", "items: expected at most %d", RG_BATCH_MAX);
+		return rg_fail_member(err, ROGER_EDATA, "items", "items: expected at most %d",
+				      RG_BATCH_MAX);
 	items = rg_arena_get(arena, request->count * sizeof *items);
 	sending.drafts = rg_arena_get(arena, request->count * sizeof *sending.drafts);
 	if (!items || !sending.drafts)
@@ -450,7 +533,8 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 		sending.drafts[i] = (struct draft){
 			.request = &request->items[i],
 			.reply = &items[i],
-			.from = request->items[i].from.length ? request->items[i].from : request->from,
+			.from = request->items[i].from.length ? request->items[i].from
+							      : request->from,
 		};
 	r = send_all(&sending, err);
 	if (r < 0)
@@ -458,28 +542,36 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 	reply->items = items;
 	reply->count = request->count;
 	for (i = 0; i < request->count; i++)
-		reply->stored += sending.drafts[i].settled ? 0 : (int64_t)sending.drafts[i].to.count;
+		reply->stored +=
+			sending.drafts[i].settled ? 0 : (int64_t)sending.drafts[i].to.count;
 	return ROGER_OK;
 }
 
 #define AT(member) offsetof(struct roger_send_request, member)
 static const struct roger_field request_fields[] = {
-	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL, "who sends (--as, else ROGER_AGENT)" },
-	{ "to", ROGER_TEXTS, AT(to), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "agents, groups, or all" },
+	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL,
+	  "who sends (--as, else ROGER_AGENT)" },
+	{ "to", ROGER_TEXTS, AT(to), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "agents, groups, or all" },
 	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
 	  "the text; - reads it from standard input" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work (else ROGER_ISSUE, else general)" },
-	{ "type", ROGER_ENUM, AT(type), 0, rg_message_types, NULL, "context, result, decision or data" },
-	{ "run", ROGER_INT, AT(run_counter), 0, NULL, NULL, "pass through the workflow (default 1)" },
+	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL,
+	  "unit of work (else ROGER_ISSUE, else general)" },
+	{ "type", ROGER_ENUM, AT(type), 0, rg_message_types, NULL,
+	  "context, result, decision or data" },
+	{ "run", ROGER_INT, AT(run_counter), 0, NULL, NULL,
+	  "pass through the workflow (default 1)" },
 	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
-	{ "reply_to", ROGER_TEXT, AT(reply_to), 0, NULL, NULL, "id of the message this one answers" },
+	{ "reply_to", ROGER_TEXT, AT(reply_to), 0, NULL, NULL,
+	  "id of the message this one answers" },
 	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL,
 	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "check everything, store nothing" },
 	RG_END,
 };
 #undef AT
-static const struct roger_record request_record = { "send", sizeof(struct roger_send_request), request_fields };
+static const struct roger_record request_record = { "send", sizeof(struct roger_send_request),
+						    request_fields };
 
 #define AT(member) offsetof(struct roger_receipt, member)
 static const struct roger_field receipt_fields[] = {
@@ -488,7 +580,8 @@ static const struct roger_field receipt_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record receipt_record = { "receipt", sizeof(struct roger_receipt), receipt_fields };
+static const struct roger_record receipt_record = { "receipt", sizeof(struct roger_receipt),
+						    receipt_fields };
 
 #define AT(member) offsetof(struct roger_send_reply, member)
 static const struct roger_field reply_fields[] = {
@@ -497,28 +590,33 @@ static const struct roger_field reply_fields[] = {
 	{ "seq", ROGER_INT, AT(seq), 0, NULL, NULL, "the sender's number" },
 	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "life of the counters" },
 	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
-	{ "duplicate", ROGER_BOOL, AT(duplicate), 0, NULL, NULL, "the key was sent before: its first result" },
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out to keep the limits" },
+	{ "duplicate", ROGER_BOOL, AT(duplicate), 0, NULL, NULL,
+	  "the key was sent before: its first result" },
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL,
+	  "messages moved out to keep the limits" },
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
 	RG_END,
 };
 #undef AT
-static const struct roger_record reply_record = { "sent", sizeof(struct roger_send_reply), reply_fields };
+static const struct roger_record reply_record = { "sent", sizeof(struct roger_send_reply),
+						  reply_fields };
 
 static const struct roger_field many_request_fields[] = {
-	{ "from", ROGER_NAME, offsetof(struct roger_send_many_request, from), ROGER_SELF, NULL, NULL,
-	  "who sends what names no sender" },
-	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_request, items), 0, NULL, &request_record,
-	  "the sends" },
+	{ "from", ROGER_NAME, offsetof(struct roger_send_many_request, from), ROGER_SELF, NULL,
+	  NULL, "who sends what names no sender" },
+	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_request, items), 0, NULL,
+	  &request_record, "the sends" },
 	RG_END,
 };
-static const struct roger_record many_request_record = { "send_many", sizeof(struct roger_send_many_request),
+static const struct roger_record many_request_record = { "send_many",
+							 sizeof(struct roger_send_many_request),
 							 many_request_fields };
 
 static const struct roger_field many_reply_fields[] = {
-	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_reply, items), 0, NULL, &reply_record,
-	  "one per send" },
-	{ "stored", ROGER_INT, offsetof(struct roger_send_many_reply, stored), 0, NULL, NULL, "messages now on disk" },
+	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_reply, items), 0, NULL,
+	  &reply_record, "one per send" },
+	{ "stored", ROGER_INT, offsetof(struct roger_send_many_reply, stored), 0, NULL, NULL,
+	  "messages now on disk" },
 	RG_END,
 };
 static const struct roger_record many_reply_record = { "sent", sizeof(struct roger_send_many_reply),

@@ -20,12 +20,14 @@ static const struct roger_record request_record = { "session", sizeof(struct rog
 						    request_fields };
 
 static const struct roger_field reply_fields[] = {
-	{ "epoch", ROGER_INT, offsetof(struct roger_session_reply, epoch), 0, NULL, NULL, "number of the session" },
-	{ "agents", ROGER_RECORDS, offsetof(struct roger_session_reply, agents), 0, NULL, &rg_agent_record,
-	  "with the last number each used in it" },
+	{ "epoch", ROGER_INT, offsetof(struct roger_session_reply, epoch), 0, NULL, NULL,
+	  "number of the session" },
+	{ "agents", ROGER_RECORDS, offsetof(struct roger_session_reply, agents), 0, NULL,
+	  &rg_agent_record, "with the last number each used in it" },
 	RG_END,
 };
-static const struct roger_record reply_record = { "session", sizeof(struct roger_session_reply), reply_fields };
+static const struct roger_record reply_record = { "session", sizeof(struct roger_session_reply),
+						  reply_fields };
 
 const struct roger_op rg_op_session = {
 	.name = "session",

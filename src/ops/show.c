@@ -14,7 +14,9 @@ static bool is_there(const struct roger_messages *messages, struct roger_str id)
 static int run_show(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_show_request *request = request_;
-	const struct rg_query query = { .ids = request->ids.items, .id_count = request->ids.count, .anywhere = true };
+	const struct rg_query query = { .ids = request->ids.items,
+					.id_count = request->ids.count,
+					.anywhere = true };
 	struct roger_messages_reply *reply = reply_;
 	size_t i;
 	int r;
@@ -24,12 +26,14 @@ static int run_show(struct roger *roger, const void *request_, void *reply_, str
 	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
 		if (!is_there(&reply->messages, request->ids.items[i]))
-			r = rg_fail_member(err, ROGER_ENOENT, "ids", "no message '%.*s'; `roger list` names them",
+			r = rg_fail_member(err, ROGER_ENOENT, "ids",
+					   "no message '%.*s'; `roger list` names them",
 					   RG_STR_ARGS(request->ids.items[i]));
 	return r;
 }
 
-static int run_thread(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+static int run_thread(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
 {
 	const struct roger_show_request *request = request_;
 	struct rg_query query = { .anywhere = true };
@@ -37,21 +41,24 @@ static int run_thread(struct roger *roger, const void *request_, void *reply_, s
 	int r;
 
 	if (request->ids.count != 1)
-		return rg_fail_member(err, ROGER_EUSAGE, "ids", "ids: expected the id of one message of the thread");
+		return rg_fail_member(err, ROGER_EUSAGE, "ids",
+				      "ids: expected the id of one message of the thread");
 	query.thread = request->ids.items[0];
 	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
 	if (r == ROGER_OK && !is_there(&reply->messages, query.thread))
-		r = rg_fail_member(err, ROGER_ENOENT, "ids", "no message '%.*s'; `roger list` names them",
+		r = rg_fail_member(err, ROGER_ENOENT, "ids",
+				   "no message '%.*s'; `roger list` names them",
 				   RG_STR_ARGS(query.thread));
 	return r;
 }
 
 static const struct roger_field fields[] = {
-	{ "ids", ROGER_TEXTS, offsetof(struct roger_show_request, ids), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "ids of messages" },
+	{ "ids", ROGER_TEXTS, offsetof(struct roger_show_request, ids),
+	  ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "ids of messages" },
 	RG_END,
 };
-static const struct roger_record request_record = { "show", sizeof(struct roger_show_request), fields };
+static const struct roger_record request_record = { "show", sizeof(struct roger_show_request),
+						    fields };
 
 const struct roger_op rg_op_show = {
 	.name = "show",

@@ -44,7 +44,8 @@ static const struct roger_field fields[] = {
 	{ "decision", ROGER_INT, AT(decision), 0, NULL, NULL, "messages of this type" },
 	{ "data", ROGER_INT, AT(data), 0, NULL, NULL, "messages of this type" },
 	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "number of the session" },
-	{ "journal_bytes", ROGER_INT, AT(journal_bytes), 0, NULL, NULL, "length of messages.jsonl" },
+	{ "journal_bytes", ROGER_INT, AT(journal_bytes), 0, NULL, NULL,
+	  "length of messages.jsonl" },
 	{ "journal_lines", ROGER_INT, AT(journal_lines), 0, NULL, NULL, "lines in it" },
 	{ "strays", ROGER_INT, AT(strays), 0, NULL, NULL, "of these no messages" },
 	{ "oldest_at", ROGER_TIME, AT(oldest_at_ms), 0, NULL, NULL, "the oldest living message" },
@@ -52,7 +53,8 @@ static const struct roger_field fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record reply_record = { "stats", sizeof(struct roger_stats_reply), fields };
+static const struct roger_record reply_record = { "stats", sizeof(struct roger_stats_reply),
+						  fields };
 
 const struct roger_op rg_op_stats = {
 	.name = "stats",

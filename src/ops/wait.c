@@ -8,8 +8,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct rg_found found;
 	int r;
 
-	r = rg_engine_wait(roger->engine, request->agent, request->issue, request->timeout_ms, reply->memory,
-			   &found, err);
+	r = rg_engine_wait(roger->engine, request->agent, request->issue, request->timeout_ms,
+			   reply->memory, &found, err);
 	if (r < 0)
 		return r;
 	reply->found = found.found;
@@ -25,11 +25,13 @@ static const struct roger_field request_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "whose mail (--as, else ROGER_AGENT)" },
 	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },
-	{ "timeout", ROGER_SPAN, AT(timeout_ms), 0, NULL, NULL, "give up after so long (default: never)" },
+	{ "timeout", ROGER_SPAN, AT(timeout_ms), 0, NULL, NULL,
+	  "give up after so long (default: never)" },
 	RG_END,
 };
 #undef AT
-static const struct roger_record request_record = { "wait", sizeof(struct roger_wait_request), request_fields };
+static const struct roger_record request_record = { "wait", sizeof(struct roger_wait_request),
+						    request_fields };
 
 #define AT(member) offsetof(struct roger_wait_reply, member)
 static const struct roger_field reply_fields[] = {
@@ -41,7 +43,8 @@ static const struct roger_field reply_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record reply_record = { "mail", sizeof(struct roger_wait_reply), reply_fields };
+static const struct roger_record reply_record = { "mail", sizeof(struct roger_wait_reply),
+						  reply_fields };
 
 const struct roger_op rg_op_wait = {
 	.name = "wait",

@@ -21,20 +21,20 @@ struct rg_config {
 	struct rg_arena *memory;
 
 	/* size_limits: */
-	int64_t content_chars_max;             /* max_content_length */
-	int64_t metadata_chars_max;            /* max_metadata_length */
-	int64_t messages_per_issue_phase_max;  /* max_messages_per_issue_phase */
-	int64_t messages_per_issue_max;        /* max_messages_per_issue */
+	int64_t content_chars_max;	      /* max_content_length */
+	int64_t metadata_chars_max;	      /* max_metadata_length */
+	int64_t messages_per_issue_phase_max; /* max_messages_per_issue_phase */
+	int64_t messages_per_issue_max;	      /* max_messages_per_issue */
 
 	/* cleanup: */
-	int64_t max_age_days;   /* default_max_age_days */
+	int64_t max_age_days;	/* default_max_age_days */
 	int64_t keep_per_phase; /* keep_last_n_per_phase */
-	int64_t keep_runs;      /* keep_last_n_runs */
+	int64_t keep_runs;	/* keep_last_n_runs */
 
 	/* storage: paths relative to the folder that holds .roger/ */
-	struct roger_str data_dir;      /* ".roger" */
+	struct roger_str data_dir;	/* ".roger" */
 	struct roger_str database_file; /* "messages.db", below data_dir */
-	struct roger_str jsonl_file;    /* "messages.jsonl", below data_dir */
+	struct roger_str jsonl_file;	/* "messages.jsonl", below data_dir */
 
 	/* recipients: warn (default) or strict */
 	bool strict_recipients;
@@ -52,7 +52,8 @@ struct rg_config {
  * is not there is no error; one that cannot be read, is no regular file, is
  * larger than RG_CONFIG_BYTES_MAX or is wrong is ROGER_ECONFIG.
  */
-RG_CHECKED int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err);
+RG_CHECKED int rg_config_load(const char *root, struct rg_config **ret_config,
+			      struct roger_err *err);
 struct rg_config *rg_config_free(struct rg_config *config);
 
 /*

@@ -35,13 +35,15 @@ void rg_control_boot_id(char to[RG_BOOT_ID_BYTES])
 
 	rg_buf_init(&text, 8192);
 	memset(to, 0, RG_BOOT_ID_BYTES);
-	if (rg_file_read_all("/proc/sys/kernel/random/boot_id", 100, &text, &found, NULL) == ROGER_OK && found &&
-	    text.length > 36)
+	if (rg_file_read_all("/proc/sys/kernel/random/boot_id", 100, &text, &found, NULL) ==
+		    ROGER_OK &&
+	    found && text.length > 36)
 		memcpy(to, text.data, 36);
 	rg_buf_deinit(&text);
 }
 
-static struct rg_control_page fresh_page(const struct rg_file_facts *journal, size_t agents, size_t counts)
+static struct rg_control_page fresh_page(const struct rg_file_facts *journal, size_t agents,
+					 size_t counts)
 {
 	struct rg_control_page page = {
 		.version = RG_CONTROL_VERSION,
@@ -78,7 +80,8 @@ static bool valid(const struct rg_control_page *page, const struct rg_file_facts
 {
 	char boot_id[RG_BOOT_ID_BYTES];
 
-	if (memcmp(page->magic, MAGIC, sizeof page->magic) != 0 || page->version != RG_CONTROL_VERSION)
+	if (memcmp(page->magic, MAGIC, sizeof page->magic) != 0 ||
+	    page->version != RG_CONTROL_VERSION)
 		return false;
 	if (page->journal_device != journal->device || page->journal_inode != journal->inode)
 		return false;
@@ -143,8 +146,9 @@ static int put_file(struct rg_control *control, const struct rg_control_page *pa
 	rg_buf_add(&text, page, sizeof *page);
 	rg_buf_add(&text, agents, page->agent_capacity * sizeof *agents);
 	rg_buf_add(&text, counts, page->count_capacity * sizeof *counts);
-	r = text.failed ? rg_fail_memory(err) :
-			  rg_file_replace(control->folder, control->name, rg_buf_str(&text), false, err);
+	r = text.failed ? rg_fail_memory(err)
+			: rg_file_replace(control->folder, control->name, rg_buf_str(&text), false,
+					  err);
 	rg_buf_deinit(&text);
 	return r;
 }
@@ -157,7 +161,8 @@ static int put_fresh(struct rg_control *control, int journal_file, struct roger_
 	struct rg_control_page page;
 	int r;
 
-	r = agents && counts ? rg_file_facts(journal_file, "messages.jsonl", &journal, err) : rg_fail_memory(err);
+	r = agents && counts ? rg_file_facts(journal_file, "messages.jsonl", &journal, err)
+			     : rg_fail_memory(err);
 	if (r == ROGER_OK) {
 		page = fresh_page(&journal, AGENTS_FIRST, COUNTS_FIRST);
 		r = put_file(control, &page, agents, counts, err);
@@ -183,7 +188,8 @@ static int replace_invalid(struct rg_control *control, int journal_file, struct 
 			r = map_valid(control, journal_file, &mapped, err);
 		if (r == ROGER_OK && !mapped)
 			r = rg_fail(err, ROGER_EIO, 0,
-				    "'%s' does not hold what was written to it, or the boot id cannot be read",
+				    "'%s' does not hold what was written to it, or the boot id "
+				    "cannot be read",
 				    control->name);
 	}
 	rg_file_unlock(journal_file);
@@ -250,8 +256,10 @@ static size_t capacity_for(size_t used, size_t more, size_t capacity)
 	return capacity;
 }
 
-static struct rg_agent_slot *agent_place(struct rg_agent_slot *agents, size_t capacity, struct roger_str name);
-static struct rg_count_slot *count_place(struct rg_count_slot *counts, size_t capacity, uint64_t hash);
+static struct rg_agent_slot *agent_place(struct rg_agent_slot *agents, size_t capacity,
+					 struct roger_str name);
+static struct rg_count_slot *count_place(struct rg_count_slot *counts, size_t capacity,
+					 uint64_t hash);
 
 static void move_slots(const struct rg_control *control, struct rg_agent_slot *agents,
 		       size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity)
@@ -261,12 +269,13 @@ static void move_slots(const struct rg_control *control, struct rg_agent_slot *a
 	for (i = 0; i < control->page->agent_capacity; i++)
 		if (control->agents[i].length)
 			memcpy(agent_place(agents, agent_capacity,
-					   (struct roger_str){ control->agents[i].name, control->agents[i].length }),
+					   (struct roger_str){ control->agents[i].name,
+							       control->agents[i].length }),
 			       &control->agents[i], sizeof *agents);
 	for (i = 0; i < control->page->count_capacity; i++)
 		if (control->counts[i].hash)
-			memcpy(count_place(counts, count_capacity, control->counts[i].hash), &control->counts[i],
-			       sizeof *counts);
+			memcpy(count_place(counts, count_capacity, control->counts[i].hash),
+			       &control->counts[i], sizeof *counts);
 }
 
 /* The page of the larger file: all of the old one but the locks of one moment. */
@@ -282,8 +291,9 @@ static void copy_page(const struct rg_control_page *from, struct rg_control_page
 }
 
 /* The old file is retired before its locks are copied, so that a release is seen here or there. */
-static int put_larger(struct rg_control *control, struct rg_agent_slot *agents, size_t agent_capacity,
-		      struct rg_count_slot *counts, size_t count_capacity, struct roger_err *err)
+static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
+		      size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity,
+		      struct roger_err *err)
 {
 	struct rg_control_page *page = control->page, larger;
 	int r;
@@ -309,10 +319,12 @@ int rg_control_grow(struct rg_control *control, int journal, size_t agents, size
 	struct rg_count_slot *count_slots = calloc(count_capacity, sizeof *count_slots);
 	int r;
 
-	r = agent_slots && count_slots ? rg_file_lock(journal, "messages.jsonl", RG_LOCK_WAIT_MS, err) :
-					 rg_fail_memory(err);
+	r = agent_slots && count_slots
+		    ? rg_file_lock(journal, "messages.jsonl", RG_LOCK_WAIT_MS, err)
+		    : rg_fail_memory(err);
 	if (r == ROGER_OK) {
-		r = put_larger(control, agent_slots, agent_capacity, count_slots, count_capacity, err);
+		r = put_larger(control, agent_slots, agent_capacity, count_slots, count_capacity,
+			       err);
 		rg_file_unlock(journal);
 	}
 	free(agent_slots);
@@ -323,20 +335,23 @@ int rg_control_grow(struct rg_control *control, int journal, size_t agents, size
 /* --------------------------------------------------------------- tally -- */
 
 /* The slot that holds the name, or the free one where it belongs; NULL: neither. */
-static struct rg_agent_slot *agent_place(struct rg_agent_slot *agents, size_t capacity, struct roger_str name)
+static struct rg_agent_slot *agent_place(struct rg_agent_slot *agents, size_t capacity,
+					 struct roger_str name)
 {
 	size_t at = rg_hash(0, name.data, name.length) & (capacity - 1), tries;
 	uint32_t length;
 
 	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
 		length = atomic_load_explicit(&agents[at].length, memory_order_acquire);
-		if (length == 0 || (length == name.length && memcmp(agents[at].name, name.data, length) == 0))
+		if (length == 0 ||
+		    (length == name.length && memcmp(agents[at].name, name.data, length) == 0))
 			return &agents[at];
 	}
 	return NULL;
 }
 
-static struct rg_count_slot *count_place(struct rg_count_slot *counts, size_t capacity, uint64_t hash)
+static struct rg_count_slot *count_place(struct rg_count_slot *counts, size_t capacity,
+					 uint64_t hash)
 {
 	size_t at = hash & (capacity - 1), tries;
 	uint64_t there;
@@ -351,14 +366,16 @@ static struct rg_count_slot *count_place(struct rg_count_slot *counts, size_t ca
 
 struct rg_agent_slot *rg_control_find_agent(struct rg_control *control, struct roger_str name)
 {
-	struct rg_agent_slot *slot = agent_place(control->agents, control->page->agent_capacity, name);
+	struct rg_agent_slot *slot =
+		agent_place(control->agents, control->page->agent_capacity, name);
 
 	return slot && atomic_load_explicit(&slot->length, memory_order_acquire) ? slot : NULL;
 }
 
 struct rg_agent_slot *rg_control_agent(struct rg_control *control, struct roger_str name)
 {
-	struct rg_agent_slot *slot = agent_place(control->agents, control->page->agent_capacity, name);
+	struct rg_agent_slot *slot =
+		agent_place(control->agents, control->page->agent_capacity, name);
 
 	rg_assert(slot && name.length > 0 && name.length <= sizeof slot->name);
 	if (slot->length == 0) {
@@ -383,21 +400,25 @@ struct rg_agent_slot *rg_control_next_agent(struct rg_control *control, size_t *
 
 uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second)
 {
-	uint64_t hash = rg_hash(rg_hash((uint64_t)kind + 1, first.data, first.length), second.data, second.length);
+	uint64_t hash = rg_hash(rg_hash((uint64_t)kind + 1, first.data, first.length), second.data,
+				second.length);
 
 	return hash ? hash : 1;
 }
 
 struct rg_count_slot *rg_control_find_count(struct rg_control *control, uint64_t hash)
 {
-	struct rg_count_slot *slot = count_place(control->counts, control->page->count_capacity, hash);
+	struct rg_count_slot *slot =
+		count_place(control->counts, control->page->count_capacity, hash);
 
-	return slot && atomic_load_explicit(&slot->hash, memory_order_acquire) == hash ? slot : NULL;
+	return slot && atomic_load_explicit(&slot->hash, memory_order_acquire) == hash ? slot
+										       : NULL;
 }
 
 struct rg_count_slot *rg_control_count(struct rg_control *control, uint64_t hash)
 {
-	struct rg_count_slot *slot = count_place(control->counts, control->page->count_capacity, hash);
+	struct rg_count_slot *slot =
+		count_place(control->counts, control->page->count_capacity, hash);
 
 	rg_assert(slot != NULL);
 	if (slot->hash == 0) {

@@ -35,7 +35,7 @@ struct rg_tail {
 struct rg_agent_slot {
 	_Atomic uint32_t length; /* of name; 0: free.  Set last, with release. */
 	_Atomic uint32_t unread; /* at most so many */
-	_Atomic int64_t epoch;   /* that seq counts in */
+	_Atomic int64_t epoch;	 /* that seq counts in */
 	_Atomic int64_t seq;
 	char name[RG_NAME_CHARS_MAX];
 };
@@ -68,14 +68,14 @@ struct rg_control_page {
 	_Atomic uint64_t appended; /* of the tail in force, for those without the lock */
 	_Atomic uint64_t appends;  /* how often it moved */
 	_Atomic int64_t epoch;
-	_Atomic uint32_t prepared;      /* 1: the epoch was taken from message-state.json */
-	_Atomic uint64_t state_wanted;  /* message-state.json: numbers given */
+	_Atomic uint32_t prepared;	/* 1: the epoch was taken from message-state.json */
+	_Atomic uint64_t state_wanted;	/* message-state.json: numbers given */
 	_Atomic uint64_t state_written; /* and those it holds */
-	_Atomic uint64_t seen_wanted;   /* the same for what was accepted */
+	_Atomic uint64_t seen_wanted;	/* the same for what was accepted */
 	_Atomic uint64_t seen_written;
 
 	_Alignas(64) _Atomic uint32_t wake; /* futex: bumped after every sync */
-	_Atomic uint32_t failures;          /* syncs that went wrong */
+	_Atomic uint32_t failures;	    /* syncs that went wrong */
 	_Atomic uint64_t synced;
 	_Atomic uint64_t synced_appends;
 	_Atomic uint32_t groups[2]; /* appends that the last two syncs covered */
@@ -113,8 +113,8 @@ bool rg_control_has_room(struct rg_control *control, size_t agents, size_t count
  * it and opens again.  The long-held locks go over as they are held: whoever
  * takes or releases one looks whether the file was retired meanwhile.
  */
-RG_CHECKED int rg_control_grow(struct rg_control *control, int journal, size_t agents, size_t counts,
-			       struct roger_err *err);
+RG_CHECKED int rg_control_grow(struct rg_control *control, int journal, size_t agents,
+			       size_t counts, struct roger_err *err);
 
 /* The slot of an agent; NULL where there is none.  Needs no lock. */
 struct rg_agent_slot *rg_control_find_agent(struct rg_control *control, struct roger_str name);

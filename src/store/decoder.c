@@ -6,7 +6,8 @@
 
 #include "systems/message.h"
 
-/* A block is what the threads hand over; below so many bytes a second thread is not worth its start. */
+/* A block is what the threads hand over; below so many bytes a second thread is not worth its
+ * start. */
 enum { BLOCK_LINES = 256, BLOCK_BYTES_MAX = 4 << 20, BLOCKS = 2, AHEAD_BYTES = 8 << 20 };
 
 struct block {
@@ -58,7 +59,8 @@ static int add_line(struct block *block, const struct rg_line *line, struct roge
 	return ROGER_OK;
 }
 
-static int fill_lines(struct rg_lines *lines, struct block *block, bool *ret_found, struct roger_err *err)
+static int fill_lines(struct rg_lines *lines, struct block *block, bool *ret_found,
+		      struct roger_err *err)
 {
 	uint64_t start = lines->at;
 	struct rg_line line;
@@ -82,8 +84,8 @@ static void fill_block(struct rg_lines *lines, struct block *block)
 
 	clear_block(block);
 	block->arena = rg_arena_new();
-	block->result = block->arena ? fill_lines(lines, block, &found, &block->err) :
-				       rg_fail_memory(&block->err);
+	block->result = block->arena ? fill_lines(lines, block, &found, &block->err)
+				     : rg_fail_memory(&block->err);
 	block->last = block->result < 0 || !found;
 }
 
@@ -190,7 +192,8 @@ static struct block *next_block(struct rg_decoder *decoder)
 	return block;
 }
 
-int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded, struct roger_err *err)
+int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,
+		    struct roger_err *err)
 {
 	struct block *block = &decoder->blocks[decoder->using];
 

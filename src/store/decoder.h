@@ -18,8 +18,8 @@ struct rg_decoded {
 };
 
 /* Lines of an open file from offset from on, up to end. */
-RG_CHECKED int rg_decoder_open(int file, uint64_t from, uint64_t end, struct rg_decoder **ret_decoder,
-			       struct roger_err *err);
+RG_CHECKED int rg_decoder_open(int file, uint64_t from, uint64_t end,
+			       struct rg_decoder **ret_decoder, struct roger_err *err);
 struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder);
 
 /* The next whole line; NULL at the end. */

@@ -10,6 +10,16 @@
 
 #include "base/clock.h"
 
+/* Where a standard stream is closed its number is free: nobody's words may end up in our files. */
+static int move_up(int file)
+{
+	int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+
+	close(file);
+	errno = error;
+	return moved;
+}
+
 static int open_again(int folder, const char *name, int flags, mode_t mode)
 {
 	int file;
@@ -17,15 +27,18 @@ static int open_again(int folder, const char *name, int flags, mode_t mode)
 	do
 		file = openat(folder, name, flags | O_CLOEXEC, mode);
 	while (file < 0 && errno == EINTR);
-	return file;
+	return file < 0 || file > STDERR_FILENO ? file : move_up(file);
 }
 
 static int fail_open(const char *name, int error, bool create, struct roger_err *err)
 {
 	if (error == ELOOP)
-		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a symbolic link, which roger does not follow",
-			       name);
-	return rg_fail(err, create ? rg_code_of_create(error) : error == ENOMEM ? ROGER_ENOMEM : ROGER_EIO,
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s' is a symbolic link, which roger does not follow", name);
+	return rg_fail(err,
+		       create		 ? rg_code_of_create(error)
+		       : error == ENOMEM ? ROGER_ENOMEM
+					 : ROGER_EIO,
 		       error, "open '%s'", name);
 }
 
@@ -36,7 +49,8 @@ static int check_regular(int file, const char *name, struct roger_err *err)
 	if (fstat(file, &facts) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
 	if (!S_ISREG(facts.st_mode))
-		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away", name);
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
+			       name);
 	return ROGER_OK;
 }
 
@@ -94,7 +108,8 @@ int rg_file_open_folder(int folder, const char *path, int *ret_folder, struct ro
 		return ROGER_OK;
 	}
 	if (file < 0 && errno == ENOTDIR)
-		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a folder, or a symbolic link", path);
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a folder, or a symbolic link",
+			       path);
 	if (file < 0)
 		return fail_open(path, errno, false, err);
 	*ret_folder = file;
@@ -113,7 +128,8 @@ int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct rog
 	return ROGER_OK;
 }
 
-int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts, struct roger_err *err)
+int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
+		  struct roger_err *err)
 {
 	struct stat facts;
 
@@ -155,7 +171,8 @@ static int read_all(int file, const char *name, size_t bytes_max, struct rg_buf 
 			return r;
 		out->length += got;
 		if (out->length > bytes_max)
-			return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name, bytes_max);
+			return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name,
+				       bytes_max);
 	}
 	return ROGER_OK;
 }
@@ -200,7 +217,8 @@ int rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *r
 	return ROGER_OK;
 }
 
-int rg_file_write(int file, const void *data, size_t length, const char *name, struct roger_err *err)
+int rg_file_write(int file, const void *data, size_t length, const char *name,
+		  struct roger_err *err)
 {
 	size_t done = 0;
 	ssize_t put;
@@ -285,7 +303,8 @@ int rg_file_replace(int folder, const char *name, struct roger_str text, bool du
 	char spare[300];
 	int r;
 
-	/* One name per process, so that what a killed one left is used up by the next of its number. */
+	/* One name per process, so that what a killed one left is used up by the next of its
+	 * number. */
 	snprintf(spare, sizeof spare, "%.240s.new-%d", name, (int)getpid());
 	r = write_new(folder, name, spare, text, durable, err);
 	if (r < 0)
@@ -325,7 +344,8 @@ int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *
 		if (errno != EWOULDBLOCK)
 			return rg_fail(err, ROGER_EIO, errno, "lock '%s'", name);
 		if (rg_clock_monotonic_ns() > until)
-			return rg_fail(err, ROGER_ETIMEOUT, 0, "another process keeps '%s' locked; try again", name);
+			return rg_fail(err, ROGER_ETIMEOUT, 0,
+				       "another process keeps '%s' locked; try again", name);
 		rg_clock_sleep(2);
 	}
 	return ROGER_OK;
@@ -341,7 +361,8 @@ int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct 
 	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 
 	if (map == MAP_FAILED)
-		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno, "map '%s'", name);
+		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno, "map '%s'",
+			       name);
 	*ret_map = map;
 	return ROGER_OK;
 }

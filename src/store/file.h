@@ -14,10 +14,10 @@
 
 enum rg_file_way {
 	RG_FILE_READ,
-	RG_FILE_CHANGE,         /* read and write, must be there */
-	RG_FILE_APPEND,         /* read and append, must be there */
-	RG_FILE_CREATE_APPEND,  /* read and append, made when missing */
-	RG_FILE_CREATE_NEW,     /* read and write, must not be there */
+	RG_FILE_CHANGE,	       /* read and write, must be there */
+	RG_FILE_APPEND,	       /* read and append, must be there */
+	RG_FILE_CREATE_APPEND, /* read and append, made when missing */
+	RG_FILE_CREATE_NEW,    /* read and write, must not be there */
 };
 
 struct rg_file_facts {
@@ -33,10 +33,12 @@ int rg_file_close(int file);
 void rg_file_closep(int *file);
 
 /* Open a folder; path may be absolute; RG_NO_FILE when it is not there. */
-RG_CHECKED int rg_file_open_folder(int folder, const char *path, int *ret_folder, struct roger_err *err);
+RG_CHECKED int rg_file_open_folder(int folder, const char *path, int *ret_folder,
+				   struct roger_err *err);
 
 /* Make a folder, and sync the one it is in; one that is there is fine (*ret_made false). */
-RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct roger_err *err);
+RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
+				   struct roger_err *err);
 
 RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 			     struct roger_err *err);
@@ -48,22 +50,23 @@ bool rg_file_is_same(int folder, const char *name, int file);
 uint64_t rg_file_inode(const char *path);
 
 /* A whole file, by path, into out. */
-RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
-				struct roger_err *err);
+RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out,
+				bool *ret_found, struct roger_err *err);
 /* The same, in a folder. */
-RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
-				   bool *ret_found, struct roger_err *err);
+RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max,
+				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
 
 /* Up to length bytes from offset; fewer only at the end of the file. */
-RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *ret_length,
-			       struct roger_err *err);
+RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset,
+			       size_t *ret_length, struct roger_err *err);
 
 /* All of it, at the end of an append-only descriptor, or where it stands. */
 RG_CHECKED int rg_file_write(int file, const void *data, size_t length, const char *name,
 			     struct roger_err *err);
 
 /* Where a descriptor stands: after a write, the end of what was written. */
-RG_CHECKED int rg_file_tell(int file, const char *name, uint64_t *ret_offset, struct roger_err *err);
+RG_CHECKED int rg_file_tell(int file, const char *name, uint64_t *ret_offset,
+			    struct roger_err *err);
 
 /* fdatasync; a failure is final for what was not yet on disk. */
 RG_CHECKED int rg_file_sync(int file, const char *name, struct roger_err *err);
@@ -91,7 +94,8 @@ RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *er
 RG_CHECKED int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err);
 void rg_file_unlock(int file);
 
-/* Map a file's first size bytes, shared and writable; NULL in *ret_map never comes with ROGER_OK. */
+/* Map a file's first size bytes, shared and writable; NULL in *ret_map never comes with ROGER_OK.
+ */
 RG_CHECKED int rg_file_map(int file, size_t size, const char *name, void **ret_map,
 			   struct roger_err *err);
 void rg_file_unmap(void *map, size_t size);

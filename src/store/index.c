@@ -11,94 +11,112 @@
 enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 
 /* seed 004, as it stands. */
-static const char seed_table[] =
-	"CREATE TABLE IF NOT EXISTS messages (\n"
-	"  id TEXT PRIMARY KEY,\n"
-	"  issue_id TEXT NOT NULL,\n"
-	"  from_phase TEXT NOT NULL,\n"
-	"  to_phase TEXT NOT NULL,\n"
-	"  run_counter INTEGER NOT NULL DEFAULT 1,\n"
-	"  message_type TEXT NOT NULL,\n"
-	"  content TEXT NOT NULL,\n"
-	"  metadata TEXT,\n"
-	"  read BOOLEAN NOT NULL DEFAULT 0,\n"
-	"  created_at INTEGER NOT NULL,\n"
-	"  read_at INTEGER\n"
-	");\n";
+static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
+				 "  id TEXT PRIMARY KEY,\n"
+				 "  issue_id TEXT NOT NULL,\n"
+				 "  from_phase TEXT NOT NULL,\n"
+				 "  to_phase TEXT NOT NULL,\n"
+				 "  run_counter INTEGER NOT NULL DEFAULT 1,\n"
+				 "  message_type TEXT NOT NULL,\n"
+				 "  content TEXT NOT NULL,\n"
+				 "  metadata TEXT,\n"
+				 "  read BOOLEAN NOT NULL DEFAULT 0,\n"
+				 "  created_at INTEGER NOT NULL,\n"
+				 "  read_at INTEGER\n"
+				 ");\n";
 
 static const char seed_indexes[] =
 	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id);\n"
 	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase);\n"
 	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase);\n"
 	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, read);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, "
+	"read);\n"
 	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
 	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n";
 
 /* Tables of our own.  A position is the rowid of messages and of archived. */
 static const char own_tables[] =
-	"CREATE TABLE entries(position INTEGER PRIMARY KEY, offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
-	"CREATE TABLE mailbox(agent TEXT NOT NULL, position INTEGER NOT NULL, issue_id TEXT NOT NULL,"
+	"CREATE TABLE entries(position INTEGER PRIMARY KEY, offset INTEGER NOT NULL, length "
+	"INTEGER NOT NULL);\n"
+	"CREATE TABLE mailbox(agent TEXT NOT NULL, position INTEGER NOT NULL, issue_id TEXT NOT "
+	"NULL,"
 	" PRIMARY KEY(agent, position)) WITHOUT ROWID;\n"
-	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER NOT NULL);\n"
+	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER "
+	"NOT NULL);\n"
 	"CREATE TABLE keys(sender TEXT NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL,"
 	" PRIMARY KEY(sender, key, position)) WITHOUT ROWID;\n"
 	"CREATE TABLE replies(parent TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,"
 	" PRIMARY KEY(parent, position)) WITHOUT ROWID;\n"
 	"CREATE INDEX replies_id ON replies(id);\n"
-	"CREATE TABLE archived(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id TEXT NOT NULL,"
+	"CREATE TABLE archived(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
+	"TEXT NOT NULL,"
 	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
 	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
 	" offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
-	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT NULL,"
+	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT "
+	"NULL,"
 	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
 	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
 	"CREATE TABLE last_seen(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
-	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER NOT NULL,"
+	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
+	"NOT NULL,"
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL);\n";
 
 static const char *const statements[RG_SQL_COUNT] = {
-	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, last_hash, epoch,"
+	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
+				"last_hash, epoch,"
 				" search_to, version, boot_id FROM progress",
-	[RG_SQL_PROGRESS_SET] = "UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
-				" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
-	[RG_SQL_MESSAGE_ADD] = "INSERT INTO messages(rowid, id, issue_id, from_phase, to_phase, run_counter,"
-			       " message_type, content, metadata, read, created_at, read_at)"
-			       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
-			       " ON CONFLICT(id) DO NOTHING",
-	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, from_phase, to_phase, content = ?2 AND metadata IS ?3"
-			       " FROM messages WHERE id = ?1",
-	[RG_SQL_MESSAGE_SET] = "UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
-			       " run_counter = ?6, message_type = ?7, content = ?8, metadata = ?9, read = ?10,"
-			       " created_at = ?11, read_at = ?12 WHERE rowid = ?1",
+	[RG_SQL_PROGRESS_SET] =
+		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
+		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
+	[RG_SQL_MESSAGE_ADD] =
+		"INSERT INTO messages(rowid, id, issue_id, from_phase, to_phase, run_counter,"
+		" message_type, content, metadata, read, created_at, read_at)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+		" ON CONFLICT(id) DO NOTHING",
+	[RG_SQL_MESSAGE_GET] =
+		"SELECT rowid, read, from_phase, to_phase, content = ?2 AND metadata IS ?3"
+		" FROM messages WHERE id = ?1",
+	[RG_SQL_MESSAGE_SET] =
+		"UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
+		" run_counter = ?6, message_type = ?7, content = ?8, metadata = ?9, read = ?10,"
+		" created_at = ?11, read_at = ?12 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
 	[RG_SQL_ENTRY_ADD] = "INSERT INTO entries(position, offset, length) VALUES (?1, ?2, ?3)",
 	[RG_SQL_ENTRY_SET] = "UPDATE entries SET offset = ?2, length = ?3 WHERE position = ?1",
 	[RG_SQL_ENTRY_DROP] = "DELETE FROM entries WHERE position = ?1",
-	[RG_SQL_MAILBOX_ADD] = "INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_MAILBOX_ADD] =
+		"INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)",
 	[RG_SQL_MAILBOX_DROP] = "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2",
-	[RG_SQL_LEASE_SET] = "INSERT OR REPLACE INTO leases(position, claimed_by, until) VALUES (?1, ?2, ?3)",
+	[RG_SQL_LEASE_SET] =
+		"INSERT OR REPLACE INTO leases(position, claimed_by, until) VALUES (?1, ?2, ?3)",
 	[RG_SQL_LEASE_DROP] = "DELETE FROM leases WHERE position = ?1",
 	[RG_SQL_KEY_ADD] = "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)",
-	[RG_SQL_REPLY_ADD] = "INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
-	[RG_SQL_ARCHIVED_ADD] = "INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
-				" message_type, read, created_at, offset, length)"
-				" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+	[RG_SQL_REPLY_ADD] =
+		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_ARCHIVED_ADD] =
+		"INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
+		" message_type, read, created_at, offset, length)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
 	[RG_SQL_ARCHIVED_HAS] = "SELECT 1 FROM archived WHERE id = ?1",
-	[RG_SQL_AGENT_ADD] = "INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"
-			     " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(name) DO UPDATE SET"
-			     " sent = sent + ?2, received = received + ?3, unread = unread + ?4,"
-			     " seq = CASE WHEN ?5 > epoch OR (?5 = epoch AND ?6 > seq) THEN ?6 ELSE seq END,"
-			     " epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7)",
-	[RG_SQL_SEEN_ADD] = "INSERT INTO last_seen(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
-			    " ON CONFLICT(reader, sender) DO UPDATE SET"
-			    " seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
-			    " epoch = max(epoch, ?3)",
-	[RG_SQL_SEARCH_DROP] = "INSERT INTO search(search, rowid, content, metadata)"
-			       " SELECT 'delete', rowid, content, metadata FROM messages WHERE rowid = ?1",
+	[RG_SQL_AGENT_ADD] =
+		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(name) DO UPDATE SET"
+		" sent = sent + ?2, received = received + ?3, unread = unread + ?4,"
+		" seq = CASE WHEN ?5 > epoch OR (?5 = epoch AND ?6 > seq) THEN ?6 ELSE seq END,"
+		" epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7)",
+	[RG_SQL_SEEN_ADD] =
+		"INSERT INTO last_seen(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT(reader, sender) DO UPDATE SET"
+		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
+		" epoch = max(epoch, ?3)",
+	[RG_SQL_SEARCH_DROP] =
+		"INSERT INTO search(search, rowid, content, metadata)"
+		" SELECT 'delete', rowid, content, metadata FROM messages WHERE rowid = ?1",
 };
 
 /* ----------------------------------------------------------- statements -- */
@@ -113,12 +131,14 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
 }
 
-sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which, struct roger_err *err)
+sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
+				 struct roger_err *err)
 {
 	sqlite3_stmt **statement = &index->statements[which];
 
-	if (!*statement && sqlite3_prepare_v3(index->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
-					      statement, NULL) != SQLITE_OK) {
+	if (!*statement &&
+	    sqlite3_prepare_v3(index->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
+			       statement, NULL) != SQLITE_OK) {
 		rg_index_fail(index, "prepare", err);
 		return NULL;
 	}
@@ -144,15 +164,16 @@ int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_
 
 void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text)
 {
-	sqlite3_bind_text64(statement, place, text.length ? text.data : "", text.length, SQLITE_STATIC,
-			    SQLITE_UTF8);
+	sqlite3_bind_text64(statement, place, text.length ? text.data : "", text.length,
+			    SQLITE_STATIC, SQLITE_UTF8);
 }
 
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
-	return (struct roger_str){ text ? text : "", (size_t)sqlite3_column_bytes(statement, column) };
+	return (struct roger_str){ text ? text : "",
+				   (size_t)sqlite3_column_bytes(statement, column) };
 }
 
 /* ------------------------------------------------------ opening, closing -- */
@@ -181,7 +202,8 @@ static void close_db(struct rg_index *index)
 	index->progress = (struct rg_index_progress){ 0 };
 }
 
-static int open_db(struct rg_index *index, const char *path, const char *settings, struct roger_err *err)
+static int open_db(struct rg_index *index, const char *path, const char *settings,
+		   struct roger_err *err)
 {
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
@@ -271,7 +293,8 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 	index->bulk = false;
 	return rg_index_run(index,
 			    "INSERT INTO mailbox(agent, position, issue_id)"
-			    " SELECT to_phase, rowid, issue_id FROM messages WHERE read = 0 ORDER BY to_phase, rowid",
+			    " SELECT to_phase, rowid, issue_id FROM messages WHERE read = 0 ORDER "
+			    "BY to_phase, rowid",
 			    err);
 }
 
@@ -300,14 +323,16 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
 		      struct roger_err *err)
 {
-	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory", why->message);
+	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory",
+		 why->message);
 	index->in_memory = true;
 	if (open_db(index, ":memory:", usual_settings, err) < 0)
 		return ROGER_EIO;
 	return fill(index, end, err);
 }
 
-static int check_place(struct rg_index *index, const char *name, bool *ret_there, struct roger_err *err)
+static int check_place(struct rg_index *index, const char *name, bool *ret_there,
+		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_file_facts facts;
@@ -366,7 +391,8 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			     rg_str_equal(rg_index_column(get, 10), rg_str(boot_id));
 	}
 	sqlite3_reset(get);
-	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "read", err);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
+							 : rg_index_fail(index, "read", err);
 }
 
 int rg_index_load(struct rg_index *index, struct roger_err *err)
@@ -375,7 +401,8 @@ int rg_index_load(struct rg_index *index, struct roger_err *err)
 	int r = load_progress(index, &valid, err);
 
 	if (r == ROGER_OK && !valid)
-		return rg_fail(err, ROGER_EIO, 0, "index '%s' was replaced meanwhile; try again", index->name);
+		return rg_fail(err, ROGER_EIO, 0, "index '%s' was replaced meanwhile; try again",
+			       index->name);
 	return r;
 }
 
@@ -385,11 +412,12 @@ int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_e
 	struct rg_buf text;
 	int r;
 
-	if (progress->last_length < 0 || progress->last_offset < 0 || progress->last_length > RG_LINE_BYTES_MAX)
+	if (progress->last_length < 0 || progress->last_offset < 0 ||
+	    progress->last_length > RG_LINE_BYTES_MAX)
 		return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
-	r = rg_journal_read(index->journal, (uint64_t)progress->last_offset, (size_t)progress->last_length, &text,
-			    err);
+	r = rg_journal_read(index->journal, (uint64_t)progress->last_offset,
+			    (size_t)progress->last_length, &text, err);
 	if (r == ROGER_OK)
 		*ret_hash = (int64_t)rg_hash(0, text.data, text.length);
 	rg_buf_deinit(&text);
@@ -403,7 +431,8 @@ static bool same_journal(struct rg_index *index, uint64_t end)
 
 	if ((uint64_t)index->progress.offset > end)
 		return false;
-	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK && hash == index->progress.last_hash;
+	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK &&
+	       hash == index->progress.last_hash;
 }
 
 static int sync_new(struct rg_index *index, const char *name, struct roger_err *err)
@@ -530,7 +559,8 @@ uint64_t rg_index_peek(struct rg_index *index)
 
 	if (index->in_memory || check_places(index, &there, NULL) < 0 || !there)
 		return 0;
-	if (open_db(index, index->path, usual_settings, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
+	if (open_db(index, index->path, usual_settings, NULL) < 0 ||
+	    load_progress(index, &valid, NULL) < 0 || !valid)
 		return 0;
 	return rg_index_end(index);
 }

@@ -65,12 +65,13 @@ bool rg_index_damaged(const struct rg_index *index);
 
 /* ----------------------------------------------------------- questions -- */
 
-RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
-			     struct rg_entries *ret_entries, struct roger_err *err);
-RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
-			      struct roger_err *err);
+RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query,
+			     struct rg_arena *arena, struct rg_entries *ret_entries,
+			     struct roger_err *err);
+RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query,
+			      int64_t *ret_count, struct roger_err *err);
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
-			       struct roger_agents *ret_agents, struct roger_err *err);
+			       struct roger_agent_list *ret_agents, struct roger_err *err);
 RG_CHECKED int rg_index_issues(struct rg_index *index, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
 RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures,
@@ -78,7 +79,7 @@ RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_f
 
 /* Counters and last seen of an epoch, for message-state.json. */
 struct rg_sequence;
-RG_CHECKED int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
-				 struct roger_err *err);
+RG_CHECKED int rg_index_sequence(struct rg_index *index, int64_t epoch,
+				 struct rg_sequence *sequence, struct roger_err *err);
 
 #endif

@@ -46,7 +46,7 @@ struct rg_index_progress {
 	int64_t last_offset; /* the last line, to know the journal again */
 	int64_t last_length;
 	int64_t last_hash;
-	int64_t epoch;     /* the largest one seen */
+	int64_t epoch;	   /* the largest one seen */
 	int64_t search_to; /* positions up to here are in the full-text table */
 };
 
@@ -92,7 +92,8 @@ struct rg_index {
 };
 
 /* Prepared once, reset and ready for values; NULL with err filled. */
-sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which, struct roger_err *err);
+sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
+				 struct roger_err *err);
 
 /* Words for the last failure of the database. */
 int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err);

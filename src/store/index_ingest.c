@@ -21,7 +21,8 @@ struct known {
 static struct rg_delta *delta_place(struct rg_delta *slots, size_t capacity, struct roger_str first,
 				    struct roger_str second)
 {
-	size_t at = rg_hash(rg_hash(1, first.data, first.length), second.data, second.length) & (capacity - 1);
+	size_t at = rg_hash(rg_hash(1, first.data, first.length), second.data, second.length) &
+		    (capacity - 1);
 
 	while (slots[at].first.length &&
 	       (!rg_str_equal(slots[at].first, first) || !rg_str_equal(slots[at].second, second)))
@@ -41,15 +42,16 @@ static bool grow_deltas(struct rg_deltas *deltas)
 		return false;
 	for (i = 0; i < deltas->capacity; i++)
 		if (deltas->slots[i].first.length)
-			*delta_place(slots, capacity, deltas->slots[i].first, deltas->slots[i].second) =
-				deltas->slots[i];
+			*delta_place(slots, capacity, deltas->slots[i].first,
+				     deltas->slots[i].second) = deltas->slots[i];
 	deltas->slots = slots;
 	deltas->capacity = capacity;
 	return true;
 }
 
 /* NULL: out of memory. */
-static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first, struct roger_str second)
+static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
+				 struct roger_str second)
 {
 	struct rg_delta *delta;
 
@@ -80,7 +82,8 @@ static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
 	}
 }
 
-static int count_sender(struct rg_index *index, const struct roger_message *message, struct roger_err *err)
+static int count_sender(struct rg_index *index, const struct roger_message *message,
+			struct roger_err *err)
 {
 	struct rg_delta *from = delta_of(&index->deltas, message->from_phase, RG_STR(""));
 
@@ -108,7 +111,8 @@ static int count_recipient(struct rg_index *index, struct roger_str name, int re
 	return ROGER_OK;
 }
 
-static int note_seen(struct rg_index *index, const struct roger_message *message, struct roger_err *err)
+static int note_seen(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
 {
 	struct rg_delta *seen;
 
@@ -159,14 +163,16 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 	for (i = 0; i < index->deltas.capacity && r == ROGER_OK; i++) {
 		delta = &index->deltas.slots[i];
 		if (delta->first.length)
-			r = delta->second.length ? flush_seen(index, delta, err) : flush_agent(index, delta, err);
+			r = delta->second.length ? flush_seen(index, delta, err)
+						 : flush_agent(index, delta, err);
 	}
 	return r;
 }
 
 /* ---------------------------------------------------------------- rows -- */
 
-static void bind_message(sqlite3_stmt *statement, int64_t position, const struct roger_message *message)
+static void bind_message(sqlite3_stmt *statement, int64_t position,
+			 const struct roger_message *message)
 {
 	sqlite3_bind_int64(statement, 1, position);
 	rg_index_bind(statement, 2, message->id);
@@ -189,8 +195,8 @@ static void bind_message(sqlite3_stmt *statement, int64_t position, const struct
 }
 
 /* Run a statement of one or two numbers. */
-static int run_numbers(struct rg_index *index, enum rg_statement which, int64_t first, int64_t second,
-		       int64_t third, struct roger_err *err)
+static int run_numbers(struct rg_index *index, enum rg_statement which, int64_t first,
+		       int64_t second, int64_t third, struct roger_err *err)
 {
 	sqlite3_stmt *statement = rg_index_statement(index, which, err);
 	int places;
@@ -220,12 +226,13 @@ static int run_texts(struct rg_index *index, enum rg_statement which, struct rog
 	return rg_index_step(index, statement, err);
 }
 
-static int enter_mailbox(struct rg_index *index, const struct roger_message *message, int64_t position,
-			 struct roger_err *err)
+static int enter_mailbox(struct rg_index *index, const struct roger_message *message,
+			 int64_t position, struct roger_err *err)
 {
 	if (index->bulk || message->read)
 		return ROGER_OK;
-	return run_texts(index, RG_SQL_MAILBOX_ADD, message->to_phase, message->issue_id, position, err);
+	return run_texts(index, RG_SQL_MAILBOX_ADD, message->to_phase, message->issue_id, position,
+			 err);
 }
 
 static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
@@ -265,9 +272,11 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 	int r = ROGER_OK;
 
 	if (message->idempotent_key.length)
-		r = run_texts(index, RG_SQL_KEY_ADD, message->from_phase, message->idempotent_key, position, err);
+		r = run_texts(index, RG_SQL_KEY_ADD, message->from_phase, message->idempotent_key,
+			      position, err);
 	if (r == ROGER_OK && message->reply_to.length)
-		r = run_texts(index, RG_SQL_REPLY_ADD, message->reply_to, message->id, position, err);
+		r = run_texts(index, RG_SQL_REPLY_ADD, message->reply_to, message->id, position,
+			      err);
 	if (r == ROGER_OK && message->claimed_by.length)
 		r = set_lease(index, message, position, err);
 	return r;
@@ -278,7 +287,8 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 {
 	int r;
 
-	r = run_numbers(index, RG_SQL_ENTRY_ADD, position, (int64_t)line->offset, (int64_t)line->length, err);
+	r = run_numbers(index, RG_SQL_ENTRY_ADD, position, (int64_t)line->offset,
+			(int64_t)line->length, err);
 	if (r == ROGER_OK)
 		r = enter_mailbox(index, message, position, err);
 	if (r == ROGER_OK)
@@ -300,16 +310,17 @@ static int leave_search(struct rg_index *index, const struct known *known, struc
 	return run_numbers(index, RG_SQL_SEARCH_DROP, known->position, 0, 0, err);
 }
 
-static int enter_search(struct rg_index *index, const struct roger_message *message, int64_t position,
-			struct roger_err *err)
+static int enter_search(struct rg_index *index, const struct roger_message *message,
+			int64_t position, struct roger_err *err)
 {
 	sqlite3_stmt *add = NULL;
 	int r;
 
 	if (position > index->progress.search_to)
 		return ROGER_OK;
-	if (sqlite3_prepare_v2(index->db, "INSERT INTO search(rowid, content, metadata) VALUES (?3, ?1, ?2)", -1,
-			       &add, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(index->db,
+			       "INSERT INTO search(rowid, content, metadata) VALUES (?3, ?1, ?2)",
+			       -1, &add, NULL) != SQLITE_OK)
 		return rg_index_fail(index, "search", err);
 	rg_index_bind(add, 1, message->content);
 	rg_index_bind(add, 2, message->metadata);
@@ -355,8 +366,8 @@ static int change_known(struct rg_index *index, const struct known *known,
 	return r;
 }
 
-static int add_archived(struct rg_index *index, const struct roger_message *message, int64_t position,
-			const struct rg_line *line, struct roger_err *err)
+static int add_archived(struct rg_index *index, const struct roger_message *message,
+			int64_t position, const struct rg_line *line, struct roger_err *err)
 {
 	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_ARCHIVED_ADD, err);
 
@@ -398,8 +409,8 @@ static int archive_known(struct rg_index *index, const struct known *known,
 }
 
 /* An archived message that was never here alive: it counts as sent and received. */
-static int archive_new(struct rg_index *index, const struct roger_message *message, int64_t position,
-		       const struct rg_line *line, struct roger_err *err)
+static int archive_new(struct rg_index *index, const struct roger_message *message,
+		       int64_t position, const struct rg_line *line, struct roger_err *err)
 {
 	int r;
 
@@ -412,7 +423,8 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 }
 
 /* Archived is final: whatever comes for the id later is history. */
-static int is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived, struct roger_err *err)
+static int is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
+		       struct roger_err *err)
 {
 	sqlite3_stmt *has;
 	int r;
@@ -427,7 +439,8 @@ static int is_archived(struct rg_index *index, struct roger_str id, bool *ret_ar
 	r = sqlite3_step(has);
 	*ret_archived = r == SQLITE_ROW;
 	sqlite3_reset(has);
-	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "look up an id", err);
+	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK
+						   : rg_index_fail(index, "look up an id", err);
 }
 
 static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
@@ -471,8 +484,8 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 		.same_text = sqlite3_column_int(get, 4),
 	};
 	*ret_known = true;
-	r = message->archived_at_ms ? archive_known(index, &known, message, line, err) :
-				      change_known(index, &known, message, line, err);
+	r = message->archived_at_ms ? archive_known(index, &known, message, line, err)
+				    : change_known(index, &known, message, line, err);
 	sqlite3_reset(get);
 	return r;
 }
@@ -502,7 +515,8 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	return archive_new(index, message, position, line, err);
 }
 
-static int take_line(struct rg_index *index, const struct rg_decoded *decoded, struct roger_err *err)
+static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
+		     struct roger_err *err)
 {
 	struct rg_index_progress *progress = &index->progress;
 	const struct rg_line *line = &decoded->line;
@@ -519,7 +533,8 @@ static int take_line(struct rg_index *index, const struct rg_decoded *decoded, s
 
 /* --------------------------------------------------------------- lines -- */
 
-static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64_t end, struct roger_err *err)
+static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64_t end,
+		      struct roger_err *err)
 {
 	const struct rg_decoded *decoded;
 	int r;
@@ -560,7 +575,8 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 	struct rg_decoder *decoder;
 	int r;
 
-	r = rg_decoder_open(rg_journal_file(index->journal), (uint64_t)before.offset, end, &decoder, err);
+	r = rg_decoder_open(rg_journal_file(index->journal), (uint64_t)before.offset, end, &decoder,
+			    err);
 	if (r < 0)
 		return r;
 	r = take_lines(index, decoder, end, err);

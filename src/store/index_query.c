@@ -32,7 +32,8 @@ static void add_number(struct question *question, const char *sql, int64_t numbe
 	question->values[question->count++].number = number;
 }
 
-/* Every word must be there; quoted, so that nothing in it is an operator; word* asks for a beginning. */
+/* Every word must be there; quoted, so that nothing in it is an operator; word* asks for a
+ * beginning. */
 static void add_words(struct rg_buf *match, struct roger_str text)
 {
 	static const char blank[] = " \t\r\n";
@@ -63,17 +64,25 @@ static void add_tables(struct question *question, const struct rg_query *query, 
 	struct rg_buf *sql = &question->sql;
 
 	if (archived) {
-		rg_buf_add_text(sql, query->key.length ? " FROM keys k CROSS JOIN archived m ON m.position = k.position" :
-							 " FROM archived m");
+		rg_buf_add_text(
+			sql,
+			query->key.length
+				? " FROM keys k CROSS JOIN archived m ON m.position = k.position"
+				: " FROM archived m");
 	} else {
 		if (query->text.length)
-			rg_buf_add_text(sql, " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid");
+			rg_buf_add_text(
+				sql, " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid");
 		else if (query->key.length)
-			rg_buf_add_text(sql, " FROM keys k CROSS JOIN messages m ON m.rowid = k.position");
+			rg_buf_add_text(
+				sql, " FROM keys k CROSS JOIN messages m ON m.rowid = k.position");
 		else if (query->unread && query->to.length && query->issue.length)
-			rg_buf_add_text(sql, " FROM messages m INDEXED BY idx_messages_issue_unread");
+			rg_buf_add_text(sql,
+					" FROM messages m INDEXED BY idx_messages_issue_unread");
 		else if (query->unread && query->to.length)
-			rg_buf_add_text(sql, " FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position");
+			rg_buf_add_text(
+				sql,
+				" FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position");
 		else
 			rg_buf_add_text(sql, " FROM messages m");
 		rg_buf_add_text(sql, " CROSS JOIN entries e ON e.position = m.rowid");
@@ -91,8 +100,10 @@ static void add_ids(struct question *question, const struct rg_query *query)
 		rg_buf_add_char(&question->sql, ')');
 	if (query->thread.length)
 		add_text(question,
-			 " AND m.id IN (WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT r.parent FROM up JOIN replies r"
-			 " ON r.id = up.id), down(id) AS (SELECT id FROM up UNION SELECT r.id FROM down JOIN replies r"
+			 " AND m.id IN (WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT r.parent "
+			 "FROM up JOIN replies r"
+			 " ON r.id = up.id), down(id) AS (SELECT id FROM up UNION SELECT r.id FROM "
+			 "down JOIN replies r"
 			 " ON r.parent = down.id) SELECT id FROM down)",
 			 query->thread);
 }
@@ -132,7 +143,8 @@ static void add_conditions(struct question *question, const struct rg_query *que
 	if (query->from.length)
 		add_text(question, " AND m.from_phase = ?", query->from);
 	if (query->type)
-		add_text(question, " AND m.message_type = ?", rg_str(rg_message_types[query->type - 1]));
+		add_text(question, " AND m.message_type = ?",
+			 rg_str(rg_message_types[query->type - 1]));
 	if (query->run_counter)
 		add_number(question, " AND m.run_counter = ?", query->run_counter);
 	if (query->unread || query->read)
@@ -143,7 +155,8 @@ static void add_conditions(struct question *question, const struct rg_query *que
 		add_number(question, " AND m.created_at < ?", query->until_ms);
 	if (query->free_at_ms && !archived)
 		add_number(question,
-			   " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = m.rowid AND l.until > ?)",
+			   " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = m.rowid AND "
+			   "l.until > ?)",
 			   query->free_at_ms);
 	if (query->after) {
 		rg_buf_printf(&question->sql, " AND %s", position);
@@ -165,7 +178,8 @@ static void deinit_question(struct question *question)
 	rg_buf_deinit(&question->match);
 }
 
-/* Questions of the same words share a statement, so that an inbox asked again costs no preparing. */
+/* Questions of the same words share a statement, so that an inbox asked again costs no preparing.
+ */
 static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_stmt **ret_statement,
 			struct roger_err *err)
 {
@@ -224,10 +238,11 @@ static int fill_search(struct rg_index *index, struct roger_err *err)
 			 err);
 	if (r < 0)
 		return r;
-	if (sqlite3_prepare_v2(index->db,
-			       "INSERT INTO search(rowid, content, metadata) SELECT rowid, content, metadata"
-			       " FROM messages WHERE rowid > ?1",
-			       -1, &add, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    index->db,
+		    "INSERT INTO search(rowid, content, metadata) SELECT rowid, content, metadata"
+		    " FROM messages WHERE rowid > ?1",
+		    -1, &add, NULL) != SQLITE_OK)
 		return rg_index_fail(index, "prepare the full-text table", err);
 	sqlite3_bind_int64(add, 1, index->progress.search_to);
 	r = rg_index_step(index, add, err);
@@ -299,8 +314,8 @@ static int find_in(struct rg_index *index, const struct rg_query *query, bool ar
 	int r;
 
 	init_question(&question, query);
-	rg_buf_add_text(&question.sql, archived ? "SELECT m.position, m.offset, m.length" :
-						  "SELECT e.position, e.offset, e.length");
+	rg_buf_add_text(&question.sql, archived ? "SELECT m.position, m.offset, m.length"
+						: "SELECT e.position, e.offset, e.length");
 	add_tables(&question, query, archived);
 	add_conditions(&question, query, archived);
 	rg_buf_printf(&question.sql, " ORDER BY %s", position_of(query, archived));
@@ -369,9 +384,10 @@ static int one_number(struct rg_index *index, struct question *question, int64_t
 /* Asked often: all unread of an agent, which agents keeps. */
 static bool only_mailbox(const struct rg_query *query)
 {
-	return query->unread && query->to.length && !query->issue.length && !query->from.length && !query->type &&
-	       !query->run_counter && !query->free_at_ms && !query->since_ms && !query->until_ms &&
-	       !query->key.length && !query->text.length && !query->id_count && !query->archived && !query->after;
+	return query->unread && query->to.length && !query->issue.length && !query->from.length &&
+	       !query->type && !query->run_counter && !query->free_at_ms && !query->since_ms &&
+	       !query->until_ms && !query->key.length && !query->text.length && !query->id_count &&
+	       !query->archived && !query->after;
 }
 
 int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
@@ -399,8 +415,9 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 
 /* -------------------------------------------------------------- figures -- */
 
-static int read_agents(struct rg_index *index, sqlite3_stmt *statement, int64_t epoch, struct rg_arena *arena,
-		       struct roger_agents *ret_agents, struct roger_err *err)
+static int read_agents(struct rg_index *index, sqlite3_stmt *statement, int64_t epoch,
+		       struct rg_arena *arena, struct roger_agent_list *ret_agents,
+		       struct roger_err *err)
 {
 	struct {
 		struct roger_agent *items;
@@ -420,18 +437,19 @@ static int read_agents(struct rg_index *index, sqlite3_stmt *statement, int64_t 
 			agent->seq = sqlite3_column_int64(statement, 5);
 		agent->last_sent_at_ms = sqlite3_column_int64(statement, 6);
 	}
-	*ret_agents = (struct roger_agents){ list.items, list.count };
+	*ret_agents = (struct roger_agent_list){ list.items, list.count };
 	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
 }
 
 int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
-		    struct roger_agents *ret_agents, struct roger_err *err)
+		    struct roger_agent_list *ret_agents, struct roger_err *err)
 {
 	sqlite3_stmt *statement = NULL;
 	int r;
 
 	if (sqlite3_prepare_v2(index->db,
-			       "SELECT name, sent, received, unread, epoch, seq, last_sent_at FROM agents ORDER BY name",
+			       "SELECT name, sent, received, unread, epoch, seq, last_sent_at FROM "
+			       "agents ORDER BY name",
 			       -1, &statement, NULL) != SQLITE_OK)
 		return rg_index_fail(index, "ask", err);
 	r = read_agents(index, statement, epoch, arena, ret_agents, err);
@@ -451,11 +469,12 @@ int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger
 	int step, r = ROGER_OK;
 
 	/* A skip scan: one look-up an issue, however many messages it has. */
-	if (sqlite3_prepare_v2(index->db,
-			       "WITH RECURSIVE t(i) AS (SELECT min(issue_id) FROM messages UNION ALL"
-			       " SELECT (SELECT min(issue_id) FROM messages WHERE issue_id > t.i) FROM t"
-			       " WHERE t.i IS NOT NULL) SELECT i FROM t WHERE i IS NOT NULL",
-			       -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    index->db,
+		    "WITH RECURSIVE t(i) AS (SELECT min(issue_id) FROM messages UNION ALL"
+		    " SELECT (SELECT min(issue_id) FROM messages WHERE issue_id > t.i) FROM t"
+		    " WHERE t.i IS NOT NULL) SELECT i FROM t WHERE i IS NOT NULL",
+		    -1, &statement, NULL) != SQLITE_OK)
 		return rg_index_fail(index, "ask", err);
 	while ((step = sqlite3_step(statement)) == SQLITE_ROW && r == ROGER_OK) {
 		issue = rg_arena_push(arena, &list.items, &list.count, sizeof *issue);
@@ -469,7 +488,8 @@ int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger
 	return r;
 }
 
-static int number_of(struct rg_index *index, const char *sql, int64_t *ret_number, struct roger_err *err)
+static int number_of(struct rg_index *index, const char *sql, int64_t *ret_number,
+		     struct roger_err *err)
 {
 	const struct rg_query all = { 0 };
 	struct question question;
@@ -499,10 +519,14 @@ int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, str
 		{ "SELECT count(DISTINCT issue_id) FROM messages", &figures.issues },
 		{ "SELECT coalesce(min(created_at), 0) FROM messages", &figures.oldest_at_ms },
 		{ "SELECT coalesce(max(created_at), 0) FROM messages", &figures.newest_at_ms },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'context'", &figures.by_type[ROGER_CONTEXT] },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'result'", &figures.by_type[ROGER_RESULT] },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'decision'", &figures.by_type[ROGER_DECISION] },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'data'", &figures.by_type[ROGER_DATA] },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'context'",
+		  &figures.by_type[ROGER_CONTEXT] },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'result'",
+		  &figures.by_type[ROGER_RESULT] },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'decision'",
+		  &figures.by_type[ROGER_DECISION] },
+		{ "SELECT count(*) FROM messages WHERE message_type = 'data'",
+		  &figures.by_type[ROGER_DATA] },
 	};
 	size_t i;
 	int r;
@@ -516,8 +540,8 @@ int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, str
 	return ROGER_OK;
 }
 
-static int read_sequence(struct rg_index *index, sqlite3_stmt *statement, struct rg_sequence *sequence,
-			 struct roger_err *err)
+static int read_sequence(struct rg_index *index, sqlite3_stmt *statement,
+			 struct rg_sequence *sequence, struct roger_err *err)
 {
 	struct roger_str sender;
 	int step, r = ROGER_OK;
@@ -542,10 +566,11 @@ int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence 
 	sqlite3_stmt *statement = NULL;
 	int r;
 
-	if (sqlite3_prepare_v2(index->db,
-			       "SELECT name, '', seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
-			       " SELECT reader, sender, seq FROM last_seen WHERE epoch = ?1",
-			       -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(
+		    index->db,
+		    "SELECT name, '', seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
+		    " SELECT reader, sender, seq FROM last_seen WHERE epoch = ?1",
+		    -1, &statement, NULL) != SQLITE_OK)
 		return rg_index_fail(index, "ask", err);
 	sqlite3_bind_int64(statement, 1, epoch);
 	r = read_sequence(index, statement, sequence, err);

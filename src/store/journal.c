@@ -43,8 +43,8 @@ static int open_file(struct rg_journal *journal, bool writable, struct roger_err
 	r = rg_file_open(journal->folder, journal->name, writable ? RG_FILE_APPEND : RG_FILE_READ,
 			 &journal->file, &refused);
 	if (r == ROGER_OK && journal->file == RG_NO_FILE && writable) {
-		r = rg_file_open(journal->folder, journal->name, RG_FILE_CREATE_APPEND, &journal->file,
-				 &refused);
+		r = rg_file_open(journal->folder, journal->name, RG_FILE_CREATE_APPEND,
+				 &journal->file, &refused);
 		if (r == ROGER_OK)
 			r = rg_file_sync_folder(journal->folder, journal->name, &refused);
 	}
@@ -55,7 +55,8 @@ static int open_file(struct rg_journal *journal, bool writable, struct roger_err
 
 static bool only_readable(const struct roger_err *err)
 {
-	return err->system_errno == EROFS || err->system_errno == EACCES || err->system_errno == EPERM;
+	return err->system_errno == EROFS || err->system_errno == EACCES ||
+	       err->system_errno == EPERM;
 }
 
 int rg_journal_open(int folder, const char *name, const char *control_name, bool writable,
@@ -68,7 +69,9 @@ int rg_journal_open(int folder, const char *name, const char *control_name, bool
 
 	if (!journal)
 		return rg_fail_memory(err);
-	*journal = (struct rg_journal){ .folder = folder, .file = RG_NO_FILE, .adopt = adopt, .context = context };
+	*journal = (struct rg_journal){
+		.folder = folder, .file = RG_NO_FILE, .adopt = adopt, .context = context
+	};
 	snprintf(journal->name, sizeof journal->name, "%s", name);
 	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
 	rg_buf_init(&journal->out, SIZE_MAX);
@@ -76,9 +79,11 @@ int rg_journal_open(int folder, const char *name, const char *control_name, bool
 
 	r = open_file(journal, true, &refused);
 	if (r == ROGER_OK)
-		r = rg_control_open(folder, control_name, journal->file, &journal->control, &refused);
+		r = rg_control_open(folder, control_name, journal->file, &journal->control,
+				    &refused);
 	if (r < 0 && !writable) {
-		/* A reader can do without what it may not write, or what a full disk has no room for. */
+		/* A reader can do without what it may not write, or what a full disk has no room
+		 * for. */
 		if (journal->file == RG_NO_FILE || only_readable(&refused)) {
 			journal->file = rg_file_close(journal->file);
 			r = open_file(journal, false, &refused);
@@ -188,13 +193,17 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r < 0 || !found)
 			break;
-		if (!line.too_long && !journal->adopt(journal->context, journal->control, line.text)) {
+		struct rg_chain behind = chain;
+
+		r = rg_chain_step(journal->file, &line, &behind, &own, err);
+		if (r < 0)
+			break;
+		if (!line.too_long &&
+		    !journal->adopt(journal->context, journal->control, line.text, own)) {
 			*ret_how = ADOPTED_NEEDS_ROOM;
 			break;
 		}
-		r = rg_chain_step(journal->file, &line, &chain, &own, err);
-		if (r < 0)
-			break;
+		chain = behind;
 		tail.appended = lines.at;
 	}
 	if (r == ROGER_OK && found && *ret_how == ADOPTED_ALL)
@@ -205,8 +214,10 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	return r;
 }
 
-/* Is the unfinished end a line of ours that lacks nothing but its newline?  Its writer was never told so. */
-static int is_finished(struct rg_journal *journal, uint64_t size, bool *ret_finished, struct roger_err *err)
+/* Is the unfinished end a line of ours that lacks nothing but its newline?  Its writer was never
+ * told so. */
+static int is_finished(struct rg_journal *journal, uint64_t size, bool *ret_finished,
+		       struct roger_err *err)
 {
 	const struct rg_tail *tail = tail_of(page_of(journal));
 	struct rg_buf text;
@@ -286,9 +297,10 @@ static int grow(struct rg_journal *journal, size_t agents, size_t counts, struct
 	return rg_control_grow(journal->control, journal->file, agents, counts, err);
 }
 
-/* One look under the lock; *ret_again: what was found took long, give others a chance and look again. */
-static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing, bool *ret_again,
-		   struct roger_err *err)
+/* One look under the lock; *ret_again: what was found took long, give others a chance and look
+ * again. */
+static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
+		   bool *ret_again, struct roger_err *err)
 {
 	enum adopted how;
 	uint64_t size = 0;
@@ -300,7 +312,8 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		return r;
 	if (size < rg_journal_end(journal))
 		return rg_fail(err, ROGER_EIO, 0,
-			       "'%s' is shorter than what was written to it; remove '%s' to go on with what is left",
+			       "'%s' is shorter than what was written to it; remove '%s' to go on "
+			       "with what is left",
 			       journal->name, journal->control_name);
 	if (size > rg_journal_end(journal)) {
 		r = adopt_lines(journal, size, &how, err);
@@ -347,7 +360,8 @@ int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, st
 	if (!journal->control)
 		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
 	if (!rg_file_is_same(journal->folder, journal->name, journal->file))
-		return rg_fail(err, ROGER_EIO, 0, "another file took the place of '%s'; open the workspace again",
+		return rg_fail(err, ROGER_EIO, 0,
+			       "another file took the place of '%s'; open the workspace again",
 			       journal->name);
 	r = lock_tail(journal, agents, counts, true, err);
 	if (r < 0)
@@ -392,7 +406,8 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	if (journal->out.failed)
 		return rg_fail_memory(err);
 	journal->failures_seen = atomic_load(&page->failures);
-	r = rg_file_write(journal->file, journal->out.data, journal->out.length, journal->name, err);
+	r = rg_file_write(journal->file, journal->out.data, journal->out.length, journal->name,
+			  err);
 	if (r < 0)
 		return r;
 	r = rg_file_tell(journal->file, journal->name, &size, err);
@@ -460,7 +475,8 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 	start = rg_clock_monotonic_ns();
 	r = rg_file_sync(journal->file, journal->name, err);
 	if (r < 0) {
-		/* What was not yet on disk may never be: nobody who waits may believe the next sync. */
+		/* What was not yet on disk may never be: nobody who waits may believe the next
+		 * sync. */
 		atomic_fetch_add(&page->failures, 1);
 		return r;
 	}
@@ -484,12 +500,14 @@ static enum synced judge(const struct rg_control_page *page, uint64_t end, uint3
 
 static int lost(const struct rg_journal *journal, struct roger_err *err)
 {
-	return rg_fail(err, ROGER_EIO, EIO,
-		       "sync '%s': what was just written may not be on disk; send again with the same key",
-		       journal->name);
+	return rg_fail(
+		err, ROGER_EIO, EIO,
+		"sync '%s': what was just written may not be on disk; send again with the same key",
+		journal->name);
 }
 
-static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen, struct roger_err *err)
+static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
+		      struct roger_err *err)
 {
 	struct rg_control_page *page;
 	int64_t until = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
@@ -512,7 +530,8 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 			break;
 		}
 		if (rg_lock_try(&page->sync_lock, journal->owner, waited)) {
-			r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
+			r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err)
+								       : ROGER_OK;
 			rg_lock_release(&page->sync_lock);
 			wake_all(page);
 			if (r < 0)
@@ -521,7 +540,8 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		}
 		if (rg_clock_monotonic_ns() > until)
 			return rg_fail(err, ROGER_ETIMEOUT, 0,
-				       "another process does not end its sync of '%s'; send again with the same key",
+				       "another process does not end its sync of '%s'; send again "
+				       "with the same key",
 				       journal->name);
 		rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
 		waited = true;
@@ -546,7 +566,8 @@ static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struc
 	r = file_size(journal, &size, err);
 	while (r == ROGER_OK && size > 0) {
 		from = size > sizeof piece ? size - sizeof piece : 0;
-		r = rg_file_read_at(journal->file, piece, (size_t)(size - from), (int64_t)from, &got, err);
+		r = rg_file_read_at(journal->file, piece, (size_t)(size - from), (int64_t)from,
+				    &got, err);
 		if (r < 0)
 			return r;
 		while (got > 0 && piece[got - 1] != '\n')
@@ -648,7 +669,8 @@ static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_loc
 int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int64_t wait_ms,
 		    struct roger_err *err)
 {
-	static const char *const names[] = { "the right to change messages", "the index", "message-state.json" };
+	static const char *const names[] = { "the right to change messages", "the index",
+					     "message-state.json" };
 	int r;
 
 	if (!journal->control)
@@ -657,7 +679,8 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 		r = follow_control(journal, err);
 		if (r < 0)
 			return r;
-		r = rg_lock_take(lock_of(page_of(journal), which), journal->owner, wait_ms, names[which], err);
+		r = rg_lock_take(lock_of(page_of(journal), which), journal->owner, wait_ms,
+				 names[which], err);
 		if (r < 0 || !rg_control_retired(page_of(journal)))
 			return r;
 		rg_lock_release(lock_of(page_of(journal), which));
@@ -666,7 +689,8 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 
 bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
 {
-	if (!journal->control || !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
+	if (!journal->control ||
+	    !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
 		return false;
 	if (!rg_control_retired(page_of(journal)))
 		return true;

@@ -24,17 +24,19 @@ struct rg_journal;
  * oldest first, before the line counts as known.  Returns false when the
  * control file has no room for what the line needs (two agents, three counts);
  * it is then asked again for the same line after the control file has grown.
+ * own: the line carries a chain that fits, so roger wrote it.
  */
-typedef bool rg_journal_adopt(void *context, struct rg_control *control, struct roger_str line);
+typedef bool rg_journal_adopt(void *context, struct rg_control *control, struct roger_str line,
+			      bool own);
 
 /*
  * Open name in folder, which the caller keeps open.  writable: made when
  * missing.  Otherwise, or where the system lets us only read, the journal is
  * read without a control file, up to its last newline.
  */
-RG_CHECKED int rg_journal_open(int folder, const char *name, const char *control_name, bool writable,
-			       rg_journal_adopt *adopt, void *context, struct rg_journal **ret_journal,
-			       struct roger_err *err);
+RG_CHECKED int rg_journal_open(int folder, const char *name, const char *control_name,
+			       bool writable, rg_journal_adopt *adopt, void *context,
+			       struct rg_journal **ret_journal, struct roger_err *err);
 struct rg_journal *rg_journal_close(struct rg_journal *journal);
 
 int rg_journal_file(const struct rg_journal *journal);
@@ -68,7 +70,8 @@ void rg_journal_end_line(struct rg_journal *journal);
  * them to be durable.  On an error nothing is known to be stored; whole lines
  * that reached the file all the same are adopted by the next writer.
  */
-RG_CHECKED int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err);
+RG_CHECKED int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end,
+				struct roger_err *err);
 
 /* Wait until everything up to end is on disk.  ROGER_EIO: it may not be. */
 RG_CHECKED int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err);
@@ -79,7 +82,8 @@ RG_CHECKED int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct 
  * Adopt what others left and tell how far the journal can be read: everything
  * acknowledged, whole lines only, synced where that is ours to do.
  */
-RG_CHECKED int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err);
+RG_CHECKED int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end,
+				 struct roger_err *err);
 
 /* The word that moves after every sync, and sleeping on it. */
 uint32_t rg_journal_wake_count(struct rg_journal *journal);
@@ -93,8 +97,8 @@ RG_CHECKED int rg_journal_read(struct rg_journal *journal, uint64_t offset, size
 
 /* Long-held locks of the control file, followed when it is replaced. */
 enum rg_journal_lock { RG_LOCK_CHANGE, RG_LOCK_INDEX, RG_LOCK_STATE };
-RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int64_t wait_ms,
-			       struct roger_err *err);
+RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which,
+			       int64_t wait_ms, struct roger_err *err);
 bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which);
 void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which);
 

@@ -58,8 +58,8 @@ static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
 }
 
 /* Go over a line that is too long for the buffer, piece by piece. */
-static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret_line, bool *ret_found,
-		     struct roger_err *err)
+static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret_line,
+		     bool *ret_found, struct roger_err *err)
 {
 	const char *newline = NULL;
 	struct roger_str text;
@@ -89,7 +89,8 @@ static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret
 	return ROGER_OK;
 }
 
-int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_found, struct roger_err *err)
+int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_found,
+		  struct roger_err *err)
 {
 	size_t searched = 0;
 	struct roger_str text;
@@ -99,9 +100,9 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 
 	for (;;) {
 		text = ahead(lines);
-		newline = text.length > searched ?
-				  memchr(text.data + searched, '\n', text.length - searched) :
-				  NULL;
+		newline = text.length > searched
+				  ? memchr(text.data + searched, '\n', text.length - searched)
+				  : NULL;
 		if (newline || text.length > RG_LINE_BYTES_MAX)
 			break;
 		searched = text.length;
@@ -150,7 +151,8 @@ int rg_chain_over_file(int file, uint64_t from, uint64_t to, uint64_t *chain, st
 		want = to - from < RG_CHAIN_PIECE ? (size_t)(to - from) : RG_CHAIN_PIECE;
 		r = rg_file_read_at(file, piece, want, (int64_t)from, &got, err);
 		if (r == ROGER_OK && got < want)
-			r = rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+			r = rg_fail(err, ROGER_EIO, 0,
+				    "the journal became shorter while it was read");
 		if (r == ROGER_OK)
 			*chain = rg_hash(*chain, piece, got);
 		from += want;
@@ -173,7 +175,8 @@ bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str
 	int digit;
 	size_t i;
 
-	if (line.length <= RG_CHAIN_BYTES || memcmp(at, CHAIN_HEAD, 10) != 0 || memcmp(at + 26, "\"}", 2) != 0)
+	if (line.length <= RG_CHAIN_BYTES || memcmp(at, CHAIN_HEAD, 10) != 0 ||
+	    memcmp(at + 26, "\"}", 2) != 0)
 		return false;
 	for (i = 0; i < 16; i++) {
 		digit = hex_digit(at[10 + i]);
@@ -205,9 +208,11 @@ void rg_chain_print(uint64_t chain, struct rg_buf *out)
 static int over_line(int file, const struct rg_line *line, uint64_t *chain, struct roger_err *err)
 {
 	if (line->too_long)
-		return rg_chain_over_file(file, line->offset, line->offset + line->length + 1, chain, err);
+		return rg_chain_over_file(file, line->offset, line->offset + line->length + 1,
+					  chain, err);
 	/* The newline stands behind the text in the reader's buffer. */
-	*chain = rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
+	*chain =
+		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
 	return ROGER_OK;
 }
 

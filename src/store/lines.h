@@ -10,7 +10,7 @@
 struct rg_line {
 	uint64_t offset;
 	uint64_t length; /* without the newline */
-	bool too_long;   /* longer than RG_LINE_BYTES_MAX: text is empty */
+	bool too_long;	 /* longer than RG_LINE_BYTES_MAX: text is empty */
 	struct roger_str text;
 };
 
@@ -60,7 +60,7 @@ struct rg_chain {
 };
 
 /* Go over a line; *ret_own: it carries a chain and that fits. */
-RG_CHECKED int rg_chain_step(int file, const struct rg_line *line, struct rg_chain *chain, bool *ret_own,
-			     struct roger_err *err);
+RG_CHECKED int rg_chain_step(int file, const struct rg_line *line, struct rg_chain *chain,
+			     bool *ret_own, struct roger_err *err);
 
 #endif

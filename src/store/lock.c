@@ -21,7 +21,8 @@
 
 enum { SPINS = 200 };
 
-static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *wait)
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
+		  const struct timespec *wait)
 {
 	return syscall(SYS_futex, word, operation, value, wait, NULL, 0);
 }
@@ -125,8 +126,8 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
 
 static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)
 {
-	return atomic_compare_exchange_strong_explicit(&lock->word, &seen, owner, memory_order_acquire,
-						       memory_order_relaxed);
+	return atomic_compare_exchange_strong_explicit(&lock->word, &seen, owner,
+						       memory_order_acquire, memory_order_relaxed);
 }
 
 bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check)
@@ -159,7 +160,8 @@ static bool spin(struct rg_lock *lock, uint64_t owner)
 	int i;
 
 	for (i = 0; i < SPINS; i++) {
-		if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 && take_from(lock, 0, owner))
+		if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+		    take_from(lock, 0, owner))
 			return true;
 		relax();
 	}
@@ -181,12 +183,13 @@ static bool announce(struct rg_lock *lock, uint64_t *seen)
 static int give_up(uint64_t seen, const char *what, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "%s is held by process %d, which does not go on; look at it, then try again", what,
-		       (int)(seen & PID_MASK));
+		       "%s is held by process %d, which does not go on; look at it, then try again",
+		       what, (int)(seen & PID_MASK));
 }
 
 /* Dead owners lose the lock at once, those we cannot look at when the wait is used up. */
-static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool waited, enum fate *ret_fate)
+static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool waited,
+		      enum fate *ret_fate)
 {
 	*ret_fate = fate_of(seen, owner);
 	if (*ret_fate == ALIVE || (*ret_fate == UNKNOWN && !waited))

@@ -30,10 +30,12 @@ static int absolute(const char *path, char to[4096], struct roger_err *err)
 	size_t length = real ? strlen(real) : 0;
 
 	if (!real)
-		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno, "look for '%s'", path);
+		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno,
+			       "look for '%s'", path);
 	if (length > 3800) {
 		free(real);
-		return rg_fail(err, ROGER_EDATA, 0, "the path of the workspace is longer than 3800 bytes");
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "the path of the workspace is longer than 3800 bytes");
 	}
 	memcpy(to, real, length + 1);
 	free(real);
@@ -47,7 +49,8 @@ static int climb(char to[4096], bool *ret_found, struct roger_err *err)
 	int folder, r;
 
 	for (;;) {
-		snprintf(home, sizeof home, "%s/%s", strcmp(to, "/") == 0 ? "" : to, RG_WORKSPACE_FOLDER);
+		snprintf(home, sizeof home, "%s/%s", strcmp(to, "/") == 0 ? "" : to,
+			 RG_WORKSPACE_FOLDER);
 		r = rg_file_open_folder(AT_FDCWD, home, &folder, err);
 		if (r < 0)
 			return r;
@@ -74,9 +77,10 @@ static int find_root(const char *path, char to[4096], struct roger_err *err)
 	r = climb(to, &found, err);
 	if (r < 0 || found)
 		return r;
-	return rg_fail(err, ROGER_ENOENT, 0,
-		       "no workspace here: no folder from '%s' up holds %s/; make one with `roger init`",
-		       from ? from : "the current one", RG_WORKSPACE_FOLDER);
+	return rg_fail(
+		err, ROGER_ENOENT, 0,
+		"no workspace here: no folder from '%s' up holds %s/; make one with `roger init`",
+		from ? from : "the current one", RG_WORKSPACE_FOLDER);
 }
 
 /* The data folder; one that is configured elsewhere is made when missing. */
@@ -87,12 +91,14 @@ static int open_data(struct rg_workspace *workspace, struct roger_err *err)
 	int r;
 
 	if (dir.length > 200)
-		return rg_fail(err, ROGER_ECONFIG, 0, "storage.data_dir: expected a path of at most 200 bytes");
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "storage.data_dir: expected a path of at most 200 bytes");
 	if (dir.data[0] == '/')
-		snprintf(workspace->data_path, sizeof workspace->data_path, "%.*s", RG_STR_ARGS(dir));
-	else
-		snprintf(workspace->data_path, sizeof workspace->data_path, "%.3800s/%.*s", workspace->root,
+		snprintf(workspace->data_path, sizeof workspace->data_path, "%.*s",
 			 RG_STR_ARGS(dir));
+	else
+		snprintf(workspace->data_path, sizeof workspace->data_path, "%.3800s/%.*s",
+			 workspace->root, RG_STR_ARGS(dir));
 	r = rg_file_open_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
 	if (r < 0 || workspace->data != RG_NO_FILE)
 		return r;

@@ -14,7 +14,7 @@
 struct rg_workspace {
 	char root[4096];      /* absolute */
 	char data_path[4096]; /* absolute */
-	int data;             /* the data folder, open */
+	int data;	      /* the data folder, open */
 	struct rg_config *config;
 };
 
@@ -24,7 +24,8 @@ RG_CHECKED int rg_workspace_open(const char *path, struct rg_workspace **ret_wor
 struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 
 /* Make one in the folder at path, itself made when missing. */
-RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096], struct roger_err *err);
+RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096],
+				 struct roger_err *err);
 
 /*
  * A name as a file name: no '/', not hidden, never another name's, at most

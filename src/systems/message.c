@@ -10,20 +10,27 @@ static const struct roger_field fields[] = {
 	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_REQUIRED, NULL, NULL, "unit of work" },
 	{ "from_phase", ROGER_NAME, AT(from_phase), ROGER_REQUIRED, NULL, NULL, "sender" },
 	{ "to_phase", ROGER_NAME, AT(to_phase), ROGER_REQUIRED, NULL, NULL, "recipient" },
-	{ "run_counter", ROGER_INT, AT(run_counter), ROGER_REQUIRED, NULL, NULL, "pass through the workflow" },
-	{ "message_type", ROGER_ENUM, AT(message_type), ROGER_REQUIRED, rg_message_types, NULL, "kind of message" },
+	{ "run_counter", ROGER_INT, AT(run_counter), ROGER_REQUIRED, NULL, NULL,
+	  "pass through the workflow" },
+	{ "message_type", ROGER_ENUM, AT(message_type), ROGER_REQUIRED, rg_message_types, NULL,
+	  "kind of message" },
 	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED, NULL, NULL, "the text" },
 	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "structured data beside it" },
 	{ "read", ROGER_BOOL, AT(read), ROGER_REQUIRED, NULL, NULL, "handed over and accepted" },
-	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL, "ms since 1970" },
+	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL,
+	  "ms since 1970" },
 	{ "read_at", ROGER_TIME, AT(read_at_ms), 0, NULL, NULL, "ms since 1970" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "epoch", ROGER_INT, AT(epoch), ROGER_SPARE, NULL, NULL, "life of the counters" },
-	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_SPARE, NULL, NULL, "sent at most once" },
+	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_SPARE, NULL, NULL,
+	  "sent at most once" },
 	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_SPARE, NULL, NULL, "id of what it answers" },
-	{ "claimed_by", ROGER_TEXT, AT(claimed_by), ROGER_SPARE, NULL, NULL, "who holds the lease" },
-	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL, "when it ends" },
-	{ "archived_at", ROGER_TIME, AT(archived_at_ms), ROGER_SPARE, NULL, NULL, "when it was moved out" },
+	{ "claimed_by", ROGER_TEXT, AT(claimed_by), ROGER_SPARE, NULL, NULL,
+	  "who holds the lease" },
+	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL,
+	  "when it ends" },
+	{ "archived_at", ROGER_TIME, AT(archived_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when it was moved out" },
 	{ "archive_reason", ROGER_TEXT, AT(archive_reason), ROGER_SPARE, NULL, NULL, "and why" },
 	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
 	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
@@ -78,7 +85,8 @@ int rg_message_read(struct roger_str line, struct rg_json **ret_json, struct rg_
 	return ROGER_OK;
 }
 
-void rg_message_print(const struct roger_message *message, struct rg_buf *out, size_t *ret_number_at)
+void rg_message_print(const struct roger_message *message, struct rg_buf *out,
+		      size_t *ret_number_at)
 {
 	const struct roger_field *field;
 
@@ -104,15 +112,17 @@ int rg_message_check_content(struct roger_str content, int64_t chars_max, struct
 	size_t chars;
 
 	if (content.length == 0)
-		return rg_fail_member(err, ROGER_EDATA, "content", "content: expected some text, found none");
+		return rg_fail_member(err, ROGER_EDATA, "content",
+				      "content: expected some text, found none");
 	if (!rg_utf8_count(content, &chars))
 		return rg_fail_member(err, ROGER_EDATA, "content",
 				      "content: expected valid UTF-8 without NUL");
 	if ((int64_t)chars > chars_max)
-		return rg_fail_member(err, ROGER_EDATA, "content",
-				      "content: expected at most %lld characters, found %zu; send a file's "
-				      "path, or raise size_limits.max_content_length",
-				      (long long)chars_max, chars);
+		return rg_fail_member(
+			err, ROGER_EDATA, "content",
+			"content: expected at most %lld characters, found %zu; send a file's "
+			"path, or raise size_limits.max_content_length",
+			(long long)chars_max, chars);
 	return ROGER_OK;
 }
 
@@ -124,9 +134,10 @@ int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max, stru
 		return rg_fail_member(err, ROGER_EDATA, "metadata",
 				      "metadata: expected valid UTF-8 without NUL");
 	if ((int64_t)chars > chars_max)
-		return rg_fail_member(err, ROGER_EDATA, "metadata",
-				      "metadata: expected at most %lld characters as JSON text, found %zu",
-				      (long long)chars_max, chars);
+		return rg_fail_member(
+			err, ROGER_EDATA, "metadata",
+			"metadata: expected at most %lld characters as JSON text, found %zu",
+			(long long)chars_max, chars);
 	return ROGER_OK;
 }
 
@@ -143,7 +154,8 @@ int rg_message_check_key(struct roger_str key, struct roger_err *err)
 
 	if (rg_utf8_count(key, &chars) && chars <= 3 * RG_NAME_CHARS_MAX)
 		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, "key", "key: expected at most %d characters of UTF-8",
+	return rg_fail_member(err, ROGER_EDATA, "key",
+			      "key: expected at most %d characters of UTF-8",
 			      3 * RG_NAME_CHARS_MAX);
 }
 
@@ -159,7 +171,9 @@ bool rg_message_key_well_formed(struct roger_str key)
 
 static int rank(int type)
 {
-	static const int ranks[] = { [ROGER_DATA] = 0, [ROGER_RESULT] = 1, [ROGER_DECISION] = 2, [ROGER_CONTEXT] = 3 };
+	static const int ranks[] = {
+		[ROGER_DATA] = 0, [ROGER_RESULT] = 1, [ROGER_DECISION] = 2, [ROGER_CONTEXT] = 3
+	};
 
 	return ranks[type];
 }

@@ -27,7 +27,8 @@ RG_CHECKED int rg_message_read(struct roger_str line, struct rg_json **ret_json,
  * yet, *ret_number_at is where rg_message_print_number() belongs; SIZE_MAX: it
  * has one.
  */
-void rg_message_print(const struct roger_message *message, struct rg_buf *out, size_t *ret_number_at);
+void rg_message_print(const struct roger_message *message, struct rg_buf *out,
+		      size_t *ret_number_at);
 void rg_message_print_number(int64_t seq, int64_t epoch, struct rg_buf *out);
 
 /* May this text be sent?  Lengths in characters (spec.md section 2). */
@@ -39,7 +40,8 @@ RG_CHECKED int rg_message_check_metadata(struct roger_str metadata, int64_t char
 /* Can this be an idempotent key at all? */
 RG_CHECKED int rg_message_check_key(struct roger_str key, struct roger_err *err);
 
-/* Has it the form <task_id>:<action_verb>:<cycle_timestamp> (seed 000)?  It splits at its first two colons. */
+/* Has it the form <task_id>:<action_verb>:<cycle_timestamp> (seed 000)?  It splits at its first two
+ * colons. */
 bool rg_message_key_well_formed(struct roger_str key);
 
 /*

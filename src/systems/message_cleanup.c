@@ -16,7 +16,8 @@ static int64_t newest_run(const struct roger_message *messages, size_t count)
 }
 
 /* How many later messages went to the same phase, as far as it matters. */
-static int64_t newer_alike(const struct roger_message *messages, size_t count, size_t which, int64_t enough)
+static int64_t newer_alike(const struct roger_message *messages, size_t count, size_t which,
+			   int64_t enough)
 {
 	int64_t newer = 0;
 	size_t i;
@@ -27,7 +28,8 @@ static int64_t newer_alike(const struct roger_message *messages, size_t count, s
 }
 
 void rg_message_cleanup(const struct roger_message *messages, size_t count,
-			const struct rg_cleanup_rules *rules, int64_t now_ms, enum rg_cleanup *verdicts)
+			const struct rg_cleanup_rules *rules, int64_t now_ms,
+			enum rg_cleanup *verdicts)
 {
 	int64_t last_run = newest_run(messages, count), oldest_ms;
 	const struct roger_message *message;
@@ -43,7 +45,8 @@ void rg_message_cleanup(const struct roger_message *messages, size_t count,
 		else if (rules->keep_runs && message->run_counter <= last_run - rules->keep_runs)
 			verdict = RG_OLD_RUN;
 		else if (rules->keep_per_phase &&
-			 newer_alike(messages, count, i, rules->keep_per_phase) >= rules->keep_per_phase)
+			 newer_alike(messages, count, i, rules->keep_per_phase) >=
+				 rules->keep_per_phase)
 			verdict = RG_TOO_MANY;
 		verdicts[i] = verdict != RG_KEEP && !message->read ? RG_KEEP_UNREAD : verdict;
 	}

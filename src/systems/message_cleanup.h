@@ -23,7 +23,8 @@ struct rg_cleanup_rules {
  * each.  keep_unread is said of unread ones that a rule would otherwise take.
  */
 void rg_message_cleanup(const struct roger_message *messages, size_t count,
-			const struct rg_cleanup_rules *rules, int64_t now_ms, enum rg_cleanup *verdicts);
+			const struct rg_cleanup_rules *rules, int64_t now_ms,
+			enum rg_cleanup *verdicts);
 
 const char *rg_message_cleanup_reason(enum rg_cleanup verdict);
 

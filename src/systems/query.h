@@ -17,17 +17,17 @@ struct rg_query {
 	int64_t run_counter;
 	bool unread;
 	bool read;
-	bool archived;         /* those in place of the living */
-	bool anywhere;         /* with ids, key or thread: the living and the archived */
-	int64_t free_at_ms;    /* no lease is held on them at that time */
-	int64_t since_ms;      /* created at or after */
-	int64_t until_ms;      /* created before */
+	bool archived;	    /* those in place of the living */
+	bool anywhere;	    /* with ids, key or thread: the living and the archived */
+	int64_t free_at_ms; /* no lease is held on them at that time */
+	int64_t since_ms;   /* created at or after */
+	int64_t until_ms;   /* created before */
 	struct roger_str key;
 	struct roger_str thread; /* id of any message of a thread */
-	struct roger_str text;   /* words, full-text */
-	bool newest;             /* newest first */
-	int64_t after;           /* position, in the order asked for; 0: from the start */
-	int64_t limit;           /* 0: all */
+	struct roger_str text;	 /* words, full-text */
+	bool newest;		 /* newest first */
+	int64_t after;		 /* position, in the order asked for; 0: from the start */
+	int64_t limit;		 /* 0: all */
 };
 
 struct rg_figures {

@@ -41,8 +41,9 @@ static int mend_index(struct rg_local *local, int r, struct roger_err *err)
 	return rg_index_rebuild(local->index, rg_index_end(local->index), err);
 }
 
-static int read_message(struct rg_local *local, const struct rg_entry *entry, struct rg_arena *arena,
-			struct roger_message *ret_message, struct roger_err *err)
+static int read_message(struct rg_local *local, const struct rg_entry *entry,
+			struct rg_arena *arena, struct roger_message *ret_message,
+			struct roger_err *err)
 {
 	struct rg_buf line;
 	struct rg_json *json;
@@ -62,8 +63,9 @@ static int read_message(struct rg_local *local, const struct rg_entry *entry, st
 	return r;
 }
 
-static int read_messages(struct rg_local *local, const struct rg_entries *entries, struct rg_arena *arena,
-			 struct roger_messages *ret_messages, struct roger_err *err)
+static int read_messages(struct rg_local *local, const struct rg_entries *entries,
+			 struct rg_arena *arena, struct roger_messages *ret_messages,
+			 struct roger_err *err)
 {
 	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
 	size_t i;
@@ -99,8 +101,10 @@ static int find(struct rg_engine *engine, const struct rg_query *query, struct r
 	return r < 0 ? r : read_messages(local, &entries, arena, ret_messages, err);
 }
 
-/* The tally may have counted too high; nothing came since the index was asked, so it can be set right. */
-static int correct_unread(struct rg_local *local, struct roger_str agent, int64_t unread, struct roger_err *err)
+/* The tally may have counted too high; nothing came since the index was asked, so it can be set
+ * right. */
+static int correct_unread(struct rg_local *local, struct roger_str agent, int64_t unread,
+			  struct roger_err *err)
 {
 	struct rg_agent_slot *slot;
 	int r;
@@ -173,8 +177,8 @@ static int64_t epoch_of(struct rg_local *local)
 	return control ? atomic_load(&rg_control_page(control)->epoch) : 0;
 }
 
-static int agents(struct rg_engine *engine, struct rg_arena *arena, struct roger_agents *ret_agents,
-		  struct roger_err *err)
+static int agents(struct rg_engine *engine, struct rg_arena *arena,
+		  struct roger_agent_list *ret_agents, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
 	int r;
@@ -208,7 +212,8 @@ static int names(struct rg_engine *engine, struct rg_arena *arena, struct roger_
 
 	while (control && (slot = rg_control_next_agent(control, &i))) {
 		name = rg_arena_push(arena, &list.items, &list.count, sizeof *name);
-		if (!name || !rg_arena_copy(arena, (struct roger_str){ slot->name, slot->length }, name))
+		if (!name ||
+		    !rg_arena_copy(arena, (struct roger_str){ slot->name, slot->length }, name))
 			return rg_fail_memory(err);
 	}
 	if (list.count)
@@ -251,7 +256,8 @@ static int figures(struct rg_engine *engine, struct rg_figures *ret_figures, str
 
 /* --------------------------------------------------------- maintenance -- */
 
-static int rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply, struct roger_err *err)
+static int rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
+		   struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
 	struct rg_figures after;
@@ -330,27 +336,30 @@ static const struct rg_engine_class local_class = {
 static int open_parts(struct rg_local *local, struct roger_err *err)
 {
 	const struct rg_config *config = local->workspace->config;
-	char journal_name[RG_FILE_NAME_BYTES], control_name[RG_FILE_NAME_BYTES + 16], index_name[RG_FILE_NAME_BYTES];
+	char journal_name[RG_FILE_NAME_BYTES], control_name[RG_FILE_NAME_BYTES + 16],
+		index_name[RG_FILE_NAME_BYTES];
 	struct roger_str stem = config->jsonl_file;
 	int r;
 
 	if (stem.length > 200 || config->database_file.length > 200)
-		return rg_fail(err, ROGER_ECONFIG, 0, "storage: expected file names of at most 200 bytes");
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "storage: expected file names of at most 200 bytes");
 	snprintf(journal_name, sizeof journal_name, "%.*s", RG_STR_ARGS(stem));
 	snprintf(index_name, sizeof index_name, "%.*s", RG_STR_ARGS(config->database_file));
 	if (stem.length > 6 && memcmp(stem.data + stem.length - 6, ".jsonl", 6) == 0)
 		stem.length -= 6;
 	snprintf(control_name, sizeof control_name, "%.*s%s", RG_STR_ARGS(stem), control_suffix);
 
-	r = rg_journal_open(local->workspace->data, journal_name, control_name, false, rg_tally_adopt, NULL,
-			    &local->journal, err);
+	r = rg_journal_open(local->workspace->data, journal_name, control_name, false,
+			    rg_tally_adopt, NULL, &local->journal, err);
 	if (r == ROGER_OK)
-		r = rg_index_new(local->journal, local->workspace->data, local->workspace->data_path, index_name,
-				 &local->index, err);
+		r = rg_index_new(local->journal, local->workspace->data,
+				 local->workspace->data_path, index_name, &local->index, err);
 	return r == ROGER_OK ? rg_local_prepare_epoch(local, err) : r;
 }
 
-int rg_local_open(struct rg_workspace *workspace, struct rg_engine **ret_engine, struct roger_err *err)
+int rg_local_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
+		  struct roger_err *err)
 {
 	struct rg_local *local = calloc(1, sizeof *local);
 	int r;

@@ -1,4 +1,5 @@
-/* messages_archive/<issue>.jsonl and cleanup_metrics.jsonl: append-only, by whoever holds the change lock. */
+/* messages_archive/<issue>.jsonl and cleanup_metrics.jsonl: append-only, by whoever holds the
+ * change lock. */
 #include "engine/local/local_engine.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 #define ARCHIVE_FOLDER "messages_archive"
 
-/* A crash between the archive and the journal leaves the last batch in both: so far back ids are compared. */
+/* A crash between the archive and the journal leaves the last batch in both: so far back ids are
+ * compared. */
 enum { LOOK_BACK_BYTES = 4 << 20 };
 
 static int open_archive_folder(struct rg_local *local, int *ret_folder, struct roger_err *err)
@@ -27,7 +29,8 @@ static int open_archive_folder(struct rg_local *local, int *ret_folder, struct r
 }
 
 /* Open a file of lines to add to; *ret_size is its length. */
-static int open_lines(int folder, const char *name, int *ret_file, int64_t *ret_size, struct roger_err *err)
+static int open_lines(int folder, const char *name, int *ret_file, int64_t *ret_size,
+		      struct roger_err *err)
 {
 	struct rg_file_facts facts;
 	int r;
@@ -61,7 +64,8 @@ static int start_on_new_line(int file, int64_t size, struct rg_buf *out, struct 
 	return r;
 }
 
-static int append_lines(int file, const char *name, int64_t size, struct roger_str lines, struct roger_err *err)
+static int append_lines(int file, const char *name, int64_t size, struct roger_str lines,
+			struct roger_err *err)
 {
 	struct rg_buf out;
 	int r;
@@ -80,8 +84,8 @@ static int append_lines(int file, const char *name, int64_t size, struct roger_s
 }
 
 /* Mark those of the staged messages that the end of the archive holds already. */
-static int look_back(int file, int64_t size, const struct rg_staged *staged, size_t count, bool *there,
-		     struct roger_err *err)
+static int look_back(int file, int64_t size, const struct rg_staged *staged, size_t count,
+		     bool *there, struct roger_err *err)
 {
 	uint64_t from = size > LOOK_BACK_BYTES ? (uint64_t)size - LOOK_BACK_BYTES : 0;
 	struct rg_lines lines;
@@ -102,8 +106,8 @@ static int look_back(int file, int64_t size, const struct rg_staged *staged, siz
 }
 
 /* All of the staged ones that belong to the issue of the first. */
-static int put_issue(struct rg_local *local, int folder, const struct rg_staged *staged, size_t count,
-		     bool *done, struct roger_err *err)
+static int put_issue(struct rg_local *local, int folder, const struct rg_staged *staged,
+		     size_t count, bool *done, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	char name[RG_FILE_NAME_BYTES];

@@ -53,8 +53,8 @@ static struct rg_staged *stage(struct rg_local *local)
 }
 
 /* All of the line but its number is made before the lock is taken. */
-static int print(struct rg_local *local, struct rg_staged *staged, const struct roger_message *message,
-		 struct roger_err *err)
+static int print(struct rg_local *local, struct rg_staged *staged,
+		 const struct roger_message *message, struct roger_err *err)
 {
 	staged->from = local->text.length;
 	rg_message_print(message, &local->text, &staged->number_at);
@@ -93,7 +93,8 @@ int rg_local_change(struct rg_engine *engine, const struct roger_message *before
 	return r;
 }
 
-int rg_local_archive(struct rg_engine *engine, const struct roger_message *message, struct roger_err *err)
+int rg_local_archive(struct rg_engine *engine, const struct roger_message *message,
+		     struct roger_err *err)
 {
 	struct roger_message before = *message;
 
@@ -158,7 +159,8 @@ static int give_numbers(struct rg_local *local, struct roger_err *err)
 			seq = rg_tally_next_number(control, message->from_phase);
 		if (seq > RG_SEQ_MAX)
 			return rg_fail(err, ROGER_EREFUSED, 0,
-				       "the sender's numbers are used up; `roger session new` starts afresh");
+				       "the sender's numbers are used up; `roger session new` "
+				       "starts afresh");
 		message->seq = seq;
 		message->epoch = epoch;
 		rg_control_agent(control, message->to_phase);
@@ -212,8 +214,8 @@ static int append(struct rg_local *local, uint64_t *ret_end, struct roger_err *e
 
 /* ------------------------------------------------------ when figures say maybe -- */
 
-static int exact_count(struct rg_local *local, const struct roger_message *message, bool whole_issue,
-		       int64_t *ret_count, struct roger_err *err)
+static int exact_count(struct rg_local *local, const struct roger_message *message,
+		       bool whole_issue, int64_t *ret_count, struct roger_err *err)
 {
 	struct rg_query query = { .issue = message->issue_id };
 
@@ -239,11 +241,12 @@ static int64_t added_alike(const struct rg_local *local, size_t which, bool whol
 }
 
 /* Put the exact number into the tally, unless something came since the index was asked. */
-static int correct_count(struct rg_local *local, const struct roger_message *message, bool whole_issue,
-			 int64_t exact, struct roger_err *err)
+static int correct_count(struct rg_local *local, const struct roger_message *message,
+			 bool whole_issue, int64_t exact, struct roger_err *err)
 {
-	uint64_t hash = whole_issue ? rg_count_hash(RG_COUNT_ISSUE, message->issue_id, RG_STR("")) :
-				      rg_count_hash(RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
+	uint64_t hash =
+		whole_issue ? rg_count_hash(RG_COUNT_ISSUE, message->issue_id, RG_STR(""))
+			    : rg_count_hash(RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
 	int r;
 
 	r = rg_journal_lock(local->journal, 0, 1, err);
@@ -274,7 +277,8 @@ static int settle_limit(struct rg_local *local, size_t which, bool whole_issue,
 {
 	const struct rg_config *config = local->workspace->config;
 	const struct roger_message *message = local->staged[which].added;
-	int64_t limit = whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
+	int64_t limit =
+		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
 	int64_t exact;
 	int r;
 
@@ -284,7 +288,8 @@ static int settle_limit(struct rg_local *local, size_t which, bool whole_issue,
 	if (r < 0)
 		return r;
 	if (exact + added_alike(local, which, whole_issue) > limit) {
-		*ret_outcome = (struct rg_outcome){ whole_issue ? RG_OVER_ISSUE : RG_OVER_MAILBOX, message, exact };
+		*ret_outcome = (struct rg_outcome){ whole_issue ? RG_OVER_ISSUE : RG_OVER_MAILBOX,
+						    message, exact };
 		return ROGER_OK;
 	}
 	return correct_count(local, message, whole_issue, exact, err);
@@ -323,8 +328,8 @@ static size_t count_adds(const struct rg_local *local)
 }
 
 /* One try: appended (*ret_end set), an outcome, or neither: try again. */
-static int try_append(struct rg_local *local, uint64_t *keys_checked_to, struct rg_outcome *ret_outcome,
-		      uint64_t *ret_end, struct roger_err *err)
+static int try_append(struct rg_local *local, uint64_t *keys_checked_to,
+		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
 {
 	size_t adds = count_adds(local), which = 0;
 	enum check check;
@@ -334,7 +339,9 @@ static int try_append(struct rg_local *local, uint64_t *keys_checked_to, struct 
 			    RG_TALLY_COUNTS * local->staged_count, err);
 	if (r < 0)
 		return r;
-	check = adds ? count_added(local, *keys_checked_to == rg_journal_end(local->journal), &which) : PASSED;
+	check = adds ? count_added(local, *keys_checked_to == rg_journal_end(local->journal),
+				   &which)
+		     : PASSED;
 	if (check == PASSED)
 		r = append(local, ret_end, err);
 	rg_journal_unlock(local->journal);
@@ -364,7 +371,8 @@ static int append_staged(struct rg_local *local, struct rg_outcome *ret_outcome,
 		if (r < 0 || *ret_end || ret_outcome->verdict != RG_COMMITTED)
 			return r;
 	}
-	return rg_fail(err, ROGER_ETIMEOUT, 0, "too much comes to the same issue at once; try again");
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "too much comes to the same issue at once; try again");
 }
 
 /* Copies in the archive are durable before a message leaves. */
@@ -383,7 +391,8 @@ static bool any_seen(const struct rg_local *local)
 	size_t i;
 
 	for (i = 0; i < local->staged_count; i++)
-		if (!local->staged[i].added && !local->staged[i].before.read && local->staged[i].after.read)
+		if (!local->staged[i].added && !local->staged[i].before.read &&
+		    local->staged[i].after.read)
 			return true;
 	return false;
 }

@@ -16,7 +16,7 @@ struct rg_staged {
 	bool new_number;
 	struct roger_message before; /* otherwise: what it was, and what it becomes */
 	struct roger_message after;
-	size_t from;      /* of text: where its line starts */
+	size_t from;	  /* of text: where its line starts */
 	size_t number_at; /* where its number belongs; SIZE_MAX: nowhere */
 	size_t to;
 };
@@ -50,13 +50,15 @@ int rg_local_add(struct rg_engine *engine, struct roger_message *message, bool n
 		 struct roger_err *err);
 int rg_local_change(struct rg_engine *engine, const struct roger_message *before,
 		    const struct roger_message *after, struct roger_err *err);
-int rg_local_archive(struct rg_engine *engine, const struct roger_message *message, struct roger_err *err);
-int rg_local_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome, struct roger_err *err);
+int rg_local_archive(struct rg_engine *engine, const struct roger_message *message,
+		     struct roger_err *err);
+int rg_local_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
+		    struct roger_err *err);
 void rg_local_rollback(struct rg_engine *engine);
 
 /* local_archive.c: lines into messages_archive/, durable, none twice. */
-RG_CHECKED int rg_local_put_archive(struct rg_local *local, const struct rg_staged *staged, size_t count,
-				    struct roger_err *err);
+RG_CHECKED int rg_local_put_archive(struct rg_local *local, const struct rg_staged *staged,
+				    size_t count, struct roger_err *err);
 int rg_local_note_cleanup(struct rg_engine *engine, struct roger_str line, struct roger_err *err);
 
 /* local_state.c: message-state.json. */
@@ -64,14 +66,16 @@ int rg_local_note_cleanup(struct rg_engine *engine, struct roger_str line, struc
 RG_CHECKED int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err);
 void rg_local_want_state(struct rg_local *local, bool seen);
 void rg_local_save_state(struct rg_local *local, bool closing);
-int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch, struct roger_err *err);
+int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
+		     struct roger_err *err);
 
 /* local_wait.c */
 int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		  int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err);
+		  int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
+		  struct roger_err *err);
 
 /* local_verify.c */
-int rg_local_verify(struct rg_engine *engine, struct rg_arena *arena, struct roger_verify_reply *ret_reply,
-		    struct roger_err *err);
+int rg_local_verify(struct rg_engine *engine, struct rg_arena *arena,
+		    struct roger_verify_reply *ret_reply, struct roger_err *err);
 
 #endif

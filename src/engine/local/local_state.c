@@ -38,7 +38,8 @@ static int load(struct rg_local *local, struct rg_sequence **ret_sequence, struc
 	int r;
 
 	rg_buf_init(&text, STATE_BYTES_MAX + 8192);
-	r = rg_file_read_all_at(local->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX, &text, &found, err);
+	r = rg_file_read_all_at(local->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX, &text,
+				&found, err);
 	if (r == ROGER_OK && found)
 		r = rg_sequence_read(rg_buf_str(&text), ret_sequence, err);
 	if (r == ROGER_ENOMEM) {
@@ -87,64 +88,64 @@ void rg_local_want_state(struct rg_local *local, bool seen)
 		atomic_fetch_add(&page->seen_wanted, 1);
 }
 
-/* Counters from the tally into what the document holds. */
-static int compose_counters(struct rg_local *local, int64_t epoch, struct rg_sequence **ret_sequence,
-			    struct roger_err *err)
+/* Counters from the tally, which has them exact. */
+static int add_counters(struct rg_local *local, struct rg_sequence *sequence, struct roger_err *err)
 {
 	struct rg_control *control = rg_journal_control(local->journal);
-	struct rg_sequence *sequence;
 	struct rg_agent_slot *slot;
 	size_t i = 0;
-	int r;
+	int r = ROGER_OK;
 
-	r = load(local, &sequence, err);
-	if (r < 0)
-		return r;
-	if (sequence->epoch != epoch) {
-		rg_sequence_renew(sequence);
-		sequence->epoch = epoch;
-	}
 	while (r == ROGER_OK && (slot = rg_control_next_agent(control, &i)))
-		if (slot->epoch == epoch && slot->seq > 0)
-			r = rg_sequence_count(sequence, (struct roger_str){ slot->name, slot->length }, slot->seq, err);
-	if (r < 0) {
-		rg_sequence_free(sequence);
-		return r;
-	}
-	*ret_sequence = sequence;
-	return ROGER_OK;
+		if (slot->epoch == sequence->epoch && slot->seq > 0)
+			r = rg_sequence_count(sequence,
+					      (struct roger_str){ slot->name, slot->length },
+					      slot->seq, err);
+	return r;
 }
 
-static int compose_all(struct rg_local *local, int64_t epoch, struct rg_sequence **ret_sequence,
-		       struct roger_err *err)
+/* What the document holds, for another epoch nothing. */
+static int compose_from_document(struct rg_local *local, int64_t epoch,
+				 struct rg_sequence **ret_sequence, struct roger_err *err)
 {
-	struct rg_sequence *sequence;
+	int r = load(local, ret_sequence, err);
+
+	if (r == ROGER_OK && (*ret_sequence)->epoch != epoch) {
+		rg_sequence_renew(*ret_sequence);
+		(*ret_sequence)->epoch = epoch;
+	}
+	return r;
+}
+
+/* What the journal says, by the index. */
+static int compose_from_index(struct rg_local *local, int64_t epoch,
+			      struct rg_sequence **ret_sequence, struct roger_err *err)
+{
 	int r;
 
 	r = rg_local_refresh(local, err);
 	if (r == ROGER_OK)
-		r = rg_sequence_new(&sequence, err);
+		r = rg_sequence_new(ret_sequence, err);
 	if (r < 0)
 		return r;
-	sequence->epoch = epoch;
-	r = rg_index_sequence(local->index, epoch, sequence, err);
-	if (r < 0) {
-		rg_sequence_free(sequence);
-		return r;
-	}
-	*ret_sequence = sequence;
-	return ROGER_OK;
+	(*ret_sequence)->epoch = epoch;
+	r = rg_index_sequence(local->index, epoch, *ret_sequence, err);
+	if (r < 0)
+		*ret_sequence = rg_sequence_free(*ret_sequence);
+	return r;
 }
 
-static int put(struct rg_local *local, const struct rg_sequence *sequence, bool durable, struct roger_err *err)
+static int put(struct rg_local *local, const struct rg_sequence *sequence, bool durable,
+	       struct roger_err *err)
 {
 	struct rg_buf text;
 	int r;
 
 	rg_buf_init(&text, STATE_BYTES_MAX);
 	rg_sequence_print(sequence, &text);
-	r = text.failed ? rg_fail_memory(err) :
-			  rg_file_replace(local->workspace->data, RG_STATE_NAME, rg_buf_str(&text), durable, err);
+	r = text.failed ? rg_fail_memory(err)
+			: rg_file_replace(local->workspace->data, RG_STATE_NAME, rg_buf_str(&text),
+					  durable, err);
 	rg_buf_deinit(&text);
 	return r;
 }
@@ -158,11 +159,14 @@ static int save_once(struct rg_local *local, bool whole, struct roger_err *err)
 	struct rg_sequence *sequence = NULL;
 	int r;
 
-	r = whole ? compose_all(local, epoch, &sequence, err) : compose_counters(local, epoch, &sequence, err);
+	r = whole ? compose_from_index(local, epoch, &sequence, err)
+		  : compose_from_document(local, epoch, &sequence, err);
 	if (r < 0)
 		return r;
+	r = add_counters(local, sequence, err);
 	/* Nothing in the journal may say yet which epoch it is: then this document must last. */
-	r = put(local, sequence, whole && epoch > 1, err);
+	if (r == ROGER_OK)
+		r = put(local, sequence, whole && epoch > 1, err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
@@ -176,11 +180,13 @@ static int save_once(struct rg_local *local, bool whole, struct roger_err *err)
 static bool take_state_lock(struct rg_local *local, bool whole)
 {
 	if (whole)
-		return rg_journal_take(local->journal, RG_LOCK_STATE, STATE_WAIT_MS, NULL) == ROGER_OK;
+		return rg_journal_take(local->journal, RG_LOCK_STATE, STATE_WAIT_MS, NULL) ==
+		       ROGER_OK;
 	return rg_journal_try(local->journal, RG_LOCK_STATE);
 }
 
-/* What it holds is derived, so a document that cannot be written fails nobody; the next one writes it. */
+/* What it holds is derived, so a document that cannot be written fails nobody; the next one writes
+ * it. */
 void rg_local_save_state(struct rg_local *local, bool closing)
 {
 	struct rg_control_page *page = page_of(local);
@@ -218,7 +224,8 @@ static int open_session(struct rg_local *local, struct roger_err *err)
 	int r;
 
 	if (epoch >= RG_EPOCH_MAX)
-		return rg_fail(err, ROGER_EREFUSED, 0, "there can be no more sessions in this workspace");
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "there can be no more sessions in this workspace");
 	r = rg_sequence_new(&sequence, err);
 	if (r < 0)
 		return r;
@@ -236,7 +243,8 @@ static int open_session(struct rg_local *local, struct roger_err *err)
 	return ROGER_OK;
 }
 
-int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch, struct roger_err *err)
+int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
+		     struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
 	struct rg_sequence *sequence;

@@ -30,8 +30,8 @@ struct doubt {
 	uint64_t byte;
 	uint64_t as_stated;   /* the chain, had the line been altered */
 	uint64_t as_computed; /* had only its chain been */
-	bool copied;          /* an earlier line states the same chain */
-	bool slipped;         /* it fits once the foreign lines before it are left out */
+	bool copied;	      /* an earlier line states the same chain */
+	bool slipped;	      /* it fits once the foreign lines before it are left out */
 	int64_t foreign_line; /* the first of them; 0: none */
 	uint64_t foreign_byte;
 };
@@ -43,7 +43,7 @@ struct check {
 	struct roger_finding *findings;
 	size_t finding_count;
 	struct seen seen;
-	uint64_t chain;       /* over everything, as a writer would have it */
+	uint64_t chain;	      /* over everything, as a writer would have it */
 	uint64_t own_chain;   /* behind the last line that carries its own */
 	int64_t foreign_line; /* first line since then without one; 0: none */
 	uint64_t foreign_byte;
@@ -69,7 +69,8 @@ static bool add_seen(struct seen *seen, uint64_t chain, bool *ret_was_there)
 	}
 	if (chain == 0)
 		chain = 1;
-	for (at = chain & (seen->capacity - 1); seen->slots[at]; at = (at + 1) & (seen->capacity - 1)) {
+	for (at = chain & (seen->capacity - 1); seen->slots[at];
+	     at = (at + 1) & (seen->capacity - 1)) {
 		*ret_was_there = seen->slots[at] == chain;
 		if (*ret_was_there)
 			return true;
@@ -80,8 +81,8 @@ static bool add_seen(struct seen *seen, uint64_t chain, bool *ret_was_there)
 	return true;
 }
 
-static int add_finding(struct check *check, enum roger_finding_kind kind, int64_t line, uint64_t byte,
-		       const char *what, struct roger_err *err)
+static int add_finding(struct check *check, enum roger_finding_kind kind, int64_t line,
+		       uint64_t byte, const char *what, struct roger_err *err)
 {
 	struct roger_finding *finding;
 
@@ -89,7 +90,8 @@ static int add_finding(struct check *check, enum roger_finding_kind kind, int64_
 		check->reply.damaged++;
 	if (check->finding_count >= FINDINGS_MAX)
 		return ROGER_OK;
-	finding = rg_arena_push(check->arena, &check->findings, &check->finding_count, sizeof *finding);
+	finding = rg_arena_push(check->arena, &check->findings, &check->finding_count,
+				sizeof *finding);
 	if (!finding || !rg_arena_copy(check->arena, rg_str(what), &finding->what))
 		return rg_fail_memory(err);
 	finding->kind = (int)kind;
@@ -103,11 +105,14 @@ static int report_altered(struct check *check, const struct doubt *doubt, struct
 	char what[200];
 
 	if (doubt->slipped)
-		return add_finding(check, ROGER_ALTERED, doubt->foreign_line, doubt->foreign_byte,
-				   "inserted: it did not stand here when the next chained line was written", err);
+		return add_finding(
+			check, ROGER_ALTERED, doubt->foreign_line, doubt->foreign_byte,
+			"inserted: it did not stand here when the next chained line was written",
+			err);
 	if (doubt->copied)
 		return add_finding(check, ROGER_ALTERED, doubt->line, doubt->byte,
-				   "out of place: this line stands earlier, or lines were moved", err);
+				   "out of place: this line stands earlier, or lines were moved",
+				   err);
 	if (!doubt->foreign_line)
 		return add_finding(check, ROGER_ALTERED, doubt->line, doubt->byte,
 				   "altered, or lines before it are missing or out of order", err);
@@ -139,7 +144,8 @@ static int over_line(const struct check *check, const struct rg_line *line, uint
 	if (line->too_long)
 		return rg_chain_over_file(rg_journal_file(check->local->journal), line->offset,
 					  line->offset + line->length + 1, chain, err);
-	*chain = rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
+	*chain =
+		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
 	return ROGER_OK;
 }
 
@@ -190,8 +196,9 @@ static int take_chained(struct check *check, const struct rg_line *line, struct 
 
 	if (!add_seen(&check->seen, stated, &copied))
 		return rg_fail_memory(err);
-	if (whole || (check->doubt.open && (rg_chain_over(check->doubt.as_stated, body) == stated ||
-					    rg_chain_over(check->doubt.as_computed, body) == stated))) {
+	if (whole ||
+	    (check->doubt.open && (rg_chain_over(check->doubt.as_stated, body) == stated ||
+				   rg_chain_over(check->doubt.as_computed, body) == stated))) {
 		r = settle_doubt(check, whole, err);
 		check->reply.chained++;
 		check->chain = stated;
@@ -255,7 +262,8 @@ static int take_lines(struct check *check, uint64_t end, struct roger_err *err)
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
 		r = take_line(check, &line, err);
 		if (r == ROGER_OK && check->reply.lines % 8192 == 0 &&
-		    !rg_index_tell(check->local->index, "verify", (int64_t)line.offset, (int64_t)end))
+		    !rg_index_tell(check->local->index, "verify", (int64_t)line.offset,
+				   (int64_t)end))
 			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 		if (r < 0)
 			break;
@@ -286,8 +294,8 @@ static int check_end(struct check *check, uint64_t end, struct roger_err *err)
 	return add_finding(check, ROGER_ALTERED, check->reply.lines + 1, end, what, err);
 }
 
-int rg_local_verify(struct rg_engine *engine, struct rg_arena *arena, struct roger_verify_reply *ret_reply,
-		    struct roger_err *err)
+int rg_local_verify(struct rg_engine *engine, struct rg_arena *arena,
+		    struct roger_verify_reply *ret_reply, struct roger_err *err)
 {
 	struct check check = { .local = rg_local_of(engine), .arena = arena };
 	uint64_t end;

@@ -18,7 +18,8 @@ struct waiting {
 	struct rg_found *found;
 };
 
-static int keep(const struct waiting *waiting, const struct roger_message *message, struct roger_err *err)
+static int keep(const struct waiting *waiting, const struct roger_message *message,
+		struct roger_err *err)
 {
 	struct rg_found found = { .found = true, .seq = message->seq };
 
@@ -33,8 +34,11 @@ static int keep(const struct waiting *waiting, const struct roger_message *messa
 /* Is there unread mail by the index?  Leaves the tally right. */
 static int ask_index(const struct waiting *waiting, struct roger_err *err)
 {
-	const struct rg_query query = { .unread = true, .to = waiting->agent, .issue = waiting->issue,
-					.free_at_ms = rg_clock_ms(), .limit = 1 };
+	const struct rg_query query = { .unread = true,
+					.to = waiting->agent,
+					.issue = waiting->issue,
+					.free_at_ms = rg_clock_ms(),
+					.limit = 1 };
 	const struct rg_query all = { .unread = true, .to = waiting->agent };
 	struct rg_engine *engine = &waiting->local->engine;
 	struct roger_messages messages;
@@ -64,7 +68,8 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 	if (!arena)
 		return rg_fail_memory(err);
 	if (rg_message_read(line, &json, arena, &message, NULL) == ROGER_OK) {
-		if (!message.read && !message.archived_at_ms && !rg_message_claimed(&message, rg_clock_ms()) &&
+		if (!message.read && !message.archived_at_ms &&
+		    !rg_message_claimed(&message, rg_clock_ms()) &&
 		    rg_str_equal(message.to_phase, waiting->agent) &&
 		    (waiting->issue.length == 0 || rg_str_equal(message.issue_id, waiting->issue)))
 			r = keep(waiting, &message, err);
@@ -75,7 +80,8 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 }
 
 /* Lines from *at on up to end. */
-static int look_at_lines(const struct waiting *waiting, uint64_t *at, uint64_t end, struct roger_err *err)
+static int look_at_lines(const struct waiting *waiting, uint64_t *at, uint64_t end,
+			 struct roger_err *err)
 {
 	struct rg_lines lines;
 	struct rg_line line;
@@ -83,7 +89,8 @@ static int look_at_lines(const struct waiting *waiting, uint64_t *at, uint64_t e
 	int r;
 
 	rg_lines_init(&lines, rg_journal_file(waiting->local->journal), *at, end);
-	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found && !waiting->found->found) {
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found &&
+	       !waiting->found->found) {
 		r = look_at_line(waiting, line.text, err);
 		if (r < 0)
 			break;
@@ -125,7 +132,8 @@ static int wait_for_lines(const struct waiting *waiting, uint64_t *at, int64_t u
 }
 
 int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		  int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found, struct roger_err *err)
+		  int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
+		  struct roger_err *err)
 {
 	struct rg_found found = { 0 };
 	struct waiting waiting = { rg_local_of(engine), agent, issue, arena, &found };
@@ -133,7 +141,8 @@ int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger
 	uint64_t at;
 	int r;
 
-	if (timeout_ms > 0 && timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ns() / 1000000 - 1)
+	if (timeout_ms > 0 &&
+	    timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ns() / 1000000 - 1)
 		until_ns = rg_clock_monotonic_ns() + timeout_ms * 1000000;
 	r = rg_journal_settle(waiting.local->journal, &at, err);
 	while (r == ROGER_OK) {
@@ -141,7 +150,8 @@ int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger
 		if (r < 0 || found.found || rg_clock_monotonic_ns() >= until_ns)
 			break;
 		ask_again_ns = rg_clock_monotonic_ns() + (int64_t)ASK_MS * 1000000;
-		r = wait_for_lines(&waiting, &at, ask_again_ns < until_ns ? ask_again_ns : until_ns, err);
+		r = wait_for_lines(&waiting, &at, ask_again_ns < until_ns ? ask_again_ns : until_ns,
+				   err);
 		if (found.found)
 			break;
 	}

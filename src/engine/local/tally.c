@@ -1,17 +1,19 @@
 #include "engine/local/tally.h"
 
-static struct rg_count_slot *slot_of(struct rg_control *control, enum rg_count kind, struct roger_str first,
-				     struct roger_str second)
+static struct rg_count_slot *slot_of(struct rg_control *control, enum rg_count kind,
+				     struct roger_str first, struct roger_str second)
 {
 	return rg_control_count(control, rg_count_hash(kind, first, second));
 }
 
-static struct rg_count_slot *mailbox_slot(struct rg_control *control, const struct roger_message *message)
+static struct rg_count_slot *mailbox_slot(struct rg_control *control,
+					  const struct roger_message *message)
 {
 	return slot_of(control, RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
 }
 
-static struct rg_count_slot *issue_slot(struct rg_control *control, const struct roger_message *message)
+static struct rg_count_slot *issue_slot(struct rg_control *control,
+					const struct roger_message *message)
 {
 	return slot_of(control, RG_COUNT_ISSUE, message->issue_id, RG_STR(""));
 }
@@ -35,13 +37,17 @@ static void move_unread(struct rg_agent_slot *slot, int by)
 		atomic_store_explicit(&slot->unread, unread + (uint32_t)by, memory_order_release);
 }
 
-static void raise_number(struct rg_control *control, const struct roger_message *message)
+/* A foreign line is data: it cannot open a session, and counts only in the one in force. */
+static void raise_number(struct rg_control *control, const struct roger_message *message, bool own)
 {
 	struct rg_agent_slot *sender = rg_control_agent(control, message->from_phase);
 	struct rg_control_page *page = rg_control_page(control);
 
-	if (message->epoch > atomic_load(&page->epoch))
+	if (message->epoch > atomic_load(&page->epoch)) {
+		if (!own)
+			return;
 		atomic_store(&page->epoch, message->epoch);
+	}
 	if (message->epoch > sender->epoch) {
 		sender->epoch = message->epoch;
 		sender->seq = message->seq;
@@ -55,7 +61,9 @@ void rg_tally_add(struct rg_control *control, const struct roger_message *messag
 	move_count(mailbox_slot(control, message), 1);
 	move_count(issue_slot(control, message), 1);
 	if (message->idempotent_key.length)
-		move_count(slot_of(control, RG_COUNT_KEY, message->from_phase, message->idempotent_key), 1);
+		move_count(slot_of(control, RG_COUNT_KEY, message->from_phase,
+				   message->idempotent_key),
+			   1);
 	if (!message->read)
 		move_unread(rg_control_agent(control, message->to_phase), 1);
 }
@@ -65,13 +73,16 @@ void rg_tally_undo(struct rg_control *control, const struct roger_message *messa
 	move_count(mailbox_slot(control, message), -1);
 	move_count(issue_slot(control, message), -1);
 	if (message->idempotent_key.length)
-		move_count(slot_of(control, RG_COUNT_KEY, message->from_phase, message->idempotent_key), -1);
+		move_count(slot_of(control, RG_COUNT_KEY, message->from_phase,
+				   message->idempotent_key),
+			   -1);
 	if (!message->read)
 		move_unread(rg_control_agent(control, message->to_phase), -1);
 }
 
-/* A line may be a new message or a new state of one: it is counted as new, which is never too low. */
-bool rg_tally_adopt(void *context, struct rg_control *control, struct roger_str line)
+/* A line may be a new message or a new state of one: it is counted as new, which is never too low.
+ */
+bool rg_tally_adopt(void *context, struct rg_control *control, struct roger_str line, bool own)
 {
 	struct roger_message message;
 	struct rg_arena *arena;
@@ -86,7 +97,7 @@ bool rg_tally_adopt(void *context, struct rg_control *control, struct roger_str 
 		room = rg_control_has_room(control, RG_TALLY_AGENTS, RG_TALLY_COUNTS);
 		if (room) {
 			rg_control_agent(control, message.to_phase);
-			raise_number(control, &message);
+			raise_number(control, &message, own);
 			rg_tally_add(control, &message);
 		}
 		rg_json_free(json);

@@ -14,7 +14,7 @@
 enum { RG_TALLY_AGENTS = 2, RG_TALLY_COUNTS = 3 };
 
 /* A line that another writer left; for rg_journal_open(). */
-bool rg_tally_adopt(void *context, struct rg_control *control, struct roger_str line);
+bool rg_tally_adopt(void *context, struct rg_control *control, struct roger_str line, bool own);
 
 /* A new message is about to be written; its number counts already. */
 void rg_tally_add(struct rg_control *control, const struct roger_message *message);
