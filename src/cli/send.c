@@ -297,8 +297,9 @@ static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_
 	int r;
 
 	for (;;) {
-		ahead = (struct roger_str){ batch->input.data + batch->input_at,
-					    batch->input.length - batch->input_at };
+		ahead = rg_buf_str(&batch->input);
+		ahead.data += batch->input_at;
+		ahead.length -= batch->input_at;
 		newline = ahead.length ? memchr(ahead.data, '\n', ahead.length) : NULL;
 		if (newline || !more)
 			break;

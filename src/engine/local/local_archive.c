@@ -75,7 +75,7 @@ static int append_lines(int file, const char *name, int64_t size, struct roger_s
 	rg_buf_add_str(&out, lines);
 	if (r == ROGER_OK && out.failed)
 		r = rg_fail_memory(err);
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && out.length)
 		r = rg_file_write(file, out.data, out.length, name, err);
 	if (r == ROGER_OK)
 		r = rg_file_sync(file, name, err);
@@ -83,24 +83,72 @@ static int append_lines(int file, const char *name, int64_t size, struct roger_s
 	return r;
 }
 
+/* How the line of a staged message starts, up to and with its id. */
+static struct roger_str head_of(const struct rg_local *local, const struct rg_staged *staged)
+{
+	static const char after_id[] = ",\"issue_id\":";
+	const char *line = local->text.data + staged->from;
+	const char *end = memmem(line, staged->to - staged->from, after_id, sizeof after_id - 1);
+
+	return (struct roger_str){ line, end ? (size_t)(end - line) : staged->to - staged->from };
+}
+
+static void mark_line(const struct rg_local *local, struct roger_str line,
+		      const struct rg_staged *staged, size_t count, bool *there)
+{
+	struct roger_str head;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (!staged[i].after.archived_at_ms || there[i])
+			continue;
+		head = head_of(local, &staged[i]);
+		there[i] = line.length > head.length && line.data[head.length] == ',' &&
+			   memcmp(line.data, head.data, head.length) == 0;
+	}
+}
+
+/* An unfinished end may lack no more than its newline: then it counts. */
+static int mark_end(const struct rg_local *local, int file, uint64_t from, int64_t size,
+		    const struct rg_staged *staged, size_t count, bool *there,
+		    struct roger_err *err)
+{
+	size_t length = (size_t)((uint64_t)size - from), got = 0;
+	struct rg_json *json;
+	struct rg_buf rest;
+	int r = ROGER_OK;
+	char *room;
+
+	if (length == 0 || length > RG_LINE_BYTES_MAX)
+		return ROGER_OK;
+	rg_buf_init(&rest, RG_LINE_BYTES_MAX);
+	room = rg_buf_room(&rest, length);
+	r = room ? rg_file_read_at(file, room, length, (int64_t)from, &got, err) : rg_fail_memory(err);
+	rest.length = got;
+	if (r == ROGER_OK && rg_json_read(rg_buf_str(&rest), &json, NULL) == ROGER_OK) {
+		mark_line(local, rg_buf_str(&rest), staged, count, there);
+		rg_json_free(json);
+	}
+	rg_buf_deinit(&rest);
+	return r;
+}
+
 /* Mark those of the staged messages that the end of the archive holds already. */
-static int look_back(int file, int64_t size, const struct rg_staged *staged, size_t count,
-		     bool *there, struct roger_err *err)
+static int look_back(const struct rg_local *local, int file, int64_t size,
+		     const struct rg_staged *staged, size_t count, bool *there,
+		     struct roger_err *err)
 {
 	uint64_t from = size > LOOK_BACK_BYTES ? (uint64_t)size - LOOK_BACK_BYTES : 0;
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found;
-	size_t i;
 	int r;
 
 	rg_lines_init(&lines, file, from, (uint64_t)size);
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found)
-		for (i = 0; i < count; i++)
-			if (staged[i].after.archived_at_ms && staged[i].after.id.length &&
-			    memmem(line.text.data, line.text.length, staged[i].after.id.data,
-				   staged[i].after.id.length))
-				there[i] = true;
+		mark_line(local, line.text, staged, count, there);
+	if (r == ROGER_OK)
+		r = mark_end(local, file, lines.at, size, staged, count, there, err);
 	rg_lines_deinit(&lines);
 	return r;
 }
@@ -124,7 +172,7 @@ static int put_issue(struct rg_local *local, int folder, const struct rg_staged 
 	rg_workspace_file_name(staged->after.issue_id, ".jsonl", name);
 	r = open_lines(folder, name, &file, &size, err);
 	if (r == ROGER_OK)
-		r = look_back(file, size, staged, count, there, err);
+		r = look_back(local, file, size, staged, count, there, err);
 	for (i = 0; i < count && r == ROGER_OK; i++) {
 		if (!staged[i].after.archived_at_ms ||
 		    !rg_str_equal(staged[i].after.issue_id, staged->after.issue_id))
@@ -137,7 +185,8 @@ static int put_issue(struct rg_local *local, int folder, const struct rg_staged 
 	}
 	if (r == ROGER_OK && out.failed)
 		r = rg_fail_memory(err);
-	if (r == ROGER_OK && out.length)
+	/* Even with nothing to add: who left what is there may have died before the sync. */
+	if (r == ROGER_OK)
 		r = append_lines(file, name, size, rg_buf_str(&out), err);
 	rg_buf_deinit(&out);
 	free(there);
