@@ -74,7 +74,8 @@ unlike "NO_COLOR" "$(NO_COLOR=1 CLICOLOR_FORCE=1 roger agents)" "$escape"
 in_terminal() { # COMMAND
 	TERM=xterm script -qec "$1" /dev/null </dev/null
 }
-if command -v script >/dev/null; then
+# A bare chroot has no pseudo-terminals.
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	like "colours on a terminal" "$(in_terminal "'$ROGER' agents")" "$escape"
 	unlike "but not with NO_COLOR" "$(NO_COLOR=1 in_terminal "'$ROGER' agents")" "$escape"
 	like "a bar for rebuild on a terminal" "$(in_terminal "'$ROGER' rebuild")" "%"

@@ -56,7 +56,8 @@ done
 is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
 
 # In a zsh and a fish that are really there, with a key pressed.
-if command -v zsh >/dev/null; then
+# Needs a pseudo-terminal, which a bare chroot has not.
+if zsh -c "zmodload zsh/zpty && zpty z true" >/dev/null 2>&1; then
 	cat >press.zsh <<-'END'
 		zmodload zsh/zpty
 		zpty z 'TERM=dumb zsh -f -i'

@@ -123,7 +123,8 @@ static int mark_end(const struct rg_local *local, int file, uint64_t from, int64
 		return ROGER_OK;
 	rg_buf_init(&rest, RG_LINE_BYTES_MAX);
 	room = rg_buf_room(&rest, length);
-	r = room ? rg_file_read_at(file, room, length, (int64_t)from, &got, err) : rg_fail_memory(err);
+	r = room ? rg_file_read_at(file, room, length, (int64_t)from, &got, err)
+		 : rg_fail_memory(err);
 	rest.length = got;
 	if (r == ROGER_OK && rg_json_read(rg_buf_str(&rest), &json, NULL) == ROGER_OK) {
 		mark_line(local, rg_buf_str(&rest), staged, count, there);
