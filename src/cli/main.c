@@ -350,8 +350,9 @@ int main(int argc, char **argv)
 	int word = find_word(argc, argv), status;
 	struct cli_run run = { .form = wanted_form(argc, argv) };
 
-	/* A closed pipe is an error of a write, not a death in the middle of something. */
+	/* A closed pipe or a file that may not grow is an error of a write, not a death in the middle of something. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	umask(077);
 	if (!cli_term_open()) {
 		fputs("roger: out of memory\n", stderr);

@@ -2,10 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -290,7 +292,8 @@ static int write_new(int folder, const char *name, const char *spare, struct rog
  */
 static int put_in_place(int folder, const char *name, const char *spare, bool durable)
 {
-	if (!durable && renameat2(folder, spare, folder, name, RENAME_EXCHANGE) == 0) {
+	/* Not every C library has a function for it. */
+	if (!durable && syscall(SYS_renameat2, folder, spare, folder, name, RENAME_EXCHANGE) == 0) {
 		unlinkat(folder, spare, 0);
 		return 0;
 	}
