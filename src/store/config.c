@@ -548,6 +548,24 @@ static int blame_config(int r, struct roger_err *err)
 	return ROGER_ECONFIG;
 }
 
+/* Comments and nothing else, as `roger init` leaves it: a process for every message need not parse
+ * that. */
+static bool says_nothing(struct roger_str text)
+{
+	size_t at = 0;
+
+	while (at < text.length) {
+		if (text.data[at] == '#')
+			while (at < text.length && text.data[at] >= ' ' && text.data[at] <= '~')
+				at++;
+		else if (text.data[at] == ' ' || text.data[at] == '\n')
+			at++;
+		else
+			return false;
+	}
+	return true;
+}
+
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
 		   struct roger_err *err)
 {
@@ -555,6 +573,8 @@ int rg_config_read(struct rg_config *config, struct roger_str text, const char *
 	const struct rg_yaml *root;
 	int r;
 
+	if (says_nothing(text))
+		return ROGER_OK;
 	r = rg_yaml_read(text, file, config->memory, &root, err);
 	if (r < 0)
 		return blame_config(r, err);

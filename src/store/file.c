@@ -160,11 +160,12 @@ uint64_t rg_file_inode(const char *path)
 static int read_all(int file, const char *name, size_t bytes_max, struct rg_buf *out,
 		    struct roger_err *err)
 {
-	size_t piece = 4096, got = piece;
+	/* Most of what is read whole is small. */
+	size_t piece = 1000, got = 0;
 	char *room;
 	int r;
 
-	while (got == piece) {
+	for (;; piece = 4000) {
 		room = rg_buf_room(out, piece);
 		if (!room)
 			return rg_fail_memory(err);
@@ -175,8 +176,9 @@ static int read_all(int file, const char *name, size_t bytes_max, struct rg_buf 
 		if (out->length > bytes_max)
 			return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name,
 				       bytes_max);
+		if (got < piece)
+			return ROGER_OK;
 	}
-	return ROGER_OK;
 }
 
 int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct rg_buf *out,

@@ -11,6 +11,9 @@
 /* An append lock is given back between pieces of a long adoption. */
 enum { ADOPT_BYTES_MAX = 4 << 20 };
 
+/* A reader waits no longer for a writer that does not go on, but looks for itself. */
+enum { READER_WAIT_MS = 200 };
+
 struct rg_journal {
 	int folder;
 	int file;
@@ -276,7 +279,7 @@ static int file_size(struct rg_journal *journal, uint64_t *ret_size, struct roge
 	return ROGER_OK;
 }
 
-static int take_append_lock(struct rg_journal *journal, struct roger_err *err)
+static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
 {
 	int r;
 
@@ -284,7 +287,7 @@ static int take_append_lock(struct rg_journal *journal, struct roger_err *err)
 		r = follow_control(journal, err);
 		if (r < 0)
 			return r;
-		r = rg_lock_take(&page_of(journal)->append_lock, journal->owner, RG_LOCK_WAIT_MS,
+		r = rg_lock_take(&page_of(journal)->append_lock, journal->owner, wait_ms,
 				 "the end of the journal", err);
 		if (r < 0 || !rg_control_retired(page_of(journal)))
 			return r;
@@ -337,13 +340,13 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 }
 
 static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
-		     struct roger_err *err)
+		     int64_t wait_ms, struct roger_err *err)
 {
 	bool again;
 	int r;
 
 	do {
-		r = take_append_lock(journal, err);
+		r = take_append_lock(journal, wait_ms, err);
 		if (r < 0)
 			return r;
 		r = prepare(journal, agents, counts, fencing, &again, err);
@@ -353,7 +356,8 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 	return r;
 }
 
-int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
+static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_t wait_ms,
+		struct roger_err *err)
 {
 	int r;
 
@@ -363,13 +367,23 @@ int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, st
 		return rg_fail(err, ROGER_EIO, 0,
 			       "another file took the place of '%s'; open the workspace again",
 			       journal->name);
-	r = lock_tail(journal, agents, counts, true, err);
+	r = lock_tail(journal, agents, counts, true, wait_ms, err);
 	if (r < 0)
 		return r;
 	rg_buf_clear(&journal->out);
 	journal->line_start = 0;
 	journal->chain = tail_of(page_of(journal))->chain;
 	return ROGER_OK;
+}
+
+int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
+{
+	return lock(journal, agents, counts, RG_LOCK_WAIT_MS, err);
+}
+
+bool rg_journal_lock_soon(struct rg_journal *journal)
+{
+	return lock(journal, 0, 0, READER_WAIT_MS, NULL) == ROGER_OK;
 }
 
 void rg_journal_unlock(struct rg_journal *journal)
@@ -580,6 +594,20 @@ static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struc
 	return r;
 }
 
+/* Without the append lock: whole lines are what they are, whoever holds it; nothing is adopted. */
+static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	uint64_t end;
+	int r;
+
+	r = settle_read_only(journal, &end, err);
+	if (r == ROGER_OK && end > atomic_load(&page_of(journal)->synced))
+		r = rg_file_sync(journal->file, journal->name, err);
+	if (r == ROGER_OK)
+		*ret_end = end;
+	return r;
+}
+
 int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_control_page *page;
@@ -601,7 +629,9 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	if (r < 0)
 		return r;
 	if (size != atomic_load(&page_of(journal)->appended)) {
-		r = lock_tail(journal, 0, 0, false, err);
+		r = lock_tail(journal, 0, 0, false, READER_WAIT_MS, err);
+		if (r == ROGER_ETIMEOUT)
+			return settle_alone(journal, ret_end, err);
 		if (r < 0)
 			return r;
 		rg_journal_unlock(journal);

@@ -54,6 +54,8 @@ struct rg_control *rg_journal_control(struct rg_journal *journal);
  */
 RG_CHECKED int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts,
 			       struct roger_err *err);
+/* The same for what can as well be left undone: false when others keep it. */
+bool rg_journal_lock_soon(struct rg_journal *journal);
 void rg_journal_unlock(struct rg_journal *journal);
 
 /* Where the journal ends now; under the append lock. */

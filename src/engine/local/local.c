@@ -103,25 +103,19 @@ static int find(struct rg_engine *engine, const struct rg_query *query, struct r
 
 /* The tally may have counted too high; nothing came since the index was asked, so it can be set
  * right. */
-static int correct_unread(struct rg_local *local, struct roger_str agent, int64_t unread,
-			  struct roger_err *err)
+static void correct_unread(struct rg_local *local, struct roger_str agent, int64_t unread)
 {
 	struct rg_agent_slot *slot;
-	int r;
 
 	if (!rg_journal_writable(local->journal))
-		return ROGER_OK;
+		return;
 	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
-	if (!slot || (int64_t)slot->unread == unread)
-		return ROGER_OK;
-	r = rg_journal_lock(local->journal, 0, 0, err);
-	if (r < 0)
-		return r;
+	if (!slot || (int64_t)slot->unread == unread || !rg_journal_lock_soon(local->journal))
+		return;
 	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
 	if (slot && rg_journal_end(local->journal) == rg_index_end(local->index))
 		slot->unread = (uint32_t)unread;
 	rg_journal_unlock(local->journal);
-	return ROGER_OK;
 }
 
 static bool asks_unread_only(const struct rg_query *query)
@@ -147,7 +141,7 @@ static int count(struct rg_engine *engine, const struct rg_query *query, int64_t
 			r = rg_index_count(local->index, query, ret_count, err);
 	}
 	if (r == ROGER_OK && asks_unread_only(query))
-		(void)!correct_unread(local, query->to, *ret_count, NULL);
+		correct_unread(local, query->to, *ret_count);
 	return r;
 }
 
