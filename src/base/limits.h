@@ -15,6 +15,7 @@
 
 /* spec.md section 2, cleanup. */
 #define RG_AGE_DAYS_MAX 90
+#define RG_AGE_DAYS_CEILING 36500
 #define RG_KEEP_PER_PHASE 10
 #define RG_KEEP_RUNS 1
 

@@ -21,7 +21,6 @@ enum cli_exit {
 	CLI_RETRY = 75,	      /* not done in time; safe to try again with the same key */
 	CLI_REFUSED = 77,     /* a rule forbids it */
 	CLI_CONFIG = 78,      /* the configuration is wrong */
-	CLI_INTERRUPTED = 130,
 };
 
 static inline int cli_exit_of(int code)

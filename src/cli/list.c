@@ -81,7 +81,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		request->limit = page_size(wanted, printed);
 		r = print_page(run, &printed, &next, err);
 		request->after = next;
-	} while (r == ROGER_OK && next.length && (!wanted || printed < wanted) && !ferror(cli_out));
+	} while (r == ROGER_OK && next.length && (!wanted || printed < wanted) && !cli_term_lost());
 	if (r < 0)
 		return r;
 	print_end(run, printed, next);

@@ -170,15 +170,15 @@ static int flush_output(const struct cli_run *run, int status)
 {
 	const struct roger_op *op = run->command ? cli_op(run->command) : NULL;
 	struct roger_err err;
+	int error = cli_term_flush();
 
-	errno = 0;
-	if (fflush(cli_out) == 0 && !ferror(cli_out))
+	if (!error)
 		return status;
-	if (errno == EBADF || fcntl(STDOUT_FILENO, F_GETFD) < 0)
+	if (error == EBADF || fcntl(STDOUT_FILENO, F_GETFD) < 0)
 		return status;
-	if (errno == EPIPE)
+	if (error == EPIPE)
 		return status ? status : CLI_IO;
-	rg_fail(&err, ROGER_EIO, errno, "%swrite to standard output",
+	rg_fail(&err, ROGER_EIO, error, "%swrite to standard output",
 		op && (op->flags & ROGER_WRITES) && status == CLI_DONE
 			? "done, but the answer was lost: "
 			: "");
@@ -334,11 +334,11 @@ static int no_command(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--version") == 0) {
 			fputs("roger " ROGER_VERSION "\n", cli_out);
-			return fflush(cli_out) ? CLI_IO : CLI_DONE;
+			return cli_term_flush() ? CLI_IO : CLI_DONE;
 		}
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
 			cli_print_help(cli_out);
-			return fflush(cli_out) ? CLI_IO : CLI_DONE;
+			return cli_term_flush() ? CLI_IO : CLI_DONE;
 		}
 	}
 	cli_print_help(stderr);
@@ -350,7 +350,8 @@ int main(int argc, char **argv)
 	int word = find_word(argc, argv), status;
 	struct cli_run run = { .form = wanted_form(argc, argv) };
 
-	/* A closed pipe or a file that may not grow is an error of a write, not a death in the middle of something. */
+	/* A closed pipe or a file that may not grow is an error of a write, not a death in the
+	 * middle of something. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	umask(077);

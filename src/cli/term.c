@@ -7,6 +7,9 @@
 
 FILE *cli_out;
 
+/* C libraries disagree on what a stream makes of a write that fails, so it is kept here. */
+static int lost;
+
 static bool colours;
 static bool bar_shown;
 
@@ -20,8 +23,10 @@ static ssize_t write_all(void *context, const char *data, size_t length)
 		put = write(STDOUT_FILENO, data + done, length - done);
 		if (put < 0 && errno == EINTR)
 			continue;
-		if (put < 0)
+		if (put < 0) {
+			lost = lost ? lost : errno;
 			return 0;
+		}
 		done += (size_t)put;
 	}
 	return (ssize_t)length;
@@ -33,6 +38,17 @@ bool cli_term_open(void)
 	if (cli_out && isatty(STDOUT_FILENO))
 		setvbuf(cli_out, NULL, _IOLBF, 0);
 	return cli_out != NULL;
+}
+
+int cli_term_flush(void)
+{
+	fflush(cli_out);
+	return lost;
+}
+
+bool cli_term_lost(void)
+{
+	return lost != 0;
 }
 
 void cli_term_init(const char *when)

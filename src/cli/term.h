@@ -20,6 +20,13 @@ enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW, C
 /* Open cli_out; false: out of memory. */
 bool cli_term_open(void);
 
+/* Write out what cli_out holds; 0, or the errno of the first write since it was opened that lost
+ * something. */
+int cli_term_flush(void);
+
+/* Whether a write of cli_out has lost something by now. */
+bool cli_term_lost(void);
+
 /* when: "auto", "always" or "never"; auto heeds NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a
  * terminal. */
 void cli_term_init(const char *when);

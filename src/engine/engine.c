@@ -48,10 +48,10 @@ int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 }
 
 int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		   int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
-		   struct roger_err *err)
+		   struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
+		   struct rg_found *ret_found, struct roger_err *err)
 {
-	return engine->class->wait(engine, agent, issue, timeout_ms, arena, ret_found, err);
+	return engine->class->wait(engine, agent, issue, from, timeout_ms, arena, ret_found, err);
 }
 
 int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)

@@ -57,8 +57,8 @@ struct rg_engine_class {
 	int (*figures)(struct rg_engine *engine, struct rg_figures *ret_figures,
 		       struct roger_err *err);
 	int (*wait)(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		    int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
-		    struct roger_err *err);
+		    struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
+		    struct rg_found *ret_found, struct roger_err *err);
 
 	int (*begin)(struct rg_engine *engine, bool exclusive, struct roger_err *err);
 	int (*add)(struct rg_engine *engine, struct roger_message *message, bool new_number,
@@ -117,10 +117,14 @@ RG_CHECKED int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena
 RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 				 struct roger_err *err);
 
-/* Sleep until a new unread message is there, up to timeout_ms (0: for ever). */
+/*
+ * Sleep until an unread message to agent is there, of an issue and from a
+ * sender where these are given, up to timeout_ms (0: for ever).
+ */
 RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
-			      struct roger_str issue, int64_t timeout_ms, struct rg_arena *arena,
-			      struct rg_found *ret_found, struct roger_err *err);
+			      struct roger_str issue, struct roger_str from, int64_t timeout_ms,
+			      struct rg_arena *arena, struct rg_found *ret_found,
+			      struct roger_err *err);
 
 /* -------------------------------------------------------------- writing -- */
 

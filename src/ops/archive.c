@@ -51,7 +51,7 @@ static int move_piece(struct roger *roger, const struct roger_archive_request *r
 		      struct roger_archive_reply *reply, struct rg_arena *arena, size_t *ret_found,
 		      int64_t *ret_last, struct roger_err *err)
 {
-	struct roger_messages found;
+	struct roger_messages found = { 0 };
 	struct roger_message message;
 	struct rg_outcome outcome;
 	size_t i;

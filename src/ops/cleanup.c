@@ -41,34 +41,38 @@ static void count_verdict(struct roger_archive_reply *reply, enum rg_cleanup ver
 	reply->archived++;
 }
 
+/* Archive at most one commit's worth of them; *ret_more: there are others. */
 static int move_piece(struct roger *roger, const struct roger_messages *messages,
-		      const enum rg_cleanup *verdicts, struct roger_err *err)
+		      const enum rg_cleanup *verdicts, struct roger_archive_reply *reply,
+		      bool *ret_more, struct roger_err *err)
 {
 	struct roger_message message;
 	struct rg_outcome outcome;
 	size_t i, staged = 0;
 	int r = ROGER_OK;
 
+	*ret_more = false;
 	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
 		if (verdicts[i] == RG_KEEP || verdicts[i] == RG_KEEP_UNREAD)
 			continue;
+		*ret_more = staged == PIECE;
+		if (*ret_more)
+			break;
 		message = messages->items[i];
 		message.archived_at_ms = rg_clock_ms();
 		message.archive_reason = rg_str(rg_message_cleanup_reason(verdicts[i]));
 		r = rg_engine_archive(roger->engine, &message, err);
-		if (r == ROGER_OK && ++staged % PIECE == 0) {
-			r = rg_engine_commit(roger->engine, &outcome, err);
-			if (r == ROGER_OK)
-				r = rg_engine_begin(roger->engine, true, err);
-		}
+		count_verdict(reply, verdicts[i]);
+		staged++;
 	}
 	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
 }
 
-static int clean_issue(struct roger *roger, struct roger_str issue,
-		       const struct rg_cleanup_rules *rules, bool dry_run,
-		       struct roger_archive_reply *reply, struct rg_arena *arena,
-		       struct roger_err *err)
+/* One look at the issue, in a transaction of its own. */
+static int clean_once(struct roger *roger, struct roger_str issue,
+		      const struct rg_cleanup_rules *rules, bool dry_run,
+		      struct roger_archive_reply *reply, struct rg_arena *arena, bool *ret_more,
+		      struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue };
 	struct roger_messages messages;
@@ -83,9 +87,14 @@ static int clean_issue(struct roger *roger, struct roger_str issue,
 	if (!verdicts)
 		return rg_fail_memory(err);
 	rg_message_cleanup(messages.items, messages.count, rules, rg_clock_ms(), verdicts);
-	for (i = 0; i < messages.count; i++)
-		count_verdict(reply, verdicts[i]);
-	return dry_run ? ROGER_OK : move_piece(roger, &messages, verdicts, err);
+	*ret_more = false;
+	if (!dry_run)
+		r = move_piece(roger, &messages, verdicts, reply, ret_more, err);
+	/* What stays, and in a dry run what would go, is counted by the last look. */
+	for (i = 0; i < messages.count && !*ret_more; i++)
+		if (dry_run || verdicts[i] == RG_KEEP_UNREAD)
+			count_verdict(reply, verdicts[i]);
+	return r;
 }
 
 #define AT(member) offsetof(struct note, member)
@@ -130,16 +139,21 @@ static int clean_one(struct roger *roger, struct roger_str issue,
 		     struct roger_err *err)
 {
 	const struct rg_cleanup_rules rules = rules_of(roger, request);
-	struct rg_arena *arena = rg_arena_new();
-	int r;
+	struct rg_arena *arena;
+	bool more = true;
+	int r = ROGER_OK;
 
-	if (!arena)
-		return rg_fail_memory(err);
-	r = rg_engine_begin(roger->engine, true, err);
-	if (r == ROGER_OK)
-		r = clean_issue(roger, issue, &rules, request->dry_run, reply, arena, err);
-	rg_engine_rollback(roger->engine);
-	rg_arena_free(arena);
+	while (r == ROGER_OK && more) {
+		arena = rg_arena_new();
+		if (!arena)
+			return rg_fail_memory(err);
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = clean_once(roger, issue, &rules, request->dry_run, reply, arena, &more,
+				       err);
+		rg_engine_rollback(roger->engine);
+		rg_arena_free(arena);
+	}
 	return r;
 }
 
@@ -151,8 +165,11 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	size_t i;
 	int r = ROGER_OK;
 
-	if (request->max_age_days < 0 || request->keep_per_phase < 0 || request->keep_runs < 0)
-		return rg_fail(err, ROGER_EDATA, 0, "cleanup: expected numbers from 0 up");
+	if (request->max_age_days < 0 || request->max_age_days > RG_AGE_DAYS_CEILING)
+		return rg_fail_member(err, ROGER_EDATA, "max_age_days",
+				      "max_age_days: expected 1 to %d", RG_AGE_DAYS_CEILING);
+	if (request->keep_per_phase < 0 || request->keep_runs < 0)
+		return rg_fail(err, ROGER_EDATA, 0, "cleanup: expected numbers from 1 up");
 	if (!request->issue.length)
 		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
 	for (i = 0; i < issues.count && r == ROGER_OK; i++) {

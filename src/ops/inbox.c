@@ -113,20 +113,22 @@ static int run_receive(struct roger *roger, const void *request_, void *reply_,
 {
 	const struct roger_inbox_request *request = request_;
 	struct roger_inbox_reply *reply = reply_;
-	int64_t until_ns = rg_clock_monotonic_ns() + request->wait_ms * 1000000, left_ms;
+	int64_t until_ns = rg_clock_monotonic_ns(), left_ms;
 	struct rg_found found;
 	int r;
 
 	r = check_limit(request, err);
 	if (r == ROGER_OK && (request->wait_ms < 0 || request->wait_ms > RG_LEASE_MS_MAX))
 		r = rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected at most 7 days");
+	if (r == ROGER_OK)
+		until_ns += request->wait_ms * 1000000;
 	while (r == ROGER_OK) {
 		r = receive_now(roger, request, reply, err);
 		left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
 		if (r < 0 || reply->messages.count || left_ms <= 0)
 			break;
-		r = rg_engine_wait(roger->engine, request->agent, request->issue, left_ms,
-				   reply->memory, &found, err);
+		r = rg_engine_wait(roger->engine, request->agent, request->issue, request->from,
+				   left_ms, reply->memory, &found, err);
 	}
 	return r;
 }

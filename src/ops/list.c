@@ -101,6 +101,9 @@ static int run_count(struct roger *roger, const void *request_, void *reply_, st
 	if (request->text.length && !has_word(request->text))
 		return rg_fail_member(err, ROGER_EUSAGE, "text",
 				      "text: expected a word to look for");
+	if (request->text.length && request->archived)
+		return rg_fail_member(err, ROGER_EUSAGE, "archived",
+				      "archived messages cannot be searched; list them");
 	return rg_engine_count(roger->engine, &query, &reply->count, err);
 }
 

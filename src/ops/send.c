@@ -29,6 +29,7 @@ struct draft {
 	} notes;
 	struct roger_message *messages; /* one per recipient */
 	bool settled;			/* a duplicate: nothing of it is stored */
+	const struct draft *twin;	/* an earlier one of this request, with the same key */
 };
 
 struct sending {
@@ -465,6 +466,34 @@ static int commit(struct sending *sending, struct roger_err *err)
 		       "too much comes to the same issue at once; try again");
 }
 
+static bool same_key(const struct draft *a, const struct draft *b)
+{
+	return rg_str_equal(a->request->key, b->request->key) && rg_str_equal(a->from, b->from);
+}
+
+/* A key that comes twice in one request is sent once. */
+static int find_twin(struct sending *sending, size_t which, struct roger_err *err)
+{
+	struct draft *draft = &sending->drafts[which];
+	struct roger_messages first;
+	size_t i;
+
+	if (!draft->request->key.length)
+		return ROGER_OK;
+	for (i = 0; i < which && !draft->twin; i++)
+		if (!sending->drafts[i].twin && same_key(draft, &sending->drafts[i]))
+			draft->twin = &sending->drafts[i];
+	if (!draft->twin)
+		return ROGER_OK;
+	first = (struct roger_messages){ draft->twin->messages, draft->twin->to.count };
+	if (!same_payload(sending, draft, &first))
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: '%.*s' comes twice here and does not say the same",
+				      RG_STR_ARGS(draft->request->key));
+	draft->settled = true;
+	return ROGER_OK;
+}
+
 /* Among many, an error says which one it is about. */
 static void say_which(size_t index, struct roger_err *err)
 {
@@ -480,11 +509,18 @@ static void say_which(size_t index, struct roger_err *err)
 static int send_all(struct sending *sending, struct roger_err *err)
 {
 	struct draft *draft;
-	size_t i;
+	size_t i, messages = 0;
 	int r = ROGER_OK;
 
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		r = prepare(sending, &sending->drafts[i], err);
+		if (r == ROGER_OK)
+			r = find_twin(sending, i, err);
+		messages += sending->drafts[i].to.count;
+		if (r == ROGER_OK && messages > RG_BATCH_MAX)
+			r = rg_fail_member(err, ROGER_EDATA, "to",
+					   "to: expected at most %d messages in one request",
+					   RG_BATCH_MAX);
 		if (r < 0 && sending->count > 1)
 			say_which(i, err);
 	}
@@ -492,8 +528,12 @@ static int send_all(struct sending *sending, struct roger_err *err)
 		r = commit(sending, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		draft = &sending->drafts[i];
-		if (!draft->settled)
+		if (draft->twin) {
+			*draft->reply = *draft->twin->reply;
+			draft->reply->duplicate = true;
+		} else if (!draft->settled) {
 			r = fill_reply(sending, draft, draft->messages, draft->to.count, err);
+		}
 	}
 	return r;
 }
@@ -529,13 +569,17 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 	sending.drafts = rg_arena_get(arena, request->count * sizeof *sending.drafts);
 	if (!items || !sending.drafts)
 		return rg_fail_memory(err);
-	for (i = 0; i < request->count; i++)
+	for (i = 0; i < request->count; i++) {
+		if (request->items[i].dry_run != request->items[0].dry_run)
+			return rg_fail_member(err, ROGER_EUSAGE, "dry_run",
+					      "dry_run: expected the same for all of one request");
 		sending.drafts[i] = (struct draft){
 			.request = &request->items[i],
 			.reply = &items[i],
 			.from = request->items[i].from.length ? request->items[i].from
 							      : request->from,
 		};
+	}
 	r = send_all(&sending, err);
 	if (r < 0)
 		return r;

@@ -8,8 +8,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct rg_found found;
 	int r;
 
-	r = rg_engine_wait(roger->engine, request->agent, request->issue, request->timeout_ms,
-			   reply->memory, &found, err);
+	r = rg_engine_wait(roger->engine, request->agent, request->issue, RG_STR(""),
+			   request->timeout_ms, reply->memory, &found, err);
 	if (r < 0)
 		return r;
 	reply->found = found.found;

@@ -179,6 +179,26 @@ static int set_path(struct roger_str text, void *at, struct roger_setting *shown
 	return ROGER_OK;
 }
 
+/* Files that stand in the data folder under names of ours. */
+static bool is_ours(struct roger_str name)
+{
+	static const char *const ours[] = { "config.yaml", ".gitignore", "message-state.json",
+					    "cleanup_metrics.jsonl", "messages_archive" };
+	static const char *const ends[] = { ".control", ".new" };
+	size_t i, length;
+
+	for (i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (rg_str_is(name, ours[i]))
+			return true;
+	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
+		length = strlen(ends[i]);
+		if (name.length >= length &&
+		    memcmp(name.data + name.length - length, ends[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int set_file_name(struct roger_str text, void *at, struct roger_setting *shown,
 			 struct roger_err *err)
 {
@@ -186,6 +206,9 @@ static int set_file_name(struct roger_str text, void *at, struct roger_setting *
 	    rg_str_is(text, ".."))
 		return wrong(shown->origin, shown->key,
 			     "the name of a file below data_dir, without '/'", err);
+	if (is_ours(text))
+		return wrong(shown->origin, shown->key,
+			     "a name that roger does not use for a file of its own", err);
 	*(struct roger_str *)at = text;
 	return ROGER_OK;
 }

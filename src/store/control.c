@@ -389,10 +389,12 @@ struct rg_agent_slot *rg_control_agent(struct rg_control *control, struct roger_
 struct rg_agent_slot *rg_control_next_agent(struct rg_control *control, size_t *i)
 {
 	struct rg_agent_slot *slot;
+	uint32_t length;
 
 	while (*i < control->page->agent_capacity) {
 		slot = &control->agents[(*i)++];
-		if (atomic_load_explicit(&slot->length, memory_order_acquire))
+		length = atomic_load_explicit(&slot->length, memory_order_acquire);
+		if (length > 0 && length <= sizeof slot->name)
 			return slot;
 	}
 	return NULL;

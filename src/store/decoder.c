@@ -24,6 +24,7 @@ struct block {
 struct rg_decoder {
 	struct rg_lines lines;
 	struct block blocks[BLOCKS];
+	bool started; /* a block was handed out */
 	size_t using; /* the block that is handed out */
 	size_t at;    /* the next item of it */
 
@@ -141,8 +142,6 @@ int rg_decoder_open(int file, uint64_t from, uint64_t end, struct rg_decoder **r
 	rg_lines_init(&decoder->lines, file, from, end);
 	pthread_mutex_init(&decoder->mutex, NULL);
 	pthread_cond_init(&decoder->changed, NULL);
-	decoder->at = BLOCK_LINES;
-	decoder->using = BLOCKS - 1;
 	/* Without a second thread all is the same, only slower. */
 	decoder->ahead = end - from > AHEAD_BYTES && start_thread(decoder);
 	*ret_decoder = decoder;
@@ -174,9 +173,11 @@ struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder)
 /* Give the used block back and wait for the next. */
 static struct block *next_block(struct rg_decoder *decoder)
 {
-	struct block *used = &decoder->blocks[decoder->using], *block;
+	struct block *used = decoder->started ? &decoder->blocks[decoder->using] : NULL, *block;
 
-	decoder->using = (decoder->using + 1) % BLOCKS;
+	if (used)
+		decoder->using = (decoder->using + 1) % BLOCKS;
+	decoder->started = true;
 	decoder->at = 0;
 	block = &decoder->blocks[decoder->using];
 	if (!decoder->ahead) {
@@ -184,7 +185,8 @@ static struct block *next_block(struct rg_decoder *decoder)
 		return block;
 	}
 	pthread_mutex_lock(&decoder->mutex);
-	used->full = false;
+	if (used)
+		used->full = false;
 	pthread_cond_signal(&decoder->changed);
 	while (!block->full)
 		pthread_cond_wait(&decoder->changed, &decoder->mutex);
@@ -195,7 +197,9 @@ static struct block *next_block(struct rg_decoder *decoder)
 int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,
 		    struct roger_err *err)
 {
-	struct block *block = &decoder->blocks[decoder->using];
+	/* Only a block that was handed over may be looked at. */
+	struct block *block =
+		decoder->started ? &decoder->blocks[decoder->using] : next_block(decoder);
 
 	while (decoder->at >= block->count) {
 		if (block->last) {

@@ -141,6 +141,26 @@ int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 	return ROGER_OK;
 }
 
+int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_facts *ret_facts,
+		 struct roger_err *err)
+{
+	struct stat facts;
+
+	*ret_there = fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!*ret_there && errno != ENOENT)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	if (!*ret_there)
+		return ROGER_OK;
+	if (S_ISLNK(facts.st_mode))
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s' is a symbolic link, which roger does not follow", name);
+	if (!S_ISREG(facts.st_mode))
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
+			       name);
+	*ret_facts = (struct rg_file_facts){ facts.st_dev, facts.st_ino, facts.st_size };
+	return ROGER_OK;
+}
+
 bool rg_file_is_same(int folder, const char *name, int file)
 {
 	struct stat ours, there;
@@ -294,8 +314,13 @@ static int write_new(int folder, const char *name, const char *spare, struct rog
  */
 static int put_in_place(int folder, const char *name, const char *spare, bool durable)
 {
-	/* Not every C library has a function for it. */
-	if (!durable && syscall(SYS_renameat2, folder, spare, folder, name, RENAME_EXCHANGE) == 0) {
+	struct stat facts;
+
+	/* Not every C library has a function for it.  A folder under the name is not swapped away.
+	 */
+	if (!durable && fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !S_ISDIR(facts.st_mode) &&
+	    syscall(SYS_renameat2, folder, spare, folder, name, RENAME_EXCHANGE) == 0) {
 		unlinkat(folder, spare, 0);
 		return 0;
 	}

@@ -43,6 +43,10 @@ RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
 RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 			     struct roger_err *err);
 
+/* The same by name, without opening it; ROGER_EREFUSED when it is no regular file. */
+RG_CHECKED int rg_file_look(int folder, const char *name, bool *ret_there,
+			    struct rg_file_facts *ret_facts, struct roger_err *err);
+
 /* Is the file of that name still the one that is open? */
 bool rg_file_is_same(int folder, const char *name, int file);
 

@@ -334,18 +334,12 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 static int check_place(struct rg_index *index, const char *name, bool *ret_there,
 		       struct roger_err *err)
 {
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_file_facts facts;
 	int r;
 
-	r = rg_file_open(index->folder, name, RG_FILE_READ, &file, err);
-	if (r < 0)
-		return r;
-	*ret_there = file != RG_NO_FILE;
-	if (!*ret_there)
-		return ROGER_OK;
-	r = rg_file_facts(file, name, &facts, err);
-	if (r == ROGER_OK)
+	/* Not by opening it: closing it again would drop the locks SQLite holds in this process. */
+	r = rg_file_look(index->folder, name, ret_there, &facts, err);
+	if (r == ROGER_OK && *ret_there)
 		index->inode = facts.inode;
 	return r;
 }
@@ -425,11 +419,13 @@ int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_e
 }
 
 /* Is the journal still the one that was read? */
-static bool same_journal(struct rg_index *index, uint64_t end)
+static bool same_journal(struct rg_index *index)
 {
+	struct rg_file_facts facts;
 	int64_t hash;
 
-	if ((uint64_t)index->progress.offset > end)
+	if (rg_file_facts(rg_journal_file(index->journal), "messages.jsonl", &facts, NULL) < 0 ||
+	    index->progress.offset > facts.size)
 		return false;
 	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK &&
 	       hash == index->progress.last_hash;
@@ -489,7 +485,7 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
-static int open_file(struct rg_index *index, bool *ret_valid, uint64_t end, struct roger_err *err)
+static int open_file(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
 	bool there;
 	int r;
@@ -502,7 +498,7 @@ static int open_file(struct rg_index *index, bool *ret_valid, uint64_t end, stru
 	if (r == ROGER_OK)
 		r = load_progress(index, ret_valid, err);
 	if (r == ROGER_OK && *ret_valid)
-		*ret_valid = same_journal(index, end);
+		*ret_valid = same_journal(index);
 	return r;
 }
 
@@ -533,7 +529,7 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 	bool valid = false, begun = false;
 	int r;
 
-	r = open_file(index, &valid, end, err);
+	r = open_file(index, &valid, err);
 	if (r < 0 && !rg_index_damaged(index))
 		return r;
 	if (r == ROGER_OK && valid) {
@@ -591,9 +587,13 @@ static int refresh_memory(struct rg_index *index, uint64_t end, struct roger_err
 	int r;
 
 	r = rg_index_run(index, "BEGIN", err);
+	if (r < 0)
+		return r;
+	r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK)
-		r = rg_index_ingest(index, end, err);
-	return r == ROGER_OK ? rg_index_run(index, "COMMIT", err) : r;
+		return rg_index_run(index, "COMMIT", err);
+	(void)!rg_index_run(index, "ROLLBACK", NULL);
+	return r;
 }
 
 int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
@@ -632,5 +632,7 @@ int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err
 	if (r == ROGER_OK)
 		r = rebuild_file(index, end, err);
 	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	if (r == ROGER_OK)
+		index->trouble[0] = '\0';
 	return r;
 }

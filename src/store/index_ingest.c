@@ -471,6 +471,8 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 	rg_index_bind(get, 2, message->content);
 	if (message->metadata.length)
 		rg_index_bind(get, 3, message->metadata);
+	else
+		sqlite3_bind_null(get, 3);
 	r = sqlite3_step(get);
 	if (r != SQLITE_ROW) {
 		sqlite3_reset(get);

@@ -381,15 +381,6 @@ static int one_number(struct rg_index *index, struct question *question, int64_t
 	return r;
 }
 
-/* Asked often: all unread of an agent, which agents keeps. */
-static bool only_mailbox(const struct rg_query *query)
-{
-	return query->unread && query->to.length && !query->issue.length && !query->from.length &&
-	       !query->type && !query->run_counter && !query->free_at_ms && !query->since_ms &&
-	       !query->until_ms && !query->key.length && !query->text.length && !query->id_count &&
-	       !query->archived && !query->after;
-}
-
 int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
 		   struct roger_err *err)
 {
@@ -401,7 +392,8 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 	if (r < 0)
 		return r;
 	init_question(&question, query);
-	if (only_mailbox(query)) {
+	/* Asked often, so the table of agents keeps it. */
+	if (rg_query_is_unread_only(query)) {
 		add_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
 	} else {
 		rg_buf_add_text(&question.sql, "SELECT count(*)");

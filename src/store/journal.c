@@ -249,6 +249,7 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	struct rg_control_page *page = page_of(journal);
 	struct rg_tail tail = *tail_of(page);
 	struct roger_str mark;
+	uint64_t end = 0;
 	bool finished;
 	int r;
 
@@ -259,7 +260,11 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
 	if (r < 0)
 		return r;
-	r = rg_chain_over_file(journal->file, tail.appended, size + mark.length, &tail.chain, err);
+	r = rg_file_tell(journal->file, journal->name, &end, err);
+	/* Another program wrote meanwhile: what stands there now is looked at again. */
+	if (r < 0 || end != size + mark.length)
+		return r;
+	r = rg_chain_over_file(journal->file, tail.appended, end, &tail.chain, err);
 	if (r < 0)
 		return r;
 	set_tail(page, size + mark.length, tail.chain);
@@ -291,7 +296,7 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 				 "the end of the journal", err);
 		if (r < 0 || !rg_control_retired(page_of(journal)))
 			return r;
-		rg_lock_release(&page_of(journal)->append_lock);
+		rg_lock_release(&page_of(journal)->append_lock, journal->owner);
 	}
 }
 
@@ -310,6 +315,9 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	int r;
 
 	*ret_again = false;
+	/* Who was killed between the two leaves them apart. */
+	atomic_store_explicit(&page_of(journal)->appended, rg_journal_end(journal),
+			      memory_order_release);
 	r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
@@ -351,7 +359,7 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 			return r;
 		r = prepare(journal, agents, counts, fencing, &again, err);
 		if (r < 0 || again)
-			rg_lock_release(&page_of(journal)->append_lock);
+			rg_lock_release(&page_of(journal)->append_lock, journal->owner);
 	} while (r == ROGER_OK && again);
 	return r;
 }
@@ -388,7 +396,7 @@ bool rg_journal_lock_soon(struct rg_journal *journal)
 
 void rg_journal_unlock(struct rg_journal *journal)
 {
-	rg_lock_release(&page_of(journal)->append_lock);
+	rg_lock_release(&page_of(journal)->append_lock, journal->owner);
 }
 
 struct rg_buf *rg_journal_line(struct rg_journal *journal)
@@ -408,6 +416,30 @@ void rg_journal_end_line(struct rg_journal *journal)
 	rg_chain_print(journal->chain, &journal->out);
 	rg_buf_add_char(&journal->out, '\n');
 	journal->line_start = journal->out.length;
+}
+
+static int lost(const struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_fail(
+		err, ROGER_EIO, EIO,
+		"sync '%s': what was just written may not be on disk; send again with the same key",
+		journal->name);
+}
+
+/* Did our lines start on a line of their own, or were they glued to half a line of another program?
+ */
+static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_err *err)
+{
+	size_t got;
+	char before;
+	int r;
+
+	if (start == 0)
+		return ROGER_OK;
+	r = rg_file_read_at(journal->file, &before, 1, (int64_t)start - 1, &got, err);
+	if (r < 0)
+		return r;
+	return got == 1 && before == '\n' ? ROGER_OK : lost(journal, err);
 }
 
 int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
@@ -437,6 +469,10 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	do
 		r = adopt_lines(journal, size, &how, err);
 	while (r == ROGER_OK && how == ADOPTED_SOME);
+	if (r == ROGER_OK)
+		r = check_apart(journal, size - journal->out.length, err);
+	if (r == ROGER_OK && rg_journal_end(journal) < size)
+		r = lost(journal, err);
 	*ret_end = size;
 	return r;
 }
@@ -512,14 +548,6 @@ static enum synced judge(const struct rg_control_page *page, uint64_t end, uint3
 	return covered ? SYNCED : NOT_YET;
 }
 
-static int lost(const struct rg_journal *journal, struct roger_err *err)
-{
-	return rg_fail(
-		err, ROGER_EIO, EIO,
-		"sync '%s': what was just written may not be on disk; send again with the same key",
-		journal->name);
-}
-
 static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		      struct roger_err *err)
 {
@@ -546,7 +574,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		if (rg_lock_try(&page->sync_lock, journal->owner, waited)) {
 			r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err)
 								       : ROGER_OK;
-			rg_lock_release(&page->sync_lock);
+			rg_lock_release(&page->sync_lock, journal->owner);
 			wake_all(page);
 			if (r < 0)
 				return r;
@@ -713,7 +741,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 				 names[which], err);
 		if (r < 0 || !rg_control_retired(page_of(journal)))
 			return r;
-		rg_lock_release(lock_of(page_of(journal), which));
+		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
 	}
 }
 
@@ -728,12 +756,17 @@ bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
 	return false;
 }
 
+bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
+}
+
 /* The holder's mark may have gone over into a larger control file meanwhile. */
 void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which)
 {
-	rg_lock_release(lock_of(page_of(journal), which));
+	rg_lock_release(lock_of(page_of(journal), which), journal->owner);
 	if (!rg_control_retired(page_of(journal)) || reopen_control(journal, NULL) < 0)
 		return;
 	if (rg_lock_mine(lock_of(page_of(journal), which), journal->owner))
-		rg_lock_release(lock_of(page_of(journal), which));
+		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
 }

@@ -104,4 +104,7 @@ RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock 
 bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which);
 void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which);
 
+/* Is it still ours?  A control file that was made anew knows nothing of it. */
+bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which);
+
 #endif

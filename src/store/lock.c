@@ -236,10 +236,14 @@ bool rg_lock_mine(struct rg_lock *lock, uint64_t owner)
 	return (atomic_load(&lock->word) & ~WAITERS) == owner;
 }
 
-void rg_lock_release(struct rg_lock *lock)
+void rg_lock_release(struct rg_lock *lock, uint64_t owner)
 {
-	uint64_t was = atomic_exchange(&lock->word, 0);
+	uint64_t was = atomic_load(&lock->word);
 
+	do {
+		if ((was & ~WAITERS) != owner)
+			return;
+	} while (!atomic_compare_exchange_weak(&lock->word, &was, 0));
 	if (was & WAITERS)
 		futex(low_half(lock), FUTEX_WAKE, 1, NULL);
 }

@@ -35,7 +35,8 @@ RG_CHECKED int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_m
 /* Take it if it is free or its owner is dead (looked for only when check is set). */
 bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check);
 
-void rg_lock_release(struct rg_lock *lock);
+/* Let it go; nothing happens when it was taken over meanwhile. */
+void rg_lock_release(struct rg_lock *lock, uint64_t owner);
 
 /* Is it held by a live process?  By this handle? */
 bool rg_lock_held(struct rg_lock *lock, uint64_t looker);

@@ -30,6 +30,15 @@ struct rg_query {
 	int64_t limit;		 /* 0: all */
 };
 
+/* Nothing but "unread, to this agent"? */
+static inline bool rg_query_is_unread_only(const struct rg_query *query)
+{
+	return query->unread && query->to.length && !query->id_count && !query->issue.length &&
+	       !query->from.length && !query->type && !query->run_counter && !query->read &&
+	       !query->archived && !query->free_at_ms && !query->since_ms && !query->until_ms &&
+	       !query->key.length && !query->thread.length && !query->text.length && !query->after;
+}
+
 struct rg_figures {
 	int64_t messages, unread, archived, agents, issues, strays;
 	int64_t by_type[4];

@@ -118,13 +118,6 @@ static void correct_unread(struct rg_local *local, struct roger_str agent, int64
 	rg_journal_unlock(local->journal);
 }
 
-static bool asks_unread_only(const struct rg_query *query)
-{
-	const struct rg_query plain = { .unread = true, .to = query->to };
-
-	return query->to.length && memcmp(query, &plain, sizeof plain) == 0;
-}
-
 static int count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		 struct roger_err *err)
 {
@@ -140,7 +133,7 @@ static int count(struct rg_engine *engine, const struct rg_query *query, int64_t
 		if (r == ROGER_OK)
 			r = rg_index_count(local->index, query, ret_count, err);
 	}
-	if (r == ROGER_OK && asks_unread_only(query))
+	if (r == ROGER_OK && rg_query_is_unread_only(query))
 		correct_unread(local, query->to, *ret_count);
 	return r;
 }

@@ -59,7 +59,15 @@ static int print(struct rg_local *local, struct rg_staged *staged,
 	staged->from = local->text.length;
 	rg_message_print(message, &local->text, &staged->number_at);
 	staged->to = local->text.length;
-	return local->text.failed ? rg_fail_memory(err) : ROGER_OK;
+	if (local->text.failed)
+		return rg_fail_memory(err);
+	/* The number and the chain are still to come. */
+	if (staged->to - staged->from > RG_LINE_BYTES_MAX - 200)
+		return rg_fail_member(err, ROGER_EDATA, "content",
+				      "content: with its metadata and written as JSON it takes "
+				      "more than %d bytes",
+				      RG_LINE_BYTES_MAX - 200);
+	return ROGER_OK;
 }
 
 int rg_local_add(struct rg_engine *engine, struct roger_message *message, bool new_number,
@@ -124,8 +132,8 @@ static enum check count_added(struct rg_local *local, bool keys_checked, size_t 
 
 		if (!message)
 			continue;
-		if (message->idempotent_key.length && staged->new_number && !keys_checked &&
-		    rg_tally_knows_key(control, message)) {
+		if (message->idempotent_key.length && staged->new_number &&
+		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(control, message)) {
 			check = KEY_MAYBE;
 			break;
 		}
@@ -295,6 +303,15 @@ static int settle_limit(struct rg_local *local, size_t which, bool whole_issue,
 	return correct_count(local, message, whole_issue, exact, err);
 }
 
+/* The journal has grown: what was asked about keys is old. */
+static void forget_keys(struct rg_local *local)
+{
+	size_t i;
+
+	for (i = 0; i < local->staged_count; i++)
+		local->staged[i].key_is_new = false;
+}
+
 /* *ret_end: up to there the key is known not to be. */
 static int settle_key(struct rg_local *local, size_t which, struct rg_outcome *ret_outcome,
 		      uint64_t *ret_end, struct roger_err *err)
@@ -312,7 +329,10 @@ static int settle_key(struct rg_local *local, size_t which, struct rg_outcome *r
 		r = rg_index_count(local->index, &query, &archived, err);
 	if (r < 0)
 		return r;
+	if (*ret_end != rg_index_end(local->index))
+		forget_keys(local);
 	*ret_end = rg_index_end(local->index);
+	local->staged[which].key_is_new = true;
 	if (living + archived > 0)
 		*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
 	return ROGER_OK;
@@ -339,6 +359,12 @@ static int try_append(struct rg_local *local, uint64_t *keys_checked_to,
 			    RG_TALLY_COUNTS * local->staged_count, err);
 	if (r < 0)
 		return r;
+	if (local->exclusive && !rg_journal_holds(local->journal, RG_LOCK_CHANGE)) {
+		rg_journal_unlock(local->journal);
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "another process was given the right to change messages meanwhile; "
+			       "try again");
+	}
 	check = adds ? count_added(local, *keys_checked_to == rg_journal_end(local->journal),
 				   &which)
 		     : PASSED;

@@ -14,6 +14,7 @@
 struct rg_staged {
 	struct roger_message *added; /* a new message; the caller's, gets its number */
 	bool new_number;
+	bool key_is_new;	     /* the index does not know it, up to where it was asked */
 	struct roger_message before; /* otherwise: what it was, and what it becomes */
 	struct roger_message after;
 	size_t from;	  /* of text: where its line starts */
@@ -71,8 +72,8 @@ int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 
 /* local_wait.c */
 int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		  int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
-		  struct roger_err *err);
+		  struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
+		  struct rg_found *ret_found, struct roger_err *err);
 
 /* local_verify.c */
 int rg_local_verify(struct rg_engine *engine, struct rg_arena *arena,

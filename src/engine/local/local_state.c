@@ -57,6 +57,7 @@ int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(local);
 	struct rg_sequence *sequence = NULL;
+	struct roger_err refused = { 0 };
 	int r;
 
 	if (!page || atomic_load(&page->prepared))
@@ -64,18 +65,20 @@ int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err)
 	r = load(local, &sequence, err);
 	if (r < 0)
 		return r;
-	r = rg_journal_lock(local->journal, 0, 0, err);
+	r = rg_journal_lock(local->journal, 0, 0, &refused);
 	if (r == ROGER_OK) {
 		page = page_of(local);
 		if (sequence->epoch > atomic_load(&page->epoch))
 			atomic_store(&page->epoch, sequence->epoch);
 		atomic_store(&page->prepared, 1);
 		rg_journal_unlock(local->journal);
-	} else if (r == ROGER_EIO && err && err->system_errno) {
+	} else if (r == ROGER_EIO && refused.system_errno) {
 		/* A disk that cannot be written can still be read. */
 		r = ROGER_OK;
 	}
 	rg_sequence_free(sequence);
+	if (r < 0 && err)
+		*err = refused;
 	return r;
 }
 
@@ -164,9 +167,10 @@ static int save_once(struct rg_local *local, bool whole, struct roger_err *err)
 	if (r < 0)
 		return r;
 	r = add_counters(local, sequence, err);
-	/* Nothing in the journal may say yet which epoch it is: then this document must last. */
+	/* As long as nobody sent in it, only this document says which epoch it is: then it must
+	 * last. */
 	if (r == ROGER_OK)
-		r = put(local, sequence, whole && epoch > 1, err);
+		r = put(local, sequence, epoch > 1 && sequence->counter_count == 0, err);
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
@@ -194,7 +198,8 @@ void rg_local_save_state(struct rg_local *local, bool closing)
 	bool whole;
 	int rounds;
 
-	if (!page || (!closing && now - local->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
+	if (!page || !local->index ||
+	    (!closing && now - local->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
 		return;
 	if (!closing && local->state_saved_ns == 0) {
 		/* Most handles write once and close: leave it to the closing. */

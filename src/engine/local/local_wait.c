@@ -14,6 +14,7 @@ struct waiting {
 	struct rg_local *local;
 	struct roger_str agent;
 	struct roger_str issue;
+	struct roger_str from;
 	struct rg_arena *arena;
 	struct rg_found *found;
 };
@@ -37,6 +38,7 @@ static int ask_index(const struct waiting *waiting, struct roger_err *err)
 	const struct rg_query query = { .unread = true,
 					.to = waiting->agent,
 					.issue = waiting->issue,
+					.from = waiting->from,
 					.free_at_ms = rg_clock_ms(),
 					.limit = 1 };
 	const struct rg_query all = { .unread = true, .to = waiting->agent };
@@ -71,6 +73,8 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 		if (!message.read && !message.archived_at_ms &&
 		    !rg_message_claimed(&message, rg_clock_ms()) &&
 		    rg_str_equal(message.to_phase, waiting->agent) &&
+		    (waiting->from.length == 0 ||
+		     rg_str_equal(message.from_phase, waiting->from)) &&
 		    (waiting->issue.length == 0 || rg_str_equal(message.issue_id, waiting->issue)))
 			r = keep(waiting, &message, err);
 		rg_json_free(json);
@@ -132,11 +136,11 @@ static int wait_for_lines(const struct waiting *waiting, uint64_t *at, int64_t u
 }
 
 int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		  int64_t timeout_ms, struct rg_arena *arena, struct rg_found *ret_found,
-		  struct roger_err *err)
+		  struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
+		  struct rg_found *ret_found, struct roger_err *err)
 {
 	struct rg_found found = { 0 };
-	struct waiting waiting = { rg_local_of(engine), agent, issue, arena, &found };
+	struct waiting waiting = { rg_local_of(engine), agent, issue, from, arena, &found };
 	int64_t until_ns = INT64_MAX, ask_again_ns;
 	uint64_t at;
 	int r;

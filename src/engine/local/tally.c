@@ -87,13 +87,17 @@ bool rg_tally_adopt(void *context, struct rg_control *control, struct roger_str 
 	struct roger_message message;
 	struct rg_arena *arena;
 	struct rg_json *json;
-	bool room = true;
+	bool room;
+	int r;
 
 	(void)context;
+	/* Out of memory is like out of room: the line does not count as known. */
 	arena = rg_arena_new();
 	if (!arena)
-		return true;
-	if (rg_message_read(line, &json, arena, &message, NULL) == ROGER_OK) {
+		return false;
+	r = rg_message_read(line, &json, arena, &message, NULL);
+	room = r != ROGER_ENOMEM;
+	if (r == ROGER_OK) {
 		room = rg_control_has_room(control, RG_TALLY_AGENTS, RG_TALLY_COUNTS);
 		if (room) {
 			rg_control_agent(control, message.to_phase);
