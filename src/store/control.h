@@ -24,7 +24,7 @@
 #include "base/limits.h"
 
 /* What follows is a file format: see docs/FORMAT.md before changing it. */
-#define RG_CONTROL_VERSION 1
+#define RG_CONTROL_VERSION 2
 
 /* Where the journal ends, and the chain there.  Two of them, one is in force. */
 struct rg_tail {
@@ -76,6 +76,8 @@ struct rg_control_page {
 
 	_Alignas(64) _Atomic uint32_t wake; /* futex: bumped after every sync */
 	_Atomic uint32_t failures;	    /* syncs that went wrong */
+	_Atomic uint64_t lost_from; /* bytes that a sync which went wrong should have covered */
+	_Atomic uint64_t lost_to;
 	_Atomic uint64_t synced;
 	_Atomic uint64_t synced_appends;
 	_Atomic uint32_t groups[2]; /* appends that the last two syncs covered */

@@ -511,6 +511,22 @@ static void wake_all(struct rg_control_page *page)
 	rg_lock_wake_all(&page->wake);
 }
 
+/* From the last sync that went well up to end nothing is sure any more. */
+static void note_lost(struct rg_control_page *page, uint64_t end)
+{
+	if (atomic_load(&page->lost_to) == 0)
+		atomic_store(&page->lost_from, atomic_load(&page->synced));
+	if (end > atomic_load(&page->lost_to))
+		atomic_store(&page->lost_to, end);
+}
+
+bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset)
+{
+	const struct rg_control_page *page = page_of(journal);
+
+	return offset < atomic_load(&page->lost_to) && offset >= atomic_load(&page->lost_from);
+}
+
 /* Sync for everyone, with the sync lock held. */
 static int lead(struct rg_journal *journal, struct roger_err *err)
 {
@@ -527,6 +543,7 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 	if (r < 0) {
 		/* What was not yet on disk may never be: nobody who waits may believe the next
 		 * sync. */
+		note_lost(page, end);
 		atomic_fetch_add(&page->failures, 1);
 		return r;
 	}

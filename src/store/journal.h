@@ -78,6 +78,12 @@ RG_CHECKED int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end,
 /* Wait until everything up to end is on disk.  ROGER_EIO: it may not be. */
 RG_CHECKED int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err);
 
+/*
+ * Did a sync that should have covered this byte go wrong?  Then a later one
+ * proves nothing about it: what stands there must be appended anew.
+ */
+bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset);
+
 /* ----------------------------------------------------------- reading -- */
 
 /*

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "store/lines.h"
+
 enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100, STATE_PAUSE_NS = 100000000 };
 
 int rg_local_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
@@ -312,6 +314,59 @@ static void forget_keys(struct rg_local *local)
 		local->staged[i].key_is_new = false;
 }
 
+/* One line anew, as it is but for its chain. */
+static int append_again(struct rg_local *local, const struct rg_entry *entry, uint64_t *ret_end,
+			struct roger_err *err)
+{
+	struct roger_str body;
+	struct rg_buf line;
+	uint64_t unused;
+	int r;
+
+	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
+	r = rg_journal_read(local->journal, entry->offset, entry->length, &line, err);
+	if (r == ROGER_OK)
+		r = rg_journal_lock(local->journal, 0, 0, err);
+	if (r == ROGER_OK) {
+		if (!rg_chain_split(rg_buf_str(&line), &unused, &body))
+			body = (struct roger_str){ line.data, line.length ? line.length - 1 : 0 };
+		rg_buf_add_str(rg_journal_line(local->journal), body);
+		rg_journal_end_line(local->journal);
+		r = rg_journal_write(local->journal, ret_end, err);
+		rg_journal_unlock(local->journal);
+	}
+	rg_buf_deinit(&line);
+	return r;
+}
+
+/*
+ * The first result of a key is about to be given again.  Where its sync went
+ * wrong, it is made durable now, by lines that a new sync covers.
+ */
+static int secure_first_result(struct rg_local *local, const struct rg_query *key,
+			       struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_query query = *key;
+	struct rg_entries entries;
+	uint64_t end = 0;
+	size_t i;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	query.archived = false;
+	query.anywhere = true;
+	r = rg_index_find(local->index, &query, arena, &entries, err);
+	for (i = 0; r == ROGER_OK && i < entries.count; i++)
+		if (rg_journal_lost(local->journal, entries.items[i].offset))
+			r = append_again(local, &entries.items[i], &end, err);
+	if (r == ROGER_OK && end)
+		r = rg_journal_sync(local->journal, end, err);
+	rg_arena_free(arena);
+	return r;
+}
+
 /* *ret_end: up to there the key is known not to be. */
 static int settle_key(struct rg_local *local, size_t which, struct rg_outcome *ret_outcome,
 		      uint64_t *ret_end, struct roger_err *err)
@@ -333,9 +388,10 @@ static int settle_key(struct rg_local *local, size_t which, struct rg_outcome *r
 		forget_keys(local);
 	*ret_end = rg_index_end(local->index);
 	local->staged[which].key_is_new = true;
-	if (living + archived > 0)
-		*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
-	return ROGER_OK;
+	if (living + archived == 0)
+		return ROGER_OK;
+	*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
+	return secure_first_result(local, &query, err);
 }
 
 static size_t count_adds(const struct rg_local *local)
