@@ -274,9 +274,11 @@ static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
 		batch->input_at = 0;
 	}
 	room = rg_buf_room(&batch->input, 65536);
-	if (!room)
+	if (!room && batch->input.length > RG_LINE_BYTES_MAX - 65536)
 		return rg_fail(err, ROGER_EDATA, 0, "line %lld: longer than %d bytes",
 			       (long long)batch->line + 1, RG_LINE_BYTES_MAX);
+	if (!room)
+		return rg_fail_memory(err);
 	do
 		got = read(STDIN_FILENO, room, 65536);
 	while (got < 0 && errno == EINTR);

@@ -259,7 +259,8 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 	int64_t before = index->progress.search_to;
 	int r;
 
-	if (before == index->progress.lines)
+	/* Without any lines it has yet to be made. */
+	if (before == index->progress.lines && before > 0)
 		return ROGER_OK;
 	if (!index->in_memory) {
 		r = rg_journal_take(index->journal, RG_LOCK_INDEX, RG_LOCK_WAIT_MS, err);

@@ -382,7 +382,8 @@ def injected(name, what, when, trace="/dev/null"):
 # Calls that say nothing about files, and calls that only look: a kill between
 # two of these finds what it finds before the next call that changes something.
 DULL = {"exit_group", "rt_sigaction", "umask", "brk", "ioctl", "geteuid", "prlimit64"}
-LOOKING = {"newfstatat", "pread64", "fcntl", "close", "getpid", "read", "lseek", "openat", "pwrite64", "fstat"}
+LOOKING = {"newfstatat", "pread64", "fcntl", "close", "getpid", "read", "lseek", "openat", "open", "pwrite64", "fstat",
+           "rt_sigprocmask", "fchown", "clock_gettime"}
 
 
 def points(verb, base, folder, some):

@@ -73,8 +73,8 @@ static inline struct roger *place_open(const struct place *place)
 }
 
 /* Send; returns the code, the id in id (64) where it is wanted. */
-static inline int place_send(struct roger *roger, const char *from, const char *to, const char *issue,
-			     const char *content, const char *key, char *id)
+static inline int place_send(struct roger *roger, const char *from, const char *to,
+			     const char *issue, const char *content, const char *key, char *id)
 {
 	struct roger_str recipient = str(to);
 	struct roger_send_request request = { .from = str(from),

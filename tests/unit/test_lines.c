@@ -85,7 +85,9 @@ static void too_long_lines_come_without_text(void **state)
 
 static void chain_of_a_file_is_that_of_its_text(void **state)
 {
-	static const size_t lengths[] = { 1, 100, RG_CHAIN_PIECE - 1, RG_CHAIN_PIECE, RG_CHAIN_PIECE + 1, 3 * RG_CHAIN_PIECE };
+	static const size_t lengths[] = {
+		1, 100, RG_CHAIN_PIECE - 1, RG_CHAIN_PIECE, RG_CHAIN_PIECE + 1, 3 * RG_CHAIN_PIECE
+	};
 	char *text = calloc(1, 3 * RG_CHAIN_PIECE);
 	uint64_t chain;
 	size_t i;
@@ -113,8 +115,10 @@ static void chain_is_split_from_the_end_only(void **state)
 	(void)state;
 	assert_true(rg_chain_split(str("{\"a\":1,\"chain\":\"00ff00ff00ff00ff\"}"), &chain, &body));
 	assert_true(chain == UINT64_C(0x00ff00ff00ff00ff) && rg_str_is(body, "{\"a\":1"));
-	assert_false(rg_chain_split(str("{\"a\":1,\"chain\":\"00ff00ff00ff00fF\"}"), &chain, &body));
-	assert_false(rg_chain_split(str("{\"chain\":\"00ff00ff00ff00ff\",\"a\":1}"), &chain, &body));
+	assert_false(
+		rg_chain_split(str("{\"a\":1,\"chain\":\"00ff00ff00ff00fF\"}"), &chain, &body));
+	assert_false(
+		rg_chain_split(str("{\"chain\":\"00ff00ff00ff00ff\",\"a\":1}"), &chain, &body));
 	assert_false(rg_chain_split(str(",\"chain\":\"00ff00ff00ff00ff\"}"), &chain, &body));
 	assert_false(rg_chain_split(str(""), &chain, &body));
 }

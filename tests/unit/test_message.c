@@ -11,7 +11,8 @@
 
 /* The seed's example, on one line. */
 static const char example[] =
-	"{\"id\":\"msg-1736328000000-abc\",\"issue_id\":\"agent-shepherd-alg8.1\",\"from_phase\":\"plan\","
+	"{\"id\":\"msg-1736328000000-abc\",\"issue_id\":\"agent-shepherd-alg8.1\",\"from_phase\":"
+	"\"plan\","
 	"\"to_phase\":\"implement\",\"run_counter\":1,\"message_type\":\"context\","
 	"\"content\":\"Task context and requirements\","
 	"\"metadata\":{\"sender\":\"agent-id\",\"priority\":\"high\"},\"read\":false,"
@@ -44,7 +45,9 @@ static void example_comes_back(void **state)
 	(void)state;
 	snprintf(line, sizeof line, "%s}", example);
 	check_print(line, line);
-	snprintf(line, sizeof line, "%s,\"seq\":7,\"epoch\":2,\"idempotent_key\":\"a:b:c\",\"reply_to\":\"x\"}", example);
+	snprintf(line, sizeof line,
+		 "%s,\"seq\":7,\"epoch\":2,\"idempotent_key\":\"a:b:c\",\"reply_to\":\"x\"}",
+		 example);
 	check_print(line, line);
 }
 
@@ -53,14 +56,17 @@ static void unknown_members_survive_and_the_chain_does_not(void **state)
 	char line[1024], expected[1024];
 
 	(void)state;
-	snprintf(line, sizeof line, "%s,\"zz\":[1,2.50,{\"a\":1e999}],\"chain\":\"0011223344556677\"}", example);
+	snprintf(line, sizeof line,
+		 "%s,\"zz\":[1,2.50,{\"a\":1e999}],\"chain\":\"0011223344556677\"}", example);
 	snprintf(expected, sizeof expected, "%s,\"zz\":[1,2.50,{\"a\":1e999}]}", example);
 	check_print(line, expected);
 }
 
 static void number_is_put_behind_the_seed_members(void **state)
 {
-	struct roger_message message = { .id = str("i"), .content = str("c"), .idempotent_key = str("k") };
+	struct roger_message message = { .id = str("i"),
+					 .content = str("c"),
+					 .idempotent_key = str("k") };
 	struct rg_buf out;
 	size_t number_at;
 
@@ -76,13 +82,7 @@ static void number_is_put_behind_the_seed_members(void **state)
 static void hostile_lines_are_no_messages(void **state)
 {
 	static const char *const bad[] = {
-		"",
-		"{}",
-		"[]",
-		"null",
-		"{\"id\":1}",
-		"not json",
-		"{\"id\":\"a\",\"id\":\"b\"}",
+		"", "{}", "[]", "null", "{\"id\":1}", "not json", "{\"id\":\"a\",\"id\":\"b\"}",
 	};
 	static const struct {
 		const char *from, *to, *member;
@@ -107,13 +107,15 @@ static void hostile_lines_are_no_messages(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof bad / sizeof *bad; i++)
-		assert_int_equal(rg_message_read(rg_str(bad[i]), &json, arena, &message, &err), ROGER_EDATA);
+		assert_int_equal(rg_message_read(rg_str(bad[i]), &json, arena, &message, &err),
+				 ROGER_EDATA);
 	for (i = 0; i < sizeof edits / sizeof *edits; i++) {
 		at = strstr(example, edits[i].from);
 		assert_non_null(at);
 		snprintf(line, sizeof line, "%.*s%s%s}", (int)(at - example), example, edits[i].to,
 			 at + strlen(edits[i].from));
-		assert_int_equal(rg_message_read(rg_str(line), &json, arena, &message, &err), ROGER_EDATA);
+		assert_int_equal(rg_message_read(rg_str(line), &json, arena, &message, &err),
+				 ROGER_EDATA);
 		assert_string_equal(err.member, edits[i].member);
 	}
 	rg_arena_free(arena);
@@ -125,7 +127,8 @@ static void lengths_count_characters(void **state)
 	assert_int_equal(rg_message_check_content(str("äöü€"), 4, NULL), ROGER_OK);
 	assert_int_equal(rg_message_check_content(str("äöü€x"), 4, NULL), ROGER_EDATA);
 	assert_int_equal(rg_message_check_content(str(""), 4, NULL), ROGER_EDATA);
-	assert_int_equal(rg_message_check_content((struct roger_str){ "a\0b", 3 }, 4, NULL), ROGER_EDATA);
+	assert_int_equal(rg_message_check_content((struct roger_str){ "a\0b", 3 }, 4, NULL),
+			 ROGER_EDATA);
 	assert_int_equal(rg_message_check_content(str("\xff"), 4, NULL), ROGER_EDATA);
 	assert_int_equal(rg_message_check_metadata(str("{}"), 2, NULL), ROGER_OK);
 	assert_int_equal(rg_message_check_metadata(str("{ }"), 2, NULL), ROGER_EDATA);
@@ -134,8 +137,10 @@ static void lengths_count_characters(void **state)
 static void keys_split_at_two_colons(void **state)
 {
 	(void)state;
-	assert_true(rg_message_key_well_formed(str("kIXqdAoCeOLS7-KwNCkUW:blocker-update:2026-02-16T05:25Z")));
-	assert_true(rg_message_key_well_formed(str("giyDbCMa2ziTQt-kTjxu_:status-update:2026-02-14T18:30Z")));
+	assert_true(rg_message_key_well_formed(
+		str("kIXqdAoCeOLS7-KwNCkUW:blocker-update:2026-02-16T05:25Z")));
+	assert_true(rg_message_key_well_formed(
+		str("giyDbCMa2ziTQt-kTjxu_:status-update:2026-02-14T18:30Z")));
 	assert_false(rg_message_key_well_formed(str("a:b:")));
 	assert_false(rg_message_key_well_formed(str("a::c")));
 	assert_false(rg_message_key_well_formed(str(":b:c")));
@@ -146,7 +151,9 @@ static void keys_split_at_two_colons(void **state)
 /* data, result, decision, context: in this order of one age. */
 static void archive_order_walks_every_case(void **state)
 {
-	static const int rank[] = { [ROGER_CONTEXT] = 3, [ROGER_RESULT] = 1, [ROGER_DECISION] = 2, [ROGER_DATA] = 0 };
+	static const int rank[] = {
+		[ROGER_CONTEXT] = 3, [ROGER_RESULT] = 1, [ROGER_DECISION] = 2, [ROGER_DATA] = 0
+	};
 	struct roger_message a = { 0 }, b = { 0 };
 	int64_t key_a, key_b;
 	int order;
@@ -157,12 +164,18 @@ static void archive_order_walks_every_case(void **state)
 			for (a.message_type = 0; a.message_type < 4; a.message_type++)
 				for (b.message_type = 0; b.message_type < 4; b.message_type++)
 					for (a.position = 1; a.position <= 2; a.position++)
-						for (b.position = 1; b.position <= 2; b.position++) {
-							key_a = a.created_at_ms * 100 + rank[a.message_type] * 10 + a.position;
-							key_b = b.created_at_ms * 100 + rank[b.message_type] * 10 + b.position;
+						for (b.position = 1; b.position <= 2;
+						     b.position++) {
+							key_a = a.created_at_ms * 100 +
+								rank[a.message_type] * 10 +
+								a.position;
+							key_b = b.created_at_ms * 100 +
+								rank[b.message_type] * 10 +
+								b.position;
 							order = rg_message_archive_order(&a, &b);
 							assert_int_equal((order > 0) - (order < 0),
-									 (key_a > key_b) - (key_a < key_b));
+									 (key_a > key_b) -
+										 (key_a < key_b));
 						}
 }
 

@@ -20,13 +20,16 @@ static void every_combination(void **state)
 			for (old = 0; old < 2; old++)
 				for (early = 0; early < 2; early++)
 					for (crowded = 0; crowded < 2; crowded++) {
-						const struct rg_cleanup_rules rules = { rules_on & 1 ? 90 : 0,
-											rules_on & 2 ? 2 : 0,
-											rules_on & 4 ? 1 : 0 };
+						const struct rg_cleanup_rules rules = {
+							rules_on & 1 ? 90 : 0, rules_on & 2 ? 2 : 0,
+							rules_on & 4 ? 1 : 0
+						};
 						struct roger_message messages[3] = {
 							{ .to_phase = str("p"),
 							  .read = read,
-							  .created_at_ms = now_ms - (old ? INT64_C(91) : 89) * DAY_MS,
+							  .created_at_ms =
+								  now_ms -
+								  (old ? INT64_C(91) : 89) * DAY_MS,
 							  .run_counter = early ? 1 : 2 },
 							{ .to_phase = str(crowded ? "p" : "q"),
 							  .created_at_ms = now_ms,
@@ -45,7 +48,8 @@ static void every_combination(void **state)
 							expected = RG_TOO_MANY;
 						if (expected != RG_KEEP && !read)
 							expected = RG_KEEP_UNREAD;
-						rg_message_cleanup(messages, 3, &rules, now_ms, verdicts);
+						rg_message_cleanup(messages, 3, &rules, now_ms,
+								   verdicts);
 						assert_int_equal(verdicts[0], expected);
 						assert_int_equal(verdicts[1], RG_KEEP);
 						assert_int_equal(verdicts[2], RG_KEEP);

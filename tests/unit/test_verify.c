@@ -74,7 +74,8 @@ static void fill(struct place *place, struct text *text)
 	roger = place_open(place);
 	for (i = 0; i < LINES; i++) {
 		snprintf(content, sizeof content, "message number %d", i);
-		assert_int_equal(place_send(roger, "plan", "test", "i", content, "", NULL), ROGER_OK);
+		assert_int_equal(place_send(roger, "plan", "test", "i", content, "", NULL),
+				 ROGER_OK);
 	}
 	roger_close(roger);
 	load(place, text);
@@ -117,7 +118,8 @@ static void every_line_taken_out(void **state)
 	for (i = 0; i + 1 < LINES; i++) {
 		length = text.starts[i + 1] - text.starts[i];
 		memcpy(copy, text.data, text.starts[i]);
-		memcpy(copy + text.starts[i], text.data + text.starts[i + 1], text.length - text.starts[i + 1]);
+		memcpy(copy + text.starts[i], text.data + text.starts[i + 1],
+		       text.length - text.starts[i + 1]);
 		save(&place, copy, text.length - length);
 		assert_int_equal(first_damage(&place, &count), i + 1);
 		assert_int_equal(count, 1);

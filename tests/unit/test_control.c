@@ -1,0 +1,437 @@
+/*
+ * What store/control.h promises: a control file holds for one boot and one
+ * journal and is made anew when it speaks of another, is damaged or short, or
+ * knows more than the journal holds; everyone maps the same one; the tally
+ * keeps its figures, and growing keeps them, the numbers, the tail and the
+ * locks that are held for long, while the old file says that it is retired.
+ */
+#include "folder.h"
+
+#include "store/control.h"
+
+#define NAME "messages.control"
+
+struct fixture {
+	struct folder folder;
+	int journal;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof *fixture);
+
+	folder_make(&fixture->folder);
+	folder_append_text(&fixture->folder, "messages.jsonl", "0123456789\n");
+	fixture->journal =
+		openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
+	*state = fixture;
+	return fixture->journal < 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	close(fixture->journal);
+	folder_remove(&fixture->folder);
+	free(fixture);
+	return 0;
+}
+
+static struct rg_control *open_control(const struct fixture *fixture)
+{
+	struct rg_control *control = NULL;
+	struct roger_err err;
+
+	if (rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err) < 0)
+		fail_msg("%s", err.message);
+	return control;
+}
+
+/* Leave a mark, so that it can be told whether the file was made anew. */
+static void mark(const struct fixture *fixture)
+{
+	struct rg_control *control = open_control(fixture);
+
+	rg_control_agent(control, RG_STR("marked"))->seq = 42;
+	atomic_store(&rg_control_page(control)->epoch, 7);
+	rg_control_close(control);
+}
+
+static bool is_marked(const struct fixture *fixture)
+{
+	struct rg_control *control = open_control(fixture);
+	struct rg_agent_slot *slot = rg_control_find_agent(control, RG_STR("marked"));
+	bool marked = slot && slot->seq == 42 && atomic_load(&rg_control_page(control)->epoch) == 7;
+
+	if (!marked) {
+		assert_null(slot);
+		assert_int_equal(atomic_load(&rg_control_page(control)->epoch), 1);
+		assert_int_equal(atomic_load(&rg_control_page(control)->appended), 0);
+	}
+	rg_control_close(control);
+	return marked;
+}
+
+static void overwrite(const struct fixture *fixture, size_t at, const void *data, size_t length)
+{
+	int file = openat(fixture->folder.open, NAME, O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(pwrite(file, data, length, (off_t)at), length);
+	close(file);
+}
+
+/* ------------------------------------------------------------ validity -- */
+
+static void a_fresh_one_is_whole_and_private(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+	struct stat facts;
+	size_t i = 0;
+
+	assert_int_equal(fstatat(fixture->folder.open, NAME, &facts, 0), 0);
+	assert_int_equal(facts.st_mode & 0777, 0600);
+	/* Written out, so that no access to the map asks the disk for room. */
+	assert_true(facts.st_blocks * 512 >= facts.st_size);
+	assert_null(rg_control_next_agent(control, &i));
+	assert_true(rg_control_has_room(control, 2, 3));
+	rg_control_close(control);
+}
+
+static void one_that_fits_is_kept(void **state)
+{
+	mark(*state);
+	assert_true(is_marked(*state));
+	assert_true(is_marked(*state));
+}
+
+static void one_of_another_boot_is_made_anew(void **state)
+{
+	mark(*state);
+	overwrite(*state, offsetof(struct rg_control_page, boot_id), "0123", 4);
+	assert_false(is_marked(*state));
+}
+
+static void one_of_another_journal_is_made_anew(void **state)
+{
+	struct fixture *fixture = *state;
+
+	mark(fixture);
+	folder_append_text(&fixture->folder, "other.jsonl", "0123456789\n");
+	close(fixture->journal);
+	fixture->journal =
+		openat(fixture->folder.open, "other.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
+	assert_false(is_marked(fixture));
+}
+
+static void one_that_knows_more_than_the_journal_is_made_anew(void **state)
+{
+	static const uint64_t appended[] = { 10, 11, 12, UINT64_MAX };
+	struct fixture *fixture = *state;
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		mark(fixture);
+		overwrite(fixture, offsetof(struct rg_control_page, appended), &appended[i], 8);
+		if (appended[i] <= 11)
+			assert_true(is_marked(fixture));
+		else
+			assert_false(is_marked(fixture));
+	}
+}
+
+/* Every byte of what is looked at when it is opened. */
+static void a_damaged_head_is_made_anew(void **state)
+{
+	static const size_t parts[][2] = {
+		{ offsetof(struct rg_control_page, magic), 8 },
+		{ offsetof(struct rg_control_page, version), 4 },
+		{ offsetof(struct rg_control_page, retired), 4 },
+		{ offsetof(struct rg_control_page, journal_device), 8 },
+		{ offsetof(struct rg_control_page, journal_inode), 8 },
+		{ offsetof(struct rg_control_page, agent_capacity), 4 },
+		{ offsetof(struct rg_control_page, count_capacity), 4 },
+	};
+	struct fixture *fixture = *state;
+	size_t i, at;
+	char byte;
+	int file;
+
+	for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+		for (at = parts[i][0]; at < parts[i][0] + parts[i][1]; at++) {
+			mark(fixture);
+			file = openat(fixture->folder.open, NAME, O_RDWR | O_CLOEXEC);
+			assert_int_equal(pread(file, &byte, 1, (off_t)at), 1);
+			byte ^= 0x11;
+			assert_int_equal(pwrite(file, &byte, 1, (off_t)at), 1);
+			close(file);
+			if (is_marked(fixture))
+				fail_msg("byte %zu does not matter", at);
+		}
+	}
+}
+
+static void one_of_another_length_is_made_anew(void **state)
+{
+	struct fixture *fixture = *state;
+	size_t whole, lengths[7], i;
+
+	mark(fixture);
+	whole = folder_size(&fixture->folder, NAME);
+	lengths[0] = 0;
+	lengths[1] = 1;
+	lengths[2] = sizeof(struct rg_control_page) - 1;
+	lengths[3] = sizeof(struct rg_control_page);
+	lengths[4] = whole - 1;
+	lengths[5] = whole + 1;
+	lengths[6] = whole * 2;
+	for (i = 0; i < 7; i++) {
+		int file = openat(fixture->folder.open, NAME, O_RDWR | O_CLOEXEC);
+
+		assert_int_equal(ftruncate(file, (off_t)lengths[i]), 0);
+		close(file);
+		assert_false(is_marked(fixture));
+		assert_int_equal(folder_size(&fixture->folder, NAME), whole);
+		mark(fixture);
+	}
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_control *control;
+	struct roger_err err;
+
+	assert_int_equal(mkdirat(fixture->folder.open, NAME, 0700), 0);
+	assert_int_equal(
+		rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err),
+		ROGER_EREFUSED);
+	assert_int_equal(unlinkat(fixture->folder.open, NAME, AT_REMOVEDIR), 0);
+	folder_append_text(&fixture->folder, "target", "precious");
+	assert_int_equal(symlinkat("target", fixture->folder.open, NAME), 0);
+	assert_int_equal(
+		rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err),
+		ROGER_EREFUSED);
+	assert_int_equal(folder_size(&fixture->folder, "target"), 8);
+	assert_int_equal(unlinkat(fixture->folder.open, NAME, 0), 0);
+	assert_int_equal(mkfifoat(fixture->folder.open, NAME, 0600), 0);
+	assert_int_equal(
+		rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err),
+		ROGER_EREFUSED);
+}
+
+static int open_and_count(void *context)
+{
+	struct rg_control *control = NULL;
+	struct fixture *fixture = context;
+	int journal = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
+
+	if (rg_control_open(fixture->folder.open, NAME, journal, &control, NULL) < 0)
+		return 1;
+	atomic_fetch_add(&rg_control_page(control)->appends, 1);
+	rg_control_close(control);
+	return 0;
+}
+
+static void all_who_open_at_once_map_the_same(void **state)
+{
+	struct rg_control *control;
+	pid_t children[8];
+	int round, i;
+
+	for (round = 0; round < 20; round++) {
+		mark(*state);
+		overwrite(*state, 0, "x", 1);
+		for (i = 0; i < 8; i++)
+			children[i] = process_fork(open_and_count, *state);
+		for (i = 0; i < 8; i++)
+			assert_int_equal(process_join(children[i]), 0);
+		control = open_control(*state);
+		assert_int_equal(atomic_load(&rg_control_page(control)->appends), 8);
+		rg_control_close(control);
+	}
+}
+
+/* --------------------------------------------------------------- tally -- */
+
+static struct roger_str name_of(int i)
+{
+	static char name[RG_NAME_CHARS_MAX + 1];
+
+	/* Of all lengths, many with a common start. */
+	snprintf(name, sizeof name, "agent-%d-%.*s", i, i % 100,
+		 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+		 "xxxxxxxxxxxxxxxxxxx");
+	return rg_str(name);
+}
+
+static void names_and_counts_have_places_of_their_own(void **state)
+{
+	struct rg_control *control = open_control(*state);
+	size_t seen = 0, at = 0;
+	uint64_t hash;
+	int i;
+
+	assert_null(rg_control_find_agent(control, RG_STR("nobody")));
+	for (i = 0; i < 20; i++)
+		rg_control_agent(control, name_of(i))->seq = i + 1;
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(rg_control_find_agent(control, name_of(i))->seq, i + 1);
+		assert_ptr_equal(rg_control_agent(control, name_of(i)),
+				 rg_control_find_agent(control, name_of(i)));
+	}
+	while (rg_control_next_agent(control, &at))
+		seen++;
+	assert_int_equal(seen, 20);
+	for (i = 0; i < 300; i++) {
+		hash = rg_count_hash(RG_COUNT_KEY, name_of(i), RG_STR("k"));
+		assert_null(rg_control_find_count(control, hash));
+		rg_control_count(control, hash)->count = (uint64_t)i;
+	}
+	for (i = 0; i < 300; i++) {
+		hash = rg_count_hash(RG_COUNT_KEY, name_of(i), RG_STR("k"));
+		assert_int_equal(rg_control_find_count(control, hash)->count, i);
+	}
+	rg_control_close(control);
+}
+
+static void hashes_tell_kinds_and_parts_apart(void **state)
+{
+	(void)state;
+	assert_true(rg_count_hash(RG_COUNT_ISSUE, RG_STR("a"), RG_STR("")) !=
+		    rg_count_hash(RG_COUNT_MAILBOX, RG_STR("a"), RG_STR("")));
+	assert_true(rg_count_hash(RG_COUNT_MAILBOX, RG_STR("ab"), RG_STR("c")) !=
+		    rg_count_hash(RG_COUNT_MAILBOX, RG_STR("a"), RG_STR("bc")));
+	assert_true(rg_count_hash(RG_COUNT_MAILBOX, RG_STR("a"), RG_STR("b")) !=
+		    rg_count_hash(RG_COUNT_MAILBOX, RG_STR("b"), RG_STR("a")));
+}
+
+/* ------------------------------------------------------------- growing -- */
+
+static void check_grown(struct rg_control *control, uint64_t owner)
+{
+	struct rg_control_page *page = rg_control_page(control);
+	int i;
+
+	for (i = 0; i < 24; i++) {
+		struct rg_agent_slot *slot = rg_control_find_agent(control, name_of(i));
+
+		assert_non_null(slot);
+		assert_int_equal(slot->seq, 100 + i);
+		assert_int_equal(slot->unread, i);
+	}
+	for (i = 0; i < 380; i++)
+		assert_int_equal(
+			rg_control_find_count(control,
+					      rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")))
+				->count,
+			i);
+	assert_int_equal(atomic_load(&page->epoch), 9);
+	assert_int_equal(atomic_load(&page->appended), 11);
+	assert_int_equal(atomic_load(&page->synced), 10);
+	assert_int_equal(atomic_load(&page->appends), 3);
+	assert_int_equal(page->tails[atomic_load(&page->tail_in_force)].appended, 11);
+	assert_int_equal(page->tails[atomic_load(&page->tail_in_force)].chain, 77);
+	assert_true(rg_lock_mine(&page->change_lock, owner));
+	assert_true(rg_lock_mine(&page->index_lock, owner));
+	assert_true(rg_lock_mine(&page->state_lock, owner));
+	assert_int_equal(page->append_lock.word, 0);
+	assert_int_equal(page->sync_lock.word, 0);
+	assert_false(rg_control_retired(page));
+}
+
+static void fill(struct rg_control *control, uint64_t owner)
+{
+	struct rg_control_page *page = rg_control_page(control);
+	int i;
+
+	for (i = 0; i < 24; i++) {
+		struct rg_agent_slot *slot = rg_control_agent(control, name_of(i));
+
+		slot->seq = 100 + i;
+		slot->unread = (uint32_t)i;
+	}
+	for (i = 0; i < 380; i++)
+		rg_control_count(control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")))
+			->count = (uint64_t)i;
+	atomic_store(&page->epoch, 9);
+	page->tails[1] = (struct rg_tail){ 11, 77 };
+	atomic_store(&page->tail_in_force, 1);
+	atomic_store(&page->appended, 11);
+	atomic_store(&page->synced, 10);
+	atomic_store(&page->appends, 3);
+	assert_true(rg_lock_try(&page->append_lock, owner, false));
+	assert_true(rg_lock_try(&page->change_lock, owner, false));
+	assert_true(rg_lock_try(&page->index_lock, owner, false));
+	assert_true(rg_lock_try(&page->state_lock, owner, false));
+}
+
+static void growing_keeps_figures_and_held_locks(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture), *grown;
+	uint64_t owner = rg_lock_owner();
+	size_t before = folder_size(&fixture->folder, NAME);
+	uint32_t wake;
+
+	fill(control, owner);
+	assert_false(rg_control_has_room(control, 1, 0));
+	assert_false(rg_control_has_room(control, 0, 5));
+	wake = atomic_load(&rg_control_page(control)->wake);
+	assert_int_equal(rg_control_grow(control, fixture->journal, 1000, 5, NULL), ROGER_OK);
+	assert_true(rg_control_retired(rg_control_page(control)));
+	assert_true(atomic_load(&rg_control_page(control)->wake) != wake);
+	rg_control_close(control);
+
+	grown = open_control(fixture);
+	check_grown(grown, owner);
+	assert_true(rg_control_has_room(grown, 1000, 5));
+	assert_true(folder_size(&fixture->folder, NAME) > before);
+	rg_control_close(grown);
+	/* Opened again, it is the same. */
+	grown = open_control(fixture);
+	check_grown(grown, owner);
+	rg_control_close(grown);
+}
+
+static void growing_that_fails_changes_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+	uint64_t owner = rg_lock_owner();
+	char spare[64];
+
+	fill(control, owner);
+	/* Something stands where the new file would be written. */
+	snprintf(spare, sizeof spare, NAME ".new-%d", (int)getpid());
+	assert_int_equal(mkdirat(fixture->folder.open, spare, 0700), 0);
+	assert_true(rg_control_grow(control, fixture->journal, 1000, 5, NULL) < 0);
+	assert_false(rg_control_retired(rg_control_page(control)));
+	rg_lock_release(&rg_control_page(control)->append_lock, owner);
+	check_grown(control, owner);
+	rg_control_close(control);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_fresh_one_is_whole_and_private),
+		TEST(one_that_fits_is_kept),
+		TEST(one_of_another_boot_is_made_anew),
+		TEST(one_of_another_journal_is_made_anew),
+		TEST(one_that_knows_more_than_the_journal_is_made_anew),
+		TEST(a_damaged_head_is_made_anew),
+		TEST(one_of_another_length_is_made_anew),
+		TEST(what_is_no_file_is_refused),
+		TEST(all_who_open_at_once_map_the_same),
+		TEST(names_and_counts_have_places_of_their_own),
+		TEST(hashes_tell_kinds_and_parts_apart),
+		TEST(growing_keeps_figures_and_held_locks),
+		TEST(growing_that_fails_changes_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

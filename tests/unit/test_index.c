@@ -1,0 +1,825 @@
+/*
+ * What store/index.h promises of messages.db: the seed's table and its seven
+ * indexes stand in it as the seed has them; whichever way it came about, it
+ * holds the same rows in every table; and missing, stale, damaged, of another
+ * version, boot or journal, deleted in mid-use or not a file at all, it never
+ * keeps a message from being found.
+ */
+#include "place.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include "base/str.h"
+
+static int setup(void **state)
+{
+	struct place *place = calloc(1, sizeof *place);
+
+	place_make(place);
+	*state = place;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	place_remove(*state);
+	free(*state);
+	return 0;
+}
+
+static void send(struct roger *roger, const char *from, const char *to, const char *content)
+{
+	assert_int_equal(place_send(roger, from, to, "i", content, "", NULL), ROGER_OK);
+}
+
+/* ------------------------------------------------------------- dumping -- */
+
+static sqlite3 *open_db(const struct place *place, int flags)
+{
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open_v2(place->database, &db, flags, NULL), SQLITE_OK);
+	return db;
+}
+
+static void run_sql(const struct place *place, const char *sql)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READWRITE);
+
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void dump_query(sqlite3 *db, const char *sql, struct rg_buf *out)
+{
+	sqlite3_stmt *rows = NULL;
+	int i;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	while (sqlite3_step(rows) == SQLITE_ROW) {
+		for (i = 0; i < sqlite3_column_count(rows); i++)
+			rg_buf_printf(out, "%s%s", i ? "|" : "",
+				      sqlite3_column_type(rows, i) == SQLITE_NULL
+					      ? "NULL"
+					      : (const char *)sqlite3_column_text(rows, i));
+		rg_buf_add_char(out, '\n');
+	}
+	sqlite3_finalize(rows);
+}
+
+static bool has_rowid(sqlite3 *db, const char *table)
+{
+	char sql[200];
+	sqlite3_stmt *probe = NULL;
+	int r;
+
+	snprintf(sql, sizeof sql, "SELECT rowid FROM %s", table);
+	r = sqlite3_prepare_v2(db, sql, -1, &probe, NULL);
+	sqlite3_finalize(probe);
+	return r == SQLITE_OK;
+}
+
+/*
+ * Every row of every table, with its position.  The full-text table is filled
+ * by whoever searches and has a shape of its own; how far it is filled differs.
+ */
+static void dump(const struct place *place, struct rg_buf *out)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
+	sqlite3_stmt *tables = NULL;
+	char sql[300];
+
+	rg_buf_clear(out);
+	assert_int_equal(
+		sqlite3_prepare_v2(
+			db,
+			"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
+			"'search%'"
+			" AND name NOT LIKE 'sqlite_%' AND name != 'progress' ORDER BY name",
+			-1, &tables, NULL),
+		SQLITE_OK);
+	while (sqlite3_step(tables) == SQLITE_ROW) {
+		const char *table = (const char *)sqlite3_column_text(tables, 0);
+
+		rg_buf_printf(out, "-- %s\n", table);
+		snprintf(sql, sizeof sql, "SELECT %s* FROM %s ORDER BY 1, 2, 3",
+			 has_rowid(db, table) ? "rowid, " : "", table);
+		dump_query(db, sql, out);
+	}
+	sqlite3_finalize(tables);
+	rg_buf_add_text(out, "-- progress\n");
+	dump_query(db,
+		   "SELECT version, boot_id, offset, lines, strays, archived, last_offset, "
+		   "last_length, last_hash, epoch"
+		   " FROM progress",
+		   out);
+	rg_buf_add_text(out, "-- schema\n");
+	dump_query(db,
+		   "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'search%' ORDER "
+		   "BY type, name",
+		   out);
+	rg_buf_add(out, "", 1);
+	sqlite3_close(db);
+}
+
+/* The ids and states that list shows, living and archived, as one text. */
+static void list_all(struct roger *roger, struct rg_buf *out)
+{
+	struct roger_list_request request = { 0 };
+	struct roger_messages_reply reply;
+	struct roger_err err;
+	size_t i;
+	int archived;
+
+	rg_buf_clear(out);
+	for (archived = 0; archived < 2; archived++) {
+		request.archived = archived;
+		if (roger_list(roger, &request, &reply, &err) < 0)
+			fail_msg("list: %s", err.message);
+		for (i = 0; i < reply.messages.count; i++)
+			rg_buf_printf(out, "%s %d %s %s %s\n", reply.messages.items[i].id.data,
+				      reply.messages.items[i].read,
+				      reply.messages.items[i].to_phase.data,
+				      reply.messages.items[i].content.data,
+				      reply.messages.items[i].claimed_by.data);
+		roger_reply_free(&reply);
+	}
+	rg_buf_add(out, "", 1);
+}
+
+static void check_list(const struct place *place, const struct rg_buf *expected, const char *when)
+{
+	struct roger *roger = place_open(place);
+	struct rg_buf now;
+
+	rg_buf_init(&now, SIZE_MAX);
+	list_all(roger, &now);
+	if (strcmp(now.data, expected->data) != 0)
+		fail_msg("%s: another list:\n%s\ninstead of\n%s", when, now.data, expected->data);
+	rg_buf_deinit(&now);
+	roger_close(roger);
+}
+
+/* ---------------------------------------------------------- the seed's -- */
+
+static char *read_fixture(const char *name)
+{
+	const char *source = getenv("ROGER_SOURCE");
+	char path[4096];
+	char *text = calloc(1, 8192);
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/tests/spec/%s", source ? source : ".", name);
+	file = fopen(path, "r");
+	if (!file || !text)
+		fail_msg("no '%s'; set ROGER_SOURCE", path);
+	assert_true(fread(text, 1, 8191, file) > 0);
+	fclose(file);
+	return text;
+}
+
+/* A statement of the seed's as SQLite keeps it: without "IF NOT EXISTS" and its semicolon. */
+static void as_kept(const char *statement, size_t length, char kept[1024])
+{
+	const char *words = "IF NOT EXISTS ", *at = strstr(statement, words);
+
+	assert_true(at && at < statement + length);
+	snprintf(kept, 1024, "%.*s%.*s", (int)(at - statement), statement,
+		 (int)(length - (size_t)(at - statement) - strlen(words)), at + strlen(words));
+}
+
+static void the_seeds_schema_stands_as_it_is(void **state)
+{
+	struct roger *roger = place_open(*state);
+	char *schema = read_fixture("004-schema.sql"), *at, *end, kept[1024];
+	struct rg_buf rows, expected;
+	sqlite3 *db;
+
+	send(roger, "a", "b", "one");
+	rg_buf_init(&rows, SIZE_MAX);
+	rg_buf_init(&expected, SIZE_MAX);
+	list_all(roger, &rows);
+	roger_close(roger);
+
+	for (at = schema; (end = strchr(at, ';')); at = end + 1) {
+		at += strspn(at, "\n ");
+		as_kept(at, (size_t)(end - at), kept);
+		rg_buf_printf(&expected, "%s\n", kept);
+	}
+	db = open_db(*state, SQLITE_OPEN_READONLY);
+	rg_buf_clear(&rows);
+	dump_query(db,
+		   "SELECT sql FROM sqlite_master WHERE tbl_name = 'messages' AND sql IS NOT NULL "
+		   "ORDER BY rowid",
+		   &rows);
+	rg_buf_add(&rows, "", 1);
+	rg_buf_add(&expected, "", 1);
+	assert_string_equal(rows.data, expected.data);
+	/* Nothing else hangs on the table but the index of its key. */
+	rg_buf_clear(&rows);
+	dump_query(db, "SELECT count(*) FROM sqlite_master WHERE tbl_name = 'messages'", &rows);
+	assert_memory_equal(rows.data, "9\n", 2);
+	rg_buf_clear(&rows);
+	dump_query(db, "PRAGMA journal_mode", &rows);
+	assert_true(rows.data[0] != 'w');
+	sqlite3_close(db);
+	rg_buf_deinit(&rows);
+	rg_buf_deinit(&expected);
+	free(schema);
+}
+
+static void every_column_has_its_value(void **state)
+{
+	static const char line[] = "{\"id\":\"msg-1\",\"issue_id\":\"i1\",\"from_phase\":\"plan\","
+				   "\"to_phase\":\"test\",\"run_counter\":3,"
+				   "\"message_type\":\"decision\",\"content\":\"caf\xc3\xa9\","
+				   "\"metadata\":{\"k\":[1,2]},\"read\":true,"
+				   "\"created_at\":1736328000000,\"read_at\":1736328000001}\n"
+				   "{\"id\":\"msg-2\",\"issue_id\":\"i1\",\"from_phase\":\"plan\","
+				   "\"to_phase\":\"test\",\"run_counter\":1,"
+				   "\"message_type\":\"data\",\"content\":\"\",\"metadata\":null,"
+				   "\"read\":false,\"created_at\":5,"
+				   "\"read_at\":null}\n";
+	struct roger *roger;
+	struct rg_buf rows;
+	sqlite3 *db;
+
+	place_append(*state, line, strlen(line));
+	rg_buf_init(&rows, SIZE_MAX);
+	roger = place_open(*state);
+	list_all(roger, &rows);
+	roger_close(roger);
+	db = open_db(*state, SQLITE_OPEN_READONLY);
+	rg_buf_clear(&rows);
+	dump_query(db,
+		   "SELECT rowid, *, typeof(read), typeof(read_at) FROM messages ORDER BY rowid",
+		   &rows);
+	rg_buf_add(&rows, "", 1);
+	assert_string_equal(rows.data, "1|msg-1|i1|plan|test|3|decision|caf\xc3\xa9|{\"k\":[1,2]}|"
+				       "1|1736328000000|1736328000001|"
+				       "integer|integer\n"
+				       "2|msg-2|i1|plan|test|1|data||NULL|0|5|NULL|integer|null\n");
+	sqlite3_close(db);
+	rg_buf_deinit(&rows);
+}
+
+/* ------------------------------------------ incremental equals anew -- */
+
+static const char *const names[] = { "ann", "bob", "eve", "kim" };
+
+static const char *a_name(void)
+{
+	return names[rand() % 4];
+}
+
+static struct roger_str some_id(struct roger *roger, struct roger_messages_reply *reply)
+{
+	struct roger_list_request request = { 0 };
+
+	assert_int_equal(roger_list(roger, &request, reply, NULL), ROGER_OK);
+	if (reply->messages.count == 0)
+		return (struct roger_str){ "none", 4 };
+	return reply->messages.items[(size_t)rand() % reply->messages.count].id;
+}
+
+static void receive(struct roger *roger)
+{
+	struct roger_inbox_request request = { .agent = str(a_name()), .limit = 1 + rand() % 3 };
+	struct roger_inbox_reply reply;
+
+	assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+}
+
+static void claim(struct roger *roger)
+{
+	struct roger_claim_request request = { .agent = str(a_name()),
+					       .worker = str(a_name()),
+					       .limit = 2 };
+	struct roger_messages_reply claimed, done;
+	struct roger_ack_request next = { .agent = request.agent, .worker = request.worker };
+
+	assert_int_equal(roger_claim(roger, &request, &claimed, NULL), ROGER_OK);
+	if (claimed.messages.count && rand() % 2) {
+		next.ids = (struct roger_strs){ &claimed.messages.items[0].id, 1 };
+		if ((rand() % 2 ? roger_ack : roger_nack)(roger, &next, &done, NULL) == ROGER_OK)
+			roger_reply_free(&done);
+	}
+	roger_reply_free(&claimed);
+}
+
+static void take_away(struct roger *roger)
+{
+	struct roger_archive_request request = { .unread = true };
+	struct roger_messages_reply reply;
+	struct roger_archive_reply done;
+	struct roger_str id = some_id(roger, &reply);
+
+	request.ids = (struct roger_strs){ &id, 1 };
+	if ((rand() % 2 ? roger_archive : roger_delete)(roger, &request, &done, NULL) == ROGER_OK)
+		roger_reply_free(&done);
+	roger_reply_free(&reply);
+}
+
+static void clean_up(struct roger *roger)
+{
+	struct roger_cleanup_request request = { .keep_per_phase = 1 + rand() % 4 };
+	struct roger_archive_reply reply;
+	struct roger_err err;
+
+	if (roger_cleanup(roger, &request, &reply, &err) < 0)
+		fail_msg("cleanup: %s", err.message);
+	roger_reply_free(&reply);
+}
+
+static void new_session(struct roger *roger)
+{
+	struct roger_session_request request = { .fresh = true };
+	struct roger_session_reply reply;
+	struct roger_err err;
+
+	if (roger_session(roger, &request, &reply, &err) < 0)
+		fail_msg("session: %s", err.message);
+	roger_reply_free(&reply);
+}
+
+static void search(struct roger *roger)
+{
+	struct roger_list_request request = { .text = RG_STR("word1") };
+	struct roger_messages_reply reply;
+
+	struct roger_err err;
+
+	if (roger_search(roger, &request, &reply, &err) < 0)
+		fail_msg("search: %s", err.message);
+	roger_reply_free(&reply);
+}
+
+/* Lines of other programs: new messages, other states of known ones, known ids told anew, and no
+ * messages at all. */
+static void write_foreign(const struct place *place, struct roger *roger, int n)
+{
+	struct roger_messages_reply reply;
+	struct roger_str id = some_id(roger, &reply);
+	char line[1024];
+	int length;
+
+	switch (rand() % 7) {
+	case 0:
+		length = snprintf(line, sizeof line, "no message %d\n", n);
+		break;
+	case 1:
+		length = snprintf(line, sizeof line, "{\"id\":\"half\n\n\r\n");
+		break;
+	case 2: /* archived, and never seen before */
+		length = snprintf(line, sizeof line,
+				  "{\"id\":\"far-%d\",\"issue_id\":\"i\",\"from_phase\":\"%s\","
+				  "\"to_phase\":\"%s\","
+				  "\"run_counter\":1,\"message_type\":\"data\",\"content\":\"c\","
+				  "\"read\":true,"
+				  "\"created_at\":%d,\"archived_at\":7,\"archive_reason\":\"r\"}\n",
+				  n, a_name(), a_name(), n);
+		break;
+	case 3: /* a new state of one that is known, perhaps with another recipient and text */
+		length = snprintf(
+			line, sizeof line,
+			"{\"id\":\"%s\",\"issue_id\":\"i%d\",\"from_phase\":\"%s\",\"to_phase\":\"%"
+			"s\","
+			"\"run_counter\":2,\"message_type\":\"result\",\"content\":\"changed "
+			"word%d\","
+			"\"metadata\":{\"n\":%d},\"read\":%s,\"created_at\":%d,\"read_at\":null}\n",
+			id.data, rand() % 2, a_name(), a_name(), n, n,
+			rand() % 2 ? "true" : "false", n);
+		break;
+	case 4: /* with numbers, links and a lease */
+		length = snprintf(line, sizeof line,
+				  "{\"id\":\"new-%d\",\"issue_id\":\"j\",\"from_phase\":\"%s\","
+				  "\"to_phase\":\"%s\","
+				  "\"run_counter\":1,\"message_type\":\"context\",\"content\":"
+				  "\"x\",\"read\":false,"
+				  "\"created_at\":%d,\"seq\":%d,\"epoch\":1,\"idempotent_key\":\"t:"
+				  "v:%d\",\"reply_to\":\"%s\","
+				  "\"claimed_by\":\"w\",\"claimed_until\":9}\n",
+				  n, a_name(), a_name(), n, 1 + rand() % 50, rand() % 5, id.data);
+		break;
+	case 5: /* the same line twice */
+		length = snprintf(line, sizeof line,
+				  "{\"id\":\"twin-%d\",\"issue_id\":\"i\",\"from_phase\":\"p\","
+				  "\"to_phase\":\"q\","
+				  "\"run_counter\":1,\"message_type\":\"data\",\"content\":\"c\","
+				  "\"read\":false,"
+				  "\"created_at\":1}\n",
+				  n % 5);
+		place_append(place, line, (size_t)length);
+		break;
+	default: /* torn: the next send closes it */
+		length = snprintf(line, sizeof line, "{\"id\":\"torn-%d\",\"issue", n);
+		break;
+	}
+	place_append(place, line, (size_t)length);
+	roger_reply_free(&reply);
+}
+
+static void do_something(const struct place *place, struct roger *roger, int n)
+{
+	char text[64], key[64];
+
+	switch (rand() % 12) {
+	case 0:
+	case 1:
+	case 2:
+	case 3:
+		snprintf(text, sizeof text, "text word%d", n % 7);
+		snprintf(key, sizeof key, "t:v:%d", rand() % 40);
+		/* Refused when a mailbox is full of unread ones: also fine. */
+		(void)place_send(roger, a_name(), a_name(), rand() % 2 ? "i" : "i1", text,
+				 rand() % 3 ? "" : key, NULL);
+		break;
+	case 4:
+		receive(roger);
+		break;
+	case 5:
+		claim(roger);
+		break;
+	case 6:
+		take_away(roger);
+		break;
+	case 7:
+		if (rand() % 4 == 0)
+			clean_up(roger);
+		break;
+	case 8:
+		if (rand() % 8 == 0)
+			new_session(roger);
+		break;
+	case 9:
+		search(roger);
+		break;
+	default:
+		write_foreign(place, roger, n);
+	}
+}
+
+static void rebuild(const struct place *place)
+{
+	struct roger *roger = place_open(place);
+	struct roger_empty_request request = { 0 };
+	struct roger_rebuild_reply reply;
+	struct roger_err err;
+
+	if (roger_rebuild(roger, &request, &reply, &err) < 0)
+		fail_msg("rebuild: %s", err.message);
+	roger_reply_free(&reply);
+	roger_close(roger);
+}
+
+/* Where two texts part, with the line and its heading. */
+static void fail_apart(const struct rg_buf *a, const struct rg_buf *b, int seed)
+{
+	const char *x = a->data, *y = b->data, *line_x = x, *line_y = y;
+	char heading[100] = "";
+
+	while (*x && *x == *y) {
+		if (*x == '\n') {
+			line_x = x + 1;
+			line_y = y + 1;
+			if (!strncmp(line_x, "-- ", 3))
+				snprintf(heading, sizeof heading, "%.*s",
+					 (int)strcspn(line_x, "\n"), line_x);
+		}
+		x++;
+		y++;
+	}
+	fail_msg("seed %d, %s: incrementally '%.*s', anew '%.*s'", seed, heading,
+		 (int)strcspn(line_x, "\n"), line_x, (int)strcspn(line_y, "\n"), line_y);
+}
+
+static void any_history_gives_the_same_rows(void **state)
+{
+	struct rg_buf grown, anew, list;
+	struct roger *roger;
+	int seed, n;
+
+	(void)state;
+	rg_buf_init(&grown, SIZE_MAX);
+	rg_buf_init(&anew, SIZE_MAX);
+	rg_buf_init(&list, SIZE_MAX);
+	for (seed = 1; seed <= 12; seed++) {
+		struct place place;
+
+		srand((unsigned)seed);
+		place_make(&place);
+		place_configure(&place, "size_limits:\n  max_messages_per_issue_phase: 6\n  "
+					"max_messages_per_issue: 20\n");
+		roger = place_open(&place);
+		for (n = 0; n < 150; n++)
+			do_something(&place, roger, n);
+		list_all(roger, &list);
+		roger_close(roger);
+		dump(&place, &grown);
+		rebuild(&place);
+		dump(&place, &anew);
+		if (strcmp(grown.data, anew.data) != 0)
+			fail_apart(&grown, &anew, seed);
+		check_list(&place, &list, "rebuilt");
+		assert_int_equal(unlink(place.database), 0);
+		check_list(&place, &list, "missing");
+		dump(&place, &anew);
+		if (strcmp(grown.data, anew.data) != 0)
+			fail_apart(&grown, &anew, seed);
+		place_remove(&place);
+	}
+	rg_buf_deinit(&grown);
+	rg_buf_deinit(&anew);
+	rg_buf_deinit(&list);
+}
+
+/* -------------------------------------------------------------- trouble -- */
+
+/* Some messages, a list of them in expected, and an index that knows them. */
+static void fill(const struct place *place, struct rg_buf *expected)
+{
+	struct roger *roger = place_open(place);
+	char text[64];
+	int i;
+
+	rg_buf_init(expected, SIZE_MAX);
+	for (i = 0; i < 30; i++) {
+		snprintf(text, sizeof text, "text %d", i);
+		send(roger, names[i % 2], names[2 + i % 2 + 0], text);
+		if (i % 5 == 4)
+			receive(roger);
+	}
+	list_all(roger, expected);
+	roger_close(roger);
+}
+
+static void stale_or_strange_it_is_made_anew(void **state)
+{
+	static const char *const changes[] = {
+		"UPDATE progress SET version = 99",
+		"UPDATE progress SET version = 0",
+		"UPDATE progress SET boot_id = 'another'",
+		"DELETE FROM progress",
+		"DROP TABLE progress",
+		"DROP TABLE messages",
+		"DROP TABLE entries",
+		"UPDATE progress SET offset = 1000000000",
+		"UPDATE progress SET last_hash = 1",
+		"UPDATE progress SET last_offset = -1",
+		"UPDATE progress SET last_length = 100000000",
+		"UPDATE progress SET last_offset = 99999999, last_length = 10",
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA user_version = 7",
+	};
+	struct rg_buf expected;
+	size_t i;
+
+	fill(*state, &expected);
+	for (i = 0; i < sizeof changes / sizeof *changes; i++) {
+		run_sql(*state, changes[i]);
+		check_list(*state, &expected, changes[i]);
+	}
+	rg_buf_deinit(&expected);
+}
+
+static void one_of_another_journal_is_not_believed(void **state)
+{
+	struct place *place = *state, other;
+	struct rg_buf expected;
+	struct roger *roger;
+	char command[400];
+
+	fill(place, &expected);
+	place_make(&other);
+	roger = place_open(&other);
+	send(roger, "x", "y", "of another journal");
+	list_all(roger, &expected);
+	roger_close(roger);
+	snprintf(command, sizeof command, "cp '%s' '%s'", place->database, other.database);
+	assert_int_equal(system(command), 0);
+	check_list(&other, &expected, "index of a longer journal");
+	place_remove(&other);
+	rg_buf_deinit(&expected);
+}
+
+static void put_bytes(const char *path, off_t at, const void *data, size_t length)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+
+	assert_true(file >= 0);
+	assert_int_equal(pwrite(file, data, length, at), length);
+	close(file);
+}
+
+static size_t size_of(const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) < 0 ? 0 : (size_t)facts.st_size;
+}
+
+/* Whole pages of garbage or zeros, a cut end, a torn rollback journal: whatever it is, questions
+ * are answered. */
+static void damage_never_fails_a_question(void **state)
+{
+	struct place *place = *state;
+	char garbage[4096], rollback[200];
+	struct rg_buf expected, now;
+	struct roger *roger;
+	size_t size, i;
+	int round;
+
+	srand(3);
+	fill(place, &expected);
+	rg_buf_init(&now, SIZE_MAX);
+	snprintf(rollback, sizeof rollback, "%s-journal", place->database);
+	for (round = 0; round < 300; round++) {
+		size = size_of(place->database);
+		for (i = 0; i < sizeof garbage; i++)
+			garbage[i] = (char)(round % 3 == 0 ? 0 : rand());
+		switch (round % 5) {
+		case 0: /* one byte, anywhere */
+			put_bytes(place->database, rand() % (off_t)size, garbage, 1);
+			break;
+		case 1: /* a whole page, anywhere */
+			put_bytes(place->database, rand() % (off_t)(size / 4096) * 4096, garbage,
+				  4096);
+			break;
+		case 2: /* its head */
+			put_bytes(place->database, rand() % 100, garbage, 1 + (size_t)rand() % 100);
+			break;
+		case 3: /* its end */
+			assert_int_equal(truncate(place->database, rand() % (off_t)size), 0);
+			break;
+		default: /* a rollback journal of something else */
+			close(open(rollback, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+			put_bytes(rollback, 0, garbage, 4096);
+		}
+		roger = place_open(place);
+		list_all(roger, &now);
+		roger_close(roger);
+		rebuild(place);
+		check_list(place, &expected, "rebuilt after damage");
+	}
+	rg_buf_deinit(&now);
+	rg_buf_deinit(&expected);
+}
+
+static void half_made_ones_are_no_hindrance(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf expected;
+	char path[200];
+
+	fill(place, &expected);
+	snprintf(path, sizeof path, "%s.new", place->database);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	put_bytes(path, 0, "half an index", 13);
+	assert_int_equal(truncate(place->database, 0), 0);
+	check_list(place, &expected, "an empty one, and a half made one beside it");
+	assert_int_equal(access(path, F_OK), -1);
+	rg_buf_deinit(&expected);
+}
+
+static void deleted_in_mid_use_it_comes_back(void **state)
+{
+	struct place *place = *state;
+	struct roger *one = place_open(place), *two = place_open(place);
+	struct rg_buf before, after;
+	int i;
+
+	rg_buf_init(&before, SIZE_MAX);
+	rg_buf_init(&after, SIZE_MAX);
+	for (i = 0; i < 5; i++) {
+		send(one, "a", "b", "text");
+		list_all(one, &before);
+		list_all(two, &after);
+		assert_string_equal(before.data, after.data);
+		assert_int_equal(unlink(place->database), 0);
+		list_all(two, &after);
+		assert_string_equal(before.data, after.data);
+		assert_int_equal(access(place->database, F_OK), 0);
+		list_all(one, &after);
+		assert_string_equal(before.data, after.data);
+	}
+	/* Replaced by a rebuild elsewhere: whoever has the old one open follows. */
+	rebuild(place);
+	send(two, "a", "c", "after");
+	list_all(one, &before);
+	list_all(two, &after);
+	assert_string_equal(before.data, after.data);
+	assert_non_null(strstr(after.data, "after"));
+	rg_buf_deinit(&before);
+	rg_buf_deinit(&after);
+	roger_close(one);
+	roger_close(two);
+}
+
+/* A folder, a link or a FIFO under its name: never followed, never removed, and questions are
+ * answered all the same. */
+static void what_is_no_file_is_left_alone(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf expected;
+	char target[200], rollback[200];
+	struct stat facts;
+
+	fill(place, &expected);
+	assert_int_equal(unlink(place->database), 0);
+	assert_int_equal(mkdir(place->database, 0700), 0);
+	check_list(place, &expected, "a folder");
+	assert_int_equal(rmdir(place->database), 0);
+
+	snprintf(target, sizeof target, "%s/target", place->root);
+	close(open(target, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	assert_int_equal(symlink(target, place->database), 0);
+	check_list(place, &expected, "a link");
+	assert_int_equal(size_of(target), 0);
+	assert_int_equal(lstat(place->database, &facts), 0);
+	assert_true(S_ISLNK(facts.st_mode));
+	assert_int_equal(unlink(place->database), 0);
+
+	assert_int_equal(mkfifo(place->database, 0600), 0);
+	check_list(place, &expected, "a FIFO");
+	assert_int_equal(unlink(place->database), 0);
+
+	snprintf(rollback, sizeof rollback, "%s-journal", place->database);
+	(void)unlink(rollback);
+	assert_int_equal(symlink(target, rollback), 0);
+	check_list(place, &expected, "a link under the name of the rollback journal");
+	assert_int_equal(size_of(target), 0);
+	(void)unlink(rollback); /* it may have been taken away, but not followed */
+	check_list(place, &expected, "nothing");
+	assert_int_equal(access(place->database, F_OK), 0);
+	rg_buf_deinit(&expected);
+}
+
+/* Where nothing was ever sent, nothing is found. */
+static void an_empty_one_answers(void **state)
+{
+	struct roger *roger = place_open(*state);
+	struct rg_buf rows;
+
+	search(roger);
+	rg_buf_init(&rows, SIZE_MAX);
+	list_all(roger, &rows);
+	assert_string_equal(rows.data, "");
+	search(roger);
+	send(roger, "a", "b", "word1");
+	search(roger);
+	rg_buf_deinit(&rows);
+	roger_close(roger);
+}
+
+/* In memory it follows the journal like any other, for as long as the handle lives. */
+static void in_memory_it_follows(void **state)
+{
+	struct place *place = *state;
+	struct roger *one, *two;
+	struct rg_buf before, after;
+
+	assert_int_equal(mkdir(place->database, 0700), 0);
+	one = place_open(place);
+	two = place_open(place);
+	rg_buf_init(&before, SIZE_MAX);
+	rg_buf_init(&after, SIZE_MAX);
+	send(one, "a", "b", "first");
+	list_all(one, &before);
+	list_all(two, &after);
+	assert_string_equal(before.data, after.data);
+	send(two, "a", "b", "second");
+	receive(two);
+	list_all(one, &before);
+	list_all(two, &after);
+	assert_string_equal(before.data, after.data);
+	assert_non_null(strstr(before.data, "second"));
+	rg_buf_deinit(&before);
+	rg_buf_deinit(&after);
+	roger_close(one);
+	roger_close(two);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_seeds_schema_stands_as_it_is),
+		TEST(every_column_has_its_value),
+		TEST(any_history_gives_the_same_rows),
+		TEST(stale_or_strange_it_is_made_anew),
+		TEST(one_of_another_journal_is_not_believed),
+		TEST(damage_never_fails_a_question),
+		TEST(half_made_ones_are_no_hindrance),
+		TEST(deleted_in_mid_use_it_comes_back),
+		TEST(what_is_no_file_is_left_alone),
+		TEST(an_empty_one_answers),
+		TEST(in_memory_it_follows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

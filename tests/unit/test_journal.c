@@ -1,0 +1,693 @@
+/*
+ * What store/journal.h promises: lines come whole and in order, each with a
+ * chain that fits; what another program wrote is adopted once and never
+ * overwritten; a torn end is fenced off, one of ours as spoilt; a line that
+ * slips in under our hands costs nobody theirs; nobody believes a sync that
+ * failed, and no dead leader holds a sync up.
+ */
+#include "folder.h"
+
+#include <signal.h>
+
+#include "store/journal.h"
+#include "store/lines.h"
+
+#define NAME "messages.jsonl"
+
+/* What was adopted, as one text: line|line|, those whose chain fits as (body)| */
+struct adopted {
+	struct rg_buf text;
+	int refusals; /* so often: no room */
+};
+
+struct fixture {
+	struct folder folder;
+	struct adopted adopted;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof *fixture);
+
+	folder_make(&fixture->folder);
+	rg_buf_init(&fixture->adopted.text, SIZE_MAX);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	rg_buf_deinit(&fixture->adopted.text);
+	folder_remove(&fixture->folder);
+	free(fixture);
+	return 0;
+}
+
+static bool adopt(void *context, struct rg_control *control, struct roger_str line, bool own)
+{
+	struct adopted *adopted = context;
+	struct roger_str body;
+	uint64_t stated;
+
+	if (adopted->refusals > 0) {
+		adopted->refusals--;
+		return false;
+	}
+	(void)control;
+	if (own && rg_chain_split(line, &stated, &body))
+		rg_buf_printf(&adopted->text, "(%.*s)|", RG_STR_ARGS(body));
+	else
+		rg_buf_printf(&adopted->text, "%.*s|", RG_STR_ARGS(line));
+	return true;
+}
+
+static struct rg_journal *open_journal(struct fixture *fixture)
+{
+	struct rg_journal *journal = NULL;
+	struct roger_err err;
+
+	if (rg_journal_open(fixture->folder.open, NAME, "messages.control", true, adopt,
+			    &fixture->adopted, &journal, &err) < 0)
+		fail_msg("%s", err.message);
+	return journal;
+}
+
+static void expect_adopted(struct fixture *fixture, const char *expected)
+{
+	rg_buf_add(&fixture->adopted.text, "", 1);
+	assert_string_equal(fixture->adopted.text.data, expected);
+	rg_buf_clear(&fixture->adopted.text);
+}
+
+static void lock(struct rg_journal *journal)
+{
+	struct roger_err err;
+
+	if (rg_journal_lock(journal, 0, 0, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
+static void add_line(struct rg_journal *journal, const char *body)
+{
+	rg_buf_add_text(rg_journal_line(journal), body);
+	rg_journal_end_line(journal);
+}
+
+static uint64_t append_unsynced(struct rg_journal *journal, const char *body)
+{
+	uint64_t end = 0;
+
+	lock(journal);
+	add_line(journal, body);
+	assert_int_equal(rg_journal_write(journal, &end, NULL), ROGER_OK);
+	rg_journal_unlock(journal);
+	return end;
+}
+
+static void append(struct rg_journal *journal, const char *body)
+{
+	uint64_t end = append_unsynced(journal, body);
+
+	assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
+}
+
+static void foreign(const struct fixture *fixture, const char *text)
+{
+	folder_append_text(&fixture->folder, NAME, text);
+}
+
+static uint64_t settled(struct rg_journal *journal)
+{
+	uint64_t end = 0;
+	struct roger_err err;
+
+	if (rg_journal_settle(journal, &end, &err) < 0)
+		fail_msg("%s", err.message);
+	return end;
+}
+
+/*
+ * The lines of the file: those whose chain fits without it and as (body), all
+ * others as they are; expected has them with | behind each.
+ */
+static void expect_lines(struct fixture *fixture, const char *expected)
+{
+	int file = openat(fixture->folder.open, NAME, O_RDONLY | O_CLOEXEC);
+	struct rg_chain chain = { 0 };
+	struct roger_str body;
+	struct rg_lines lines;
+	struct rg_line line;
+	struct rg_buf text;
+	uint64_t stated;
+	bool found, own;
+
+	rg_buf_init(&text, SIZE_MAX);
+	rg_lines_init(&lines, file, 0, folder_size(&fixture->folder, NAME));
+	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found) {
+		assert_int_equal(rg_chain_step(file, &line, &chain, &own, NULL), ROGER_OK);
+		if (own && rg_chain_split(line.text, &stated, &body))
+			rg_buf_printf(&text, "(%.*s)|", RG_STR_ARGS(body));
+		else
+			rg_buf_printf(&text, "%.*s|", RG_STR_ARGS(line.text));
+	}
+	rg_buf_add(&text, "", 1);
+	assert_string_equal(text.data, expected);
+	rg_buf_deinit(&text);
+	rg_lines_deinit(&lines);
+	close(file);
+}
+
+/* As after a restart of the machine. */
+static void forget_control(const struct fixture *fixture)
+{
+	assert_int_equal(unlinkat(fixture->folder.open, "messages.control", 0), 0);
+}
+
+/* ----------------------------------------------------------- appending -- */
+
+static void lines_stand_as_they_were_composed(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	struct stat facts;
+	uint64_t end;
+
+	append(journal, "{\"a\":1");
+	lock(journal);
+	add_line(journal, "{\"a\":2");
+	add_line(journal, "{\"a\":3");
+	assert_int_equal(rg_journal_write(journal, &end, NULL), ROGER_OK);
+	rg_journal_unlock(journal);
+	assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
+	assert_int_equal(end, folder_size(&((struct fixture *)*state)->folder, NAME));
+	assert_int_equal(settled(journal), end);
+	expect_lines(*state, "({\"a\":1)|({\"a\":2)|({\"a\":3)|");
+	assert_int_equal(fstat(rg_journal_file(journal), &facts), 0);
+	assert_int_equal(facts.st_mode & 0777, 0600);
+	rg_journal_close(journal);
+	/* Nobody adopts what was written under everybody's eyes. */
+	expect_adopted(*state, "");
+}
+
+static void what_is_not_written_is_not_there(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+
+	append(journal, "{\"a\":1");
+	lock(journal);
+	add_line(journal, "{\"lost\":1");
+	rg_journal_unlock(journal);
+	append(journal, "{\"a\":2");
+	rg_journal_close(journal);
+	expect_lines(*state, "({\"a\":1)|({\"a\":2)|");
+}
+
+static void handles_share_one_end(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+
+	append(one, "{\"a\":1");
+	append(two, "{\"a\":2");
+	append(one, "{\"a\":3");
+	assert_int_equal(settled(one), settled(two));
+	expect_lines(*state, "({\"a\":1)|({\"a\":2)|({\"a\":3)|");
+	expect_adopted(*state, "");
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+static void a_new_control_file_adopts_all(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+
+	append(journal, "{\"a\":1");
+	foreign(*state, "foreign\n");
+	append(journal, "{\"a\":2");
+	rg_journal_close(journal);
+	expect_adopted(*state, "foreign|");
+	forget_control(*state);
+	journal = open_journal(*state);
+	append(journal, "{\"a\":3");
+	rg_journal_close(journal);
+	expect_lines(*state, "({\"a\":1)|foreign|({\"a\":2)|({\"a\":3)|");
+	expect_adopted(*state, "({\"a\":1)|foreign|({\"a\":2)|");
+}
+
+/* --------------------------------------------------- adopting, fencing -- */
+
+static void foreign_lines_are_adopted_once_and_in_order(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+
+	foreign(*state, "f1\nf2\n\n");
+	assert_int_equal(settled(two), 7);
+	expect_adopted(*state, "f1|f2||");
+	assert_int_equal(settled(one), 7);
+	append(one, "{\"a\":1");
+	foreign(*state, "f3\r\n");
+	append(two, "{\"a\":2");
+	expect_adopted(*state, "f3\r|");
+	expect_lines(*state, "f1|f2||({\"a\":1)|f3\r|({\"a\":2)|");
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+static void a_torn_foreign_end_is_fenced_by_the_next_append(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	uint64_t end;
+
+	append(journal, "{\"a\":1");
+	end = settled(journal);
+	foreign(*state, "f1\ntor");
+	/* Looking does not write. */
+	assert_int_equal(settled(journal), end + 3);
+	assert_int_equal(folder_size(&((struct fixture *)*state)->folder, NAME), end + 6);
+	append(journal, "{\"a\":2");
+	expect_lines(*state, "({\"a\":1)|f1|tor|({\"a\":2)|");
+	expect_adopted(*state, "f1|");
+	rg_journal_close(journal);
+}
+
+/* Its writer was never told that it is there: so it must not come to life. */
+static void a_torn_line_of_ours_is_spoilt(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+	size_t before, after, length;
+	char expected[300];
+	char *whole;
+	int file;
+
+	append(journal, "{\"a\":1");
+	before = folder_size(&fixture->folder, NAME);
+	append(journal, "{\"torn\":1");
+	after = folder_size(&fixture->folder, NAME);
+	rg_journal_close(journal);
+	whole = folder_read(&fixture->folder, NAME);
+
+	for (length = before + 1; length < after; length++) {
+		file = openat(fixture->folder.open, NAME, O_RDWR | O_CLOEXEC | O_TRUNC);
+		assert_int_equal(write(file, whole, length), length);
+		close(file);
+		forget_control(fixture);
+		journal = open_journal(fixture);
+		rg_buf_clear(&fixture->adopted.text);
+		append(journal, "{\"a\":2");
+		rg_journal_close(journal);
+		snprintf(expected, sizeof expected, "({\"a\":1)|%.*s%s|({\"a\":2)|",
+			 (int)(length - before), whole + before,
+			 length == after - 1 ? " torn" : "");
+		expect_lines(fixture, expected);
+	}
+	free(whole);
+}
+
+static void no_room_is_made_while_adopting(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+
+	foreign(fixture, "f1\nf2\nf3\n");
+	fixture->adopted.refusals = 1;
+	assert_int_equal(settled(journal), 9);
+	expect_adopted(fixture, "f1|f2|f3|");
+	append(journal, "{\"a\":1");
+	expect_lines(fixture, "f1|f2|f3|({\"a\":1)|");
+	rg_journal_close(journal);
+}
+
+static void long_adoptions_give_the_lock_back(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+	char *line = malloc(100001);
+	int i;
+
+	memset(line, 'x', 100000);
+	line[99999] = '\n';
+	line[100000] = '\0';
+	for (i = 0; i < 120; i++)
+		foreign(fixture, line);
+	foreign(fixture, "end");
+	append(journal, "{\"a\":1");
+	assert_int_equal(fixture->adopted.text.length, 120 * 100000);
+	rg_journal_close(journal);
+	free(line);
+}
+
+/* ------------------------------------------------- under the writer's hands -- */
+
+static void a_line_that_slips_in_is_kept_beside_ours(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	uint64_t end;
+
+	append(journal, "{\"a\":1");
+	lock(journal);
+	add_line(journal, "{\"a\":2");
+	foreign(*state, "slipped\n");
+	assert_int_equal(rg_journal_write(journal, &end, NULL), ROGER_OK);
+	rg_journal_unlock(journal);
+	assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
+	assert_int_equal(end, folder_size(&((struct fixture *)*state)->folder, NAME));
+	append(journal, "{\"a\":3");
+	rg_buf_add(&((struct fixture *)*state)->adopted.text, "", 1);
+	assert_memory_equal(((struct fixture *)*state)->adopted.text.data,
+			    "slipped|{\"a\":2,\"chain\":", 23);
+	rg_journal_close(journal);
+}
+
+/* Is there a line that is this body and some chain? */
+static bool has_line(struct fixture *fixture, const char *body)
+{
+	char *text = folder_read(&fixture->folder, NAME), *at;
+	char start[64];
+	bool found;
+
+	snprintf(start, sizeof start, "\n%s,\"chain\":\"", body);
+	at = strstr(text, start);
+	found = at && at[strlen(start) + 16] == '"';
+	free(text);
+	return found;
+}
+
+/* Half a line of another program: ours must still stand on a line of its own, or not be
+ * acknowledged. */
+static void half_a_line_that_slips_in_spoils_nothing_acknowledged(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	uint64_t end;
+	int r;
+
+	append(journal, "{\"a\":1");
+	lock(journal);
+	add_line(journal, "{\"a\":2");
+	add_line(journal, "{\"a\":3");
+	foreign(*state, "half");
+	r = rg_journal_write(journal, &end, NULL);
+	rg_journal_unlock(journal);
+	if (r == ROGER_OK)
+		r = rg_journal_sync(journal, end, NULL);
+	if (r == ROGER_OK) {
+		assert_true(has_line(*state, "{\"a\":2"));
+		assert_true(has_line(*state, "{\"a\":3"));
+	}
+	append(journal, "{\"a\":4");
+	assert_true(has_line(*state, "{\"a\":4"));
+	rg_journal_close(journal);
+}
+
+static void a_journal_that_became_shorter_is_an_error(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	struct roger_err err = { 0 };
+	uint64_t end;
+
+	append(journal, "{\"a\":1");
+	assert_int_equal(ftruncate(rg_journal_file(journal), 5), 0);
+	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EIO);
+	assert_non_null(strstr(err.message, "shorter"));
+	assert_int_equal(rg_journal_settle(journal, &end, NULL), ROGER_EIO);
+	rg_journal_close(journal);
+	/* A handle opened afterwards goes on with what is left. */
+	journal = open_journal(*state);
+	append(journal, "{\"a\":2");
+	rg_journal_close(journal);
+	expect_lines(*state, "{\"a\":|({\"a\":2)|");
+}
+
+static void another_file_under_its_name_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+
+	append(journal, "{\"a\":1");
+	assert_int_equal(unlinkat(fixture->folder.open, NAME, 0), 0);
+	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL), ROGER_EIO);
+	foreign(fixture, "new\n");
+	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL), ROGER_EIO);
+	rg_journal_close(journal);
+	expect_lines(fixture, "new|");
+}
+
+/* ------------------------------------------------------------- syncing -- */
+
+static struct rg_control_page *page_of(struct rg_journal *journal)
+{
+	return rg_control_page(rg_journal_control(journal));
+}
+
+static void one_sync_serves_all_before_it(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t first = append_unsynced(one, "{\"a\":1"),
+		 second = append_unsynced(two, "{\"a\":2");
+	uint32_t wake = rg_journal_wake_count(one);
+
+	assert_true(atomic_load(&page_of(one)->synced) < first);
+	assert_int_equal(rg_journal_sync(two, second, NULL), ROGER_OK);
+	assert_true(rg_journal_wake_count(one) != wake);
+	assert_int_equal(atomic_load(&page_of(one)->synced), second);
+	wake = rg_journal_wake_count(one);
+	assert_int_equal(rg_journal_sync(one, first, NULL), ROGER_OK);
+	assert_int_equal(rg_journal_wake_count(one), wake);
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+/* Whoever's sync failed: what was written before it may be lost, whatever a later sync says. */
+static void a_failed_sync_is_believed_by_nobody(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t end = append_unsynced(one, "{\"a\":1");
+	struct roger_err err = { 0 };
+
+	atomic_fetch_add(&page_of(two)->failures, 1);
+	append(two, "{\"a\":2");
+	assert_true(atomic_load(&page_of(one)->synced) >= end);
+	assert_int_equal(rg_journal_sync(one, end, &err), ROGER_EIO);
+	assert_non_null(strstr(err.message, "same key"));
+	/* What comes afterwards is another matter. */
+	append(one, "{\"a\":3");
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+static int lead_and_die(void *context)
+{
+	struct rg_journal *journal = open_journal(context);
+
+	append_unsynced(journal, "{\"dead\":1");
+	if (!rg_lock_try(&page_of(journal)->sync_lock, rg_lock_owner(), false))
+		return 1;
+	raise(SIGKILL);
+	return 0;
+}
+
+static void a_dead_leader_holds_nobody_up(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+
+	assert_int_equal(process_join(process_fork(lead_and_die, *state)), 128 + SIGKILL);
+	append(journal, "{\"a\":1");
+	assert_int_equal(settled(journal), folder_size(&((struct fixture *)*state)->folder, NAME));
+	expect_lines(*state, "({\"dead\":1)|({\"a\":1)|");
+	rg_journal_close(journal);
+}
+
+static int append_and_die(void *context)
+{
+	struct rg_journal *journal = open_journal(context);
+
+	append_unsynced(journal, "{\"dead\":1");
+	raise(SIGKILL);
+	return 0;
+}
+
+/* A reader that shows a message has it on disk first. */
+static void a_reader_syncs_what_a_dead_writer_left(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	uint64_t end;
+
+	assert_int_equal(process_join(process_fork(append_and_die, *state)), 128 + SIGKILL);
+	assert_int_equal(atomic_load(&page_of(journal)->synced), 0);
+	end = settled(journal);
+	assert_int_equal(end, folder_size(&((struct fixture *)*state)->folder, NAME));
+	assert_int_equal(atomic_load(&page_of(journal)->synced), end);
+	rg_journal_close(journal);
+}
+
+enum { PROCESSES = 8, EACH = 200 };
+
+static int append_many(void *context)
+{
+	struct rg_journal *journal = open_journal(context);
+	char body[64];
+	int i;
+
+	for (i = 0; i < EACH; i++) {
+		snprintf(body, sizeof body, "{\"p\":%d,\"i\":%d", (int)getpid(), i);
+		append(journal, body);
+	}
+	rg_journal_close(journal);
+	return 0;
+}
+
+static void many_writers_lose_nothing(void **state)
+{
+	struct fixture *fixture = *state;
+	pid_t children[PROCESSES];
+	char *text, *at;
+	int lines = 0, i;
+
+	for (i = 0; i < PROCESSES; i++)
+		children[i] = process_fork(append_many, fixture);
+	for (i = 0; i < PROCESSES; i++)
+		assert_int_equal(process_join(children[i]), 0);
+	text = folder_read(&fixture->folder, NAME);
+	for (at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	free(text);
+	assert_int_equal(lines, PROCESSES * EACH);
+	/* One chain through all of them. */
+	{
+		struct rg_journal *journal = open_journal(fixture);
+		struct rg_chain chain = { 0 };
+		struct rg_lines reader;
+		struct rg_line line;
+		bool found, own;
+
+		rg_lines_init(&reader, rg_journal_file(journal), 0, settled(journal));
+		while (rg_lines_next(&reader, &line, &found, NULL) == ROGER_OK && found) {
+			assert_int_equal(
+				rg_chain_step(rg_journal_file(journal), &line, &chain, &own, NULL),
+				ROGER_OK);
+			assert_true(own);
+		}
+		rg_lines_deinit(&reader);
+		rg_journal_close(journal);
+	}
+}
+
+/* ---------------------------------------------------- locks, following -- */
+
+static void grow(struct rg_journal *journal)
+{
+	assert_int_equal(rg_journal_lock(journal, 1000, 1000, NULL), ROGER_OK);
+	rg_journal_unlock(journal);
+}
+
+static void locks_held_for_long_go_over_into_a_larger_file(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	enum rg_journal_lock which;
+
+	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_STATE; which++) {
+		assert_int_equal(rg_journal_take(one, which, 1000, NULL), ROGER_OK);
+		grow(two);
+		assert_false(rg_journal_try(two, which));
+		assert_int_equal(rg_journal_take(two, which, 50, NULL), ROGER_ETIMEOUT);
+		rg_journal_release(one, which);
+		assert_int_equal(rg_journal_take(two, which, 1000, NULL), ROGER_OK);
+		rg_journal_release(two, which);
+	}
+	append(one, "{\"a\":1");
+	append(two, "{\"a\":2");
+	expect_lines(*state, "({\"a\":1)|({\"a\":2)|");
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+static void a_sync_follows_into_a_larger_file(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t end = append_unsynced(one, "{\"a\":1");
+
+	grow(two);
+	assert_int_equal(rg_journal_sync(one, end, NULL), ROGER_OK);
+	assert_int_equal(settled(two), end);
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+static int read_only(void *context)
+{
+	struct fixture *fixture = context;
+	struct rg_journal *journal = NULL;
+	uint64_t end;
+
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		return 77;
+	if (rg_journal_open(fixture->folder.open, NAME, "messages.control", false, adopt,
+			    &fixture->adopted, &journal, NULL) < 0)
+		return 1;
+	if (rg_journal_writable(journal) || rg_journal_settle(journal, &end, NULL) < 0 || end != 6)
+		return 2;
+	if (rg_journal_lock(journal, 0, 0, NULL) != ROGER_EIO)
+		return 3;
+	rg_journal_close(journal);
+	return 0;
+}
+
+static void who_may_only_read_reads_whole_lines(void **state)
+{
+	struct fixture *fixture = *state;
+
+	foreign(fixture, "one\n2\nunfinished");
+	assert_int_equal(fchmodat(fixture->folder.open, NAME, 0644, 0), 0);
+	assert_int_equal(fchmod(fixture->folder.open, 0755), 0);
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(process_join(process_fork(read_only, fixture)), 0);
+}
+
+static void bytes_are_read_where_they_stand(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	struct rg_buf text;
+
+	foreign(*state, "0123456789\n");
+	rg_buf_init(&text, SIZE_MAX);
+	assert_int_equal(rg_journal_read(journal, 3, 4, &text, NULL), ROGER_OK);
+	assert_true(rg_str_is(rg_buf_str(&text), "3456"));
+	assert_int_equal(rg_journal_read(journal, 8, 4, &text, NULL), ROGER_EIO);
+	rg_buf_deinit(&text);
+	rg_journal_close(journal);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(lines_stand_as_they_were_composed),
+		TEST(what_is_not_written_is_not_there),
+		TEST(handles_share_one_end),
+		TEST(a_new_control_file_adopts_all),
+		TEST(foreign_lines_are_adopted_once_and_in_order),
+		TEST(a_torn_foreign_end_is_fenced_by_the_next_append),
+		TEST(a_torn_line_of_ours_is_spoilt),
+		TEST(no_room_is_made_while_adopting),
+		TEST(long_adoptions_give_the_lock_back),
+		TEST(a_line_that_slips_in_is_kept_beside_ours),
+		TEST(half_a_line_that_slips_in_spoils_nothing_acknowledged),
+		TEST(a_journal_that_became_shorter_is_an_error),
+		TEST(another_file_under_its_name_is_an_error),
+		TEST(one_sync_serves_all_before_it),
+		TEST(a_failed_sync_is_believed_by_nobody),
+		TEST(a_dead_leader_holds_nobody_up),
+		TEST(a_reader_syncs_what_a_dead_writer_left),
+		TEST(many_writers_lose_nothing),
+		TEST(locks_held_for_long_go_over_into_a_larger_file),
+		TEST(a_sync_follows_into_a_larger_file),
+		TEST(who_may_only_read_reads_whole_lines),
+		TEST(bytes_are_read_where_they_stand),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

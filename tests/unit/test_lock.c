@@ -1,0 +1,383 @@
+/*
+ * What store/lock.h promises: one owner at a time, whatever processes want the
+ * lock; no lock outlives its process, be it dead, a zombie, or another one of
+ * the same id; a living owner that does not go on is waited for and named, and
+ * no longer than asked; an owner that cannot be looked at is outwaited.
+ */
+#include "folder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "store/lock.h"
+
+struct shared {
+	struct rg_lock lock;
+	_Atomic uint32_t word;
+	_Atomic uint32_t inside;
+	_Atomic uint32_t broken;
+	uint64_t count;
+	int pipe[2];
+};
+
+static int setup(void **state)
+{
+	struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(shared != MAP_FAILED);
+	assert_int_equal(pipe(shared->pipe), 0);
+	*state = shared;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct shared *shared = *state;
+
+	close(shared->pipe[0]);
+	close(shared->pipe[1]);
+	munmap(shared, sizeof *shared);
+	return 0;
+}
+
+static void say(struct shared *shared)
+{
+	if (write(shared->pipe[1], "x", 1) != 1)
+		_exit(99);
+}
+
+static void hear(struct shared *shared)
+{
+	char c;
+
+	assert_int_equal(read(shared->pipe[0], &c, 1), 1);
+}
+
+/* Who this process is; made once, like a handle does. */
+static uint64_t me(void)
+{
+	static uint64_t owner;
+
+	if ((owner & 0x3fffff) != (uint64_t)getpid())
+		owner = rg_lock_owner();
+	return owner;
+}
+
+static int take(struct shared *shared, int64_t wait_ms, struct roger_err *err)
+{
+	return rg_lock_take(&shared->lock, me(), wait_ms, "the thing", err);
+}
+
+/* A child that takes the lock and then ends, stops or waits to be killed. */
+static int take_and_exit(void *context)
+{
+	return take(context, 1000, NULL) == ROGER_OK ? 0 : 1;
+}
+
+static int take_and_stop(void *context)
+{
+	if (take(context, 1000, NULL) < 0)
+		return 1;
+	say(context);
+	raise(SIGSTOP);
+	rg_lock_release(&((struct shared *)context)->lock, me());
+	return 0;
+}
+
+/* Until it is a zombie: told without asking for its status. */
+static void wait_for_end(pid_t child)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+}
+
+static void wait_for_stop(pid_t child)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WSTOPPED | WNOWAIT), 0);
+}
+
+static void a_free_lock_is_taken_and_given_back(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me();
+
+	assert_false(rg_lock_held(&shared->lock, owner));
+	assert_int_equal(take(shared, 0, NULL), ROGER_OK);
+	assert_true(rg_lock_held(&shared->lock, owner));
+	assert_true(rg_lock_mine(&shared->lock, atomic_load(&shared->lock.word)));
+	assert_false(rg_lock_try(&shared->lock, owner, true));
+	rg_lock_release(&shared->lock, me());
+	assert_int_equal(shared->lock.word, 0);
+	assert_true(rg_lock_try(&shared->lock, owner, false));
+	assert_true(rg_lock_mine(&shared->lock, owner));
+	assert_false(rg_lock_mine(&shared->lock, owner + 1));
+	/* Who has lost it cannot give away what is another's now. */
+	rg_lock_release(&shared->lock, owner + 1);
+	assert_true(rg_lock_mine(&shared->lock, owner));
+	rg_lock_release(&shared->lock, me());
+}
+
+static void a_dead_owner_has_lost_it(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me();
+
+	assert_int_equal(process_join(process_fork(take_and_exit, shared)), 0);
+	assert_true(shared->lock.word != 0);
+	assert_false(rg_lock_held(&shared->lock, owner));
+	assert_false(rg_lock_try(&shared->lock, owner, false));
+	assert_true(rg_lock_try(&shared->lock, owner, true));
+	assert_true(rg_lock_mine(&shared->lock, owner));
+}
+
+static void a_zombie_has_lost_it(void **state)
+{
+	struct shared *shared = *state;
+	pid_t child = process_fork(take_and_exit, shared);
+
+	wait_for_end(child);
+	assert_int_equal(kill(child, 0), 0);
+	assert_false(rg_lock_held(&shared->lock, me()));
+	assert_int_equal(take(shared, 1000, NULL), ROGER_OK);
+	assert_int_equal(process_join(child), 0);
+}
+
+static void a_killed_owner_loses_it_while_others_wait(void **state)
+{
+	struct shared *shared = *state;
+	pid_t child = process_fork(take_and_stop, shared);
+	int64_t began;
+
+	hear(shared);
+	wait_for_stop(child);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	began = rg_clock_monotonic_ns();
+	assert_int_equal(take(shared, 10000, NULL), ROGER_OK);
+	assert_true(rg_clock_monotonic_ns() - began < INT64_C(2000000000));
+	assert_int_equal(process_join(child), 128 + SIGKILL);
+}
+
+static void a_stopped_owner_is_named_after_a_bounded_wait(void **state)
+{
+	struct shared *shared = *state;
+	pid_t child = process_fork(take_and_stop, shared);
+	struct roger_err err = { 0 };
+	int64_t began, took;
+	char number[32];
+
+	hear(shared);
+	wait_for_stop(child);
+	began = rg_clock_monotonic_ns();
+	assert_int_equal(take(shared, 150, &err), ROGER_ETIMEOUT);
+	took = rg_clock_monotonic_ns() - began;
+	assert_true(took >= INT64_C(150000000) && took < INT64_C(2000000000));
+	snprintf(number, sizeof number, "process %d", (int)child);
+	assert_non_null(strstr(err.message, number));
+	assert_non_null(strstr(err.message, "the thing"));
+	assert_true(rg_lock_held(&shared->lock, me()));
+	assert_false(rg_lock_try(&shared->lock, me(), true));
+
+	/* Once it goes on, it gives the lock back and wakes who sleeps. */
+	assert_int_equal(kill(child, SIGCONT), 0);
+	assert_int_equal(take(shared, 10000, NULL), ROGER_OK);
+	assert_int_equal(process_join(child), 0);
+}
+
+/* Same process id, but it was started after the lock was taken. */
+static void a_later_process_of_the_same_id_is_another(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me(), before = owner - (UINT64_C(100000) << 32);
+
+	shared->lock.word = before;
+	assert_false(rg_lock_held(&shared->lock, owner));
+	assert_int_equal(take(shared, 1000, NULL), ROGER_OK);
+	/* The clock of ticks goes round. */
+	shared->lock.word = (owner & UINT32_MAX) | ((owner >> 32) + 5) << 32;
+	assert_true(rg_lock_held(&shared->lock, owner));
+}
+
+static void an_owner_elsewhere_is_outwaited(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me();
+	int64_t began = rg_clock_monotonic_ns();
+
+	shared->lock.word = owner ^ (UINT64_C(1) << 22);
+	assert_true(rg_lock_held(&shared->lock, owner));
+	assert_false(rg_lock_try(&shared->lock, owner, true));
+	assert_int_equal(rg_lock_take(&shared->lock, owner, 100, "the thing", NULL), ROGER_OK);
+	assert_true(rg_clock_monotonic_ns() - began >= INT64_C(100000000));
+	assert_true(rg_lock_mine(&shared->lock, owner));
+}
+
+static void *say_and_sleep(void *context)
+{
+	say(context);
+	pause();
+	return NULL;
+}
+
+/* The first thread of a process is gone, others live: it shows as a zombie and is none. */
+static int leave_a_thread(void *context)
+{
+	pthread_t thread;
+
+	if (take(context, 1000, NULL) < 0 ||
+	    pthread_create(&thread, NULL, say_and_sleep, context) != 0)
+		return 1;
+	pthread_exit(NULL);
+}
+
+static void a_process_whose_first_thread_ended_lives(void **state)
+{
+	struct shared *shared = *state;
+	pid_t child = process_fork(leave_a_thread, shared);
+	struct timespec moment = { 0, 50000000 };
+
+	hear(shared);
+	nanosleep(&moment, NULL); /* nothing tells when the first thread is gone */
+	assert_true(rg_lock_held(&shared->lock, me()));
+	assert_int_equal(take(shared, 50, NULL), ROGER_ETIMEOUT);
+	kill(child, SIGKILL);
+	assert_int_equal(process_join(child), 128 + SIGKILL);
+	assert_int_equal(take(shared, 1000, NULL), ROGER_OK);
+}
+
+enum { PROCESSES = 8, ROUNDS = 20000 };
+
+static int count_up(void *context)
+{
+	struct shared *shared = context;
+	uint64_t owner = me();
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		if (rg_lock_take(&shared->lock, owner, 20000, "the count", NULL) < 0)
+			return 1;
+		shared->count++;
+		rg_lock_release(&shared->lock, owner);
+	}
+	return 0;
+}
+
+static void one_owner_at_a_time(void **state)
+{
+	struct shared *shared = *state;
+	pid_t children[PROCESSES];
+	int i;
+
+	for (i = 0; i < PROCESSES; i++)
+		children[i] = process_fork(count_up, shared);
+	for (i = 0; i < PROCESSES; i++)
+		assert_int_equal(process_join(children[i]), 0);
+	assert_int_equal(shared->count, PROCESSES * ROUNDS);
+	assert_int_equal(shared->lock.word, 0);
+}
+
+/* Nobody else may be inside; whoever was killed there is not. */
+static int go_in_and_out(void *context)
+{
+	struct shared *shared = context;
+	uint64_t owner = me();
+	uint32_t here = (uint32_t)getpid();
+
+	for (;;) {
+		if (rg_lock_take(&shared->lock, owner, 20000, "the room", NULL) < 0)
+			return 1;
+		atomic_store(&shared->inside, here);
+		shared->count++;
+		if (atomic_load(&shared->inside) != here)
+			atomic_fetch_add(&shared->broken, 1);
+		rg_lock_release(&shared->lock, owner);
+	}
+}
+
+static void no_kill_keeps_it_or_opens_it_to_two(void **state)
+{
+	struct shared *shared = *state;
+	struct timespec moment = { 0, 0 };
+	pid_t children[PROCESSES];
+	uint64_t before;
+	int i;
+
+	srand(7);
+	for (i = 0; i < PROCESSES; i++)
+		children[i] = process_fork(go_in_and_out, shared);
+	for (i = 0; i < 150; i++) {
+		moment.tv_nsec = rand() % 2000000;
+		nanosleep(&moment, NULL);
+		kill(children[i % PROCESSES], SIGKILL);
+		assert_int_equal(process_join(children[i % PROCESSES]), 128 + SIGKILL);
+		children[i % PROCESSES] = process_fork(go_in_and_out, shared);
+	}
+	before = shared->count;
+	assert_int_equal(take(shared, 10000, NULL), ROGER_OK);
+	rg_lock_release(&shared->lock, me());
+	assert_true(before > 0);
+	for (i = 0; i < PROCESSES; i++) {
+		kill(children[i], SIGKILL);
+		assert_int_equal(process_join(children[i]), 128 + SIGKILL);
+	}
+	assert_int_equal(shared->broken, 0);
+	assert_int_equal(take(shared, 1000, NULL), ROGER_OK);
+}
+
+static int sleep_on_word(void *context)
+{
+	struct shared *shared = context;
+
+	say(shared);
+	while (atomic_load(&shared->word) == 0)
+		rg_lock_sleep(&shared->word, 0, 20000);
+	return 0;
+}
+
+static void sleepers_on_a_word_are_all_woken(void **state)
+{
+	struct shared *shared = *state;
+	pid_t children[PROCESSES];
+	int64_t began;
+	int i;
+
+	for (i = 0; i < PROCESSES; i++)
+		children[i] = process_fork(sleep_on_word, shared);
+	for (i = 0; i < PROCESSES; i++)
+		hear(shared);
+	began = rg_clock_monotonic_ns();
+	atomic_store(&shared->word, 1);
+	rg_lock_wake_all(&shared->word);
+	for (i = 0; i < PROCESSES; i++)
+		assert_int_equal(process_join(children[i]), 0);
+	assert_true(rg_clock_monotonic_ns() - began < INT64_C(10000000000));
+	/* A word that has moved already is not slept on. */
+	rg_lock_sleep(&shared->word, 0, 20000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_free_lock_is_taken_and_given_back),
+		TEST(a_dead_owner_has_lost_it),
+		TEST(a_zombie_has_lost_it),
+		TEST(a_killed_owner_loses_it_while_others_wait),
+		TEST(a_stopped_owner_is_named_after_a_bounded_wait),
+		TEST(a_later_process_of_the_same_id_is_another),
+		TEST(an_owner_elsewhere_is_outwaited),
+		TEST(a_process_whose_first_thread_ended_lives),
+		TEST(one_owner_at_a_time),
+		TEST(no_kill_keeps_it_or_opens_it_to_two),
+		TEST(sleepers_on_a_word_are_all_woken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
