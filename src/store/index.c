@@ -182,7 +182,7 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
 				     "PRAGMA cache_size = -8000";
 static const char bulk_settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-				    "PRAGMA cache_size = -4000; PRAGMA threads = 2";
+				    "PRAGMA cache_size = -2000";
 
 static void close_db(struct rg_index *index)
 {
