@@ -278,11 +278,22 @@ static void move_slots(const struct rg_control *control, struct rg_agent_slot *a
 			       &control->counts[i], sizeof *counts);
 }
 
+/* Others are at work on it: each word is taken as it stands at one moment. */
+static void copy_words(const struct rg_control_page *from, struct rg_control_page *to)
+{
+	const _Atomic uint64_t *words = (const _Atomic uint64_t *)from;
+	size_t i;
+
+	_Static_assert(sizeof *from % sizeof *words == 0, "the page is made of words");
+	for (i = 0; i < sizeof *from / sizeof *words; i++)
+		((uint64_t *)to)[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
+}
+
 /* The page of the larger file: all of the old one but the locks of one moment. */
 static void copy_page(const struct rg_control_page *from, struct rg_control_page *to, size_t agents,
 		      size_t counts)
 {
-	memcpy(to, from, sizeof *to);
+	copy_words(from, to);
 	to->append_lock.word = 0;
 	to->sync_lock.word = 0;
 	to->retired = 0;

@@ -565,6 +565,18 @@ static enum synced judge(const struct rg_control_page *page, uint64_t end, uint3
 	return covered ? SYNCED : NOT_YET;
 }
 
+/* A control file that took the place of ours may have been made just before it was noted there. */
+static void note_failure_in_larger(struct rg_journal *journal)
+{
+	struct rg_control_page *page;
+
+	if (!rg_control_retired(page_of(journal)) || reopen_control(journal, NULL) < 0)
+		return;
+	page = page_of(journal);
+	note_lost(page, atomic_load(&page->appended));
+	atomic_fetch_add(&page->failures, 1);
+}
+
 static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		      struct roger_err *err)
 {
@@ -593,8 +605,10 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 								       : ROGER_OK;
 			rg_lock_release(&page->sync_lock, journal->owner);
 			wake_all(page);
-			if (r < 0)
+			if (r < 0) {
+				note_failure_in_larger(journal);
 				return r;
+			}
 			continue;
 		}
 		if (rg_clock_monotonic_ns() > until)
@@ -758,7 +772,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 				 names[which], err);
 		if (r < 0 || !rg_control_retired(page_of(journal)))
 			return r;
-		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
+		rg_journal_release(journal, which);
 	}
 }
 

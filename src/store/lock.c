@@ -33,13 +33,24 @@ static _Atomic uint32_t *low_half(struct rg_lock *lock)
 	return (_Atomic uint32_t *)&lock->word;
 }
 
+/* No two handles of a process have the same ticks; a few too many still say when. */
+static uint32_t own_ticks(void)
+{
+	static _Atomic uint32_t last;
+	uint32_t before = atomic_load(&last), ticks = rg_clock_boot_ticks(), own;
+
+	do
+		own = (int32_t)(ticks - before) > 0 ? ticks : before + 1;
+	while (!atomic_compare_exchange_weak(&last, &before, own));
+	return own;
+}
+
 uint64_t rg_lock_owner(void)
 {
 	/* Without /proc every process has tag 0, which is right for one namespace. */
 	uint64_t space = rg_file_inode("/proc/self/ns/pid");
 
-	return ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
-	       (uint64_t)rg_clock_boot_ticks() << 32;
+	return ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) | (uint64_t)own_ticks() << 32;
 }
 
 void rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
