@@ -760,6 +760,8 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 {
 	static const char *const names[] = { "the right to change messages", "the index",
 					     "message-state.json" };
+	struct rg_control_page *page;
+	bool gone;
 	int r;
 
 	if (!journal->control)
@@ -768,9 +770,12 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 		r = follow_control(journal, err);
 		if (r < 0)
 			return r;
-		r = rg_lock_take(lock_of(page_of(journal), which), journal->owner, wait_ms,
-				 names[which], err);
-		if (r < 0 || !rg_control_retired(page_of(journal)))
+		page = page_of(journal);
+		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms,
+					&page->retired, &gone, names[which], err);
+		if (r == ROGER_OK && gone)
+			continue;
+		if (r < 0 || !rg_control_retired(page))
 			return r;
 		rg_journal_release(journal, which);
 	}

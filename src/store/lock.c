@@ -50,7 +50,8 @@ uint64_t rg_lock_owner(void)
 	/* Without /proc every process has tag 0, which is right for one namespace. */
 	uint64_t space = rg_file_inode("/proc/self/ns/pid");
 
-	return ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) | (uint64_t)own_ticks() << 32;
+	return ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
+	       (uint64_t)own_ticks() << 32;
 }
 
 void rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
@@ -208,14 +209,16 @@ static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool 
 	return take_from(lock, seen, owner | WAITERS);
 }
 
-int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
-		 struct roger_err *err)
+int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
+			const _Atomic uint32_t *gone, bool *ret_gone, const char *what,
+			struct roger_err *err)
 {
 	int64_t until;
 	uint64_t seen;
 	enum fate fate;
 	bool waited;
 
+	*ret_gone = false;
 	if (spin(lock, owner))
 		return ROGER_OK;
 	until = rg_clock_monotonic_ns() + wait_ms * 1000000;
@@ -228,6 +231,9 @@ int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const ch
 				return ROGER_OK;
 			continue;
 		}
+		*ret_gone = gone && atomic_load(gone);
+		if (*ret_gone)
+			return ROGER_OK;
 		if (!announce(lock, &seen))
 			continue;
 		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS);
@@ -240,6 +246,14 @@ int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const ch
 		if (waited && fate == ALIVE)
 			return give_up(seen, what, err);
 	}
+}
+
+int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
+		 struct roger_err *err)
+{
+	bool gone;
+
+	return rg_lock_take_unless(lock, owner, wait_ms, NULL, &gone, what, err);
 }
 
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner)

@@ -45,7 +45,8 @@ void *__wrap_mmap(void *at, size_t size, int access, int flags, int file, off_t 
 		return __real_mmap(at, size, access, flags, file, offset);
 	pthread_mutex_lock(&maps_lock);
 	for (i = 0; i < MAPS_MAX; i++) {
-		if (maps[i].users && maps[i].device == facts.st_dev && maps[i].inode == facts.st_ino)
+		if (maps[i].users && maps[i].device == facts.st_dev &&
+		    maps[i].inode == facts.st_ino)
 			break;
 		if (!maps[i].users)
 			spare = i;
@@ -96,7 +97,8 @@ static void check(int r, const struct roger_err *err, const char *what)
 	fprintf(stderr, "%s: %s\n", what, err->message);
 }
 
-/* Names that nobody else has, so that the tally outgrows its file; and one mailbox that all share. */
+/* Names that nobody else has, so that the tally outgrows its file; and one mailbox that all share.
+ */
 static void send(struct roger *roger, int me, int round)
 {
 	char from[32], other[32], issue[32], key[32];
@@ -190,8 +192,10 @@ static void write_foreign(int me, int round)
 
 	snprintf(path, sizeof path, "%s/.roger/messages.jsonl", root);
 	snprintf(line, sizeof line,
-		 "{\"id\":\"far-%d-%d\",\"issue_id\":\"far\",\"from_phase\":\"far-%d\",\"to_phase\":\"away\","
-		 "\"run_counter\":1,\"message_type\":\"data\",\"content\":\"c\",\"read\":true,\"created_at\":1}\n",
+		 "{\"id\":\"far-%d-%d\",\"issue_id\":\"far\",\"from_phase\":\"far-%d\",\"to_"
+		 "phase\":\"away\","
+		 "\"run_counter\":1,\"message_type\":\"data\",\"content\":\"c\",\"read\":true,"
+		 "\"created_at\":1}\n",
 		 me, round, me);
 	journal = fopen(path, "a");
 	if (!journal || fputs(line, journal) == EOF || fclose(journal) == EOF)
@@ -200,6 +204,11 @@ static void write_foreign(int me, int round)
 
 static void do_round(struct roger *roger, int me, int round)
 {
+#ifdef RACE_ON_PURPOSE
+	static int rounds;
+
+	rounds++;
+#endif
 	send(roger, me, round);
 	if (round % 3 == 0)
 		receive(roger);
@@ -267,6 +276,8 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], NULL);
 	if (receive_rest())
 		return 1;
-	printf("%d stored, %d handed over, %d wrong, %d maps shared\n", stored, handed, wrong, shared_maps);
-	return !(stored == 2 * THREADS * ROUNDS && handed == THREADS * ROUNDS && wrong == 0 && shared_maps > 0);
+	printf("%d stored, %d handed over, %d wrong, %d maps shared\n", stored, handed, wrong,
+	       shared_maps);
+	return !(stored == 2 * THREADS * ROUNDS && handed == THREADS * ROUNDS && wrong == 0 &&
+		 shared_maps > 0);
 }

@@ -7,6 +7,8 @@
  */
 #include "folder.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "store/journal.h"
@@ -580,6 +582,16 @@ static void grow(struct rg_journal *journal)
 	rg_journal_unlock(journal);
 }
 
+/* Again, whatever room there is. */
+static void grow_more(struct rg_journal *journal)
+{
+	const struct rg_control_page *page = page_of(journal);
+
+	assert_int_equal(rg_journal_lock(journal, page->agent_capacity, page->count_capacity, NULL),
+			 ROGER_OK);
+	rg_journal_unlock(journal);
+}
+
 static void locks_held_for_long_go_over_into_a_larger_file(void **state)
 {
 	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
@@ -587,7 +599,7 @@ static void locks_held_for_long_go_over_into_a_larger_file(void **state)
 
 	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_STATE; which++) {
 		assert_int_equal(rg_journal_take(one, which, 1000, NULL), ROGER_OK);
-		grow(two);
+		grow_more(two);
 		assert_false(rg_journal_try(two, which));
 		assert_int_equal(rg_journal_take(two, which, 50, NULL), ROGER_ETIMEOUT);
 		rg_journal_release(one, which);
@@ -599,6 +611,51 @@ static void locks_held_for_long_go_over_into_a_larger_file(void **state)
 	expect_lines(*state, "({\"a\":1)|({\"a\":2)|");
 	rg_journal_close(one);
 	rg_journal_close(two);
+}
+
+struct waiter {
+	struct rg_journal *journal;
+	enum rg_journal_lock which;
+	int r;
+};
+
+static void *wait_for_lock(void *context)
+{
+	struct waiter *waiter = context;
+
+	waiter->r = rg_journal_take(waiter->journal, waiter->which, 5000, NULL);
+	return NULL;
+}
+
+/* Its holder has moved on and gives it back in the new file only. */
+static void who_waits_for_a_lock_follows_it(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state),
+			  *three = open_journal(*state);
+	struct waiter waiter = { .journal = two };
+	pthread_t thread;
+
+	for (waiter.which = RG_LOCK_CHANGE; waiter.which <= RG_LOCK_STATE; waiter.which++) {
+		struct rg_control_page *page = page_of(three);
+
+		assert_int_equal(rg_journal_take(one, waiter.which, 1000, NULL), ROGER_OK);
+		assert_int_equal(pthread_create(&thread, NULL, wait_for_lock, &waiter), 0);
+		/* Bit 31: somebody sleeps on it. */
+		while (!((&page->append_lock)[2 + waiter.which].word & UINT64_C(1) << 31))
+			sched_yield();
+		grow_more(three);
+		append(one, "{\"a\":1");
+		rg_journal_release(one, waiter.which);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		assert_int_equal(waiter.r, ROGER_OK);
+		assert_false(rg_journal_try(one, waiter.which));
+		rg_journal_release(two, waiter.which);
+		assert_true(rg_journal_try(one, waiter.which));
+		rg_journal_release(one, waiter.which);
+	}
+	rg_journal_close(one);
+	rg_journal_close(two);
+	rg_journal_close(three);
 }
 
 static void a_sync_follows_into_a_larger_file(void **state)
@@ -684,6 +741,7 @@ int main(void)
 		TEST(a_reader_syncs_what_a_dead_writer_left),
 		TEST(many_writers_lose_nothing),
 		TEST(locks_held_for_long_go_over_into_a_larger_file),
+		TEST(who_waits_for_a_lock_follows_it),
 		TEST(a_sync_follows_into_a_larger_file),
 		TEST(who_may_only_read_reads_whole_lines),
 		TEST(bytes_are_read_where_they_stand),
