@@ -1,5 +1,6 @@
 #!/bin/sh
 # runner: plain
+# runner: slow
 # runner: timeout 300
 # Aim: the whole protocol of the mapped file has no data race: ../race/race.c and
 # the library, built with clang's ThreadSanitizer, run without a report.  Then with
