@@ -37,6 +37,8 @@ struct writer {
 	char from[24];
 	char to[24];
 	char issue[24];
+	char key[64];
+	unsigned long keys;
 	struct roger_str recipient;
 	struct roger_send_request requests[BATCH];
 };
@@ -165,6 +167,17 @@ static void turn_roger(void *self)
 	roger_reply_free(&reply);
 }
 
+/* The same with a key that nobody has used. */
+static void turn_roger_keyed(void *self)
+{
+	struct writer *writer = self;
+
+	snprintf(writer->key, sizeof writer->key, "bench:status-update:%ld-%lu", (long)getpid(),
+		 writer->keys++);
+	writer->requests[0].key = str(writer->key);
+	turn_roger(self);
+}
+
 static void turn_roger_batch(void *self)
 {
 	struct writer *writer = self;
@@ -219,6 +232,7 @@ static const struct {
 	{ "locked", { open_file, turn_locked, close_writer } },
 	{ "raw-batch", { open_file, turn_raw_batch, close_writer } },
 	{ "roger", { open_roger, turn_roger, close_writer } },
+	{ "roger-keyed", { open_roger, turn_roger_keyed, close_writer } },
 	{ "roger-batch", { open_roger, turn_roger_batch, close_writer } },
 	{ "redis", { open_peer, turn_redis, close_writer } },
 	{ "beanstalkd", { open_peer, turn_beanstalkd, close_writer } },

@@ -127,7 +127,7 @@ static void write_config(const struct rg_config *config, struct rg_buf *out)
 	write_quoted(config->database_file, out);
 	rg_buf_add_text(out, "\n  jsonl_file: ");
 	write_quoted(config->jsonl_file, out);
-	rg_buf_add_char(out, '\n');
+	rg_buf_printf(out, "\nactivity: {own: %s}\n", config->note_own ? "true" : "false");
 	write_groups(config, out);
 }
 

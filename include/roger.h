@@ -97,6 +97,9 @@ struct roger_message {
 	int64_t epoch; /* which life of the counters */
 	struct roger_str idempotent_key;
 	struct roger_str reply_to; /* id of the message this one answers */
+	struct roger_str cycle_id; /* with a key: the cycle of its last attempt */
+	int64_t attempt;	   /* with confirm_by: which one is under way */
+	int64_t confirm_by_ms;	   /* by then the recipient shall have read it */
 	struct roger_str claimed_by;
 	int64_t claimed_until_ms;
 	int64_t archived_at_ms;
@@ -108,6 +111,234 @@ struct roger_message {
 
 struct roger_messages {
 	const struct roger_message *items;
+	size_t count;
+};
+
+enum roger_attempt_outcome { ROGER_DELIVERED, ROGER_TIMEOUT, ROGER_ERROR };
+
+/*
+ * One attempt to send, as a line of send-log/<sender>.jsonl holds it: the
+ * eleven members of the send log schema, then what roger adds.  The last line
+ * for an id is its state.  Never any content.
+ */
+struct roger_attempt {
+	struct roger_str id; /* from sender, target, key, cycle and attempt */
+	struct roger_str sender;
+	struct roger_str target;
+	int64_t timestamp_ms;
+	struct roger_str idempotent_key;
+	int64_t payload_chars;
+	int outcome; /* enum roger_attempt_outcome */
+	int64_t attempt;
+	int64_t max_attempts;
+	struct roger_str cycle_id;
+	struct roger_str dead_letter_task_id;
+	int64_t payload_bytes;
+	struct roger_str payload_sha256;
+	struct roger_str message_id;
+	struct roger_str cause; /* of a timeout or an error: a word, no content */
+	struct roger_str unknown;
+	struct roger_str chain;
+};
+
+struct roger_attempts {
+	const struct roger_attempt *items;
+	size_t count;
+};
+
+enum roger_dead_letter_status { ROGER_UNDELIVERED, ROGER_REDELIVERED, ROGER_STALE };
+
+/* A message given up, as a line of dead-letters.jsonl holds it.  Never any content. */
+struct roger_dead_letter {
+	struct roger_str id;
+	struct roger_str task_id;
+	struct roger_str sender;
+	struct roger_str target;
+	int64_t timestamp_ms;
+	struct roger_str idempotent_key;
+	struct roger_str payload_sha256;
+	int64_t payload_bytes;
+	int64_t attempt_count;
+	int status; /* enum roger_dead_letter_status */
+	struct roger_str cycle_id;
+	struct roger_str message_id;
+	struct roger_str cause;
+	struct roger_str filed_as; /* what the task system called it */
+	struct roger_str note;
+	int64_t updated_at_ms;
+	int64_t delivered_at_ms; /* not stored: when the recipient read it after all */
+	struct roger_str unknown;
+	struct roger_str chain;
+};
+
+struct roger_dead_letters {
+	const struct roger_dead_letter *items;
+	size_t count;
+};
+
+/* A period of the send log, as a line of cycles.jsonl holds it. */
+struct roger_cycle {
+	struct roger_str id;
+	int64_t number; /* 1 for the one nobody opened */
+	int64_t opened_at_ms;
+	struct roger_str opened_by;
+	struct roger_str unknown;
+	struct roger_str chain;
+};
+
+struct roger_cycles {
+	const struct roger_cycle *items;
+	size_t count;
+};
+
+/* What is left of a purged key, as a line of key-digests.jsonl holds it. */
+struct roger_digest {
+	struct roger_str id; /* SHA-256 of sender and key */
+	int outcome;	     /* enum roger_attempt_outcome */
+	int64_t attempts;
+	struct roger_str cycle_id;
+	int64_t timestamp_ms;
+	struct roger_str unknown;
+	struct roger_str chain;
+};
+
+struct roger_digests {
+	const struct roger_digest *items;
+	size_t count;
+};
+
+enum roger_run_status {
+	ROGER_RUN_ACTIVE,
+	ROGER_RUN_SUSPECT,	 /* suspect_delivery_failure */
+	ROGER_RUN_NOT_FORWARDED, /* done_but_not_forwarded */
+	ROGER_RUN_COMPLETED,
+	ROGER_RUN_RECOVERED,
+	ROGER_RUN_BLOCKED,
+};
+
+/*
+ * One dispatched run of a sub-agent, as state/subagent-delivery-watchdog/<runId>.json
+ * holds it: the fourteen members of the watchdog schema, then what roger adds.
+ * Instants are text as they came, RFC 3339 with any offset.  Never any content.
+ */
+struct roger_run {
+	struct roger_str run_id;
+	struct roger_str child_session_key;
+	struct roger_str dispatch_at;
+	struct roger_str expected_by;
+	struct roger_str completion_received_at;
+	bool forwarded_to_main;
+	struct roger_str result_source;
+	int status; /* enum roger_run_status; in a reply judged now, from the evidence */
+	struct roger_str status_updated_at;
+	struct roger_str status_reason;
+	struct roger_str recovery_action;
+	int64_t recovery_attempt_count;
+	struct roger_str last_recovery_at;
+	struct roger_strs notes;
+	struct roger_str owner_agent; /* who is to get the result */
+	struct roger_str issue_id;
+	struct roger_str task_id;
+	struct roger_str child_exit;	    /* how the child ended: "0", "3", "failed" */
+	struct roger_str result_message_id; /* the message that holds the result */
+	struct roger_str forward_evidence;  /* the message whose reading confirmed it */
+	int64_t extension_count;
+	struct roger_str unknown; /* members roger does not know: "a":1,"b":2 */
+};
+
+struct roger_run_list {
+	const struct roger_run *items;
+	size_t count;
+};
+
+enum roger_action {
+	ROGER_FILE_READ,
+	ROGER_FILE_WRITE,
+	ROGER_TOOL_EXEC,
+	ROGER_EXTERNAL_RAG_QUERY,
+	ROGER_PLAN_UPDATE,
+	ROGER_CRITIC_FEEDBACK,
+};
+enum roger_status { ROGER_SUCCESS, ROGER_FAILURE, ROGER_IN_PROGRESS };
+
+/* Who did what, as a line of logs/activity.log.jsonl holds it. */
+struct roger_activity {
+	struct roger_str timestamp; /* RFC 3339, as it came */
+	struct roger_str task_id;
+	int action_type;		 /* enum roger_action */
+	struct roger_str action_details; /* a JSON object as text */
+	struct roger_str action_unknown; /* members of action that roger does not know */
+	int outcome_status;		 /* enum roger_status */
+	struct roger_str outcome_message;
+	struct roger_str outcome_unknown;
+	struct roger_str evidence_citation;
+	struct roger_str unknown;
+	struct roger_str chain;
+	int64_t at_ms; /* the timestamp; not stored */
+};
+
+struct roger_activities {
+	const struct roger_activity *items;
+	size_t count;
+};
+
+/* What can happen; what happens at one instant stands in this order. */
+enum roger_event_kind {
+	ROGER_EVENT_CYCLE,	/* a cycle of the send log was opened */
+	ROGER_EVENT_DISPATCHED, /* a run */
+	ROGER_EVENT_SENT,	/* a message is on disk */
+	ROGER_EVENT_DELIVERED,	/* an attempt */
+	ROGER_EVENT_READ,
+	ROGER_EVENT_LATE, /* an attempt that had timed out was delivered after all */
+	ROGER_EVENT_DUE,  /* the end of a lease, of the time to read, or of a run's time */
+	ROGER_EVENT_TIMEOUT,
+	ROGER_EVENT_REFUSED, /* an attempt that ended in an error */
+	ROGER_EVENT_DEAD_LETTER,
+	ROGER_EVENT_REDELIVERED, /* a dead letter: one more attempt */
+	ROGER_EVENT_STALE,	 /* a dead letter: no longer of use */
+	ROGER_EVENT_RECOVERY,	 /* of a run, attempted */
+	ROGER_EVENT_COMPLETED,	 /* a run */
+	ROGER_EVENT_FORWARDED,	 /* the result of a run is known to have been read */
+	ROGER_EVENT_RUN_NOTE,	 /* what else a run's document notes */
+	ROGER_EVENT_ACTIVITY,
+	ROGER_EVENT_ARCHIVED,
+};
+
+/* One thing that happened, and where that is written.  Never any content. */
+struct roger_event {
+	int64_t at_ms;
+	int kind;		/* enum roger_event_kind */
+	struct roger_str actor; /* who did it */
+	struct roger_str peer;	/* to whom */
+	struct roger_str words; /* one line for people */
+	struct roger_str message_id;
+	struct roger_str run_id;
+	struct roger_str task_id;
+	struct roger_str issue_id;
+	struct roger_str key;
+	struct roger_str dead_letter_id;
+	int64_t seq;
+	int type; /* of a message: enum roger_type + 1 */
+	int64_t bytes;
+	int64_t attempt;
+	struct roger_str file; /* evidence: the file, */
+	int64_t line;	       /* and the line of it; 0: the whole */
+};
+
+struct roger_events {
+	const struct roger_event *items;
+	size_t count;
+};
+
+/* A line that is not what it should be. */
+struct roger_bad_line {
+	int64_t line; /* from 1 */
+	struct roger_str file;
+	struct roger_str what; /* why */
+};
+
+struct roger_bad_lines {
+	const struct roger_bad_line *items;
 	size_t count;
 };
 
@@ -137,7 +368,13 @@ struct roger_init_reply {
 	bool created; /* false: there was one already, left as it was */
 };
 
-/* send: one text to one or several recipients, one number, one commit. */
+/*
+ * send: one text to one or several recipients, one number, one commit.
+ * ROGER_CONFIRM_READ answers once all of them have read it, or with
+ * ROGER_ETIMEOUT: then the same send again is the next attempt of the same
+ * message.
+ */
+enum roger_confirm { ROGER_CONFIRM_STORED, ROGER_CONFIRM_READ };
 struct roger_send_request {
 	struct roger_str from;
 	struct roger_strs to; /* agents, groups, or all */
@@ -147,8 +384,13 @@ struct roger_send_request {
 	int64_t run_counter;	   /* 0: 1 */
 	struct roger_str metadata; /* a JSON object as text */
 	struct roger_str reply_to;
-	struct roger_str key; /* task:verb:cycle; sent at most once per sender */
-	bool dry_run;	      /* check everything, store nothing */
+	struct roger_str key;  /* task:verb:cycle; sent at most once per sender and cycle */
+	struct roger_str task; /* or its parts: with verb makes task:verb:<current cycle> */
+	struct roger_str verb;
+	int confirm;	   /* enum roger_confirm; read needs a key */
+	int64_t within_ms; /* with ROGER_CONFIRM_READ; 0: as configured */
+	bool retry;	   /* the same: try as often as configured */
+	bool dry_run;	   /* check everything, store nothing */
 };
 struct roger_receipt {
 	struct roger_str id;
@@ -166,6 +408,9 @@ struct roger_send_reply {
 	int64_t epoch;
 	int64_t created_at_ms;
 	bool duplicate;		 /* the key was sent before: this is its first result */
+	struct roger_str key;	 /* as given, or as made of its parts */
+	struct roger_str cycle;	 /* with a key */
+	int64_t attempt;	 /* with a key */
 	int64_t archived;	 /* messages moved out to keep the limits */
 	struct roger_strs notes; /* for people: names never seen, and the like */
 };
@@ -316,6 +561,123 @@ struct roger_stats_reply {
 	int64_t newest_at_ms;
 };
 
+/* log: write one entry of the activity log. */
+struct roger_log_request {
+	struct roger_str task;
+	int type;		  /* enum roger_action + 1 */
+	struct roger_str details; /* a JSON object as text; "": {} */
+	int status;		  /* enum roger_status */
+	struct roger_str message;
+	struct roger_str evidence;
+	int64_t at_ms;		/* 0: now */
+	struct roger_str entry; /* in place of all that: an entry as JSON */
+	bool strict;		/* refuse members that roger does not know */
+};
+/* log_import: entries that other tools wrote; those that are there already are left out. */
+struct roger_log_import_request {
+	struct roger_str text; /* a JSON object a line */
+	bool strict;
+	bool dry_run;
+};
+struct roger_log_import_reply {
+	void *memory;
+	int64_t imported;
+	int64_t known; /* were there already */
+	int64_t bad;
+	struct roger_bad_lines lines; /* the first 1,000 of the bad ones */
+};
+/* activity: query the activity log, in the order of its lines. */
+struct roger_activity_request {
+	struct roger_str task;
+	int type;   /* enum roger_action + 1; 0: any */
+	int status; /* enum roger_status + 1; 0: any */
+	int64_t since_ms;
+	int64_t until_ms;
+	struct roger_str evidence; /* with this citation */
+	bool newest;		   /* the last ones first */
+	int64_t after;		   /* go on behind this position */
+	int64_t limit;		   /* 0: 1000 */
+	bool strict;		   /* entries with unknown members are bad lines */
+};
+struct roger_activity_reply {
+	void *memory;
+	struct roger_activities activities;
+	struct roger_bad_lines lines; /* the first 1,000 that are no entries */
+	bool more;
+	int64_t next; /* give this as after to go on */
+};
+
+/* cycle: the period of the send log; new opens the next one. */
+struct roger_cycle_request {
+	bool fresh;
+	struct roger_str id; /* of the new one; "": its number */
+	struct roger_str by;
+};
+struct roger_cycle_reply {
+	void *memory;
+	struct roger_cycle current;
+	struct roger_cycles cycles; /* all, the oldest first */
+};
+
+/* sends: what was attempted, and what came of it. */
+struct roger_sends_request {
+	struct roger_str from;
+	struct roger_str to;
+	struct roger_str task;
+	struct roger_str key;
+	struct roger_str message;
+	struct roger_str cycle;
+	int outcome; /* enum roger_attempt_outcome + 1; 0: any */
+	int64_t since_ms;
+	int64_t until_ms;
+	bool lines;    /* every line, not only the state of each attempt */
+	bool newest;   /* the last ones first */
+	int64_t limit; /* 0: 1000 */
+};
+struct roger_sends_reply {
+	void *memory;
+	struct roger_attempts attempts;
+	struct roger_digests purged; /* of a key that was asked for: what is left of it */
+	bool more;		     /* the limit cut the answer */
+};
+
+/* dead_letters: what was given up; redeliver: one more attempt; stale: it no longer matters. */
+struct roger_dead_letters_request {
+	struct roger_strs ids; /* none: all */
+	struct roger_str from;
+	struct roger_str to;
+	struct roger_str task;
+	struct roger_str cycle;
+	int status; /* enum roger_dead_letter_status + 1; 0: any */
+};
+struct roger_dead_letters_reply {
+	void *memory;
+	struct roger_dead_letters dead_letters;
+	struct roger_str cycle; /* the current one */
+	int64_t in_cycle;	/* dead letters of it */
+	bool alarm;		/* more than configured */
+};
+struct roger_redeliver_request {
+	struct roger_str id;
+	int64_t within_ms; /* 0: as configured */
+	struct roger_str note;
+};
+struct roger_stale_request {
+	struct roger_str id;
+	struct roger_str note;
+};
+
+/* purge: entries of old cycles leave the send logs; dead letters stay. */
+struct roger_purge_request {
+	bool dry_run;
+};
+struct roger_purge_reply {
+	void *memory;
+	int64_t purged;
+	int64_t kept;
+	int64_t digests; /* purged keys that are remembered */
+};
+
 /* rebuild: make the index anew.  verify: read every line, check the chain. */
 struct roger_rebuild_reply {
 	void *memory;
@@ -323,15 +685,30 @@ struct roger_rebuild_reply {
 	int64_t messages;
 	int64_t strays;
 };
+/*
+ * verify: with a seal, does everything that was sealed still stand?  Both are
+ * text, as `roger seal` and .roger/seal.pub hold it.
+ */
+struct roger_verify_request {
+	struct roger_str seal; /* "": the chains alone */
+	struct roger_str key;  /* public key it must be signed with; "": that of the workspace */
+};
 enum roger_finding_kind {
-	ROGER_ALTERED, /* damage: what stands here is not what was written */
-	ROGER_STRAY,   /* a line that is no message, left where it is */
-	ROGER_FOREIGN, /* a line another program wrote in place of ours */
-	ROGER_TORN,    /* the last line is unfinished; the next send fences it */
+	ROGER_ALTERED,	  /* damage: what stands here is not what was written */
+	ROGER_STRAY,	  /* a line that is no entry, left where it is */
+	ROGER_FOREIGN,	  /* a line another program wrote in place of ours */
+	ROGER_TORN,	  /* the last line is unfinished; the next writer fences it */
+	ROGER_UNREADABLE, /* damage: something else stands in place of a file */
+	ROGER_TRUNCATED,  /* damage: less than what was sealed */
+	ROGER_MISSING,	  /* damage: a sealed file is gone */
+	ROGER_CHANGED,	  /* the document of a run that was open when it was sealed */
+	ROGER_PURGED,	  /* a send log that was purged since: the seal says nothing of it */
+	ROGER_OTHER_KEY,  /* damage: signed with another key */
 };
 struct roger_finding {
 	int kind; /* enum roger_finding_kind */
-	int64_t line;
+	struct roger_str file;
+	int64_t line; /* 0: none */
 	int64_t byte; /* where the line starts */
 	struct roger_str what;
 };
@@ -339,14 +716,112 @@ struct roger_findings {
 	const struct roger_finding *items;
 	size_t count;
 };
+struct roger_journal {
+	struct roger_str file;
+	int64_t bytes;
+	int64_t lines;
+	int64_t chained;
+	int64_t damaged;
+	int64_t strays;
+	struct roger_str head; /* the chain behind its last line */
+};
+struct roger_journals {
+	const struct roger_journal *items;
+	size_t count;
+};
 struct roger_verify_reply {
 	void *memory;
-	int64_t lines;
+	int64_t lines;	  /* of messages.jsonl */
 	int64_t messages; /* lines that hold one */
 	int64_t chained;
-	int64_t damaged; /* findings that mean loss: not strays, not foreign lines */
+	int64_t damaged; /* findings that mean loss, in all files */
 	int64_t strays;
+	struct roger_journals journals;
 	struct roger_findings findings; /* the first 1,000 */
+	int64_t sealed_at_ms;		/* with a seal: when it was made, */
+	struct roger_str sealed_by;	/* the public key it is signed with, */
+	int64_t sealed_files;		/* and how many files it speaks of */
+};
+
+/* doctor: every rule over the whole workspace; fix: mend what is derived. */
+struct roger_doctor_request {
+	bool fix;
+};
+enum roger_breach_kind {
+	ROGER_BREACH_CHAIN,
+	ROGER_BREACH_SHAPE, /* a line that is no entry */
+	ROGER_BREACH_MESSAGE,
+	ROGER_BREACH_LIMIT,
+	ROGER_BREACH_INDEX,
+	ROGER_BREACH_STATE,
+	ROGER_BREACH_ARCHIVE,
+	ROGER_BREACH_CONTROL,
+	ROGER_BREACH_SEND_LOG,
+	ROGER_BREACH_DEAD_LETTER,
+	ROGER_BREACH_CYCLE,
+	ROGER_BREACH_RUN,
+	ROGER_BREACH_MODE,
+	ROGER_BREACH_PLACE, /* a file that should not be there, or is something else */
+	ROGER_BREACH_SEAL,
+};
+enum roger_severity {
+	ROGER_DAMAGE,	  /* the truth is broken: nothing can be derived from it */
+	ROGER_REPAIRABLE, /* fix mends it */
+	ROGER_NOTE,	  /* to be known, and no breach */
+};
+struct roger_breach {
+	int kind;     /* enum roger_breach_kind */
+	int severity; /* enum roger_severity */
+	struct roger_str file;
+	int64_t line; /* 0: the whole file */
+	int64_t byte;
+	struct roger_str what;
+	bool fixable;
+	bool fixed;
+};
+struct roger_breaches {
+	const struct roger_breach *items;
+	size_t count;
+};
+struct roger_doctor_reply {
+	void *memory;
+	struct roger_breaches breaches; /* the first 1,000 of each severity */
+	int64_t damage;
+	int64_t repairable; /* of these fixed: */
+	int64_t fixed;	    /* notes that were mended included */
+	int64_t left;	    /* breaches, not notes, that still stand */
+	int64_t notes;
+	int64_t bytes, lines, messages, attempts, runs; /* gone through */
+};
+
+/*
+ * seal: what the journals and run documents hold now, signed.  Keep it where
+ * whoever may write the workspace cannot write.
+ */
+enum roger_sealed { ROGER_SEALED_JOURNAL, ROGER_SEALED_DOCUMENT };
+struct roger_seal_entry {
+	int kind; /* enum roger_sealed */
+	struct roger_str file;
+	int64_t bytes;
+	int64_t lines;		/* of a journal; */
+	struct roger_str chain; /* behind the last */
+	struct roger_str sha256;
+	int64_t every;		 /* of a journal: a mark for so many lines, */
+	struct roger_str marks;	 /* the first 16 digits of the SHA-256 up to there */
+	struct roger_str status; /* of a run */
+};
+struct roger_seal_entries {
+	const struct roger_seal_entry *items;
+	size_t count;
+};
+struct roger_seal_reply {
+	void *memory;
+	int64_t version; /* 1 */
+	int64_t made_at_ms;
+	struct roger_str workspace;
+	struct roger_seal_entries entries;
+	struct roger_str public_key;
+	struct roger_str signature;
 };
 
 /* config show: every setting and where it comes from. */
@@ -363,6 +838,189 @@ struct roger_config_reply {
 	void *memory;
 	struct roger_str workspace;
 	struct roger_settings settings;
+};
+
+/* dispatch, complete, forward, extend, recover: receipts of a sub-agent's run. */
+struct roger_dispatch_request {
+	struct roger_str run_id;
+	struct roger_str agent;	      /* who dispatches, and gets the result unless forward_to */
+	int64_t within_ms;	      /* 0: as configured */
+	struct roger_str expected_by; /* or: an instant, RFC 3339 */
+	struct roger_str child;	      /* its session key; "": the run's id */
+	struct roger_str forward_to;  /* an agent */
+	struct roger_str issue;
+	struct roger_str task;
+};
+struct roger_complete_request {
+	struct roger_str run_id;
+	struct roger_str source;  /* "": completion_event */
+	struct roger_str result;  /* delivered to the owner as a message, and stored nowhere else */
+	struct roger_str message; /* or: id of the message that delivered it already */
+	struct roger_str child_exit; /* exit status; other than 0 and without a result: it failed */
+	bool failed;		     /* it ended without a result */
+};
+struct roger_forward_request {
+	struct roger_str run_id;
+	struct roger_str evidence; /* id of a message; "": that of the result */
+};
+struct roger_extend_request {
+	struct roger_str run_id;
+	int64_t by_ms;
+	struct roger_str why;
+};
+struct roger_recover_request {
+	struct roger_str run_id;
+	struct roger_str source; /* what to call a result that is found; "": by how it was */
+};
+struct roger_runs_request {
+	struct roger_str run_id; /* "": all */
+	int status;		 /* enum roger_run_status + 1; 0: any */
+	struct roger_str issue;
+};
+/* A document that is not valid, or that says another status than its evidence. */
+struct roger_run_trouble {
+	struct roger_str file;
+	struct roger_str run_id;
+	bool invalid;
+	struct roger_str what;
+};
+struct roger_run_troubles {
+	const struct roger_run_trouble *items;
+	size_t count;
+};
+struct roger_runs_reply {
+	void *memory;
+	struct roger_run_list runs;
+	bool changed; /* something was written; false: it said so already */
+	struct roger_run_troubles troubles;
+	struct roger_strs notes; /* for people */
+};
+
+/* sweep: judge all runs, confirm what was read, make the recoveries that are due. */
+struct roger_sweep_request {
+	bool dry_run;
+};
+struct roger_run_change {
+	struct roger_str run_id;
+	int before; /* enum roger_run_status */
+	int after;
+	struct roger_str reason;
+};
+struct roger_run_changes {
+	const struct roger_run_change *items;
+	size_t count;
+};
+struct roger_sweep_reply {
+	void *memory;
+	struct roger_run_changes changes;
+	int64_t runs;
+	int64_t forwarded;  /* confirmed now */
+	int64_t recoveries; /* attempts made now */
+	int64_t escalations;
+	int64_t active, suspect, not_forwarded, completed, recovered, blocked; /* afterwards */
+	struct roger_run_troubles troubles;
+};
+
+/* timeline: what is known of an issue, a task, a run or an agent, from all logs at once. */
+enum roger_subject {
+	ROGER_SUBJECT_ISSUE,
+	ROGER_SUBJECT_TASK,
+	ROGER_SUBJECT_RUN,
+	ROGER_SUBJECT_AGENT,
+};
+struct roger_timeline_request {
+	struct roger_str what; /* one of those below, whichever it is */
+	struct roger_str issue;
+	struct roger_str task;
+	struct roger_str run_id;
+	struct roger_str agent;
+	int64_t since_ms;
+	int64_t until_ms;
+	int64_t limit; /* 0: 1000 */
+	bool own;      /* roger's notes of what another event tells already, too */
+};
+struct roger_timeline_reply {
+	void *memory;
+	struct roger_events events; /* in their order; the last ones where the limit cuts */
+	struct roger_str what;
+	int subject;		  /* enum roger_subject */
+	struct roger_strs agents; /* as they come up */
+	bool more;		  /* there were earlier ones */
+	struct roger_strs notes;  /* for people */
+};
+
+/* report: figures over a time, or over cycles. */
+struct roger_report_request {
+	int64_t since_ms;
+	int64_t until_ms;
+	struct roger_str cycle; /* its id, or FROM..TO */
+};
+struct roger_figure {
+	struct roger_str name;
+	int64_t count;
+};
+struct roger_figures {
+	const struct roger_figure *items;
+	size_t count;
+};
+struct roger_agent_figures {
+	struct roger_str name;
+	int64_t sent;
+	int64_t received;
+	int64_t read;	  /* of those received */
+	int64_t timeouts; /* of what it sent */
+};
+struct roger_agent_figures_list {
+	const struct roger_agent_figures *items;
+	size_t count;
+};
+struct roger_report_reply {
+	void *memory;
+	int64_t since_ms; /* what it is about; 0: from the start */
+	int64_t until_ms; /* 0: to the end */
+	struct roger_strs cycles;
+	int64_t messages, read, unread;
+	int64_t latency_p50_ms, latency_p95_ms, latency_max_ms; /* from stored to read */
+	int64_t attempts, delivered, timeouts, errors;
+	int64_t delivery_permille; /* of the attempts that are decided */
+	int64_t late;		   /* delivered after a timeout of the same attempt */
+	int64_t retries;
+	int64_t duplicates; /* prevented */
+	int64_t conflicts;
+	int64_t breakers; /* open now */
+	int64_t dead_letters, undelivered, redelivered, stale;
+	struct roger_figures dead_by_cause, dead_by_target;
+	bool alarm; /* a cycle with more dead letters than configured */
+	int64_t runs, active, suspect, not_forwarded, completed, recovered, blocked;
+	int64_t late_runs, lost_runs, recoveries;
+	struct roger_agent_figures_list agents;
+};
+
+/* status: what needs attention now, and what to type next. */
+enum roger_urgency { ROGER_URGENT, ROGER_SOON, ROGER_NOTICE };
+struct roger_concern {
+	int urgency;		  /* enum roger_urgency */
+	struct roger_str kind;	  /* a word for programs */
+	struct roger_str subject; /* an agent, a run, an id; or "" */
+	int64_t count;
+	int64_t since_ms; /* how long already */
+	struct roger_str words;
+	struct roger_str next; /* a command */
+};
+struct roger_concerns {
+	const struct roger_concern *items;
+	size_t count;
+};
+struct roger_status_reply {
+	void *memory;
+	struct roger_concerns concerns; /* the most urgent first */
+	bool quiet;			/* there are none */
+	int64_t unread;
+	int64_t agents;
+	int64_t active_runs;
+	struct roger_str cycle;
+	int64_t epoch;
+	struct roger_str workspace;
 };
 
 /* --------------------------------------------------------------- verbs -- */
@@ -385,7 +1043,7 @@ ROGER_API struct roger *roger_close(struct roger *roger);
 ROGER_API const char *roger_notice(const struct roger *roger);
 
 /*
- * Told of long work (rebuild, verify): how much of total is done.  Return
+ * Told of long work (rebuild, verify, doctor): how much of total is done.  Return
  * false to stop it; it then ends with ROGER_EREFUSED and changes nothing.
  */
 typedef bool roger_progress(void *context, const char *what, int64_t done, int64_t total);
@@ -413,10 +1071,31 @@ ROGER_VERB(session, roger_session_request, roger_session_reply);
 ROGER_VERB(archive, roger_archive_request, roger_archive_reply);
 ROGER_VERB(cleanup, roger_cleanup_request, roger_archive_reply);
 ROGER_VERB(delete, roger_archive_request, roger_archive_reply);
+ROGER_VERB(cycle, roger_cycle_request, roger_cycle_reply);
+ROGER_VERB(sends, roger_sends_request, roger_sends_reply);
+ROGER_VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply);
+ROGER_VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply);
+ROGER_VERB(stale, roger_stale_request, roger_dead_letters_reply);
+ROGER_VERB(purge, roger_purge_request, roger_purge_reply);
+ROGER_VERB(log, roger_log_request, roger_activity_reply);
+ROGER_VERB(log_import, roger_log_import_request, roger_log_import_reply);
+ROGER_VERB(activity, roger_activity_request, roger_activity_reply);
 ROGER_VERB(stats, roger_empty_request, roger_stats_reply);
 ROGER_VERB(rebuild, roger_empty_request, roger_rebuild_reply);
-ROGER_VERB(verify, roger_empty_request, roger_verify_reply);
+ROGER_VERB(verify, roger_verify_request, roger_verify_reply);
+ROGER_VERB(doctor, roger_doctor_request, roger_doctor_reply);
+ROGER_VERB(seal, roger_empty_request, roger_seal_reply);
 ROGER_VERB(config, roger_empty_request, roger_config_reply);
+ROGER_VERB(dispatch, roger_dispatch_request, roger_runs_reply);
+ROGER_VERB(complete, roger_complete_request, roger_runs_reply);
+ROGER_VERB(forward, roger_forward_request, roger_runs_reply);
+ROGER_VERB(extend, roger_extend_request, roger_runs_reply);
+ROGER_VERB(recover, roger_recover_request, roger_runs_reply);
+ROGER_VERB(runs, roger_runs_request, roger_runs_reply);
+ROGER_VERB(sweep, roger_sweep_request, roger_sweep_reply);
+ROGER_VERB(timeline, roger_timeline_request, roger_timeline_reply);
+ROGER_VERB(report, roger_report_request, roger_report_reply);
+ROGER_VERB(status, roger_empty_request, roger_status_reply);
 
 /* Make a workspace; needs no handle. */
 ROGER_API int roger_init(const struct roger_init_request *request,
@@ -435,6 +1114,7 @@ enum roger_kind {
 	ROGER_BOOL,    /* bool */
 	ROGER_ENUM,    /* int, an index into names */
 	ROGER_TIME,    /* int64_t, ms since 1970 */
+	ROGER_INSTANT, /* int64_t, ms since 1970; outside RFC 3339 in UTC */
 	ROGER_SPAN,    /* int64_t, ms */
 	ROGER_OBJECT,  /* struct roger_str holding a JSON object */
 	ROGER_MEMBERS, /* struct roger_str holding members roger does not know */
@@ -470,6 +1150,7 @@ struct roger_record {
 enum roger_op_flag {
 	ROGER_WRITES = 1 << 0,	     /* changes what is stored */
 	ROGER_NO_WORKSPACE = 1 << 1, /* works without one */
+	ROGER_UNNOTED = 1 << 2,	     /* leaves no note of itself in the activity log */
 };
 
 struct roger_op {
@@ -487,6 +1168,9 @@ ROGER_API const struct roger_op *const *roger_ops(void);
 
 /* The message record, for those who print or read one. */
 ROGER_API const struct roger_record *roger_message_record(void);
+
+/* The same for an entry of the activity log. */
+ROGER_API const struct roger_record *roger_activity_record(void);
 
 /* Run a verb by its description; roger may be NULL for ROGER_NO_WORKSPACE. */
 ROGER_API int roger_call(struct roger *roger, const struct roger_op *op, const void *request,

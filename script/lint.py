@@ -27,7 +27,7 @@ HEADER_OWNERS = {
     "sqlite3.h": r"src/store/index\w*\.[ch]",
     "yyjson.h": r"src/data/json\.c",
     "yaml.h": r"src/data/yaml\.c",
-    "sodium.h": r"src/base/id\.c",
+    "sodium.h": r"src/base/(id|sign)\.c",
     "libpq-fe.h": r"src/engine/postgres/.*",
 }
 
@@ -38,8 +38,8 @@ CALL_OWNERS = [
         "open|openat|open64|creat|fopen|fdopen|freopen|pwrite|pwritev|rename|renameat|renameat2|unlink|unlinkat"
         "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
         "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
-        # The command line reads --file, and nothing else.
-        r"src/store/file\.c|src/cli/send\.c",
+        # The command line reads files that a person names, and nothing else.
+        r"src/store/file\.c|src/cli/input\.c",
     ),
     # What a front end writes to is standard output.
     ("bytes are written in store/file.c", "write|writev", r"src/store/file\.c|src/cli/.*"),
@@ -48,8 +48,14 @@ CALL_OWNERS = [
     (
         "printing and ending is for the front ends",
         "printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|fputc|putc|perror|exit|_exit|_Exit|abort|syslog",
-        # rg_assert is the end of everything.
-        r"src/cli/.*|src/base/err\.c",
+        # rg_assert is the end of everything; a child that cannot become a program ends, too.
+        r"src/cli/.*|src/base/err\.c|src/store/program\.c",
+    ),
+    (
+        "programs are run in store/program.c",
+        r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
+        "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
+        r"src/store/program\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]

@@ -3,6 +3,7 @@
 
 #include "engine/local/local.h"
 #include "ops/op.h"
+#include "systems/activity.h"
 #include "systems/message.h"
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
@@ -47,7 +48,9 @@ void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)
 
 const char *roger_notice(const struct roger *roger)
 {
-	return roger ? rg_engine_trouble(roger->engine) : "";
+	const char *trouble = roger ? rg_engine_trouble(roger->engine) : "";
+
+	return *trouble || !roger ? trouble : roger->untold;
 }
 
 int roger_call(struct roger *roger, const struct roger_op *op, const void *request, void *ret_reply,
@@ -67,6 +70,11 @@ const struct roger_op *const *roger_ops(void)
 const struct roger_record *roger_message_record(void)
 {
 	return &rg_message_record;
+}
+
+const struct roger_record *roger_activity_record(void)
+{
+	return &rg_activity_record;
 }
 
 void roger_reply_free(void *reply)
@@ -112,7 +120,28 @@ VERB(session, roger_session_request, roger_session_reply)
 VERB(archive, roger_archive_request, roger_archive_reply)
 VERB(cleanup, roger_cleanup_request, roger_archive_reply)
 VERB(delete, roger_archive_request, roger_archive_reply)
+VERB(cycle, roger_cycle_request, roger_cycle_reply)
+VERB(sends, roger_sends_request, roger_sends_reply)
+VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)
+VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply)
+VERB(stale, roger_stale_request, roger_dead_letters_reply)
+VERB(purge, roger_purge_request, roger_purge_reply)
+VERB(log, roger_log_request, roger_activity_reply)
+VERB(log_import, roger_log_import_request, roger_log_import_reply)
+VERB(activity, roger_activity_request, roger_activity_reply)
 VERB(stats, roger_empty_request, roger_stats_reply)
 VERB(rebuild, roger_empty_request, roger_rebuild_reply)
-VERB(verify, roger_empty_request, roger_verify_reply)
+VERB(verify, roger_verify_request, roger_verify_reply)
+VERB(doctor, roger_doctor_request, roger_doctor_reply)
+VERB(seal, roger_empty_request, roger_seal_reply)
 VERB(config, roger_empty_request, roger_config_reply)
+VERB(dispatch, roger_dispatch_request, roger_runs_reply)
+VERB(complete, roger_complete_request, roger_runs_reply)
+VERB(forward, roger_forward_request, roger_runs_reply)
+VERB(extend, roger_extend_request, roger_runs_reply)
+VERB(recover, roger_recover_request, roger_runs_reply)
+VERB(runs, roger_runs_request, roger_runs_reply)
+VERB(sweep, roger_sweep_request, roger_sweep_reply)
+VERB(timeline, roger_timeline_request, roger_timeline_reply)
+VERB(report, roger_report_request, roger_report_reply)
+VERB(status, roger_empty_request, roger_status_reply)

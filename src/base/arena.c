@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+/* A block is larger than the one before, up to the large ones. */
+enum { FIRST_BYTES = 1000, LARGE_BYTES = 1 << 20 };
+
 struct block {
 	struct block *next;
 	size_t used;
@@ -18,25 +21,44 @@ struct rg_arena *rg_arena_new(void)
 	return calloc(1, sizeof(struct rg_arena));
 }
 
-struct rg_arena *rg_arena_free(struct rg_arena *arena)
+static void free_blocks(struct block *block)
 {
-	struct block *block, *next;
+	struct block *next;
 
-	if (!arena)
-		return NULL;
-	for (block = arena->blocks; block; block = next) {
+	for (; block; block = next) {
 		next = block->next;
 		free(block);
 	}
+}
+
+struct rg_arena *rg_arena_free(struct rg_arena *arena)
+{
+	if (!arena)
+		return NULL;
+	free_blocks(arena->blocks);
 	free(arena);
 	return NULL;
 }
 
+void rg_arena_reset(struct rg_arena *arena)
+{
+	struct block *block = arena->blocks;
+
+	if (!block)
+		return;
+	/* The newest is the largest, or large. */
+	free_blocks(block->next);
+	block->next = NULL;
+	block->used = 0;
+}
+
 static struct block *add_block(struct rg_arena *arena, size_t size)
 {
-	size_t least = arena->blocks ? 16384 : 1024;
+	size_t least = FIRST_BYTES;
 	struct block *block;
 
+	if (arena->blocks)
+		least = arena->blocks->size < LARGE_BYTES ? arena->blocks->size * 4 : LARGE_BYTES;
 	if (size < least)
 		size = least;
 	if (size > SIZE_MAX - sizeof *block)
@@ -51,7 +73,7 @@ static struct block *add_block(struct rg_arena *arena, size_t size)
 	return block;
 }
 
-void *rg_arena_get(struct rg_arena *arena, size_t size)
+void *rg_arena_room(struct rg_arena *arena, size_t size)
 {
 	struct block *block = arena->blocks;
 	void *piece;
@@ -66,7 +88,14 @@ void *rg_arena_get(struct rg_arena *arena, size_t size)
 
 	piece = block->data + block->used;
 	block->used += size;
-	return memset(piece, 0, size);
+	return piece;
+}
+
+void *rg_arena_get(struct rg_arena *arena, size_t size)
+{
+	void *piece = rg_arena_room(arena, size);
+
+	return piece ? memset(piece, 0, size) : NULL;
 }
 
 bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)

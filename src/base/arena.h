@@ -14,8 +14,17 @@ struct rg_arena;
 struct rg_arena *rg_arena_new(void);
 struct rg_arena *rg_arena_free(struct rg_arena *arena);
 
+/*
+ * Forget all pieces.  A large block stays for the next ones: who fills an arena
+ * again and again need not ask the system for memory each time.
+ */
+void rg_arena_reset(struct rg_arena *arena);
+
 /* Zeroed memory, aligned for anything; NULL: out of memory. */
 void *rg_arena_get(struct rg_arena *arena, size_t size);
+
+/* The same, with anything in it. */
+void *rg_arena_room(struct rg_arena *arena, size_t size);
 
 /* A copy with a NUL behind it, in *ret; false: out of memory. */
 RG_CHECKED bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret);

@@ -69,6 +69,22 @@ void rg_clock_print_utc(int64_t ms, char *to)
 		 (unsigned)tm.tm_sec % 100, (unsigned)(ms % 1000));
 }
 
+void rg_clock_print_span(int64_t ms, char *to)
+{
+	long long seconds = ms / 1000, minutes = seconds / 60, hours = minutes / 60;
+
+	if (ms < 1000)
+		snprintf(to, 32, "%lldms", (long long)ms);
+	else if (minutes == 0)
+		snprintf(to, 32, "%lld.%llds", seconds, (long long)ms % 1000 / 100);
+	else if (hours == 0)
+		snprintf(to, 32, "%lldm %llds", minutes, seconds % 60);
+	else if (hours < 48)
+		snprintf(to, 32, "%lldh %lldm", hours, minutes % 60);
+	else
+		snprintf(to, 32, "%lldd %lldh", hours / 24, hours % 24);
+}
+
 /* Exactly count digits at *at. */
 static bool digits(struct roger_str text, size_t *at, size_t count, int64_t *ret)
 {
@@ -157,6 +173,20 @@ static bool read_instant(struct roger_str text, int64_t *ret_ms)
 		(days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset) *
 			1000 +
 		ms;
+	return true;
+}
+
+bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms)
+{
+	enum { T = 10, SECONDS = 16 };
+	int64_t ms;
+
+	/* What else read_instant() takes: no time, a blank for the T, no seconds. */
+	if (text.length < sizeof "2026-02-16T05:25:00Z" - 1 ||
+	    (text.data[T] != 'T' && text.data[T] != 't') || text.data[SECONDS] != ':' ||
+	    !read_instant(text, &ms) || ms < 0 || ms > RG_TIME_MS_MAX)
+		return false;
+	*ret_ms = ms;
 	return true;
 }
 

@@ -29,6 +29,12 @@ void rg_clock_print_utc(int64_t ms, char *to);
  */
 bool rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms);
 
+/* RFC 3339 and nothing else: date, time with seconds, offset; from 1970 to 9999. */
+bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms);
+
+/* A span for people at to, which has room for 32: "250ms", "4.2s", "3m 5s", "2h 10m", "3d 4h". */
+void rg_clock_print_span(int64_t ms, char *to);
+
 /* A span: "250ms", "10s", "5m", "2h", "3d"; a bare number counts seconds. */
 bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms);
 

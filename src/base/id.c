@@ -45,6 +45,23 @@ int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret
 	return ROGER_OK;
 }
 
+int rg_random(void *to, size_t length, struct roger_err *err)
+{
+	unsigned char *at = to;
+	ssize_t got;
+
+	while (length > 0) {
+		got = getrandom(at, length, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return rg_fail(err, ROGER_EIO, errno, "draw random bytes");
+		at += got;
+		length -= (size_t)got;
+	}
+	return ROGER_OK;
+}
+
 uint64_t rg_hash(uint64_t key, const void *data, size_t length)
 {
 	unsigned char key_bytes[crypto_shorthash_KEYBYTES] = { 0 }, hash[crypto_shorthash_BYTES];
@@ -57,4 +74,12 @@ uint64_t rg_hash(uint64_t key, const void *data, size_t length)
 	for (i = 8; i > 0; i--)
 		value = value << 8 | hash[i - 1];
 	return value;
+}
+
+void rg_sha256_hex(struct roger_str text, char to[65])
+{
+	unsigned char hash[crypto_hash_sha256_BYTES];
+
+	crypto_hash_sha256(hash, (const unsigned char *)text.data, text.length);
+	sodium_bin2hex(to, 65, hash, sizeof hash);
 }

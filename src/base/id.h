@@ -19,6 +19,12 @@ struct rg_id_source {
 RG_CHECKED int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
 			 struct roger_err *err);
 
+/* Bytes that nobody can guess, for a key. */
+RG_CHECKED int rg_random(void *to, size_t length, struct roger_err *err);
+
+/* SHA-256 of the text in 64 hexadecimal digits, and a NUL. */
+void rg_sha256_hex(struct roger_str text, char to[65]);
+
 /* SipHash-2-4 of the bytes under a key made of one number: quick, 64 bits, no secret. */
 uint64_t rg_hash(uint64_t key, const void *data, size_t length);
 

@@ -44,6 +44,9 @@
 /* Messages of one answer. */
 #define RG_PAGE_MAX 1000
 
+/* Events of one timeline. */
+#define RG_EVENTS_MAX 100000
+
 /* design.md: waiting for a lock is bounded, then exit 75. */
 #define RG_LOCK_WAIT_MS 10000
 
@@ -53,6 +56,36 @@
 /* spec.md section 2: leases. */
 #define RG_LEASE_MS (5 * 60 * 1000)
 #define RG_LEASE_MS_MAX (INT64_C(7) * 24 * 3600 * 1000)
+
+/* spec.md section 5: defaults of the watchdog, and what a person may set at most. */
+#define RG_RECOVERIES_MAX 3
+#define RG_EXTENSIONS_MAX 3
+#define RG_RUN_WITHIN_MS_MAX (INT64_C(30) * 24 * 3600 * 1000)
+#define RG_EXTENSION_MS_MAX (INT64_C(24) * 3600 * 1000)
+
+/* The document of a run. */
+#define RG_RUN_BYTES_MAX (1 << 20)
+
+/* What is kept of what a configured command prints. */
+#define RG_COMMAND_OUTPUT_BYTES_MAX (64 << 10)
+
+/* seed 000: attempts, cycles kept; facts: the breaker, the alarm. */
+#define RG_ATTEMPTS_MAX 3
+#define RG_CYCLES_KEPT 3
+#define RG_DIGESTS_KEPT 30
+#define RG_BREAKER_FAILURES 5
+#define RG_DEAD_LETTER_ALARM 5
+
+/* spec.md section 6: an entry of the activity log that roger writes, and its details as JSON text.
+ */
+#define RG_ACTIVITY_BYTES_MAX (1 << 20)
+#define RG_DETAILS_CHARS_MAX 65536
+
+/* A file of other tools' entries, taken in at once. */
+#define RG_IMPORT_BYTES_MAX (512 << 20)
+
+/* Ids that a verb's note of itself names. */
+#define RG_NOTED_IDS_MAX 16
 
 /* A configuration file. */
 #define RG_CONFIG_BYTES_MAX (256 << 10)

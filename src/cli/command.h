@@ -38,6 +38,7 @@ struct cli_run {
 
 struct cli_command {
 	const char *name;
+	const char *under; /* may stand behind this one: "dead redeliver"; may be NULL */
 	const struct roger_op *(*op)(void); /* the verb; NULL: none, then run is there */
 	const struct cli_option *options;   /* ends with a nameless one; may be NULL */
 	const char *words;   /* a word that may follow: "new" sets the field of that name */

@@ -56,12 +56,12 @@ static void print_field(FILE *to, const struct roger_field *field)
 		cli_option_name(field, option);
 		snprintf(text, sizeof text, "--%s%s%s", option,
 			 field->kind == ROGER_BOOL ? "" : " ",
-			 field->kind == ROGER_BOOL     ? ""
-			 : field->kind == ROGER_INT    ? "N"
-			 : field->kind == ROGER_SPAN   ? "SPAN"
-			 : field->kind == ROGER_TIME   ? "TIME"
-			 : field->kind == ROGER_OBJECT ? "JSON"
-						       : "TEXT");
+			 field->kind == ROGER_BOOL				     ? ""
+			 : field->kind == ROGER_INT				     ? "N"
+			 : field->kind == ROGER_SPAN				     ? "SPAN"
+			 : field->kind == ROGER_TIME || field->kind == ROGER_INSTANT ? "TIME"
+			 : field->kind == ROGER_OBJECT				     ? "JSON"
+										     : "TEXT");
 	}
 	fprintf(to, "  %-24s %s\n", text, field->help);
 }

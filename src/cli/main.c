@@ -113,36 +113,10 @@ static const struct roger_field error_fields[] = {
 static const struct roger_record error_record = { "error", sizeof(struct error_object),
 						  error_fields };
 
-static const char *code_name(int status)
-{
-	switch (status) {
-	case CLI_USAGE:
-		return "usage";
-	case CLI_DATA:
-		return "data";
-	case CLI_NO_SUCH:
-		return "no_such";
-	case CLI_ENGINE:
-		return "engine";
-	case CLI_CANT_CREATE:
-		return "cannot_create";
-	case CLI_IO:
-		return "io";
-	case CLI_RETRY:
-		return "retry";
-	case CLI_REFUSED:
-		return "refused";
-	case CLI_CONFIG:
-		return "config";
-	default:
-		return "bug";
-	}
-}
-
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
 {
 	int status = cli_exit_of(code);
-	const struct error_object object = { status, rg_str(code_name(status)),
+	const struct error_object object = { status, rg_str(rg_code_name(code)),
 					     rg_str(err->message), rg_str(err->member),
 					     status == CLI_RETRY };
 	struct rg_buf line;
@@ -345,6 +319,14 @@ static int no_command(int argc, char **argv)
 	return CLI_USAGE;
 }
 
+/* "dead redeliver" is redeliver. */
+static const struct cli_command *find_under(const struct cli_command *command, const char *word)
+{
+	const struct cli_command *second = cli_find_command(rg_str(word));
+
+	return second && second->under && strcmp(second->under, command->name) == 0 ? second : NULL;
+}
+
 int main(int argc, char **argv)
 {
 	int word = find_word(argc, argv), status;
@@ -364,6 +346,11 @@ int main(int argc, char **argv)
 	run.command = cli_find_command(rg_str(argv[word]));
 	if (!run.command)
 		return no_such_command(&run, argv[word]);
+	if (word + 1 < argc && find_under(run.command, argv[word + 1])) {
+		run.command = find_under(run.command, argv[word + 1]);
+		memmove(argv + word, argv + word + 1, (size_t)(argc - word) * sizeof *argv);
+		argc--;
+	}
 	run.arena = rg_arena_new();
 	if (!run.arena) {
 		fputs("roger: out of memory\n", stderr);

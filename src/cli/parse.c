@@ -285,7 +285,33 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* A word such as "new" in `roger session new` sets the field of its name; "show" is the default. */
+/* Is it one of "new|show"? */
+static bool is_verb_word(const char *words, struct roger_str word)
+{
+	const char *end;
+
+	for (; *words; words = *end ? end + 1 : end) {
+		end = strchrnul(words, '|');
+		if (rg_str_equal(word, (struct roger_str){ words, (size_t)(end - words) }))
+			return true;
+	}
+	return false;
+}
+
+static bool has_places(const struct parser *parser)
+{
+	const struct roger_field *field = cli_op(parser->run->command)->request->fields;
+
+	for (; field->name; field++)
+		if (field->flags & ROGER_PLACE)
+			return true;
+	return false;
+}
+
+/*
+ * A word such as "new" in `roger session new` sets the field of its name; one
+ * without a field, such as "show", is what happens anyway.
+ */
 static int take_verb_word(struct parser *parser, struct roger_err *err)
 {
 	const char *words = parser->run->command->words;
@@ -295,12 +321,14 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	if (!words || parser->places.count == 0)
 		return ROGER_OK;
 	word = parser->places.items[0];
+	if (!is_verb_word(words, word) && has_places(parser))
+		return ROGER_OK;
 	parser->places.items++;
 	parser->places.count--;
-	if (rg_str_is(word, "show"))
+	field = find_field(parser, word);
+	if (!field && is_verb_word(words, word))
 		return ROGER_OK;
-	field = strstr(words, word.data) ? find_field(parser, word) : NULL;
-	if (!field)
+	if (!field || !is_verb_word(words, word))
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'",
 			       parser->run->command->name, words,
 			       word.length < 64 ? (int)word.length : 64, word.data);

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "cli/command.h"
+#include "cli/input.h"
 #include "cli/term.h"
 #include "data/record.h"
 
@@ -25,49 +26,20 @@ static struct roger_send_request *request_of(const struct cli_run *run)
 
 /* ------------------------------------------------------------- the text -- */
 
-static int read_stream(FILE *stream, const char *name, struct rg_arena *arena,
-		       struct roger_str *ret, struct roger_err *err)
+/* path NULL: standard input. */
+static int read_text(struct cli_run *run, const char *path, struct roger_err *err)
 {
 	struct rg_buf text;
-	size_t got = 1;
-	char *room;
-	int r = ROGER_OK;
-
-	rg_buf_init(&text, RG_LINE_BYTES_MAX + 65536);
-	while (got > 0 && r == ROGER_OK) {
-		room = rg_buf_room(&text, 65536);
-		if (!room || text.length > RG_LINE_BYTES_MAX) {
-			r = rg_fail_member(err, ROGER_EDATA, "content",
-					   "content: '%s' holds more than %d bytes", name,
-					   RG_LINE_BYTES_MAX);
-			break;
-		}
-		got = fread(room, 1, 65536, stream);
-		text.length += got;
-		if (got == 0 && ferror(stream))
-			r = rg_fail(err, ROGER_EIO, errno, "read '%s'", name);
-	}
-	/* The newline that ends a file is no part of what it says. */
-	if (text.length && text.data[text.length - 1] == '\n')
-		text.length--;
-	if (r == ROGER_OK && !rg_arena_copy(arena, rg_buf_str(&text), ret))
-		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
-	return r;
-}
-
-static int read_file(struct cli_run *run, const char *path, struct roger_err *err)
-{
-	FILE *stream = fopen(path, "rbe");
 	int r;
 
-	if (!stream)
-		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno, "open '%s'",
-			       path);
-	r = read_stream(stream, path, run->arena, &request_of(run)->content, err);
-	fclose(stream);
-	if (r == ROGER_OK && request_of(run)->content.length == 0)
-		return rg_fail_member(err, ROGER_EDATA, "content", "content: '%s' is empty", path);
+	rg_buf_init(&text, SIZE_MAX);
+	r = cli_read_input(path, "content", RG_LINE_BYTES_MAX, &text, err);
+	if (r == ROGER_OK && path && text.length == 0)
+		r = rg_fail_member(err, ROGER_EDATA, "content", "content: '%s' is empty", path);
+	if (r == ROGER_OK &&
+	    !rg_arena_copy(run->arena, rg_buf_str(&text), &request_of(run)->content))
+		r = rg_fail_memory(err);
+	rg_buf_deinit(&text);
 	return r;
 }
 
@@ -78,7 +50,7 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 	/* Before the words are placed: with the text given, all of them are recipients. */
 	if (cli_given(run, "batch"))
 		request_of(run)->content = RG_STR("-");
-	return cli_given(run, "file") ? read_file(run, cli_value(run, "file").data, err) : ROGER_OK;
+	return cli_given(run, "file") ? read_text(run, cli_value(run, "file").data, err) : ROGER_OK;
 }
 
 /* ------------------------------------------------------------ one send -- */
@@ -115,8 +87,7 @@ static int send_one(struct cli_run *run, struct roger_err *err)
 	int r;
 
 	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file")) {
-		r = read_stream(stdin, "standard input", run->arena, &request_of(run)->content,
-				err);
+		r = read_text(run, NULL, err);
 		if (r < 0)
 			return r;
 	}
@@ -143,7 +114,6 @@ struct batch {
 	struct roger_record record; /* of a line: what the command line gives is not required */
 	struct roger_field fields[FIELDS_MAX];
 	struct rg_arena *arena; /* of the group */
-	struct rg_json *documents[GROUP];
 	struct roger_send_request items[GROUP];
 	int64_t lines[GROUP]; /* where each item stood */
 	size_t count;
@@ -159,9 +129,8 @@ struct batch {
 
 static void clear_group(struct batch *batch)
 {
-	while (batch->count)
-		rg_json_free(batch->documents[--batch->count]);
-	batch->arena = rg_arena_free(batch->arena);
+	batch->count = 0;
+	rg_arena_reset(batch->arena);
 }
 
 /* Name the line; say what of the batch is done. */
@@ -237,17 +206,14 @@ static void add_defaults(const struct cli_run *run, struct roger_send_request *i
 static int add_line(struct batch *batch, struct roger_str line, struct roger_err *err)
 {
 	struct roger_send_request *item = &batch->items[batch->count];
-	struct rg_json *json;
+	const struct rg_json *json = NULL;
 	int r;
 
-	if (!batch->arena && !(batch->arena = rg_arena_new()))
-		return rg_fail_memory(err);
 	*item = (struct roger_send_request){ .type = request_of(batch->run)->type };
-	r = rg_json_read(line, &json, err);
+	r = rg_json_read_within(line, batch->arena, &json, err);
 	if (r < 0)
 		return r;
-	batch->lines[batch->count] = batch->line;
-	batch->documents[batch->count++] = json;
+	batch->lines[batch->count++] = batch->line;
 	r = rg_record_decode(&batch->record, rg_json_root(json), item, batch->arena, err);
 	if (r == ROGER_OK)
 		add_defaults(batch->run, item);
@@ -392,8 +358,9 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 		batch->total_bytes = lseek(STDIN_FILENO, 0, SEEK_END);
 		lseek(STDIN_FILENO, 0, SEEK_SET);
 	}
-	r = send_lines(batch, err);
-	clear_group(batch);
+	batch->arena = rg_arena_new();
+	r = batch->arena ? send_lines(batch, err) : rg_fail_memory(err);
+	rg_arena_free(batch->arena);
 	rg_buf_deinit(&batch->input);
 	cli_progress_end();
 	summary = (struct batch_summary){ batch->sent, batch->stored, batch->repeated };

@@ -1,4 +1,4 @@
-/* init, agents, session, stats, config, archive, cleanup, delete, rebuild, verify: small tables. */
+/* init, agents, session, stats, config, archive, cleanup, delete, rebuild: small tables. */
 #include "cli/command.h"
 #include "cli/term.h"
 
@@ -214,7 +214,7 @@ const struct cli_command cli_delete = { .name = "delete",
 					.op = op_delete,
 					.print = print_archived };
 
-/* ------------------------------------------------------ rebuild, verify -- */
+/* -------------------------------------------------------------- rebuild -- */
 
 static void print_rebuild(const struct cli_run *run, const void *reply_)
 {
@@ -228,53 +228,11 @@ static void print_rebuild(const struct cli_run *run, const void *reply_)
 	fputc('\n', cli_out);
 }
 
-static void print_finding(const struct roger_finding *finding)
-{
-	bool damage = finding->kind == ROGER_ALTERED;
-
-	fprintf(cli_out, "%sline %lld (byte %lld)%s: ", cli_style(damage ? CLI_RED : CLI_YELLOW),
-		(long long)finding->line, (long long)finding->byte, cli_style(CLI_PLAIN));
-	cli_print_text(cli_out, finding->what, false);
-	fputc('\n', cli_out);
-}
-
-static void print_verify(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_verify_reply *reply = reply_;
-	size_t i;
-
-	(void)run;
-	for (i = 0; i < reply->findings.count; i++)
-		print_finding(&reply->findings.items[i]);
-	fprintf(cli_out, "%lld lines, %lld chained, %lld hold messages, %lld do not: ",
-		(long long)reply->lines, (long long)reply->chained, (long long)reply->messages,
-		(long long)reply->strays);
-	if (reply->damaged)
-		fprintf(cli_out, "%sdamaged in %lld %s%s\n", cli_style(CLI_RED),
-			(long long)reply->damaged, reply->damaged == 1 ? "place" : "places",
-			cli_style(CLI_PLAIN));
-	else
-		fprintf(cli_out, "%sintact%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
-}
-
-static int exit_of_verify(const void *reply)
-{
-	return ((const struct roger_verify_reply *)reply)->damaged ? CLI_DATA : CLI_DONE;
-}
-
 static const struct roger_op *op_rebuild(void)
 {
 	return cli_op_named("rebuild");
 }
 
-static const struct roger_op *op_verify(void)
-{
-	return cli_op_named("verify");
-}
-
 const struct cli_command cli_rebuild = { .name = "rebuild",
 					 .op = op_rebuild,
 					 .print = print_rebuild };
-const struct cli_command cli_verify = {
-	.name = "verify", .op = op_verify, .print = print_verify, .exit_of = exit_of_verify
-};

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -74,8 +75,7 @@ const char *cli_style(enum cli_style style)
 	return colours ? codes[style] : "";
 }
 
-/* Characters that steer a terminal or reorder what is read. */
-static bool is_harmful(uint32_t c)
+bool cli_is_harmful(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x180e ||
 	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
@@ -90,7 +90,7 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 
 	while (at < text.length) {
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		if (step && (!is_harmful(c) || (lines && (c == '\n' || c == '\t')))) {
+		if (step && (!cli_is_harmful(c) || (lines && (c == '\n' || c == '\t')))) {
 			at += step;
 			continue;
 		}
@@ -103,6 +103,15 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 		start = at;
 	}
 	fwrite(text.data + start, 1, at - start, to);
+}
+
+size_t cli_term_width(void)
+{
+	struct winsize size = { 0 };
+
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
 }
 
 size_t cli_columns(struct roger_str text)
@@ -189,7 +198,7 @@ void cli_print_json(FILE *to, struct roger_str json)
 
 	while (at < json.length) {
 		step = rg_utf8_next(json.data + at, json.length - at, &c);
-		if (!step || !is_harmful(c)) {
+		if (!step || !cli_is_harmful(c)) {
 			at += step ? step : 1;
 			continue;
 		}

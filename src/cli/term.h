@@ -40,6 +40,12 @@ const char *cli_style(enum cli_style style);
  */
 void cli_print_text(FILE *to, struct roger_str text, bool lines);
 
+/* Does the character steer a terminal, or reorder what is read? */
+bool cli_is_harmful(uint32_t c);
+
+/* Columns of the terminal; 0: it goes elsewhere. */
+size_t cli_term_width(void);
+
 /* How many columns text takes once printed, roughly: one a character. */
 size_t cli_columns(struct roger_str text);
 

@@ -117,7 +117,8 @@ static int check(yyjson_val *value, int depth, struct roger_err *err)
 	return ROGER_OK;
 }
 
-int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)
+static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_json **ret_json,
+		     struct roger_err *err)
 {
 	yyjson_read_err bad = { 0 };
 	yyjson_doc *doc;
@@ -126,7 +127,7 @@ int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_
 	if (text.length == 0)
 		return rg_fail(err, ROGER_EDATA, 0, "no JSON value");
 	doc = yyjson_read_opts((char *)(uintptr_t)text.data, text.length, YYJSON_READ_NUMBER_AS_RAW,
-			       NULL, &bad);
+			       memory, &bad);
 	if (!doc && bad.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return rg_fail_memory(err);
 	if (!doc)
@@ -140,6 +141,42 @@ int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_
 	}
 	*ret_json = (struct rg_json *)doc;
 	return ROGER_OK;
+}
+
+int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)
+{
+	return read_with(NULL, text, ret_json, err);
+}
+
+static void *arena_malloc(void *arena, size_t size)
+{
+	return rg_arena_room(arena, size);
+}
+
+static void *arena_realloc(void *arena, void *piece, size_t old_size, size_t size)
+{
+	void *grown = rg_arena_room(arena, size);
+
+	return grown ? memcpy(grown, piece, old_size < size ? old_size : size) : NULL;
+}
+
+static void arena_keep(void *arena, void *piece)
+{
+	(void)arena;
+	(void)piece;
+}
+
+int rg_json_read_within(struct roger_str text, struct rg_arena *arena,
+			const struct rg_json **ret_json, struct roger_err *err)
+{
+	const yyjson_alc memory = { arena_malloc, arena_realloc, arena_keep, arena };
+	struct rg_json *json = NULL;
+	int r;
+
+	r = read_with(&memory, text, &json, err);
+	if (r == ROGER_OK)
+		*ret_json = json;
+	return r;
 }
 
 struct rg_json *rg_json_free(struct rg_json *json)
@@ -328,4 +365,46 @@ void rg_json_add_key(struct rg_buf *out, struct roger_str key)
 		rg_buf_add_char(out, ',');
 	rg_json_add_string(out, key);
 	rg_buf_add_char(out, ':');
+}
+
+static void new_line(struct rg_buf *out, size_t level)
+{
+	rg_buf_add_char(out, '\n');
+	while (level--)
+		rg_buf_add_text(out, "  ");
+}
+
+/* A string with its quotes, from the first of them; how many bytes it takes. */
+static size_t string_bytes(struct roger_str json, size_t at)
+{
+	size_t start = at++;
+
+	while (at < json.length && json.data[at] != '"')
+		at += json.data[at] == '\\' ? 2 : 1;
+	return (at < json.length ? at + 1 : json.length) - start;
+}
+
+void rg_json_add_pretty(struct rg_buf *out, struct roger_str json)
+{
+	size_t level = 0, at, step;
+	char c;
+
+	for (at = 0; at < json.length; at += step) {
+		c = json.data[at];
+		step = c == '"' ? string_bytes(json, at) : 1;
+		if (c == '}' || c == ']') {
+			level--;
+			/* What holds nothing stays together. */
+			if (json.data[at - 1] != '{' && json.data[at - 1] != '[')
+				new_line(out, level);
+		}
+		rg_buf_add(out, json.data + at, step);
+		if (c == ':')
+			rg_buf_add_char(out, ' ');
+		else if (c == '{' || c == '[')
+			level++;
+		if (c == ',' || ((c == '{' || c == '[') && json.data[at + 1] != '}' &&
+				 json.data[at + 1] != ']'))
+			new_line(out, level);
+	}
 }

@@ -8,7 +8,7 @@
 #ifndef RG_JSON_H
 #define RG_JSON_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 struct rg_json; /* a document */
 struct rg_value;
@@ -26,6 +26,11 @@ enum rg_json_kind {
 /* One value and nothing else.  Err says at which byte and why, never what. */
 RG_CHECKED int rg_json_read(struct roger_str text, struct rg_json **ret_json,
 			    struct roger_err *err);
+
+/* The same in the memory of an arena, to be freed with that alone. */
+RG_CHECKED int rg_json_read_within(struct roger_str text, struct rg_arena *arena,
+				   const struct rg_json **ret_json, struct roger_err *err);
+
 struct rg_json *rg_json_free(struct rg_json *json);
 void rg_json_freep(struct rg_json **json);
 
@@ -55,5 +60,8 @@ void rg_json_print(const struct rg_value *value, struct rg_buf *out);
 /* Writing.  Text goes out as it is, with only what must be escaped escaped. */
 void rg_json_add_string(struct rg_buf *out, struct roger_str text);
 void rg_json_add_key(struct rg_buf *out, struct roger_str key); /* with a comma where one is due */
+
+/* JSON without white space, laid out for people: two blanks a level. */
+void rg_json_add_pretty(struct rg_buf *out, struct roger_str json);
 
 #endif

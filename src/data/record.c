@@ -1,6 +1,7 @@
 #include "data/record.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -29,6 +30,7 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 		return ((const struct roger_str *)at)->length == 0;
 	case ROGER_INT:
 	case ROGER_TIME:
+	case ROGER_INSTANT:
 	case ROGER_SPAN:
 		return *(const int64_t *)at == 0;
 	case ROGER_BOOL:
@@ -169,6 +171,14 @@ static int decode_text(const struct roger_field *field, const struct rg_value *v
 	return ROGER_OK;
 }
 
+static int decode_instant(const struct roger_field *field, const struct rg_value *value,
+			  int64_t *at, struct roger_err *err)
+{
+	if (rg_json_kind(value) != RG_JSON_STRING || !rg_clock_read_rfc3339(rg_json_str(value), at))
+		return expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
+	return ROGER_OK;
+}
+
 static int decode_texts(const struct roger_field *field, const struct rg_value *value,
 			struct list *list, struct rg_arena *arena, struct roger_err *err)
 {
@@ -240,6 +250,8 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 			return expected(field, "a whole number", err);
 		*(int64_t *)at = number;
 		return check_number(field, number, err);
+	case ROGER_INSTANT:
+		return decode_instant(field, value, at, err);
 	case ROGER_BOOL:
 		if (kind != RG_JSON_TRUE && kind != RG_JSON_FALSE)
 			return expected(field, "true or false", err);
@@ -262,41 +274,94 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 	return rg_fail(err, ROGER_EBUG, 0, "field '%s' cannot be read", field->name);
 }
 
-static bool is_member(const struct roger_field *field, struct roger_str key)
+/*
+ * An object being read or written: the record itself, or one inside of it.
+ * Its fields are neighbours in the table; depth is how much of their names
+ * leads to it ("action." for those of an action).
+ */
+struct level {
+	const struct roger_field *fields;
+	size_t count;
+	size_t depth;
+	const struct roger_field *keeper; /* of members nobody knows; NULL: there is none */
+};
+
+static bool is_keeper(const struct roger_field *field, size_t depth)
 {
-	return !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS &&
-	       rg_str_is(key, field->name);
+	return field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.');
 }
 
-/* The field of a member; the one behind the last is tried first, as records come in order. */
-static const struct roger_field *find_field(const struct roger_record *type,
+static struct level outermost(const struct roger_record *type)
+{
+	struct level level = { type->fields, 0, 0, NULL };
+	const struct roger_field *field;
+
+	for (field = type->fields; field->name; field++)
+		if (field->kind == ROGER_MEMBERS && is_keeper(field, 0))
+			level.keeper = field;
+	level.count = (size_t)(field - type->fields);
+	return level;
+}
+
+/* The object below level whose first field it is, and whose name takes so many bytes. */
+static struct level inner_level(const struct level *level, const struct roger_field *first,
+				size_t name_length)
+{
+	struct level inner = { first, 0, level->depth + name_length + 1, NULL };
+	const struct roger_field *field, *end = level->fields + level->count;
+
+	for (field = first; field < end && strncmp(field->name, first->name, inner.depth) == 0;
+	     field++)
+		if (is_keeper(field, inner.depth))
+			inner.keeper = field;
+	inner.count = (size_t)(field - first);
+	return inner;
+}
+
+/*
+ * Does the key belong to a field?  Either it is all of its name, or it names
+ * the object that the field lies in.
+ */
+static bool leads_to(const struct roger_field *field, size_t depth, struct roger_str key)
+{
+	const char *name = field->name + depth;
+	size_t i;
+
+	for (i = 0; i < key.length; i++)
+		if (name[i] != key.data[i] || name[i] == '.' || name[i] == '\0')
+			return false;
+	if (name[i] == '.')
+		return true;
+	return name[i] == '\0' && !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS;
+}
+
+/* The first field of a member; the one behind the last is tried first, as records come in order. */
+static const struct roger_field *find_field(const struct level *level,
 					    const struct roger_field *next, struct roger_str key)
 {
-	const struct roger_field *field;
+	const struct roger_field *field, *end = level->fields + level->count;
 
-	if (next->name && is_member(next, key))
+	if (next < end && leads_to(next, level->depth, key))
 		return next;
-	for (field = type->fields; field->name; field++)
-		if (is_member(field, key))
+	for (field = level->fields; field < end; field++)
+		if (leads_to(field, level->depth, key))
 			return field;
 	return NULL;
 }
 
-static const struct roger_field *members_field(const struct roger_record *type)
+/* Where members lie, for errors: "action." or "". */
+static struct roger_str path_of(const struct level *level)
 {
-	const struct roger_field *field;
-
-	for (field = type->fields; field->name; field++)
-		if (field->kind == ROGER_MEMBERS)
-			return field;
-	return NULL;
+	return (struct roger_str){ level->count ? level->fields->name : "", level->depth };
 }
 
-static int keep_unknown(struct rg_buf *unknown, struct roger_str key, const struct rg_value *value,
-			bool kept, struct roger_err *err)
+static int keep_unknown(const struct level *level, struct rg_buf *unknown, struct roger_str key,
+			const struct rg_value *value, struct roger_err *err)
 {
-	if (!kept)
-		return rg_fail_member(err, ROGER_EDATA, "", "'%.*s' is no member roger knows here",
+	if (!level->keeper)
+		return rg_fail_member(err, ROGER_EDATA, "",
+				      "'%.*s%.*s' is no member roger knows here",
+				      RG_STR_ARGS(path_of(level)),
 				      key.length < 64 ? (int)key.length : 64, key.data);
 	if (unknown->length)
 		rg_buf_add_char(unknown, ',');
@@ -317,48 +382,93 @@ static int check_required(const struct roger_record *type, uint64_t seen, struct
 	return ROGER_OK;
 }
 
-static int decode_members(const struct roger_record *type, const struct rg_value *object,
-			  void *record, struct rg_arena *arena, struct rg_buf *unknown,
+/* What a record is read with. */
+struct reading {
+	const struct roger_record *type;
+	void *record;
+	struct rg_arena *arena;
+	uint64_t seen; /* a bit for each field */
+};
+
+static int decode_level(struct reading *reading, const struct level *level,
+			const struct rg_value *object, struct roger_err *err);
+
+/* A member that is an object with fields of ours in it; null and a missing one are the same. */
+static int decode_inner(struct reading *reading, const struct level *inner,
+			const struct rg_value *value, struct roger_err *err)
+{
+	struct roger_str name = path_of(inner);
+
+	name.length--;
+	if (rg_json_kind(value) == RG_JSON_NULL)
+		return ROGER_OK;
+	if (rg_json_kind(value) != RG_JSON_OBJECT) {
+		char member[48];
+
+		snprintf(member, sizeof member, "%.*s", RG_STR_ARGS(name));
+		return rg_fail_member(err, ROGER_EDATA, member, "%.*s: expected an object",
+				      RG_STR_ARGS(name));
+	}
+	return decode_level(reading, inner, value, err);
+}
+
+static int decode_members(struct reading *reading, const struct level *level,
+			  const struct rg_value *object, struct rg_buf *unknown,
 			  struct roger_err *err)
 {
-	const struct roger_field *keeper = members_field(type), *field, *next = type->fields;
+	const struct roger_field *field, *next = level->fields;
 	const struct rg_value *value = NULL;
+	struct level inner;
 	struct roger_str key;
-	uint64_t seen = 0;
 	size_t i = 0;
 	int r;
 
 	while (rg_json_next(object, &i, &key, &value)) {
-		field = find_field(type, next, key);
-		if (field) {
-			r = decode_field(field, value, record, arena, err);
-			seen |= UINT64_C(1) << (field - type->fields);
-			next = field + 1;
+		field = find_field(level, next, key);
+		if (!field) {
+			r = keep_unknown(level, unknown, key, value, err);
+		} else if (field->name[level->depth + key.length] == '.') {
+			inner = inner_level(level, field, key.length);
+			r = decode_inner(reading, &inner, value, err);
+			next = field + inner.count;
 		} else {
-			r = keep_unknown(unknown, key, value, keeper != NULL, err);
+			r = decode_field(field, value, reading->record, reading->arena, err);
+			reading->seen |= UINT64_C(1) << (field - reading->type->fields);
+			next = field + 1;
 		}
 		if (r < 0)
 			return r;
 	}
-	if (unknown->length &&
-	    !rg_arena_copy(arena, rg_buf_str(unknown), rg_field_at(keeper, record)))
+	if (unknown->length && !rg_arena_copy(reading->arena, rg_buf_str(unknown),
+					      rg_field_at(level->keeper, reading->record)))
 		return rg_fail_memory(err);
-	return check_required(type, seen, err);
+	return ROGER_OK;
+}
+
+static int decode_level(struct reading *reading, const struct level *level,
+			const struct rg_value *object, struct roger_err *err)
+{
+	struct rg_buf unknown;
+	int r;
+
+	rg_buf_init(&unknown, SIZE_MAX);
+	r = decode_members(reading, level, object, &unknown, err);
+	rg_buf_deinit(&unknown);
+	return r;
 }
 
 int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
 		     struct rg_arena *arena, struct roger_err *err)
 {
-	struct rg_buf unknown;
+	struct reading reading = { type, record, arena, 0 };
+	struct level level = outermost(type);
 	int r;
 
 	if (rg_json_kind(object) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected an object, found %s",
 			       rg_json_kind_name(rg_json_kind(object)));
-	rg_buf_init(&unknown, SIZE_MAX);
-	r = decode_members(type, object, record, arena, &unknown, err);
-	rg_buf_deinit(&unknown);
-	return r;
+	r = decode_level(&reading, &level, object, err);
+	return r < 0 ? r : check_required(type, reading.seen, err);
 }
 
 /* An empty text pointed into the document too. */
@@ -453,6 +563,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		*(int64_t *)at = number;
 		return ROGER_OK;
 	case ROGER_TIME:
+	case ROGER_INSTANT:
 		if (!rg_clock_read(text, now_ms, at))
 			return expected(
 				field,
@@ -500,6 +611,14 @@ static void encode_list(const struct roger_field *field, const struct list *list
 	rg_buf_add_char(out, ']');
 }
 
+static void encode_instant(int64_t ms, struct rg_buf *out)
+{
+	char text[32];
+
+	rg_clock_print_utc(ms, text);
+	rg_json_add_string(out, rg_str(text));
+}
+
 static void encode_value(const struct roger_field *field, const void *at, struct rg_buf *out)
 {
 	switch (field->kind) {
@@ -515,6 +634,9 @@ static void encode_value(const struct roger_field *field, const void *at, struct
 	case ROGER_TIME:
 	case ROGER_SPAN:
 		rg_buf_add_int(out, *(const int64_t *)at);
+		break;
+	case ROGER_INSTANT:
+		encode_instant(*(const int64_t *)at, out);
 		break;
 	case ROGER_BOOL:
 		rg_buf_add_text(out, *(const bool *)at ? "true" : "false");
@@ -532,10 +654,12 @@ static void encode_value(const struct roger_field *field, const void *at, struct
 /* Kinds whose unset value has no meaning of its own are written as null. */
 static bool nullable(enum roger_kind kind)
 {
-	return is_text(kind) || kind == ROGER_TIME;
+	return is_text(kind) || kind == ROGER_TIME || kind == ROGER_INSTANT;
 }
 
-void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out)
+/* A field under the name it has in its object. */
+static void encode_field(const struct roger_field *field, struct roger_str name, const void *record,
+			 struct rg_buf *out)
 {
 	const void *at = rg_field_at(field, record);
 	bool unset = rg_field_unset(field, record);
@@ -552,19 +676,60 @@ void rg_field_encode(const struct roger_field *field, const void *record, struct
 		return;
 	}
 
-	rg_json_add_key(out, rg_str(field->name));
+	rg_json_add_key(out, name);
 	if (unset && nullable(field->kind) && !(field->flags & ROGER_REQUIRED))
 		rg_buf_add_text(out, "null");
 	else
 		encode_value(field, at, out);
 }
 
+void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out)
+{
+	encode_field(field, rg_str(field->name), record, out);
+}
+
+static void encode_level(const struct level *level, const void *record, struct rg_buf *out);
+
+/* An object inside of the record; left out when there is nothing to say in it. */
+static void encode_inner(const struct level *inner, struct roger_str name, const void *record,
+			 struct rg_buf *out)
+{
+	size_t before = out->length, start;
+
+	rg_json_add_key(out, name);
+	rg_buf_add_char(out, '{');
+	start = out->length;
+	encode_level(inner, record, out);
+	if (out->length == start && !out->failed)
+		out->length = before;
+	else
+		rg_buf_add_char(out, '}');
+}
+
+static void encode_level(const struct level *level, const void *record, struct rg_buf *out)
+{
+	const struct roger_field *field, *end = level->fields + level->count;
+	struct roger_str name;
+	struct level inner;
+
+	for (field = level->fields; field < end; field += inner.count) {
+		name.data = field->name + level->depth;
+		name.length = (size_t)(strchrnul(name.data, '.') - name.data);
+		inner.count = 1;
+		if (name.data[name.length] == '\0') {
+			encode_field(field, name, record, out);
+			continue;
+		}
+		inner = inner_level(level, field, name.length);
+		encode_inner(&inner, name, record, out);
+	}
+}
+
 void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
 {
-	const struct roger_field *field;
+	const struct level level = outermost(type);
 
 	rg_buf_add_char(out, '{');
-	for (field = type->fields; field->name; field++)
-		rg_field_encode(field, record, out);
+	encode_level(&level, record, out);
 	rg_buf_add_char(out, '}');
 }

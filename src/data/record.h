@@ -3,6 +3,11 @@
  *
  * A decoded record's slices point into the document it came from or into the
  * arena; errors name the member and what was expected.
+ *
+ * A field's name may be a path: "action.type" is the member type of the object
+ * that is the member action.  Fields of one object are neighbours in the table.
+ * A ROGER_MEMBERS field keeps the members nobody knows of the object it lies
+ * in: "" those of the record, "action.*" those of the action.
  */
 #ifndef RG_RECORD_H
 #define RG_RECORD_H

@@ -41,6 +41,23 @@ int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
 	return engine->class->issues(engine, arena, ret_issues, err);
 }
 
+int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
+		     rg_survey_see *see, void *context, struct roger_err *err)
+{
+	return engine->class->survey(engine, since_ms, until_ms, see, context, err);
+}
+
+int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
+{
+	return engine->class->overdue(engine, now_ms, limit, arena, ret_ids, err);
+}
+
+int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)
+{
+	return engine->class->strays(engine, ret_strays, err);
+}
+
 int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 		      struct roger_err *err)
 {
@@ -54,33 +71,61 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	return engine->class->wait(engine, agent, issue, from, timeout_ms, arena, ret_found, err);
 }
 
+bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
+{
+	return engine->class->may_know_key(engine, sender, key);
+}
+
+int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
+		       struct roger_err *err)
+{
+	return engine->class->note_key(engine, sender, key, err);
+}
+
+uint32_t rg_engine_mark(struct rg_engine *engine)
+{
+	return engine->class->mark(engine);
+}
+
+void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms)
+{
+	engine->class->sleep(engine, mark, wait_ms);
+}
+
 int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
 {
+	engine->staged = false;
 	return engine->class->begin(engine, exclusive, err);
 }
 
 int rg_engine_add(struct rg_engine *engine, struct roger_message *message, bool new_number,
 		  struct roger_err *err)
 {
+	engine->staged = true;
 	return engine->class->add(engine, message, new_number, err);
 }
 
 int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,
 		     const struct roger_message *after, struct roger_err *err)
 {
+	engine->staged = true;
 	return engine->class->change(engine, before, after, err);
 }
 
 int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message,
 		      struct roger_err *err)
 {
+	engine->staged = true;
 	return engine->class->archive(engine, message, err);
 }
 
 int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		     struct roger_err *err)
 {
-	return engine->class->commit(engine, ret_outcome, err);
+	int r = engine->class->commit(engine, ret_outcome, err);
+
+	engine->stored += r == ROGER_OK && ret_outcome->verdict == RG_COMMITTED && engine->staged;
+	return r;
 }
 
 void rg_engine_rollback(struct rg_engine *engine)
@@ -88,27 +133,121 @@ void rg_engine_rollback(struct rg_engine *engine)
 	engine->class->rollback(engine);
 }
 
+int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
+{
+	return engine->class->records_begin(engine, err);
+}
+
+void rg_engine_records_end(struct rg_engine *engine)
+{
+	engine->class->records_end(engine);
+}
+
+int rg_engine_log_append(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+			 struct roger_str entries, bool durable, struct roger_err *err)
+{
+	int r = engine->class->log_append(engine, log, owner, entries, durable, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
+}
+
+int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
+		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
+		       struct roger_err *err)
+{
+	return engine->class->log_find(engine, query, arena, ret_entries, err);
+}
+
+int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
+		       struct roger_str *ret_text, struct roger_err *err)
+{
+	return engine->class->run_find(engine, run_id, arena, ret_text, err);
+}
+
+int rg_engine_runs(struct rg_engine *engine, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		   struct roger_err *err)
+{
+	return engine->class->runs(engine, arena, ret_runs, err);
+}
+
+int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
+		      struct roger_str after, struct roger_err *err)
+{
+	int r = engine->class->run_put(engine, run_id, before, after, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
+}
+
+int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+			rg_log_drop *drop, void *context, int64_t *ret_dropped,
+			struct roger_err *err)
+{
+	int r = engine->class->log_purge(engine, log, owner, drop, context, ret_dropped, err);
+
+	engine->stored += r == ROGER_OK && *ret_dropped;
+	return r;
+}
+
+int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+		       struct roger_str *ret_text, struct roger_err *err)
+{
+	return engine->class->log_last(engine, log, arena, ret_text, err);
+}
+
 int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 		      struct roger_err *err)
 {
-	return engine->class->session(engine, fresh, ret_epoch, err);
+	int r = engine->class->session(engine, fresh, ret_epoch, err);
+
+	engine->stored += r == ROGER_OK && fresh;
+	return r;
 }
 
 int rg_engine_note_cleanup(struct rg_engine *engine, struct roger_str line, struct roger_err *err)
 {
-	return engine->class->note_cleanup(engine, line, err);
+	int r = engine->class->note_cleanup(engine, line, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
 }
 
 int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
 		      struct roger_err *err)
 {
-	return engine->class->rebuild(engine, ret_reply, err);
+	int r = engine->class->rebuild(engine, ret_reply, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
 }
 
 int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 		     struct roger_verify_reply *ret_reply, struct roger_err *err)
 {
 	return engine->class->verify(engine, arena, ret_reply, err);
+}
+
+int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
+		     struct rg_arena *arena, struct roger_doctor_reply *reply,
+		     struct roger_err *err)
+{
+	int r = engine->class->doctor(engine, wish, arena, reply, err);
+
+	engine->stored += r == ROGER_OK && reply->fixed > 0;
+	return r;
+}
+
+int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
+		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
+{
+	return engine->class->digests(engine, wishes, count, arena, ret_digests, err);
+}
+
+int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
+		       struct rg_seal_key *ret_key, struct roger_err *err)
+{
+	return engine->class->seal_key(engine, make, arena, ret_key, err);
 }
 
 const char *rg_engine_trouble(struct rg_engine *engine)

@@ -37,6 +37,57 @@ struct rg_found {
 	int64_t seq;
 };
 
+/* The document of a run, as it stands. */
+struct rg_run_text {
+	struct roger_str file; /* its name; "" where there are no files */
+	struct roger_str text;
+	struct roger_str trouble; /* why it could not be read; "": it could */
+};
+
+struct rg_run_texts {
+	const struct rg_run_text *items;
+	size_t count;
+};
+
+/* A message that somebody else speaks of; doctor tells what became of it. */
+struct rg_wanted {
+	struct roger_str id;
+	bool found;
+	bool read;
+};
+
+/* What doctor is to do, beside looking at everything the engine keeps. */
+struct rg_doctor_wish {
+	bool fix;
+	struct rg_wanted *wanted;
+	size_t wanted_count;
+};
+
+/* A journal, or its first bytes, as a seal holds them. */
+struct rg_digest {
+	struct roger_str file;
+	bool there;
+	int64_t bytes; /* that the digest covers; fewer than wished for: there are no more */
+	int64_t lines;
+	int64_t every;
+	struct roger_str chain, sha256, marks; /* as struct roger_seal_entry has them */
+};
+struct rg_digests {
+	const struct rg_digest *items;
+	size_t count;
+};
+struct rg_digest_wish {
+	struct roger_str file;
+	int64_t bytes;
+	int64_t every;
+};
+
+/* The key that seals; "": there is none. */
+struct rg_seal_key {
+	struct roger_str secret;
+	struct roger_str public_key; /* as its own file has it */
+};
+
 struct rg_engine_class {
 	const char *name;
 	struct rg_engine *(*close)(struct rg_engine *engine);
@@ -56,9 +107,21 @@ struct rg_engine_class {
 		      struct roger_strs *ret_issues, struct roger_err *err);
 	int (*figures)(struct rg_engine *engine, struct rg_figures *ret_figures,
 		       struct roger_err *err);
+	int (*survey)(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
+		      rg_survey_see *see, void *context, struct roger_err *err);
+	int (*overdue)(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+		       struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err);
+	int (*strays)(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err);
 	int (*wait)(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
 		    struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
 		    struct rg_found *ret_found, struct roger_err *err);
+
+	bool (*may_know_key)(struct rg_engine *engine, struct roger_str sender,
+			     struct roger_str key);
+	int (*note_key)(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
+			struct roger_err *err);
+	uint32_t (*mark)(struct rg_engine *engine);
+	void (*sleep)(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
 
 	int (*begin)(struct rg_engine *engine, bool exclusive, struct roger_err *err);
 	int (*add)(struct rg_engine *engine, struct roger_message *message, bool new_number,
@@ -71,6 +134,26 @@ struct rg_engine_class {
 		      struct roger_err *err);
 	void (*rollback)(struct rg_engine *engine);
 
+	int (*records_begin)(struct rg_engine *engine, struct roger_err *err);
+	void (*records_end)(struct rg_engine *engine);
+	int (*log_append)(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+			  struct roger_str entries, bool durable, struct roger_err *err);
+	int (*log_find)(struct rg_engine *engine, const struct rg_log_query *query,
+			struct rg_arena *arena, struct rg_log_entries *ret_entries,
+			struct roger_err *err);
+
+	int (*run_find)(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
+			struct roger_str *ret_text, struct roger_err *err);
+	int (*runs)(struct rg_engine *engine, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		    struct roger_err *err);
+	int (*run_put)(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
+		       struct roger_str after, struct roger_err *err);
+	int (*log_purge)(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+			 rg_log_drop *drop, void *context, int64_t *ret_dropped,
+			 struct roger_err *err);
+	int (*log_last)(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+			struct roger_str *ret_text, struct roger_err *err);
+
 	int (*session)(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 		       struct roger_err *err);
 	int (*note_cleanup)(struct rg_engine *engine, struct roger_str line, struct roger_err *err);
@@ -78,6 +161,14 @@ struct rg_engine_class {
 		       struct roger_err *err);
 	int (*verify)(struct rg_engine *engine, struct rg_arena *arena,
 		      struct roger_verify_reply *ret_reply, struct roger_err *err);
+	int (*doctor)(struct rg_engine *engine, const struct rg_doctor_wish *wish,
+		      struct rg_arena *arena, struct roger_doctor_reply *reply,
+		      struct roger_err *err);
+	int (*digests)(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
+		       struct rg_arena *arena, struct rg_digests *ret_digests,
+		       struct roger_err *err);
+	int (*seal_key)(struct rg_engine *engine, bool make, struct rg_arena *arena,
+			struct rg_seal_key *ret_key, struct roger_err *err);
 	const char *(*trouble)(struct rg_engine *engine);
 	void (*on_progress)(struct rg_engine *engine, roger_progress *tell, void *context);
 };
@@ -85,6 +176,8 @@ struct rg_engine_class {
 /* What every engine starts with. */
 struct rg_engine {
 	const struct rg_engine_class *class;
+	bool staged;	 /* something was put since begin */
+	uint64_t stored; /* how often this handle stored something */
 };
 
 /* -------------------------------------------------------------- reading -- */
@@ -117,6 +210,19 @@ RG_CHECKED int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena
 RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 				 struct roger_err *err);
 
+/* See messages, archived ones too, created at since and before until (0: open), in no order. */
+RG_CHECKED int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
+				rg_survey_see *see, void *context, struct roger_err *err);
+
+/* Ids of unread messages whose lease, or whose time to be read, ended before now.  Never slow. */
+RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+				 struct rg_arena *arena, struct roger_strs *ret_ids,
+				 struct roger_err *err);
+
+/* How many lines of the journal are no messages.  Never slow. */
+RG_CHECKED int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays,
+				struct roger_err *err);
+
 /*
  * Sleep until an unread message to agent is there, of an issue and from a
  * sender where these are given, up to timeout_ms (0: for ever).
@@ -125,6 +231,21 @@ RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct roger_str issue, struct roger_str from, int64_t timeout_ms,
 			      struct rg_arena *arena, struct rg_found *ret_found,
 			      struct roger_err *err);
+
+/* False: the sender never used the key.  True: it may have.  Never slow. */
+bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender,
+			    struct roger_str key);
+
+/* The sender has used the key, although no message of it is stored. */
+RG_CHECKED int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender,
+				  struct roger_str key, struct roger_err *err);
+
+/*
+ * Waiting for anything at all to be stored: take a mark, look, sleep.  The sleep
+ * ends at once when something was stored since, and else after wait_ms at most.
+ */
+uint32_t rg_engine_mark(struct rg_engine *engine);
+void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
 
 /* -------------------------------------------------------------- writing -- */
 
@@ -151,6 +272,58 @@ RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret
 /* End a transaction with nothing stored; after a commit it does nothing. */
 void rg_engine_rollback(struct rg_engine *engine);
 
+/* -------------------------------------------------------------- records -- */
+
+/*
+ * Between the two nobody else adds to a log or changes a run, so what is found
+ * stays as found.  No transaction of messages may begin or end in between.
+ */
+RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err);
+void rg_engine_records_end(struct rg_engine *engine);
+
+/*
+ * Add entries, JSON objects with a newline behind each, to a log; owner: whose,
+ * for RG_LOG_SENDS.  durable: on disk when it returns.  Between begin and end.
+ */
+RG_CHECKED int rg_engine_log_append(struct rg_engine *engine, enum rg_log log,
+				    struct roger_str owner, struct roger_str entries, bool durable,
+				    struct roger_err *err);
+
+/* Entries in the order they were added (per owner); memory from arena. */
+RG_CHECKED int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
+				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
+				  struct roger_err *err);
+
+/* The document of a run; NULL data in *ret_text: there is none.  Memory from arena. */
+RG_CHECKED int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id,
+				  struct rg_arena *arena, struct roger_str *ret_text,
+				  struct roger_err *err);
+
+/* The documents of all runs, in no order, and those that cannot be read. */
+RG_CHECKED int rg_engine_runs(struct rg_engine *engine, struct rg_arena *arena,
+			      struct rg_run_texts *ret_runs, struct roger_err *err);
+
+/*
+ * Put a document in place of what was read before (NULL data: of none); durable
+ * when it returns.  ROGER_ETIMEOUT: something else stands there by now.  Between
+ * begin and end.
+ */
+RG_CHECKED int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id,
+				 struct roger_str before, struct roger_str after,
+				 struct roger_err *err);
+
+/*
+ * Leave lines out of a log, durably; all others stay, in their order, whatever
+ * they are.  Between begin and end.
+ */
+RG_CHECKED int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log,
+				   struct roger_str owner, rg_log_drop *drop, void *context,
+				   int64_t *ret_dropped, struct roger_err *err);
+
+/* The last line of a log that has no owner, "" where there is none; quick. */
+RG_CHECKED int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+				  struct roger_str *ret_text, struct roger_err *err);
+
 /* The epoch; fresh: open the next one first. */
 RG_CHECKED int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 				 struct roger_err *err);
@@ -165,6 +338,23 @@ RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_
 				 struct roger_err *err);
 RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 				struct roger_verify_reply *ret_reply, struct roger_err *err);
+
+/* Look at everything that is kept, and add what is wrong to reply; see roger.h. */
+RG_CHECKED int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
+				struct rg_arena *arena, struct roger_doctor_reply *reply,
+				struct roger_err *err);
+
+/*
+ * All journals as they are on disk; or, with wishes, the first bytes of these,
+ * with marks for every so many lines.
+ */
+RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes,
+				 size_t count, struct rg_arena *arena,
+				 struct rg_digests *ret_digests, struct roger_err *err);
+
+/* The key of this workspace; make: where there is none. */
+RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
+				  struct rg_seal_key *ret_key, struct roger_err *err);
 
 /* What does not work as it should although everything is answered; "" when all does. */
 const char *rg_engine_trouble(struct rg_engine *engine);

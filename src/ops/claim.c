@@ -184,8 +184,9 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 	r = check_lease(request, message, now_ms, err);
 	if (r < 0)
 		return r;
-	message->claimed_by = (struct roger_str){ "", 0 };
-	message->claimed_until_ms = 0;
+	/* Its worker stays named: the line is a new state, not a new message. */
+	if (message->claimed_by.length)
+		message->claimed_until_ms = now_ms;
 	return ROGER_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "ops/op.h"
 
+#include "ops/note.h"
 #include "systems/message.h"
 
 /* Is what the table calls required there, and what it calls a name one? */
@@ -23,12 +24,27 @@ static int check_request(const struct roger_op *op, const void *request, struct 
 	return r;
 }
 
+/* A verb that stored something, or should have, notes that; so does a send that was one already. */
+static bool is_noted(const struct roger_op *op, const struct roger *roger, uint64_t stored_before,
+		     const void *reply, int code)
+{
+	if (!roger || !(op->flags & ROGER_WRITES) || (op->flags & ROGER_UNNOTED) ||
+	    !roger->workspace->config->note_own)
+		return false;
+	return code < 0 || roger->engine->stored != stored_before || rg_note_duplicates(op, reply);
+}
+
 int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
 	      struct roger_err *err)
 {
+	uint64_t stored = roger ? roger->engine->stored : 0;
 	struct rg_arena *memory;
+	struct roger_err local;
 	int r;
 
+	err = err ? err : &local;
+	if (roger)
+		roger->untold[0] = '\0';
 	memset(ret_reply, 0, op->reply->size);
 	if (!roger && !(op->flags & ROGER_NO_WORKSPACE))
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", op->name);
@@ -41,6 +57,8 @@ int rg_op_run(const struct roger_op *op, struct roger *roger, const void *reques
 	memcpy(ret_reply, &memory, sizeof memory);
 
 	r = op->run(roger, request, ret_reply, err);
+	if (is_noted(op, roger, stored, ret_reply, r))
+		rg_note(roger, op, request, ret_reply, r, err);
 	if (r < 0) {
 		rg_arena_free(memory);
 		memset(ret_reply, 0, op->reply->size);

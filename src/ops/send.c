@@ -5,7 +5,7 @@
  * is tried until it passes: a known key turns a send into its first result,
  * a limit makes the oldest read messages leave.
  */
-#include "ops/op.h"
+#include "ops/send.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,42 +14,16 @@
 #include "ops/room.h"
 #include "systems/message.h"
 
-/* One send of the request on its way. */
-struct draft {
-	const struct roger_send_request *request;
-	struct roger_send_reply *reply;
-	struct roger_str from;
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} to;
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} notes;
-	struct roger_message *messages; /* one per recipient */
-	bool settled;			/* a duplicate: nothing of it is stored */
-	const struct draft *twin;	/* an earlier one of this request, with the same key */
-};
-
-struct sending {
-	struct roger *roger;
-	struct rg_arena *arena;
-	int64_t now_ms;
-	struct draft *drafts;
-	size_t count;
-};
-
 enum { TRIES_MAX = 1000 };
 
 /* ----------------------------------------------------------- recipients -- */
 
-static bool is_reserved(const struct sending *sending, struct roger_str name)
+static bool is_reserved(const struct rg_sending *sending, struct roger_str name)
 {
 	return rg_str_is(name, "all") || rg_config_group(sending->roger->workspace->config, name);
 }
 
-static int add_recipient(struct sending *sending, struct draft *draft, struct roger_str name,
+static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 			 struct roger_err *err)
 {
 	struct roger_str *place;
@@ -66,7 +40,7 @@ static int add_recipient(struct sending *sending, struct draft *draft, struct ro
 }
 
 /* Everyone of a list but the sender. */
-static int add_others(struct sending *sending, struct draft *draft, struct roger_strs names,
+static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct roger_strs names,
 		      struct roger_err *err)
 {
 	size_t i;
@@ -97,8 +71,8 @@ static struct roger_str nearest_of(struct roger_strs names, struct roger_str nam
 	return best;
 }
 
-static int add_note(struct sending *sending, struct draft *draft, const char *text,
-		    struct roger_err *err)
+int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char *text,
+		 struct roger_err *err)
 {
 	struct roger_str *note;
 
@@ -109,7 +83,7 @@ static int add_note(struct sending *sending, struct draft *draft, const char *te
 }
 
 /* A name never seen: suggest the nearest known one; refused where names are strict. */
-static int note_unknown(struct sending *sending, struct draft *draft, struct roger_str name,
+static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 			struct roger_err *err)
 {
 	struct roger_strs names;
@@ -126,10 +100,10 @@ static int note_unknown(struct sending *sending, struct draft *draft, struct rog
 	if (sending->roger->workspace->config->strict_recipients)
 		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: %s (recipients: strict)",
 				      text);
-	return add_note(sending, draft, text, err);
+	return rg_send_note(sending, draft, text, err);
 }
 
-static int add_named(struct sending *sending, struct draft *draft, struct roger_str name,
+static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		     struct roger_err *err)
 {
 	const struct rg_group *group = rg_config_group(sending->roger->workspace->config, name);
@@ -153,7 +127,7 @@ static int add_named(struct sending *sending, struct draft *draft, struct roger_
 	return add_recipient(sending, draft, name, err);
 }
 
-static int resolve(struct sending *sending, struct draft *draft, struct roger_err *err)
+static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
 	size_t i;
@@ -173,12 +147,16 @@ static int resolve(struct sending *sending, struct draft *draft, struct roger_er
 	if (draft->to.count > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "to", "to: expected at most %d recipients",
 				      RG_BATCH_MAX);
+	if (draft->to.count > RG_CONFIRM_MAX && request->confirm == ROGER_CONFIRM_READ)
+		return rg_fail_member(err, ROGER_EDATA, "to",
+				      "to: expected at most %d recipients with --confirm read",
+				      RG_CONFIRM_MAX);
 	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------- messages -- */
 
-static int check(struct sending *sending, struct draft *draft, struct roger_err *err)
+static int check(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
 	const struct rg_config *config = sending->roger->workspace->config;
@@ -202,11 +180,10 @@ static int check(struct sending *sending, struct draft *draft, struct roger_err 
 		r = rg_message_check_content(request->content, config->content_chars_max, err);
 	if (r == ROGER_OK && request->metadata.length)
 		r = rg_message_check_metadata(request->metadata, config->metadata_chars_max, err);
-	if (r == ROGER_OK && request->key.length)
-		r = rg_message_check_key(request->key, err);
-	if (r == ROGER_OK && request->key.length && !rg_message_key_well_formed(request->key))
-		r = add_note(sending, draft,
-			     "the key has not the form task:verb:cycle; it is taken as it is", err);
+	if (r == ROGER_OK)
+		r = rg_send_check_key(sending, draft, err);
+	if (r == ROGER_OK)
+		r = rg_send_check_confirm(draft, err);
 	if (r == ROGER_OK && request->reply_to.length > 2 * RG_NAME_CHARS_MAX)
 		r = rg_fail_member(err, ROGER_EDATA, "reply_to",
 				   "reply_to: expected the id of a message");
@@ -214,7 +191,7 @@ static int check(struct sending *sending, struct draft *draft, struct roger_err 
 }
 
 /* Metadata from a program may come in any layout; stored it is one object on one line. */
-static int tidy_metadata(struct sending *sending, struct roger_str text, struct roger_str *ret,
+static int tidy_metadata(struct rg_sending *sending, struct roger_str text, struct roger_str *ret,
 			 struct roger_err *err)
 {
 	static const struct roger_field field = { "metadata", ROGER_OBJECT, 0, 0, NULL, NULL, "" };
@@ -223,7 +200,7 @@ static int tidy_metadata(struct sending *sending, struct roger_str text, struct 
 	return text.length ? rg_record_set(&field, text, 0, ret, sending->arena, err) : ROGER_OK;
 }
 
-static int new_id(struct sending *sending, struct roger_str *ret, struct roger_err *err)
+static int new_id(struct rg_sending *sending, struct roger_str *ret, struct roger_err *err)
 {
 	char id[RG_MESSAGE_ID_BYTES_MAX];
 	size_t length;
@@ -237,7 +214,7 @@ static int new_id(struct sending *sending, struct roger_str *ret, struct roger_e
 		       : rg_fail_memory(err);
 }
 
-static int make_messages(struct sending *sending, struct draft *draft, struct roger_err *err)
+static int make_messages(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
 	struct roger_message message = {
@@ -247,12 +224,17 @@ static int make_messages(struct sending *sending, struct draft *draft, struct ro
 		.message_type = request->type,
 		.content = request->content,
 		.created_at_ms = sending->now_ms,
-		.idempotent_key = request->key,
+		.idempotent_key = draft->key,
+		.cycle_id = draft->cycle,
 		.reply_to = request->reply_to,
 	};
 	size_t i;
 	int r;
 
+	if (request->confirm == ROGER_CONFIRM_READ) {
+		message.attempt = 1;
+		message.confirm_by_ms = rg_clock_ms() + rg_send_within(sending, draft);
+	}
 	draft->messages = rg_arena_get(sending->arena, draft->to.count * sizeof *draft->messages);
 	if (!draft->messages)
 		return rg_fail_memory(err);
@@ -266,7 +248,8 @@ static int make_messages(struct sending *sending, struct draft *draft, struct ro
 }
 
 /* What it answers must be there. */
-static int check_reply_to(struct sending *sending, const struct draft *draft, struct roger_err *err)
+static int check_reply_to(struct rg_sending *sending, const struct rg_draft *draft,
+			  struct roger_err *err)
 {
 	const struct rg_query query = { .ids = &draft->request->reply_to,
 					.id_count = 1,
@@ -284,7 +267,7 @@ static int check_reply_to(struct sending *sending, const struct draft *draft, st
 			      RG_STR_ARGS(draft->request->reply_to));
 }
 
-static int prepare(struct sending *sending, struct draft *draft, struct roger_err *err)
+static int prepare(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	int r;
 
@@ -298,8 +281,8 @@ static int prepare(struct sending *sending, struct draft *draft, struct roger_er
 
 /* --------------------------------------------------------------- reply -- */
 
-static int fill_reply(struct sending *sending, struct draft *draft,
-		      const struct roger_message *messages, size_t count, struct roger_err *err)
+int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
+		       const struct roger_message *messages, size_t count, struct roger_err *err)
 {
 	struct roger_receipt *receipts = rg_arena_get(sending->arena, count * sizeof *receipts);
 	struct roger_send_reply *reply = draft->reply;
@@ -315,6 +298,9 @@ static int fill_reply(struct sending *sending, struct draft *draft,
 	reply->seq = messages[0].seq;
 	reply->epoch = messages[0].epoch;
 	reply->created_at_ms = messages[0].created_at_ms;
+	reply->key = draft->key;
+	reply->cycle = draft->cycle;
+	reply->attempt = !draft->key.length ? 0 : messages[0].attempt ? messages[0].attempt : 1;
 	reply->notes = (struct roger_strs){ draft->notes.items, draft->notes.count };
 	return rg_arena_copy(sending->arena, messages[0].issue_id, &reply->issue)
 		       ? ROGER_OK
@@ -332,7 +318,7 @@ static bool went_to(const struct roger_messages *first, struct roger_str name)
 }
 
 /* Who a group or all stands for may change between two tries; named recipients may not. */
-static bool same_recipients(const struct sending *sending, const struct draft *draft,
+static bool same_recipients(const struct rg_sending *sending, const struct rg_draft *draft,
 			    const struct roger_messages *first)
 {
 	const struct roger_strs *to = &draft->request->to;
@@ -347,8 +333,8 @@ static bool same_recipients(const struct sending *sending, const struct draft *d
 	return draft->to.count == first->count;
 }
 
-static bool same_payload(const struct sending *sending, const struct draft *draft,
-			 const struct roger_messages *first)
+bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
+			  const struct roger_messages *first)
 {
 	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
 
@@ -361,11 +347,12 @@ static bool same_payload(const struct sending *sending, const struct draft *draf
 }
 
 /* The key was used: the same payload gets its first result again, another one is an error. */
-static int use_first_result(struct sending *sending, struct draft *draft, struct roger_err *err)
+static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
+			    struct roger_err *err)
 {
-	struct rg_query query = { .key = draft->request->key,
-				  .from = draft->from,
-				  .anywhere = true };
+	struct rg_query query = {
+		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
+	};
 	struct roger_messages first;
 	int r;
 
@@ -375,21 +362,21 @@ static int use_first_result(struct sending *sending, struct draft *draft, struct
 	if (first.count == 0)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "another send with the key is under way; try again");
-	if (!same_payload(sending, draft, &first))
+	if (!rg_send_same_payload(sending, draft, &first))
 		return rg_fail_member(
 			err, ROGER_EREFUSED, "key",
 			"key: '%.*s' was used for message '%.*s', which says something else",
-			RG_STR_ARGS(draft->request->key), RG_STR_ARGS(first.items[0].id));
+			RG_STR_ARGS(draft->key), RG_STR_ARGS(first.items[0].id));
 	draft->settled = true;
 	draft->reply->duplicate = true;
-	return fill_reply(sending, draft, first.items, first.count, err);
+	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
 }
 
 /* -------------------------------------------------------------- commit -- */
 
-static int put(struct sending *sending, struct rg_outcome *ret_outcome, struct roger_err *err)
+static int put(struct rg_sending *sending, struct rg_outcome *ret_outcome, struct roger_err *err)
 {
-	struct draft *draft;
+	struct rg_draft *draft;
 	size_t i, k;
 	int r;
 
@@ -405,7 +392,7 @@ static int put(struct sending *sending, struct rg_outcome *ret_outcome, struct r
 	return r;
 }
 
-static struct draft *draft_of(struct sending *sending, const struct roger_message *message)
+static struct rg_draft *draft_of(struct rg_sending *sending, const struct roger_message *message)
 {
 	size_t i;
 
@@ -418,9 +405,9 @@ static struct draft *draft_of(struct sending *sending, const struct roger_messag
 }
 
 /* What all drafts together add to the mailbox or issue of which. */
-static int64_t adding(const struct sending *sending, const struct rg_outcome *outcome)
+static int64_t adding(const struct rg_sending *sending, const struct rg_outcome *outcome)
 {
-	const struct draft *draft;
+	const struct rg_draft *draft;
 	int64_t adds = 0;
 	size_t i, k;
 
@@ -436,12 +423,15 @@ static int64_t adding(const struct sending *sending, const struct rg_outcome *ou
 	return adds;
 }
 
-static int commit(struct sending *sending, struct roger_err *err)
+/* *ret_refused: the draft for which there is no room; else NULL. */
+static int commit(struct rg_sending *sending, const struct rg_draft **ret_refused,
+		  struct roger_err *err)
 {
 	struct rg_outcome outcome;
-	struct draft *draft;
+	struct rg_draft *draft;
 	int tries, r;
 
+	*ret_refused = NULL;
 	for (tries = 0; tries < TRIES_MAX; tries++) {
 		r = put(sending, &outcome, err);
 		if (r < 0)
@@ -457,6 +447,7 @@ static int commit(struct sending *sending, struct roger_err *err)
 			draft = draft_of(sending, outcome.which);
 			r = rg_room_make(sending->roger, &outcome, adding(sending, &outcome),
 					 &draft->reply->archived, err);
+			*ret_refused = r == ROGER_EREFUSED ? draft : NULL;
 			break;
 		}
 		if (r < 0)
@@ -466,19 +457,33 @@ static int commit(struct sending *sending, struct roger_err *err)
 		       "too much comes to the same issue at once; try again");
 }
 
-static bool same_key(const struct draft *a, const struct draft *b)
+static int store(struct rg_sending *sending, struct roger_err *err)
 {
-	return rg_str_equal(a->request->key, b->request->key) && rg_str_equal(a->from, b->from);
+	const struct rg_draft *refused;
+	int r;
+
+	r = rg_send_look_back(sending, err);
+	if (r < 0)
+		return r;
+	r = commit(sending, &refused, err);
+	if (r < 0)
+		rg_send_failed(sending, r, refused);
+	return r;
+}
+
+static bool same_key(const struct rg_draft *a, const struct rg_draft *b)
+{
+	return rg_str_equal(a->key, b->key) && rg_str_equal(a->from, b->from);
 }
 
 /* A key that comes twice in one request is sent once. */
-static int find_twin(struct sending *sending, size_t which, struct roger_err *err)
+static int find_twin(struct rg_sending *sending, size_t which, struct roger_err *err)
 {
-	struct draft *draft = &sending->drafts[which];
+	struct rg_draft *draft = &sending->drafts[which];
 	struct roger_messages first;
 	size_t i;
 
-	if (!draft->request->key.length)
+	if (!draft->key.length)
 		return ROGER_OK;
 	for (i = 0; i < which && !draft->twin; i++)
 		if (!sending->drafts[i].twin && same_key(draft, &sending->drafts[i]))
@@ -486,10 +491,10 @@ static int find_twin(struct sending *sending, size_t which, struct roger_err *er
 	if (!draft->twin)
 		return ROGER_OK;
 	first = (struct roger_messages){ draft->twin->messages, draft->twin->to.count };
-	if (!same_payload(sending, draft, &first))
+	if (!rg_send_same_payload(sending, draft, &first))
 		return rg_fail_member(err, ROGER_EREFUSED, "key",
 				      "key: '%.*s' comes twice here and does not say the same",
-				      RG_STR_ARGS(draft->request->key));
+				      RG_STR_ARGS(draft->key));
 	draft->settled = true;
 	return ROGER_OK;
 }
@@ -506,9 +511,9 @@ static void say_which(size_t index, struct roger_err *err)
 		       inner.message);
 }
 
-static int send_all(struct sending *sending, struct roger_err *err)
+static int send_all(struct rg_sending *sending, struct roger_err *err)
 {
-	struct draft *draft;
+	struct rg_draft *draft;
 	size_t i, messages = 0;
 	int r = ROGER_OK;
 
@@ -525,14 +530,15 @@ static int send_all(struct sending *sending, struct roger_err *err)
 			say_which(i, err);
 	}
 	if (r == ROGER_OK && !sending->drafts[0].request->dry_run)
-		r = commit(sending, err);
+		r = store(sending, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		draft = &sending->drafts[i];
 		if (draft->twin) {
 			*draft->reply = *draft->twin->reply;
 			draft->reply->duplicate = true;
 		} else if (!draft->settled) {
-			r = fill_reply(sending, draft, draft->messages, draft->to.count, err);
+			r = rg_send_fill_reply(sending, draft, draft->messages, draft->to.count,
+					       err);
 		}
 	}
 	return r;
@@ -543,10 +549,14 @@ static int send_all(struct sending *sending, struct roger_err *err)
 static int run_send(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_send_request *request = request_;
-	struct draft draft = { .request = request, .reply = reply_, .from = request->from };
-	struct sending sending = { roger, rg_op_memory(reply_), rg_clock_ms(), &draft, 1 };
+	struct rg_draft draft = { .request = request, .reply = reply_, .from = request->from };
+	struct rg_sending sending = { roger, rg_op_memory(reply_), rg_clock_ms(), &draft, 1 };
+	int r;
 
-	return send_all(&sending, err);
+	r = send_all(&sending, err);
+	if (r < 0 || request->dry_run || request->confirm != ROGER_CONFIRM_READ)
+		return r;
+	return rg_send_confirm(&sending, &draft, err);
 }
 
 static int run_send_many(struct roger *roger, const void *request_, void *reply_,
@@ -555,7 +565,7 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 	const struct roger_send_many_request *request = request_;
 	struct roger_send_many_reply *reply = reply_;
 	struct rg_arena *arena = rg_op_memory(reply_);
-	struct sending sending = { roger, arena, rg_clock_ms(), NULL, request->count };
+	struct rg_sending sending = { roger, arena, rg_clock_ms(), NULL, request->count };
 	struct roger_send_reply *items;
 	size_t i;
 	int r;
@@ -570,10 +580,13 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 	if (!items || !sending.drafts)
 		return rg_fail_memory(err);
 	for (i = 0; i < request->count; i++) {
+		if (request->items[i].confirm != ROGER_CONFIRM_STORED)
+			return rg_fail_member(err, ROGER_EUSAGE, "confirm",
+					      "confirm: many at once are confirmed as stored only");
 		if (request->items[i].dry_run != request->items[0].dry_run)
 			return rg_fail_member(err, ROGER_EUSAGE, "dry_run",
 					      "dry_run: expected the same for all of one request");
-		sending.drafts[i] = (struct draft){
+		sending.drafts[i] = (struct rg_draft){
 			.request = &request->items[i],
 			.reply = &items[i],
 			.from = request->items[i].from.length ? request->items[i].from
@@ -590,6 +603,8 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 			sending.drafts[i].settled ? 0 : (int64_t)sending.drafts[i].to.count;
 	return ROGER_OK;
 }
+
+static const char *const confirm_names[] = { "stored", "read", NULL };
 
 #define AT(member) offsetof(struct roger_send_request, member)
 static const struct roger_field request_fields[] = {
@@ -610,6 +625,14 @@ static const struct roger_field request_fields[] = {
 	  "id of the message this one answers" },
 	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL,
 	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
+	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "or a key made of this task, ..." },
+	{ "verb", ROGER_TEXT, AT(verb), 0, NULL, NULL,
+	  "... this verb (status-update, escalation, ...) and the current cycle" },
+	{ "confirm", ROGER_ENUM, AT(confirm), 0, confirm_names, NULL,
+	  "stored (default), or read: wait until the recipients have read it" },
+	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "with --confirm read: how long" },
+	{ "retry", ROGER_BOOL, AT(retry), 0, NULL, NULL,
+	  "with --confirm read: try as often as configured" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "check everything, store nothing" },
 	RG_END,
 };
@@ -636,6 +659,9 @@ static const struct roger_field reply_fields[] = {
 	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
 	{ "duplicate", ROGER_BOOL, AT(duplicate), 0, NULL, NULL,
 	  "the key was sent before: its first result" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "as given, or as made" },
+	{ "cycle", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "of the key" },
+	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "of the key" },
 	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL,
 	  "messages moved out to keep the limits" },
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/nearest.h"
 #include "data/record.h"
@@ -11,9 +12,12 @@
 
 enum kind {
 	NUMBER,
+	SPAN,
 	PATH,
 	FILE_NAME,
 	RECIPIENTS,
+	SWITCH,
+	WORDS,
 };
 
 struct setting {
@@ -21,13 +25,15 @@ struct setting {
 	const char *name;
 	enum kind kind;
 	size_t offset;
-	int64_t least;
+	int64_t least; /* of a SPAN in ms */
 	int64_t most;
 	int64_t number;	  /* default of a NUMBER */
-	const char *text; /* default of the others */
+	const char *text; /* default of the others; WORDS have none */
 };
 
 enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000, CENTURY_DAYS = 36500 };
+
+#define DAY_MS INT64_C(86400000)
 
 #define AT(member) offsetof(struct rg_config, member)
 static const struct setting table[] = {
@@ -47,6 +53,32 @@ static const struct setting table[] = {
 	{ "storage", "data_dir", PATH, AT(data_dir), 0, 0, 0, ".roger" },
 	{ "storage", "database_file", FILE_NAME, AT(database_file), 0, 0, 0, "messages.db" },
 	{ "storage", "jsonl_file", FILE_NAME, AT(jsonl_file), 0, 0, 0, "messages.jsonl" },
+	{ "storage", "send_log_dir", PATH, AT(send_log_dir), 0, 0, 0, ".roger/send-log" },
+	{ "storage", "activity_file", PATH, AT(activity_file), 0, 0, 0,
+	  ".roger/logs/activity.log.jsonl" },
+	{ "retries", "max_attempts", NUMBER, AT(attempts_max), 1, 10, RG_ATTEMPTS_MAX, NULL },
+	{ "retries", "after", SPAN, AT(retry_after_ms), 0, 7 * DAY_MS, 0, "0s" },
+	{ "retries", "after_cycles", NUMBER, AT(retry_cycles), 0, 100, 0, NULL },
+	{ "retries", "confirm_within", SPAN, AT(confirm_within_ms), 1, 7 * DAY_MS, 0, "30s" },
+	{ "breaker", "failures", NUMBER, AT(breaker_failures), 0, 1000, RG_BREAKER_FAILURES, NULL },
+	{ "breaker", "open_for", SPAN, AT(breaker_open_ms), 0, DAY_MS, 0, "1m" },
+	{ "dead_letters", "alarm", NUMBER, AT(dead_letter_alarm), 0, MANY, RG_DEAD_LETTER_ALARM,
+	  NULL },
+	{ "dead_letters", "command", WORDS, AT(dead_letter_command), 0, 0, 0, NULL },
+	{ "dead_letters", "command_timeout", SPAN, AT(dead_letter_timeout_ms), 100, 3600000, 0,
+	  "10s" },
+	{ "cycles", "keep", NUMBER, AT(cycles_kept), 1, 1000, RG_CYCLES_KEPT, NULL },
+	{ "cycles", "keep_digests", NUMBER, AT(digests_kept), 0, MANY, RG_DIGESTS_KEPT, NULL },
+	{ "watchdog", "within", SPAN, AT(run_within_ms), 1000, RG_RUN_WITHIN_MS_MAX, 0, "10m" },
+	{ "watchdog", "max_recoveries", NUMBER, AT(recoveries_max), 0, 100, RG_RECOVERIES_MAX,
+	  NULL },
+	{ "watchdog", "recovery_cooldown", SPAN, AT(recovery_cooldown_ms), 0, DAY_MS, 0, "5m" },
+	{ "watchdog", "max_extensions", NUMBER, AT(extensions_max), 0, 100, RG_EXTENSIONS_MAX,
+	  NULL },
+	{ "watchdog", "recovery_command", WORDS, AT(recovery_command), 0, 0, 0, NULL },
+	{ "watchdog", "command_timeout", SPAN, AT(recovery_command_timeout_ms), 100, 3600000, 0,
+	  "30s" },
+	{ "activity", "own", SWITCH, AT(note_own), 0, 0, 0, "true" },
 	{ "", "recipients", RECIPIENTS, AT(strict_recipients), 0, 0, 0, "warn" },
 };
 #undef AT
@@ -160,6 +192,22 @@ static int set_number(const struct setting *setting, struct roger_str text, void
 	return wrong(shown->origin, shown->key, expected, err);
 }
 
+static int set_span(const struct setting *setting, struct roger_str text, void *at,
+		    struct roger_setting *shown, struct roger_err *err)
+{
+	char expected[96];
+	int64_t span_ms;
+
+	if (rg_clock_read_span(text, &span_ms) && span_ms >= setting->least &&
+	    span_ms <= setting->most) {
+		*(int64_t *)at = span_ms;
+		return ROGER_OK;
+	}
+	snprintf(expected, sizeof expected, "a span such as 30s, 5m or 2h, from %lldms to %llds",
+		 (long long)setting->least, (long long)setting->most / 1000);
+	return wrong(shown->origin, shown->key, expected, err);
+}
+
 static bool is_path(struct roger_str text)
 {
 	size_t i;
@@ -182,8 +230,17 @@ static int set_path(struct roger_str text, void *at, struct roger_setting *shown
 /* Files that stand in the data folder under names of ours. */
 static bool is_ours(struct roger_str name)
 {
-	static const char *const ours[] = { "config.yaml", ".gitignore", "message-state.json",
-					    "cleanup_metrics.jsonl", "messages_archive" };
+	static const char *const ours[] = { "config.yaml",
+					    ".gitignore",
+					    "message-state.json",
+					    "cleanup_metrics.jsonl",
+					    "messages_archive",
+					    "state",
+					    "dead-letters.jsonl",
+					    "cycles.jsonl",
+					    "key-digests.jsonl",
+					    "send-log",
+					    "logs" };
 	static const char *const ends[] = { ".control", ".new" };
 	size_t i, length;
 
@@ -224,6 +281,15 @@ static int set_recipients(struct roger_str text, void *at, struct roger_setting 
 	return ROGER_OK;
 }
 
+static int set_switch(struct roger_str text, void *at, struct roger_setting *shown,
+		      struct roger_err *err)
+{
+	if (!rg_str_is(text, "true") && !rg_str_is(text, "false"))
+		return wrong(shown->origin, shown->key, "true or false", err);
+	*(bool *)at = rg_str_is(text, "true");
+	return ROGER_OK;
+}
+
 /* text is a copy that lives as long as config. */
 static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 		     struct roger_err *err)
@@ -235,12 +301,18 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 	switch (table[i].kind) {
 	case NUMBER:
 		return set_number(&table[i], text, at, shown, err);
+	case SPAN:
+		return set_span(&table[i], text, at, shown, err);
 	case PATH:
 		return set_path(text, at, shown, err);
 	case FILE_NAME:
 		return set_file_name(text, at, shown, err);
 	case RECIPIENTS:
 		return set_recipients(text, at, shown, err);
+	case SWITCH:
+		return set_switch(text, at, shown, err);
+	case WORDS:
+		break;
 	}
 	return ROGER_OK;
 }
@@ -492,6 +564,45 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 	return ROGER_OK;
 }
 
+/* ---------------------------------------------------------------- words -- */
+
+/* A command: the program and its arguments, never a line for a shell. */
+static int read_words(const struct source *source, size_t i, const struct rg_yaml *node,
+		      struct roger_err *err)
+{
+	struct roger_setting *shown = setting_at(source->config, i);
+	struct roger_strs words = { 0 };
+	const struct rg_yaml *item;
+	struct roger_str *place;
+	struct rg_buf text;
+	int r;
+
+	r = origin_of(source, node->line, &shown->origin, err);
+	if (r < 0)
+		return r;
+	if (node->kind != RG_YAML_LIST)
+		return wrong(shown->origin, shown->key, "a list: a program and its arguments", err);
+	rg_buf_init(&text, SIZE_MAX);
+	for (item = node->first; item && r == ROGER_OK; item = item->next) {
+		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) ||
+		    (item == node->first && !item->value.length))
+			r = wrong_node(source, item, shown->key, "a program and its arguments",
+				       err);
+		place = rg_arena_push(source->config->memory, &words.items, &words.count,
+				      sizeof *place);
+		if (r == ROGER_OK &&
+		    (!place || !rg_arena_copy(source->config->memory, item->value, place)))
+			r = rg_fail_memory(err);
+		rg_buf_printf(&text, "%s%.*s", words.count > 1 ? " " : "",
+			      RG_STR_ARGS(item->value));
+	}
+	*(struct roger_strs *)(void *)((char *)source->config + table[i].offset) = words;
+	if (r == ROGER_OK)
+		return keep(source->config, &text, &shown->value, err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
 /* --------------------------------------------------------------- a file -- */
 
 static int read_setting(const struct source *source, const char *section,
@@ -503,6 +614,8 @@ static int read_setting(const struct source *source, const char *section,
 		return ROGER_OK;
 	if (i == SETTING_COUNT)
 		return unknown(source, section, node, err);
+	if (table[i].kind == WORDS)
+		return read_words(source, i, node, err);
 	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
 		return wrong_node(source, node, setting_at(source->config, i)->key, "a value", err);
 	if (table[i].kind == NUMBER && node->quoted)
@@ -623,7 +736,7 @@ static int set_default(struct rg_config *config, size_t i, struct roger_err *err
 {
 	struct source source = { config, "default", false };
 	char digits[20];
-	struct roger_str text = rg_str(table[i].text);
+	struct roger_str text = rg_str(table[i].text ? table[i].text : "");
 	size_t place = 0;
 	int r;
 

@@ -36,6 +36,40 @@ struct rg_config {
 	struct roger_str database_file; /* "messages.db", below data_dir */
 	struct roger_str jsonl_file;	/* "messages.jsonl", below data_dir */
 
+	/* storage, relative to the folder that holds .roger/ */
+	struct roger_str send_log_dir;	/* ".roger/send-log" */
+	struct roger_str activity_file; /* ".roger/logs/activity.log.jsonl" */
+
+	/* retries: of a send with a key */
+	int64_t attempts_max;	   /* max_attempts */
+	int64_t retry_after_ms;	   /* after: before the next attempt is due */
+	int64_t retry_cycles;	   /* after_cycles: or so many cycles, times the attempt */
+	int64_t confirm_within_ms; /* confirm_within: where a send names none */
+
+	/* breaker: */
+	int64_t breaker_failures; /* failures: timeouts in a row; 0: never opens */
+	int64_t breaker_open_ms;  /* open_for */
+
+	/* dead_letters: */
+	int64_t dead_letter_alarm;	       /* alarm: more in one cycle; 0: never */
+	struct roger_strs dead_letter_command; /* command: files one in a task system */
+	int64_t dead_letter_timeout_ms;	       /* command_timeout */
+
+	/* cycles: */
+	int64_t cycles_kept;  /* keep: the current one included */
+	int64_t digests_kept; /* keep_digests: cycles that a purged key is remembered for */
+
+	/* watchdog: */
+	int64_t run_within_ms;		     /* within: a run's time, where dispatch names none */
+	int64_t recoveries_max;		     /* max_recoveries */
+	int64_t recovery_cooldown_ms;	     /* recovery_cooldown: from one attempt to the next */
+	int64_t extensions_max;		     /* max_extensions */
+	struct roger_strs recovery_command;  /* a program and its arguments; none: no command */
+	int64_t recovery_command_timeout_ms; /* command_timeout */
+
+	/* activity: */
+	bool note_own; /* own: roger's verbs note themselves in the activity log */
+
 	/* recipients: warn (default) or strict */
 	bool strict_recipients;
 

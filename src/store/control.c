@@ -278,7 +278,10 @@ static void move_slots(const struct rg_control *control, struct rg_agent_slot *a
 			       &control->counts[i], sizeof *counts);
 }
 
-/* Others are at work on it: each word is taken as it stands at one moment. */
+/*
+ * Others are at work on it: each word is taken as it stands at one moment, and
+ * none of them before the file was retired.
+ */
 static void copy_words(const struct rg_control_page *from, struct rg_control_page *to)
 {
 	const _Atomic uint64_t *words = (const _Atomic uint64_t *)from;
@@ -286,7 +289,7 @@ static void copy_words(const struct rg_control_page *from, struct rg_control_pag
 
 	_Static_assert(sizeof *from % sizeof *words == 0, "the page is made of words");
 	for (i = 0; i < sizeof *from / sizeof *words; i++)
-		((uint64_t *)to)[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
+		((uint64_t *)to)[i] = atomic_load(&words[i]);
 }
 
 /* The page of the larger file: all of the old one but the locks of one moment. */

@@ -24,7 +24,7 @@
 #include "base/limits.h"
 
 /* What follows is a file format: see docs/FORMAT.md before changing it. */
-#define RG_CONTROL_VERSION 2
+#define RG_CONTROL_VERSION 3
 
 /* Where the journal ends, and the chain there.  Two of them, one is in force. */
 struct rg_tail {
@@ -60,6 +60,7 @@ struct rg_control_page {
 	struct rg_lock change_lock; /* who changes the state of messages */
 	struct rg_lock index_lock;  /* who brings the index up to date */
 	struct rg_lock state_lock;  /* who writes message-state.json */
+	struct rg_lock record_lock; /* who writes logs and run documents */
 
 	_Alignas(64) _Atomic uint32_t tail_in_force; /* 0 or 1; changed under append_lock */
 	_Atomic uint32_t agents_used;
@@ -73,6 +74,7 @@ struct rg_control_page {
 	_Atomic uint64_t state_written; /* and those it holds */
 	_Atomic uint64_t seen_wanted;	/* the same for what was accepted */
 	_Atomic uint64_t seen_written;
+	_Atomic uint64_t logged; /* the send logs hold all keyed messages before this byte */
 
 	_Alignas(64) _Atomic uint32_t wake; /* futex: bumped after every sync */
 	_Atomic uint32_t failures;	    /* syncs that went wrong */
@@ -100,10 +102,10 @@ struct rg_control *rg_control_close(struct rg_control *control);
 
 struct rg_control_page *rg_control_page(struct rg_control *control);
 
-/* Has a larger one taken its place? */
+/* Has a larger one taken its place?  Looked at in one order with the locks that go over. */
 static inline bool rg_control_retired(const struct rg_control_page *page)
 {
-	return atomic_load_explicit(&page->retired, memory_order_acquire) != 0;
+	return atomic_load(&page->retired) != 0;
 }
 
 /* Is there room for so many more agents and counts?  Under append_lock. */

@@ -12,7 +12,6 @@ enum { BLOCK_LINES = 256, BLOCK_BYTES_MAX = 4 << 20, BLOCKS = 2, AHEAD_BYTES = 8
 
 struct block {
 	struct rg_decoded items[BLOCK_LINES];
-	struct rg_json *documents[BLOCK_LINES];
 	size_t count;
 	struct rg_arena *arena;
 	bool full;
@@ -35,28 +34,20 @@ struct rg_decoder {
 	pthread_cond_t changed;
 };
 
-static void clear_block(struct block *block)
-{
-	while (block->count)
-		rg_json_free(block->documents[--block->count]);
-	block->arena = rg_arena_free(block->arena);
-}
-
 /* One line into the block; what is no message stays as its place alone. */
 static int add_line(struct block *block, const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_decoded *decoded = &block->items[block->count];
-	struct rg_json *json = NULL;
 	int r = ROGER_EDATA;
 
 	*decoded = (struct rg_decoded){ .line = *line };
 	decoded->line.text = (struct roger_str){ "", 0 };
 	if (!line->too_long)
-		r = rg_message_read(line->text, &json, block->arena, &decoded->message, NULL);
+		r = rg_message_read_within(line->text, block->arena, &decoded->message, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	decoded->is_message = r == ROGER_OK;
-	block->documents[block->count++] = json;
+	block->count++;
 	return ROGER_OK;
 }
 
@@ -83,8 +74,11 @@ static void fill_block(struct rg_lines *lines, struct block *block)
 {
 	bool found = false;
 
-	clear_block(block);
-	block->arena = rg_arena_new();
+	block->count = 0;
+	if (block->arena)
+		rg_arena_reset(block->arena);
+	else
+		block->arena = rg_arena_new();
 	block->result = block->arena ? fill_lines(lines, block, &found, &block->err)
 				     : rg_fail_memory(&block->err);
 	block->last = block->result < 0 || !found;
@@ -162,7 +156,7 @@ struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder)
 		pthread_join(decoder->thread, NULL);
 	}
 	for (i = 0; i < BLOCKS; i++)
-		clear_block(&decoder->blocks[i]);
+		rg_arena_free(decoder->blocks[i].arena);
 	rg_lines_deinit(&decoder->lines);
 	pthread_cond_destroy(&decoder->changed);
 	pthread_mutex_destroy(&decoder->mutex);

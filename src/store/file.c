@@ -1,5 +1,6 @@
 #include "store/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -158,6 +159,36 @@ int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_f
 		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
 			       name);
 	*ret_facts = (struct rg_file_facts){ facts.st_dev, facts.st_ino, facts.st_size };
+	return ROGER_OK;
+}
+
+int rg_file_examine(int folder, const char *name, struct rg_file_look *ret_look,
+		    struct roger_err *err)
+{
+	struct stat facts;
+
+	*ret_look = (struct rg_file_look){ .kind = RG_FILE_NONE };
+	if (fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? ROGER_OK
+				       : rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	ret_look->kind = S_ISREG(facts.st_mode)	  ? RG_FILE_REGULAR
+			 : S_ISDIR(facts.st_mode) ? RG_FILE_FOLDER
+			 : S_ISLNK(facts.st_mode) ? RG_FILE_LINK
+						  : RG_FILE_OTHER;
+	ret_look->open_to_others = (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+	return ROGER_OK;
+}
+
+int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep)
+	int file = open_again(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	struct stat facts;
+
+	if (file < 0)
+		return fail_open(name, errno, false, err);
+	if (fstat(file, &facts) < 0 || fchmod(file, S_ISDIR(facts.st_mode) ? 0700 : 0600) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "change the mode of '%s'", name);
 	return ROGER_OK;
 }
 
@@ -362,6 +393,63 @@ int rg_file_remove(int folder, const char *name, struct roger_err *err)
 	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EIO, errno, "remove '%s'", name);
+}
+
+static int add_name(const struct dirent *entry, struct rg_arena *arena, struct roger_str **items,
+		    size_t *count, struct roger_err *err)
+{
+	struct roger_str name = rg_str(entry->d_name), *place;
+
+	if (rg_str_is(name, ".") || rg_str_is(name, ".."))
+		return ROGER_OK;
+	place = rg_arena_push(arena, items, count, sizeof *place);
+	return place && rg_arena_copy(arena, name, place) ? ROGER_OK : rg_fail_memory(err);
+}
+
+int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
+			struct roger_strs *ret_names, struct roger_err *err)
+{
+	/* Reading a folder moves the descriptor, so it gets one of its own. */
+	int own = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0), r = ROGER_OK;
+	struct roger_str *items = NULL;
+	const struct dirent *entry;
+	size_t count = 0;
+	DIR *stream;
+
+	stream = own < 0 ? NULL : fdopendir(own);
+	if (!stream) {
+		r = rg_fail(err, ROGER_EIO, errno, "list the folder '%s'", name);
+		rg_file_close(own);
+		return r;
+	}
+	errno = 0;
+	while (r == ROGER_OK && (entry = readdir(stream))) {
+		r = add_name(entry, arena, &items, &count, err);
+		errno = 0;
+	}
+	if (r == ROGER_OK && errno)
+		r = rg_fail(err, ROGER_EIO, errno, "list the folder '%s'", name);
+	closedir(stream);
+	*ret_names = (struct roger_strs){ items, count };
+	return r;
+}
+
+int rg_file_open_nowhere(int *ret_file, struct roger_err *err)
+{
+	int file = open_again(AT_FDCWD, "/dev/null", O_RDWR, 0);
+
+	if (file < 0)
+		return fail_open("/dev/null", errno, false, err);
+	*ret_file = file;
+	return ROGER_OK;
+}
+
+int rg_file_move_up(int *file, struct roger_err *err)
+{
+	if (*file > STDERR_FILENO)
+		return ROGER_OK;
+	*file = move_up(*file);
+	return *file < 0 ? rg_fail(err, ROGER_EIO, errno, "move a descriptor") : ROGER_OK;
 }
 
 int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err)

@@ -8,7 +8,7 @@
 #ifndef RG_FILE_H
 #define RG_FILE_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 #define RG_NO_FILE (-1)
 
@@ -46,6 +46,18 @@ RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *r
 /* The same by name, without opening it; ROGER_EREFUSED when it is no regular file. */
 RG_CHECKED int rg_file_look(int folder, const char *name, bool *ret_there,
 			    struct rg_file_facts *ret_facts, struct roger_err *err);
+
+/* What stands under a name, whatever it is. */
+enum rg_file_kind { RG_FILE_NONE, RG_FILE_REGULAR, RG_FILE_FOLDER, RG_FILE_LINK, RG_FILE_OTHER };
+struct rg_file_look {
+	enum rg_file_kind kind;
+	bool open_to_others; /* its group or anybody may do something with it */
+};
+RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_look *ret_look,
+			       struct roger_err *err);
+
+/* Make a file 0600, or a folder 0700; never through a symbolic link. */
+RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roger_err *err);
 
 /* Is the file of that name still the one that is open? */
 bool rg_file_is_same(int folder, const char *name, int file);
@@ -90,6 +102,16 @@ RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, stru
 
 /* Remove a file; one that is not there is fine. */
 RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *err);
+
+/* Every name in a folder but . and .., in no order; memory from arena. */
+RG_CHECKED int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
+				   struct roger_strs *ret_names, struct roger_err *err);
+
+/* To be written by those whom nobody reads. */
+RG_CHECKED int rg_file_open_nowhere(int *ret_file, struct roger_err *err);
+
+/* Give a descriptor a number beyond those of the standard streams; *file changes. */
+RG_CHECKED int rg_file_move_up(int *file, struct roger_err *err);
 
 /*
  * Hold the system's lock on an open file, alone; it goes with the descriptor.

@@ -37,13 +37,15 @@ static const char seed_indexes[] =
 
 /* Tables of our own.  A position is the rowid of messages and of archived. */
 static const char own_tables[] =
-	"CREATE TABLE entries(position INTEGER PRIMARY KEY, offset INTEGER NOT NULL, length "
-	"INTEGER NOT NULL);\n"
+	"CREATE TABLE lines(block INTEGER PRIMARY KEY, offset INTEGER NOT NULL, lengths BLOB NOT "
+	"NULL);\n"
+	"CREATE TABLE changed(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
 	"CREATE TABLE mailbox(agent TEXT NOT NULL, position INTEGER NOT NULL, issue_id TEXT NOT "
 	"NULL,"
 	" PRIMARY KEY(agent, position)) WITHOUT ROWID;\n"
 	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER "
-	"NOT NULL);\n"
+	"NOT NULL,"
+	" confirm_by INTEGER NOT NULL);\n"
 	"CREATE TABLE keys(sender TEXT NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL,"
 	" PRIMARY KEY(sender, key, position)) WITHOUT ROWID;\n"
 	"CREATE TABLE replies(parent TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,"
@@ -86,14 +88,17 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" run_counter = ?6, message_type = ?7, content = ?8, metadata = ?9, read = ?10,"
 		" created_at = ?11, read_at = ?12 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
-	[RG_SQL_ENTRY_ADD] = "INSERT INTO entries(position, offset, length) VALUES (?1, ?2, ?3)",
-	[RG_SQL_ENTRY_SET] = "UPDATE entries SET offset = ?2, length = ?3 WHERE position = ?1",
-	[RG_SQL_ENTRY_DROP] = "DELETE FROM entries WHERE position = ?1",
+	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
+	[RG_SQL_LINES_SET] =
+		"INSERT OR REPLACE INTO lines(block, offset, lengths) VALUES (?1, ?2, ?3)",
+	[RG_SQL_CHANGED_SET] = "INSERT OR REPLACE INTO changed(position, line) VALUES (?1, ?2)",
+	[RG_SQL_CHANGED_DROP] = "DELETE FROM changed WHERE position = ?1",
 	[RG_SQL_MAILBOX_ADD] =
 		"INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)",
 	[RG_SQL_MAILBOX_DROP] = "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2",
 	[RG_SQL_LEASE_SET] =
-		"INSERT OR REPLACE INTO leases(position, claimed_by, until) VALUES (?1, ?2, ?3)",
+		"INSERT OR REPLACE INTO leases(position, claimed_by, until, confirm_by)"
+		" VALUES (?1, ?2, ?3, ?4)",
 	[RG_SQL_LEASE_DROP] = "DELETE FROM leases WHERE position = ?1",
 	[RG_SQL_KEY_ADD] = "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)",
 	[RG_SQL_REPLY_ADD] =
@@ -168,6 +173,14 @@ void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text)
 			    SQLITE_STATIC, SQLITE_UTF8);
 }
 
+struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column)
+{
+	const char *bytes = sqlite3_column_blob(statement, column);
+
+	return (struct roger_str){ bytes ? bytes : "",
+				   (size_t)sqlite3_column_bytes(statement, column) };
+}
+
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(statement, column);
@@ -181,8 +194,8 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 /* See design.md for why not WAL.  What is made anew has nothing to roll back to. */
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
 				     "PRAGMA cache_size = -8000";
-static const char bulk_settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-				    "PRAGMA cache_size = -2000";
+static const char bulk_settings[] = "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"
+				    "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000";
 
 static void close_db(struct rg_index *index)
 {
@@ -200,6 +213,7 @@ static void close_db(struct rg_index *index)
 	sqlite3_close_v2(index->db);
 	index->db = NULL;
 	index->progress = (struct rg_index_progress){ 0 };
+	index->damaged = false;
 }
 
 static int open_db(struct rg_index *index, const char *path, const char *settings,
@@ -260,6 +274,16 @@ uint64_t rg_index_end(const struct rg_index *index)
 	return (uint64_t)index->progress.offset;
 }
 
+int64_t rg_index_line_count(const struct rg_index *index)
+{
+	return index->progress.lines;
+}
+
+int64_t rg_index_stray_count(const struct rg_index *index)
+{
+	return index->progress.strays;
+}
+
 const char *rg_index_trouble(const struct rg_index *index)
 {
 	return index->trouble;
@@ -291,10 +315,11 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 	if (r < 0)
 		return r;
 	index->bulk = false;
+	/* An index that has all of it; SQLite would rather look into every row than sort. */
 	return rg_index_run(index,
 			    "INSERT INTO mailbox(agent, position, issue_id)"
-			    " SELECT to_phase, rowid, issue_id FROM messages WHERE read = 0 ORDER "
-			    "BY to_phase, rowid",
+			    " SELECT to_phase, rowid, issue_id FROM messages INDEXED BY "
+			    "idx_messages_issue_unread WHERE read = 0 ORDER BY to_phase, rowid",
 			    err);
 }
 
@@ -431,17 +456,6 @@ static bool same_journal(struct rg_index *index)
 	       hash == index->progress.last_hash;
 }
 
-static int sync_new(struct rg_index *index, const char *name, struct roger_err *err)
-{
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	int r;
-
-	r = rg_file_open(index->folder, name, RG_FILE_CHANGE, &file, err);
-	if (r < 0)
-		return r;
-	return rg_file_sync(file, name, err);
-}
-
 static int make_file(struct rg_index *index, const char *name, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -468,8 +482,6 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	if (r == ROGER_OK)
 		r = fill(index, end, err);
 	close_db(index);
-	if (r == ROGER_OK)
-		r = sync_new(index, fresh, err);
 	/* A rollback journal of the old one must never be applied to the new. */
 	if (r == ROGER_OK)
 		r = rg_file_remove(index->folder, rollback, err);
@@ -517,7 +529,7 @@ bool rg_index_damaged(const struct rg_index *index)
 	case SQLITE_OK:
 	case SQLITE_ROW:
 	case SQLITE_DONE:
-		return false;
+		return index->damaged;
 	default:
 		return true;
 	}

@@ -54,8 +54,10 @@ uint64_t rg_index_peek(struct rg_index *index);
 
 bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64_t total);
 
-/* How far it has read. */
+/* How far it has read: bytes, lines, and those of them that are no messages. */
 uint64_t rg_index_end(const struct rg_index *index);
+int64_t rg_index_line_count(const struct rg_index *index);
+int64_t rg_index_stray_count(const struct rg_index *index);
 
 /* Why an index in memory answers; "" when the file does. */
 const char *rg_index_trouble(const struct rg_index *index);
@@ -76,6 +78,78 @@ RG_CHECKED int rg_index_issues(struct rg_index *index, struct rg_arena *arena,
 			       struct roger_strs *ret_issues, struct roger_err *err);
 RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures,
 				struct roger_err *err);
+
+/* ---------------------------------------------------------------- logs -- */
+
+/* A log's file, for the index to take in. */
+struct rg_log_file {
+	enum rg_log log;
+	int folder;
+	struct roger_str name;	/* in the folder */
+	struct roger_str shown; /* for people: from the workspace's data folder */
+};
+
+/* Where an entry stands. */
+/* The last line that was read of a file: it tells whether another one took its place. */
+struct rg_log_mark {
+	int64_t offset, length, hash;
+};
+
+struct rg_log_place {
+	struct roger_str shown;
+	uint64_t offset;
+	size_t length;
+	int64_t position;
+	int64_t at_ms;
+	int64_t line;
+	struct rg_log_mark mark; /* of its file */
+};
+
+struct rg_log_places {
+	const struct rg_log_place *items;
+	size_t count;
+};
+
+/* Take in what these files hold; an index that was asked for messages need not be refreshed. */
+RG_CHECKED int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_file *files,
+				     size_t count, struct roger_err *err);
+
+RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
+				 struct rg_arena *arena, struct rg_log_places *ret_places,
+				 struct roger_err *err);
+
+/* Is this open file the one that the mark was made of? */
+bool rg_index_log_same(int file, const struct rg_log_mark *mark);
+
+/* Lines that are no entries: the first 1,000 of a log. */
+RG_CHECKED int rg_index_log_strays(struct rg_index *index, enum rg_log log, struct rg_arena *arena,
+				   struct rg_log_places *ret_places, struct roger_err *err);
+
+/* Messages, archived ones too, created at since and before until (0: open), in no order. */
+RG_CHECKED int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms,
+			       rg_survey_see *see, void *context, struct roger_err *err);
+
+/* Ids of unread messages whose lease, or whose time to be read, ended before now. */
+RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit,
+				struct rg_arena *arena, struct roger_strs *ret_ids,
+				struct roger_err *err);
+
+/*
+ * What the file holds, summed up, as it stands: nothing is taken in, nothing is
+ * made.  It is begun, goes on by itself on a second thread, and is waited for.
+ */
+struct rg_index_summing;
+struct rg_message_sums;
+RG_CHECKED int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
+			    struct roger_err *err);
+struct rg_index_summing *rg_index_summing_free(struct rg_index_summing *summing);
+
+/* How far it has read; 0: there is none to sum up, or the next question makes it anew. */
+int64_t rg_index_summing_end(const struct rg_index_summing *summing);
+
+/* ROGER_EDATA: it is damaged; err says how.  *ret_done false: it could not be read now. */
+RG_CHECKED int rg_index_summed(struct rg_index_summing *summing, struct rg_message_sums *ret_sums,
+			       bool *ret_done, struct roger_err *err);
 
 /* Counters and last seen of an epoch, for message-state.json. */
 struct rg_sequence;

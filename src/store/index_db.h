@@ -11,7 +11,7 @@
 #include "store/index.h"
 
 /* Changes whenever a table does: an index of another version is made anew. */
-#define RG_INDEX_VERSION 1
+#define RG_INDEX_VERSION 3
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -20,9 +20,10 @@ enum rg_statement {
 	RG_SQL_MESSAGE_GET,
 	RG_SQL_MESSAGE_SET,
 	RG_SQL_MESSAGE_DROP,
-	RG_SQL_ENTRY_ADD,
-	RG_SQL_ENTRY_SET,
-	RG_SQL_ENTRY_DROP,
+	RG_SQL_LINES_GET,
+	RG_SQL_LINES_SET,
+	RG_SQL_CHANGED_SET,
+	RG_SQL_CHANGED_DROP,
 	RG_SQL_MAILBOX_ADD,
 	RG_SQL_MAILBOX_DROP,
 	RG_SQL_LEASE_SET,
@@ -48,6 +49,20 @@ struct rg_index_progress {
 	int64_t last_hash;
 	int64_t epoch;	   /* the largest one seen */
 	int64_t search_to; /* positions up to here are in the full-text table */
+};
+
+/*
+ * Where the lines of the journal stand: a row of table lines for so many of
+ * them holds the offset of the first, and the length of each, seven bits a
+ * byte, the lowest first; all bytes of a length but its last have the top bit.
+ */
+enum { RG_INDEX_LINES = 64, RG_LENGTH_BYTES_MAX = 10 };
+
+struct rg_index_lines {
+	int64_t block; /* of these lines: (number of a line - 1) / RG_INDEX_LINES */
+	int64_t offset;
+	unsigned char lengths[RG_INDEX_LINES * RG_LENGTH_BYTES_MAX];
+	size_t length_bytes;
 };
 
 /* Figures per agent, and per reader and sender, gathered while lines are taken in. */
@@ -80,12 +95,14 @@ struct rg_index {
 	uint64_t inode; /* of the open database file */
 	sqlite3 *db;
 	bool in_memory;
-	bool bulk; /* the seed's indexes and the mailbox come at the end */
+	bool bulk;    /* the seed's indexes and the mailbox come at the end */
+	bool damaged; /* in a way that SQLite does not see */
 	char trouble[200];
 	sqlite3_stmt *statements[RG_SQL_COUNT];
 	struct rg_asked asked[RG_ASKED_MAX];
 	size_t asked_next; /* the one to give way */
 	struct rg_index_progress progress;
+	struct rg_index_lines lines; /* being filled */
 	struct rg_deltas deltas;
 	roger_progress *tell;
 	void *tell_context;
@@ -105,12 +122,25 @@ int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_
 
 void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
+struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column);
 
 /* Read the row of progress again; ROGER_EDATA: it does not fit any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);
 
 /* The hash of the last line taken in, as the journal has it now. */
 int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
+
+/* Ready for the lines behind those that are known; then each, in turn; then the rest into the
+ * table. */
+int rg_index_lines_begin(struct rg_index *index, struct roger_err *err);
+int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
+		       struct roger_err *err);
+int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
+
+/* Where a line stands, by the row of table lines that holds it. */
+int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
+			struct roger_str lengths, struct rg_entry *ret_entry,
+			struct roger_err *err);
 
 /* One transaction's work: lines of the journal up to end into the tables. */
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err);

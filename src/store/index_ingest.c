@@ -249,12 +249,13 @@ static int leave_mailbox(struct rg_index *index, const struct known *known, stru
 	return rg_index_step(index, drop, err);
 }
 
+/* Until when an unread message is held, and until when it is to be read. */
 static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     struct roger_err *err)
 {
 	sqlite3_stmt *set;
 
-	if (!message->claimed_by.length || message->read)
+	if ((!message->claimed_by.length && !message->confirm_by_ms) || message->read)
 		return run_numbers(index, RG_SQL_LEASE_DROP, position, 0, 0, err);
 	set = rg_index_statement(index, RG_SQL_LEASE_SET, err);
 	if (!set)
@@ -262,6 +263,7 @@ static int set_lease(struct rg_index *index, const struct roger_message *message
 	sqlite3_bind_int64(set, 1, position);
 	rg_index_bind(set, 2, message->claimed_by);
 	sqlite3_bind_int64(set, 3, message->claimed_until_ms);
+	sqlite3_bind_int64(set, 4, message->confirm_by_ms);
 	return rg_index_step(index, set, err);
 }
 
@@ -277,20 +279,17 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 	if (r == ROGER_OK && message->reply_to.length)
 		r = run_texts(index, RG_SQL_REPLY_ADD, message->reply_to, message->id, position,
 			      err);
-	if (r == ROGER_OK && message->claimed_by.length)
+	if (r == ROGER_OK && (message->claimed_by.length || message->confirm_by_ms))
 		r = set_lease(index, message, position, err);
 	return r;
 }
 
 static int add_new(struct rg_index *index, const struct roger_message *message, int64_t position,
-		   const struct rg_line *line, struct roger_err *err)
+		   struct roger_err *err)
 {
 	int r;
 
-	r = run_numbers(index, RG_SQL_ENTRY_ADD, position, (int64_t)line->offset,
-			(int64_t)line->length, err);
-	if (r == ROGER_OK)
-		r = enter_mailbox(index, message, position, err);
+	r = enter_mailbox(index, message, position, err);
 	if (r == ROGER_OK)
 		r = add_links(index, message, position, err);
 	if (r == ROGER_OK)
@@ -331,8 +330,7 @@ static int enter_search(struct rg_index *index, const struct roger_message *mess
 }
 
 static int change_known(struct rg_index *index, const struct known *known,
-			const struct roger_message *message, const struct rg_line *line,
-			struct roger_err *err)
+			const struct roger_message *message, struct roger_err *err)
 {
 	sqlite3_stmt *set;
 	int r = ROGER_OK;
@@ -349,8 +347,8 @@ static int change_known(struct rg_index *index, const struct known *known,
 	if (r == ROGER_OK && !known->same_text)
 		r = enter_search(index, message, known->position, err);
 	if (r == ROGER_OK)
-		r = run_numbers(index, RG_SQL_ENTRY_SET, known->position, (int64_t)line->offset,
-				(int64_t)line->length, err);
+		r = run_numbers(index, RG_SQL_CHANGED_SET, known->position, index->progress.lines,
+				0, err);
 	if (r == ROGER_OK)
 		r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
@@ -398,7 +396,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	if (r == ROGER_OK)
 		r = run_numbers(index, RG_SQL_MESSAGE_DROP, known->position, 0, 0, err);
 	if (r == ROGER_OK)
-		r = run_numbers(index, RG_SQL_ENTRY_DROP, known->position, 0, 0, err);
+		r = run_numbers(index, RG_SQL_CHANGED_DROP, known->position, 0, 0, err);
 	if (r == ROGER_OK)
 		r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
@@ -487,7 +485,7 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 	};
 	*ret_known = true;
 	r = message->archived_at_ms ? archive_known(index, &known, message, line, err)
-				    : change_known(index, &known, message, line, err);
+				    : change_known(index, &known, message, err);
 	sqlite3_reset(get);
 	return r;
 }
@@ -509,7 +507,7 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 		if (r < 0)
 			return r;
 		if (added)
-			return add_new(index, message, position, line, err);
+			return add_new(index, message, position, err);
 	}
 	r = use_known(index, message, line, &known, err);
 	if (r < 0 || known)
@@ -522,7 +520,11 @@ static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
 {
 	struct rg_index_progress *progress = &index->progress;
 	const struct rg_line *line = &decoded->line;
+	int r;
 
+	r = rg_index_lines_add(index, line->offset, line->length, err);
+	if (r < 0)
+		return r;
 	progress->lines++;
 	progress->offset = (int64_t)(line->offset + line->length + 1);
 	progress->last_offset = (int64_t)line->offset;
@@ -581,8 +583,12 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 			    err);
 	if (r < 0)
 		return r;
-	r = take_lines(index, decoder, end, err);
+	r = rg_index_lines_begin(index, err);
+	if (r == ROGER_OK)
+		r = take_lines(index, decoder, end, err);
 	rg_decoder_close(decoder);
+	if (r == ROGER_OK)
+		r = rg_index_lines_end(index, err);
 	if (r == ROGER_OK)
 		r = flush_deltas(index, err);
 	if (r == ROGER_OK)

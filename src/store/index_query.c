@@ -85,9 +85,7 @@ static void add_tables(struct question *question, const struct rg_query *query, 
 				" FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position");
 		else
 			rg_buf_add_text(sql, " FROM messages m");
-		rg_buf_add_text(sql, " CROSS JOIN entries e ON e.position = m.rowid");
 	}
-	rg_buf_add_text(sql, " WHERE 1");
 }
 
 static void add_ids(struct question *question, const struct rg_query *query)
@@ -126,6 +124,7 @@ static void add_conditions(struct question *question, const struct rg_query *que
 {
 	const char *position = position_of(query, archived);
 
+	rg_buf_add_text(&question->sql, " WHERE 1");
 	add_ids(question, query);
 	if (query->text.length && !archived)
 		add_text(question, " AND search MATCH ?", rg_buf_str(&question->match));
@@ -290,19 +289,41 @@ struct entry_list {
 	size_t count;
 };
 
-static int read_entries(struct rg_index *index, sqlite3_stmt *statement, struct rg_arena *arena,
-			struct entry_list *list, struct roger_err *err)
+/* The line that is the state of a living message, and the lines that it is among. */
+static void add_places(struct question *question)
+{
+	rg_buf_printf(&question->sql,
+		      " LEFT JOIN changed c ON c.position = m.rowid"
+		      " LEFT JOIN lines l ON l.block = (coalesce(c.line, m.rowid) - 1) / %d",
+		      RG_INDEX_LINES);
+}
+
+static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
+		      struct rg_entry *ret_entry, struct roger_err *err)
+{
+	ret_entry->position = sqlite3_column_int64(statement, 0);
+	if (!archived)
+		return rg_index_lines_find(index, sqlite3_column_int64(statement, 1),
+					   sqlite3_column_int64(statement, 2),
+					   rg_index_bytes(statement, 3), ret_entry, err);
+	ret_entry->offset = (uint64_t)sqlite3_column_int64(statement, 1);
+	ret_entry->length = (size_t)sqlite3_column_int64(statement, 2);
+	return ROGER_OK;
+}
+
+static int read_entries(struct rg_index *index, sqlite3_stmt *statement, bool archived,
+			struct rg_arena *arena, struct entry_list *list, struct roger_err *err)
 {
 	struct rg_entry *entry;
-	int step;
+	int step, r;
 
 	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
 		entry = rg_arena_push(arena, &list->items, &list->count, sizeof *entry);
 		if (!entry)
 			return rg_fail_memory(err);
-		*entry = (struct rg_entry){ sqlite3_column_int64(statement, 0),
-					    (uint64_t)sqlite3_column_int64(statement, 1),
-					    (size_t)sqlite3_column_int64(statement, 2) };
+		r = read_entry(index, statement, archived, entry, err);
+		if (r < 0)
+			return r;
 	}
 	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
 }
@@ -315,9 +336,13 @@ static int find_in(struct rg_index *index, const struct rg_query *query, bool ar
 	int r;
 
 	init_question(&question, query);
-	rg_buf_add_text(&question.sql, archived ? "SELECT m.position, m.offset, m.length"
-						: "SELECT e.position, e.offset, e.length");
+	rg_buf_add_text(&question.sql,
+			archived
+				? "SELECT m.position, m.offset, m.length"
+				: "SELECT m.rowid, coalesce(c.line, m.rowid), l.offset, l.lengths");
 	add_tables(&question, query, archived);
+	if (!archived)
+		add_places(&question);
 	add_conditions(&question, query, archived);
 	rg_buf_printf(&question.sql, " ORDER BY %s", position_of(query, archived));
 	if (query->newest)
@@ -327,7 +352,7 @@ static int find_in(struct rg_index *index, const struct rg_query *query, bool ar
 
 	r = prepare(index, &question, &statement, err);
 	if (r == ROGER_OK)
-		r = read_entries(index, statement, arena, list, err);
+		r = read_entries(index, statement, archived, arena, list, err);
 	sqlite3_reset(statement);
 	deinit_question(&question);
 	return r;
@@ -495,6 +520,25 @@ static int number_of(struct rg_index *index, const char *sql, int64_t *ret_numbe
 	return r;
 }
 
+/* The only figures that need a look at every row. */
+static int count_types(struct rg_index *index, int64_t by_type[4], struct roger_err *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int step, type;
+
+	if (sqlite3_prepare_v2(index->db,
+			       "SELECT sum(message_type = 'context'), sum(message_type = 'result'),"
+			       " sum(message_type = 'decision'), sum(message_type = 'data')"
+			       " FROM messages",
+			       -1, &statement, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "ask", err);
+	step = sqlite3_step(statement);
+	for (type = ROGER_CONTEXT; type <= ROGER_DATA && step == SQLITE_ROW; type++)
+		by_type[type] = sqlite3_column_int64(statement, type);
+	sqlite3_finalize(statement);
+	return step == SQLITE_ROW ? ROGER_OK : rg_index_fail(index, "count", err);
+}
+
 int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, struct roger_err *err)
 {
 	struct rg_figures figures = {
@@ -512,14 +556,6 @@ int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, str
 		{ "SELECT count(DISTINCT issue_id) FROM messages", &figures.issues },
 		{ "SELECT coalesce(min(created_at), 0) FROM messages", &figures.oldest_at_ms },
 		{ "SELECT coalesce(max(created_at), 0) FROM messages", &figures.newest_at_ms },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'context'",
-		  &figures.by_type[ROGER_CONTEXT] },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'result'",
-		  &figures.by_type[ROGER_RESULT] },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'decision'",
-		  &figures.by_type[ROGER_DECISION] },
-		{ "SELECT count(*) FROM messages WHERE message_type = 'data'",
-		  &figures.by_type[ROGER_DATA] },
 	};
 	size_t i;
 	int r;
@@ -529,8 +565,10 @@ int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, str
 		if (r < 0)
 			return r;
 	}
-	*ret_figures = figures;
-	return ROGER_OK;
+	r = count_types(index, figures.by_type, err);
+	if (r == ROGER_OK)
+		*ret_figures = figures;
+	return r;
 }
 
 static int read_sequence(struct rg_index *index, sqlite3_stmt *statement,

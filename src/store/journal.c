@@ -21,6 +21,7 @@ struct rg_journal {
 	char control_name[256];
 	uint64_t owner;
 	struct rg_control *control; /* NULL: reading only */
+	uint32_t owed;		    /* locks to give back in a control file yet to be mapped */
 	rg_journal_adopt *adopt;
 	void *context;
 
@@ -104,10 +105,14 @@ int rg_journal_open(int folder, const char *name, const char *control_name, bool
 	return ROGER_OK;
 }
 
+static int reopen_control(struct rg_journal *journal, struct roger_err *err);
+
 struct rg_journal *rg_journal_close(struct rg_journal *journal)
 {
 	if (!journal)
 		return NULL;
+	if (journal->owed)
+		(void)!reopen_control(journal, NULL);
 	rg_control_close(journal->control);
 	rg_file_close(journal->file);
 	rg_buf_deinit(&journal->out);
@@ -125,6 +130,20 @@ bool rg_journal_writable(const struct rg_journal *journal)
 	return journal->control != NULL;
 }
 
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_lock which);
+
+/* What was given back while the larger control file could not be mapped still stands there. */
+static void pay_owed(struct rg_journal *journal)
+{
+	enum rg_journal_lock which;
+
+	for (which = RG_LOCK_CHANGE; journal->owed >> which; which++)
+		if (journal->owed >> which & 1)
+			rg_lock_release(lock_of(page_of(journal), which), journal->owner);
+	if (!rg_control_retired(page_of(journal)))
+		journal->owed = 0;
+}
+
 /* Map the larger control file that took the place of ours. */
 static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 {
@@ -136,6 +155,8 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 		return r;
 	rg_control_close(journal->control);
 	journal->control = control;
+	if (journal->owed)
+		pay_owed(journal);
 	return ROGER_OK;
 }
 
@@ -570,11 +591,11 @@ static void note_failure_in_larger(struct rg_journal *journal)
 {
 	struct rg_control_page *page;
 
-	if (!rg_control_retired(page_of(journal)) || reopen_control(journal, NULL) < 0)
-		return;
-	page = page_of(journal);
-	note_lost(page, atomic_load(&page->appended));
-	atomic_fetch_add(&page->failures, 1);
+	while (rg_control_retired(page_of(journal)) && reopen_control(journal, NULL) == ROGER_OK) {
+		page = page_of(journal);
+		note_lost(page, atomic_load(&page->appended));
+		atomic_fetch_add(&page->failures, 1);
+	}
 }
 
 static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
@@ -751,6 +772,8 @@ static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_loc
 		return &page->index_lock;
 	case RG_LOCK_STATE:
 		return &page->state_lock;
+	case RG_LOCK_RECORDS:
+		return &page->record_lock;
 	}
 	rg_assert(!"such a lock");
 }
@@ -759,7 +782,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 		    struct roger_err *err)
 {
 	static const char *const names[] = { "the right to change messages", "the index",
-					     "message-state.json" };
+					     "message-state.json", "the logs" };
 	struct rg_control_page *page;
 	bool gone;
 	int r;
@@ -775,8 +798,11 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 					&page->retired, &gone, names[which], err);
 		if (r == ROGER_OK && gone)
 			continue;
-		if (r < 0 || !rg_control_retired(page))
+		if (r < 0)
 			return r;
+		journal->owed &= ~(1u << which);
+		if (!rg_control_retired(page))
+			return ROGER_OK;
 		rg_journal_release(journal, which);
 	}
 }
@@ -786,6 +812,7 @@ bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
 	if (!journal->control ||
 	    !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
 		return false;
+	journal->owed &= ~(1u << which);
 	if (!rg_control_retired(page_of(journal)))
 		return true;
 	rg_journal_release(journal, which);
@@ -797,12 +824,19 @@ bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which)
 	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
 }
 
-/* The holder's mark may have gone over into a larger control file meanwhile. */
+/*
+ * The holder's mark may have gone over into a larger control file meanwhile,
+ * and from that one into the next while it was looked at.
+ */
 void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which)
 {
-	rg_lock_release(lock_of(page_of(journal), which), journal->owner);
-	if (!rg_control_retired(page_of(journal)) || reopen_control(journal, NULL) < 0)
-		return;
-	if (rg_lock_mine(lock_of(page_of(journal), which), journal->owner))
+	for (;;) {
 		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
+		if (!rg_control_retired(page_of(journal)))
+			return;
+		if (reopen_control(journal, NULL) < 0) {
+			journal->owed |= 1u << which;
+			return;
+		}
+	}
 }

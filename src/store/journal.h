@@ -104,7 +104,7 @@ RG_CHECKED int rg_journal_read(struct rg_journal *journal, uint64_t offset, size
 /* -------------------------------------------------- the other locks -- */
 
 /* Long-held locks of the control file, followed when it is replaced. */
-enum rg_journal_lock { RG_LOCK_CHANGE, RG_LOCK_INDEX, RG_LOCK_STATE };
+enum rg_journal_lock { RG_LOCK_CHANGE, RG_LOCK_INDEX, RG_LOCK_STATE, RG_LOCK_RECORDS };
 RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which,
 			       int64_t wait_ms, struct roger_err *err);
 bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which);

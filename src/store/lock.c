@@ -136,10 +136,16 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
 	return (int32_t)(process.start - (uint32_t)(word >> 32)) > 1 ? DEAD : ALIVE;
 }
 
+bool rg_process_lives(int64_t id)
+{
+	return id > 0 && id <= INT32_MAX && (kill((pid_t)id, 0) == 0 || errno != ESRCH);
+}
+
+/* Whoever takes it then looks whether its file was retired, so no later load may come first. */
 static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)
 {
 	return atomic_compare_exchange_strong_explicit(&lock->word, &seen, owner,
-						       memory_order_acquire, memory_order_relaxed);
+						       memory_order_seq_cst, memory_order_relaxed);
 }
 
 bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check)
@@ -214,7 +220,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
 			struct roger_err *err)
 {
 	int64_t until;
-	uint64_t seen;
+	uint64_t seen, now;
 	enum fate fate;
 	bool waited;
 
@@ -239,7 +245,9 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
 		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS);
 
 		waited = rg_clock_monotonic_ns() >= until;
-		if (!waited && atomic_load_explicit(&lock->word, memory_order_relaxed) != seen)
+		now = atomic_load_explicit(&lock->word, memory_order_relaxed);
+		/* A free one is never refused, however late we were given the processor. */
+		if (now == 0 || (!waited && now != seen))
 			continue;
 		if (take_over(lock, seen, owner, waited, &fate))
 			return ROGER_OK;

@@ -83,6 +83,15 @@ static int find_root(const char *path, char to[4096], struct roger_err *err)
 		from ? from : "the current one", RG_WORKSPACE_FOLDER);
 }
 
+void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
+		       size_t size)
+{
+	if (path.data[0] == '/')
+		snprintf(to, size, "%.*s", RG_STR_ARGS(path));
+	else
+		snprintf(to, size, "%.3800s/%.*s", workspace->root, RG_STR_ARGS(path));
+}
+
 /* The data folder; one that is configured elsewhere is made when missing. */
 static int open_data(struct rg_workspace *workspace, struct roger_err *err)
 {
@@ -93,12 +102,7 @@ static int open_data(struct rg_workspace *workspace, struct roger_err *err)
 	if (dir.length > 200)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "storage.data_dir: expected a path of at most 200 bytes");
-	if (dir.data[0] == '/')
-		snprintf(workspace->data_path, sizeof workspace->data_path, "%.*s",
-			 RG_STR_ARGS(dir));
-	else
-		snprintf(workspace->data_path, sizeof workspace->data_path, "%.3800s/%.*s",
-			 workspace->root, RG_STR_ARGS(dir));
+	rg_workspace_path(workspace, dir, workspace->data_path, sizeof workspace->data_path);
 	r = rg_file_open_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
 	if (r < 0 || workspace->data != RG_NO_FILE)
 		return r;

@@ -27,6 +27,10 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096],
 				 struct roger_err *err);
 
+/* A path of the configuration, from the root unless it is absolute. */
+void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
+		       size_t size);
+
 /*
  * A name as a file name: no '/', not hidden, never another name's, at most
  * 200 bytes.  Letters, digits, '.', '_' and '-' stay; others, and a '.' at the

@@ -25,6 +25,10 @@ static const struct roger_field fields[] = {
 	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_SPARE, NULL, NULL,
 	  "sent at most once" },
 	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_SPARE, NULL, NULL, "id of what it answers" },
+	{ "cycle_id", ROGER_TEXT, AT(cycle_id), ROGER_SPARE, NULL, NULL, "cycle of the key" },
+	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "which attempt" },
+	{ "confirm_by", ROGER_TIME, AT(confirm_by_ms), ROGER_SPARE, NULL, NULL,
+	  "when its reading should be known" },
 	{ "claimed_by", ROGER_TEXT, AT(claimed_by), ROGER_SPARE, NULL, NULL,
 	  "who holds the lease" },
 	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL,
@@ -62,27 +66,44 @@ static int check_shape(const struct roger_message *message, struct roger_err *er
 	return bound("epoch", message->epoch, RG_EPOCH_MAX, err);
 }
 
+static int decode(const struct rg_json *json, struct rg_arena *arena,
+		  struct roger_message *ret_message, struct roger_err *err)
+{
+	struct roger_message message = { 0 };
+	int r;
+
+	r = rg_record_decode(&rg_message_record, rg_json_root(json), &message, arena, err);
+	if (r == ROGER_OK)
+		r = check_shape(&message, err);
+	if (r == ROGER_OK)
+		*ret_message = message;
+	return r;
+}
+
 int rg_message_read(struct roger_str line, struct rg_json **ret_json, struct rg_arena *arena,
 		    struct roger_message *ret_message, struct roger_err *err)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_message message = { 0 };
 	int r;
 
 	r = rg_json_read(line, &json, err);
+	if (r == ROGER_OK)
+		r = decode(json, arena, ret_message, err);
 	if (r < 0)
 		return r;
-	r = rg_record_decode(&rg_message_record, rg_json_root(json), &message, arena, err);
-	if (r < 0)
-		return r;
-	r = check_shape(&message, err);
-	if (r < 0)
-		return r;
-
-	*ret_message = message;
 	*ret_json = json;
 	json = NULL;
 	return ROGER_OK;
+}
+
+int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
+			   struct roger_message *ret_message, struct roger_err *err)
+{
+	const struct rg_json *json = NULL;
+	int r;
+
+	r = rg_json_read_within(line, arena, &json, err);
+	return r < 0 ? r : decode(json, arena, ret_message, err);
 }
 
 void rg_message_print(const struct roger_message *message, struct rg_buf *out,
@@ -148,14 +169,25 @@ static size_t until_colon(struct roger_str text)
 	return colon ? (size_t)(colon - text.data) : text.length;
 }
 
+static bool has_control_characters(struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
+			return true;
+	return false;
+}
+
 int rg_message_check_key(struct roger_str key, struct roger_err *err)
 {
 	size_t chars;
 
-	if (rg_utf8_count(key, &chars) && chars <= 3 * RG_NAME_CHARS_MAX)
+	if (rg_utf8_count(key, &chars) && chars <= 3 * RG_NAME_CHARS_MAX &&
+	    !has_control_characters(key))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EDATA, "key",
-			      "key: expected at most %d characters of UTF-8",
+			      "key: expected at most %d characters of UTF-8, on one line",
 			      3 * RG_NAME_CHARS_MAX);
 }
 

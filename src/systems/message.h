@@ -22,6 +22,10 @@ RG_CHECKED int rg_message_read(struct roger_str line, struct rg_json **ret_json,
 			       struct rg_arena *arena, struct roger_message *ret_message,
 			       struct roger_err *err);
 
+/* The same with nothing to free but the arena, which then holds four times the line. */
+RG_CHECKED int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
+				      struct roger_message *ret_message, struct roger_err *err);
+
 /*
  * The message as a JSON object without its closing brace.  When it has no seq
  * yet, *ret_number_at is where rg_message_print_number() belongs; SIZE_MAX: it

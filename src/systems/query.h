@@ -1,5 +1,5 @@
 /*
- * query - which messages somebody asks for, and figures about all of them.
+ * query - which messages or entries of logs somebody asks for, and figures.
  */
 #ifndef RG_QUERY_H
 #define RG_QUERY_H
@@ -23,6 +23,7 @@ struct rg_query {
 	int64_t since_ms;   /* created at or after */
 	int64_t until_ms;   /* created before */
 	struct roger_str key;
+	struct roger_str cycle;	 /* with key: used in this cycle; not for counting */
 	struct roger_str thread; /* id of any message of a thread */
 	struct roger_str text;	 /* words, full-text */
 	bool newest;		 /* newest first */
@@ -43,6 +44,79 @@ struct rg_figures {
 	int64_t messages, unread, archived, agents, issues, strays;
 	int64_t by_type[4];
 	int64_t epoch, journal_bytes, journal_lines, oldest_at_ms, newest_at_ms;
+};
+
+/* One message among many, without its text. */
+struct rg_survey_row {
+	struct roger_str from, to;
+	bool read;
+	bool archived;
+	int64_t created_at_ms;
+	int64_t read_at_ms; /* 0: not read, or not known */
+};
+
+/* Shown each row of a survey; what it returns, when negative, ends it. */
+typedef int rg_survey_see(void *context, const struct rg_survey_row *row, struct roger_err *err);
+
+/*
+ * Logs are journals of their own: entries that are only ever added, one JSON
+ * object each.  Where entries carry an id, the last one for it is its state.
+ */
+enum rg_log {
+	RG_LOG_SENDS,
+	RG_LOG_DEAD_LETTERS,
+	RG_LOG_ACTIVITY,
+	RG_LOG_CYCLES,
+	RG_LOG_DIGESTS, /* of purged keys */
+};
+
+/* Which entries of a log; unset members do not matter. */
+struct rg_log_query {
+	enum rg_log log;
+	struct roger_str
+		owner; /* sends: of this sender's log; activity: the agent of its details */
+	struct roger_str id;
+	struct roger_str task;		  /* sends: of its key */
+	struct roger_str key;		  /* sends, dead letters */
+	struct roger_str target;	  /* sends, dead letters */
+	struct roger_str message;	  /* sends, dead letters: id of the message */
+	const struct roger_str *messages; /* the same: any of these, at most 1000 */
+	size_t message_count;
+	struct roger_str cycle; /* sends, dead letters */
+	struct roger_str state; /* outcome, status */
+	struct roger_str kind;	/* activity: type of the action */
+	struct roger_str citation;
+	int64_t since_ms; /* at or after */
+	int64_t until_ms; /* before */
+	bool newest;	  /* newest first */
+	int64_t after;	  /* position, in the order asked for; 0: from the start */
+	int64_t limit;	  /* 0: all */
+	bool strays;	  /* tell lines that are no entries, too */
+};
+
+struct rg_log_entry {
+	struct roger_str text; /* one JSON object */
+	struct roger_str file; /* where it stands, for people; "" where there are no files */
+	int64_t line;	       /* in that file, from 1 */
+	int64_t position;      /* order of taking in; within one owner that of writing */
+	int64_t at_ms;
+};
+
+/* A line that is no entry: left where it is. */
+struct rg_log_stray {
+	struct roger_str file;
+	int64_t line; /* from 1 */
+	struct roger_str text;
+};
+
+/* Shall this line of a log be left out? */
+typedef bool rg_log_drop(void *context, struct roger_str line);
+
+struct rg_log_entries {
+	const struct rg_log_entry *items;
+	size_t count;
+	const struct rg_log_stray *strays; /* the first of the log, when asked for */
+	size_t stray_count;
 };
 
 #endif

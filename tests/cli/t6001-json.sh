@@ -42,6 +42,10 @@ is_json "session new" roger session new --json
 is_json archive roger archive "$a" --json
 is_json cleanup roger cleanup --json
 is_json delete roger delete "$b" --json
+is_json log roger log app-42 TOOL_EXEC --json
+is_json "log --import" roger log --import .roger/logs/activity.log.jsonl --json
+is_json activity roger activity --json
+is_json "activity of nothing" roger activity --task nothing --json
 is_json stats roger stats --json
 is_json rebuild roger rebuild --json
 is_json verify roger verify --json
@@ -66,6 +70,8 @@ is_error 64 usage "an unknown command" roger bogus --json
 is_error 65 data "a bad name" roger send --as 'a b' bob x --json
 is_error 65 data "a bad type" roger send --as a bob x --type gossip --json
 is_error 65 data "a bad number" roger list --limit many --json
+is_error 65 data "a bad kind of action" roger log app-42 GOSSIP --json
+is_error 65 data "an entry that is none" roger log --entry '{}' --json
 is_error 65 data "a bad line of a batch" sh -c 'echo "{" | "$ROGER" send --as plan --batch --json'
 is_error 66 no_such "no such message" roger show msg-1-x --json
 is_error 66 no_such "no such message to list after" roger list --after msg-1-x --json

@@ -39,8 +39,8 @@ for shell in bash zsh fish; do
 	completes() { # NAME LINE EXPECTED
 		is "$shell: $1" "$(in_$shell "$2" 2>&1 | sed '/^$/d' | sort | tr '\n' ' ')" "$3"
 	}
-	completes "commands" "roger re" "rebuild receive "
-	completes "options" "roger send --re" "--reply-to "
+	completes "commands" "roger rec" "receive recover "
+	completes "options" "roger send --re" "--reply-to --retry "
 	completes "options of every command" "roger stats --wo" "--workspace "
 	completes "agents" "roger send im" "imp:roved implement "
 	completes "more agents" "roger send implement pl" "plan "
@@ -51,7 +51,7 @@ for shell in bash zsh fish; do
 	completes "words of a command" "roger session n" "new "
 	completes "shells" "roger completion b" "bash "
 	completes "nothing" "roger send zzz" ""
-	completes "options before the command" "roger --workspace . stat" "stats "
+	completes "options before the command" "roger --workspace . stat" "stats status "
 done
 is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
 

@@ -10,6 +10,7 @@ cannot run says so in a line with SKIP.  ROGER_TEST_SLOW=1 makes them thorough.
 import collections
 import concurrent.futures
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass, field
 
 ROGER = os.path.abspath(os.environ.get("ROGER", "build/roger"))
@@ -215,6 +217,7 @@ class Verb:
     stdin: str = None
     also: tuple = (0,)  # exit statuses of the next try
     prepare: list = field(default_factory=list)
+    logs: bool = False  # look at the send logs, too
 
 
 def all_or_nothing(prefix, count):
@@ -254,6 +257,160 @@ def same_epoch(store, done, living, archived):
         raise Fault(f"session new said {done.stdout.strip()}, session show says {shown.stdout.strip()}")
 
 
+def run_says(run, wanted, messages=0):
+    """The run's document is whole, whatever happened; once acknowledged, wanted holds.  Its result is there once."""
+    def look(store, done, living, archived):
+        shown = call(store, ["runs", run, "--json"])
+        if shown.returncode == 66 and done.returncode:
+            return
+        if shown.returncode:
+            raise Fault(f"runs {run} exits {shown.returncode}: {shown.stderr.strip()}")
+        found = json.loads(shown.stdout)["runs"][0]
+        if done.returncode == 0 and not wanted(found):
+            raise Fault(f"acknowledged, but the run is {found}")
+        results = sum(m["message_type"] == "result" and f'"{run}"' in json.dumps(m) for m in living + archived)
+        if results > 1 or results < (messages if done.returncode == 0 or found["completionReceivedAt"] else 0):
+            raise Fault(f"its result is there {results} times")
+    return look
+
+
+# ---------------------------------------------------------------- send logs
+
+
+def letter_id(sender, target, key, cycle, attempt):
+    text = "".join(json.dumps(part) for part in (sender, target, key, cycle)) + str(attempt)
+    return "dl-" + hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def asked(store, *words):
+    done = call(store, [*words, "--json"])
+    if done.returncode not in (0, 1):
+        raise Fault(f"{' '.join(words)} exits {done.returncode}: {done.stderr.strip()[-200:]}")
+    return json.loads(done.stdout)
+
+
+def entries_of(store):
+    """{(sender, target, key, cycle): [outcome of attempt 1, of 2, ...]}; each attempt is there once, none is left out."""
+    entries = collections.defaultdict(dict)
+    for entry in asked(store, "sends", "--limit", "4096")["attempts"]:
+        which = entry["sender"], entry["target"], entry["idempotent_key"], entry["cycle_id"]
+        if entry["attempt"] in entries[which]:
+            raise Fault(f"attempt {entry['attempt']} of {which} is there twice")
+        entries[which][entry["attempt"]] = entry["outcome"]
+    return entries
+
+
+def letters_of(store):
+    """The dead letters, one for a message at most, and as the file has them."""
+    letters = asked(store, "dead")["dead_letters"]
+    messages = collections.Counter(letter["message_id"] for letter in letters)
+    ids, path = set(), f"{store}/.roger/dead-letters.jsonl"
+    with open(path, encoding="utf-8") if os.path.exists(path) else contextlib.nullcontext(()) as lines:
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                ids.add(json.loads(line)["id"])
+    if messages and messages.most_common(1)[0][1] > 1:
+        raise Fault(f"{messages.most_common(1)[0]} dead letters for one message")
+    if ids != {letter["id"] for letter in letters}:
+        raise Fault(f"dead shows {len(letters)} letters, the file holds {len(ids)}")
+    return letters
+
+
+def letters_of_known(store):
+    return len({letter["id"] for letter in asked(store, "dead")["dead_letters"]})
+
+
+def is_sure(store):
+    return not os.path.exists(f"{store}/unsure")
+
+
+def check_sends(store, living, archived, sure=True):
+    """What was delivered has its entry; of a key and target there is one message and one dead letter at most.
+
+    Not sure: a line may be there although nobody knows that it is on disk.
+    """
+    entries, messages = entries_of(store), collections.Counter()
+    old = {cycle["id"] for cycle in asked(store, "cycle")["cycles"][:-3]}
+    letters_of(store)
+    for message in living + archived:
+        if not message.get("idempotent_key") or message["cycle_id"] in old:
+            continue
+        which = message["from_phase"], message["to_phase"], message["idempotent_key"], message["cycle_id"]
+        messages[which] += 1
+        attempt = message.get("attempt", 1)
+        delivered = message["read"] or not message.get("confirm_by")
+        if sure and is_sure(store) and delivered and entries[which].get(attempt) != "delivered":
+            raise Fault(f"{message['id']} was delivered, but attempt {attempt} of {which} is {entries[which]}")
+        if [n for n in range(1, attempt) if not entries[which].get(n)] and message["cycle_id"] == "1":
+            raise Fault(f"attempts of {which} are missing: {entries[which]}")
+    twice = [which for which, count in messages.items() if count > 1]
+    if twice:
+        raise Fault(f"{twice[0]} has {messages[twice[0]]} messages")
+
+
+def letters_are(count, wanted=lambda letter: True):
+    """So many dead letters, all as wanted, once it was acknowledged; never more."""
+    def look(store, done, living, archived):
+        letters, sure = letters_of(store), done.returncode in (0, 75)
+        if len(letters) > count or (sure and len(letters) < count):
+            raise Fault(f"{len(letters)} dead letters after exit {done.returncode}")
+        if sure and not all(wanted(letter) for letter in letters):
+            raise Fault(f"after exit {done.returncode} the dead letter is {letters}")
+    return look
+
+
+def cycles_rise(store, done, living, archived):
+    cycles = asked(store, "cycle")["cycles"]
+    if [cycle["number"] for cycle in cycles] != list(range(1, len(cycles) + 1)):
+        raise Fault(f"the cycles are {cycles}")
+    if done.returncode == 0 and json.loads(done.stdout)["number"] > len(cycles):
+        raise Fault(f"a cycle is gone: {done.stdout}")
+
+
+def purged(store, done, living, archived):
+    """Entries of the last three cycles stay; a key of an old one is in the log, or remembered."""
+    kept = {which[2] for which in entries_of(store)}
+    for key in ("t:send:c2", "t:send:c3", "t:send:c4", "t:escalation:1"):
+        if key not in kept:
+            raise Fault(f"the entry of '{key}' is gone")
+    old = asked(store, "sends", "--from", "ann", "--key", "t:send:c1")
+    if not old["attempts"] and not old.get("purged"):
+        raise Fault("a purged key is forgotten")
+    if done.returncode == 0 and old["attempts"]:
+        raise Fault("an entry of the first cycle is still there")
+
+
+def read_late(store, done, living, archived):
+    """What was timed out and then read is delivered."""
+    read = [m for m in living + archived if m["issue_id"] == "late" and m["read"]]
+    if done.returncode == 0 and not read:
+        raise Fault("acknowledged, but not read")
+    outcomes = entries_of(store)["ann", "bob", "t:escalation:1", "1"]
+    if done.returncode == 74:  # from then on it shows as read, and nobody knows whether that is on disk
+        with open(f"{store}/unsure", "w", encoding="utf-8"):
+            pass
+    if outcomes != {1: "delivered" if read else "timeout"} and is_sure(store):
+        raise Fault(f"read: {bool(read)}, but its entry says {outcomes}")
+
+
+def logged(task, least, most):
+    """The activity log can be read; once acknowledged, so many entries of the task are there."""
+    def look(store, done, living, archived):
+        shown = call(store, ["activity", "--task", task, "--jsonl"])
+        if shown.returncode:
+            raise Fault(f"activity exits {shown.returncode}: {shown.stderr.strip()}")
+        count = len([json.loads(line) for line in shown.stdout.splitlines()])
+        if count > most or (done.returncode == 0 and count < least):
+            raise Fault(f"{count} entries are there after exit {done.returncode}, expected {least} to {most}")
+    return look
+
+
+def foreign_entries(task, count):
+    return "".join(json.dumps({"timestamp": f"2025-10-05T14:40:{i:02}Z", "task_id": task,
+                               "action": {"type": "TOOL_EXEC", "details": {"n": i}},
+                               "outcome": {"status": "SUCCESS"}}) + "\n" for i in range(count))
+
+
 def nothing(store, done, living, archived):
     pass
 
@@ -269,6 +426,11 @@ def verbs(store):
     read = [m["id"] for m in living if m["read"]]
     claimed = [m["id"] for m in living if m.get("claimed_by")]
     ann = ["--as", "ann", "--issue", "work"]
+    dispatch = ["dispatch", "r1", "--as", "bob", "--child", "kid", "--issue", "work"]
+    confirm = ["send", "--as", "ann", "--issue", "late", "--key", "t:escalation:1", "bob", "confirmed", "--confirm", "read",
+               "--within", "2ms"]
+    letter, cycle = letter_id("ann", "bob", "t:escalation:1", "1", 3), ["cycle", "new", "--as", "ann"]
+    keyed = [["send", *ann, "--key", f"t:send:c{i}", "kim", "keyed"] for i in range(5)]
     return [
         Verb("send", ["send", *ann, "--key", "t:send:1", "bob", "single"], all_or_nothing("single", 1)),
         Verb("send-multi", ["send", *ann, "--key", "t:send:2", "bob", "eve", "kim", "multi"],
@@ -282,10 +444,42 @@ def verbs(store):
         Verb("ack", ["ack", "--as", "bob", "--worker", "w0", "--json", *claimed], all_of(lambda m: m["read"]),
              also=(0, 66, 77)),
         Verb("nack", ["nack", "--as", "bob", "--worker", "w0", "--json", *claimed],
-             all_of(lambda m: not m.get("claimed_by")), also=(0, 66, 77)),
+             all_of(lambda m: m.get("claimed_until", 0) <= time.time() * 1000), also=(0, 66, 77)),
         Verb("archive", ["archive", "--json", *read], gone(len(read)), also=(0, 66)),
         Verb("delete", ["delete", "--json", *[m["id"] for m in living[:4]]], gone(4), also=(0, 66)),
         Verb("cleanup", ["cleanup", "--keep-per-phase", "1", "--json"], gone(len(read))),
+        Verb("dispatch", ["dispatch", "r1", "--as", "bob", "--child", "kid"], run_says("r1", lambda r: r["status"] == "active"),
+             also=(0, 77)),
+        Verb("complete", ["complete", "r1", "--result", "it is done"],
+             run_says("r1", lambda r: r["completionReceivedAt"] and r["resultMessageId"], 1), prepare=[dispatch]),
+        Verb("complete-failed", ["complete", "r1", "--exit", "3"],
+             run_says("r1", lambda r: r["status"] == "blocked"), prepare=[dispatch]),
+        Verb("forward", ["forward", "r1"], run_says("r1", lambda r: r["status"] == "completed", 1),
+             prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
+        Verb("extend", ["extend", "r1", "--by", "1m"], run_says("r1", lambda r: r["extensionCount"] >= 1),
+             prepare=[dispatch]),
+        Verb("recover", ["recover", "r1"], run_says("r1", lambda r: r["recoveryAttemptCount"] >= 1),
+             prepare=[dispatch, ["complete", "r1", "--failed"]], also=(0, 77)),
+        Verb("sweep", ["sweep"], run_says("r1", lambda r: r["status"] == "completed", 1),
+             prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
+        Verb("keyed", keyed[1], all_or_nothing("keyed", 1), logs=True),
+        Verb("keyed-multi", ["send", *ann, "--key", "t:status-update:2", "bob", "eve", "kim", "keyed"],
+             all_or_nothing("keyed", 3), logs=True),
+        Verb("confirm", confirm, all_or_nothing("confirmed", 1), also=(75,), logs=True),
+        Verb("confirm-again", confirm, all_or_nothing("confirmed", 1), also=(75,), logs=True, prepare=[confirm]),
+        Verb("confirm-last", confirm, letters_are(1), also=(75, 77), logs=True, prepare=[confirm, confirm]),
+        Verb("stored-again", confirm[:-4], all_or_nothing("confirmed", 1), logs=True, prepare=[confirm]),
+        Verb("redeliver", ["redeliver", letter, "--within", "2ms"], letters_are(1, lambda l: l["status"] == "redelivered"),
+             also=(75,), logs=True, prepare=[confirm] * 3),
+        Verb("stale", ["stale", letter, "--note", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
+             prepare=[confirm] * 3),
+        Verb("cycle", [*cycle, "--json"], cycles_rise, logs=True),
+        Verb("purge", ["purge", "--json"], purged, logs=True,
+             prepare=[keyed[1], confirm, cycle, keyed[2], cycle, keyed[3], cycle, keyed[4]]),
+        Verb("read-late", ["receive", "--as", "bob", "--issue", "late", "--json"], read_late, also=(0, 1), logs=True,
+             prepare=[confirm]),
+        Verb("log", ["log", "by-hand", "TOOL_EXEC"], logged("by-hand", 1, 2)),
+        Verb("log-import", ["log", "--import", "-"], logged("foreign", 5, 5), stdin=foreign_entries("foreign", 5)),
         Verb("session", ["session", "new", "--json"], same_epoch),
         Verb("rebuild", ["rebuild", "--json"], nothing),
         Verb("init", ["init"], nothing),
@@ -318,7 +512,9 @@ def prepared(verb, store, folder):
     """A copy of the store after what the verb needs beforehand, and the ids acknowledged in it."""
     to = copy(store, f"{folder}/{verb.name}")
     for words in verb.prepare:
-        must(call(to, words))
+        done = call(to, words)
+        if done.returncode != 75 or "--confirm" not in words:
+            must(done)
     living, archived = listed(to)
     return to, [message["id"] for message in living + archived if verb.name != "init"]
 
@@ -330,6 +526,8 @@ def check_after(verb, base, acknowledged, first):
     living, archived = check_once(base, acknowledged)
     verb.promised(base, first, living, archived)
     check_archive(base, archived)
+    if verb.logs:
+        check_sends(base, living, archived, first.returncode != 74)
     check_verify(base)
     second = check_next(verb, base)
     living, archived = check_once(base, acknowledged)
@@ -339,6 +537,8 @@ def check_after(verb, base, acknowledged, first):
         raise Fault(f"a send afterwards exits {done.returncode}: {done.stderr.strip()[-200:]}")
     living, archived = check_once(base, acknowledged + printed_ids(done.stdout))
     check_archive(base, archived)
+    if verb.logs:
+        check_sends(base, living, archived)
     check_verify(base)
 
 

@@ -1,6 +1,5 @@
 #!/bin/sh
 # runner: plain
-# runner: slow
 # runner: timeout 300
 # Aim: the whole protocol of the mapped file has no data race: ../race/race.c and
 # the library, built with clang's ThreadSanitizer, run without a report.  Then with
@@ -38,6 +37,8 @@ link() { # PROGRAM OPTION...
 
 check "the library with the thread sanitizer" compile_all
 check "the crowd" link "$here/race"
+# The thread sanitizer heeds UBSAN_OPTIONS as well: the runner's would send reports elsewhere.
+unset ASAN_OPTIONS UBSAN_OPTIONS
 export TSAN_OPTIONS="exitcode=66"
 run "$here/race" "$here/place"
 note "$out"

@@ -202,13 +202,36 @@ static void write_foreign(int me, int round)
 		atomic_fetch_add(&wrong, 1);
 }
 
+#ifdef RACE_ON_PURPOSE
+static pthread_barrier_t all_here;
+static struct roger *mapper;
+static volatile char *mapped;
+
+static void prepare_race(void)
+{
+	struct roger_err err;
+	int i;
+
+	pthread_barrier_init(&all_here, NULL, THREADS);
+	check(roger_open(root, &mapper, &err), &err, "open");
+	for (i = 0; i < MAPS_MAX; i++)
+		if (maps[i].users)
+			mapped = maps[i].at;
+}
+
+/*
+ * In the mapped file itself, and nothing orders it: all write before any of
+ * them can learn of another.  The byte becomes what it is.
+ */
+static void race(void)
+{
+	pthread_barrier_wait(&all_here);
+	mapped[0] = mapped[0];
+}
+#endif
+
 static void do_round(struct roger *roger, int me, int round)
 {
-#ifdef RACE_ON_PURPOSE
-	static int rounds;
-
-	rounds++;
-#endif
 	send(roger, me, round);
 	if (round % 3 == 0)
 		receive(roger);
@@ -226,6 +249,9 @@ static void *work(void *context)
 	struct roger *roger = NULL;
 	struct roger_err err;
 
+#ifdef RACE_ON_PURPOSE
+	race();
+#endif
 	for (round = 0; round < ROUNDS; round++) {
 		/* Short lives and long ones. */
 		if (!roger)
@@ -269,11 +295,17 @@ int main(int argc, char **argv)
 	if (roger_init(&request, &reply, NULL) < 0)
 		return 1;
 	roger_reply_free(&reply);
+#ifdef RACE_ON_PURPOSE
+	prepare_race();
+#endif
 	for (i = 0; i < THREADS; i++)
 		if (pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i) != 0)
 			return 1;
 	for (i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
+#ifdef RACE_ON_PURPOSE
+	roger_close(mapper);
+#endif
 	if (receive_rest())
 		return 1;
 	printf("%d stored, %d handed over, %d wrong, %d maps shared\n", stored, handed, wrong,

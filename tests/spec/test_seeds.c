@@ -2,7 +2,8 @@
  * The seeds' own examples, as files beside this one, are read and come back:
  * the message of seed 004 member by member in its order, its line as it was
  * written to messages.jsonl by another program, the lines of seed 002 byte for
- * byte, and every number of its message-state.json.
+ * byte, every number of its message-state.json, and the document of seed
+ * 001 and the entries of seeds 000 and 003 byte for byte.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,8 +16,11 @@
 #include <cmocka.h>
 
 #include "data/roleline.h"
+#include "systems/activity.h"
 #include "systems/message.h"
+#include "systems/sendlog.h"
 #include "systems/sequence.h"
+#include "systems/watchdog.h"
 
 static struct roger_str fixture(const char *name)
 {
@@ -174,13 +178,187 @@ static void the_state_comes_back(void **state)
 	rg_sequence_free(again);
 }
 
+/* The entry of seed 000, with names and instants in place of what the example only describes. */
+static void the_attempt_comes_back_byte_for_byte(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_attempt attempt = { 0 };
+	struct rg_buf line, printed;
+	struct rg_json *json;
+
+	(void)state;
+	as_line(fixture("000-attempt.json"), &line);
+	assert_int_equal(rg_json_read(rg_buf_str(&line), &json, NULL), ROGER_OK);
+	assert_int_equal(
+		rg_record_decode(&rg_attempt_record, rg_json_root(json), &attempt, arena, NULL),
+		ROGER_OK);
+	assert_int_equal(attempt.payload_chars, 342);
+	assert_int_equal(attempt.outcome, ROGER_DELIVERED);
+	assert_int_equal(attempt.attempt, 1);
+	assert_int_equal(attempt.max_attempts, 3);
+	assert_int_equal(attempt.timestamp_ms, INT64_C(1771219500000));
+	assert_true(rg_str_is(attempt.cycle_id, "2026-02-16T05:25Z"));
+	assert_int_equal(attempt.dead_letter_task_id.length, 0);
+	assert_true(rg_str_is(rg_key_task(attempt.idempotent_key), "kIXqdAoCeOLS7-KwNCkUW"));
+	rg_buf_init(&printed, SIZE_MAX);
+	rg_record_encode(&rg_attempt_record, &attempt, &printed);
+	assert_int_equal(printed.length, line.length);
+	assert_memory_equal(printed.data, line.data, line.length);
+	/* What roger adds comes behind the seed's eleven. */
+	attempt.payload_bytes = 350;
+	attempt.message_id = rg_str("msg-1-x");
+	rg_buf_clear(&printed);
+	rg_record_encode(&rg_attempt_record, &attempt, &printed);
+	assert_memory_equal(printed.data, line.data, line.length - 1);
+	assert_memory_equal(printed.data + line.length - 1, ",\"payload_bytes\":350,", 21);
+	rg_buf_deinit(&line);
+	rg_buf_deinit(&printed);
+	rg_json_free(json);
+	rg_arena_free(arena);
+}
+
+/* As another program's line it is an attempt among others. */
+static void the_attempt_is_one_in_a_workspace(void **state)
+{
+	char root[] = "/tmp/roger-spec-XXXXXX", path[80], command[64];
+	struct roger_init_request init = { 0 };
+	struct roger_sends_request all = { 0 };
+	struct roger_sends_reply reply;
+	struct roger_init_reply made;
+	struct roger *roger;
+	struct rg_buf line;
+	FILE *log;
+
+	(void)state;
+	as_line(fixture("000-attempt.json"), &line);
+	assert_non_null(mkdtemp(root));
+	init.path = rg_str(root);
+	assert_int_equal(roger_init(&init, &made, NULL), ROGER_OK);
+	roger_reply_free(&made);
+	snprintf(command, sizeof command, "mkdir -p '%s/.roger/send-log'", root);
+	assert_int_equal(system(command), 0);
+	snprintf(path, sizeof path, "%s/.roger/send-log/scout.jsonl", root);
+	log = fopen(path, "a");
+	assert_non_null(log);
+	fprintf(log, "%.*s\n", RG_STR_ARGS(rg_buf_str(&line)));
+	fclose(log);
+	assert_int_equal(roger_open(root, &roger, NULL), ROGER_OK);
+	assert_int_equal(roger_sends(roger, &all, &reply, NULL), ROGER_OK);
+	assert_int_equal(reply.attempts.count, 1);
+	assert_int_equal(reply.attempts.items[0].payload_chars, 342);
+	roger_reply_free(&reply);
+	roger_close(roger);
+	rg_buf_deinit(&line);
+	snprintf(command, sizeof command, "rm -rf '%s'", root);
+	assert_int_equal(system(command), 0);
+}
+
+/* The document of seed 001, and what its evidence says on either side of its deadline. */
+static void the_run_comes_back_byte_for_byte(void **state)
+{
+	const struct rg_watchdog_rules rules = { 3, 300000, 3, 86400000 };
+	struct roger_str text = fixture("001-run.json");
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_receipts receipts;
+	struct rg_buf printed;
+	struct roger_run run;
+	struct rg_json *json;
+
+	(void)state;
+	assert_int_equal(rg_run_read(text, &json, arena, &run, &receipts, NULL), ROGER_OK);
+	assert_int_equal(receipts.dispatched_ms, INT64_C(1776998400000));
+	assert_int_equal(receipts.expected_by_ms - receipts.dispatched_ms, 600000);
+	assert_int_equal(rg_watchdog_judge(&receipts, &rules, receipts.expected_by_ms),
+			 ROGER_RUN_ACTIVE);
+	assert_int_equal(rg_watchdog_judge(&receipts, &rules, receipts.expected_by_ms + 1),
+			 ROGER_RUN_SUSPECT);
+	rg_buf_init(&printed, SIZE_MAX);
+	rg_run_print(&run, &printed);
+	assert_int_equal(printed.length, text.length);
+	assert_memory_equal(printed.data, text.data, text.length);
+	rg_buf_clear(&printed);
+	rg_watchdog_explain(&run, &receipts, &rules, ROGER_RUN_ACTIVE, &printed);
+	assert_true(rg_str_equal(rg_buf_str(&printed), run.status_reason));
+	rg_buf_deinit(&printed);
+	rg_json_free(json);
+	rg_arena_free(arena);
+}
+
+static struct roger_str entry_of_seed_003(void)
+{
+	struct roger_str text = fixture("003-activity.json");
+
+	text.length--; /* its newline */
+	return text;
+}
+
+static void the_entry_comes_back_byte_for_byte(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_activity entry;
+	struct rg_buf printed;
+	struct rg_json *json;
+
+	(void)state;
+	assert_int_equal(rg_activity_read(entry_of_seed_003(), &json, arena, &entry, NULL),
+			 ROGER_OK);
+	assert_int_equal(rg_activity_check_strict(&entry, NULL), ROGER_OK);
+	assert_int_equal(entry.action_type, ROGER_FILE_WRITE);
+	assert_int_equal(entry.outcome_status, ROGER_SUCCESS);
+	assert_true(rg_str_is(entry.task_id, "bootstrap-repository-01"));
+	assert_int_equal(entry.at_ms, INT64_C(1759675207000));
+	rg_buf_init(&printed, SIZE_MAX);
+	assert_int_equal(rg_activity_print(&entry, &printed, NULL), ROGER_OK);
+	assert_true(rg_str_equal(rg_buf_str(&printed), fixture("003-activity.json")));
+	rg_buf_deinit(&printed);
+	rg_json_free(json);
+	rg_arena_free(arena);
+}
+
+static void the_entry_is_one_in_a_workspace(void **state)
+{
+	char root[] = "/tmp/roger-spec-XXXXXX", command[64];
+	struct roger_init_request init = { 0 };
+	struct roger_log_request log = { .strict = true };
+	struct roger_activity_request all = { 0 };
+	struct roger_activity_reply reply;
+	struct roger_init_reply made;
+	struct roger *roger;
+	struct rg_buf printed;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	init.path = rg_str(root);
+	assert_int_equal(roger_init(&init, &made, NULL), ROGER_OK);
+	roger_reply_free(&made);
+	assert_int_equal(roger_open(root, &roger, NULL), ROGER_OK);
+	log.entry = entry_of_seed_003();
+	assert_int_equal(roger_log(roger, &log, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	assert_int_equal(roger_activity(roger, &all, &reply, NULL), ROGER_OK);
+	assert_int_equal(reply.activities.count, 1);
+	rg_buf_init(&printed, SIZE_MAX);
+	rg_record_encode(roger_activity_record(), &reply.activities.items[0], &printed);
+	assert_true(rg_str_equal(rg_buf_str(&printed), entry_of_seed_003()));
+	rg_buf_deinit(&printed);
+	roger_reply_free(&reply);
+	roger_close(roger);
+	snprintf(command, sizeof command, "rm -rf '%s'", root);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_message_comes_back),
 		cmocka_unit_test(the_message_is_one_in_a_journal),
 		cmocka_unit_test(the_lines_come_back_byte_for_byte),
+		cmocka_unit_test(the_attempt_comes_back_byte_for_byte),
+		cmocka_unit_test(the_attempt_is_one_in_a_workspace),
 		cmocka_unit_test(the_state_comes_back),
+		cmocka_unit_test(the_entry_comes_back_byte_for_byte),
+		cmocka_unit_test(the_entry_is_one_in_a_workspace),
+		cmocka_unit_test(the_run_comes_back_byte_for_byte),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

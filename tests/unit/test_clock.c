@@ -183,9 +183,32 @@ static void clocks_move_forward(void **state)
 	assert_true(rg_clock_monotonic_ns() >= before_ns);
 }
 
+static void spans_for_people(void **state)
+{
+	static const struct {
+		int64_t ms;
+		const char *text;
+	} spans[] = {
+		{ 0, "0ms" },		{ 999, "999ms" },
+		{ 1000, "1.0s" },	{ 59999, "59.9s" },
+		{ 60000, "1m 0s" },	{ 3599999, "59m 59s" },
+		{ 3600000, "1h 0m" },	{ 172799999, "47h 59m" },
+		{ 172800000, "2d 0h" }, { INT64_MAX, "106751991167d 7h" },
+	};
+	char text[32];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof spans / sizeof *spans; i++) {
+		rg_clock_print_span(spans[i].ms, text);
+		assert_string_equal(text, spans[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spans_for_people),
 		cmocka_unit_test(reads_instants),
 		cmocka_unit_test(compares_offsets),
 		cmocka_unit_test(refuses_what_is_no_instant),

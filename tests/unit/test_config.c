@@ -42,6 +42,16 @@ static struct rg_config *of(const char *text)
 	return of_text(rg_str(text), false);
 }
 
+/* Settings there are when there is no group. */
+static size_t table_count(void)
+{
+	struct rg_config *config = defaults();
+	size_t count = config->settings.count;
+
+	rg_config_free(config);
+	return count;
+}
+
 static void refused_text(struct roger_str text, const char *message)
 {
 	struct rg_config *config = defaults();
@@ -113,7 +123,6 @@ static void defaults_are_the_limits(void **state)
 	assert_int_equal(config->group_count, 0);
 	assert_null(rg_config_group(config, RG_STR("workers")));
 
-	assert_int_equal(config->settings.count, 11);
 	shows(config, "size_limits.max_content_length", "10000", "default");
 	shows(config, "recipients", "warn", "default");
 	rg_config_free(config);
@@ -138,7 +147,7 @@ static void nothing_written_changes_nothing(void **state)
 	for (i = 0; i < sizeof texts / sizeof *texts; i++) {
 		config = of(texts[i]);
 		assert_int_equal(config->content_chars_max, RG_CONTENT_CHARS_MAX);
-		assert_int_equal(config->settings.count, 11);
+		assert_int_equal(config->settings.count, table_count());
 		rg_config_free(config);
 	}
 }
@@ -185,13 +194,66 @@ static void every_setting_can_be_set(void **state)
 	assert_true(rg_str_is(group->members.items[1], "WORKER-B"));
 	assert_null(rg_config_group(config, RG_STR("Workers")));
 
-	assert_int_equal(config->settings.count, 13);
+	assert_int_equal(config->settings.count, table_count() + 2);
 	shows(config, "cleanup.keep_last_n_runs", "7", "f.yaml:7");
 	shows(config, "storage.data_dir", "/srv/mail box", "f.yaml:9");
 	shows(config, "recipients", "strict", "f.yaml:12");
 	shows(config, "groups.workers", "WORKER-A, WORKER-B", "f.yaml:14");
 	shows(config, "groups.reviewers", "lead", "f.yaml:15");
 	rg_config_free(config);
+}
+
+static void a_switch_is_true_or_false(void **state)
+{
+	struct rg_config *config = of("activity: {own: false}");
+
+	(void)state;
+	assert_false(config->note_own);
+	shows(config, "activity.own", "false", "f.yaml:1");
+	rg_config_free(config);
+	config = defaults();
+	assert_true(config->note_own);
+	rg_config_free(config);
+	refused_text(RG_STR("activity:\n  own: yes\n"),
+		     "f.yaml:2: activity.own: expected true or false");
+	refused_text(RG_STR("activity: {own: [true]}"), "f.yaml:1: activity.own: expected a value");
+}
+
+static void spans_and_commands(void **state)
+{
+	struct rg_config *config = of("watchdog:\n"
+				      "  within: 90s\n"
+				      "  recovery_cooldown: 0\n"
+				      "  recovery_command: [find result, '$RUN; x', 3]\n");
+
+	(void)state;
+	assert_int_equal(config->run_within_ms, 90000);
+	assert_int_equal(config->recovery_cooldown_ms, 0);
+	assert_int_equal(config->recoveries_max, RG_RECOVERIES_MAX);
+	assert_int_equal(config->recovery_command_timeout_ms, 30000);
+	assert_int_equal(config->recovery_command.count, 3);
+	assert_true(rg_str_is(config->recovery_command.items[1], "$RUN; x"));
+	assert_true(rg_str_is(config->recovery_command.items[2], "3"));
+	shows(config, "watchdog.within", "90s", "f.yaml:2");
+	shows(config, "watchdog.recovery_command", "find result $RUN; x 3", "f.yaml:4");
+	assert_int_equal(rg_config_read(config, RG_STR("watchdog: {recovery_command: []}"),
+					"g.yaml", false, NULL),
+			 ROGER_OK);
+	assert_int_equal(config->recovery_command.count, 0);
+	rg_config_free(config);
+	refused("watchdog: {within: soon}",
+		"f.yaml:1: watchdog.within: expected a span such as 30s, 5m or 2h, from 1000ms to "
+		"2592000s");
+	refused("watchdog: {within: 1ms}",
+		"f.yaml:1: watchdog.within: expected a span such as 30s, 5m or 2h, from 1000ms to "
+		"2592000s");
+	refused("watchdog: {recovery_command: rm -rf x}",
+		"f.yaml:1: watchdog.recovery_command: expected a list: a program and its "
+		"arguments");
+	refused("watchdog: {recovery_command: ['']}",
+		"f.yaml:1: watchdog.recovery_command: expected a program and its arguments");
+	refused("watchdog: {recovery_command: [a, [b]]}",
+		"f.yaml:1: watchdog.recovery_command: expected a program and its arguments");
 }
 
 static void forms_of_text_are_one(void **state)
@@ -458,7 +520,7 @@ static void later_file_wins(void **state)
 	shows(config, "groups.w", "d", "last.yaml:1");
 	shows(config, "groups.v", "e", "v.yaml:1");
 	assert_int_equal(config->group_count, 2);
-	assert_int_equal(config->settings.count, 13);
+	assert_int_equal(config->settings.count, table_count() + 2);
 	rg_config_free(config);
 }
 
@@ -779,6 +841,8 @@ int main(void)
 		cmocka_unit_test(defaults_are_the_limits),
 		cmocka_unit_test(nothing_written_changes_nothing),
 		cmocka_unit_test(every_setting_can_be_set),
+		cmocka_unit_test(a_switch_is_true_or_false),
+		cmocka_unit_test(spans_and_commands),
 		cmocka_unit_test(forms_of_text_are_one),
 		cmocka_unit_test(numbers_keep_their_bounds),
 		cmocka_unit_test(numbers_are_digits),

@@ -179,7 +179,7 @@ static int different_ids(struct told *told)
 
 static void check_verify(struct roger *roger)
 {
-	struct roger_empty_request request = { 0 };
+	struct roger_verify_request request = { 0 };
 	struct roger_verify_reply reply;
 
 	assert_int_equal(roger_verify(roger, &request, &reply, NULL), ROGER_OK);

@@ -97,7 +97,7 @@ static void dump(const struct place *place, struct rg_buf *out)
 		sqlite3_prepare_v2(
 			db,
 			"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
-			"'search%'"
+			"'search%' AND name NOT LIKE 'log_%'"
 			" AND name NOT LIKE 'sqlite_%' AND name != 'progress' ORDER BY name",
 			-1, &tables, NULL),
 		SQLITE_OK);
@@ -118,8 +118,8 @@ static void dump(const struct place *place, struct rg_buf *out)
 		   out);
 	rg_buf_add_text(out, "-- schema\n");
 	dump_query(db,
-		   "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'search%' ORDER "
-		   "BY type, name",
+		   "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'search%' "
+		   "AND tbl_name NOT LIKE 'log_%' ORDER BY type, name",
 		   out);
 	rg_buf_add(out, "", 1);
 	sqlite3_close(db);
@@ -566,7 +566,8 @@ static void stale_or_strange_it_is_made_anew(void **state)
 		"DELETE FROM progress",
 		"DROP TABLE progress",
 		"DROP TABLE messages",
-		"DROP TABLE entries",
+		"DROP TABLE lines",
+		"DROP TABLE changed",
 		"UPDATE progress SET offset = 1000000000",
 		"UPDATE progress SET last_hash = 1",
 		"UPDATE progress SET last_offset = -1",

@@ -46,7 +46,7 @@ static void save(const struct place *place, const char *data, size_t length)
 /* The first damage that verify finds; 0: none. */
 static int64_t first_damage(const struct place *place, int64_t *ret_count)
 {
-	const struct roger_empty_request request = { 0 };
+	const struct roger_verify_request request = { 0 };
 	struct roger *roger = place_open(place);
 	struct roger_verify_reply reply;
 	struct roger_err err;

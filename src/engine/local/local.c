@@ -3,9 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "store/file.h"
 
 static const char control_suffix[] = ".control";
+
+enum { LOOK_MS = 200 };
 
 /* ------------------------------------------------------------- reading -- */
 
@@ -63,42 +66,55 @@ static int read_message(struct rg_local *local, const struct rg_entry *entry,
 	return r;
 }
 
+/* Of a cycle, where one is given. */
 static int read_messages(struct rg_local *local, const struct rg_entries *entries,
-			 struct rg_arena *arena, struct roger_messages *ret_messages,
-			 struct roger_err *err)
+			 struct roger_str cycle, struct rg_arena *arena,
+			 struct roger_messages *ret_messages, struct roger_err *err)
 {
 	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
-	size_t i;
+	size_t i, count = 0;
 	int r;
 
 	if (!items)
 		return rg_fail_memory(err);
 	for (i = 0; i < entries->count; i++) {
-		r = read_message(local, &entries->items[i], arena, &items[i], err);
+		r = read_message(local, &entries->items[i], arena, &items[count], err);
 		if (r < 0)
 			return r;
+		if (!cycle.length || rg_str_equal(items[count].cycle_id, cycle))
+			count++;
 	}
-	*ret_messages = (struct roger_messages){ items, entries->count };
+	*ret_messages = (struct roger_messages){ items, count };
 	return ROGER_OK;
+}
+
+int rg_local_find_known(struct rg_local *local, const struct rg_query *query,
+			struct rg_arena *arena, struct roger_messages *ret_messages,
+			struct roger_err *err)
+{
+	struct rg_entries entries;
+	int r;
+
+	r = rg_index_find(local->index, query, arena, &entries, err);
+	return r < 0 ? r : read_messages(local, &entries, query->cycle, arena, ret_messages, err);
 }
 
 static int find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
 		struct roger_messages *ret_messages, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	struct rg_entries entries;
 	int r;
 
 	r = rg_local_refresh(local, err);
 	if (r < 0)
 		return r;
-	r = rg_index_find(local->index, query, arena, &entries, err);
+	r = rg_local_find_known(local, query, arena, ret_messages, err);
 	if (r < 0) {
 		r = mend_index(local, r, err);
 		if (r == ROGER_OK)
-			r = rg_index_find(local->index, query, arena, &entries, err);
+			r = rg_local_find_known(local, query, arena, ret_messages, err);
 	}
-	return r < 0 ? r : read_messages(local, &entries, arena, ret_messages, err);
+	return r;
 }
 
 /* The tally may have counted too high; nothing came since the index was asked, so it can be set
@@ -155,6 +171,52 @@ static int may_have_mail(struct rg_engine *engine, struct roger_str agent, bool 
 	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
 	*ret_may = slot && atomic_load_explicit(&slot->unread, memory_order_acquire) > 0;
 	return ROGER_OK;
+}
+
+static bool may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
+{
+	struct rg_control *control = rg_journal_control(rg_local_of(engine)->journal);
+	struct rg_control_page *page = control ? rg_control_page(control) : NULL;
+	struct rg_count_slot *slot;
+
+	/* Since the machine started nobody has looked which keys the logs know. */
+	if (!page || (atomic_load(&page->logged) == 0 && atomic_load(&page->appended) > 0))
+		return true;
+	slot = rg_control_find_count(control, rg_count_hash(RG_COUNT_KEY, sender, key));
+	return slot && slot->count > 0;
+}
+
+static int note_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
+		    struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	int r;
+
+	r = rg_journal_lock(local->journal, 0, 1, err);
+	if (r < 0)
+		return r;
+	atomic_fetch_add(&rg_control_count(rg_journal_control(local->journal),
+					   rg_count_hash(RG_COUNT_KEY, sender, key))
+				  ->count,
+			 1);
+	rg_journal_unlock(local->journal);
+	return ROGER_OK;
+}
+
+static uint32_t mark(struct rg_engine *engine)
+{
+	return rg_journal_wake_count(rg_local_of(engine)->journal);
+}
+
+static void sleep_until_stored(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
+{
+	struct rg_journal *journal = rg_local_of(engine)->journal;
+
+	/* Other programs append without waking anybody. */
+	if (rg_journal_writable(journal))
+		rg_journal_sleep(journal, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+	else
+		rg_clock_sleep(wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
 }
 
 static int64_t epoch_of(struct rg_local *local)
@@ -241,13 +303,45 @@ static int figures(struct rg_engine *engine, struct rg_figures *ret_figures, str
 	return ROGER_OK;
 }
 
+static int survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms, rg_survey_see *see,
+		  void *context, struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	int r;
+
+	r = rg_local_refresh(local, err);
+	return r < 0 ? r : rg_index_survey(local->index, since_ms, until_ms, see, context, err);
+}
+
+static int overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit, struct rg_arena *arena,
+		   struct roger_strs *ret_ids, struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	int r;
+
+	r = rg_local_refresh(local, err);
+	return r < 0 ? r : rg_index_overdue(local->index, now_ms, limit, arena, ret_ids, err);
+}
+
+static int strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	int r;
+
+	r = rg_local_refresh(local, err);
+	if (r == ROGER_OK)
+		*ret_strays = rg_index_stray_count(local->index);
+	return r;
+}
+
 /* --------------------------------------------------------- maintenance -- */
 
 static int rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
 		   struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	struct rg_figures after;
+	const struct rg_query all = { 0 };
+	int64_t messages;
 	uint64_t end;
 	int r;
 
@@ -255,12 +349,12 @@ static int rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_rep
 	if (r == ROGER_OK)
 		r = rg_index_rebuild(local->index, end, err);
 	if (r == ROGER_OK)
-		r = rg_index_figures(local->index, &after, err);
+		r = rg_index_count(local->index, &all, &messages, err);
 	if (r < 0)
 		return r;
-	ret_reply->lines = after.journal_lines;
-	ret_reply->messages = after.messages;
-	ret_reply->strays = after.strays;
+	ret_reply->lines = rg_index_line_count(local->index);
+	ret_reply->messages = messages;
+	ret_reply->strays = rg_index_stray_count(local->index);
 	if (rg_journal_writable(local->journal))
 		rg_local_want_state(local, true);
 	return ROGER_OK;
@@ -273,7 +367,9 @@ static void on_progress(struct rg_engine *engine, roger_progress *tell, void *co
 
 static const char *trouble(struct rg_engine *engine)
 {
-	return rg_index_trouble(rg_local_of(engine)->index);
+	struct rg_local *local = rg_local_of(engine);
+
+	return local->trouble[0] ? local->trouble : rg_index_trouble(local->index);
 }
 
 static struct rg_engine *close_engine(struct rg_engine *engine)
@@ -286,6 +382,8 @@ static struct rg_engine *close_engine(struct rg_engine *engine)
 		rg_local_rollback(engine);
 		rg_local_save_state(local, true);
 	}
+	rg_file_close(local->send_logs);
+	rg_file_close(local->activity_logs);
 	rg_index_free(local->index);
 	rg_journal_close(local->journal);
 	rg_buf_deinit(&local->text);
@@ -305,17 +403,36 @@ static const struct rg_engine_class local_class = {
 	.knows = knows,
 	.issues = issues,
 	.figures = figures,
+	.survey = survey,
+	.overdue = overdue,
+	.strays = strays,
 	.wait = rg_local_wait,
+	.may_know_key = may_know_key,
+	.note_key = note_key,
+	.mark = mark,
+	.sleep = sleep_until_stored,
 	.begin = rg_local_begin,
 	.add = rg_local_add,
 	.change = rg_local_change,
 	.archive = rg_local_archive,
 	.commit = rg_local_commit,
 	.rollback = rg_local_rollback,
+	.records_begin = rg_local_records_begin,
+	.records_end = rg_local_records_end,
+	.log_append = rg_local_log_append,
+	.log_find = rg_local_log_find,
+	.log_purge = rg_local_log_purge,
+	.log_last = rg_local_log_last,
+	.run_find = rg_local_run_find,
+	.runs = rg_local_runs,
+	.run_put = rg_local_run_put,
 	.session = rg_local_session,
 	.note_cleanup = rg_local_note_cleanup,
 	.rebuild = rebuild,
 	.verify = rg_local_verify,
+	.doctor = rg_local_doctor,
+	.digests = rg_local_digests,
+	.seal_key = rg_local_seal_key,
 	.trouble = trouble,
 	.on_progress = on_progress,
 };
@@ -355,6 +472,7 @@ int rg_local_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 		return rg_fail_memory(err);
 	local->engine.class = &local_class;
 	local->workspace = workspace;
+	local->send_logs = local->activity_logs = RG_NO_FILE;
 	rg_buf_init(&local->text, SIZE_MAX);
 	r = open_parts(local, err);
 	if (r < 0) {

@@ -7,6 +7,7 @@
 
 #include "store/file.h"
 #include "store/lines.h"
+#include "systems/message.h"
 
 #define ARCHIVE_FOLDER "messages_archive"
 
@@ -209,6 +210,52 @@ int rg_local_put_archive(struct rg_local *local, const struct rg_staged *staged,
 		if (staged[i].after.archived_at_ms && !done[i])
 			r = put_issue(local, folder, staged + i, count - i, done + i, err);
 	free(done);
+	return r;
+}
+
+/* A line of the journal without its chain, to the end of its issue's file. */
+static int put_again(struct rg_local *local, struct roger_str body, struct roger_str issue,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	char name[RG_FILE_NAME_BYTES];
+	int64_t size = 0;
+	int r;
+
+	rg_workspace_file_name(issue, ".jsonl", name);
+	rg_buf_add_str(&line, body);
+	rg_buf_add_text(&line, "}\n");
+	r = line.failed ? rg_fail_memory(err) : open_archive_folder(local, &folder, err);
+	if (r == ROGER_OK)
+		r = open_lines(folder, name, &file, &size, err);
+	return r < 0 ? r : append_lines(file, name, size, rg_buf_str(&line), err);
+}
+
+int rg_local_archive_again(struct rg_local *local, uint64_t offset, struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message message;
+	struct roger_str body;
+	struct rg_lines lines;
+	struct rg_line line;
+	uint64_t chain;
+	bool found;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	rg_lines_init(&lines, rg_journal_file(local->journal), offset, UINT64_MAX);
+	r = rg_lines_next(&lines, &line, &found, err);
+	if (r == ROGER_OK && (!found || !rg_chain_split(line.text, &chain, &body)))
+		r = rg_fail(err, ROGER_EIO, 0, "the journal changed while it was read");
+	if (r == ROGER_OK)
+		r = rg_message_read_within(line.text, arena, &message, err);
+	if (r == ROGER_OK)
+		r = put_again(local, body, message.issue_id, err);
+	rg_lines_deinit(&lines);
+	rg_arena_free(arena);
 	return r;
 }
 

@@ -210,6 +210,7 @@ static void count_changes(struct rg_local *local)
 /* Number, write; the figures are counted already. */
 static int append(struct rg_local *local, uint64_t *ret_end, struct roger_err *err)
 {
+	uint64_t start = rg_journal_end(local->journal);
 	int r;
 
 	r = give_numbers(local, err);
@@ -217,9 +218,12 @@ static int append(struct rg_local *local, uint64_t *ret_end, struct roger_err *e
 		return r;
 	compose(local);
 	r = rg_journal_write(local->journal, ret_end, err);
-	if (r == ROGER_OK)
-		count_changes(local);
-	return r;
+	if (r < 0)
+		return r;
+	count_changes(local);
+	if (!rg_local_has_sends(local))
+		rg_local_pass_over(local, start, *ret_end);
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------ when figures say maybe -- */
@@ -347,7 +351,6 @@ static int secure_first_result(struct rg_local *local, const struct rg_query *ke
 			       struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
-	struct rg_query query = *key;
 	struct rg_entries entries;
 	uint64_t end = 0;
 	size_t i;
@@ -355,9 +358,7 @@ static int secure_first_result(struct rg_local *local, const struct rg_query *ke
 
 	if (!arena)
 		return rg_fail_memory(err);
-	query.archived = false;
-	query.anywhere = true;
-	r = rg_index_find(local->index, &query, arena, &entries, err);
+	r = rg_index_find(local->index, key, arena, &entries, err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++)
 		if (rg_journal_lost(local->journal, entries.items[i].offset))
 			r = append_again(local, &entries.items[i], &end, err);
@@ -367,28 +368,44 @@ static int secure_first_result(struct rg_local *local, const struct rg_query *ke
 	return r;
 }
 
+/* Was the key used in the cycle of the message? */
+static int find_key(struct rg_local *local, const struct rg_query *query, bool *ret_known,
+		    struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages found = { 0 };
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_local_find_known(local, query, arena, &found, err);
+	*ret_known = found.count > 0;
+	rg_arena_free(arena);
+	return r;
+}
+
 /* *ret_end: up to there the key is known not to be. */
 static int settle_key(struct rg_local *local, size_t which, struct rg_outcome *ret_outcome,
 		      uint64_t *ret_end, struct roger_err *err)
 {
 	const struct roger_message *message = local->staged[which].added;
-	struct rg_query query = { .key = message->idempotent_key, .from = message->from_phase };
-	int64_t living, archived = 0;
+	const struct rg_query query = { .key = message->idempotent_key,
+					.cycle = message->cycle_id,
+					.from = message->from_phase,
+					.anywhere = true };
+	bool known = false;
 	int r;
 
 	r = refresh_to_end(local, err);
 	if (r == ROGER_OK)
-		r = rg_index_count(local->index, &query, &living, err);
-	query.archived = true;
-	if (r == ROGER_OK)
-		r = rg_index_count(local->index, &query, &archived, err);
+		r = find_key(local, &query, &known, err);
 	if (r < 0)
 		return r;
 	if (*ret_end != rg_index_end(local->index))
 		forget_keys(local);
 	*ret_end = rg_index_end(local->index);
 	local->staged[which].key_is_new = true;
-	if (living + archived == 0)
+	if (!known)
 		return ROGER_OK;
 	*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
 	return secure_first_result(local, &query, err);
@@ -496,6 +513,8 @@ int rg_local_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome, st
 	if (r == ROGER_OK && end) {
 		rg_local_want_state(local, any_seen(local));
 		r = rg_journal_sync(local->journal, end, err);
+		if (r == ROGER_OK && rg_local_has_sends(local))
+			rg_local_log_sends(local, end);
 		rg_local_save_state(local, false);
 	}
 	if (r == ROGER_OK)

@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "engine/local/local.h"
 #include "engine/local/tally.h"
+#include "store/chain_check.h"
 #include "store/index.h"
 #include "store/journal.h"
 
@@ -35,6 +36,11 @@ struct rg_local {
 	size_t staged_capacity;
 	struct rg_buf text;
 	int64_t state_saved_ns; /* when this process last wrote message-state.json */
+
+	char trouble[400]; /* what went wrong although nothing failed */
+
+	int send_logs; /* folders, open once they are needed; RG_NO_FILE before */
+	int activity_logs;
 };
 
 static inline struct rg_local *rg_local_of(struct rg_engine *engine)
@@ -44,6 +50,11 @@ static inline struct rg_local *rg_local_of(struct rg_engine *engine)
 
 /* Bring the index up to what this transaction must see. */
 RG_CHECKED int rg_local_refresh(struct rg_local *local, struct roger_err *err);
+
+/* Messages by what the index knows already. */
+RG_CHECKED int rg_local_find_known(struct rg_local *local, const struct rg_query *query,
+				   struct rg_arena *arena, struct roger_messages *ret_messages,
+				   struct roger_err *err);
 
 /* local_commit.c */
 int rg_local_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err);
@@ -60,6 +71,9 @@ void rg_local_rollback(struct rg_engine *engine);
 /* local_archive.c: lines into messages_archive/, durable, none twice. */
 RG_CHECKED int rg_local_put_archive(struct rg_local *local, const struct rg_staged *staged,
 				    size_t count, struct roger_err *err);
+/* The message archived by the line at this byte of the journal, once more. */
+RG_CHECKED int rg_local_archive_again(struct rg_local *local, uint64_t offset,
+				      struct roger_err *err);
 int rg_local_note_cleanup(struct rg_engine *engine, struct roger_str line, struct roger_err *err);
 
 /* local_state.c: message-state.json. */
@@ -70,13 +84,135 @@ void rg_local_save_state(struct rg_local *local, bool closing);
 int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 		     struct roger_err *err);
 
+/*
+ * local_logs.c: the logs.  What the journal says was delivered up to its byte
+ * end goes into the send logs; after the sync, and never its failure.
+ */
+void rg_local_log_sends(struct rg_local *local, uint64_t end);
+bool rg_local_has_sends(const struct rg_local *local);
+/* Nothing from start to end concerns them. */
+void rg_local_pass_over(struct rg_local *local, uint64_t start, uint64_t end);
+RG_CHECKED int rg_local_read_log(struct rg_local *local, const struct rg_log_query *query,
+				 struct rg_arena *arena, struct rg_log_entries *ret_entries,
+				 struct roger_err *err);
+/* The files a log stands in now. */
+RG_CHECKED int rg_local_log_files(struct rg_local *local, enum rg_log log, struct rg_arena *arena,
+				  const struct rg_log_file **ret_items, size_t *ret_count,
+				  struct roger_err *err);
+/* Bring them up to the synced end, within records_begin and _end; *ret_to: how far they are. */
+RG_CHECKED int rg_local_carry(struct rg_local *local, bool anew, uint64_t *ret_to,
+			      struct roger_err *err);
+int rg_local_records_begin(struct rg_engine *engine, struct roger_err *err);
+void rg_local_records_end(struct rg_engine *engine);
+int rg_local_log_append(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+			struct roger_str entries, bool durable, struct roger_err *err);
+int rg_local_log_find(struct rg_engine *engine, const struct rg_log_query *query,
+		      struct rg_arena *arena, struct rg_log_entries *ret_entries,
+		      struct roger_err *err);
+
+/* local_runs.c: documents of the watchdog. */
+int rg_local_run_find(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
+		      struct roger_str *ret_text, struct roger_err *err);
+int rg_local_runs(struct rg_engine *engine, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		  struct roger_err *err);
+int rg_local_run_put(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
+		     struct roger_str after, struct roger_err *err);
+
+int rg_local_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+		       rg_log_drop *drop, void *context, int64_t *ret_dropped,
+		       struct roger_err *err);
+int rg_local_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+		      struct roger_str *ret_text, struct roger_err *err);
+
 /* local_wait.c */
 int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
 		  struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
 		  struct rg_found *ret_found, struct roger_err *err);
 
+/* local_walk.c: all journals, and every line of one with its chain followed. */
+enum { RG_JOURNAL_MESSAGES = -1 };
+struct rg_local_journal {
+	int log; /* enum rg_log, or RG_JOURNAL_MESSAGES */
+	int folder;
+	struct roger_str name;
+	struct roger_str shown; /* from the data folder */
+	int file;		/* open while it is gone through; that of messages always is */
+	uint64_t end;		/* and so far */
+	uint64_t size;		/* of the file then */
+	uint64_t inode;		/* with measured: of this file; 0: it was not there */
+	bool measured;		/* end was set before */
+};
+struct rg_local_journals {
+	struct rg_local_journal *items; /* messages.jsonl is the first */
+	size_t count;
+};
+RG_CHECKED int rg_local_journals(struct rg_local *local, struct rg_arena *arena,
+				 struct rg_local_journals *ret_journals, struct roger_err *err);
+
+/*
+ * Ready to be gone through; of messages.jsonl what is synced.  *ret_there false:
+ * it went away.  ROGER_EREFUSED: there is something else in its place.
+ */
+RG_CHECKED int rg_local_journal_open(struct rg_local *local, struct rg_local_journal *journal,
+				     bool *ret_there, struct roger_err *err);
+/* Keep to what a file holds now, whatever comes to it before it is opened. */
+RG_CHECKED int rg_local_journal_measure(struct rg_local_journal *journal, struct roger_err *err);
+void rg_local_journal_close(struct rg_local_journal *journal);
+
+struct rg_decoder;
+struct rg_walk {
+	struct rg_local *local;
+	const struct rg_local_journal *journal;
+	const char *what; /* for whoever is told how far it is */
+	struct rg_lines lines;
+	struct rg_decoder *decoder; /* of messages */
+	struct rg_chain_check chain;
+
+	/* The line: */
+	int64_t number;
+	struct rg_line line;
+	bool own;			     /* its chain fits: roger wrote it */
+	const struct roger_message *message; /* that it holds; NULL: none */
+	struct rg_chain_finding finding;
+};
+RG_CHECKED int rg_walk_open(struct rg_walk *walk, struct rg_local *local,
+			    const struct rg_local_journal *journal, const char *what,
+			    struct roger_err *err);
+/* *ret_found false: there is no further line; finding tells what came out at the end. */
+RG_CHECKED int rg_walk_next(struct rg_walk *walk, bool *ret_found, struct roger_err *err);
+void rg_walk_close(struct rg_walk *walk);
+
+/* The entry of a line of a log, in the walk's buffer and arena.  ROGER_EDATA: it is none. */
+union rg_log_record {
+	struct roger_attempt attempt;
+	struct roger_dead_letter letter;
+	struct roger_cycle cycle;
+	struct roger_digest digest;
+	struct roger_activity activity;
+};
+RG_CHECKED int rg_walk_decode(const struct rg_walk *walk, struct rg_arena *arena,
+			      union rg_log_record *ret_record, struct roger_err *err);
+
+/* Why a line of the journal is no entry of it; "" when it is one. */
+RG_CHECKED int rg_walk_why_stray(const struct rg_walk *walk, struct rg_arena *arena, char *to,
+				 size_t size, struct roger_err *err);
+
 /* local_verify.c */
 int rg_local_verify(struct rg_engine *engine, struct rg_arena *arena,
 		    struct roger_verify_reply *ret_reply, struct roger_err *err);
+
+/* local_doctor.c */
+int rg_local_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
+		    struct rg_arena *arena, struct roger_doctor_reply *reply,
+		    struct roger_err *err);
+
+/* local_seal.c */
+int rg_local_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
+		     struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err);
+enum rg_seal_state { RG_SEAL_NONE, RG_SEAL_WHOLE, RG_SEAL_NO_PUBLIC, RG_SEAL_WRONG };
+RG_CHECKED int rg_local_seal_state(struct rg_local *local, struct rg_arena *arena,
+				   enum rg_seal_state *ret_state, struct roger_err *err);
+int rg_local_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
+		      struct rg_seal_key *ret_key, struct roger_err *err);
 
 #endif

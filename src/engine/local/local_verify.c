@@ -1,316 +1,197 @@
-/*
- * Checking the journal: every line, and the chain that runs through them.
- *
- * A line whose stated chain does not fit leaves a doubt that the next chained
- * line settles.  Three ways of going on are followed meanwhile: over the whole
- * line (its writer took the chain from elsewhere, and we went on over it),
- * from what it states (the line was altered, its chain was not), and from what
- * it should state (only its chain was altered).
- */
+/* Checking every line of every journal, and the chain that runs through it. */
 #include "engine/local/local_engine.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "store/file.h"
-#include "store/lines.h"
 
 enum { FINDINGS_MAX = 1000 };
-
-/* All chains that lines state, to know a copied one. */
-struct seen {
-	uint64_t *slots;
-	size_t capacity;
-	size_t count;
-};
-
-struct doubt {
-	bool open;
-	int64_t line;
-	uint64_t byte;
-	uint64_t as_stated;   /* the chain, had the line been altered */
-	uint64_t as_computed; /* had only its chain been */
-	bool copied;	      /* an earlier line states the same chain */
-	bool slipped;	      /* it fits once the foreign lines before it are left out */
-	int64_t foreign_line; /* the first of them; 0: none */
-	uint64_t foreign_byte;
-};
 
 struct check {
 	struct rg_local *local;
 	struct rg_arena *arena;
+	struct rg_arena *scratch; /* of one line */
 	struct roger_verify_reply reply;
-	struct roger_finding *findings;
-	size_t finding_count;
-	struct seen seen;
-	uint64_t chain;	      /* over everything, as a writer would have it */
-	uint64_t own_chain;   /* behind the last line that carries its own */
-	int64_t foreign_line; /* first line since then without one; 0: none */
-	uint64_t foreign_byte;
-	struct doubt doubt;
+	struct {
+		struct roger_finding *items;
+		size_t count;
+	} findings;
+	struct roger_journal *journal; /* the one that is gone through */
 };
 
-/* False: out of memory. */
-static bool add_seen(struct seen *seen, uint64_t chain, bool *ret_was_there)
+static int add_finding(struct check *check, struct roger_str file, enum roger_finding_kind kind,
+		       int64_t line, uint64_t byte, const char *what, struct roger_err *err)
 {
-	size_t capacity = seen->capacity ? seen->capacity * 2 : 1024, at, i;
-	struct seen grown;
-	bool unused;
-
-	if (seen->count * 2 >= seen->capacity) {
-		grown = (struct seen){ calloc(capacity, sizeof *grown.slots), capacity, 0 };
-		if (!grown.slots)
-			return false;
-		for (i = 0; i < seen->capacity; i++)
-			if (seen->slots[i])
-				(void)!add_seen(&grown, seen->slots[i], &unused);
-		free(seen->slots);
-		*seen = grown;
-	}
-	if (chain == 0)
-		chain = 1;
-	for (at = chain & (seen->capacity - 1); seen->slots[at];
-	     at = (at + 1) & (seen->capacity - 1)) {
-		*ret_was_there = seen->slots[at] == chain;
-		if (*ret_was_there)
-			return true;
-	}
-	*ret_was_there = false;
-	seen->slots[at] = chain;
-	seen->count++;
-	return true;
-}
-
-static int add_finding(struct check *check, enum roger_finding_kind kind, int64_t line,
-		       uint64_t byte, const char *what, struct roger_err *err)
-{
+	bool damage = kind == ROGER_ALTERED || kind == ROGER_UNREADABLE;
 	struct roger_finding *finding;
 
-	if (kind == ROGER_ALTERED)
-		check->reply.damaged++;
-	if (check->finding_count >= FINDINGS_MAX)
+	check->reply.damaged += damage;
+	if (damage && check->journal)
+		check->journal->damaged++;
+	if (check->findings.count >= FINDINGS_MAX)
 		return ROGER_OK;
-	finding = rg_arena_push(check->arena, &check->findings, &check->finding_count,
+	finding = rg_arena_push(check->arena, &check->findings.items, &check->findings.count,
 				sizeof *finding);
 	if (!finding || !rg_arena_copy(check->arena, rg_str(what), &finding->what))
 		return rg_fail_memory(err);
 	finding->kind = (int)kind;
+	finding->file = file;
 	finding->line = line;
 	finding->byte = (int64_t)byte;
 	return ROGER_OK;
 }
 
-static int report_altered(struct check *check, const struct doubt *doubt, struct roger_err *err)
+static int take_finding(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
-	char what[200];
+	const struct rg_chain_finding *finding = &walk->finding;
 
-	if (doubt->slipped)
-		return add_finding(
-			check, ROGER_ALTERED, doubt->foreign_line, doubt->foreign_byte,
-			"inserted: it did not stand here when the next chained line was written",
-			err);
-	if (doubt->copied)
-		return add_finding(check, ROGER_ALTERED, doubt->line, doubt->byte,
-				   "out of place: this line stands earlier, or lines were moved",
-				   err);
-	if (!doubt->foreign_line)
-		return add_finding(check, ROGER_ALTERED, doubt->line, doubt->byte,
-				   "altered, or lines before it are missing or out of order", err);
-	snprintf(what, sizeof what, "altered or missing: this line, or one from line %lld on",
-		 (long long)doubt->foreign_line);
-	return add_finding(check, ROGER_ALTERED, doubt->line, doubt->byte, what, err);
-}
-
-/* whole: the chain ran on over the line in doubt, so it stood there as it is. */
-static int settle_doubt(struct check *check, bool whole, struct roger_err *err)
-{
-	struct doubt doubt = check->doubt;
-
-	if (!doubt.open)
+	if (!finding->line)
 		return ROGER_OK;
-	check->doubt.open = false;
-	if (whole && doubt.copied)
-		return add_finding(check, ROGER_FOREIGN, doubt.line, doubt.byte,
-				   "another program wrote it from a line of ours", err);
-	if (whole && doubt.slipped)
-		return add_finding(check, ROGER_FOREIGN, doubt.foreign_line, doubt.foreign_byte,
-				   "another program wrote it at the same moment as the next", err);
-	return report_altered(check, &doubt, err);
+	return add_finding(check, walk->journal->shown,
+			   finding->damage ? ROGER_ALTERED : ROGER_FOREIGN, finding->line,
+			   finding->byte, finding->what, err);
 }
 
-static int over_line(const struct check *check, const struct rg_line *line, uint64_t *chain,
-		     struct roger_err *err)
+static int take_line(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
-	if (line->too_long)
-		return rg_chain_over_file(rg_journal_file(check->local->journal), line->offset,
-					  line->offset + line->length + 1, chain, err);
-	*chain =
-		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
-	return ROGER_OK;
-}
-
-/* A line without a chain: everything that is being followed goes over it. */
-static int take_plain(struct check *check, const struct rg_line *line, struct roger_err *err)
-{
+	char what[220];
 	int r;
 
-	if (!check->foreign_line) {
-		check->foreign_line = check->reply.lines;
-		check->foreign_byte = line->offset;
-	}
-	r = over_line(check, line, &check->chain, err);
-	if (r == ROGER_OK && check->doubt.open)
-		r = over_line(check, line, &check->doubt.as_stated, err);
-	if (r == ROGER_OK && check->doubt.open)
-		r = over_line(check, line, &check->doubt.as_computed, err);
-	return r;
-}
-
-static int open_doubt(struct check *check, const struct rg_line *line, struct roger_str body,
-		      uint64_t stated, bool copied, struct roger_err *err)
-{
-	int r;
-
-	r = settle_doubt(check, false, err);
-	if (r < 0)
+	rg_arena_reset(check->scratch);
+	r = take_finding(check, walk, err);
+	if (r == ROGER_OK)
+		r = rg_walk_why_stray(walk, check->scratch, what, sizeof what, err);
+	if (r < 0 || !*what)
 		return r;
-	check->doubt = (struct doubt){
-		.open = true,
-		.line = check->reply.lines,
-		.byte = line->offset,
-		.as_stated = stated,
-		.as_computed = rg_chain_over(check->chain, body),
-		.copied = copied,
-		.slipped = check->foreign_line && rg_chain_over(check->own_chain, body) == stated,
-		.foreign_line = check->foreign_line,
-		.foreign_byte = check->foreign_byte,
-	};
-	return over_line(check, line, &check->chain, err);
-}
-
-static int take_chained(struct check *check, const struct rg_line *line, struct roger_str body,
-			uint64_t stated, struct roger_err *err)
-{
-	bool whole = rg_chain_over(check->chain, body) == stated, copied;
-	int r;
-
-	if (!add_seen(&check->seen, stated, &copied))
-		return rg_fail_memory(err);
-	if (whole ||
-	    (check->doubt.open && (rg_chain_over(check->doubt.as_stated, body) == stated ||
-				   rg_chain_over(check->doubt.as_computed, body) == stated))) {
-		r = settle_doubt(check, whole, err);
-		check->reply.chained++;
-		check->chain = stated;
-	} else {
-		r = open_doubt(check, line, body, stated, copied, err);
-	}
-	check->own_chain = stated;
-	check->foreign_line = 0;
-	return r;
-}
-
-static int check_message(struct check *check, const struct rg_line *line, struct roger_err *err)
-{
-	struct rg_arena *arena = rg_arena_new();
-	struct roger_message message;
-	struct roger_err why;
-	struct rg_json *json;
-	char what[200];
-	int r;
-
-	if (!arena)
-		return rg_fail_memory(err);
-	if (line->too_long)
-		r = rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX);
-	else
-		r = rg_message_read(line->text, &json, arena, &message, &why);
-	if (r == ROGER_OK) {
-		check->reply.messages++;
-		rg_json_free(json);
-	} else if (r != ROGER_ENOMEM) {
-		check->reply.strays++;
-		snprintf(what, sizeof what, "no message: %.150s", why.message);
-		r = add_finding(check, ROGER_STRAY, check->reply.lines, line->offset, what, err);
-	}
-	rg_arena_free(arena);
-	return r;
-}
-
-static int take_line(struct check *check, const struct rg_line *line, struct roger_err *err)
-{
-	struct roger_str body;
-	uint64_t stated;
-	int r;
-
-	check->reply.lines++;
-	if (!line->too_long && rg_chain_split(line->text, &stated, &body))
-		r = take_chained(check, line, body, stated, err);
-	else
-		r = take_plain(check, line, err);
-	return r == ROGER_OK ? check_message(check, line, err) : r;
-}
-
-static int take_lines(struct check *check, uint64_t end, struct roger_err *err)
-{
-	struct rg_lines lines;
-	struct rg_line line;
-	bool found;
-	int r;
-
-	rg_lines_init(&lines, rg_journal_file(check->local->journal), 0, end);
-	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
-		r = take_line(check, &line, err);
-		if (r == ROGER_OK && check->reply.lines % 8192 == 0 &&
-		    !rg_index_tell(check->local->index, "verify", (int64_t)line.offset,
-				   (int64_t)end))
-			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
-		if (r < 0)
-			break;
-	}
-	rg_lines_deinit(&lines);
-	return r == ROGER_OK ? settle_doubt(check, check->doubt.copied, err) : r;
+	check->journal->strays++;
+	return add_finding(check, walk->journal->shown, ROGER_STRAY, walk->number,
+			   walk->line.offset, what, err);
 }
 
 /* What stands behind the last whole line, and whether the file was longer once. */
-static int check_end(struct check *check, uint64_t end, struct roger_err *err)
+static int check_end(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
-	struct rg_file_facts facts;
-	uint64_t known;
+	const struct rg_local_journal *journal = walk->journal;
+	uint64_t known = 0;
 	char what[200];
+	int r = ROGER_OK;
+
+	if (journal->size > walk->lines.at)
+		r = add_finding(check, journal->shown, ROGER_TORN, walk->number + 1, walk->lines.at,
+				journal->log == RG_JOURNAL_MESSAGES
+					? "unfinished; the next send closes it off"
+					: "unfinished; the next entry closes it off",
+				err);
+	if (journal->log == RG_JOURNAL_MESSAGES)
+		known = rg_index_peek(check->local->index);
+	if (r < 0 || known <= journal->size)
+		return r;
+	snprintf(what, sizeof what, "missing: the index has read %llu bytes more",
+		 (unsigned long long)(known - journal->size));
+	return add_finding(check, journal->shown, ROGER_ALTERED, walk->number + 1, walk->lines.at,
+			   what, err);
+}
+
+static int note_journal(struct check *check, const struct rg_walk *walk, struct roger_err *err)
+{
+	struct roger_journal *journal = check->journal;
+	struct rg_buf head;
+	int r = ROGER_OK;
+
+	rg_buf_init(&head, 64);
+	rg_buf_printf(&head, "%016llx", (unsigned long long)walk->chain.chain);
+	if (!rg_arena_copy(check->arena, rg_buf_str(&head), &journal->head))
+		r = rg_fail_memory(err);
+	rg_buf_deinit(&head);
+	journal->bytes = (int64_t)walk->lines.at;
+	journal->lines = walk->number;
+	journal->chained = walk->chain.chained;
+	if (walk->journal->log != RG_JOURNAL_MESSAGES)
+		return r;
+	check->reply.lines = journal->lines;
+	check->reply.messages = journal->lines - journal->strays;
+	check->reply.chained = journal->chained;
+	check->reply.strays = journal->strays;
+	return r;
+}
+
+static int walk_through(struct check *check, const struct rg_local_journal *journal,
+			struct roger_err *err)
+{
+	struct rg_walk walk;
+	bool found = true;
 	int r;
 
-	r = rg_file_facts(rg_journal_file(check->local->journal), "messages.jsonl", &facts, err);
-	if (r == ROGER_OK && (uint64_t)facts.size > end)
-		r = add_finding(check, ROGER_TORN, check->reply.lines + 1, end,
-				"unfinished; the next send closes it off", err);
+	r = rg_walk_open(&walk, check->local, journal, "verify", err);
+	while (r == ROGER_OK && found) {
+		r = rg_walk_next(&walk, &found, err);
+		if (r == ROGER_OK)
+			r = found ? take_line(check, &walk, err) : take_finding(check, &walk, err);
+	}
+	if (r == ROGER_OK)
+		r = check_end(check, &walk, err);
+	if (r == ROGER_OK)
+		r = note_journal(check, &walk, err);
+	rg_walk_close(&walk);
+	return r;
+}
+
+static int check_journal(struct check *check, struct rg_local_journal *journal,
+			 struct roger_journal *row, bool *ret_there, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int r;
+
+	check->journal = row;
+	*row = (struct roger_journal){ .file = journal->shown };
+	r = rg_local_journal_open(check->local, journal, ret_there, &why);
+	if (r == ROGER_EREFUSED && journal->log != RG_JOURNAL_MESSAGES) {
+		*ret_there = true;
+		return add_finding(check, journal->shown, ROGER_UNREADABLE, 0, 0, why.message, err);
+	}
+	if (r < 0 && err)
+		*err = why;
+	if (r == ROGER_OK && *ret_there)
+		r = walk_through(check, journal, err);
+	rg_local_journal_close(journal);
+	return r;
+}
+
+static int check_all(struct check *check, struct roger_err *err)
+{
+	struct rg_local_journals journals;
+	struct roger_journal *rows;
+	size_t count = 0, i;
+	bool there;
+	int r;
+
+	r = rg_local_journals(check->local, check->arena, &journals, err);
 	if (r < 0)
 		return r;
-	known = rg_index_peek(check->local->index);
-	if (known <= (uint64_t)facts.size)
-		return ROGER_OK;
-	snprintf(what, sizeof what, "missing: the index has read %llu bytes more",
-		 (unsigned long long)(known - (uint64_t)facts.size));
-	return add_finding(check, ROGER_ALTERED, check->reply.lines + 1, end, what, err);
+	rows = rg_arena_get(check->arena, journals.count * sizeof *rows);
+	if (!rows)
+		return rg_fail_memory(err);
+	for (i = 0; i < journals.count && r == ROGER_OK; i++) {
+		r = check_journal(check, &journals.items[i], &rows[count], &there, err);
+		count += r == ROGER_OK && there;
+	}
+	check->reply.journals = (struct roger_journals){ rows, count };
+	check->reply.findings =
+		(struct roger_findings){ check->findings.items, check->findings.count };
+	return r;
 }
 
 int rg_local_verify(struct rg_engine *engine, struct rg_arena *arena,
 		    struct roger_verify_reply *ret_reply, struct roger_err *err)
 {
-	struct check check = { .local = rg_local_of(engine), .arena = arena };
-	uint64_t end;
-	int r;
+	struct check check = { .local = rg_local_of(engine),
+			       .arena = arena,
+			       .scratch = rg_arena_new(),
+			       .reply = { .memory = ret_reply->memory } };
+	int r = check.scratch ? check_all(&check, err) : rg_fail_memory(err);
 
-	r = rg_journal_settle(check.local->journal, &end, err);
-	if (r == ROGER_OK && end > 0)
-		r = take_lines(&check, end, err);
-	if (r == ROGER_OK && rg_journal_file(check.local->journal) != RG_NO_FILE)
-		r = check_end(&check, end, err);
-	free(check.seen.slots);
-	if (r < 0)
-		return r;
-	check.reply.memory = ret_reply->memory;
-	check.reply.findings = (struct roger_findings){ check.findings, check.finding_count };
-	*ret_reply = check.reply;
-	return ROGER_OK;
+	rg_arena_free(check.scratch);
+	if (r == ROGER_OK)
+		*ret_reply = check.reply;
+	return r;
 }

@@ -1,0 +1,294 @@
+/* log: write the activity log, or take in what other tools wrote.  activity: query it. */
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+static const struct roger_op *op_log(void)
+{
+	return cli_op_named("log");
+}
+
+static const struct roger_op *op_activity(void)
+{
+	return cli_op_named("activity");
+}
+
+/* -------------------------------------------------------------- an entry -- */
+
+static const char *name_of(const char *member, int value)
+{
+	const struct roger_field *field = roger_activity_record()->fields;
+
+	while (strcmp(field->name, member) != 0)
+		field++;
+	return field->names[value];
+}
+
+static enum cli_style style_of(int status)
+{
+	switch ((enum roger_status)status) {
+	case ROGER_SUCCESS:
+		return CLI_GREEN;
+	case ROGER_FAILURE:
+		return CLI_RED;
+	case ROGER_IN_PROGRESS:
+		break;
+	}
+	return CLI_YELLOW;
+}
+
+static void print_entry(const struct roger_activity *activity)
+{
+	fputs(cli_style(CLI_DIM), cli_out);
+	cli_print_time(cli_out, activity->at_ms);
+	fprintf(cli_out, "%s  %s%-11s%s  %-18s  %s", cli_style(CLI_PLAIN),
+		cli_style(style_of(activity->outcome_status)),
+		name_of("outcome.status", activity->outcome_status), cli_style(CLI_PLAIN),
+		name_of("action.type", activity->action_type), cli_style(CLI_BOLD));
+	cli_print_text(cli_out, activity->task_id, false);
+	fprintf(cli_out, "%s  ", cli_style(CLI_PLAIN));
+	cli_print_text(cli_out, activity->outcome_message, false);
+	fprintf(cli_out, "%s%s", activity->outcome_message.length ? "  " : "", cli_style(CLI_DIM));
+	if (!rg_str_is(activity->action_details, "{}"))
+		cli_print_text(cli_out, activity->action_details, false);
+	if (activity->evidence_citation.length) {
+		fputs("  evidence: ", cli_out);
+		cli_print_text(cli_out, activity->evidence_citation, false);
+	}
+	fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+}
+
+static void print_bad_lines(const struct roger_bad_lines *lines)
+{
+	size_t i;
+
+	for (i = 0; i < lines->count; i++) {
+		if (lines->items[i].file.length) {
+			cli_print_text(stderr, lines->items[i].file, false);
+			fputs(", ", stderr);
+		}
+		fprintf(stderr, "line %lld: ", (long long)lines->items[i].line);
+		cli_print_text(stderr, lines->items[i].what, false);
+		fputc('\n', stderr);
+	}
+}
+
+/* ------------------------------------------------------------------- log -- */
+
+static const struct cli_option log_options[] = {
+	{ "import", "FILE", "take in entries that another tool wrote; - reads standard input" },
+	{ "dry-run", NULL, "with --import: check everything, write nothing" },
+	{ 0 },
+};
+
+static void print_imported(const struct cli_run *run, const struct roger_log_import_reply *reply)
+{
+	if (run->form != CLI_HUMAN) {
+		cli_print_reply(run, cli_op_named("log_import")->reply, reply);
+		return;
+	}
+	print_bad_lines(&reply->lines);
+	if (!run->quiet)
+		fprintf(cli_out, "%lld entries imported%s, %lld there already, %lld bad lines\n",
+			(long long)reply->imported,
+			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "",
+			(long long)reply->known, (long long)reply->bad);
+}
+
+static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_log_request *given = run->request;
+	struct roger_log_import_request request = { .strict = given->strict,
+						    .dry_run = cli_given(run, "dry-run") };
+	struct roger_log_import_reply reply;
+	const char *path = cli_value(run, "import").data;
+	struct rg_buf text;
+	int r;
+
+	if (given->task.length || given->entry.length)
+		return rg_fail(err, ROGER_EUSAGE, 0, "--import takes entries from its file only");
+	rg_buf_init(&text, SIZE_MAX);
+	r = cli_read_input(strcmp(path, "-") == 0 ? NULL : path, "import", RG_IMPORT_BYTES_MAX,
+			   &text, err);
+	request.text = rg_buf_str(&text);
+	if (r == ROGER_OK && text.length)
+		r = roger_log_import(run->roger, &request, &reply, err);
+	else
+		reply = (struct roger_log_import_reply){ 0 };
+	cli_progress_end();
+	rg_buf_deinit(&text);
+	if (r < 0)
+		return r;
+	print_imported(run, &reply);
+	*ret_exit = reply.bad ? CLI_DATA : CLI_DONE;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+/* `roger log -`: the entry itself comes on standard input. */
+static int read_entry(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_log_request *request = run->request;
+	struct rg_buf text;
+	int r;
+
+	rg_buf_init(&text, SIZE_MAX);
+	r = cli_read_input(NULL, "entry", RG_LINE_BYTES_MAX, &text, err);
+	if (r == ROGER_OK && text.length == 0)
+		r = rg_fail_member(err, ROGER_EDATA, "entry",
+				   "entry: expected a JSON object on standard input");
+	if (r == ROGER_OK && !rg_arena_copy(run->arena, rg_buf_str(&text), &request->entry))
+		r = rg_fail_memory(err);
+	request->task.length = 0;
+	rg_buf_deinit(&text);
+	return r;
+}
+
+static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_log_request *request = run->request;
+	struct roger_activity_reply reply;
+	int r = ROGER_OK;
+
+	if (cli_given(run, "import"))
+		return run_import(run, ret_exit, err);
+	if (cli_given(run, "dry-run"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run goes with --import");
+	if (rg_str_is(request->task, "-"))
+		r = read_entry(run, err);
+	if (r == ROGER_OK)
+		r = roger_log(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	*ret_exit = CLI_DONE;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, op_log()->reply, &reply);
+	else if (!run->quiet)
+		print_entry(reply.activities.items);
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+const struct cli_command cli_log = {
+	.name = "log", .op = op_log, .options = log_options, .run = run_log
+};
+
+/* -------------------------------------------------------------- activity -- */
+
+/* What is printed page by page. */
+struct listing {
+	struct cli_run *run;
+	int64_t printed;
+	int64_t next; /* 0: that was all */
+	bool started;
+	struct rg_buf lines; /* bad ones, for the end of --json */
+};
+
+/* The bad lines of a page as members of the array in which they end. */
+static void keep_lines(struct listing *listing, const struct roger_activity_reply *reply)
+{
+	const struct roger_field *field = op_activity()->reply->fields;
+	size_t i;
+
+	while (strcmp(field->name, "lines") != 0)
+		field++;
+	for (i = 0; i < reply->lines.count; i++) {
+		if (listing->lines.length)
+			rg_buf_add_char(&listing->lines, ',');
+		rg_record_encode(field->record, &reply->lines.items[i], &listing->lines);
+	}
+}
+
+static void print_entries(struct listing *listing, const struct roger_activities *activities)
+{
+	struct rg_buf line;
+	size_t i;
+
+	for (i = 0; i < activities->count; i++) {
+		if (listing->run->form == CLI_HUMAN) {
+			print_entry(&activities->items[i]);
+			continue;
+		}
+		rg_buf_init(&line, SIZE_MAX);
+		rg_record_encode(roger_activity_record(), &activities->items[i], &line);
+		if (listing->run->form == CLI_JSON && listing->printed + (int64_t)i)
+			fputc(',', cli_out);
+		if (!line.failed)
+			cli_print_json(cli_out, rg_buf_str(&line));
+		rg_buf_deinit(&line);
+	}
+	listing->printed += (int64_t)activities->count;
+}
+
+static int print_page(struct listing *listing, struct roger_err *err)
+{
+	struct cli_run *run = listing->run;
+	struct roger_activity_reply reply;
+	int r;
+
+	r = roger_activity(run->roger, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form == CLI_JSON && !listing->started)
+		fputs("{\"activities\":[", cli_out);
+	listing->started = true;
+	print_entries(listing, &reply.activities);
+	if (run->form == CLI_JSON)
+		keep_lines(listing, &reply);
+	else if (!run->quiet)
+		print_bad_lines(&reply.lines);
+	listing->next = reply.next;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+static void print_end(struct listing *listing)
+{
+	const struct cli_run *run = listing->run;
+	struct rg_buf text;
+
+	if (run->form == CLI_JSON) {
+		rg_buf_init(&text, SIZE_MAX);
+		rg_buf_add_text(&text, "],\"lines\":[");
+		rg_buf_add_str(&text, rg_buf_str(&listing->lines));
+		rg_buf_printf(&text, "],\"more\":%s", listing->next ? "true" : "false");
+		if (listing->next)
+			rg_buf_printf(&text, ",\"next\":%lld", (long long)listing->next);
+		rg_buf_add_char(&text, '}');
+		cli_print_json(cli_out, rg_buf_str(&text));
+		rg_buf_deinit(&text);
+	} else if (run->form == CLI_HUMAN && !run->quiet && listing->next) {
+		fprintf(cli_out, "go on with --after %lld\n", (long long)listing->next);
+	} else if (run->form == CLI_HUMAN && !run->quiet && listing->printed == 0) {
+		fputs("no entries\n", cli_out);
+	}
+}
+
+/* A page is bounded; a larger limit, or none, takes several. */
+static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_activity_request *request = run->request;
+	int64_t wanted = request->limit, left;
+	struct listing listing = { .run = run };
+	int r;
+
+	rg_buf_init(&listing.lines, SIZE_MAX);
+	do {
+		left = wanted - listing.printed;
+		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
+		r = print_page(&listing, err);
+		request->after = listing.next;
+	} while (r == ROGER_OK && listing.next && (!wanted || listing.printed < wanted) &&
+		 !cli_term_lost());
+	if (r == ROGER_OK)
+		print_end(&listing);
+	rg_buf_deinit(&listing.lines);
+	*ret_exit = CLI_DONE;
+	return r;
+}
+
+const struct cli_command cli_activity = { .name = "activity",
+					  .op = op_activity,
+					  .run = run_activity };

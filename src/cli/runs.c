@@ -1,0 +1,322 @@
+/* dispatch, complete, forward, extend, recover, runs, sweep: runs of sub-agents. */
+#include "base/clock.h"
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/term.h"
+
+enum { STATUS_COLUMNS = 24, NAME_COLUMNS_MAX = 40 };
+
+/* ---------------------------------------------------------------- looks -- */
+
+static const char *status_name(int status)
+{
+	const struct roger_field *field = cli_op_named("runs")->request->fields;
+
+	while (strcmp(field->name, "status") != 0)
+		field++;
+	/* The first name is that of any. */
+	return field->names[status + 1];
+}
+
+static enum cli_style status_style(int status)
+{
+	switch ((enum roger_run_status)status) {
+	case ROGER_RUN_ACTIVE:
+		return CLI_CYAN;
+	case ROGER_RUN_SUSPECT:
+	case ROGER_RUN_NOT_FORWARDED:
+		return CLI_YELLOW;
+	case ROGER_RUN_COMPLETED:
+	case ROGER_RUN_RECOVERED:
+		return CLI_GREEN;
+	case ROGER_RUN_BLOCKED:
+		return CLI_RED;
+	}
+	return CLI_PLAIN;
+}
+
+static void print_status(int status, size_t width)
+{
+	fputs(cli_style(status_style(status)), cli_out);
+	cli_print_padded(cli_out, rg_str(status_name(status)), width);
+	fputs(cli_style(CLI_PLAIN), cli_out);
+}
+
+/* An instant of a document, in local time; as it stands, where it is none. */
+static void print_instant(struct roger_str text)
+{
+	int64_t ms;
+
+	if (rg_clock_read_rfc3339(text, &ms))
+		cli_print_time(cli_out, ms);
+	else
+		cli_print_text(cli_out, text.length ? text : RG_STR("-"), false);
+}
+
+/* "build-7  done_but_not_forwarded  why" */
+static void print_line(const struct roger_run *run)
+{
+	fputs(cli_style(CLI_BOLD), cli_out);
+	cli_print_text(cli_out, run->run_id, false);
+	fprintf(cli_out, "%s  ", cli_style(CLI_PLAIN));
+	print_status(run->status, 0);
+	fputs("\n  ", cli_out);
+	cli_print_text(cli_out, run->status_reason, false);
+	fputc('\n', cli_out);
+}
+
+static void print_row(const char *name, struct roger_str value)
+{
+	if (!value.length)
+		return;
+	fprintf(cli_out, "  %s%-12s%s ", cli_style(CLI_DIM), name, cli_style(CLI_PLAIN));
+	cli_print_text(cli_out, value, false);
+	fputc('\n', cli_out);
+}
+
+static void print_instant_row(const char *name, struct roger_str value, const char *link,
+			      struct roger_str more)
+{
+	if (!value.length)
+		return;
+	fprintf(cli_out, "  %s%-12s%s ", cli_style(CLI_DIM), name, cli_style(CLI_PLAIN));
+	print_instant(value);
+	if (more.length) {
+		fputs(link, cli_out);
+		cli_print_text(cli_out, more, false);
+	}
+	fputc('\n', cli_out);
+}
+
+static void print_detail(const struct roger_run *run)
+{
+	size_t i;
+
+	print_line(run);
+	print_row("child", run->child_session_key);
+	print_row("owner", run->owner_agent);
+	print_row("issue", run->issue_id);
+	print_row("task", run->task_id);
+	print_instant_row("dispatched", run->dispatch_at, "", RG_STR(""));
+	print_instant_row("expected by", run->expected_by, "", RG_STR(""));
+	print_instant_row("completed", run->completion_received_at, ", known by ",
+			  run->result_source);
+	print_row("child exit", run->child_exit);
+	print_row("result", run->result_message_id);
+	print_row("forwarded", !run->forwarded_to_main	      ? RG_STR("not confirmed")
+			       : run->forward_evidence.length ? run->forward_evidence
+							      : RG_STR("confirmed"));
+	if (run->recovery_attempt_count)
+		fprintf(cli_out, "  %s%-12s%s %lld\n", cli_style(CLI_DIM), "recoveries",
+			cli_style(CLI_PLAIN), (long long)run->recovery_attempt_count);
+	print_instant_row("last one", run->last_recovery_at, ": ", run->recovery_action);
+	for (i = 0; i < run->notes.count; i++)
+		print_row(i ? "" : "notes", run->notes.items[i]);
+}
+
+static size_t width_of(const struct roger_run_list *runs, size_t least, bool owners)
+{
+	size_t width = least, columns, i;
+
+	for (i = 0; i < runs->count; i++) {
+		columns = cli_columns(owners ? runs->items[i].owner_agent : runs->items[i].run_id);
+		if (columns > width)
+			width = columns;
+	}
+	return width < NAME_COLUMNS_MAX ? width : NAME_COLUMNS_MAX;
+}
+
+static void print_table(const struct roger_run_list *runs)
+{
+	size_t run_width = width_of(runs, 3, false), owner_width = width_of(runs, 5, true), i;
+
+	fprintf(cli_out, "%s%-*s  %-*s  %-*s  %-19s  %s%s\n", cli_style(CLI_BOLD), (int)run_width,
+		"run", STATUS_COLUMNS, "status", (int)owner_width, "owner", "expected by", "why",
+		cli_style(CLI_PLAIN));
+	for (i = 0; i < runs->count; i++) {
+		cli_print_padded(cli_out, runs->items[i].run_id, run_width);
+		fputs("  ", cli_out);
+		print_status(runs->items[i].status, STATUS_COLUMNS);
+		fputs("  ", cli_out);
+		cli_print_padded(cli_out,
+				 runs->items[i].owner_agent.length ? runs->items[i].owner_agent
+								   : RG_STR("-"),
+				 owner_width);
+		fputs("  ", cli_out);
+		print_instant(runs->items[i].expected_by);
+		fprintf(cli_out, "  %s", cli_style(CLI_DIM));
+		cli_print_text(cli_out, runs->items[i].status_reason, false);
+		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+	}
+}
+
+static void print_troubles(const struct roger_run_troubles *troubles)
+{
+	const struct roger_run_trouble *trouble;
+	size_t i;
+
+	for (i = 0; i < troubles->count; i++) {
+		trouble = &troubles->items[i];
+		fprintf(cli_out, "%s%s: %s", cli_style(trouble->invalid ? CLI_RED : CLI_YELLOW),
+			trouble->invalid ? "not valid" : "note", cli_style(CLI_PLAIN));
+		cli_print_text(cli_out, trouble->file.length ? trouble->file : trouble->run_id,
+			       false);
+		fputs(": ", cli_out);
+		cli_print_text(cli_out, trouble->what, false);
+		fputc('\n', cli_out);
+	}
+}
+
+/* --------------------------------------------------------------- replies -- */
+
+static void print_receipt(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_runs_reply *reply = reply_;
+	size_t i;
+
+	(void)run;
+	for (i = 0; i < reply->notes.count; i++) {
+		fputs("note: ", stderr);
+		cli_print_text(stderr, reply->notes.items[i], false);
+		fputc('\n', stderr);
+	}
+	print_line(&reply->runs.items[0]);
+	if (!reply->changed)
+		fputs("  (it said so already)\n", cli_out);
+}
+
+static void print_runs(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_runs_request *request = run->request;
+	const struct roger_runs_reply *reply = reply_;
+
+	if (request->run_id.length)
+		print_detail(&reply->runs.items[0]);
+	else if (reply->runs.count)
+		print_table(&reply->runs);
+	else
+		fputs("no runs\n", cli_out);
+	print_troubles(&reply->troubles);
+}
+
+static void print_sweep(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_sweep_request *request = run->request;
+	const struct roger_sweep_reply *reply = reply_;
+	const int64_t counts[] = { reply->active,    reply->suspect,   reply->not_forwarded,
+				   reply->completed, reply->recovered, reply->blocked };
+	size_t i;
+
+	for (i = 0; i < reply->changes.count; i++) {
+		cli_print_text(cli_out, reply->changes.items[i].run_id, false);
+		fprintf(cli_out, "  %s -> ", status_name(reply->changes.items[i].before));
+		print_status(reply->changes.items[i].after, 0);
+		fprintf(cli_out, "  %s", cli_style(CLI_DIM));
+		cli_print_text(cli_out, reply->changes.items[i].reason, false);
+		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+	}
+	fprintf(cli_out,
+		"%lld runs: %zu changed, %lld forwards confirmed, %lld recovery attempts, %lld "
+		"escalations%s\n",
+		(long long)reply->runs, reply->changes.count, (long long)reply->forwarded,
+		(long long)reply->recoveries, (long long)reply->escalations,
+		request->dry_run ? " (dry run: nothing done)" : "");
+	for (i = 0; i < sizeof counts / sizeof *counts; i++) {
+		if (!counts[i])
+			continue;
+		fputs("  ", cli_out);
+		print_status((int)i, STATUS_COLUMNS);
+		fprintf(cli_out, "  %6lld\n", (long long)counts[i]);
+	}
+	print_troubles(&reply->troubles);
+}
+
+/* -------------------------------------------------------------- commands -- */
+
+/* A result of - is read from standard input; an empty one is none. */
+static int read_result(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_complete_request *request = run->request;
+	struct rg_buf text;
+	int r;
+
+	if (!rg_str_is(request->result, "-"))
+		return ROGER_OK;
+	rg_buf_init(&text, SIZE_MAX);
+	r = cli_read_input(NULL, "result", RG_LINE_BYTES_MAX, &text, err);
+	if (r == ROGER_OK && !rg_arena_copy(run->arena, rg_buf_str(&text), &request->result))
+		r = rg_fail_memory(err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_runs_reply reply;
+	int r;
+
+	r = read_result(run, err);
+	if (r == ROGER_OK)
+		r = roger_complete(run->roger, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op(run->command)->reply, &reply);
+	else if (!run->quiet)
+		print_receipt(run, &reply);
+	*ret_exit = CLI_DONE;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+static const struct roger_op *op_dispatch(void)
+{
+	return cli_op_named("dispatch");
+}
+
+static const struct roger_op *op_complete(void)
+{
+	return cli_op_named("complete");
+}
+
+static const struct roger_op *op_forward(void)
+{
+	return cli_op_named("forward");
+}
+
+static const struct roger_op *op_extend(void)
+{
+	return cli_op_named("extend");
+}
+
+static const struct roger_op *op_recover(void)
+{
+	return cli_op_named("recover");
+}
+
+static const struct roger_op *op_runs(void)
+{
+	return cli_op_named("runs");
+}
+
+static const struct roger_op *op_sweep(void)
+{
+	return cli_op_named("sweep");
+}
+
+const struct cli_command cli_dispatch = { .name = "dispatch",
+					  .op = op_dispatch,
+					  .print = print_receipt };
+const struct cli_command cli_complete_run = { .name = "complete",
+					      .op = op_complete,
+					      .run = run_complete };
+const struct cli_command cli_forward = { .name = "forward",
+					 .op = op_forward,
+					 .print = print_receipt };
+const struct cli_command cli_extend = { .name = "extend", .op = op_extend, .print = print_receipt };
+const struct cli_command cli_recover = { .name = "recover",
+					 .op = op_recover,
+					 .print = print_receipt };
+const struct cli_command cli_runs = { .name = "runs", .op = op_runs, .print = print_runs };
+const struct cli_command cli_sweep = { .name = "sweep", .op = op_sweep, .print = print_sweep };

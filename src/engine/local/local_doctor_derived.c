@@ -1,0 +1,448 @@
+/* doctor: the index, message-state.json, the archive and the control file, against the journal. */
+#include "engine/local/local_doctor.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "store/file.h"
+#include "systems/message.h"
+#include "systems/sequence.h"
+
+/* ----------------------------------------------------------------- index -- */
+
+static struct roger_breach at_index(const struct rg_doctor *doctor, enum roger_severity severity)
+{
+	return (struct roger_breach){ .kind = ROGER_BREACH_INDEX,
+				      .severity = (int)severity,
+				      .file = doctor->local->workspace->config->database_file };
+}
+
+static int tell_index(struct rg_doctor *doctor, const char *what, int64_t there, int64_t expected,
+		      size_t *ret_place, struct roger_err *err)
+{
+	const struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
+
+	if (there == expected)
+		return rg_doctor_tell(doctor, &breach, ret_place, err, "%s", what);
+	return rg_doctor_tell(doctor, &breach, ret_place, err, "%s: %lld, by the journal %lld",
+			      what, (long long)there, (long long)expected);
+}
+
+static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *err)
+{
+	int r;
+
+	if (!doctor->wish->fix)
+		return ROGER_OK;
+	r = rg_index_rebuild(doctor->local->index, rg_doctor_messages(doctor)->end, err);
+	for (; r == ROGER_OK && first < doctor->breaches.count; first++)
+		rg_doctor_fixed(doctor, first);
+	return r;
+}
+
+int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_local_journal *messages = rg_doctor_messages(doctor);
+	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
+	int64_t end;
+	int r;
+
+	r = rg_index_sum(doctor->local->index, &doctor->summing, err);
+	if (r < 0)
+		return r;
+	doctor->index_end = end = rg_index_summing_end(doctor->summing);
+	if ((uint64_t)end <= messages->size)
+		return ROGER_OK;
+	breach.file = messages->shown;
+	breach.byte = (int64_t)messages->size;
+	return rg_doctor_tell(doctor, &breach, NULL, err,
+			      "missing at the end: the index has read %lld bytes more",
+			      (long long)(end - (int64_t)messages->size));
+}
+
+static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index,
+		   const struct rg_message_sums *journal, struct roger_err *err)
+{
+	const struct {
+		const char *what;
+		int64_t there, expected;
+	} sums[] = {
+		{ "lines read", index->lines, journal->lines },
+		{ "lines that are no messages", index->strays, journal->strays },
+		{ "rows of messages", index->messages, journal->messages },
+		{ "unread rows of messages", index->unread, journal->unread },
+		{ "rows of mailbox", index->mailbox, journal->mailbox },
+		{ "positions in mailbox, added up", index->mailbox_positions,
+		  journal->mailbox_positions },
+		{ "rows of archived", index->archived, journal->archived },
+		{ "positions in archived, added up", index->archived_positions,
+		  journal->archived_positions },
+		{ "rows of keys", index->keys, journal->keys },
+		{ "rows of replies", index->replies, journal->replies },
+		{ "messages sent, by agents", index->sent, journal->sent },
+		{ "messages received, by agents", index->received, journal->received },
+		{ "messages unread, by agents", index->agents_unread, journal->agents_unread },
+		{ "rows of last_seen", index->seen, journal->seen },
+		{ "numbers in last_seen, added up", index->seen_numbers, journal->seen_numbers },
+	};
+	size_t first = doctor->breaches.count, i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sizeof sums / sizeof *sums && r == ROGER_OK; i++)
+		if (sums[i].there != sums[i].expected)
+			r = tell_index(doctor, sums[i].what, sums[i].there, sums[i].expected, NULL,
+				       err);
+	if (r == ROGER_OK && first == doctor->breaches.count && index->rows != journal->rows)
+		r = tell_index(doctor, "a row of messages is not what the journal says", 0, 0, NULL,
+			       err);
+	return r;
+}
+
+int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
+{
+	size_t first = doctor->breaches.count;
+	struct rg_message_sums index;
+	struct roger_err why = { 0 };
+	bool done;
+	int r;
+
+	r = rg_index_summed(doctor->summing, &index, &done, &why);
+	if (r == ROGER_EDATA)
+		r = tell_index(doctor, why.message, 0, 0, NULL, err);
+	else if (r < 0 && err)
+		*err = why;
+	else if (r == ROGER_OK && done && doctor->at_index.offset == index.offset)
+		r = compare(doctor, &index, &doctor->at_index, err);
+	doctor->summing = rg_index_summing_free(doctor->summing);
+	return r < 0 || first == doctor->breaches.count ? r : mend_index(doctor, first, err);
+}
+
+/* ----------------------------------------------------- message-state.json -- */
+
+enum { STATE_BYTES_MAX = 64 << 20 };
+
+static int load_state(struct rg_doctor *doctor, struct rg_sequence **ret_sequence, bool *ret_found,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int r;
+
+	*ret_sequence = NULL;
+	r = rg_file_read_all_at(doctor->local->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX,
+				&text, ret_found, err);
+	if (r < 0 || !*ret_found)
+		return r;
+	return rg_sequence_read(rg_buf_str(&text), ret_sequence, err);
+}
+
+/* Numbers it holds of what the journal does: all of them, and none too low? */
+static bool counters_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_agent *agent;
+	size_t i = 0;
+
+	for (i = 0; i < state->counter_count; i++) {
+		agent = rg_message_history_agent(&doctor->messages, state->counters[i].agent);
+		if (agent && agent->epoch == state->epoch && agent->seq > state->counters[i].seq)
+			return true;
+	}
+	return false;
+}
+
+static bool seen_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_seen *seen;
+	size_t i;
+
+	for (i = 0; i < state->seen_count; i++) {
+		seen = rg_message_history_seen(&doctor->messages, state->seen[i].reader,
+					       state->seen[i].sender);
+		if (seen && seen->epoch == state->epoch && seen->seq > state->seen[i].seq)
+			return true;
+	}
+	return false;
+}
+
+/* The journal has so many of this epoch. */
+static bool lacks_some(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_agent *agent;
+	const struct rg_message_seen *seen;
+	size_t counters = 0, pairs = 0, i = 0;
+
+	while ((agent = rg_table_next(&doctor->messages.agents, &i)))
+		counters += agent->seq && agent->epoch == state->epoch;
+	for (i = 0; (seen = rg_table_next(&doctor->messages.seen, &i));)
+		pairs += seen->epoch == state->epoch;
+	return counters > state->counter_count || pairs > state->seen_count;
+}
+
+static const char *what_is_behind(const struct rg_doctor *doctor, const struct rg_sequence *state,
+				  enum roger_severity *ret_severity)
+{
+	*ret_severity = ROGER_NOTE;
+	if (state->epoch < doctor->messages.epoch) {
+		*ret_severity = ROGER_REPAIRABLE;
+		return "its epoch is one that had ended";
+	}
+	if (counters_behind(doctor, state))
+		return "a counter is below the numbers in the journal; the next send writes it";
+	if (seen_behind(doctor, state))
+		return "a lastSeen is below what was read; the next reader writes it";
+	if (lacks_some(doctor, state))
+		return "a counter or a lastSeen is missing; the next verb writes it";
+	return NULL;
+}
+
+static int mend_state(struct rg_doctor *doctor, size_t place, struct roger_err *err)
+{
+	struct rg_local *local = doctor->local;
+	struct rg_sequence *state = NULL;
+	enum roger_severity unused;
+	bool found;
+	int r;
+
+	if (!doctor->wish->fix || !rg_journal_writable(local->journal))
+		return ROGER_OK;
+	r = rg_local_refresh(local, err);
+	if (r < 0)
+		return r;
+	rg_local_want_state(local, true);
+	rg_local_save_state(local, true);
+	r = load_state(doctor, &state, &found, NULL);
+	if (r == ROGER_OK && found && !what_is_behind(doctor, state, &unused))
+		rg_doctor_fixed(doctor, place);
+	rg_sequence_free(state);
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+}
+
+int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_STATE,
+				       .severity = ROGER_REPAIRABLE,
+				       .file = RG_STR(RG_STATE_NAME),
+				       .fixable = true };
+	enum roger_severity severity = ROGER_REPAIRABLE;
+	struct rg_sequence *state = NULL;
+	struct roger_err why = { 0 };
+	const char *what;
+	bool found = false;
+	size_t place;
+	int r;
+
+	r = load_state(doctor, &state, &found, &why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	what = r < 0 ? why.message : found ? what_is_behind(doctor, state, &severity) : NULL;
+	breach.severity = (int)severity;
+	r = ROGER_OK;
+	if (what)
+		r = rg_doctor_tell(doctor, &breach, &place, err, "%s", what);
+	rg_sequence_free(state);
+	return r < 0 || !what ? r : mend_state(doctor, place, err);
+}
+
+/* --------------------------------------------------------------- archive -- */
+
+#define ARCHIVE_FOLDER "messages_archive"
+
+static void find_archived(struct rg_doctor *doctor, const struct rg_line *line)
+{
+	struct rg_doctor_archived *archived;
+
+	/* A line ends with the brace that the chain stands before in the journal. */
+	if (line->too_long || !line->text.length)
+		return;
+	archived = rg_table_find(&doctor->archived,
+				 rg_hash(0, line->text.data, line->text.length - 1));
+	if (archived)
+		archived->found = 1;
+}
+
+static int read_archive(struct rg_doctor *doctor, int folder, const char *name,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts;
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true;
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
+	/* What stands there in its place is told where places are looked at. */
+	if (r == ROGER_EREFUSED || (r == ROGER_OK && file == RG_NO_FILE))
+		return ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_file_facts(file, name, &facts, err);
+	if (r < 0)
+		return r;
+	rg_lines_init(&lines, file, 0, (uint64_t)facts.size);
+	while (r == ROGER_OK && found) {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r == ROGER_OK && found)
+			find_archived(doctor, &line);
+	}
+	doctor->reply->bytes += (int64_t)lines.at;
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct roger_strs names = { 0 };
+	size_t i;
+	int r;
+
+	r = rg_file_open_folder(doctor->local->workspace->data, ARCHIVE_FOLDER, &folder, err);
+	if (r == ROGER_EREFUSED)
+		return ROGER_OK;
+	if (r == ROGER_OK && folder != RG_NO_FILE)
+		r = rg_file_list_folder(folder, ARCHIVE_FOLDER, doctor->arena, &names, err);
+	for (i = 0; i < names.count && r == ROGER_OK; i++)
+		r = read_archive(doctor, folder, names.items[i].data, err);
+	return r;
+}
+
+static int tell_unarchived(struct rg_doctor *doctor, const struct rg_doctor_archived *archived,
+			   struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+					     .severity = ROGER_REPAIRABLE,
+					     .file = rg_doctor_messages(doctor)->shown,
+					     .line = archived->line,
+					     .byte = (int64_t)archived->offset };
+	size_t place;
+	int r;
+
+	r = rg_doctor_tell(doctor, &breach, &place, err,
+			   "archived by this line, and missing in " ARCHIVE_FOLDER "/");
+	if (r < 0 || !doctor->wish->fix)
+		return r;
+	r = rg_local_archive_again(doctor->local, archived->offset, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_doctor_archived *archived;
+	size_t i = 0;
+	int r;
+
+	if (!doctor->archived.count)
+		return ROGER_OK;
+	r = read_archives(doctor, err);
+	while (r == ROGER_OK && (archived = rg_table_next(&doctor->archived, &i)))
+		if (!archived->found)
+			r = tell_unarchived(doctor, archived, err);
+	return r;
+}
+
+/* --------------------------------------------------------------- control -- */
+
+static int tell_control(struct rg_doctor *doctor, const char *what, struct roger_str name,
+			struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
+					     .severity = ROGER_REPAIRABLE,
+					     .file = RG_STR("messages.control") };
+	size_t place;
+	int r;
+
+	r = rg_doctor_tell(doctor, &breach, &place, err, "%s%s%.*s%s", what,
+			   name.length ? " '" : "", RG_STR_ARGS(name), name.length ? "'" : "");
+	if (r == ROGER_OK && doctor->wish->fix)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+/* Figures may be too high, never too low. */
+static int check_agents(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
+{
+	const struct rg_message_agent *agent;
+	struct rg_agent_slot *slot;
+	struct roger_str name;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (slot = rg_control_next_agent(control, &i))) {
+		name = (struct roger_str){ slot->name, slot->length };
+		agent = rg_message_history_agent(&doctor->messages, name);
+		if (!agent)
+			continue;
+		if (agent->epoch > slot->epoch ||
+		    (agent->epoch == slot->epoch && agent->seq > slot->seq)) {
+			r = tell_control(doctor, "the last number is too low of", name, err);
+			if (doctor->wish->fix) {
+				slot->epoch = agent->epoch;
+				slot->seq = agent->seq;
+			}
+		}
+		if (r == ROGER_OK && agent->unread > (int64_t)slot->unread) {
+			r = tell_control(doctor, "too few unread messages are counted of", name,
+					 err);
+			if (doctor->wish->fix)
+				slot->unread = (uint32_t)agent->unread;
+		}
+	}
+	return r;
+}
+
+static int check_counts(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
+{
+	const struct rg_doctor_count *count;
+	struct rg_count_slot *slot;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i))) {
+		if (count->count <= 0)
+			continue;
+		slot = rg_control_find_count(control, count->hash);
+		if (slot && (int64_t)slot->count >= count->count)
+			continue;
+		r = tell_control(doctor, "too few messages are counted of an issue or mailbox",
+				 (struct roger_str){ "", 0 }, err);
+		if (doctor->wish->fix && (slot || rg_control_has_room(control, 0, 1)))
+			rg_control_count(control, count->hash)->count = (uint64_t)count->count;
+	}
+	return r;
+}
+
+static int check_offsets(struct rg_doctor *doctor, const struct rg_control_page *page,
+			 struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
+				       .severity = ROGER_DAMAGE,
+				       .file = RG_STR("messages.control") };
+
+	if (page->synced <= page->appended && page->logged <= page->appended)
+		return ROGER_OK;
+	return rg_doctor_tell(doctor, &breach, NULL, err,
+			      "it says that more is synced than was appended; remove it while "
+			      "nobody is at work");
+}
+
+/* Only while nothing was written since the journal was measured: else its figures moved on. */
+int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_journal *journal = doctor->local->journal;
+	struct rg_control *control;
+	int r = ROGER_OK;
+
+	if (!rg_journal_writable(journal) || !rg_journal_lock_soon(journal))
+		return ROGER_OK;
+	control = rg_journal_control(journal);
+	if (rg_journal_end(journal) == rg_doctor_messages(doctor)->end) {
+		r = check_offsets(doctor, rg_control_page(control), err);
+		if (r == ROGER_OK)
+			r = check_agents(doctor, control, err);
+		if (r == ROGER_OK)
+			r = check_counts(doctor, control, err);
+	}
+	rg_journal_unlock(journal);
+	return r;
+}

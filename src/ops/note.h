@@ -1,0 +1,21 @@
+/*
+ * note - what a verb tells of itself in the activity log: who, what kind, ids
+ * and numbers.  Never any content.
+ */
+#ifndef RG_NOTE_H
+#define RG_NOTE_H
+
+#include "ops/op.h"
+
+/*
+ * Add the entry of a verb that ran and came to code; reply is filled when that
+ * is ROGER_OK.  What goes wrong here is told by roger_notice() and changes
+ * nothing of what the verb came to.
+ */
+void rg_note(struct roger *roger, const struct roger_op *op, const void *request, const void *reply,
+	     int code, const struct roger_err *err);
+
+/* How many sends of the reply, of `send` or `send_many`, were known already. */
+int64_t rg_note_duplicates(const struct roger_op *op, const void *reply);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * run_document - the document of a run in the hands of a verb.
+ *
+ * A verb reads it, changes it by the rules of systems/watchdog.h, and puts it
+ * back, all between rg_engine_records_begin() and _end().  Messages are sent
+ * before or after that, never in between.
+ */
+#ifndef RG_RUN_DOCUMENT_H
+#define RG_RUN_DOCUMENT_H
+
+#include "ops/op.h"
+#include "systems/watchdog.h"
+
+struct rg_run_document {
+	struct roger_str file; /* "" where it was asked for by its run */
+	struct roger_str text; /* as it stands; NULL data: there is none */
+	struct roger_run run;
+	struct rg_receipts receipts;
+	enum roger_run_status stored; /* as the text says; run.status is judged */
+};
+
+extern const struct roger_record rg_runs_reply_record, rg_run_trouble_record;
+
+struct rg_watchdog_rules rg_run_rules(const struct roger *roger);
+
+/* A document from its text, judged now.  ROGER_EDATA: it is not valid. */
+RG_CHECKED int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_ms,
+			     struct rg_arena *arena, struct rg_run_document *ret_document,
+			     struct roger_err *err);
+
+/* The document of a run, judged now.  ROGER_ENOENT: there is none; ROGER_EDATA: as above. */
+RG_CHECKED int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+			   struct rg_run_document *ret_document, struct roger_err *err);
+
+/* What changes a run; *ret_changed false: nothing is to be written. */
+typedef int rg_run_change(void *context, struct rg_run_document *document, int64_t now_ms,
+			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err);
+
+/*
+ * Read the document, let change have its way, judge it and put it back, while
+ * nobody else does.  NULL: nothing but the judgement changes.
+ */
+RG_CHECKED int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+			     void *context, struct rg_arena *arena,
+			     struct rg_run_document *ret_document, bool *ret_changed,
+			     struct roger_err *err);
+
+/* Would the change be refused?  Tried on a copy; nothing is written. */
+RG_CHECKED int rg_run_try(rg_run_change *change, void *context,
+			  const struct rg_run_document *document, struct rg_arena *arena,
+			  bool *ret_changed, struct roger_err *err);
+
+/* The run as the only one of a reply. */
+RG_CHECKED int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,
+			    struct roger_err *err);
+
+/* ------------------------------------------------------------ run_mail.c -- */
+
+/*
+ * Send a message about a run, once for each verb and number, whoever asks and
+ * however often; *ret_id is in arena.  It is from the child where that is an
+ * agent, else from the owner itself, so that no new name comes up.
+ */
+RG_CHECKED int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_str from,
+			   struct roger_str to, int type, const char *verb, int64_t number,
+			   struct roger_str content, struct rg_arena *arena,
+			   struct roger_str *ret_id, struct roger_err *err);
+
+/* The agent that does the run: the session key, where it is the name of one; or "". */
+struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run);
+
+/* Deliver the result of a run to its owner. */
+RG_CHECKED int rg_run_deliver(struct roger *roger, const struct roger_run *run,
+			      struct roger_str content, struct rg_arena *arena,
+			      struct roger_str *ret_id, struct roger_err *err);
+
+/* The message of that id, living or archived; NULL in *ret_message: there is none. */
+RG_CHECKED int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
+			      const struct roger_message **ret_message, struct roger_err *err);
+
+/* The newest result that the mailbox holds for the run; NULL: there is none. */
+RG_CHECKED int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
+				  struct rg_arena *arena, const struct roger_message **ret_message,
+				  struct roger_err *err);
+
+/* ------------------------------------------------------------- recover.c -- */
+
+/* One recovery attempt; source: what to call a result, "" by how it is found. */
+RG_CHECKED int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_str source,
+			      struct rg_arena *arena, struct rg_run_document *ret_document,
+			      struct roger_err *err);
+
+/* Tell the owner of a run that is blocked for good, unless that was done. */
+bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_document *document);
+RG_CHECKED int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+			       struct rg_run_document *ret_document, struct roger_err *err);
+
+#endif

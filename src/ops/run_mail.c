@@ -1,0 +1,181 @@
+/* Messages about a run: its result, and those that the watchdog sends. */
+#include "ops/run_document.h"
+
+#include <stdio.h>
+
+#include "systems/message.h"
+
+static bool is_agent(const struct roger *roger, struct roger_str name)
+{
+	return rg_name_valid(name) && !rg_str_is(name, "all") &&
+	       !rg_config_group(roger->workspace->config, name);
+}
+
+struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run)
+{
+	bool named = !rg_str_equal(run->child_session_key, run->run_id) &&
+		     !rg_str_equal(run->child_session_key, run->owner_agent);
+
+	return named && is_agent(roger, run->child_session_key) ? run->child_session_key
+								: (struct roger_str){ "", 0 };
+}
+
+/* task:verb:cycle, with a task that holds no colon. */
+static void make_key(const struct roger_run *run, const char *verb, int64_t number,
+		     struct rg_buf *out)
+{
+	char task[RG_FILE_NAME_BYTES];
+
+	rg_workspace_file_name(run->run_id, "", task);
+	rg_buf_printf(out, "%s:%s:%lld", task, verb, (long long)number);
+}
+
+static void make_metadata(const struct roger_run *run, struct rg_buf *out)
+{
+	rg_buf_add_char(out, '{');
+	rg_json_add_key(out, RG_STR("run"));
+	rg_json_add_string(out, run->run_id);
+	rg_buf_add_char(out, '}');
+}
+
+/* Sent before, in whatever cycle; a result that says something else is not the same one. */
+static int find_sent(struct roger *roger, const struct roger_send_request *request,
+		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	const struct rg_query query = { .from = request->from,
+					.key = request->key,
+					.anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_id = found.count ? found.items[0].id : (struct roger_str){ "", 0 };
+	if (found.count && request->type == ROGER_RESULT &&
+	    !rg_str_equal(found.items[0].content, request->content))
+		return rg_fail_member(err, ROGER_EREFUSED, "result",
+				      "result: message '%.*s' delivered another one already",
+				      RG_STR_ARGS(*ret_id));
+	return ROGER_OK;
+}
+
+static int send_new(struct roger *roger, const struct roger_send_request *request,
+		    struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_send_reply reply;
+	int r;
+
+	r = rg_op_run(&rg_op_send, roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(arena, reply.messages.items[0].id, ret_id))
+		r = rg_fail_memory(err);
+	rg_arena_free(reply.memory);
+	return r;
+}
+
+int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_str from,
+		struct roger_str to, int type, const char *verb, int64_t number,
+		struct roger_str content, struct rg_arena *arena, struct roger_str *ret_id,
+		struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf key = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
+	struct roger_send_request request = { .from = from,
+					      .to = { &to, 1 },
+					      .content = content,
+					      .issue = run->issue_id,
+					      .type = type };
+	int r;
+
+	make_key(run, verb, number, &key);
+	make_metadata(run, &metadata);
+	if (key.failed || metadata.failed)
+		return rg_fail_memory(err);
+	request.key = rg_buf_str(&key);
+	request.metadata = rg_buf_str(&metadata);
+	r = find_sent(roger, &request, arena, ret_id, err);
+	return r < 0 || ret_id->length ? r : send_new(roger, &request, arena, ret_id, err);
+}
+
+int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
+		   struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_str child = rg_run_child(roger, run);
+
+	return rg_run_send(roger, run, child.length ? child : run->owner_agent, run->owner_agent,
+			   ROGER_RESULT, "run-result", 1, content, arena, ret_id, err);
+}
+
+int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
+		   const struct roger_message **ret_message, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &id, .id_count = 1, .anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_message = found.count ? &found.items[0] : NULL;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------- finding a result -- */
+
+static bool names_run(struct roger_str metadata, struct roger_str run_id)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const struct rg_value *value;
+
+	if (metadata.length == 0 || rg_json_read(metadata, &json, NULL) < 0)
+		return false;
+	value = rg_json_member(rg_json_root(json), "run");
+	return value && rg_json_kind(value) == RG_JSON_STRING &&
+	       rg_str_equal(rg_json_str(value), run_id);
+}
+
+static bool key_names_run(struct roger_str key, struct roger_str run_id)
+{
+	return key.length > run_id.length && key.data[run_id.length] == ':' &&
+	       memcmp(key.data, run_id.data, run_id.length) == 0;
+}
+
+/* The last of them that is about the run. */
+static const struct roger_message *pick_result(const struct roger_messages *messages,
+					       const struct roger_run *run)
+{
+	size_t i;
+
+	for (i = messages->count; i > 0; i--)
+		if (names_run(messages->items[i - 1].metadata, run->run_id) ||
+		    key_names_run(messages->items[i - 1].idempotent_key, run->run_id))
+			return &messages->items[i - 1];
+	return NULL;
+}
+
+int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
+		       struct rg_arena *arena, const struct roger_message **ret_message,
+		       struct roger_err *err)
+{
+	struct rg_query query = {
+		.type = ROGER_RESULT + 1,
+		.to = document->run.owner_agent,
+		.since_ms = document->receipts.dispatched_ms,
+	};
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_message = pick_result(&found, &document->run);
+	if (*ret_message)
+		return ROGER_OK;
+	query.archived = true;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r == ROGER_OK)
+		*ret_message = pick_result(&found, &document->run);
+	return r;
+}

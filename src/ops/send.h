@@ -1,0 +1,74 @@
+/*
+ * send - a send on its way, shared by what makes messages of it (send.c) and
+ * what its key has to say (send_key.c).
+ */
+#ifndef RG_SEND_H
+#define RG_SEND_H
+
+#include "ops/attempt.h"
+
+/* One send of the request on its way. */
+struct rg_draft {
+	const struct roger_send_request *request;
+	struct roger_send_reply *reply;
+	struct roger_str from;
+	struct roger_str key; /* as given, or made of its parts */
+	struct roger_str cycle;
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} to;
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} notes;
+	struct roger_message *messages; /* one per recipient */
+	bool settled;			/* a duplicate: nothing of it is stored */
+	bool again;			/* it is stored, and its next attempt was begun */
+	const struct rg_draft *twin;	/* an earlier one of this request, with the same key */
+};
+
+struct rg_sending {
+	struct roger *roger;
+	struct rg_arena *arena;
+	int64_t now_ms;
+	struct rg_draft *drafts;
+	size_t count;
+};
+
+enum { RG_CONFIRM_MAX = 20 }; /* recipients of one send that is to be confirmed */
+
+/* send.c */
+RG_CHECKED int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char *text,
+			    struct roger_err *err);
+RG_CHECKED int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
+				  const struct roger_message *messages, size_t count,
+				  struct roger_err *err);
+bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
+			  const struct roger_messages *first);
+
+/* send_key.c: the key, its cycle, and whether reading can be confirmed. */
+RG_CHECKED int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft,
+				 struct roger_err *err);
+RG_CHECKED int rg_send_check_confirm(const struct rg_draft *draft, struct roger_err *err);
+
+/* How long its recipients have to read it, ms. */
+int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *draft);
+
+/*
+ * What the send log says of each draft's key before anything is stored.  A
+ * draft that is settled then has its next attempt begun already.
+ */
+RG_CHECKED int rg_send_look_back(struct rg_sending *sending, struct roger_err *err);
+
+/*
+ * Nothing was stored, or nobody knows whether: that goes into the send log.
+ * refused: the one for which there was no room; NULL: it was something else.
+ */
+void rg_send_failed(struct rg_sending *sending, int code, const struct rg_draft *refused);
+
+/* Wait until it is read; with retry, attempt by attempt. */
+RG_CHECKED int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft,
+			       struct roger_err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * program - running a command that a person configured.  The only place that
+ * starts processes.
+ *
+ * A command is a list of arguments and never goes through a shell.  It gets a
+ * text on its standard input, has so much time and may say so much; when its
+ * time is over, everything it started is killed.  It inherits nothing but its
+ * three standard streams, of which the third leads nowhere.  What it prints is
+ * content: it belongs into no error and no log.
+ */
+#ifndef RG_PROGRAM_H
+#define RG_PROGRAM_H
+
+#include "base/str.h"
+
+/* The exit statuses with which a shell, too, says that it could not run a command. */
+enum { RG_PROGRAM_NOT_RUN = 126, RG_PROGRAM_NOT_FOUND = 127 };
+
+struct rg_program {
+	struct roger_strs words;  /* the program, by path or found along PATH, and its arguments */
+	const char *folder;	  /* where it runs; NULL: where we do */
+	struct roger_str input;	  /* what it reads */
+	int64_t timeout_ms;	  /* over its whole life */
+	size_t output_bytes_most; /* so much of what it prints is kept, the rest read and dropped */
+};
+
+enum rg_program_end {
+	RG_PROGRAM_EXITED,    /* by itself; status is its exit status, 0: it is content */
+	RG_PROGRAM_SIGNALLED, /* status is the signal it died of */
+	RG_PROGRAM_TIMED_OUT, /* it was killed */
+};
+
+struct rg_program_result {
+	enum rg_program_end end;
+	int status;
+	bool cut; /* it printed more than was kept */
+};
+
+/*
+ * Run it to its end; what it printed goes into output, initialized by the
+ * caller.  That it fails or hangs is an answer.  ROGER_EUSAGE: no program is
+ * named; other errors: it could not even be started.
+ */
+RG_CHECKED int rg_program_run(const struct rg_program *program, struct rg_buf *output,
+			      struct rg_program_result *ret_result, struct roger_err *err);
+
+/* How it ended, for people: "exit 3", "killed after 30 s". */
+void rg_program_describe(const struct rg_program *program, const struct rg_program_result *result,
+			 struct rg_buf *out);
+
+#endif
