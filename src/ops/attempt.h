@@ -5,43 +5,7 @@
 #ifndef RG_ATTEMPT_H
 #define RG_ATTEMPT_H
 
-#include "ops/op.h"
-#include "systems/sendlog.h"
-
-/* --------------------------------------------------------------- records -- */
-
-/* One entry, decoded; its texts are in arena. */
-RG_CHECKED int rg_log_decode(struct roger_str text, const struct roger_record *type,
-			     struct rg_arena *arena, void *record, struct roger_err *err);
-
-/*
- * Entries of a log, decoded; items of type->size each.  Entries are valid, the
- * index passes over others.
- */
-RG_CHECKED int rg_log_read(struct roger *roger, const struct rg_log_query *query,
-			   const struct roger_record *type, struct rg_arena *arena,
-			   void **ret_items, size_t *ret_count, struct roger_err *err);
-
-/*
- * Of records that start with their id, keep the last for each id, where its
- * first stood.  Returns how many are left.
- */
-RG_CHECKED int rg_log_states(void *items, size_t item_size, size_t *count, struct roger_err *err);
-
-/* Add records of one owner's log, within records_begin and _end. */
-RG_CHECKED int rg_log_write(struct roger *roger, enum rg_log log, struct roger_str owner,
-			    const struct roger_record *type, const void *items, size_t count,
-			    bool durable, struct roger_err *err);
-
-/* ---------------------------------------------------------------- cycles -- */
-
-/* The cycle in force; RG_FIRST_CYCLE, 1, as long as none was opened. */
-RG_CHECKED int rg_cycle_current(struct roger *roger, struct rg_arena *arena,
-				struct roger_cycle *ret_cycle, struct roger_err *err);
-
-/* All cycles, the first that nobody opened included, in their order. */
-RG_CHECKED int rg_cycle_all(struct roger *roger, struct rg_arena *arena,
-			    struct roger_cycles *ret_cycles, struct roger_err *err);
+#include "ops/records.h"
 
 /* -------------------------------------------------------------- one key -- */
 

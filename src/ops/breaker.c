@@ -20,7 +20,7 @@ static int judge(struct roger *roger, const struct roger_attempt *timeout, struc
 	void *items;
 	int r;
 
-	r = rg_log_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
 	*ret_open = r == ROGER_OK &&
 		    rg_sendlog_breaker_open(items, count, config->breaker_failures,
 					    config->breaker_open_ms, rg_clock_ms(), ret_until_ms);
@@ -69,7 +69,7 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 	*ret_breakers = (struct rg_breakers){ 0 };
 	if (!config->breaker_failures || !config->breaker_open_ms)
 		return ROGER_OK;
-	r = rg_log_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
 	timeouts = items;
 	for (i = 0; r == ROGER_OK && i < count; i++) {
 		r = note_pair(&pairs, &timeouts[i], &first, err);

@@ -36,9 +36,10 @@ static int count_cycle(struct roger *roger, struct roger_dead_letters_reply *rep
 	if (r < 0)
 		return r;
 	query.cycle = reply->cycle = current.id;
-	r = rg_log_read(roger, &query, &rg_dead_letter_record, reply->memory, &items, &count, err);
+	r = rg_records_read(roger, &query, &rg_dead_letter_record, reply->memory, &items, &count,
+			    err);
 	if (r == ROGER_OK)
-		r = rg_log_states(items, sizeof(struct roger_dead_letter), &count, err);
+		r = rg_records_states(items, sizeof(struct roger_dead_letter), &count, err);
 	reply->in_cycle = (int64_t)count;
 	reply->alarm = limit && reply->in_cycle > limit;
 	return r;
@@ -124,8 +125,8 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 		letter->delivered_at_ms = 0;
 		if (note.length)
 			letter->note = note;
-		r = rg_log_write(roger, RG_LOG_DEAD_LETTERS, (struct roger_str){ "", 0 },
-				 &rg_dead_letter_record, letter, 1, true, err);
+		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, (struct roger_str){ "", 0 },
+				     &rg_dead_letter_record, letter, 1, true, err);
 		letter->delivered_at_ms = delivered_at_ms;
 	}
 	rg_engine_records_end(roger->engine);
@@ -155,7 +156,7 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 	bool settled;
 	int r;
 
-	r = rg_log_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
 	if (r == ROGER_OK)
 		r = rg_attempt_settle(roger, message, items, count, arena, &settled, err);
 	if (r < 0)

@@ -200,8 +200,8 @@ int rg_gather_attempted(struct rg_gathering *gathering, struct roger_err *err)
 		return rg_fail_memory(err);
 	for (i = 0; i < gathering->sends.count && r == ROGER_OK; i++) {
 		attempt = (struct roger_attempt){ 0 };
-		r = rg_log_decode(gathering->sends.items[i].text, &rg_attempt_record,
-				  gathering->arena, &attempt, err);
+		r = rg_records_decode(gathering->sends.items[i].text, &rg_attempt_record,
+				      gathering->arena, &attempt, err);
 		if (r == ROGER_OK && attempt.message_id.length)
 			ids[count++] = attempt.message_id;
 	}

@@ -6,7 +6,7 @@
  * letter, and its next attempt goes by them.  Of the other keys a digest
  * stays for cycles.keep_digests cycles.  Dead letters are another log.
  */
-#include "ops/attempt.h"
+#include "ops/records.h"
 
 #include <stdlib.h>
 
@@ -22,15 +22,12 @@ struct purging {
 	bool dry_run;
 };
 
+/* An entry of another tool may name a cycle that was never opened here: it counts as new. */
 static int64_t number_of(const struct roger_cycles *cycles, struct roger_str id)
 {
-	size_t i;
+	int64_t number = rg_cycle_number(cycles, id);
 
-	for (i = cycles->count; i > 0; i--)
-		if (rg_str_equal(cycles->items[i - 1].id, id))
-			return cycles->items[i - 1].number;
-	/* An entry of another tool may name a cycle that was never opened here. */
-	return cycles->items[cycles->count - 1].number;
+	return number ? number : cycles->items[cycles->count - 1].number;
 }
 
 static bool is_old(const struct purging *purging, struct roger_str cycle)
@@ -135,8 +132,8 @@ static int write_digests(struct purging *purging, struct roger_str sender, struc
 		if (!rg_arena_copy(purging->arena, rg_str(id), &digests[i].id))
 			return rg_fail_memory(err);
 	}
-	return rg_log_write(purging->roger, RG_LOG_DIGESTS, (struct roger_str){ "", 0 },
-			    &rg_digest_record, digests, purging->state_count, true, err);
+	return rg_records_write(purging->roger, RG_LOG_DIGESTS, (struct roger_str){ "", 0 },
+				&rg_digest_record, digests, purging->state_count, true, err);
 }
 
 static int64_t count_closed(const struct purging *purging)
@@ -162,7 +159,7 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 		return rg_fail_memory(err);
 	memcpy(purging->states, purging->lines, purging->count * sizeof *purging->states);
 	purging->state_count = purging->count;
-	r = rg_log_states(purging->states, sizeof *purging->states, &purging->state_count, err);
+	r = rg_records_states(purging->states, sizeof *purging->states, &purging->state_count, err);
 	if (r < 0)
 		return r;
 	qsort(purging->states, purging->state_count, sizeof *purging->states, compare);
@@ -180,18 +177,25 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 	return r;
 }
 
-static int compare_senders(const void *a, const void *b)
+/* The next sender's lines, in their order, out of all; its place in all is emptied. */
+static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count,
+					 struct roger_attempt *lines, size_t *ret_count)
 {
-	const struct roger_attempt *x = a, *y = b;
-	size_t shorter = x->sender.length < y->sender.length ? x->sender.length : y->sender.length;
-	int order = memcmp(x->sender.data, y->sender.data, shorter);
+	struct roger_str sender;
+	size_t i = 0;
 
-	if (order)
-		return order;
-	if (x->sender.length != y->sender.length)
-		return x->sender.length < y->sender.length ? -1 : 1;
-	/* As they came: the items stand in one block. */
-	return (x > y) - (x < y);
+	*ret_count = 0;
+	while (i < count && !all[i].sender.length)
+		i++;
+	if (i == count)
+		return NULL;
+	for (sender = all[i].sender; i < count; i++) {
+		if (!rg_str_equal(all[i].sender, sender))
+			continue;
+		lines[(*ret_count)++] = all[i];
+		all[i].sender.length = 0;
+	}
+	return lines;
 }
 
 /* Digests of cycles that are long past. */
@@ -232,29 +236,25 @@ static int forget_digests(struct purging *purging, struct roger_err *err)
 static int purge(struct purging *purging, struct roger_purge_reply *reply, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS };
-	struct roger_attempt *all;
-	size_t count, from = 0, to;
+	struct roger_attempt *lines;
+	size_t count;
 	void *items;
 	int r;
 
 	r = rg_cycle_all(purging->roger, purging->arena, &purging->cycles, err);
 	if (r == ROGER_OK)
-		r = rg_log_read(purging->roger, &query, &rg_attempt_record, purging->arena, &items,
-				&count, err);
+		r = rg_records_read(purging->roger, &query, &rg_attempt_record, purging->arena,
+				    &items, &count, err);
 	if (r < 0)
 		return r;
 	purging->oldest_kept = purging->cycles.items[purging->cycles.count - 1].number -
 			       purging->roger->workspace->config->cycles_kept + 1;
-	all = items;
-	qsort(all, count, sizeof *all, compare_senders);
-	while (from < count && r == ROGER_OK) {
-		for (to = from + 1; to < count && rg_str_equal(all[from].sender, all[to].sender);)
-			to++;
-		purging->lines = &all[from];
-		purging->count = to - from;
-		r = purge_sender(purging, all[from].sender, reply, err);
-		from = to;
-	}
+	lines = rg_arena_get(purging->arena, (count + 1) * sizeof *lines);
+	if (!lines)
+		return rg_fail_memory(err);
+	while (r == ROGER_OK &&
+	       (purging->lines = take_sender(items, count, lines, &purging->count)))
+		r = purge_sender(purging, purging->lines[0].sender, reply, err);
 	if (r == ROGER_OK && !purging->dry_run)
 		r = forget_digests(purging, err);
 	return r;

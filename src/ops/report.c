@@ -217,8 +217,8 @@ static int read_log(struct counting *counting, enum rg_log log, const struct rog
 		query.since_ms = reply->since_ms;
 		query.until_ms = reply->until_ms;
 	}
-	return rg_log_read(counting->roger, &query, type, counting->arena, ret_items, ret_count,
-			   err);
+	return rg_records_read(counting->roger, &query, type, counting->arena, ret_items, ret_count,
+			       err);
 }
 
 static size_t reading_count(const struct counting *counting)
@@ -288,7 +288,7 @@ static int count_letters(struct counting *counting, struct roger_err *err)
 		r = read_log(counting, RG_LOG_DEAD_LETTERS, &rg_dead_letter_record, cycle, &found,
 			     &count, err);
 		if (r == ROGER_OK)
-			r = rg_log_states(found, sizeof *items, &count, err);
+			r = rg_records_states(found, sizeof *items, &count, err);
 		items = found;
 		for (i = 0; r == ROGER_OK && i < count; i++)
 			r = count_letter(counting, &items[i], &letters, err);

@@ -1,5 +1,5 @@
 /* sends: what the send log says was attempted, and what came of it (seed 000). */
-#include "ops/attempt.h"
+#include "ops/records.h"
 
 static struct rg_log_query query_of(const struct roger_sends_request *request)
 {
@@ -57,9 +57,9 @@ static int find_digest(struct roger *roger, const struct roger_sends_request *re
 		return ROGER_OK;
 	rg_digest_id(request->from, request->key, id);
 	query.id = rg_str(id);
-	r = rg_log_read(roger, &query, &rg_digest_record, reply->memory, &items, &count, err);
+	r = rg_records_read(roger, &query, &rg_digest_record, reply->memory, &items, &count, err);
 	if (r == ROGER_OK)
-		r = rg_log_states(items, sizeof(struct roger_digest), &count, err);
+		r = rg_records_states(items, sizeof(struct roger_digest), &count, err);
 	if (r == ROGER_OK)
 		reply->purged = (struct roger_digests){ items, count };
 	return r;
@@ -77,9 +77,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->limit < 0 || request->limit > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_BATCH_MAX);
-	r = rg_log_read(roger, &query, &rg_attempt_record, reply->memory, &items, &count, err);
+	r = rg_records_read(roger, &query, &rg_attempt_record, reply->memory, &items, &count, err);
 	if (r == ROGER_OK && !request->lines)
-		r = rg_log_states(items, sizeof(struct roger_attempt), &count, err);
+		r = rg_records_states(items, sizeof(struct roger_attempt), &count, err);
 	if (r < 0)
 		return r;
 	choose(request, items, count, reply);

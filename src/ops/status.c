@@ -102,10 +102,10 @@ static int read_letters(struct looking *looking, struct letters *ret_letters, st
 	if (!items)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
-		r = rg_log_decode(found.items[found.count - 1 - i].text, &rg_dead_letter_record,
-				  looking->arena, &items[i], err);
+		r = rg_records_decode(found.items[found.count - 1 - i].text, &rg_dead_letter_record,
+				      looking->arena, &items[i], err);
 	*ret_letters = (struct letters){ items, found.count };
-	return r < 0 ? r : rg_log_states(items, sizeof *items, &ret_letters->count, err);
+	return r < 0 ? r : rg_records_states(items, sizeof *items, &ret_letters->count, err);
 }
 
 /* Leave out those that are dealt with, or were read after all. */

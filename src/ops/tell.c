@@ -269,7 +269,7 @@ static int tell_attempt(struct telling *telling, const struct rg_log_entry *entr
 	int64_t *before;
 	int r;
 
-	r = rg_log_decode(entry->text, &rg_attempt_record, arena, &attempt, err);
+	r = rg_records_decode(entry->text, &rg_attempt_record, arena, &attempt, err);
 	if (r < 0)
 		return r;
 	before = rg_counter_of(outcomes, attempt.id);
@@ -336,7 +336,7 @@ static int tell_letter(struct telling *telling, const struct rg_log_entry *entry
 	int64_t *first;
 	int r;
 
-	r = rg_log_decode(entry->text, &rg_dead_letter_record, history->arena, &letter, err);
+	r = rg_records_decode(entry->text, &rg_dead_letter_record, history->arena, &letter, err);
 	if (r < 0)
 		return r;
 	first = rg_counter_of(events, letter.id);
@@ -678,7 +678,7 @@ static int tell_cycle(struct telling *telling, const struct rg_log_entry *entry,
 	struct roger_event *event;
 	int r;
 
-	r = rg_log_decode(entry->text, &rg_cycle_record, telling->history->arena, &cycle, err);
+	r = rg_records_decode(entry->text, &rg_cycle_record, telling->history->arena, &cycle, err);
 	if (r < 0)
 		return r;
 	begin(telling);

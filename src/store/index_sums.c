@@ -131,12 +131,15 @@ static int read_messages(sqlite3 *db, struct rg_message_sums *sums)
 	return r;
 }
 
+/* Ends the transaction as well, so that nobody who takes something in waits for longer. */
 static void sum_up(struct rg_index_summing *summing)
 {
 	if (summing->result == ROGER_OK && summing->valid)
 		summing->result = read_small(summing->db, &summing->sums);
 	if (summing->result == ROGER_OK && summing->valid)
 		summing->result = read_messages(summing->db, &summing->sums);
+	if (summing->result == ROGER_OK)
+		sqlite3_exec(summing->db, "COMMIT", NULL, NULL, NULL);
 }
 
 static void *sum_up_ahead(void *context)
