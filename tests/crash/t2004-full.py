@@ -171,8 +171,10 @@ def without_permission(top):
             done = by_stranger(store, words)
             if done.returncode not in (66, 73, 74, 77, 78) or not done.stderr.strip():
                 faults.append(f"{words} by a stranger, folder {mode:o}: exit {done.returncode} {done.stderr.strip()}")
-    for name in os.listdir(f"{store}/.roger"):
-        os.chmod(f"{store}/.roger/{name}", 0o644)
+    for folder, _, files in os.walk(f"{store}/.roger"):
+        os.chmod(folder, 0o755)
+        for name in files:
+            os.chmod(f"{folder}/{name}", 0o644)
     for words in (["list"], ["inbox", "--as", "bob"], ["verify"], ["stats"]):
         done = by_stranger(store, words)
         if done.returncode:

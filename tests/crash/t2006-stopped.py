@@ -8,6 +8,7 @@ need the lock is not held up at all; once the holder is gone the next command
 works at once.
 """
 import concurrent.futures
+import contextlib
 import os
 import re
 import signal
@@ -46,9 +47,11 @@ class Stopped:
         while time.monotonic() < until:
             with open(f"/proc/{self.strace.pid}/task/{self.strace.pid}/children", encoding="ascii") as children:
                 for pid in children.read().split():
-                    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
-                        if stat.read().rsplit(")", 1)[1].split()[0] in "tT" and self.still(pid):
-                            return int(pid)
+                    # strace forks by itself, too: such a child is gone before it is looked at.
+                    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+                            if stat.read().rsplit(")", 1)[1].split()[0] in "tT" and self.still(pid):
+                                return int(pid)
             time.sleep(0.02)
         raise RuntimeError("it did not stop")
 
