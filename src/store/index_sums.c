@@ -14,7 +14,7 @@ struct rg_index_summing {
 	bool valid; /* it speaks of this version and boot */
 	int result;
 	bool threaded;
-	bool done;
+	int code; /* of SQLite, where the result is none */
 	pthread_t thread;
 };
 
@@ -138,8 +138,8 @@ static void sum_up(struct rg_index_summing *summing)
 		summing->result = read_small(summing->db, &summing->sums);
 	if (summing->result == ROGER_OK && summing->valid)
 		summing->result = read_messages(summing->db, &summing->sums);
-	if (summing->result == ROGER_OK)
-		sqlite3_exec(summing->db, "COMMIT", NULL, NULL, NULL);
+	summing->code = sqlite3_errcode(summing->db);
+	sqlite3_exec(summing->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 static void *sum_up_ahead(void *context)
@@ -183,31 +183,28 @@ int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 	if (!summing)
 		return rg_fail_memory(err);
 	summing->result = begin(summing, index->path);
-	/* Without a second thread all is the same, only slower. */
 	summing->threaded = summing->result == ROGER_OK && summing->valid && start_thread(summing);
+	/* Without a second thread all is the same, only slower. */
+	if (!summing->threaded)
+		sum_up(summing);
 	*ret_summing = summing;
 	return ROGER_OK;
 }
 
-static void finish(struct rg_index_summing *summing)
+static void join(struct rg_index_summing *summing)
 {
-	if (summing->done)
-		return;
-	summing->done = true;
 	if (summing->threaded)
 		pthread_join(summing->thread, NULL);
-	else
-		sum_up(summing);
+	summing->threaded = false;
 }
 
 struct rg_index_summing *rg_index_summing_free(struct rg_index_summing *summing)
 {
 	if (!summing)
 		return NULL;
-	if (summing->threaded && !summing->done) {
+	if (summing->threaded)
 		sqlite3_interrupt(summing->db);
-		finish(summing);
-	}
+	join(summing);
 	sqlite3_close_v2(summing->db);
 	free(summing);
 	return NULL;
@@ -236,17 +233,13 @@ static bool is_damage(int code)
 int rg_index_summed(struct rg_index_summing *summing, struct rg_message_sums *ret_sums,
 		    bool *ret_done, struct roger_err *err)
 {
-	int code;
-
-	finish(summing);
+	join(summing);
 	*ret_done = summing->result == ROGER_OK && summing->valid;
 	*ret_sums = summing->sums;
-	if (summing->result == ROGER_OK)
-		return ROGER_OK;
 	if (summing->result == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	code = sqlite3_errcode(summing->db);
-	return is_damage(code)
-		       ? rg_fail(err, ROGER_EDATA, 0, "it cannot be read: %s", sqlite3_errstr(code))
-		       : ROGER_OK;
+	if (summing->result < 0 && is_damage(summing->code))
+		return rg_fail(err, ROGER_EDATA, 0, "it cannot be read: %s",
+			       sqlite3_errstr(summing->code));
+	return ROGER_OK;
 }

@@ -72,8 +72,7 @@ static void add_text(struct rg_buf *to, struct roger_str text)
 	rg_buf_add_str(to, text);
 }
 
-/* What of a message never changes, as far as the seed's table holds it. */
-static uint64_t hash_text(struct rg_buf *scratch, const struct roger_message *message)
+uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message)
 {
 	const int64_t numbers[] = { message->run_counter, message->message_type,
 				    message->created_at_ms };
@@ -99,7 +98,7 @@ static int64_t row_of(uint64_t text, const struct roger_message *message, int64_
 int64_t rg_message_row(struct rg_buf *scratch, const struct roger_message *message,
 		       int64_t position)
 {
-	return row_of(hash_text(scratch, message), message, position);
+	return row_of(rg_message_text(scratch, message), message, position);
 }
 
 static int64_t line_of(const struct known *known)
@@ -301,7 +300,7 @@ int rg_message_history_take(struct rg_message_history *history, const struct rog
 			    int64_t line, bool own, struct rg_message_step *ret_step,
 			    struct roger_err *err)
 {
-	uint64_t text = hash_text(&history->scratch, message);
+	uint64_t text = rg_message_text(&history->scratch, message);
 	struct known *known;
 	bool fresh;
 

@@ -281,14 +281,6 @@ int rg_sendlog_history_letter(struct rg_sendlog_history *history,
 
 /* --------------------------------------------------------------- entries -- */
 
-static bool has_right_id(const struct roger_attempt *attempt)
-{
-	char id[RG_SENDLOG_ID_BYTES];
-
-	rg_sendlog_id(attempt, id);
-	return rg_str_is(attempt->id, id);
-}
-
 /* What was not stored is in no journal. */
 static unsigned judge_undelivered(const struct rg_sendlog_history *history,
 				  const struct roger_attempt *attempt)
@@ -341,7 +333,7 @@ static void note_outcome(struct target *target, const struct entry *entry,
 }
 
 static int take_attempt(struct rg_sendlog_history *history, const struct roger_attempt *attempt,
-			uint32_t log, int64_t line, bool waited, unsigned *faults,
+			uint64_t id, uint32_t log, int64_t line, bool waited, unsigned *faults,
 			struct roger_err *err)
 {
 	uint64_t hash = target_of(attempt);
@@ -350,7 +342,7 @@ static int take_attempt(struct rg_sendlog_history *history, const struct roger_a
 	bool fresh;
 
 	target = rg_table_put(&history->targets, hash, &fresh);
-	entry = rg_table_put(&history->entries, hash_of(ID, attempt->id), &fresh);
+	entry = rg_table_put(&history->entries, id, &fresh);
 	if (!target || !entry)
 		return rg_fail_memory(err);
 	if (fresh) {
@@ -378,11 +370,17 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 			     const struct roger_attempt *attempt, uint32_t log, int64_t line,
 			     unsigned *ret_faults, struct roger_err *err)
 {
-	struct expected *expected = rg_table_find(&history->expected, hash_of(ID, attempt->id));
+	char right_id[RG_SENDLOG_ID_BYTES];
+	struct expected *expected;
+	uint64_t id;
 
+	/* What it is about is told by its members, whatever it calls itself. */
+	rg_sendlog_id(attempt, right_id);
+	id = hash_of(ID, rg_str(right_id));
+	expected = rg_table_find(&history->expected, id);
 	*ret_faults = attempt->outcome == ROGER_DELIVERED ? judge_delivered(attempt, expected)
 							  : judge_undelivered(history, attempt);
-	if (!has_right_id(attempt))
+	if (!rg_str_is(attempt->id, right_id))
 		*ret_faults |= RG_SENDLOG_ID_WRONG;
 	if (attempt->cycle_id.length &&
 	    !rg_table_find(&history->cycles, hash_of(ID, attempt->cycle_id)))
@@ -390,7 +388,7 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 	if (attempt->dead_letter_task_id.length &&
 	    !rg_table_find(&history->letters, hash_of(LETTER_NAME, attempt->dead_letter_task_id)))
 		*ret_faults |= RG_SENDLOG_NO_LETTER;
-	return take_attempt(history, attempt, log, line, expected != NULL, ret_faults, err);
+	return take_attempt(history, attempt, id, log, line, expected != NULL, ret_faults, err);
 }
 
 /* ---------------------------------------------------------------- asking -- */

@@ -411,6 +411,19 @@ def foreign_entries(task, count):
                                "outcome": {"status": "SUCCESS"}}) + "\n" for i in range(count))
 
 
+def sealed(store, done, living, archived):
+    """What was acknowledged is proved by the key that is there; a key half-made is no hindrance."""
+    if done.returncode == 0:
+        proved = call(store, ["verify", "--seal", "-"], stdin=done.stdout)
+        if proved.returncode:
+            raise Fault(f"verify --seal exits {proved.returncode}: {(proved.stdout + proved.stderr).strip()[-300:]}")
+    again = call(store, ["seal"])
+    if again.returncode:
+        raise Fault(f"the next seal exits {again.returncode}: {again.stderr.strip()[-200:]}")
+    if done.returncode == 0 and json.loads(again.stdout)["public_key"] != json.loads(done.stdout)["public_key"]:
+        raise Fault("the key is another one")
+
+
 def nothing(store, done, living, archived):
     pass
 
@@ -481,6 +494,7 @@ def verbs(store):
         Verb("log", ["log", "by-hand", "TOOL_EXEC"], logged("by-hand", 1, 2)),
         Verb("log-import", ["log", "--import", "-"], logged("foreign", 5, 5), stdin=foreign_entries("foreign", 5)),
         Verb("session", ["session", "new", "--json"], same_epoch),
+        Verb("seal", ["seal"], sealed),
         Verb("rebuild", ["rebuild", "--json"], nothing),
         Verb("init", ["init"], nothing),
     ]

@@ -68,11 +68,14 @@ void rg_doctor_fixed(struct rg_doctor *doctor, size_t place)
 static int measure(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_local_journal *journals;
+	uint64_t end;
 	bool there;
 	size_t i;
 	int r;
 
-	r = rg_local_carry(doctor->local, false, &doctor->logged, err);
+	r = rg_journal_settle(doctor->local->journal, &end, err);
+	if (r == ROGER_OK)
+		r = rg_local_carry(doctor->local, false, &doctor->logged, err);
 	if (r == ROGER_OK)
 		r = rg_local_journals(doctor->local, doctor->arena, &doctor->journals, err);
 	journals = doctor->journals.items;
@@ -116,7 +119,10 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 {
 	int r;
 
-	r = measure_all(doctor, err);
+	/* The index first: whoever asks it for something mends it. */
+	r = rg_index_sum(doctor->local->index, &doctor->summing, err);
+	if (r == ROGER_OK)
+		r = measure_all(doctor, err);
 	if (r == ROGER_OK)
 		r = rg_doctor_look_at_index(doctor, err);
 	if (r == ROGER_OK)

@@ -8,9 +8,10 @@
 #include "systems/message_history.h"
 #include "systems/sendlog_history.h"
 
-/* What the journal says that messages_archive/ holds: hash of a line, and where that is. */
+/* What the journal says that messages_archive/ holds. */
 struct rg_doctor_archived {
-	uint64_t hash;
+	uint64_t hash; /* of the line up to and with its id */
+	uint64_t text; /* rg_message_text() */
 	uint64_t offset;
 	int64_t line;
 	uint64_t found;
@@ -61,6 +62,17 @@ RG_CHECKED int rg_doctor_tell(struct rg_doctor *doctor, const struct roger_breac
 
 /* That one is mended. */
 void rg_doctor_fixed(struct rg_doctor *doctor, size_t place);
+
+/* How a line of roger's starts: up to and with the id of its message; false: otherwise. */
+static inline bool rg_doctor_head(struct roger_str line, uint64_t *ret_hash)
+{
+	static const char next[] = ",\"issue_id\":";
+	const char *end = memmem(line.data, line.length, next, sizeof next - 1);
+
+	if (end)
+		*ret_hash = rg_hash(0, line.data, (size_t)(end - line.data));
+	return end != NULL;
+}
 
 static inline const struct rg_local_journal *rg_doctor_messages(const struct rg_doctor *doctor)
 {

@@ -44,13 +44,9 @@ int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_local_journal *messages = rg_doctor_messages(doctor);
 	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
-	int64_t end;
-	int r;
+	int64_t end = rg_index_summing_end(doctor->summing);
 
-	r = rg_index_sum(doctor->local->index, &doctor->summing, err);
-	if (r < 0)
-		return r;
-	doctor->index_end = end = rg_index_summing_end(doctor->summing);
+	doctor->index_end = end;
 	if ((uint64_t)end <= messages->size)
 		return ROGER_OK;
 	breach.file = messages->shown;
@@ -246,17 +242,50 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 
 #define ARCHIVE_FOLDER "messages_archive"
 
-static void find_archived(struct rg_doctor *doctor, const struct rg_line *line)
-{
-	struct rg_doctor_archived *archived;
+/* A line of an archive's file. */
+struct archive_line {
+	const char *file;
+	struct rg_line line;
+	int64_t number;
+};
 
-	/* A line ends with the brace that the chain stands before in the journal. */
-	if (line->too_long || !line->text.length)
-		return;
-	archived = rg_table_find(&doctor->archived,
-				 rg_hash(0, line->text.data, line->text.length - 1));
-	if (archived)
-		archived->found = 1;
+static int tell_changed(struct rg_doctor *doctor, const struct archive_line *at,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf shown = { .maximum = SIZE_MAX };
+	struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+				       .severity = ROGER_DAMAGE,
+				       .line = at->number,
+				       .byte = (int64_t)at->line.offset };
+
+	rg_buf_printf(&shown, ARCHIVE_FOLDER "/%s", at->file);
+	if (shown.failed)
+		return rg_fail_memory(err);
+	breach.file = rg_buf_str(&shown);
+	return rg_doctor_tell(doctor, &breach, NULL, err, "not the message that was archived");
+}
+
+/* A line that the journal does not have archived was written by somebody who was then killed. */
+static int find_archived(struct rg_doctor *doctor, const struct archive_line *at,
+			 struct roger_err *err)
+{
+	struct rg_doctor_archived *archived = NULL;
+	struct roger_message message;
+	uint64_t hash;
+	int r;
+
+	if (!at->line.too_long && rg_doctor_head(at->line.text, &hash))
+		archived = rg_table_find(&doctor->archived, hash);
+	if (!archived)
+		return ROGER_OK;
+	archived->found = 1;
+	rg_arena_reset(doctor->scratch);
+	r = rg_message_read_within(at->line.text, doctor->scratch, &message, NULL);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r == ROGER_OK && rg_message_text(&doctor->messages.scratch, &message) == archived->text)
+		return ROGER_OK;
+	return tell_changed(doctor, at, err);
 }
 
 static int read_archive(struct rg_doctor *doctor, int folder, const char *name,
@@ -264,8 +293,8 @@ static int read_archive(struct rg_doctor *doctor, int folder, const char *name,
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_file_facts facts;
+	struct archive_line at = { .file = name };
 	struct rg_lines lines;
-	struct rg_line line;
 	bool found = true;
 	int r;
 
@@ -279,9 +308,10 @@ static int read_archive(struct rg_doctor *doctor, int folder, const char *name,
 		return r;
 	rg_lines_init(&lines, file, 0, (uint64_t)facts.size);
 	while (r == ROGER_OK && found) {
-		r = rg_lines_next(&lines, &line, &found, err);
+		r = rg_lines_next(&lines, &at.line, &found, err);
+		at.number++;
 		if (r == ROGER_OK && found)
-			find_archived(doctor, &line);
+			r = find_archived(doctor, &at, err);
 	}
 	doctor->reply->bytes += (int64_t)lines.at;
 	rg_lines_deinit(&lines);

@@ -126,20 +126,19 @@ static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, str
 				  config->metadata_chars_max, err);
 }
 
-/* The archive has the line but for its chain. */
 static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk,
 			 struct roger_err *err)
 {
 	struct rg_doctor_archived *archived;
-	struct roger_str body;
-	uint64_t unused;
+	uint64_t hash;
 	bool fresh;
 
-	if (!walk->own || !rg_chain_split(walk->line.text, &unused, &body))
+	if (!walk->own || !rg_doctor_head(walk->line.text, &hash))
 		return ROGER_OK;
-	archived = rg_table_put(&doctor->archived, rg_hash(0, body.data, body.length), &fresh);
+	archived = rg_table_put(&doctor->archived, hash, &fresh);
 	if (!archived)
 		return rg_fail_memory(err);
+	archived->text = rg_message_text(&doctor->messages.scratch, walk->message);
 	archived->offset = walk->line.offset;
 	archived->line = walk->number;
 	return ROGER_OK;
