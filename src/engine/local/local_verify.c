@@ -68,28 +68,37 @@ static int take_line(struct check *check, const struct rg_walk *walk, struct rog
 			   walk->line.offset, what, err);
 }
 
-/* What stands behind the last whole line, and whether the file was longer once. */
-static int check_end(struct check *check, const struct rg_walk *walk, struct roger_err *err)
+static int check_torn(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct rg_local_journal *journal = walk->journal;
-	uint64_t known = 0;
-	char what[200];
-	int r = ROGER_OK;
 
-	if (journal->size > walk->lines.at)
-		r = add_finding(check, journal->shown, ROGER_TORN, walk->number + 1, walk->lines.at,
-				journal->log == RG_JOURNAL_MESSAGES
-					? "unfinished; the next send closes it off"
-					: "unfinished; the next entry closes it off",
-				err);
-	if (journal->log == RG_JOURNAL_MESSAGES)
-		known = rg_index_peek(check->local->index);
-	if (r < 0 || known <= journal->size)
+	if (journal->size <= walk->lines.at)
+		return ROGER_OK;
+	return add_finding(check, journal->shown, ROGER_TORN, walk->number + 1, walk->lines.at,
+			   journal->log == RG_JOURNAL_MESSAGES
+				   ? "unfinished; the next send closes it off"
+				   : "unfinished; the next entry closes it off",
+			   err);
+}
+
+/* Was it longer once?  The index is asked first, so that the journal is ahead of it. */
+static int check_cut(struct check *check, const struct rg_walk *walk, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	uint64_t known;
+	char what[200];
+	int r;
+
+	if (walk->journal->log != RG_JOURNAL_MESSAGES)
+		return ROGER_OK;
+	known = rg_index_peek(check->local->index);
+	r = rg_file_facts(walk->journal->file, walk->journal->name.data, &facts, err);
+	if (r < 0 || known <= (uint64_t)facts.size)
 		return r;
 	snprintf(what, sizeof what, "missing: the index has read %llu bytes more",
-		 (unsigned long long)(known - journal->size));
-	return add_finding(check, journal->shown, ROGER_ALTERED, walk->number + 1, walk->lines.at,
-			   what, err);
+		 (unsigned long long)(known - (uint64_t)facts.size));
+	return add_finding(check, walk->journal->shown, ROGER_ALTERED, walk->number + 1,
+			   walk->lines.at, what, err);
 }
 
 static int note_journal(struct check *check, const struct rg_walk *walk, struct roger_err *err)
@@ -129,7 +138,9 @@ static int walk_through(struct check *check, const struct rg_local_journal *jour
 			r = found ? take_line(check, &walk, err) : take_finding(check, &walk, err);
 	}
 	if (r == ROGER_OK)
-		r = check_end(check, &walk, err);
+		r = check_torn(check, &walk, err);
+	if (r == ROGER_OK)
+		r = check_cut(check, &walk, err);
 	if (r == ROGER_OK)
 		r = note_journal(check, &walk, err);
 	rg_walk_close(&walk);
