@@ -20,9 +20,9 @@ static const char *const kinds[] = { "altered",	   "stray",	"foreign", "torn",
 #define AT(member) offsetof(struct roger_verify_request, member)
 static const struct roger_field request_fields[] = {
 	{ "seal", ROGER_TEXT, AT(seal), 0, NULL, NULL,
-	  "do the journals still begin with what was sealed? (FILE, or its text)" },
+	  "do all files still begin with what was sealed? Its text; on a command line its file" },
 	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL,
-	  "public key that must have signed it; otherwise that of the workspace" },
+	  "public key that must have signed it, the same way; otherwise seal.pub" },
 	RG_END,
 };
 #undef AT

@@ -191,6 +191,13 @@ def check_verify(store):
         raise Fault(f"verify exits {done.returncode}: {(done.stdout + done.stderr).strip()[-300:]}")
 
 
+def check_doctor(store):
+    """Whatever was interrupted: no rule is broken, and nothing is left to repair."""
+    done = call(store, ["doctor", "--json"])
+    if done.returncode:
+        raise Fault(f"doctor exits {done.returncode}: {(done.stdout + done.stderr).strip()[:400]}")
+
+
 def check_archive(store, archived):
     """What has left the index is in the archive's files, each once."""
     folder, ids = f"{store}/.roger/messages_archive", collections.Counter()
@@ -549,6 +556,7 @@ def check_after(verb, base, acknowledged, first):
     if verb.logs:
         check_sends(base, living, archived, first.returncode != 74)
     check_verify(base)
+    check_doctor(base)
     second = check_next(verb, base)
     living, archived = check_once(base, acknowledged)
     verb.promised(base, second, living, archived)

@@ -310,10 +310,13 @@ static int take_line(struct rg_doctor *doctor, const struct rg_walk *walk, struc
 static int check_end(struct rg_doctor *doctor, struct rg_walk *walk, struct roger_err *err)
 {
 	struct roger_breach breach = here(walk, ROGER_BREACH_SHAPE, ROGER_NOTE);
+	bool torn = false;
 	int r;
 
 	r = take_finding(doctor, walk, err);
-	if (r < 0 || walk->journal->size <= walk->lines.at)
+	if (r == ROGER_OK)
+		r = rg_walk_torn(walk, &torn, err);
+	if (r < 0 || !torn)
 		return r;
 	breach.line = walk->number + 1;
 	breach.byte = (int64_t)walk->lines.at;

@@ -182,6 +182,9 @@ RG_CHECKED int rg_walk_open(struct rg_walk *walk, struct rg_local *local,
 RG_CHECKED int rg_walk_next(struct rg_walk *walk, bool *ret_found, struct roger_err *err);
 void rg_walk_close(struct rg_walk *walk);
 
+/* At the end: is there an unfinished line behind it?  What others append meanwhile is none. */
+RG_CHECKED int rg_walk_torn(const struct rg_walk *walk, bool *ret_torn, struct roger_err *err);
+
 /* The entry of a line of a log, in the walk's buffer and arena.  ROGER_EDATA: it is none. */
 union rg_log_record {
 	struct roger_attempt attempt;

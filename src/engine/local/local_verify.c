@@ -71,9 +71,12 @@ static int take_line(struct check *check, const struct rg_walk *walk, struct rog
 static int check_torn(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct rg_local_journal *journal = walk->journal;
+	bool torn;
+	int r;
 
-	if (journal->size <= walk->lines.at)
-		return ROGER_OK;
+	r = rg_walk_torn(walk, &torn, err);
+	if (r < 0 || !torn)
+		return r;
 	return add_finding(check, journal->shown, ROGER_TORN, walk->number + 1, walk->lines.at,
 			   journal->log == RG_JOURNAL_MESSAGES
 				   ? "unfinished; the next send closes it off"

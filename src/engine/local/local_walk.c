@@ -195,6 +195,19 @@ int rg_walk_next(struct rg_walk *walk, bool *ret_found, struct roger_err *err)
 	return r;
 }
 
+int rg_walk_torn(const struct rg_walk *walk, bool *ret_torn, struct roger_err *err)
+{
+	const struct rg_local_journal *journal = walk->journal;
+	char last = '\n';
+	size_t got;
+	int r = ROGER_OK;
+
+	if (journal->size > walk->lines.at)
+		r = rg_file_read_at(journal->file, &last, 1, (int64_t)journal->size - 1, &got, err);
+	*ret_torn = last != '\n';
+	return r;
+}
+
 /* --------------------------------------------------------------- shapes -- */
 
 int rg_walk_decode(const struct rg_walk *walk, struct rg_arena *arena,
