@@ -1,5 +1,5 @@
 /* log: one entry of the activity log, judged before it is written. */
-#include "ops/op.h"
+#include "ops/note.h"
 
 #include "systems/activity.h"
 
@@ -85,25 +85,6 @@ static int read_entry(const struct roger_log_request *request, struct rg_arena *
 	return r < 0 || rg_record_keep(&rg_activity_record, entry, arena) ? r : rg_fail_memory(err);
 }
 
-static int write_entry(struct roger *roger, const struct roger_activity *entry,
-		       struct roger_err *err)
-{
-	struct rg_buf line;
-	int r;
-
-	rg_buf_init(&line, SIZE_MAX);
-	r = rg_activity_print(entry, &line, err);
-	if (r == ROGER_OK)
-		r = rg_engine_records_begin(roger->engine, err);
-	if (r == ROGER_OK) {
-		r = rg_engine_log_append(roger->engine, RG_LOG_ACTIVITY, RG_STR(""),
-					 rg_buf_str(&line), true, err);
-		rg_engine_records_end(roger->engine);
-	}
-	rg_buf_deinit(&line);
-	return r;
-}
-
 static int run_log(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_log_request *request = request_;
@@ -118,7 +99,7 @@ static int run_log(struct roger *roger, const void *request_, void *reply_, stru
 	else
 		r = compose(request, reply->memory, entry, err);
 	if (r == ROGER_OK)
-		r = write_entry(roger, entry, err);
+		r = rg_note_write(roger, entry, true, err);
 	reply->activities = (struct roger_activities){ entry, 1 };
 	return r;
 }

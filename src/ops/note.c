@@ -236,7 +236,8 @@ static void print_details(const struct roger_op *op, const struct gathered *aske
 	rg_buf_add_char(out, '}');
 }
 
-static int append(struct roger *roger, const struct roger_activity *entry, struct roger_err *err)
+int rg_note_write(struct roger *roger, const struct roger_activity *entry, bool durable,
+		  struct roger_err *err)
 {
 	struct rg_buf line;
 	int r;
@@ -247,7 +248,7 @@ static int append(struct roger *roger, const struct roger_activity *entry, struc
 		r = rg_engine_records_begin(roger->engine, err);
 	if (r == ROGER_OK) {
 		r = rg_engine_log_append(roger->engine, RG_LOG_ACTIVITY, RG_STR(""),
-					 rg_buf_str(&line), false, err);
+					 rg_buf_str(&line), durable, err);
 		rg_engine_records_end(roger->engine);
 	}
 	rg_buf_deinit(&line);
@@ -282,7 +283,7 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 		entry.outcome_message = rg_str(outcome);
 	}
 	/* Where the verb failed, its own error says enough. */
-	if ((details.failed || append(roger, &entry, &inner) < 0) && code == ROGER_OK)
+	if ((details.failed || rg_note_write(roger, &entry, false, &inner) < 0) && code == ROGER_OK)
 		snprintf(roger->untold, sizeof roger->untold,
 			 "done, but not noted in the activity log: %.400s",
 			 details.failed ? "out of memory" : inner.message);

@@ -18,4 +18,8 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 /* How many sends of the reply, of `send` or `send_many`, were known already. */
 int64_t rg_note_duplicates(const struct roger_op *op, const void *reply);
 
+/* Add one entry to the activity log; durable: on disk when it returns. */
+RG_CHECKED int rg_note_write(struct roger *roger, const struct roger_activity *entry, bool durable,
+			     struct roger_err *err);
+
 #endif

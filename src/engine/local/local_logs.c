@@ -709,28 +709,25 @@ static int read_entries(const struct log_files *files, const struct rg_log_place
 	return r;
 }
 
+/* Strays are read like entries; of their place the line counts. */
 static int read_strays(const struct log_files *files, const struct rg_log_places *places,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries, bool *ret_moved,
 		       struct roger_err *err)
 {
 	struct rg_log_stray *items = rg_arena_get(arena, places->count * sizeof *items);
-	struct reading reading = { NULL, RG_NO_FILE, false };
-	const struct rg_log_file *file;
-	size_t i, count = 0;
-	int r = items ? ROGER_OK : rg_fail_memory(err);
+	struct rg_log_entries read = { 0 };
+	size_t i;
+	int r;
 
-	for (i = 0; i < places->count && r == ROGER_OK; i++) {
-		file = file_shown(files, places->items[i].shown);
-		if (!file)
-			continue;
-		items[count] = (struct rg_log_stray){ .file = places->items[i].shown,
-						      .line = places->items[i].line };
-		r = read_text(&reading, file, &places->items[i], arena, &items[count++].text, err);
-	}
-	rg_file_close(reading.open);
-	*ret_moved = reading.moved;
+	if (!items)
+		return rg_fail_memory(err);
+	r = read_entries(files, places, arena, &read, ret_moved, err);
+	for (i = 0; i < read.count; i++)
+		items[i] = (struct rg_log_stray){ .file = read.items[i].file,
+						  .line = read.items[i].line,
+						  .text = read.items[i].text };
 	ret_entries->strays = items;
-	ret_entries->stray_count = count;
+	ret_entries->stray_count = read.count;
 	return r;
 }
 
