@@ -1,9 +1,11 @@
 /*
  * wake - from a send in one process to the return of a receiver that waits in
- * another: wake WORKSPACE TURNS.
+ * another: wake WORKSPACE TURNS [ROGER].
  *
  * Both spans start when the sender calls.  "ack" ends when its send returns,
- * "wake" when the receiver's wait does.
+ * "wake" when the receiver's wait does.  With the path of the program, "output"
+ * starts when the send has returned, and ends when a `roger wait` that was
+ * asleep has printed where the message is.
  */
 #include <errno.h>
 #include <signal.h>
@@ -127,6 +129,74 @@ static void send_all(struct desk *desk, const char *path, size_t turns, uint32_t
 	roger_close(roger);
 }
 
+/* ------------------------------------------------------------- the program -- */
+
+/* A `roger wait`; returns where its output comes from. */
+static int start_waiting(const char *program, const char *path, pid_t *ret_pid)
+{
+	int ends[2];
+
+	if (pipe(ends) < 0)
+		bench_die("pipe: %s", strerror(errno));
+	*ret_pid = fork();
+	if (*ret_pid < 0)
+		bench_die("fork: %s", strerror(errno));
+	if (*ret_pid == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		execl(program, program, "wait", "--as", "receiver", "--workspace", path,
+		      (char *)NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	return ends[0];
+}
+
+/* How long the program still took when the send had returned; 0: it was quicker than that. */
+static uint32_t output_after(struct roger *roger, const char *program, const char *path)
+{
+	const struct roger_send_request request = { .from = { "sender", 6 },
+						    .to = { &receiver_name, 1 },
+						    .content = { "are you there?", 14 } };
+	struct roger_send_reply reply;
+	struct roger_err err;
+	int64_t sent_ns, told_ns;
+	char first;
+	pid_t pid;
+	int output = start_waiting(program, path, &pid), status;
+
+	/* Nobody tells when it sleeps; by then it does. */
+	pause_us(30000);
+	if (roger_send(roger, &request, &reply, &err) < 0)
+		bench_die("send: %s", err.message);
+	sent_ns = bench_now_ns();
+	if (read(output, &first, 1) != 1)
+		bench_die("'%s wait' printed nothing", program);
+	told_ns = bench_now_ns();
+	close(output);
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		bench_die("'%s wait' failed", program);
+	roger_reply_free(&reply);
+	take_mail(roger);
+	return told_ns > sent_ns ? (uint32_t)(told_ns - sent_ns) : 0;
+}
+
+static void measure_output(const char *program, const char *path, size_t turns)
+{
+	struct roger *roger = open_workspace(path);
+	uint32_t *outputs = calloc(turns, sizeof *outputs);
+	size_t turn;
+
+	if (!outputs)
+		bench_die("out of memory");
+	for (turn = 0; turn < turns; turn++)
+		outputs[turn] = output_after(roger, program, path);
+	bench_print_spans("output", outputs, turns);
+	free(outputs);
+	roger_close(roger);
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t *acks, *wakes;
@@ -135,8 +205,8 @@ int main(int argc, char **argv)
 	pid_t child;
 	int status;
 
-	if (argc != 3)
-		bench_die("usage: wake WORKSPACE TURNS");
+	if (argc != 3 && argc != 4)
+		bench_die("usage: wake WORKSPACE TURNS [ROGER]");
 	turns = bench_number(argv[2]);
 	acks = calloc(turns, sizeof *acks);
 	wakes = calloc(turns, sizeof *wakes);
@@ -157,6 +227,8 @@ int main(int argc, char **argv)
 		bench_die("the receiver failed");
 	bench_print_spans("ack", acks, turns);
 	bench_print_spans("wake", wakes, turns);
+	if (argc == 4)
+		measure_output(argv[3], argv[1], turns < 100 ? turns : 100);
 	free(acks);
 	free(wakes);
 	return 0;

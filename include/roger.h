@@ -97,6 +97,7 @@ struct roger_message {
 	int64_t epoch; /* which life of the counters */
 	struct roger_str idempotent_key;
 	struct roger_str reply_to; /* id of the message this one answers */
+	struct roger_str via;	   /* the edge it came in over: "bridge", "ingest"; "": sent */
 	struct roger_str cycle_id; /* with a key: the cycle of its last attempt */
 	int64_t attempt;	   /* with confirm_by: which one is under way */
 	int64_t confirm_by_ms;	   /* by then the recipient shall have read it */
@@ -239,11 +240,18 @@ struct roger_run {
 	struct roger_str owner_agent; /* who is to get the result */
 	struct roger_str issue_id;
 	struct roger_str task_id;
-	struct roger_str child_exit;	    /* how the child ended: "0", "3", "failed" */
+	struct roger_str
+		child_exit; /* how the child ended: "0", "3", "signal 9", "failed", "lost" */
 	struct roger_str result_message_id; /* the message that holds the result */
 	struct roger_str forward_evidence;  /* the message whose reading confirmed it */
 	int64_t extension_count;
-	struct roger_str unknown; /* members roger does not know: "a":1,"b":2 */
+	struct roger_str heartbeat_at; /* `roger run` was last seen to watch over it */
+	struct roger_str boot_id;      /* of `roger run` and its child: in which boot, */
+	int64_t pid_space;	       /* and in which pid namespace, these are: */
+	int64_t child_pid, child_start;
+	int64_t runner_pid, runner_start;
+	struct roger_str processes_unknown; /* members of processes that roger does not know */
+	struct roger_str unknown;	    /* members roger does not know: "a":1,"b":2 */
 };
 
 struct roger_run_list {
@@ -288,6 +296,8 @@ enum roger_event_kind {
 	ROGER_EVENT_DISPATCHED, /* a run */
 	ROGER_EVENT_SENT,	/* a message is on disk */
 	ROGER_EVENT_DELIVERED,	/* an attempt */
+	ROGER_EVENT_WAKE,	/* an agent's command was run, because mail waits for it */
+	ROGER_EVENT_LOOKED,	/* an agent was shown messages for the first time */
 	ROGER_EVENT_READ,
 	ROGER_EVENT_LATE, /* an attempt that had timed out was delivered after all */
 	ROGER_EVENT_DUE,  /* the end of a lease, of the time to read, or of a run's time */
@@ -435,6 +445,8 @@ struct roger_inbox_request {
 	struct roger_str from;
 	int64_t limit;	 /* 0: 50 */
 	int64_t wait_ms; /* receive only: how long to wait for something */
+	bool fresh;	 /* inbox only: what was never shown to the agent */
+	bool unnoted;	 /* inbox only: leaves no note that it was shown, see roger_looked() */
 };
 struct roger_inbox_reply {
 	void *memory;
@@ -455,6 +467,102 @@ struct roger_wait_reply {
 	struct roger_str from_phase;
 	struct roger_str issue_id;
 	int64_t seq;
+};
+
+/*
+ * trace: how far each message got, every step with its evidence.  A message that
+ * was sent to several, and a key, are traced to each recipient.
+ */
+enum roger_step {
+	ROGER_STEP_STORED,	 /* on disk, in the mailbox */
+	ROGER_STEP_WAKE,	 /* its agent's command was run */
+	ROGER_STEP_LOOKED,	 /* it was shown to its agent for the first time */
+	ROGER_STEP_CLAIMED,	 /* under a lease */
+	ROGER_STEP_RETURNED,	 /* given back */
+	ROGER_STEP_READ,	 /* handed over, or accepted */
+	ROGER_STEP_ACKNOWLEDGED, /* by ack, or to its sender, who had it confirmed */
+	ROGER_STEP_DELIVERED,	 /* an attempt, by the send log */
+	ROGER_STEP_TIMEOUT,
+	ROGER_STEP_REFUSED,
+	ROGER_STEP_DEAD,
+	ROGER_STEP_REDELIVERED,
+	ROGER_STEP_STALE,
+	ROGER_STEP_ARCHIVED,
+};
+struct roger_trace_request {
+	struct roger_strs ids; /* of messages; or keys */
+	struct roger_str from; /* of a key: its sender; "": any */
+};
+/* Never any content. */
+struct roger_trace_step {
+	int step;      /* enum roger_step */
+	int64_t at_ms; /* 0: not known */
+	struct roger_str who;
+	struct roger_str words; /* for people */
+	int64_t attempt;
+	struct roger_str file; /* evidence: the file, */
+	int64_t line;	       /* its line, from 1, */
+	int64_t byte;	       /* and where that begins, in the journal of messages */
+};
+struct roger_trace_steps {
+	const struct roger_trace_step *items;
+	size_t count;
+};
+struct roger_trace {
+	struct roger_str id;
+	struct roger_str from;
+	struct roger_str to;
+	struct roger_str issue;
+	struct roger_str key;
+	int64_t seq;
+	int reached; /* enum roger_step: stored, wake, looked, claimed, read, acknowledged or dead
+		      */
+	struct roger_trace_steps steps; /* in their order */
+};
+struct roger_traces {
+	const struct roger_trace *items;
+	size_t count;
+};
+struct roger_trace_reply {
+	void *memory;
+	struct roger_traces traces;
+	bool more; /* there were further recipients */
+};
+
+/*
+ * wake: run the configured command of each agent whose mail has waited too long
+ * without a look of the agent.  A hint: losing it loses nothing.
+ */
+struct roger_wake_request {
+	struct roger_str agent; /* with test: whose; else "": all that are configured */
+	bool test;		/* run its command now, and see how long the agent takes to look */
+	int64_t within_ms;	/* with test: wait so long for that; 0: 10 seconds */
+	int64_t for_ms;		/* look again for so long, until one was woken; 0: look once */
+};
+/* Never what the command printed. */
+struct roger_wake_attempt {
+	struct roger_str agent;
+	struct roger_strs ids;	/* of the oldest messages */
+	int64_t count;		/* of unread ones */
+	int64_t attempt;	/* for this mail, since the agent last looked */
+	bool ok;		/* the command ended with 0 */
+	struct roger_str ended; /* how it ended */
+	int64_t started_at_ms;
+	int64_t took_ms;   /* the command */
+	bool looked;	   /* with test: the agent looked at its mail, or took it, in time */
+	int64_t looked_ms; /* after the command was started */
+};
+struct roger_wake_attempts {
+	const struct roger_wake_attempt *items;
+	size_t count;
+};
+struct roger_wake_reply {
+	void *memory;
+	struct roger_wake_attempts attempts;
+	int64_t waiting;	 /* agents with mail whose time has not come */
+	int64_t busy;		 /* agents that another process is waking */
+	int64_t next_ms;	 /* until the next is due; 0: none is waiting */
+	struct roger_strs notes; /* for people */
 };
 
 /* claim: take messages under a lease; ack: done; nack: give back. */
@@ -783,6 +891,18 @@ struct roger_breaches {
 	const struct roger_breach *items;
 	size_t count;
 };
+/* Something that setup put into a tool, tried as the tool would. */
+struct roger_link {
+	struct roger_str tool;
+	struct roger_str file; /* its path */
+	struct roger_str what; /* "server", "hook prompt"... */
+	bool works;
+	struct roger_str trouble; /* if not: what happened */
+};
+struct roger_links {
+	const struct roger_link *items;
+	size_t count;
+};
 struct roger_doctor_reply {
 	void *memory;
 	struct roger_breaches breaches; /* the first 1,000 of each severity */
@@ -792,6 +912,8 @@ struct roger_doctor_reply {
 	int64_t left;	    /* breaches, not notes, that still stand */
 	int64_t notes;
 	int64_t bytes, lines, messages, attempts, runs; /* gone through */
+	struct roger_links links; /* to agents' tools, where setup made some */
+	int64_t broken_links;
 };
 
 /*
@@ -822,6 +944,66 @@ struct roger_seal_reply {
 	struct roger_seal_entries entries;
 	struct roger_str public_key;
 	struct roger_str signature;
+};
+
+/*
+ * bridge: take in what stands in trigger files, as "(ROLE #N): text", and write
+ * out mail for the agents of bridge.file_only.  ingest: the same rules for a
+ * text.  Each message comes in once, with the number its sender gave it; one
+ * whose number is not above the last is skipped, and that is told.
+ */
+enum roger_crossing_kind {
+	ROGER_CROSSING_TAKEN,	/* stored */
+	ROGER_CROSSING_KNOWN,	/* was stored before, by a bridge that was killed then */
+	ROGER_CROSSING_STALE,	/* skipped for its number */
+	ROGER_CROSSING_REFUSED, /* skipped: it cannot be taken in */
+	ROGER_CROSSING_WAITING, /* there is no room; it is tried again */
+	ROGER_CROSSING_WRITTEN, /* written out */
+	ROGER_CROSSING_TROUBLE, /* with a file */
+};
+struct roger_crossing {
+	int kind;	       /* enum roger_crossing_kind */
+	struct roger_str file; /* the trigger file */
+	int64_t line;	       /* of it, or of the text */
+	struct roger_str from;
+	struct roger_str to;
+	int64_t seq; /* 0: it has none */
+	struct roger_str id;
+	struct roger_str why;
+	struct roger_str kept; /* where text that was skipped is now, from the workspace's folder */
+};
+struct roger_crossings {
+	const struct roger_crossing *items;
+	size_t count;
+};
+/*
+ * wait_ms 0: one look.  Otherwise it answers as soon as anything happened, and
+ * the handle stays the bridge of the workspace until it is closed; a signal
+ * ends the wait early.  ROGER_ETIMEOUT: another process is the bridge.
+ */
+struct roger_bridge_request {
+	struct roger_str issue; /* of what comes in; "": general */
+	int64_t wait_ms;
+};
+struct roger_ingest_request {
+	struct roger_str agent; /* the recipient, where to names none */
+	struct roger_strs to;	/* agents, groups, or all */
+	struct roger_str text;	/* all of it is stored, but for what is skipped, or none */
+	struct roger_str issue;
+	bool unnumbered; /* whatever numbers it has: to let in what was skipped */
+};
+struct roger_bridge_reply {
+	void *memory;
+	struct roger_crossings crossings;
+	int64_t taken;
+	int64_t known;
+	int64_t skipped; /* stale or refused */
+	int64_t waiting;
+	int64_t written;
+	int64_t trouble;
+	int64_t archived; /* messages moved out to keep the limits */
+	int64_t failure;  /* 0, or the exit status of what ended it early; see the last crossing */
+	struct roger_strs notes; /* for people: names never seen */
 };
 
 /* config show: every setting and where it comes from. */
@@ -893,6 +1075,61 @@ struct roger_runs_reply {
 	struct roger_run_list runs;
 	bool changed; /* something was written; false: it said so already */
 	struct roger_run_troubles troubles;
+	struct roger_strs notes; /* for people */
+};
+
+/*
+ * run: a program as a run: dispatched before it starts, watched while it lives,
+ * completed by its own end.  The calling thread works until then, at no cost
+ * while nothing happens.
+ *
+ * The program's standard streams are nobody's unless streams says otherwise.
+ * What it prints goes to output as it comes; where that is gone, on to the
+ * result all the same, provided that the caller ignores SIGPIPE.
+ */
+struct roger_run_streams {
+	int input, output, errors; /* descriptors; -1: none */
+	/*
+	 * A pipe, or -1: for each byte that the caller writes at its other end, such as
+	 * from a handler of signals, the signal of that number is passed on to the program
+	 * and all that it started (SIGCHLD: we look whether it was stopped).
+	 */
+	int signals;
+	/*
+	 * The terminal that we are in the foreground of, or -1: it is lent to a program
+	 * that asks it for something, and when that is stopped from there this process
+	 * stops, too.
+	 */
+	int terminal;
+	int file_mask; /* umask of the program; -1: ours */
+};
+enum roger_run_result { ROGER_RESULT_OUTPUT, ROGER_RESULT_MESSAGE };
+struct roger_run_request {
+	struct roger_strs command; /* a program and its arguments; no shell */
+	struct roger_str agent;	   /* who dispatches, and gets the result unless forward_to */
+	struct roger_str run_id;   /* "": a new one */
+	int64_t within_ms;	   /* 0: as configured */
+	struct roger_str child;	   /* the agent that the program is; "": the run's id */
+	struct roger_str forward_to;
+	struct roger_str issue;
+	struct roger_str task;
+	int result; /* enum roger_run_result: what counts, beside a message of its own */
+	struct roger_str result_file; /* or: what it leaves in this file */
+	int64_t limit_ms;	      /* from its dispatch on; then it is told to end; 0: never */
+	int64_t grace_ms;	      /* and so long after that it is killed; 0: 10 s */
+	const struct roger_run_streams *streams; /* NULL: none */
+};
+struct roger_run_reply {
+	void *memory;
+	struct roger_run_list runs;  /* the one, judged now */
+	int64_t exit;		     /* as a shell tells it: 128 and a signal, 126, 127 */
+	struct roger_str ended;	     /* "exit 3", "signal 9", "lost" */
+	struct roger_str message_id; /* what its owner was sent */
+	int64_t duration_ms;
+	int64_t output_bytes;
+	bool adopted;		 /* it was started by another, which is gone */
+	bool limit_reached;	 /* it was told to end */
+	bool output_lost;	 /* not all of its output could be passed on */
 	struct roger_strs notes; /* for people */
 };
 
@@ -980,6 +1217,10 @@ struct roger_report_reply {
 	int64_t until_ms; /* 0: to the end */
 	struct roger_strs cycles;
 	int64_t messages, read, unread;
+	int64_t wakes, failed_wakes;
+	int64_t looked;						/* shown by a look at the inbox */
+	int64_t acknowledged;					/* by ack */
+	int64_t look_p50_ms, look_p95_ms, look_max_ms;		/* from stored to the first look */
 	int64_t latency_p50_ms, latency_p95_ms, latency_max_ms; /* from stored to read */
 	int64_t attempts, delivered, timeouts, errors;
 	int64_t delivery_permille; /* of the attempts that are decided */
@@ -1023,6 +1264,78 @@ struct roger_status_reply {
 	struct roger_str workspace;
 };
 
+/*
+ * looked: these messages were shown to the agent, by somebody who asked inbox
+ * for them unnoted and shows first.
+ */
+struct roger_looked_request {
+	struct roger_str agent;
+	struct roger_strs ids;
+};
+struct roger_looked_reply {
+	void *memory;
+	int64_t looked; /* messages of these that there are */
+};
+
+/*
+ * prime: what an agent is to know when it begins: who it is, what is unread,
+ * and what it owes others or others owe it.  A look without a note.
+ */
+struct roger_prime_request {
+	struct roger_str agent;
+	struct roger_str issue; /* "": of every issue */
+	int64_t limit;		/* messages; 0: 20 */
+};
+struct roger_prime_reply {
+	void *memory;
+	struct roger_str agent;
+	struct roger_str workspace;
+	int64_t unread;
+	struct roger_messages messages; /* unread ones, first in, first out */
+	struct roger_concerns duties;	/* the most urgent first */
+};
+
+/*
+ * setup: what is put into the settings of agents' tools (claude, codex, gemini,
+ * opencode), so that they start roger's server and run its hooks; or, with
+ * remove, taken out of them again, byte for byte.  Works without a workspace,
+ * and makes one in the project where there is none.
+ */
+enum roger_setup_scope { ROGER_SETUP_PROJECT, ROGER_SETUP_USER, ROGER_SETUP_STEALTH };
+struct roger_setup_request {
+	struct roger_strs tools; /* none: those that are installed */
+	int scope;		 /* enum roger_setup_scope */
+	struct roger_str as;	 /* "": ROGER_AGENT, else the tool's name */
+	bool remove;
+	bool dry_run;
+};
+enum roger_setup_action {
+	ROGER_SETUP_SAME,
+	ROGER_SETUP_MADE,
+	ROGER_SETUP_CHANGED,
+	ROGER_SETUP_REMOVED,
+	ROGER_SETUP_LEFT, /* because of trouble */
+};
+struct roger_setup_file {
+	struct roger_str file;
+	int action;	       /* enum roger_setup_action */
+	struct roger_str diff; /* as diff prints it; "": no change */
+	struct roger_str trouble;
+};
+struct roger_setup_files {
+	const struct roger_setup_file *items;
+	size_t count;
+};
+struct roger_setup_reply {
+	void *memory;
+	struct roger_setup_files files;
+	int64_t changes;	 /* files that change */
+	struct roger_strs tools; /* that were meant */
+	struct roger_str workspace;
+	bool made_workspace; /* there was none */
+	bool by_path;	     /* roger is not along PATH */
+};
+
 /* --------------------------------------------------------------- verbs -- */
 
 struct roger;
@@ -1057,11 +1370,15 @@ ROGER_VERB(send, roger_send_request, roger_send_reply);
 ROGER_VERB(send_many, roger_send_many_request, roger_send_many_reply);
 ROGER_VERB(inbox, roger_inbox_request, roger_inbox_reply);
 ROGER_VERB(receive, roger_inbox_request, roger_inbox_reply);
+ROGER_VERB(looked, roger_looked_request, roger_looked_reply);
+ROGER_VERB(prime, roger_prime_request, roger_prime_reply);
 ROGER_VERB(wait, roger_wait_request, roger_wait_reply);
+ROGER_VERB(wake, roger_wake_request, roger_wake_reply);
 ROGER_VERB(claim, roger_claim_request, roger_messages_reply);
 ROGER_VERB(ack, roger_ack_request, roger_messages_reply);
 ROGER_VERB(nack, roger_ack_request, roger_messages_reply);
 ROGER_VERB(show, roger_show_request, roger_messages_reply);
+ROGER_VERB(trace, roger_trace_request, roger_trace_reply);
 ROGER_VERB(thread, roger_show_request, roger_messages_reply);
 ROGER_VERB(list, roger_list_request, roger_messages_reply);
 ROGER_VERB(search, roger_list_request, roger_messages_reply);
@@ -1086,20 +1403,34 @@ ROGER_VERB(verify, roger_verify_request, roger_verify_reply);
 ROGER_VERB(doctor, roger_doctor_request, roger_doctor_reply);
 ROGER_VERB(seal, roger_empty_request, roger_seal_reply);
 ROGER_VERB(config, roger_empty_request, roger_config_reply);
+ROGER_VERB(bridge, roger_bridge_request, roger_bridge_reply);
+ROGER_VERB(ingest, roger_ingest_request, roger_bridge_reply);
 ROGER_VERB(dispatch, roger_dispatch_request, roger_runs_reply);
 ROGER_VERB(complete, roger_complete_request, roger_runs_reply);
 ROGER_VERB(forward, roger_forward_request, roger_runs_reply);
 ROGER_VERB(extend, roger_extend_request, roger_runs_reply);
 ROGER_VERB(recover, roger_recover_request, roger_runs_reply);
 ROGER_VERB(runs, roger_runs_request, roger_runs_reply);
+ROGER_VERB(run, roger_run_request, roger_run_reply);
 ROGER_VERB(sweep, roger_sweep_request, roger_sweep_reply);
 ROGER_VERB(timeline, roger_timeline_request, roger_timeline_reply);
 ROGER_VERB(report, roger_report_request, roger_report_reply);
 ROGER_VERB(status, roger_empty_request, roger_status_reply);
 
+/*
+ * Sleep until anything is stored by anybody after *mark was set, or for timeout_ms;
+ * sets *mark, so that nothing between two calls is missed.  With a timeout of 0
+ * it only sets the mark.  True: something was stored.
+ */
+ROGER_API bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms);
+
 /* Make a workspace; needs no handle. */
 ROGER_API int roger_init(const struct roger_init_request *request,
 			 struct roger_init_reply *ret_reply, struct roger_err *err);
+
+/* Needs no handle either. */
+ROGER_API int roger_setup(const struct roger_setup_request *request,
+			  struct roger_setup_reply *ret_reply, struct roger_err *err);
 
 /* Free what a reply owns; takes NULL and replies that were never filled. */
 ROGER_API void roger_reply_free(void *reply);
@@ -1151,6 +1482,7 @@ enum roger_op_flag {
 	ROGER_WRITES = 1 << 0,	     /* changes what is stored */
 	ROGER_NO_WORKSPACE = 1 << 1, /* works without one */
 	ROGER_UNNOTED = 1 << 2,	     /* leaves no note of itself in the activity log */
+	ROGER_EXECUTES = 1 << 3,     /* runs a program that its request names: not for strangers */
 };
 
 struct roger_op {

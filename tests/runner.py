@@ -6,6 +6,9 @@ script/test builds first and then calls this.  A test is
     tests/unit/test_*.c, tests/spec/test_*.c    a cmocka program (tests/meson.build)
     fuzz/fuzz_*.c                               replays fuzz/corpus/*
     tests/{spec,cli,crash}/*.{sh,py}            a program that prints TAP; lib* are not tests
+    tests/clients/t*.{sh,py}                    the same, with --with-clients
+    tests/agents/t*.py                          the same, only with --with-agents: it drives the
+                                                agents' own tools, which script/agents installed
     script/lint                                 the same
 
 and may say in its first lines
@@ -71,11 +74,13 @@ def marks_of(path):
     return marks
 
 
-def scripts():
-    for folder in ("spec", "cli", "crash"):
+def scripts(clients):
+    for folder in ("spec", "cli", "crash", "agents"):
         for path in sorted((SOURCE / "tests" / folder).glob("*")):
-            if path.suffix in (".sh", ".py") and not path.name.startswith("lib"):
+            if path.suffix in (".sh", ".py") and not path.name.startswith(("lib", "model")):
                 yield path
+    if clients:
+        yield from sorted((SOURCE / "tests" / "clients").glob("t*.*"))
 
 
 def interpreter(path):
@@ -85,11 +90,11 @@ def interpreter(path):
     return ["bash" if "bash" in first else "sh", str(path)]
 
 
-def tests_of(build, sanitize):
+def tests_of(build, sanitize, clients):
     for folder in ("unit", "spec"):
         for path in sorted((SOURCE / "tests" / folder).glob("test_*.c")):
             yield Test(f"{folder}/{path.stem}", [str(build / "tests" / path.stem)], build, sanitize, marks_of(path))
-    for path in scripts():
+    for path in scripts(clients):
         yield Test(f"{path.parent.name}/{path.stem}", interpreter(path), build, sanitize, marks_of(path))
 
 
@@ -101,11 +106,11 @@ def replays(build):
             yield Test(f"fuzz/{name}", [str(build / "tests" / f"replay_{name}"), str(corpus)], build, True)
 
 
-def discover(plain, sanitize):
+def discover(plain, sanitize, clients):
     yield Test("lint", ["sh", str(SOURCE / "script" / "lint")], plain, False)
-    yield from tests_of(plain, False)
+    yield from tests_of(plain, False, clients)
     yield from replays(sanitize)
-    for test in tests_of(sanitize, True):
+    for test in tests_of(sanitize, True, None):
         if "plain" not in test.marks:
             yield test
 
@@ -122,6 +127,7 @@ def environment(test, folder, reports):
         ROGER=str(test.build / "roger"),
         ROGER_BUILD=str(test.build),
         ROGER_SOURCE=str(SOURCE),
+        ROGER_AGENTS=os.environ.get("ROGER_AGENTS_DIR", str(SOURCE / "build-agents")),
         TMPDIR=str(folder),
         HOME=str(folder),
         LC_ALL="C.UTF-8",
@@ -240,13 +246,18 @@ def main():
     parser.add_argument("--plain", type=Path, required=True, help="the ordinary build")
     parser.add_argument("--sanitize", type=Path, required=True, help="the build with sanitizers")
     parser.add_argument("--with-slow", action="store_true", help="the slow tests, too")
+    parser.add_argument("--with-clients", type=Path, metavar="FOLDER", help="the tests with what script/clients put there, too")
+    parser.add_argument("--with-agents", action="store_true", help="also those with the agents' own tools")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many tests at a time")
     parser.add_argument("names", nargs="*", help="only tests whose name contains one of these")
     asked = parser.parse_args()
+    if asked.with_clients:
+        os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
     tests = [
         test
-        for test in discover(asked.plain.resolve(), asked.sanitize.resolve())
+        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients)
         if (asked.with_slow or "slow" not in test.marks)
+        and (asked.with_agents or not test.name.startswith("agents/"))
         and (not asked.names or any(name in test.name for name in asked.names))
     ]
     if not tests:

@@ -31,6 +31,7 @@ struct roger *roger_close(struct roger *roger)
 {
 	if (!roger)
 		return NULL;
+	rg_bridge_free(roger->bridge);
 	rg_engine_close(roger->engine);
 	rg_workspace_close(roger->workspace);
 	free(roger);
@@ -89,10 +90,26 @@ void roger_reply_free(void *reply)
 	memcpy(reply, &memory, sizeof memory);
 }
 
+bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)
+{
+	uint32_t before = *mark;
+
+	if (timeout_ms > 0)
+		rg_engine_sleep(roger->engine, before, timeout_ms);
+	*mark = rg_engine_mark(roger->engine);
+	return *mark != before;
+}
+
 int roger_init(const struct roger_init_request *request, struct roger_init_reply *ret_reply,
 	       struct roger_err *err)
 {
 	return roger_call(NULL, &rg_op_init, request, ret_reply, err);
+}
+
+int roger_setup(const struct roger_setup_request *request, struct roger_setup_reply *ret_reply,
+		struct roger_err *err)
+{
+	return roger_call(NULL, &rg_op_setup, request, ret_reply, err);
 }
 
 #define VERB(verb, request, reply)                                                                 \
@@ -106,11 +123,15 @@ VERB(send, roger_send_request, roger_send_reply)
 VERB(send_many, roger_send_many_request, roger_send_many_reply)
 VERB(inbox, roger_inbox_request, roger_inbox_reply)
 VERB(receive, roger_inbox_request, roger_inbox_reply)
+VERB(looked, roger_looked_request, roger_looked_reply)
+VERB(prime, roger_prime_request, roger_prime_reply)
 VERB(wait, roger_wait_request, roger_wait_reply)
+VERB(wake, roger_wake_request, roger_wake_reply)
 VERB(claim, roger_claim_request, roger_messages_reply)
 VERB(ack, roger_ack_request, roger_messages_reply)
 VERB(nack, roger_ack_request, roger_messages_reply)
 VERB(show, roger_show_request, roger_messages_reply)
+VERB(trace, roger_trace_request, roger_trace_reply)
 VERB(thread, roger_show_request, roger_messages_reply)
 VERB(list, roger_list_request, roger_messages_reply)
 VERB(search, roger_list_request, roger_messages_reply)
@@ -135,6 +156,8 @@ VERB(verify, roger_verify_request, roger_verify_reply)
 VERB(doctor, roger_doctor_request, roger_doctor_reply)
 VERB(seal, roger_empty_request, roger_seal_reply)
 VERB(config, roger_empty_request, roger_config_reply)
+VERB(bridge, roger_bridge_request, roger_bridge_reply)
+VERB(ingest, roger_ingest_request, roger_bridge_reply)
 VERB(dispatch, roger_dispatch_request, roger_runs_reply)
 VERB(complete, roger_complete_request, roger_runs_reply)
 VERB(forward, roger_forward_request, roger_runs_reply)
@@ -145,3 +168,10 @@ VERB(sweep, roger_sweep_request, roger_sweep_reply)
 VERB(timeline, roger_timeline_request, roger_timeline_reply)
 VERB(report, roger_report_request, roger_report_reply)
 VERB(status, roger_empty_request, roger_status_reply)
+
+/* Its description cannot have the name that the others have. */
+int roger_run(struct roger *roger, const struct roger_run_request *request,
+	      struct roger_run_reply *ret_reply, struct roger_err *err)
+{
+	return roger_call(roger, &rg_op_run_program, request, ret_reply, err);
+}

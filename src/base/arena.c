@@ -52,6 +52,16 @@ void rg_arena_reset(struct rg_arena *arena)
 	block->used = 0;
 }
 
+size_t rg_arena_held(const struct rg_arena *arena)
+{
+	const struct block *block;
+	size_t bytes = 0;
+
+	for (block = arena->blocks; block; block = block->next)
+		bytes += sizeof *block + block->size;
+	return bytes;
+}
+
 static struct block *add_block(struct rg_arena *arena, size_t size)
 {
 	size_t least = FIRST_BYTES;

@@ -20,6 +20,9 @@ struct rg_arena *rg_arena_free(struct rg_arena *arena);
  */
 void rg_arena_reset(struct rg_arena *arena);
 
+/* How many bytes its blocks take. */
+size_t rg_arena_held(const struct rg_arena *arena);
+
 /* Zeroed memory, aligned for anything; NULL: out of memory. */
 void *rg_arena_get(struct rg_arena *arena, size_t size);
 

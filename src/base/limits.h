@@ -69,6 +69,13 @@
 /* What is kept of what a configured command prints. */
 #define RG_COMMAND_OUTPUT_BYTES_MAX (64 << 10)
 
+/* What `roger run` keeps of a program's output: its last lines, and characters of these. */
+#define RG_TAIL_LINES_MAX 20
+#define RG_TAIL_CHARS_MAX 4000
+
+/* A program that was told to end has so long before it is killed. */
+#define RG_GRACE_MS (10 * 1000)
+
 /* seed 000: attempts, cycles kept; facts: the breaker, the alarm. */
 #define RG_ATTEMPTS_MAX 3
 #define RG_CYCLES_KEPT 3
@@ -87,8 +94,35 @@
 /* Ids that a verb's note of itself names. */
 #define RG_NOTED_IDS_MAX 16
 
+/* What stands in one trigger file, or comes in at once; what of the text form may be a sender's
+ * number. */
+#define RG_TRIGGER_BYTES_MAX (4 << 20)
+#define RG_EDGE_SEQ_MAX (RG_SEQ_MAX / 2)
+
+/* A file that somebody keeps open for writing is read once it has stood still for so long. */
+#define RG_TRIGGER_STILL_MS 150
+
 /* A configuration file. */
 #define RG_CONFIG_BYTES_MAX (256 << 10)
+
+/*
+ * MCP (revision 2026-07-28, "reasonable bounds"; defaults are in roger-mcp.h):
+ * uris and names; ids of requests; steps of one check against a schema, and how
+ * deep; answers that nobody reads; subscriptions of one client; rounds of asking;
+ * values of a completion; progress notes.
+ */
+#define RG_MCP_URI_BYTES_MAX 2048
+#define RG_MCP_NAME_BYTES_MAX 128
+#define RG_MCP_ID_BYTES_MAX 256
+#define RG_MCP_SCHEMA_STEPS_MAX 20000
+#define RG_MCP_SCHEMA_DEPTH_MAX 128
+#define RG_MCP_UNSENT_BYTES_MAX (64 << 20)
+#define RG_MCP_BACKLOG_BYTES (1 << 20)
+#define RG_MCP_SUBSCRIPTIONS_MAX 256
+#define RG_MCP_LISTENERS_MAX 64
+#define RG_MCP_ROUNDS_MAX 16
+#define RG_MCP_COMPLETIONS_MAX 100
+#define RG_MCP_PROGRESS_GAP_MS 20
 
 /* YAML that roger reads: levels, and values; a group may hold RG_BATCH_MAX agents. */
 #define RG_YAML_DEPTH_MAX 16

@@ -29,6 +29,20 @@ void rg_sha256_peek(const struct rg_sha256 *sha, char to[RG_DIGEST_DIGITS + 1])
 	sodium_bin2hex(to, RG_DIGEST_DIGITS + 1, digest, sizeof digest);
 }
 
+void rg_mac(const unsigned char secret[32], struct roger_str text, char to[RG_DIGEST_DIGITS + 1])
+{
+	unsigned char mac[crypto_auth_hmacsha256_BYTES];
+
+	_Static_assert(crypto_auth_hmacsha256_KEYBYTES == 32, "the secret");
+	crypto_auth_hmacsha256(mac, (const unsigned char *)text.data, text.length, secret);
+	sodium_bin2hex(to, RG_DIGEST_DIGITS + 1, mac, sizeof mac);
+}
+
+bool rg_same_secret(struct roger_str a, struct roger_str b)
+{
+	return a.length == b.length && sodium_memcmp(a.data, b.data, a.length) == 0;
+}
+
 /* Exactly so many bytes, in small digits. */
 static bool read_hex(struct roger_str text, unsigned char *to, size_t size)
 {

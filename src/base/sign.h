@@ -20,6 +20,12 @@ void rg_sha256_add(struct rg_sha256 *sha, const void *data, size_t length);
 /* The digest of what came so far, with a NUL; more may come. */
 void rg_sha256_peek(const struct rg_sha256 *sha, char to[RG_DIGEST_DIGITS + 1]);
 
+/* HMAC-SHA-256 of the text under a secret of 32 bytes, in hexadecimal digits, and a NUL. */
+void rg_mac(const unsigned char secret[32], struct roger_str text, char to[RG_DIGEST_DIGITS + 1]);
+
+/* Are they the same?  Takes as long wherever they differ. */
+bool rg_same_secret(struct roger_str a, struct roger_str b);
+
 /* A new secret key, and the public one of a secret key; false: it is no key. */
 RG_CHECKED int rg_key_new(char secret[RG_KEY_DIGITS + 1], struct roger_err *err);
 bool rg_key_public(struct roger_str secret, char to[RG_KEY_DIGITS + 1]);

@@ -9,6 +9,8 @@
 #define CLI_COMMAND_H
 
 #include <stdio.h>
+#include <sys/types.h>
+#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -22,6 +24,9 @@ struct cli_option {
 	const char *value; /* what it takes, for help; NULL: nothing */
 	const char *help;
 };
+
+/* What files of others are made with: ours are for nobody else. */
+extern mode_t cli_file_mask;
 
 /* All that a run of a command knows. */
 struct cli_run {

@@ -172,6 +172,8 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 	fputs(" in ", cli_out);
 	cli_print_text(cli_out, reply->issue_id, false);
 	fputc('\n', cli_out);
+	/* Somebody waits for this line: it goes out before the files are closed. */
+	cli_term_flush();
 }
 
 static int exit_of_wait(const void *reply)
@@ -257,5 +259,32 @@ static const struct roger_op *op_thread(void)
 	return cli_op_named("thread");
 }
 
-const struct cli_command cli_show = { .name = "show", .op = op_show, .print = print_show };
+static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_show_request *request = run->request;
+	struct roger_messages_reply reply;
+	int r;
+
+	if (cli_given(run, "trace"))
+		return cli_show_trace(run, &request->ids, ret_exit, err);
+	r = roger_show(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, op_show()->reply, &reply);
+	else if (!run->quiet)
+		print_show(run, &reply);
+	*ret_exit = CLI_DONE;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+static const struct cli_option show_options[] = {
+	{ "trace", NULL, "how far they got, in place of what they say; as `roger trace`" },
+	{ 0 },
+};
+
+const struct cli_command cli_show = {
+	.name = "show", .op = op_show, .options = show_options, .run = run_show
+};
 const struct cli_command cli_thread = { .name = "thread", .op = op_thread, .print = print_show };

@@ -11,6 +11,8 @@
 #include "cli/term.h"
 #include "data/record.h"
 
+mode_t cli_file_mask;
+
 /* ------------------------------------------------------------ commands -- */
 
 const struct cli_command *cli_find_command(struct roger_str name)
@@ -113,6 +115,13 @@ static const struct roger_field error_fields[] = {
 static const struct roger_record error_record = { "error", sizeof(struct error_object),
 						  error_fields };
 
+static void print_words(const struct roger_err *err)
+{
+	fputs("roger: ", stderr);
+	cli_print_text(stderr, rg_str(err->message), false);
+	fputc('\n', stderr);
+}
+
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
 {
 	int status = cli_exit_of(code);
@@ -123,16 +132,18 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 
 	cli_progress_end();
 	if (run->form == CLI_HUMAN) {
-		fputs("roger: ", stderr);
-		cli_print_text(stderr, rg_str(err->message), false);
-		fputc('\n', stderr);
+		print_words(err);
 		return;
 	}
 	rg_buf_init(&line, 65536);
 	rg_buf_add_text(&line, "{\"error\":");
 	rg_record_encode(&error_record, &object, &line);
 	rg_buf_add_char(&line, '}');
-	cli_print_json(stderr, rg_buf_str(&line));
+	/* Where there is no memory for an object, words need none. */
+	if (line.failed)
+		print_words(err);
+	else
+		cli_print_json(stderr, rg_buf_str(&line));
 	rg_buf_deinit(&line);
 }
 
@@ -336,7 +347,7 @@ int main(int argc, char **argv)
 	 * middle of something. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	umask(077);
+	cli_file_mask = umask(077);
 	if (!cli_term_open()) {
 		fputs("roger: out of memory\n", stderr);
 		return CLI_IO;

@@ -53,8 +53,14 @@ static void print_messages(const struct roger_report_reply *reply)
 {
 	print_title("messages");
 	print_number("sent", reply->messages, CLI_PLAIN);
+	print_number("  looked at", reply->looked, CLI_PLAIN);
 	print_number("  read", reply->read, CLI_PLAIN);
+	print_number("  acknowledged", reply->acknowledged, CLI_PLAIN);
 	print_number("  unread", reply->unread, CLI_YELLOW);
+	print_number("wakes attempted", reply->wakes, CLI_PLAIN);
+	print_number("  failed", reply->failed_wakes, CLI_YELLOW);
+	print_span("from stored to look, half in", reply->look_p50_ms);
+	print_span("  95 of a hundred in", reply->look_p95_ms);
 	print_span("from stored to read, half in", reply->latency_p50_ms);
 	print_span("  95 of a hundred in", reply->latency_p95_ms);
 	print_span("  all in", reply->latency_max_ms);

@@ -103,6 +103,11 @@ static void print_detail(const struct roger_run *run)
 	print_instant_row("completed", run->completion_received_at, ", known by ",
 			  run->result_source);
 	print_row("child exit", run->child_exit);
+	if (run->child_pid)
+		fprintf(cli_out, "  %s%-12s%s %lld, watched by %lld\n", cli_style(CLI_DIM),
+			"process", cli_style(CLI_PLAIN), (long long)run->child_pid,
+			(long long)run->runner_pid);
+	print_instant_row("heartbeat", run->heartbeat_at, "", RG_STR(""));
 	print_row("result", run->result_message_id);
 	print_row("forwarded", !run->forwarded_to_main	      ? RG_STR("not confirmed")
 			       : run->forward_evidence.length ? run->forward_evidence

@@ -52,6 +52,8 @@ static enum cli_style style_of(const struct roger_event *event)
 		return CLI_CYAN;
 	case ROGER_EVENT_CYCLE:
 	case ROGER_EVENT_STALE:
+	case ROGER_EVENT_WAKE:
+	case ROGER_EVENT_LOOKED:
 	case ROGER_EVENT_RUN_NOTE:
 	case ROGER_EVENT_ACTIVITY:
 	case ROGER_EVENT_ARCHIVED:

@@ -186,6 +186,32 @@ static void print_breaches(const struct roger_breaches *breaches, enum roger_sev
 		fprintf(cli_out, "  ... and %lld more\n", (long long)(count - (int64_t)told));
 }
 
+/* Those that work in a line for each tool; of others, all there is to say. */
+static void print_links(const struct roger_links *links)
+{
+	const struct roger_link *link;
+	size_t i, working = 0;
+
+	for (i = 0; i < links->count; i++) {
+		link = &links->items[i];
+		working += link->works;
+		if (link->works)
+			continue;
+		fprintf(cli_out, "%s%.*s%s: ", cli_style(CLI_RED), (int)link->tool.length,
+			link->tool.data, cli_style(CLI_PLAIN));
+		cli_print_text(cli_out, link->what, false);
+		fputs(" of ", cli_out);
+		cli_print_text(cli_out, link->file, false);
+		fputs(": ", cli_out);
+		cli_print_text(cli_out, link->trouble, false);
+		fputc('\n', cli_out);
+	}
+	if (working) {
+		print_count((int64_t)working, "link", "links");
+		fputs(" to agents' tools tried, and fine\n", cli_out);
+	}
+}
+
 static void print_doctor(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_doctor_reply *reply = reply_;
@@ -193,6 +219,7 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damage, "damage");
 	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
 	print_breaches(&reply->breaches, ROGER_NOTE, reply->notes, "notes");
+	print_links(&reply->links);
 	print_count(reply->messages, "line of messages, ", "lines of messages, ");
 	print_count(reply->attempts, "of attempts, ", "of attempts, ");
 	print_count(reply->runs, "run, ", "runs, ");
@@ -212,7 +239,9 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 
 static int exit_of_doctor(const void *reply)
 {
-	return ((const struct roger_doctor_reply *)reply)->left ? CLI_DATA : CLI_DONE;
+	const struct roger_doctor_reply *doctor = reply;
+
+	return doctor->left || doctor->broken_links ? CLI_DATA : CLI_DONE;
 }
 
 static const struct roger_op *op_doctor(void)

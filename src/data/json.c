@@ -226,7 +226,8 @@ struct roger_str rg_json_str(const struct rg_value *value)
 {
 	const char *text = yyjson_get_str(val(value));
 
-	return (struct roger_str){ text ? text : "", yyjson_get_len(val(value)) };
+	/* A number has a length, too, but no characters. */
+	return (struct roger_str){ text ? text : "", text ? yyjson_get_len(val(value)) : 0 };
 }
 
 bool rg_json_int(const struct rg_value *value, int64_t *ret_number)
@@ -244,6 +245,13 @@ bool rg_json_int(const struct rg_value *value, int64_t *ret_number)
 	if (negative)
 		*ret_number = -*ret_number;
 	return true;
+}
+
+struct roger_str rg_json_digits(const struct rg_value *value)
+{
+	const char *digits = yyjson_get_raw(val(value));
+
+	return (struct roger_str){ digits ? digits : "", digits ? yyjson_get_len(val(value)) : 0 };
 }
 
 bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
@@ -271,6 +279,11 @@ bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str 
 const struct rg_value *rg_json_member(const struct rg_value *object, const char *key)
 {
 	return (const struct rg_value *)yyjson_obj_get(val(object), key);
+}
+
+const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key)
+{
+	return (const struct rg_value *)yyjson_obj_getn(val(object), key.data, key.length);
 }
 
 void rg_json_print(const struct rg_value *value, struct rg_buf *out)

@@ -44,6 +44,9 @@ struct roger_str rg_json_str(const struct rg_value *value);
 /* A whole number that fits; false for anything else. */
 bool rg_json_int(const struct rg_value *value, int64_t *ret_number);
 
+/* The digits of a number, as they came. */
+struct roger_str rg_json_digits(const struct rg_value *value);
+
 /*
  * Members or items in order: start with i = 0; false at the end, and for what
  * holds none.  *ret_value must still be the one before.
@@ -53,6 +56,7 @@ bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str 
 
 /* The value of a member; NULL where there is none. */
 const struct rg_value *rg_json_member(const struct rg_value *object, const char *key);
+const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key);
 
 /* The value again as text, without white space. */
 void rg_json_print(const struct rg_value *value, struct rg_buf *out);

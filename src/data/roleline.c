@@ -2,6 +2,11 @@
 
 #include "base/limits.h"
 
+#define UTF8_MARK "\xef\xbb\xbf"
+#define UTF16_MARK "\xff\xfe"
+
+static const char broken_text[] = "expected UTF-8 without NUL";
+
 struct header {
 	struct roger_str role;
 	int64_t number;
@@ -60,50 +65,6 @@ static bool starts_with(struct roger_str text, const char *mark)
 	return text.length >= strlen(mark) && !memcmp(text.data, mark, strlen(mark));
 }
 
-/* Into to as UTF-8, without the mark, each line ended by LF alone. */
-static int decode(struct roger_str text, char *to, size_t *ret_length, struct roger_err *err)
-{
-	bool wide = starts_with(text, "\xff\xfe");
-	size_t at = wide ? 2 : starts_with(text, "\xef\xbb\xbf") ? 3 : 0;
-	size_t length = 0, line = 1, step;
-	uint32_t c = 0;
-
-	for (; at < text.length; at += step) {
-		step = wide ? next_utf16(text.data + at, text.length - at, &c)
-			    : rg_utf8_next(text.data + at, text.length - at, &c);
-		if (step == 0 || c == 0)
-			return rg_fail(err, ROGER_EDATA, 0, "line %zu: expected UTF-8 without NUL",
-				       line);
-		if (c == '\n') {
-			line++;
-			while (length && to[length - 1] == '\r')
-				length--;
-		}
-		length += put_utf8(to + length, c);
-	}
-
-	while (length && to[length - 1] == '\r')
-		length--;
-	*ret_length = length;
-	return ROGER_OK;
-}
-
-/* A copy in arena, with room for what two bytes of UTF-16 become. */
-static int copy_decoded(struct roger_str text, struct rg_arena *arena, struct roger_str *ret,
-			struct roger_err *err)
-{
-	char *copy = rg_arena_get(arena, text.length / 2 * 3 + 4);
-	int r;
-
-	if (!copy)
-		return rg_fail_memory(err);
-	r = decode(text, copy, &ret->length, err);
-	if (r < 0)
-		return r;
-	ret->data = copy;
-	return ROGER_OK;
-}
-
 /* -------------------------------------------------------------- headers -- */
 
 static bool in_role(char c)
@@ -146,11 +107,14 @@ static bool take_number(struct roger_str text, size_t *at, int64_t *ret_number)
 	return *at > start;
 }
 
-/* "(ROLE #5): ", "(ROLE#5):", "(ROLE):" at the start of a line. */
+/*
+ * "(ROLE #5): ", "(ROLE#5):", "(ROLE):" at the start of a line.  A mark may
+ * come first: several files with one each may have been joined.
+ */
 static bool is_header(struct roger_str line, struct header *ret_header)
 {
 	struct header header = { 0 };
-	size_t at = 0;
+	size_t at = starts_with(line, UTF8_MARK) ? strlen(UTF8_MARK) : 0;
 
 	if (!take(line, &at, '(') || !take_role(line, &at, &header.role))
 		return false;
@@ -181,14 +145,148 @@ static struct roger_str next_line(struct roger_str text)
 
 /* -------------------------------------------------------------- reading -- */
 
-static struct roger_str without_line_end(const char *start, const char *end)
+/* A text on its way: lines are decoded one after the other to the end of to. */
+struct reader {
+	struct roger_str text;
+	bool wide; /* UTF-16LE */
+	size_t at; /* of text: behind the last line that was decoded */
+	size_t line;
+	char *to; /* what was decoded; has room for all of it */
+	size_t length;
+};
+
+/* One line as it came, with its line end. */
+static struct roger_str raw_line(const struct reader *reader)
 {
-	if (end > start && end[-1] == '\n')
-		end--;
-	return (struct roger_str){ start, (size_t)(end - start) };
+	const char *start = reader->text.data + reader->at, *end;
+	size_t left = reader->text.length - reader->at, i;
+
+	if (!reader->wide) {
+		end = memchr(start, '\n', left);
+		return (struct roger_str){ start, end ? (size_t)(end - start) + 1 : left };
+	}
+	for (i = 0; i + 1 < left; i += 2)
+		if (start[i] == '\n' && start[i + 1] == '\0')
+			return (struct roger_str){ start, i + 2 };
+	return (struct roger_str){ start, left };
 }
 
-static int add_line(struct rg_rolelines *lines, const struct header *header, const char *text,
+/* False: it holds what is no character; what was before that is decoded. */
+static bool decode_line(struct reader *reader, struct roger_str raw)
+{
+	size_t start = reader->length, at = 0, step;
+	uint32_t c = 0;
+
+	for (; at < raw.length; at += step) {
+		step = reader->wide ? next_utf16(raw.data + at, raw.length - at, &c)
+				    : rg_utf8_next(raw.data + at, raw.length - at, &c);
+		if (step == 0 || c == 0)
+			return false;
+		if (c == '\n')
+			break;
+		reader->length += put_utf8(reader->to + reader->length, c);
+	}
+	while (reader->length > start && reader->to[reader->length - 1] == '\r')
+		reader->length--;
+	if (at < raw.length)
+		reader->to[reader->length++] = '\n';
+	return true;
+}
+
+/* The text goes up to end, but for the last line end of a message. */
+static void set_text(struct rg_rolepiece *piece, const char *end)
+{
+	const char *start = piece->line.text.data;
+
+	if (piece->kind != RG_ROLEPIECE_LOOSE && end > start && end[-1] == '\n')
+		end--;
+	piece->line.text.length = (size_t)(end - start);
+}
+
+static void break_piece(struct rg_rolepiece *piece, size_t line, const char *wrong)
+{
+	if (piece->kind == RG_ROLEPIECE_BROKEN)
+		return;
+	piece->kind = RG_ROLEPIECE_BROKEN;
+	piece->line_number = line;
+	piece->wrong = wrong;
+}
+
+static struct rg_rolepiece *start_piece(struct rg_rolepieces *pieces, const struct reader *reader,
+					const char *text, struct rg_arena *arena)
+{
+	struct rg_rolepiece *piece =
+		rg_arena_push(arena, &pieces->items, &pieces->count, sizeof *piece);
+
+	if (!piece)
+		return NULL;
+	piece->kind = RG_ROLEPIECE_LOOSE;
+	piece->line_number = reader->line;
+	piece->line.text.data = text;
+	return piece;
+}
+
+/* The next line: the start of a piece, or more of the last one. */
+static int take_line(struct reader *reader, struct rg_rolepieces *pieces,
+		     struct rg_rolepiece **piece, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_str raw = raw_line(reader), line;
+	const char *start = reader->to + reader->length;
+	bool good = decode_line(reader, raw), headed;
+	struct header header;
+
+	line = (struct roger_str){ start, (size_t)(reader->to + reader->length - start) };
+	headed = is_header(line, &header);
+	if (headed || !*piece) {
+		*piece = start_piece(pieces, reader, headed ? start + header.length : start, arena);
+		if (!*piece)
+			return rg_fail_memory(err);
+		(*piece)->raw.data = raw.data;
+	}
+	if (headed) {
+		(*piece)->kind = RG_ROLEPIECE_MESSAGE;
+		(*piece)->line.role = header.role;
+		(*piece)->line.number = header.number;
+		if (header.number > RG_SEQ_MAX)
+			break_piece(*piece, reader->line,
+				    "expected a number up to 281474976710656");
+	}
+	if (!good)
+		break_piece(*piece, reader->line, broken_text);
+	(*piece)->raw.length += raw.length;
+	set_text(*piece, reader->to + reader->length);
+	reader->at += raw.length;
+	reader->line++;
+	return ROGER_OK;
+}
+
+int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
+		      struct rg_rolepieces *ret_pieces, struct roger_err *err)
+{
+	struct reader reader = { .text = text, .wide = starts_with(text, UTF16_MARK), .line = 1 };
+	struct rg_rolepieces pieces = { 0 };
+	struct rg_rolepiece *piece = NULL;
+	int r;
+
+	_Static_assert(RG_SEQ_MAX == INT64_C(281474976710656), "the error names it");
+	reader.at = reader.wide			   ? strlen(UTF16_MARK)
+		    : starts_with(text, UTF8_MARK) ? strlen(UTF8_MARK)
+						   : 0;
+	pieces.mark = (struct roger_str){ text.data, reader.at };
+	/* Two bytes of UTF-16 may become three. */
+	reader.to = rg_arena_room(arena, text.length / 2 * 3 + 4);
+	if (!reader.to)
+		return rg_fail_memory(err);
+	while (reader.at < text.length) {
+		r = take_line(&reader, &pieces, &piece, arena, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_pieces = pieces;
+	return ROGER_OK;
+}
+
+static int add_line(struct rg_rolelines *lines, const struct rg_roleline *from,
 		    struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_roleline *line;
@@ -196,49 +294,7 @@ static int add_line(struct rg_rolelines *lines, const struct header *header, con
 	line = rg_arena_push(arena, &lines->items, &lines->count, sizeof *line);
 	if (!line)
 		return rg_fail_memory(err);
-	line->role = header->role;
-	line->number = header->number;
-	line->text.data = text;
-	return ROGER_OK;
-}
-
-/* The text of the last message, if any, ends here. */
-static void end_line(struct rg_rolelines *lines, const char *end)
-{
-	struct rg_roleline *last;
-
-	if (lines->count == 0)
-		return;
-	last = (struct rg_roleline *)(uintptr_t)&lines->items[lines->count - 1];
-	last->text = without_line_end(last->text.data, end);
-}
-
-static int split(struct roger_str text, struct rg_arena *arena, struct rg_rolelines *lines,
-		 struct roger_err *err)
-{
-	struct roger_str rest;
-	struct header header;
-	size_t line = 1;
-	int r;
-
-	for (rest = text; rest.length; rest = next_line(rest), line++) {
-		if (!is_header(rest, &header))
-			continue;
-		if (header.number > RG_SEQ_MAX)
-			return rg_fail(err, ROGER_EDATA, 0,
-				       "line %zu: expected a number up to %lld", line,
-				       (long long)RG_SEQ_MAX);
-		if (lines->count == 0)
-			lines->skipped_bytes = (size_t)(rest.data - text.data);
-		end_line(lines, rest.data);
-		r = add_line(lines, &header, rest.data + header.length, arena, err);
-		if (r < 0)
-			return r;
-	}
-
-	if (lines->count == 0)
-		lines->skipped_bytes = text.length;
-	end_line(lines, rest.data);
+	*line = *from;
 	return ROGER_OK;
 }
 
@@ -246,17 +302,30 @@ int rg_roleline_read(struct roger_str text, struct rg_arena *arena, struct rg_ro
 		     struct roger_err *err)
 {
 	struct rg_rolelines lines = { 0 };
-	struct roger_str decoded = { 0 };
+	struct rg_rolepieces pieces;
+	const struct rg_rolepiece *piece;
+	size_t i;
 	int r;
 
-	r = copy_decoded(text, arena, &decoded, err);
-	if (r < 0)
-		return r;
-	r = split(decoded, arena, &lines, err);
-	if (r < 0)
-		return r;
-	*ret_lines = lines;
-	return ROGER_OK;
+	r = rg_roleline_split(text, arena, &pieces, err);
+	for (i = 0; r == ROGER_OK && i < pieces.count; i++) {
+		piece = &pieces.items[i];
+		switch (piece->kind) {
+		case RG_ROLEPIECE_BROKEN:
+			r = rg_fail(err, ROGER_EDATA, 0, "line %zu: %s", piece->line_number,
+				    piece->wrong);
+			break;
+		case RG_ROLEPIECE_LOOSE:
+			lines.skipped_bytes = piece->line.text.length;
+			break;
+		case RG_ROLEPIECE_MESSAGE:
+			r = add_line(&lines, &piece->line, arena, err);
+			break;
+		}
+	}
+	if (r == ROGER_OK)
+		*ret_lines = lines;
+	return r;
 }
 
 /* ------------------------------------------------------------- printing -- */

@@ -4,8 +4,9 @@
  * A message starts at a line that begins with the header and runs to the next
  * header or the end.  Text may start with a byte order mark, be UTF-16LE, and
  * end its lines with CR LF, which are read as LF.  "(ROLE#5):" and "(ROLE):"
- * are headers too; a line that is none belongs to the message before it.  One
- * function reads, one prints, and what was read and printed reads the same.
+ * are headers too, and a mark may stand before any of them; a line that is none
+ * belongs to the message before it.  One function reads, one prints, and what
+ * was read and printed reads the same.
  */
 #ifndef RG_ROLELINE_H
 #define RG_ROLELINE_H
@@ -23,6 +24,34 @@ struct rg_rolelines {
 	size_t count;
 	size_t skipped_bytes; /* UTF-8 before the first header */
 };
+
+/* What a text is made of: all of its bytes belong to one piece. */
+enum rg_rolepiece_kind {
+	RG_ROLEPIECE_MESSAGE,
+	RG_ROLEPIECE_LOOSE, /* before the first header */
+	RG_ROLEPIECE_BROKEN /* with bytes that are no UTF-8, or a number that is too big */
+};
+
+struct rg_rolepiece {
+	enum rg_rolepiece_kind kind;
+	struct rg_roleline line; /* of a broken one as far as its header can be read */
+	size_t line_number;	 /* where it starts; of a broken one where it breaks; from 1 */
+	const char *wrong;	 /* of a broken one: what was expected */
+	struct roger_str raw;	 /* as it came: a slice of the text, with its line ends */
+};
+
+struct rg_rolepieces {
+	const struct rg_rolepiece *items;
+	size_t count;
+	struct roger_str mark; /* the bytes before the first piece: a byte order mark, or none */
+};
+
+/*
+ * A text in pieces, in its order; what they say is copied into arena.  Broken
+ * text spoils no other piece, as far as a next header can be found behind it.
+ */
+RG_CHECKED int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
+				 struct rg_rolepieces *ret_pieces, struct roger_err *err);
 
 /*
  * All messages of a text, copied into arena.  ROGER_EDATA: not UTF-8 (nor

@@ -71,6 +71,34 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	return engine->class->wait(engine, agent, issue, from, timeout_ms, arena, ret_found, err);
 }
 
+int rg_engine_states(struct rg_engine *engine, const struct roger_message *message,
+		     struct rg_arena *arena, struct rg_states *ret_states, struct roger_err *err)
+{
+	return engine->class->states(engine, message, arena, ret_states, err);
+}
+
+bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id)
+{
+	return engine->class->shown(engine, agent, id);
+}
+
+void rg_engine_note_shown(struct rg_engine *engine, struct roger_str agent,
+			  const struct roger_str *ids, size_t count, bool shown)
+{
+	engine->class->note_shown(engine, agent, ids, count, shown);
+}
+
+int rg_engine_turn_take(struct rg_engine *engine, struct roger_str agent, bool *ret_taken,
+			struct roger_err *err)
+{
+	return engine->class->turn_take(engine, agent, ret_taken, err);
+}
+
+void rg_engine_turn_end(struct rg_engine *engine, struct roger_str agent)
+{
+	engine->class->turn_end(engine, agent);
+}
+
 bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
 {
 	return engine->class->may_know_key(engine, sender, key);
@@ -105,6 +133,29 @@ int rg_engine_add(struct rg_engine *engine, struct roger_message *message, bool 
 	return engine->class->add(engine, message, new_number, err);
 }
 
+int rg_engine_bring(struct rg_engine *engine, struct roger_message *message, int64_t number,
+		    struct roger_err *err)
+{
+	engine->staged = true;
+	return engine->class->bring(engine, message, number, err);
+}
+
+int rg_engine_mark_of(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
+		      int64_t *ret_number, struct roger_err *err)
+{
+	return engine->class->mark_of(engine, reader, sender, ret_number, err);
+}
+
+int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
+{
+	return engine->class->bridge_begin(engine, wait_ms, err);
+}
+
+void rg_engine_bridge_end(struct rg_engine *engine)
+{
+	engine->class->bridge_end(engine);
+}
+
 int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,
 		     const struct roger_message *after, struct roger_err *err)
 {
@@ -136,6 +187,11 @@ void rg_engine_rollback(struct rg_engine *engine)
 int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
 {
 	return engine->class->records_begin(engine, err);
+}
+
+int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err)
+{
+	return engine->class->records_soon(engine, err);
 }
 
 void rg_engine_records_end(struct rg_engine *engine)

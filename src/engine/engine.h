@@ -44,6 +44,18 @@ struct rg_run_text {
 	struct roger_str trouble; /* why it could not be read; "": it could */
 };
 
+/* A state that a message once had, without its text, and where that stands. */
+struct rg_state {
+	struct roger_message message;
+	int64_t line; /* of the journal, from 1 */
+	int64_t byte; /* where that begins */
+};
+
+struct rg_states {
+	const struct rg_state *items;
+	size_t count;
+};
+
 struct rg_run_texts {
 	const struct rg_run_text *items;
 	size_t count;
@@ -116,6 +128,15 @@ struct rg_engine_class {
 		    struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
 		    struct rg_found *ret_found, struct roger_err *err);
 
+	int (*states)(struct rg_engine *engine, const struct roger_message *message,
+		      struct rg_arena *arena, struct rg_states *ret_states, struct roger_err *err);
+	bool (*shown)(struct rg_engine *engine, struct roger_str agent, struct roger_str id);
+	void (*note_shown)(struct rg_engine *engine, struct roger_str agent,
+			   const struct roger_str *ids, size_t count, bool shown);
+	int (*turn_take)(struct rg_engine *engine, struct roger_str agent, bool *ret_taken,
+			 struct roger_err *err);
+	void (*turn_end)(struct rg_engine *engine, struct roger_str agent);
+
 	bool (*may_know_key)(struct rg_engine *engine, struct roger_str sender,
 			     struct roger_str key);
 	int (*note_key)(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
@@ -126,6 +147,12 @@ struct rg_engine_class {
 	int (*begin)(struct rg_engine *engine, bool exclusive, struct roger_err *err);
 	int (*add)(struct rg_engine *engine, struct roger_message *message, bool new_number,
 		   struct roger_err *err);
+	int (*bring)(struct rg_engine *engine, struct roger_message *message, int64_t number,
+		     struct roger_err *err);
+	int (*mark_of)(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
+		       int64_t *ret_number, struct roger_err *err);
+	int (*bridge_begin)(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err);
+	void (*bridge_end)(struct rg_engine *engine);
 	int (*change)(struct rg_engine *engine, const struct roger_message *before,
 		      const struct roger_message *after, struct roger_err *err);
 	int (*archive)(struct rg_engine *engine, const struct roger_message *message,
@@ -135,6 +162,7 @@ struct rg_engine_class {
 	void (*rollback)(struct rg_engine *engine);
 
 	int (*records_begin)(struct rg_engine *engine, struct roger_err *err);
+	int (*records_soon)(struct rg_engine *engine, struct roger_err *err);
 	void (*records_end)(struct rg_engine *engine);
 	int (*log_append)(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 			  struct roger_str entries, bool durable, struct roger_err *err);
@@ -232,6 +260,27 @@ RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct rg_arena *arena, struct rg_found *ret_found,
 			      struct roger_err *err);
 
+/* All states of a message that was found, from its first line on, as far as it went then. */
+RG_CHECKED int rg_engine_states(struct rg_engine *engine, const struct roger_message *message,
+				struct rg_arena *arena, struct rg_states *ret_states,
+				struct roger_err *err);
+
+/*
+ * Is a look of the agent at the message in the activity log?  False: perhaps
+ * all the same, since before the machine started.  Never slow.
+ */
+bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id);
+void rg_engine_note_shown(struct rg_engine *engine, struct roger_str agent,
+			  const struct roger_str *ids, size_t count, bool shown);
+
+/*
+ * Be the only one who wakes the agent; *ret_taken false: another process is at
+ * it.  It ends with the process.
+ */
+RG_CHECKED int rg_engine_turn_take(struct rg_engine *engine, struct roger_str agent,
+				   bool *ret_taken, struct roger_err *err);
+void rg_engine_turn_end(struct rg_engine *engine, struct roger_str agent);
+
 /* False: the sender never used the key.  True: it may have.  Never slow. */
 bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender,
 			    struct roger_str key);
@@ -258,6 +307,27 @@ RG_CHECKED int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct 
 RG_CHECKED int rg_engine_add(struct rg_engine *engine, struct roger_message *message,
 			     bool new_number, struct roger_err *err);
 
+/*
+ * Put a new message that comes in over an edge, with the number its sender gave
+ * it, or none (0): borrowed until commit.  The sender's counter becomes at
+ * least that.  In an exclusive transaction.
+ */
+RG_CHECKED int rg_engine_bring(struct rg_engine *engine, struct roger_message *message,
+			       int64_t number, struct roger_err *err);
+
+/*
+ * The highest number of this session from sender that reader has accepted, or
+ * that came in for it over an edge; 0: none.  What comes next must be above it.
+ */
+RG_CHECKED int rg_engine_mark_of(struct rg_engine *engine, struct roger_str reader,
+				 struct roger_str sender, int64_t *ret_number,
+				 struct roger_err *err);
+
+/* To be the one bridge of the workspace, until its end or that of the process. */
+RG_CHECKED int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms,
+				      struct roger_err *err);
+void rg_engine_bridge_end(struct rg_engine *engine);
+
 /* Put a new state of a message that was found in this transaction. */
 RG_CHECKED int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,
 				const struct roger_message *after, struct roger_err *err);
@@ -279,6 +349,8 @@ void rg_engine_rollback(struct rg_engine *engine);
  * stays as found.  No transaction of messages may begin or end in between.
  */
 RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err);
+/* The same for what can as well be left undone: ROGER_ETIMEOUT when others keep it. */
+RG_CHECKED int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_records_end(struct rg_engine *engine);
 
 /*

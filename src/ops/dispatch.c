@@ -7,7 +7,7 @@
 
 /* Who is to get the result must be one agent; one never seen is noted, or refused. */
 static int check_owner(struct roger *roger, struct roger_str owner, struct roger_str caller,
-		       struct roger_runs_reply *reply, struct roger_err *err)
+		       struct rg_arena *arena, struct roger_strs *notes, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	struct roger_str *note;
@@ -23,11 +23,8 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 	if (config->strict_recipients)
 		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
 				      "forward_to: %s (recipients: strict)", text);
-	note = rg_arena_get(reply->memory, sizeof *note);
-	if (!note || !rg_arena_copy(reply->memory, rg_str(text), note))
-		return rg_fail_memory(err);
-	reply->notes = (struct roger_strs){ note, 1 };
-	return ROGER_OK;
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && rg_arena_copy(arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
 }
 
 static int print_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
@@ -88,6 +85,19 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 		       : rg_fail_memory(err);
 }
 
+int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,
+		struct rg_arena *arena, struct roger_run *ret_run, struct roger_strs *notes,
+		struct roger_err *err)
+{
+	int r;
+
+	r = make_run(roger, request, arena, ret_run, err);
+	return r < 0 || !ret_run->owner_agent.length
+		       ? r
+		       : check_owner(roger, ret_run->owner_agent, request->agent, arena, notes,
+				     err);
+}
+
 static int put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
 		   struct roger_err *err)
 {
@@ -109,6 +119,19 @@ static int put_new(struct roger *roger, const struct roger_run *run, struct rg_a
 	return rg_engine_run_put(roger->engine, run->run_id, none, rg_buf_str(&text), err);
 }
 
+int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
+		   struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = put_new(roger, run, arena, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
 static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_dispatch_request *request = request_;
@@ -116,15 +139,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct rg_run_document document = { 0 };
 	int r;
 
-	r = make_run(roger, request, reply->memory, &document.run, err);
-	if (r == ROGER_OK && document.run.owner_agent.length)
-		r = check_owner(roger, document.run.owner_agent, request->agent, reply, err);
+	r = rg_run_make(roger, request, reply->memory, &document.run, &reply->notes, err);
 	if (r == ROGER_OK)
-		r = rg_engine_records_begin(roger->engine, err);
-	if (r < 0)
-		return r;
-	r = put_new(roger, &document.run, reply->memory, err);
-	rg_engine_records_end(roger->engine);
+		r = rg_run_put_new(roger, &document.run, reply->memory, err);
 	reply->changed = true;
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "ops/run_list.h"
+#include "ops/setup.h"
 
 struct examining {
 	struct roger *roger;
@@ -25,7 +26,7 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(examining->roger, examining->arena, &examining->list, err);
+	r = rg_run_list_load(examining->roger, false, examining->arena, &examining->list, err);
 	if (r < 0)
 		return r;
 	examining->wanted = rg_arena_get(examining->arena, (2 * examining->list.count + 1) *
@@ -181,6 +182,17 @@ static int reply_breaches(struct examining *examining, struct roger_err *err)
 	return ROGER_OK;
 }
 
+/* Last, when everything that they look at is in order. */
+static int try_links(struct roger *roger, struct roger_doctor_reply *reply, struct roger_err *err)
+{
+	size_t i;
+	int r = rg_setup_try(roger->workspace->root, reply->memory, &reply->links, err);
+
+	for (i = 0; r == ROGER_OK && i < reply->links.count; i++)
+		reply->broken_links += !reply->links.items[i].works;
+	return r;
+}
+
 static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_doctor_request *request = request_;
@@ -200,7 +212,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	r = rg_engine_doctor(roger->engine, &wish, reply->memory, reply, err);
 	if (r == ROGER_OK)
 		r = judge_runs(&examining, err);
-	return r < 0 ? r : reply_breaches(&examining, err);
+	if (r == ROGER_OK)
+		r = reply_breaches(&examining, err);
+	return r < 0 ? r : try_links(roger, reply, err);
 }
 
 static const struct roger_field request_fields[] = {
@@ -234,6 +248,18 @@ static const struct roger_field breach_fields[] = {
 static const struct roger_record breach_record = { "breach", sizeof(struct roger_breach),
 						   breach_fields };
 
+#define AT(member) offsetof(struct roger_link, member)
+static const struct roger_field link_fields[] = {
+	{ "tool", ROGER_TEXT, AT(tool), ROGER_REQUIRED, NULL, NULL, "claude, codex..." },
+	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "where it stands" },
+	{ "what", ROGER_TEXT, AT(what), ROGER_REQUIRED, NULL, NULL, "the server, or a hook" },
+	{ "works", ROGER_BOOL, AT(works), ROGER_REQUIRED, NULL, NULL, "tried, as the tool would" },
+	{ "trouble", ROGER_TEXT, AT(trouble), ROGER_SPARE, NULL, NULL, "if not: what happened" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record link_record = { "link", sizeof(struct roger_link), link_fields };
+
 #define AT(member) offsetof(struct roger_doctor_reply, member)
 static const struct roger_field reply_fields[] = {
 	{ "breaches", ROGER_RECORDS, AT(breaches), 0, NULL, &breach_record,
@@ -248,6 +274,8 @@ static const struct roger_field reply_fields[] = {
 	{ "messages", ROGER_INT, AT(messages), 0, NULL, NULL, "lines that hold one" },
 	{ "attempts", ROGER_INT, AT(attempts), 0, NULL, NULL, "lines of send logs" },
 	{ "runs", ROGER_INT, AT(runs), 0, NULL, NULL, "documents" },
+	{ "links", ROGER_RECORDS, AT(links), 0, NULL, &link_record, "to agents' tools" },
+	{ "broken_links", ROGER_INT, AT(broken_links), 0, NULL, NULL, "of these" },
 	RG_END,
 };
 #undef AT

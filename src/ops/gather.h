@@ -77,13 +77,4 @@ RG_CHECKED int rg_tell_all(struct rg_gathering *gathering, bool own, struct rg_h
 RG_CHECKED int rg_tell_cycles(struct roger *roger, struct rg_history *history,
 			      struct roger_err *err);
 
-/* What roger notes of its own verbs, from the details of an entry. */
-struct rg_own_note {
-	struct roger_str verb; /* "": roger did not write it */
-	struct roger_str agent;
-	int64_t duplicates;
-};
-RG_CHECKED int rg_own_note(const struct roger_activity *activity, struct rg_arena *arena,
-			   struct rg_own_note *ret_note, struct roger_err *err);
-
 #endif

@@ -1,10 +1,10 @@
 /*
  * inbox, receive: an agent's unread mail, first in, first out.
  *
- * inbox looks and changes nothing; receive hands over and marks read, so what
+ * inbox looks and changes no message; receive hands over and marks read, so what
  * it returns is durably the caller's: two of them never get the same message.
  */
-#include "ops/op.h"
+#include "ops/look.h"
 
 #include "systems/message.h"
 
@@ -44,6 +44,42 @@ static int count_unread(struct roger *roger, const struct roger_inbox_request *r
 	return rg_engine_count(roger->engine, &asked, ret_unread, err);
 }
 
+/* Leave out what was shown before.  Returns how many are left. */
+static size_t keep_fresh(struct roger *roger, struct roger_str agent,
+			 const struct roger_messages *from, struct roger_message *to, size_t most)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < from->count && count < most; i++)
+		if (!rg_engine_shown(roger->engine, agent, from->items[i].id))
+			to[count++] = from->items[i];
+	return count;
+}
+
+/* Page by page, since most may have been shown. */
+static int find_fresh(struct roger *roger, const struct rg_query *wanted,
+		      struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	size_t most = (size_t)wanted->limit, count = 0;
+	struct roger_message *fresh = rg_arena_get(reply->memory, most * sizeof *fresh);
+	struct rg_query query = *wanted;
+	struct roger_messages page;
+	int r = fresh ? ROGER_OK : rg_fail_memory(err);
+
+	query.limit = RG_PAGE_MAX;
+	while (r == ROGER_OK && count < most) {
+		r = rg_engine_find(roger->engine, &query, reply->memory, &page, err);
+		if (r < 0 || !page.count)
+			break;
+		count += keep_fresh(roger, query.to, &page, fresh + count, most - count);
+		query.after = page.items[page.count - 1].position;
+		if (page.count < (size_t)query.limit)
+			break;
+	}
+	reply->messages = (struct roger_messages){ fresh, count };
+	return r;
+}
+
 static int run_inbox(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_inbox_request *request = request_;
@@ -57,8 +93,14 @@ static int run_inbox(struct roger *roger, const void *request_, void *reply_, st
 		r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
-	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
-	return r < 0 ? r : count_unread(roger, request, &reply->unread, err);
+	r = request->fresh
+		    ? find_fresh(roger, &query, reply, err)
+		    : rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
+	if (r == ROGER_OK)
+		r = count_unread(roger, request, &reply->unread, err);
+	if (r == ROGER_OK && !request->unnoted)
+		rg_look_note(roger, "inbox", request->agent, &reply->messages);
+	return r;
 }
 
 /* Find and mark in one transaction; the messages of the reply are marked, too. */
@@ -147,7 +189,12 @@ static int run_receive(struct roger *roger, const void *request_, void *reply_,
 	{                                                                                          \
 		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 50)"       \
 	}
-static const struct roger_field inbox_fields[] = { COMMON_FIELDS, RG_END };
+static const struct roger_field inbox_fields[] = {
+	COMMON_FIELDS,
+	{ "fresh", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "only what was never shown to the agent" },
+	{ "unnoted", ROGER_BOOL, AT(unnoted), 0, NULL, NULL, "leave no note that it was shown" },
+	RG_END,
+};
 static const struct roger_field receive_fields[] = {
 	COMMON_FIELDS,
 	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL, "wait so long for something to come" },
@@ -168,6 +215,62 @@ static const struct roger_field reply_fields[] = {
 };
 static const struct roger_record reply_record = { "mail", sizeof(struct roger_inbox_reply),
 						  reply_fields };
+
+static int run_looked(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	const struct roger_looked_request *request = request_;
+	struct roger_looked_reply *reply = reply_;
+	const struct rg_query query = { .ids = request->ids.items,
+					.id_count = request->ids.count,
+					.to = request->agent };
+	struct roger_messages found;
+	int r;
+
+	if (request->ids.count > RG_PAGE_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
+				      RG_PAGE_MAX);
+	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r == ROGER_OK && !found.count)
+		return rg_fail_member(err, ROGER_ENOENT, "ids",
+				      "none of these is a message to '%.*s'",
+				      RG_STR_ARGS(request->agent));
+	if (r < 0)
+		return r;
+	rg_look_note(roger, "inbox", request->agent, &found);
+	/* Also where notes are off, or could not be written: shown is shown. */
+	rg_engine_note_shown(roger->engine, request->agent, request->ids.items, request->ids.count,
+			     true);
+	reply->looked = (int64_t)found.count;
+	return ROGER_OK;
+}
+
+static const struct roger_field looked_fields[] = {
+	{ "agent", ROGER_NAME, offsetof(struct roger_looked_request, agent),
+	  ROGER_SELF | ROGER_REQUIRED, NULL, NULL, "who was shown them" },
+	{ "ids", ROGER_TEXTS, offsetof(struct roger_looked_request, ids),
+	  ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "the messages" },
+	RG_END,
+};
+static const struct roger_record looked_request = { "looked", sizeof(struct roger_looked_request),
+						    looked_fields };
+
+static const struct roger_field looked_reply_fields[] = {
+	{ "looked", ROGER_INT, offsetof(struct roger_looked_reply, looked), 0, NULL, NULL,
+	  "messages of these that there are" },
+	RG_END,
+};
+static const struct roger_record looked_reply = { "looked", sizeof(struct roger_looked_reply),
+						  looked_reply_fields };
+
+const struct roger_op rg_op_looked = {
+	.name = "looked",
+	.summary = "note that messages were shown to an agent",
+	.examples = "roger looked msg-1736328000000-abc --as bob\n",
+	.request = &looked_request,
+	.reply = &looked_reply,
+	.run = run_looked,
+};
 
 const struct roger_op rg_op_inbox = {
 	.name = "inbox",

@@ -156,20 +156,43 @@ static void add_text(struct rg_buf *out, const char *name, struct roger_str text
 	rg_json_add_string(out, text);
 }
 
-static void add_ids(struct rg_buf *out, const struct gathered *gathered)
+void rg_note_begin(struct rg_buf *out, const char *verb, struct roger_str agent)
+{
+	rg_buf_add_char(out, '{');
+	add_text(out, "tool", RG_STR("roger"));
+	add_text(out, "verb", rg_str(verb));
+	if (agent.length)
+		add_text(out, "agent", agent);
+}
+
+void rg_note_ids(struct rg_buf *out, const struct roger_str *ids, size_t id_count, int64_t count)
 {
 	size_t i;
 
-	if (gathered->id_count == 0)
+	if (count == 0)
 		return;
 	rg_json_add_key(out, RG_STR("ids"));
-	for (i = 0; i < gathered->id_count && i < RG_NOTED_IDS_MAX; i++) {
-		rg_buf_add_char(out, i ? ',' : '[');
-		rg_json_add_string(out, gathered->ids[i]);
+	rg_buf_add_char(out, '[');
+	for (i = 0; i < id_count; i++) {
+		if (i)
+			rg_buf_add_char(out, ',');
+		rg_json_add_string(out, ids[i]);
 	}
 	rg_buf_add_char(out, ']');
-	rg_json_add_key(out, RG_STR("count"));
-	rg_buf_add_int(out, (int64_t)gathered->id_count);
+	rg_note_number(out, "count", count);
+}
+
+void rg_note_number(struct rg_buf *out, const char *name, int64_t number)
+{
+	rg_json_add_key(out, rg_str(name));
+	rg_buf_add_int(out, number);
+}
+
+static void add_ids(struct rg_buf *out, const struct gathered *gathered)
+{
+	rg_note_ids(out, gathered->ids,
+		    gathered->id_count < RG_NOTED_IDS_MAX ? gathered->id_count : RG_NOTED_IDS_MAX,
+		    (int64_t)gathered->id_count);
 }
 
 /* The numbers a reply consists of. */
@@ -223,11 +246,8 @@ static void print_details(const struct roger_op *op, const struct gathered *aske
 			  const struct gathered *given, const void *reply, int code,
 			  struct rg_buf *out)
 {
-	rg_buf_add_char(out, '{');
-	add_text(out, "tool", RG_STR("roger"));
-	add_text(out, "verb", rg_str(op->name));
-	if (asked->agent.name.length && !asked->agent.several)
-		add_text(out, "agent", asked->agent.name);
+	rg_note_begin(out, op->name,
+		      asked->agent.several ? (struct roger_str){ "", 0 } : asked->agent.name);
 	add_ids(out, given->id_count ? given : asked);
 	if (code == ROGER_OK) {
 		add_numbers(out, op->reply, reply);
@@ -288,4 +308,85 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 			 "done, but not noted in the activity log: %.400s",
 			 details.failed ? "out of memory" : inner.message);
 	rg_buf_deinit(&details);
+}
+
+/* --------------------------------------------------------------- reading -- */
+
+static struct roger_str text_of(const struct rg_value *object, const char *member)
+{
+	const struct rg_value *value = rg_json_member(object, member);
+
+	return value && rg_json_kind(value) == RG_JSON_STRING ? rg_json_str(value)
+							      : (struct roger_str){ "", 0 };
+}
+
+static int64_t number_of(const struct rg_value *object, const char *member)
+{
+	const struct rg_value *value = rg_json_member(object, member);
+	int64_t number;
+
+	return value && rg_json_int(value, &number) ? number : 0;
+}
+
+static int read_ids(const struct rg_value *details, struct rg_arena *arena,
+		    struct roger_strs *ret_ids, struct roger_err *err)
+{
+	const struct rg_value *ids = rg_json_member(details, "ids"), *id;
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} list = { 0 };
+	struct roger_str *place, name;
+	size_t i = 0;
+
+	while (ids && rg_json_kind(ids) == RG_JSON_ARRAY && rg_json_next(ids, &i, &name, &id)) {
+		if (rg_json_kind(id) != RG_JSON_STRING)
+			continue;
+		place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
+		if (!place || !rg_arena_copy(arena, rg_json_str(id), place))
+			return rg_fail_memory(err);
+	}
+	*ret_ids = (struct roger_strs){ list.items, list.count };
+	return ROGER_OK;
+}
+
+int rg_own_note(const struct roger_activity *activity, struct rg_arena *arena,
+		struct rg_own_note *ret_note, struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const struct rg_value *root;
+
+	*ret_note = (struct rg_own_note){ .verb = { "", 0 } };
+	if (rg_json_read(activity->action_details, &json, NULL) < 0)
+		return ROGER_OK;
+	root = rg_json_root(json);
+	if (!rg_str_is(text_of(root, "tool"), "roger"))
+		return ROGER_OK;
+	ret_note->duplicates = number_of(root, "duplicates");
+	ret_note->count = number_of(root, "count");
+	ret_note->position = number_of(root, "position");
+	ret_note->attempt = number_of(root, "attempt");
+	if (!rg_arena_copy(arena, text_of(root, "verb"), &ret_note->verb) ||
+	    !rg_arena_copy(arena, text_of(root, "agent"), &ret_note->agent))
+		return rg_fail_memory(err);
+	return read_ids(root, arena, &ret_note->ids, err);
+}
+
+int rg_own_note_read(const struct rg_log_entry *entry, struct rg_arena *arena,
+		     struct roger_activity *ret_activity, struct rg_own_note *ret_note,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	int r;
+
+	*ret_note = (struct rg_own_note){ .verb = { "", 0 } };
+	r = rg_activity_read(entry->text, &json, arena, ret_activity, err);
+	/* What is no entry of ours tells nothing. */
+	if (r == ROGER_EDATA)
+		return ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_own_note(ret_activity, arena, ret_note, err);
+	if (r == ROGER_OK && !rg_record_keep(&rg_activity_record, ret_activity, arena))
+		r = rg_fail_memory(err);
+	return r;
 }

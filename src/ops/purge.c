@@ -20,6 +20,7 @@ struct purging {
 	struct roger_attempt *states; /* the last attempt of each key and target */
 	size_t state_count;
 	bool dry_run;
+	bool short_of_memory; /* a line stayed that may have been due */
 };
 
 /* An entry of another tool may name a cycle that was never opened here: it counts as new. */
@@ -97,16 +98,19 @@ static bool is_closed(const struct purging *purging, const struct roger_attempt 
 /* A line that is no entry, or of a key that stays, is kept. */
 static bool drop_line(void *context, struct roger_str line)
 {
-	const struct purging *purging = context;
+	struct purging *purging = context;
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_attempt attempt = { 0 };
 	struct rg_json *json = NULL;
 	bool drop = false;
+	int r;
 
-	if (arena && rg_json_read(line, &json, NULL) == ROGER_OK &&
-	    rg_record_decode(&rg_attempt_record, rg_json_root(json), &attempt, arena, NULL) ==
-		    ROGER_OK)
+	r = arena ? rg_json_read(line, &json, NULL) : ROGER_ENOMEM;
+	if (r == ROGER_OK)
+		r = rg_record_decode(&rg_attempt_record, rg_json_root(json), &attempt, arena, NULL);
+	if (r == ROGER_OK)
 		drop = is_closed(purging, &attempt);
+	purging->short_of_memory |= r == ROGER_ENOMEM;
 	rg_json_free(json);
 	rg_arena_free(arena);
 	return drop;
@@ -170,6 +174,8 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 		if (r == ROGER_OK)
 			r = rg_engine_log_purge(purging->roger->engine, RG_LOG_SENDS, sender,
 						drop_line, purging, &dropped, err);
+		if (r == ROGER_OK && purging->short_of_memory)
+			r = rg_fail_memory(err);
 	}
 	reply->purged += dropped;
 	reply->kept += (int64_t)purging->count - dropped;

@@ -4,6 +4,7 @@
 #include "ops/attempt.h"
 #include "ops/breaker.h"
 #include "ops/gather.h"
+#include "ops/note.h"
 #include "ops/run_list.h"
 #include "systems/activity.h"
 
@@ -18,7 +19,7 @@ struct counting {
 	struct {
 		int64_t *items;
 		size_t count;
-	} latencies;
+	} latencies, looks;	  /* from stored to read; to the first look */
 	struct rg_counter places; /* of agents in the list below, from 1 */
 	struct {
 		struct roger_agent_figures *items;
@@ -119,6 +120,12 @@ static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
 
 /* -------------------------------------------------------------- messages -- */
 
+/* A clock that was set back makes no negative span. */
+static int64_t span_of(int64_t from_ms, int64_t to_ms)
+{
+	return to_ms > from_ms ? to_ms - from_ms : 0;
+}
+
 static int count_latency(struct counting *counting, const struct rg_survey_row *row,
 			 struct roger_err *err)
 {
@@ -130,8 +137,7 @@ static int count_latency(struct counting *counting, const struct rg_survey_row *
 			      &counting->latencies.count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
-	/* A clock that was set back makes no negative span. */
-	*place = row->read_at_ms > row->created_at_ms ? row->read_at_ms - row->created_at_ms : 0;
+	*place = span_of(row->created_at_ms, row->read_at_ms);
 	return ROGER_OK;
 }
 
@@ -305,10 +311,67 @@ static int count_letters(struct counting *counting, struct roger_err *err)
 /* Most notes of roger tell of something that went well, and need not be read. */
 static bool may_count(struct roger_str text)
 {
-	static const char duplicates[] = "\"duplicates\":", failure[] = "\"FAILURE\"";
+	static const char *const marks[] = { "\"duplicates\":", "\"FAILURE\"", "\"verb\":\"wake\"",
+					     "\"verb\":\"inbox\"", "\"verb\":\"ack\"" };
+	size_t i;
 
-	return memmem(text.data, text.length, duplicates, sizeof duplicates - 1) ||
-	       memmem(text.data, text.length, failure, sizeof failure - 1);
+	for (i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (memmem(text.data, text.length, marks[i], strlen(marks[i])))
+			return true;
+	return false;
+}
+
+/* An id of ours says when its message was stored; 0: it is another program's. */
+static int64_t stored_at(struct roger_str id)
+{
+	static const char start[] = "msg-";
+	struct roger_str digits = { id.data + sizeof start - 1, 0 };
+	int64_t at_ms;
+
+	if (id.length < sizeof start || memcmp(id.data, start, sizeof start - 1) != 0)
+		return 0;
+	while (sizeof start - 1 + digits.length < id.length && digits.data[digits.length] != '-')
+		digits.length++;
+	return rg_str_number(digits, &at_ms) && at_ms <= RG_TIME_MS_MAX ? at_ms : 0;
+}
+
+static int count_look(struct counting *counting, const struct rg_own_note *note, int64_t at_ms,
+		      struct roger_err *err)
+{
+	int64_t *place;
+	size_t i;
+
+	counting->reply->looked += note->count;
+	for (i = 0; i < note->ids.count; i++) {
+		if (!stored_at(note->ids.items[i]))
+			continue;
+		place = rg_arena_push(counting->arena, &counting->looks.items,
+				      &counting->looks.count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = span_of(stored_at(note->ids.items[i]), at_ms);
+	}
+	return ROGER_OK;
+}
+
+static int count_note(struct counting *counting, const struct roger_activity *activity,
+		      const struct rg_own_note *note, struct roger_err *err)
+{
+	struct roger_report_reply *reply = counting->reply;
+	bool done = activity->outcome_status == ROGER_SUCCESS;
+
+	if (rg_str_is(note->verb, "send") || rg_str_is(note->verb, "send_many")) {
+		reply->duplicates += note->duplicates;
+		reply->conflicts += !done && rg_str_is(activity->outcome_message, "refused: key");
+	} else if (rg_str_is(note->verb, "wake")) {
+		reply->wakes++;
+		reply->failed_wakes += !done;
+	} else if (done && rg_str_is(note->verb, "ack")) {
+		reply->acknowledged += note->count;
+	} else if (done && rg_str_is(note->verb, "inbox")) {
+		return count_look(counting, note, activity->at_ms, err);
+	}
+	return ROGER_OK;
 }
 
 static int count_activity(struct counting *counting, const struct rg_log_entry *entry,
@@ -326,12 +389,7 @@ static int count_activity(struct counting *counting, const struct rg_log_entry *
 		return ROGER_OK;
 	if (r == ROGER_OK)
 		r = rg_own_note(&activity, arena, &note, err);
-	if (r < 0 || (!rg_str_is(note.verb, "send") && !rg_str_is(note.verb, "send_many")))
-		return r;
-	counting->reply->duplicates += note.duplicates;
-	counting->reply->conflicts += activity.outcome_status == ROGER_FAILURE &&
-				      rg_str_is(activity.outcome_message, "refused: key");
-	return ROGER_OK;
+	return r < 0 ? r : count_note(counting, &activity, &note, err);
 }
 
 static int count_activities(struct counting *counting, struct roger_err *err)
@@ -357,6 +415,12 @@ static int count_activities(struct counting *counting, struct roger_err *err)
 			query.after = found.items[found.count - 1].position;
 		rg_arena_free(arena);
 	} while (r == ROGER_OK && found.count == ACTIVITY_PAGE);
+	counting->reply->look_p50_ms =
+		rg_percentile(counting->looks.items, counting->looks.count, 50);
+	counting->reply->look_p95_ms =
+		rg_percentile(counting->looks.items, counting->looks.count, 95);
+	counting->reply->look_max_ms =
+		rg_percentile(counting->looks.items, counting->looks.count, 100);
 	return r;
 }
 
@@ -382,7 +446,7 @@ static int count_runs(struct counting *counting, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(counting->roger, counting->arena, &list, err);
+	r = rg_run_list_load(counting->roger, true, counting->arena, &list, err);
 	if (r < 0)
 		return r;
 	for (i = 0; i < list.count; i++)
@@ -481,6 +545,13 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(messages, "messages, archived ones too"),
 	NUMBER(read, "of these read"),
 	NUMBER(unread, "of these unread"),
+	NUMBER(wakes, "attempts to tell an agent that mail waits"),
+	NUMBER(failed_wakes, "of these whose command did not end with 0"),
+	NUMBER(looked, "messages that their agent was shown by a look at its inbox"),
+	NUMBER(acknowledged, "messages that were accepted by ack"),
+	NUMBER(look_p50_ms, "from stored to the first look: half of them took no longer"),
+	NUMBER(look_p95_ms, "95 of a hundred"),
+	NUMBER(look_max_ms, "the longest"),
 	NUMBER(latency_p50_ms, "from stored to read: half of them took no longer"),
 	NUMBER(latency_p95_ms, "95 of a hundred"),
 	NUMBER(latency_max_ms, "the longest"),

@@ -1,5 +1,7 @@
 #include "ops/run_document.h"
 
+#include "ops/run_process.h"
+
 #define AT(member) offsetof(struct roger_run_trouble, member)
 static const struct roger_field trouble_fields[] = {
 	{ "file", ROGER_TEXT, AT(file), 0, NULL, NULL, "name of the document" },
@@ -44,7 +46,6 @@ static int judge(const struct roger *roger, struct rg_run_document *document, in
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
 
-	document->stored = (enum roger_run_status)document->run.status;
 	document->run.status = (int)rg_watchdog_judge(&document->receipts, &rules, now_ms);
 	rg_watchdog_explain(&document->run, &document->receipts, &rules,
 			    (enum roger_run_status)document->run.status, &reason);
@@ -54,6 +55,17 @@ static int judge(const struct roger *roger, struct rg_run_document *document, in
 					       &document->run.status_reason)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
+}
+
+/* Evidence that stands in no document: whether anybody still works on it. */
+static void look_around(struct rg_run_document *document)
+{
+	struct rg_receipts *receipts = &document->receipts;
+
+	if (receipts->completed_ms || receipts->child_ended || document->run.child_exit.length)
+		return;
+	if (rg_run_hands(&document->run) == RG_HANDS_LOST)
+		receipts->child_ended = receipts->child_lost = true;
 }
 
 /* As judge() leaves it, but for status and reason. */
@@ -72,6 +84,8 @@ static int decode(struct roger_str text, struct rg_arena *arena,
 	rg_json_free(json);
 	if (!kept)
 		return rg_fail_memory(err);
+	document.stored = (enum roger_run_status)document.run.status;
+	look_around(&document);
 	*ret_document = document;
 	return ROGER_OK;
 }
@@ -119,7 +133,20 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	int r;
 
 	r = find(roger, run_id, arena, ret_document, err);
+	/* Its end was perhaps written down between our reading and our looking. */
+	if (r == ROGER_OK && ret_document->receipts.child_lost)
+		r = find(roger, run_id, arena, ret_document, err);
 	return r < 0 ? r : judge(roger, ret_document, rg_clock_ms(), arena, err);
+}
+
+int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	int r;
+
+	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message_id,
+			   &document->forward_seen, err);
+	return r < 0 ? r : judge(roger, document, now_ms, arena, err);
 }
 
 /* Put the changed run back in place of what was read. */
@@ -161,8 +188,9 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	r = find(roger, run_id, arena, document, err);
 	if (r < 0)
 		return r;
-	document->stored = (enum roger_run_status)document->run.status;
 	now_ms = rg_clock_ms();
+	if (document->receipts.child_lost)
+		rg_run_lose_child(&document->run, &document->receipts);
 	if (change) {
 		r = change(context, document, now_ms, arena, &changed, err);
 		if (r < 0)
@@ -184,6 +212,21 @@ int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	if (r < 0)
 		return r;
 	r = update(roger, run_id, change, context, arena, ret_document, ret_changed, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+int rg_run_update_soon(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+		       void *context, struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_run_document document;
+	bool changed;
+	int r;
+
+	r = rg_engine_records_soon(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = update(roger, run_id, change, context, arena, &document, &changed, err);
 	rg_engine_records_end(roger->engine);
 	return r;
 }

@@ -17,6 +17,7 @@ struct rg_run_document {
 	struct roger_run run;
 	struct rg_receipts receipts;
 	enum roger_run_status stored; /* as the text says; run.status is judged */
+	bool forward_seen;	      /* its result was read, which the text does not say */
 };
 
 extern const struct roger_record rg_runs_reply_record, rg_run_trouble_record;
@@ -32,6 +33,10 @@ RG_CHECKED int rg_run_decode(const struct roger *roger, struct roger_str text, i
 RG_CHECKED int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 			   struct rg_run_document *ret_document, struct roger_err *err);
 
+/* Its result was read: judge it so; nothing is written. */
+RG_CHECKED int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document,
+				   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+
 /* What changes a run; *ret_changed false: nothing is to be written. */
 typedef int rg_run_change(void *context, struct rg_run_document *document, int64_t now_ms,
 			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err);
@@ -45,6 +50,11 @@ RG_CHECKED int rg_run_update(struct roger *roger, struct roger_str run_id, rg_ru
 			     struct rg_run_document *ret_document, bool *ret_changed,
 			     struct roger_err *err);
 
+/* The same for what can as well be left undone: nobody is waited for long. */
+RG_CHECKED int rg_run_update_soon(struct roger *roger, struct roger_str run_id,
+				  rg_run_change *change, void *context, struct rg_arena *arena,
+				  struct roger_err *err);
+
 /* Would the change be refused?  Tried on a copy; nothing is written. */
 RG_CHECKED int rg_run_try(rg_run_change *change, void *context,
 			  const struct rg_run_document *document, struct rg_arena *arena,
@@ -53,6 +63,17 @@ RG_CHECKED int rg_run_try(rg_run_change *change, void *context,
 /* The run as the only one of a reply. */
 RG_CHECKED int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,
 			    struct roger_err *err);
+
+/* ------------------------------------------------------------ dispatch.c -- */
+
+/* A new run as it is asked for; texts are in arena, notes for people are added. */
+RG_CHECKED int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,
+			   struct rg_arena *arena, struct roger_run *ret_run,
+			   struct roger_strs *notes, struct roger_err *err);
+
+/* Its document; ROGER_EREFUSED: there is one. */
+RG_CHECKED int rg_run_put_new(struct roger *roger, const struct roger_run *run,
+			      struct rg_arena *arena, struct roger_err *err);
 
 /* ------------------------------------------------------------ run_mail.c -- */
 

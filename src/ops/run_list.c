@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* So many messages are asked for at once. */
+enum { PIECE = 20 };
+
 /* One more trouble; what may be NULL when memory is short. */
 static int add_trouble(struct rg_run_list *list, struct rg_arena *arena,
 		       const struct rg_run_text *text, struct roger_str run_id, bool invalid,
@@ -29,7 +32,20 @@ static bool stands_elsewhere(const struct rg_run_text *text, const struct roger_
 	return text->file.length && !rg_str_is(text->file, expected);
 }
 
-static int add_document(const struct roger *roger, struct rg_run_list *list,
+/* What seems lost was perhaps written down between our reading and our looking. */
+static int look_again(struct roger *roger, int64_t now_ms, struct rg_arena *arena,
+		      struct rg_run_document *document, struct roger_err *err)
+{
+	struct roger_str text;
+	int r;
+
+	r = rg_engine_run_find(roger->engine, document->run.run_id, arena, &text, err);
+	if (r < 0 || !text.data || rg_str_equal(text, document->text))
+		return r;
+	return rg_run_decode(roger, text, now_ms, arena, document, err);
+}
+
+static int add_document(struct roger *roger, struct rg_run_list *list,
 			const struct rg_run_text *text, int64_t now_ms, struct rg_arena *arena,
 			struct roger_err *err)
 {
@@ -42,6 +58,8 @@ static int add_document(const struct roger *roger, struct rg_run_list *list,
 	if (text->trouble.length)
 		return add_trouble(list, arena, text, nobody, true, text->trouble.data, err);
 	r = rg_run_decode(roger, text->text, now_ms, arena, document, &inner);
+	if (r == ROGER_OK && document->receipts.child_lost)
+		r = look_again(roger, now_ms, arena, document, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
@@ -52,11 +70,88 @@ static int add_document(const struct roger *roger, struct rg_run_list *list,
 	}
 	document->file = text->file;
 	list->count++;
-	if ((int)document->stored == document->run.status)
-		return ROGER_OK;
-	snprintf(what, sizeof what, "it says %s, which its evidence no longer does",
-		 rg_run_statuses[document->stored]);
-	return add_trouble(list, arena, text, document->run.run_id, false, what, err);
+	return ROGER_OK;
+}
+
+/* -------------------------------------------------------------- forwards -- */
+
+static bool waits_for_reader(const struct rg_run_document *document)
+{
+	return document->run.status == ROGER_RUN_NOT_FORWARDED &&
+	       document->run.result_message_id.length;
+}
+
+static bool was_read(const struct roger_messages *messages, const struct roger_run *run)
+{
+	size_t i;
+
+	for (i = 0; i < messages->count; i++)
+		if (rg_str_equal(messages->items[i].id, run->result_message_id))
+			return messages->items[i].read &&
+			       (!run->owner_agent.length ||
+				rg_str_equal(messages->items[i].to_phase, run->owner_agent));
+	return false;
+}
+
+static int note_forwards(struct roger *roger, struct rg_run_document *const *waiting, size_t count,
+			 int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_str ids[PIECE];
+	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
+	struct roger_messages found;
+	size_t i;
+	int r;
+
+	for (i = 0; i < count; i++)
+		ids[i] = waiting[i]->run.result_message_id;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		if (was_read(&found, &waiting[i]->run))
+			r = rg_run_note_forward(roger, waiting[i], now_ms, arena, err);
+	return r;
+}
+
+/* A result that its owner has read was forwarded, whether or not anybody wrote that down yet. */
+int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
+			    struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_run_document *waiting[PIECE];
+	int64_t now_ms = rg_clock_ms();
+	size_t found = 0, i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		if (!waits_for_reader(&documents[i]))
+			continue;
+		waiting[found++] = &documents[i];
+		if (found == PIECE) {
+			r = note_forwards(roger, waiting, found, now_ms, arena, err);
+			found = 0;
+		}
+	}
+	return r == ROGER_OK && found ? note_forwards(roger, waiting, found, now_ms, arena, err)
+				      : r;
+}
+
+/* What documents say otherwise than their evidence does. */
+static int tell_stale(struct rg_run_list *list, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_run_document *document;
+	struct rg_run_text text = { .file = { "", 0 } };
+	char what[100];
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < list->count && r == ROGER_OK; i++) {
+		document = &list->documents[i];
+		if ((int)document->stored == document->run.status)
+			continue;
+		snprintf(what, sizeof what, "it says %s, which its evidence no longer does",
+			 rg_run_statuses[document->stored]);
+		text.file = document->file;
+		r = add_trouble(list, arena, &text, document->run.run_id, false, what, err);
+	}
+	return r;
 }
 
 static int compare(const void *a, const void *b)
@@ -69,8 +164,8 @@ static int compare(const void *a, const void *b)
 	return strcmp(x->file.data, y->file.data);
 }
 
-int rg_run_list_load(struct roger *roger, struct rg_arena *arena, struct rg_run_list *ret_list,
-		     struct roger_err *err)
+int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
+		     struct rg_run_list *ret_list, struct roger_err *err)
 {
 	struct rg_run_list list = { 0 };
 	struct rg_run_texts texts;
@@ -91,6 +186,12 @@ int rg_run_list_load(struct roger *roger, struct rg_arena *arena, struct rg_run_
 		if (roger->tell && i % 1000 == 999)
 			roger->tell(roger->tell_context, "runs", (int64_t)i, (int64_t)texts.count);
 	}
+	if (readers)
+		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);
+	if (r == ROGER_OK)
+		r = tell_stale(&list, arena, err);
+	if (r < 0)
+		return r;
 	qsort(list.documents, list.count, sizeof *list.documents, compare);
 	*ret_list = list;
 	return ROGER_OK;
@@ -112,7 +213,7 @@ static int list_all(struct roger *roger, const struct roger_runs_request *reques
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(roger, reply->memory, &list, err);
+	r = rg_run_list_load(roger, true, reply->memory, &list, err);
 	if (r < 0)
 		return r;
 	runs = rg_arena_get(reply->memory, (list.count + 1) * sizeof *runs);
@@ -136,6 +237,8 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 	int r;
 
 	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	if (r == ROGER_OK)
+		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r < 0)
 		return r;
 	if ((int)document.stored != document.run.status) {

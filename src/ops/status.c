@@ -270,7 +270,7 @@ static int look_at_runs(struct looking *looking, struct roger_err *err)
 	size_t i, k;
 	int r;
 
-	r = rg_run_list_load(looking->roger, looking->arena, &list, err);
+	r = rg_run_list_load(looking->roger, true, looking->arena, &list, err);
 	if (r < 0)
 		return r;
 	for (k = 0; k < sizeof bad / sizeof *bad && r == ROGER_OK; k++) {
@@ -603,12 +603,12 @@ static const struct roger_field concern_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record concern_record = { "concern", sizeof(struct roger_concern),
-						    concern_fields };
+const struct roger_record rg_concern_record = { "concern", sizeof(struct roger_concern),
+						concern_fields };
 
 #define AT(member) offsetof(struct roger_status_reply, member)
 static const struct roger_field reply_fields[] = {
-	{ "concerns", ROGER_RECORDS, AT(concerns), 0, NULL, &concern_record,
+	{ "concerns", ROGER_RECORDS, AT(concerns), 0, NULL, &rg_concern_record,
 	  "the most urgent first" },
 	{ "quiet", ROGER_BOOL, AT(quiet), 0, NULL, NULL, "there are none" },
 	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "unread messages of all" },

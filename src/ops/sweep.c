@@ -8,9 +8,6 @@
 
 #include <stdio.h>
 
-/* So many messages are asked for at once. */
-enum { PIECE = 20 };
-
 struct sweep {
 	struct roger *roger;
 	struct rg_arena *arena;
@@ -74,21 +71,14 @@ static int change_forward(void *context, struct rg_run_document *document, int64
 
 static int confirm(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
 {
-	const struct rg_watchdog_rules rules = rg_run_rules(sweep->roger);
 	struct rg_run_document after = *document;
 	struct roger_err inner = { 0 };
 	bool changed;
-	int r;
+	int r = ROGER_OK;
 
-	if (sweep->dry_run) {
-		after.receipts.forwarded = true;
-		after.run.status = (int)rg_watchdog_judge(&after.receipts, &rules, rg_clock_ms());
-		after.run.status_reason = RG_STR("Its result was read.");
-		r = ROGER_OK;
-	} else {
+	if (!sweep->dry_run)
 		r = rg_run_update(sweep->roger, document->run.run_id, change_forward, NULL,
 				  sweep->arena, &after, &changed, &inner);
-	}
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->forwarded++;
@@ -99,54 +89,16 @@ static int confirm(struct sweep *sweep, struct rg_run_document *document, struct
 	return r;
 }
 
-static bool was_read(const struct roger_messages *messages, const struct roger_run *run)
-{
-	size_t i;
-
-	for (i = 0; i < messages->count; i++)
-		if (rg_str_equal(messages->items[i].id, run->result_message_id))
-			return messages->items[i].read &&
-			       (!run->owner_agent.length ||
-				rg_str_equal(messages->items[i].to_phase, run->owner_agent));
-	return false;
-}
-
-static int confirm_piece(struct sweep *sweep, struct rg_run_document *const *waiting, size_t count,
-			 struct roger_err *err)
-{
-	struct roger_str ids[PIECE];
-	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
-	struct roger_messages found;
-	size_t i;
-	int r;
-
-	for (i = 0; i < count; i++)
-		ids[i] = waiting[i]->run.result_message_id;
-	r = rg_engine_find(sweep->roger->engine, &query, sweep->arena, &found, err);
-	for (i = 0; i < count && r == ROGER_OK; i++)
-		if (was_read(&found, &waiting[i]->run))
-			r = confirm(sweep, waiting[i], err);
-	return r;
-}
-
+/* Those whose result was read, as the list found out. */
 static int confirm_forwards(struct sweep *sweep, struct roger_err *err)
 {
-	struct rg_run_document *waiting[PIECE], *document;
-	size_t count = 0, i;
+	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < sweep->list.count && r == ROGER_OK; i++) {
-		document = &sweep->list.documents[i];
-		if (document->run.status != ROGER_RUN_NOT_FORWARDED ||
-		    !document->run.result_message_id.length)
-			continue;
-		waiting[count++] = document;
-		if (count == PIECE) {
-			r = confirm_piece(sweep, waiting, count, err);
-			count = 0;
-		}
-	}
-	return r == ROGER_OK && count ? confirm_piece(sweep, waiting, count, err) : r;
+	for (i = 0; i < sweep->list.count && r == ROGER_OK; i++)
+		if (sweep->list.documents[i].forward_seen)
+			r = confirm(sweep, &sweep->list.documents[i], err);
+	return r;
 }
 
 /* ------------------------------------------------------------- recoveries -- */
@@ -228,7 +180,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(roger, sweep.arena, &sweep.list, err);
+	r = rg_run_list_load(roger, true, sweep.arena, &sweep.list, err);
 	if (r < 0)
 		return r;
 	keep_invalid(&sweep);

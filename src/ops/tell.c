@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ops/attempt.h"
+#include "ops/note.h"
 #include "systems/activity.h"
 #include "systems/message.h"
 
@@ -560,35 +561,6 @@ static int tell_run(struct telling *telling, const struct rg_gathering *gatherin
 
 /* ------------------------------------------------------------ activities -- */
 
-static struct roger_str text_of(const struct rg_value *object, const char *member)
-{
-	const struct rg_value *value = rg_json_member(object, member);
-
-	return value && rg_json_kind(value) == RG_JSON_STRING ? rg_json_str(value)
-							      : (struct roger_str){ "", 0 };
-}
-
-int rg_own_note(const struct roger_activity *activity, struct rg_arena *arena,
-		struct rg_own_note *ret_note, struct roger_err *err)
-{
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	const struct rg_value *root, *duplicates;
-
-	*ret_note = (struct rg_own_note){ .verb = { "", 0 } };
-	if (rg_json_read(activity->action_details, &json, NULL) < 0)
-		return ROGER_OK;
-	root = rg_json_root(json);
-	if (!rg_str_is(text_of(root, "tool"), "roger"))
-		return ROGER_OK;
-	duplicates = rg_json_member(root, "duplicates");
-	if (duplicates && !rg_json_int(duplicates, &ret_note->duplicates))
-		ret_note->duplicates = 0;
-	return rg_arena_copy(arena, text_of(root, "verb"), &ret_note->verb) &&
-			       rg_arena_copy(arena, text_of(root, "agent"), &ret_note->agent)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
-}
-
 /* Verbs whose success shows in another log; and so does a send that timed out. */
 static bool is_told_elsewhere(const struct roger_activity *activity, struct roger_str verb)
 {
@@ -606,7 +578,6 @@ static bool is_told_elsewhere(const struct roger_activity *activity, struct roge
 static void say_activity(struct telling *telling, const struct roger_activity *activity,
 			 const struct rg_own_note *note)
 {
-	begin(telling);
 	if (note->verb.length)
 		say_free(telling, "roger ", note->verb);
 	else
@@ -618,6 +589,21 @@ static void say_activity(struct telling *telling, const struct roger_activity *a
 			      rg_activity_statuses[activity->outcome_status]);
 	say_free(telling, ": ", activity->outcome_message);
 	say_free(telling, ", because of ", activity->evidence_citation);
+}
+
+static void say_wake(struct telling *telling, const struct roger_activity *activity,
+		     const struct rg_own_note *note)
+{
+	rg_buf_printf(&telling->words, "to tell of %lld unread, attempt %lld",
+		      (long long)note->count, (long long)note->attempt);
+	say_free(telling, ": ", activity->outcome_message);
+}
+
+static enum roger_event_kind kind_of_activity(const struct rg_own_note *note)
+{
+	if (rg_str_is(note->verb, "wake"))
+		return ROGER_EVENT_WAKE;
+	return rg_str_is(note->verb, "inbox") ? ROGER_EVENT_LOOKED : ROGER_EVENT_ACTIVITY;
 }
 
 static int tell_activity(struct telling *telling, const struct rg_log_entry *entry, bool own,
@@ -639,11 +625,20 @@ static int tell_activity(struct telling *telling, const struct rg_log_entry *ent
 		return r;
 	if (!own && !note.duplicates && is_told_elsewhere(&activity, note.verb))
 		return ROGER_OK;
-	say_activity(telling, &activity, &note);
-	event = add_of_entry(telling, entry, ROGER_EVENT_ACTIVITY, activity.at_ms, err);
+	begin(telling);
+	if (rg_str_is(note.verb, "wake"))
+		say_wake(telling, &activity, &note);
+	else if (rg_str_is(note.verb, "inbox"))
+		rg_buf_printf(&telling->words, "looked at %lld new message%s",
+			      (long long)note.count, note.count == 1 ? "" : "s");
+	else
+		say_activity(telling, &activity, &note);
+	event = add_of_entry(telling, entry, kind_of_activity(&note), activity.at_ms, err);
 	if (!event || !rg_arena_copy(arena, activity.task_id, &event->task_id))
 		return rg_fail_memory(err);
 	event->actor = note.agent;
+	if (note.count == 1 && note.ids.count == 1)
+		event->message_id = note.ids.items[0];
 	return ROGER_OK;
 }
 

@@ -18,6 +18,7 @@ enum kind {
 	RECIPIENTS,
 	SWITCH,
 	WORDS,
+	NAMES,
 };
 
 struct setting {
@@ -28,7 +29,7 @@ struct setting {
 	int64_t least; /* of a SPAN in ms */
 	int64_t most;
 	int64_t number;	  /* default of a NUMBER */
-	const char *text; /* default of the others; WORDS have none */
+	const char *text; /* default of the others; WORDS and NAMES have none */
 };
 
 enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000, CENTURY_DAYS = 36500 };
@@ -56,6 +57,8 @@ static const struct setting table[] = {
 	{ "storage", "send_log_dir", PATH, AT(send_log_dir), 0, 0, 0, ".roger/send-log" },
 	{ "storage", "activity_file", PATH, AT(activity_file), 0, 0, 0,
 	  ".roger/logs/activity.log.jsonl" },
+	{ "storage", "trigger_dir", PATH, AT(trigger_dir), 0, 0, 0, ".roger/triggers" },
+	{ "bridge", "file_only", NAMES, AT(file_only), 0, 0, 0, NULL },
 	{ "retries", "max_attempts", NUMBER, AT(attempts_max), 1, 10, RG_ATTEMPTS_MAX, NULL },
 	{ "retries", "after", SPAN, AT(retry_after_ms), 0, 7 * DAY_MS, 0, "0s" },
 	{ "retries", "after_cycles", NUMBER, AT(retry_cycles), 0, 100, 0, NULL },
@@ -78,6 +81,11 @@ static const struct setting table[] = {
 	{ "watchdog", "recovery_command", WORDS, AT(recovery_command), 0, 0, 0, NULL },
 	{ "watchdog", "command_timeout", SPAN, AT(recovery_command_timeout_ms), 100, 3600000, 0,
 	  "30s" },
+	{ "watchdog", "heartbeat", SPAN, AT(heartbeat_ms), 0, DAY_MS, 0, "30s" },
+	{ "wake", "after", SPAN, AT(wake_after_ms), 0, 7 * DAY_MS, 0, "30s" },
+	{ "wake", "backoff", SPAN, AT(wake_backoff_ms), 1000, DAY_MS, 0, "1m" },
+	{ "wake", "backoff_most", SPAN, AT(wake_backoff_most_ms), 1000, 7 * DAY_MS, 0, "30m" },
+	{ "wake", "timeout", SPAN, AT(wake_timeout_ms), 100, 60000, 0, "10s" },
 	{ "activity", "own", SWITCH, AT(note_own), 0, 0, 0, "true" },
 	{ "", "recipients", RECIPIENTS, AT(strict_recipients), 0, 0, 0, "warn" },
 };
@@ -96,7 +104,7 @@ struct source {
 
 /* ------------------------------------------------------------- settings -- */
 
-/* The table's come first and in its order, then one for each group. */
+/* The table's come first and in its order, then those of groups and agents as they are read. */
 static struct roger_setting *setting_at(const struct rg_config *config, size_t i)
 {
 	return (struct roger_setting *)(uintptr_t)&config->settings.items[i];
@@ -230,17 +238,12 @@ static int set_path(struct roger_str text, void *at, struct roger_setting *shown
 /* Files that stand in the data folder under names of ours. */
 static bool is_ours(struct roger_str name)
 {
-	static const char *const ours[] = { "config.yaml",
-					    ".gitignore",
-					    "message-state.json",
-					    "cleanup_metrics.jsonl",
-					    "messages_archive",
-					    "state",
-					    "dead-letters.jsonl",
-					    "cycles.jsonl",
-					    "key-digests.jsonl",
-					    "send-log",
-					    "logs" };
+	static const char *const ours[] = {
+		"config.yaml",	     ".gitignore", "message-state.json", "cleanup_metrics.jsonl",
+		"messages_archive",  "state",	   "dead-letters.jsonl", "cycles.jsonl",
+		"key-digests.jsonl", "wake.lock",  "send-log",		 "logs",
+		"triggers"
+	};
 	static const char *const ends[] = { ".control", ".new" };
 	size_t i, length;
 
@@ -312,6 +315,7 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 	case SWITCH:
 		return set_switch(text, at, shown, err);
 	case WORDS:
+	case NAMES:
 		break;
 	}
 	return ROGER_OK;
@@ -355,6 +359,7 @@ static struct suggestion suggest(struct roger_str typed)
 	size_t i;
 
 	consider(&best, typed, "", "groups");
+	consider(&best, typed, "wake", "agents");
 	for (i = 0; i < SETTING_COUNT; i++) {
 		consider(&best, typed, table[i].section, table[i].name);
 		consider(&best, typed, "", table[i].section);
@@ -402,7 +407,7 @@ static int open_group(struct rg_config *config, struct roger_str name, struct rg
 {
 	const struct rg_group *known = rg_config_group(config, name);
 	struct rg_group *group = (struct rg_group *)(uintptr_t)known;
-	size_t i = SETTING_COUNT + (size_t)(known ? known - config->groups : 0);
+	size_t i = 0;
 	int r;
 
 	if (!group) {
@@ -413,10 +418,11 @@ static int open_group(struct rg_config *config, struct roger_str name, struct rg
 				      sizeof *group);
 		if (!group || !rg_arena_copy(config->memory, name, &group->name))
 			return rg_fail_memory(err);
+		group->shown = i;
 	}
 	group->members = (struct roger_strs){ 0 };
 	*ret_group = group;
-	*ret_shown = setting_at(config, i);
+	*ret_shown = setting_at(config, group->shown);
 	return ROGER_OK;
 }
 
@@ -554,7 +560,7 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 		for (j = 0; j < config->groups[i].members.count; j++) {
 			if (!rg_config_group(config, config->groups[i].members.items[j]))
 				continue;
-			shown = setting_at(config, SETTING_COUNT + i);
+			shown = setting_at(config, config->groups[i].shown);
 			return rg_fail(err, ROGER_ECONFIG, 0,
 				       "%.*s: %.*s: expected agents, '%.*s' is a group",
 				       RG_STR_ARGS(shown->origin), RG_STR_ARGS(shown->key),
@@ -564,13 +570,27 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 	return ROGER_OK;
 }
 
+/* Later attempts would otherwise come sooner than the second one. */
+static int check_wake(const struct rg_config *config, struct roger_err *err)
+{
+	const struct roger_setting *most =
+		setting_at(config, find_setting("wake", RG_STR("backoff_most")));
+	const struct roger_setting *first =
+		setting_at(config, find_setting("wake", RG_STR("backoff")));
+	const struct roger_setting *guilty = rg_str_is(most->origin, "default") ? first : most;
+
+	if (config->wake_backoff_most_ms >= config->wake_backoff_ms)
+		return ROGER_OK;
+	return wrong(guilty->origin, guilty->key, "backoff_most to be at least backoff", err);
+}
+
 /* ---------------------------------------------------------------- words -- */
 
 /* A command: the program and its arguments, never a line for a shell. */
-static int read_words(const struct source *source, size_t i, const struct rg_yaml *node,
+static int read_words(const struct source *source, const struct rg_yaml *node,
+		      struct roger_setting *shown, struct roger_strs *ret_words,
 		      struct roger_err *err)
 {
-	struct roger_setting *shown = setting_at(source->config, i);
 	struct roger_strs words = { 0 };
 	const struct rg_yaml *item;
 	struct roger_str *place;
@@ -596,11 +616,89 @@ static int read_words(const struct source *source, size_t i, const struct rg_yam
 		rg_buf_printf(&text, "%s%.*s", words.count > 1 ? " " : "",
 			      RG_STR_ARGS(item->value));
 	}
-	*(struct roger_strs *)(void *)((char *)source->config + table[i].offset) = words;
+	*ret_words = words;
 	if (r == ROGER_OK)
 		return keep(source->config, &text, &shown->value, err);
 	rg_buf_deinit(&text);
 	return r;
+}
+
+/* Agents, each once. */
+static int read_names(const struct source *source, const struct rg_yaml *node,
+		      struct roger_setting *shown, struct roger_strs *ret_names,
+		      struct roger_err *err)
+{
+	struct rg_group list = { .name = node->key };
+	const struct rg_yaml *item;
+	int r;
+
+	r = origin_of(source, node->line, &shown->origin, err);
+	if (r < 0)
+		return r;
+	if (node->kind != RG_YAML_LIST)
+		return wrong(shown->origin, shown->key, "a list of agents", err);
+	for (item = node->first; item; item = item->next) {
+		r = add_member(source, item, &list, shown->key, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_names = list.members;
+	return show_group(source->config, &list, &shown->value, err);
+}
+
+/* ----------------------------------------------------------------- wake -- */
+
+const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < config->wake_agent_count; i++)
+		if (rg_str_equal(config->wake_agents[i].name, name))
+			return &config->wake_agents[i];
+	return NULL;
+}
+
+static int read_wake_agent(const struct source *source, const struct rg_yaml *node,
+			   struct roger_err *err)
+{
+	struct rg_config *config = source->config;
+	struct rg_wake_agent *agent;
+	size_t shown = 0;
+	int r;
+
+	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
+		return wrong_node(source, node, RG_STR("wake.agents"), "the name of an agent", err);
+	r = add_setting(config, "wake.agents", node->key, &shown, err);
+	if (r < 0)
+		return r;
+	agent = rg_arena_push(config->memory, &config->wake_agents, &config->wake_agent_count,
+			      sizeof *agent);
+	if (!agent || !rg_arena_copy(config->memory, node->key, &agent->name))
+		return rg_fail_memory(err);
+	r = read_words(source, node, setting_at(config, shown), &agent->words, err);
+	if (r == ROGER_OK && !agent->words.count)
+		return wrong_node(source, node, setting_at(config, shown)->key,
+				  "a list: a program and its arguments", err);
+	return r;
+}
+
+static int read_wake_agents(const struct source *source, const struct rg_yaml *node,
+			    struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (rg_yaml_is_null(node))
+		return ROGER_OK;
+	if (node->kind != RG_YAML_MAPPING)
+		return wrong_node(source, node, RG_STR("wake.agents"),
+				  "names, each with a program and its arguments", err);
+	for (member = node->first; member; member = member->next) {
+		r = read_wake_agent(source, member, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
 }
 
 /* --------------------------------------------------------------- a file -- */
@@ -610,12 +708,18 @@ static int read_setting(const struct source *source, const char *section,
 {
 	size_t i = find_setting(section, node->key);
 
+	if (!source->foreign && !strcmp(section, "wake") && rg_str_is(node->key, "agents"))
+		return read_wake_agents(source, node, err);
 	if (source->foreign && (i == SETTING_COUNT || !*section))
 		return ROGER_OK;
 	if (i == SETTING_COUNT)
 		return unknown(source, section, node, err);
+	if (table[i].kind == NAMES)
+		return read_names(source, node, setting_at(source->config, i),
+				  (void *)((char *)source->config + table[i].offset), err);
 	if (table[i].kind == WORDS)
-		return read_words(source, i, node, err);
+		return read_words(source, node, setting_at(source->config, i),
+				  (void *)((char *)source->config + table[i].offset), err);
 	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
 		return wrong_node(source, node, setting_at(source->config, i)->key, "a value", err);
 	if (table[i].kind == NUMBER && node->quoted)
@@ -671,6 +775,8 @@ static int read_root(const struct source *source, const struct rg_yaml *root, st
 			return r;
 	}
 	r = check_storage(source->config, err);
+	if (r == ROGER_OK)
+		r = check_wake(source->config, err);
 	return r < 0 ? r : check_groups(source->config, err);
 }
 

@@ -15,6 +15,13 @@
 struct rg_group {
 	struct roger_str name; /* workers, or any other name but all */
 	struct roger_strs members;
+	size_t shown; /* its place in settings */
+};
+
+/* How an agent is told that mail is there: a program and its arguments. */
+struct rg_wake_agent {
+	struct roger_str name;
+	struct roger_strs words;
 };
 
 struct rg_config {
@@ -39,6 +46,7 @@ struct rg_config {
 	/* storage, relative to the folder that holds .roger/ */
 	struct roger_str send_log_dir;	/* ".roger/send-log" */
 	struct roger_str activity_file; /* ".roger/logs/activity.log.jsonl" */
+	struct roger_str trigger_dir;	/* ".roger/triggers" */
 
 	/* retries: of a send with a key */
 	int64_t attempts_max;	   /* max_attempts */
@@ -66,6 +74,18 @@ struct rg_config {
 	int64_t extensions_max;		     /* max_extensions */
 	struct roger_strs recovery_command;  /* a program and its arguments; none: no command */
 	int64_t recovery_command_timeout_ms; /* command_timeout */
+	int64_t heartbeat_ms;		     /* heartbeat: of `roger run`; 0: none */
+
+	/* wake: */
+	int64_t wake_after_ms;	 /* after: unread so long without a look of the agent */
+	int64_t wake_backoff_ms; /* backoff: from the first attempt to the next, then doubled */
+	int64_t wake_backoff_most_ms;		 /* backoff_most: up to this */
+	int64_t wake_timeout_ms;		 /* timeout: of a command */
+	const struct rg_wake_agent *wake_agents; /* agents: name: [program, argument, ...] */
+	size_t wake_agent_count;
+
+	/* bridge: */
+	struct roger_strs file_only; /* agents that only know files */
 
 	/* activity: */
 	bool note_own; /* own: roger's verbs note themselves in the activity log */
@@ -104,5 +124,8 @@ RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *er
 
 /* The group of that name, or NULL. */
 const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name);
+
+/* How the agent of that name is woken, or NULL. */
+const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name);
 
 #endif

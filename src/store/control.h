@@ -12,7 +12,8 @@
  * The tally never says no when the answer is yes.  For an agent it holds the
  * last number (exact) and how many messages may be unread (or fewer are); for
  * an issue, and an issue and recipient, how many messages there may be (or
- * fewer are); for a key, that it may be known.  Counting happens before the
+ * fewer are); for a key, that it may be known; for an agent and a message, that
+ * a look of the agent at it is in the activity log.  Counting happens before the
  * append, so a killed writer leaves it too high, never too low; whoever has
  * counted exactly with the index sets it right.
  */
@@ -84,6 +85,7 @@ struct rg_control_page {
 	_Atomic uint64_t synced_appends;
 	_Atomic uint32_t groups[2]; /* appends that the last two syncs covered */
 	_Atomic uint32_t sync_ns;   /* how long a sync takes, smoothed */
+	struct rg_lock bridge_lock; /* who takes in trigger files */
 };
 
 /* This start of the machine, as text; "" where the system does not tell. */
@@ -130,7 +132,7 @@ struct rg_agent_slot *rg_control_agent(struct rg_control *control, struct roger_
 struct rg_agent_slot *rg_control_next_agent(struct rg_control *control, size_t *i);
 
 /* What a count is about; parts are names. */
-enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY };
+enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN };
 uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second);
 
 /* The slot of a count; NULL: never counted.  Needs no lock. */

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/stat.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -131,6 +134,13 @@ int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct rog
 	return ROGER_OK;
 }
 
+static struct rg_file_facts facts_of(const struct stat *facts)
+{
+	return (struct rg_file_facts){ facts->st_dev, facts->st_ino, facts->st_size,
+				       (int64_t)facts->st_ctim.tv_sec * 1000 +
+					       facts->st_ctim.tv_nsec / 1000000 };
+}
+
 int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 		  struct roger_err *err)
 {
@@ -138,7 +148,7 @@ int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 
 	if (fstat(file, &facts) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	*ret_facts = (struct rg_file_facts){ facts.st_dev, facts.st_ino, facts.st_size };
+	*ret_facts = facts_of(&facts);
 	return ROGER_OK;
 }
 
@@ -158,7 +168,7 @@ int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_f
 	if (!S_ISREG(facts.st_mode))
 		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
 			       name);
-	*ret_facts = (struct rg_file_facts){ facts.st_dev, facts.st_ino, facts.st_size };
+	*ret_facts = facts_of(&facts);
 	return ROGER_OK;
 }
 
@@ -192,13 +202,50 @@ int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
 	return ROGER_OK;
 }
 
-bool rg_file_is_same(int folder, const char *name, int file)
+/*
+ * Where a file stands and how long it is, and no more: once somebody asked for
+ * its times, the next write gives it new ones, which takes longer than the write.
+ */
+static int place_of(int folder, const char *name, int flags, struct rg_file_facts *ret_facts)
 {
-	struct stat ours, there;
+	struct statx facts;
+	struct stat plain;
 
-	if (fstat(file, &ours) < 0 || fstatat(folder, name, &there, AT_SYMLINK_NOFOLLOW) < 0)
+	if (syscall(SYS_statx, folder, name, flags, STATX_INO | STATX_SIZE, &facts) == 0) {
+		*ret_facts = (struct rg_file_facts){ .device = makedev(facts.stx_dev_major,
+								       facts.stx_dev_minor),
+						     .inode = facts.stx_ino,
+						     .size = (int64_t)facts.stx_size };
+		return 0;
+	}
+	/* Some sandboxes do not know this call. */
+	if ((errno != ENOSYS && errno != EPERM) || fstatat(folder, name, &plain, flags) < 0)
+		return -1;
+	*ret_facts = (struct rg_file_facts){ .device = plain.st_dev,
+					     .inode = plain.st_ino,
+					     .size = plain.st_size };
+	return 0;
+}
+
+int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+
+	if (place_of(file, "", AT_EMPTY_PATH, &facts) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	*ret_size = (uint64_t)facts.size;
+	return ROGER_OK;
+}
+
+bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode, uint64_t *ret_size)
+{
+	struct rg_file_facts facts;
+
+	if (place_of(folder, name, AT_SYMLINK_NOFOLLOW, &facts) < 0 || facts.device != device ||
+	    facts.inode != inode)
 		return false;
-	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+	*ret_size = (uint64_t)facts.size;
+	return true;
 }
 
 uint64_t rg_file_inode(const char *path)
@@ -230,6 +277,29 @@ static int read_all(int file, const char *name, size_t bytes_max, struct rg_buf 
 		if (got < piece)
 			return ROGER_OK;
 	}
+}
+
+int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
+		       struct rg_file_facts *ret_facts, bool *ret_found, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	size_t got = 0;
+	char *room;
+	int r;
+
+	r = rg_file_open(AT_FDCWD, path, RG_FILE_READ, &file, err);
+	*ret_found = file != RG_NO_FILE;
+	if (r < 0 || !*ret_found)
+		return r;
+	room = rg_buf_room(out, bytes_max);
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_file_facts(file, path, ret_facts, err);
+	if (r == ROGER_OK)
+		r = rg_file_read_at(file, room, bytes_max, 0, &got, err);
+	if (r == ROGER_OK)
+		out->length += got;
+	return r;
 }
 
 int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
@@ -388,6 +458,40 @@ int rg_file_rename(int folder, const char *from, const char *to, struct roger_er
 	return rg_file_sync_folder(folder, to, err);
 }
 
+int rg_file_move(int from_folder, const char *from, int to_folder, const char *to, bool *ret_moved,
+		 struct roger_err *err)
+{
+	int r = (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE);
+
+	/* Some file systems know no such flag. */
+	if (r < 0 && errno == EINVAL)
+		r = renameat(from_folder, from, to_folder, to);
+	*ret_moved = r == 0;
+	if (r < 0 && errno != ENOENT)
+		return rg_fail(err, rg_code_of_create(errno), errno, "move '%s'", from);
+	return ROGER_OK;
+}
+
+/*
+ * A lease for reading is refused as long as somebody writes.  Who opens the
+ * file for writing while we have it waits for us a moment, and we get a signal:
+ * not SIGIO, which would be the end of us, but one that is ignored by default.
+ */
+enum rg_file_writers rg_file_writers(int file)
+{
+	int r;
+
+	if (fcntl(file, F_SETSIG, SIGURG) < 0)
+		return RG_FILE_UNTOLD;
+	do
+		r = fcntl(file, F_SETLEASE, F_RDLCK);
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return errno == EAGAIN ? RG_FILE_WRITER : RG_FILE_UNTOLD;
+	fcntl(file, F_SETLEASE, F_UNLCK);
+	return RG_FILE_NO_WRITER;
+}
+
 int rg_file_remove(int folder, const char *name, struct roger_err *err)
 {
 	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
@@ -472,6 +576,39 @@ int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *
 void rg_file_unlock(int file)
 {
 	flock(file, LOCK_UN);
+}
+
+/* A lock of the open file, not of the process, so that handles of one process exclude each other.
+ */
+static int lock_byte(int file, short type, int64_t byte)
+{
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1
+	};
+	int r;
+
+	do
+		r = fcntl(file, F_OFD_SETLK, &lock);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
+int rg_file_lock_byte(int file, int64_t byte, const char *name, bool *ret_locked,
+		      struct roger_err *err)
+{
+	if (lock_byte(file, F_WRLCK, byte) == 0) {
+		*ret_locked = true;
+		return ROGER_OK;
+	}
+	if (errno != EAGAIN && errno != EACCES)
+		return rg_fail(err, ROGER_EIO, errno, "lock '%s'", name);
+	*ret_locked = false;
+	return ROGER_OK;
+}
+
+void rg_file_unlock_byte(int file, int64_t byte)
+{
+	(void)!lock_byte(file, F_UNLCK, byte);
 }
 
 int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct roger_err *err)

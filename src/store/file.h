@@ -24,6 +24,8 @@ struct rg_file_facts {
 	uint64_t device;
 	uint64_t inode;
 	int64_t size;
+	int64_t changed_ms; /* since 1970: when anything of it last changed, by the system's clock
+			     */
 };
 
 /* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
@@ -59,8 +61,11 @@ RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_look
 /* Make a file 0600, or a folder 0700; never through a symbolic link. */
 RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roger_err *err);
 
-/* Is the file of that name still the one that is open? */
-bool rg_file_is_same(int folder, const char *name, int file);
+/* How long an open file is; cheaper than all its facts, for the writer that follows as well. */
+RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err);
+
+/* Is the file of that name still this one, and how long is it?  As cheap. */
+bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode, uint64_t *ret_size);
 
 /* The inode number of what a path leads to; 0: unknown. */
 uint64_t rg_file_inode(const char *path);
@@ -71,6 +76,11 @@ RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_bu
 /* The same, in a folder. */
 RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max,
 				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
+
+/* The first bytes of a regular file, by path. */
+RG_CHECKED int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
+				  struct rg_file_facts *ret_facts, bool *ret_found,
+				  struct roger_err *err);
 
 /* Up to length bytes from offset; fewer only at the end of the file. */
 RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset,
@@ -100,6 +110,21 @@ RG_CHECKED int rg_file_replace(int folder, const char *name, struct roger_str te
 /* Give a file another's name, and sync the folder. */
 RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, struct roger_err *err);
 
+/*
+ * Move a file to a name that nothing has, in another folder of the same file
+ * system; *ret_moved false: it is gone.  Whoever must find it there after a
+ * power cut syncs both folders.
+ */
+RG_CHECKED int rg_file_move(int from_folder, const char *from, int to_folder, const char *to,
+			    bool *ret_moved, struct roger_err *err);
+
+/*
+ * Has anybody a file open for writing?  file is open for reading only.  The
+ * system tells owners of a file, of most file systems.
+ */
+enum rg_file_writers { RG_FILE_NO_WRITER, RG_FILE_WRITER, RG_FILE_UNTOLD };
+enum rg_file_writers rg_file_writers(int file);
+
 /* Remove a file; one that is not there is fine. */
 RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *err);
 
@@ -119,6 +144,14 @@ RG_CHECKED int rg_file_move_up(int *file, struct roger_err *err);
  */
 RG_CHECKED int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err);
 void rg_file_unlock(int file);
+
+/*
+ * The same for one byte of a file open for writing, without waiting; it goes
+ * with the descriptor.  *ret_locked false: another has it.
+ */
+RG_CHECKED int rg_file_lock_byte(int file, int64_t byte, const char *name, bool *ret_locked,
+				 struct roger_err *err);
+void rg_file_unlock_byte(int file, int64_t byte);
 
 /* Map a file's first size bytes, shared and writable; NULL in *ret_map never comes with ROGER_OK.
  */

@@ -62,6 +62,8 @@ static const char own_tables[] =
 	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
 	"CREATE TABLE last_seen(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
+	"CREATE TABLE edges(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
 	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
 	"NOT NULL,"
@@ -119,6 +121,15 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" ON CONFLICT(reader, sender) DO UPDATE SET"
 		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
 		" epoch = max(epoch, ?3)",
+	[RG_SQL_EDGE_ADD] =
+		"INSERT INTO edges(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT(reader, sender) DO UPDATE SET"
+		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
+		" epoch = max(epoch, ?3)",
+	[RG_SQL_MARK_GET] =
+		"SELECT max(seq) FROM (SELECT seq FROM last_seen"
+		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3 UNION ALL SELECT seq FROM edges"
+		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
 	[RG_SQL_SEARCH_DROP] =
 		"INSERT INTO search(search, rowid, content, metadata)"
 		" SELECT 'delete', rowid, content, metadata FROM messages WHERE rowid = ?1",

@@ -28,6 +28,11 @@ struct rg_entry {
 	size_t length;
 };
 
+/* Where a line of the journal stands that was taken in, by its number from 1. */
+struct rg_index;
+RG_CHECKED int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+			     struct roger_err *err);
+
 struct rg_entries {
 	const struct rg_entry *items;
 	size_t count;
@@ -150,6 +155,11 @@ int64_t rg_index_summing_end(const struct rg_index_summing *summing);
 /* ROGER_EDATA: it is damaged; err says how.  *ret_done false: it could not be read now. */
 RG_CHECKED int rg_index_summed(struct rg_index_summing *summing, struct rg_message_sums *ret_sums,
 			       bool *ret_done, struct roger_err *err);
+
+/* The highest number of sender that reader accepted, or that came in over an edge, in an epoch. */
+RG_CHECKED int rg_index_mark(struct rg_index *index, struct roger_str reader,
+			     struct roger_str sender, int64_t epoch, int64_t *ret_number,
+			     struct roger_err *err);
 
 /* Counters and last seen of an epoch, for message-state.json. */
 struct rg_sequence;

@@ -11,7 +11,7 @@
 #include "store/index.h"
 
 /* Changes whenever a table does: an index of another version is made anew. */
-#define RG_INDEX_VERSION 3
+#define RG_INDEX_VERSION 5
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -34,6 +34,8 @@ enum rg_statement {
 	RG_SQL_ARCHIVED_HAS,
 	RG_SQL_AGENT_ADD,
 	RG_SQL_SEEN_ADD,
+	RG_SQL_EDGE_ADD,
+	RG_SQL_MARK_GET,
 	RG_SQL_SEARCH_DROP,
 	RG_SQL_COUNT,
 };
@@ -69,6 +71,7 @@ struct rg_index_lines {
 struct rg_delta {
 	struct roger_str first;
 	struct roger_str second; /* "": figures of an agent; else what first has seen of it */
+	bool edge;		 /* or what came in over an edge from second to first */
 	int64_t sent, received, unread, epoch, seq, last_sent_at_ms;
 };
 

@@ -19,13 +19,15 @@ struct known {
 /* -------------------------------------------------------------- deltas -- */
 
 static struct rg_delta *delta_place(struct rg_delta *slots, size_t capacity, struct roger_str first,
-				    struct roger_str second)
+				    struct roger_str second, bool edge)
 {
-	size_t at = rg_hash(rg_hash(1, first.data, first.length), second.data, second.length) &
-		    (capacity - 1);
+	size_t at =
+		rg_hash(rg_hash(1 + edge, first.data, first.length), second.data, second.length) &
+		(capacity - 1);
 
 	while (slots[at].first.length &&
-	       (!rg_str_equal(slots[at].first, first) || !rg_str_equal(slots[at].second, second)))
+	       (!rg_str_equal(slots[at].first, first) || !rg_str_equal(slots[at].second, second) ||
+		slots[at].edge != edge))
 		at = (at + 1) & (capacity - 1);
 	return &slots[at];
 }
@@ -43,7 +45,8 @@ static bool grow_deltas(struct rg_deltas *deltas)
 	for (i = 0; i < deltas->capacity; i++)
 		if (deltas->slots[i].first.length)
 			*delta_place(slots, capacity, deltas->slots[i].first,
-				     deltas->slots[i].second) = deltas->slots[i];
+				     deltas->slots[i].second, deltas->slots[i].edge) =
+				deltas->slots[i];
 	deltas->slots = slots;
 	deltas->capacity = capacity;
 	return true;
@@ -51,15 +54,16 @@ static bool grow_deltas(struct rg_deltas *deltas)
 
 /* NULL: out of memory. */
 static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
-				 struct roger_str second)
+				 struct roger_str second, bool edge)
 {
 	struct rg_delta *delta;
 
 	if (deltas->count * 2 >= deltas->capacity && !grow_deltas(deltas))
 		return NULL;
-	delta = delta_place(deltas->slots, deltas->capacity, first, second);
+	delta = delta_place(deltas->slots, deltas->capacity, first, second, edge);
 	if (delta->first.length)
 		return delta;
+	delta->edge = edge;
 	if (!rg_arena_copy(deltas->memory, first, &delta->first) ||
 	    !rg_arena_copy(deltas->memory, second, &delta->second))
 		return NULL;
@@ -85,7 +89,7 @@ static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
 static int count_sender(struct rg_index *index, const struct roger_message *message,
 			struct roger_err *err)
 {
-	struct rg_delta *from = delta_of(&index->deltas, message->from_phase, RG_STR(""));
+	struct rg_delta *from = delta_of(&index->deltas, message->from_phase, RG_STR(""), false);
 
 	if (!from)
 		return rg_fail_memory(err);
@@ -103,7 +107,7 @@ static int count_recipient(struct rg_index *index, struct roger_str name, int re
 
 	if (received == 0 && unread == 0)
 		return ROGER_OK;
-	to = delta_of(&index->deltas, name, RG_STR(""));
+	to = delta_of(&index->deltas, name, RG_STR(""), false);
 	if (!to)
 		return rg_fail_memory(err);
 	to->received += received;
@@ -111,14 +115,15 @@ static int count_recipient(struct rg_index *index, struct roger_str name, int re
 	return ROGER_OK;
 }
 
-static int note_seen(struct rg_index *index, const struct roger_message *message,
-		     struct roger_err *err)
+/* What the recipient has seen of the sender, or what came in over an edge from it. */
+static int raise_mark(struct rg_index *index, const struct roger_message *message, bool edge,
+		      struct roger_err *err)
 {
 	struct rg_delta *seen;
 
 	if (message->seq == 0)
 		return ROGER_OK;
-	seen = delta_of(&index->deltas, message->to_phase, message->from_phase);
+	seen = delta_of(&index->deltas, message->to_phase, message->from_phase, edge);
 	if (!seen)
 		return rg_fail_memory(err);
 	raise(seen, message->epoch, message->seq);
@@ -141,9 +146,22 @@ static int flush_agent(struct rg_index *index, const struct rg_delta *delta, str
 	return rg_index_step(index, add, err);
 }
 
+static int note_seen(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return raise_mark(index, message, false, err);
+}
+
+static int note_edge(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return message->via.length ? raise_mark(index, message, true, err) : ROGER_OK;
+}
+
 static int flush_seen(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
 {
-	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_SEEN_ADD, err);
+	sqlite3_stmt *add =
+		rg_index_statement(index, delta->edge ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err);
 
 	if (!add)
 		return ROGER_EIO;
@@ -296,6 +314,8 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 		r = count_sender(index, message, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+	if (r == ROGER_OK)
+		r = note_edge(index, message, err);
 	if (r == ROGER_OK && message->read)
 		r = note_seen(index, message, err);
 	return r;
@@ -417,6 +437,8 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 		r = add_links(index, message, position, err);
 	if (r == ROGER_OK)
 		r = count_sender(index, message, err);
+	if (r == ROGER_OK)
+		r = note_edge(index, message, err);
 	return r == ROGER_OK ? count_recipient(index, message->to_phase, 1, 0, err) : r;
 }
 

@@ -134,3 +134,28 @@ int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
 	ret_entry->length = length;
 	return ROGER_OK;
 }
+
+int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+		  struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_LINES_GET, err);
+	int r;
+
+	if (!get)
+		return ROGER_EIO;
+	sqlite3_bind_int64(get, 1, (line - 1) / RG_INDEX_LINES);
+	switch (sqlite3_step(get)) {
+	case SQLITE_ROW:
+		ret_entry->position = line;
+		r = rg_index_lines_find(index, line, sqlite3_column_int64(get, 0),
+					rg_index_bytes(get, 1), ret_entry, err);
+		break;
+	case SQLITE_DONE:
+		r = damaged(index, err);
+		break;
+	default:
+		r = rg_index_fail(index, "look up lines", err);
+	}
+	sqlite3_reset(get);
+	return r;
+}

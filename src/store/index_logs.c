@@ -14,6 +14,7 @@
 #include "store/lines.h"
 #include "systems/activity.h"
 #include "systems/sendlog.h"
+#include "systems/wake.h"
 
 enum { STRAYS_MAX = 1000, WAIT_MS = 120000 };
 
@@ -25,7 +26,7 @@ static const char tables[] =
 	" log INTEGER NOT NULL, file INTEGER NOT NULL, offset INTEGER NOT NULL,"
 	" length INTEGER NOT NULL, line INTEGER NOT NULL, at INTEGER NOT NULL, id TEXT, owner "
 	"TEXT, task TEXT, key TEXT,"
-	" target TEXT, message TEXT, cycle TEXT, state TEXT, kind TEXT, citation TEXT);"
+	" target TEXT, message TEXT, cycle TEXT, state TEXT, kind TEXT, citation TEXT, step TEXT);"
 	"CREATE INDEX IF NOT EXISTS log_entries_file ON log_entries(file);"
 	/* In the order of position, which every index ends in. */
 	"CREATE INDEX IF NOT EXISTS log_entries_log ON log_entries(log);"
@@ -38,13 +39,15 @@ static const char tables[] =
 	"target IS NOT NULL;"
 	"CREATE INDEX IF NOT EXISTS log_entries_message ON log_entries(message) WHERE message IS "
 	"NOT NULL;"
+	"CREATE INDEX IF NOT EXISTS log_entries_step ON log_entries(owner, step) WHERE step IS NOT "
+	"NULL;"
 	"CREATE TABLE IF NOT EXISTS log_strays(log INTEGER NOT NULL, file INTEGER NOT NULL,"
 	" line INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);";
 
 /* What the index keeps of an entry. */
 struct columns {
 	int64_t at_ms;
-	struct roger_str id, owner, task, key, target, message, cycle, state, kind, citation;
+	struct roger_str id, owner, task, key, target, message, cycle, state, kind, citation, step;
 };
 
 /* ------------------------------------------------------------- entries -- */
@@ -149,10 +152,10 @@ static void bind_or_null(sqlite3_stmt *statement, int place, struct roger_str te
 static int add_entry(struct intake *intake, const struct rg_line *line,
 		     const struct columns *columns, struct roger_err *err)
 {
-	const struct roger_str texts[] = { columns->id,	     columns->owner,  columns->task,
-					   columns->key,     columns->target, columns->message,
-					   columns->cycle,   columns->state,  columns->kind,
-					   columns->citation };
+	const struct roger_str texts[] = { columns->id,	      columns->owner,  columns->task,
+					   columns->key,      columns->target, columns->message,
+					   columns->cycle,    columns->state,  columns->kind,
+					   columns->citation, columns->step };
 	sqlite3_stmt *add = intake->add;
 	size_t i;
 
@@ -177,22 +180,23 @@ static int add_stray(struct intake *intake, const struct rg_line *line, struct r
 	return rg_index_step(intake->index, intake->add_stray, err);
 }
 
-/* Whose action it was, as roger's own notes name it. */
-static struct roger_str agent_of(struct roger_str details, struct rg_arena *arena)
+/* Whose action it was, and what step of its mail, as roger's own notes name them. */
+static void read_details(struct roger_str details, struct rg_arena *arena, struct columns *columns)
 {
 	static const char member[] = "\"agent\":";
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_str agent = { "", 0 };
 	const struct rg_value *value;
 
 	if (!details.length || !memmem(details.data, details.length, member, sizeof member - 1) ||
 	    rg_json_read(details, &json, NULL) < 0)
-		return agent;
+		return;
 	value = rg_json_member(rg_json_root(json), "agent");
 	if (!value || rg_json_kind(value) != RG_JSON_STRING || !rg_name_valid(rg_json_str(value)) ||
-	    !rg_arena_copy(arena, rg_json_str(value), &agent))
-		return (struct roger_str){ "", 0 };
-	return agent;
+	    !rg_arena_copy(arena, rg_json_str(value), &columns->owner)) {
+		columns->owner = (struct roger_str){ "", 0 };
+		return;
+	}
+	columns->step = rg_wake_step(rg_json_root(json));
 }
 
 static int read_activity(struct roger_str text, struct rg_arena *arena, struct rg_json **ret_json,
@@ -205,12 +209,17 @@ static int read_activity(struct roger_str text, struct rg_arena *arena, struct r
 	if (r == ROGER_OK)
 		*ret_columns = (struct columns){
 			.at_ms = activity.at_ms,
-			.owner = agent_of(activity.action_details, arena),
 			.task = activity.task_id,
 			.state = rg_str(rg_activity_statuses[activity.outcome_status]),
 			.kind = rg_str(rg_activity_types[activity.action_type]),
 			.citation = activity.evidence_citation,
 		};
+	/* One that went wrong did nothing, but for an attempt to wake. */
+	if (r == ROGER_OK)
+		read_details(activity.action_details, arena, ret_columns);
+	if (r == ROGER_OK && activity.outcome_status != ROGER_SUCCESS &&
+	    !rg_str_is(ret_columns->step, "wake"))
+		ret_columns->step = (struct roger_str){ "", 0 };
 	return r;
 }
 
@@ -431,8 +440,8 @@ static int take_file(struct rg_index *index, const struct rg_log_file *file, str
 				index,
 				"INSERT INTO log_entries(log, file, offset, length, line, at, id,"
 				" owner, task, key, target, message, cycle, state, kind, "
-				"citation) VALUES"
-				" (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+				"citation, step) VALUES"
+				" (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 				&intake.add, err);
 		if (r == ROGER_OK)
 			r = prepare(index, "INSERT INTO log_strays VALUES (?,?,?,?,?)",
@@ -533,6 +542,7 @@ static size_t conditions_of(const struct rg_log_query *query, struct condition t
 		{ " AND e.state = ?", query->state, 0 },
 		{ " AND e.kind = ?", query->kind, 0 },
 		{ " AND e.citation = ?", query->citation, 0 },
+		{ " AND e.step = ?", query->step, 0 },
 		{ " AND e.at >= ?", { "", 0 }, query->since_ms },
 		{ " AND e.at < ?", { "", 0 }, query->until_ms },
 		{ query->newest ? " AND e.position < ?" : " AND e.position > ?",
@@ -551,7 +561,7 @@ static size_t conditions_of(const struct rg_log_query *query, struct condition t
 static bool is_narrow(const struct rg_log_query *query)
 {
 	return query->id.length || query->key.length || query->target.length ||
-	       query->message.length || query->message_count;
+	       query->message.length || query->message_count || query->step.length;
 }
 
 static void add_messages(struct rg_buf *sql, size_t count)

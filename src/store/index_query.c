@@ -608,3 +608,21 @@ int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence 
 	sqlite3_finalize(statement);
 	return r;
 }
+
+int rg_index_mark(struct rg_index *index, struct roger_str reader, struct roger_str sender,
+		  int64_t epoch, int64_t *ret_number, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MARK_GET, err);
+	int step;
+
+	if (!get)
+		return ROGER_EIO;
+	rg_index_bind(get, 1, reader);
+	rg_index_bind(get, 2, sender);
+	sqlite3_bind_int64(get, 3, epoch);
+	step = sqlite3_step(get);
+	if (step == SQLITE_ROW)
+		*ret_number = sqlite3_column_int64(get, 0);
+	sqlite3_reset(get);
+	return step == SQLITE_ROW ? ROGER_OK : rg_index_fail(index, "ask", err);
+}

@@ -69,6 +69,7 @@ static int read_small(sqlite3 *db, struct rg_message_sums *sums)
 		{ &sums->replies },
 		{ &sums->sent, &sums->received, &sums->agents_unread },
 		{ &sums->seen, &sums->seen_numbers },
+		{ &sums->edges, &sums->edge_numbers },
 	};
 	static const char *const questions[] = {
 		"SELECT count(*), sum(position) FROM mailbox",
@@ -77,6 +78,7 @@ static int read_small(sqlite3 *db, struct rg_message_sums *sums)
 		"SELECT count(*) FROM replies",
 		"SELECT sum(sent), sum(received), sum(unread) FROM agents",
 		"SELECT count(*), sum(seq) FROM last_seen",
+		"SELECT count(*), sum(seq) FROM edges",
 	};
 	size_t i;
 	int r = ROGER_OK;

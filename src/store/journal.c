@@ -296,13 +296,20 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 
 static int file_size(struct rg_journal *journal, uint64_t *ret_size, struct roger_err *err)
 {
-	struct rg_file_facts facts;
-	int r = rg_file_facts(journal->file, journal->name, &facts, err);
+	return rg_file_size(journal->file, journal->name, ret_size, err);
+}
 
-	if (r < 0)
-		return r;
-	*ret_size = (uint64_t)facts.size;
-	return ROGER_OK;
+/* The same for who is about to write: into the file of that name, or not at all. */
+static int named_size(struct rg_journal *journal, uint64_t *ret_size, struct roger_err *err)
+{
+	const struct rg_control_page *page = page_of(journal);
+
+	if (rg_file_is(journal->folder, journal->name, page->journal_device, page->journal_inode,
+		       ret_size))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EIO, 0,
+		       "another file took the place of '%s'; open the workspace again",
+		       journal->name);
 }
 
 static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
@@ -339,7 +346,7 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	/* Who was killed between the two leaves them apart. */
 	atomic_store_explicit(&page_of(journal)->appended, rg_journal_end(journal),
 			      memory_order_release);
-	r = file_size(journal, &size, err);
+	r = fencing ? named_size(journal, &size, err) : file_size(journal, &size, err);
 	if (r < 0)
 		return r;
 	if (size < rg_journal_end(journal))
@@ -392,10 +399,6 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 
 	if (!journal->control)
 		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
-	if (!rg_file_is_same(journal->folder, journal->name, journal->file))
-		return rg_fail(err, ROGER_EIO, 0,
-			       "another file took the place of '%s'; open the workspace again",
-			       journal->name);
 	r = lock_tail(journal, agents, counts, true, wait_ms, err);
 	if (r < 0)
 		return r;
@@ -410,9 +413,9 @@ int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, st
 	return lock(journal, agents, counts, RG_LOCK_WAIT_MS, err);
 }
 
-bool rg_journal_lock_soon(struct rg_journal *journal)
+bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts)
 {
-	return lock(journal, 0, 0, READER_WAIT_MS, NULL) == ROGER_OK;
+	return lock(journal, 0, counts, READER_WAIT_MS, NULL) == ROGER_OK;
 }
 
 void rg_journal_unlock(struct rg_journal *journal)
@@ -603,7 +606,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 {
 	struct rg_control_page *page;
 	int64_t until = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
-	bool waited = false;
+	bool in_vain = false;
 	uint32_t wake;
 	int r;
 
@@ -621,7 +624,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		case NOT_YET:
 			break;
 		}
-		if (rg_lock_try(&page->sync_lock, journal->owner, waited)) {
+		if (rg_lock_try(&page->sync_lock, journal->owner, in_vain)) {
 			r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err)
 								       : ROGER_OK;
 			rg_lock_release(&page->sync_lock, journal->owner);
@@ -637,8 +640,8 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 				       "another process does not end its sync of '%s'; send again "
 				       "with the same key",
 				       journal->name);
-		rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
-		waited = true;
+		/* Only who waited in vain looks whether the leader is dead. */
+		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
 	}
 }
 
@@ -774,6 +777,8 @@ static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_loc
 		return &page->state_lock;
 	case RG_LOCK_RECORDS:
 		return &page->record_lock;
+	case RG_LOCK_BRIDGE:
+		return &page->bridge_lock;
 	}
 	rg_assert(!"such a lock");
 }
@@ -782,7 +787,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 		    struct roger_err *err)
 {
 	static const char *const names[] = { "the right to change messages", "the index",
-					     "message-state.json", "the logs" };
+					     "message-state.json", "the logs", "the bridge" };
 	struct rg_control_page *page;
 	bool gone;
 	int r;

@@ -55,7 +55,7 @@ struct rg_control *rg_journal_control(struct rg_journal *journal);
 RG_CHECKED int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts,
 			       struct roger_err *err);
 /* The same for what can as well be left undone: false when others keep it. */
-bool rg_journal_lock_soon(struct rg_journal *journal);
+bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts);
 void rg_journal_unlock(struct rg_journal *journal);
 
 /* Where the journal ends now; under the append lock. */
@@ -104,7 +104,13 @@ RG_CHECKED int rg_journal_read(struct rg_journal *journal, uint64_t offset, size
 /* -------------------------------------------------- the other locks -- */
 
 /* Long-held locks of the control file, followed when it is replaced. */
-enum rg_journal_lock { RG_LOCK_CHANGE, RG_LOCK_INDEX, RG_LOCK_STATE, RG_LOCK_RECORDS };
+enum rg_journal_lock {
+	RG_LOCK_CHANGE,
+	RG_LOCK_INDEX,
+	RG_LOCK_STATE,
+	RG_LOCK_RECORDS,
+	RG_LOCK_BRIDGE
+};
 RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which,
 			       int64_t wait_ms, struct roger_err *err);
 bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which);

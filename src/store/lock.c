@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "store/file.h"
+#include "store/process.h"
 
 #define PID_BITS 22
 #define PID_MASK ((UINT64_C(1) << PID_BITS) - 1)
@@ -54,11 +55,11 @@ uint64_t rg_lock_owner(void)
 	       (uint64_t)own_ticks() << 32;
 }
 
-void rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
+bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
 {
 	struct timespec wait = { wait_ms / 1000, wait_ms % 1000 * 1000000 };
 
-	futex(word, FUTEX_WAIT, seen, &wait);
+	return futex(word, FUTEX_WAIT, seen, &wait) == 0 || errno != ETIMEDOUT;
 }
 
 void rg_lock_wake_all(_Atomic uint32_t *word)
@@ -66,74 +67,26 @@ void rg_lock_wake_all(_Atomic uint32_t *word)
 	futex(word, FUTEX_WAKE, INT_MAX, NULL);
 }
 
-struct process {
-	char state;
-	long threads;
-	uint32_t start; /* in boot ticks */
-};
-
-/* From the text of /proc/<pid>/stat. */
-static bool read_process(struct rg_buf *text, struct process *ret_process)
-{
-	char *at, *after;
-	int field;
-
-	rg_buf_add_char(text, '\0');
-	if (text->failed)
-		return false;
-	/* The name in parentheses may hold anything; field 3 follows the last of them. */
-	at = strrchr(text->data, ')');
-	if (!at || !at[1])
-		return false;
-	ret_process->state = at[2];
-	for (field = 2; at && field < 20; field++)
-		at = strchr(at + 1, ' ');
-	if (!at)
-		return false;
-	ret_process->threads = strtol(at + 1, &after, 10);
-	at = strchr(after, ' ');
-	at = at ? strchr(at + 1, ' ') : NULL;
-	if (!at)
-		return false;
-	ret_process->start =
-		(uint32_t)(strtoull(at + 1, NULL, 10) * 100 / (unsigned long)sysconf(_SC_CLK_TCK));
-	return true;
-}
-
-static bool look_at(pid_t pid, struct process *ret_process)
-{
-	struct rg_buf text;
-	char path[32];
-	bool found = false;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	rg_buf_init(&text, 8192);
-	if (rg_file_read_all(path, 4096, &text, &found, NULL) < 0 || !found)
-		found = false;
-	else
-		found = read_process(&text, ret_process);
-	rg_buf_deinit(&text);
-	return found;
-}
-
 enum fate { ALIVE, DEAD, UNKNOWN };
 
 static enum fate fate_of(uint64_t word, uint64_t looker)
 {
 	pid_t pid = (pid_t)(word & PID_MASK);
-	struct process process = { 0 };
+	struct rg_process_look look;
+	uint32_t start;
 
 	if ((word & TAG_MASK) != (looker & TAG_MASK))
 		return UNKNOWN;
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return DEAD;
-	if (!look_at(pid, &process))
+	if (!rg_process_look(pid, &look))
 		return ALIVE;
 	/* Killed, but its parent has not asked yet. */
-	if ((process.state == 'Z' || process.state == 'X') && process.threads <= 1)
+	if (rg_process_is_zombie(&look))
 		return DEAD;
 	/* A later process of the same id? */
-	return (int32_t)(process.start - (uint32_t)(word >> 32)) > 1 ? DEAD : ALIVE;
+	start = (uint32_t)((uint64_t)look.start * 100 / (unsigned long)sysconf(_SC_CLK_TCK));
+	return (int32_t)(start - (uint32_t)(word >> 32)) > 1 ? DEAD : ALIVE;
 }
 
 bool rg_process_lives(int64_t id)

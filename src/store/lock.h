@@ -53,8 +53,9 @@ bool rg_lock_mine(struct rg_lock *lock, uint64_t owner);
 /* Does a process of that id live, or one that cannot be told from it? */
 bool rg_process_lives(int64_t id);
 
-/* Sleep while *word is seen, up to wait_ms; wake every sleeper.  Shared between processes. */
-void rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms);
+/* Sleep while *word is seen, up to wait_ms; false: so long.  Wake every sleeper.  Shared between
+ * processes. */
+bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms);
 void rg_lock_wake_all(_Atomic uint32_t *word);
 
 #endif

@@ -27,6 +27,14 @@ struct running {
 	size_t output_bytes_most;
 };
 
+/* What a child is to be, put together before the fork. */
+struct becoming {
+	char **words;
+	char **more;	    /* of its environment */
+	char **environment; /* its list alone: the texts are ours, or in more */
+	const char *folder;
+};
+
 /* ---------------------------------------------------------------- child -- */
 
 /* Only calls that are allowed between a fork and an exec in a program with threads. */
@@ -55,8 +63,7 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-_Noreturn static void become(char *const *words, const char *folder, const int streams[3],
-			     pid_t parent)
+_Noreturn static void become(const struct becoming *becoming, const int streams[3], pid_t parent)
 {
 	int i;
 
@@ -70,9 +77,9 @@ _Noreturn static void become(char *const *words, const char *folder, const int s
 		if (dup2(streams[i], i) < 0)
 			_exit(RG_PROGRAM_NOT_RUN);
 	close_others();
-	if (folder && chdir(folder) < 0)
+	if (becoming->folder && chdir(becoming->folder) < 0)
 		_exit(RG_PROGRAM_NOT_RUN);
-	execvp(words[0], words);
+	execvpe(becoming->words[0], becoming->words, becoming->environment);
 	_exit(errno == ENOENT ? RG_PROGRAM_NOT_FOUND : RG_PROGRAM_NOT_RUN);
 }
 
@@ -99,6 +106,62 @@ static char **copy_words(struct roger_strs words)
 			copy = free_words(copy);
 	}
 	return copy;
+}
+
+/* Does the setting have the name of this one, "NAME=..."? */
+static bool same_name(const char *setting, const char *other)
+{
+	size_t length = strcspn(setting, "=");
+
+	return strncmp(setting, other, length) == 0 && other[length] == '=';
+}
+
+/* Our environment with more settings behind it; the pointers alone are its own. */
+static char **join_environment(char *const *more, size_t more_count)
+{
+	size_t count = 0, i, k;
+	char **joined;
+
+	while (environ && environ[count])
+		count++;
+	joined = calloc(count + more_count + 1, sizeof *joined);
+	if (!joined)
+		return NULL;
+	for (i = 0, k = 0; i < count; i++) {
+		size_t m = 0;
+
+		while (m < more_count && !same_name(more[m], environ[i]))
+			m++;
+		if (m == more_count)
+			joined[k++] = environ[i];
+	}
+	for (i = 0; i < more_count; i++)
+		joined[k++] = more[i];
+	return joined;
+}
+
+static void free_becoming(struct becoming *becoming)
+{
+	becoming->words = free_words(becoming->words);
+	becoming->more = free_words(becoming->more);
+	free(becoming->environment);
+	becoming->environment = NULL;
+}
+
+static int prepare(const struct rg_program *program, struct becoming *becoming,
+		   struct roger_err *err)
+{
+	if (program->words.count == 0 || program->words.items[0].length == 0)
+		return rg_fail(err, ROGER_EUSAGE, 0, "no program is named");
+	becoming->folder = program->folder;
+	becoming->words = copy_words(program->words);
+	becoming->more = copy_words(program->more);
+	becoming->environment =
+		becoming->more ? join_environment(becoming->more, program->more.count) : NULL;
+	if (becoming->words && becoming->environment)
+		return ROGER_OK;
+	free_becoming(becoming);
+	return rg_fail_memory(err);
 }
 
 /* The input is a file in memory: whether and how fast it is read cannot hold us up. */
@@ -137,7 +200,7 @@ static int make_output(int ends[2], struct roger_err *err)
 	return r;
 }
 
-static int start(char *const *words, const char *folder, const int streams[3], pid_t *ret_pid,
+static int start(const struct becoming *becoming, const int streams[3], pid_t *ret_pid,
 		 struct roger_err *err)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -146,7 +209,7 @@ static int start(char *const *words, const char *folder, const int streams[3], p
 		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno,
 			       "start a process");
 	if (pid == 0)
-		become(words, folder, streams, parent);
+		become(becoming, streams, parent);
 	/* Both do it, so that it is done whoever comes first. */
 	setpgid(pid, pid);
 	*ret_pid = pid;
@@ -232,8 +295,8 @@ static void conclude(bool in_time, int status, struct rg_program_result *result)
 						      result->cut };
 }
 
-static int run(const struct rg_program *program, char *const *words, struct rg_buf *output,
-	       struct rg_program_result *result, struct roger_err *err)
+static int run(const struct rg_program *program, const struct becoming *becoming,
+	       struct rg_buf *output, struct rg_program_result *result, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int input = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int nowhere = RG_NO_FILE;
@@ -253,7 +316,7 @@ static int run(const struct rg_program *program, char *const *words, struct rg_b
 	if (r < 0)
 		return r;
 	running.until_ns = rg_clock_monotonic_ns() + program->timeout_ms * 1000000;
-	r = start(words, program->folder, (const int[]){ input, to, nowhere }, &running.pid, err);
+	r = start(becoming, (const int[]){ input, to, nowhere }, &running.pid, err);
 	if (r < 0)
 		return r;
 	to = rg_file_close(to);
@@ -267,19 +330,71 @@ int rg_program_run(const struct rg_program *program, struct rg_buf *output,
 		   struct rg_program_result *ret_result, struct roger_err *err)
 {
 	struct rg_program_result result = { 0 };
-	char **words;
+	struct becoming becoming = { 0 };
 	int r;
 
-	if (program->words.count == 0 || program->words.items[0].length == 0)
-		return rg_fail(err, ROGER_EUSAGE, 0, "no program is named");
-	words = copy_words(program->words);
-	if (!words)
-		return rg_fail_memory(err);
-	r = run(program, words, output, &result, err);
-	free_words(words);
+	r = prepare(program, &becoming, err);
+	if (r < 0)
+		return r;
+	r = run(program, &becoming, output, &result, err);
+	free_becoming(&becoming);
 	if (r == ROGER_OK)
 		*ret_result = result;
 	return r;
+}
+
+/* ---------------------------------------------------------- beside us -- */
+
+static int launch(const struct rg_program *program, const struct becoming *becoming,
+		  struct rg_launched *launched, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int nowhere = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int input = RG_NO_FILE;
+	pid_t pid = 0;
+	int r;
+
+	r = make_input(RG_STR(""), &input, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_nowhere(&nowhere, err);
+	if (r < 0)
+		return r;
+	launched->started_ns = rg_clock_monotonic_ns();
+	launched->until_ns = launched->started_ns + program->timeout_ms * 1000000;
+	r = start(becoming, (const int[]){ input, nowhere, nowhere }, &pid, err);
+	launched->pid = pid;
+	return r;
+}
+
+int rg_program_launch(const struct rg_program *program, struct rg_launched *ret_launched,
+		      struct roger_err *err)
+{
+	struct rg_launched launched = { 0 };
+	struct becoming becoming = { 0 };
+	int r;
+
+	r = prepare(program, &becoming, err);
+	if (r < 0)
+		return r;
+	r = launch(program, &becoming, &launched, err);
+	free_becoming(&becoming);
+	if (r == ROGER_OK)
+		*ret_launched = launched;
+	return r;
+}
+
+bool rg_program_over(struct rg_launched *launched, bool enough,
+		     struct rg_program_result *ret_result)
+{
+	struct rg_program_result result = { 0 };
+	bool in_time = has_ended((pid_t)launched->pid);
+
+	if (!in_time && !enough && rg_clock_monotonic_ns() < launched->until_ns)
+		return false;
+	launched->took_ns = rg_clock_monotonic_ns() - launched->started_ns;
+	conclude(in_time, reap((pid_t)launched->pid), &result);
+	launched->pid = 0;
+	*ret_result = result;
+	return true;
 }
 
 void rg_program_describe(const struct rg_program *program, const struct rg_program_result *result,

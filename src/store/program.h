@@ -18,6 +18,7 @@ enum { RG_PROGRAM_NOT_RUN = 126, RG_PROGRAM_NOT_FOUND = 127 };
 
 struct rg_program {
 	struct roger_strs words;  /* the program, by path or found along PATH, and its arguments */
+	struct roger_strs more;	  /* "NAME=value": set in its environment beside what is in ours */
 	const char *folder;	  /* where it runs; NULL: where we do */
 	struct roger_str input;	  /* what it reads */
 	int64_t timeout_ms;	  /* over its whole life */
@@ -43,6 +44,21 @@ struct rg_program_result {
  */
 RG_CHECKED int rg_program_run(const struct rg_program *program, struct rg_buf *output,
 			      struct rg_program_result *ret_result, struct roger_err *err);
+
+/*
+ * One that runs beside us: what it prints goes nowhere, its input is empty.
+ * Started, looked at until it has ended, each without waiting.
+ */
+struct rg_launched {
+	int64_t pid; /* 0: none */
+	int64_t started_ns, until_ns, took_ns;
+};
+RG_CHECKED int rg_program_launch(const struct rg_program *program, struct rg_launched *ret_launched,
+				 struct roger_err *err);
+
+/* Has it ended, or was it killed because its time is over, or because enough is set? */
+bool rg_program_over(struct rg_launched *launched, bool enough,
+		     struct rg_program_result *ret_result);
 
 /* How it ended, for people: "exit 3", "killed after 30 s". */
 void rg_program_describe(const struct rg_program *program, const struct rg_program_result *result,

@@ -5,9 +5,9 @@
 #include "base/id.h"
 
 const char *const rg_event_kinds[] = {
-	"cycle",     "dispatched", "sent",	  "delivered",	 "read",  "late",     "due",
-	"timeout",   "refused",	   "dead_letter", "redelivered", "stale", "recovery", "completed",
-	"forwarded", "run_note",   "activity",	  "archived",	 NULL,
+	"cycle",    "dispatched", "sent",      "delivered", "wake",	   "looked",	  "read",
+	"late",	    "due",	  "timeout",   "refused",   "dead_letter", "redelivered", "stale",
+	"recovery", "completed",  "forwarded", "run_note",  "activity",	   "archived",	  NULL,
 };
 
 /* As rg_message_types of the message system, with a name for "none" first. */

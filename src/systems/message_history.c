@@ -43,6 +43,7 @@ void rg_message_history_init(struct rg_message_history *history)
 	rg_table_init(&history->messages, sizeof(struct known));
 	rg_table_init(&history->agents, sizeof(struct rg_message_agent));
 	rg_table_init(&history->seen, sizeof(struct rg_message_seen));
+	rg_table_init(&history->edges, sizeof(struct rg_message_seen));
 	rg_buf_init(&history->scratch, SIZE_MAX);
 }
 
@@ -51,6 +52,7 @@ void rg_message_history_deinit(struct rg_message_history *history)
 	rg_table_deinit(&history->messages);
 	rg_table_deinit(&history->agents);
 	rg_table_deinit(&history->seen);
+	rg_table_deinit(&history->edges);
 	rg_buf_deinit(&history->scratch);
 }
 
@@ -147,7 +149,8 @@ static unsigned judge_number(struct rg_message_history *history, struct rg_messa
 		sender->seq = message->seq;
 		sender->epoch = message->epoch;
 		sender->to_first = to;
-	} else if (!own) {
+	} else if (!own || message->via.length) {
+		/* Texts of one sender may cross on their way to several readers. */
 		return 0;
 	} else if (message->seq < sender->seq || !shares_number(sender, same_send, to)) {
 		faults = RG_MESSAGE_NUMBER_BACK;
@@ -157,26 +160,42 @@ static unsigned judge_number(struct rg_message_history *history, struct rg_messa
 	return faults;
 }
 
-static int note_seen(struct rg_message_history *history, const struct roger_message *message,
-		     struct roger_err *err)
+/* Raise what a table has of reader and sender; count and numbers sum it up. */
+static int raise_mark(struct rg_table *table, const struct roger_message *message, int64_t *count,
+		      int64_t *numbers, struct roger_err *err)
 {
 	struct rg_message_seen *seen;
 	bool fresh;
 
 	if (!message->seq)
 		return ROGER_OK;
-	seen = rg_table_put(&history->seen, pair_of(message->to_phase, message->from_phase),
-			    &fresh);
+	seen = rg_table_put(table, pair_of(message->to_phase, message->from_phase), &fresh);
 	if (!seen)
 		return rg_fail_memory(err);
-	history->sums.seen += fresh;
+	*count += fresh;
 	if (message->epoch > seen->epoch ||
 	    (message->epoch == seen->epoch && message->seq > seen->seq)) {
-		history->sums.seen_numbers += message->seq - seen->seq;
+		*numbers += message->seq - seen->seq;
 		seen->epoch = message->epoch;
 		seen->seq = message->seq;
 	}
 	return ROGER_OK;
+}
+
+static int note_seen(struct rg_message_history *history, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return raise_mark(&history->seen, message, &history->sums.seen, &history->sums.seen_numbers,
+			  err);
+}
+
+static int note_edge(struct rg_message_history *history, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	if (!message->via.length)
+		return ROGER_OK;
+	return raise_mark(&history->edges, message, &history->sums.edges,
+			  &history->sums.edge_numbers, err);
 }
 
 /* ---------------------------------------------------------------- states -- */
@@ -257,6 +276,7 @@ static int add_new(struct rg_message_history *history, struct known *known,
 		   struct rg_message_step *step, struct roger_err *err)
 {
 	struct rg_message_agent *sender = agent_of(history, message->from_phase), *to;
+	int r;
 
 	if (!sender)
 		return rg_fail_memory(err);
@@ -271,6 +291,9 @@ static int add_new(struct rg_message_history *history, struct known *known,
 	history->sums.received++;
 	history->sums.keys += message->idempotent_key.length > 0;
 	history->sums.replies += message->reply_to.length > 0;
+	r = note_edge(history, message, err);
+	if (r < 0)
+		return r;
 	return message->read && !message->archived_at_ms ? note_seen(history, message, err)
 							 : ROGER_OK;
 }

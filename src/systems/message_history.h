@@ -3,8 +3,9 @@
  *
  * Lines are taken one after the other and judged by those before: an id
  * belongs to one message, what was read stays read, what was archived is
- * final, the numbers of a sender rise.  Pure rules over hashes of 64 bits: a
- * message costs 24 bytes.  It adds up what an index of the journal must hold.
+ * final, the numbers of a sender rise, but for what came in over an edge with
+ * numbers of its own.  Pure rules over hashes of 64 bits: a message costs 24
+ * bytes.  It adds up what an index of the journal must hold.
  */
 #ifndef RG_MESSAGE_HISTORY_H
 #define RG_MESSAGE_HISTORY_H
@@ -37,7 +38,8 @@ struct rg_message_sums {
 	int64_t archived, archived_positions;
 	int64_t keys, replies;
 	int64_t sent, received, agents_unread;
-	int64_t seen, seen_numbers; /* pairs of reader and sender */
+	int64_t seen, seen_numbers;  /* pairs of reader and sender */
+	int64_t edges, edge_numbers; /* the same of what came in over an edge */
 };
 
 /* What an agent stands at. */
@@ -56,7 +58,7 @@ struct rg_message_seen {
 };
 
 struct rg_message_history {
-	struct rg_table messages, agents, seen;
+	struct rg_table messages, agents, seen, edges;
 	struct rg_message_sums sums;
 	int64_t epoch; /* the largest that roger wrote */
 	struct rg_buf scratch;

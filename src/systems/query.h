@@ -86,6 +86,8 @@ struct rg_log_query {
 	struct roger_str state; /* outcome, status */
 	struct roger_str kind;	/* activity: type of the action */
 	struct roger_str citation;
+	struct roger_str
+		step;	  /* activity, with owner: "look", "ack" or "wake", see systems/wake.h */
 	int64_t since_ms; /* at or after */
 	int64_t until_ms; /* before */
 	bool newest;	  /* newest first */

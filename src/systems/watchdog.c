@@ -50,13 +50,29 @@ static const struct roger_field fields[] = {
 	{ "issueId", ROGER_NAME, AT(issue_id), ROGER_SPARE, NULL, NULL, "unit of work" },
 	{ "taskId", ROGER_TEXT, AT(task_id), ROGER_SPARE, NULL, NULL, "task of a task system" },
 	{ "childExit", ROGER_TEXT, AT(child_exit), ROGER_SPARE, NULL, NULL,
-	  "how the child ended: its exit status, or failed" },
+	  "how the child ended: its exit status, its signal, failed or lost" },
 	{ "resultMessageId", ROGER_TEXT, AT(result_message_id), ROGER_SPARE, NULL, NULL,
 	  "the message that holds the result" },
 	{ "forwardEvidence", ROGER_TEXT, AT(forward_evidence), ROGER_SPARE, NULL, NULL,
 	  "the message whose reading confirmed the forward" },
 	{ "extensionCount", ROGER_INT, AT(extension_count), ROGER_SPARE, NULL, NULL,
 	  "how often its time was extended" },
+	{ "heartbeatAt", ROGER_TEXT, AT(heartbeat_at), ROGER_SPARE, NULL, NULL,
+	  "when roger run was last seen to watch over it" },
+	{ "processes.bootId", ROGER_TEXT, AT(boot_id), ROGER_SPARE, NULL, NULL,
+	  "boot of the machine in which these processes are" },
+	{ "processes.pidSpace", ROGER_INT, AT(pid_space), ROGER_SPARE, NULL, NULL,
+	  "pid namespace they are in" },
+	{ "processes.childPid", ROGER_INT, AT(child_pid), ROGER_SPARE, NULL, NULL,
+	  "process id of the child" },
+	{ "processes.childStart", ROGER_INT, AT(child_start), ROGER_SPARE, NULL, NULL,
+	  "when it was started, in ticks of the system" },
+	{ "processes.runnerPid", ROGER_INT, AT(runner_pid), ROGER_SPARE, NULL, NULL,
+	  "process id of roger run" },
+	{ "processes.runnerStart", ROGER_INT, AT(runner_start), ROGER_SPARE, NULL, NULL,
+	  "when that was started" },
+	{ "processes.*", ROGER_MEMBERS, AT(processes_unknown), 0, NULL, NULL,
+	  "members roger does not know" },
 	{ "unknown", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members roger does not know" },
 	{ 0 },
 };
@@ -118,7 +134,10 @@ static void explain_block(const struct roger_run *run, const struct rg_receipts 
 {
 	int64_t status;
 
-	if (receipts->child_ended)
+	if (receipts->child_lost)
+		rg_buf_add_text(out, "The child's process and the roger run that watched it are "
+				     "gone, and no result is known.");
+	else if (receipts->child_ended)
 		rg_buf_printf(out, "The child ended without a result (%s%.*s).",
 			      rg_str_number(run->child_exit, &status) ? "exit " : "",
 			      RG_STR_ARGS(run->child_exit));
@@ -240,7 +259,7 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 		.recoveries = run->recovery_attempt_count,
 		.extensions = run->extension_count,
 	};
-	int64_t updated_ms;
+	int64_t updated_ms, heartbeat_ms;
 	int r;
 
 	r = read_instant("dispatchAt", run->dispatch_at, &receipts.dispatched_ms, err);
@@ -252,6 +271,8 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 	if (r == ROGER_OK)
 		r = read_instant("statusUpdatedAt", run->status_updated_at, &updated_ms, err);
 	if (r == ROGER_OK)
+		r = read_instant("heartbeatAt", run->heartbeat_at, &heartbeat_ms, err);
+	if (r == ROGER_OK)
 		r = read_instant("lastRecoveryAt", run->last_recovery_at,
 				 &receipts.last_recovery_ms, err);
 	if (r == ROGER_OK)
@@ -260,6 +281,7 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 		return r;
 	receipts.child_ended = run->child_exit.length && !rg_str_is(run->child_exit, "0") &&
 			       !receipts.completed_ms;
+	receipts.child_lost = receipts.child_ended && rg_str_is(run->child_exit, "lost");
 	*ret_receipts = receipts;
 	return ROGER_OK;
 }
@@ -361,9 +383,23 @@ int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct 
 		return r;
 	receipts->completed_ms = now_ms;
 	receipts->from_recovery = rg_watchdog_is_recovery(source);
-	receipts->child_ended = false;
+	receipts->child_ended = receipts->child_lost = false;
 	*ret_changed = true;
 	return ROGER_OK;
+}
+
+void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts)
+{
+	if (receipts->completed_ms || run->child_exit.length)
+		return;
+	run->child_exit = RG_STR("lost");
+	receipts->child_ended = receipts->child_lost = true;
+}
+
+int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
+		struct rg_arena *arena, struct roger_err *err)
+{
+	return keep_instant(rg_run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
 }
 
 int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,

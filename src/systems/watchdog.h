@@ -31,6 +31,7 @@ struct rg_receipts {
 	bool forwarded;
 	bool from_recovery; /* the source of the result is a recovery */
 	bool child_ended;   /* without a result, so none will come by itself */
+	bool child_lost;    /* in that nobody saw how: its process is gone, and its watcher */
 	int64_t recoveries;
 	int64_t last_recovery_ms;
 	int64_t extensions;
@@ -108,6 +109,11 @@ RG_CHECKED int rg_run_complete(struct roger_run *run, struct rg_receipts *receip
 RG_CHECKED int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
 				struct roger_str child_exit, bool *ret_changed,
 				struct roger_err *err);
+/* Its process is gone, and nobody knows how it ended; nothing when more is known. */
+void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts);
+/* It was just seen to be watched over. */
+RG_CHECKED int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts,
+			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
 /* evidence: id of the message that its owner has read. */
 RG_CHECKED int rg_run_forward(struct roger_run *run, struct rg_receipts *receipts,
 			      struct roger_str evidence, bool *ret_changed, struct roger_err *err);

@@ -31,11 +31,15 @@ is "receive is noted" "$(last 'd["action"]["details"]["verb"]')" receive
 exits 1 "finding nothing" roger receive --as bob
 exits 1 "claiming nothing" roger claim --as bob
 roger inbox --as pool >/dev/null
+is "a look is noted, by its ids" "$(last '[d["action"]["details"]["verb"], len(d["action"]["details"]["ids"]), d["action"]["details"]["count"], d["action"]["details"]["position"]]')" \
+	'["inbox", 20, 20, 24]'
+roger inbox --as pool >/dev/null
+roger inbox --as nobody >/dev/null
 roger session -q
 roger list >/dev/null
 roger verify -q
 roger cleanup --dry-run -q
-is "and what reads or changes nothing is not" "$(count)" 5
+is "and what shows or changes nothing new is not" "$(count)" 6
 id=$(roger claim --as pool --worker w1 --json | json 'd["messages"][0]["id"]')
 roger ack --as pool --worker w1 "$id" -q
 is "ack names the message" "$(last '[d["action"]["details"]["verb"], d["action"]["details"]["ids"]]')" "[\"ack\", [\"$id\"]]"

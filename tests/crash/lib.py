@@ -128,6 +128,14 @@ def parallel(work, items):
 CONFIG = """\
 size_limits:
   max_messages_per_issue_phase: 8
+wake:
+  after: 0s
+  backoff: 1h
+  backoff_most: 1h
+  agents:
+    bob: ["true"]
+bridge:
+  file_only: [filer]
 """
 
 
@@ -161,14 +169,17 @@ class Fault(Exception):
 
 
 def check_order(messages):
-    """A sender's numbers rise; one send to several has one number."""
+    """A sender's numbers rise; one send to several has one number.  What came over an edge rises in each mailbox."""
     last = {}
     for message in messages:
+        if "seq" not in message:
+            continue
         sender, number = (message["from_phase"], message["epoch"]), message["seq"]
         mailbox = *sender, message["to_phase"]
-        if number < last.get(sender, 0) or number <= last.get(mailbox, 0):
+        if (number < last.get(sender, 0) and "via" not in message) or number <= last.get(mailbox, 0):
             raise Fault(f"numbers of {sender} go {last[sender]} then {number}")
-        last[sender] = last[mailbox] = number
+        last[sender] = max(last.get(sender, 0), number)
+        last[mailbox] = number
 
 
 def check_once(store, acknowledged):
@@ -228,6 +239,7 @@ class Verb:
     stdin: str = None
     also: tuple = (0,)  # exit statuses of the next try
     prepare: list = field(default_factory=list)
+    files: dict = field(default_factory=dict)  # that stand in triggers/
     logs: bool = False  # look at the send logs, too
 
 
@@ -416,6 +428,36 @@ def logged(task, least, most):
     return look
 
 
+def looked(store, done, living, archived):
+    """What an inbox showed changed no message; its note names each message once, unless a kill came in between."""
+    noted = collections.Counter(i for entry in activities(store, "inbox") for i in entry["action"]["details"]["ids"])
+    if any(times > 2 for times in noted.values()):
+        raise Fault(f"looks are noted {max(noted.values())} times")
+    if done.returncode == 0 and "note:" not in done.stderr and not noted:
+        raise Fault("a look is not noted, and nobody says so")
+    if sum(not m["read"] for m in living if m["to_phase"] == "bob") < SEED - 2:
+        raise Fault("a look changed a message")
+
+
+def woken(store, done, living, archived):
+    """Losing a hint loses no message; one that was told of is in the log."""
+    attempts = activities(store, "wake")
+    if done.returncode == 0 and "attempt 1" in done.stdout and not attempts:
+        raise Fault("an attempt was told of, and is not in the log")
+    if len(attempts) > 2:
+        raise Fault(f"{len(attempts)} attempts")
+    if sum(not m["read"] for m in living if m["to_phase"] == "bob") < SEED - 2:
+        raise Fault("waking changed a message")
+
+
+def activities(store, verb):
+    shown = call(store, ["activity", "--jsonl"])
+    if shown.returncode not in (0, 1):
+        raise Fault(f"activity exits {shown.returncode}: {shown.stderr.strip()}")
+    entries = [json.loads(line) for line in shown.stdout.splitlines()]
+    return [entry for entry in entries if entry["action"]["details"].get("verb") == verb]
+
+
 def foreign_entries(task, count):
     return "".join(json.dumps({"timestamp": f"2025-10-05T14:40:{i:02}Z", "task_id": task,
                                "action": {"type": "TOOL_EXEC", "details": {"n": i}},
@@ -433,6 +475,52 @@ def sealed(store, done, living, archived):
         raise Fault(f"the next seal exits {again.returncode}: {again.stderr.strip()[-200:]}")
     if done.returncode == 0 and json.loads(again.stdout)["public_key"] != json.loads(done.stdout)["public_key"]:
         raise Fault("the key is another one")
+
+
+TRIGGERS = {"bob.txt": "(LEAD #1): bridged 1\n(LEAD #3): bridged 2\n(LEAD #2): stale\n",
+            "eve.txt": "(LEAD #2): bridged 3\n(LEAD): bridged 4",
+            ".taken/1700000000000-00112233445566ff-0.kim.txt": "(LEAD #1): bridged 5\nand more\n"}
+
+
+def standing(store):
+    """Everything that stands in triggers/, whether it was taken or not."""
+    texts = []
+    for folder in (f"{store}/.roger/triggers", f"{store}/.roger/triggers/.taken", f"{store}/.roger/triggers/.skipped"):
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            if os.path.isfile(f"{folder}/{name}"):
+                with open(f"{folder}/{name}", encoding="utf-8") as file:
+                    texts.append(file.read())
+    return "\n".join(texts)
+
+
+def bridged(store, done, living, archived):
+    """Each text came in once, or still stands there; what is stale is kept."""
+    there = collections.Counter(m["content"].split("\n")[0] for m in living + archived if m.get("via"))
+    texts = standing(store)
+    for i in range(1, 6):
+        text = f"bridged {i}"
+        if there[text] > 1:
+            raise Fault(f"'{text}' came in {there[text]} times")
+        if not there[text] and text not in texts:
+            raise Fault(f"'{text}' is gone")
+        if not there[text] and done.returncode == 0:
+            raise Fault(f"'{text}' did not come in")
+    if there["stale"] or "stale" not in texts:
+        raise Fault("what is stale came in, or is gone")
+
+
+def written_out(store, done, living, archived):
+    """Mail of an agent that knows files stands in its file once, and only what stands there is read."""
+    path, text = f"{store}/.roger/triggers/filer.txt", ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    for message in living:
+        if message["to_phase"] != "filer":
+            continue
+        count = text.count(message["content"])
+        if count > 1 or (message["read"] and not count) or (done.returncode == 0 and not message["read"]):
+            raise Fault(f"{message['id']} stands there {count} times, read: {message['read']}")
 
 
 def nothing(store, done, living, archived):
@@ -502,8 +590,16 @@ def verbs(store):
              prepare=[keyed[1], confirm, cycle, keyed[2], cycle, keyed[3], cycle, keyed[4]]),
         Verb("read-late", ["receive", "--as", "bob", "--issue", "late", "--json"], read_late, also=(0, 1), logs=True,
              prepare=[confirm]),
+        Verb("look", ["inbox", "--as", "bob", "--json"], looked, also=(0, 1)),
+        Verb("wake", ["wake", "--once"], woken, also=(0, 1)),
         Verb("log", ["log", "by-hand", "TOOL_EXEC"], logged("by-hand", 1, 2)),
         Verb("log-import", ["log", "--import", "-"], logged("foreign", 5, 5), stdin=foreign_entries("foreign", 5)),
+        Verb("bridge-in", ["bridge", "--once", "--json"], bridged, also=(0, 1), files=TRIGGERS),
+        Verb("bridge-out", ["bridge", "--once", "--json"], written_out, also=(0, 1),
+             prepare=[["send", *ann, "filer", f"out {i}\nand more of it"] for i in range(3)],
+             files={"filer.txt": "(bob #1): unread, and without its line end"}),
+        Verb("ingest", ["ingest", "--to", "eve"], all_or_nothing("ingested", 2), also=(0,),
+             stdin="(LEAD #1): ingested 1\n(LEAD #2): ingested 2\n"),
         Verb("session", ["session", "new", "--json"], same_epoch),
         Verb("seal", ["seal"], sealed),
         Verb("rebuild", ["rebuild", "--json"], nothing),
@@ -542,6 +638,10 @@ def base_for(verb, store, folder, warm):
 def prepared(verb, store, folder):
     """A copy of the store after what the verb needs beforehand, and the ids acknowledged in it."""
     to = copy(store, f"{folder}/{verb.name}")
+    for name, text in verb.files.items():
+        os.makedirs(os.path.dirname(f"{to}/.roger/triggers/{name}"), exist_ok=True)
+        with open(f"{to}/.roger/triggers/{name}", "w", encoding="utf-8") as trigger:
+            trigger.write(text)
     for words in verb.prepare:
         done = call(to, words)
         if done.returncode != 75 or "--confirm" not in words:

@@ -41,6 +41,7 @@ ERRORS = {
     "futex": "EINTR",
     "mmap": "ENOMEM",
     "newfstatat": "EIO EACCES",
+    "statx": "EIO ENOSYS EACCES",
     "lseek": "EINVAL",
     "getrandom": "EINTR",
     "getcwd": "ENOENT",

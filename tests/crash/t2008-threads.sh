@@ -6,7 +6,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 echo 1..2
 cd "$here" || exit 1
-if clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=thread -Isrc -Iinclude tests/race/threads.c src/store/lock.c \
+if clang -std=c17 -D_GNU_SOURCE -g -O1 -ffunction-sections -Wl,--gc-sections -fsanitize=thread -Isrc \
+	-Iinclude tests/race/threads.c src/store/lock.c src/store/process.c \
 	src/store/file.c src/base/*.c -lsodium -pthread -o "$work/threads" 2>"$work/log"; then
 	echo "ok 1 - builds with the thread sanitizer"
 else

@@ -14,13 +14,13 @@ fi
 
 parts="sqlite3 yaml-0.1 libsodium yyjson"
 FLAGS="-std=c17 -g -O1 -fsanitize=thread -fno-omit-frame-pointer -D_GNU_SOURCE -DROGER_BUILD
-	-I$source_dir/include -I$source_dir/src $(pkg-config --cflags $parts)"
+	-I$source_dir/include -I$source_dir/src -I${ROGER_BUILD:?with the headers it made}/src $(pkg-config --cflags $parts)"
 OBJECTS=$here/objects
 export FLAGS OBJECTS
 mkdir "$OBJECTS" "$here/place" "$here/place2"
 
 compile_all() {
-	find "$source_dir/src" -name '*.c' ! -path '*/cli/*' -print0 |
+	find "$source_dir/src" -name '*.c' ! -path '*/cli/*' ! -path '*/mcp/*' -print0 |
 		xargs -0 -P "$(nproc)" -n 8 sh -c '
 			for file; do
 				clang $FLAGS -c "$file" -o "$OBJECTS/$(echo "$file" | tr / _).o" || exit 255

@@ -405,6 +405,81 @@ static void groups_are_checked(void **state)
 	refused("groups:\n  w: [w]\n", "f.yaml:2: groups.w: expected agents, 'w' is a group");
 }
 
+/* ------------------------------------------------------------------ wake -- */
+
+static void agents_are_woken_as_configured(void **state)
+{
+	struct rg_config *config = of("wake:\n"
+				      "  after: 5s\n"
+				      "  backoff: 2m\n"
+				      "  backoff_most: 1h\n"
+				      "  timeout: 500ms\n"
+				      "  agents:\n"
+				      "    builder: [tmux, display-message, 'mail for {agent}']\n"
+				      "    a/b: [wake, '', --all]\n"
+				      "groups:\n"
+				      "  w: [x]\n");
+	const struct rg_wake_agent *agent = rg_config_wake(config, RG_STR("builder"));
+
+	(void)state;
+	assert_int_equal(config->wake_after_ms, 5000);
+	assert_int_equal(config->wake_backoff_ms, 120000);
+	assert_int_equal(config->wake_backoff_most_ms, 3600000);
+	assert_int_equal(config->wake_timeout_ms, 500);
+	assert_int_equal(config->wake_agent_count, 2);
+	assert_int_equal(agent->words.count, 3);
+	assert_true(rg_str_is(agent->words.items[0], "tmux"));
+	assert_true(rg_str_is(agent->words.items[2], "mail for {agent}"));
+	assert_true(rg_str_is(rg_config_wake(config, RG_STR("a/b"))->words.items[1], ""));
+	assert_null(rg_config_wake(config, RG_STR("Builder")));
+	assert_int_equal(config->settings.count, table_count() + 3);
+	shows(config, "wake.after", "5s", "f.yaml:2");
+	shows(config, "wake.agents.builder", "tmux display-message mail for {agent}", "f.yaml:7");
+	/* Groups behind them are found and shown all the same. */
+	shows(config, "groups.w", "x", "f.yaml:10");
+	rg_config_free(config);
+
+	config = of("wake:\n  agents: ~\n");
+	assert_int_equal(config->wake_after_ms, 30000);
+	assert_int_equal(config->wake_agent_count, 0);
+	rg_config_free(config);
+}
+
+static void waking_is_checked(void **state)
+{
+	(void)state;
+	refused("wake:\n  after: 8d\n", "f.yaml:2: wake.after: expected a span such as 30s, 5m or "
+					"2h, from 0ms to 604800s");
+	refused("wake:\n  backoff: 0\n", "f.yaml:2: wake.backoff: expected a span such as 30s, 5m "
+					 "or 2h, from 1000ms to 86400s");
+	refused("wake:\n  timeout: 2m\n", "f.yaml:2: wake.timeout: expected a span such as 30s, 5m "
+					  "or 2h, from 100ms to 60s");
+	refused("wake:\n  backoff: 1h\n",
+		"f.yaml:2: wake.backoff: expected backoff_most to be at least backoff");
+	refused("wake:\n  backoff: 1h\n  backoff_most: 1m\n",
+		"f.yaml:3: wake.backoff_most: expected backoff_most to be at least backoff");
+	refused("wake:\n  agents: [a]\n", "f.yaml:2: wake.agents: expected names, each with a "
+					  "program and its arguments");
+	refused("wake:\n  agents:\n    all: [a]\n",
+		"f.yaml:3: wake.agents: expected the name of an agent");
+	refused("wake:\n  agents:\n    -x: [a]\n",
+		"f.yaml:3: wake.agents: expected the name of an agent");
+	refused("wake:\n  agents:\n    \"a b\": [a]\n",
+		"f.yaml:3: wake.agents: expected the name of an agent");
+	refused("wake:\n  agents:\n    bob: echo hi\n",
+		"f.yaml:3: wake.agents.bob: expected a list: a program and its arguments");
+	refused("wake:\n  agents:\n    bob: []\n",
+		"f.yaml:3: wake.agents.bob: expected a list: a program and its arguments");
+	refused("wake:\n  agents:\n    bob:\n",
+		"f.yaml:3: wake.agents.bob: expected a list: a program and its arguments");
+	refused("wake:\n  agents:\n    bob: ['', x]\n",
+		"f.yaml:3: wake.agents.bob: expected a program and its arguments");
+	refused("wake:\n  agents:\n    bob:\n    - a\n    - [b]\n",
+		"f.yaml:5: wake.agents.bob: expected a program and its arguments");
+	refused("wake:\n  agent:\n    bob: [a]\n",
+		"f.yaml:2: wake.agent: no such setting, did you mean 'wake.agents'?");
+}
+
 static void a_group_can_be_large(void **state)
 {
 	struct rg_config *config;
@@ -850,6 +925,8 @@ int main(void)
 		cmocka_unit_test(journal_and_database_are_two_files),
 		cmocka_unit_test(recipients_are_warn_or_strict),
 		cmocka_unit_test(groups_are_checked),
+		cmocka_unit_test(agents_are_woken_as_configured),
+		cmocka_unit_test(waking_is_checked),
 		cmocka_unit_test(a_group_can_be_large),
 		cmocka_unit_test(unknown_keys_are_refused_with_a_hint),
 		cmocka_unit_test(foreign_file_is_used_as_it_stands),

@@ -717,6 +717,28 @@ static void bytes_are_read_where_they_stand(void **state)
 	rg_journal_close(journal);
 }
 
+static void nothing_goes_into_a_file_that_was_moved_away(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+	struct roger_err err;
+	uint64_t end;
+
+	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "moved"), 0);
+	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EIO);
+	assert_non_null(strstr(err.message, "took the place"));
+	foreign(fixture, "one\n");
+	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EIO);
+	assert_non_null(strstr(err.message, "took the place"));
+	/* Who refuses holds no lock, and reading goes on where it was. */
+	assert_int_equal(rg_journal_settle(journal, &end, &err), ROGER_OK);
+	assert_int_equal(end, 0);
+	assert_int_equal(renameat(fixture->folder.open, "moved", fixture->folder.open, NAME), 0);
+	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_OK);
+	rg_journal_unlock(journal);
+	rg_journal_close(journal);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -745,6 +767,7 @@ int main(void)
 		TEST(a_sync_follows_into_a_larger_file),
 		TEST(who_may_only_read_reads_whole_lines),
 		TEST(bytes_are_read_where_they_stand),
+		TEST(nothing_goes_into_a_file_that_was_moved_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,6 +91,28 @@ static void a_life_without_faults(void **state)
 	tear_down(&scene);
 }
 
+/* Two files of one sender may be taken in another order than they were written in. */
+static void numbers_of_an_edge_may_cross(void **state)
+{
+	struct roger_message early = message("2", 2), late = message("1", 3),
+			     next = message("3", 4);
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	early.via = late.via = RG_STR("bridge");
+	early.to_phase = RG_STR("eve");
+	assert_int_equal(take(&scene, late), 0);
+	assert_int_equal(take(&scene, early), 0);
+	assert_int_equal(take(&scene, next), 0);
+	early.via = RG_STR("");
+	early.id = RG_STR("4");
+	assert_int_equal(take(&scene, early), RG_MESSAGE_NUMBER_BACK);
+	assert_int_equal(scene.history.sums.edges, 2);
+	assert_int_equal(scene.history.sums.edge_numbers, 5);
+	tear_down(&scene);
+}
+
 static void every_fault(void **state)
 {
 	struct roger_message one = message("1", 5), other = message("1", 5), back = message("2", 4),
@@ -204,6 +226,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_life_without_faults),
+		cmocka_unit_test(numbers_of_an_edge_may_cross),
 		cmocka_unit_test(every_fault),
 		cmocka_unit_test(an_epoch_starts_numbers_over),
 		cmocka_unit_test(others_may_write_what_they_like),

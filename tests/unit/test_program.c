@@ -188,6 +188,73 @@ static void one_that_is_not_there_is_told(void **state)
 	assert_int_equal(rg_program_run(&program, &ran.output, &ran.result, NULL), ROGER_EUSAGE);
 }
 
+static void settings_join_the_environment(void **state)
+{
+	const struct roger_str words[] = {
+		RG_STR("/bin/sh"), RG_STR("-c"),
+		RG_STR("echo \"$ROGER_AGENT $PLACE $HOME\"; env | grep -c "
+		       "^ROGER_AGENT=")
+	};
+	const struct roger_str more[] = { RG_STR("ROGER_AGENT=bob"), RG_STR("PLACE=a=b c") };
+	const struct rg_program program = { .words = { words, 3 },
+					    .more = { more, 2 },
+					    .timeout_ms = 20000,
+					    .output_bytes_most = 1000 };
+	struct ran ran = { 0 };
+
+	(void)state;
+	setenv("ROGER_AGENT", "ann", 1);
+	setenv("HOME", "/home", 1);
+	rg_buf_init(&ran.output, SIZE_MAX);
+	ran.r = rg_program_run(&program, &ran.output, &ran.result, &ran.err);
+	check(&ran, RG_PROGRAM_EXITED, 0, "bob a=b c /home\n1\n");
+	assert_string_equal(getenv("ROGER_AGENT"), "ann");
+	unsetenv("ROGER_AGENT");
+}
+
+/* ------------------------------------------------------------- beside us -- */
+
+static struct rg_launched launch(const char *script, int64_t timeout_ms)
+{
+	const struct roger_str words[] = { RG_STR("/bin/sh"), RG_STR("-c"), rg_str(script) };
+	const struct rg_program program = { .words = { words, 3 }, .timeout_ms = timeout_ms };
+	struct rg_launched launched = { 0 };
+	struct roger_err err;
+
+	if (rg_program_launch(&program, &launched, &err) < 0)
+		fail_msg("%s", err.message);
+	return launched;
+}
+
+static void ends_as(struct rg_launched *launched, bool enough, enum rg_program_end end, int status)
+{
+	struct rg_program_result result;
+
+	while (!rg_program_over(launched, enough, &result))
+		rg_clock_sleep(1);
+	assert_int_equal(result.end, end);
+	assert_int_equal(result.status, status);
+	assert_int_equal(launched->pid, 0);
+}
+
+static void those_beside_us_end_each_in_its_own_way(void **state)
+{
+	struct rg_launched good = launch("read x; exit 0", 20000), bad = launch("exit 3", 20000);
+	struct rg_launched hangs = launch("trap '' TERM; sleep 100", 100);
+	struct rg_launched floods = launch("yes", 200), stopped = launch("sleep 100", 20000);
+	struct rg_launched leaves = launch("sleep 100 & exit 0", 20000);
+
+	(void)state;
+	ends_as(&stopped, true, RG_PROGRAM_TIMED_OUT, SIGKILL);
+	ends_as(&bad, false, RG_PROGRAM_EXITED, 3);
+	/* There is nothing to be read. */
+	ends_as(&good, false, RG_PROGRAM_EXITED, 0);
+	ends_as(&leaves, false, RG_PROGRAM_EXITED, 0);
+	ends_as(&hangs, false, RG_PROGRAM_TIMED_OUT, SIGKILL);
+	assert_true(hangs.took_ns >= INT64_C(100000000));
+	ends_as(&floods, false, RG_PROGRAM_TIMED_OUT, SIGKILL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +266,8 @@ int main(void)
 		cmocka_unit_test(what_it_started_goes_with_it),
 		cmocka_unit_test(nothing_else_is_inherited),
 		cmocka_unit_test(one_that_is_not_there_is_told),
+		cmocka_unit_test(settings_join_the_environment),
+		cmocka_unit_test(those_beside_us_end_each_in_its_own_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

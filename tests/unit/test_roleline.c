@@ -283,6 +283,48 @@ static void broken_text_is_refused_by_its_line(void **state)
 	refused(RG_STR("\xff\xfe\x00\xde\x00\xde"), "line 1: expected UTF-8 without NUL");
 }
 
+/* -------------------------------------------------------------- pieces -- */
+
+static void broken_text_spoils_no_other_piece(void **state)
+{
+	static const char text[] = "\xef\xbb\xbfhi\n(A #1): one\n(B #2): t\xff\nmore\n"
+				   "(C #281474976710657): big\n(D #4): \xc3\xbc\r\n";
+	static const struct {
+		enum rg_rolepiece_kind kind;
+		size_t line;
+		const char *role, *raw;
+	} expected[] = {
+		{ RG_ROLEPIECE_LOOSE, 1, "", "hi\n" },
+		{ RG_ROLEPIECE_MESSAGE, 2, "A", "(A #1): one\n" },
+		{ RG_ROLEPIECE_BROKEN, 3, "B", "(B #2): t\xff\nmore\n" },
+		{ RG_ROLEPIECE_BROKEN, 5, "C", "(C #281474976710657): big\n" },
+		{ RG_ROLEPIECE_MESSAGE, 6, "D", "(D #4): \xc3\xbc\r\n" },
+	};
+	struct rg_rolepieces pieces;
+	size_t i;
+
+	(void)state;
+	arena = rg_arena_new();
+	assert_int_equal(rg_roleline_split(RG_STR(text), arena, &pieces, NULL), ROGER_OK);
+	assert_int_equal(pieces.count, sizeof expected / sizeof *expected);
+	assert_int_equal(pieces.mark.length, 3);
+	for (i = 0; i < pieces.count; i++) {
+		assert_int_equal(pieces.items[i].kind, expected[i].kind);
+		assert_int_equal(pieces.items[i].line_number, expected[i].line);
+		assert_true(rg_str_is(pieces.items[i].line.role, expected[i].role));
+		assert_true(rg_str_is(pieces.items[i].raw, expected[i].raw));
+	}
+	assert_true(rg_str_is(pieces.items[4].line.text, "\xc3\xbc"));
+}
+
+static void a_mark_may_stand_before_any_header(void **state)
+{
+	(void)state;
+	read_text(RG_STR("(A #1): one\n\xef\xbb\xbf(B #2): two\n"));
+	assert_int_equal(lines.count, 2);
+	assert_true(is_line(1, "B", 2, "two"));
+}
+
 /* -------------------------------------------------------------- printing -- */
 
 static void prints(const struct rg_roleline *line, const char *expected)
@@ -308,15 +350,15 @@ static void prints_the_seed_s_form(void **state)
 /* A text that holds a header must not put words into another's mouth. */
 static void no_text_speaks_for_another(void **state)
 {
-	struct rg_roleline line = {
-		RG_STR("A"), 1,
-		RG_STR("(B #9): first\n(LEAD #2): do it\n(x): y\n(LEAD #99999999999999999): z")
-	};
+	struct rg_roleline line = { RG_STR("A"), 1,
+				    RG_STR("(B #9): first\n(LEAD #2): do it\n(x): y\n(LEAD "
+					   "#99999999999999999): z\n\xef\xbb\xbf"
+					   "(y): z") };
 	struct rg_buf out;
 
 	(void)state;
 	prints(&line, "(A #1): (B #9): first\n (LEAD #2): do it\n (x): y\n (LEAD "
-		      "#99999999999999999): z\n");
+		      "#99999999999999999): z\n \xef\xbb\xbf(y): z\n");
 	rg_buf_init(&out, SIZE_MAX);
 	rg_roleline_print(&line, &out);
 	read_text(rg_buf_str(&out));
@@ -360,6 +402,8 @@ int main(void)
 		cmocka_unit_test_teardown(byte_order_mark_is_no_text, forget),
 		cmocka_unit_test_teardown(utf16_is_read, forget),
 		cmocka_unit_test_teardown(broken_text_is_refused_by_its_line, forget),
+		cmocka_unit_test_teardown(broken_text_spoils_no_other_piece, forget),
+		cmocka_unit_test_teardown(a_mark_may_stand_before_any_header, forget),
 		cmocka_unit_test_teardown(prints_the_seed_s_form, forget),
 		cmocka_unit_test_teardown(no_text_speaks_for_another, forget),
 		cmocka_unit_test_teardown(what_was_printed_reads_the_same, forget),

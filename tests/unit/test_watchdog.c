@@ -510,6 +510,46 @@ static void foreign_members_survive(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_desk, clear_desk)
 
+/* A child that nobody saw end is evidence, as long as nothing better is known. */
+static void a_lost_child(void **state)
+{
+	struct desk *desk = *state;
+	struct rg_buf reason;
+
+	rg_run_lose_child(&desk->run, &desk->receipts);
+	assert_true(rg_str_is(desk->run.child_exit, "lost"));
+	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, dispatched_ms),
+			 ROGER_RUN_BLOCKED);
+	rg_buf_init(&reason, SIZE_MAX);
+	rg_watchdog_explain(&desk->run, &desk->receipts, &rules, ROGER_RUN_BLOCKED, &reason);
+	rg_buf_add_char(&reason, '\0');
+	assert_non_null(strstr(reason.data, "are gone, and no result is known."));
+	rg_buf_deinit(&reason);
+	/* As its document says it. */
+	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
+	assert_true(desk->receipts.child_lost);
+	assert_int_equal(rg_run_complete(&desk->run, &desk->receipts, RG_STR("history_fetch"),
+					 expected_ms, desk->arena, &desk->changed, NULL),
+			 ROGER_OK);
+	assert_false(desk->receipts.child_lost);
+	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, expected_ms),
+			 ROGER_RUN_NOT_FORWARDED);
+	rg_run_lose_child(&desk->run, &desk->receipts);
+	assert_false(desk->receipts.child_ended);
+}
+
+static void a_heartbeat(void **state)
+{
+	struct desk *desk = *state;
+
+	/* A clock that was set back makes no contradiction. */
+	assert_int_equal(rg_run_beat(&desk->run, &desk->receipts, 5, desk->arena, NULL), ROGER_OK);
+	assert_true(rg_str_is(desk->run.heartbeat_at, "2026-04-24T02:40:00.000Z"));
+	desk->run.heartbeat_at = RG_STR("yesterday");
+	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, &desk->err), ROGER_EDATA);
+	assert_string_equal(desk->err.member, "heartbeatAt");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +568,8 @@ int main(void)
 		TEST(restating_writes_what_changed),
 		TEST(what_is_wrong_is_named),
 		TEST(foreign_members_survive),
+		TEST(a_lost_child),
+		TEST(a_heartbeat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -126,7 +126,7 @@ static void correct_unread(struct rg_local *local, struct roger_str agent, int64
 	if (!rg_journal_writable(local->journal))
 		return;
 	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
-	if (!slot || (int64_t)slot->unread == unread || !rg_journal_lock_soon(local->journal))
+	if (!slot || (int64_t)slot->unread == unread || !rg_journal_lock_soon(local->journal, 0))
 		return;
 	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
 	if (slot && rg_journal_end(local->journal) == rg_index_end(local->index))
@@ -203,6 +203,43 @@ static int note_key(struct rg_engine *engine, struct roger_str sender, struct ro
 	return ROGER_OK;
 }
 
+static int64_t epoch_of(struct rg_local *local)
+{
+	struct rg_control *control = rg_journal_control(local->journal);
+
+	return control ? atomic_load(&rg_control_page(control)->epoch) : 0;
+}
+
+/* Within a transaction, so the epoch is the one its messages get. */
+static int mark_of(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
+		   int64_t *ret_number, struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	int r;
+
+	r = rg_local_refresh(local, err);
+	if (r < 0)
+		return r;
+	r = rg_index_mark(local->index, reader, sender, epoch_of(local), ret_number, err);
+	if (r < 0) {
+		r = mend_index(local, r, err);
+		if (r == ROGER_OK)
+			r = rg_index_mark(local->index, reader, sender, epoch_of(local), ret_number,
+					  err);
+	}
+	return r;
+}
+
+static int bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
+{
+	return rg_journal_take(rg_local_of(engine)->journal, RG_LOCK_BRIDGE, wait_ms, err);
+}
+
+static void bridge_end(struct rg_engine *engine)
+{
+	rg_journal_release(rg_local_of(engine)->journal, RG_LOCK_BRIDGE);
+}
+
 static uint32_t mark(struct rg_engine *engine)
 {
 	return rg_journal_wake_count(rg_local_of(engine)->journal);
@@ -217,13 +254,6 @@ static void sleep_until_stored(struct rg_engine *engine, uint32_t seen, int64_t 
 		rg_journal_sleep(journal, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
 	else
 		rg_clock_sleep(wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
-}
-
-static int64_t epoch_of(struct rg_local *local)
-{
-	struct rg_control *control = rg_journal_control(local->journal);
-
-	return control ? atomic_load(&rg_control_page(control)->epoch) : 0;
 }
 
 static int agents(struct rg_engine *engine, struct rg_arena *arena,
@@ -384,6 +414,7 @@ static struct rg_engine *close_engine(struct rg_engine *engine)
 	}
 	rg_file_close(local->send_logs);
 	rg_file_close(local->activity_logs);
+	rg_file_close(local->turns);
 	rg_index_free(local->index);
 	rg_journal_close(local->journal);
 	rg_buf_deinit(&local->text);
@@ -407,17 +438,27 @@ static const struct rg_engine_class local_class = {
 	.overdue = overdue,
 	.strays = strays,
 	.wait = rg_local_wait,
+	.states = rg_local_states,
+	.shown = rg_local_shown,
+	.note_shown = rg_local_note_shown,
+	.turn_take = rg_local_turn_take,
+	.turn_end = rg_local_turn_end,
 	.may_know_key = may_know_key,
 	.note_key = note_key,
 	.mark = mark,
 	.sleep = sleep_until_stored,
 	.begin = rg_local_begin,
 	.add = rg_local_add,
+	.bring = rg_local_bring,
+	.mark_of = mark_of,
+	.bridge_begin = bridge_begin,
+	.bridge_end = bridge_end,
 	.change = rg_local_change,
 	.archive = rg_local_archive,
 	.commit = rg_local_commit,
 	.rollback = rg_local_rollback,
 	.records_begin = rg_local_records_begin,
+	.records_soon = rg_local_records_soon,
 	.records_end = rg_local_records_end,
 	.log_append = rg_local_log_append,
 	.log_find = rg_local_log_find,
@@ -472,7 +513,7 @@ int rg_local_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
 		return rg_fail_memory(err);
 	local->engine.class = &local_class;
 	local->workspace = workspace;
-	local->send_logs = local->activity_logs = RG_NO_FILE;
+	local->send_logs = local->activity_logs = local->turns = RG_NO_FILE;
 	rg_buf_init(&local->text, SIZE_MAX);
 	r = open_parts(local, err);
 	if (r < 0) {

@@ -86,6 +86,21 @@ int rg_local_add(struct rg_engine *engine, struct roger_message *message, bool n
 	return print(local, staged, message, err);
 }
 
+int rg_local_bring(struct rg_engine *engine, struct roger_message *message, int64_t number,
+		   struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	struct rg_staged *staged = stage(local);
+
+	if (!staged)
+		return rg_fail_memory(err);
+	rg_assert(local->exclusive && message->seq == 0 && message->via.length);
+	staged->added = message;
+	staged->brought = true;
+	staged->number = number;
+	return print(local, staged, message, err);
+}
+
 int rg_local_change(struct rg_engine *engine, const struct roger_message *before,
 		    const struct roger_message *after, struct roger_err *err)
 {
@@ -134,7 +149,7 @@ static enum check count_added(struct rg_local *local, bool keys_checked, size_t 
 
 		if (!message)
 			continue;
-		if (message->idempotent_key.length && staged->new_number &&
+		if (message->idempotent_key.length && (staged->new_number || staged->brought) &&
 		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(control, message)) {
 			check = KEY_MAYBE;
 			break;
@@ -165,6 +180,13 @@ static int give_numbers(struct rg_local *local, struct roger_err *err)
 		message = local->staged[i].added;
 		if (!message)
 			continue;
+		rg_control_agent(control, message->to_phase);
+		if (local->staged[i].brought) {
+			message->seq = local->staged[i].number;
+			message->epoch = message->seq ? epoch : 0;
+			rg_tally_number(control, message);
+			continue;
+		}
 		if (local->staged[i].new_number)
 			seq = rg_tally_next_number(control, message->from_phase);
 		if (seq > RG_SEQ_MAX)
@@ -173,7 +195,6 @@ static int give_numbers(struct rg_local *local, struct roger_err *err)
 				       "starts afresh");
 		message->seq = seq;
 		message->epoch = epoch;
-		rg_control_agent(control, message->to_phase);
 	}
 	return ROGER_OK;
 }
@@ -190,7 +211,9 @@ static void compose(struct rg_local *local)
 		cut = staged->number_at == SIZE_MAX ? staged->to : staged->number_at;
 		rg_buf_add(out, local->text.data + staged->from, cut - staged->from);
 		if (cut != staged->to || staged->number_at != SIZE_MAX) {
-			rg_message_print_number(staged->added->seq, staged->added->epoch, out);
+			if (staged->added->seq)
+				rg_message_print_number(staged->added->seq, staged->added->epoch,
+							out);
 			rg_buf_add(out, local->text.data + cut, staged->to - cut);
 		}
 		rg_journal_end_line(local->journal);

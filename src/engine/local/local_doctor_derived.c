@@ -80,6 +80,8 @@ static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index
 		{ "messages unread, by agents", index->agents_unread, journal->agents_unread },
 		{ "rows of last_seen", index->seen, journal->seen },
 		{ "numbers in last_seen, added up", index->seen_numbers, journal->seen_numbers },
+		{ "rows of edges", index->edges, journal->edges },
+		{ "numbers in edges, added up", index->edge_numbers, journal->edge_numbers },
 	};
 	size_t first = doctor->breaches.count, i;
 	int r = ROGER_OK;
@@ -463,7 +465,7 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 	struct rg_control *control;
 	int r = ROGER_OK;
 
-	if (!rg_journal_writable(journal) || !rg_journal_lock_soon(journal))
+	if (!rg_journal_writable(journal) || !rg_journal_lock_soon(journal, 0))
 		return ROGER_OK;
 	control = rg_journal_control(journal);
 	if (rg_journal_end(journal) == rg_doctor_messages(doctor)->end) {

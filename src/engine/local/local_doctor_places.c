@@ -21,10 +21,21 @@ static struct roger_breach at(const struct place *place, enum roger_breach_kind 
 				      .file = place->shown };
 }
 
-/* These two may come out of a repository, as it made them. */
+/* The first two may come out of a repository, as it made them; into the third others write. */
 static bool is_shared(const struct place *place)
 {
-	return rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore");
+	return rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
+	       rg_str_is(place->shown, "triggers");
+}
+
+/* What other programs drop there is theirs until it is taken. */
+static bool is_dropped(const struct place *place)
+{
+	static const char folder[] = "triggers/";
+	size_t length = sizeof folder - 1;
+
+	return place->shown.length > length && !memcmp(place->shown.data, folder, length) &&
+	       place->shown.data[length] != '.';
 }
 
 static int check_mode(struct rg_doctor *doctor, const struct place *place,
@@ -84,6 +95,8 @@ static int check_place(struct rg_doctor *doctor, const struct place *place, stru
 	struct rg_file_look look;
 	int r;
 
+	if (is_dropped(place))
+		return ROGER_OK;
 	r = rg_file_examine(place->folder, place->name, &look, err);
 	if (r < 0)
 		return r;

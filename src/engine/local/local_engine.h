@@ -15,6 +15,8 @@
 struct rg_staged {
 	struct roger_message *added; /* a new message; the caller's, gets its number */
 	bool new_number;
+	bool brought; /* over an edge, with this number of its own; 0: without */
+	int64_t number;
 	bool key_is_new;	     /* the index does not know it, up to where it was asked */
 	struct roger_message before; /* otherwise: what it was, and what it becomes */
 	struct roger_message after;
@@ -35,12 +37,15 @@ struct rg_local {
 	size_t staged_count;
 	size_t staged_capacity;
 	struct rg_buf text;
-	int64_t state_saved_ns; /* when this process last wrote message-state.json */
+	int64_t state_saved_ns; /* when this process last wrote message-state.json, or another had
+				 */
+	uint64_t state_written; /* what it held then */
 
 	char trouble[400]; /* what went wrong although nothing failed */
 
 	int send_logs; /* folders, open once they are needed; RG_NO_FILE before */
 	int activity_logs;
+	int turns; /* wake.lock, likewise */
 };
 
 static inline struct rg_local *rg_local_of(struct rg_engine *engine)
@@ -60,6 +65,8 @@ RG_CHECKED int rg_local_find_known(struct rg_local *local, const struct rg_query
 int rg_local_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err);
 int rg_local_add(struct rg_engine *engine, struct roger_message *message, bool new_number,
 		 struct roger_err *err);
+int rg_local_bring(struct rg_engine *engine, struct roger_message *message, int64_t number,
+		   struct roger_err *err);
 int rg_local_change(struct rg_engine *engine, const struct roger_message *before,
 		    const struct roger_message *after, struct roger_err *err);
 int rg_local_archive(struct rg_engine *engine, const struct roger_message *message,
@@ -128,6 +135,19 @@ int rg_local_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena
 int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
 		  struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
 		  struct rg_found *ret_found, struct roger_err *err);
+
+/* local_states.c */
+int rg_local_states(struct rg_engine *engine, const struct roger_message *message,
+		    struct rg_arena *arena, struct rg_states *ret_states, struct roger_err *err);
+
+/* local_wake.c */
+int rg_local_turn_take(struct rg_engine *engine, struct roger_str agent, bool *ret_taken,
+		       struct roger_err *err);
+void rg_local_turn_end(struct rg_engine *engine, struct roger_str agent);
+bool rg_local_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id);
+void rg_local_note_shown(struct rg_engine *engine, struct roger_str agent,
+			 const struct roger_str *ids, size_t count, bool shown);
+int rg_local_records_soon(struct rg_engine *engine, struct roger_err *err);
 
 /* local_walk.c: all journals, and every line of one with its chain followed. */
 enum { RG_JOURNAL_MESSAGES = -1 };

@@ -517,7 +517,7 @@ bool rg_local_has_sends(const struct rg_local *local)
 
 	for (i = 0; i < local->staged_count; i++) {
 		staged = &local->staged[i];
-		if (staged->added ? staged->added->idempotent_key.length > 0
+		if (staged->added ? staged->added->cycle_id.length > 0
 				  : staged->after.confirm_by_ms > 0 || staged->after.attempt > 1)
 			return true;
 	}

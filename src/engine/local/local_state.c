@@ -201,8 +201,11 @@ void rg_local_save_state(struct rg_local *local, bool closing)
 	if (!page || !local->index ||
 	    (!closing && now - local->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
 		return;
-	if (!closing && local->state_saved_ns == 0) {
-		/* Most handles write once and close: leave it to the closing. */
+	/* Most handles write once and close: leave it to the closing.  Where many write, one of
+	 * them brings the document up to date for all. */
+	if (!closing && (local->state_saved_ns == 0 ||
+			 atomic_load(&page->state_written) != local->state_written)) {
+		local->state_written = atomic_load(&page->state_written);
 		local->state_saved_ns = now;
 		return;
 	}
@@ -219,6 +222,7 @@ void rg_local_save_state(struct rg_local *local, bool closing)
 		rg_journal_release(local->journal, RG_LOCK_STATE);
 		page = page_of(local);
 	}
+	local->state_written = atomic_load(&page->state_written);
 	local->state_saved_ns = now;
 }
 

@@ -56,6 +56,11 @@ static void raise_number(struct rg_control *control, const struct roger_message 
 	}
 }
 
+void rg_tally_number(struct rg_control *control, const struct roger_message *message)
+{
+	raise_number(control, message, true);
+}
+
 void rg_tally_add(struct rg_control *control, const struct roger_message *message)
 {
 	move_count(mailbox_slot(control, message), 1);

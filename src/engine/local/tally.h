@@ -26,6 +26,9 @@ void rg_tally_undo(struct rg_control *control, const struct roger_message *messa
 void rg_tally_change(struct rg_control *control, const struct roger_message *before,
 		     const struct roger_message *after);
 
+/* A message is about to be written with a number that its sender gave it, or none. */
+void rg_tally_number(struct rg_control *control, const struct roger_message *message);
+
 /* The next number of a sender in the epoch in force. */
 int64_t rg_tally_next_number(struct rg_control *control, struct roger_str sender);
 

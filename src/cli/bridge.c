@@ -1,0 +1,264 @@
+/* bridge, ingest: text in the form (ROLE #N): text, from files and from standard input. */
+#include <signal.h>
+
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/term.h"
+
+/* A signal that comes just before a wait ends it this late. */
+enum { WAIT_MS = 1000 };
+
+static const char *const kinds[] = { "took",	"had",	 "skipped", "skipped",
+				     "waiting", "wrote", "trouble" };
+
+static bool is_good(const struct roger_crossing *item)
+{
+	return item->kind == ROGER_CROSSING_TAKEN || item->kind == ROGER_CROSSING_KNOWN ||
+	       item->kind == ROGER_CROSSING_WRITTEN;
+}
+
+/* "skipped LEAD #3 -> bob  (bob.txt, line 2): why; its text is in ..." */
+static void print_crossing(FILE *to, const struct roger_crossing *item)
+{
+	fprintf(to, "%s%s%s", cli_style(is_good(item) ? CLI_PLAIN : CLI_YELLOW), kinds[item->kind],
+		cli_style(CLI_PLAIN));
+	if (item->from.length) {
+		fputc(' ', to);
+		cli_print_text(to, item->from, false);
+		if (item->seq)
+			fprintf(to, " #%lld", (long long)item->seq);
+	}
+	if (item->to.length) {
+		fputs(" -> ", to);
+		cli_print_text(to, item->to, false);
+	}
+	if (item->file.length) {
+		fputs("  ", to);
+		cli_print_text(to, item->file, false);
+	}
+	if (item->line)
+		fprintf(to, " line %lld", (long long)item->line);
+	if (item->id.length) {
+		fprintf(to, "  %s", cli_style(CLI_DIM));
+		cli_print_text(to, item->id, false);
+		fputs(cli_style(CLI_PLAIN), to);
+	}
+	if (item->why.length) {
+		fputs(": ", to);
+		cli_print_text(to, item->why, false);
+	}
+	if (item->kept.length) {
+		fputs("; its text is in ", to);
+		cli_print_text(to, item->kept, false);
+	}
+	fputc('\n', to);
+}
+
+static void print_notes(const struct roger_bridge_reply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->notes.count; i++) {
+		fputs("note: ", stderr);
+		cli_print_text(stderr, reply->notes.items[i], false);
+		fputc('\n', stderr);
+	}
+}
+
+/* What did not come in goes to the standard error, too, where a script that reads answers sees it.
+ */
+static void print_reply(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_bridge_reply *reply = reply_;
+	size_t i;
+
+	for (i = 0; i < reply->crossings.count; i++) {
+		const struct roger_crossing *item = &reply->crossings.items[i];
+
+		if (is_good(item) && !run->quiet)
+			print_crossing(cli_out, item);
+		else if (!is_good(item))
+			print_crossing(stderr, item);
+	}
+	if (!run->quiet)
+		print_notes(reply);
+}
+
+/* What ended it early; what was told before that stands. */
+static int failure_of(const struct roger_bridge_reply *reply, struct roger_err *err)
+{
+	struct roger_str why = { "", 0 };
+
+	if (!reply->failure)
+		return ROGER_OK;
+	if (reply->crossings.count)
+		why = reply->crossings.items[reply->crossings.count - 1].why;
+	return rg_fail(err, (enum roger_code) - reply->failure, 0, "%.*s", RG_STR_ARGS(why));
+}
+
+static int exit_of_bridge(const struct roger_bridge_reply *reply)
+{
+	if (reply->trouble)
+		return CLI_REFUSED;
+	return reply->crossings.count ? CLI_DONE : CLI_NOTHING;
+}
+
+/* -------------------------------------------------------------- bridge -- */
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal_number)
+{
+	(void)signal_number;
+	stopped = 1;
+}
+
+/* The end of a wait is the end of us: no restart of what was interrupted. */
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop };
+
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static void show(const struct cli_run *run, const struct roger_bridge_reply *reply)
+{
+	const struct roger_op *op = cli_op(run->command);
+
+	if (run->form == CLI_HUMAN)
+		print_reply(run, reply);
+	else if (run->form == CLI_JSON || reply->crossings.count)
+		cli_print_reply(run, op->reply, reply);
+	if (run->form != CLI_HUMAN)
+		print_notes(reply);
+}
+
+/* Look after look, until a signal; each answer is one line or more, at once. */
+static int bridge_on(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_bridge_request request = *(struct roger_bridge_request *)run->request;
+	struct cli_run lines = *run;
+	struct roger_bridge_reply reply;
+	int r = ROGER_OK;
+
+	/* An object for each crossing, as they come. */
+	if (lines.form == CLI_JSON)
+		lines.form = CLI_JSONL;
+	request.wait_ms = WAIT_MS;
+	catch_signals();
+	while (!stopped && r == ROGER_OK) {
+		r = roger_bridge(run->roger, &request, &reply, err);
+		if (r < 0)
+			break;
+		show(&lines, &reply);
+		r = failure_of(&reply, err);
+		roger_reply_free(&reply);
+		if (fflush(cli_out) != 0)
+			break;
+	}
+	return r;
+}
+
+static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_bridge_request *request = run->request;
+	struct roger_bridge_reply reply;
+	int r;
+
+	*ret_exit = CLI_DONE;
+	if (!cli_given(run, "once") && !request->wait_ms)
+		return bridge_on(run, err);
+	catch_signals();
+	r = roger_bridge(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	show(run, &reply);
+	*ret_exit = exit_of_bridge(&reply);
+	r = failure_of(&reply, err);
+	roger_reply_free(&reply);
+	return r;
+}
+
+static const struct cli_option bridge_options[] = {
+	{ "once", NULL, "one look at everything, then end" },
+	{ 0 },
+};
+
+static const struct roger_op *op_bridge(void)
+{
+	return cli_op_named("bridge");
+}
+
+const struct cli_command cli_bridge = {
+	.name = "bridge", .op = op_bridge, .options = bridge_options, .run = run_bridge
+};
+
+/* -------------------------------------------------------------- ingest -- */
+
+/* The text, unless it was given: from --file, or standard input, with its last line end. */
+static int prepare_ingest(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_ingest_request *request = run->request;
+	char path[4096];
+	struct roger_str file = cli_value(run, "file");
+	struct rg_buf text;
+	bool kept;
+	int r;
+
+	if (request->text.length && file.data)
+		return rg_fail(err, ROGER_EUSAGE, 0, "give --text or --file, not both");
+	if (request->text.length)
+		return ROGER_OK;
+	if (file.length >= sizeof path)
+		return rg_fail_member(err, ROGER_EUSAGE, "file", "file: the path is too long");
+	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(file));
+	rg_buf_init(&text, RG_TRIGGER_BYTES_MAX + 131072);
+	r = cli_read_input(file.length ? path : NULL, "text", RG_TRIGGER_BYTES_MAX, &text, err);
+	kept = r < 0 || rg_arena_copy(run->arena, rg_buf_str(&text), &request->text);
+	rg_buf_deinit(&text);
+	return kept ? r : rg_fail_memory(err);
+}
+
+static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_ingest_request *request = run->request;
+	struct roger_bridge_reply reply;
+	size_t i;
+	int r;
+
+	if (!request->text.length) {
+		*ret_exit = CLI_NOTHING;
+		return ROGER_OK;
+	}
+	r = roger_ingest(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	show(run, &reply);
+	*ret_exit = reply.crossings.count ? CLI_DONE : CLI_NOTHING;
+	/* A copy of what came before is no fault; text that cannot be read is. */
+	for (i = 0; i < reply.crossings.count; i++)
+		if (reply.crossings.items[i].kind == ROGER_CROSSING_REFUSED)
+			*ret_exit = CLI_DATA;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+static const struct cli_option ingest_options[] = {
+	{ "file", "FILE", "read the text from here (default: standard input)" },
+	{ 0 },
+};
+
+static const struct roger_op *op_ingest(void)
+{
+	return cli_op_named("ingest");
+}
+
+const struct cli_command cli_ingest = { .name = "ingest",
+					.op = op_ingest,
+					.options = ingest_options,
+					.prepare = prepare_ingest,
+					.run = run_ingest };

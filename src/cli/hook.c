@@ -1,0 +1,416 @@
+/*
+ * hook: what an agent's tool runs when something happens in it.
+ *
+ * Says nothing when there is no mail, and else one JSON object in the tool's own
+ * form.  It never takes long and never fails, whatever state roger is in: mail
+ * that is not shown now is shown at the next event.  Messages count as looked
+ * at only after they were written out.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/frame.h"
+#include "cli/prime.h"
+#include "cli/term.h"
+#include "data/json.h"
+#include "data/record.h"
+
+enum {
+	INPUT_BYTES_MAX = 64 << 20, /* more is read and dropped */
+	CONTEXT_CHARS = 8000,	    /* shown at one event */
+	BUDGET_S = 5,		    /* for an event that a tool waits for */
+	IDLE_WAIT_MS = 20000,	    /* between looks whether anybody still waits for us */
+	IDLE_FIRST_MS = 1500,	    /* for the hooks that a tool starts at the same time */
+	SHOWN_MAX = 50,
+};
+
+enum tool { CLAUDE, CODEX, GEMINI, OPENCODE };
+static const char *const tools[] = { "claude", "codex", "gemini", "opencode", NULL };
+
+enum event { SESSION_START, PROMPT, TOOL, STOP, IDLE, EVENT_COUNT };
+static const char *const events[] = { "session-start", "prompt", "tool", "stop", "idle", NULL };
+
+/* What the tools call the events, where they do not say it themselves. */
+static const char *const event_names[][EVENT_COUNT] = {
+	[CLAUDE] = { "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
+	[CODEX] = { "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
+	[GEMINI] = { "SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "AfterAgent" },
+	[OPENCODE] = { "session.created", "chat.message", "tool.execute.after", "session.idle",
+		       "session.idle" },
+};
+
+struct request {
+	struct roger_str agent;
+	int tool;
+	int event;
+};
+
+struct hook {
+	struct roger *roger;
+	struct request request;
+	struct roger_str event_name;
+	struct roger_str session; /* the tool's name for it, or nothing */
+	bool stopped_before;	  /* the tool goes on only because a hook said so */
+	bool resumed;		  /* the session knows what was shown before */
+	bool in_subagent;	  /* the model that would be told is not the agent's own */
+};
+
+/* ------------------------------------------------------------------ input -- */
+
+/* All of it, so that the tool's write succeeds, but no more than the maximum is kept. */
+static void read_input(struct rg_buf *input)
+{
+	char piece[16384];
+	ssize_t got;
+
+	if (isatty(STDIN_FILENO))
+		return;
+	for (;;) {
+		got = read(STDIN_FILENO, piece, sizeof piece);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return;
+		if (!input->failed)
+			rg_buf_add(input, piece, (size_t)got);
+	}
+}
+
+/* A text among the members, or nothing. */
+static struct roger_str read_text(const struct rg_value *root, const char *name)
+{
+	const struct rg_value *value = rg_json_member(root, name);
+
+	return value && rg_json_kind(value) == RG_JSON_STRING ? rg_json_str(value)
+							      : (struct roger_str){ 0 };
+}
+
+/* What the tool says of the event; all of it may be missing. */
+static struct rg_json *read_event(struct hook *hook, struct roger_str input)
+{
+	const struct rg_value *root, *value;
+	struct rg_json *json = NULL;
+
+	hook->event_name = rg_str(event_names[hook->request.tool][hook->request.event]);
+	if (!input.length || rg_json_read(input, &json, NULL) < 0)
+		return NULL;
+	root = rg_json_root(json);
+	if (rg_json_kind(root) != RG_JSON_OBJECT)
+		return json;
+	if (read_text(root, "hook_event_name").length)
+		hook->event_name = read_text(root, "hook_event_name");
+	hook->session = read_text(root, "session_id");
+	/* Gemini CLI keeps no context of hooks with its sessions. */
+	hook->resumed =
+		hook->request.tool != GEMINI && rg_str_is(read_text(root, "source"), "resume");
+	hook->in_subagent = read_text(root, "agent_id").length > 0;
+	value = rg_json_member(root, "stop_hook_active");
+	hook->stopped_before = value && rg_json_kind(value) == RG_JSON_TRUE;
+	return json;
+}
+
+/* ----------------------------------------------------------------- output -- */
+
+/* In the form in which the tool takes it to its model. */
+static void print_answer(const struct hook *hook, struct roger_str text)
+{
+	struct rg_buf out = { .maximum = SIZE_MAX };
+
+	if (hook->request.tool == OPENCODE) {
+		rg_buf_add_text(&out, "{\"additionalContext\":");
+		rg_json_add_string(&out, text);
+	} else if (hook->request.event == STOP) {
+		rg_buf_printf(&out, "{\"decision\":\"%s\",\"reason\":",
+			      hook->request.tool == GEMINI ? "deny" : "block");
+		rg_json_add_string(&out, text);
+	} else {
+		rg_buf_add_text(&out, "{\"hookSpecificOutput\":{\"hookEventName\":");
+		rg_json_add_string(&out, hook->event_name);
+		rg_buf_add_text(&out, ",\"additionalContext\":");
+		rg_json_add_string(&out, text);
+		rg_buf_add_char(&out, '}');
+	}
+	rg_buf_add_text(&out, "}\n");
+	if (!out.failed)
+		fwrite(out.data, 1, out.length, cli_out);
+	rg_buf_deinit(&out);
+}
+
+/* After it was written, and not before. */
+static void note_shown(const struct hook *hook, const struct roger_messages *messages, size_t count)
+{
+	struct roger_str ids[SHOWN_MAX];
+	struct roger_looked_request request = { .agent = hook->request.agent, .ids = { ids, 0 } };
+	struct roger_looked_reply reply = { 0 };
+
+	for (; request.ids.count < count && request.ids.count < SHOWN_MAX; request.ids.count++)
+		ids[request.ids.count] = messages->items[request.ids.count].id;
+	if (request.ids.count && !cli_term_flush() &&
+	    roger_looked(hook->roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+}
+
+/* ----------------------------------------------------------------- events -- */
+
+static void say_prime(struct hook *hook)
+{
+	const struct roger_prime_request request = { .agent = hook->request.agent,
+						     .limit = SHOWN_MAX };
+	struct roger_prime_reply reply = { 0 };
+	char *text = NULL;
+	size_t length = 0, shown;
+	FILE *to;
+
+	if (roger_prime(hook->roger, &request, &reply, NULL) < 0)
+		return;
+	to = reply.unread || reply.duties.count ? open_memstream(&text, &length) : NULL;
+	if (to) {
+		shown = cli_prime_print(to, &reply, CONTEXT_CHARS);
+		if (fclose(to) == 0) {
+			print_answer(hook, (struct roger_str){ text, length });
+			note_shown(hook, &reply.messages, shown);
+		}
+		free(text);
+	}
+	roger_reply_free(&reply);
+}
+
+static void print_mail(FILE *to, const struct hook *hook, const struct roger_inbox_reply *mail,
+		       size_t *ret_shown)
+{
+	cli_frame_begin(to);
+	*ret_shown = cli_frame_messages(to, &mail->messages, CONTEXT_CHARS);
+	fprintf(to,
+		"\nYou are %.*s. Deal with it when it fits, answer with roger's send, then ack "
+		"the id.%s\n",
+		RG_STR_ARGS(hook->request.agent),
+		*ret_shown < mail->messages.count ? " More is in the inbox." : "");
+}
+
+/* What came since the last time. */
+static void say_mail(struct hook *hook)
+{
+	const struct roger_inbox_request request = {
+		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
+	};
+	struct roger_inbox_reply mail = { 0 };
+	char *text = NULL;
+	size_t length = 0, shown;
+	FILE *to;
+
+	if (roger_inbox(hook->roger, &request, &mail, NULL) < 0)
+		return;
+	to = mail.messages.count ? open_memstream(&text, &length) : NULL;
+	if (to) {
+		print_mail(to, hook, &mail, &shown);
+		if (fclose(to) == 0) {
+			print_answer(hook, (struct roger_str){ text, length });
+			note_shown(hook, &mail.messages, shown);
+		}
+		free(text);
+	}
+	roger_reply_free(&mail);
+}
+
+/* How many messages were never shown; the sender of the first. */
+static size_t count_fresh(const struct hook *hook, char from[129])
+{
+	const struct roger_inbox_request request = {
+		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
+	};
+	struct roger_inbox_reply mail = { 0 };
+	size_t count;
+
+	if (roger_inbox(hook->roger, &request, &mail, NULL) < 0)
+		return 0;
+	count = mail.messages.count;
+	if (count)
+		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from_phase));
+	roger_reply_free(&mail);
+	return count;
+}
+
+/*
+ * Claude Code without a person in front of it (-p, its SDK) does not go on, or
+ * does not end, before such a hook has.
+ */
+static bool is_wanted(const struct hook *hook)
+{
+	const char *attended = getenv("CLAUDE_CODE_SESSION_ATTENDED"), *wake = getenv("ROGER_WAKE");
+
+	return hook->request.tool != CLAUDE || !attended || strcmp(attended, "0") != 0 ||
+	       (wake && strcmp(wake, "always") == 0);
+}
+
+/*
+ * One that waits is enough for each session of a tool.  The name is held by the
+ * kernel and goes with the process; there is nothing to clean up.
+ */
+static bool is_only_one(const struct hook *hook)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int length, held = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct roger_str who = hook->session.length ? hook->session : hook->request.agent;
+
+	length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "roger-idle-%d-%d-%.*s",
+			  (int)getuid(), hook->session.length ? 0 : (int)getppid(),
+			  (int)(who.length < 64 ? who.length : 64), who.data);
+	if (held < 0)
+		return true;
+	return bind(held, (const struct sockaddr *)&name,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0;
+}
+
+/*
+ * Whether somebody reads what we say, looked at for so long.  A shell may stand
+ * between the tool and us, so our parent alone does not tell.
+ */
+static bool is_waited_for(pid_t parent, int timeout_ms)
+{
+	struct pollfd said[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+
+	return poll(said, 2, timeout_ms) <= 0 && getppid() == parent;
+}
+
+/* Sleep until there is mail that was never shown; false: nobody waits for us any more. */
+static bool wait_for_mail(const struct hook *hook, char from[129], size_t *ret_count)
+{
+	pid_t parent = getppid();
+	uint32_t mark = 0;
+
+	roger_watch(hook->roger, &mark, 0);
+	for (bool waited = is_waited_for(parent, IDLE_FIRST_MS); waited;
+	     waited = is_waited_for(parent, 0)) {
+		*ret_count = count_fresh(hook, from);
+		if (*ret_count)
+			return is_waited_for(parent, 0);
+		roger_watch(hook->roger, &mark, IDLE_WAIT_MS);
+	}
+	return false;
+}
+
+static int wait_and_say(struct hook *hook)
+{
+	char from[129];
+	size_t count;
+
+	if (!is_wanted(hook) || !is_only_one(hook) || !wait_for_mail(hook, from, &count))
+		return 0;
+	if (hook->request.tool == OPENCODE) {
+		say_mail(hook);
+		return 0;
+	}
+	/* A pointer and no content: the model is to ask for it. */
+	fprintf(stderr,
+		"roger: %zu new message%s for %.*s, the first from %s. Look with roger's inbox.\n",
+		count, count == 1 ? "" : "s", RG_STR_ARGS(hook->request.agent), from);
+	return 2; /* "wake up", to the tool that asked to be woken like this */
+}
+
+/* Too late is as good as no mail. */
+static void give_up(int signal)
+{
+	(void)signal;
+	_exit(0);
+}
+
+static void set_budget(int event)
+{
+	struct sigaction action = { .sa_handler = give_up };
+
+	if (event == IDLE)
+		return;
+	sigaction(SIGALRM, &action, NULL);
+	alarm(BUDGET_S);
+}
+
+static bool open_workspace(struct hook *hook, const char *named)
+{
+	const char *project = getenv("CLAUDE_PROJECT_DIR");
+
+	return roger_open(named, &hook->roger, NULL) == ROGER_OK ||
+	       (!named && project && *project &&
+		roger_open(project, &hook->roger, NULL) == ROGER_OK);
+}
+
+static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct hook hook = { .request = *(const struct request *)run->request };
+	struct rg_buf input;
+	struct rg_json *event;
+
+	(void)err;
+	*ret_exit = CLI_DONE;
+	run->quiet = true;
+	if (!hook.request.agent.length)
+		hook.request.agent = rg_str(tools[hook.request.tool]);
+	set_budget(hook.request.event);
+	rg_buf_init(&input, INPUT_BYTES_MAX);
+	read_input(&input);
+	event = read_event(&hook, rg_buf_str(&input));
+	if (!hook.in_subagent && open_workspace(&hook, run->workspace)) {
+		if (hook.request.event == SESSION_START && !hook.resumed)
+			say_prime(&hook);
+		else if (hook.request.event == IDLE)
+			*ret_exit = wait_and_say(&hook);
+		else if (hook.request.event != STOP || !hook.stopped_before)
+			say_mail(&hook);
+	}
+	roger_close(hook.roger);
+	rg_json_free(event);
+	rg_buf_deinit(&input);
+	/* An answer that nobody took is no failure of the agent's. */
+	if (cli_term_flush())
+		_exit(*ret_exit);
+	return ROGER_OK;
+}
+
+/* ---------------------------------------------------------------- command -- */
+
+#define AT(member) offsetof(struct request, member)
+static const struct roger_field fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "whose mail (--as, else ROGER_AGENT, else the tool's name)" },
+	{ "tool", ROGER_ENUM, AT(tool), ROGER_REQUIRED | ROGER_PLACE, tools, NULL,
+	  "claude, codex, gemini or opencode" },
+	{ "event", ROGER_ENUM, AT(event), ROGER_REQUIRED | ROGER_PLACE, events, NULL,
+	  "session-start, prompt, tool, stop or idle" },
+	{ 0 },
+};
+static const struct roger_record request_record = { "hook", sizeof(struct request), fields };
+static const struct roger_record reply_record = { "nothing", sizeof(void *), fields + 3 };
+
+static int run_nothing(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	(void)roger;
+	(void)request;
+	(void)reply;
+	(void)err;
+	return ROGER_OK;
+}
+
+static const struct roger_op op = {
+	.name = "hook",
+	.summary = "what an agent's tool runs when something happens; see setup",
+	.examples = "roger hook claude prompt\n"
+		    "echo '{\"stop_hook_active\":false}' | roger hook codex stop --as bob\n",
+	.flags = ROGER_NO_WORKSPACE,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run_nothing,
+};
+
+static const struct roger_op *op_hook(void)
+{
+	return &op;
+}
+
+const struct cli_command cli_hook = { .name = "hook", .op = op_hook, .run = run_hook };

@@ -1,0 +1,66 @@
+/*
+ * mcp - roger as a server of the Model Context Protocol, for agents.
+ *
+ * A session serves one client over standard input and output.  Its agent is who
+ * the launch says it is (--as, ROGER_AGENT, --for), and no argument of a tool
+ * can make it another one.  What tools take and give is read from the verbs.
+ */
+#ifndef CLI_MCP_H
+#define CLI_MCP_H
+
+#include <roger-mcp.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+
+struct mcp_session {
+	struct roger_mcp_server *server;
+	const char *workspace;	/* --workspace, or NULL */
+	struct roger_str agent; /* ends with a NUL */
+	struct roger *roger;	/* of the loop's thread; NULL: not open yet */
+};
+
+/* An argument of a tool: a field of the verb's request. */
+struct mcp_argument {
+	const char *name;
+	const char *field; /* NULL: of the same name */
+	const char *help;
+	bool required;
+	const char *const *values; /* in place of a field's type; ends with NULL */
+};
+
+struct mcp_tool {
+	const char *name;
+	const char *title;
+	const char *description;
+	const char *verb;  /* NULL: the first argument says which, by its values */
+	const char *gives; /* fields of the reply that are promised, blanks between them */
+	const struct mcp_argument *arguments; /* ends with a nameless one */
+	const char *annotations;
+	const char *meta;
+	unsigned flags;
+
+	/* The reply for the model.  NULL: its JSON. */
+	void (*tell)(FILE *to, const struct mcp_session *session, const void *reply);
+	/* In place of one call of the verb. */
+	roger_mcp_handler *call;
+};
+extern const struct mcp_tool mcp_tools[]; /* ends with a nameless one */
+
+/* The open workspace; NULL: there is none, and the call is answered with why. */
+struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);
+
+/* Register all of them; in the order of the table. */
+RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);
+RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err);
+
+/* The schemas of a tool, from the fields of its verb. */
+void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out);
+void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
+
+/* The verb that a value of the first argument, or "", stands for. */
+const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
+const struct roger_field *mcp_field(const struct mcp_argument *argument,
+				    const struct roger_record *record);
+
+#endif

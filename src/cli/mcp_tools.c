@@ -1,0 +1,517 @@
+/* mcp: the tools. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "cli/frame.h"
+#include "cli/mcp.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+enum {
+	RESULT_CHARS = 20000, /* of messages in one result */
+	WAIT_STEP_MS = 250,   /* between looks whether a waiting call was cancelled */
+	WAIT_DEFAULT_MS = 5 * 60 * 1000,
+	WAIT_MOST_MS = 24 * 3600 * 1000,
+	PROGRESS_MS = 5000,
+};
+
+/* ---------------------------------------------------------------- telling -- */
+
+static void print_name(FILE *to, const char *before, struct roger_str name)
+{
+	fputs(before, to);
+	cli_print_text(to, name, false);
+}
+
+static void tell_send(FILE *to, const struct mcp_session *session, const void *reply_)
+{
+	const struct roger_send_reply *reply = reply_;
+	size_t i;
+
+	(void)session;
+	for (i = 0; i < reply->messages.count; i++) {
+		print_name(to, reply->duplicate ? "sent already, with this key: " : "stored: ",
+			   reply->messages.items[i].id);
+		print_name(to, " to ", reply->messages.items[i].to);
+		fprintf(to, ", your number %lld\n", (long long)reply->seq);
+	}
+	for (i = 0; i < reply->notes.count; i++) {
+		print_name(to, "note: ", reply->notes.items[i]);
+		fputc('\n', to);
+	}
+}
+
+static void tell_messages(FILE *to, const struct roger_messages *messages)
+{
+	size_t shown;
+
+	cli_frame_begin(to);
+	shown = cli_frame_messages(to, messages, RESULT_CHARS);
+	if (shown < messages->count)
+		fprintf(to, "\n%zu more; ack these first, or ask for fewer.\n",
+			messages->count - shown);
+}
+
+static void tell_inbox(FILE *to, const struct mcp_session *session, const void *reply_)
+{
+	const struct roger_inbox_reply *reply = reply_;
+
+	fprintf(to, "%s has %lld unread.\n", session->agent.data, (long long)reply->unread);
+	if (!reply->messages.count)
+		return;
+	tell_messages(to, &reply->messages);
+	fputs("\nAnswer with send and reply_to; ack the ids that are dealt with.\n", to);
+}
+
+static void tell_thread(FILE *to, const struct mcp_session *session, const void *reply_)
+{
+	const struct roger_messages_reply *reply = reply_;
+
+	(void)session;
+	tell_messages(to, &reply->messages);
+}
+
+static void tell_ack(FILE *to, const struct mcp_session *session, const void *reply_)
+{
+	const struct roger_messages_reply *reply = reply_;
+	size_t i;
+
+	(void)session;
+	for (i = 0; i < reply->messages.count; i++) {
+		print_name(to, "read: ", reply->messages.items[i].id);
+		print_name(to, " from ", reply->messages.items[i].from_phase);
+		fputc('\n', to);
+	}
+}
+
+static void tell_agents(FILE *to, const struct mcp_session *session, const void *reply_)
+{
+	const struct roger_agents_reply *reply = reply_;
+	size_t i;
+
+	fprintf(to, "You are %s.\n", session->agent.data);
+	for (i = 0; i < reply->agents.count; i++) {
+		const struct roger_agent *agent = &reply->agents.items[i];
+
+		cli_print_text(to, agent->name, false);
+		fprintf(to, ": %lld unread, sent %lld, got %lld\n", (long long)agent->unread,
+			(long long)agent->sent, (long long)agent->received);
+	}
+}
+
+static void tell_runs(FILE *to, const struct mcp_session *session, const void *reply_)
+{
+	static const char *const statuses[] = { "active",
+						"suspect_delivery_failure",
+						"done_but_not_forwarded",
+						"completed",
+						"recovered",
+						"blocked" };
+	const struct roger_runs_reply *reply = reply_;
+	size_t i;
+
+	(void)session;
+	if (!reply->runs.count)
+		fputs("no such runs\n", to);
+	for (i = 0; i < reply->runs.count; i++) {
+		const struct roger_run *run = &reply->runs.items[i];
+
+		cli_print_text(to, run->run_id, false);
+		fprintf(to, ": %s", statuses[run->status]);
+		print_name(to, ", ", run->status_reason);
+		if (run->result_message_id.length)
+			print_name(to, "; result in message ", run->result_message_id);
+		fputc('\n', to);
+	}
+}
+
+static void tell_letters(FILE *to, const struct mcp_session *session, const void *reply_)
+{
+	const struct roger_dead_letters_reply *reply = reply_;
+	size_t i;
+
+	(void)session;
+	if (!reply->dead_letters.count)
+		fputs("no dead letters\n", to);
+	for (i = 0; i < reply->dead_letters.count; i++) {
+		const struct roger_dead_letter *letter = &reply->dead_letters.items[i];
+
+		cli_print_text(to, letter->id, false);
+		print_name(to, ": ", letter->sender);
+		print_name(to, " to ", letter->target);
+		print_name(to, ", key ", letter->idempotent_key);
+		fprintf(to, ", %lld attempts, %s\n", (long long)letter->attempt_count,
+			letter->status == ROGER_UNDELIVERED   ? "undelivered"
+			: letter->status == ROGER_REDELIVERED ? "redelivered"
+							      : "stale");
+	}
+}
+
+/* ---------------------------------------------------------------- calling -- */
+
+/* What a tool of a session is to the library. */
+struct bound {
+	struct mcp_session *session;
+	const struct mcp_tool *tool;
+};
+static struct bound bindings[16];
+
+static int set_text(const struct roger_field *field, const char *text, void *request,
+		    struct rg_arena *arena, struct roger_err *err)
+{
+	return rg_record_set(field, rg_str(text), rg_clock_ms(), request, arena, err);
+}
+
+static int set_argument(struct roger_mcp_call *call, const struct roger_field *field,
+			const struct roger_mcp_value *value, void *request, struct rg_arena *arena,
+			struct roger_err *err)
+{
+	const struct roger_mcp_value *item;
+	const char *json;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	switch (roger_mcp_kind_of(value)) {
+	case ROGER_MCP_STRING:
+		return set_text(field, roger_mcp_text_of(value, ""), request, arena, err);
+	case ROGER_MCP_TRUE:
+		return set_text(field, "", request, arena, err);
+	case ROGER_MCP_FALSE:
+	case ROGER_MCP_NULL:
+		return ROGER_OK;
+	case ROGER_MCP_ARRAY:
+		while (r == ROGER_OK && roger_mcp_next(value, &i, NULL, &item))
+			r = set_text(field, roger_mcp_text_of(item, ""), request, arena, err);
+		return r;
+	case ROGER_MCP_NUMBER:
+	case ROGER_MCP_OBJECT:
+		break;
+	}
+	json = roger_mcp_json_of(call, value);
+	return json ? set_text(field, json, request, arena, err) : rg_fail_memory(err);
+}
+
+/* The request of a verb: the arguments it knows, and who calls. */
+static int make_request(const struct bound *bound, struct roger_mcp_call *call,
+			const struct roger_op *op, void *request, struct rg_arena *arena,
+			struct roger_err *err)
+{
+	const struct roger_mcp_value *arguments = roger_mcp_arguments(call), *value;
+	const struct mcp_argument *argument;
+	const struct roger_field *field;
+	int r = ROGER_OK;
+
+	for (argument = bound->tool->arguments; argument->name && r == ROGER_OK; argument++) {
+		value = roger_mcp_member(arguments, argument->name);
+		field = mcp_field(argument, op->request);
+		if (value && !argument->values && !field)
+			r = rg_fail(err, ROGER_EUSAGE, 0, "%s: not for this action; leave it out",
+				    argument->name);
+		else if (value && field)
+			r = set_argument(call, field, value, request, arena, err);
+	}
+	for (field = op->request->fields; field->name && r == ROGER_OK; field++)
+		if (field->flags & ROGER_SELF)
+			r = rg_record_set(field, bound->session->agent, 0, request, arena, err);
+	return r;
+}
+
+static void answer(const struct bound *bound, struct roger_mcp_call *call,
+		   const struct roger_op *op, const void *reply)
+{
+	struct rg_buf json = { .maximum = SIZE_MAX };
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to;
+
+	rg_record_encode(op->reply, reply, &json);
+	rg_buf_add_char(&json, 0);
+	to = bound->tool->tell ? open_memstream(&text, &length) : NULL;
+	if (to) {
+		bound->tool->tell(to, bound->session, reply);
+		if (fclose(to) == 0)
+			roger_mcp_add_text(call, text);
+		free(text);
+	}
+	if (json.failed)
+		roger_mcp_fail(call, "out of memory; ask for less");
+	else
+		roger_mcp_set_structured(call, json.data);
+	rg_buf_deinit(&json);
+}
+
+struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
+{
+	struct roger_err err;
+
+	if (!session->roger && roger_open(session->workspace, &session->roger, &err) < 0)
+		roger_mcp_fail(call, "%s", err.message);
+	return session->roger;
+}
+
+static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
+		      const struct roger_op *op, struct rg_arena *arena)
+{
+	struct roger *roger = mcp_open(bound->session, call);
+	void *request = rg_arena_get(arena, op->request->size);
+	void *reply = rg_arena_get(arena, op->reply->size);
+	struct roger_err err;
+	int r;
+
+	if (!roger)
+		return;
+	if (!request || !reply) {
+		roger_mcp_fail(call, "out of memory");
+		return;
+	}
+	r = make_request(bound, call, op, request, arena, &err);
+	if (r == ROGER_OK)
+		r = roger_call(roger, op, request, reply, &err);
+	if (r < 0) {
+		roger_mcp_fail(call, "%s%s", err.message,
+			       r == ROGER_ETIMEOUT ? "; try again with the same key" : "");
+		return;
+	}
+	answer(bound, call, op, reply);
+	roger_reply_free(reply);
+}
+
+static void call_tool(struct roger_mcp_call *call, void *data)
+{
+	const struct bound *bound = data;
+	const struct roger_op *op =
+		mcp_verb(bound->tool, roger_mcp_argument_text(call, "action", ""));
+	struct rg_arena *arena = rg_arena_new();
+
+	if (!arena || !op)
+		roger_mcp_fail(call, arena ? "no such action" : "out of memory");
+	else
+		call_verb(bound, call, op, arena);
+	rg_arena_free(arena);
+}
+
+/* ---------------------------------------------------------------- waiting -- */
+
+static void tell_found(struct roger_mcp_call *call, const struct roger_wait_reply *found)
+{
+	struct rg_buf json = { .maximum = SIZE_MAX };
+
+	rg_record_encode(cli_op_named("wait")->reply, found, &json);
+	rg_buf_add_char(&json, 0);
+	if (found->found)
+		roger_mcp_printf(call, "There is mail, the first from %.*s. Look with inbox.",
+				 RG_STR_ARGS(found->from_phase));
+	else
+		roger_mcp_add_text(call, "Nothing came in time.");
+	if (!json.failed)
+		roger_mcp_set_structured(call, json.data);
+	rg_buf_deinit(&json);
+}
+
+/* In steps, so that a cancelled call ends. */
+static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
+			 struct roger_wait_request *request, struct roger_wait_reply *reply,
+			 struct roger_err *err)
+{
+	int64_t start_ns = rg_clock_monotonic_ns(), all_ms = request->timeout_ms, gone_ms,
+		told_ms = 0;
+	int r;
+
+	for (;;) {
+		gone_ms = (rg_clock_monotonic_ns() - start_ns) / 1000000;
+		request->timeout_ms =
+			all_ms - gone_ms < WAIT_STEP_MS ? all_ms - gone_ms : WAIT_STEP_MS;
+		if (request->timeout_ms < 1)
+			request->timeout_ms = 1;
+		r = roger_wait(roger, request, reply, err);
+		if (r < 0 || reply->found || gone_ms >= all_ms || roger_mcp_cancelled(call))
+			return r;
+		roger_reply_free(reply);
+		if (gone_ms - told_ms >= PROGRESS_MS) {
+			told_ms = gone_ms;
+			roger_mcp_progress(call, (double)gone_ms / 1000, (double)all_ms / 1000,
+					   "waiting for mail");
+		}
+	}
+}
+
+/* On a thread of its own, so it has a handle of its own. */
+static void call_wait(struct roger_mcp_call *call, void *data)
+{
+	const struct bound *bound = data;
+	struct roger_wait_request request = { .agent = bound->session->agent };
+	struct roger_wait_reply reply = { 0 };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger *roger = NULL;
+	struct roger_err err;
+	int r;
+
+	r = arena ? make_request(bound, call, cli_op_named("wait"), &request, arena, &err)
+		  : rg_fail_memory(&err);
+	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
+		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
+	if (!request.timeout_ms)
+		request.timeout_ms = WAIT_DEFAULT_MS;
+	if (r == ROGER_OK)
+		r = roger_open(bound->session->workspace, &roger, &err);
+	if (r == ROGER_OK)
+		r = wait_for_mail(roger, call, &request, &reply, &err);
+	if (r < 0)
+		roger_mcp_fail(call, "%s", err.message);
+	else
+		tell_found(call, &reply);
+	roger_reply_free(&reply);
+	roger_close(roger);
+	rg_arena_free(arena);
+}
+
+/* ------------------------------------------------------------------ table -- */
+
+static const char *const actions[] = { "dispatch", "complete", "status", NULL };
+
+static const struct mcp_argument send_arguments[] = {
+	{ "to", NULL, "agents, groups, or all", true, NULL },
+	{ "text", "content", NULL, true, NULL },
+	{ "issue", NULL, "unit of work", false, NULL },
+	{ "type", NULL, NULL, false, NULL },
+	{ "reply_to", NULL, "id this answers", false, NULL },
+	{ "key", NULL, "task:verb:cycle; never sent twice with one key, so retry with it", false,
+	  NULL },
+	{ 0 },
+};
+static const struct mcp_argument inbox_arguments[] = {
+	{ "issue", NULL, NULL, false, NULL },
+	{ "from", NULL, NULL, false, NULL },
+	{ "limit", NULL, NULL, false, NULL },
+	{ 0 },
+};
+static const struct mcp_argument ack_arguments[] = {
+	{ "ids", NULL, NULL, true, NULL },
+	{ 0 },
+};
+static const struct mcp_argument wait_arguments[] = {
+	{ "timeout", NULL, "such as 30s or 10m; default 5m", false, NULL },
+	{ "issue", NULL, NULL, false, NULL },
+	{ 0 },
+};
+static const struct mcp_argument thread_arguments[] = {
+	{ "id", "ids", "of any message in it", true, NULL },
+	{ 0 },
+};
+static const struct mcp_argument run_arguments[] = {
+	{ "action", NULL, NULL, true, actions },
+	{ "run", NULL, "its id; dispatch and complete need one", false, NULL },
+	{ "within", NULL, "dispatch: until when, such as 10m", false, NULL },
+	{ "forward_to", NULL, "dispatch: who gets the result", false, NULL },
+	{ "issue", NULL, NULL, false, NULL },
+	{ "result", NULL, "complete: the text", false, NULL },
+	{ "failed", NULL, "complete: it ended without one", false, NULL },
+	{ 0 },
+};
+static const struct mcp_argument no_arguments[] = { { 0 } };
+
+#define LOOKS "{\"readOnlyHint\":true,\"openWorldHint\":false}"
+#define WRITES_ONCE "{\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
+#define ALWAYS "{\"anthropic/alwaysLoad\":true}"
+#define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"
+
+const struct mcp_tool mcp_tools[] = {
+	{ .name = "send",
+	  .description = "Send a message to other agents. Done means it is on disk.",
+	  .verb = "send",
+	  .gives = "messages seq duplicate",
+	  .arguments = send_arguments,
+	  .annotations = WRITES_ONCE,
+	  .meta = ALWAYS,
+	  .tell = tell_send },
+	{ .name = "inbox",
+	  .description = "Your unread messages from other agents. They stay until you ack them.",
+	  .verb = "inbox",
+	  .gives = "messages unread",
+	  .arguments = inbox_arguments,
+	  .annotations = LOOKS,
+	  .meta = ALWAYS,
+	  .tell = tell_inbox },
+	{ .name = "ack",
+	  .description = "Messages are dealt with: mark them read.",
+	  .verb = "ack",
+	  .gives = "messages",
+	  .arguments = ack_arguments,
+	  .annotations = WRITES_ONCE,
+	  .meta = HINT("mark messages read"),
+	  .tell = tell_ack },
+	{ .name = "wait",
+	  .description = "Wait until you have unread mail.",
+	  .verb = "wait",
+	  .gives = "found",
+	  .arguments = wait_arguments,
+	  .annotations = LOOKS,
+	  .meta = HINT("wait for messages of agents"),
+	  .flags = ROGER_MCP_BLOCKING,
+	  .call = call_wait },
+	{ .name = "thread",
+	  .description = "All messages of a thread, oldest first.",
+	  .verb = "thread",
+	  .gives = "messages",
+	  .arguments = thread_arguments,
+	  .annotations = LOOKS,
+	  .meta = HINT("conversation of agents"),
+	  .tell = tell_thread },
+	{ .name = "agents",
+	  .description = "Who is here.",
+	  .verb = "agents",
+	  .gives = "agents",
+	  .arguments = no_arguments,
+	  .annotations = LOOKS,
+	  .meta = HINT("list agents"),
+	  .tell = tell_agents },
+	{ .name = "run",
+	  .description = "Runs of sub-agents: dispatch before you start one, complete with its "
+			 "result; status tells what is late or lost.",
+	  .gives = "runs",
+	  .arguments = run_arguments,
+	  .annotations = WRITES_ONCE,
+	  .meta = HINT("sub-agent runs, watchdog"),
+	  .tell = tell_runs },
+	{ .name = "dead_letters",
+	  .description = "Messages that were given up.",
+	  .verb = "dead_letters",
+	  .gives = "dead_letters",
+	  .arguments = no_arguments,
+	  .annotations = LOOKS,
+	  .meta = HINT("undelivered messages"),
+	  .tell = tell_letters },
+	{ 0 },
+};
+
+int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
+{
+	const struct mcp_tool *tool;
+	int r = ROGER_MCP_OK;
+
+	for (tool = mcp_tools; tool->name && r == ROGER_MCP_OK; tool++) {
+		struct rg_buf in = { .maximum = SIZE_MAX }, out = in;
+		struct bound *bound = &bindings[tool - mcp_tools];
+		struct roger_mcp_tool one = { .name = tool->name,
+					      .title = tool->title,
+					      .description = tool->description,
+					      .annotations = tool->annotations,
+					      .meta = tool->meta,
+					      .flags = tool->flags,
+					      .call = tool->call ? tool->call : call_tool,
+					      .data = bound };
+
+		*bound = (struct bound){ session, tool };
+		mcp_print_input_schema(tool, &in);
+		mcp_print_output_schema(tool, &out);
+		rg_buf_add_char(&in, 0);
+		rg_buf_add_char(&out, 0);
+		one.input_schema = in.data;
+		one.output_schema = out.data;
+		r = in.failed || out.failed ? ROGER_MCP_ENOMEM
+					    : roger_mcp_add_tool(session->server, &one, err);
+		rg_buf_deinit(&in);
+		rg_buf_deinit(&out);
+	}
+	return r;
+}

@@ -1,0 +1,302 @@
+/* mcp: what can be read without a tool, prompts, and completion of names. */
+#include <stdlib.h>
+
+#include "cli/frame.h"
+#include "cli/mcp.h"
+#include "cli/prime.h"
+#include "data/record.h"
+
+enum { VIEW_LIMIT = 100, RECENT = 1000, PRIME_CHARS = 8000 };
+
+static const char json_type[] = "application/json";
+
+/* -------------------------------------------------------------- resources -- */
+
+static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, const void *reply)
+{
+	struct rg_buf json = { .maximum = SIZE_MAX };
+
+	rg_record_encode(op->reply, reply, &json);
+	rg_buf_add_char(&json, 0);
+	if (json.failed)
+		roger_mcp_fail(call, "out of memory");
+	else
+		roger_mcp_add_text(call, json.data);
+	rg_buf_deinit(&json);
+}
+
+static void read_list(struct roger_mcp_call *call, struct mcp_session *session,
+		      const struct roger_list_request *request)
+{
+	struct roger *roger = mcp_open(session, call);
+	struct roger_messages_reply reply = { 0 };
+	struct roger_err err;
+
+	if (!roger)
+		return;
+	if (roger_list(roger, request, &reply, &err) < 0)
+		roger_mcp_fail(call, "%s", err.message);
+	else
+		add_reply(call, cli_op_named("list"), &reply);
+	roger_reply_free(&reply);
+}
+
+/* A name that is none leads to nothing. */
+static bool take_name(struct roger_mcp_call *call, const char *variable, struct roger_str *ret_name)
+{
+	*ret_name = rg_str(roger_mcp_variable(call, variable));
+	if (ret_name->data && rg_name_valid(*ret_name))
+		return true;
+	roger_mcp_not_found(call);
+	return false;
+}
+
+static void read_inbox(struct roger_mcp_call *call, void *session)
+{
+	struct roger_list_request request = { .unread = true, .limit = VIEW_LIMIT };
+
+	if (take_name(call, "agent", &request.to))
+		read_list(call, session, &request);
+}
+
+static void read_issue(struct roger_mcp_call *call, void *session)
+{
+	struct roger_list_request request = { .newest = true, .limit = VIEW_LIMIT };
+
+	if (take_name(call, "id", &request.issue))
+		read_list(call, session, &request);
+}
+
+static void read_run(struct roger_mcp_call *call, void *session)
+{
+	struct roger_runs_request request = { 0 };
+	struct roger_runs_reply reply = { 0 };
+	struct roger *roger;
+	struct roger_err err;
+	int r;
+
+	if (!take_name(call, "id", &request.run_id))
+		return;
+	roger = mcp_open(session, call);
+	if (!roger)
+		return;
+	r = roger_runs(roger, &request, &reply, &err);
+	if (r == ROGER_ENOENT)
+		roger_mcp_not_found(call);
+	else if (r < 0)
+		roger_mcp_fail(call, "%s", err.message);
+	else
+		add_reply(call, cli_op_named("runs"), &reply);
+	roger_reply_free(&reply);
+}
+
+static void read_letters(struct roger_mcp_call *call, void *session)
+{
+	const struct roger_dead_letters_request request = { 0 };
+	struct roger_dead_letters_reply reply = { 0 };
+	struct roger *roger = mcp_open(session, call);
+	struct roger_err err;
+
+	if (!roger)
+		return;
+	if (roger_dead_letters(roger, &request, &reply, &err) < 0)
+		roger_mcp_fail(call, "%s", err.message);
+	else
+		add_reply(call, cli_op_named("dead_letters"), &reply);
+	roger_reply_free(&reply);
+}
+
+/* ------------------------------------------------------------- completion -- */
+
+static void offer(struct roger_mcp_call *call, struct roger_str value)
+{
+	const char *typed = roger_mcp_completed_text(call);
+	char name[129];
+
+	if (value.length >= sizeof name || strncmp(value.data, typed, strlen(typed)) != 0)
+		return;
+	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(value));
+	roger_mcp_add_completion(call, name);
+}
+
+static void complete_agent(struct roger_mcp_call *call, struct roger *roger)
+{
+	const struct roger_empty_request request = { 0 };
+	struct roger_agents_reply reply = { 0 };
+	size_t i;
+
+	if (roger_agents(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.agents.count; i++)
+		offer(call, reply.agents.items[i].name);
+	roger_reply_free(&reply);
+}
+
+/* Issues of the newest messages, each once. */
+static void complete_issue(struct roger_mcp_call *call, struct roger *roger)
+{
+	const struct roger_list_request request = { .newest = true, .limit = RECENT };
+	struct roger_messages_reply reply = { 0 };
+	size_t i, k;
+
+	if (roger_list(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.messages.count; i++) {
+		for (k = 0; k < i; k++)
+			if (rg_str_equal(reply.messages.items[k].issue_id,
+					 reply.messages.items[i].issue_id))
+				break;
+		if (k == i)
+			offer(call, reply.messages.items[i].issue_id);
+	}
+	roger_reply_free(&reply);
+}
+
+static void complete_run(struct roger_mcp_call *call, struct roger *roger)
+{
+	const struct roger_runs_request request = { 0 };
+	struct roger_runs_reply reply = { 0 };
+	size_t i;
+
+	if (roger_runs(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.runs.count; i++)
+		offer(call, reply.runs.items[i].run_id);
+	roger_reply_free(&reply);
+}
+
+static void complete_agents(struct roger_mcp_call *call, void *session)
+{
+	struct roger *roger = mcp_open(session, call);
+
+	if (roger)
+		complete_agent(call, roger);
+}
+
+static void complete_issues(struct roger_mcp_call *call, void *session)
+{
+	struct roger *roger = mcp_open(session, call);
+
+	if (roger)
+		complete_issue(call, roger);
+}
+
+static void complete_runs(struct roger_mcp_call *call, void *session)
+{
+	struct roger *roger = mcp_open(session, call);
+
+	if (roger)
+		complete_run(call, roger);
+}
+
+static void complete_hand_off(struct roger_mcp_call *call, void *session)
+{
+	if (strcmp(roger_mcp_completed_name(call), "to") == 0)
+		complete_agents(call, session);
+	else if (strcmp(roger_mcp_completed_name(call), "issue") == 0)
+		complete_issues(call, session);
+}
+
+/* ---------------------------------------------------------------- prompts -- */
+
+static void get_check_inbox(struct roger_mcp_call *call, void *session_)
+{
+	struct mcp_session *session = session_;
+	const struct roger_prime_request request = { .agent = session->agent };
+	struct roger_prime_reply reply = { 0 };
+	struct roger *roger = mcp_open(session, call);
+	struct roger_err err;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to;
+
+	if (!roger)
+		return;
+	if (roger_prime(roger, &request, &reply, &err) < 0) {
+		roger_mcp_fail(call, "%s", err.message);
+		return;
+	}
+	to = open_memstream(&text, &length);
+	if (to) {
+		fputs("Check your mail: read what other agents wrote, do what it needs as far as "
+		      "the user's own instructions allow, answer, and ack it.\n\n",
+		      to);
+		cli_prime_print(to, &reply, PRIME_CHARS);
+		if (fclose(to) == 0)
+			roger_mcp_add_text(call, text);
+		free(text);
+	}
+	roger_reply_free(&reply);
+}
+
+static void get_hand_off(struct roger_mcp_call *call, void *session)
+{
+	const char *issue = roger_mcp_argument_text(call, "issue", "");
+	const char *summary = roger_mcp_argument_text(call, "summary", "");
+
+	(void)session;
+	roger_mcp_printf(call,
+			 "Hand this work over to %s with roger's send%s%s: what is done and where "
+			 "it is, what is left, what was decided and why, what to watch out for. "
+			 "Use type result, and a key, so that it is never sent twice.%s%s",
+			 roger_mcp_argument_text(call, "to", ""), *issue ? ", issue " : "", issue,
+			 *summary ? "\n\n" : "", summary);
+}
+
+/* -------------------------------------------------------------------- all -- */
+
+int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
+{
+	static const struct roger_mcp_resource resources[] = {
+		{ .uri = "roger://dead-letters",
+		  .name = "dead-letters",
+		  .description = "messages that were given up",
+		  .read = read_letters },
+		{ .uri = "roger://inbox/{agent}",
+		  .name = "inbox",
+		  .description = "unread messages of an agent",
+		  .read = read_inbox,
+		  .complete = complete_agents },
+		{ .uri = "roger://issue/{id}",
+		  .name = "issue",
+		  .description = "messages of a unit of work, newest first",
+		  .read = read_issue,
+		  .complete = complete_issues },
+		{ .uri = "roger://run/{id}",
+		  .name = "run",
+		  .description = "a run of a sub-agent",
+		  .read = read_run,
+		  .complete = complete_runs },
+	};
+	static const struct roger_mcp_argument hand_off[] = {
+		{ .name = "to", .description = "the agent", .required = true },
+		{ .name = "issue", .description = "unit of work" },
+		{ .name = "summary", .description = "what it is about" },
+	};
+	const struct roger_mcp_prompt prompts[] = {
+		{ .name = "check_inbox",
+		  .description = "what is unread, and what is owed",
+		  .get = get_check_inbox,
+		  .data = session },
+		{ .name = "hand_off",
+		  .description = "hand work over to another agent",
+		  .arguments = hand_off,
+		  .argument_count = sizeof hand_off / sizeof *hand_off,
+		  .get = get_hand_off,
+		  .complete = complete_hand_off,
+		  .data = session },
+	};
+	int r = ROGER_MCP_OK;
+	size_t i;
+
+	for (i = 0; i < sizeof resources / sizeof *resources && r == ROGER_MCP_OK; i++) {
+		struct roger_mcp_resource resource = resources[i];
+
+		resource.mime_type = json_type;
+		resource.data = session;
+		r = roger_mcp_add_resource(session->server, &resource, err);
+	}
+	for (i = 0; i < sizeof prompts / sizeof *prompts && r == ROGER_MCP_OK; i++)
+		r = roger_mcp_add_prompt(session->server, &prompts[i], err);
+	return r;
+}

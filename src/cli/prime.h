@@ -1,0 +1,14 @@
+/*
+ * prime - the words that an agent begins with.
+ */
+#ifndef CLI_PRIME_H
+#define CLI_PRIME_H
+
+#include <stdio.h>
+
+#include <roger.h>
+
+/* In about chars_max characters; returns how many of the messages are in it. */
+size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, size_t chars_max);
+
+#endif

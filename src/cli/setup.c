@@ -1,0 +1,165 @@
+/* setup: shown first, asked about, and then done. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+static const struct cli_option options[] = {
+	{ "yes", NULL, "do not ask" },
+	{ 0 },
+};
+
+/* ---------------------------------------------------------------- showing -- */
+
+static enum cli_style style_of(char sign)
+{
+	return sign == '+' ? CLI_GREEN : sign == '-' ? CLI_RED : sign == '@' ? CLI_CYAN : CLI_PLAIN;
+}
+
+static void print_diff(struct roger_str diff)
+{
+	const char *line = diff.data, *end = diff.data + diff.length, *stop;
+
+	for (; line < end; line = stop + 1) {
+		stop = memchr(line, '\n', (size_t)(end - line));
+		fprintf(cli_out, "  %s", cli_style(style_of(*line)));
+		cli_print_text(cli_out, (struct roger_str){ line, (size_t)(stop - line) }, true);
+		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+	}
+}
+
+static void print_file(const struct roger_setup_file *file, bool done)
+{
+	static const char *const was[] = { "is as it should be", "made", "changed", "removed",
+					   "left as it is" };
+	static const char *const will[] = { "is as it should be", "to be made", "to be changed",
+					    "to be removed", "left as it is" };
+
+	fputs(cli_style(CLI_BOLD), cli_out);
+	cli_print_text(cli_out, file->file, false);
+	fprintf(cli_out, "%s: %s", cli_style(CLI_PLAIN), (done ? was : will)[file->action]);
+	if (file->trouble.length) {
+		fprintf(cli_out, "%s: %s", file->action == ROGER_SETUP_LEFT ? "" : ", but",
+			cli_style(CLI_YELLOW));
+		cli_print_text(cli_out, file->trouble, false);
+		fputs(cli_style(CLI_PLAIN), cli_out);
+	}
+	fputc('\n', cli_out);
+	if (!done)
+		print_diff(file->diff);
+}
+
+static void print_files(const struct roger_setup_reply *reply, bool done)
+{
+	size_t i;
+
+	for (i = 0; i < reply->files.count; i++)
+		print_file(&reply->files.items[i], done);
+}
+
+static bool names_tool(const struct roger_setup_reply *reply, const char *tool)
+{
+	size_t i;
+
+	for (i = 0; i < reply->tools.count; i++)
+		if (rg_str_is(reply->tools.items[i], tool))
+			return true;
+	return false;
+}
+
+/* What is left for a person to do. */
+static void print_next(const struct roger_setup_reply *reply)
+{
+	if (reply->by_path)
+		fputs("note: roger is not along PATH; put it there, so that tools find it\n",
+		      cli_out);
+	if (names_tool(reply, "claude"))
+		fputs("claude: say yes when it asks whether to use the server roger\n", cli_out);
+	if (names_tool(reply, "codex"))
+		fputs("codex: trust the folder, and the hooks with /hooks; until then they do not "
+		      "run\n",
+		      cli_out);
+	if (names_tool(reply, "gemini"))
+		fputs("gemini: trust the folder; until then it shows no servers at all\n", cli_out);
+	fputs("then `roger doctor` tries each link\n", cli_out);
+}
+
+/* ----------------------------------------------------------------- asking -- */
+
+static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply *plan)
+{
+	char answer[16] = "";
+
+	if (cli_given(run, "yes"))
+		return true;
+	print_files(plan, false);
+	cli_term_flush();
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fputs("nothing is written: say it again with --yes\n", stderr);
+		return false;
+	}
+	fprintf(stderr, "write this? [y/N] ");
+	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int carry_out(struct cli_run *run, const struct roger_setup_request *request,
+		     struct roger_err *err)
+{
+	struct roger_setup_reply reply = { 0 };
+	int r;
+
+	umask(cli_file_mask);
+	r = roger_setup(request, &reply, err);
+	umask(077);
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN) {
+		cli_print_reply(run, cli_op(run->command)->reply, &reply);
+	} else if (!run->quiet) {
+		print_files(&reply, true);
+		if (!request->remove)
+			print_next(&reply);
+	}
+	roger_reply_free(&reply);
+	return r;
+}
+
+static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_setup_request *request = run->request;
+	struct roger_setup_request dry = *request;
+	struct roger_setup_reply plan = { 0 };
+	int r;
+
+	dry.dry_run = true;
+	r = roger_setup(&dry, &plan, err);
+	if (r < 0)
+		return r;
+	*ret_exit = CLI_DONE;
+	if (request->dry_run || !plan.changes) {
+		if (run->form != CLI_HUMAN)
+			cli_print_reply(run, cli_op(run->command)->reply, &plan);
+		else if (request->remove && !plan.changes)
+			fputs("nothing of roger is there\n", cli_out);
+		else
+			print_files(&plan, false);
+	} else if (is_agreed(run, &plan)) {
+		r = carry_out(run, request, err);
+	} else {
+		*ret_exit = CLI_NOTHING;
+	}
+	roger_reply_free(&plan);
+	return r;
+}
+
+static const struct roger_op *op_setup(void)
+{
+	return cli_op_named("setup");
+}
+
+const struct cli_command cli_setup = {
+	.name = "setup", .op = op_setup, .options = options, .run = run_setup
+};

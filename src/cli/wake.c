@@ -1,0 +1,172 @@
+/* wake: until it is told to stop, once, or as a test of one agent's command. */
+#include <signal.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/term.h"
+
+/* One call of the verb lasts so long at most; then there is another. */
+enum { SPAN_MS = 3600 * 1000 };
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+static bool go_on(void *context, const char *what, int64_t done, int64_t total)
+{
+	(void)context;
+	(void)what;
+	(void)done;
+	(void)total;
+	return !stopped;
+}
+
+/* Without SA_RESTART, so that a sleep ends at once. */
+static void listen_for_stop(struct cli_run *run)
+{
+	struct sigaction action = { .sa_handler = stop };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	roger_on_progress(run->roger, go_on, NULL);
+}
+
+static const struct roger_op *op_wake(void)
+{
+	return cli_op_named("wake");
+}
+
+/* --------------------------------------------------------------- printing -- */
+
+static void print_attempt(const struct roger_wake_attempt *attempt)
+{
+	cli_print_time(cli_out, attempt->started_at_ms);
+	fputs("  ", cli_out);
+	cli_print_text(cli_out, attempt->agent, false);
+	fprintf(cli_out, "  %s", cli_style(attempt->ok ? CLI_GREEN : CLI_RED));
+	cli_print_text(cli_out, attempt->ended, false);
+	fprintf(cli_out, "%s after %lld ms  %lld unread, attempt %lld\n", cli_style(CLI_PLAIN),
+		(long long)attempt->took_ms, (long long)attempt->count,
+		(long long)attempt->attempt);
+}
+
+static void print_look(const struct roger_wake_attempt *attempt)
+{
+	if (!attempt->count)
+		return;
+	if (attempt->looked)
+		fprintf(cli_out, "it looked at its mail after %s%lld ms%s\n", cli_style(CLI_GREEN),
+			(long long)attempt->looked_ms, cli_style(CLI_PLAIN));
+	else
+		fprintf(cli_out, "%sit did not look at its mail in time%s\n", cli_style(CLI_YELLOW),
+			cli_style(CLI_PLAIN));
+}
+
+static void print_notes(const struct roger_wake_reply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->notes.count; i++) {
+		fputs("note: ", stderr);
+		cli_print_text(stderr, reply->notes.items[i], false);
+		fputc('\n', stderr);
+	}
+}
+
+static void print_wake(const struct cli_run *run, const struct roger_wake_reply *reply, bool test)
+{
+	size_t i;
+
+	if (run->form != CLI_HUMAN) {
+		cli_print_reply(run, op_wake()->reply, reply);
+		return;
+	}
+	for (i = 0; i < reply->attempts.count && !run->quiet; i++) {
+		print_attempt(&reply->attempts.items[i]);
+		if (test)
+			print_look(&reply->attempts.items[i]);
+	}
+}
+
+/* ---------------------------------------------------------------- running -- */
+
+static int exit_of(const struct roger_wake_reply *reply, bool test)
+{
+	const struct roger_wake_attempt *attempt = reply->attempts.items;
+
+	if (!reply->attempts.count)
+		return CLI_NOTHING;
+	if (test && (!attempt->ok || (attempt->count && !attempt->looked)))
+		return CLI_RETRY;
+	return CLI_DONE;
+}
+
+static int call_once(struct cli_run *run, const struct roger_wake_request *request, bool notes,
+		     int *ret_exit, struct roger_err *err)
+{
+	struct roger_wake_reply reply;
+	int r;
+
+	r = roger_wake(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	if (notes && run->form == CLI_HUMAN && !run->quiet)
+		print_notes(&reply);
+	if (reply.attempts.count || !request->for_ms)
+		print_wake(run, &reply, request->test);
+	*ret_exit = exit_of(&reply, request->test);
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+/* Each round is told at once: somebody may be watching, or reading along. */
+static int call_until_stopped(struct cli_run *run, struct roger_wake_request *request,
+			      struct roger_err *err)
+{
+	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + request->for_ms, left_ms;
+	bool for_ever = request->for_ms == 0, first = true;
+	int status, r;
+
+	do {
+		left_ms = until_ms - rg_clock_monotonic_ns() / 1000000;
+		request->for_ms = for_ever || left_ms > SPAN_MS ? SPAN_MS : left_ms;
+		if (request->for_ms <= 0)
+			break;
+		r = call_once(run, request, first, &status, err);
+		if (r < 0)
+			return r;
+		first = false;
+		cli_term_flush();
+	} while (!stopped && !cli_term_lost());
+	return ROGER_OK;
+}
+
+static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_wake_request *request = run->request;
+
+	if (cli_given(run, "once") && (request->for_ms || request->test))
+		return rg_fail(err, ROGER_EUSAGE, 0, "expected one of --once, --for and --test");
+	listen_for_stop(run);
+	if (cli_given(run, "once") || request->test)
+		return call_once(run, request, true, ret_exit, err);
+	if (request->agent.length || request->within_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "test",
+				      "expected --test with an agent, or with --within");
+	*ret_exit = CLI_DONE;
+	return call_until_stopped(run, request, err);
+}
+
+static const struct cli_option options[] = {
+	{ "once", NULL, "look once, wake who is due, and end: for cron and hooks" },
+	{ 0 },
+};
+
+const struct cli_command cli_wake = {
+	.name = "wake", .op = op_wake, .options = options, .run = run_wake
+};

@@ -1,0 +1,611 @@
+/* json_edit: a reader that knows where things stand, and the edits themselves. */
+#include "data/json_edit.h"
+
+enum { DEPTH_MAX = 64, INDENT_MAX = 16 };
+
+/* ---------------------------------------------------------------- reading -- */
+
+struct reader {
+	struct roger_str text;
+	size_t at;
+	int depth;
+	struct roger_err *err;
+};
+
+/* A value, and what is around it in its object or array. */
+struct item {
+	size_t key;	       /* where the name starts; the value, in an array */
+	size_t start;	       /* of the value */
+	size_t end;	       /* behind it */
+	struct roger_str name; /* as it stands between its quotes */
+};
+
+/* An object or array, and one item that was looked for in it. */
+struct container {
+	size_t open;  /* its bracket */
+	size_t close; /* its closing one */
+	size_t first; /* where its first item starts; 0: it is empty */
+	size_t last;  /* behind its last item */
+	bool comma;   /* a comma stands behind the last one */
+	bool found;
+	struct item item;
+	size_t before; /* behind the item before the one found; 0: it is the first */
+	size_t after;  /* where the next one starts; 0: it is the last */
+};
+
+static int64_t line_of(const struct reader *reader)
+{
+	int64_t line = 1;
+	size_t i;
+
+	for (i = 0; i < reader->at && i < reader->text.length; i++)
+		line += reader->text.data[i] == '\n';
+	return line;
+}
+
+static int fail(const struct reader *reader, const char *expected)
+{
+	return rg_fail(reader->err, ROGER_EDATA, 0, "line %lld: expected %s",
+		       (long long)line_of(reader), expected);
+}
+
+static char peek(const struct reader *reader)
+{
+	return reader->at < reader->text.length ? reader->text.data[reader->at] : 0;
+}
+
+static bool starts(const struct reader *reader, const char *with)
+{
+	size_t length = strlen(with);
+
+	return reader->text.length - reader->at >= length &&
+	       memcmp(reader->text.data + reader->at, with, length) == 0;
+}
+
+/* Blanks and comments. */
+static int skip(struct reader *reader)
+{
+	const char *end;
+
+	for (;;) {
+		if (peek(reader) && strchr(" \t\r\n", peek(reader))) {
+			reader->at++;
+		} else if (starts(reader, "//")) {
+			while (reader->at < reader->text.length && peek(reader) != '\n')
+				reader->at++;
+		} else if (starts(reader, "/*")) {
+			end = memmem(reader->text.data + reader->at + 2,
+				     reader->text.length - reader->at - 2, "*/", 2);
+			if (!end)
+				return fail(reader, "the end of a comment");
+			reader->at = (size_t)(end - reader->text.data) + 2;
+		} else {
+			return ROGER_OK;
+		}
+	}
+}
+
+static int read_text(struct reader *reader, struct roger_str *ret_text)
+{
+	size_t start = reader->at + 1;
+
+	for (reader->at++; reader->at < reader->text.length; reader->at++) {
+		if ((unsigned char)peek(reader) < 0x20)
+			break;
+		if (peek(reader) == '\\') {
+			reader->at++;
+		} else if (peek(reader) == '"') {
+			*ret_text =
+				(struct roger_str){ reader->text.data + start, reader->at - start };
+			reader->at++;
+			return ROGER_OK;
+		}
+	}
+	return fail(reader, "the end of a text");
+}
+
+static int read_word(struct reader *reader)
+{
+	static const char inside[] =
+		"+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t start = reader->at;
+
+	while (peek(reader) && strchr(inside, peek(reader)))
+		reader->at++;
+	return reader->at > start ? ROGER_OK : fail(reader, "a value");
+}
+
+static int read_value(struct reader *reader);
+
+/* One item, up to behind it. */
+static int read_item(struct reader *reader, bool named, struct item *item)
+{
+	int r = ROGER_OK;
+
+	*item = (struct item){ .key = reader->at };
+	if (named) {
+		if (peek(reader) != '"')
+			return fail(reader, "a name in quotes");
+		r = read_text(reader, &item->name);
+		if (r == ROGER_OK)
+			r = skip(reader);
+		if (r == ROGER_OK && peek(reader) != ':')
+			r = fail(reader, "':'");
+		if (r == ROGER_OK) {
+			reader->at++;
+			r = skip(reader);
+		}
+	}
+	if (r < 0)
+		return r;
+	item->start = reader->at;
+	r = read_value(reader);
+	item->end = reader->at;
+	return r;
+}
+
+/* What to look for: a name, or a mark in the text of an element. */
+struct wish {
+	struct roger_str name;
+	struct roger_str mark;
+};
+
+static bool is_wished(const struct reader *reader, const struct item *item, const struct wish *wish)
+{
+	if (wish->mark.length)
+		return memmem(reader->text.data + item->start, item->end - item->start,
+			      wish->mark.data, wish->mark.length);
+	return wish->name.data && item->name.data && rg_str_equal(item->name, wish->name);
+}
+
+static void note_item(const struct reader *reader, const struct item *item, const struct wish *wish,
+		      struct container *container)
+{
+	if (container->found && !container->after)
+		container->after = item->key;
+	if (!container->found && wish && is_wished(reader, item, wish)) {
+		container->found = true;
+		container->item = *item;
+		container->before = container->last;
+	}
+	if (!container->first)
+		container->first = item->key;
+	container->last = item->end;
+	container->comma = false;
+}
+
+/* An object or array, from its bracket to behind the closing one. */
+static int read_container(struct reader *reader, const struct wish *wish,
+			  struct container *ret_container)
+{
+	struct container container = { .open = reader->at };
+	bool named = peek(reader) == '{';
+	char end = named ? '}' : ']';
+	struct item item;
+	int r;
+
+	if (++reader->depth > DEPTH_MAX)
+		return fail(reader, "less nesting");
+	for (reader->at++;;) {
+		r = skip(reader);
+		if (r < 0)
+			return r;
+		if (peek(reader) == end)
+			break;
+		if (container.first && !container.comma)
+			return fail(reader, named ? "',' or '}'" : "',' or ']'");
+		r = read_item(reader, named, &item);
+		if (r == ROGER_OK) {
+			note_item(reader, &item, wish, &container);
+			r = skip(reader);
+		}
+		if (r < 0)
+			return r;
+		if (peek(reader) == ',') {
+			container.comma = true;
+			reader->at++;
+		}
+	}
+	container.close = reader->at++;
+	reader->depth--;
+	*ret_container = container;
+	return ROGER_OK;
+}
+
+static int read_value(struct reader *reader)
+{
+	struct container ignored;
+	struct roger_str text;
+
+	switch (peek(reader)) {
+	case '{':
+	case '[':
+		return read_container(reader, NULL, &ignored);
+	case '"':
+		return read_text(reader, &text);
+	default:
+		return read_word(reader);
+	}
+}
+
+/* To the first bracket of a whole text that is sound. */
+static int read_whole(struct reader *reader)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t start;
+	int r;
+
+	if (starts(reader, mark))
+		reader->at += sizeof mark - 1;
+	r = skip(reader);
+	if (r < 0)
+		return r;
+	if (peek(reader) != '{')
+		return fail(reader, "an object");
+	start = reader->at;
+	r = read_value(reader);
+	if (r == ROGER_OK)
+		r = skip(reader);
+	if (r < 0)
+		return r;
+	if (reader->at < reader->text.length)
+		return fail(reader, "nothing behind the object");
+	reader->at = start;
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- printing -- */
+
+/* How the text is laid out around a container. */
+struct layout {
+	struct roger_str base; /* the indent of its line */
+	struct roger_str unit; /* of one level more */
+	const char *line_end;
+	bool one_line;
+};
+
+static size_t line_start(struct roger_str text, size_t at)
+{
+	while (at > 0 && text.data[at - 1] != '\n')
+		at--;
+	return at;
+}
+
+/* The blanks that a line starts with. */
+static struct roger_str indent_at(struct roger_str text, size_t at)
+{
+	struct roger_str indent = { text.data + at, 0 };
+
+	while (at + indent.length < text.length &&
+	       (indent.data[indent.length] == ' ' || indent.data[indent.length] == '\t'))
+		indent.length++;
+	return indent;
+}
+
+static struct roger_str unit_of(struct roger_str text, const struct container *container,
+				struct roger_str base)
+{
+	struct roger_str inner = { 0 };
+	const char *newline = memchr(text.data, '\n', text.length);
+
+	if (container->first)
+		inner = indent_at(text, line_start(text, container->first));
+	if (inner.length > base.length && inner.length - base.length <= INDENT_MAX)
+		return (struct roger_str){ inner.data + base.length, inner.length - base.length };
+	if (newline)
+		inner = indent_at(text, (size_t)(newline - text.data) + 1);
+	return inner.length && inner.length <= INDENT_MAX ? inner : RG_STR("  ");
+}
+
+static struct layout layout_of(struct roger_str text, const struct container *container)
+{
+	const char *newline = memchr(text.data, '\n', text.length);
+	size_t line = line_start(text, container->open);
+	struct layout layout = { .base = indent_at(text, line) };
+
+	layout.line_end = newline && newline > text.data && newline[-1] == '\r' ? "\r\n" : "\n";
+	layout.one_line = container->first && line_start(text, container->first) == line;
+	layout.unit = unit_of(text, container, layout.base);
+	return layout;
+}
+
+static void print_break(const struct layout *layout, int level, struct rg_buf *out)
+{
+	if (layout->one_line)
+		return;
+	rg_buf_add_text(out, layout->line_end);
+	rg_buf_add_str(out, layout->base);
+	while (level-- > 0)
+		rg_buf_add_str(out, layout->unit);
+}
+
+/* An array of plain values stays on its line. */
+static bool is_flat(struct roger_str value, size_t at)
+{
+	for (at++; at < value.length && value.data[at] != ']'; at++)
+		if (value.data[at] == '{' || value.data[at] == '[')
+			return false;
+	return true;
+}
+
+/* A value without blanks, laid out; level: of the line that it starts on. */
+static void print_value(const struct layout *layout, struct roger_str value, int level,
+			struct rg_buf *out)
+{
+	bool inside_text = false, flat = false;
+	size_t i;
+
+	for (i = 0; i < value.length; i++) {
+		char c = value.data[i];
+
+		if (inside_text) {
+			rg_buf_add_char(out, c);
+			if (c == '\\' && i + 1 < value.length)
+				rg_buf_add_char(out, value.data[++i]);
+			inside_text = c != '"';
+			continue;
+		}
+		inside_text = c == '"';
+		if (c == '}' || c == ']') {
+			if (!flat && value.data[i - 1] != '{' && value.data[i - 1] != '[')
+				print_break(layout, --level, out);
+			flat = false;
+		}
+		rg_buf_add_char(out, c);
+		if (c == ':' || (c == ',' && (flat || layout->one_line)))
+			rg_buf_add_char(out, ' ');
+		else if (c == '[' && is_flat(value, i))
+			flat = true;
+		else if ((c == '{' || c == '[') && value.data[i + 1] != '}')
+			print_break(layout, ++level, out);
+		else if (c == ',')
+			print_break(layout, level, out);
+	}
+}
+
+/* ------------------------------------------------------------------ edits -- */
+
+/* Are two values the same, but for blanks? */
+static bool is_same_value(struct roger_str a, struct roger_str b)
+{
+	bool inside_text = false, escaped = false;
+	size_t i = 0, j = 0;
+
+	for (;; i++, j++) {
+		while (!inside_text && i < a.length && strchr(" \t\r\n", a.data[i]))
+			i++;
+		while (!inside_text && j < b.length && strchr(" \t\r\n", b.data[j]))
+			j++;
+		if (i == a.length || j == b.length)
+			return i == a.length && j == b.length;
+		if (a.data[i] != b.data[j])
+			return false;
+		if (a.data[i] == '"' && !escaped)
+			inside_text = !inside_text;
+		escaped = inside_text && a.data[i] == '\\' && !escaped;
+	}
+}
+
+/* The deepest container along a path that is there, and what is wished for in it. */
+struct place {
+	struct container container;
+	size_t step; /* how many steps of the path lead to it */
+};
+
+static int check_kind(struct reader *reader, const struct roger_strs *path, size_t step, bool array)
+{
+	if (peek(reader) == (array ? '[' : '{'))
+		return ROGER_OK;
+	return rg_fail(reader->err, ROGER_EDATA, 0, "line %lld: %.*s: expected %s",
+		       (long long)line_of(reader), RG_STR_ARGS(path->items[step - 1]),
+		       array ? "an array" : "an object");
+}
+
+/* array: the path leads to one, in which an element with the mark is looked for. */
+static int find_place(struct roger_str text, const struct roger_strs *path, bool array,
+		      struct roger_str mark, struct place *ret_place, struct roger_err *err)
+{
+	struct reader reader = { .text = text, .err = err };
+	struct place place = { 0 };
+	struct wish wish;
+	bool last;
+	int r;
+
+	for (r = read_whole(&reader);; place.step++) {
+		if (r == ROGER_OK && place.step)
+			r = check_kind(&reader, path, place.step,
+				       array && place.step == path->count);
+		if (r < 0)
+			return r;
+		last = place.step + !array == path->count;
+		wish = place.step == path->count ? (struct wish){ .mark = mark }
+						 : (struct wish){ .name = path->items[place.step] };
+		r = read_container(&reader, &wish, &place.container);
+		if (r < 0 || last || !place.container.found)
+			break;
+		reader.at = place.container.item.start;
+	}
+	*ret_place = place;
+	return r;
+}
+
+static int keep(struct rg_buf *out, struct rg_arena *arena, struct rg_json_edit *edit,
+		struct roger_err *err)
+{
+	bool kept = !out->failed && rg_arena_copy(arena, rg_buf_str(out), &edit->text);
+
+	rg_buf_deinit(out);
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* A new item behind the last one of a container. */
+static int insert(struct roger_str text, const struct container *container, struct roger_str item,
+		  struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	struct layout layout = layout_of(text, container);
+	struct rg_buf out = { .maximum = SIZE_MAX };
+
+	*ret_edit = (struct rg_json_edit){ .offset = container->last };
+	if (!container->last) {
+		ret_edit->offset = container->open + 1;
+		ret_edit->length = container->close - ret_edit->offset;
+		/* A comment in there stays. */
+		if (memchr(text.data + ret_edit->offset, '/', ret_edit->length))
+			ret_edit->length = 0;
+	} else if (container->comma) {
+		ret_edit->offset += strcspn(text.data + container->last, ",") + 1;
+	} else {
+		rg_buf_add_char(&out, ',');
+	}
+	if (layout.one_line && container->last)
+		rg_buf_add_char(&out, ' ');
+	print_break(&layout, 1, &out);
+	print_value(&layout, item, 1, &out);
+	if (!container->last && ret_edit->length + ret_edit->offset == container->close)
+		print_break(&layout, 0, &out);
+	return keep(&out, arena, ret_edit, err);
+}
+
+static int replace(struct roger_str text, const struct place *place, struct roger_str value,
+		   struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	const struct item *item = &place->container.item;
+	struct roger_str old = { text.data + item->start, item->end - item->start };
+	struct layout layout = layout_of(text, &place->container);
+	struct rg_buf out = { .maximum = SIZE_MAX };
+
+	*ret_edit = (struct rg_json_edit){ .offset = item->start };
+	if (is_same_value(old, value))
+		return ROGER_OK;
+	ret_edit->length = old.length;
+	print_value(&layout, value, 1, &out);
+	return keep(&out, arena, ret_edit, err);
+}
+
+/* "b":{"c":VALUE}: what is missing of the path, from a step on. */
+static int insert_path(struct roger_str text, const struct place *place,
+		       const struct roger_strs *path, struct roger_str value, bool array,
+		       struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf item = { .maximum = SIZE_MAX };
+	size_t i;
+
+	for (i = place->step; i < path->count; i++)
+		rg_buf_printf(&item, "%s\"%.*s\":", i > place->step ? "{" : "",
+			      RG_STR_ARGS(path->items[i]));
+	rg_buf_add_text(&item, array ? "[" : "");
+	rg_buf_add_str(&item, value);
+	rg_buf_add_text(&item, array ? "]" : "");
+	for (i = place->step + 1; i < path->count; i++)
+		rg_buf_add_char(&item, '}');
+	if (item.failed)
+		return rg_fail_memory(err);
+	return insert(text, &place->container, rg_buf_str(&item), arena, ret_edit, err);
+}
+
+static bool is_blank(struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if (!strchr(" \t\r\n", text.data[i]))
+			return false;
+	return true;
+}
+
+/* set, and add where array. */
+static int put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
+	       bool array, struct roger_str mark, struct rg_arena *arena,
+	       struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	static const struct roger_str empty = { "{}\n", 3 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf fresh = { .maximum = SIZE_MAX };
+	struct place place;
+	int r;
+
+	rg_assert(path->count);
+	r = find_place(is_blank(text) ? empty : text, path, array, mark, &place, err);
+	if (r < 0)
+		return r;
+	if (is_blank(text)) {
+		r = insert_path(empty, &place, path, value, array, arena, ret_edit, err);
+		if (r < 0)
+			return r;
+		rg_json_edit_apply(empty, ret_edit, &fresh);
+		*ret_edit = (struct rg_json_edit){ .length = text.length };
+		return !fresh.failed && rg_arena_copy(arena, rg_buf_str(&fresh), &ret_edit->text)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	}
+	if (place.container.found)
+		return replace(text, &place, value, arena, ret_edit, err);
+	if (place.step == path->count)
+		return insert(text, &place.container, value, arena, ret_edit, err);
+	return insert_path(text, &place, path, value, array, arena, ret_edit, err);
+}
+
+int rg_json_edit_set(struct roger_str text, const struct roger_strs *path, struct roger_str value,
+		     struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	return put(text, path, value, false, (struct roger_str){ 0 }, arena, ret_edit, err);
+}
+
+int rg_json_edit_add(struct roger_str text, const struct roger_strs *path, struct roger_str value,
+		     struct roger_str mark, struct rg_arena *arena, struct rg_json_edit *ret_edit,
+		     struct roger_err *err)
+{
+	return put(text, path, value, true, mark, arena, ret_edit, err);
+}
+
+int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
+		     struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	const struct container *container;
+	struct place place;
+	int r;
+
+	*ret_edit = (struct rg_json_edit){ 0 };
+	if (is_blank(text))
+		return ROGER_OK;
+	r = find_place(text, path, mark.length != 0, mark, &place, err);
+	container = &place.container;
+	if (r < 0 || !container->found || place.step + !mark.length != path->count)
+		return r;
+	/* With the comma before it; the first one, with all up to the next; the only one, whole. */
+	ret_edit->offset = container->before ? container->before : container->open + 1;
+	ret_edit->length = (container->before  ? container->item.end
+			    : container->after ? container->after
+					       : container->close) -
+			   ret_edit->offset;
+	if (!container->before && container->after) {
+		ret_edit->offset = container->item.key;
+		ret_edit->length = container->after - container->item.key;
+	}
+	return ROGER_OK;
+}
+
+int rg_json_edit_find(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
+		      struct roger_str *ret_value, struct roger_err *err)
+{
+	struct place place = { 0 };
+	const struct item *item = &place.container.item;
+	int r;
+
+	*ret_value = (struct roger_str){ 0 };
+	if (is_blank(text))
+		return ROGER_OK;
+	r = find_place(text, path, mark.length != 0, mark, &place, err);
+	if (r == ROGER_OK && place.container.found && place.step + !mark.length == path->count)
+		*ret_value = (struct roger_str){ text.data + item->start, item->end - item->start };
+	return r;
+}
+
+void rg_json_edit_apply(struct roger_str text, const struct rg_json_edit *edit, struct rg_buf *out)
+{
+	size_t end = edit->offset + edit->length;
+
+	rg_assert(end <= text.length);
+	rg_buf_add(out, text.data, edit->offset);
+	rg_buf_add_str(out, edit->text);
+	rg_buf_add(out, text.data + end, text.length - end);
+}

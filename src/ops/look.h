@@ -1,0 +1,20 @@
+/*
+ * look - that an agent was shown its mail.
+ *
+ * A look at mail changes no message, and what it showed for the first time is
+ * evidence all the same: an entry of the activity log with the ids, for each
+ * issue one, once for each message however often it is looked at.
+ */
+#ifndef RG_LOOK_H
+#define RG_LOOK_H
+
+#include "ops/op.h"
+
+/*
+ * Note that the verb showed agent these messages.  What goes wrong is told by
+ * roger_notice() and changes nothing of the look.
+ */
+void rg_look_note(struct roger *roger, const char *verb, struct roger_str agent,
+		  const struct roger_messages *messages);
+
+#endif

@@ -1,0 +1,192 @@
+#include "store/outside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/file.h"
+
+static int fail_create(const char *path, const char *what, struct roger_err *err)
+{
+	return rg_fail(err, rg_code_of_create(errno), errno, "%s '%s'", what, path);
+}
+
+int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
+		    struct roger_err *err)
+{
+	char *real = realpath(path, NULL);
+	struct stat facts;
+	int r;
+
+	*ret_found = false;
+	if (!real)
+		return errno == ENOENT ? ROGER_OK
+				       : rg_fail(err, ROGER_EIO, errno, "look for '%s'", path);
+	if (stat(real, &facts) == 0 && S_ISREG(facts.st_mode) &&
+	    (uint64_t)facts.st_size > bytes_max)
+		r = rg_fail(err, ROGER_EREFUSED, 0, "'%s' has more than %zu bytes", path,
+			    bytes_max);
+	else
+		r = rg_file_read_all(real, bytes_max, out, ret_found, err);
+	free(real);
+	return r;
+}
+
+/* Where the last part of a path starts. */
+static size_t name_at(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Make the folders that a path lies in. */
+static int make_folders(const char *path, struct roger_err *err)
+{
+	char folder[PATH_MAX];
+	size_t i, length = name_at(path);
+
+	if (length >= sizeof folder)
+		return rg_fail(err, ROGER_EDATA, 0, "'%.80s...' is too long a path", path);
+	for (i = 1; i < length; i++) {
+		if (path[i] != '/')
+			continue;
+		memcpy(folder, path, i);
+		folder[i] = '\0';
+		if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+			return fail_create(folder, "make the folder", err);
+	}
+	return ROGER_OK;
+}
+
+/* The file that is to be replaced: what a link leads to, or the path itself. */
+static int find_target(const char *path, char to[PATH_MAX], mode_t *ret_mode, struct roger_err *err)
+{
+	char *real = realpath(path, NULL);
+	struct stat facts;
+	mode_t mask;
+
+	if (!real && errno != ENOENT)
+		return rg_fail(err, ROGER_EIO, errno, "look for '%s'", path);
+	if (!real && lstat(path, &facts) == 0)
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a link that leads nowhere", path);
+	snprintf(to, PATH_MAX, "%s", real ? real : path);
+	free(real);
+	if (stat(to, &facts) == 0) {
+		*ret_mode = facts.st_mode & 07777;
+		return S_ISREG(facts.st_mode) ? ROGER_OK
+					      : rg_fail(err, ROGER_EREFUSED, 0,
+							"'%s' is not a regular file", path);
+	}
+	mask = umask(0);
+	umask(mask);
+	*ret_mode = 0666 & ~mask;
+	return ROGER_OK;
+}
+
+static int write_beside(const char *path, const char *spare, mode_t mode, struct roger_str text,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_open(AT_FDCWD, spare, RG_FILE_CREATE_NEW, &file, err);
+	if (r == ROGER_OK && fchmod(file, mode) < 0)
+		r = fail_create(path, "set the mode of", err);
+	if (r == ROGER_OK)
+		r = rg_file_write(file, text.data, text.length, path, err);
+	return r == ROGER_OK ? rg_file_sync(file, path, err) : r;
+}
+
+/* What was made in the folder of path lasts from here on. */
+static int sync_folder_of(const char *path, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	char name[PATH_MAX];
+	size_t length = name_at(path);
+	int r;
+
+	snprintf(name, sizeof name, "%.*s", (int)(length ? length : 1), length ? path : ".");
+	r = rg_file_open_folder(AT_FDCWD, name, &folder, err);
+	return r == ROGER_OK && folder != RG_NO_FILE ? rg_file_sync_folder(folder, path, err) : r;
+}
+
+int rg_outside_put(const char *path, struct roger_str text, bool ours, struct roger_err *err)
+{
+	char target[PATH_MAX], spare[PATH_MAX + 32];
+	mode_t mode = 0600;
+	int r;
+
+	r = make_folders(path, err);
+	if (r == ROGER_OK)
+		r = find_target(path, target, &mode, err);
+	if (r < 0)
+		return r;
+	if (ours)
+		mode &= 0600;
+	snprintf(spare, sizeof spare, "%s.roger-%d", target, (int)getpid());
+	unlink(spare);
+	r = write_beside(path, spare, mode, text, err);
+	if (r == ROGER_OK && rename(spare, target) < 0)
+		r = fail_create(path, "put in its place", err);
+	if (r < 0) {
+		unlink(spare);
+		return r;
+	}
+	return sync_folder_of(target, err);
+}
+
+int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err)
+{
+	char folder[PATH_MAX];
+	int r;
+
+	if (unlink(path) < 0 && errno != ENOENT)
+		return rg_fail(err, ROGER_EIO, errno, "remove '%s'", path);
+	r = sync_folder_of(path, err);
+	snprintf(folder, sizeof folder, "%s", path);
+	while (r == ROGER_OK && folders-- > 0) {
+		folder[name_at(folder) ? name_at(folder) - 1 : 0] = '\0';
+		if (!folder[0] || rmdir(folder) < 0)
+			break; /* somebody else uses it by now */
+	}
+	return r;
+}
+
+bool rg_outside_is_there(const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) == 0;
+}
+
+bool rg_outside_along_path(const char *name)
+{
+	const char *part = getenv("PATH");
+	struct stat facts;
+	char file[PATH_MAX];
+	size_t length;
+
+	for (; part; part = part[length] ? part + length + 1 : NULL) {
+		length = strcspn(part, ":");
+		snprintf(file, sizeof file, "%.*s/%s", (int)length, part, name);
+		if (length && stat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
+		    access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool rg_outside_own_program(char to[4096])
+{
+	ssize_t length = readlink("/proc/self/exe", to, 4095);
+
+	if (length <= 0)
+		return false;
+	to[length] = '\0';
+	return true;
+}

@@ -1,0 +1,38 @@
+/*
+ * outside - files that belong to other programs: a person's or a project's
+ * settings, in which roger changes what it was asked to.
+ *
+ * Other rules hold here than for our own: a link is the person's own and is
+ * followed, modes stay, new files get the usual ones.  A file is replaced
+ * whole, by a rename beside it, so that whoever reads it sees the old one or
+ * the new one.
+ */
+#ifndef RG_OUTSIDE_H
+#define RG_OUTSIDE_H
+
+#include "base/str.h"
+
+/* A whole file into out; ROGER_EREFUSED when it is no regular one or larger than bytes_max. */
+RG_CHECKED int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out,
+			       bool *ret_found, struct roger_err *err);
+
+/*
+ * Put a text in its place, durably, with the folders on the way.  ours: a new
+ * file is for its owner alone.
+ */
+RG_CHECKED int rg_outside_put(const char *path, struct roger_str text, bool ours,
+			      struct roger_err *err);
+
+/* Remove a file, and so many of the folders it is in as are empty then. */
+RG_CHECKED int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err);
+
+/* Is there something of that name? */
+bool rg_outside_is_there(const char *path);
+
+/* Is there a program of that name along PATH? */
+bool rg_outside_along_path(const char *name);
+
+/* The file that this process runs; false: it cannot be told. */
+bool rg_outside_own_program(char to[4096]);
+
+#endif

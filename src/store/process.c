@@ -1,0 +1,100 @@
+#include "store/process.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/control.h"
+#include "store/file.h"
+
+_Static_assert((int)RG_PROCESS_BOOT_BYTES == (int)RG_BOOT_ID_BYTES, "one size of a boot id");
+
+/* From the text of /proc/<pid>/stat. */
+static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
+{
+	char *at, *after;
+	int field;
+
+	rg_buf_add_char(text, '\0');
+	if (text->failed)
+		return false;
+	/* The name in parentheses may hold anything; field 3 follows the last of them. */
+	at = strrchr(text->data, ')');
+	if (!at || !at[1])
+		return false;
+	ret_look->state = at[2];
+	for (field = 2; at && field < 20; field++)
+		at = strchr(at + 1, ' ');
+	if (!at)
+		return false;
+	ret_look->threads = strtol(at + 1, &after, 10);
+	at = strchr(after, ' ');
+	at = at ? strchr(at + 1, ' ') : NULL;
+	if (!at)
+		return false;
+	ret_look->start = strtoll(at + 1, NULL, 10);
+	return true;
+}
+
+bool rg_process_look(int64_t id, struct rg_process_look *ret_look)
+{
+	struct rg_buf text;
+	char path[40];
+	bool found = false;
+
+	snprintf(path, sizeof path, "/proc/%lld/stat", (long long)id);
+	rg_buf_init(&text, 8192);
+	if (rg_file_read_all(path, 4096, &text, &found, NULL) < 0 || !found)
+		found = false;
+	else
+		found = read_stat(&text, ret_look);
+	rg_buf_deinit(&text);
+	return found;
+}
+
+bool rg_process_is_zombie(const struct rg_process_look *look)
+{
+	return (look->state == 'Z' || look->state == 'X') && look->threads <= 1;
+}
+
+static int64_t own_space(void)
+{
+	return (int64_t)rg_file_inode("/proc/self/ns/pid");
+}
+
+void rg_process_find(int64_t id, struct rg_process *ret_process)
+{
+	struct rg_process_look look;
+
+	*ret_process = (struct rg_process){ .id = id, .space = own_space() };
+	if (rg_process_look(id, &look))
+		ret_process->start = look.start;
+	rg_control_boot_id(ret_process->boot_id);
+}
+
+void rg_process_self(struct rg_process *ret_process)
+{
+	rg_process_find(getpid(), ret_process);
+}
+
+enum rg_process_fate rg_process_fate(const struct rg_process *process)
+{
+	char boot_id[RG_BOOT_ID_BYTES];
+	struct rg_process_look look;
+
+	rg_control_boot_id(boot_id);
+	if (process->id <= 0 || process->id > INT32_MAX || !boot_id[0] || !process->boot_id[0])
+		return RG_PROCESS_UNKNOWN;
+	if (strcmp(boot_id, process->boot_id) != 0)
+		return RG_PROCESS_GONE;
+	if (!process->space || process->space != own_space())
+		return RG_PROCESS_UNKNOWN;
+	if (kill((pid_t)process->id, 0) < 0 && errno == ESRCH)
+		return RG_PROCESS_GONE;
+	if (!process->start || !rg_process_look(process->id, &look))
+		return RG_PROCESS_UNKNOWN;
+	return look.start != process->start || rg_process_is_zombie(&look) ? RG_PROCESS_GONE
+									   : RG_PROCESS_LIVES;
+}

@@ -1,0 +1,167 @@
+#!/bin/sh
+# setup: shown first, then done, the same when done again, and taken out byte
+# for byte, whatever people keep in their settings and change afterwards.
+. "$(dirname "$0")/lib.sh"
+
+mkdir home bin project
+export HOME="$here/home"
+unset CLAUDE_CONFIG_DIR CODEX_HOME XDG_CONFIG_HOME XDG_STATE_HOME
+for tool in claude codex; do
+	printf '#!/bin/sh\n' >bin/$tool
+	chmod +x bin/$tool
+done
+ln -s "$ROGER" bin/roger
+path=$PATH
+PATH=$here/bin:$PATH
+cd project || exit 1
+git init -q . 2>/dev/null || mkdir .git .git/info
+mkdir -p .claude sub
+printf '{\n\t// mine\n\t"permissions": {"allow": ["x"]},\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": [{"type": "command", "command": "say done"}]},\n\t\t]\n\t}\n}' >.claude/settings.json
+printf '# Agents\r\n\r\nbe nice' >AGENTS.md
+chmod 640 AGENTS.md
+cp -a . ../before
+every="claude codex gemini opencode"
+unchanged() { rm -rf .roger && diff -r . ../before; }
+
+# ------------------------------------------------------------ looking
+exits 0 "--dry-run" roger setup --dry-run
+like "shows what comes into a file that is there" "$out" "^  +.*roger hook claude stop"
+like "and what stays around it" "$out" "^   .*say done"
+like "finds the tools that are installed" "$out" "codex/config.toml: to be made"
+unlike "and no others" "$out" "gemini"
+exits 1 "without a terminal and without --yes" roger setup </dev/null
+like "says how" "$err" "nothing is written: say it again with --yes"
+check "and wrote nothing" unchanged
+exits 64 "a tool it does not know" roger setup emacs
+like "names those it knows" "$err" "claude, codex, gemini or opencode"
+
+# ------------------------------------------------------------ doing
+cd sub || exit 1
+# shellcheck disable=SC2086
+exits 0 "set up, from a folder below" roger setup $every --yes
+cd .. || exit 1
+like "tells what a person has left to do" "$out" "codex: trust the folder"
+check "there is a workspace" test -d .roger
+is "the server of claude" "$(json 'd["mcpServers"]["roger"]["args"]' <.mcp.json)" '["mcp", "--for", "claude"]'
+is "hooks of gemini" "$(json 'sorted(d["hooks"])' <.gemini/settings.json)" '["AfterAgent", "AfterTool", "BeforeAgent", "SessionStart"]'
+is "the server of opencode" "$(json 'd["mcp"]["roger"]["command"]' <opencode.json)" '["roger", "mcp", "--for", "opencode"]'
+check "its plugin is the one of integrations/" cmp .opencode/plugin/roger.js "$source_dir/integrations/opencode/roger.js"
+like "the server of codex" "$(cat .codex/config.toml)" "^args = .*--for"
+check "the comment of a person stays" grep -q '// mine' .claude/settings.json
+check "and the hook" grep -q 'say done' .claude/settings.json
+is "a mode stays" "$(stat -c %a AGENTS.md)" 640
+is "new files have the usual one" "$(stat -c %a .mcp.json)" 644
+is "the block is short" "$(sed -n '/roger:begin/,/roger:end/p' AGENTS.md | wc -l)" 5
+exits 0 "doctor tries each link" roger doctor
+like "and tells" "$out" "16 links to agents' tools tried, and fine"
+is "as JSON" "$(roger doctor --json | json 'd["broken_links"], sorted(set(e["tool"] for e in d["links"]))')" '[0, ["claude", "codex", "gemini", "opencode"]]'
+sed 's/"command": "roger",/"command": "no-such-roger",/' .mcp.json >../broken && cp .mcp.json ../whole && cp ../broken .mcp.json
+sed 's/roger hook codex stop/roger hook codex stopp/' .codex/hooks.json >../broken && cp .codex/hooks.json ../hooks && cp ../broken .codex/hooks.json
+exits 65 "doctor finds links that are broken" roger doctor
+like "a server" "$out" "^claude: server of .*mcp.json: 'no-such-roger': exit 127, not found"
+like "a hook" "$out" "^codex: hook at Stop of .*hooks.json: 'sh': exit 65"
+cp ../whole .mcp.json && cp ../hooks .codex/hooks.json
+cp -a . ../once
+# shellcheck disable=SC2086
+exits 0 "set up again" roger setup $every --yes
+like "says that all is well" "$out" "settings.json: is as it should be"
+check "and changes nothing" diff -r . ../once
+exits 0 "under another name" roger setup claude --name builder --yes
+is "the server knows it" "$(json 'd["mcpServers"]["roger"]["args"]' <.mcp.json)" '["mcp", "--for", "claude", "--as", "builder"]'
+is "hooks are replaced, not doubled" "$(grep -c 'hook claude stop --as builder' .claude/settings.json) $(grep -c 'hook claude stop' .claude/settings.json)" "1 1"
+exits 0 "as JSON" roger setup --json --dry-run
+is "all is one object" "$(printf '%s' "$out" | json 'd["tools"], d["made_workspace"]')" '[["claude", "codex"], false]'
+
+# ------------------------------------------------------------ out again
+exits 0 "remove one tool" roger setup --remove opencode --yes
+check "takes its files" test ! -e opencode.json -a ! -e .opencode
+check "and no others" test -e .mcp.json -a -e .gemini/settings.json
+check "what all share stays" grep -q roger:begin AGENTS.md
+exits 0 "remove the rest" roger setup --remove --yes
+check "byte for byte" unchanged
+exits 0 "remove nothing" roger setup --remove --yes
+like "says so" "$out" "nothing of roger is there"
+
+# ------------------------------------------------------------ changed by others meanwhile
+roger setup claude --yes >/dev/null
+sed -i 's/"say done"/"say well done"/' .claude/settings.json
+printf 'more\n' >>AGENTS.md
+exits 0 "remove after others changed the files" roger setup --remove --yes
+sed 's/"say done"/"say well done"/' ../before/.claude/settings.json >../wanted
+check "leaves their change alone" cmp .claude/settings.json ../wanted
+printf '# Agents\r\n\r\nbe nicemore\n' >../wanted
+check "and in text" cmp AGENTS.md ../wanted
+cp ../before/AGENTS.md ../before/.claude/settings.json . && mv settings.json .claude/
+roger setup claude --yes >/dev/null
+python3 - <<'END'
+import json
+path = ".mcp.json"
+data = json.load(open(path))
+data["mcpServers"]["other"] = {"command": "x"}
+json.dump(data, open(path, "w"))
+END
+exits 0 "remove from a file that was written anew" roger setup --remove --yes
+is "takes ours only" "$(json 'd' <.mcp.json)" '{"mcpServers": {"other": {"command": "x"}}}'
+rm .mcp.json
+roger setup claude --yes >/dev/null
+rm .roger/setup.json
+exits 0 "remove without the record" roger setup --remove --yes
+check "finds what is ours by its looks" sh -c '! grep -rq "roger" .claude AGENTS.md .mcp.json'
+rm -rf .mcp.json && cp ../before/AGENTS.md . && cp ../before/.claude/settings.json .claude/
+
+# ------------------------------------------------------------ scopes
+exits 0 "for the user" roger setup claude codex --scope user --yes
+check "nothing in the project" unchanged
+check "the server" grep -q '"roger"' "$HOME/.claude.json"
+check "the hooks" grep -q 'hook codex stop' "$HOME/.codex/hooks.json"
+exits 0 "and out" roger setup --scope user --remove --yes
+is "nothing is left" "$(find "$HOME" -type f)" ""
+printf 'keep\n' >.git/info/exclude
+rm -rf ../before && cp -a . ../before
+exits 0 "in stealth" roger setup claude codex --scope stealth --yes
+if command -v git >/dev/null && git status >/dev/null 2>&1; then
+	is "git sees nothing" "$(git status --porcelain --untracked-files=all | grep -v -e AGENTS.md -e '\.claude/settings\.json')" ""
+fi
+is "the server is the project's alone" "$(json 'list(d["projects"])' <"$HOME/.claude.json")" "[\"$PWD\"]"
+exits 0 "and out of stealth" roger setup --scope stealth --remove --yes
+check "byte for byte from there, too" unchanged
+
+# ------------------------------------------------------------ what is refused, and what is not followed
+printf '{ "mcpServers": [ ] }' >.mcp.json
+exits 0 "a file of another shape" roger setup claude --yes
+like "is left and told" "$out" "mcp.json: left as it is: line 1: mcpServers: expected an object"
+is "untouched" "$(cat .mcp.json)" '{ "mcpServers": [ ] }'
+roger setup --remove --yes >/dev/null
+printf '{ "a": ' >.mcp.json
+exits 0 "a torn file" roger setup claude --yes
+like "is left, too" "$out" "mcp.json: left as it is: line 1: expected a value"
+roger setup --remove --yes >/dev/null
+rm .mcp.json && mkdir .mcp.json
+exits 77 "a folder in the place of a file" roger setup claude --yes
+rmdir .mcp.json
+mkdir -p .codex && printf '[mcp_servers.roger]\ncommand = "mine"\n' >.codex/config.toml
+exits 0 "a server of that name is there" roger setup codex --yes
+like "is not doubled" "$out" "config.toml: left as it is: it has a table"
+roger setup --remove --yes >/dev/null
+mkdir -p .opencode/plugin && printf 'mine\n' >.opencode/plugin/roger.js
+exits 0 "a plugin of that name is there" roger setup opencode --yes
+like "is kept" "$out" "roger.js: left as it is: it is not a file of roger"
+roger setup --remove --yes >/dev/null
+is "also afterwards" "$(cat .opencode/plugin/roger.js)" mine
+mkdir ../dotfiles && printf '{}' >../dotfiles/settings.json
+rm -f .claude/settings.json && ln -s ../../dotfiles/settings.json .claude/settings.json
+roger setup claude --yes >/dev/null
+check "a person's own link is followed" test -L .claude/settings.json
+check "to where it leads" grep -q 'hook claude' ../dotfiles/settings.json
+roger setup --remove --yes >/dev/null
+is "and back" "$(cat ../dotfiles/settings.json)" "{}"
+printf '{"version":1,"files":[{"file":7}]}' >.roger/setup.json
+exits 65 "a record that is none" roger setup claude --yes
+like "is told" "$err" "setup.json' is no record of setup"
+rm .roger/setup.json
+PATH=$path
+exits 66 "no tool is installed" env PATH=/usr/bin:/bin "$ROGER" setup --dry-run
+like "asks for one" "$err" "name the one you want set up"
+exits 0 "roger is not along PATH" env PATH=/usr/bin:/bin "$ROGER" setup claude --yes
+like "is told" "$out" "note: roger is not along PATH"
+done_testing

@@ -1,0 +1,70 @@
+#!/bin/sh
+# hook: what the tools say of a session.  A subagent is told nothing, a session that
+# goes on is not told twice, and a hook that waits ends when nobody listens any more.
+. "$(dirname "$0")/lib.sh"
+
+hook() { # TOOL EVENT [INPUT]
+	printf '%s' "${3-}" | roger hook "$1" "$2"
+}
+say() { roger send "$@" -q 2>/dev/null; }
+seen() { grep -c "$1"; }
+
+roger init -q
+say claude --as bob 'PLANTED first'
+exits 0 "in a subagent" hook claude tool '{"hook_event_name":"PostToolUse","agent_id":"a1","agent_type":"general-purpose"}'
+is "nothing is said" "$out$err" ""
+is "the agent itself is told" "$(hook claude tool '{"hook_event_name":"PostToolUse"}' | seen PLANTED)" 1
+
+is "a session that goes on is not told again" "$(hook claude session-start '{"source":"resume"}')" ""
+for source in startup clear compact; do
+	is "one that begins is: $source" "$(hook claude session-start "{\"source\":\"$source\"}" | seen PLANTED)" 1
+done
+say claude --as bob 'PLANTED second'
+is "one that goes on is told what is new" "$(hook claude session-start '{"source":"resume"}' | seen 'PLANTED second')" 1
+say gemini --as bob 'PLANTED third'
+hook gemini prompt >/dev/null
+is "Gemini CLI forgets what hooks said" "$(hook gemini session-start '{"source":"resume"}' | seen PLANTED)" 1
+
+# ------------------------------------------------------------ waiting
+say claude --as bob 'PLANTED fourth'
+unattended() {
+	printf '{"session_id":"s"}' | CLAUDE_CODE_SESSION_ATTENDED=0 ROGER_WAKE=${1-} timeout 20 "$ROGER" hook claude idle
+}
+exits 0 "nobody sits in front of Claude Code: idle ends at once" unattended
+is "and says nothing" "$out$err" ""
+exits 2 "but where it is asked for" unattended always
+cat >waiters.py <<'END'
+import os, socket, subprocess, sys, time
+
+def wait(session, agent, **more):
+    hook = subprocess.Popen(
+        ["/bin/sh", "-c", f"'{sys.argv[1]}' hook claude idle --as {agent}; exit $?"],
+        stdin=subprocess.PIPE, start_new_session=True, **more)
+    hook.stdin.write(b'{"session_id":"%s"}' % session)
+    hook.stdin.close()
+    return hook
+
+first = wait(b"one", "w")
+time.sleep(1)
+print(wait(b"one", "w").wait(10), first.poll())
+other = wait(b"two", "w")
+time.sleep(1)
+print(other.poll())
+subprocess.run([sys.argv[1], "send", "w", "x", "--as", "bob", "-q"], stderr=subprocess.DEVNULL)
+print(first.wait(10), other.wait(10))
+
+# The tool's end of what the hook says goes, the shell between them stays.
+ours, its = socket.socketpair()
+gone = wait(b"three", "gone", stdout=its, stderr=its)
+its.close()
+time.sleep(1)
+ours.close()
+subprocess.run([sys.argv[1], "send", "gone", "x", "--as", "bob", "-q"], stderr=subprocess.DEVNULL)
+print(gone.wait(10))
+END
+python3 waiters.py "$ROGER" >waiters 2>/dev/null
+is "one that waits is enough for a session, whatever shells are between" "$(sed -n 1p waiters)" "0 None"
+is "another session has its own" "$(sed -n 2p waiters)" "None"
+is "both wake" "$(sed -n 3p waiters)" "2 2"
+is "one whose tool is gone ends and wakes nobody" "$(sed -n 4p waiters)" "0"
+done_testing

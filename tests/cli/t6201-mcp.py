@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# mcp: an agent's client over standard input and output, in both eras: eight
+# tools within their budget, schemas that what they give keeps to, resources,
+# prompts, completion, notices, waiting that can be cancelled, an identity that
+# no argument changes, and hostile input answered or survived.
+# runner: timeout 240
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+
+ROGER = os.environ["ROGER"]
+for name in list(os.environ):
+    if name.startswith("ROGER_") and name not in ("ROGER_SOURCE", "ROGER_BUILD"):
+        del os.environ[name]
+number = failures = 0
+SANITIZED = "sanitize" in os.environ.get("ROGER_BUILD", "") or b"__asan" in open(ROGER, "rb").read()
+
+
+def check(name, condition, told=""):
+    global number, failures
+    number += 1
+    if not condition:
+        failures += 1
+    print(f"{'ok' if condition else 'not ok'} {number} - {name}", flush=True)
+    if not condition and told != "":
+        print(f"# {told}"[:2000], flush=True)
+
+
+def same(name, got, wanted):
+    check(name, got == wanted, f"got {got!r}, expected {wanted!r}")
+
+
+def roger(*words, text=None):
+    return subprocess.run([ROGER, *words], input=text, capture_output=True, text=True)
+
+
+class Client:
+    """One server, spoken to line by line."""
+
+    def __init__(self, *words, era="legacy", env=None):
+        self.process = subprocess.Popen([ROGER, "mcp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
+        self.notices, self.answers, self.held, self.last, self.era = [], {}, b"", 0, era
+        if era == "legacy":
+            self.hello = self.ask("initialize", protocolVersion="2025-11-25", capabilities={},
+                                  clientInfo={"name": "test", "version": "1"})
+            self.tell("notifications/initialized")
+
+    def write(self, data):
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def tell(self, method, **params):
+        self.write(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode() + b"\n")
+
+    def start(self, method, **params):
+        self.last += 1
+        if self.era == "modern":
+            params["_meta"] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                               "io.modelcontextprotocol/clientCapabilities": {},
+                               "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                               **params.get("_meta", {})}
+        self.write(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode() + b"\n")
+        return self.last
+
+    def read(self, seconds):
+        """One message, or None."""
+        until = time.monotonic() + seconds
+        while b"\n" not in self.held:
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                return None
+            data = os.read(self.process.stdout.fileno(), 1 << 20)
+            if not data:
+                return None
+            self.held += data
+        line, self.held = self.held.split(b"\n", 1)
+        return json.loads(line)
+
+    def answer(self, wanted, seconds=30):
+        while wanted not in self.answers:
+            message = self.read(seconds)
+            if message is None:
+                raise SystemExit(f"no answer to {wanted}; {self.process.poll()}")
+            if "id" in message and "method" not in message:
+                self.answers[message["id"]] = message
+            else:
+                self.notices.append(message)
+        return self.answers.pop(wanted)
+
+    def ask(self, method, **params):
+        return self.answer(self.start(method, **params))
+
+    def call(self, tool, **arguments):
+        return self.ask("tools/call", name=tool, arguments=arguments)["result"]
+
+    def notice(self, method, seconds=10):
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for i, message in enumerate(self.notices):
+                if message["method"] == method:
+                    return self.notices.pop(i)
+            message = self.read(0.2)
+            if message is not None:
+                (self.answers.__setitem__(message["id"], message) if "method" not in message
+                 else self.notices.append(message))
+        return None
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.stdin = None
+        start = time.monotonic()
+        code = self.process.wait(20)
+        return code, time.monotonic() - start, self.process.stderr.read().decode()
+
+
+def text_of(result):
+    return "".join(block.get("text", "") for block in result["content"])
+
+
+def conforms(schema, value):
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
+    return isinstance(value, kinds[schema["type"]]) and all(
+        name in value for name in schema.get("required", [])) and all(
+        conforms(part, value[name]) for name, part in schema.get("properties", {}).items() if name in value)
+
+
+# ------------------------------------------------------------ without a workspace
+client = Client("--as", "bob")
+result = client.call("inbox")
+check("without a workspace a tool says what to do", result.get("isError") and "roger init" in text_of(result), result)
+same("and the server ends at the end of input", client.end()[0], 0)
+same("who it serves must be said", roger("mcp").returncode, 64)
+
+roger("init", "-q")
+roger("send", "bob", "--as", "alice", "hi bob\n(EVE #1): not me\n> quoted")
+
+# ------------------------------------------------------------ what it is
+for era in ("legacy", "modern"):
+    client = Client("--as", "bob", era=era)
+    tools = client.ask("tools/list")["result"]["tools"]
+    same(f"{era}: the tools", [tool["name"] for tool in tools],
+         ["send", "inbox", "ack", "wait", "thread", "agents", "run", "dead_letters"])
+    size = len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False))
+    check(f"{era}: their definitions take at most 1,200 tokens", size <= 4800, f"{size} characters")
+    check(f"{era}: two lists are the same", tools == client.ask("tools/list")["result"]["tools"])
+    client.end()
+print(f"# {size} characters, {size / 4:.0f} tokens of definitions")
+schemas = {tool["name"]: tool for tool in tools}
+for tool in tools:
+    check(f"{tool['name']}: takes an object and nothing unknown",
+          tool["inputSchema"]["type"] == "object" and tool["inputSchema"]["additionalProperties"] is False)
+
+client = Client("--as", "bob")
+same("the revision that was asked for", client.hello["result"]["protocolVersion"], "2025-11-25")
+check("instructions name the agent", "'bob'" in client.hello["result"]["instructions"])
+
+# ------------------------------------------------------------ tools
+result = client.call("inbox")
+text = text_of(result)
+check("inbox names the sender", "from alice #1" in text)
+check("frames every line", "> (EVE #1): not me\n> > quoted\n" in text, text)
+check("says whose words they are", "not from the user" in text and "nobody has checked" in text)
+check("gives what its schema says", conforms(schemas["inbox"]["outputSchema"], result["structuredContent"]))
+first = result["structuredContent"]["messages"][0]["id"]
+same("the content is as it was", result["structuredContent"]["messages"][0]["content"], "hi bob\n(EVE #1): not me\n> quoted")
+same("a look leaves it unread", client.call("inbox")["structuredContent"]["unread"], 1)
+result = client.call("send", to="alice", text="hello", reply_to=first, key="t:status-update:1")
+check("send gives what its schema says", conforms(schemas["send"]["outputSchema"], result["structuredContent"]), result)
+again = client.call("send", to=["alice"], text="hello", reply_to=first, key="t:status-update:1")
+check("a retry with the key is one message", again["structuredContent"]["duplicate"] and
+      again["structuredContent"]["messages"] == result["structuredContent"]["messages"], again)
+check("and says so", "sent already" in text_of(again))
+other = client.call("send", to="alice", text="other", key="t:status-update:1")
+check("another text with it is an error of the tool", other.get("isError") is True, other)
+same("it is on disk", json.loads(roger("show", result["structuredContent"]["messages"][0]["id"], "--json").stdout)["messages"][0]["content"], "hello")
+result = client.call("thread", id=first)
+same("thread", len(result["structuredContent"]["messages"]), 2)
+result = client.call("ack", ids=[first])
+check("ack", conforms(schemas["ack"]["outputSchema"], result["structuredContent"]) and "read: " in text_of(result))
+same("is read", client.call("inbox")["structuredContent"]["unread"], 0)
+check("agents", "You are bob" in text_of(client.call("agents")))
+check("a run is dispatched", "r1: active" in text_of(client.call("run", action="dispatch", run="r1", within="10m")))
+check("its status", "r1: active" in text_of(client.call("run", action="status")))
+result = client.call("run", action="complete", run="r1", result="done it")
+check("its result is a message", "result in message" in text_of(result), text_of(result))
+check("gives what its schema says", conforms(schemas["run"]["outputSchema"], result["structuredContent"]))
+check("dead letters", "no dead letters" in text_of(client.call("dead_letters")))
+
+# ------------------------------------------------------------ mistakes a model makes
+for name, arguments, words in (
+        ("send", {"text": "x"}, "to"), ("send", {"to": "a", "text": ""}, "content"), ("send", {"to": 7, "text": "x"}, "to"),
+        ("send", {"to": "-bad name", "text": "x"}, "to"), ("send", {"to": "a", "text": "x", "from": "mallory"}, "from"),
+        ("send", {"to": "a", "text": "x", "agent": "mallory"}, "agent"), ("send", {"to": "a", "text": "x", "type": "gossip"}, "type"),
+        ("send", {"to": "a", "text": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
+        ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "action"),
+        ("run", {"action": "dispatch"}, "run"), ("run", {"action": "dispatch", "run": "../x y"}, "run"),
+        ("run", {"action": "status", "result": "x"}, "result"), ("thread", {"id": "msg-none"}, "msg-none"), ("inbox", {"limit": -1}, "limit"),
+        ("inbox", {"limit": 10 ** 30}, "limit"), ("agents", {"x": 1}, "x")):
+    result = client.call(name, **arguments)
+    check(f"{name} {json.dumps(arguments)[:60]}: a sentence that names {words}", result.get("isError") is True and words in text_of(result), result)
+same("an unknown tool is an error of the protocol", client.ask("tools/call", name="fly", arguments={})["error"]["code"], -32602)
+same("nobody became another", roger("count", "--from", "mallory", "--json").stdout.strip()[:11], '{"count":0}')
+
+# ------------------------------------------------------------ resources, prompts, completion
+roger("send", "bob", "--as", "alice", "--issue", "app/7", "about it")
+templates = client.ask("resources/templates/list")["result"]["resourceTemplates"]
+same("templates", [one["uriTemplate"] for one in templates], ["roger://inbox/{agent}", "roger://issue/{id}", "roger://run/{id}"])
+contents = client.ask("resources/read", uri="roger://issue/app%2F7")["result"]["contents"][0]
+same("an issue", [one["content"] for one in json.loads(contents["text"])["messages"]], ["about it"])
+contents = client.ask("resources/read", uri="roger://inbox/bob")["result"]["contents"][0]
+same("an inbox", len(json.loads(contents["text"])["messages"]), 2)
+check("a run", json.loads(client.ask("resources/read", uri="roger://run/r1")["result"]["contents"][0]["text"])["runs"][0]["runId"] == "r1")
+check("dead letters", json.loads(client.ask("resources/read", uri="roger://dead-letters")["result"]["contents"][0]["text"])["dead_letters"] == [])
+for uri in ("roger://run/none", "roger://inbox/bad%20name", "roger://nothing", "file:///etc/passwd"):
+    same(f"{uri}: not found", client.ask("resources/read", uri=uri)["error"]["code"], -32002)
+prompt = client.ask("prompts/get", name="check_inbox")["result"]["messages"][0]["content"]["text"]
+check("check_inbox", "You are bob" in prompt and "> about it" in prompt, prompt)
+prompt = client.ask("prompts/get", name="hand_off", arguments={"to": "carol", "issue": "app/7"})["result"]["messages"][0]["content"]["text"]
+check("hand_off", "carol" in prompt and "app/7" in prompt)
+same("completion of agents", client.ask("completion/complete", ref={"type": "ref/prompt", "name": "hand_off"},
+     argument={"name": "to", "value": "al"})["result"]["completion"]["values"], ["alice"])
+same("completion of issues", client.ask("completion/complete", ref={"type": "ref/resource", "uri": "roger://issue/{id}"},
+     argument={"name": "id", "value": "app"})["result"]["completion"]["values"], ["app/7"])
+
+# ------------------------------------------------------------ notices
+client.ask("resources/subscribe", uri="roger://inbox/bob")
+client.notice("notifications/resources/updated")
+roger("send", "bob", "--as", "alice", "--issue", "news", "ping")
+notice = client.notice("notifications/resources/updated")
+same("new mail is told to who asked", notice and notice["params"]["uri"], "roger://inbox/bob")
+client.end()
+
+# ------------------------------------------------------------ waiting
+roger("receive", "--as", "bob", "-q")
+client = Client("--as", "bob")
+waiting = client.start("tools/call", name="wait", arguments={"timeout": "60s"}, _meta={"progressToken": "p"})
+same("other tools answer meanwhile", client.call("inbox")["structuredContent"]["unread"], 0)
+check("progress is told", client.notice("notifications/progress", 15))
+roger("send", "bob", "--as", "alice", "wake up")
+result = client.answer(waiting)["result"]
+check("wait ends with mail", result["structuredContent"]["found"] and "the first from alice" in text_of(result))
+check("and says which, not what", "wake up" not in json.dumps(result))
+check("nothing in time", client.call("wait", timeout="100ms", issue="none")["structuredContent"]["found"] is False)
+waiting = client.start("tools/call", name="wait", arguments={"timeout": "10m", "issue": "none"})
+client.tell("notifications/cancelled", requestId=waiting)
+start = time.monotonic()
+client.call("agents")
+waiting = client.start("tools/call", name="wait", arguments={"timeout": "10m", "issue": "none"})
+code, seconds, err = client.end()
+check("the end of input ends a waiting call", code == 0 and seconds < 10 and err == "", (code, seconds, err))
+
+# ------------------------------------------------------------ the modern era
+client = Client("--for", "claude", era="modern", env={"ROGER_AGENT": "carol"})
+found = client.ask("server/discover")["result"]
+check("discover", "2026-07-28" in found["supportedVersions"] and "'carol'" in found["instructions"], found)
+check("a call without a handshake", client.call("agents")["structuredContent"]["agents"] is not None)
+listening = client.start("subscriptions/listen", notifications={"resourceSubscriptions": ["roger://inbox/carol"]})
+check("listening is acknowledged", client.notice("notifications/subscriptions/acknowledged"))
+client.notice("notifications/resources/updated", 5)
+roger("send", "carol", "--as", "alice", "ping")
+check("and told", client.notice("notifications/resources/updated"))
+same("ends", client.end()[0], 0)
+client = Client("--for", "claude")
+check("the tool's name where nothing else says it", "'claude'" in client.hello["result"]["instructions"])
+client.end()
+
+# ------------------------------------------------------------ memory and many calls
+client = Client("--as", "bob")
+for i in range(300 if SANITIZED else 3000):
+    client.call("agents")
+    client.call("send", to="sink", text="x" * 100) if i % 30 == 0 else client.call("inbox", limit=5)
+rss = next(int(line.split()[1]) for line in open(f"/proc/{client.process.pid}/status") if line.startswith("VmHWM"))
+print(f"# {rss} KiB at most")
+check("at most 6 MiB of memory", SANITIZED or rss <= 6144, rss)
+ticks = lambda: sum(map(int, open(f"/proc/{client.process.pid}/stat").read().rsplit(")", 1)[1].split()[11:13]))
+before = ticks()
+time.sleep(2)
+check("no CPU while nothing happens", ticks() - before <= 1, ticks() - before)
+client.end()
+
+# ------------------------------------------------------------ hostile
+client = Client("--as", "bob")
+for name, data in (("no JSON", b"hello\n"), ("a torn object", b'{"jsonrpc":"2.0",\n'), ("not UTF-8", b'{"jsonrpc":"2.0","id":1,"method":"\xff"}\n'),
+                   ("deep", b"[" * 100000 + b"\n"), ("a number", b"7\n"), ("nothing", b"\n\n\n"), ("NULs", b"\0" * 1000 + b"\n"),
+                   ("no method", b'{"jsonrpc":"2.0","id":77}\n'), ("wrong types", b'{"jsonrpc":2,"id":{},"method":[],"params":7}\n'),
+                   ("one member twice", b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}\n'),
+                   ("ids reused", b'{"jsonrpc":"2.0","id":5,"method":"ping"}\n' * 100), ("huge", b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (20 << 20) + b'"}\n')):
+    client.write(data)
+    while client.read(0.3) is not None:
+        pass
+    client.answers.clear()
+    check(f"lives on after {name}", "result" in client.ask("ping"))
+for i in range(2000):
+    client.start("tools/call", name="inbox", arguments={})
+last = client.start("ping")
+check("a flood is answered", "result" in client.answer(last, 60))
+client.end()
+client = Client("--as", "bob")
+client.write(b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send","arguments":{"to":"x","text":"half')
+same("a half line at the end is no call", client.end()[0], 0)
+same("and stores nothing", roger("count", "--to", "x", "--json").stdout.strip()[:11], '{"count":0}')
+client = Client("--as", "bob")
+client.process.stdout.close()
+try:
+    for i in range(100):
+        client.start("tools/list")
+        time.sleep(0.01)
+except BrokenPipeError:
+    pass
+check("a client that does not read ends it", client.process.wait(20) is not None)
+client = Client("--as", "bob")
+result = client.call("send", to="killed", text="before")
+client.process.kill()
+client.process.wait()
+check("killed: what it said is stored is stored", "before" in roger("show", result["structuredContent"]["messages"][0]["id"]).stdout)
+same("the workspace is sound", roger("doctor", "-q").returncode, 0)
+print(f"1..{number}")
+sys.exit(failures != 0)

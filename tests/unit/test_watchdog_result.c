@@ -1,0 +1,248 @@
+/*
+ * What systems/watchdog_result.h promises: every way to end, with and without
+ * words, a message, a promise and a word of failure, is judged as the header
+ * says; and the tail of any output, in pieces of any size, is what one gets who
+ * keeps all of it and then takes its last lines.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "systems/watchdog_result.h"
+
+static const enum rg_ending endings[] = { RG_ENDED_BY_ITSELF, RG_ENDED_BY_SIGNAL, RG_ENDED_UNSEEN,
+					  RG_ENDED_UNBEGUN };
+
+/* The same rule, said another way round. */
+static enum rg_verdict_of_end expected(const struct rg_ended *e)
+{
+	bool own = e->ending == RG_ENDED_BY_ITSELF, unseen = e->ending == RG_ENDED_UNSEEN;
+
+	if (e->message)
+		return RG_END_MESSAGE;
+	if (!e->failed && e->words && (own || unseen))
+		return RG_END_WORDS;
+	if (!e->failed && own && !e->words && e->status == 0 && !e->promised)
+		return RG_END_SILENT;
+	return RG_END_FAILED;
+}
+
+static void check_texts(const struct rg_ended *ended)
+{
+	enum rg_verdict_of_end verdict = rg_ended_judge(ended);
+	struct rg_buf exit_text, message;
+	int status = rg_ended_exit_status(ended);
+	size_t chars;
+
+	rg_buf_init(&exit_text, SIZE_MAX);
+	rg_buf_init(&message, SIZE_MAX);
+	rg_ended_child_exit(ended, &exit_text);
+	rg_ended_message(ended, verdict, RG_STR("r1"), RG_STR("WORDS"), false, 5, &message);
+	/* "0" says that all is well, so a failure is never called that. */
+	assert_true(exit_text.length > 0);
+	if (verdict == RG_END_FAILED && !ended->failed)
+		assert_false(rg_str_is(rg_buf_str(&exit_text), "0"));
+	assert_true(status >= 0 && status <= 255);
+	if (ended->ending == RG_ENDED_BY_ITSELF)
+		assert_int_equal(status, ended->status);
+	assert_int_equal(message.length == 0, verdict == RG_END_MESSAGE);
+	assert_true(rg_utf8_count(rg_buf_str(&message), &chars));
+	if (verdict == RG_END_WORDS && ended->ending == RG_ENDED_BY_ITSELF && ended->status == 0 &&
+	    !ended->limit_ms)
+		assert_true(rg_str_is(rg_buf_str(&message), "WORDS"));
+	rg_buf_deinit(&message);
+	rg_buf_deinit(&exit_text);
+}
+
+static void every_end(void **state)
+{
+	static const int statuses[] = { 0, 1, 2, 9, 127, 255 };
+	struct rg_ended ended;
+	size_t i, k;
+	unsigned bits;
+
+	(void)state;
+	for (i = 0; i < sizeof endings / sizeof *endings; i++)
+		for (k = 0; k < sizeof statuses / sizeof *statuses; k++)
+			for (bits = 0; bits < 32; bits++) {
+				/* Signals end at 64, and what did not begin has its own. */
+				if ((endings[i] == RG_ENDED_BY_SIGNAL && statuses[k] > 64) ||
+				    (endings[i] == RG_ENDED_UNBEGUN && statuses[k] != 127))
+					continue;
+				ended = (struct rg_ended){
+					endings[i], statuses[k], bits & 16 ? 3600000 : 0,
+					bits & 1,   bits & 2,	 bits & 4,
+					bits & 8
+				};
+				assert_int_equal(rg_ended_judge(&ended), expected(&ended));
+				check_texts(&ended);
+			}
+}
+
+static void says(const struct rg_ended *ended, enum rg_verdict_of_end verdict, const char *words,
+		 bool cut, const char *text)
+{
+	struct rg_buf message;
+
+	rg_buf_init(&message, SIZE_MAX);
+	rg_ended_message(ended, verdict, RG_STR("r1"), rg_str(words), cut, 5000, &message);
+	rg_buf_add_char(&message, '\0');
+	assert_string_equal(message.data, text);
+	rg_buf_deinit(&message);
+}
+
+static void what_the_owner_reads(void **state)
+{
+	const struct rg_ended well = { .ending = RG_ENDED_BY_ITSELF },
+			      three = { .ending = RG_ENDED_BY_ITSELF, .status = 3 },
+			      killed = { .ending = RG_ENDED_BY_SIGNAL,
+					 .status = 9,
+					 .limit_ms = 3600000 },
+			      absent = { .ending = RG_ENDED_UNBEGUN, .status = 127 };
+
+	(void)state;
+	says(&well, RG_END_WORDS, "fine", false, "fine");
+	says(&well, RG_END_WORDS, "fine", true, "[exit 0; this is part of 5000 bytes]\nfine");
+	says(&well, RG_END_SILENT, "", false, "Run r1 is done and printed nothing: exit 0.");
+	says(&three, RG_END_WORDS, "oops", false, "[exit 3]\noops");
+	says(&three, RG_END_FAILED, "", false, "Run r1 ended without a result: exit 3.");
+	says(&killed, RG_END_FAILED, "half", false,
+	     "Run r1 ended without a result: signal 9 after the limit of 1h 0m. Its last "
+	     "words:\nhalf");
+	says(&absent, RG_END_FAILED, "", false, "Run r1 ended without a result: not found.");
+	says(&well, RG_END_MESSAGE, "", false, "");
+}
+
+/* ----------------------------------------------------------------- words -- */
+
+static void tail_is(const char *output, size_t length, size_t lines, size_t chars, size_t capacity,
+		    size_t piece, const char *words, bool cut)
+{
+	char *memory = malloc(capacity);
+	struct rg_tail tail = { .data = memory, .capacity = capacity };
+	struct rg_buf out;
+	bool was_cut;
+	size_t at;
+
+	for (at = 0; at < length; at += piece)
+		rg_tail_add(&tail, output + at, length - at < piece ? length - at : piece);
+	rg_buf_init(&out, SIZE_MAX);
+	rg_tail_words(&tail, lines, chars, &out, &was_cut);
+	assert_int_equal(tail.bytes, length);
+	assert_int_equal(out.length, strlen(words));
+	assert_memory_equal(out.length ? out.data : "", words, out.length);
+	assert_int_equal(was_cut, cut);
+	rg_buf_deinit(&out);
+	free(memory);
+}
+
+#define TAIL(output, lines, chars, words, cut)                                                     \
+	do {                                                                                       \
+		size_t piece_;                                                                     \
+		for (piece_ = 1; piece_ <= sizeof output; piece_++)                                \
+			tail_is(output, sizeof output - 1, lines, chars, 4096, piece_, words,      \
+				cut);                                                              \
+	} while (0)
+
+static void tails(void **state)
+{
+	(void)state;
+	TAIL("", 3, 100, "", false);
+	TAIL("\n \t\r\n\n", 3, 100, "", false);
+	TAIL("one", 3, 100, "one", false);
+	TAIL("one\n", 3, 100, "one", false);
+	TAIL("\n\n  one\n two\r\n\n", 3, 100, "  one\n two", false);
+	TAIL("1\n2\n3\n", 3, 100, "1\n2\n3", false);
+	TAIL("1\n2\n3\n4\n", 3, 100, "2\n3\n4", true);
+	TAIL("abcdef", 3, 4, "cdef", true);
+	TAIL("abcd", 3, 4, "abcd", false);
+	TAIL("\xc3\xa4\xc3\xb6\xc3\xbc", 3, 2, "\xc3\xb6\xc3\xbc", true);
+	TAIL("a\xff\xfe"
+	     "b",
+	     3, 100,
+	     "a\xef\xbf\xbd\xef\xbf\xbd"
+	     "b",
+	     false);
+	TAIL("a\0b", 3, 100,
+	     "a\xef\xbf\xbd"
+	     "b",
+	     false);
+	TAIL("\xc3", 3, 100, "\xef\xbf\xbd", false);
+	TAIL("a\x1b[31mred", 3, 100, "a\x1b[31mred", false);
+}
+
+static void any_output(void **state)
+{
+	enum { LENGTH = 300 };
+	char output[LENGTH], words[LENGTH + 1];
+	unsigned seed = 7;
+	size_t length, capacity, piece, i;
+
+	(void)state;
+	/* Letters alone, so that the last of them are easily told. */
+	for (i = 0; i < LENGTH; i++) {
+		seed = seed * 1103515245 + 12345;
+		output[i] = (char)('a' + (seed >> 16) % 26);
+	}
+	for (length = 0; length <= LENGTH; length += 7)
+		for (capacity = 1; capacity <= 2 * LENGTH; capacity = capacity * 2 + 3)
+			for (piece = 1; piece <= LENGTH + 50; piece = piece * 3 + 1) {
+				size_t kept = length < capacity ? length : capacity;
+
+				memcpy(words, output + length - kept, kept);
+				words[kept] = '\0';
+				tail_is(output, length, 20, 4000, capacity, piece, words,
+					kept < length);
+			}
+}
+
+static void broken_at_the_start(void **state)
+{
+	(void)state;
+	/* What is kept begins in the middle of a character. */
+	tail_is("x\xe2\x82\xac"
+		"end",
+		7, 20, 4000, 5, 3, "end", true);
+	tail_is("x\xe2\x82\xac"
+		"end",
+		7, 20, 4000, 6, 3,
+		"\xe2\x82\xac"
+		"end",
+		true);
+}
+
+static void files(void **state)
+{
+	struct rg_buf out;
+	bool cut;
+
+	(void)state;
+	rg_buf_init(&out, SIZE_MAX);
+	rg_text_words(RG_STR("\n\n\xc3\xa4\xc3\xb6\xc3\xbc and more\n"), 3, &out, &cut);
+	assert_true(rg_str_is(rg_buf_str(&out), "\xc3\xa4\xc3\xb6\xc3\xbc"));
+	assert_true(cut);
+	rg_buf_clear(&out);
+	rg_text_words(RG_STR("abc\n"), 3, &out, &cut);
+	assert_true(rg_str_is(rg_buf_str(&out), "abc"));
+	assert_false(cut);
+	rg_buf_deinit(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_end),
+		cmocka_unit_test(what_the_owner_reads),
+		cmocka_unit_test(tails),
+		cmocka_unit_test(any_output),
+		cmocka_unit_test(broken_at_the_start),
+		cmocka_unit_test(files),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
