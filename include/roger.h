@@ -1278,6 +1278,20 @@ struct roger_looked_reply {
 };
 
 /*
+ * arrive: the agent's tool began a session.  What wakes an agent may name it:
+ * {session} in the words of wake.agents.
+ */
+struct roger_arrive_request {
+	struct roger_str agent;
+	struct roger_str session; /* as the tool names it */
+	struct roger_str tool;	  /* "": not told */
+};
+struct roger_arrive_reply {
+	void *memory;
+	bool noted; /* false: it was known */
+};
+
+/*
  * prime: what an agent is to know when it begins: who it is, what is unread,
  * and what it owes others or others owe it.  A look without a note.
  */
@@ -1371,6 +1385,7 @@ ROGER_VERB(send_many, roger_send_many_request, roger_send_many_reply);
 ROGER_VERB(inbox, roger_inbox_request, roger_inbox_reply);
 ROGER_VERB(receive, roger_inbox_request, roger_inbox_reply);
 ROGER_VERB(looked, roger_looked_request, roger_looked_reply);
+ROGER_VERB(arrive, roger_arrive_request, roger_arrive_reply);
 ROGER_VERB(prime, roger_prime_request, roger_prime_reply);
 ROGER_VERB(wait, roger_wait_request, roger_wait_reply);
 ROGER_VERB(wake, roger_wake_request, roger_wake_reply);

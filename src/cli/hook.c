@@ -160,6 +160,19 @@ static void note_shown(const struct hook *hook, const struct roger_messages *mes
 
 /* ----------------------------------------------------------------- events -- */
 
+/* Who wakes the agent may need the session's name. */
+static void note_arrival(const struct hook *hook)
+{
+	const struct roger_arrive_request request = { .agent = hook->request.agent,
+						      .session = hook->session,
+						      .tool = rg_str(tools[hook->request.tool]) };
+	struct roger_arrive_reply reply = { 0 };
+
+	if (rg_name_valid(hook->session) &&
+	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+}
+
 static void say_prime(struct hook *hook)
 {
 	const struct roger_prime_request request = { .agent = hook->request.agent,
@@ -363,6 +376,8 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 			*ret_exit = wait_and_say(&hook);
 		else if (hook.request.event != STOP || !hook.stopped_before)
 			say_mail(&hook);
+		if (hook.request.event == SESSION_START)
+			note_arrival(&hook);
 	}
 	roger_close(hook.roger);
 	rg_json_free(event);

@@ -1,6 +1,6 @@
 /*
  * prime: what an agent is to know when it begins, within a budget of tokens; and
- * looked, for those who show mail themselves.
+ * looked and arrive, for those who show mail themselves.
  */
 #include "cli/prime.h"
 
@@ -108,3 +108,18 @@ static const struct roger_op *op_looked(void)
 }
 
 const struct cli_command cli_looked = { .name = "looked", .op = op_looked, .print = print_looked };
+
+static void print_arrived(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_arrive_reply *reply = reply_;
+
+	(void)run;
+	fputs(reply->noted ? "noted\n" : "known\n", cli_out);
+}
+
+static const struct roger_op *op_arrive(void)
+{
+	return cli_op_named("arrive");
+}
+
+const struct cli_command cli_arrive = { .name = "arrive", .op = op_arrive, .print = print_arrived };

@@ -80,7 +80,8 @@ static void print_next(const struct roger_setup_reply *reply)
 		fputs("claude: say yes when it asks whether to use the server roger\n", cli_out);
 	if (names_tool(reply, "codex"))
 		fputs("codex: trust the folder, and the hooks with /hooks; until then they do not "
-		      "run\n",
+		      "run\n"
+		      "codex: keep `roger wake` running somewhere, to have it woken by mail\n",
 		      cli_out);
 	if (names_tool(reply, "gemini"))
 		fputs("gemini: trust the folder; until then it shows no servers at all\n", cli_out);

@@ -83,8 +83,9 @@ struct target {
 };
 
 /* What stands for names in templates. */
-enum { FILL_ROGER, FILL_SHELL, FILL_AS_WORDS, FILL_AS, FILL_COUNT };
-static const char *const filling_names[] = { "{roger}", "{shell}", "{as_words}", "{as}" };
+enum { FILL_ROGER, FILL_SHELL, FILL_AS_WORDS, FILL_AS, FILL_CODEX, FILL_COUNT };
+static const char *const filling_names[] = { "{roger}", "{shell}", "{as_words}", "{as}",
+					     "{codex}" };
 
 struct plan {
 	struct rg_arena *arena;
@@ -323,6 +324,7 @@ static int find_fillings(struct plan *plan, struct roger_err *err)
 	struct roger_str name = plan->request->as;
 	int r;
 
+	plan->fillings[FILL_CODEX] = name.length ? name : rg_str(rg_setup_tools[1]);
 	if (name.length) {
 		rg_buf_printf(&as, " --as %.*s", RG_STR_ARGS(name));
 		rg_buf_printf(&words, ",\"--as\",\"%.*s\"", RG_STR_ARGS(name));
@@ -437,14 +439,20 @@ static int edit_block(const struct plan *plan, const struct rg_setup_place *plac
 static int check_block(const struct rg_setup_place *place, struct roger_str text,
 		       struct roger_err *err)
 {
-	static const char table[] = "[mcp_servers.roger]";
+	size_t length = place->path ? strlen(place->path) : 0;
 	struct rg_json_edit ours;
+	const char *at = text.data;
 
-	if (strcmp(place->mark, "#") == 0 && !find_block(text, place->mark, &ours) &&
-	    memmem(text.data, text.length, table, sizeof table - 1))
-		return rg_fail(err, ROGER_EDATA, 0,
-			       "it has a table %s already; take that out, then set up again",
-			       table);
+	if (!length || find_block(text, place->mark, &ours))
+		return ROGER_OK;
+	while ((at = memmem(at, (size_t)(text.data + text.length - at), place->path, length))) {
+		if (at == text.data || at[-1] == '\n')
+			return rg_fail(err, ROGER_EDATA, 0,
+				       "it has '%s' already; take that out and set up again, or "
+				       "leave it so",
+				       place->path);
+		at++;
+	}
 	return ROGER_OK;
 }
 

@@ -27,14 +27,17 @@ enum rg_setup_kind {
  * One thing that is to stand in one file.  Names of files start with {root},
  * {home}, {claude}, {codex}, {gemini} or {config}; of several, with '|' between
  * them, the first that is there, or else the first, is meant.  In values,
- * {roger} is the program, {as_words} what says who the agent is.
+ * {roger} is the program, {as_words} what says who the agent is, {codex} its
+ * name where it is Codex.
  */
 struct rg_setup_place {
 	unsigned tools;
 	unsigned scopes; /* 1 << enum roger_setup_scope */
 	enum rg_setup_kind kind;
 	const char *file;
-	const char *path; /* names with a newline between them; {root}: the project's folder */
+	/* Names with a newline between them; {root}: the project's folder.  Of a block: what may
+	 * start no other line of the file. */
+	const char *path;
 	const char *value;
 	const char *mark; /* of a block: how its comments start */
 };

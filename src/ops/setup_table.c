@@ -53,6 +53,13 @@ static const char codex_server[] =
 				      "env_vars = [\"ROGER_AGENT\", \"ROGER_ISSUE\", "
 				      "\"ROGER_WORKSPACE\"]\n";
 
+/* Codex is told by a command; `roger wake` runs it. */
+static const char codex_wake[] =
+	"wake:\n"
+	"  agents:\n"
+	"    {codex}: [codex, queue, --thread, \"{session}\", --message,\n"
+	"      \"roger: {count} new messages for {agent}, look into your inbox\", --resume]\n";
+
 static const char opencode_plugin[] =
 #include "setup_plugin.h"
 	;
@@ -78,9 +85,12 @@ const struct rg_setup_place rg_setup_places[] = {
 	{ RG_CLAUDE, STEALTH, RG_SETUP_HOOKS, "{root}/.claude/settings.local.json", "hooks", NULL,
 	  NULL },
 
-	{ RG_CODEX, PROJECT, RG_SETUP_BLOCK, "{root}/.codex/config.toml", NULL, codex_server, "#" },
-	{ RG_CODEX, USER | STEALTH, RG_SETUP_BLOCK, "{codex}/config.toml", NULL, codex_server,
-	  "#" },
+	{ RG_CODEX, PROJECT | STEALTH, RG_SETUP_BLOCK, "{root}/.roger/config.yaml",
+	  "wake:", codex_wake, "#" },
+	{ RG_CODEX, PROJECT, RG_SETUP_BLOCK, "{root}/.codex/config.toml", "[mcp_servers.roger]",
+	  codex_server, "#" },
+	{ RG_CODEX, USER | STEALTH, RG_SETUP_BLOCK, "{codex}/config.toml", "[mcp_servers.roger]",
+	  codex_server, "#" },
 	{ RG_CODEX, PROJECT, RG_SETUP_HOOKS, "{root}/.codex/hooks.json", "hooks", NULL, NULL },
 	{ RG_CODEX, USER | STEALTH, RG_SETUP_HOOKS, "{codex}/hooks.json", "hooks", NULL, NULL },
 

@@ -169,6 +169,8 @@ static int try_block(struct trying *trying, const struct subject *subject, struc
 	if (!rg_setup_find_block(subject->text, subject->place->mark, &offset, &length))
 		return ROGER_OK;
 	lines = (struct roger_str){ subject->text.data + offset, length };
+	if (!memmem(lines.data, lines.length, "\ncommand = ", 11))
+		return ROGER_OK; /* no server */
 	rg_buf_add_text(&object, "{\"command\":");
 	rg_buf_add_str(&object, find_setting(lines, "\ncommand = "));
 	rg_buf_add_text(&object, ",\"args\":");

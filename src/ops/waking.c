@@ -271,16 +271,31 @@ static int fill_environment(struct roger *roger, const struct rg_wake_values *va
 	return rg_fail_memory(err);
 }
 
+static bool wants_session(const struct rg_wake_agent *agent)
+{
+	static const char token[] = "{session}";
+	size_t i;
+
+	for (i = 0; i < agent->words.count; i++)
+		if (memmem(agent->words.items[i].data, agent->words.items[i].length, token,
+			   sizeof token - 1))
+			return true;
+	return false;
+}
+
 int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 		    const struct rg_mail *mail, struct rg_arena *arena,
 		    struct rg_waking *ret_waking, struct roger_err *err)
 {
-	const struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count };
+	struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count };
 	struct rg_program program = { .folder = roger->workspace->root,
 				      .timeout_ms = roger->workspace->config->wake_timeout_ms };
 	int r;
 
-	r = fill_words(agent, &values, arena, &program.words, err);
+	r = wants_session(agent) ? rg_arrive_last(roger, agent->name, arena, &values.session, err)
+				 : ROGER_OK;
+	if (r == ROGER_OK)
+		r = fill_words(agent, &values, arena, &program.words, err);
 	if (r == ROGER_OK)
 		r = fill_environment(roger, &values, arena, &program.more, err);
 	if (r < 0)

@@ -8,7 +8,7 @@
 #ifndef RG_WAKING_H
 #define RG_WAKING_H
 
-#include "ops/op.h"
+#include "ops/arrive.h"
 #include "store/program.h"
 
 /* An agent with mail, looked at for whether it is to be woken. */

@@ -48,6 +48,7 @@ void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, st
 		{ RG_STR("{issue}"), values->issue },
 		{ RG_STR("{id}"), values->id },
 		{ RG_STR("{count}"), { digits, rg_print_int(digits, values->count) } },
+		{ RG_STR("{session}"), values->session },
 	};
 	const struct placeholder *found;
 
@@ -79,7 +80,7 @@ struct roger_str rg_wake_step(const struct rg_value *details)
 		const char *verb, *step;
 	} steps[] = {
 		{ "inbox", "look" }, { "receive", "look" }, { "claim", "look" },
-		{ "ack", "ack" },    { "wake", "wake" },
+		{ "ack", "ack" },    { "wake", "wake" },    { "arrive", "session" },
 	};
 	size_t i;
 

@@ -32,14 +32,16 @@ int64_t rg_wake_wait(const struct rg_wake_rules *rules, const struct rg_wake_cas
 struct rg_wake_values {
 	struct roger_str agent, issue, id; /* issue and id of the oldest message; "": none */
 	int64_t count;
+	struct roger_str session; /* that the agent's tool began last; "": not known */
 };
 
-/* The word with {agent}, {issue}, {id} and {count} filled in; other braces stay. */
+/* The word with {agent}, {issue}, {id}, {count} and {session} filled in; other braces stay. */
 void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, struct rg_buf *out);
 
 /*
  * What the details of a note of roger's own verbs tell of the way of mail to its
- * agent: "look" (it was shown, or handed over), "ack", "wake", or "".
+ * agent: "look" (it was shown, or handed over), "ack", "wake"; "session" (its tool
+ * began one); or "".
  */
 struct roger_str rg_wake_step(const struct rg_value *details);
 

@@ -61,6 +61,8 @@ exits 65 "doctor finds links that are broken" roger doctor
 like "a server" "$out" "^claude: server of .*mcp.json: 'no-such-roger': exit 127, not found"
 like "a hook" "$out" "^codex: hook at Stop of .*hooks.json: 'sh': exit 65"
 cp ../whole .mcp.json && cp ../hooks .codex/hooks.json
+check "codex is woken by a command" grep -q 'codex: .codex, queue, --thread, "{session}"' .roger/config.yaml
+check "and the configuration is sound" roger config show
 cp -a . ../once
 # shellcheck disable=SC2086
 exits 0 "set up again" roger setup $every --yes
@@ -141,7 +143,7 @@ exits 77 "a folder in the place of a file" roger setup claude --yes
 rmdir .mcp.json
 mkdir -p .codex && printf '[mcp_servers.roger]\ncommand = "mine"\n' >.codex/config.toml
 exits 0 "a server of that name is there" roger setup codex --yes
-like "is not doubled" "$out" "config.toml: left as it is: it has a table"
+like "is not doubled" "$out" "config.toml: left as it is: it has .* already"
 roger setup --remove --yes >/dev/null
 mkdir -p .opencode/plugin && printf 'mine\n' >.opencode/plugin/roger.js
 exits 0 "a plugin of that name is there" roger setup opencode --yes

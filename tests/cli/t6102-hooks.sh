@@ -8,7 +8,7 @@ hook() { # TOOL EVENT [INPUT]
 	printf '%s' "${3-}" | roger hook "$1" "$2"
 }
 context() { json 'd["hookSpecificOutput"]["additionalContext"]'; }
-marks() { roger activity --json | json 'sum(e["action"]["details"].get("count", 0) for e in d["entries"] if e["action"]["details"].get("verb") == "inbox")' 2>/dev/null; }
+marks() { roger activity --json | json 'sum(e["action"]["details"].get("count", 0) for e in d["activities"] if e["action"]["details"].get("verb") == "inbox")'; }
 
 exits 0 "without a workspace" hook claude prompt
 is "nothing is said" "$out$err" ""

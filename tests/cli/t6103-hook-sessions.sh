@@ -25,6 +25,24 @@ say gemini --as bob 'PLANTED third'
 hook gemini prompt >/dev/null
 is "Gemini CLI forgets what hooks said" "$(hook gemini session-start '{"source":"resume"}' | seen PLANTED)" 1
 
+# ------------------------------------------------------------ which session it is
+sessions() { roger activity --json | json '[e["action"]["details"]["session"] for e in d["activities"] if e["action"]["details"].get("verb") == "arrive"]'; }
+roger init -q >/dev/null 2>&1
+hook codex session-start '{"session_id":"thread-1","source":"startup"}' >/dev/null
+hook codex session-start '{"session_id":"thread-1","source":"resume"}' >/dev/null
+hook codex session-start '{"session_id":"thread-2","source":"startup"}' >/dev/null
+hook codex prompt '{"session_id":"thread-3"}' >/dev/null
+hook codex session-start '{"session_id":"../no; name"}' >/dev/null
+is "is noted when it begins, once" "$(sessions)" '["thread-1", "thread-2"]'
+printf 'wake:\n  agents:\n    codex: [sh, -c, "echo $1 >told", sh, "{session}"]\n    nobody: [sh, -c, "echo none$1 >told", sh, "{session}"]\n' >>.roger/config.yaml
+roger wake --test codex --within 1ms >/dev/null 2>&1
+is "who wakes the agent is told the last one" "$(cat told)" thread-2
+roger wake --test nobody --within 1ms >/dev/null 2>&1
+is "and nothing where none is known" "$(cat told)" none
+is "arrive, by hand" "$(roger arrive thread-9 --as codex --tool codex) $(roger arrive thread-9 --as codex)" "noted known"
+exits 65 "a session is a name" roger arrive 'a b' --as codex
+sed -i '/^wake:/,$d' .roger/config.yaml
+
 # ------------------------------------------------------------ waiting
 say claude --as bob 'PLANTED fourth'
 unattended() {
