@@ -56,6 +56,8 @@ struct cli_command {
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people. */
 	void (*print)(const struct cli_run *run, const void *reply);
+	bool forgiving; /* errors are told on standard error, and are none to who called */
+
 	/* The exit status of a reply.  NULL: CLI_DONE. */
 	int (*exit_of)(const void *reply);
 };

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/id.h"
 #include "cli/command.h"
 #include "cli/frame.h"
 #include "cli/prime.h"
@@ -158,6 +159,36 @@ static void note_shown(const struct hook *hook, const struct roger_messages *mes
 		roger_reply_free(&reply);
 }
 
+/*
+ * Be the only process that does something for somebody.  The name is held by the
+ * kernel and goes with the process; there is nothing to clean up.
+ */
+static bool hold(const char *what, int number, struct roger_str who)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int length, held = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	length =
+		snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "roger-%s-%d-%d-%.*s", what,
+			 (int)getuid(), number, (int)(who.length < 64 ? who.length : 64), who.data);
+	if (held < 0)
+		return true;
+	return bind(held, (const struct sockaddr *)&name,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0;
+}
+
+/* Tools run hooks side by side: who comes second is silent, since the first shows the mail. */
+static bool may_say(const struct hook *hook, const char *workspace)
+{
+	char here[4096];
+
+	if (!workspace)
+		workspace = getenv("ROGER_WORKSPACE");
+	if (!workspace || !*workspace)
+		workspace = getcwd(here, sizeof here) ? here : "";
+	return hold("say", (int)rg_hash(0, workspace, strlen(workspace)), hook->request.agent);
+}
+
 /* ----------------------------------------------------------------- events -- */
 
 /* Who wakes the agent may need the session's name. */
@@ -263,23 +294,11 @@ static bool is_wanted(const struct hook *hook)
 	       (wake && strcmp(wake, "always") == 0);
 }
 
-/*
- * One that waits is enough for each session of a tool.  The name is held by the
- * kernel and goes with the process; there is nothing to clean up.
- */
+/* One that waits is enough for each session of a tool. */
 static bool is_only_one(const struct hook *hook)
 {
-	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	int length, held = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct roger_str who = hook->session.length ? hook->session : hook->request.agent;
-
-	length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "roger-idle-%d-%d-%.*s",
-			  (int)getuid(), hook->session.length ? 0 : (int)getppid(),
-			  (int)(who.length < 64 ? who.length : 64), who.data);
-	if (held < 0)
-		return true;
-	return bind(held, (const struct sockaddr *)&name,
-		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0;
+	return hold("idle", hook->session.length ? 0 : (int)getppid(),
+		    hook->session.length ? hook->session : hook->request.agent);
 }
 
 /*
@@ -370,10 +389,12 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	read_input(&input);
 	event = read_event(&hook, rg_buf_str(&input));
 	if (!hook.in_subagent && open_workspace(&hook, run->workspace)) {
-		if (hook.request.event == SESSION_START && !hook.resumed)
-			say_prime(&hook);
-		else if (hook.request.event == IDLE)
+		if (hook.request.event == IDLE)
 			*ret_exit = wait_and_say(&hook);
+		else if (!may_say(&hook, run->workspace))
+			; /* somebody else does */
+		else if (hook.request.event == SESSION_START && !hook.resumed)
+			say_prime(&hook);
 		else if (hook.request.event != STOP || !hook.stopped_before)
 			say_mail(&hook);
 		if (hook.request.event == SESSION_START)
@@ -428,4 +449,6 @@ static const struct roger_op *op_hook(void)
 	return &op;
 }
 
-const struct cli_command cli_hook = { .name = "hook", .op = op_hook, .run = run_hook };
+const struct cli_command cli_hook = {
+	.name = "hook", .op = op_hook, .forgiving = true, .run = run_hook
+};

@@ -255,7 +255,8 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	run->roger = roger_close(run->roger);
 	if (r < 0) {
 		print_error(run, r, &err);
-		status = cli_exit_of(r);
+		status = run->command->forgiving && !isatty(STDERR_FILENO) ? CLI_DONE
+									   : cli_exit_of(r);
 	}
 	return flush_output(run, status);
 }

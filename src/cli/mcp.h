@@ -18,6 +18,7 @@ struct mcp_session {
 	const char *workspace;	/* --workspace, or NULL */
 	struct roger_str agent; /* ends with a NUL */
 	struct roger *roger;	/* of the loop's thread; NULL: not open yet */
+	size_t shown;		/* messages in the text of the last answer */
 };
 
 /* An argument of a tool: a field of the verb's request. */
@@ -41,7 +42,7 @@ struct mcp_tool {
 	unsigned flags;
 
 	/* The reply for the model.  NULL: its JSON. */
-	void (*tell)(FILE *to, const struct mcp_session *session, const void *reply);
+	void (*tell)(FILE *to, struct mcp_session *session, const void *reply);
 	/* In place of one call of the verb. */
 	roger_mcp_handler *call;
 };

@@ -23,7 +23,7 @@ static void print_name(FILE *to, const char *before, struct roger_str name)
 	cli_print_text(to, name, false);
 }
 
-static void tell_send(FILE *to, const struct mcp_session *session, const void *reply_)
+static void tell_send(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_send_reply *reply = reply_;
 	size_t i;
@@ -41,37 +41,35 @@ static void tell_send(FILE *to, const struct mcp_session *session, const void *r
 	}
 }
 
-static void tell_messages(FILE *to, const struct roger_messages *messages)
+static void tell_messages(FILE *to, struct mcp_session *session,
+			  const struct roger_messages *messages)
 {
-	size_t shown;
-
 	cli_frame_begin(to);
-	shown = cli_frame_messages(to, messages, RESULT_CHARS);
-	if (shown < messages->count)
+	session->shown = cli_frame_messages(to, messages, RESULT_CHARS);
+	if (session->shown < messages->count)
 		fprintf(to, "\n%zu more; ack these first, or ask for fewer.\n",
-			messages->count - shown);
+			messages->count - session->shown);
 }
 
-static void tell_inbox(FILE *to, const struct mcp_session *session, const void *reply_)
+static void tell_inbox(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_inbox_reply *reply = reply_;
 
 	fprintf(to, "%s has %lld unread.\n", session->agent.data, (long long)reply->unread);
 	if (!reply->messages.count)
 		return;
-	tell_messages(to, &reply->messages);
+	tell_messages(to, session, &reply->messages);
 	fputs("\nAnswer with send and reply_to; ack the ids that are dealt with.\n", to);
 }
 
-static void tell_thread(FILE *to, const struct mcp_session *session, const void *reply_)
+static void tell_thread(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_messages_reply *reply = reply_;
 
-	(void)session;
-	tell_messages(to, &reply->messages);
+	tell_messages(to, session, &reply->messages);
 }
 
-static void tell_ack(FILE *to, const struct mcp_session *session, const void *reply_)
+static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_messages_reply *reply = reply_;
 	size_t i;
@@ -84,7 +82,7 @@ static void tell_ack(FILE *to, const struct mcp_session *session, const void *re
 	}
 }
 
-static void tell_agents(FILE *to, const struct mcp_session *session, const void *reply_)
+static void tell_agents(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_agents_reply *reply = reply_;
 	size_t i;
@@ -99,7 +97,7 @@ static void tell_agents(FILE *to, const struct mcp_session *session, const void 
 	}
 }
 
-static void tell_runs(FILE *to, const struct mcp_session *session, const void *reply_)
+static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	static const char *const statuses[] = { "active",
 						"suspect_delivery_failure",
@@ -125,7 +123,7 @@ static void tell_runs(FILE *to, const struct mcp_session *session, const void *r
 	}
 }
 
-static void tell_letters(FILE *to, const struct mcp_session *session, const void *reply_)
+static void tell_letters(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_dead_letters_reply *reply = reply_;
 	size_t i;
@@ -249,6 +247,22 @@ struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
 	return session->roger;
 }
 
+/* What the text of an answer held, and no more, was looked at. */
+static void note_shown(const struct mcp_session *session, struct roger *roger,
+		       const struct roger_inbox_reply *mail)
+{
+	struct roger_looked_request request = { .agent = session->agent };
+	struct roger_looked_reply reply = { 0 };
+	struct roger_str *ids = calloc(session->shown + 1, sizeof *ids);
+
+	for (; ids && request.ids.count < session->shown; request.ids.count++)
+		ids[request.ids.count] = mail->messages.items[request.ids.count].id;
+	request.ids.items = ids;
+	if (request.ids.count && roger_looked(roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+	free(ids);
+}
+
 static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		      const struct roger_op *op, struct rg_arena *arena)
 {
@@ -265,6 +279,8 @@ static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		return;
 	}
 	r = make_request(bound, call, op, request, arena, &err);
+	if (op == cli_op_named("inbox"))
+		((struct roger_inbox_request *)request)->unnoted = true;
 	if (r == ROGER_OK)
 		r = roger_call(roger, op, request, reply, &err);
 	if (r < 0) {
@@ -272,7 +288,10 @@ static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 			       r == ROGER_ETIMEOUT ? "; try again with the same key" : "");
 		return;
 	}
+	bound->session->shown = 0;
 	answer(bound, call, op, reply);
+	if (op == cli_op_named("inbox"))
+		note_shown(bound->session, roger, reply);
 	roger_reply_free(reply);
 }
 
@@ -298,9 +317,11 @@ static void tell_found(struct roger_mcp_call *call, const struct roger_wait_repl
 
 	rg_record_encode(cli_op_named("wait")->reply, found, &json);
 	rg_buf_add_char(&json, 0);
-	if (found->found)
+	if (found->found && rg_name_valid(found->from_phase))
 		roger_mcp_printf(call, "There is mail, the first from %.*s. Look with inbox.",
 				 RG_STR_ARGS(found->from_phase));
+	else if (found->found)
+		roger_mcp_add_text(call, "There is mail. Look with inbox.");
 	else
 		roger_mcp_add_text(call, "Nothing came in time.");
 	if (!json.failed)

@@ -26,7 +26,7 @@ struct container {
 	size_t close; /* its closing one */
 	size_t first; /* where its first item starts; 0: it is empty */
 	size_t last;  /* behind its last item */
-	bool comma;   /* a comma stands behind the last one */
+	size_t comma; /* behind the comma that stands behind the last one; 0: none */
 	bool found;
 	struct item item;
 	size_t before; /* behind the item before the one found; 0: it is the first */
@@ -171,7 +171,7 @@ static void note_item(const struct reader *reader, const struct item *item, cons
 	if (!container->first)
 		container->first = item->key;
 	container->last = item->end;
-	container->comma = false;
+	container->comma = 0;
 }
 
 /* An object or array, from its bracket to behind the closing one. */
@@ -202,8 +202,7 @@ static int read_container(struct reader *reader, const struct wish *wish,
 		if (r < 0)
 			return r;
 		if (peek(reader) == ',') {
-			container.comma = true;
-			reader->at++;
+			container.comma = ++reader->at;
 		}
 	}
 	container.close = reader->at++;
@@ -453,7 +452,7 @@ static int insert(struct roger_str text, const struct container *container, stru
 		if (memchr(text.data + ret_edit->offset, '/', ret_edit->length))
 			ret_edit->length = 0;
 	} else if (container->comma) {
-		ret_edit->offset += strcspn(text.data + container->last, ",") + 1;
+		ret_edit->offset = container->comma;
 	} else {
 		rg_buf_add_char(&out, ',');
 	}

@@ -80,6 +80,7 @@ struct target {
 	bool there;
 	struct roger_str before, text;
 	struct roger_str trouble; /* why something was left as it is */
+	bool undone;		  /* the record told of it, and all that it told was found */
 };
 
 /* What stands for names in templates. */
@@ -94,6 +95,7 @@ struct plan {
 	char root[PATH_BYTES];
 	char record_path[PATH_BYTES];
 	struct roger_str fillings[FILL_COUNT];
+	bool others_stay; /* tools that are set up, and not to be removed */
 	struct target *targets;
 	size_t target_count;
 };
@@ -256,8 +258,7 @@ static int leave(struct plan *plan, struct target *target, const char *why, stru
 
 /* ----------------------------------------------------------------- values -- */
 
-/* A word as a shell reads it. */
-static void add_shell_word(struct rg_buf *out, struct roger_str word)
+void rg_setup_shell_word(struct rg_buf *out, struct roger_str word)
 {
 	size_t i;
 
@@ -304,7 +305,7 @@ static int find_program(struct plan *plan, struct roger_err *err)
 	if (plan->request->scope != ROGER_SETUP_PROJECT && !rg_outside_along_path("roger") &&
 	    rg_outside_own_program(own))
 		roger = rg_str(own);
-	add_shell_word(&shell, roger);
+	rg_setup_shell_word(&shell, roger);
 	r = copy_buf(plan->arena, &shell, &word, err);
 	if (r < 0)
 		return r;
@@ -435,23 +436,48 @@ static int edit_block(const struct plan *plan, const struct rg_setup_place *plac
 	return r;
 }
 
-/* In another tool's file of lines: what would come twice. */
+/* A line without its blanks and quotes, as far as it fits. */
+static void squeeze(const char *line, size_t length, char to[128])
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < length && count < 127; i++)
+		if (!strchr(" \t\r\"'", line[i]))
+			to[count++] = line[i];
+	to[count] = '\0';
+}
+
+/*
+ * In a file of lines: what would come twice, however it is written; and a form
+ * in which nothing can be added at the end.
+ */
 static int check_block(const struct rg_setup_place *place, struct roger_str text,
 		       struct roger_err *err)
 {
-	size_t length = place->path ? strlen(place->path) : 0;
+	const char *line = text.data, *end = text.data + text.length, *stop;
 	struct rg_json_edit ours;
-	const char *at = text.data;
+	bool servers = false, twice, closed;
+	char words[128];
 
-	if (!length || find_block(text, place->mark, &ours))
+	if (!place->path || find_block(text, place->mark, &ours))
 		return ROGER_OK;
-	while ((at = memmem(at, (size_t)(text.data + text.length - at), place->path, length))) {
-		if (at == text.data || at[-1] == '\n')
+	for (; line < end; line = stop + 1) {
+		stop = memchr(line, '\n', (size_t)(end - line));
+		stop = stop ? stop : end;
+		squeeze(line, (size_t)(stop - line), words);
+		servers = words[0] == '[' ? strcmp(words, "[mcp_servers]") == 0 : servers;
+		twice = strncmp(words, place->path, strlen(place->path)) == 0 ||
+			strncmp(words, "mcp_servers.roger", 17) == 0 ||
+			(servers && strncmp(words, "roger", 5) == 0);
+		closed = strcmp(place->path, "wake:") == 0 &&
+			 (words[0] == '{' || strcmp(words, "...") == 0);
+		if (twice || closed)
 			return rg_fail(err, ROGER_EDATA, 0,
-				       "it has '%s' already; take that out and set up again, or "
-				       "leave it so",
+				       twice ? "it has '%s' already; take that out and set up "
+					       "again, or leave it so"
+					     : "it is not written so that '%s' could be added at "
+					       "its end; add it by hand",
 				       place->path);
-		at++;
 	}
 	return ROGER_OK;
 }
@@ -469,12 +495,43 @@ static int edit_file(struct roger_str text, bool there, struct roger_str value,
 	return ROGER_OK;
 }
 
+void rg_setup_mark(struct roger_str text, const struct roger_strs *path,
+		   const struct rg_setup_hook *hook, char mark[RG_SETUP_MARK_BYTES])
+{
+	struct roger_str found;
+
+	snprintf(mark, RG_SETUP_MARK_BYTES, "roger' hook %s", hook->command);
+	if (rg_json_edit_find(text, path, rg_str(mark), &found, NULL) < 0 || !found.data)
+		snprintf(mark, RG_SETUP_MARK_BYTES, "roger hook %s", hook->command);
+}
+
+/* Does our element of a hook's list hold other commands beside ours? */
+static bool holds_others(struct roger_str text, const struct roger_strs *path, const char *mark)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const struct rg_value *hooks, *hook = NULL;
+	struct roger_str element, key;
+	size_t i = 0, count = 0;
+
+	if (rg_json_edit_find(text, path, rg_str(mark), &element, NULL) < 0 || !element.data)
+		return false;
+	if (rg_json_read(element, &json, NULL) < 0)
+		return true; /* with comments, say */
+	hooks = rg_json_member(rg_json_root(json), "hooks");
+	while (hooks && rg_json_next(hooks, &i, &key, &hook))
+		count++;
+	return count > 1;
+}
+
+static const char others_words[] =
+	"it holds roger's hook in one list with others; take roger's out by hand";
+
 /* One hook in place; the array is the event's. */
 static int put_hook(struct plan *plan, const struct rg_setup_place *place, struct target *target,
 		    const struct rg_setup_hook *hook, const char *tool, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf template = { .maximum = SIZE_MAX };
-	char mark[64];
+	char mark[RG_SETUP_MARK_BYTES];
 	struct rg_json_edit edit;
 	struct roger_strs path;
 	struct roger_str value;
@@ -487,13 +544,16 @@ static int put_hook(struct plan *plan, const struct rg_setup_place *place, struc
 	rg_buf_add_char(&template, 0);
 	if (template.failed)
 		return rg_fail_memory(err);
-	snprintf(mark, sizeof mark, " hook %s", hook->command);
 	r = fill_in(plan, template.data, &value, err);
 	if (r == ROGER_OK)
 		r = split_path(plan, place->path, hook->event, &path, err);
-	if (r == ROGER_OK)
-		r = rg_json_edit_add(target->text, &path, value, rg_str(mark), plan->arena, &edit,
-				     err);
+	if (r < 0)
+		return r;
+	rg_setup_mark(target->text, &path, hook, mark);
+	r = rg_json_edit_add(target->text, &path, value, rg_str(mark), plan->arena, &edit, err);
+	if (r == ROGER_OK && !rg_json_edit_is_none(&edit) &&
+	    holds_others(target->text, &path, mark))
+		return rg_fail(err, ROGER_EDATA, 0, "%s", others_words);
 	return r == ROGER_OK ? apply(plan, target, &edit, tool, err) : r;
 }
 
@@ -572,7 +632,7 @@ static bool is_chosen(const struct plan *plan, struct roger_str tool)
 	int i = rg_enum_find(rg_setup_tools, tool);
 
 	/* What all tools share goes with the last of them. */
-	return i >= 0 ? plan->tools & 1u << i : plan->tools == RG_SETUP_ANY;
+	return i >= 0 ? plan->tools & 1u << i : !plan->others_stay;
 }
 
 /* The edits of a file, the last one first; those of other tools stay. */
@@ -585,11 +645,16 @@ static int undo(struct plan *plan, struct target *target, const struct edits *ma
 	struct edit *place;
 	int r = ROGER_OK;
 
+	target->undone = made->count > 0;
 	while (i-- > 0 && r == ROGER_OK) {
 		const struct edit *one = &made->items[i];
 
-		if (!is_chosen(plan, one->tool) || !find_edit(target->text, one, &offset))
+		if (!is_chosen(plan, one->tool))
 			continue;
+		if (!find_edit(target->text, one, &offset)) {
+			target->undone = false;
+			continue;
+		}
 		edit = (struct rg_json_edit){ offset, one->after.length, one->before };
 		r = apply(plan, target, &edit, "", err);
 	}
@@ -612,16 +677,21 @@ static int cut_hooks(struct plan *plan, const struct rg_setup_place *place, stru
 	const struct rg_setup_hook *hook;
 	struct rg_json_edit edit;
 	struct roger_strs path;
-	char mark[64];
+	char mark[RG_SETUP_MARK_BYTES];
 	int r = ROGER_OK;
 
 	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++) {
 		if (!(hook->tool & place->tools))
 			continue;
-		snprintf(mark, sizeof mark, " hook %s", hook->command);
 		r = split_path(plan, place->path, hook->event, &path, err);
-		if (r == ROGER_OK)
-			r = rg_json_edit_cut(target->text, &path, rg_str(mark), &edit, err);
+		if (r < 0)
+			return r;
+		rg_setup_mark(target->text, &path, hook, mark);
+		if (holds_others(target->text, &path, mark)) {
+			r = leave(plan, target, others_words, err);
+			continue;
+		}
+		r = rg_json_edit_cut(target->text, &path, rg_str(mark), &edit, err);
 		if (r == ROGER_OK)
 			r = apply(plan, target, &edit, "", err);
 	}
@@ -663,7 +733,7 @@ static bool is_meant(const struct plan *plan, const struct rg_setup_place *place
 		return false;
 	/* What all tools share is there as long as one of them is. */
 	if (place->tools == RG_SETUP_ANY)
-		return !plan->request->remove || plan->tools == RG_SETUP_ANY;
+		return !plan->request->remove || !plan->others_stay;
 	return place->tools & plan->tools;
 }
 
@@ -689,6 +759,14 @@ static bool has_home(const char *path)
 	return rg_outside_is_there(folder);
 }
 
+/* Of one project, and in settings of all: out of there comes what the record tells, and no more. */
+static bool is_others(const struct plan *plan, const struct rg_setup_place *place)
+{
+	return plan->request->scope == ROGER_SETUP_STEALTH &&
+	       strncmp(place->file, "{root}", 6) != 0 &&
+	       !(place->path && strstr(place->path, "{root}"));
+}
+
 /* Put in or cut out everything that the table names. */
 static int plan_places(struct plan *plan, struct roger_err *err)
 {
@@ -711,6 +789,8 @@ static int plan_places(struct plan *plan, struct roger_err *err)
 		r = find_target(plan, path, &target, err);
 		if (r < 0)
 			return r;
+		if (plan->request->remove && (target->undone || is_others(plan, place)))
+			continue;
 		text = target->text;
 		before = target->changed;
 		r = plan->request->remove ? cut(plan, place, target, &why)
@@ -766,6 +846,22 @@ static int read_record(struct plan *plan, struct record *ret_record, struct roge
 	return r;
 }
 
+/* Is there a tool in the record that was not chosen?  Without a record: the others, if any. */
+static bool do_others_stay(const struct plan *plan, const struct record *record)
+{
+	bool found = false;
+	size_t i, k;
+	int tool;
+
+	for (i = 0; i < record->files.count; i++)
+		for (k = 0; k < record->files.items[i].edits.count; k++) {
+			tool = rg_enum_find(rg_setup_tools,
+					    record->files.items[i].edits.items[k].tool);
+			found |= tool >= 0 && !(plan->tools & 1u << tool);
+		}
+	return record->files.count ? found : plan->tools != RG_SETUP_ANY;
+}
+
 /* What was done before: the start of what is done now, or what is to be undone. */
 static int plan_record(struct plan *plan, const struct record *record, struct roger_err *err)
 {
@@ -774,6 +870,7 @@ static int plan_record(struct plan *plan, const struct record *record, struct ro
 	size_t i;
 	int r;
 
+	plan->others_stay = do_others_stay(plan, record);
 	for (i = 0; i < record->files.count; i++) {
 		const struct changed *changed = &record->files.items[i];
 
@@ -842,7 +939,7 @@ static int write_record(const struct plan *plan, struct roger_err *err)
 	rg_json_add_pretty(&pretty, rg_buf_str(&text));
 	r = text.failed || pretty.failed
 		    ? rg_fail_memory(err)
-		    : rg_outside_put(plan->record_path, rg_buf_str(&pretty), true, err);
+		    : rg_outside_put(plan->record_path, NULL, rg_buf_str(&pretty), err);
 	rg_buf_deinit(&text);
 	rg_buf_deinit(&pretty);
 	return r;
@@ -860,8 +957,9 @@ static int write_targets(const struct plan *plan, struct roger_err *err)
 		if (!is_changed(target))
 			continue;
 		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(target->changed.file));
-		r = is_to_go(plan, target) ? rg_outside_remove(path, target->changed.folders, err)
-					   : rg_outside_put(path, target->text, false, err);
+		r = is_to_go(plan, target)
+			    ? rg_outside_remove(path, target->changed.folders, err)
+			    : rg_outside_put(path, &target->before, target->text, err);
 		if (r < 0)
 			return r;
 	}
@@ -960,6 +1058,22 @@ static int find_tools(struct plan *plan, struct roger_setup_reply *reply, struct
 	return ROGER_OK;
 }
 
+/* The nearest folder that holds a workspace, whatever state it is in. */
+static int find_broken(struct plan *plan, struct roger_err *err)
+{
+	char home[PATH_BYTES + 8], *slash;
+
+	if (!getcwd(plan->root, sizeof plan->root))
+		return rg_fail(err, ROGER_EIO, 0, "the current folder cannot be told");
+	for (;;) {
+		snprintf(home, sizeof home, "%s/.roger", plan->root);
+		slash = strrchr(plan->root, '/');
+		if (rg_outside_is_there(home) || !slash || slash == plan->root)
+			return ROGER_OK;
+		*slash = '\0';
+	}
+}
+
 /* The project: where the workspace is, or, to be made, where a repository starts. */
 static int find_root(struct plan *plan, bool *ret_made, struct roger_err *err)
 {
@@ -973,6 +1087,9 @@ static int find_root(struct plan *plan, bool *ret_made, struct roger_err *err)
 		rg_workspace_close(workspace);
 		return ROGER_OK;
 	}
+	/* A broken configuration may be our own doing: the way back needs none. */
+	if (r == ROGER_ECONFIG && plan->request->remove)
+		return find_broken(plan, err);
 	if (r != ROGER_ENOENT || plan->request->scope == ROGER_SETUP_USER)
 		return r == ROGER_ENOENT ? ROGER_OK : r;
 	if (!getcwd(folder, sizeof folder))

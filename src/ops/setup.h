@@ -58,6 +58,9 @@ enum { RG_SETUP_PATH_BYTES = 4096 };
 RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
 			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
 
+/* A word as a shell reads it. */
+void rg_setup_shell_word(struct rg_buf *out, struct roger_str word);
+
 /* Where our lines stand in a text, with the comments around them; false: nowhere. */
 bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_offset,
 			 size_t *ret_length);
@@ -68,5 +71,14 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_of
  */
 RG_CHECKED int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
 			    struct roger_err *err);
+
+/*
+ * How our element of a hook's list is told from others: "roger hook claude
+ * stop", or with a quote behind roger where its path needs one.  The form that
+ * stands in the text, or else the first.
+ */
+enum { RG_SETUP_MARK_BYTES = 64 };
+void rg_setup_mark(struct roger_str text, const struct roger_strs *path,
+		   const struct rg_setup_hook *hook, char mark[RG_SETUP_MARK_BYTES]);
 
 #endif

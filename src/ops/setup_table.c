@@ -57,7 +57,7 @@ static const char codex_server[] =
 static const char codex_wake[] =
 	"wake:\n"
 	"  agents:\n"
-	"    {codex}: [codex, queue, --thread, \"{session}\", --message,\n"
+	"    \"{codex}\": [codex, queue, --thread, \"{session}\", --message,\n"
 	"      \"roger: {count} new messages for {agent}, look into your inbox\", --resume]\n";
 
 static const char opencode_plugin[] =
@@ -87,9 +87,9 @@ const struct rg_setup_place rg_setup_places[] = {
 
 	{ RG_CODEX, PROJECT | STEALTH, RG_SETUP_BLOCK, "{root}/.roger/config.yaml",
 	  "wake:", codex_wake, "#" },
-	{ RG_CODEX, PROJECT, RG_SETUP_BLOCK, "{root}/.codex/config.toml", "[mcp_servers.roger]",
+	{ RG_CODEX, PROJECT, RG_SETUP_BLOCK, "{root}/.codex/config.toml", "[mcp_servers.roger",
 	  codex_server, "#" },
-	{ RG_CODEX, USER | STEALTH, RG_SETUP_BLOCK, "{codex}/config.toml", "[mcp_servers.roger]",
+	{ RG_CODEX, USER | STEALTH, RG_SETUP_BLOCK, "{codex}/config.toml", "[mcp_servers.roger",
 	  codex_server, "#" },
 	{ RG_CODEX, PROJECT, RG_SETUP_HOOKS, "{root}/.codex/hooks.json", "hooks", NULL, NULL },
 	{ RG_CODEX, USER | STEALTH, RG_SETUP_HOOKS, "{codex}/hooks.json", "hooks", NULL, NULL },

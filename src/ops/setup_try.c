@@ -1,4 +1,7 @@
-/* setup: does what was put into a tool work?  Tried as the tool would. */
+/*
+ * setup: does what was put into a tool work?  Tried as the tool would, but for
+ * what is not roger: settings come along with a repository, and may be anybody's.
+ */
 #include <stdio.h>
 
 #include "data/json_edit.h"
@@ -14,6 +17,7 @@ enum { FILE_BYTES_MAX = 32 << 20, TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
 struct trying {
 	struct rg_arena *arena;
 	const char *root;
+	char own[RG_SETUP_PATH_BYTES]; /* this program */
 	struct roger_link *links;
 	size_t count;
 };
@@ -83,6 +87,10 @@ static int try_server(struct trying *trying, const struct subject *subject,
 
 	if (!words->count)
 		return tell(trying, subject, "server", "it names no command", err);
+	/* The file may be anybody's, and doctor runs no programs of anybody's. */
+	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
+		return tell(trying, subject, "server",
+			    "it names another program than roger; not tried", err);
 	run_words(trying, words, RG_STR(greeting), &output, trouble);
 	if (!trouble[0] &&
 	    (!output.length || !memmem(output.data, output.length, tool, sizeof tool - 1)))
@@ -204,19 +212,51 @@ static int find_command(struct trying *trying, struct roger_str element,
 	return ROGER_OK;
 }
 
+/* Is it the command that setup writes?  Nothing else is run: the file may be anybody's. */
+static bool is_ours(const struct trying *trying, struct roger_str command,
+		    const struct rg_setup_hook *hook)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf wanted = { .maximum = SIZE_MAX };
+	struct roger_str rest;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		rg_buf_clear(&wanted);
+		rg_setup_shell_word(&wanted, i ? rg_str(trying->own) : RG_STR("roger"));
+		rg_buf_printf(&wanted, " hook %s", hook->command);
+		if (wanted.failed || command.length < wanted.length ||
+		    memcmp(command.data, wanted.data, wanted.length) != 0)
+			continue;
+		rest = (struct roger_str){ command.data + wanted.length,
+					   command.length - wanted.length };
+		if (!rest.length)
+			return true;
+		return rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
+		       rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 });
+	}
+	return false;
+}
+
 static int try_command(struct trying *trying, const struct subject *subject, const char *what,
-		       struct roger_str command, struct roger_err *err)
+		       struct roger_str command, const struct rg_setup_hook *hook,
+		       struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
-	struct roger_str items[3] = { RG_STR("sh"), RG_STR("-c") };
-	const struct roger_strs words = { items, 3 };
+	const char *blank = strchr(hook->command, ' ');
+	struct roger_str items[] = {
+		command.data[0] == 'r' ? RG_STR("roger") : rg_str(trying->own),
+		RG_STR("hook"),
+		{ hook->command, (size_t)(blank - hook->command) },
+		rg_str(blank + 1),
+		RG_STR("--as"),
+		RG_STR(NOBODY),
+	};
+	const struct roger_strs words = { items, sizeof items / sizeof *items };
 	char trouble[200];
 
-	rg_buf_add_str(&line, command);
-	rg_buf_add_text(&line, " --as " NOBODY);
-	if (line.failed || !rg_arena_copy(trying->arena, rg_buf_str(&line), &items[2]))
-		return rg_fail_memory(err);
+	if (!is_ours(trying, command, hook))
+		return tell(trying, subject, what,
+			    "it is not the command that setup writes; not tried", err);
 	run_words(trying, &words, RG_STR("{}"), &output, trouble);
 	if (!trouble[0] && output.length)
 		snprintf(trouble, sizeof trouble, "it spoke although there was no mail");
@@ -229,9 +269,9 @@ static int try_hook(struct trying *trying, const struct subject *subject,
 	struct roger_str names[2] = { rg_str(subject->place->path), rg_str(hook->event) };
 	const struct roger_strs path = { names, 2 };
 	struct roger_str element, command;
-	char mark[64], what[64];
+	char mark[RG_SETUP_MARK_BYTES], what[64];
 
-	snprintf(mark, sizeof mark, " hook %s", hook->command);
+	rg_setup_mark(subject->text, &path, hook, mark);
 	snprintf(what, sizeof what, "hook at %s", hook->event);
 	if (rg_json_edit_find(subject->text, &path, rg_str(mark), &element, NULL) < 0)
 		return tell(trying, subject, what, "the file is no JSON, or its hooks no lists",
@@ -240,7 +280,7 @@ static int try_hook(struct trying *trying, const struct subject *subject,
 		return ROGER_OK;
 	if (find_command(trying, element, &command) < 0)
 		return tell(trying, subject, what, "it names no command", err);
-	return try_command(trying, subject, what, command, err);
+	return try_command(trying, subject, what, command, hook, err);
 }
 
 static int try_hooks(struct trying *trying, const struct subject *subject, struct roger_err *err)
@@ -301,6 +341,8 @@ int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *r
 	const struct rg_setup_place *place;
 	int i, r = ROGER_OK;
 
+	if (!rg_outside_own_program(trying.own))
+		trying.own[0] = '\0';
 	for (place = rg_setup_places; place->file && r == ROGER_OK; place++)
 		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
 			if (place->tools == 1u << i)

@@ -115,7 +115,23 @@ static int sync_folder_of(const char *path, struct roger_err *err)
 	return r == ROGER_OK && folder != RG_NO_FILE ? rg_file_sync_folder(folder, path, err) : r;
 }
 
-int rg_outside_put(const char *path, struct roger_str text, bool ours, struct roger_err *err)
+static int check_same(const char *path, struct roger_str before, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf now = { .maximum = SIZE_MAX };
+	bool found;
+	int r;
+
+	r = rg_outside_read(path, before.length + 1, &now, &found, err);
+	if (r == ROGER_OK && now.failed)
+		return rg_fail_memory(err);
+	if (r == ROGER_OK && rg_str_equal(rg_buf_str(&now), before))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s' was changed by somebody else meanwhile; say it again", path);
+}
+
+int rg_outside_put(const char *path, const struct roger_str *before, struct roger_str text,
+		   struct roger_err *err)
 {
 	char target[PATH_MAX], spare[PATH_MAX + 32];
 	mode_t mode = 0600;
@@ -126,11 +142,14 @@ int rg_outside_put(const char *path, struct roger_str text, bool ours, struct ro
 		r = find_target(path, target, &mode, err);
 	if (r < 0)
 		return r;
-	if (ours)
+	if (!before)
 		mode &= 0600;
 	snprintf(spare, sizeof spare, "%s.roger-%d", target, (int)getpid());
 	unlink(spare);
 	r = write_beside(path, spare, mode, text, err);
+	/* As late as can be: whose file it is may write it, too. */
+	if (r == ROGER_OK && before)
+		r = check_same(target, *before, err);
 	if (r == ROGER_OK && rename(spare, target) < 0)
 		r = fail_create(path, "put in its place", err);
 	if (r < 0) {

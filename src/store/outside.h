@@ -17,11 +17,12 @@ RG_CHECKED int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf
 			       bool *ret_found, struct roger_err *err);
 
 /*
- * Put a text in its place, durably, with the folders on the way.  ours: a new
- * file is for its owner alone.
+ * Put a text in its place, durably, with the folders on the way.  before: what
+ * stood there when the text was made of it; where something else does by now,
+ * ROGER_EREFUSED, and that stays.  NULL: the file is ours, and for its owner alone.
  */
-RG_CHECKED int rg_outside_put(const char *path, struct roger_str text, bool ours,
-			      struct roger_err *err);
+RG_CHECKED int rg_outside_put(const char *path, const struct roger_str *before,
+			      struct roger_str text, struct roger_err *err);
 
 /* Remove a file, and so many of the folders it is in as are empty then. */
 RG_CHECKED int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err);

@@ -58,10 +58,10 @@ is "as JSON" "$(roger doctor --json | json 'd["broken_links"], sorted(set(e["too
 sed 's/"command": "roger",/"command": "no-such-roger",/' .mcp.json >../broken && cp .mcp.json ../whole && cp ../broken .mcp.json
 sed 's/roger hook codex stop/roger hook codex stopp/' .codex/hooks.json >../broken && cp .codex/hooks.json ../hooks && cp ../broken .codex/hooks.json
 exits 65 "doctor finds links that are broken" roger doctor
-like "a server" "$out" "^claude: server of .*mcp.json: 'no-such-roger': exit 127, not found"
-like "a hook" "$out" "^codex: hook at Stop of .*hooks.json: 'sh': exit 65"
+like "a server" "$out" "^claude: server of .*mcp.json: it names another program than roger; not tried"
+like "a hook" "$out" "^codex: hook at Stop of .*hooks.json: it is not the command that setup writes; not tried"
 cp ../whole .mcp.json && cp ../hooks .codex/hooks.json
-check "codex is woken by a command" grep -q 'codex: .codex, queue, --thread, "{session}"' .roger/config.yaml
+check "codex is woken by a command" grep -q '"codex": .codex, queue, --thread, "{session}"' .roger/config.yaml
 check "and the configuration is sound" roger config show
 cp -a . ../once
 # shellcheck disable=SC2086
@@ -110,6 +110,64 @@ rm .roger/setup.json
 exits 0 "remove without the record" roger setup --remove --yes
 check "finds what is ours by its looks" sh -c '! grep -rq "roger" .claude AGENTS.md .mcp.json'
 rm -rf .mcp.json && cp ../before/AGENTS.md . && cp ../before/.claude/settings.json .claude/
+
+# ------------------------------------------------------------ what people have already
+printf '{"mcpServers": {"roger": {"command": "/opt/mine"}}}\n' >.mcp.json
+printf '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "hcom hook claude stop"}]}]}}' >.claude/settings.json
+rm -rf ../mine && cp -a . ../mine && rm -rf ../mine/.roger
+roger setup claude --yes >/dev/null
+check "another program's hook of a like name stays" grep -q 'hcom hook claude stop' .claude/settings.json
+roger setup --remove --yes >/dev/null
+rm -rf .roger
+check "a person's own entry comes back" diff -r . ../mine
+cp ../before/.claude/settings.json .claude/ && rm .mcp.json
+roger setup claude --yes >/dev/null
+python3 - <<'END'
+import json, re
+path = ".claude/settings.json"
+text = open(path).read()
+text = text.replace('"command": "roger hook claude stop",', '"command": "./lint.sh"}, {"type": "command", "command": "roger hook claude stop",')
+open(path, "w").write(text)
+END
+exits 0 "a hook of somebody else in our list" roger setup claude --name other --yes
+like "is told" "$out" "settings.json:.*holds roger's hook in one list with others"
+roger setup --remove --yes >/dev/null
+check "and stays" grep -q './lint.sh' .claude/settings.json
+rm -rf .roger .mcp.json && cp ../before/AGENTS.md . && cp ../before/.claude/settings.json .claude/
+printf '#!/bin/sh\ntouch "%s/owned"\n' "$here" >../evil && chmod +x ../evil
+printf '{"mcpServers": {"roger": {"command": "%s/evil"}}}\n' "$here" >.mcp.json
+printf '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "%s/evil; roger hook claude stop"}]}]}}' "$here" >.claude/settings.json
+roger init -q
+roger doctor >/dev/null
+check "doctor runs no program that a repository brings along" test ! -e ../owned
+rm -rf .roger .mcp.json && cp ../before/.claude/settings.json .claude/
+for text in '[mcp_servers]
+roger = {command = "x"}' '[mcp_servers."roger"]' '  [ mcp_servers.roger ]'; do
+	mkdir -p .codex && printf '%s\n' "$text" >.codex/config.toml
+	roger setup codex --yes >../out
+	is "a server that is there: $(printf '%s' "$text" | tail -n 1)" "$(grep -c 'roger:begin' .codex/config.toml)" 0
+	roger setup --remove --yes >/dev/null
+	rm -rf .codex .roger
+done
+for text in '{recipients: warn}' 'recipients: warn
+...'; do
+	roger init -q && printf '%s\n' "$text" >.roger/config.yaml
+	roger setup codex --name @bob --yes >/dev/null
+	check "the configuration stays sound" roger config show
+	roger setup --remove --yes >/dev/null
+	rm -rf .roger .codex
+done
+roger setup codex --name @bob --yes >/dev/null
+check "a name that YAML minds" roger config show
+printf 'nonsense: [\n' >>.roger/config.yaml
+exits 0 "the way back needs no configuration" roger setup --remove --yes
+check "and is gone" test ! -e .codex
+for tool in claude codex; do roger setup $tool --yes >/dev/null; done
+sed -i '/nonsense/d' .roger/config.yaml
+for tool in claude codex; do roger setup $tool --yes >/dev/null; done
+for tool in claude codex; do roger setup --remove $tool --yes >/dev/null; done
+check "what all share goes with the last" sh -c '! grep -q roger:begin AGENTS.md'
+rm -rf .roger .codex .mcp.json && cp ../before/AGENTS.md . && cp ../before/.claude/settings.json .claude/
 
 # ------------------------------------------------------------ scopes
 exits 0 "for the user" roger setup claude codex --scope user --yes

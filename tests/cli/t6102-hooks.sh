@@ -17,8 +17,10 @@ for event in session-start prompt tool stop; do
 	exits 0 "without mail: $event" hook claude $event
 	is "nothing is said at $event" "$out$err" ""
 done
-exits 65 "an unknown tool" hook emacs prompt
-exits 65 "an unknown event" hook claude lunch
+exits 0 "an unknown tool blocks nobody" hook emacs prompt
+like "and is told" "$err" "tool: expected claude"
+exits 0 "an unknown event" hook claude lunch
+exits 0 "a name that is none" env ROGER_AGENT="my agent" "$ROGER" hook claude prompt
 
 # ------------------------------------------------------------ what each tool gets
 say() { roger send "$@" -q 2>/dev/null; }
@@ -73,6 +75,13 @@ say z --as bob ten
 printf '' | roger hook claude prompt --as z >/dev/null
 is "once also where notes are off" "$(printf '' | roger hook claude prompt --as z)" ""
 sed -i '/^activity:/,$d' .roger/config.yaml
+
+say par --as bob 'PLANTED eleven'
+for i in 1 2 3 4 5 6 7 8; do
+	printf '' | roger hook claude tool --as par >par.$i &
+done
+wait
+is "hooks side by side show it once" "$(cat par.* | grep -c eleven)" 1
 
 # ------------------------------------------------------------ long ones, many
 i=0

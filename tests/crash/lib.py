@@ -609,7 +609,7 @@ def verbs(store):
 
 # What takes too long for every run, and is much like another verb: with SLOW, or by name.
 RARE = {"complete-failed", "extend", "recover", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
-        "log-import", "forward", "delete"}
+        "log-import", "forward", "delete", "ingest", "send-full", "redeliver", "confirm-last", "log", "nack"}
 
 
 def chosen(store):

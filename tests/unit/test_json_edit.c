@@ -55,6 +55,9 @@ static const struct edit_case cases[] = {
 	{ SET, "{\n  // nothing\n}\n", "a", "2", "", "{\n  \"a\": 2\n  // nothing\n}\n" },
 	{ SET, "{\n  \"x\": 1 /* one */\n}\n", "a", "2", "",
 	  "{\n  \"x\": 1,\n  \"a\": 2 /* one */\n}\n" },
+	{ SET, "{\n  \"x\": 1 // one, two\n  ,\n}\n", "a", "2", "",
+	  "{\n  \"x\": 1 // one, two\n  ,\n  \"a\": 2\n}\n" },
+	{ SET, "{\"x\": 1 /* a, b */,}", "a", "2", "", "{\"x\": 1 /* a, b */, \"a\": 2}" },
 	/* In place of what is there, and only then. */
 	{ SET, "{\n  \"a\": 1, \"z\": 2\n}\n", "a", "3", "", "{\n  \"a\": 3, \"z\": 2\n}\n" },
 	{ SET, "{\"a\": { \"b\" : [ 1,2 ] } }", "a", "{\"b\":[1,2]}", "",
