@@ -102,6 +102,12 @@
 /* A file that somebody keeps open for writing is read once it has stood still for so long. */
 #define RG_TRIGGER_STILL_MS 150
 
+/* Where the system does not tell of writers, nobody is taken to be one after so long. */
+#define RG_TRIGGER_SILENT_MS 10000
+
+/* What a writer may add to a file that it keeps open for as long. */
+#define RG_TRIGGER_HELD_BYTES_MAX (64 << 20)
+
 /* A configuration file. */
 #define RG_CONFIG_BYTES_MAX (256 << 10)
 

@@ -114,8 +114,17 @@ static void stop(int signal_number)
 	stopped = 1;
 }
 
+static bool go_on(void *context, const char *what, int64_t done, int64_t total)
+{
+	(void)context;
+	(void)what;
+	(void)done;
+	(void)total;
+	return !stopped;
+}
+
 /* The end of a wait is the end of us: no restart of what was interrupted. */
-static void catch_signals(void)
+static void catch_signals(const struct cli_run *run)
 {
 	struct sigaction action = { .sa_handler = stop };
 
@@ -123,6 +132,7 @@ static void catch_signals(void)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	roger_on_progress(run->roger, go_on, NULL);
 }
 
 static void show(const struct cli_run *run, const struct roger_bridge_reply *reply)
@@ -137,28 +147,46 @@ static void show(const struct cli_run *run, const struct roger_bridge_reply *rep
 		print_notes(reply);
 }
 
+static void print_late(const struct roger_err *err)
+{
+	fputs("note: ", stderr);
+	cli_print_text(stderr, rg_str(err->message), false);
+	fputs("; the bridge goes on\n", stderr);
+}
+
 /* Look after look, until a signal; each answer is one line or more, at once. */
 static int bridge_on(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_bridge_request request = *(struct roger_bridge_request *)run->request;
 	struct cli_run lines = *run;
 	struct roger_bridge_reply reply;
+	bool bridges = false, told = false;
 	int r = ROGER_OK;
 
 	/* An object for each crossing, as they come. */
 	if (lines.form == CLI_JSON)
 		lines.form = CLI_JSONL;
 	request.wait_ms = WAIT_MS;
-	catch_signals();
+	catch_signals(run);
 	while (!stopped && r == ROGER_OK) {
 		r = roger_bridge(run->roger, &request, &reply, err);
-		if (r < 0)
-			break;
-		show(&lines, &reply);
-		r = failure_of(&reply, err);
-		roger_reply_free(&reply);
-		if (fflush(cli_out) != 0)
-			break;
+		if (r == ROGER_OK) {
+			bridges = true;
+			show(&lines, &reply);
+			r = failure_of(&reply, err);
+			roger_reply_free(&reply);
+			if (cli_term_flush() != 0)
+				break;
+		}
+		/* Once the workspace is ours to bridge, a lock that others hold is waited for. */
+		if (r == ROGER_ETIMEOUT && bridges) {
+			if (!told)
+				print_late(err);
+			told = true;
+			r = ROGER_OK;
+		} else {
+			told = false;
+		}
 	}
 	return r;
 }
@@ -172,7 +200,7 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	*ret_exit = CLI_DONE;
 	if (!cli_given(run, "once") && !request->wait_ms)
 		return bridge_on(run, err);
-	catch_signals();
+	catch_signals(run);
 	r = roger_bridge(run->roger, request, &reply, err);
 	if (r < 0)
 		return r;

@@ -171,6 +171,34 @@ static struct roger_str raw_line(const struct reader *reader)
 	return (struct roger_str){ start, left };
 }
 
+static bool is_ended(const struct reader *reader, struct roger_str raw)
+{
+	const char *end = raw.data + raw.length;
+
+	if (!reader->wide)
+		return raw.length && end[-1] == '\n';
+	return raw.length >= 2 && raw.length % 2 == 0 && end[-2] == '\n' && end[-1] == '\0';
+}
+
+/* Writers of both kinds may have appended to one file: a header shows which one wrote it. */
+static struct roger_str raw_line_of_either(struct reader *reader)
+{
+	struct roger_str rest = { reader->text.data + reader->at,
+				  reader->text.length - reader->at };
+	struct header header;
+
+	if (reader->wide && is_header(rest, &header)) {
+		reader->wide = false;
+	} else if (!reader->wide && rest.length >= 4 && !memcmp(rest.data, UTF16_MARK "(\0", 4)) {
+		reader->wide = true;
+		reader->at += strlen(UTF16_MARK);
+	} else if (!reader->wide && starts_with(reader->text, UTF16_MARK) && rest.length >= 2 &&
+		   !memcmp(rest.data, "(\0", 2)) {
+		reader->wide = true;
+	}
+	return raw_line(reader);
+}
+
 /* False: it holds what is no character; what was before that is decoded. */
 static bool decode_line(struct reader *reader, struct roger_str raw)
 {
@@ -230,7 +258,8 @@ static struct rg_rolepiece *start_piece(struct rg_rolepieces *pieces, const stru
 static int take_line(struct reader *reader, struct rg_rolepieces *pieces,
 		     struct rg_rolepiece **piece, struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_str raw = raw_line(reader), line;
+	size_t start_at = reader->at;
+	struct roger_str raw = raw_line_of_either(reader), line;
 	const char *start = reader->to + reader->length;
 	bool good = decode_line(reader, raw), headed;
 	struct header header;
@@ -241,7 +270,7 @@ static int take_line(struct reader *reader, struct rg_rolepieces *pieces,
 		*piece = start_piece(pieces, reader, headed ? start + header.length : start, arena);
 		if (!*piece)
 			return rg_fail_memory(err);
-		(*piece)->raw.data = raw.data;
+		(*piece)->raw.data = reader->text.data + start_at;
 	}
 	if (headed) {
 		(*piece)->kind = RG_ROLEPIECE_MESSAGE;
@@ -253,7 +282,9 @@ static int take_line(struct reader *reader, struct rg_rolepieces *pieces,
 	}
 	if (!good)
 		break_piece(*piece, reader->line, broken_text);
-	(*piece)->raw.length += raw.length;
+	(*piece)->raw.length = (size_t)(raw.data + raw.length - (*piece)->raw.data);
+	if (is_ended(reader, raw))
+		pieces->whole = reader->at + raw.length;
 	set_text(*piece, reader->to + reader->length);
 	reader->at += raw.length;
 	reader->line++;

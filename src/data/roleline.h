@@ -44,6 +44,7 @@ struct rg_rolepieces {
 	const struct rg_rolepiece *items;
 	size_t count;
 	struct roger_str mark; /* the bytes before the first piece: a byte order mark, or none */
+	size_t whole;	       /* bytes up to the end of the last line that has its line end */
 };
 
 /*

@@ -34,8 +34,19 @@ struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge)
 	rg_arena_free(bridge->scratch);
 	free(bridge->told.items);
 	free(bridge->telling.items);
+	free(bridge->still.items);
+	free(bridge->before.items);
 	free(bridge);
 	return NULL;
+}
+
+/* Without it we only look more slowly. */
+static void watch_folders(struct rg_bridge *bridge)
+{
+	if (!bridge->watch)
+		return;
+	rg_watch_folder(bridge->watch, bridge->triggers.folder);
+	rg_watch_folder(bridge->watch, bridge->triggers.taken);
 }
 
 static int open_bridge(struct roger *roger, struct roger_err *err)
@@ -54,16 +65,31 @@ static int open_bridge(struct roger *roger, struct roger_err *err)
 	bridge->scratch = rg_arena_new();
 	r = bridge->scratch ? rg_triggers_open(roger->workspace, &bridge->triggers, err)
 			    : rg_fail_memory(err);
-	/* Without it we only look more slowly. */
-	if (r == ROGER_OK && rg_watch_new(&bridge->watch, NULL) == ROGER_OK) {
-		rg_watch_folder(bridge->watch, bridge->triggers.folder);
-		rg_watch_folder(bridge->watch, bridge->triggers.taken);
-	}
+	if (r == ROGER_OK && rg_watch_new(&bridge->watch, NULL) == ROGER_OK)
+		watch_folders(bridge);
 	if (r < 0) {
 		rg_bridge_free(bridge);
 		return r;
 	}
 	roger->bridge = bridge;
+	return ROGER_OK;
+}
+
+/* Somebody may have removed the folders, and made them again. */
+static int reopen_lost(struct roger *roger, struct rg_bridge *bridge, struct roger_err *err)
+{
+	struct rg_triggers triggers;
+	int r;
+
+	if (!rg_triggers_lost(roger->workspace, &bridge->triggers))
+		return ROGER_OK;
+	r = rg_triggers_open(roger->workspace, &triggers, err);
+	if (r < 0)
+		return r;
+	triggers.last_ms = bridge->triggers.last_ms;
+	rg_triggers_close(&bridge->triggers);
+	bridge->triggers = triggers;
+	watch_folders(bridge);
 	return ROGER_OK;
 }
 
@@ -114,8 +140,9 @@ bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roge
 	uint64_t hash = rg_hash((uint64_t)number, kind, strlen(kind));
 
 	hash = rg_hash(rg_hash(hash, what.data, what.length), to.data, to.length);
-	if (!is_told(&bridge->telling, hash))
-		add_told(&bridge->telling, hash);
+	if (is_told(&bridge->telling, hash))
+		return false;
+	add_told(&bridge->telling, hash);
 	return !is_told(&bridge->told, hash);
 }
 
@@ -126,6 +153,69 @@ static void swap_told(struct rg_bridge *bridge)
 	bridge->told = bridge->telling;
 	bridge->telling = told;
 	bridge->telling.count = 0;
+}
+
+/* ----------------------------------------------------- files held open -- */
+
+/* What a file looks like.  One that a writer keeps is not read again before it looks different. */
+static uint64_t hash_of_look(const struct rg_taken *taken, const struct rg_file_facts *facts)
+{
+	uint64_t hash = rg_hash((uint64_t)facts->size, taken->name, strlen(taken->name));
+
+	return rg_hash(hash, &facts->changed_ms, sizeof facts->changed_ms);
+}
+
+static struct rg_bridge_before *find_before(const struct rg_bridge *bridge,
+					    const struct rg_taken *taken)
+{
+	uint64_t id = rg_hash(0, taken->id.data, taken->id.length);
+	size_t i;
+
+	for (i = 0; i < bridge->before.count; i++)
+		if (bridge->before.items[i].id == id)
+			return &bridge->before.items[i];
+	return NULL;
+}
+
+static void forget_before(struct rg_bridge *bridge, const struct rg_taken *taken)
+{
+	struct rg_bridge_before *before = find_before(bridge, taken);
+
+	if (before)
+		*before = bridge->before.items[--bridge->before.count];
+}
+
+/* Out of memory only a shorter file is known to be another text. */
+static void remember_before(struct rg_bridge *bridge, const struct rg_taken *taken,
+			    struct roger_str text)
+{
+	struct rg_bridge_before *before = find_before(bridge, taken), *grown;
+	size_t capacity = bridge->before.capacity + 16;
+
+	if (!before && bridge->before.count == bridge->before.capacity) {
+		grown = realloc(bridge->before.items, capacity * sizeof *grown);
+		if (!grown)
+			return;
+		bridge->before.items = grown;
+		bridge->before.capacity = capacity;
+	}
+	if (!before)
+		before = &bridge->before.items[bridge->before.count++];
+	before->id = rg_hash(0, taken->id.data, taken->id.length);
+	before->offset = taken->offset;
+	before->text = rg_hash(0, text.data, (size_t)taken->offset);
+}
+
+/* Did its writer empty it and begin anew, or write over what was taken in? */
+static bool is_rewritten(const struct rg_bridge *bridge, const struct rg_taken *taken,
+			 struct roger_str text)
+{
+	const struct rg_bridge_before *before = find_before(bridge, taken);
+
+	if ((int64_t)text.length < taken->offset)
+		return true;
+	return before && before->offset == taken->offset &&
+	       before->text != rg_hash(0, text.data, (size_t)taken->offset);
 }
 
 /* --------------------------------------------------------- taken files -- */
@@ -141,7 +231,8 @@ struct look {
 	struct {
 		const struct rg_taken **items;
 		size_t count;
-	} unread; /* files that somebody is still writing to: others may not overtake them */
+	} unread;     /* files that somebody is still writing to: others may not overtake them */
+	bool is_full; /* also at what waits for something to change */
 	int64_t now_taken; /* nothing of files whose names were drawn from here on was stored */
 };
 
@@ -296,14 +387,6 @@ static int add_rest(struct rg_crossing *crossing, const struct rg_crossing_targe
 				  "more of a message that was taken in before", err);
 }
 
-/* Where the last whole line ends; of UTF-16 after the zero of its line end. */
-static int64_t whole_lines(struct roger_str text, struct roger_str mark)
-{
-	const char *end = text.length ? memrchr(text.data, '\n', text.length) : NULL;
-
-	return end ? end - text.data + 1 + (mark.length == 2) : 0;
-}
-
 /*
  * The messages of a text, from the offset on; those that are not whole yet
  * stay, and so do those beyond a batch: then it is not *final.  *ret_offset:
@@ -313,7 +396,7 @@ static int add_pieces(struct rg_crossing *crossing, const struct rg_crossing_tar
 		      const struct rg_rolepieces *pieces, struct roger_str text, int64_t offset,
 		      bool *final, int64_t *ret_offset, struct roger_err *err)
 {
-	int64_t most = *final ? (int64_t)text.length : whole_lines(text, pieces->mark);
+	int64_t most = *final ? (int64_t)text.length : (int64_t)pieces->whole;
 	const struct rg_rolepiece *piece = pieces->items;
 	int64_t start, end;
 	size_t i;
@@ -336,22 +419,33 @@ static int add_pieces(struct rg_crossing *crossing, const struct rg_crossing_tar
 	return r;
 }
 
-static int read_text(const struct rg_taken *taken, int file, struct rg_arena *arena,
+/* The limit is on what is new.  As long as a writer has the file it is not moved away from it. */
+static int read_text(const struct rg_taken *taken, int file, bool final, struct rg_arena *arena,
 		     bool *ret_too_long, struct roger_str *ret_text, struct roger_err *err)
 {
 	struct rg_file_facts facts;
-	size_t length = 0;
+	size_t length = 0, most;
 	char *text;
 	int r;
 
 	r = rg_file_facts(file, taken->name, &facts, err);
-	*ret_too_long = r == ROGER_OK && facts.size > RG_TRIGGER_BYTES_MAX;
+	*ret_too_long = r == ROGER_OK && final &&
+			(facts.size - taken->offset > RG_TRIGGER_BYTES_MAX ||
+			 facts.size > RG_TRIGGER_HELD_BYTES_MAX + RG_TRIGGER_BYTES_MAX);
 	if (r < 0 || *ret_too_long)
 		return r;
-	text = rg_arena_room(arena, (size_t)facts.size + 1);
+	if (!final && facts.size > RG_TRIGGER_HELD_BYTES_MAX)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "larger than %d bytes and still open; it is read no further until "
+			       "its writer closes it",
+			       RG_TRIGGER_HELD_BYTES_MAX);
+	most = (size_t)facts.size;
+	if (facts.size - taken->offset > RG_TRIGGER_BYTES_MAX)
+		most = (size_t)taken->offset + RG_TRIGGER_BYTES_MAX;
+	text = rg_arena_room(arena, most + 1);
 	if (!text)
 		return rg_fail_memory(err);
-	r = rg_file_read_at(file, text, (size_t)facts.size, 0, &length, err);
+	r = rg_file_read_at(file, text, most, 0, &length, err);
 	*ret_text = (struct roger_str){ text, length };
 	return r;
 }
@@ -371,6 +465,20 @@ static int put_aside(struct look *look, struct rg_crossing *crossing, const stru
 	return r == ROGER_OK ? rg_crossing_put(crossing->reply, &item, err) : r;
 }
 
+/* That a name was never seen is told once of a file, not at every look. */
+static int find_target(struct look *look, struct rg_crossing *crossing,
+		       const struct rg_taken *taken, struct rg_crossing_target *ret_target,
+		       struct roger_err *err)
+{
+	size_t notes = look->reply->notes.count;
+	int r = rg_crossing_target(crossing, rg_trigger_stem(taken->file), ret_target, err);
+
+	if (r == ROGER_OK && look->reply->notes.count > notes &&
+	    !rg_bridge_tell_once(look->bridge, "note", taken->id, RG_STR(""), 0))
+		look->reply->notes.count = notes;
+	return r;
+}
+
 static int take_text(struct look *look, struct rg_taken *taken, int file, struct rg_arena *arena,
 		     bool *final, struct roger_err *err)
 {
@@ -381,29 +489,41 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 					.full = &look->full,
 					.via = "bridge",
 					.issue = look->issue,
-					.file = taken->file,
-					.id = taken->id,
-					.again = taken->ms < look->now_taken };
+					.file = taken->file };
 	struct rg_crossing_target target;
 	struct rg_rolepieces pieces;
 	struct roger_str text = { "", 0 };
-	int64_t offset = 0;
+	int64_t offset = 0, before;
 	bool too_long;
 	int r;
 
-	r = read_text(taken, file, arena, &too_long, &text, err);
+	r = read_text(taken, file, *final, arena, &too_long, &text, err);
 	if (r == ROGER_OK && too_long)
 		return put_aside(look, &crossing, taken, err);
+	if (r == ROGER_OK && is_rewritten(look->bridge, taken, text)) {
+		forget_before(look->bridge, taken);
+		r = rg_triggers_restart(&look->bridge->triggers, taken, &look->roger->ids, err);
+	}
+	crossing.file = taken->file;
+	crossing.id = taken->id;
+	crossing.again = taken->ms < look->now_taken;
+	before = taken->offset;
 	if (r == ROGER_OK)
 		r = rg_roleline_split(text, crossing.arena, &pieces, err);
 	if (r == ROGER_OK)
-		r = rg_crossing_target(&crossing, rg_trigger_stem(taken->file), &target, err);
+		r = find_target(look, &crossing, taken, &target, err);
 	if (r == ROGER_OK)
 		r = add_pieces(&crossing, &target, &pieces, text, taken->offset, final, &offset,
 			       err);
 	if (r == ROGER_OK)
 		r = rg_crossing_store(&crossing, err);
-	return r == ROGER_OK ? finish(look, &crossing, taken, pieces.mark, offset, *final, err) : r;
+	if (r == ROGER_OK)
+		r = finish(look, &crossing, taken, pieces.mark, offset, *final, err);
+	if (r == ROGER_OK && *final)
+		forget_before(look->bridge, taken);
+	else if (r == ROGER_OK && taken->offset > before)
+		remember_before(look->bridge, taken, text);
+	return r;
 }
 
 /* Not for ever: who writes without a pause must not keep the others out. */
@@ -453,19 +573,44 @@ static bool must_wait(const struct look *look, const struct rg_taken *taken)
 	return false;
 }
 
+/* Was it read already as it is now?  Then only a full look reads it again, for what waits. */
+static int is_still(struct look *look, const struct rg_taken *taken, int file, bool *ret_still,
+		    struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	uint64_t hash;
+	int r;
+
+	r = rg_file_facts(file, taken->name, &facts, err);
+	if (r < 0)
+		return r;
+	hash = hash_of_look(taken, &facts);
+	*ret_still = !look->is_full && is_told(&look->bridge->still, hash);
+	if (!*ret_still)
+		add_told(&look->bridge->still, hash);
+	return ROGER_OK;
+}
+
 /* Batch by batch; *more: it goes on behind what was done. */
 static int take_batch(struct look *look, struct rg_taken *taken, bool *more, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	int64_t offset = taken->offset;
 	struct rg_arena *arena;
-	bool final = false, ended;
+	bool final = false, still = false, ended;
 	int r;
 
 	*more = false;
 	r = rg_triggers_open_taken(&look->bridge->triggers, taken, &file, &final, err);
-	if (r < 0 || file == RG_NO_FILE)
-		return r < 0 ? r : note_unread(look, taken, err);
+	if (r < 0)
+		return rg_triggers_refused(r, err);
+	if (file == RG_NO_FILE)
+		return note_unread(look, taken, err);
+	if (!final)
+		r = is_still(look, taken, file, &still, err);
+	look->bridge->busy |= still;
+	if (r < 0 || still)
+		return r;
 	arena = rg_arena_new();
 	if (!arena)
 		return rg_fail_memory(err);
@@ -516,6 +661,7 @@ static int take_standing(struct look *look, bool *ret_any, struct roger_err *err
 		if (is_file_only(look->roger, rg_trigger_stem(names.items[i])))
 			continue;
 		r = rg_triggers_take(triggers, names.items[i], &look->roger->ids, &taken, &why);
+		r = rg_triggers_refused(r, &why);
 		if (r == ROGER_EREFUSED)
 			r = tell_trouble(look, names.items[i], &why, err);
 		else if (r < 0 && err)
@@ -563,8 +709,13 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	look->full = (struct rg_crossing_full){ .arena = bridge->scratch };
 	look->unread.items = NULL;
 	look->unread.count = 0;
+	look->is_full = full;
+	if (full) {
+		bridge->still.count = 0;
+		r = reopen_lost(look->roger, bridge, err);
+	}
 	/* Names that are drawn now come behind those that are there. */
-	if (full)
+	if (full && r == ROGER_OK)
 		r = rg_triggers_taken(&bridge->triggers, bridge->scratch, &leftover, err);
 	look->now_taken = bridge->triggers.last_ms + 1;
 	if (r == ROGER_OK)
@@ -602,6 +753,12 @@ static int tell_failure(struct look *look, int code, const struct roger_err *why
 	return code;
 }
 
+/* A signal that comes while we look interrupts no sleep. */
+static bool is_stopped(const struct roger *roger)
+{
+	return roger->tell && !roger->tell(roger->tell_context, "bridge", 0, 0);
+}
+
 static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 {
 	struct roger_err why;
@@ -620,7 +777,7 @@ static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 		if (look->reply->crossings.count || left_ms <= 0)
 			return r;
 		end = rg_watch_wait(look->bridge->watch, pause_of(look->bridge, left_ms));
-		if (end == RG_WATCH_SIGNAL)
+		if (end == RG_WATCH_SIGNAL || is_stopped(look->roger))
 			return r;
 		now_ns = rg_clock_monotonic_ns();
 		full = end == RG_WATCH_CHANGE || now_ns - full_ns > WAITING_MS * INT64_C(1000000);

@@ -14,6 +14,12 @@ struct rg_bridge_told {
 	size_t count, capacity;
 };
 
+/* What stood before the offset of a file that its writer still has, as hashes. */
+struct rg_bridge_before {
+	uint64_t id, text;
+	int64_t offset;
+};
+
 struct rg_bridge {
 	struct rg_engine *engine;
 	struct rg_triggers triggers;
@@ -25,6 +31,11 @@ struct rg_bridge {
 	bool busy;	/* somebody writes to a taken file */
 	bool waits;	/* a taken file waits for room */
 	struct rg_bridge_told told, telling;
+	struct rg_bridge_told still; /* files that were read and have not changed since */
+	struct {
+		struct rg_bridge_before *items;
+		size_t count, capacity;
+	} before;
 };
 
 /* Was it not told before?  It counts as told from now on, as long as it is told at every look. */

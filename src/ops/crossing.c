@@ -477,6 +477,30 @@ static const struct roger_field crossing_fields[] = {
 static const struct roger_record crossing_record = { "crossing", sizeof(struct roger_crossing),
 						     crossing_fields };
 
+/* A name of a file may be any bytes; what is told of it is text. */
+static bool keep_valid(struct rg_arena *arena, struct roger_str *text)
+{
+	size_t at, step, chars;
+	uint32_t c;
+	char *copy;
+
+	if (rg_utf8_count(*text, &chars))
+		return true;
+	copy = rg_arena_get(arena, text->length + 1);
+	if (!copy)
+		return false;
+	memcpy(copy, text->data, text->length);
+	for (at = 0; at < text->length; at += step) {
+		step = rg_utf8_next(copy + at, text->length - at, &c);
+		if (step)
+			continue;
+		copy[at] = '?';
+		step = 1;
+	}
+	text->data = copy;
+	return true;
+}
+
 int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossing *item,
 		    struct roger_err *err)
 {
@@ -486,7 +510,9 @@ int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossin
 	if (!place)
 		return rg_fail_memory(err);
 	*place = *item;
-	if (!rg_record_keep(&crossing_record, place, reply->memory))
+	if (!keep_valid(reply->memory, &place->file) || !keep_valid(reply->memory, &place->to) ||
+	    !keep_valid(reply->memory, &place->why) || !keep_valid(reply->memory, &place->kept) ||
+	    !rg_record_keep(&crossing_record, place, reply->memory))
 		return rg_fail_memory(err);
 	switch ((enum roger_crossing_kind)item->kind) {
 	case ROGER_CROSSING_TAKEN:
@@ -592,7 +618,6 @@ void rg_crossing_note(struct roger *roger, const char *verb, const struct roger_
 			continue;
 		snprintf(roger->untold, sizeof roger->untold,
 			 "what was skipped is not noted in the activity log: %.380s", err.message);
-		return;
 	}
 }
 

@@ -87,6 +87,7 @@ static int open_file(const struct handout *handout, int *ret_file, struct rg_fil
 	int r = rg_file_open(handout->bridge->triggers.folder, handout->file_name,
 			     RG_FILE_CREATE_APPEND, ret_file, err);
 
+	r = rg_triggers_refused(r, err);
 	return r < 0 ? r : rg_file_facts(*ret_file, handout->file_name, ret_facts, err);
 }
 
@@ -291,6 +292,7 @@ static int read_behind(const struct handout *handout, const struct handing *hand
 	*ret_same = false;
 	r = rg_file_open(handout->bridge->triggers.folder, handout->file_name, RG_FILE_READ, &file,
 			 err);
+	r = rg_triggers_refused(r, err);
 	if (r < 0 || file == RG_NO_FILE)
 		return r;
 	r = rg_file_facts(file, handout->file_name, &facts, err);

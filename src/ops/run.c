@@ -375,6 +375,37 @@ static int pass_on_the_rest(struct rg_run_watch *watch, struct roger_err *err)
 	return rg_run_tell(watch, note, err);
 }
 
+/* Nothing says how it ended but we: whoever waits for its exit status is to know. */
+static void tell_unwritten(const struct rg_run_watch *watch, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
+	char why[sizeof err->message];
+
+	if (!err)
+		return;
+	rg_ended_describe(&watch->ended, &ended);
+	if (ended.failed)
+		return;
+	memcpy(why, err->message, sizeof why);
+	snprintf(err->message, sizeof err->message,
+		 "the end of run '%.*s' (%.*s) is not written down: %.200s",
+		 RG_STR_ARGS(watch->run_id), RG_STR_ARGS(rg_buf_str(&ended)), why);
+}
+
+/* What it printed is its reader's, whatever becomes of our records. */
+static int end_run(struct rg_run_watch *watch, struct roger_err *err)
+{
+	int r, passed;
+
+	r = rg_run_settle(watch, err);
+	if (r < 0)
+		tell_unwritten(watch, err);
+	else
+		r = fill_reply(watch, err);
+	passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
+	return r < 0 ? r : passed;
+}
+
 static int watch_run(struct rg_run_watch *watch, struct roger_err *err)
 {
 	struct roger_str there;
@@ -387,11 +418,7 @@ static int watch_run(struct rg_run_watch *watch, struct roger_err *err)
 	if (r < 0)
 		return r;
 	r = there.data ? take_over(watch, err) : begin(watch, err);
-	if (r == ROGER_OK)
-		r = rg_run_settle(watch, err);
-	if (r == ROGER_OK)
-		r = fill_reply(watch, err);
-	return r == ROGER_OK ? pass_on_the_rest(watch, err) : r;
+	return r == ROGER_OK ? end_run(watch, err) : r;
 }
 
 static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)

@@ -229,7 +229,8 @@ static int tell_note(struct tracing *tracing, const struct rg_log_entry *entry,
 		return r;
 	if (rg_str_is(note.verb, "wake")) {
 		if (note.position < message->position ||
-		    (message->read && entry->at_ms > message->read_at_ms))
+		    (message->read && entry->at_ms > message->read_at_ms) ||
+		    (message->archived_at_ms && entry->at_ms > message->archived_at_ms))
 			return ROGER_OK;
 		return add_note(tracing, entry, ROGER_STEP_WAKE, activity.outcome_message,
 				note.attempt, err);

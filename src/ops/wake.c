@@ -266,6 +266,11 @@ static int look_for(struct round *round, int64_t for_ms, struct roger_err *err)
 	uint32_t mark;
 	int r;
 
+	/* A call that looks once has looked; one that waits would wait for nothing. */
+	if (for_ms && !round->roger->workspace->config->wake_agent_count)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "nobody is configured to be woken; name agents and their commands "
+			       "as wake.agents in config.yaml");
 	r = note_strangers(round, err);
 	while (r == ROGER_OK && round->roger->workspace->config->wake_agent_count) {
 		start_ns = rg_clock_monotonic_ns();

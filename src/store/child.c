@@ -23,7 +23,7 @@ enum {
 	/* A pipe that has been said to be writable takes so much without waiting. */
 	PASS_BYTES = 4096,
 	/* What it wrote before its end is at most what its pipe holds. */
-	LAST_BYTES_MAX = 4 << 20,
+	LAST_BYTES_MAX = 1 << 20,
 	/* Those who have its output open after its end may go on so long. */
 	LINGER_MS = 1000,
 	/* Where the system cannot tell us of an end, we look so often. */
@@ -37,8 +37,10 @@ struct rg_child {
 	int gate;  /* until go */
 	int end;   /* a descriptor of the process, readable once it has ended */
 	int from;  /* what it prints */
+	int to;	   /* the output, opened by us so that it never keeps us waiting, or none */
 	bool own;  /* our child, whose end we are told */
 	bool past; /* it has ended */
+	bool led;  /* while another's lived, it was seen to lead a group */
 	bool is_terminal, lent, stop_passed_on;
 	struct rg_buf pending; /* read, and not yet passed on: from passed */
 	size_t passed;
@@ -201,7 +203,7 @@ static int new_child(const struct roger_run_streams *streams, struct rg_child **
 	if (!child)
 		return rg_fail_memory(err);
 	child->streams = streams ? *streams : none;
-	child->gate = child->end = child->from = RG_NO_FILE;
+	child->gate = child->end = child->from = child->to = RG_NO_FILE;
 	child->pass_most = PASS_BYTES;
 	rg_buf_init(&child->pending, SIZE_MAX);
 	*ret_child = child;
@@ -270,6 +272,19 @@ static int make_terminal(struct rg_child *child, int ends[2], struct roger_err *
 	return rg_file_move_up(&ends[1], err);
 }
 
+/*
+ * A terminal said to be writable may take less than we have, and then keep us in
+ * write() for as long as nobody reads it.  O_NONBLOCK belongs to an open file, which
+ * others have too: so where that can be had, one of our own.
+ */
+static void open_output(struct rg_child *child, const struct stat *facts)
+{
+	int output = child->streams.output;
+
+	if (S_ISFIFO(facts->st_mode) || isatty(output))
+		child->to = rg_file_open_unwaiting(output);
+}
+
 /* What its output goes into: *ret_to is closed by the caller once it is the child's. */
 static int make_output(struct rg_child *child, int *ret_to, struct roger_err *err)
 {
@@ -282,9 +297,12 @@ static int make_output(struct rg_child *child, int *ret_to, struct roger_err *er
 	if (r == ROGER_OK && fcntl(child->from, F_SETFL, O_NONBLOCK) < 0)
 		r = rg_fail(err, ROGER_EIO, errno, "prepare a pipe");
 	fit_terminal(child);
+	if (output < 0 || fstat(output, &facts) < 0)
+		return r;
 	/* Files take anything at once. */
-	if (output >= 0 && fstat(output, &facts) == 0 && S_ISREG(facts.st_mode))
+	if (S_ISREG(facts.st_mode))
 		child->pass_most = PIECE;
+	open_output(child, &facts);
 	return r;
 }
 
@@ -366,6 +384,26 @@ int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child
 	return ROGER_OK;
 }
 
+/*
+ * What a document calls our child may be anything; a group of its own is what we
+ * made of it.  When its leader has ended, the group is the same one as long as
+ * nobody else has that number.
+ */
+static bool has_group(const struct rg_child *child)
+{
+	struct rg_process_look now;
+
+	if (child->own)
+		return true;
+	if (!child->past)
+		return getpgid(child->pid) == child->pid && child->pid != getpgrp();
+	if (!child->led)
+		return false;
+	if (getpgid(child->pid) < 0)
+		return errno == ESRCH;
+	return rg_process_look(child->pid, &now) && now.start == child->process.start;
+}
+
 int rg_child_adopt(const struct rg_process *process, const struct roger_run_streams *streams,
 		   struct rg_child **ret_child, struct roger_err *err)
 {
@@ -381,6 +419,7 @@ int rg_child_adopt(const struct rg_process *process, const struct roger_run_stre
 	open_end(child);
 	/* Asked behind the opening, so that it is that process which we have. */
 	child->past = rg_process_fate(process) != RG_PROCESS_LIVES;
+	child->led = has_group(child);
 	*ret_child = child;
 	return ROGER_OK;
 }
@@ -408,13 +447,6 @@ int rg_child_go(struct rg_child *child)
 }
 
 /* --------------------------------------------------------------- signals -- */
-
-/* What a document calls our child may be anything; a group of its own is what we made of it. */
-static bool has_group(const struct rg_child *child)
-{
-	return child->own ||
-	       (!child->past && getpgid(child->pid) == child->pid && child->pid != getpgrp());
-}
 
 void rg_child_signal(struct rg_child *child, int number)
 {
@@ -522,14 +554,24 @@ static void lose_output(struct rg_child *child, int error)
 	rg_buf_clear(&child->pending);
 }
 
+static int output_of(const struct rg_child *child)
+{
+	return child->to != RG_NO_FILE ? child->to : child->streams.output;
+}
+
 /* As much as it takes without making us wait. */
 static void pass_on(struct rg_child *child)
 {
 	size_t piece = waiting(child) < child->pass_most ? waiting(child) : child->pass_most;
-	ssize_t done = write(child->streams.output, child->pending.data + child->passed, piece);
+	ssize_t done = write(output_of(child), child->pending.data + child->passed, piece);
 
-	if (done < 0 && (errno == EINTR || errno == EAGAIN))
+	if (done < 0 && errno == EINTR)
 		return;
+	/* Said to be writable, and has no room: a terminal, for a line end that is two bytes. */
+	if (done < 0 && errno == EAGAIN) {
+		rg_clock_sleep(LOOK_MS);
+		return;
+	}
 	if (done < 0) {
 		lose_output(child, errno);
 		return;
@@ -614,7 +656,7 @@ static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child
 		{ .fd = child->streams.signals, .events = POLLIN },
 		{ .fd = child->past ? -1 : child->end, .events = POLLIN },
 		{ .fd = full ? -1 : child->from, .events = POLLIN },
-		{ .fd = waiting(child) ? child->streams.output : -1, .events = POLLOUT },
+		{ .fd = waiting(child) ? output_of(child) : -1, .events = POLLOUT },
 	};
 
 	if (!wait_for(polls, sizeof polls / sizeof *polls, wait_ms_until(child, until_ns)))
@@ -692,7 +734,7 @@ int rg_child_flush(struct rg_child *child)
 	struct pollfd polls[2];
 
 	while (waiting(child)) {
-		polls[0] = (struct pollfd){ .fd = child->streams.output, .events = POLLOUT };
+		polls[0] = (struct pollfd){ .fd = output_of(child), .events = POLLOUT };
 		polls[1] = (struct pollfd){ .fd = child->streams.signals, .events = POLLIN };
 		if (!wait_for(polls, 2, -1))
 			continue;
@@ -717,6 +759,7 @@ struct rg_child *rg_child_free(struct rg_child *child)
 	}
 	rg_file_close(child->end);
 	rg_file_close(child->from);
+	rg_file_close(child->to);
 	rg_buf_deinit(&child->pending);
 	free_texts(child->words);
 	free_texts(child->own_environment);

@@ -138,7 +138,9 @@ static struct rg_file_facts facts_of(const struct stat *facts)
 {
 	return (struct rg_file_facts){ facts->st_dev, facts->st_ino, facts->st_size,
 				       (int64_t)facts->st_ctim.tv_sec * 1000 +
-					       facts->st_ctim.tv_nsec / 1000000 };
+					       facts->st_ctim.tv_nsec / 1000000,
+				       (int64_t)((uint64_t)facts->st_mtim.tv_sec * 1000000000 +
+						 (uint64_t)facts->st_mtim.tv_nsec) };
 }
 
 int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
@@ -546,6 +548,16 @@ int rg_file_open_nowhere(int *ret_file, struct roger_err *err)
 		return fail_open("/dev/null", errno, false, err);
 	*ret_file = file;
 	return ROGER_OK;
+}
+
+int rg_file_open_unwaiting(int descriptor)
+{
+	char path[40];
+	int file;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+	file = open_again(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+	return file < 0 ? RG_NO_FILE : file;
 }
 
 int rg_file_move_up(int *file, struct roger_err *err)

@@ -26,6 +26,7 @@ struct rg_file_facts {
 	int64_t size;
 	int64_t changed_ms; /* since 1970: when anything of it last changed, by the system's clock
 			     */
+	int64_t written_ns; /* the same of its text */
 };
 
 /* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
@@ -134,6 +135,12 @@ RG_CHECKED int rg_file_list_folder(int folder, const char *name, struct rg_arena
 
 /* To be written by those whom nobody reads. */
 RG_CHECKED int rg_file_open_nowhere(int *ret_file, struct roger_err *err);
+
+/*
+ * What a descriptor leads to, a second time and to be written without ever waiting;
+ * RG_NO_FILE where that cannot be had.
+ */
+int rg_file_open_unwaiting(int descriptor);
 
 /* Give a descriptor a number beyond those of the standard streams; *file changes. */
 RG_CHECKED int rg_file_move_up(int *file, struct roger_err *err);

@@ -1,5 +1,6 @@
 #include "store/triggers.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -9,7 +10,11 @@
 #include "store/file.h"
 
 /* "<ms>-<16 digits>-<offset>." before the name of a taken file. */
-enum { ID_DIGITS = 16, PREFIX_BYTES_MAX = 13 + 1 + ID_DIGITS + 1 + 19 + 1 };
+enum {
+	MS_DIGITS_MAX = 13,
+	ID_DIGITS = 16,
+	PREFIX_BYTES_MAX = MS_DIGITS_MAX + 1 + ID_DIGITS + 1 + 19 + 1
+};
 
 /* ------------------------------------------------------------- folders -- */
 
@@ -60,6 +65,17 @@ void rg_triggers_close(struct rg_triggers *triggers)
 	triggers->handing = rg_file_close(triggers->handing);
 }
 
+bool rg_triggers_lost(const struct rg_workspace *workspace, const struct rg_triggers *triggers)
+{
+	struct rg_file_facts facts;
+	char path[4300];
+	uint64_t size;
+
+	rg_workspace_path(workspace, workspace->config->trigger_dir, path, sizeof path);
+	return rg_file_facts(triggers->folder, path, &facts, NULL) < 0 ||
+	       !rg_file_is(workspace->data, path, facts.device, facts.inode, &size);
+}
+
 /* --------------------------------------------------------------- names -- */
 
 bool rg_trigger_is_name(struct roger_str name)
@@ -73,10 +89,44 @@ struct roger_str rg_trigger_stem(struct roger_str name)
 	return (struct roger_str){ name.data, name.length - 4 };
 }
 
-static int compare_names(const void *a, const void *b)
+struct standing {
+	struct roger_str name;
+	int64_t written_ns;
+};
+
+static int compare_standing(const void *a, const void *b)
 {
+	const struct standing *x = a, *y = b;
+
 	/* Names of a folder end in a NUL. */
-	return strcmp(((const struct roger_str *)a)->data, ((const struct roger_str *)b)->data);
+	return x->written_ns != y->written_ns
+		       ? (x->written_ns > y->written_ns) - (x->written_ns < y->written_ns)
+		       : strcmp(x->name.data, y->name.data);
+}
+
+/* A sender's numbers rise from file to file, too. */
+static int sort_by_age(const struct rg_triggers *triggers, struct rg_arena *arena,
+		       struct roger_str *names, size_t count, struct roger_err *err)
+{
+	struct standing *all = rg_arena_get(arena, (count + 1) * sizeof *all);
+	struct rg_file_facts facts;
+	bool there;
+	size_t i;
+
+	if (!all)
+		return rg_fail_memory(err);
+	for (i = 0; i < count; i++) {
+		all[i].name = names[i];
+		if (rg_file_look(triggers->folder, names[i].data, &there, &facts, NULL) ==
+			    ROGER_OK &&
+		    there)
+			all[i].written_ns = facts.written_ns;
+	}
+	if (count)
+		qsort(all, count, sizeof *all, compare_standing);
+	for (i = 0; i < count; i++)
+		names[i] = all[i].name;
+	return ROGER_OK;
 }
 
 int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
@@ -94,10 +144,8 @@ int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 	for (i = 0; i < all.count; i++)
 		if (rg_trigger_is_name(items[i]))
 			items[count++] = items[i];
-	if (count)
-		qsort(items, count, sizeof *items, compare_names);
 	*ret_names = (struct roger_strs){ items, count };
-	return ROGER_OK;
+	return sort_by_age(triggers, arena, items, count, err);
 }
 
 /* Digits from *at on up to end; false: there are none, or too many. */
@@ -121,7 +169,8 @@ static bool read_taken(struct roger_str name, struct rg_taken *taken)
 	memcpy(taken->name, name.data, name.length);
 	taken->name[name.length] = '\0';
 	name.data = taken->name;
-	if (!take_digits(name, &at, '-', &taken->ms))
+	/* One of more digits was never drawn, and those drawn behind it could not be read. */
+	if (!take_digits(name, &at, '-', &taken->ms) || at > MS_DIGITS_MAX + 1)
 		return false;
 	for (i = 0; i < ID_DIGITS; i++, at++)
 		if (at >= name.length || !strchr("0123456789abcdef", name.data[at]))
@@ -153,6 +202,15 @@ static int draw_name(struct rg_triggers *triggers, struct roger_str file, struct
 	snprintf(to, RG_TRIGGER_NAME_BYTES, "%.*s-0.%.*s", (int)length - 4, id + 4,
 		 RG_STR_ARGS(file));
 	return ROGER_OK;
+}
+
+int rg_triggers_refused(int r, struct roger_err *err)
+{
+	if ((r != ROGER_EIO && r != ROGER_ECREATE) ||
+	    (err->system_errno != EACCES && err->system_errno != EPERM))
+		return r;
+	err->code = ROGER_EREFUSED;
+	return ROGER_EREFUSED;
 }
 
 int rg_triggers_take(struct rg_triggers *triggers, struct roger_str name, struct rg_id_source *ids,
@@ -228,12 +286,12 @@ int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
-/* Has it not changed for a while?  Whatever the clocks say, one day it has not. */
-static bool stands_still(const struct rg_file_facts *facts)
+/* Has it not changed for so long?  Whatever the clocks say, one day it has not. */
+static bool still_for(const struct rg_file_facts *facts, int64_t for_ms)
 {
 	int64_t age_ms = rg_clock_ms() - facts->changed_ms;
 
-	return age_ms >= RG_TRIGGER_STILL_MS || age_ms <= -RG_TRIGGER_STILL_MS;
+	return age_ms >= for_ms || age_ms <= -for_ms;
 }
 
 int rg_triggers_open_taken(const struct rg_triggers *triggers, const struct rg_taken *taken,
@@ -241,7 +299,7 @@ int rg_triggers_open_taken(const struct rg_triggers *triggers, const struct rg_t
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	enum rg_file_writers writers;
-	struct rg_file_facts facts;
+	struct rg_file_facts facts = { 0 };
 	int r;
 
 	*ret_file = RG_NO_FILE;
@@ -252,10 +310,11 @@ int rg_triggers_open_taken(const struct rg_triggers *triggers, const struct rg_t
 	writers = rg_file_writers(file);
 	if (writers != RG_FILE_NO_WRITER) {
 		r = rg_file_facts(file, taken->name, &facts, err);
-		if (r < 0 || !stands_still(&facts))
+		if (r < 0 || !still_for(&facts, RG_TRIGGER_STILL_MS))
 			return r;
 	}
-	*ret_final = writers != RG_FILE_WRITER;
+	*ret_final = writers == RG_FILE_NO_WRITER ||
+		     (writers == RG_FILE_UNTOLD && still_for(&facts, RG_TRIGGER_SILENT_MS));
 	*ret_file = file;
 	file = RG_NO_FILE;
 	return ROGER_OK;
@@ -270,6 +329,20 @@ int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *tak
 	snprintf(name, sizeof name, "%.*s-%lld.%.*s", RG_STR_ARGS(taken->id), (long long)offset,
 		 RG_STR_ARGS(taken->file));
 	r = rg_file_rename(triggers->taken, taken->name, name, err);
+	if (r == ROGER_OK)
+		rg_assert(read_taken(rg_str(name), taken));
+	return r;
+}
+
+int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken *taken,
+			struct rg_id_source *ids, struct roger_err *err)
+{
+	char name[RG_TRIGGER_NAME_BYTES];
+	int r;
+
+	r = draw_name(triggers, taken->file, ids, name, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(triggers->taken, taken->name, name, err);
 	if (r == ROGER_OK)
 		rg_assert(read_taken(rg_str(name), taken));
 	return r;

@@ -52,13 +52,22 @@ bool rg_trigger_is_name(struct roger_str name);
 /* What it is called without .txt. */
 struct roger_str rg_trigger_stem(struct roger_str name);
 
-/* Names of all drop boxes that stand there, in their order. */
+/* Were the folders taken away, or others put in their place? */
+bool rg_triggers_lost(const struct rg_workspace *workspace, const struct rg_triggers *triggers);
+
+/* Names of all drop boxes that stand there: what was written first comes first. */
 RG_CHECKED int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 				struct roger_strs *ret_names, struct roger_err *err);
 
 /*
+ * Of what went wrong with one file: ROGER_EREFUSED, where it was only that we
+ * may not touch it, which is no reason to leave the others.
+ */
+int rg_triggers_refused(int r, struct roger_err *err);
+
+/*
  * Take a file; *ret_taken false: it is gone, or empty.  ROGER_EREFUSED: it is
- * no regular file.  Nothing in it may be stored before rg_triggers_settle().
+ * no regular file, or none of ours.  Nothing in it may be stored before rg_triggers_settle().
  */
 RG_CHECKED int rg_triggers_take(struct rg_triggers *triggers, struct roger_str name,
 				struct rg_id_source *ids, bool *ret_taken, struct roger_err *err);
@@ -81,6 +90,10 @@ RG_CHECKED int rg_triggers_open_taken(const struct rg_triggers *triggers,
 /* Done with it up to an offset, durably; taken gets its new name. */
 RG_CHECKED int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *taken,
 				   int64_t offset, struct roger_err *err);
+
+/* Its text is another one by now: it becomes a file that was taken just now, durably. */
+RG_CHECKED int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken *taken,
+				   struct rg_id_source *ids, struct roger_err *err);
 
 /* Done with all of it. */
 RG_CHECKED int rg_triggers_drop(const struct rg_triggers *triggers, const struct rg_taken *taken,

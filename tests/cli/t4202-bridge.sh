@@ -227,6 +227,130 @@ exits 1 "nothing" sh -c ": | '$ROGER' ingest --to bob"
 exits 64 "to nobody" sh -c "echo '(A): x' | '$ROGER' ingest"
 exits 0 "to oneself" sh -c "echo '(A): x' | '$ROGER' ingest --as bob"
 
+# ---- which one was written first; names; two encodings
+forget_kept
+printf '(OLDER #4): in a file\n' >"$boxes/bob.txt"
+sleep 0.05
+printf '(OLDER #5): to all\n' >"$boxes/all.txt"
+exits 0 "the older file first" bridge
+is "nothing of it is stale" "$(roger list --from OLDER --to bob --jsonl | json_lines 'm["seq"]')" '[4, 5]'
+
+printf '(LEAD #6): x\n' >"$boxes/$(printf '\377').txt"
+printf '(LEAD #6): y\n' >"$boxes/$(printf '\376').txt"
+noted=$(roger activity --status FAILURE --jsonl | wc -l)
+exits 0 "a name that is no text" bridge --json
+is "is told as text" "$(printf '%s' "$out" | json '[c["file"] for c in d["crossings"]]')" '["?.txt", "?.txt"]'
+is "and noted" "$(($(roger activity --status FAILURE --limit 1000 --jsonl | wc -l) - noted))" 2
+forget_kept
+
+printf 'y\n' >"$boxes/.taken/999999999999999999-00112233445566ff-0.x.txt"
+printf '(LEAD #6): not last\n' >"$boxes/bob.txt"
+exits 0 "a name from beyond all times" bridge
+is "does not spoil those to come" "$(mail_of bob | json 'd[-1]')" '[6, "not last"]'
+rm "$boxes"/.taken/*
+
+printf '\377\376(\0W\0 \0#\0001\0)\0:\0 \0w\0\r\0\n\0(W #2): narrow\n(W #3): narrow\n(\0W\0 \0#\0004\0)\0:\0 \0w\0\n\0' >"$boxes/bob.txt"
+bridge -q
+printf '(W #5): narrow\n\377\376(\0W\0 \0#\0006\0)\0:\0 \0w\0\n\0(W #7): narrow\n' >"$boxes/bob.txt"
+bridge -q
+is "writers of both encodings" "$(roger list --from W --jsonl | json_lines '[m["seq"], m["content"]]')" \
+	'[[1, "w"], [2, "narrow"], [3, "narrow"], [4, "w"], [5, "narrow"], [6, "w"], [7, "narrow"]]'
+
+# ---- writers that keep their file
+soon() { # COUNT QUERY...
+	want=$1
+	shift
+	for _ in $(seq 80); do
+		[ "$(roger count "$@")" = "$want" ] && break
+		sleep 0.1
+	done
+	roger count "$@"
+}
+"$ROGER" bridge >log 2>log.err &
+server=$!
+python3 - "$boxes" "$ROGER" <<'END'
+import os, subprocess, sys, time
+boxes, roger = sys.argv[1:]
+def stored(sender, count):
+    for _ in range(80):
+        if int(subprocess.run([roger, "count", "--from", sender], stdout=subprocess.PIPE).stdout) >= count:
+            return
+        time.sleep(0.1)
+box = open(f"{boxes}/bob.txt", "w")
+box.write("(REW #1): the first message, long\n"); box.flush(); stored("REW", 1)
+box.seek(0); box.truncate(); box.write("(REW #2): second\n"); box.flush(); stored("REW", 2)
+box.seek(0); box.truncate(); box.write("(REW #3): longer than it was before\n(REW #4): 4\n"); box.flush(); stored("REW", 4)
+box.close()
+box = open(f"{boxes}/bob.txt", "w")
+for i in range(1, 7):
+    box.write(f"(BIG #{i}): x\n(BIG): " + "\n" * 1000000); box.flush(); stored("BIG", i)
+box.write("(BIG #7): the end\n"); box.close()
+END
+is "who empties it and begins anew loses nothing" "$(soon 4 --from REW)" 4
+is "nor who writes more than a file may hold, bit by bit" "$(soon 7 --from BIG)" 7
+is "nothing of it was kept aside" "$(grep -c larger log.err)" 0
+exec 3>"$boxes/never-seen.txt"
+printf '(HELD #1): a\n(HELD #2): unfin' >&3
+is "whole messages of it" "$(soon 1 --from HELD)" 1
+sleep 2.5
+is "a name never seen is told once" "$(grep -c "'never-seen' has never" log.err)" 1
+rm -rf "$boxes"
+sleep 2.5
+mkdir -p "$boxes"
+printf '(AGAIN #1): after the folder came back\n' >"$boxes/bob.txt"
+is "a folder that was removed and made again" "$(soon 1 --from AGAIN)" 1
+exec 3>&-
+kill "$server"
+wait "$server"
+is "the bridge ends well" "$?" 0
+forget_kept
+
+# ---- files of others, which only root can make for this test
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null &&
+	other=$(mktemp -d /tmp/roger-other.XXXXXX) && chmod 777 "$other" &&
+	setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "cd '$other' && '$ROGER' init -q" 2>/dev/null; then
+	bridge_of_other() {
+		setpriv --reuid=65534 --regid=65534 --clear-groups \
+			sh -c 'cd "$1" && shift && exec "$@"' sh "$other" "$ROGER" bridge --once "$@"
+	}
+	bridge_of_other >/dev/null 2>&1
+	drops=$other/.roger/triggers
+	printf '(LEAD #1): closed to others\n' >"$drops/bob.txt"
+	chmod 600 "$drops/bob.txt"
+	printf '(LEAD #1): open to others\n' >"$drops/zoe.txt"
+	run bridge_of_other
+	sleep 0.3
+	exits 77 "a file that may not be read" bridge_of_other
+	like "is told" "$err" 'trouble.*bob.txt'
+	like "and the others come in" "$out" 'took LEAD #1 -> zoe'
+	chmod 644 "$drops"/.taken/*
+	sleep 0.3
+	exits 0 "once it may be read" bridge_of_other
+	like "it comes in" "$out" 'took LEAD #1 -> bob'
+	rm -f "$drops"/.taken/*
+
+	exec 3>"$drops/bob.txt"
+	printf '(LEAD #2): first\n(LEAD #3): half of' >&3
+	sleep 0.3
+	run bridge_of_other
+	unlike "where nobody tells of writers, no half message is taken" "$out" '#3'
+	printf ' it and the rest\n(LEAD #4): not lost\n' >&3
+	sleep 0.3
+	exits 0 "and what is written later" bridge_of_other
+	like "comes in" "$out" 'took LEAD #4 -> bob'
+	exec 3>&-
+	check "its file stays for a while" test -n "$(ls "$drops/.taken")"
+
+	printf 'bridge:\n  file_only: [bob, zoe]\n' >"$other/.roger/config.yaml"
+	chmod 644 "$other/.roger/config.yaml"
+	: >"$drops/bob.txt"
+	chmod 600 "$drops/bob.txt"
+	run bridge_of_other
+	like "a file that may not be written is told" "$err" 'trouble.* -> bob  bob.txt'
+	check "the others get theirs" test -s "$drops/zoe.txt"
+	rm -rf "$other"
+fi
+
 exits 0 "verify" roger verify -q
 exits 0 "doctor" roger doctor -q
 done_testing

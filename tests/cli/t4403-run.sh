@@ -180,6 +180,14 @@ is "has given its result" "$(told heeds)" "result: [exit 0 after the limit of 30
 saved"
 exits 64 "a grace without a limit" roger run --as lead --grace 1s -- true
 
+# Its end cannot be written down.
+roger init -q unwritten 2>/dev/null || (mkdir -p unwritten && cd unwritten && roger init -q)
+(cd unwritten && "$ROGER" run --run-id lost --as lead -- sh -c 'seq 20000; rm -rf .roger/state; exit 3' 2>../lost.err
+	echo $? >../lost.exit) | (sleep 0.5; cat >lost.out)
+check "all of its output passes" sh -c 'seq 20000 | cmp - lost.out'
+like "and its exit status is told" "$(cat lost.err)" "the end of run 'lost' .exit 3. is not written down: "
+check "by one who failed" [ "$(cat lost.exit)" -ge 64 ]
+
 # Names, owners.
 exits 64 "nobody to get it" roger run -- true
 like "says who is missing" "$err" "who is to get the result"

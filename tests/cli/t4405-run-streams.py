@@ -173,6 +173,17 @@ def hostile():
     check("what ends at once ends at once", run.wait(20) == 0)
 
 
+def slow_chatter():
+    run = start("chatter-slow", sh("yes spam & echo started; sleep 0.2"), stdout=subprocess.PIPE)
+    good = until(lambda: told("chatter-slow"))
+    peak = peak_kb(run.pid)
+    check("one that goes on printing to a slow reader", good)
+    check("is heard in bounded memory", SANITIZED or peak <= 4096, f"{peak} KB")
+    run.terminate()
+    run.stdout.close()
+    check("and can be called off", run.wait(20) == 74)
+
+
 # -------------------------------------------------------------- terminals
 
 
@@ -209,6 +220,24 @@ def session(argv, script, seconds=20):
     return shown.decode(errors="replace"), os.waitstatus_to_exitcode(status)
 
 
+def terminal_that_stands_still():
+    for name in ("still", "still-raw"):
+        terminal, theirs = pty.openpty()
+        if name == "still-raw":
+            settings = termios.tcgetattr(theirs)
+            settings[1] &= ~termios.OPOST
+            termios.tcsetattr(theirs, termios.TCSANOW, settings)
+        run = start(name, sh("yes 1234567890 | head -c 300000; sleep 100"), "--limit", "1s", "--grace", "1s",
+                    stdout=theirs, stdin=subprocess.DEVNULL, start_new_session=True)
+        os.close(theirs)
+        check(f"{name}: a terminal that nobody reads keeps no limit from being kept", until(lambda: told(name), 10))
+        run.terminate()
+        check(f"{name}: nor a signal from ending it", until(lambda: run.poll() is not None, 10))
+        run.kill()
+        run.wait()
+        os.close(terminal)
+
+
 def terminals():
     shown, status = session(words("tty", sh("test -t 1 && echo terminal; stty size <&1; printf 'a\\nb\\n'")), [])
     check("on a terminal the program sees one", "terminal\r\n30 100\r\na\r\nb\r\n" in shown and status == 0, shown)
@@ -237,6 +266,8 @@ def main():
         slow_reader()
         reader_gone()
         hostile()
+        slow_chatter()
+        terminal_that_stands_still()
         terminals()
         done = subprocess.run([ROGER, "doctor"], capture_output=True, text=True, check=False)
         check("everything holds", done.returncode == 0, done.stdout)

@@ -33,6 +33,9 @@ await() { # COMMAND...
 roger init -q
 exits 1 "nobody is configured" roger wake --once
 like "says so" "$err" "nobody is configured to be woken; see wake.agents"
+exits 78 "waiting for nobody is no use" timeout 10 "$ROGER" wake
+like "and says what is missing" "$err" "name agents and their commands as wake.agents"
+exits 78 "not for a while, either" timeout 10 "$ROGER" wake --for 5s
 configure 'after: 1h' 'bob: [touch, woken]'
 exits 1 "no mail" roger wake --once
 like "an agent that nobody knows is told" "$err" "wake.agents.bob: nobody of that name"

@@ -77,6 +77,19 @@ is "archived ones, too" "$(roger trace "$five" --json | json '[[t["to"], t["step
 is "all is known of an archived one" "$(steps "$three")" \
 	'[["stored", "looked", "claimed", "returned", "claimed", "read", "acknowledged", "archived"]]'
 
+# Archived unread: later attempts are for what came later.
+for i in 1 2; do roger receive --as bob -q; done
+gone=$(send_id --as ann bob 'PLANTED gone' --issue app)
+roger wake --once -q
+roger inbox --as bob -q
+roger archive --unread "$gone" -q
+later=$(send_id --as ann bob 'PLANTED later' --issue app)
+sleep 0.01
+roger wake --once -q
+is "the later one woke its agent" "$(steps "$later")" '[["stored", "wake"]]'
+is "and that is none of the archived one's" "$(steps "$gone")" '[["stored", "wake", "looked", "archived"]]'
+roger receive --as bob -q
+
 # ---------------------------------------------------------------- keys
 roger send --as ann frank 'PLANTED six' --key t:escalation:1 --confirm read --within 10ms -q 2>/dev/null
 is "timed out" "$(steps t:escalation:1)" '[["stored", "timeout"]]'
