@@ -138,6 +138,7 @@ forget_kept
 
 printf '(wa #1): to workers\n' >"$boxes/workers.txt"
 printf '(WC #1): to the night shift\n' >"$boxes/Night-Shift.txt"
+touch -d '1 minute ago' "$boxes/Night-Shift.txt" # the older file is taken first
 bridge -q 2>/dev/null
 printf '(wa #2): to all\n' >"$boxes/all.txt"
 bridge -q 2>/dev/null

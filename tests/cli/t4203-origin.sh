@@ -108,7 +108,7 @@ threads = [threading.Thread(target=rapid, args=(name,)) for name in ("R1", "R2",
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 END
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+for _ in $(seq 100); do
 	[ "$(roger count --to quick)" = 300 ] && break
 	roger wait --as quick --timeout 100ms -q
 	sleep 0.1
