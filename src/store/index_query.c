@@ -58,6 +58,15 @@ static void add_words(struct rg_buf *match, struct roger_str text)
 	}
 }
 
+/* What is new for one agent, and nothing else of the messages is asked: their rows stay unread. */
+static bool is_mailbox_enough(const struct rg_query *query, bool archived)
+{
+	return !archived && query->unread && query->to.length && !query->text.length &&
+	       !query->key.length && !query->issue.length && !query->from.length && !query->type &&
+	       !query->run_counter && !query->since_ms && !query->until_ms && !query->id_count &&
+	       !query->thread.length;
+}
+
 /* Which tables, the narrowest first; SQLite has no figures to choose by. */
 static void add_tables(struct question *question, const struct rg_query *query, bool archived)
 {
@@ -79,6 +88,8 @@ static void add_tables(struct question *question, const struct rg_query *query, 
 		else if (query->unread && query->to.length && query->issue.length)
 			rg_buf_add_text(sql,
 					" FROM messages m INDEXED BY idx_messages_issue_unread");
+		else if (is_mailbox_enough(query, archived))
+			rg_buf_add_text(sql, " FROM mailbox b");
 		else if (query->unread && query->to.length)
 			rg_buf_add_text(
 				sql,
@@ -146,17 +157,18 @@ static void add_conditions(struct question *question, const struct rg_query *que
 			 rg_str(rg_message_types[query->type - 1]));
 	if (query->run_counter)
 		add_number(question, " AND m.run_counter = ?", query->run_counter);
-	if (query->unread || query->read)
+	if ((query->unread || query->read) && !is_mailbox_enough(query, archived))
 		add_number(question, " AND m.read = ?", query->read);
 	if (query->since_ms)
 		add_number(question, " AND m.created_at >= ?", query->since_ms);
 	if (query->until_ms)
 		add_number(question, " AND m.created_at < ?", query->until_ms);
-	if (query->free_at_ms && !archived)
-		add_number(question,
-			   " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = m.rowid AND "
-			   "l.until > ?)",
-			   query->free_at_ms);
+	if (query->free_at_ms && !archived) {
+		rg_buf_printf(&question->sql,
+			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",
+			      position);
+		add_number(question, " AND l.until > ?)", query->free_at_ms);
+	}
 	if (query->after) {
 		rg_buf_printf(&question->sql, " AND %s", position);
 		add_number(question, query->newest ? " < ?" : " > ?", query->after);
@@ -290,12 +302,12 @@ struct entry_list {
 };
 
 /* The line that is the state of a living message, and the lines that it is among. */
-static void add_places(struct question *question)
+static void add_places(struct question *question, const char *position)
 {
 	rg_buf_printf(&question->sql,
-		      " LEFT JOIN changed c ON c.position = m.rowid"
-		      " LEFT JOIN lines l ON l.block = (coalesce(c.line, m.rowid) - 1) / %d",
-		      RG_INDEX_LINES);
+		      " LEFT JOIN changed c ON c.position = %s"
+		      " LEFT JOIN lines l ON l.block = (coalesce(c.line, %s) - 1) / %d",
+		      position, position, RG_INDEX_LINES);
 }
 
 static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
@@ -331,20 +343,22 @@ static int read_entries(struct rg_index *index, sqlite3_stmt *statement, bool ar
 static int find_in(struct rg_index *index, const struct rg_query *query, bool archived,
 		   struct rg_arena *arena, struct entry_list *list, struct roger_err *err)
 {
+	const char *position = position_of(query, archived);
 	struct question question;
 	sqlite3_stmt *statement = NULL;
 	int r;
 
 	init_question(&question, query);
-	rg_buf_add_text(&question.sql,
-			archived
-				? "SELECT m.position, m.offset, m.length"
-				: "SELECT m.rowid, coalesce(c.line, m.rowid), l.offset, l.lengths");
+	if (archived)
+		rg_buf_add_text(&question.sql, "SELECT m.position, m.offset, m.length");
+	else
+		rg_buf_printf(&question.sql, "SELECT %s, coalesce(c.line, %s), l.offset, l.lengths",
+			      position, position);
 	add_tables(&question, query, archived);
 	if (!archived)
-		add_places(&question);
+		add_places(&question, position);
 	add_conditions(&question, query, archived);
-	rg_buf_printf(&question.sql, " ORDER BY %s", position_of(query, archived));
+	rg_buf_printf(&question.sql, " ORDER BY %s", position);
 	if (query->newest)
 		rg_buf_add_text(&question.sql, " DESC");
 	if (query->limit)
