@@ -215,8 +215,7 @@ static void print_entries(struct listing *listing, const struct roger_activities
 		rg_record_encode(roger_activity_record(), &activities->items[i], &line);
 		if (listing->run->form == CLI_JSON && listing->printed + (int64_t)i)
 			fputc(',', cli_out);
-		if (!line.failed)
-			cli_print_json(cli_out, rg_buf_str(&line));
+		cli_print_json(cli_out, &line);
 		rg_buf_deinit(&line);
 	}
 	listing->printed += (int64_t)activities->count;
@@ -257,7 +256,7 @@ static void print_end(struct listing *listing)
 		if (listing->next)
 			rg_buf_printf(&text, ",\"next\":%lld", (long long)listing->next);
 		rg_buf_add_char(&text, '}');
-		cli_print_json(cli_out, rg_buf_str(&text));
+		cli_print_json(cli_out, &text);
 		rg_buf_deinit(&text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && listing->next) {
 		fprintf(cli_out, "go on with --after %lld\n", (long long)listing->next);

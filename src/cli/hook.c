@@ -140,7 +140,9 @@ static void print_answer(const struct hook *hook, struct roger_str text)
 		rg_buf_add_char(&out, '}');
 	}
 	rg_buf_add_text(&out, "}\n");
-	if (!out.failed)
+	if (out.failed)
+		cli_term_lose(ENOMEM);
+	else
 		fwrite(out.data, 1, out.length, cli_out);
 	rg_buf_deinit(&out);
 }

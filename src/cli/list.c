@@ -30,8 +30,7 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 		rg_record_encode(roger_message_record(), &reply.messages.items[i], &line);
 		if (run->form == CLI_JSON && *printed + (int64_t)i)
 			fputc(',', cli_out);
-		if (!line.failed)
-			cli_print_json(cli_out, rg_buf_str(&line));
+		cli_print_json(cli_out, &line);
 		rg_buf_deinit(&line);
 	}
 	*printed += (int64_t)reply.messages.count;
@@ -51,7 +50,7 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 		if (next.length)
 			rg_json_add_string(&text, next);
 		rg_buf_add_char(&text, '}');
-		cli_print_json(cli_out, rg_buf_str(&text));
+		cli_print_json(cli_out, &text);
 		rg_buf_deinit(&text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
 		fputs("go on with --after ", cli_out);

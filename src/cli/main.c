@@ -71,8 +71,7 @@ static void print_line(const struct roger_record *record, const void *item)
 
 	rg_buf_init(&line, SIZE_MAX);
 	rg_record_encode(record, item, &line);
-	if (!line.failed)
-		cli_print_json(cli_out, rg_buf_str(&line));
+	cli_print_json(cli_out, &line);
 	rg_buf_deinit(&line);
 }
 
@@ -143,7 +142,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	if (line.failed)
 		print_words(err);
 	else
-		cli_print_json(stderr, rg_buf_str(&line));
+		cli_print_json(stderr, &line);
 	rg_buf_deinit(&line);
 }
 

@@ -95,8 +95,7 @@ static void print_json(const struct cli_run *run, const struct roger_run_reply *
 
 	rg_buf_init(&line, SIZE_MAX);
 	rg_record_encode(cli_op(run->command)->reply, reply, &line);
-	if (!line.failed)
-		cli_print_json(stderr, rg_buf_str(&line));
+	cli_print_json(stderr, &line);
 	rg_buf_deinit(&line);
 }
 

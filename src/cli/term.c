@@ -14,6 +14,11 @@ static int lost;
 static bool colours;
 static bool bar_shown;
 
+void cli_term_lose(int error)
+{
+	lost = lost ? lost : error;
+}
+
 static ssize_t write_all(void *context, const char *data, size_t length)
 {
 	size_t done = 0;
@@ -25,7 +30,7 @@ static ssize_t write_all(void *context, const char *data, size_t length)
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0) {
-			lost = lost ? lost : errno;
+			cli_term_lose(errno);
 			return 0;
 		}
 		done += (size_t)put;
@@ -191,22 +196,27 @@ static void print_escaped(FILE *to, uint32_t c)
 		fprintf(to, "\\u%04x", c);
 }
 
-void cli_print_json(FILE *to, struct roger_str json)
+void cli_print_json(FILE *to, const struct rg_buf *json)
 {
 	size_t at = 0, start = 0, step;
 	uint32_t c;
 
-	while (at < json.length) {
-		step = rg_utf8_next(json.data + at, json.length - at, &c);
+	if (json->failed) {
+		if (to == cli_out)
+			cli_term_lose(ENOMEM);
+		return;
+	}
+	while (at < json->length) {
+		step = rg_utf8_next(json->data + at, json->length - at, &c);
 		if (!step || !cli_is_harmful(c)) {
 			at += step ? step : 1;
 			continue;
 		}
-		fwrite(json.data + start, 1, at - start, to);
+		fwrite(json->data + start, 1, at - start, to);
 		print_escaped(to, c);
 		at += step;
 		start = at;
 	}
-	fwrite(json.data + start, 1, at - start, to);
+	fwrite(json->data + start, 1, at - start, to);
 	fputc('\n', to);
 }

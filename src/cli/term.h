@@ -24,6 +24,9 @@ bool cli_term_open(void);
  * something. */
 int cli_term_flush(void);
 
+/* Say that an answer could not even be put together; the first error counts. */
+void cli_term_lose(int error);
+
 /* Whether a write of cli_out has lost something by now. */
 bool cli_term_lost(void);
 
@@ -62,8 +65,11 @@ void cli_print_time(FILE *to, int64_t ms);
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
 void cli_progress_end(void);
 
-/* JSON with control and bidirectional characters escaped, so that it is as harmless and still the
- * same. */
-void cli_print_json(FILE *to, struct roger_str json);
+/*
+ * JSON with control and bidirectional characters escaped, so that it is as
+ * harmless and still the same, and a line end.  For cli_out what there was no
+ * memory for counts as lost.
+ */
+void cli_print_json(FILE *to, const struct rg_buf *json);
 
 #endif

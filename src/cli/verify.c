@@ -267,13 +267,14 @@ static int put_seal(struct cli_run *run, const struct roger_seal_reply *seal, st
 
 	rg_buf_init(&text, SIZE_MAX);
 	rg_record_encode(cli_op(run->command)->reply, seal, &text);
-	rg_buf_add_char(&text, '\n');
-	if (text.failed)
-		r = rg_fail_memory(err);
-	else if (cli_given(run, "out"))
-		r = cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
-	else
-		cli_print_json(cli_out, (struct roger_str){ text.data, text.length - 1 });
+	if (!cli_given(run, "out")) {
+		cli_print_json(cli_out, &text);
+	} else {
+		rg_buf_add_char(&text, '\n');
+		r = text.failed
+			    ? rg_fail_memory(err)
+			    : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
+	}
 	rg_buf_deinit(&text);
 	return r;
 }

@@ -57,6 +57,25 @@ def squeeze(verb, store, kind, amounts, codes, top):
     return lib.parallel(one, amounts), len(failed)
 
 
+def large_answers(top, memory):
+    """Who only asks gets all of it, or hears that it is lost."""
+    store = lib.make_store(top)
+    for _ in range(20):
+        lib.call(store, ["send", "--as", "a", "big", "x" * 9000])
+    faults, failed = [], 0
+    for words in (["inbox", "--as", "big", "--json"], ["list", "--to", "big", "--json"], ["list", "--to", "big", "--jsonl"],
+                  ["timeline", "big", "--json"], ["activity", "--json"]):
+        whole = lib.call(store, words)
+        for amount in memory:
+            done = lib.call(store, words, preexec_fn=limited(resource.RLIMIT_AS, amount))
+            failed += done.returncode != whole.returncode
+            if done.returncode == whole.returncode and abs(len(done.stdout) - len(whole.stdout)) > 2000:
+                faults.append(f"{words[0]} with {amount}: {len(done.stdout)} of {len(whole.stdout)} characters, exit {done.returncode}")
+            if done.returncode != whole.returncode and not done.stderr.strip():
+                faults.append(f"{words[0]} with {amount}: exit {done.returncode} without a word")
+    return faults, failed
+
+
 def main():
     tap, failures = lib.Tap(), 0
     start = least_memory()
@@ -73,6 +92,8 @@ def main():
                 faults, failed = squeeze(verb, store, kind, amounts, codes, top)
                 tap.result(faults, f"{verb.name}: {what} at {len(amounts)} amounts, {failed} too few")
                 failures += failed
+        faults, failed = large_answers(f"{top}/large", memory)
+        tap.result(faults, f"large answers at {len(memory)} amounts, {failed} too few")
     tap.result([] if failures else ["nothing was ever scarce"], f"{failures} refusals")
     tap.done()
 
