@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <sys/types.h>
-#include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -44,8 +43,12 @@ struct cli_run {
 struct cli_command {
 	const char *name;
 	const char *under; /* may stand behind this one: "dead redeliver"; may be NULL */
-	const struct roger_op *(*op)(void); /* the verb; NULL: none, then run is there */
-	const struct cli_option *options;   /* ends with a nameless one; may be NULL */
+	/*
+	 * The verb.  Of a command that calls none, and has a run below, only its words: an op
+	 * without a reply and a run.  NULL: not even words.
+	 */
+	const struct roger_op *(*op)(void);
+	const struct cli_option *options; /* ends with a nameless one; may be NULL */
 	const char *words;   /* a word that may follow: "new" sets the field of that name */
 	const char *summary; /* where there is no verb */
 	const char *examples;

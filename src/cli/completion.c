@@ -20,24 +20,12 @@ static const struct roger_field words_fields[] = {
 };
 static const struct roger_record words_record = { "words", sizeof(struct words_request),
 						  words_fields };
-static const struct roger_record nothing_record = { "nothing", sizeof(void *), words_fields + 1 };
-
-static int run_nothing(struct roger *roger, const void *request, void *reply, struct roger_err *err)
-{
-	(void)roger;
-	(void)request;
-	(void)reply;
-	(void)err;
-	return ROGER_OK;
-}
 
 static const struct roger_op words_op = { .name = "words",
 					  .summary = "",
 					  .examples = "",
 					  .flags = ROGER_NO_WORKSPACE,
-					  .request = &words_record,
-					  .reply = &nothing_record,
-					  .run = run_nothing };
+					  .request = &words_record };
 
 static const struct roger_op *op_words(void)
 {

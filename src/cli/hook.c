@@ -424,16 +424,6 @@ static const struct roger_field fields[] = {
 	{ 0 },
 };
 static const struct roger_record request_record = { "hook", sizeof(struct request), fields };
-static const struct roger_record reply_record = { "nothing", sizeof(void *), fields + 3 };
-
-static int run_nothing(struct roger *roger, const void *request, void *reply, struct roger_err *err)
-{
-	(void)roger;
-	(void)request;
-	(void)reply;
-	(void)err;
-	return ROGER_OK;
-}
 
 static const struct roger_op op = {
 	.name = "hook",
@@ -442,8 +432,6 @@ static const struct roger_op op = {
 		    "echo '{\"stop_hook_active\":false}' | roger hook codex stop --as bob\n",
 	.flags = ROGER_NO_WORKSPACE,
 	.request = &request_record,
-	.reply = &reply_record,
-	.run = run_nothing,
 };
 
 static const struct roger_op *op_hook(void)

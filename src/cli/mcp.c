@@ -219,16 +219,6 @@ static const struct roger_field fields[] = {
 	{ 0 },
 };
 static const struct roger_record request_record = { "mcp", sizeof(struct request), fields };
-static const struct roger_record reply_record = { "nothing", sizeof(void *), fields + 2 };
-
-static int run_nothing(struct roger *roger, const void *request, void *reply, struct roger_err *err)
-{
-	(void)roger;
-	(void)request;
-	(void)reply;
-	(void)err;
-	return ROGER_OK;
-}
 
 static const struct roger_op op = {
 	.name = "mcp",
@@ -236,8 +226,6 @@ static const struct roger_op op = {
 	.examples = "roger mcp --as bob\nclaude mcp add roger -- roger mcp --for claude\n",
 	.flags = ROGER_NO_WORKSPACE,
 	.request = &request_record,
-	.reply = &reply_record,
-	.run = run_nothing,
 };
 
 static const struct roger_op *op_mcp(void)
