@@ -108,29 +108,6 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 
 /* ------------------------------------------------------------- preparing -- */
 
-static char **free_texts(char **texts)
-{
-	size_t i;
-
-	for (i = 0; texts && texts[i]; i++)
-		free(texts[i]);
-	free(texts);
-	return NULL;
-}
-
-static char **copy_words(struct roger_strs words)
-{
-	char **copy = calloc(words.count + 1, sizeof *copy);
-	size_t i;
-
-	for (i = 0; copy && i < words.count; i++) {
-		copy[i] = strndup(words.items[i].data, words.items[i].length);
-		if (!copy[i])
-			return free_texts(copy);
-	}
-	return copy;
-}
-
 static char **make_settings(const struct rg_child_wish *wish)
 {
 	char **settings = calloc(wish->variable_count + 1, sizeof *settings);
@@ -145,52 +122,20 @@ static char **make_settings(const struct rg_child_wish *wish)
 		settings[i] = text.failed ? NULL : text.data;
 		if (text.failed) {
 			rg_buf_deinit(&text);
-			return free_texts(settings);
+			return rg_program_free_words(settings);
 		}
 	}
 	return settings;
-}
-
-static bool sets(char *const *settings, const char *variable)
-{
-	size_t length = strcspn(variable, "="), i;
-
-	for (i = 0; settings[i]; i++)
-		if (strncmp(settings[i], variable, length) == 0 && settings[i][length] == '=')
-			return true;
-	return false;
-}
-
-/* Ours with some settings in place of those of their names; the pointers alone are its own. */
-static char **make_environment(char *const *settings)
-{
-	size_t count = 0, i;
-	char **all;
-
-	for (i = 0; environ && environ[i]; i++)
-		count++;
-	for (i = 0; settings[i]; i++)
-		count++;
-	all = calloc(count + 1, sizeof *all);
-	if (!all)
-		return NULL;
-	count = 0;
-	for (i = 0; environ && environ[i]; i++)
-		if (!sets(settings, environ[i]))
-			all[count++] = environ[i];
-	for (i = 0; settings[i]; i++)
-		all[count++] = settings[i];
-	return all;
 }
 
 static int prepare(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
 {
 	if (wish->words.count == 0 || wish->words.items[0].length == 0)
 		return rg_fail_member(err, ROGER_EUSAGE, "command", "command: no program is named");
-	child->words = copy_words(wish->words);
+	child->words = rg_program_copy_words(wish->words);
 	child->own_environment = make_settings(wish);
 	if (child->own_environment)
-		child->environment = make_environment(child->own_environment);
+		child->environment = rg_program_join_environment(child->own_environment);
 	return child->words && child->environment ? ROGER_OK : rg_fail_memory(err);
 }
 
@@ -761,8 +706,8 @@ struct rg_child *rg_child_free(struct rg_child *child)
 	rg_file_close(child->from);
 	rg_file_close(child->to);
 	rg_buf_deinit(&child->pending);
-	free_texts(child->words);
-	free_texts(child->own_environment);
+	rg_program_free_words(child->words);
+	rg_program_free_words(child->own_environment);
 	free(child->environment);
 	free(child);
 	return NULL;

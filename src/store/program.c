@@ -85,7 +85,7 @@ _Noreturn static void become(const struct becoming *becoming, const int streams[
 
 /* --------------------------------------------------------------- parent -- */
 
-static char **free_words(char **words)
+char **rg_program_free_words(char **words)
 {
 	size_t i;
 
@@ -95,7 +95,7 @@ static char **free_words(char **words)
 	return NULL;
 }
 
-static char **copy_words(struct roger_strs words)
+char **rg_program_copy_words(struct roger_strs words)
 {
 	char **copy = calloc(words.count + 1, sizeof *copy);
 	size_t i;
@@ -103,47 +103,46 @@ static char **copy_words(struct roger_strs words)
 	for (i = 0; copy && i < words.count; i++) {
 		copy[i] = strndup(words.items[i].data, words.items[i].length);
 		if (!copy[i])
-			copy = free_words(copy);
+			return rg_program_free_words(copy);
 	}
 	return copy;
 }
 
-/* Does the setting have the name of this one, "NAME=..."? */
-static bool same_name(const char *setting, const char *other)
+static bool sets(char *const *settings, const char *variable)
 {
-	size_t length = strcspn(setting, "=");
+	size_t length = strcspn(variable, "="), i;
 
-	return strncmp(setting, other, length) == 0 && other[length] == '=';
+	for (i = 0; settings[i]; i++)
+		if (strncmp(settings[i], variable, length) == 0 && settings[i][length] == '=')
+			return true;
+	return false;
 }
 
-/* Our environment with more settings behind it; the pointers alone are its own. */
-static char **join_environment(char *const *more, size_t more_count)
+char **rg_program_join_environment(char *const *settings)
 {
-	size_t count = 0, i, k;
+	size_t count = 0, i;
 	char **joined;
 
-	while (environ && environ[count])
+	for (i = 0; environ && environ[i]; i++)
 		count++;
-	joined = calloc(count + more_count + 1, sizeof *joined);
+	for (i = 0; settings[i]; i++)
+		count++;
+	joined = calloc(count + 1, sizeof *joined);
 	if (!joined)
 		return NULL;
-	for (i = 0, k = 0; i < count; i++) {
-		size_t m = 0;
-
-		while (m < more_count && !same_name(more[m], environ[i]))
-			m++;
-		if (m == more_count)
-			joined[k++] = environ[i];
-	}
-	for (i = 0; i < more_count; i++)
-		joined[k++] = more[i];
+	count = 0;
+	for (i = 0; environ && environ[i]; i++)
+		if (!sets(settings, environ[i]))
+			joined[count++] = environ[i];
+	for (i = 0; settings[i]; i++)
+		joined[count++] = settings[i];
 	return joined;
 }
 
 static void free_becoming(struct becoming *becoming)
 {
-	becoming->words = free_words(becoming->words);
-	becoming->more = free_words(becoming->more);
+	becoming->words = rg_program_free_words(becoming->words);
+	becoming->more = rg_program_free_words(becoming->more);
 	free(becoming->environment);
 	becoming->environment = NULL;
 }
@@ -154,10 +153,9 @@ static int prepare(const struct rg_program *program, struct becoming *becoming,
 	if (program->words.count == 0 || program->words.items[0].length == 0)
 		return rg_fail(err, ROGER_EUSAGE, 0, "no program is named");
 	becoming->folder = program->folder;
-	becoming->words = copy_words(program->words);
-	becoming->more = copy_words(program->more);
-	becoming->environment =
-		becoming->more ? join_environment(becoming->more, program->more.count) : NULL;
+	becoming->words = rg_program_copy_words(program->words);
+	becoming->more = rg_program_copy_words(program->more);
+	becoming->environment = becoming->more ? rg_program_join_environment(becoming->more) : NULL;
 	if (becoming->words && becoming->environment)
 		return ROGER_OK;
 	free_becoming(becoming);

@@ -64,4 +64,14 @@ bool rg_program_over(struct rg_launched *launched, bool enough,
 void rg_program_describe(const struct rg_program *program, const struct rg_program_result *result,
 			 struct rg_buf *out);
 
+/* Words as an exec takes them, up to a NULL.  The copy is the caller's, NULL: no memory. */
+char **rg_program_copy_words(struct roger_strs words);
+char **rg_program_free_words(char **words); /* returns NULL */
+
+/*
+ * Our environment with settings, "NAME=value" up to a NULL, in place of those of
+ * their names.  The list alone is the caller's, its texts are not; NULL: no memory.
+ */
+char **rg_program_join_environment(char *const *settings);
+
 #endif
