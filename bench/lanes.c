@@ -70,6 +70,24 @@ int64_t bench_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void bench_pause_us(long us)
+{
+	struct timespec span = { 0, us * 1000 };
+
+	nanosleep(&span, NULL);
+}
+
+pid_t bench_start_child(void)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		bench_die("fork: %s", strerror(errno));
+	if (child == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return child;
+}
+
 /* -------------------------------------------------------------- figures -- */
 
 static int compare(const void *a, const void *b)
@@ -128,13 +146,6 @@ static void print_field(const struct field *field, unsigned lane_count)
 
 /* ---------------------------------------------------------------- lanes -- */
 
-static void pause_us(long us)
-{
-	struct timespec span = { 0, us * 1000 };
-
-	nanosleep(&span, NULL);
-}
-
 static void run_lane(const struct bench_work *work, const void *context,
 		     const struct bench_limits *limits, struct field *field, unsigned number)
 {
@@ -146,7 +157,7 @@ static void run_lane(const struct bench_work *work, const void *context,
 	memset(lane->spans_ns, 0, sizeof lane->spans_ns);
 	atomic_fetch_add(&field->ready, 1);
 	while (!field->start_ns)
-		pause_us(100);
+		bench_pause_us(100);
 
 	until_ns = field->start_ns + (int64_t)(limits->seconds * 1e9);
 	now_ns = bench_now_ns();
@@ -164,14 +175,9 @@ static void start_lanes(const struct bench_work *work, const void *context,
 			const struct bench_limits *limits, struct field *field)
 {
 	unsigned i;
-	pid_t child;
 
 	for (i = 0; i < limits->lanes; i++) {
-		child = fork();
-		if (child < 0)
-			bench_die("fork: %s", strerror(errno));
-		if (child == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (bench_start_child() == 0) {
 			run_lane(work, context, limits, field, i);
 			_exit(0);
 		}
@@ -204,10 +210,10 @@ void bench_lanes_run(const struct bench_work *work, const void *context, struct 
 	start_lanes(work, context, &limits, field);
 	while (field->ready < limits.lanes) {
 		reap_one(WNOHANG);
-		pause_us(500);
+		bench_pause_us(500);
 	}
 	/* Those that were ready first are asleep by now, like the rest. */
-	pause_us(2000);
+	bench_pause_us(2000);
 	field->start_ns = bench_now_ns();
 	while (reap_one(0))
 		;

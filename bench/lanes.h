@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct bench_work {
 	void *(*open)(unsigned lane, const void *context);
@@ -28,6 +29,10 @@ void bench_lanes_run(const struct bench_work *work, const void *context,
 		     struct bench_limits limits);
 
 int64_t bench_now_ns(void);
+void bench_pause_us(long us);
+
+/* Fork; the child, in which 0 comes back, does not outlive us. */
+pid_t bench_start_child(void);
 
 /* Print "NAME.p50_us P NAME.p99_us Q" of some spans, which it sorts. */
 void bench_print_spans(const char *name, uint32_t *spans_ns, size_t count);

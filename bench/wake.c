@@ -8,123 +8,37 @@
  * asleep has printed where the message is.
  */
 #include <errno.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <roger.h>
 
+#include "desk.h"
 #include "lanes.h"
 
-/* Seen by both. */
-struct desk {
-	atomic_size_t waiting; /* turn the receiver is about to wait for, from 1 */
-	atomic_size_t woken;   /* turn it was last woken in */
-	_Atomic int64_t woken_ns;
-};
-
-static const struct roger_str receiver_name = { "receiver", 8 };
-
-static void pause_us(long us)
-{
-	struct timespec span = { 0, us * 1000 };
-
-	nanosleep(&span, NULL);
-}
-
-static struct roger *open_workspace(const char *path)
-{
-	struct roger *roger;
-	struct roger_err err;
-
-	if (roger_open(path, &roger, &err) < 0)
-		bench_die("open: %s", err.message);
-	return roger;
-}
-
-static void take_mail(struct roger *roger)
-{
-	const struct roger_inbox_request request = { .agent = receiver_name };
-	struct roger_inbox_reply reply;
-	struct roger_err err;
-
-	if (roger_receive(roger, &request, &reply, &err) < 0)
-		bench_die("receive: %s", err.message);
-	if (reply.messages.count != 1)
-		bench_die("receive: %zu messages where one was sent", reply.messages.count);
-	roger_reply_free(&reply);
-}
-
-static void receive(struct desk *desk, const char *path, size_t turns)
-{
-	const struct roger_wait_request request = { .agent = receiver_name, .timeout_ms = 10000 };
-	struct roger *roger = open_workspace(path);
-	struct roger_wait_reply reply;
-	struct roger_err err;
-	size_t turn;
-
-	for (turn = 1; turn <= turns; turn++) {
-		desk->waiting = turn;
-		if (roger_wait(roger, &request, &reply, &err) < 0)
-			bench_die("wait: %s", err.message);
-		desk->woken_ns = bench_now_ns();
-		desk->woken = turn;
-		if (!reply.found)
-			bench_die("wait: nobody woke the receiver");
-		roger_reply_free(&reply);
-		take_mail(roger);
-	}
-	roger_close(roger);
-}
-
-/* A receiver that failed says so itself, and would be waited for for ever. */
-static void pause_for_receiver(void)
-{
-	siginfo_t ended = { 0 };
-
-	if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid &&
-	    ended.si_status)
-		bench_die("the receiver failed");
-	pause_us(100);
-}
-
-/* The receiver tells when it is about to wait; that it sleeps takes a little longer. */
-static void await_receiver(const struct desk *desk, size_t turn)
-{
-	while (desk->waiting < turn)
-		pause_for_receiver();
-	pause_us(3000);
-}
-
-static void send_all(struct desk *desk, const char *path, size_t turns, uint32_t *acks,
+static void send_all(struct bench_desk *desk, const char *path, size_t turns, uint32_t *acks,
 		     uint32_t *wakes)
 {
 	const struct roger_send_request request = { .from = { "sender", 6 },
-						    .to = { &receiver_name, 1 },
+						    .to = { &bench_receiver, 1 },
 						    .content = { "are you there?", 14 } };
-	struct roger *roger = open_workspace(path);
+	struct roger *roger = bench_open_workspace(path);
 	struct roger_send_reply reply;
 	struct roger_err err;
 	int64_t start_ns;
 	size_t turn;
 
 	for (turn = 1; turn <= turns; turn++) {
-		await_receiver(desk, turn);
+		bench_desk_await(desk, turn);
 		start_ns = bench_now_ns();
 		if (roger_send(roger, &request, &reply, &err) < 0)
 			bench_die("send: %s", err.message);
 		acks[turn - 1] = (uint32_t)(bench_now_ns() - start_ns);
 		roger_reply_free(&reply);
-		while (desk->woken < turn)
-			pause_for_receiver();
-		wakes[turn - 1] = (uint32_t)(desk->woken_ns - start_ns);
+		wakes[turn - 1] = (uint32_t)(bench_desk_woken_ns(desk, turn) - start_ns);
 	}
 	roger_close(roger);
 }
@@ -157,7 +71,7 @@ static int start_waiting(const char *program, const char *path, pid_t *ret_pid)
 static uint32_t output_after(struct roger *roger, const char *program, const char *path)
 {
 	const struct roger_send_request request = { .from = { "sender", 6 },
-						    .to = { &receiver_name, 1 },
+						    .to = { &bench_receiver, 1 },
 						    .content = { "are you there?", 14 } };
 	struct roger_send_reply reply;
 	struct roger_err err;
@@ -167,7 +81,7 @@ static uint32_t output_after(struct roger *roger, const char *program, const cha
 	int output = start_waiting(program, path, &pid), status;
 
 	/* Nobody tells when it sleeps; by then it does. */
-	pause_us(30000);
+	bench_pause_us(30000);
 	if (roger_send(roger, &request, &reply, &err) < 0)
 		bench_die("send: %s", err.message);
 	sent_ns = bench_now_ns();
@@ -178,13 +92,13 @@ static uint32_t output_after(struct roger *roger, const char *program, const cha
 	if (waitpid(pid, &status, 0) != pid || status != 0)
 		bench_die("'%s wait' failed", program);
 	roger_reply_free(&reply);
-	take_mail(roger);
+	bench_take_mail(roger);
 	return told_ns > sent_ns ? (uint32_t)(told_ns - sent_ns) : 0;
 }
 
 static void measure_output(const char *program, const char *path, size_t turns)
 {
-	struct roger *roger = open_workspace(path);
+	struct roger *roger = bench_open_workspace(path);
 	uint32_t *outputs = calloc(turns, sizeof *outputs);
 	size_t turn;
 
@@ -200,7 +114,7 @@ static void measure_output(const char *program, const char *path, size_t turns)
 int main(int argc, char **argv)
 {
 	uint32_t *acks, *wakes;
-	struct desk *desk;
+	struct bench_desk *desk;
 	size_t turns;
 	pid_t child;
 	int status;
@@ -210,18 +124,11 @@ int main(int argc, char **argv)
 	turns = bench_number(argv[2]);
 	acks = calloc(turns, sizeof *acks);
 	wakes = calloc(turns, sizeof *wakes);
-	desk = mmap(NULL, sizeof *desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (!acks || !wakes || desk == MAP_FAILED)
+	if (!acks || !wakes)
 		bench_die("out of memory");
 
-	child = fork();
-	if (child < 0)
-		bench_die("fork: %s", strerror(errno));
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		receive(desk, argv[1], turns);
-		_exit(0);
-	}
+	desk = bench_desk_new();
+	child = bench_desk_receive(desk, argv[1], turns);
 	send_all(desk, argv[1], turns, acks, wakes);
 	if (waitpid(child, &status, 0) != child || status != 0)
 		bench_die("the receiver failed");
