@@ -361,28 +361,23 @@ static int fill_in(const struct plan *plan, const char *template, struct roger_s
 
 /* ------------------------------------------------------------------- edits -- */
 
-/* "mcpServers\nroger" as a list of names. */
-static int split_path(const struct plan *plan, const char *path, const char *last,
-		      struct roger_strs *ret_path, struct roger_err *err)
+struct roger_strs rg_setup_names(const struct rg_setup_place *place, const char *root,
+				 const char *last, struct roger_str names[RG_SETUP_NAMES_MAX])
 {
-	struct roger_str *items = rg_arena_get(plan->arena, 8 * sizeof *items);
-	size_t length;
+	const char *name = place->path;
+	size_t count = 0, length;
 
-	*ret_path = (struct roger_strs){ items, 0 };
-	if (!items)
-		return rg_fail_memory(err);
-	for (;; path += length + 1) {
-		length = strcspn(path, "\n");
-		items[ret_path->count] = (struct roger_str){ path, length };
-		if (rg_str_is(items[ret_path->count], "{root}"))
-			items[ret_path->count] = rg_str(plan->root);
-		ret_path->count++;
-		if (!path[length])
-			break;
+	for (; *name; name += length + (name[length] == '\n')) {
+		rg_assert(count + 1 < RG_SETUP_NAMES_MAX);
+		length = strcspn(name, "\n");
+		names[count] = (struct roger_str){ name, length };
+		if (rg_str_is(names[count], "{root}"))
+			names[count] = rg_str(root);
+		count++;
 	}
 	if (last)
-		items[ret_path->count++] = rg_str(last);
-	return ROGER_OK;
+		names[count++] = rg_str(last);
+	return (struct roger_strs){ names, count };
 }
 
 bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_offset,
@@ -531,10 +526,10 @@ static int put_hook(struct plan *plan, const struct rg_setup_place *place, struc
 		    const struct rg_setup_hook *hook, const char *tool, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf template = { .maximum = SIZE_MAX };
+	struct roger_str names[RG_SETUP_NAMES_MAX], value;
+	const struct roger_strs path = rg_setup_names(place, plan->root, hook->event, names);
 	char mark[RG_SETUP_MARK_BYTES];
 	struct rg_json_edit edit;
-	struct roger_strs path;
-	struct roger_str value;
 	int r;
 
 	rg_buf_printf(
@@ -545,8 +540,6 @@ static int put_hook(struct plan *plan, const struct rg_setup_place *place, struc
 	if (template.failed)
 		return rg_fail_memory(err);
 	r = fill_in(plan, template.data, &value, err);
-	if (r == ROGER_OK)
-		r = split_path(plan, place->path, hook->event, &path, err);
 	if (r < 0)
 		return r;
 	rg_setup_mark(target->text, &path, hook, mark);
@@ -572,9 +565,9 @@ static int put_hooks(struct plan *plan, const struct rg_setup_place *place, stru
 static int put(struct plan *plan, const struct rg_setup_place *place, struct target *target,
 	       const char *tool, struct roger_err *err)
 {
+	struct roger_str names[RG_SETUP_NAMES_MAX], value;
 	struct rg_json_edit edit = { 0 };
 	struct roger_strs path;
-	struct roger_str value;
 	int r;
 
 	if (place->kind == RG_SETUP_HOOKS)
@@ -584,9 +577,8 @@ static int put(struct plan *plan, const struct rg_setup_place *place, struct tar
 		return r;
 	switch (place->kind) {
 	case RG_SETUP_MEMBER:
-		r = split_path(plan, place->path, NULL, &path, err);
-		if (r == ROGER_OK)
-			r = rg_json_edit_set(target->text, &path, value, plan->arena, &edit, err);
+		path = rg_setup_names(place, plan->root, NULL, names);
+		r = rg_json_edit_set(target->text, &path, value, plan->arena, &edit, err);
 		break;
 	case RG_SETUP_BLOCK:
 		r = check_block(place, target->text, err);
@@ -674,18 +666,17 @@ static int undo(struct plan *plan, struct target *target, const struct edits *ma
 static int cut_hooks(struct plan *plan, const struct rg_setup_place *place, struct target *target,
 		     struct roger_err *err)
 {
+	struct roger_str names[RG_SETUP_NAMES_MAX];
 	const struct rg_setup_hook *hook;
+	char mark[RG_SETUP_MARK_BYTES];
 	struct rg_json_edit edit;
 	struct roger_strs path;
-	char mark[RG_SETUP_MARK_BYTES];
 	int r = ROGER_OK;
 
 	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++) {
 		if (!(hook->tool & place->tools))
 			continue;
-		r = split_path(plan, place->path, hook->event, &path, err);
-		if (r < 0)
-			return r;
+		path = rg_setup_names(place, plan->root, hook->event, names);
 		rg_setup_mark(target->text, &path, hook, mark);
 		if (holds_others(target->text, &path, mark)) {
 			r = leave(plan, target, others_words, err);
@@ -701,6 +692,7 @@ static int cut_hooks(struct plan *plan, const struct rg_setup_place *place, stru
 static int cut(struct plan *plan, const struct rg_setup_place *place, struct target *target,
 	       struct roger_err *err)
 {
+	struct roger_str names[RG_SETUP_NAMES_MAX];
 	struct rg_json_edit edit = { 0 };
 	struct roger_strs path;
 	int r = ROGER_OK;
@@ -709,10 +701,8 @@ static int cut(struct plan *plan, const struct rg_setup_place *place, struct tar
 	case RG_SETUP_HOOKS:
 		return cut_hooks(plan, place, target, err);
 	case RG_SETUP_MEMBER:
-		r = split_path(plan, place->path, NULL, &path, err);
-		if (r == ROGER_OK)
-			r = rg_json_edit_cut(target->text, &path, (struct roger_str){ 0 }, &edit,
-					     err);
+		path = rg_setup_names(place, plan->root, NULL, names);
+		r = rg_json_edit_cut(target->text, &path, (struct roger_str){ 0 }, &edit, err);
 		break;
 	case RG_SETUP_BLOCK:
 		find_block(target->text, place->mark, &edit);

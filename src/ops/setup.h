@@ -58,6 +58,11 @@ enum { RG_SETUP_PATH_BYTES = 4096 };
 RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
 			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
 
+/* The path of a place, and last, unless it is NULL, as names; root: the project's folder. */
+enum { RG_SETUP_NAMES_MAX = 8 };
+struct roger_strs rg_setup_names(const struct rg_setup_place *place, const char *root,
+				 const char *last, struct roger_str names[RG_SETUP_NAMES_MAX]);
+
 /* A word as a shell reads it. */
 void rg_setup_shell_word(struct rg_buf *out, struct roger_str word);
 

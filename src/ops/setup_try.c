@@ -139,18 +139,9 @@ static int try_object(struct trying *trying, const struct subject *subject, stru
 
 static int try_member(struct trying *trying, const struct subject *subject, struct roger_err *err)
 {
-	struct roger_str names[4], value;
-	struct roger_strs path = { names, 0 };
-	const char *name = subject->place->path;
-	size_t length;
+	struct roger_str names[RG_SETUP_NAMES_MAX], value;
+	const struct roger_strs path = rg_setup_names(subject->place, trying->root, NULL, names);
 
-	for (; *name; name += length + (name[length] == '\n')) {
-		length = strcspn(name, "\n");
-		names[path.count] = (struct roger_str){ name, length };
-		if (rg_str_is(names[path.count], "{root}"))
-			names[path.count] = rg_str(trying->root);
-		path.count++;
-	}
 	if (rg_json_edit_find(subject->text, &path, (struct roger_str){ 0 }, &value, NULL) < 0)
 		return tell(trying, subject, "server", "the file is no JSON", err);
 	return value.data ? try_object(trying, subject, value, err) : ROGER_OK;
@@ -266,9 +257,9 @@ static int try_command(struct trying *trying, const struct subject *subject, con
 static int try_hook(struct trying *trying, const struct subject *subject,
 		    const struct rg_setup_hook *hook, struct roger_err *err)
 {
-	struct roger_str names[2] = { rg_str(subject->place->path), rg_str(hook->event) };
-	const struct roger_strs path = { names, 2 };
-	struct roger_str element, command;
+	struct roger_str names[RG_SETUP_NAMES_MAX], element, command;
+	const struct roger_strs path =
+		rg_setup_names(subject->place, trying->root, hook->event, names);
 	char mark[RG_SETUP_MARK_BYTES], what[64];
 
 	rg_setup_mark(subject->text, &path, hook, mark);
