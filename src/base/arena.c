@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A block is larger than the one before, up to the large ones. */
@@ -117,6 +119,33 @@ bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_s
 	if (text.length)
 		memcpy(copy, text.data, text.length);
 	*ret = (struct roger_str){ copy, text.length };
+	return true;
+}
+
+bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str *ret)
+{
+	bool kept = !buf->failed && rg_arena_copy(arena, rg_buf_str(buf), ret);
+
+	rg_buf_deinit(buf);
+	return kept;
+}
+
+bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	text = length < 0 ? NULL : rg_arena_room(arena, (size_t)length + 1);
+	if (!text)
+		return false;
+	va_start(arguments, format);
+	vsnprintf(text, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	*ret = (struct roger_str){ text, (size_t)length };
 	return true;
 }
 

@@ -32,6 +32,13 @@ void *rg_arena_room(struct rg_arena *arena, size_t size);
 /* A copy with a NUL behind it, in *ret; false: out of memory. */
 RG_CHECKED bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret);
 
+/* The same of what was printed into a buffer, and the end of that. */
+RG_CHECKED bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str *ret);
+
+/* The same of what is printed now. */
+RG_CHECKED bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format,
+			       ...) __attribute__((format(printf, 3, 4)));
+
 /* A list that grows by one: the place of the new item, zeroed; NULL: out of memory. */
 void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
 		    size_t item_size);

@@ -431,10 +431,7 @@ static int find_place(struct roger_str text, const struct roger_strs *path, bool
 static int keep(struct rg_buf *out, struct rg_arena *arena, struct rg_json_edit *edit,
 		struct roger_err *err)
 {
-	bool kept = !out->failed && rg_arena_copy(arena, rg_buf_str(out), &edit->text);
-
-	rg_buf_deinit(out);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_keep(arena, out, &edit->text) ? ROGER_OK : rg_fail_memory(err);
 }
 
 /* A new item behind the last one of a container. */
@@ -532,9 +529,7 @@ static int put(struct roger_str text, const struct roger_strs *path, struct roge
 			return r;
 		rg_json_edit_apply(empty, ret_edit, &fresh);
 		*ret_edit = (struct rg_json_edit){ .length = text.length };
-		return !fresh.failed && rg_arena_copy(arena, rg_buf_str(&fresh), &ret_edit->text)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
+		return keep(&fresh, arena, ret_edit, err);
 	}
 	if (place.container.found)
 		return replace(text, &place, value, arena, ret_edit, err);

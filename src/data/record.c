@@ -144,15 +144,12 @@ static int keep_raw(const struct roger_field *field, const struct rg_value *valu
 		    struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_buf text;
-	bool kept;
 
 	if (rg_json_kind(value) != RG_JSON_OBJECT)
 		return expected(field, "an object", err);
 	rg_buf_init(&text, SIZE_MAX);
 	rg_json_print(value, &text);
-	kept = !text.failed && rg_arena_copy(arena, rg_buf_str(&text), at);
-	rg_buf_deinit(&text);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_keep(arena, &text, at) ? ROGER_OK : rg_fail_memory(err);
 }
 
 static int decode_text(const struct roger_field *field, const struct rg_value *value, void *at,

@@ -252,15 +252,10 @@ static int tell_trouble(struct look *look, struct roger_str file, const struct r
 static int kept_name(struct look *look, const struct rg_taken *taken, struct roger_str *ret,
 		     struct roger_err *err)
 {
-	struct rg_buf text;
-	bool kept;
-
-	rg_buf_init(&text, 8192);
-	rg_buf_printf(&text, "%.*s/.skipped/%s",
-		      RG_STR_ARGS(look->roger->workspace->config->trigger_dir), taken->name);
-	kept = !text.failed && rg_arena_copy(look->bridge->scratch, rg_buf_str(&text), ret);
-	rg_buf_deinit(&text);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_print(look->bridge->scratch, ret, "%.*s/.skipped/%s",
+			      RG_STR_ARGS(look->roger->workspace->config->trigger_dir), taken->name)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 static bool is_skipped(const struct rg_arrival *arrival)

@@ -139,18 +139,13 @@ int rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_targe
 /* The place in what came in, and the recipient, say which message it is. */
 static int make_key(struct rg_crossing *crossing, struct rg_arrival *arrival, struct roger_err *err)
 {
-	struct rg_buf text;
-	bool kept;
-
 	if (!crossing->id.length)
 		return ROGER_OK;
-	rg_buf_init(&text, 1024);
-	rg_buf_printf(&text, "%s:%.*s.%lld:%.*s", crossing->via, RG_STR_ARGS(crossing->id),
-		      (long long)arrival->place, RG_STR_ARGS(arrival->to));
-	kept = !text.failed &&
-	       rg_arena_copy(crossing->arena, rg_buf_str(&text), &arrival->message.idempotent_key);
-	rg_buf_deinit(&text);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_print(crossing->arena, &arrival->message.idempotent_key,
+			      "%s:%.*s.%lld:%.*s", crossing->via, RG_STR_ARGS(crossing->id),
+			      (long long)arrival->place, RG_STR_ARGS(arrival->to))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival, int64_t now_ms,

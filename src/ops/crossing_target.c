@@ -159,15 +159,12 @@ static int say(struct rg_arena *arena, struct roger_str *ret, struct roger_str n
 	       const char *more, struct roger_str near, struct roger_err *err)
 {
 	struct rg_buf text;
-	bool kept;
 
 	rg_buf_init(&text, 1024);
 	rg_buf_printf(&text, "'%.*s' has never been seen here%s", RG_STR_ARGS(name), more);
 	if (near.length)
 		rg_buf_printf(&text, "; did you mean '%.*s'?", RG_STR_ARGS(near));
-	kept = !text.failed && rg_arena_copy(arena, rg_buf_str(&text), ret);
-	rg_buf_deinit(&text);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_keep(arena, &text, ret) ? ROGER_OK : rg_fail_memory(err);
 }
 
 static struct roger_str nearest_of(struct roger_strs names, struct roger_str name)

@@ -79,7 +79,7 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 	if (r < 0)
 		return r;
 	rg_watchdog_explain(run, &receipts, &rules, ROGER_RUN_ACTIVE, &reason);
-	return !reason.failed && rg_arena_copy(arena, rg_buf_str(&reason), &run->status_reason) &&
+	return rg_arena_keep(arena, &reason, &run->status_reason) &&
 			       rg_record_keep(&rg_run_record, run, arena)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);

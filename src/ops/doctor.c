@@ -45,7 +45,6 @@ static int tell_run(struct examining *examining, struct roger_str file,
 		    enum roger_severity severity, bool fixed, struct roger_str what,
 		    struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf shown = { .maximum = SIZE_MAX };
 	struct roger_breach *breach;
 
 	examining->reply->damage += severity == ROGER_DAMAGE;
@@ -53,9 +52,9 @@ static int tell_run(struct examining *examining, struct roger_str file,
 	examining->reply->fixed += fixed;
 	breach = rg_arena_push(examining->arena, &examining->breaches.items,
 			       &examining->breaches.count, sizeof *breach);
-	rg_buf_printf(&shown, "state/subagent-delivery-watchdog/%.*s", RG_STR_ARGS(file));
-	if (!breach || shown.failed ||
-	    !rg_arena_copy(examining->arena, rg_buf_str(&shown), &breach->file) ||
+	if (!breach ||
+	    !rg_arena_print(examining->arena, &breach->file,
+			    "state/subagent-delivery-watchdog/%.*s", RG_STR_ARGS(file)) ||
 	    !rg_arena_copy(examining->arena, what, &breach->what))
 		return rg_fail_memory(err);
 	breach->kind = ROGER_BREACH_RUN;

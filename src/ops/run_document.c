@@ -51,10 +51,8 @@ static int judge(const struct roger *roger, struct rg_run_document *document, in
 			    (enum roger_run_status)document->run.status, &reason);
 	if (rg_str_equal(rg_buf_str(&reason), document->run.status_reason))
 		return ROGER_OK;
-	return !reason.failed && rg_arena_copy(arena, rg_buf_str(&reason),
-					       &document->run.status_reason)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_arena_keep(arena, &reason, &document->run.status_reason) ? ROGER_OK
+									   : rg_fail_memory(err);
 }
 
 /* Evidence that stands in no document: whether anybody still works on it. */

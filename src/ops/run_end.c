@@ -110,7 +110,7 @@ static int find_message(struct telling *telling, struct roger_err *err)
 
 static int judge(struct telling *telling, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_buf child_exit = { .maximum = SIZE_MAX }, ended = child_exit;
 	struct rg_run_watch *watch = telling->watch;
 	int r;
 
@@ -121,14 +121,12 @@ static int judge(struct telling *telling, struct roger_err *err)
 		return r;
 	watch->ended.words = telling->words.length > 0;
 	telling->verdict = rg_ended_judge(&watch->ended);
-	rg_ended_child_exit(&watch->ended, &text);
-	if (text.failed || !rg_arena_copy(watch->arena, rg_buf_str(&text), &telling->child_exit))
+	rg_ended_child_exit(&watch->ended, &child_exit);
+	if (!rg_arena_keep(watch->arena, &child_exit, &telling->child_exit))
 		return rg_fail_memory(err);
-	rg_buf_clear(&text);
-	rg_ended_describe(&watch->ended, &text);
-	return !text.failed && rg_arena_copy(watch->arena, rg_buf_str(&text), &telling->ended)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	rg_ended_describe(&watch->ended, &ended);
+	return rg_arena_keep(watch->arena, &ended, &telling->ended) ? ROGER_OK
+								    : rg_fail_memory(err);
 }
 
 /* --------------------------------------------------------------- telling -- */

@@ -38,15 +38,13 @@ static int status_of(struct roger_str text, struct rg_arena *arena, struct roger
 int rg_seal_document(const struct rg_run_text *text, struct rg_arena *arena,
 		     struct roger_seal_entry *ret_entry, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf file = { .maximum = SIZE_MAX };
 	char sha256[RG_DIGEST_DIGITS + 1];
 
 	*ret_entry = (struct roger_seal_entry){ .kind = ROGER_SEALED_DOCUMENT,
 						.bytes = (int64_t)text->text.length };
-	rg_buf_add_text(&file, run_folder);
-	rg_buf_add_str(&file, text->file);
 	rg_sha256_hex(text->text, sha256);
-	if (file.failed || !rg_arena_copy(arena, rg_buf_str(&file), &ret_entry->file) ||
+	if (!rg_arena_print(arena, &ret_entry->file, "%s%.*s", run_folder,
+			    RG_STR_ARGS(text->file)) ||
 	    !rg_arena_copy(arena, rg_str(sha256), &ret_entry->sha256))
 		return rg_fail_memory(err);
 	return status_of(text->text, arena, &ret_entry->status, err);

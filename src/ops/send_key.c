@@ -12,8 +12,6 @@
 static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
-	struct rg_buf key;
-	bool kept;
 
 	if (request->key.length || !request->task.length || !request->verb.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "key",
@@ -22,15 +20,11 @@ static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct r
 	    memchr(request->verb.data, ':', request->verb.length))
 		return rg_fail_member(err, ROGER_EDATA, "task",
 				      "task and verb: expected no ':', which stands between them");
-	rg_buf_init(&key, 4096);
-	rg_buf_add_str(&key, request->task);
-	rg_buf_add_char(&key, ':');
-	rg_buf_add_str(&key, request->verb);
-	rg_buf_add_char(&key, ':');
-	rg_buf_add_str(&key, draft->cycle);
-	kept = !key.failed && rg_arena_copy(sending->arena, rg_buf_str(&key), &draft->key);
-	rg_buf_deinit(&key);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_print(sending->arena, &draft->key, "%.*s:%.*s:%.*s",
+			      RG_STR_ARGS(request->task), RG_STR_ARGS(request->verb),
+			      RG_STR_ARGS(draft->cycle))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* Its beginning, of whole characters. */

@@ -103,10 +103,7 @@ struct plan {
 static int copy_buf(struct rg_arena *arena, struct rg_buf *buf, struct roger_str *ret,
 		    struct roger_err *err)
 {
-	bool copied = !buf->failed && rg_arena_copy(arena, rg_buf_str(buf), ret);
-
-	rg_buf_deinit(buf);
-	return copied ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_keep(arena, buf, ret) ? ROGER_OK : rg_fail_memory(err);
 }
 
 static const char *variable(const char *name)

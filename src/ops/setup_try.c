@@ -161,7 +161,7 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 
 static int try_block(struct trying *trying, const struct subject *subject, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf object = { .maximum = SIZE_MAX };
+	struct rg_buf object = { .maximum = SIZE_MAX };
 	struct roger_str lines, kept;
 	size_t offset, length;
 
@@ -175,7 +175,7 @@ static int try_block(struct trying *trying, const struct subject *subject, struc
 	rg_buf_add_text(&object, ",\"args\":");
 	rg_buf_add_str(&object, find_setting(lines, "\nargs = "));
 	rg_buf_add_char(&object, '}');
-	if (object.failed || !rg_arena_copy(trying->arena, rg_buf_str(&object), &kept))
+	if (!rg_arena_keep(trying->arena, &object, &kept))
 		return rg_fail_memory(err);
 	return try_object(trying, subject, kept, err);
 }

@@ -149,8 +149,6 @@ static int tell_archived(struct telling *telling, const struct roger_message *me
 {
 	char name[RG_FILE_NAME_BYTES];
 	struct roger_event *event;
-	struct rg_buf path;
-	bool kept;
 
 	if (!message->archived_at_ms)
 		return ROGER_OK;
@@ -162,12 +160,9 @@ static int tell_archived(struct telling *telling, const struct roger_message *me
 		return ROGER_ENOMEM;
 	event->actor = event->peer = (struct roger_str){ "", 0 };
 	rg_workspace_file_name(message->issue_id, ".jsonl", name);
-	rg_buf_init(&path, 4096);
-	rg_buf_printf(&path, "messages_archive/%s", name);
-	kept = !path.failed &&
-	       rg_arena_copy(telling->history->arena, rg_buf_str(&path), &event->file);
-	rg_buf_deinit(&path);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_print(telling->history->arena, &event->file, "messages_archive/%s", name)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 static int compare_messages(const void *a, const void *b)
@@ -539,17 +534,11 @@ static int tell_run(struct telling *telling, const struct rg_gathering *gatherin
 	struct told_run told = { .document = document,
 				 .child = rg_run_child(gathering->roger, &document->run) };
 	char name[RG_FILE_NAME_BYTES];
-	struct rg_buf path;
-	bool kept;
 	int r;
 
 	rg_workspace_file_name(document->run.run_id, ".json", name);
-	rg_buf_init(&path, 4096);
-	rg_buf_printf(&path, "state/subagent-delivery-watchdog/%s", name);
-	kept = !path.failed &&
-	       rg_arena_copy(telling->history->arena, rg_buf_str(&path), &told.file);
-	rg_buf_deinit(&path);
-	if (!kept)
+	if (!rg_arena_print(telling->history->arena, &told.file,
+			    "state/subagent-delivery-watchdog/%s", name))
 		return rg_fail_memory(err);
 	r = tell_receipts(telling, &told, err);
 	if (r == ROGER_OK)

@@ -228,13 +228,11 @@ static int fill_words(const struct rg_wake_agent *agent, const struct rg_wake_va
 	size_t i;
 	bool kept = words != NULL;
 
-	rg_buf_init(&word, SIZE_MAX);
 	for (i = 0; i < agent->words.count && kept; i++) {
-		rg_buf_clear(&word);
+		rg_buf_init(&word, SIZE_MAX);
 		rg_wake_fill(agent->words.items[i], values, &word);
-		kept = !word.failed && rg_arena_copy(arena, rg_buf_str(&word), &words[i]);
+		kept = rg_arena_keep(arena, &word, &words[i]);
 	}
-	rg_buf_deinit(&word);
 	*ret_words = (struct roger_strs){ words, agent->words.count };
 	return kept ? ROGER_OK : rg_fail_memory(err);
 }
@@ -242,14 +240,7 @@ static int fill_words(const struct rg_wake_agent *agent, const struct rg_wake_va
 static bool set(struct rg_arena *arena, struct roger_str *place, const char *name,
 		struct roger_str value)
 {
-	struct rg_buf text;
-	bool kept;
-
-	rg_buf_init(&text, SIZE_MAX);
-	rg_buf_printf(&text, "%s=%.*s", name, RG_STR_ARGS(value));
-	kept = !text.failed && rg_arena_copy(arena, rg_buf_str(&text), place);
-	rg_buf_deinit(&text);
-	return kept;
+	return rg_arena_print(arena, place, "%s=%.*s", name, RG_STR_ARGS(value));
 }
 
 static int fill_environment(struct roger *roger, const struct rg_wake_values *values,
@@ -350,7 +341,6 @@ int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, b
 	struct roger_wake_attempt attempt = { 0 };
 	struct rg_program_result result;
 	struct rg_buf ended;
-	bool kept;
 	int r;
 
 	*ret_over = rg_program_over(&waking->launched, enough, &result);
@@ -370,9 +360,9 @@ int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, b
 		.started_at_ms = waking->at_ms,
 		.took_ms = waking->launched.took_ns / 1000000,
 	};
-	kept = !ended.failed && rg_arena_copy(arena, rg_buf_str(&ended), &attempt.ended);
-	rg_buf_deinit(&ended);
-	r = kept ? write_entry(roger, waking, &attempt, test, err) : rg_fail_memory(err);
+	r = rg_arena_keep(arena, &ended, &attempt.ended)
+		    ? write_entry(roger, waking, &attempt, test, err)
+		    : rg_fail_memory(err);
 	if (r == ROGER_OK)
 		*ret_attempt = attempt;
 	return r;

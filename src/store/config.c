@@ -114,10 +114,7 @@ static struct roger_setting *setting_at(const struct rg_config *config, size_t i
 static int keep(struct rg_config *config, struct rg_buf *printed, struct roger_str *ret,
 		struct roger_err *err)
 {
-	bool kept = !printed->failed && rg_arena_copy(config->memory, rg_buf_str(printed), ret);
-
-	rg_buf_deinit(printed);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_keep(config->memory, printed, ret) ? ROGER_OK : rg_fail_memory(err);
 }
 
 /* "FILE:LINE" */

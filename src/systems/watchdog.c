@@ -541,14 +541,12 @@ int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
 int rg_run_note(struct roger_run *run, int64_t now_ms, struct roger_str text,
 		struct rg_arena *arena, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
 	struct roger_str *notes = rg_arena_get(arena, (run->notes.count + 1) * sizeof *notes);
 	char instant[INSTANT_BYTES];
 
 	rg_clock_print_utc(now_ms, instant);
-	rg_buf_printf(&note, "%s %.*s", instant, RG_STR_ARGS(text));
-	if (!notes || note.failed ||
-	    !rg_arena_copy(arena, rg_buf_str(&note), &notes[run->notes.count]))
+	if (!notes ||
+	    !rg_arena_print(arena, &notes[run->notes.count], "%s %.*s", instant, RG_STR_ARGS(text)))
 		return rg_fail_memory(err);
 	if (run->notes.count)
 		memcpy(notes, run->notes.items, run->notes.count * sizeof *notes);
@@ -582,7 +580,7 @@ int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
 	if (status == before && rg_str_equal(rg_buf_str(&reason), run->status_reason))
 		return ROGER_OK;
 	r = keep_instant(rg_run_now(receipts, now_ms), arena, &run->status_updated_at, err);
-	if (r == ROGER_OK && !rg_arena_copy(arena, rg_buf_str(&reason), &run->status_reason))
+	if (r == ROGER_OK && !rg_arena_keep(arena, &reason, &run->status_reason))
 		r = rg_fail_memory(err);
 	if (r < 0)
 		return r;

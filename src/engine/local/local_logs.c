@@ -543,20 +543,15 @@ static int add_file(struct log_files *files, enum rg_log log, int folder, struct
 		    const char *before, struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_log_file *file;
-	struct rg_buf shown;
-	bool kept;
 
 	file = rg_arena_push(arena, &files->items, &files->count, sizeof *file);
 	if (!file)
 		return rg_fail_memory(err);
 	*file = (struct rg_log_file){ .log = log, .folder = folder };
-	rg_buf_init(&shown, 4096);
-	rg_buf_add_text(&shown, before);
-	rg_buf_add_str(&shown, name);
-	kept = !shown.failed && rg_arena_copy(arena, rg_buf_str(&shown), &file->shown) &&
-	       rg_arena_copy(arena, name, &file->name);
-	rg_buf_deinit(&shown);
-	return kept ? ROGER_OK : rg_fail_memory(err);
+	return rg_arena_print(arena, &file->shown, "%s%.*s", before, RG_STR_ARGS(name)) &&
+			       rg_arena_copy(arena, name, &file->name)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 static bool is_log_name(struct roger_str name)
