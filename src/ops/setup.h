@@ -2,9 +2,9 @@
  * setup - what roger puts into the settings of agents' tools, so that they
  * start its server, run its hooks and tell their model of it.
  *
- * The table says what goes where; setup.c brings it about and takes it out
- * again.  What was written is remembered in a record, as edits of bytes, so
- * that taking it out gives back every byte.
+ * The table says what goes where; a plan (setup_plan.h) brings it about and takes
+ * it out again.  What was written is remembered in a record, as edits of bytes,
+ * so that taking it out gives back every byte.
  */
 #ifndef RG_SETUP_H
 #define RG_SETUP_H
@@ -54,7 +54,7 @@ struct rg_setup_hook {
 extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
 
 /* The file of a place; root: the project's folder. */
-enum { RG_SETUP_PATH_BYTES = 4096 };
+enum { RG_SETUP_PATH_BYTES = 4096, RG_SETUP_FILE_BYTES_MAX = 32 << 20 };
 RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
 			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
 

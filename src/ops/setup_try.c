@@ -9,7 +9,7 @@
 #include "store/outside.h"
 #include "store/program.h"
 
-enum { FILE_BYTES_MAX = 32 << 20, TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
+enum { TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
 
 /* Nobody writes to it, so no mail is shown to a hook that is tried. */
 #define NOBODY "roger-doctor"
@@ -314,7 +314,7 @@ static int look_at(struct trying *trying, const struct rg_setup_place *place, co
 
 	/* No HOME is no trouble, and nor is a file that only its tool can read. */
 	if (rg_setup_file(place, trying->root, path, NULL) < 0 ||
-	    rg_outside_read(path, FILE_BYTES_MAX, &text, &found, NULL) < 0)
+	    rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &found, NULL) < 0)
 		found = false;
 	r = !found || text.failed ? ROGER_OK
 	    : rg_arena_copy(trying->arena, rg_str(path), &subject.file) &&

@@ -1,0 +1,243 @@
+#include "ops/setup_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/outside.h"
+
+/* ------------------------------------------------------------------ files -- */
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* "{codex}" becomes $CODEX_HOME, or ~/.codex. */
+struct folder {
+	const char *name;
+	const char *variable;
+	const char *below;	/* what stands behind that */
+	const char *below_home; /* where it is not set */
+};
+static const struct folder folders[] = {
+	{ "{home}", "HOME", "", "" },
+	{ "{claude}", "CLAUDE_CONFIG_DIR", "", "/.claude" },
+	{ "{claude.json}", "CLAUDE_CONFIG_DIR", "/.claude.json", "/.claude.json" },
+	{ "{codex}", "CODEX_HOME", "", "/.codex" },
+	{ "{gemini}", NULL, "", "/.gemini" },
+	{ "{config}", "XDG_CONFIG_HOME", "", "/.config" },
+	{ "{state}", "XDG_STATE_HOME", "", "/.local/state" },
+};
+
+int rg_setup_expand(const struct rg_setup_plan *plan, const char *name, size_t length,
+		    char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+{
+	const char *end = memchr(name, '}', length), *home = variable("HOME");
+	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
+	const char *value;
+
+	if (strncmp(name, "{root}", start) == 0) {
+		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%.*s", plan->root, (int)(length - start),
+			 name + start);
+		return ROGER_OK;
+	}
+	for (i = 0; strncmp(name, folders[i].name, start) != 0; i++)
+		rg_assert(i + 1 < sizeof folders / sizeof *folders);
+	value = folders[i].variable ? variable(folders[i].variable) : NULL;
+	if (!value && !home)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "HOME: not set, so there is no place for a user's settings");
+	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%.*s", value ? value : home,
+		 value ? folders[i].below : folders[i].below_home, (int)(length - start),
+		 name + start);
+	return ROGER_OK;
+}
+
+/* Of several names, the first that is there, or else the first. */
+static int find_file(const struct rg_setup_plan *plan, const char *names,
+		     char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+{
+	const char *name = names;
+	size_t length;
+	int r;
+
+	for (;; name += length + 1) {
+		length = strcspn(name, "|");
+		r = rg_setup_expand(plan, name, length, to, err);
+		if (r < 0 || rg_outside_is_there(to))
+			return r;
+		if (!name[length])
+			return rg_setup_expand(plan, names, strcspn(names, "|"), to, err);
+	}
+}
+
+int rg_setup_file(const struct rg_setup_place *place, const char *root,
+		  char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+{
+	struct rg_setup_plan plan = { 0 };
+
+	snprintf(plan.root, sizeof plan.root, "%s", root);
+	return find_file(&plan, place->file, to, err);
+}
+
+/* ---------------------------------------------------------------- targets -- */
+
+/* How many of the folders that a path lies in are missing. */
+static int64_t missing_folders(const char *path)
+{
+	char folder[RG_SETUP_PATH_BYTES];
+	int64_t count = 0;
+	char *slash;
+
+	for (snprintf(folder, sizeof folder, "%s", path);; count++) {
+		slash = strrchr(folder, '/');
+		if (!slash || slash == folder)
+			return count;
+		*slash = '\0';
+		if (rg_outside_is_there(folder))
+			return count;
+	}
+}
+
+int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
+			 struct rg_setup_target **ret_target, struct roger_err *err)
+{
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_setup_target *target;
+	size_t i;
+	int r;
+
+	for (i = 0; i < plan->target_count; i++)
+		if (rg_str_is(plan->targets[i].changed.file, path)) {
+			*ret_target = &plan->targets[i];
+			return ROGER_OK;
+		}
+	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
+	if (!target || !rg_arena_copy(plan->arena, rg_str(path), &target->changed.file))
+		return rg_fail_memory(err);
+	r = rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, err);
+	if (r == ROGER_OK && !rg_arena_keep(plan->arena, &text, &target->before))
+		r = rg_fail_memory(err);
+	rg_buf_deinit(&text);
+	target->text = target->before;
+	target->changed.made = !target->there;
+	target->changed.folders = missing_folders(path);
+	*ret_target = target;
+	return r;
+}
+
+int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *target,
+			  const struct rg_json_edit *edit, const char *tool, struct roger_err *err)
+{
+	struct roger_str before = { target->text.data + edit->offset, edit->length };
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_setup_edit *made;
+
+	if (rg_json_edit_is_none(edit))
+		return ROGER_OK;
+	made = rg_arena_push(plan->arena, &target->changed.edits.items,
+			     &target->changed.edits.count, sizeof *made);
+	if (!made)
+		return rg_fail_memory(err);
+	*made = (struct rg_setup_edit){ rg_str(tool), (int64_t)edit->offset, before, edit->text };
+	rg_json_edit_apply(target->text, edit, &text);
+	return rg_arena_keep(plan->arena, &text, &target->text) ? ROGER_OK : rg_fail_memory(err);
+}
+
+int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
+			  const char *why, struct roger_err *err)
+{
+	target->trouble = (struct roger_str){ 0 };
+	return rg_arena_copy(plan->arena, rg_str(why), &target->trouble) ? ROGER_OK
+									 : rg_fail_memory(err);
+}
+
+bool rg_setup_target_changes(const struct rg_setup_target *target)
+{
+	return !rg_str_equal(target->before, target->text);
+}
+
+/* ----------------------------------------------------------------- places -- */
+
+static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
+{
+	if (!(place->scopes & 1u << plan->request->scope))
+		return false;
+	/* What all tools share is there as long as one of them is. */
+	if (place->tools == RG_SETUP_ANY)
+		return !plan->request->remove || !plan->others_stay;
+	return place->tools & plan->tools;
+}
+
+static const char *tool_of(const struct rg_setup_place *place)
+{
+	int i;
+
+	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++)
+		if (place->tools == 1u << i)
+			return rg_setup_tools[i];
+	return "";
+}
+
+/* Nothing of git's is made where there is no git. */
+static bool has_home(const char *path)
+{
+	const char *git = strstr(path, "/.git/");
+	char folder[RG_SETUP_PATH_BYTES];
+
+	if (!git)
+		return true;
+	snprintf(folder, sizeof folder, "%.*s", (int)(git - path) + 5, path);
+	return rg_outside_is_there(folder);
+}
+
+/* Of one project, and in settings of all: out of there comes what the record tells, and no more. */
+static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
+{
+	return plan->request->scope == ROGER_SETUP_STEALTH &&
+	       strncmp(place->file, "{root}", 6) != 0 &&
+	       !(place->path && strstr(place->path, "{root}"));
+}
+
+int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
+{
+	const struct rg_setup_place *place;
+	struct roger_err why;
+	struct rg_setup_target *target;
+	struct rg_setup_changed before;
+	struct roger_str text;
+	char path[RG_SETUP_PATH_BYTES];
+	int r;
+
+	for (place = rg_setup_places; place->file; place++) {
+		if (!is_meant(plan, place))
+			continue;
+		r = find_file(plan, place->file, path, err);
+		if (r < 0)
+			return r;
+		if (!has_home(path))
+			continue;
+		r = rg_setup_target_find(plan, path, &target, err);
+		if (r < 0)
+			return r;
+		if (plan->request->remove && (target->undone || is_others(plan, place)))
+			continue;
+		text = target->text;
+		before = target->changed;
+		r = plan->request->remove
+			    ? rg_setup_place_cut(plan, place, target, &why)
+			    : rg_setup_place_put(plan, place, target, tool_of(place), &why);
+		if (plan->request->remove)
+			target->changed.edits = before.edits;
+		if (r < 0) {
+			target->text = text;
+			target->changed = before;
+			r = rg_setup_target_leave(plan, target, why.message, err);
+		}
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
