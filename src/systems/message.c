@@ -163,13 +163,6 @@ int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max, stru
 	return ROGER_OK;
 }
 
-static size_t until_colon(struct roger_str text)
-{
-	const char *colon = text.length ? memchr(text.data, ':', text.length) : NULL;
-
-	return colon ? (size_t)(colon - text.data) : text.length;
-}
-
 static bool has_control_characters(struct roger_str text)
 {
 	size_t i;
@@ -190,16 +183,6 @@ int rg_message_check_key(struct roger_str key, struct roger_err *err)
 	return rg_fail_member(err, ROGER_EDATA, "key",
 			      "key: expected at most %d characters of UTF-8, on one line",
 			      3 * RG_NAME_CHARS_MAX);
-}
-
-bool rg_message_key_well_formed(struct roger_str key)
-{
-	size_t task = until_colon(key), verb;
-
-	if (task == 0 || task == key.length)
-		return false;
-	verb = until_colon((struct roger_str){ key.data + task + 1, key.length - task - 1 });
-	return verb > 0 && task + 1 + verb + 1 < key.length;
 }
 
 static int rank(int type)

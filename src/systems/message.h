@@ -44,10 +44,6 @@ RG_CHECKED int rg_message_check_metadata(struct roger_str metadata, int64_t char
 /* Can this be an idempotent key at all? */
 RG_CHECKED int rg_message_check_key(struct roger_str key, struct roger_err *err);
 
-/* Has it the form <task_id>:<action_verb>:<cycle_timestamp> (seed 000)?  It splits at its first two
- * colons. */
-bool rg_message_key_well_formed(struct roger_str key);
-
 /*
  * Which of two read messages is archived first (seed 004, "Size Limits"):
  * the older; of one age data, result, decision, context.  For qsort; items are

@@ -134,20 +134,6 @@ static void lengths_count_characters(void **state)
 	assert_int_equal(rg_message_check_metadata(str("{ }"), 2, NULL), ROGER_EDATA);
 }
 
-static void keys_split_at_two_colons(void **state)
-{
-	(void)state;
-	assert_true(rg_message_key_well_formed(
-		str("kIXqdAoCeOLS7-KwNCkUW:blocker-update:2026-02-16T05:25Z")));
-	assert_true(rg_message_key_well_formed(
-		str("giyDbCMa2ziTQt-kTjxu_:status-update:2026-02-14T18:30Z")));
-	assert_false(rg_message_key_well_formed(str("a:b:")));
-	assert_false(rg_message_key_well_formed(str("a::c")));
-	assert_false(rg_message_key_well_formed(str(":b:c")));
-	assert_false(rg_message_key_well_formed(str("abc")));
-	assert_false(rg_message_key_well_formed(str("")));
-}
-
 /* data, result, decision, context: in this order of one age. */
 static void archive_order_walks_every_case(void **state)
 {
@@ -198,7 +184,6 @@ int main(void)
 		cmocka_unit_test(number_is_put_behind_the_seed_members),
 		cmocka_unit_test(hostile_lines_are_no_messages),
 		cmocka_unit_test(lengths_count_characters),
-		cmocka_unit_test(keys_split_at_two_colons),
 		cmocka_unit_test(archive_order_walks_every_case),
 		cmocka_unit_test(leases_end),
 	};
