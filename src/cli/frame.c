@@ -28,7 +28,8 @@ static size_t bytes_of(struct roger_str text, size_t chars_max)
 	return at;
 }
 
-void cli_frame_message(FILE *to, const struct roger_message *message, size_t chars_max)
+/* One message; of its text at most chars_max characters, and what is missing is told. */
+static void frame_message(FILE *to, const struct roger_message *message, size_t chars_max)
 {
 	struct roger_str text = message->content;
 	size_t bytes = bytes_of(text, chars_max);
@@ -65,7 +66,7 @@ size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_
 			break;
 		left = left > HEADER_CHARS ? left - HEADER_CHARS : 0;
 		chars = left > TEXT_CHARS_LEAST ? left : TEXT_CHARS_LEAST;
-		cli_frame_message(to, message, chars);
+		frame_message(to, message, chars);
 		if (message->content.length < chars)
 			chars = message->content.length;
 		left = left > chars ? left - chars : 0;

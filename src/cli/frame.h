@@ -18,9 +18,6 @@ enum { CLI_TOKEN_CHARS = 4 };
 /* What comes before messages: whose words they are. */
 void cli_frame_begin(FILE *to);
 
-/* One message; of its text at most chars_max characters, and what is missing is told. */
-void cli_frame_message(FILE *to, const struct roger_message *message, size_t chars_max);
-
 /*
  * As many messages, whole or cut, as a budget of characters allows, at least the
  * first; returns how many.

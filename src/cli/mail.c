@@ -39,7 +39,8 @@ static void print_state(const struct roger_message *message)
 	}
 }
 
-void cli_print_message(const struct roger_message *message)
+/* One message: a line that says who, what and when, then its text. */
+static void print_message(const struct roger_message *message)
 {
 	print_route(message);
 	fprintf(cli_out, "  %s%s  ", cli_style(CLI_CYAN), type_name(message));
@@ -110,7 +111,7 @@ static void print_messages(const struct roger_messages *messages)
 	for (i = 0; i < messages->count; i++) {
 		if (i)
 			fputc('\n', cli_out);
-		cli_print_message(&messages->items[i]);
+		print_message(&messages->items[i]);
 	}
 }
 

@@ -6,9 +6,6 @@
 
 #include "cli/command.h"
 
-/* One message: a line that says who, what and when, then its text. */
-void cli_print_message(const struct roger_message *message);
-
 /* One message on one line, its text cut to what fits. */
 void cli_print_summary(const struct roger_message *message);
 

@@ -111,8 +111,12 @@ static int note_forwards(struct roger *roger, struct rg_run_document *const *wai
 	return r;
 }
 
-/* A result that its owner has read was forwarded, whether or not anybody wrote that down yet. */
-int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
+/*
+ * A result that its owner has read was forwarded, whether or not anybody wrote that down yet.
+ * Look whether results were read that documents do not say so of: they then are
+ * judged as forwarded, by the message that was read (forward_seen).
+ */
+static int look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
 			    struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_run_document *waiting[PIECE];
@@ -187,7 +191,7 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 			roger->tell(roger->tell_context, "runs", (int64_t)i, (int64_t)texts.count);
 	}
 	if (readers)
-		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);
+		r = look_for_readers(roger, list.documents, list.count, arena, err);
 	if (r == ROGER_OK)
 		r = tell_stale(&list, arena, err);
 	if (r < 0)
@@ -238,7 +242,7 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 
 	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
 	if (r == ROGER_OK)
-		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
+		r = look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r < 0)
 		return r;
 	if ((int)document.stored != document.run.status) {

@@ -15,14 +15,7 @@ struct rg_run_list {
 	} troubles;
 };
 
-/*
- * Look whether results were read that documents do not say so of: they then are
- * judged as forwarded, by the message that was read (forward_seen).
- */
-RG_CHECKED int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents,
-				       size_t count, struct rg_arena *arena, struct roger_err *err);
-
-/* readers: with that look, which asks the index. */
+/* readers: look whether results were read, which asks the index. */
 RG_CHECKED int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 				struct rg_run_list *ret_list, struct roger_err *err);
 

@@ -194,7 +194,7 @@ enum rg_recovery rg_watchdog_recovery(const struct rg_receipts *receipts,
 	return RG_RECOVERY_DUE;
 }
 
-bool rg_watchdog_is_recovery(struct roger_str source)
+static bool is_recovery(struct roger_str source)
 {
 	return rg_str_is(source, "history_fetch") || rg_str_is(source, "manual_recovery");
 }
@@ -255,7 +255,7 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 {
 	struct rg_receipts receipts = {
 		.forwarded = run->forwarded_to_main,
-		.from_recovery = rg_watchdog_is_recovery(run->result_source),
+		.from_recovery = is_recovery(run->result_source),
 		.recoveries = run->recovery_attempt_count,
 		.extensions = run->extension_count,
 	};
@@ -286,7 +286,11 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 	return ROGER_OK;
 }
 
-int64_t rg_run_now(const struct rg_receipts *receipts, int64_t now_ms)
+/*
+ * Now, as the run is to record it: never before anything that it holds
+ * already, so that a clock that was set back makes no contradiction.
+ */
+static int64_t run_now(const struct rg_receipts *receipts, int64_t now_ms)
 {
 	const int64_t held[] = { receipts->dispatched_ms, receipts->completed_ms,
 				 receipts->last_recovery_ms };
@@ -375,14 +379,14 @@ int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct 
 				      RG_STR_ARGS(run->run_id),
 				      RG_STR_ARGS(run->completion_received_at),
 				      RG_STR_ARGS(run->result_source));
-	now_ms = rg_run_now(receipts, now_ms);
+	now_ms = run_now(receipts, now_ms);
 	r = keep_instant(now_ms, arena, &run->completion_received_at, err);
 	if (r == ROGER_OK && !rg_arena_copy(arena, source, &run->result_source))
 		r = rg_fail_memory(err);
 	if (r < 0)
 		return r;
 	receipts->completed_ms = now_ms;
-	receipts->from_recovery = rg_watchdog_is_recovery(source);
+	receipts->from_recovery = is_recovery(source);
 	receipts->child_ended = receipts->child_lost = false;
 	*ret_changed = true;
 	return ROGER_OK;
@@ -399,7 +403,7 @@ void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts)
 int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
 		struct rg_arena *arena, struct roger_err *err)
 {
-	return keep_instant(rg_run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
+	return keep_instant(run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
 }
 
 int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
@@ -528,7 +532,7 @@ int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
 	r = may_recover(run, receipts, rules, now_ms, err);
 	if (r < 0)
 		return r;
-	now_ms = rg_run_now(receipts, now_ms);
+	now_ms = run_now(receipts, now_ms);
 	r = keep_instant(now_ms, arena, &run->last_recovery_at, err);
 	if (r < 0)
 		return r;
@@ -579,13 +583,12 @@ int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
 	*ret_changed = status != before;
 	if (status == before && rg_str_equal(rg_buf_str(&reason), run->status_reason))
 		return ROGER_OK;
-	r = keep_instant(rg_run_now(receipts, now_ms), arena, &run->status_updated_at, err);
+	r = keep_instant(run_now(receipts, now_ms), arena, &run->status_updated_at, err);
 	if (r == ROGER_OK && !rg_arena_keep(arena, &reason, &run->status_reason))
 		r = rg_fail_memory(err);
 	if (r < 0)
 		return r;
 	run->status = (int)status;
-	return status == before
-		       ? ROGER_OK
-		       : note_change(run, before, rg_run_now(receipts, now_ms), arena, err);
+	return status == before ? ROGER_OK
+				: note_change(run, before, run_now(receipts, now_ms), arena, err);
 }

@@ -68,9 +68,6 @@ enum rg_recovery rg_watchdog_recovery(const struct rg_receipts *receipts,
 				      const struct rg_watchdog_rules *rules, int64_t now_ms,
 				      int64_t *ret_from_ms);
 
-/* Is this name of a source that of a recovery: history_fetch, manual_recovery? */
-bool rg_watchdog_is_recovery(struct roger_str source);
-
 /* ------------------------------------------------------------ documents -- */
 
 /*
@@ -88,12 +85,6 @@ RG_CHECKED int rg_run_receipts(const struct roger_run *run, struct rg_receipts *
 
 /* The document, as the seed shows it: two blanks a level, and a newline at its end. */
 void rg_run_print(const struct roger_run *run, struct rg_buf *out);
-
-/*
- * Now, as the run is to record it: never before anything that it holds
- * already, so that a clock that was set back makes no contradiction.
- */
-int64_t rg_run_now(const struct rg_receipts *receipts, int64_t now_ms);
 
 /* -------------------------------------------------------------- changes -- */
 
