@@ -5,7 +5,8 @@
  */
 #include "base/limits.h"
 #include "data/record.h"
-#include "data/roleline.h"
+
+#include "../tests/unit/rolelines.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,7 +25,7 @@ static void check_error(const struct roger_err *err)
 	rg_assert(!strncmp(err->message, "line ", 5) && !strchr(err->message, '\n'));
 }
 
-static void check_same(const struct rg_rolelines *a, const struct rg_rolelines *b)
+static void check_same(const struct rolelines *a, const struct rolelines *b)
 {
 	size_t i;
 
@@ -39,12 +40,12 @@ static void check_same(const struct rg_rolelines *a, const struct rg_rolelines *
 static void check_read(struct roger_str text, struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf printed = { .maximum = SIZE_MAX };
-	struct rg_rolelines lines, again;
+	struct rolelines lines = { 0 }, again = { 0 };
 	struct roger_err err;
 	size_t i;
 	int r;
 
-	if (rg_roleline_read(text, arena, &lines, &err) < 0) {
+	if (read_rolelines(text, arena, &lines, &err) < 0) {
 		check_error(&err);
 		return;
 	}
@@ -52,7 +53,7 @@ static void check_read(struct roger_str text, struct rg_arena *arena)
 		check_line(&lines.items[i]);
 		rg_roleline_print(&lines.items[i], &printed);
 	}
-	r = rg_roleline_read(rg_buf_str(&printed), arena, &again, NULL);
+	r = read_rolelines(rg_buf_str(&printed), arena, &again, NULL);
 	rg_assert(r == ROGER_OK);
 	check_same(&lines, &again);
 }
@@ -61,14 +62,14 @@ static void check_as_text(struct roger_str text, struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf printed = { .maximum = SIZE_MAX };
 	struct rg_roleline line = { RG_STR("A"), 5, text };
-	struct rg_rolelines lines;
+	struct rolelines lines = { 0 };
 	size_t chars;
 	int r;
 
 	if (!rg_utf8_count(text, &chars))
 		return;
 	rg_roleline_print(&line, &printed);
-	r = rg_roleline_read(rg_buf_str(&printed), arena, &lines, NULL);
+	r = read_rolelines(rg_buf_str(&printed), arena, &lines, NULL);
 	rg_assert(r == ROGER_OK);
 	rg_assert(lines.count == 1 && lines.skipped_bytes == 0);
 	rg_assert(rg_str_is(lines.items[0].role, "A") && lines.items[0].number == 5);

@@ -317,48 +317,6 @@ int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
-static int add_line(struct rg_rolelines *lines, const struct rg_roleline *from,
-		    struct rg_arena *arena, struct roger_err *err)
-{
-	struct rg_roleline *line;
-
-	line = rg_arena_push(arena, &lines->items, &lines->count, sizeof *line);
-	if (!line)
-		return rg_fail_memory(err);
-	*line = *from;
-	return ROGER_OK;
-}
-
-int rg_roleline_read(struct roger_str text, struct rg_arena *arena, struct rg_rolelines *ret_lines,
-		     struct roger_err *err)
-{
-	struct rg_rolelines lines = { 0 };
-	struct rg_rolepieces pieces;
-	const struct rg_rolepiece *piece;
-	size_t i;
-	int r;
-
-	r = rg_roleline_split(text, arena, &pieces, err);
-	for (i = 0; r == ROGER_OK && i < pieces.count; i++) {
-		piece = &pieces.items[i];
-		switch (piece->kind) {
-		case RG_ROLEPIECE_BROKEN:
-			r = rg_fail(err, ROGER_EDATA, 0, "line %zu: %s", piece->line_number,
-				    piece->wrong);
-			break;
-		case RG_ROLEPIECE_LOOSE:
-			lines.skipped_bytes = piece->line.text.length;
-			break;
-		case RG_ROLEPIECE_MESSAGE:
-			r = add_line(&lines, &piece->line, arena, err);
-			break;
-		}
-	}
-	if (r == ROGER_OK)
-		*ret_lines = lines;
-	return r;
-}
-
 /* ------------------------------------------------------------- printing -- */
 
 /* A line that would read as a header steps aside, so that no text speaks for another. */

@@ -19,12 +19,6 @@ struct rg_roleline {
 	struct roger_str text; /* without the header, one space behind it, and the last line end */
 };
 
-struct rg_rolelines {
-	const struct rg_roleline *items;
-	size_t count;
-	size_t skipped_bytes; /* UTF-8 before the first header */
-};
-
 /* What a text is made of: all of its bytes belong to one piece. */
 enum rg_rolepiece_kind {
 	RG_ROLEPIECE_MESSAGE,
@@ -53,14 +47,6 @@ struct rg_rolepieces {
  */
 RG_CHECKED int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 				 struct rg_rolepieces *ret_pieces, struct roger_err *err);
-
-/*
- * All messages of a text, copied into arena.  ROGER_EDATA: not UTF-8 (nor
- * UTF-16LE with its mark), a NUL, or a number above RG_SEQ_MAX; the message
- * names the line, never the text.
- */
-RG_CHECKED int rg_roleline_read(struct roger_str text, struct rg_arena *arena,
-				struct rg_rolelines *ret_lines, struct roger_err *err);
 
 /*
  * "(ROLE #5): text\n"; number 0 prints "(ROLE): text\n".  A further line of the

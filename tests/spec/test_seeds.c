@@ -15,12 +15,13 @@
 
 #include <cmocka.h>
 
-#include "data/roleline.h"
 #include "systems/activity.h"
 #include "systems/message.h"
 #include "systems/sendlog.h"
 #include "systems/sequence.h"
 #include "systems/watchdog.h"
+
+#include "../unit/rolelines.h"
 
 static struct roger_str fixture(const char *name)
 {
@@ -128,12 +129,12 @@ static void the_lines_come_back_byte_for_byte(void **state)
 {
 	struct roger_str text = fixture("002-lines.txt");
 	struct rg_arena *arena = rg_arena_new();
-	struct rg_rolelines lines;
+	struct rolelines lines = { 0 };
 	struct rg_buf printed;
 	size_t i;
 
 	(void)state;
-	assert_int_equal(rg_roleline_read(text, arena, &lines, NULL), ROGER_OK);
+	assert_int_equal(read_rolelines(text, arena, &lines, NULL), ROGER_OK);
 	assert_int_equal(lines.count, 5);
 	assert_int_equal(lines.skipped_bytes, 0);
 	assert_true(rg_str_is(lines.items[1].role, "WORKER-A"));

@@ -15,11 +15,12 @@
 
 #include "base/limits.h"
 #include "data/record.h"
-#include "data/roleline.h"
+
+#include "rolelines.h"
 
 /* The lines of the last text that was read. */
 static struct rg_arena *arena;
-static struct rg_rolelines lines;
+static struct rolelines lines;
 
 static int forget(void **state)
 {
@@ -34,7 +35,7 @@ static void read_text(struct roger_str text)
 
 	rg_arena_free(arena);
 	arena = rg_arena_new();
-	if (rg_roleline_read(text, arena, &lines, &err) < 0)
+	if (read_rolelines(text, arena, &lines, &err) < 0)
 		fail_msg("not read: %s", err.message);
 }
 
@@ -68,12 +69,12 @@ static void print_lines(struct rg_buf *out)
 
 static void refused(struct roger_str text, const char *message)
 {
-	struct rg_rolelines untouched = { .count = 77 };
+	struct rolelines untouched = { .count = 77 };
 	struct roger_err err;
 
 	rg_arena_free(arena);
 	arena = rg_arena_new();
-	assert_int_equal(rg_roleline_read(text, arena, &untouched, &err), ROGER_EDATA);
+	assert_int_equal(read_rolelines(text, arena, &untouched, &err), ROGER_EDATA);
 	assert_string_equal(err.message, message);
 	assert_int_equal(untouched.count, 77);
 }
