@@ -20,6 +20,12 @@ static inline struct roger_str rg_str(const char *text)
 	return (struct roger_str){ text, text ? strlen(text) : 0 };
 }
 
+/* What stands behind a word for things of which there are so many. */
+static inline const char *rg_plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static inline bool rg_str_equal(struct roger_str a, struct roger_str b)
 {
 	return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);

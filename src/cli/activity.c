@@ -91,10 +91,10 @@ static void print_imported(const struct cli_run *run, const struct roger_log_imp
 	}
 	print_bad_lines(&reply->lines);
 	if (!run->quiet)
-		fprintf(cli_out, "%lld entries imported%s, %lld there already, %lld bad lines\n",
-			(long long)reply->imported,
+		fprintf(cli_out, "%lld entr%s imported%s, %lld there already, %lld bad line%s\n",
+			(long long)reply->imported, reply->imported == 1 ? "y" : "ies",
 			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "",
-			(long long)reply->known, (long long)reply->bad);
+			(long long)reply->known, (long long)reply->bad, rg_plural(reply->bad));
 }
 
 static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)

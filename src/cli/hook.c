@@ -345,7 +345,7 @@ static int wait_and_say(struct hook *hook)
 	/* A pointer and no content: the model is to ask for it. */
 	fprintf(stderr,
 		"roger: %zu new message%s for %.*s, the first from %s. Look with roger's inbox.\n",
-		count, count == 1 ? "" : "s", RG_STR_ARGS(hook->request.agent), from);
+		count, rg_plural((int64_t)count), RG_STR_ARGS(hook->request.agent), from);
 	return 2; /* "wake up", to the tool that asked to be woken like this */
 }
 

@@ -138,7 +138,8 @@ static void tell_letters(FILE *to, struct mcp_session *session, const void *repl
 		print_name(to, ": ", letter->sender);
 		print_name(to, " to ", letter->target);
 		print_name(to, ", key ", letter->idempotent_key);
-		fprintf(to, ", %lld attempts, %s\n", (long long)letter->attempt_count,
+		fprintf(to, ", %lld attempt%s, %s\n", (long long)letter->attempt_count,
+			rg_plural(letter->attempt_count),
 			letter->status == ROGER_UNDELIVERED   ? "undelivered"
 			: letter->status == ROGER_REDELIVERED ? "redelivered"
 							      : "stale");

@@ -202,9 +202,9 @@ static void print_status(const struct cli_run *run, const void *reply_)
 	if (reply->quiet)
 		fprintf(cli_out, "%sall quiet%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
 	fprintf(cli_out, "%s%lld agent%s, %lld unread, %lld run%s under way, session %lld, cycle ",
-		cli_style(CLI_DIM), (long long)reply->agents, reply->agents == 1 ? "" : "s",
+		cli_style(CLI_DIM), (long long)reply->agents, rg_plural(reply->agents),
 		(long long)reply->unread, (long long)reply->active_runs,
-		reply->active_runs == 1 ? "" : "s", (long long)reply->epoch);
+		rg_plural(reply->active_runs), (long long)reply->epoch);
 	cli_print_text(cli_out, reply->cycle, false);
 	fputs(", in ", cli_out);
 	cli_print_text(cli_out, reply->workspace, false);

@@ -205,6 +205,11 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 	print_troubles(&reply->troubles);
 }
 
+static void print_count(int64_t count, const char *of, const char *more)
+{
+	fprintf(cli_out, ", %lld %s%s%s", (long long)count, of, rg_plural(count), more);
+}
+
 static void print_sweep(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_sweep_request *request = run->request;
@@ -221,12 +226,12 @@ static void print_sweep(const struct cli_run *run, const void *reply_)
 		cli_print_text(cli_out, reply->changes.items[i].reason, false);
 		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
 	}
-	fprintf(cli_out,
-		"%lld runs: %zu changed, %lld forwards confirmed, %lld recovery attempts, %lld "
-		"escalations%s\n",
-		(long long)reply->runs, reply->changes.count, (long long)reply->forwarded,
-		(long long)reply->recoveries, (long long)reply->escalations,
-		request->dry_run ? " (dry run: nothing done)" : "");
+	fprintf(cli_out, "%lld run%s: %zu changed", (long long)reply->runs, rg_plural(reply->runs),
+		reply->changes.count);
+	print_count(reply->forwarded, "forward", " confirmed");
+	print_count(reply->recoveries, "recovery attempt", "");
+	print_count(reply->escalations, "escalation", "");
+	fprintf(cli_out, "%s\n", request->dry_run ? " (dry run: nothing done)" : "");
 	for (i = 0; i < sizeof counts / sizeof *counts; i++) {
 		if (!counts[i])
 			continue;

@@ -370,9 +370,9 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	if (run->form == CLI_JSON)
 		cli_print_reply(run, &summary_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)
-		fprintf(cli_out, "%lld sends, %lld messages stored, %lld known already\n",
-			(long long)summary.sent, (long long)summary.stored,
-			(long long)summary.repeated);
+		fprintf(cli_out, "%lld send%s, %lld message%s stored, %lld known already\n",
+			(long long)summary.sent, rg_plural(summary.sent), (long long)summary.stored,
+			rg_plural(summary.stored), (long long)summary.repeated);
 	return ROGER_OK;
 }
 

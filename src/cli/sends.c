@@ -59,9 +59,10 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 	for (i = 0; i < reply->attempts.count; i++)
 		print_attempt(&reply->attempts.items[i], from_width, to_width);
 	for (i = 0; i < reply->purged.count; i++)
-		fprintf(cli_out, "purged: %s after %lld attempts in cycle %.*s\n",
+		fprintf(cli_out, "purged: %s after %lld attempt%s in cycle %.*s\n",
 			outcome_name(reply->purged.items[i].outcome),
 			(long long)reply->purged.items[i].attempts,
+			rg_plural(reply->purged.items[i].attempts),
 			(int)reply->purged.items[i].cycle_id.length,
 			reply->purged.items[i].cycle_id.data);
 	if (!reply->attempts.count && !reply->purged.count)
@@ -138,7 +139,8 @@ static void print_letter(const struct roger_dead_letter *letter)
 	cli_print_text(cli_out, letter->target, false);
 	fputs("  ", cli_out);
 	cli_print_text(cli_out, letter->idempotent_key, false);
-	fprintf(cli_out, "  %lld attempts  ", (long long)letter->attempt_count);
+	fprintf(cli_out, "  %lld attempt%s  ", (long long)letter->attempt_count,
+		rg_plural(letter->attempt_count));
 	cli_print_time(cli_out, letter->timestamp_ms);
 	fputs("\n  message ", cli_out);
 	cli_print_text(cli_out, letter->message_id, false);
@@ -209,8 +211,9 @@ static void print_purge(const struct cli_run *run, const void *reply_)
 	const struct roger_purge_reply *reply = reply_;
 
 	(void)run;
-	fprintf(cli_out, "%lld lines purged, %lld kept, %lld keys remembered\n",
-		(long long)reply->purged, (long long)reply->kept, (long long)reply->digests);
+	fprintf(cli_out, "%lld line%s purged, %lld kept, %lld key%s remembered\n",
+		(long long)reply->purged, rg_plural(reply->purged), (long long)reply->kept,
+		(long long)reply->digests, rg_plural(reply->digests));
 }
 
 static const struct roger_op *op_purge(void)

@@ -176,8 +176,7 @@ static void print_archived(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_archive_reply *reply = reply_;
 
-	fprintf(cli_out, "%lld %s", (long long)reply->archived,
-		reply->archived == 1 ? "message" : "messages");
+	fprintf(cli_out, "%lld message%s", (long long)reply->archived, rg_plural(reply->archived));
 	fputs(strcmp(run->command->name, "delete") == 0 ? " deleted" : " archived", cli_out);
 	if (reply->by_age || reply->by_count || reply->by_run)
 		fprintf(cli_out,
@@ -221,10 +220,11 @@ static void print_rebuild(const struct cli_run *run, const void *reply_)
 	const struct roger_rebuild_reply *reply = reply_;
 
 	(void)run;
-	fprintf(cli_out, "%lld lines read, %lld messages", (long long)reply->lines,
-		(long long)reply->messages);
+	fprintf(cli_out, "%lld line%s read, %lld message%s", (long long)reply->lines,
+		rg_plural(reply->lines), (long long)reply->messages, rg_plural(reply->messages));
 	if (reply->strays)
-		fprintf(cli_out, ", %lld lines that are no messages", (long long)reply->strays);
+		fprintf(cli_out, ", %lld line%s without a message", (long long)reply->strays,
+			rg_plural(reply->strays));
 	fputc('\n', cli_out);
 }
 

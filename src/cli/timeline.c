@@ -212,7 +212,7 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 		name_of(op_timeline()->reply->fields, "subject", reply->subject));
 	cli_print_text(cli_out, reply->what, false);
 	fprintf(cli_out, "%s, %zu event%s\n", cli_style(CLI_PLAIN), reply->events.count,
-		reply->events.count == 1 ? "" : "s");
+		rg_plural((int64_t)reply->events.count));
 	if (reply->more)
 		fputs("... and earlier ones; see --limit, --since and --until\n", cli_out);
 	measure(&table, &reply->events);

@@ -85,9 +85,9 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 	print_journals(&reply->journals);
 	if (reply->sealed_at_ms)
 		print_sealed(reply);
-	fprintf(cli_out, "%lld lines, %lld chained, %lld hold messages, %lld do not: ",
-		(long long)reply->lines, (long long)reply->chained, (long long)reply->messages,
-		(long long)reply->strays);
+	fprintf(cli_out, "%lld line%s, %lld chained, %lld with messages, %lld without: ",
+		(long long)reply->lines, rg_plural(reply->lines), (long long)reply->chained,
+		(long long)reply->messages, (long long)reply->strays);
 	if (reply->damaged)
 		fprintf(cli_out, "%sdamaged in %lld %s%s\n", cli_style(CLI_RED),
 			(long long)reply->damaged, reply->damaged == 1 ? "place" : "places",

@@ -497,10 +497,11 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 		snprintf(alarm, sizeof alarm, "; alarm: %lld dead letters in this cycle",
 			 (long long)letters);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "'%.*s' did not read message '%.*s' in %lld attempts: it is dead letter "
+		       "'%.*s' did not read message '%.*s' in %lld attempt%s: it is dead letter "
 		       "'%.*s'%s",
 		       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
-		       (long long)attempt->attempt, RG_STR_ARGS(giving_up->letter.id), alarm);
+		       (long long)attempt->attempt, rg_plural(attempt->attempt),
+		       RG_STR_ARGS(giving_up->letter.id), alarm);
 }
 
 static int give_up(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,

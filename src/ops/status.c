@@ -72,11 +72,6 @@ static int say(struct looking *looking, struct roger_concern *concern, const cha
 		       : ROGER_ENOMEM;
 }
 
-static const char *plural(int64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* ---------------------------------------------------------- dead letters -- */
 
 struct letters {
@@ -182,7 +177,7 @@ static int add_letters(struct looking *looking, const struct letters *letters,
 		looking,
 		add(looking, ROGER_URGENT, "dead_letters", target->name, target->count, since_ms),
 		next, "%.*s did not get %lld message%s, given up", RG_STR_ARGS(target->name),
-		(long long)target->count, plural(target->count));
+		(long long)target->count, rg_plural(target->count));
 }
 
 static int look_at_letters(struct looking *looking, struct roger_err *err)
@@ -218,7 +213,8 @@ static int look_at_letters(struct looking *looking, struct roger_err *err)
 			add(looking, ROGER_URGENT, "dead_letters", (struct roger_str){ "", 0 },
 			    rest, 0),
 			"roger dead --status undelivered",
-			"%lld more messages that others did not get", (long long)rest);
+			"%lld more message%s that others did not get", (long long)rest,
+			rg_plural(rest));
 	return r;
 }
 
@@ -257,7 +253,7 @@ static int add_more_runs(struct looking *looking, enum roger_run_status status, 
 	return say(looking,
 		   add(looking, status == ROGER_RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON,
 		       rg_run_statuses[status], (struct roger_str){ "", 0 }, count, 0),
-		   next, "%lld more run%s: %s", (long long)count, plural(count),
+		   next, "%lld more run%s: %s", (long long)count, rg_plural(count),
 		   rg_run_statuses[status]);
 }
 
@@ -289,7 +285,7 @@ static int look_at_runs(struct looking *looking, struct roger_err *err)
 			add(looking, ROGER_SOON, "run_documents", (struct roger_str){ "", 0 },
 			    invalid, 0),
 			"roger runs", "%lld run document%s with errors", (long long)invalid,
-			plural(invalid));
+			rg_plural(invalid));
 	return r;
 }
 
@@ -478,8 +474,8 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 		r = say(looking,
 			add(looking, ROGER_NOTICE, "unread", (struct roger_str){ "", 0 },
 			    (int64_t)unread - EACH_MAX, 0),
-			"roger agents", "%lld more agents have unread mail",
-			(long long)unread - EACH_MAX);
+			"roger agents", "%lld more agent%s with unread mail",
+			(long long)unread - EACH_MAX, rg_plural((int64_t)unread - EACH_MAX));
 	return r;
 }
 
@@ -499,7 +495,7 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 	r = rg_engine_strays(looking->roger->engine, &count, err);
 	if (r == ROGER_OK && count)
 		r = say(looking, add(looking, ROGER_SOON, "strays", file, count, 0), "roger verify",
-			"%lld stray line%s in %.*s", (long long)count, plural(count),
+			"%lld stray line%s in %.*s", (long long)count, rg_plural(count),
 			RG_STR_ARGS(file));
 	for (i = 0; i < sizeof logs / sizeof *logs && r == ROGER_OK; i++) {
 		query.log = logs[i];
@@ -511,7 +507,7 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 			    (int64_t)found.stray_count, 0),
 			logs[i] == RG_LOG_ACTIVITY ? "roger activity --limit 1" : "roger verify",
 			"%zu stray line%s in a log, the first in %.*s, line %lld",
-			found.stray_count, plural((int64_t)found.stray_count),
+			found.stray_count, rg_plural((int64_t)found.stray_count),
 			RG_STR_ARGS(found.strays[0].file), (long long)found.strays[0].line);
 	}
 	return r;

@@ -308,8 +308,8 @@ static void say_letter(struct telling *telling, const struct roger_dead_letter *
 {
 	begin(telling);
 	if (letter->status == ROGER_UNDELIVERED) {
-		rg_buf_printf(&telling->words, "given up after %lld attempts",
-			      (long long)letter->attempt_count);
+		rg_buf_printf(&telling->words, "given up after %lld attempt%s",
+			      (long long)letter->attempt_count, rg_plural(letter->attempt_count));
 		say_free(telling, ": ", letter->cause);
 		say_free(telling, ", filed as ", letter->filed_as);
 	} else {
@@ -619,7 +619,7 @@ static int tell_activity(struct telling *telling, const struct rg_log_entry *ent
 		say_wake(telling, &activity, &note);
 	else if (rg_str_is(note.verb, "inbox"))
 		rg_buf_printf(&telling->words, "looked at %lld new message%s",
-			      (long long)note.count, note.count == 1 ? "" : "s");
+			      (long long)note.count, rg_plural(note.count));
 	else
 		say_activity(telling, &activity, &note);
 	event = add_of_entry(telling, entry, kind_of_activity(&note), activity.at_ms, err);

@@ -250,8 +250,8 @@ static int note_strangers(struct round *round, struct roger_err *err)
 		r = note(round, text, err);
 	}
 	if (r == ROGER_OK && strangers > STRANGERS_MAX) {
-		snprintf(text, sizeof text, "and %zu more agents that nobody knows",
-			 strangers - STRANGERS_MAX);
+		snprintf(text, sizeof text, "and %zu more agent%s that nobody knows",
+			 strangers - STRANGERS_MAX, rg_plural((int64_t)strangers - STRANGERS_MAX));
 		r = note(round, text, err);
 	}
 	if (r == ROGER_OK && !config->wake_agent_count)

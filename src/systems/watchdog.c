@@ -116,9 +116,9 @@ static void explain_end(const struct roger_run *run, const struct rg_receipts *r
 			struct rg_buf *out)
 {
 	if (receipts->recoveries)
-		rg_buf_printf(out, "Completion and forward are confirmed, with %lld recovery %s.",
-			      (long long)receipts->recoveries,
-			      receipts->recoveries == 1 ? "attempt" : "attempts");
+		rg_buf_printf(out,
+			      "Completion and forward are confirmed, with %lld recovery attempt%s.",
+			      (long long)receipts->recoveries, rg_plural(receipts->recoveries));
 	else if (receipts->from_recovery)
 		rg_buf_printf(out, "Completion and forward are confirmed, by recovery (%.*s).",
 			      RG_STR_ARGS(run->result_source));
