@@ -56,3 +56,23 @@ bool rg_is_near(struct roger_str typed, struct roger_str known)
 					       : 3) &&
 	       distance < known.length;
 }
+
+bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known)
+{
+	size_t distance = rg_distance(typed, known);
+
+	if (!rg_is_near(typed, known) || (nearest->word.data && distance >= nearest->distance))
+		return false;
+	*nearest = (struct rg_nearest){ known, distance };
+	return true;
+}
+
+struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed)
+{
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	size_t i;
+
+	for (i = 0; i < names.count; i++)
+		rg_nearest_look(&nearest, typed, names.items[i]);
+	return nearest.word;
+}

@@ -278,19 +278,14 @@ static enum cli_form wanted_form(int argc, char **argv)
 static int no_such_command(const struct cli_run *run, const char *word)
 {
 	struct roger_err err;
-	const char *nearest = NULL;
-	size_t least = SIZE_MAX, distance, i;
+	struct rg_nearest nearest = { 0 };
+	size_t i;
 
-	for (i = 0; cli_commands[i]; i++) {
-		distance = rg_distance(rg_str(word), rg_str(cli_commands[i]->name));
-		if (distance < least && rg_is_near(rg_str(word), rg_str(cli_commands[i]->name))) {
-			least = distance;
-			nearest = cli_commands[i]->name;
-		}
-	}
-	if (nearest)
+	for (i = 0; cli_commands[i]; i++)
+		rg_nearest_look(&nearest, rg_str(word), rg_str(cli_commands[i]->name));
+	if (nearest.word.data)
 		rg_fail(&err, ROGER_EUSAGE, 0, "no command '%.64s'; did you mean '%s'?", word,
-			nearest);
+			nearest.word.data);
 	else
 		rg_fail(&err, ROGER_EUSAGE, 0, "no command '%.64s'; see `roger --help`", word);
 	print_error(run, ROGER_EUSAGE, &err);

@@ -58,45 +58,30 @@ static const struct roger_field *find_field(const struct parser *parser, struct 
 	return NULL;
 }
 
-static void consider(struct roger_str typed, const char *known, const char **nearest, size_t *least)
-{
-	size_t distance = rg_distance(typed, rg_str(known));
-
-	if (distance < *least && rg_is_near(typed, rg_str(known))) {
-		*least = distance;
-		*nearest = known;
-	}
-}
-
 static int unknown_option(struct parser *parser, struct roger_str name, struct roger_err *err)
 {
 	const struct cli_option *option;
 	const struct roger_field *field;
-	static char field_option[64];
-	const char *nearest = NULL;
-	size_t least = SIZE_MAX, i;
+	struct rg_nearest nearest = { 0 };
+	char candidate[64], found[64];
+	size_t i;
 
 	for (i = 0; i < sizeof common / sizeof *common; i++)
-		consider(name, common[i].name, &nearest, &least);
+		rg_nearest_look(&nearest, name, rg_str(common[i].name));
 	for (option = parser->run->command->options; option && option->name; option++)
-		consider(name, option->name, &nearest, &least);
+		rg_nearest_look(&nearest, name, rg_str(option->name));
 	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
 	     field++) {
-		char candidate[64];
-
 		if (!is_option(field))
 			continue;
 		cli_option_name(field, candidate);
-		if (rg_distance(name, rg_str(candidate)) < least &&
-		    rg_is_near(name, rg_str(candidate))) {
-			memcpy(field_option, candidate, sizeof candidate);
-			consider(name, field_option, &nearest, &least);
-		}
+		if (rg_nearest_look(&nearest, name, rg_str(candidate)))
+			nearest.word.data = memcpy(found, candidate, sizeof found);
 	}
-	if (nearest)
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "unknown option '--%.*s'; did you mean '--%s'?",
-			       name.length < 64 ? (int)name.length : 64, name.data, nearest);
+	if (nearest.word.data)
+		return rg_fail(
+			err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; did you mean '--%s'?",
+			name.length < 64 ? (int)name.length : 64, name.data, nearest.word.data);
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
 		       name.length < 64 ? (int)name.length : 64, name.data,
 		       parser->run->command->name);

@@ -167,27 +167,12 @@ static int say(struct rg_arena *arena, struct roger_str *ret, struct roger_str n
 	return rg_arena_keep(arena, &text, ret) ? ROGER_OK : rg_fail_memory(err);
 }
 
-static struct roger_str nearest_of(struct roger_strs names, struct roger_str name)
-{
-	struct roger_str best = { "", 0 };
-	size_t least = SIZE_MAX, distance, i;
-
-	for (i = 0; i < names.count; i++) {
-		distance = rg_distance(name, names.items[i]);
-		if (distance < least && rg_is_near(name, names.items[i])) {
-			least = distance;
-			best = names.items[i];
-		}
-	}
-	return best;
-}
-
 /* A name never seen: noted, or refused where names are strict. */
 static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
 			struct rg_crossing_target *target, struct roger_err *err)
 {
 	struct roger_bridge_reply *reply = crossing->reply;
-	struct roger_str near = nearest_of(crossing->known, name), *place;
+	struct roger_str near = rg_nearest_of(crossing->known, name), *place;
 
 	if (crossing->roger->workspace->config->strict_recipients)
 		return say(crossing->arena, &target->refused, name, " (recipients: strict)", near,

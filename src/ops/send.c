@@ -56,21 +56,6 @@ static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct
 	return ROGER_OK;
 }
 
-static struct roger_str nearest_of(struct roger_strs names, struct roger_str name)
-{
-	struct roger_str best = { "", 0 };
-	size_t least = SIZE_MAX, distance, i;
-
-	for (i = 0; i < names.count; i++) {
-		distance = rg_distance(name, names.items[i]);
-		if (distance < least && rg_is_near(name, names.items[i])) {
-			least = distance;
-			best = names.items[i];
-		}
-	}
-	return best;
-}
-
 int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char *text,
 		 struct roger_err *err)
 {
@@ -94,7 +79,7 @@ static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, stru
 	r = rg_engine_names(sending->roger->engine, sending->arena, &names, err);
 	if (r < 0)
 		return r;
-	near = nearest_of(names, name);
+	near = rg_nearest_of(names, name);
 	snprintf(text, sizeof text, "'%.*s' has never been seen here%s%.*s%s", RG_STR_ARGS(name),
 		 near.length ? "; did you mean '" : "", RG_STR_ARGS(near), near.length ? "'?" : "");
 	if (sending->roger->workspace->config->strict_recipients)

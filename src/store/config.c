@@ -336,23 +336,20 @@ static int change(const struct source *source, size_t i, struct roger_str text, 
 
 struct suggestion {
 	const char *section;
-	const char *name;
-	size_t distance;
+	struct rg_nearest name;
 };
 
 static void consider(struct suggestion *best, struct roger_str typed, const char *section,
 		     const char *name)
 {
-	size_t distance = rg_distance(typed, rg_str(name));
-
-	if (distance < best->distance && rg_is_near(typed, rg_str(name)))
-		*best = (struct suggestion){ section, name, distance };
+	if (rg_nearest_look(&best->name, typed, rg_str(name)))
+		best->section = section;
 }
 
 /* What a mistyped or misplaced key may have meant; without a name: nothing. */
 static struct suggestion suggest(struct roger_str typed)
 {
-	struct suggestion best = { "", NULL, SIZE_MAX };
+	struct suggestion best = { 0 };
 	size_t i;
 
 	consider(&best, typed, "", "groups");
@@ -377,13 +374,13 @@ static int unknown(const struct source *source, const char *section, const struc
 	r = key_of(source->config, section, node->key, &key, err);
 	if (r < 0)
 		return r;
-	if (!meant.name)
+	if (!meant.name.word.data)
 		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting",
 			       RG_STR_ARGS(origin), key.length < 96 ? (int)key.length : 96,
 			       key.data);
 	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
 		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section,
-		       *meant.section ? "." : "", meant.name);
+		       *meant.section ? "." : "", meant.name.word.data);
 }
 
 /* --------------------------------------------------------------- groups -- */

@@ -104,6 +104,20 @@ static void suggests_what_was_meant(void **state)
 	assert_true(is_near("qa", "qa"));
 }
 
+/* Of words as near as each other the first one. */
+static void finds_the_nearest(void **state)
+{
+	struct roger_str words[] = { RG_STR("reviewers"), RG_STR("writer"), RG_STR("reviewer"),
+				     RG_STR("Reviewer") };
+	const struct roger_strs all = { words, 4 }, none = { words, 0 };
+
+	(void)state;
+	assert_true(rg_str_is(rg_nearest_of(all, RG_STR("reveiwer")), "reviewer"));
+	assert_true(rg_str_is(rg_nearest_of(all, RG_STR("wrter")), "writer"));
+	assert_int_equal(rg_nearest_of(all, RG_STR("qa")).length, 0);
+	assert_int_equal(rg_nearest_of(none, RG_STR("writer")).length, 0);
+}
+
 static void suggests_nothing_far_fetched(void **state)
 {
 	(void)state;
@@ -135,6 +149,7 @@ int main(void)
 		cmocka_unit_test(knows_distances),
 		cmocka_unit_test(equals_the_definition),
 		cmocka_unit_test(suggests_what_was_meant),
+		cmocka_unit_test(finds_the_nearest),
 		cmocka_unit_test(suggests_nothing_far_fetched),
 		cmocka_unit_test(long_words_are_never_near),
 	};
