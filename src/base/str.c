@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+bool rg_str_blank(struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if (!strchr(" \t\r\n", text.data[i]))
+			return false;
+	return true;
+}
+
 size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char)
 {
 	const unsigned char *byte = (const unsigned char *)data;

@@ -36,6 +36,9 @@ static inline bool rg_str_is(struct roger_str a, const char *text)
 	return rg_str_equal(a, rg_str(text));
 }
 
+/* Nothing but blanks and line ends? */
+bool rg_str_blank(struct roger_str text);
+
 /* How text is made of characters; false: not UTF-8, or it holds a NUL. */
 bool rg_utf8_count(struct roger_str text, size_t *ret_chars);
 

@@ -499,16 +499,6 @@ static int insert_path(struct roger_str text, const struct place *place,
 	return insert(text, &place->container, rg_buf_str(&item), arena, ret_edit, err);
 }
 
-static bool is_blank(struct roger_str text)
-{
-	size_t i;
-
-	for (i = 0; i < text.length; i++)
-		if (!strchr(" \t\r\n", text.data[i]))
-			return false;
-	return true;
-}
-
 /* set, and add where array. */
 static int put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
 	       bool array, struct roger_str mark, struct rg_arena *arena,
@@ -520,10 +510,10 @@ static int put(struct roger_str text, const struct roger_strs *path, struct roge
 	int r;
 
 	rg_assert(path->count);
-	r = find_place(is_blank(text) ? empty : text, path, array, mark, &place, err);
+	r = find_place(rg_str_blank(text) ? empty : text, path, array, mark, &place, err);
 	if (r < 0)
 		return r;
-	if (is_blank(text)) {
+	if (rg_str_blank(text)) {
 		r = insert_path(empty, &place, path, value, array, arena, ret_edit, err);
 		if (r < 0)
 			return r;
@@ -559,7 +549,7 @@ int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struc
 	int r;
 
 	*ret_edit = (struct rg_json_edit){ 0 };
-	if (is_blank(text))
+	if (rg_str_blank(text))
 		return ROGER_OK;
 	r = find_place(text, path, mark.length != 0, mark, &place, err);
 	container = &place.container;
@@ -586,7 +576,7 @@ int rg_json_edit_find(struct roger_str text, const struct roger_strs *path, stru
 	int r;
 
 	*ret_value = (struct roger_str){ 0 };
-	if (is_blank(text))
+	if (rg_str_blank(text))
 		return ROGER_OK;
 	r = find_place(text, path, mark.length != 0, mark, &place, err);
 	if (r == ROGER_OK && place.container.found && place.step + !mark.length == path->count)

@@ -49,16 +49,6 @@ int rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_ta
 	return arrival ? refuse(crossing, arrival, why, err) : rg_fail_memory(err);
 }
 
-static bool is_blank(struct roger_str text)
-{
-	size_t i;
-
-	for (i = 0; i < text.length; i++)
-		if (!strchr(" \t\r\n", text.data[i]))
-			return false;
-	return true;
-}
-
 /* Why a message cannot be taken in, whoever it is for; "": it can. */
 static void judge_message(const struct rg_crossing *crossing, const struct rg_rolepiece *piece,
 			  struct roger_str from, char why[500])
@@ -123,7 +113,7 @@ int rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_targe
 	case RG_ROLEPIECE_MESSAGE:
 		return add_message(crossing, target, piece, place, err);
 	case RG_ROLEPIECE_LOOSE:
-		if (is_blank(piece->line.text))
+		if (rg_str_blank(piece->line.text))
 			return ROGER_OK;
 		return rg_crossing_refuse(crossing, target, piece, place,
 					  "text without a header, such as '(LEAD #5): ', before it",
