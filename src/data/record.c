@@ -360,10 +360,7 @@ static int keep_unknown(const struct level *level, struct rg_buf *unknown, struc
 				      "'%.*s%.*s' is no member roger knows here",
 				      RG_STR_ARGS(path_of(level)),
 				      key.length < 64 ? (int)key.length : 64, key.data);
-	if (unknown->length)
-		rg_buf_add_char(unknown, ',');
-	rg_json_add_string(unknown, key);
-	rg_buf_add_char(unknown, ':');
+	rg_json_add_key(unknown, key);
 	rg_json_print(value, unknown);
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
 }

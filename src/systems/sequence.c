@@ -352,10 +352,7 @@ static int read_member(struct rg_sequence *sequence, struct roger_str key,
 	if (rg_str_is(key, "epoch"))
 		return read_epoch(sequence, value, err);
 
-	if (unknown->length)
-		rg_buf_add_char(unknown, ',');
-	rg_json_add_string(unknown, key);
-	rg_buf_add_char(unknown, ':');
+	rg_json_add_key(unknown, key);
 	rg_json_print(value, unknown);
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
 }
