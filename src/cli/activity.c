@@ -131,18 +131,13 @@ static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
 static int read_entry(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_log_request *request = run->request;
-	struct rg_buf text;
 	int r;
 
-	rg_buf_init(&text, SIZE_MAX);
-	r = cli_read_input(NULL, "entry", RG_LINE_BYTES_MAX, &text, err);
-	if (r == ROGER_OK && text.length == 0)
+	r = cli_read_text(NULL, "entry", RG_LINE_BYTES_MAX, run->arena, &request->entry, err);
+	if (r == ROGER_OK && request->entry.length == 0)
 		r = rg_fail_member(err, ROGER_EDATA, "entry",
 				   "entry: expected a JSON object on standard input");
-	if (r == ROGER_OK && !rg_arena_copy(run->arena, rg_buf_str(&text), &request->entry))
-		r = rg_fail_memory(err);
 	request->task.length = 0;
-	rg_buf_deinit(&text);
 	return r;
 }
 

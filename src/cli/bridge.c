@@ -233,9 +233,6 @@ static int prepare_ingest(struct cli_run *run, struct roger_err *err)
 	struct roger_ingest_request *request = run->request;
 	char path[4096];
 	struct roger_str file = cli_value(run, "file");
-	struct rg_buf text;
-	bool kept;
-	int r;
 
 	if (request->text.length && file.data)
 		return rg_fail(err, ROGER_EUSAGE, 0, "give --text or --file, not both");
@@ -244,11 +241,8 @@ static int prepare_ingest(struct cli_run *run, struct roger_err *err)
 	if (file.length >= sizeof path)
 		return rg_fail_member(err, ROGER_EUSAGE, "file", "file: the path is too long");
 	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(file));
-	rg_buf_init(&text, RG_TRIGGER_BYTES_MAX + 131072);
-	r = cli_read_input(file.length ? path : NULL, "text", RG_TRIGGER_BYTES_MAX, &text, err);
-	kept = r < 0 || rg_arena_copy(run->arena, rg_buf_str(&text), &request->text);
-	rg_buf_deinit(&text);
-	return kept ? r : rg_fail_memory(err);
+	return cli_read_text(file.length ? path : NULL, "text", RG_TRIGGER_BYTES_MAX, run->arena,
+			     &request->text, err);
 }
 
 static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)

@@ -4,7 +4,7 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
-#include "base/str.h"
+#include "base/arena.h"
 
 /*
  * Into out, but for the newline that ends it.  path NULL: standard input.
@@ -12,6 +12,10 @@
  */
 RG_CHECKED int cli_read_input(const char *path, const char *member, size_t bytes_max,
 			      struct rg_buf *out, struct roger_err *err);
+
+/* The same into an arena. */
+RG_CHECKED int cli_read_text(const char *path, const char *member, size_t bytes_max,
+			     struct rg_arena *arena, struct roger_str *ret, struct roger_err *err);
 
 /* Into a file that is not there yet, and onto the disk. */
 RG_CHECKED int cli_write_output(const char *path, struct roger_str text, struct roger_err *err);

@@ -248,17 +248,10 @@ static void print_sweep(const struct cli_run *run, const void *reply_)
 static int read_result(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_complete_request *request = run->request;
-	struct rg_buf text;
-	int r;
 
-	if (!rg_str_is(request->result, "-"))
-		return ROGER_OK;
-	rg_buf_init(&text, SIZE_MAX);
-	r = cli_read_input(NULL, "result", RG_LINE_BYTES_MAX, &text, err);
-	if (r == ROGER_OK && !rg_arena_copy(run->arena, rg_buf_str(&text), &request->result))
-		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
-	return r;
+	return rg_str_is(request->result, "-") ? cli_read_text(NULL, "result", RG_LINE_BYTES_MAX,
+							       run->arena, &request->result, err)
+					       : ROGER_OK;
 }
 
 static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)

@@ -29,17 +29,12 @@ static struct roger_send_request *request_of(const struct cli_run *run)
 /* path NULL: standard input. */
 static int read_text(struct cli_run *run, const char *path, struct roger_err *err)
 {
-	struct rg_buf text;
+	struct roger_str *content = &request_of(run)->content;
 	int r;
 
-	rg_buf_init(&text, SIZE_MAX);
-	r = cli_read_input(path, "content", RG_LINE_BYTES_MAX, &text, err);
-	if (r == ROGER_OK && path && text.length == 0)
+	r = cli_read_text(path, "content", RG_LINE_BYTES_MAX, run->arena, content, err);
+	if (r == ROGER_OK && path && content->length == 0)
 		r = rg_fail_member(err, ROGER_EDATA, "content", "content: '%s' is empty", path);
-	if (r == ROGER_OK &&
-	    !rg_arena_copy(run->arena, rg_buf_str(&text), &request_of(run)->content))
-		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
 	return r;
 }
 

@@ -105,20 +105,15 @@ static int exit_of_verify(const void *reply)
 static int read_file(struct cli_run *run, struct roger_str *field, const char *member,
 		     size_t bytes_max, struct roger_err *err)
 {
-	struct rg_buf text;
+	const char *path = field->data;
 	int r;
 
 	if (!field->length)
 		return ROGER_OK;
-	rg_buf_init(&text, SIZE_MAX);
-	r = cli_read_input(rg_str_is(*field, "-") ? NULL : field->data, member, bytes_max, &text,
-			   err);
-	if (r == ROGER_OK && !text.length)
-		r = rg_fail_member(err, ROGER_EDATA, member, "%s: '%s' is empty", member,
-				   field->data);
-	if (r == ROGER_OK && !rg_arena_copy(run->arena, rg_buf_str(&text), field))
-		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
+	r = cli_read_text(rg_str_is(*field, "-") ? NULL : path, member, bytes_max, run->arena,
+			  field, err);
+	if (r == ROGER_OK && !field->length)
+		r = rg_fail_member(err, ROGER_EDATA, member, "%s: '%s' is empty", member, path);
 	return r;
 }
 
