@@ -1,9 +1,9 @@
 /* bridge, ingest: text in the form (ROLE #N): text, from files and from standard input. */
-#include <signal.h>
 
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/stop.h"
 #include "cli/term.h"
 
 /* A signal that comes just before a wait ends it this late. */
@@ -106,35 +106,6 @@ static int exit_of_bridge(const struct roger_bridge_reply *reply)
 
 /* -------------------------------------------------------------- bridge -- */
 
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal_number)
-{
-	(void)signal_number;
-	stopped = 1;
-}
-
-static bool go_on(void *context, const char *what, int64_t done, int64_t total)
-{
-	(void)context;
-	(void)what;
-	(void)done;
-	(void)total;
-	return !stopped;
-}
-
-/* The end of a wait is the end of us: no restart of what was interrupted. */
-static void catch_signals(const struct cli_run *run)
-{
-	struct sigaction action = { .sa_handler = stop };
-
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	roger_on_progress(run->roger, go_on, NULL);
-}
-
 static void show(const struct cli_run *run, const struct roger_bridge_reply *reply)
 {
 	const struct roger_op *op = cli_op(run->command);
@@ -167,8 +138,8 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 	if (lines.form == CLI_JSON)
 		lines.form = CLI_JSONL;
 	request.wait_ms = WAIT_MS;
-	catch_signals(run);
-	while (!stopped && r == ROGER_OK) {
+	cli_stop_catch(run);
+	while (!cli_stopped() && r == ROGER_OK) {
 		r = roger_bridge(run->roger, &request, &reply, err);
 		if (r == ROGER_OK) {
 			bridges = true;
@@ -200,7 +171,7 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	*ret_exit = CLI_DONE;
 	if (!cli_given(run, "once") && !request->wait_ms)
 		return bridge_on(run, err);
-	catch_signals(run);
+	cli_stop_catch(run);
 	r = roger_bridge(run->roger, request, &reply, err);
 	if (r < 0)
 		return r;

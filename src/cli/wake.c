@@ -1,40 +1,11 @@
 /* wake: until it is told to stop, once, or as a test of one agent's command. */
-#include <signal.h>
-
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/stop.h"
 #include "cli/term.h"
 
 /* One call of the verb lasts so long at most; then there is another. */
 enum { SPAN_MS = 3600 * 1000 };
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = 1;
-}
-
-static bool go_on(void *context, const char *what, int64_t done, int64_t total)
-{
-	(void)context;
-	(void)what;
-	(void)done;
-	(void)total;
-	return !stopped;
-}
-
-/* Without SA_RESTART, so that a sleep ends at once. */
-static void listen_for_stop(struct cli_run *run)
-{
-	struct sigaction action = { .sa_handler = stop };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
-	roger_on_progress(run->roger, go_on, NULL);
-}
 
 static const struct roger_op *op_wake(void)
 {
@@ -142,7 +113,7 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 			return r;
 		first = false;
 		cli_term_flush();
-	} while (!stopped && !cli_term_lost());
+	} while (!cli_stopped() && !cli_term_lost());
 	return ROGER_OK;
 }
 
@@ -152,7 +123,7 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 	if (cli_given(run, "once") && (request->for_ms || request->test))
 		return rg_fail(err, ROGER_EUSAGE, 0, "expected one of --once, --for and --test");
-	listen_for_stop(run);
+	cli_stop_catch(run);
 	if (cli_given(run, "once") || request->test)
 		return call_once(run, request, true, ret_exit, err);
 	if (request->agent.length || request->within_ms)
