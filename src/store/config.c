@@ -1,4 +1,4 @@
-#include "store/config.h"
+#include "store/config_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,59 +95,34 @@ enum { SETTING_COUNT = sizeof table / sizeof *table };
 
 static const char *const recipients_names[] = { "warn", "strict", NULL };
 
-/* What is being read. */
-struct source {
-	struct rg_config *config;
-	const char *name;
-	bool foreign;
-};
-
 /* ------------------------------------------------------------- settings -- */
 
-/* The table's come first and in its order, then those of groups and agents as they are read. */
-static struct roger_setting *setting_at(const struct rg_config *config, size_t i)
+struct roger_setting *rg_config_setting_at(const struct rg_config *config, size_t i)
 {
 	return (struct roger_setting *)(uintptr_t)&config->settings.items[i];
 }
 
-/* Keep what was printed, and be done with the buffer. */
-static int keep(struct rg_config *config, struct rg_buf *printed, struct roger_str *ret,
-		struct roger_err *err)
-{
-	return rg_arena_keep(config->memory, printed, ret) ? ROGER_OK : rg_fail_memory(err);
-}
-
-/* "FILE:LINE" */
-static int origin_of(const struct source *source, size_t line, struct roger_str *ret,
+int rg_config_origin(const struct rg_config_source *source, size_t line, struct roger_str *ret,
 		     struct roger_err *err)
 {
-	struct rg_buf text;
+	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name, line)
+			 : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
 
-	rg_buf_init(&text, SIZE_MAX);
-	rg_buf_add_text(&text, source->name);
-	if (line) {
-		rg_buf_add_char(&text, ':');
-		rg_buf_add_int(&text, (int64_t)line);
-	}
-	return keep(source->config, &text, ret, err);
+	return kept ? ROGER_OK : rg_fail_memory(err);
 }
 
 /* "section.name" */
 static int key_of(struct rg_config *config, const char *section, struct roger_str name,
 		  struct roger_str *ret, struct roger_err *err)
 {
-	struct rg_buf text;
-
-	rg_buf_init(&text, SIZE_MAX);
-	rg_buf_add_text(&text, section);
-	if (*section)
-		rg_buf_add_char(&text, '.');
-	rg_buf_add_str(&text, name);
-	return keep(config, &text, ret, err);
+	return rg_arena_print(config->memory, ret, "%s%s%.*s", section, *section ? "." : "",
+			      RG_STR_ARGS(name))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
-static int add_setting(struct rg_config *config, const char *section, struct roger_str name,
-		       size_t *ret_index, struct roger_err *err)
+int rg_config_add_setting(struct rg_config *config, const char *section, struct roger_str name,
+			  size_t *ret_index, struct roger_err *err)
 {
 	struct roger_settings *settings = &config->settings;
 	struct roger_setting *setting;
@@ -160,22 +135,21 @@ static int add_setting(struct rg_config *config, const char *section, struct rog
 	return key_of(config, section, name, &setting->key, err);
 }
 
-static int wrong(struct roger_str origin, struct roger_str key, const char *expected,
-		 struct roger_err *err)
+int rg_config_wrong(struct roger_str origin, struct roger_str key, const char *expected,
+		    struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected %s", RG_STR_ARGS(origin),
 		       RG_STR_ARGS(key), expected);
 }
 
-/* The same, where the value of a key stands in a file. */
-static int wrong_node(const struct source *source, const struct rg_yaml *node, struct roger_str key,
-		      const char *expected, struct roger_err *err)
+int rg_config_wrong_node(const struct rg_config_source *source, const struct rg_yaml *node,
+			 struct roger_str key, const char *expected, struct roger_err *err)
 {
 	struct roger_str origin;
 	int r;
 
-	r = origin_of(source, node->line, &origin, err);
-	return r < 0 ? r : wrong(origin, key, expected, err);
+	r = rg_config_origin(source, node->line, &origin, err);
+	return r < 0 ? r : rg_config_wrong(origin, key, expected, err);
 }
 
 /* --------------------------------------------------------------- values -- */
@@ -194,7 +168,7 @@ static int set_number(const struct setting *setting, struct roger_str text, void
 	}
 	snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
 		 (long long)setting->least, (long long)setting->most);
-	return wrong(shown->origin, shown->key, expected, err);
+	return rg_config_wrong(shown->origin, shown->key, expected, err);
 }
 
 static int set_span(const struct setting *setting, struct roger_str text, void *at,
@@ -210,7 +184,7 @@ static int set_span(const struct setting *setting, struct roger_str text, void *
 	}
 	snprintf(expected, sizeof expected, "a span such as 30s, 5m or 2h, from %lldms to %llds",
 		 (long long)setting->least, (long long)setting->most / 1000);
-	return wrong(shown->origin, shown->key, expected, err);
+	return rg_config_wrong(shown->origin, shown->key, expected, err);
 }
 
 static bool is_path(struct roger_str text)
@@ -227,7 +201,7 @@ static int set_path(struct roger_str text, void *at, struct roger_setting *shown
 		    struct roger_err *err)
 {
 	if (!is_path(text))
-		return wrong(shown->origin, shown->key, "a path", err);
+		return rg_config_wrong(shown->origin, shown->key, "a path", err);
 	*(struct roger_str *)at = text;
 	return ROGER_OK;
 }
@@ -261,11 +235,11 @@ static int set_file_name(struct roger_str text, void *at, struct roger_setting *
 {
 	if (!is_path(text) || memchr(text.data, '/', text.length) || rg_str_is(text, ".") ||
 	    rg_str_is(text, ".."))
-		return wrong(shown->origin, shown->key,
-			     "the name of a file below data_dir, without '/'", err);
+		return rg_config_wrong(shown->origin, shown->key,
+				       "the name of a file below data_dir, without '/'", err);
 	if (is_ours(text))
-		return wrong(shown->origin, shown->key,
-			     "a name that roger does not use for a file of its own", err);
+		return rg_config_wrong(shown->origin, shown->key,
+				       "a name that roger does not use for a file of its own", err);
 	*(struct roger_str *)at = text;
 	return ROGER_OK;
 }
@@ -276,7 +250,7 @@ static int set_recipients(struct roger_str text, void *at, struct roger_setting 
 	int index = rg_enum_find(recipients_names, text);
 
 	if (index < 0)
-		return wrong(shown->origin, shown->key, "warn or strict", err);
+		return rg_config_wrong(shown->origin, shown->key, "warn or strict", err);
 	*(bool *)at = index == 1;
 	return ROGER_OK;
 }
@@ -285,7 +259,7 @@ static int set_switch(struct roger_str text, void *at, struct roger_setting *sho
 		      struct roger_err *err)
 {
 	if (!rg_str_is(text, "true") && !rg_str_is(text, "false"))
-		return wrong(shown->origin, shown->key, "true or false", err);
+		return rg_config_wrong(shown->origin, shown->key, "true or false", err);
 	*(bool *)at = rg_str_is(text, "true");
 	return ROGER_OK;
 }
@@ -294,7 +268,7 @@ static int set_switch(struct roger_str text, void *at, struct roger_setting *sho
 static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 		     struct roger_err *err)
 {
-	struct roger_setting *shown = setting_at(config, i);
+	struct roger_setting *shown = rg_config_setting_at(config, i);
 	void *at = (char *)config + table[i].offset;
 
 	shown->value = text;
@@ -318,13 +292,13 @@ static int set_value(struct rg_config *config, size_t i, struct roger_str text,
 	return ROGER_OK;
 }
 
-static int change(const struct source *source, size_t i, struct roger_str text, size_t line,
-		  struct roger_err *err)
+static int change(const struct rg_config_source *source, size_t i, struct roger_str text,
+		  size_t line, struct roger_err *err)
 {
 	struct roger_str copy;
 	int r;
 
-	r = origin_of(source, line, &setting_at(source->config, i)->origin, err);
+	r = rg_config_origin(source, line, &rg_config_setting_at(source->config, i)->origin, err);
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(source->config->memory, text, &copy))
@@ -361,14 +335,14 @@ static struct suggestion suggest(struct roger_str typed)
 	return best;
 }
 
-static int unknown(const struct source *source, const char *section, const struct rg_yaml *node,
-		   struct roger_err *err)
+static int unknown(const struct rg_config_source *source, const char *section,
+		   const struct rg_yaml *node, struct roger_err *err)
 {
 	struct suggestion meant = suggest(node->key);
 	struct roger_str origin, key;
 	int r;
 
-	r = origin_of(source, node->line, &origin, err);
+	r = rg_config_origin(source, node->line, &origin, err);
 	if (r < 0)
 		return r;
 	r = key_of(source->config, section, node->key, &key, err);
@@ -381,134 +355,6 @@ static int unknown(const struct source *source, const char *section, const struc
 	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
 		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section,
 		       *meant.section ? "." : "", meant.name.word.data);
-}
-
-/* --------------------------------------------------------------- groups -- */
-
-const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < config->group_count; i++)
-		if (rg_str_equal(config->groups[i].name, name))
-			return &config->groups[i];
-	return NULL;
-}
-
-/* The group of that name, emptied, and its place in the settings list. */
-static int open_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
-		      struct roger_setting **ret_shown, struct roger_err *err)
-{
-	const struct rg_group *known = rg_config_group(config, name);
-	struct rg_group *group = (struct rg_group *)(uintptr_t)known;
-	size_t i = 0;
-	int r;
-
-	if (!group) {
-		r = add_setting(config, "groups", name, &i, err);
-		if (r < 0)
-			return r;
-		group = rg_arena_push(config->memory, &config->groups, &config->group_count,
-				      sizeof *group);
-		if (!group || !rg_arena_copy(config->memory, name, &group->name))
-			return rg_fail_memory(err);
-		group->shown = i;
-	}
-	group->members = (struct roger_strs){ 0 };
-	*ret_group = group;
-	*ret_shown = setting_at(config, group->shown);
-	return ROGER_OK;
-}
-
-static bool is_member(const struct rg_group *group, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < group->members.count; i++)
-		if (rg_str_equal(group->members.items[i], name))
-			return true;
-	return false;
-}
-
-static int add_member(const struct source *source, const struct rg_yaml *item,
-		      struct rg_group *group, struct roger_str key, struct roger_err *err)
-{
-	struct roger_str *place;
-
-	if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !rg_name_valid(item->value) ||
-	    rg_str_is(item->value, "all"))
-		return wrong_node(source, item, key, "the name of an agent", err);
-	if (is_member(group, item->value))
-		return wrong_node(source, item, key, "each agent once", err);
-
-	place = rg_arena_push(source->config->memory, &group->members.items, &group->members.count,
-			      sizeof *place);
-	if (!place || !rg_arena_copy(source->config->memory, item->value, place))
-		return rg_fail_memory(err);
-	return ROGER_OK;
-}
-
-/* "lead, reviewer" */
-static int show_group(struct rg_config *config, const struct rg_group *group,
-		      struct roger_str *ret_value, struct roger_err *err)
-{
-	struct rg_buf text;
-	size_t i;
-
-	rg_buf_init(&text, SIZE_MAX);
-	for (i = 0; i < group->members.count; i++) {
-		if (i)
-			rg_buf_add_text(&text, ", ");
-		rg_buf_add_str(&text, group->members.items[i]);
-	}
-	return keep(config, &text, ret_value, err);
-}
-
-static int read_group(const struct source *source, const struct rg_yaml *node,
-		      struct roger_err *err)
-{
-	const struct rg_yaml *item;
-	struct roger_setting *shown = NULL;
-	struct rg_group *group = NULL;
-	int r;
-
-	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
-		return wrong_node(source, node, RG_STR("groups"),
-				  "a name other than all for a group", err);
-	r = open_group(source->config, node->key, &group, &shown, err);
-	if (r < 0)
-		return r;
-	r = origin_of(source, node->line, &shown->origin, err);
-	if (r < 0)
-		return r;
-	if (node->kind != RG_YAML_LIST || !node->first)
-		return wrong(shown->origin, shown->key, "a list of agents", err);
-
-	for (item = node->first; item; item = item->next) {
-		r = add_member(source, item, group, shown->key, err);
-		if (r < 0)
-			return r;
-	}
-	return show_group(source->config, group, &shown->value, err);
-}
-
-static int read_groups(const struct source *source, const struct rg_yaml *node,
-		       struct roger_err *err)
-{
-	const struct rg_yaml *member;
-	int r;
-
-	if (rg_yaml_is_null(node))
-		return ROGER_OK;
-	if (node->kind != RG_YAML_MAPPING)
-		return wrong_node(source, node, node->key, "names, each with a list of agents",
-				  err);
-	for (member = node->first; member; member = member->next) {
-		r = read_group(source, member, err);
-		if (r < 0)
-			return r;
-	}
-	return ROGER_OK;
 }
 
 /* ----------------------------------------------------- between settings -- */
@@ -533,151 +379,39 @@ static bool is_beside(struct roger_str file, struct roger_str database)
 static int check_storage(const struct rg_config *config, struct roger_err *err)
 {
 	const struct roger_setting *jsonl =
-		setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
+		rg_config_setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
 	const struct roger_setting *database =
-		setting_at(config, find_setting("storage", RG_STR("database_file")));
+		rg_config_setting_at(config, find_setting("storage", RG_STR("database_file")));
 	const struct roger_setting *guilty = rg_str_is(jsonl->origin, "default") ? database : jsonl;
 
 	if (!rg_str_equal(config->jsonl_file, config->database_file) &&
 	    !is_beside(config->jsonl_file, config->database_file))
 		return ROGER_OK;
-	return wrong(guilty->origin, guilty->key,
-		     "database_file and jsonl_file to name files of their own", err);
-}
-
-static int check_groups(const struct rg_config *config, struct roger_err *err)
-{
-	const struct roger_setting *shown;
-	size_t i, j;
-
-	for (i = 0; i < config->group_count; i++) {
-		for (j = 0; j < config->groups[i].members.count; j++) {
-			if (!rg_config_group(config, config->groups[i].members.items[j]))
-				continue;
-			shown = setting_at(config, config->groups[i].shown);
-			return rg_fail(err, ROGER_ECONFIG, 0,
-				       "%.*s: %.*s: expected agents, '%.*s' is a group",
-				       RG_STR_ARGS(shown->origin), RG_STR_ARGS(shown->key),
-				       RG_STR_ARGS(config->groups[i].members.items[j]));
-		}
-	}
-	return ROGER_OK;
+	return rg_config_wrong(guilty->origin, guilty->key,
+			       "database_file and jsonl_file to name files of their own", err);
 }
 
 /* Later attempts would otherwise come sooner than the second one. */
 static int check_wake(const struct rg_config *config, struct roger_err *err)
 {
 	const struct roger_setting *most =
-		setting_at(config, find_setting("wake", RG_STR("backoff_most")));
+		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff_most")));
 	const struct roger_setting *first =
-		setting_at(config, find_setting("wake", RG_STR("backoff")));
+		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff")));
 	const struct roger_setting *guilty = rg_str_is(most->origin, "default") ? first : most;
 
 	if (config->wake_backoff_most_ms >= config->wake_backoff_ms)
 		return ROGER_OK;
-	return wrong(guilty->origin, guilty->key, "backoff_most to be at least backoff", err);
+	return rg_config_wrong(guilty->origin, guilty->key, "backoff_most to be at least backoff",
+			       err);
 }
 
-/* ---------------------------------------------------------------- words -- */
+/* --------------------------------------------------------------- a file -- */
 
-/* A command: the program and its arguments, never a line for a shell. */
-static int read_words(const struct source *source, const struct rg_yaml *node,
-		      struct roger_setting *shown, struct roger_strs *ret_words,
-		      struct roger_err *err)
-{
-	struct roger_strs words = { 0 };
-	const struct rg_yaml *item;
-	struct roger_str *place;
-	struct rg_buf text;
-	int r;
-
-	r = origin_of(source, node->line, &shown->origin, err);
-	if (r < 0)
-		return r;
-	if (node->kind != RG_YAML_LIST)
-		return wrong(shown->origin, shown->key, "a list: a program and its arguments", err);
-	rg_buf_init(&text, SIZE_MAX);
-	for (item = node->first; item && r == ROGER_OK; item = item->next) {
-		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) ||
-		    (item == node->first && !item->value.length))
-			r = wrong_node(source, item, shown->key, "a program and its arguments",
-				       err);
-		place = rg_arena_push(source->config->memory, &words.items, &words.count,
-				      sizeof *place);
-		if (r == ROGER_OK &&
-		    (!place || !rg_arena_copy(source->config->memory, item->value, place)))
-			r = rg_fail_memory(err);
-		rg_buf_printf(&text, "%s%.*s", words.count > 1 ? " " : "",
-			      RG_STR_ARGS(item->value));
-	}
-	*ret_words = words;
-	if (r == ROGER_OK)
-		return keep(source->config, &text, &shown->value, err);
-	rg_buf_deinit(&text);
-	return r;
-}
-
-/* Agents, each once. */
-static int read_names(const struct source *source, const struct rg_yaml *node,
-		      struct roger_setting *shown, struct roger_strs *ret_names,
-		      struct roger_err *err)
-{
-	struct rg_group list = { .name = node->key };
-	const struct rg_yaml *item;
-	int r;
-
-	r = origin_of(source, node->line, &shown->origin, err);
-	if (r < 0)
-		return r;
-	if (node->kind != RG_YAML_LIST)
-		return wrong(shown->origin, shown->key, "a list of agents", err);
-	for (item = node->first; item; item = item->next) {
-		r = add_member(source, item, &list, shown->key, err);
-		if (r < 0)
-			return r;
-	}
-	*ret_names = list.members;
-	return show_group(source->config, &list, &shown->value, err);
-}
-
-/* ----------------------------------------------------------------- wake -- */
-
-const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < config->wake_agent_count; i++)
-		if (rg_str_equal(config->wake_agents[i].name, name))
-			return &config->wake_agents[i];
-	return NULL;
-}
-
-static int read_wake_agent(const struct source *source, const struct rg_yaml *node,
-			   struct roger_err *err)
-{
-	struct rg_config *config = source->config;
-	struct rg_wake_agent *agent;
-	size_t shown = 0;
-	int r;
-
-	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
-		return wrong_node(source, node, RG_STR("wake.agents"), "the name of an agent", err);
-	r = add_setting(config, "wake.agents", node->key, &shown, err);
-	if (r < 0)
-		return r;
-	agent = rg_arena_push(config->memory, &config->wake_agents, &config->wake_agent_count,
-			      sizeof *agent);
-	if (!agent || !rg_arena_copy(config->memory, node->key, &agent->name))
-		return rg_fail_memory(err);
-	r = read_words(source, node, setting_at(config, shown), &agent->words, err);
-	if (r == ROGER_OK && !agent->words.count)
-		return wrong_node(source, node, setting_at(config, shown)->key,
-				  "a list: a program and its arguments", err);
-	return r;
-}
-
-static int read_wake_agents(const struct source *source, const struct rg_yaml *node,
-			    struct roger_err *err)
+/* Members of a mapping, each read by itself. */
+static int read_each(const struct rg_config_source *source, const struct rg_yaml *node,
+		     struct roger_str key, const char *expected, rg_config_read_entry *read,
+		     struct roger_err *err)
 {
 	const struct rg_yaml *member;
 	int r;
@@ -685,44 +419,47 @@ static int read_wake_agents(const struct source *source, const struct rg_yaml *n
 	if (rg_yaml_is_null(node))
 		return ROGER_OK;
 	if (node->kind != RG_YAML_MAPPING)
-		return wrong_node(source, node, RG_STR("wake.agents"),
-				  "names, each with a program and its arguments", err);
+		return rg_config_wrong_node(source, node, key, expected, err);
 	for (member = node->first; member; member = member->next) {
-		r = read_wake_agent(source, member, err);
+		r = read(source, member, err);
 		if (r < 0)
 			return r;
 	}
 	return ROGER_OK;
 }
 
-/* --------------------------------------------------------------- a file -- */
-
-static int read_setting(const struct source *source, const char *section,
+static int read_setting(const struct rg_config_source *source, const char *section,
 			const struct rg_yaml *node, struct roger_err *err)
 {
 	size_t i = find_setting(section, node->key);
 
 	if (!source->foreign && !strcmp(section, "wake") && rg_str_is(node->key, "agents"))
-		return read_wake_agents(source, node, err);
+		return read_each(source, node, RG_STR("wake.agents"),
+				 "names, each with a program and its arguments",
+				 rg_config_read_wake_agent, err);
 	if (source->foreign && (i == SETTING_COUNT || !*section))
 		return ROGER_OK;
 	if (i == SETTING_COUNT)
 		return unknown(source, section, node, err);
 	if (table[i].kind == NAMES)
-		return read_names(source, node, setting_at(source->config, i),
-				  (void *)((char *)source->config + table[i].offset), err);
+		return rg_config_read_names(source, node, rg_config_setting_at(source->config, i),
+					    (void *)((char *)source->config + table[i].offset),
+					    err);
 	if (table[i].kind == WORDS)
-		return read_words(source, node, setting_at(source->config, i),
-				  (void *)((char *)source->config + table[i].offset), err);
+		return rg_config_read_words(source, node, rg_config_setting_at(source->config, i),
+					    (void *)((char *)source->config + table[i].offset),
+					    err);
 	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
-		return wrong_node(source, node, setting_at(source->config, i)->key, "a value", err);
+		return rg_config_wrong_node(
+			source, node, rg_config_setting_at(source->config, i)->key, "a value", err);
 	if (table[i].kind == NUMBER && node->quoted)
-		return wrong_node(source, node, setting_at(source->config, i)->key,
-				  "a whole number without quotes", err);
+		return rg_config_wrong_node(source, node,
+					    rg_config_setting_at(source->config, i)->key,
+					    "a whole number without quotes", err);
 	return change(source, i, node->value, node->line, err);
 }
 
-static int read_section(const struct source *source, const char *section,
+static int read_section(const struct rg_config_source *source, const char *section,
 			const struct rg_yaml *node, struct roger_err *err)
 {
 	const struct rg_yaml *member;
@@ -731,7 +468,7 @@ static int read_section(const struct source *source, const char *section,
 	if (rg_yaml_is_null(node))
 		return ROGER_OK;
 	if (node->kind != RG_YAML_MAPPING)
-		return wrong_node(source, node, node->key, "settings below it", err);
+		return rg_config_wrong_node(source, node, node->key, "settings below it", err);
 	for (member = node->first; member; member = member->next) {
 		r = read_setting(source, section, member, err);
 		if (r < 0)
@@ -740,20 +477,24 @@ static int read_section(const struct source *source, const char *section,
 	return ROGER_OK;
 }
 
-static int read_member(const struct source *source, const struct rg_yaml *node,
+static int read_member(const struct rg_config_source *source, const struct rg_yaml *node,
 		       struct roger_err *err)
 {
 	size_t i;
 
 	if (rg_str_is(node->key, "groups"))
-		return source->foreign ? ROGER_OK : read_groups(source, node, err);
+		return source->foreign ? ROGER_OK
+				       : read_each(source, node, node->key,
+						   "names, each with a list of agents",
+						   rg_config_read_group, err);
 	for (i = 0; i < SETTING_COUNT; i++)
 		if (*table[i].section && rg_str_is(node->key, table[i].section))
 			return read_section(source, table[i].section, node, err);
 	return read_setting(source, "", node, err);
 }
 
-static int read_root(const struct source *source, const struct rg_yaml *root, struct roger_err *err)
+static int read_root(const struct rg_config_source *source, const struct rg_yaml *root,
+		     struct roger_err *err)
 {
 	const struct rg_yaml *member;
 	int r;
@@ -771,7 +512,7 @@ static int read_root(const struct source *source, const struct rg_yaml *root, st
 	r = check_storage(source->config, err);
 	if (r == ROGER_OK)
 		r = check_wake(source->config, err);
-	return r < 0 ? r : check_groups(source->config, err);
+	return r < 0 ? r : rg_config_check_groups(source->config, err);
 }
 
 /* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */
@@ -805,7 +546,7 @@ static bool says_nothing(struct roger_str text)
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
 		   struct roger_err *err)
 {
-	struct source source = { config, file, foreign };
+	struct rg_config_source source = { config, file, foreign };
 	const struct rg_yaml *root;
 	int r;
 
@@ -834,7 +575,7 @@ static void config_freep(struct rg_config **config)
 
 static int set_default(struct rg_config *config, size_t i, struct roger_err *err)
 {
-	struct source source = { config, "default", false };
+	struct rg_config_source source = { config, "default", false };
 	char digits[20];
 	struct roger_str text = rg_str(table[i].text ? table[i].text : "");
 	size_t place = 0;
@@ -842,7 +583,7 @@ static int set_default(struct rg_config *config, size_t i, struct roger_err *err
 
 	if (table[i].kind == NUMBER)
 		text = (struct roger_str){ digits, rg_print_int(digits, table[i].number) };
-	r = add_setting(config, table[i].section, rg_str(table[i].name), &place, err);
+	r = rg_config_add_setting(config, table[i].section, rg_str(table[i].name), &place, err);
 	if (r < 0)
 		return r;
 	rg_assert(place == i);
@@ -906,7 +647,7 @@ static int load_file(struct rg_config *config, const char *root, const char *fil
 
 static int load_environment(struct rg_config *config, struct roger_err *err)
 {
-	struct source source = { config, "ROGER_RECIPIENTS", false };
+	struct rg_config_source source = { config, "ROGER_RECIPIENTS", false };
 	const char *value = getenv(source.name);
 
 	if (!value || !*value)
