@@ -10,7 +10,6 @@
 #include "ops/bridge.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <strings.h>
 
 #include "store/file.h"
@@ -20,203 +19,6 @@ enum { LOOK_MS = 200, BUSY_MS = 20, WAITING_MS = 2000 };
 
 /* So long a file that is being written holds up later ones for the same agents. */
 enum { OVERTAKE_MS = 2000 };
-
-/* ---------------------------------------------------------- the handle's -- */
-
-struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge)
-{
-	if (!bridge)
-		return NULL;
-	if (bridge->is_bridge)
-		rg_engine_bridge_end(bridge->engine);
-	rg_triggers_close(&bridge->triggers);
-	rg_watch_free(bridge->watch);
-	rg_arena_free(bridge->scratch);
-	free(bridge->told.items);
-	free(bridge->telling.items);
-	free(bridge->still.items);
-	free(bridge->before.items);
-	free(bridge);
-	return NULL;
-}
-
-/* Without it we only look more slowly. */
-static void watch_folders(struct rg_bridge *bridge)
-{
-	if (!bridge->watch)
-		return;
-	rg_watch_folder(bridge->watch, bridge->triggers.folder);
-	rg_watch_folder(bridge->watch, bridge->triggers.taken);
-}
-
-static int open_bridge(struct roger *roger, struct roger_err *err)
-{
-	struct rg_bridge *bridge;
-	int r;
-
-	if (roger->bridge)
-		return ROGER_OK;
-	bridge = calloc(1, sizeof *bridge);
-	if (!bridge)
-		return rg_fail_memory(err);
-	bridge->triggers =
-		(struct rg_triggers){ RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, 0 };
-	bridge->engine = roger->engine;
-	bridge->scratch = rg_arena_new();
-	r = bridge->scratch ? rg_triggers_open(roger->workspace, &bridge->triggers, err)
-			    : rg_fail_memory(err);
-	if (r == ROGER_OK && rg_watch_new(&bridge->watch, NULL) == ROGER_OK)
-		watch_folders(bridge);
-	if (r < 0) {
-		rg_bridge_free(bridge);
-		return r;
-	}
-	roger->bridge = bridge;
-	return ROGER_OK;
-}
-
-/* Somebody may have removed the folders, and made them again. */
-static int reopen_lost(struct roger *roger, struct rg_bridge *bridge, struct roger_err *err)
-{
-	struct rg_triggers triggers;
-	int r;
-
-	if (!rg_triggers_lost(roger->workspace, &bridge->triggers))
-		return ROGER_OK;
-	r = rg_triggers_open(roger->workspace, &triggers, err);
-	if (r < 0)
-		return r;
-	triggers.last_ms = bridge->triggers.last_ms;
-	rg_triggers_close(&bridge->triggers);
-	bridge->triggers = triggers;
-	watch_folders(bridge);
-	return ROGER_OK;
-}
-
-/* Mail to be written out, and room where there was none, show in the journal. */
-static void watch_journal(struct roger *roger, struct rg_bridge *bridge)
-{
-	const struct rg_config *config = roger->workspace->config;
-	char name[RG_FILE_NAME_BYTES];
-
-	if (bridge->watches_journal || !bridge->watch ||
-	    (!bridge->waits && !config->file_only.count))
-		return;
-	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(config->jsonl_file));
-	bridge->watches_journal = rg_watch_file(bridge->watch, roger->workspace->data, name);
-}
-
-/* ------------------------------------------------------------- telling -- */
-
-static bool is_told(const struct rg_bridge_told *told, uint64_t hash)
-{
-	size_t i;
-
-	for (i = 0; i < told->count; i++)
-		if (told->items[i] == hash)
-			return true;
-	return false;
-}
-
-/* Out of memory it is told once more, which does no harm. */
-static void add_told(struct rg_bridge_told *told, uint64_t hash)
-{
-	size_t capacity = told->capacity ? told->capacity * 2 : 64;
-	uint64_t *grown;
-
-	if (told->count == told->capacity) {
-		grown = realloc(told->items, capacity * sizeof *grown);
-		if (!grown)
-			return;
-		told->items = grown;
-		told->capacity = capacity;
-	}
-	told->items[told->count++] = hash;
-}
-
-bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roger_str what,
-			 struct roger_str to, int64_t number)
-{
-	uint64_t hash = rg_hash((uint64_t)number, kind, strlen(kind));
-
-	hash = rg_hash(rg_hash(hash, what.data, what.length), to.data, to.length);
-	if (is_told(&bridge->telling, hash))
-		return false;
-	add_told(&bridge->telling, hash);
-	return !is_told(&bridge->told, hash);
-}
-
-static void swap_told(struct rg_bridge *bridge)
-{
-	struct rg_bridge_told told = bridge->told;
-
-	bridge->told = bridge->telling;
-	bridge->telling = told;
-	bridge->telling.count = 0;
-}
-
-/* ----------------------------------------------------- files held open -- */
-
-/* What a file looks like.  One that a writer keeps is not read again before it looks different. */
-static uint64_t hash_of_look(const struct rg_taken *taken, const struct rg_file_facts *facts)
-{
-	uint64_t hash = rg_hash((uint64_t)facts->size, taken->name, strlen(taken->name));
-
-	return rg_hash(hash, &facts->changed_ms, sizeof facts->changed_ms);
-}
-
-static struct rg_bridge_before *find_before(const struct rg_bridge *bridge,
-					    const struct rg_taken *taken)
-{
-	uint64_t id = rg_hash(0, taken->id.data, taken->id.length);
-	size_t i;
-
-	for (i = 0; i < bridge->before.count; i++)
-		if (bridge->before.items[i].id == id)
-			return &bridge->before.items[i];
-	return NULL;
-}
-
-static void forget_before(struct rg_bridge *bridge, const struct rg_taken *taken)
-{
-	struct rg_bridge_before *before = find_before(bridge, taken);
-
-	if (before)
-		*before = bridge->before.items[--bridge->before.count];
-}
-
-/* Out of memory only a shorter file is known to be another text. */
-static void remember_before(struct rg_bridge *bridge, const struct rg_taken *taken,
-			    struct roger_str text)
-{
-	struct rg_bridge_before *before = find_before(bridge, taken), *grown;
-	size_t capacity = bridge->before.capacity + 16;
-
-	if (!before && bridge->before.count == bridge->before.capacity) {
-		grown = realloc(bridge->before.items, capacity * sizeof *grown);
-		if (!grown)
-			return;
-		bridge->before.items = grown;
-		bridge->before.capacity = capacity;
-	}
-	if (!before)
-		before = &bridge->before.items[bridge->before.count++];
-	before->id = rg_hash(0, taken->id.data, taken->id.length);
-	before->offset = taken->offset;
-	before->text = rg_hash(0, text.data, (size_t)taken->offset);
-}
-
-/* Did its writer empty it and begin anew, or write over what was taken in? */
-static bool is_rewritten(const struct rg_bridge *bridge, const struct rg_taken *taken,
-			 struct roger_str text)
-{
-	const struct rg_bridge_before *before = find_before(bridge, taken);
-
-	if ((int64_t)text.length < taken->offset)
-		return true;
-	return before && before->offset == taken->offset &&
-	       before->text != rg_hash(0, text.data, (size_t)taken->offset);
-}
 
 /* --------------------------------------------------------- taken files -- */
 
@@ -495,8 +297,8 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 	r = read_text(taken, file, *final, arena, &too_long, &text, err);
 	if (r == ROGER_OK && too_long)
 		return put_aside(look, &crossing, taken, err);
-	if (r == ROGER_OK && is_rewritten(look->bridge, taken, text)) {
-		forget_before(look->bridge, taken);
+	if (r == ROGER_OK && rg_bridge_is_rewritten(look->bridge, taken, text)) {
+		rg_bridge_forget_text(look->bridge, taken);
 		r = rg_triggers_restart(&look->bridge->triggers, taken, &look->roger->ids, err);
 	}
 	crossing.file = taken->file;
@@ -515,9 +317,9 @@ static int take_text(struct look *look, struct rg_taken *taken, int file, struct
 	if (r == ROGER_OK)
 		r = finish(look, &crossing, taken, pieces.mark, offset, *final, err);
 	if (r == ROGER_OK && *final)
-		forget_before(look->bridge, taken);
+		rg_bridge_forget_text(look->bridge, taken);
 	else if (r == ROGER_OK && taken->offset > before)
-		remember_before(look->bridge, taken, text);
+		rg_bridge_remember_text(look->bridge, taken, text);
 	return r;
 }
 
@@ -573,16 +375,12 @@ static int is_still(struct look *look, const struct rg_taken *taken, int file, b
 		    struct roger_err *err)
 {
 	struct rg_file_facts facts;
-	uint64_t hash;
 	int r;
 
 	r = rg_file_facts(file, taken->name, &facts, err);
 	if (r < 0)
 		return r;
-	hash = hash_of_look(taken, &facts);
-	*ret_still = !look->is_full && is_told(&look->bridge->still, hash);
-	if (!*ret_still)
-		add_told(&look->bridge->still, hash);
+	*ret_still = rg_bridge_is_still(look->bridge, taken, &facts) && !look->is_full;
 	return ROGER_OK;
 }
 
@@ -707,7 +505,7 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	look->is_full = full;
 	if (full) {
 		bridge->still.count = 0;
-		r = reopen_lost(look->roger, bridge, err);
+		r = rg_bridge_reopen_lost(look->roger, bridge, err);
 	}
 	/* Names that are drawn now come behind those that are there. */
 	if (full && r == ROGER_OK)
@@ -720,7 +518,7 @@ static int look_around(struct look *look, bool full, struct roger_err *err)
 	if (r == ROGER_OK && full)
 		r = rg_handout(look->roger, bridge, look->reply, err);
 	if (full)
-		swap_told(bridge);
+		rg_bridge_swap_told(bridge);
 	return r;
 }
 
@@ -766,7 +564,7 @@ static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 		r = look_around(look, full, &why);
 		if (r < 0)
 			return tell_failure(look, r, &why, err);
-		watch_journal(look->roger, look->bridge);
+		rg_bridge_watch_journal(look->roger, look->bridge);
 		now_ns = rg_clock_monotonic_ns();
 		left_ms = wait_ms - (now_ns - start_ns) / 1000000;
 		if (look->reply->crossings.count || left_ms <= 0)
@@ -789,7 +587,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 	if (request->wait_ms < 0)
 		return rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected a span");
-	r = open_bridge(roger, err);
+	r = rg_bridge_open(roger, err);
 	if (r < 0)
 		return r;
 	look.bridge = roger->bridge;

@@ -8,6 +8,8 @@
 #include "store/triggers.h"
 #include "store/watch.h"
 
+struct rg_file_facts;
+
 /* What was told of what still stands there, as hashes: it is not told at every look. */
 struct rg_bridge_told {
 	uint64_t *items;
@@ -37,6 +39,34 @@ struct rg_bridge {
 		size_t count, capacity;
 	} before;
 };
+
+/*
+ * bridge_memory.c: the handle's own.  It is made once; the folders may be lost, and
+ * made again by somebody; mail to be written out, and room where there was none,
+ * show in the journal.
+ */
+RG_CHECKED int rg_bridge_open(struct roger *roger, struct roger_err *err);
+RG_CHECKED int rg_bridge_reopen_lost(struct roger *roger, struct rg_bridge *bridge,
+				     struct roger_err *err);
+void rg_bridge_watch_journal(struct roger *roger, struct rg_bridge *bridge);
+
+/* A look is over: what was told in it is what was told before the next one. */
+void rg_bridge_swap_told(struct rg_bridge *bridge);
+
+/* Does the file look as it did when this was asked last?  If so, it need not be read again. */
+bool rg_bridge_is_still(struct rg_bridge *bridge, const struct rg_taken *taken,
+			const struct rg_file_facts *facts);
+
+/*
+ * What of a file was taken in, to know later whether its writer emptied it and
+ * began anew, or wrote over that.  Out of memory only a shorter file is known to
+ * be another text.
+ */
+void rg_bridge_remember_text(struct rg_bridge *bridge, const struct rg_taken *taken,
+			     struct roger_str text);
+void rg_bridge_forget_text(struct rg_bridge *bridge, const struct rg_taken *taken);
+bool rg_bridge_is_rewritten(const struct rg_bridge *bridge, const struct rg_taken *taken,
+			    struct roger_str text);
 
 /* Was it not told before?  It counts as told from now on, as long as it is told at every look. */
 bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roger_str what,
