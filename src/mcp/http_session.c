@@ -291,18 +291,25 @@ void rg_http_on_post(struct roger_mcp_http *http, struct evhttp_request *request
 
 /* ----------------------------------------------------- GET and DELETE -- */
 
+/* The session of a request that only clients with one can make. */
+static struct rg_http_session *find_named_session(struct roger_mcp_http *http,
+						  struct evhttp_request *request,
+						  const char *caller)
+{
+	if (rg_http_header(request, "Mcp-Session-Id"))
+		return find_session(http, request, caller);
+	rg_http_set_header(request, "Allow", "POST");
+	rg_http_refuse(request, 405, "expected POST");
+	return NULL;
+}
+
 /* The stream for what belongs to no request, of a client with a session. */
 void rg_http_on_get(struct roger_mcp_http *http, struct evhttp_request *request, const char *caller)
 {
 	struct rg_http_session *session;
 	struct rg_http_answer *answer;
 
-	if (!rg_http_header(request, "Mcp-Session-Id")) {
-		rg_http_set_header(request, "Allow", "POST");
-		rg_http_refuse(request, 405, "expected POST");
-		return;
-	}
-	session = find_session(http, request, caller);
+	session = find_named_session(http, request, caller);
 	if (!session)
 		return;
 	if (!rg_http_header(request, "Accept") ||
@@ -334,12 +341,7 @@ void rg_http_on_delete(struct roger_mcp_http *http, struct evhttp_request *reque
 {
 	struct rg_http_session *session;
 
-	if (!rg_http_header(request, "Mcp-Session-Id")) {
-		rg_http_set_header(request, "Allow", "POST");
-		rg_http_refuse(request, 405, "expected POST");
-		return;
-	}
-	session = find_session(http, request, caller);
+	session = find_named_session(http, request, caller);
 	if (!session)
 		return;
 	rg_http_session_free(http, session);
