@@ -264,20 +264,10 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 				      : list_all(roger, request, reply_, err);
 }
 
-/* As rg_run_statuses, with a name for "any" first. */
-static const char *const status_names[] = { "any",
-					    "active",
-					    "suspect_delivery_failure",
-					    "done_but_not_forwarded",
-					    "completed",
-					    "recovered",
-					    "blocked",
-					    NULL };
-
 #define AT(member) offsetof(struct roger_runs_request, member)
 static const struct roger_field request_fields[] = {
 	{ "run", ROGER_NAME, AT(run_id), ROGER_PLACE, NULL, NULL, "this one, in detail" },
-	{ "status", ROGER_ENUM, AT(status), 0, status_names, NULL,
+	{ "status", ROGER_ENUM, AT(status), 0, rg_run_statuses_or_any, NULL,
 	  "only of this status, judged now" },
 	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },
 	RG_END,

@@ -8,15 +8,12 @@
 /* Room for an instant as rg_clock_print_utc() prints it. */
 enum { INSTANT_BYTES = 32 };
 
-const char *const rg_run_statuses[] = {
-	"active",
-	"suspect_delivery_failure",
-	"done_but_not_forwarded",
-	"completed",
-	"recovered",
-	"blocked",
-	NULL,
-};
+#define STATUSES                                                                                   \
+	"active", "suspect_delivery_failure", "done_but_not_forwarded", "completed", "recovered",  \
+		"blocked", NULL
+const char *const rg_run_statuses[] = { STATUSES };
+const char *const rg_run_statuses_or_any[] = { "any", STATUSES };
+#undef STATUSES
 
 #define AT(member) offsetof(struct roger_run, member)
 static const struct roger_field fields[] = {

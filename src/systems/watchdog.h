@@ -21,6 +21,7 @@
 #include "data/record.h"
 
 extern const char *const rg_run_statuses[];
+extern const char *const rg_run_statuses_or_any[]; /* to ask for one: any is the first */
 extern const struct roger_record rg_run_record;
 
 /* What is known of a run, without its words; an instant of 0 is not there. */
