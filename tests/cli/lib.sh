@@ -95,6 +95,23 @@ unlike() { # NAME TEXT PATTERN
 	fi
 }
 
+# A header needs nothing before it, in any standard of C and C++, with every warning on.
+compiles_alone() { # FILE
+	_warnings="-Wall -Wextra -Wpedantic -Wundef -Werror -fsyntax-only"
+	for _compiler in gcc clang; do
+		for _standard in c99 c17; do
+			# shellcheck disable=SC2086
+			check "$_compiler, $_standard" $_compiler -std=$_standard $_warnings -Wshadow -Wstrict-prototypes -x c "$1"
+		done
+	done
+	for _compiler in g++ clang++; do
+		for _standard in c++17 c++20; do
+			# shellcheck disable=SC2086
+			check "$_compiler, $_standard" $_compiler -std=$_standard $_warnings -x c++ "$1"
+		done
+	done
+}
+
 # A Python expression over d, the JSON on standard input.
 json() { # EXPRESSION
 	python3 -c '

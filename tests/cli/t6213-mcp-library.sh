@@ -7,17 +7,7 @@
 
 header=$source_dir/include/roger-mcp.h
 build=${ROGER_BUILD:-$(dirname "$ROGER")}
-warnings="-Wall -Wextra -Wpedantic -Wundef -Werror -fsyntax-only"
-for compiler in gcc clang; do
-	for standard in c99 c17; do
-		# shellcheck disable=SC2086
-		check "$compiler, $standard" $compiler -std=$standard $warnings -Wshadow -Wstrict-prototypes -x c "$header"
-	done
-done
-for compiler in g++ clang++; do
-	# shellcheck disable=SC2086
-	check "$compiler, c++17" $compiler -std=c++17 $warnings -x c++ "$header"
-done
+compiles_alone "$header"
 printf '#include <roger.h>\n#include <roger-mcp.h>\nint main() { roger_mcp_options options = {}; return roger_mcp_server_new(&options) != nullptr; }\n' >use.cpp
 check "used from C++, beside roger.h" g++ -std=c++17 -Wall -Werror -I"$source_dir/include" -c use.cpp
 

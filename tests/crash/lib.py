@@ -371,6 +371,16 @@ def check_sends(store, living, archived, sure=True):
         raise Fault(f"{twice[0]} has {messages[twice[0]]} messages")
 
 
+def gather_faults(store, faults):
+    """Messages, what was sent with keys, and the chains, of a store where nothing else is known."""
+    try:
+        living, archived = check_once(store, [])
+        check_sends(store, living, archived)
+        check_verify(store)
+    except Fault as fault:
+        faults.append(str(fault))
+
+
 def letters_are(count, wanted=lambda letter: True):
     """So many dead letters, all as wanted, once it was acknowledged; never more."""
     def look(store, done, living, archived):

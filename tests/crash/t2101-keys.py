@@ -41,15 +41,6 @@ def new_store(top, name, config=""):
     return store
 
 
-def check_all(store, faults):
-    try:
-        living, archived = lib.check_once(store, [])
-        lib.check_sends(store, living, archived)
-        lib.check_verify(store)
-    except lib.Fault as fault:
-        faults.append(str(fault))
-
-
 def one_key(top, processes, races):
     store, faults = new_store(top, f"key{processes}"), []
     for race in range(races):
@@ -73,7 +64,7 @@ def one_key(top, processes, races):
     faults += [f"{key} has {count} entries" for key, count in counts.items() if count != 1]
     if len(counts) != races:
         faults.append(f"{len(counts)} keys of {races} have an entry")
-    check_all(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
@@ -86,7 +77,7 @@ def two_texts(top, races):
                                for text in ("one", "two")])
         if sorted(d.returncode for d in done) != [0, 77]:
             faults.append(f"{key}: exits {[d.returncode for d in done]}: {done[0].stderr} {done[1].stderr}")
-    check_all(store, faults)
+    lib.gather_faults(store, faults)
     outcomes = {tuple(attempts.values()) for attempts in lib.entries_of(store).values()}
     if outcomes != {("delivered",)}:
         faults.append(f"outcomes {outcomes}")
@@ -121,7 +112,7 @@ def give_up_together(top, processes, races):
             faults.append(f"{len(letters)} dead letters of {races}: {[x['attempt_count'] for x in letters][:20]}")
     except lib.Fault as fault:
         faults.append(str(fault))
-    check_all(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
@@ -137,7 +128,7 @@ def redeliver_together(top, races):
         attempts = lib.entries_of(store)["ann", "bob", key, "1"]
         if list(attempts) != list(range(1, len(attempts) + 1)) or set(attempts.values()) != {"timeout"}:
             faults.append(f"{key}: {attempts}")
-    check_all(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
@@ -174,7 +165,7 @@ def purge_beside(top, rounds):
             there = sum(which[2].startswith(f"t:status-update:{turn - back}.") for which in entries)
             if there != 4:
                 faults.append(f"turn {turn}: {there} of 4 entries of {back} cycles before are there")
-    check_all(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 

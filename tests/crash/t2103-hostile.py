@@ -42,15 +42,6 @@ def confirm(store, key, sender="ann"):
     return lib.call(store, ["send", "--as", sender, "--key", key, "bob", "x", "--confirm", "read", "--within", "1ms", "--json"])
 
 
-def check(store, faults):
-    try:
-        living, archived = lib.check_once(store, [])
-        lib.check_sends(store, living, archived)
-        lib.check_verify(store)
-    except lib.Fault as fault:
-        faults.append(str(fault))
-
-
 # --------------------------------------------------------------- keys, names
 
 
@@ -80,7 +71,7 @@ def keys(top):
         done = lib.call(store, words)
         if done.returncode not in (0, 1) or "\u202e" in done.stdout or "\x1b" in done.stdout:
             faults.append(f"{words} exits {done.returncode}, or prints what it should not")
-    check(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
@@ -103,7 +94,7 @@ def names(top):
         faults.append(f"{len(logs)} logs of {len(good)} senders: {sorted(logs)}")
     if sorted(os.listdir(f"{top}/inner")) != ["names"] or sorted(os.listdir(store)) != [".roger"]:
         faults.append(f"left its folder: {os.listdir(top)} {os.listdir(store)}")
-    check(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
@@ -214,7 +205,7 @@ def one_obstacle(top, kind, put):
     anns = lib.asked(store, "sends", "--from", "ann", "--lines")["attempts"]
     if not sent or sum(a["outcome"] == "delivered" for a in anns) != sent:
         faults.append(f"with it gone: {anns}")
-    check(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
@@ -241,7 +232,7 @@ def other_obstacle(top, name, kind, put):
     expected = 2 + (done[5].returncode == 0)
     if len(lib.asked(store, "list")["messages"]) != expected:
         faults.append(f"{len(lib.asked(store, 'list')['messages'])} messages")
-    check(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
@@ -285,7 +276,7 @@ def full(top):
                     faults.append(f"turn {turn}: {len(lib.letters_of(store))} dead letters")
             except lib.Fault as fault:
                 faults.append(f"turn {turn}: {fault}")
-        check(store, faults)
+        lib.gather_faults(store, faults)
         if not failed:
             faults.append("nothing failed: nothing was tested")
     finally:
@@ -316,7 +307,7 @@ def never_stored(top):
         faults.append(f"with room again: exit {done.returncode}: {done.stdout}{done.stderr}")
     if lib.entries_of(store)["ann", "bob", "t:status-update:1", "1"].get(6) != "delivered":
         faults.append(f"with room again: {lib.entries_of(store)}")
-    check(store, faults)
+    lib.gather_faults(store, faults)
     return faults
 
 
