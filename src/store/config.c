@@ -391,6 +391,25 @@ static int check_storage(const struct rg_config *config, struct roger_err *err)
 			       "database_file and jsonl_file to name files of their own", err);
 }
 
+static int check_groups(const struct rg_config *config, struct roger_err *err)
+{
+	const struct rg_wake_agent *agent;
+	size_t i;
+	int r;
+
+	r = rg_config_expect_agents(config, find_setting("bridge", RG_STR("file_only")),
+				    config->file_only, err);
+	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
+		r = rg_config_expect_agents(config, config->groups[i].shown,
+					    config->groups[i].members, err);
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++) {
+		agent = &config->wake_agents[i];
+		r = rg_config_expect_agents(config, agent->shown,
+					    (struct roger_strs){ &agent->name, 1 }, err);
+	}
+	return r;
+}
+
 /* Later attempts would otherwise come sooner than the second one. */
 static int check_wake(const struct rg_config *config, struct roger_err *err)
 {
@@ -512,7 +531,7 @@ static int read_root(const struct rg_config_source *source, const struct rg_yaml
 	r = check_storage(source->config, err);
 	if (r == ROGER_OK)
 		r = check_wake(source->config, err);
-	return r < 0 ? r : rg_config_check_groups(source->config, err);
+	return r < 0 ? r : check_groups(source->config, err);
 }
 
 /* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */

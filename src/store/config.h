@@ -22,6 +22,7 @@ struct rg_group {
 struct rg_wake_agent {
 	struct roger_str name;
 	struct roger_strs words;
+	size_t shown; /* its setting */
 };
 
 struct rg_config {

@@ -112,22 +112,18 @@ int rg_config_read_group(const struct rg_config_source *source, const struct rg_
 	return show_group(source->config, group, &shown->value, err);
 }
 
-int rg_config_check_groups(const struct rg_config *config, struct roger_err *err)
+int rg_config_expect_agents(const struct rg_config *config, size_t shown, struct roger_strs names,
+			    struct roger_err *err)
 {
-	const struct roger_setting *shown;
-	size_t i, j;
+	const struct roger_setting *setting = rg_config_setting_at(config, shown);
+	size_t i;
 
-	for (i = 0; i < config->group_count; i++) {
-		for (j = 0; j < config->groups[i].members.count; j++) {
-			if (!rg_config_group(config, config->groups[i].members.items[j]))
-				continue;
-			shown = rg_config_setting_at(config, config->groups[i].shown);
+	for (i = 0; i < names.count; i++)
+		if (rg_config_group(config, names.items[i]))
 			return rg_fail(err, ROGER_ECONFIG, 0,
 				       "%.*s: %.*s: expected agents, '%.*s' is a group",
-				       RG_STR_ARGS(shown->origin), RG_STR_ARGS(shown->key),
-				       RG_STR_ARGS(config->groups[i].members.items[j]));
-		}
-	}
+				       RG_STR_ARGS(setting->origin), RG_STR_ARGS(setting->key),
+				       RG_STR_ARGS(names.items[i]));
 	return ROGER_OK;
 }
 
@@ -226,6 +222,7 @@ int rg_config_read_wake_agent(const struct rg_config_source *source, const struc
 			      sizeof *agent);
 	if (!agent || !rg_arena_copy(config->memory, node->key, &agent->name))
 		return rg_fail_memory(err);
+	agent->shown = shown;
 	r = rg_config_read_words(source, node, rg_config_setting_at(config, shown), &agent->words,
 				 err);
 	if (r == ROGER_OK && !agent->words.count)

@@ -48,7 +48,8 @@ RG_CHECKED int rg_config_read_names(const struct rg_config_source *source,
 				    const struct rg_yaml *node, struct roger_setting *shown,
 				    struct roger_strs *ret_names, struct roger_err *err);
 
-/* Members of groups are agents. */
-RG_CHECKED int rg_config_check_groups(const struct rg_config *config, struct roger_err *err);
+/* No group among names, which setting number shown gives: mail to a group is its members'. */
+RG_CHECKED int rg_config_expect_agents(const struct rg_config *config, size_t shown,
+				       struct roger_strs names, struct roger_err *err);
 
 #endif

@@ -403,6 +403,10 @@ static void groups_are_checked(void **state)
 	refused("groups:\n  w: [a, v]\n  v: [b]\n",
 		"f.yaml:2: groups.w: expected agents, 'v' is a group");
 	refused("groups:\n  w: [w]\n", "f.yaml:2: groups.w: expected agents, 'w' is a group");
+	refused("bridge:\n  file_only: [a, w]\ngroups:\n  w: [a]\n",
+		"f.yaml:2: bridge.file_only: expected agents, 'w' is a group");
+	refused("wake:\n  agents:\n    a: [x]\n    w: [x]\ngroups:\n  w: [a]\n",
+		"f.yaml:4: wake.agents.w: expected agents, 'w' is a group");
 }
 
 /* ------------------------------------------------------------------ wake -- */
