@@ -57,7 +57,7 @@ static void judge_message(const struct rg_crossing *crossing, const struct rg_ro
 	struct roger_err err;
 
 	*why = '\0';
-	if (rg_str_is(from, "all") || rg_config_group(config, from))
+	if (rg_crossing_is_group(crossing, from))
 		snprintf(why, 500, "'%.*s' is the name of a group, which cannot send",
 			 RG_STR_ARGS(from));
 	else if (!crossing->unnumbered && piece->line.number > RG_EDGE_SEQ_MAX)

@@ -62,6 +62,9 @@ RG_CHECKED int rg_crossing_names(struct roger *roger, struct rg_arena *arena,
  */
 struct roger_str rg_crossing_name(struct roger_strs names, struct roger_str written);
 
+/* A group, or all, and so nobody who sends; without regard to case where no agent is called so. */
+bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str name);
+
 /* Is stem, without .txt, how the trigger file of name is called?  Without regard to case. */
 bool rg_crossing_is_file_of(struct roger_str name, struct roger_str stem);
 

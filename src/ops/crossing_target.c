@@ -52,6 +52,9 @@ int rg_crossing_names(struct roger *roger, struct rg_arena *arena, struct roger_
 		r = add_all(&list, names, arena, err);
 	if (r == ROGER_OK)
 		r = add_all(&list, config->file_only, arena, err);
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
+		r = add_all(&list, (struct roger_strs){ &config->wake_agents[i].name, 1 }, arena,
+			    err);
 	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
 		r = add_all(&list, config->groups[i].members, arena, err);
 	if (r == ROGER_OK)
@@ -95,6 +98,21 @@ struct roger_str rg_crossing_name(struct roger_strs names, struct roger_str writ
 		}
 	}
 	return count == 1 ? found : written;
+}
+
+bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str name)
+{
+	const struct rg_config *config = crossing->roger->workspace->config;
+	size_t i;
+
+	if (rg_str_is(name, "all") || rg_config_group(config, name))
+		return true;
+	if (has(crossing->known, name))
+		return false;
+	for (i = 0; i < config->group_count; i++)
+		if (alike(config->groups[i].name, name))
+			return true;
+	return alike(RG_STR("all"), name);
 }
 
 /* ------------------------------------------------------- names of files -- */

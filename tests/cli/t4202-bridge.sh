@@ -150,7 +150,24 @@ is "all: everybody known but the sender, with one number" \
 printf '(workers #1): x\n' >"$boxes/bob.txt"
 run bridge
 like "a group cannot send" "$err" "the name of a group"
+printf '(WORKERS #1): x\n(NIGHT-SHIFT #1): x\n(All #1): x\n' >"$boxes/bob.txt"
+run bridge --json
+is "nor in capital letters, as roles are written" "$(printf '%s' "$out" | json '[[c["kind"], c["from"]] for c in d["crossings"]]')" \
+	'[["refused", "WORKERS"], ["refused", "NIGHT-SHIFT"], ["refused", "All"]]'
+roger send --as Night-Shift bob 'really called so' -q
+printf '(Night-Shift #2): still called so\n' >"$boxes/bob.txt"
+run bridge
+like "but for an agent that is called just so" "$out" 'took Night-Shift #2 -> bob'
 forget_kept
+
+config <<'END'
+wake:
+  agents:
+    sleeper: [true]
+END
+printf '(LEAD #28): up\n' >"$boxes/SLEEPER.txt"
+exits 0 "who is to be woken is known" bridge
+is "and no other by that name in capital letters" "$(mail_of sleeper)" '[[28, "up"]]'
 
 config <<'END'
 recipients: strict
