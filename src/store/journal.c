@@ -788,6 +788,10 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 {
 	static const char *const names[] = { "the right to change messages", "the index",
 					     "message-state.json", "the logs", "the bridge" };
+	/* A bridge keeps its lock for as long as it runs, and that is well. */
+	const char *advice = which == RG_LOCK_BRIDGE
+				     ? "takes in what comes; stop that one first, or leave it to it"
+				     : RG_LOCK_STANDS_STILL;
 	struct rg_control_page *page;
 	bool gone;
 	int r;
@@ -800,7 +804,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 			return r;
 		page = page_of(journal);
 		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms,
-					&page->retired, &gone, names[which], err);
+					&page->retired, &gone, names[which], advice, err);
 		if (r == ROGER_OK && gone)
 			continue;
 		if (r < 0)

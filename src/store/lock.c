@@ -151,11 +151,10 @@ static bool announce(struct rg_lock *lock, uint64_t *seen)
 	return true;
 }
 
-static int give_up(uint64_t seen, const char *what, struct roger_err *err)
+static int give_up(uint64_t seen, const char *what, const char *advice, struct roger_err *err)
 {
-	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "%s is held by process %d, which does not go on; look at it, then try again",
-		       what, (int)(seen & PID_MASK));
+	return rg_fail(err, ROGER_ETIMEOUT, 0, "%s is held by process %d, which %s", what,
+		       (int)(seen & PID_MASK), advice);
 }
 
 /* Dead owners lose the lock at once, those we cannot look at when the wait is used up. */
@@ -170,7 +169,7 @@ static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool 
 
 int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
 			const _Atomic uint32_t *gone, bool *ret_gone, const char *what,
-			struct roger_err *err)
+			const char *advice, struct roger_err *err)
 {
 	int64_t until;
 	uint64_t seen, now;
@@ -205,7 +204,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
 		if (take_over(lock, seen, owner, waited, &fate))
 			return ROGER_OK;
 		if (waited && fate == ALIVE)
-			return give_up(seen, what, err);
+			return give_up(seen, what, advice, err);
 	}
 }
 
@@ -214,7 +213,8 @@ int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const ch
 {
 	bool gone;
 
-	return rg_lock_take_unless(lock, owner, wait_ms, NULL, &gone, what, err);
+	return rg_lock_take_unless(lock, owner, wait_ms, NULL, &gone, what, RG_LOCK_STANDS_STILL,
+				   err);
 }
 
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner)

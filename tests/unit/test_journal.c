@@ -592,6 +592,25 @@ static void grow_more(struct rg_journal *journal)
 	rg_journal_unlock(journal);
 }
 
+static void who_waits_is_told_what_the_holder_does(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	struct roger_err err = { 0 };
+
+	assert_int_equal(rg_journal_take(one, RG_LOCK_RECORDS, 1000, NULL), ROGER_OK);
+	assert_int_equal(rg_journal_take(two, RG_LOCK_RECORDS, 50, &err), ROGER_ETIMEOUT);
+	assert_non_null(strstr(err.message, ", which does not go on; look at it"));
+	rg_journal_release(one, RG_LOCK_RECORDS);
+
+	assert_int_equal(rg_journal_take(one, RG_LOCK_BRIDGE, 1000, NULL), ROGER_OK);
+	assert_int_equal(rg_journal_take(two, RG_LOCK_BRIDGE, 50, &err), ROGER_ETIMEOUT);
+	assert_non_null(strstr(err.message, "the bridge is held by process "));
+	assert_non_null(strstr(err.message, ", which takes in what comes; stop that one first"));
+	rg_journal_release(one, RG_LOCK_BRIDGE);
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
 static void locks_held_for_long_go_over_into_a_larger_file(void **state)
 {
 	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
@@ -762,6 +781,7 @@ int main(void)
 		TEST(a_dead_leader_holds_nobody_up),
 		TEST(a_reader_syncs_what_a_dead_writer_left),
 		TEST(many_writers_lose_nothing),
+		TEST(who_waits_is_told_what_the_holder_does),
 		TEST(locks_held_for_long_go_over_into_a_larger_file),
 		TEST(who_waits_for_a_lock_follows_it),
 		TEST(a_sync_follows_into_a_larger_file),
