@@ -1,6 +1,8 @@
 /* report: figures over a time, or over cycles, from all logs. */
 #include <stdlib.h>
 
+#include "base/id.h"
+#include "base/table.h"
 #include "ops/attempt.h"
 #include "ops/breaker.h"
 #include "ops/gather.h"
@@ -20,6 +22,7 @@ struct counting {
 		int64_t *items;
 		size_t count;
 	} latencies, looks;	  /* from stored to read; to the first look */
+	struct rg_table looked;	  /* hashes of ids: a look may be noted more than once */
 	struct rg_counter places; /* of agents in the list below, from 1 */
 	struct {
 		struct roger_agent_figures *items;
@@ -338,18 +341,23 @@ static int64_t stored_at(struct roger_str id)
 static int count_look(struct counting *counting, const struct rg_own_note *note, int64_t at_ms,
 		      struct roger_err *err)
 {
+	struct roger_str id;
 	int64_t *place;
+	bool first;
 	size_t i;
 
-	counting->reply->looked += note->count;
 	for (i = 0; i < note->ids.count; i++) {
-		if (!stored_at(note->ids.items[i]))
+		id = note->ids.items[i];
+		if (!rg_table_put(&counting->looked, rg_hash(0, id.data, id.length), &first))
+			return rg_fail_memory(err);
+		counting->reply->looked += first;
+		if (!first || !stored_at(id))
 			continue;
 		place = rg_arena_push(counting->arena, &counting->looks.items,
 				      &counting->looks.count, sizeof *place);
 		if (!place)
 			return rg_fail_memory(err);
-		*place = span_of(stored_at(note->ids.items[i]), at_ms);
+		*place = span_of(stored_at(id), at_ms);
 	}
 	return ROGER_OK;
 }
@@ -404,17 +412,19 @@ static int count_activities(struct counting *counting, struct roger_err *err)
 	size_t i;
 	int r;
 
+	rg_table_init(&counting->looked, sizeof(uint64_t));
 	do {
+		found.count = 0;
 		arena = rg_arena_new();
-		if (!arena)
-			return rg_fail_memory(err);
-		r = rg_engine_log_find(counting->roger->engine, &query, arena, &found, err);
+		r = arena ? rg_engine_log_find(counting->roger->engine, &query, arena, &found, err)
+			  : rg_fail_memory(err);
 		for (i = 0; r == ROGER_OK && i < found.count; i++)
 			r = count_activity(counting, &found.items[i], arena, err);
 		if (r == ROGER_OK && found.count)
 			query.after = found.items[found.count - 1].position;
 		rg_arena_free(arena);
 	} while (r == ROGER_OK && found.count == ACTIVITY_PAGE);
+	rg_table_deinit(&counting->looked);
 	counting->reply->look_p50_ms =
 		rg_percentile(counting->looks.items, counting->looks.count, 50);
 	counting->reply->look_p95_ms =

@@ -128,10 +128,15 @@ roger inbox --as bob --limit 2 -q
 roger inbox --as bob -q
 roger claim --as bob --limit 2 -q
 roger list --to bob --jsonl | head -n 2 | while read -r line; do roger ack --as bob "$(printf '%s' "$line" | json 'd["id"]')" -q; done
-is "report counts" "$(roger report --json | json '[d[k] for k in ("messages", "wakes", "failed_wakes", "looked", "read", "acknowledged")]')" \
-	"[6, 2, 1, 3, 2, 2]"
+rm .roger/messages.control # with which it is forgotten what was shown
+roger inbox --as bob -q
+roger wake --test bob --within 1ms -q
+roger inbox --as bob -q
+is "a look is noted again" "$(grep -c '"verb":"inbox"' .roger/logs/activity.log.jsonl)" 4
+is "report counts each message once" "$(roger report --json | json '[d[k] for k in ("messages", "wakes", "failed_wakes", "looked", "read", "acknowledged")]')" \
+	"[6, 3, 1, 3, 2, 2]"
 is "and how long a look took" "$(roger report --json | json '0 <= d["look_p50_ms"] <= d["look_p95_ms"] <= d["look_max_ms"] < 60000')" true
-like "for people" "$(roger report)" "^wakes attempted +2$"
+like "for people" "$(roger report)" "^wakes attempted +3$"
 like "a timeline tells of it" "$(roger timeline --agent bob)" "looked +bob +looked at 2 new messages"
 like "and of waking" "$(roger timeline --agent eve)" "wake +eve +to tell of 3 unread, attempt 1: exit 1"
 check "drawn, too" roger timeline --agent bob --mermaid
