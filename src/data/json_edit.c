@@ -1,6 +1,8 @@
 /* json_edit: a reader that knows where things stand, and the edits themselves. */
 #include "data/json_edit.h"
 
+#include "data/json.h"
+
 enum { DEPTH_MAX = 64, INDENT_MAX = 16 };
 
 /* ---------------------------------------------------------------- reading -- */
@@ -27,6 +29,7 @@ struct container {
 	size_t first; /* where its first item starts; 0: it is empty */
 	size_t last;  /* behind its last item */
 	size_t comma; /* behind the comma that stands behind the last one; 0: none */
+	size_t twice; /* where the name that was looked for comes again; 0: nowhere */
 	bool found;
 	struct item item;
 	size_t before; /* behind the item before the one found; 0: it is the first */
@@ -150,12 +153,25 @@ struct wish {
 	struct roger_str mark;
 };
 
+/* A name as it stands, with what is escaped in it, and one that means itself. */
+static bool is_name(struct roger_str standing, struct roger_str name)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	/* The quotes are around it. */
+	struct roger_str quoted = { standing.data - 1, standing.length + 2 };
+
+	if (!memchr(standing.data, '\\', standing.length))
+		return rg_str_equal(standing, name);
+	return rg_json_read(quoted, &json, NULL) == ROGER_OK &&
+	       rg_str_equal(rg_json_str(rg_json_root(json)), name);
+}
+
 static bool is_wished(const struct reader *reader, const struct item *item, const struct wish *wish)
 {
 	if (wish->mark.length)
 		return memmem(reader->text.data + item->start, item->end - item->start,
 			      wish->mark.data, wish->mark.length);
-	return wish->name.data && item->name.data && rg_str_equal(item->name, wish->name);
+	return wish->name.data && item->name.data && is_name(item->name, wish->name);
 }
 
 static void note_item(const struct reader *reader, const struct item *item, const struct wish *wish,
@@ -163,6 +179,8 @@ static void note_item(const struct reader *reader, const struct item *item, cons
 {
 	if (container->found && !container->after)
 		container->after = item->key;
+	if (container->found && wish->name.data && is_wished(reader, item, wish))
+		container->twice = item->key;
 	if (!container->found && wish && is_wished(reader, item, wish)) {
 		container->found = true;
 		container->item = *item;
@@ -420,6 +438,11 @@ static int find_place(struct roger_str text, const struct roger_strs *path, bool
 		wish = place.step == path->count ? (struct wish){ .mark = mark }
 						 : (struct wish){ .name = path->items[place.step] };
 		r = read_container(&reader, &wish, &place.container);
+		/* Which of them counts is the program's affair, and not ours to guess. */
+		if (r == ROGER_OK && place.container.twice) {
+			reader.at = place.container.twice;
+			return fail(&reader, "each name once");
+		}
 		if (r < 0 || last || !place.container.found)
 			break;
 		reader.at = place.container.item.start;
@@ -486,9 +509,11 @@ static int insert_path(struct roger_str text, const struct place *place,
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf item = { .maximum = SIZE_MAX };
 	size_t i;
 
-	for (i = place->step; i < path->count; i++)
-		rg_buf_printf(&item, "%s\"%.*s\":", i > place->step ? "{" : "",
-			      RG_STR_ARGS(path->items[i]));
+	for (i = place->step; i < path->count; i++) {
+		rg_buf_add_text(&item, i > place->step ? "{" : "");
+		rg_json_add_string(&item, path->items[i]);
+		rg_buf_add_char(&item, ':');
+	}
 	rg_buf_add_text(&item, array ? "[" : "");
 	rg_buf_add_str(&item, value);
 	rg_buf_add_text(&item, array ? "]" : "");

@@ -65,6 +65,11 @@ static const struct edit_case cases[] = {
 	{ SET, "{\"a\": \"x y\"}", "a", "\"xy\"", "", "{\"a\": \"xy\"}" },
 	{ SET, "{\"a\": \"x\\\" y\"}", "a", "\"x\\\" y\"", "", "{\"a\": \"x\\\" y\"}" },
 	{ SET, "{\"a/b\": 1, \"a\\\"\": 2}", "a", "3", "", "{\"a/b\": 1, \"a\\\"\": 2, \"a\": 3}" },
+	/* Names that need escapes, and some that have them without need. */
+	{ SET, "{\"x\": 1}", "a\"b\\c", "2", "", "{\"x\": 1, \"a\\\"b\\\\c\": 2}" },
+	{ SET, "{\"a\\\"b\": {}}", "a\"b/c", "2", "",
+	  "{\"a\\\"b\": {\n  \"c\": 2\n}}" },
+	{ SET, "{\"\\u0061\": 1}", "a", "2", "", "{\"\\u0061\": 2}" },
 	/* Elements. */
 	{ ADD, "{\"a\": []}", "a", "\"m\"", "m", "{\"a\": [\n  \"m\"\n]}" },
 	{ ADD, "{\"a\": [\"x\"]}", "a", "\"m\"", "m", "{\"a\": [\"x\", \"m\"]}" },
@@ -96,6 +101,8 @@ static const struct edit_case cases[] = {
 	{ SET, "{\"a\": []}", "a/b", "1", "", NULL },
 	{ SET, "{\"a\": \"{\"}", "a/b", "1", "", NULL },
 	{ ADD, "{\"a\": {}}", "a", "1", "m", NULL },
+	{ SET, "{\"a\": 1, \"a\": 2}", "a", "3", "", NULL },
+	{ ADD, "{\"a\": {}, \"x\": {\"a\": 1}, \"\\u0061\": {}}", "a/b", "1", "m", NULL },
 };
 
 static struct roger_strs split(const char *path, struct roger_str *items)
