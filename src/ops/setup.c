@@ -4,6 +4,7 @@
 
 #include "data/diff.h"
 #include "ops/setup_plan.h"
+#include "store/file.h"
 #include "store/outside.h"
 
 enum { CONTEXT_LINES = 2 };
@@ -187,6 +188,7 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 
 static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
 {
+	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
 	struct roger_setup_reply *reply = reply_;
 	struct rg_setup_plan plan = { .arena = reply->memory, .request = request };
 	int r;
@@ -195,6 +197,10 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 	r = find_tools(&plan, reply, err);
 	if (r == ROGER_OK)
 		r = find_root(&plan, &reply->made_workspace, err);
+	if (r == ROGER_OK)
+		r = rg_setup_record_path(&plan, err);
+	if (r == ROGER_OK && !plan.request->dry_run)
+		r = rg_outside_lock(plan.record_path, !plan.request->remove, &lock, err);
 	if (r == ROGER_OK)
 		r = rg_setup_fillings_find(&plan, err);
 	if (r == ROGER_OK)
@@ -218,7 +224,8 @@ static const struct roger_field request_fields[] = {
 	{ "tools", ROGER_TEXTS, AT(tools), ROGER_PLACE, NULL, NULL,
 	  "claude, codex, gemini, opencode (default: those installed)" },
 	{ "scope", ROGER_ENUM, AT(scope), 0, scopes, NULL,
-	  "project (in the repository), user, or stealth (nothing that git would show)" },
+	  "project (in the repository), user, or stealth (git shows nothing; but for claude it is "
+	  "all your projects)" },
 	{ "name", ROGER_NAME, AT(as), 0, NULL, NULL,
 	  "the agent (default: ROGER_AGENT, else the tool's name)" },
 	{ "remove", ROGER_BOOL, AT(remove), 0, NULL, NULL, "take everything out again" },

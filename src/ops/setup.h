@@ -25,8 +25,8 @@ enum rg_setup_kind {
 
 /*
  * One thing that is to stand in one file.  Names of files start with {root},
- * {home}, {claude}, {codex}, {gemini} or {config}; of several, with '|' between
- * them, the first that is there, or else the first, is meant.  In values,
+ * {git}, {home}, {claude}, {codex}, {gemini} or {config}; of several, with '|'
+ * between them, the first that is there, or else the first, is meant.  In values,
  * {roger} is the program, {as_words} what says who the agent is, {codex} its
  * name where it is Codex.
  */
@@ -53,7 +53,7 @@ struct rg_setup_hook {
 };
 extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
 
-/* The file of a place; root: the project's folder. */
+/* The file of a place, or "" where there is none for it; root: the project's folder. */
 enum { RG_SETUP_PATH_BYTES = 4096, RG_SETUP_FILE_BYTES_MAX = 32 << 20 };
 RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
 			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);

@@ -128,10 +128,13 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_of
 	start = memmem(text.data, text.length, begin, strlen(begin));
 	if (!start)
 		return false;
-	*ret_offset = (size_t)(start - text.data);
-	stop = memmem(start, text.length - *ret_offset, end, strlen(end));
+	stop = memmem(start, (size_t)(text.data + text.length - start), end, strlen(end));
 	if (!stop)
 		return false;
+	/* One that never ended, before ours, is a person's. */
+	for (const char *next = start; next; start = next ? next : start)
+		next = memmem(start + 1, (size_t)(stop - start - 1), begin, strlen(begin));
+	*ret_offset = (size_t)(start - text.data);
 	stop = memchr(stop, '\n', (size_t)(text.data + text.length - stop));
 	*ret_length = stop ? (size_t)(stop + 1 - start) : text.length - *ret_offset;
 	return true;
@@ -179,6 +182,14 @@ static void squeeze(const char *line, size_t length, char to[128])
 	to[count] = '\0';
 }
 
+/* Does a line begin with a name, and not with a longer one? */
+static bool names(const char *line, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(line, name, length) == 0 && (!line[length] || strchr(".]=:#", line[length]));
+}
+
 /*
  * In a file of lines: what would come twice, however it is written; and a form
  * in which nothing can be added at the end.
@@ -198,11 +209,12 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 		stop = stop ? stop : end;
 		squeeze(line, (size_t)(stop - line), words);
 		servers = words[0] == '[' ? strcmp(words, "[mcp_servers]") == 0 : servers;
-		twice = strncmp(words, place->path, strlen(place->path)) == 0 ||
-			strncmp(words, "mcp_servers.roger", 17) == 0 ||
-			(servers && strncmp(words, "roger", 5) == 0);
-		closed = strcmp(place->path, "wake:") == 0 &&
-			 (words[0] == '{' || strcmp(words, "...") == 0);
+		twice = names(words, place->path) || names(words, "mcp_servers.roger") ||
+			(servers && names(words, "roger"));
+		/* A table in braces is closed for good. */
+		closed = strcmp(place->path, "wake") == 0
+				 ? words[0] == '{' || strcmp(words, "...") == 0
+				 : strncmp(words, "mcp_servers={", 13) == 0;
 		if (twice || closed)
 			return rg_fail(err, ROGER_EDATA, 0,
 				       twice ? "it has '%s' already; take that out and set up "
@@ -306,8 +318,11 @@ int rg_setup_place_put(struct rg_setup_plan *plan, const struct rg_setup_place *
 	struct roger_str names[RG_SETUP_NAMES_MAX], value;
 	struct rg_json_edit edit = { 0 };
 	struct roger_strs path;
+	size_t chars;
 	int r;
 
+	if (!rg_utf8_count(target->text, &chars))
+		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
 	if (place->kind == RG_SETUP_HOOKS)
 		return put_hooks(plan, place, target, tool, err);
 	r = fill_in(plan, place->value, &value, err);

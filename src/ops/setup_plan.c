@@ -31,6 +31,20 @@ static const struct folder folders[] = {
 	{ "{state}", "XDG_STATE_HOME", "", "/.local/state" },
 };
 
+/* Nothing of git's is made where there is no git. */
+static int expand_project(const struct rg_setup_plan *plan, bool git, struct roger_str below,
+			  char to[RG_SETUP_PATH_BYTES])
+{
+	char folder[RG_SETUP_PATH_BYTES];
+
+	to[0] = '\0';
+	if (git && !rg_outside_git_folder(plan->root, folder))
+		return ROGER_OK;
+	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%.*s", git ? folder : plan->root,
+		 RG_STR_ARGS(below));
+	return ROGER_OK;
+}
+
 int rg_setup_expand(const struct rg_setup_plan *plan, const char *name, size_t length,
 		    char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
 {
@@ -38,17 +52,19 @@ int rg_setup_expand(const struct rg_setup_plan *plan, const char *name, size_t l
 	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
 	const char *value;
 
-	if (strncmp(name, "{root}", start) == 0) {
-		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%.*s", plan->root, (int)(length - start),
-			 name + start);
-		return ROGER_OK;
-	}
+	if (strncmp(name, "{root}", start) == 0 || strncmp(name, "{git}", start) == 0)
+		return expand_project(plan, name[1] == 'g',
+				      (struct roger_str){ name + start, length - start }, to);
 	for (i = 0; strncmp(name, folders[i].name, start) != 0; i++)
 		rg_assert(i + 1 < sizeof folders / sizeof *folders);
 	value = folders[i].variable ? variable(folders[i].variable) : NULL;
 	if (!value && !home)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "HOME: not set, so there is no place for a user's settings");
+	/* It would be another one from each folder. */
+	if ((value ? value : home)[0] != '/')
+		return rg_fail(err, ROGER_EUSAGE, 0, "%s: expected a path that starts with '/'",
+			       value ? folders[i].variable : "HOME");
 	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%.*s", value ? value : home,
 		 value ? folders[i].below : folders[i].below_home, (int)(length - start),
 		 name + start);
@@ -181,23 +197,16 @@ static const char *tool_of(const struct rg_setup_place *place)
 	return "";
 }
 
-/* Nothing of git's is made where there is no git. */
-static bool has_home(const char *path)
-{
-	const char *git = strstr(path, "/.git/");
-	char folder[RG_SETUP_PATH_BYTES];
-
-	if (!git)
-		return true;
-	snprintf(folder, sizeof folder, "%.*s", (int)(git - path) + 5, path);
-	return rg_outside_is_there(folder);
-}
-
 /* Of one project, and in settings of all: out of there comes what the record tells, and no more. */
-static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
+static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      const char *path)
 {
-	return plan->request->scope == ROGER_SETUP_STEALTH &&
-	       strncmp(place->file, "{root}", 6) != 0 &&
+	if (plan->request->scope != ROGER_SETUP_STEALTH)
+		return false;
+	/* Other working trees may share the repository. */
+	if (strncmp(place->file, "{git}", 5) == 0)
+		return strncmp(path, plan->root, strlen(plan->root)) != 0;
+	return strncmp(place->file, "{root}", 6) != 0 &&
 	       !(place->path && strstr(place->path, "{root}"));
 }
 
@@ -217,12 +226,12 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		r = find_file(plan, place->file, path, err);
 		if (r < 0)
 			return r;
-		if (!has_home(path))
+		if (!path[0])
 			continue;
 		r = rg_setup_target_find(plan, path, &target, err);
 		if (r < 0)
 			return r;
-		if (plan->request->remove && (target->undone || is_others(plan, place)))
+		if (plan->request->remove && (target->undone || is_others(plan, place, path)))
 			continue;
 		text = target->text;
 		before = target->changed;

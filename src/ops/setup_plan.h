@@ -95,8 +95,11 @@ RG_CHECKED int rg_setup_place_put(struct rg_setup_plan *plan, const struct rg_se
 RG_CHECKED int rg_setup_place_cut(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 				  struct rg_setup_target *target, struct roger_err *err);
 
+/* setup_record.c: where the record is. */
+RG_CHECKED int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err);
+
 /*
- * setup_record.c: what was done before is the start of what is done now, or, to
+ * Behind that: what was done before is the start of what is done now, or, to
  * be removed, undone from the last edit back.
  */
 RG_CHECKED int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err);

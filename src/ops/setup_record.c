@@ -121,7 +121,7 @@ static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
 
 /* ---------------------------------------------------------------- reading -- */
 
-static int record_path(struct rg_setup_plan *plan, struct roger_err *err)
+int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	static const char user[] = "{state}/roger/setup.json", root[] = "{root}/.roger/setup.json";
 
@@ -139,9 +139,7 @@ static int read_record(struct rg_setup_plan *plan, struct record *ret_record, st
 	int r;
 
 	*ret_record = (struct record){ .version = 1 };
-	r = record_path(plan, err);
-	if (r == ROGER_OK)
-		r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
+	r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
 	if (r < 0 || !found) {
 		rg_buf_deinit(&text);
 		return r;

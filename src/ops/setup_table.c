@@ -71,8 +71,8 @@ static const char agents_block[] =
 
 const struct rg_setup_place rg_setup_places[] = {
 	{ RG_SETUP_ANY, PROJECT, RG_SETUP_BLOCK, "{root}/AGENTS.md", NULL, agents_block, "<!--" },
-	{ RG_SETUP_ANY, STEALTH, RG_SETUP_BLOCK, "{root}/.git/info/exclude", NULL,
-	  ".roger/\n.claude/settings.local.json\n", "#" },
+	{ RG_SETUP_ANY, STEALTH, RG_SETUP_BLOCK, "{git}/info/exclude", NULL,
+	  ".roger/\n**/.claude/settings.local.json\n", "#" },
 
 	{ RG_CLAUDE, PROJECT, RG_SETUP_MEMBER, "{root}/.mcp.json", "mcpServers\nroger",
 	  claude_server, NULL },
@@ -85,8 +85,8 @@ const struct rg_setup_place rg_setup_places[] = {
 	{ RG_CLAUDE, STEALTH, RG_SETUP_HOOKS, "{root}/.claude/settings.local.json", "hooks", NULL,
 	  NULL },
 
-	{ RG_CODEX, PROJECT | STEALTH, RG_SETUP_BLOCK, "{root}/.roger/config.yaml",
-	  "wake:", codex_wake, "#" },
+	{ RG_CODEX, PROJECT | STEALTH, RG_SETUP_BLOCK, "{root}/.roger/config.yaml", "wake",
+	  codex_wake, "#" },
 	{ RG_CODEX, PROJECT, RG_SETUP_BLOCK, "{root}/.codex/config.toml", "[mcp_servers.roger",
 	  codex_server, "#" },
 	{ RG_CODEX, USER | STEALTH, RG_SETUP_BLOCK, "{codex}/config.toml", "[mcp_servers.roger",

@@ -8,11 +8,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "store/file.h"
 
 static int fail_create(const char *path, const char *what, struct roger_err *err)
 {
 	return rg_fail(err, rg_code_of_create(errno), errno, "%s '%s'", what, path);
+}
+
+static int fail_link(const char *path, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a link that leads nowhere; move it away",
+		       path);
 }
 
 int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
@@ -23,6 +30,8 @@ int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool
 	int r;
 
 	*ret_found = false;
+	if (!real && errno == ENOENT && lstat(path, &facts) == 0)
+		return fail_link(path, err);
 	if (!real)
 		return errno == ENOENT ? ROGER_OK
 				       : rg_fail(err, ROGER_EIO, errno, "look for '%s'", path);
@@ -73,7 +82,7 @@ static int find_target(const char *path, char to[PATH_MAX], mode_t *ret_mode, st
 	if (!real && errno != ENOENT)
 		return rg_fail(err, ROGER_EIO, errno, "look for '%s'", path);
 	if (!real && lstat(path, &facts) == 0)
-		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a link that leads nowhere", path);
+		return fail_link(path, err);
 	snprintf(to, PATH_MAX, "%s", real ? real : path);
 	free(real);
 	if (stat(to, &facts) == 0) {
@@ -174,6 +183,86 @@ int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err)
 			break; /* somebody else uses it by now */
 	}
 	return r;
+}
+
+int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
+	struct stat held, there;
+	char folder[PATH_MAX];
+	int r = ROGER_OK;
+
+	snprintf(folder, sizeof folder, "%.*s", (int)name_at(record), record);
+	for (;;) {
+		if (make)
+			r = make_folders(record, err);
+		if (r == ROGER_OK)
+			r = rg_file_open_folder(AT_FDCWD, folder, &lock, err);
+		if (r == ROGER_OK && lock != RG_NO_FILE)
+			r = rg_file_lock(lock, folder, RG_LOCK_WAIT_MS, err);
+		if (r < 0)
+			return r;
+		if (lock == RG_NO_FILE && !make)
+			return ROGER_OK;
+		/* Who held it before may have removed the folder. */
+		if (lock != RG_NO_FILE && fstat(lock, &held) == 0 && stat(folder, &there) == 0 &&
+		    held.st_dev == there.st_dev && held.st_ino == there.st_ino)
+			break;
+		rg_file_closep(&lock);
+	}
+	*ret_lock = lock;
+	lock = RG_NO_FILE;
+	return ROGER_OK;
+}
+
+/* The path that a file of one line holds behind a word, as seen from base. */
+static bool read_pointer(const char *file, const char *word, const char *base, char to[PATH_MAX])
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = PATH_MAX };
+	size_t start = strlen(word), length;
+	bool found;
+
+	if (rg_file_read_all(file, PATH_MAX - 1, &text, &found, NULL) < 0 || !found)
+		return false;
+	rg_buf_add_char(&text, '\n');
+	if (text.failed || text.length < start || memcmp(text.data, word, start) != 0)
+		return false;
+	length = (size_t)((char *)memchr(text.data, '\n', text.length) - text.data);
+	if (length <= start)
+		return false;
+	text.data[length] = '\0';
+	return snprintf(to, PATH_MAX, "%s%s%s", text.data[start] == '/' ? "" : base,
+			text.data[start] == '/' ? "" : "/", text.data + start) < PATH_MAX;
+}
+
+bool rg_outside_git_folder(const char *folder, char to[4096])
+{
+	char base[PATH_MAX], git[PATH_MAX + 8], own[PATH_MAX], pointer[PATH_MAX + 16], *slash;
+	char *real, shared[PATH_MAX];
+	struct stat facts;
+	bool found;
+
+	snprintf(base, sizeof base, "%s", folder);
+	for (;; *slash = '\0') {
+		snprintf(git, sizeof git, "%s/.git", base);
+		if (stat(git, &facts) == 0)
+			break;
+		slash = strrchr(base, '/');
+		if (!slash || slash == base)
+			return false;
+	}
+	if (S_ISDIR(facts.st_mode))
+		return snprintf(to, PATH_MAX, "%s", git) < PATH_MAX;
+	if (!read_pointer(git, "gitdir: ", base, own))
+		return false;
+	/* Working trees share one repository. */
+	snprintf(pointer, sizeof pointer, "%s/commondir", own);
+	real = realpath(read_pointer(pointer, "", own, shared) ? shared : own, NULL);
+	found = real && stat(real, &facts) == 0 && S_ISDIR(facts.st_mode);
+	if (found)
+		snprintf(to, PATH_MAX, "%s", real);
+	free(real);
+	return found;
 }
 
 bool rg_outside_is_there(const char *path)

@@ -27,6 +27,20 @@ RG_CHECKED int rg_outside_put(const char *path, const struct roger_str *before,
 /* Remove a file, and so many of the folders it is in as are empty then. */
 RG_CHECKED int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err);
 
+/*
+ * Be the only one who changes what a record tells of, in the folder that holds
+ * it.  make: that folder, too; else *ret_lock is RG_NO_FILE where it is missing.
+ * The lock goes with the descriptor, and so with the process; ROGER_ETIMEOUT
+ * when another keeps it too long.
+ */
+RG_CHECKED int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_err *err);
+
+/*
+ * What git keeps for the repository that a folder is in: its .git, or what
+ * stands for that in a further working tree or a submodule.  false: none.
+ */
+bool rg_outside_git_folder(const char *folder, char to[4096]);
+
 /* Is there something of that name? */
 bool rg_outside_is_there(const char *path);
 

@@ -219,6 +219,78 @@ printf '{"version":1,"files":[{"file":7}]}' >.roger/setup.json
 exits 65 "a record that is none" roger setup claude --yes
 like "is told" "$err" "setup.json' is no record of setup"
 rm .roger/setup.json
+ln -s nowhere .mcp.json
+exits 77 "a link that leads nowhere" roger setup claude --yes
+check "before anything is written" test ! -e .roger/setup.json
+rm .mcp.json
+printf '{"mcpServers": {}, "mcpServers": {"other": {}}}' >.mcp.json
+roger setup claude --yes >../out
+like "a name that comes twice is left" "$(cat ../out)" "mcp.json: left as it is: line 1: expected each name once"
+roger setup --remove --yes >/dev/null
+rm -rf .roger .mcp.json .codex && mkdir .codex
+printf '\376\377\0#' >AGENTS.md
+printf 'mcp_servers = { other = { command = "x" } }\n' >.codex/config.toml
+roger setup codex --yes >../out
+like "a text that is not UTF-8 is left" "$(cat ../out)" "AGENTS.md: left as it is: it is not UTF-8 text"
+like "and a table in braces" "$(cat ../out)" "config.toml: left as it is: it is not written so"
+roger setup --remove --yes >/dev/null
+printf '[mcp_servers.roger2]\ncommand = "x"\n' >.codex/config.toml
+printf '<!-- roger:begin -->\nmine\n' >AGENTS.md
+cp AGENTS.md ../mine.md
+roger setup codex --yes >/dev/null
+check "another server of a like name is in nobody's way" grep -q '^.mcp_servers.roger]' .codex/config.toml
+cp AGENTS.md ../once.md
+roger setup codex --name other --yes >/dev/null
+check "lines behind a mark that never ended are not ours" cmp AGENTS.md ../once.md
+roger setup --remove --yes >/dev/null
+check "and stay" cmp AGENTS.md ../mine.md
+exits 64 "a folder of settings that moves with us" env CODEX_HOME=there "$ROGER" setup codex --scope user --yes
+like "is named" "$err" "CODEX_HOME: expected a path that starts with '/'"
+rm -rf .codex .roger AGENTS.md
+
+# ------------------------------------------------------------ two at once
+wrong=""
+for round in 1 2 3 4 5; do
+	mkdir ../many && cd ../many || exit 1
+	roger init -q
+	for tool in $every; do roger setup $tool --yes >/dev/null 2>>../many.err & done
+	wait
+	[ "$(ls -A)" = "$(printf '%s\n' .claude .codex .gemini .mcp.json .opencode .roger AGENTS.md opencode.json)" ] ||
+		wrong="$wrong made:$round"
+	roger setup --remove --yes >/dev/null
+	[ "$(ls -A)" = .roger ] || wrong="$wrong left:$round"
+	cd ../project && rm -rf ../many
+done
+is "each waits for the other, and the record knows all" "$wrong$(cat ../many.err)" ""
+
+# ------------------------------------------------------------ a path with everything in it
+strange="$here/a \"q\" \\b 'c' \$d"
+mkdir -p "$strange/.git/info" && cd "$strange" || exit 1
+printf '{}' >"$HOME/.claude.json"
+roger setup claude --scope stealth --yes >/dev/null
+is "stealth writes it as JSON does" "$(json 'list(d["projects"])[0]' <"$HOME/.claude.json")" "$strange"
+cp "$HOME/.claude.json" ../once.json
+roger setup claude --scope stealth --yes >/dev/null
+check "and finds it again" cmp "$HOME/.claude.json" ../once.json
+like "doctor, too" "$(roger doctor)" "5 links to agents' tools tried, and fine"
+roger setup --scope stealth --remove --yes >/dev/null
+is "and takes it out" "$(cat "$HOME/.claude.json" .git/info/exclude 2>&1 | head -c 2)" "{}"
+rm "$HOME/.claude.json"
+cd ../project || exit 1
+
+# ------------------------------------------------------------ a further working tree
+if command -v git >/dev/null && git init -q ../trunk 2>/dev/null; then
+	cd ../trunk || exit 1
+	git -c user.name=a -c user.email=a@b commit -q --allow-empty -m start
+	git worktree add -q ../branch 2>/dev/null
+	mkdir ../branch/below && cd ../branch/below && roger init -q
+	cp ../../trunk/.git/info/exclude ../../exclude
+	exits 0 "stealth in a working tree, from a folder of it" roger setup claude --scope stealth --yes
+	is "git sees nothing there either" "$(git status --porcelain --untracked-files=all)" ""
+	exits 0 "out again" roger setup claude --scope stealth --remove --yes
+	check "byte for byte" cmp ../../trunk/.git/info/exclude ../../exclude
+	cd ../../project || exit 1
+fi
 PATH=$path
 exits 66 "no tool is installed" env PATH=/usr/bin:/bin "$ROGER" setup --dry-run
 like "asks for one" "$err" "name the one you want set up"
