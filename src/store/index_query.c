@@ -7,29 +7,31 @@
 #include "systems/sequence.h"
 
 /* A statement being put together, and the values for its places. */
+struct value {
+	bool is_text;
+	struct roger_str text;
+	int64_t number;
+};
 struct question {
 	struct rg_buf sql;
-	struct {
-		bool is_text;
-		struct roger_str text;
-		int64_t number;
-	} values[32];
-	int count;
-	struct rg_buf match; /* words for the full-text table */
+	struct rg_buf values; /* struct value, one for each place; ids may be many */
+	struct rg_buf match;  /* words for the full-text table */
 };
+
+static void add_value(struct question *question, const char *sql, struct value value)
+{
+	rg_buf_add_text(&question->sql, sql);
+	rg_buf_add(&question->values, &value, sizeof value);
+}
 
 static void add_text(struct question *question, const char *sql, struct roger_str text)
 {
-	rg_buf_add_text(&question->sql, sql);
-	question->values[question->count].is_text = true;
-	question->values[question->count++].text = text;
+	add_value(question, sql, (struct value){ .is_text = true, .text = text });
 }
 
 static void add_number(struct question *question, const char *sql, int64_t number)
 {
-	rg_buf_add_text(&question->sql, sql);
-	question->values[question->count].is_text = false;
-	question->values[question->count++].number = number;
+	add_value(question, sql, (struct value){ .number = number });
 }
 
 /* Every word must be there; quoted, so that nothing in it is an operator; word* asks for a
@@ -177,8 +179,8 @@ static void add_conditions(struct question *question, const struct rg_query *que
 
 static void init_question(struct question *question, const struct rg_query *query)
 {
-	question->count = 0;
 	rg_buf_init(&question->sql, 1 << 20);
+	rg_buf_init(&question->values, SIZE_MAX);
 	rg_buf_init(&question->match, 1 << 20);
 	add_words(&question->match, query->text);
 }
@@ -186,6 +188,7 @@ static void init_question(struct question *question, const struct rg_query *quer
 static void deinit_question(struct question *question)
 {
 	rg_buf_deinit(&question->sql);
+	rg_buf_deinit(&question->values);
 	rg_buf_deinit(&question->match);
 }
 
@@ -220,18 +223,21 @@ static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_st
 static int prepare(struct rg_index *index, struct question *question, sqlite3_stmt **ret_statement,
 		   struct roger_err *err)
 {
-	int i, r;
+	struct value value;
+	size_t i;
+	int r;
 
-	if (question->sql.failed || question->match.failed)
+	if (question->sql.failed || question->values.failed || question->match.failed)
 		return rg_fail_memory(err);
 	r = statement_of(index, rg_buf_str(&question->sql), ret_statement, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < question->count; i++) {
-		if (question->values[i].is_text)
-			rg_index_bind(*ret_statement, i + 1, question->values[i].text);
+	for (i = 0; i < question->values.length / sizeof value; i++) {
+		memcpy(&value, question->values.data + i * sizeof value, sizeof value);
+		if (value.is_text)
+			rg_index_bind(*ret_statement, (int)i + 1, value.text);
 		else
-			sqlite3_bind_int64(*ret_statement, i + 1, question->values[i].number);
+			sqlite3_bind_int64(*ret_statement, (int)i + 1, value.number);
 	}
 	return ROGER_OK;
 }

@@ -164,5 +164,11 @@ done
 exits 64 "--tokens wants a number" roger prime --as p --tokens some
 is "as JSON" "$(roger prime --as p --json | json 'd["agent"], d["unread"], len(d["messages"]), len(d["duties"])')" '["p", 31, 20, 2]'
 is "a look that is not noted" "$(marks)" "$(roger prime --as p >/dev/null && marks)"
+for i in $(seq 60); do printf '{"to":"busy","content":"m%s."}\n' "$i"; done | roger send --batch --as bob -q 2>/dev/null
+for i in 1 2 3 4; do
+	ROGER_AGENT=busy "$ROGER" hook claude tool </dev/null >>all || echo "exit $?" >>all
+done
+is "much mail comes in pieces, each message once" "$(grep -oE 'm[0-9]+[.]' all | sort | uniq -c | sort -rn | sed -n '1p;$=' | tr -s ' \n' ' ' | cut -d ' ' -f 2,4)" "1 60"
+is "and then nothing" "$(wc -l <all)" 2
 exits 66 "looked at what is not there" roger looked msg-nothing --as p
 done_testing
