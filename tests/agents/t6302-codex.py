@@ -4,8 +4,6 @@
 """Codex, the real one, with a scripted model: it sends, it is shown its mail at the
 next turn exactly once and not as the user's words, it goes on when roger does not,
 and it is woken when it is idle."""
-import re
-
 from lib import *
 
 
@@ -16,7 +14,7 @@ class Session:
         self.tool, self.place = tool, tool.place
         first = tool.run("exec", *tool.permissions, "--json", prompt)
         self.text = first.stdout if first else "it did not end"
-        self.waker = start_wake(tool, re.search(r'"thread_id":"([^"]+)"', self.text).group(1))
+        self.waker = start_wake(tool)
         self.server = subprocess.Popen(
             ["codex", "app-server", "--listen", "unix://"],
             cwd=self.place.work,
@@ -40,12 +38,7 @@ class Window(Terminal):
 
     def __init__(self, tool, prompt):
         super().__init__(tool, *tool.permissions[1:], prompt)
-        until(self.threads, TURN_SECONDS)
-        self.waker = start_wake(tool, self.threads()[0])
-
-    def threads(self):
-        files = (self.tool.place.home / ".codex" / "sessions").rglob("rollout-*.jsonl")
-        return [file.stem[-36:] for file in files]
+        self.waker = start_wake(tool)
 
     def is_idle(self):
         time.sleep(2.5)
@@ -58,11 +51,12 @@ class Window(Terminal):
         self.tool.run("app-server", "daemon", "stop")
 
 
-def start_wake(tool, thread):
-    """roger wake, with the command of Codex for a thread."""
-    words = ["codex", "queue", "--thread", thread, "--message", "roger: {count} new", "--resume"]
-    with open(tool.place.work / ".roger" / "config.yaml", "a", encoding="utf-8") as file:
-        file.write(f"wake:\n  after: 0s\n  agents:\n    codex: {json.dumps(words)}\n")
+def start_wake(tool):
+    """roger wake, with the command that setup wrote, only at once."""
+    path = tool.place.work / ".roger" / "config.yaml"
+    text = path.read_text(encoding="utf-8")
+    ok(text.count("\nwake:\n") == 1, "setup wrote the command that wakes Codex", text)
+    path.write_text(text.replace("\nwake:\n", "\nwake:\n  after: 0s\n"), encoding="utf-8")
     return subprocess.Popen(["roger", "wake"], cwd=tool.place.work, env=tool.variables, stdout=subprocess.DEVNULL)
 
 
