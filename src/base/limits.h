@@ -44,6 +44,9 @@
 /* Messages of one answer. */
 #define RG_PAGE_MAX 1000
 
+/* Messages that one ack or nack settles: what an agent is shown at once can be settled at once. */
+#define RG_SETTLED_MAX 200
+
 /* Events of one timeline. */
 #define RG_EVENTS_MAX 100000
 

@@ -226,8 +226,9 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 	const struct roger_ack_request *request = request_;
 	int r;
 
-	if (request->ids.count > 20)
-		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most 20");
+	if (request->ids.count > RG_SETTLED_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
+				      RG_SETTLED_MAX);
 	r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
 		r = decide_all(roger, request, reply_, one, err);
