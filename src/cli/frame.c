@@ -28,11 +28,32 @@ static size_t bytes_of(struct roger_str text, size_t chars_max)
 	return at;
 }
 
-/* One message; of its text at most chars_max characters, and what is missing is told. */
-static void frame_message(FILE *to, const struct roger_message *message, size_t chars_max)
+bool cli_frame_fits(const struct roger_message *message, bool first, size_t *left,
+		    size_t *ret_bytes)
 {
-	struct roger_str text = message->content;
-	size_t bytes = bytes_of(text, chars_max);
+	size_t chars;
+
+	if (!first && *left < HEADER_CHARS + TEXT_CHARS_LEAST)
+		return false;
+	*left = *left > HEADER_CHARS ? *left - HEADER_CHARS : 0;
+	chars = *left > TEXT_CHARS_LEAST ? *left : TEXT_CHARS_LEAST;
+	*ret_bytes = bytes_of(message->content, chars);
+	if (message->content.length < chars)
+		chars = message->content.length;
+	*left = *left > chars ? *left - chars : 0;
+	return true;
+}
+
+void cli_frame_cut(FILE *to, const struct roger_message *message, size_t bytes)
+{
+	if (bytes < message->content.length)
+		fprintf(to, "(cut after %zu of %zu bytes; `roger show %.*s` has all)\n", bytes,
+			message->content.length, RG_STR_ARGS(message->id));
+}
+
+void cli_frame_message(FILE *to, const struct roger_message *message, size_t bytes)
+{
+	struct roger_str text = { message->content.data, bytes };
 	char when[32];
 
 	rg_clock_print_utc(message->created_at_ms, when);
@@ -49,27 +70,16 @@ static void frame_message(FILE *to, const struct roger_message *message, size_t 
 		cli_print_text(to, message->reply_to, false);
 	}
 	fputs(":\n", to);
-	cli_print_body(to, (struct roger_str){ text.data, bytes }, "> ");
-	if (bytes < text.length)
-		fprintf(to, "(cut after %zu of %zu bytes; `roger show %.*s` has all)\n", bytes,
-			text.length, RG_STR_ARGS(message->id));
+	cli_print_body(to, text, "> ");
+	cli_frame_cut(to, message, bytes);
 }
 
 size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_t chars_max)
 {
-	size_t i, chars, left = chars_max;
+	size_t i, bytes, left = chars_max;
 
-	for (i = 0; i < messages->count; i++) {
-		const struct roger_message *message = &messages->items[i];
-
-		if (i && left < HEADER_CHARS + TEXT_CHARS_LEAST)
-			break;
-		left = left > HEADER_CHARS ? left - HEADER_CHARS : 0;
-		chars = left > TEXT_CHARS_LEAST ? left : TEXT_CHARS_LEAST;
-		frame_message(to, message, chars);
-		if (message->content.length < chars)
-			chars = message->content.length;
-		left = left > chars ? left - chars : 0;
-	}
+	for (i = 0;
+	     i < messages->count && cli_frame_fits(&messages->items[i], i == 0, &left, &bytes); i++)
+		cli_frame_message(to, &messages->items[i], bytes);
 	return i;
 }

@@ -5,6 +5,7 @@
 #include "cli/frame.h"
 #include "cli/mcp.h"
 #include "cli/term.h"
+#include "data/json.h"
 #include "data/record.h"
 
 enum {
@@ -41,14 +42,18 @@ static void tell_send(FILE *to, struct mcp_session *session, const void *reply_)
 	}
 }
 
+static void print_rest(FILE *to, size_t count)
+{
+	if (count)
+		fprintf(to, "\n%zu more; ack these first, or ask for fewer.\n", count);
+}
+
 static void tell_messages(FILE *to, struct mcp_session *session,
 			  const struct roger_messages *messages)
 {
 	cli_frame_begin(to);
 	session->shown = cli_frame_messages(to, messages, RESULT_CHARS);
-	if (session->shown < messages->count)
-		fprintf(to, "\n%zu more; ack these first, or ask for fewer.\n",
-			messages->count - session->shown);
+	print_rest(to, messages->count - session->shown);
 }
 
 static void tell_inbox(FILE *to, struct mcp_session *session, const void *reply_)
@@ -215,16 +220,96 @@ static int make_request(const struct bound *bound, struct roger_mcp_call *call,
 	return r;
 }
 
+/* The messages with their texts in a reply, or NULL. */
+static struct roger_messages *messages_of(const struct roger_op *op, void *reply)
+{
+	static const struct mcp_argument argument = { .name = "messages" };
+	const struct roger_field *field = mcp_field(&argument, op->reply);
+	const struct roger_field *whole = mcp_field(&argument, cli_op_named("list")->reply);
+
+	return field && field->record == whole->record
+		       ? (struct roger_messages *)((char *)reply + field->offset)
+		       : NULL;
+}
+
+/*
+ * Some tools show their model the JSON and not the text: it holds no more of
+ * messages than that does.  shown: how many are in it; 0: that they are, and no more.
+ */
+static bool cut_messages(struct roger_messages *messages, size_t shown, struct rg_arena *arena)
+{
+	struct roger_message *items = rg_arena_get(arena, messages->count * sizeof *items);
+	size_t i, bytes = 0, left = RESULT_CHARS, length;
+	bool kept = items;
+	char *text;
+	FILE *to;
+
+	for (i = 0; i < messages->count && kept; i++) {
+		if (shown && !cli_frame_fits(&messages->items[i], i == 0, &left, &bytes))
+			break;
+		to = open_memstream(&text, &length);
+		if (!to)
+			return false;
+		items[i] = messages->items[i];
+		fwrite(items[i].content.data, 1, bytes, to);
+		cli_frame_cut(to, &items[i], bytes);
+		kept = fclose(to) == 0 &&
+		       rg_arena_copy(arena, (struct roger_str){ text, length }, &items[i].content);
+		free(text);
+	}
+	if (kept)
+		*messages = (struct roger_messages){ items, i };
+	return kept;
+}
+
+/* The same words in front as in the text. */
+static void add_about(struct rg_buf *json, size_t left_out)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to = open_memstream(&text, &length);
+
+	if (!to) {
+		json->failed = true;
+		return;
+	}
+	cli_frame_begin(to);
+	print_rest(to, left_out);
+	json->failed |= fclose(to) != 0;
+	rg_buf_add_text(json, "{\"about\":");
+	rg_json_add_string(json, (struct roger_str){ text, length });
+	free(text);
+}
+
+static bool add_structured(const struct bound *bound, struct rg_buf *json,
+			   const struct roger_op *op, void *reply, struct rg_arena *arena)
+{
+	struct roger_messages *messages = messages_of(op, reply);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
+	size_t count = messages ? messages->count : 0;
+
+	if (count && !cut_messages(messages, bound->session->shown, arena))
+		return false;
+	rg_record_encode(op->reply, reply, &plain);
+	if (plain.failed)
+		return false;
+	if (count) {
+		add_about(json, count - messages->count);
+		plain.data[0] = ',';
+	}
+	cli_add_harmless_json(json, rg_buf_str(&plain));
+	rg_buf_add_char(json, 0);
+	return !json->failed;
+}
+
 static void answer(const struct bound *bound, struct roger_mcp_call *call,
-		   const struct roger_op *op, const void *reply)
+		   const struct roger_op *op, void *reply, struct rg_arena *arena)
 {
 	struct rg_buf json = { .maximum = SIZE_MAX };
 	char *text = NULL;
 	size_t length = 0;
 	FILE *to;
 
-	rg_record_encode(op->reply, reply, &json);
-	rg_buf_add_char(&json, 0);
 	to = bound->tool->tell ? open_memstream(&text, &length) : NULL;
 	if (to) {
 		bound->tool->tell(to, bound->session, reply);
@@ -232,10 +317,10 @@ static void answer(const struct bound *bound, struct roger_mcp_call *call,
 			roger_mcp_add_text(call, text);
 		free(text);
 	}
-	if (json.failed)
-		roger_mcp_fail(call, "out of memory; ask for less");
-	else
+	if (add_structured(bound, &json, op, reply, arena))
 		roger_mcp_set_structured(call, json.data);
+	else
+		roger_mcp_fail(call, "out of memory; ask for less");
 	rg_buf_deinit(&json);
 }
 
@@ -264,6 +349,24 @@ static void note_shown(const struct mcp_session *session, struct roger *roger,
 	free(ids);
 }
 
+/* In the tool's own words: an argument may have another name than its field. */
+static void fail_call(const struct bound *bound, struct roger_mcp_call *call, int code,
+		      const struct roger_err *err)
+{
+	const char *again = code == ROGER_ETIMEOUT ? "; try again with the same key" : "";
+	const struct mcp_argument *argument;
+	size_t length = strlen(err->member);
+
+	for (argument = bound->tool->arguments; argument->name; argument++)
+		if (argument->field && strcmp(argument->field, err->member) == 0 &&
+		    strncmp(err->message, err->member, length) == 0) {
+			roger_mcp_fail(call, "%s%s%s", argument->name, err->message + length,
+				       again);
+			return;
+		}
+	roger_mcp_fail(call, "%s%s", err->message, again);
+}
+
 static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		      const struct roger_op *op, struct rg_arena *arena)
 {
@@ -285,12 +388,11 @@ static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 	if (r == ROGER_OK)
 		r = roger_call(roger, op, request, reply, &err);
 	if (r < 0) {
-		roger_mcp_fail(call, "%s%s", err.message,
-			       r == ROGER_ETIMEOUT ? "; try again with the same key" : "");
+		fail_call(bound, call, r, &err);
 		return;
 	}
 	bound->session->shown = 0;
-	answer(bound, call, op, reply);
+	answer(bound, call, op, reply, arena);
 	if (op == cli_op_named("inbox"))
 		note_shown(bound->session, roger, reply);
 	roger_reply_free(reply);

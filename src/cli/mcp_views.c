@@ -4,6 +4,7 @@
 #include "cli/frame.h"
 #include "cli/mcp.h"
 #include "cli/prime.h"
+#include "cli/term.h"
 #include "data/record.h"
 
 enum { VIEW_LIMIT = 100, RECENT = 1000, PRIME_CHARS = 8000 };
@@ -14,14 +15,16 @@ static const char json_type[] = "application/json";
 
 static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, const void *reply)
 {
-	struct rg_buf json = { .maximum = SIZE_MAX };
+	struct rg_buf plain = { .maximum = SIZE_MAX }, json = plain;
 
-	rg_record_encode(op->reply, reply, &json);
+	rg_record_encode(op->reply, reply, &plain);
+	cli_add_harmless_json(&json, rg_buf_str(&plain));
 	rg_buf_add_char(&json, 0);
-	if (json.failed)
+	if (plain.failed || json.failed)
 		roger_mcp_fail(call, "out of memory");
 	else
 		roger_mcp_add_text(call, json.data);
+	rg_buf_deinit(&plain);
 	rg_buf_deinit(&json);
 }
 

@@ -110,6 +110,67 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 	fwrite(text.data + start, 1, at - start, to);
 }
 
+/* Four hex digits, or -1. */
+static int32_t read_unit(const char *data, size_t length)
+{
+	int32_t unit = 0;
+	size_t i;
+
+	if (length < 6 || data[0] != '\\' || data[1] != 'u')
+		return -1;
+	for (i = 2; i < 6; i++) {
+		const char *digits = "0123456789abcdef",
+			   *digit = memchr(digits, data[i] | 0x20, 16);
+
+		if (!digit)
+			return -1;
+		unit = unit << 4 | (int32_t)(digit - digits);
+	}
+	return unit;
+}
+
+/* The character that an escape stands for, and its bytes. */
+static size_t read_escape(const char *data, size_t length, uint32_t *ret_char)
+{
+	static const char letters[] = "bfnrt", means[] = "\b\f\n\r\t";
+	int32_t high = read_unit(data, length), low;
+	const char *letter;
+
+	if (high < 0) {
+		letter = length > 1 ? memchr(letters, data[1], sizeof letters - 1) : NULL;
+		*ret_char = letter ? (unsigned char)means[letter - letters] : ' ';
+		return length > 1 ? 2 : 1;
+	}
+	*ret_char = (uint32_t)high;
+	if (high < 0xd800 || high > 0xdbff)
+		return 6;
+	low = read_unit(data + 6, length - 6);
+	if (low < 0xdc00 || low > 0xdfff)
+		return 6;
+	*ret_char = 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+	return 12;
+}
+
+void cli_add_harmless_json(struct rg_buf *out, struct roger_str json)
+{
+	size_t at, step;
+	bool escaped;
+	uint32_t c;
+
+	for (at = 0; at < json.length; at += step) {
+		escaped = json.data[at] == '\\';
+		step = escaped ? read_escape(json.data + at, json.length - at, &c)
+			       : rg_utf8_next(json.data + at, json.length - at, &c);
+		/* Control characters that are not escaped stand between values. */
+		if (step && cli_is_harmful(c) && (escaped || c >= 0x20) && c != '\n' && c != '\t') {
+			rg_buf_printf(out, "<U+%04X>", c);
+			continue;
+		}
+		step = step ? step : 1;
+		rg_buf_add(out, json.data + at, step);
+	}
+}
+
 size_t cli_term_width(void)
 {
 	struct winsize size = { 0 };

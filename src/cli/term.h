@@ -46,6 +46,12 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines);
 /* Does the character steer a terminal, or reorder what is read? */
 bool cli_is_harmful(uint32_t c);
 
+/*
+ * JSON with such characters shown as cli_print_text() does, for who reads it
+ * with a program and then shows the texts in it.  What is escaped counts, too.
+ */
+void cli_add_harmless_json(struct rg_buf *out, struct roger_str json);
+
 /* Columns of the terminal; 0: it goes elsewhere. */
 size_t cli_term_width(void);
 

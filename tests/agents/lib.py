@@ -466,6 +466,20 @@ def drop_wakes(place, tool):
         place.rewrite(".opencode/plugin/roger.js", "session\\.idle", "session.never")
 
 
+def test_inbox(tool_class):
+    """What the model is given when it calls inbox says whose words it is, whichever half of the result the tool takes."""
+    with Place() as place, Model([Call("inbox", {}), "Done."]) as model:
+        tool = tool_class(place, model)
+        place.send(tool.name, MARK % "steered" + "\u202e")
+        turn = tool.turn("look into your inbox")
+        given = [text for text in strings(turn.requests[-1].body) if MARK % "steered" in text]
+        result = [text for text in given if f"You are {tool.name} in roger" not in text]
+        ok(len(result) == 1, "inbox gives the model the message", given)
+        ok(all(FRAME in text and "bob" in text for text in given), "as the words of another agent", given)
+        ok(all("\u202e" not in text for text in given), "and nothing in it reorders what is read", given)
+        place.end_leftovers()
+
+
 def test_between_tools(tool_class, shell):
     """What comes while the model works is shown before its turn ends, once."""
     with Place() as place, Model([]) as model:

@@ -35,6 +35,7 @@ def test_subagent():
 
 test_send(Claude)
 test_mail(Claude)
+test_inbox(Claude)
 test_between_tools(Claude, lambda command: Call("Bash", {"command": command, "description": "work"}))
 test_subagent()
 test_trouble(Claude)

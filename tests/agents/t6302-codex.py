@@ -74,6 +74,7 @@ def test_trust():
 
 test_send(Codex)
 test_mail(Codex)
+test_inbox(Codex)
 test_between_tools(Codex, lambda command: Call("exec_command", {"cmd": command}))
 test_trouble(Codex)
 test_trust()

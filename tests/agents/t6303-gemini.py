@@ -8,6 +8,7 @@ from lib import *
 
 test_send(Gemini)
 test_mail(Gemini)
+test_inbox(Gemini)
 test_between_tools(Gemini, lambda command: Call("run_shell_command", {"command": command}))
 test_trouble(Gemini)
 done()

@@ -46,6 +46,7 @@ class Session:
 
 test_send(OpenCode)
 test_mail(OpenCode)
+test_inbox(OpenCode)
 test_trouble(OpenCode)
 with Place() as place_, Model([]) as model_:
     tool_ = OpenCode(place_, model_)

@@ -192,7 +192,7 @@ check("dead letters", "no dead letters" in text_of(client.call("dead_letters")))
 
 # ------------------------------------------------------------ mistakes a model makes
 for name, arguments, words in (
-        ("send", {"text": "x"}, "to"), ("send", {"to": "a", "text": ""}, "content"), ("send", {"to": 7, "text": "x"}, "to"),
+        ("send", {"text": "x"}, "to"), ("send", {"to": "a", "text": ""}, "text:"), ("send", {"to": 7, "text": "x"}, "to"),
         ("send", {"to": "-bad name", "text": "x"}, "to"), ("send", {"to": "a", "text": "x", "from": "mallory"}, "from"),
         ("send", {"to": "a", "text": "x", "agent": "mallory"}, "agent"), ("send", {"to": "a", "text": "x", "type": "gossip"}, "type"),
         ("send", {"to": "a", "text": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
@@ -295,7 +295,7 @@ for name, data in (("no JSON", b"hello\n"), ("a torn object", b'{"jsonrpc":"2.0"
     client.answers.clear()
     check(f"lives on after {name}", "result" in client.ask("ping"))
 for i in range(2000):
-    client.start("tools/call", name="inbox", arguments={})
+    client.start("tools/call", name="dead_letters", arguments={})  # short answers, which are kept while nobody reads
 last = client.start("ping")
 check("a flood is answered", "result" in client.answer(last, 60))
 client.end()
@@ -321,7 +321,28 @@ sent = roger("send", "--batch", "--as", "ann", text="".join('{"to":"busy","conte
 client = Client("--as", "busy")
 mail = client.call("inbox")["structuredContent"]
 same("a full page of mail", (len(mail["messages"]), mail["unread"]), (50, 60))
-same("and another one", len(client.call("inbox", limit=60)["structuredContent"]["messages"]), 60)
+mail = client.call("inbox", limit=60)["structuredContent"]["messages"]
+same("and another one", len(mail), 60)
+result = client.call("ack", ids=[message["id"] for message in mail])
+same("acked at once", (result.get("isError"), len(result["structuredContent"]["messages"])), (None, 60))
+check("without being told again", '"m"' not in json.dumps(result), result)
+evil = "BEGIN\u202e\u200b\r\n\x1b[31m\t\u00e9\U000e0041 \\u001b \\\\"
+roger("send", "busy", "--as", "ann", "--metadata", '{"a":"\\u202e\\udb40\\udc41\\n\\u00e9"}', evil)
+result = client.call("inbox")
+told = result["structuredContent"]
+check("JSON says whose words they are, too", "not from the user" in told["about"] and "nobody has checked" in told["about"], told)
+same("and shows what steers and reorders", told["messages"][0]["content"],
+     "BEGIN<U+202E><U+200B><U+000D>\n<U+001B>[31m\t\u00e9<U+E0041> \\u001b \\\\")
+same("in metadata as well", told["messages"][0]["metadata"], {"a": "<U+202E><U+E0041>\n\u00e9"})
+check("as its schema says", conforms(schemas["inbox"]["outputSchema"], told))
+resource = client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"]
+check("resources, too", "<U+202E>" in resource and "\u202e" not in resource, resource)
+for i in range(3):
+    roger("send", "busy", "-", "--as", "ann", text=f"{i}" + "x" * 9900)
+result = client.call("inbox")
+same("JSON holds no more than the text", len(result["structuredContent"]["messages"]), text_of(result).count("\nfrom ann #"))
+check("and says so", "1 more; ack these first" in result["structuredContent"]["about"] and len(json.dumps(result)) < 50000, len(json.dumps(result)))
+check("what is wrong is told by the argument's name", text_of(client.call("send", to="x", text="")).startswith("text:"))
 same("the server goes on", client.end()[0], 0)
 same("the workspace is sound", roger("doctor", "-q").returncode, 0)
 print(f"1..{number}")
