@@ -1127,9 +1127,10 @@ struct roger_run_reply {
 	struct roger_str message_id; /* what its owner was sent */
 	int64_t duration_ms;
 	int64_t output_bytes;
-	bool adopted;		 /* it was started by another, which is gone */
-	bool limit_reached;	 /* it was told to end */
-	bool output_lost;	 /* not all of its output could be passed on */
+	bool adopted;	    /* it was started by another, which is gone */
+	bool limit_reached; /* it was told to end */
+	bool output_lost;   /* not all of its output could be passed on */
+	bool untold;	    /* a rule, such as a full mailbox, kept its owner from being told */
 	struct roger_strs notes; /* for people */
 };
 

@@ -99,6 +99,16 @@ static void print_json(const struct cli_run *run, const struct roger_run_reply *
 	rg_buf_deinit(&line);
 }
 
+/* The program's own, unless all seems well and is not. */
+static int exit_of(const struct roger_run_reply *reply)
+{
+	if (reply->exit)
+		return (int)reply->exit;
+	if (reply->output_lost)
+		return CLI_IO;
+	return reply->untold ? CLI_REFUSED : 0;
+}
+
 static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_run_request *request = run->request;
@@ -123,7 +133,7 @@ static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err
 		print_end(run, &reply);
 	else
 		print_json(run, &reply);
-	*ret_exit = reply.exit == 0 && reply.output_lost ? CLI_IO : (int)reply.exit;
+	*ret_exit = exit_of(&reply);
 	roger_reply_free(&reply);
 	return ROGER_OK;
 }

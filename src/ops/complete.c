@@ -52,6 +52,16 @@ static int read_request(const struct roger_complete_request *request, struct com
 	return ROGER_OK;
 }
 
+/* A completion whose result could not be delivered may get it later. */
+static bool lacks_result(const struct completion *completion,
+			 const struct rg_run_document *document)
+{
+	const struct roger_complete_request *request = completion->request;
+
+	return (request->result.length || request->message.length) &&
+	       !document->run.result_message_id.length && !document->receipts.forwarded;
+}
+
 static int change_completion(void *context, struct rg_run_document *document, int64_t now_ms,
 			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
 {
@@ -64,8 +74,11 @@ static int change_completion(void *context, struct rg_run_document *document, in
 					ret_changed, err);
 	r = rg_run_complete(run, &document->receipts, completion->source, now_ms, arena,
 			    ret_changed, err);
-	if (r < 0 || !*ret_changed)
+	if (r < 0)
 		return r;
+	*ret_changed |= lacks_result(completion, document);
+	if (!*ret_changed)
+		return ROGER_OK;
 	run->result_message_id = completion->message_id;
 	if (completion->child_exit.length)
 		run->child_exit = completion->child_exit;
@@ -113,6 +126,29 @@ static int deliver(struct roger *roger, const struct rg_run_document *document,
 			      &completion->message_id, err);
 }
 
+/* To say the same again is no harm; another result would be lost without a word. */
+static int check_same(struct roger *roger, const struct roger_run *run,
+		      const struct roger_complete_request *request, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	const struct roger_message *message = NULL;
+	const char *member = request->result.length ? "result" : "message";
+	bool same;
+	int r;
+
+	if (!run->result_message_id.length || (!request->result.length && !request->message.length))
+		return ROGER_OK;
+	r = rg_run_message(roger, run->result_message_id, arena, &message, err);
+	if (r < 0)
+		return r;
+	same = request->result.length ? !message || rg_str_equal(message->content, request->result)
+				      : rg_str_equal(run->result_message_id, request->message);
+	return same ? ROGER_OK
+		    : rg_fail_member(err, ROGER_EREFUSED, member,
+				     "%s: message '%.*s' delivered another one already", member,
+				     RG_STR_ARGS(run->result_message_id));
+}
+
 static int run_complete(struct roger *roger, const void *request_, void *reply_,
 			struct roger_err *err)
 {
@@ -130,8 +166,9 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 	if (r == ROGER_OK)
 		r = rg_run_try(change_completion, &completion, &document, reply->memory, &changed,
 			       err);
-	if (r == ROGER_OK && changed)
-		r = deliver(roger, &document, &completion, reply->memory, err);
+	if (r == ROGER_OK)
+		r = changed ? deliver(roger, &document, &completion, reply->memory, err)
+			    : check_same(roger, &document.run, request, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run_id, change_completion, &completion,
 				  reply->memory, &document, &reply->changed, err);

@@ -492,6 +492,8 @@ static const struct roger_field reply_fields[] = {
 	{ "limit_reached", ROGER_BOOL, AT(limit_reached), 0, NULL, NULL, "it was told to end" },
 	{ "output_lost", ROGER_BOOL, AT(output_lost), 0, NULL, NULL,
 	  "not all of its output could be passed on" },
+	{ "untold", ROGER_BOOL, AT(untold), 0, NULL, NULL,
+	  "a rule kept its owner from being told; what it was to be told is kept nowhere" },
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
 	RG_END,
 };

@@ -152,7 +152,7 @@ static int deliver(struct telling *telling, struct roger_err *err)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf fitting = { .maximum = SIZE_MAX };
 	struct rg_run_watch *watch = telling->watch;
 	struct roger_err inner = { 0 };
-	char note[520];
+	char note[700];
 	bool cut;
 	int r;
 
@@ -172,7 +172,13 @@ static int deliver(struct telling *telling, struct roger_err *err)
 	}
 	if (!rg_arena_copy(watch->arena, rg_str(inner.message), &telling->undelivered))
 		return rg_fail_memory(err);
-	snprintf(note, sizeof note, "its owner could not be told: %.400s", inner.message);
+	watch->reply->untold = true;
+	snprintf(note, sizeof note, "its owner could not be told: %.400s%s%.*s%s", inner.message,
+		 telling->verdict == RG_END_FAILED ? "" : "; then give it to `roger complete ",
+		 telling->verdict == RG_END_FAILED ? 0 : (int)watch->run_id.length,
+		 watch->run_id.data,
+		 telling->verdict == RG_END_FAILED ? ""
+						   : " --result TEXT`, for it is kept nowhere");
 	return rg_run_tell(watch, note, err);
 }
 

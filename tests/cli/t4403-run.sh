@@ -129,10 +129,26 @@ exits 64 "two sources" roger run --as lead --result message --result-file x -- t
 # Its owner cannot be told: that is noted, and the end still stands.
 echo 'size_limits: {max_messages_per_issue_phase: 1}' >.roger/config.yaml
 roger send --as x boss --issue full hello -q 2>/dev/null
-exits 0 "a full mailbox" roger run --run-id full --as lead --forward-to boss --issue full -- echo words
+exits 77 "a full mailbox: not all is well" roger run --run-id full --as lead --forward-to boss --issue full -- echo words
 like "is told" "$err" "its owner could not be told"
 is "and noted" "$(status_of full) $(json '"could not be told" in d["notes"][0]' <$runs/full.json)" "$done true"
+like "with what to do" "$err" "give it to .roger complete full --result TEXT."
+exits 3 "a status of its own goes first" roger run --run-id full-3 --as lead --forward-to boss --issue full -q -- \
+	sh -c 'echo words; exit 3'
+roger dispatch given --as boss --issue full -q
+exits 77 "nor is there room for a result that is given by hand" roger complete given --result "by hand"
+exits 77 "which is why, also when it is tried again" roger complete given --result "by hand"
+like "is told" "$err" "has its limit of 1 messages"
 rm .roger/config.yaml
+check "until there is room" roger complete given --result "by hand"
+check "the result may be given later" roger complete full --result words
+is "and is delivered" "$(roger list --to boss --type result --newest --limit 1 --jsonl | json 'd["content"]') $(member resultMessageId full)" \
+	"words $(roger list --to boss --type result --newest --limit 1 --jsonl | json 'd["id"]')"
+roger complete full --result words >again
+like "once" "$(cat again)" "said so already"
+exits 77 "another one is refused" roger complete full --result 'other words'
+like "and named" "$err" "result: message 'msg-.*' delivered another one already"
+is "and not sent" "$(roger count --to boss --type result)" 2
 
 # Signals.
 passes() { # SIGNAL
