@@ -15,15 +15,25 @@ void cli_frame_begin(FILE *to)
 	      to);
 }
 
-/* The bytes of the first characters of a text. */
-static size_t bytes_of(struct roger_str text, size_t chars_max)
+/* How many characters one takes when it is shown: a line begins with "> ", harm with "<U+". */
+static size_t chars_of(uint32_t c)
+{
+	if (c == '\n')
+		return 3;
+	return cli_is_harmful(c) && c != '\t' ? sizeof "<U+E0041>" - 1 : 1;
+}
+
+/* The bytes of a text that take no more than so many characters; *chars becomes what is left. */
+static size_t bytes_of(struct roger_str text, size_t *chars)
 {
 	size_t at = 0, step;
 	uint32_t c;
 
-	for (; at < text.length && chars_max; chars_max--) {
+	for (; at < text.length; at += step ? step : 1) {
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		at += step ? step : 1;
+		if (chars_of(step ? c : 0) > *chars)
+			break;
+		*chars -= chars_of(step ? c : 0);
 	}
 	return at;
 }
@@ -31,16 +41,12 @@ static size_t bytes_of(struct roger_str text, size_t chars_max)
 bool cli_frame_fits(const struct roger_message *message, bool first, size_t *left,
 		    size_t *ret_bytes)
 {
-	size_t chars;
-
 	if (!first && *left < HEADER_CHARS + TEXT_CHARS_LEAST)
 		return false;
 	*left = *left > HEADER_CHARS ? *left - HEADER_CHARS : 0;
-	chars = *left > TEXT_CHARS_LEAST ? *left : TEXT_CHARS_LEAST;
-	*ret_bytes = bytes_of(message->content, chars);
-	if (message->content.length < chars)
-		chars = message->content.length;
-	*left = *left > chars ? *left - chars : 0;
+	if (*left < TEXT_CHARS_LEAST)
+		*left = TEXT_CHARS_LEAST;
+	*ret_bytes = bytes_of(message->content, left);
 	return true;
 }
 

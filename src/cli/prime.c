@@ -4,31 +4,94 @@
  */
 #include "cli/prime.h"
 
+#include <stdlib.h>
+
 #include "cli/command.h"
 #include "cli/frame.h"
 #include "cli/term.h"
 
-enum { TOKENS = 2000, TOKENS_LEAST = 100, TOKENS_MOST = 1000000 };
+enum {
+	TOKENS = 2000,
+	TOKENS_LEAST = 100,
+	TOKENS_MOST = 1000000,
+	FIXED_CHARS = 390,	    /* who you are, what is left out, what is next */
+	MESSAGES_CHARS_LEAST = 600, /* whose words they are, and something of one */
+};
 
 static const struct cli_option options[] = {
 	{ "tokens", "N", "at most so many, at four characters each (default 2000)" },
 	{ 0 },
 };
 
-static void print_duties(FILE *to, const struct roger_concerns *duties)
+/* Something that was printed, and how many characters it is. */
+struct piece {
+	FILE *to;
+	char *text;
+	size_t length, chars;
+};
+
+static bool begin_piece(struct piece *piece)
 {
+	*piece = (struct piece){ 0 };
+	piece->to = open_memstream(&piece->text, &piece->length);
+	return piece->to;
+}
+
+/* Does it go into what is left? */
+static bool end_piece(struct piece *piece, size_t left)
+{
+	return fclose(piece->to) == 0 &&
+	       rg_utf8_count((struct roger_str){ piece->text, piece->length }, &piece->chars) &&
+	       piece->chars <= left;
+}
+
+/* As many as go into what is left; that becomes less. */
+static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *left)
+{
+	struct piece piece;
+	bool fits = true;
 	size_t i;
 
-	if (!duties->count)
-		return;
-	fputs("\nOpen:\n", to);
-	for (i = 0; i < duties->count; i++) {
-		fputs("- ", to);
-		cli_print_text(to, duties->items[i].words, false);
-		fputs(": `", to);
-		cli_print_text(to, duties->items[i].next, false);
-		fputs("`\n", to);
+	if (duties->count)
+		fputs("\nOpen:\n", to);
+	for (i = 0; i < duties->count && fits; i += fits) {
+		if (!begin_piece(&piece))
+			break;
+		fputs("- ", piece.to);
+		cli_print_text(piece.to, duties->items[i].words, false);
+		fputs(": `", piece.to);
+		cli_print_text(piece.to, duties->items[i].next, false);
+		fputs("`\n", piece.to);
+		fits = end_piece(&piece, *left);
+		if (fits) {
+			fwrite(piece.text, 1, piece.length, to);
+			*left -= piece.chars;
+		}
+		free(piece.text);
 	}
+	if (i < duties->count)
+		fprintf(to, "- %zu more: `roger status`\n", duties->count - i);
+}
+
+/* As many as go into what is left; a header is longer with long names, so it is tried. */
+static size_t print_messages(FILE *to, const struct roger_messages *messages, size_t left)
+{
+	size_t shown = 0, budget = left;
+	struct piece piece;
+	bool fits = false;
+
+	while (messages->count && !fits && budget >= MESSAGES_CHARS_LEAST && begin_piece(&piece)) {
+		fputc('\n', piece.to);
+		cli_frame_begin(piece.to);
+		shown = cli_frame_messages(piece.to, messages, budget - MESSAGES_CHARS_LEAST / 2);
+		fits = end_piece(&piece, left);
+		if (fits)
+			fwrite(piece.text, 1, piece.length, to);
+		else
+			budget -= budget / 4;
+		free(piece.text);
+	}
+	return fits ? shown : 0;
 }
 
 static void print_next(FILE *to, const struct roger_prime_reply *reply)
@@ -45,18 +108,16 @@ static void print_next(FILE *to, const struct roger_prime_reply *reply)
 
 size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, size_t chars_max)
 {
-	size_t shown = 0, rest = chars_max > 600 ? chars_max - 600 : 0;
+	size_t left = chars_max > FIXED_CHARS ? chars_max - FIXED_CHARS : 0, shown;
+	size_t duties = reply->messages.count ? left / 3 : left;
 
 	fputs("You are ", to);
 	cli_print_text(to, reply->agent, false);
 	fprintf(to, " in roger, where agents write to each other. %lld unread.\n",
 		(long long)reply->unread);
-	print_duties(to, &reply->duties);
-	if (reply->messages.count) {
-		fputc('\n', to);
-		cli_frame_begin(to);
-		shown = cli_frame_messages(to, &reply->messages, rest);
-	}
+	left -= duties;
+	print_duties(to, &reply->duties, &duties);
+	shown = print_messages(to, &reply->messages, left + duties);
 	if ((int64_t)shown < reply->unread)
 		fprintf(to, "\n%lld more: `roger inbox`\n",
 			(long long)reply->unread - (long long)shown);

@@ -170,5 +170,22 @@ for i in 1 2 3 4; do
 done
 is "much mail comes in pieces, each message once" "$(grep -oE 'm[0-9]+[.]' all | sort | uniq -c | sort -rn | sed -n '1p;$=' | tr -s ' \n' ' ' | cut -d ' ' -f 2,4)" "1 60"
 is "and then nothing" "$(wc -l <all)" 2
+
+# ------------------------------------------------------------ a budget holds
+long=$(printf '%0100d' 0)
+for i in $(seq 30); do roger dispatch "run-$i-$long" --as "poor-$long" --within 1ms -q >/dev/null; done
+roger send "poor-$long" --as "rich-$long" --issue "i-$long" "$(printf '\033\n%.0s' $(seq 4000))" -q 2>/dev/null
+roger send "poor-$long" --as "rich-$long" --issue "i-$long" "second" -q 2>/dev/null
+over=""
+for tokens in 100 150 250 400 700 2000; do
+	chars=$(roger prime --as "poor-$long" --tokens $tokens | wc -m)
+	[ "$chars" -le $((tokens * 4)) ] || over="$over $tokens:$chars"
+done
+is "prime keeps to its tokens, whatever names, duties and texts are" "$over" ""
+out=$(roger prime --as "poor-$long" --tokens 100)
+like "a small one says what it leaves out" "$out" "^- 20 more: .roger status"
+like "of mail, too" "$out" "^2 more: .roger inbox"
+chars=$(ROGER_AGENT="poor-$long" "$ROGER" hook claude prompt </dev/null | context | wc -m)
+check "a hook shows about as much as it may" test "$chars" -gt 5000 -a "$chars" -lt 9000
 exits 66 "looked at what is not there" roger looked msg-nothing --as p
 done_testing
