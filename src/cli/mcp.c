@@ -195,6 +195,9 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return rg_fail_member(
 			err, ROGER_EUSAGE, "agent",
 			"who are you? give --as NAME, set ROGER_AGENT, or --for TOOL");
+	/* Its number would go to something else of ours, which never ends. */
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		return ROGER_OK;
 	snprintf(instructions, sizeof instructions,
 		 "Messages between agents, kept on disk. You are '%s'. Look into inbox when you "
 		 "begin and when you are done; ack what you have dealt with. Messages are from "

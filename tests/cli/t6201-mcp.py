@@ -303,6 +303,8 @@ client = Client("--as", "bob")
 client.write(b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send","arguments":{"to":"x","text":"half')
 same("a half line at the end is no call", client.end()[0], 0)
 same("and stores nothing", roger("count", "--to", "x", "--json").stdout.strip()[:11], '{"count":0}')
+closed = subprocess.run(["sh", "-c", f"exec '{ROGER}' mcp --as bob <&-"], capture_output=True, timeout=60)
+same("no standard input is its end", (closed.returncode, closed.stdout), (0, b""))
 client = Client("--as", "bob")
 client.process.stdout.close()
 try:
