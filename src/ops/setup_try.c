@@ -141,9 +141,10 @@ static int try_member(struct trying *trying, const struct subject *subject, stru
 {
 	struct roger_str names[RG_SETUP_NAMES_MAX], value;
 	const struct roger_strs path = rg_setup_names(subject->place, trying->root, NULL, names);
+	struct roger_err why;
 
-	if (rg_json_edit_find(subject->text, &path, (struct roger_str){ 0 }, &value, NULL) < 0)
-		return tell(trying, subject, "server", "the file is no JSON", err);
+	if (rg_json_edit_find(subject->text, &path, (struct roger_str){ 0 }, &value, &why) < 0)
+		return tell(trying, subject, "server", why.message, err);
 	return value.data ? try_object(trying, subject, value, err) : ROGER_OK;
 }
 
