@@ -11,7 +11,7 @@ for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- 2>&-' '>&- 2>&-' '<&- >&- 2>&-';
 		[ $? -lt 128 ] || note "'$command $closed' died"
 	done
 	exits 0 "with $closed all files stay well" roger verify
-	like "and hold nothing else" "$out" ", 0 do not: intact"
+	like "and hold nothing else" "$out" ", 0 without: intact"
 done
 is "no file holds what is said to people" "$(grep -El 'roger: |note: |made a|session [0-9]|\(dry run' -r .roger --include='*.jsonl' --include='*.json' --include='*.control')" ""
 
