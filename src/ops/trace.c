@@ -271,6 +271,18 @@ static int tell_notes(struct tracing *tracing, struct roger_err *err)
 	return r;
 }
 
+/* Mail of an agent that only knows files is taken by the bridge, into its file. */
+static const char *taken_by(const struct tracing *tracing)
+{
+	const struct roger_strs *names = &tracing->roger->workspace->config->file_only;
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (rg_str_equal(names->items[i], tracing->message->to_phase))
+			return "by bridge, into its file";
+	return "by receive";
+}
+
 /* Who took it saw it. */
 static int tell_taking(struct tracing *tracing, struct roger_err *err)
 {
@@ -298,7 +310,7 @@ static int tell_taking(struct tracing *tracing, struct roger_err *err)
 	tracing->steps.items[tracing->steps.count - 1].order = i;
 	return say(tracing, step,
 		   taken->step.step == ROGER_STEP_CLAIMED ? RG_STR("by claim")
-							  : RG_STR("by receive"),
+							  : rg_str(taken_by(tracing)),
 		   err);
 }
 

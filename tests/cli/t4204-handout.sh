@@ -41,6 +41,9 @@ is "a role that stands for a name comes back as that" "$(roger list --to bob --n
 printf '(LEAD #9): everybody\n' >"$boxes/all.txt"
 bridge -q
 is "what came in over an edge goes out again" "$(tail -n 1 "$boxes/filer.txt")" '(LEAD #9): everybody'
+like "a trace tells that the bridge took it" \
+	"$(roger trace "$(roger list --to filer --newest --limit 1 --jsonl | json 'd["id"]')")" \
+	'^  looked at +.*  filer  by bridge, into its file  messages.jsonl:'
 roger send -q --as LEAD team/f 'encoded' 2>/dev/null
 bridge -q
 is "names are encoded" "$(tail -n 1 "$boxes/team%2Ff.txt")" '(LEAD #10): encoded'
