@@ -1459,7 +1459,7 @@ enum roger_kind {
 	ROGER_NAME,    /* struct roger_str: an agent, issue or run */
 	ROGER_INT,     /* int64_t */
 	ROGER_BOOL,    /* bool */
-	ROGER_ENUM,    /* int, an index into names */
+	ROGER_ENUM,    /* int, an index into names; where the first is "", 0 is "not given" */
 	ROGER_TIME,    /* int64_t, ms since 1970 */
 	ROGER_INSTANT, /* int64_t, ms since 1970; outside RFC 3339 in UTC */
 	ROGER_SPAN,    /* int64_t, ms */

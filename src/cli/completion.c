@@ -217,7 +217,8 @@ static void offer_recent(const struct completing *completing, struct roger *roge
 static void offer_names(const struct completing *completing, const char *const *names)
 {
 	for (; names && *names; names++)
-		offer(completing, rg_str(*names));
+		if (**names)
+			offer(completing, rg_str(*names));
 }
 
 static const struct roger_field *field_named(const struct completing *completing,

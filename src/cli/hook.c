@@ -33,18 +33,18 @@ enum {
 	SHOWN_MAX = 50,
 };
 
-enum tool { CLAUDE, CODEX, GEMINI, OPENCODE };
-static const char *const tools[] = { "claude", "codex", "gemini", "opencode", NULL };
+enum tool { NO_TOOL, CLAUDE, CODEX, GEMINI, OPENCODE };
+static const char *const tools[] = { "", "claude", "codex", "gemini", "opencode", NULL };
 
-enum event { SESSION_START, PROMPT, TOOL, STOP, IDLE, EVENT_COUNT };
-static const char *const events[] = { "session-start", "prompt", "tool", "stop", "idle", NULL };
+enum event { NO_EVENT, SESSION_START, PROMPT, TOOL, STOP, IDLE, EVENT_COUNT };
+static const char *const events[] = { "", "session-start", "prompt", "tool", "stop", "idle", NULL };
 
 /* What the tools call the events, where they do not say it themselves. */
 static const char *const event_names[][EVENT_COUNT] = {
-	[CLAUDE] = { "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
-	[CODEX] = { "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
-	[GEMINI] = { "SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "AfterAgent" },
-	[OPENCODE] = { "session.created", "chat.message", "tool.execute.after", "session.idle",
+	[CLAUDE] = { "", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
+	[CODEX] = { "", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
+	[GEMINI] = { "", "SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "AfterAgent" },
+	[OPENCODE] = { "", "session.created", "chat.message", "tool.execute.after", "session.idle",
 		       "session.idle" },
 };
 

@@ -199,6 +199,12 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 	const struct roger_op *op = cli_op(run->command);
 	int r;
 
+	/* A verb looks at its request itself; of a command without one these are all. */
+	if (op && !op->run) {
+		r = rg_request_check(op->request, run->request, err);
+		if (r < 0)
+			return r;
+	}
 	if (op && !(op->flags & ROGER_NO_WORKSPACE)) {
 		r = roger_open(run->workspace, &run->roger, err);
 		if (r < 0)

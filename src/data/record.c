@@ -80,11 +80,31 @@ int rg_name_check(const char *member, struct roger_str name, struct roger_err *e
 		member, RG_NAME_CHARS_MAX);
 }
 
+int rg_request_check(const struct roger_record *type, const void *request, struct roger_err *err)
+{
+	const struct roger_field *field;
+	int r = ROGER_OK;
+
+	for (field = type->fields; field->name && r == ROGER_OK; field++) {
+		if (rg_field_unset(field, request)) {
+			if (field->flags & ROGER_REQUIRED)
+				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
+						   "%s: missing; it is %s", field->name,
+						   field->help);
+		} else if (field->kind == ROGER_NAME) {
+			r = rg_name_check(field->name,
+					  *(const struct roger_str *)rg_field_at(field, request),
+					  err);
+		}
+	}
+	return r;
+}
+
 int rg_enum_find(const char *const *names, struct roger_str name)
 {
 	int i;
 
-	for (i = 0; names[i]; i++)
+	for (i = 0; names[i] && name.length; i++)
 		if (rg_str_is(name, names[i]))
 			return i;
 	return -1;
@@ -94,6 +114,7 @@ void rg_enum_list(const char *const *names, struct rg_buf *out)
 {
 	size_t i;
 
+	names += !names[0][0];
 	for (i = 0; names[i]; i++) {
 		rg_buf_add_text(out, i == 0 ? "" : names[i + 1] ? ", " : " or ");
 		rg_buf_add_text(out, names[i]);

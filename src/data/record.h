@@ -25,6 +25,13 @@ static inline void *rg_field_at(const struct roger_field *field, const void *rec
 bool rg_field_unset(const struct roger_field *field, const void *record);
 
 /*
+ * Is what a request's table calls required there, and what it calls a name one?
+ * A required enum has "" as its first name, so that not given is told from given.
+ */
+RG_CHECKED int rg_request_check(const struct roger_record *type, const void *request,
+				struct roger_err *err);
+
+/*
  * Fill record, zeroed by the caller, from an object.  Members of no field go to
  * the ROGER_MEMBERS field; where there is none they are an error.  The arena
  * holds lists and raw JSON.
@@ -52,7 +59,7 @@ bool rg_name_valid(struct roger_str name);
 /* The same, with an error that names the member. */
 RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
 
-/* One of the names, or -1. */
+/* One of the names, or -1; "" is none. */
 int rg_enum_find(const char *const *names, struct roger_str name);
 
 /* "context, result, decision or data" */

@@ -3,27 +3,6 @@
 #include "ops/note.h"
 #include "systems/message.h"
 
-/* Is what the table calls required there, and what it calls a name one? */
-static int check_request(const struct roger_op *op, const void *request, struct roger_err *err)
-{
-	const struct roger_field *field;
-	int r = ROGER_OK;
-
-	for (field = op->request->fields; field->name && r == ROGER_OK; field++) {
-		if (rg_field_unset(field, request)) {
-			if ((field->flags & ROGER_REQUIRED) && field->kind != ROGER_ENUM)
-				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
-						   "%s: missing; it is %s", field->name,
-						   field->help);
-		} else if (field->kind == ROGER_NAME) {
-			r = rg_name_check(field->name,
-					  *(const struct roger_str *)rg_field_at(field, request),
-					  err);
-		}
-	}
-	return r;
-}
-
 /* A verb that stored something, or should have, notes that; so does a send that was one already. */
 static bool is_noted(const struct roger_op *op, const struct roger *roger, uint64_t stored_before,
 		     const void *reply, int code)
@@ -48,7 +27,7 @@ int rg_op_run(const struct roger_op *op, struct roger *roger, const void *reques
 	memset(ret_reply, 0, op->reply->size);
 	if (!roger && !(op->flags & ROGER_NO_WORKSPACE))
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", op->name);
-	r = check_request(op, request, err);
+	r = rg_request_check(op->request, request, err);
 	if (r < 0)
 		return r;
 	memory = rg_arena_new();

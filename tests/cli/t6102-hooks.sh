@@ -20,6 +20,20 @@ done
 exits 0 "an unknown tool blocks nobody" hook emacs prompt
 like "and is told" "$err" "tool: expected claude"
 exits 0 "an unknown event" hook claude lunch
+roger send claude --as mallory unseen -q 2>/dev/null
+exits 0 "without a tool nothing breaks" roger hook </dev/null
+like "and the word that is missing is told" "$err" "^roger: tool: missing; it is claude, codex"
+is "no tool's form is taken" "$out" ""
+exits 0 "without an event" roger hook claude </dev/null
+like "that is told, too" "$err" "^roger: event: missing; it is session-start, prompt"
+is "and nothing is shown" "$out" ""
+roger receive --as claude -q
+cat >terminal.py <<'END'
+import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], stdin_read=lambda fd: b"")))
+END
+exits 64 "a person who leaves one out is told by the status" python3 terminal.py "$ROGER" hook
+exits 64 "or the other" python3 terminal.py "$ROGER" hook claude
 exits 0 "a name that is none" env ROGER_AGENT="my agent" "$ROGER" hook claude prompt
 
 # ------------------------------------------------------------ what each tool gets

@@ -581,6 +581,27 @@ static void names_follow_the_rule(void **state)
 	assert_false(rg_name_valid((struct roger_str){ name, RG_NAME_CHARS_MAX + 1 }));
 }
 
+/* The first stands for nothing given. */
+static const char *const or_none[] = { "", "red", "blue", NULL };
+
+static void a_request_wants_all_that_is_required(void **state)
+{
+	static const struct roger_field fields[] = {
+		{ "colour", ROGER_ENUM, 0, ROGER_REQUIRED, or_none, NULL, "red or blue" },
+		{ 0 },
+	};
+	static const struct roger_record request = { "request", sizeof(int), fields };
+	struct roger_err err;
+	int colour = 0;
+
+	(void)state;
+	assert_int_equal(rg_request_check(&request, &colour, &err), ROGER_EUSAGE);
+	assert_string_equal(err.member, "colour");
+	assert_string_equal(err.message, "colour: missing; it is red or blue");
+	colour = 1;
+	assert_int_equal(rg_request_check(&request, &colour, &err), ROGER_OK);
+}
+
 static void enums_are_found_and_listed(void **state)
 {
 	struct rg_buf out;
@@ -590,6 +611,11 @@ static void enums_are_found_and_listed(void **state)
 	assert_int_equal(rg_enum_find(colours, RG_STR("blu")), -1);
 	assert_int_equal(rg_enum_find(colours, RG_STR("")), -1);
 	rg_buf_init(&out, SIZE_MAX);
+	assert_int_equal(rg_enum_find(or_none, RG_STR("")), -1);
+	assert_int_equal(rg_enum_find(or_none, RG_STR("red")), 1);
+	rg_enum_list(or_none, &out);
+	assert_true(rg_str_is(rg_buf_str(&out), "red or blue"));
+	rg_buf_clear(&out);
 	rg_enum_list(colours + 2, &out);
 	assert_true(rg_str_is(rg_buf_str(&out), "blue"));
 	rg_buf_clear(&out);
@@ -621,6 +647,7 @@ int main(void)
 		cmocka_unit_test(words_set_members),
 		cmocka_unit_test(wrong_words_are_refused),
 		cmocka_unit_test(names_follow_the_rule),
+		cmocka_unit_test(a_request_wants_all_that_is_required),
 		cmocka_unit_test(enums_are_found_and_listed),
 	};
 
