@@ -224,8 +224,8 @@ static const struct roger_field request_fields[] = {
 	{ "tools", ROGER_TEXTS, AT(tools), ROGER_PLACE, NULL, NULL,
 	  "claude, codex, gemini, opencode (default: those installed)" },
 	{ "scope", ROGER_ENUM, AT(scope), 0, scopes, NULL,
-	  "project (in the repository), user, or stealth (git shows nothing; but for claude it is "
-	  "all your projects)" },
+	  "project (in the repository), user (all projects), or stealth (this project, and git "
+	  "shows nothing)" },
 	{ "name", ROGER_NAME, AT(as), 0, NULL, NULL,
 	  "the agent (default: ROGER_AGENT, else the tool's name)" },
 	{ "remove", ROGER_BOOL, AT(remove), 0, NULL, NULL, "take everything out again" },

@@ -197,17 +197,26 @@ static const char *tool_of(const struct rg_setup_place *place)
 	return "";
 }
 
-/* Of one project, and in settings of all: out of there comes what the record tells, and no more. */
+/* Working trees share a repository: out of its files comes what the record tells, and no more. */
 static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		      const char *path)
 {
-	if (plan->request->scope != ROGER_SETUP_STEALTH)
-		return false;
-	/* Other working trees may share the repository. */
-	if (strncmp(place->file, "{git}", 5) == 0)
-		return strncmp(path, plan->root, strlen(plan->root)) != 0;
-	return strncmp(place->file, "{root}", 6) != 0 &&
-	       !(place->path && strstr(place->path, "{root}"));
+	return strncmp(place->file, "{git}", 5) == 0 &&
+	       strncmp(path, plan->root, strlen(plan->root)) != 0;
+}
+
+/* A place that is to be invisible is left when git would show the change. */
+static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+			 const struct rg_setup_target *target, const char *path,
+			 struct roger_err *err)
+{
+	if (plan->request->scope != ROGER_SETUP_STEALTH || plan->request->remove ||
+	    !target->there || strncmp(place->file, "{root}", 6) != 0 ||
+	    !rg_outside_git_may_show(path))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "git tracks it, or cannot be asked, and so would show the change; set it up "
+		       "with --scope project or user");
 }
 
 int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
@@ -238,6 +247,8 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		r = plan->request->remove
 			    ? rg_setup_place_cut(plan, place, target, &why)
 			    : rg_setup_place_put(plan, place, target, tool_of(place), &why);
+		if (r == ROGER_OK && !rg_str_equal(target->text, text))
+			r = check_stealth(plan, place, target, path, &why);
 		if (plan->request->remove)
 			target->changed.edits = before.edits;
 		if (r < 0) {

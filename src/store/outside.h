@@ -41,6 +41,12 @@ RG_CHECKED int rg_outside_lock(const char *record, bool make, int *ret_lock, str
  */
 bool rg_outside_git_folder(const char *folder, char to[4096]);
 
+/*
+ * Would git show that a file, which is there, changed?  Yes, too, when it is in
+ * a repository and git cannot be asked whether it tracks the file.
+ */
+bool rg_outside_git_may_show(const char *path);
+
 /* Is there something of that name? */
 bool rg_outside_is_there(const char *path);
 

@@ -180,11 +180,47 @@ printf 'keep\n' >.git/info/exclude
 rm -rf ../before && cp -a . ../before
 exits 0 "in stealth" roger setup claude codex --scope stealth --yes
 if command -v git >/dev/null && git status >/dev/null 2>&1; then
-	is "git sees nothing" "$(git status --porcelain --untracked-files=all | grep -v -e AGENTS.md -e '\.claude/settings\.json')" ""
+	is "git sees nothing but what it saw" "$(git status --porcelain --untracked-files=all | grep -v -e AGENTS.md -e '\.claude/settings\.json')" ""
 fi
 is "the server is the project's alone" "$(json 'list(d["projects"])' <"$HOME/.claude.json")" "[\"$PWD\"]"
 exits 0 "and out of stealth" roger setup --scope stealth --remove --yes
 check "byte for byte from there, too" unchanged
+for project in one two; do
+	mkdir ../$project && cd ../$project || exit 1
+	git init -q . 2>/dev/null || mkdir -p .git/info
+	# shellcheck disable=SC2086
+	exits 0 "in stealth, project $project" roger setup $every --scope stealth --yes
+	if git status >/dev/null 2>&1; then
+		is "git sees nothing in $project" "$(git status --porcelain --untracked-files=all)" ""
+	fi
+done
+cp -a . ../two.before
+cd ../one || exit 1
+exits 0 "one leaves stealth" roger setup --scope stealth --remove --yes
+is "nothing stays in it" "$(ls -A)" "$(printf '.git\n.roger')"
+cd ../two || exit 1
+check "the other keeps every server and hook" diff -r . ../two.before
+like "doctor finds them there" "$(roger doctor)" "16 links to agents' tools tried, and fine"
+exits 0 "then one tool" roger setup gemini --scope stealth --remove --yes
+unlike "takes its names out of git's list" "$(cat .git/info/exclude)" gemini
+like "and no others'" "$(cat .git/info/exclude)" "opencode.json"
+roger setup --scope stealth --remove --yes >/dev/null
+if git status >/dev/null 2>&1; then
+	mkdir .gemini && printf '{"theme": "x"}\n' | tee opencode.json >.gemini/settings.json
+	git add .gemini
+	run roger setup gemini opencode --scope stealth --yes
+	like "a file that git tracks is left" "$out" "settings.json: left as it is: git tracks it"
+	is "as it is" "$(cat .gemini/settings.json)" '{"theme": "x"}'
+	like "one that it does not is changed" "$(cat opencode.json)" '"mcp"'
+	is "and git sees no change" "$(git status --porcelain --untracked-files=all)" "A  .gemini/settings.json"
+	roger setup --scope stealth --remove --yes >/dev/null
+	is "and out again" "$(cat opencode.json)" '{"theme": "x"}'
+	PATH=$(mktemp -d -p "$here") "$ROGER" setup opencode --scope stealth --yes >../out
+	like "without git nobody knows, and it is left" "$(cat ../out)" "opencode.json: left as it is: git tracks it, or cannot be asked"
+fi
+rm ../two.before -r
+cd ../project || exit 1
+is "nor does anything of roger in a person's own settings" "$(grep -rl '"roger"' "$HOME")" ""
 
 # ------------------------------------------------------------ what is refused, and what is not followed
 printf '{ "mcpServers": [ ] }' >.mcp.json
