@@ -88,6 +88,17 @@ static void print_next(const struct roger_setup_reply *reply)
 	fputs("then `roger doctor` tries each link\n", cli_out);
 }
 
+/* Something that was left is for a person to look at. */
+static int exit_of(const struct roger_setup_reply *reply)
+{
+	size_t i;
+
+	for (i = 0; i < reply->files.count; i++)
+		if (reply->files.items[i].trouble.length)
+			return CLI_REFUSED;
+	return CLI_DONE;
+}
+
 /* ----------------------------------------------------------------- asking -- */
 
 static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply *plan)
@@ -106,7 +117,7 @@ static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply 
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int carry_out(struct cli_run *run, const struct roger_setup_request *request,
+static int carry_out(struct cli_run *run, const struct roger_setup_request *request, int *ret_exit,
 		     struct roger_err *err)
 {
 	struct roger_setup_reply reply = { 0 };
@@ -124,6 +135,7 @@ static int carry_out(struct cli_run *run, const struct roger_setup_request *requ
 		if (!request->remove)
 			print_next(&reply);
 	}
+	*ret_exit = exit_of(&reply);
 	roger_reply_free(&reply);
 	return r;
 }
@@ -139,16 +151,16 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	r = roger_setup(&dry, &plan, err);
 	if (r < 0)
 		return r;
-	*ret_exit = CLI_DONE;
+	*ret_exit = exit_of(&plan);
 	if (request->dry_run || !plan.changes) {
 		if (run->form != CLI_HUMAN)
 			cli_print_reply(run, cli_op(run->command)->reply, &plan);
-		else if (request->remove && !plan.changes)
+		else if (request->remove && !plan.changes && *ret_exit == CLI_DONE)
 			fputs("nothing of roger is there\n", cli_out);
 		else
 			print_files(&plan, false);
 	} else if (is_agreed(run, &plan)) {
-		r = carry_out(run, request, err);
+		r = carry_out(run, request, ret_exit, err);
 	} else {
 		*ret_exit = CLI_NOTHING;
 	}

@@ -100,8 +100,7 @@ int rg_setup_file(const struct rg_setup_place *place, const char *root,
 
 /* ---------------------------------------------------------------- targets -- */
 
-/* How many of the folders that a path lies in are missing. */
-static int64_t missing_folders(const char *path)
+int64_t rg_setup_missing_folders(const char *path)
 {
 	char folder[RG_SETUP_PATH_BYTES];
 	int64_t count = 0;
@@ -122,6 +121,7 @@ int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 {
 	struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_setup_target *target;
+	struct roger_err why;
 	size_t i;
 	int r;
 
@@ -133,13 +133,16 @@ int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
 	if (!target || !rg_arena_copy(plan->arena, rg_str(path), &target->changed.file))
 		return rg_fail_memory(err);
-	r = rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, err);
-	if (r == ROGER_OK && !rg_arena_keep(plan->arena, &text, &target->before))
+	r = rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, &why);
+	target->unusable = r < 0;
+	if (target->unusable)
+		r = rg_setup_target_leave(plan, target, why.message, err);
+	else if (!rg_arena_keep(plan->arena, &text, &target->before))
 		r = rg_fail_memory(err);
 	rg_buf_deinit(&text);
 	target->text = target->before;
 	target->changed.made = !target->there;
-	target->changed.folders = missing_folders(path);
+	target->changed.folders = rg_setup_missing_folders(path);
 	*ret_target = target;
 	return r;
 }
@@ -233,6 +236,10 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		if (!is_meant(plan, place))
 			continue;
 		r = find_file(plan, place->file, path, err);
+		/* Where no place can be, nothing of ours is to be taken out. */
+		if (r == ROGER_EUSAGE && plan->request->remove && !plan->request->tools.count &&
+		    !variable("HOME"))
+			continue;
 		if (r < 0)
 			return r;
 		if (!path[0])
@@ -240,6 +247,8 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		r = rg_setup_target_find(plan, path, &target, err);
 		if (r < 0)
 			return r;
+		if (target->unusable)
+			continue;
 		if (plan->request->remove && (target->undone || is_others(plan, place, path)))
 			continue;
 		text = target->text;

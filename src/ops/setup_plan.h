@@ -40,6 +40,7 @@ struct rg_setup_target {
 	bool there;
 	struct roger_str before, text;
 	struct roger_str trouble; /* why something was left as it is */
+	bool unusable;		  /* it cannot be read: nothing is done to it */
 	bool undone;		  /* the record told of it, and all that it told was found */
 };
 
@@ -59,6 +60,7 @@ struct rg_setup_plan {
 	unsigned tools;
 	char root[RG_SETUP_PATH_BYTES];
 	char record_path[RG_SETUP_PATH_BYTES];
+	int64_t record_folders; /* so many of the folders it is in were made for it */
 	struct roger_str fillings[RG_SETUP_FILL_COUNT];
 	bool others_stay; /* tools that are set up, and not to be removed */
 	struct rg_setup_target *targets;
@@ -69,7 +71,7 @@ struct rg_setup_plan {
 RG_CHECKED int rg_setup_expand(const struct rg_setup_plan *plan, const char *name, size_t length,
 			       char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
 
-/* The target of that path, read when it is asked for first. */
+/* The target of that path, read when it is asked for first; one that cannot be is left. */
 RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 				    struct rg_setup_target **ret_target, struct roger_err *err);
 
@@ -81,6 +83,9 @@ RG_CHECKED int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup
 /* Trouble with one file is told, and holds up no other. */
 RG_CHECKED int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
 				     const char *why, struct roger_err *err);
+
+/* How many of the folders that a path lies in are missing. */
+int64_t rg_setup_missing_folders(const char *path);
 
 bool rg_setup_target_changes(const struct rg_setup_target *target);
 
@@ -95,7 +100,7 @@ RG_CHECKED int rg_setup_place_put(struct rg_setup_plan *plan, const struct rg_se
 RG_CHECKED int rg_setup_place_cut(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 				  struct rg_setup_target *target, struct roger_err *err);
 
-/* setup_record.c: where the record is. */
+/* setup_record.c: where the record is, or is to be, before anything is made for it. */
 RG_CHECKED int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err);
 
 /*

@@ -15,6 +15,7 @@ struct changed_files {
 };
 struct record {
 	int64_t version;
+	int64_t folders; /* of those it is in were made for it */
 	struct changed_files files;
 };
 
@@ -45,6 +46,7 @@ static const struct roger_record changed_record = { "file", sizeof(struct rg_set
 #define AT(member) offsetof(struct record, member)
 static const struct roger_field record_fields[] = {
 	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "folders", ROGER_INT, AT(folders), 0, NULL, NULL, "" },
 	{ "files", ROGER_RECORDS, AT(files), ROGER_REQUIRED, NULL, &changed_record, "" },
 	RG_END,
 };
@@ -125,9 +127,13 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	static const char user[] = "{state}/roger/setup.json", root[] = "{root}/.roger/setup.json";
 
-	return plan->request->scope == ROGER_SETUP_USER
-		       ? rg_setup_expand(plan, user, sizeof user - 1, plan->record_path, err)
-		       : rg_setup_expand(plan, root, sizeof root - 1, plan->record_path, err);
+	int r = plan->request->scope == ROGER_SETUP_USER
+			? rg_setup_expand(plan, user, sizeof user - 1, plan->record_path, err)
+			: rg_setup_expand(plan, root, sizeof root - 1, plan->record_path, err);
+
+	if (r == ROGER_OK)
+		plan->record_folders = rg_setup_missing_folders(plan->record_path);
+	return r;
 }
 
 static int read_record(struct rg_setup_plan *plan, struct record *ret_record, struct roger_err *err)
@@ -154,6 +160,8 @@ static int read_record(struct rg_setup_plan *plan, struct record *ret_record, st
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "'%s' is no record of setup; move it away and say it again",
 			       plan->record_path);
+	if (r == ROGER_OK)
+		plan->record_folders = ret_record->folders;
 	return r;
 }
 
@@ -173,7 +181,10 @@ static bool do_others_stay(const struct rg_setup_plan *plan, const struct record
 	return record->files.count ? found : plan->tools != RG_SETUP_ANY;
 }
 
-/* What was done before is where we go on: in a list of its own, since it grows. */
+/*
+ * What was done before is where we go on: in a list of its own, since it grows.
+ * Of a file that cannot be read it stays to be undone.
+ */
 static int carry_on(struct rg_setup_plan *plan, struct rg_setup_target *target,
 		    const struct rg_setup_edits *made, struct roger_err *err)
 {
@@ -211,8 +222,9 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 			return r;
 		target->changed.made = changed->made;
 		target->changed.folders = changed->folders;
-		r = plan->request->remove ? undo(plan, target, &changed->edits, err)
-					  : carry_on(plan, target, &changed->edits, err);
+		r = plan->request->remove && !target->unusable
+			    ? undo(plan, target, &changed->edits, err)
+			    : carry_on(plan, target, &changed->edits, err);
 	}
 	return r;
 }
@@ -222,7 +234,7 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err)
 {
 	struct rg_buf text = { .maximum = SIZE_MAX }, pretty = text;
-	struct record record = { .version = 1 };
+	struct record record = { .version = 1, .folders = plan->record_folders };
 	struct rg_setup_changed *items = NULL, *place;
 	size_t i;
 	int r;
@@ -236,8 +248,7 @@ int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *er
 		*place = plan->targets[i].changed;
 	}
 	if (!record.files.count)
-		return rg_outside_remove(plan->record_path,
-					 plan->request->scope == ROGER_SETUP_USER ? 1 : 0, err);
+		return rg_outside_remove(plan->record_path, plan->record_folders, err);
 	record.files.items = items;
 	rg_record_encode(&setup_record, &record, &text);
 	rg_json_add_pretty(&pretty, rg_buf_str(&text));

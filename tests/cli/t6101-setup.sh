@@ -129,7 +129,7 @@ text = open(path).read()
 text = text.replace('"command": "roger hook claude stop",', '"command": "./lint.sh"}, {"type": "command", "command": "roger hook claude stop",')
 open(path, "w").write(text)
 END
-exits 0 "a hook of somebody else in our list" roger setup claude --name other --yes
+exits 77 "a hook of somebody else in our list" roger setup claude --name other --yes
 like "is told" "$out" "settings.json:.*holds roger's hook in one list with others"
 roger setup --remove --yes >/dev/null
 check "and stays" grep -q './lint.sh' .claude/settings.json
@@ -176,6 +176,24 @@ check "the server" grep -q '"roger"' "$HOME/.claude.json"
 check "the hooks" grep -q 'hook codex stop' "$HOME/.codex/hooks.json"
 exits 0 "and out" roger setup --scope user --remove --yes
 is "nothing is left" "$(find "$HOME" -type f)" ""
+mkdir ../nobody
+HOME=$here/nobody "$ROGER" setup claude codex --scope user --yes >/dev/null
+HOME=$here/nobody "$ROGER" setup codex --remove --scope user --yes >/dev/null
+exits 0 "out of a home that was empty" env HOME="$here/nobody" "$ROGER" setup --remove --scope user --yes
+is "no folder stays that setup made" "$(ls -A ../nobody)" ""
+mkdir -p ../nobody/.local/state
+HOME=$here/nobody "$ROGER" setup claude --scope user --yes >/dev/null
+HOME=$here/nobody "$ROGER" setup --remove --scope user --yes >/dev/null
+is "those that were there do" "$(cd ../nobody && find . -type d)" "$(printf '.\n./.local\n./.local/state')"
+mkdir ../claude ../state
+homeless() { env -u HOME CLAUDE_CONFIG_DIR="$here/claude" XDG_STATE_HOME="$here/state" "$ROGER" setup "$@" --scope user --yes; }
+exits 0 "without HOME" homeless claude
+check "what has a folder of its own is set up" grep -q 'hook claude stop' ../claude/settings.json
+exits 64 "and the rest is not" homeless codex
+exits 0 "out again, without naming tools" homeless --remove
+is "all of it" "$(find ../claude ../state -type f)" ""
+exits 64 "a tool that is named wants its place" homeless --remove codex
+like "which is told" "$err" "HOME: not set"
 printf 'keep\n' >.git/info/exclude
 rm -rf ../before && cp -a . ../before
 exits 0 "in stealth" roger setup claude codex --scope stealth --yes
@@ -224,23 +242,42 @@ is "nor does anything of roger in a person's own settings" "$(grep -rl '"roger"'
 
 # ------------------------------------------------------------ what is refused, and what is not followed
 printf '{ "mcpServers": [ ] }' >.mcp.json
-exits 0 "a file of another shape" roger setup claude --yes
+exits 77 "a file of another shape" roger setup claude --yes
 like "is left and told" "$out" "mcp.json: left as it is: line 1: mcpServers: expected an object"
 is "untouched" "$(cat .mcp.json)" '{ "mcpServers": [ ] }'
 roger setup --remove --yes >/dev/null
 printf '{ "a": ' >.mcp.json
-exits 0 "a torn file" roger setup claude --yes
+exits 77 "a torn file" roger setup claude --yes
 like "is left, too" "$out" "mcp.json: left as it is: line 1: expected a value"
 roger setup --remove --yes >/dev/null
-rm .mcp.json && mkdir .mcp.json
-exits 77 "a folder in the place of a file" roger setup claude --yes
-rmdir .mcp.json
+rm .mcp.json
+rm -rf .roger ../tidy && cp -a . ../tidy
+for what in "mkdir .mcp.json" "mkfifo .mcp.json" "ln -s nowhere .mcp.json"; do
+	$what
+	exits 77 "in the place of a file: $what" roger setup claude --yes
+	like "is left, and the reason told" "$out" "mcp.json: left as it is: .*mcp.json' is "
+	check "and holds up no other file" grep -q 'roger hook claude stop' .claude/settings.json
+	rm -r .mcp.json
+	exits 0 "nor the way back" roger setup --remove --yes
+	rm -rf .roger
+	check "byte for byte: $what" diff -r . ../tidy
+done
+roger setup claude --yes >/dev/null
+mv .mcp.json ../whole && mkdir .mcp.json
+exits 77 "a file that became a folder since" roger setup --remove --yes
+like "is left" "$out" "mcp.json: left as it is"
+check "what is in the others goes" sh -c '! grep -q roger .claude/settings.json AGENTS.md'
+exits 77 "nothing else is there" roger setup --remove --yes
+rmdir .mcp.json && mv ../whole .mcp.json
+exits 0 "once it is back" roger setup --remove --yes
+rm -rf .roger
+check "the record has kept what was done to it" diff -r . ../tidy
 mkdir -p .codex && printf '[mcp_servers.roger]\ncommand = "mine"\n' >.codex/config.toml
-exits 0 "a server of that name is there" roger setup codex --yes
+exits 77 "a server of that name is there" roger setup codex --yes
 like "is not doubled" "$out" "config.toml: left as it is: it has .* already"
 roger setup --remove --yes >/dev/null
 mkdir -p .opencode/plugin && printf 'mine\n' >.opencode/plugin/roger.js
-exits 0 "a plugin of that name is there" roger setup opencode --yes
+exits 77 "a plugin of that name is there" roger setup opencode --yes
 like "is kept" "$out" "roger.js: left as it is: it is not a file of roger"
 roger setup --remove --yes >/dev/null
 is "also afterwards" "$(cat .opencode/plugin/roger.js)" mine
@@ -255,10 +292,6 @@ printf '{"version":1,"files":[{"file":7}]}' >.roger/setup.json
 exits 65 "a record that is none" roger setup claude --yes
 like "is told" "$err" "setup.json' is no record of setup"
 rm .roger/setup.json
-ln -s nowhere .mcp.json
-exits 77 "a link that leads nowhere" roger setup claude --yes
-check "before anything is written" test ! -e .roger/setup.json
-rm .mcp.json
 printf '{"mcpServers": {}, "mcpServers": {"other": {}}}' >.mcp.json
 roger setup claude --yes >../out
 like "a name that comes twice is left" "$(cat ../out)" "mcp.json: left as it is: line 1: expected each name once"
