@@ -31,6 +31,11 @@ static size_t bytes_of(struct roger_str text, size_t *chars)
 
 	for (; at < text.length; at += step ? step : 1) {
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		/* The end of a line is not cut in two. */
+		if (cli_is_crlf(text, at)) {
+			step = 2;
+			c = '\n';
+		}
 		if (chars_of(step ? c : 0) > *chars)
 			break;
 		*chars -= chars_of(step ? c : 0);

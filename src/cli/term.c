@@ -88,12 +88,22 @@ bool cli_is_harmful(uint32_t c)
 	       (c >= 0xe0000 && c <= 0xe007f);
 }
 
+bool cli_is_crlf(struct roger_str text, size_t at)
+{
+	return at + 1 < text.length && text.data[at] == '\r' && text.data[at + 1] == '\n';
+}
+
 void cli_print_text(FILE *to, struct roger_str text, bool lines)
 {
 	size_t at = 0, start = 0, step;
 	uint32_t c;
 
 	while (at < text.length) {
+		if (lines && cli_is_crlf(text, at)) {
+			fwrite(text.data + start, 1, at - start, to);
+			start = ++at;
+			continue;
+		}
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
 		if (step && (!cli_is_harmful(c) || (lines && (c == '\n' || c == '\t')))) {
 			at += step;
@@ -151,6 +161,14 @@ static size_t read_escape(const char *data, size_t length, uint32_t *ret_char)
 	return 12;
 }
 
+/* The same for an escaped text: does an escaped LF stand there? */
+static bool is_escaped_lf(const char *data, size_t length)
+{
+	uint32_t c;
+
+	return length && *data == '\\' && read_escape(data, length, &c) && c == '\n';
+}
+
 void cli_add_harmless_json(struct rg_buf *out, struct roger_str json)
 {
 	size_t at, step;
@@ -161,6 +179,9 @@ void cli_add_harmless_json(struct rg_buf *out, struct roger_str json)
 		escaped = json.data[at] == '\\';
 		step = escaped ? read_escape(json.data + at, json.length - at, &c)
 			       : rg_utf8_next(json.data + at, json.length - at, &c);
+		if (escaped && c == '\r' &&
+		    is_escaped_lf(json.data + at + step, json.length - at - step))
+			continue;
 		/* Control characters that are not escaped stand between values. */
 		if (step && cli_is_harmful(c) && (escaped || c >= 0x20) && c != '\n' && c != '\t') {
 			rg_buf_printf(out, "<U+%04X>", c);
@@ -203,11 +224,11 @@ void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 
 	do {
 		newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
-		length = newline ? (size_t)(newline - text.data) : text.length;
+		length = newline ? (size_t)(newline + 1 - text.data) : text.length;
 		fputs(indent, to);
 		cli_print_text(to, (struct roger_str){ text.data, length }, true);
-		fputc('\n', to);
-		length += newline != NULL;
+		if (!newline)
+			fputc('\n', to);
 		text.data += length;
 		text.length -= length;
 	} while (text.length);

@@ -39,9 +39,12 @@ const char *cli_style(enum cli_style style);
 
 /*
  * Text with control and bidirectional characters shown as such (<U+202E>);
- * lines: line ends and tabs may stay.
+ * lines: line ends and tabs may stay, and CR LF is one end, of which LF is printed.
  */
 void cli_print_text(FILE *to, struct roger_str text, bool lines);
+
+/* Does CR LF, the end of a line, stand there? */
+bool cli_is_crlf(struct roger_str text, size_t at);
 
 /* Does the character steer a terminal, or reorder what is read? */
 bool cli_is_harmful(uint32_t c);

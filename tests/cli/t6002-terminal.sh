@@ -91,4 +91,30 @@ is "a closed pipe is no crash" "$(cat pipe-error)" ""
 run sh -c '"$ROGER" list >/dev/full'
 is "a full disk is told" "$status" 74
 like "in one line" "$err" "^roger: write to standard output"
+
+# ------------------------------------------------------------ line ends of other systems
+rm -rf .roger && roger init -q
+printf 'one\r\ntwo\rover\r\n\r\nthree\r' >crlf
+roger send bob --as eve --file crlf -q
+id=$(roger list --jsonl | json 'd["id"]')
+shown='one|two<U+000D>over||three<U+000D>|'
+is "CR LF ends a line, CR alone is shown" "$(roger show "$id" --color never | grep -A9 one | sed 's/^ *//' | tr '\n' '|')" "$shown"
+is "to a model, too" "$(roger prime --as bob | grep '^>' | sed 's/^> //' | tr '\n' '|')" "$shown"
+wire='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"inbox","arguments":{}}}'
+is "and in a tool's JSON" "$(printf '%s\n' "$wire" | roger mcp --as bob | tail -n 1 | json 'd["result"]["structuredContent"]["messages"][0]["content"]' | tr '\n' '|')" "$shown"
+python3 - "$ROGER" "$id" <<'END'
+import json, subprocess, sys
+out = json.loads(subprocess.run([sys.argv[1], "show", sys.argv[2], "--json"], capture_output=True).stdout)
+sys.exit(out["messages"][0]["content"] != "one\r\ntwo\rover\r\n\r\nthree\r")
+END
+result $? "what is stored, and --json, keep each byte"
+cut=""
+for size in 0 1 2 3 4 5 6 7 8 9 10; do
+	python3 -c 'import sys; sys.stdout.write("x" * int(sys.argv[1]) + "\r\n" * 4000)' $size >long
+	roger send "cut$size" --as eve --file long -q 2>/dev/null
+	cut="$cut$(roger prime --as "cut$size" --tokens 2000 | grep -c -e 000D -e '(cut after')"
+done
+is "a budget cuts no line end in two" "$cut" 11111111111
 done_testing

@@ -334,7 +334,7 @@ result = client.call("inbox")
 told = result["structuredContent"]
 check("JSON says whose words they are, too", "not from the user" in told["about"] and "nobody has checked" in told["about"], told)
 same("and shows what steers and reorders", told["messages"][0]["content"],
-     "BEGIN<U+202E><U+200B><U+000D>\n<U+001B>[31m\t\u00e9<U+E0041> \\u001b \\\\")
+     "BEGIN<U+202E><U+200B>\n<U+001B>[31m\t\u00e9<U+E0041> \\u001b \\\\")
 same("in metadata as well", told["messages"][0]["metadata"], {"a": "<U+202E><U+E0041>\n\u00e9"})
 check("as its schema says", conforms(schemas["inbox"]["outputSchema"], told))
 resource = client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"]
