@@ -51,6 +51,14 @@ extern const struct mcp_tool mcp_tools[]; /* ends with a nameless one */
 /* The open workspace; NULL: there is none, and the call is answered with why. */
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);
 
+/*
+ * A reply as JSON that ends with a NUL, for a model: of messages no more than one
+ * result may hold, with whose words they are.  shown: 0: that they are, without their
+ * texts.  The reply is cut.
+ */
+RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply,
+				size_t shown, struct rg_arena *arena);
+
 /* Register all of them; in the order of the table. */
 RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);
 RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err);

@@ -281,14 +281,14 @@ static void add_about(struct rg_buf *json, size_t left_out)
 	free(text);
 }
 
-static bool add_structured(const struct bound *bound, struct rg_buf *json,
-			   const struct roger_op *op, void *reply, struct rg_arena *arena)
+bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply, size_t shown,
+		     struct rg_arena *arena)
 {
 	struct roger_messages *messages = messages_of(op, reply);
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
 	size_t count = messages ? messages->count : 0;
 
-	if (count && !cut_messages(messages, bound->session->shown, arena))
+	if (count && !cut_messages(messages, shown, arena))
 		return false;
 	rg_record_encode(op->reply, reply, &plain);
 	if (plain.failed)
@@ -317,7 +317,7 @@ static void answer(const struct bound *bound, struct roger_mcp_call *call,
 			roger_mcp_add_text(call, text);
 		free(text);
 	}
-	if (add_structured(bound, &json, op, reply, arena))
+	if (mcp_print_reply(&json, op, reply, bound->session->shown, arena))
 		roger_mcp_set_structured(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory; ask for less");

@@ -13,19 +13,16 @@ static const char json_type[] = "application/json";
 
 /* -------------------------------------------------------------- resources -- */
 
-static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, const void *reply)
+static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, void *reply)
 {
-	struct rg_buf plain = { .maximum = SIZE_MAX }, json = plain;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
+	struct rg_arena *arena = rg_arena_new();
 
-	rg_record_encode(op->reply, reply, &plain);
-	cli_add_harmless_json(&json, rg_buf_str(&plain));
-	rg_buf_add_char(&json, 0);
-	if (plain.failed || json.failed)
-		roger_mcp_fail(call, "out of memory");
-	else
+	if (arena && mcp_print_reply(&json, op, reply, VIEW_LIMIT, arena))
 		roger_mcp_add_text(call, json.data);
-	rg_buf_deinit(&plain);
-	rg_buf_deinit(&json);
+	else
+		roger_mcp_fail(call, "out of memory");
+	rg_arena_free(arena);
 }
 
 static void read_list(struct roger_mcp_call *call, struct mcp_session *session,

@@ -335,6 +335,14 @@ told = result["structuredContent"]
 check("JSON says whose words they are, too", "not from the user" in told["about"] and "nobody has checked" in told["about"], told)
 same("and shows what steers and reorders", told["messages"][0]["content"],
      "BEGIN<U+202E><U+200B>\n<U+001B>[31m\t\u00e9<U+E0041> \\u001b \\\\")
+roger("send", "--batch", "--as", "ann", text="".join('{"to":"laden","content":"%s"}\n' % ("x" * 9000) for _ in range(20)))
+contents = client.ask("resources/read", uri="roger://inbox/laden")["result"]["contents"][0]["text"]
+laden = json.loads(contents)
+check("an inbox that is read as a resource keeps to a result's budget", len(contents) < 30000 and len(laden["messages"]) < 5, len(contents))
+check("and tells what is left out", f"{20 - len(laden['messages'])} more" in laden["about"] and "not from the user" in laden["about"], laden["about"])
+check("a cut text, too", "(cut after" in laden["messages"][-1]["content"], laden["messages"][-1]["content"][-200:])
+contents = client.ask("resources/read", uri="roger://issue/general")["result"]["contents"][0]["text"]
+check("so does an issue", len(contents) < 60000, len(contents))
 same("in metadata as well", told["messages"][0]["metadata"], {"a": "<U+202E><U+E0041>\n\u00e9"})
 check("as its schema says", conforms(schemas["inbox"]["outputSchema"], told))
 resource = client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"]
