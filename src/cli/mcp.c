@@ -195,6 +195,10 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return rg_fail_member(
 			err, ROGER_EUSAGE, "agent",
 			"who are you? give --as NAME, set ROGER_AGENT, or --for TOOL");
+	if (rg_str_is(session.agent, "all"))
+		return rg_fail_member(
+			err, ROGER_EDATA, "agent",
+			"agent: 'all' stands for everybody; give the name of one agent");
 	/* Its number would go to something else of ours, which never ends. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return ROGER_OK;
