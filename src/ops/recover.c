@@ -124,7 +124,7 @@ static int nudge(struct attempt *attempt, const struct rg_run_document *document
 	struct roger_str child = rg_run_child(attempt->roger, run), id;
 	int r;
 
-	if (!child.length || !run->owner_agent.length ||
+	if (!run->owner_agent.length || rg_str_equal(child, run->owner_agent) ||
 	    !rg_engine_knows(attempt->roger->engine, child))
 		return ROGER_OK;
 	rg_buf_printf(&text,
@@ -257,7 +257,7 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct attempt attempt = { .roger = roger, .arena = arena };
 	const struct roger_run *run = &ret_document->run;
-	struct roger_str child, id;
+	struct roger_str id;
 	bool changed;
 	int r;
 
@@ -269,11 +269,10 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 		      RG_STR_ARGS(run->run_id));
 	if (text.failed)
 		return rg_fail_memory(err);
-	child = rg_run_child(roger, run);
 	rg_buf_init(&attempt.note, 4096);
-	r = rg_run_send(roger, run, child.length ? child : run->owner_agent, run->owner_agent,
-			ROGER_CONTEXT, "run-escalation", ret_document->receipts.recoveries,
-			rg_buf_str(&text), arena, &id, err);
+	r = rg_run_send(roger, run, rg_run_child(roger, run), run->owner_agent, ROGER_CONTEXT,
+			"run-escalation", ret_document->receipts.recoveries, rg_buf_str(&text),
+			arena, &id, err);
 	rg_buf_printf(&attempt.note, "escalated to %.*s", RG_STR_ARGS(run->owner_agent));
 	r = soften(&attempt, r, "a message to the owner", err);
 	if (r == ROGER_OK)

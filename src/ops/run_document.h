@@ -79,15 +79,21 @@ RG_CHECKED int rg_run_put_new(struct roger *roger, const struct roger_run *run,
 
 /*
  * Send a message about a run, once for each verb and number, whoever asks and
- * however often; *ret_id is in arena.  It is from the child where that is an
- * agent, else from the owner itself, so that no new name comes up.
+ * however often; *ret_id is in arena.
  */
 RG_CHECKED int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_str from,
 			   struct roger_str to, int type, const char *verb, int64_t number,
 			   struct roger_str content, struct rg_arena *arena,
 			   struct roger_str *ret_id, struct roger_err *err);
 
-/* The agent that does the run: the session key, where it is the name of one; or "". */
+/* May an agent be called so?  A group may not. */
+bool rg_run_may_speak(const struct roger *roger, struct roger_str name);
+
+/*
+ * The agent that does the run, which all that is told of it comes from: the
+ * session key, where an agent may be called so, else the run.  Its owner says
+ * nothing to itself, but where there is no other name.
+ */
 struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run);
 
 /* Deliver the result of a run to its owner. */

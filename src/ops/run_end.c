@@ -135,14 +135,13 @@ static int send(struct telling *telling, struct roger_str content, struct roger_
 {
 	struct rg_run_watch *watch = telling->watch;
 	const struct roger_run *run = &watch->document.run;
-	struct roger_str child = rg_run_child(watch->roger, run);
 
 	if (telling->verdict != RG_END_FAILED)
 		return rg_run_deliver(watch->roger, run, content, watch->arena,
 				      &telling->message_id, err);
-	return rg_run_send(watch->roger, run, child.length ? child : run->owner_agent,
-			   run->owner_agent, ROGER_CONTEXT, "run-end", 1, content, watch->arena,
-			   &telling->message_id, err);
+	return rg_run_send(watch->roger, run, rg_run_child(watch->roger, run), run->owner_agent,
+			   ROGER_CONTEXT, "run-end", 1, content, watch->arena, &telling->message_id,
+			   err);
 }
 
 /* A rule that forbids the message, such as a mailbox that is full, does not undo the end. */

@@ -8,7 +8,7 @@
 /* So often in one cycle a message may be refused and tried again. */
 enum { TRIES_MAX = 8 };
 
-static bool is_agent(const struct roger *roger, struct roger_str name)
+bool rg_run_may_speak(const struct roger *roger, struct roger_str name)
 {
 	return rg_name_valid(name) && !rg_str_is(name, "all") &&
 	       !rg_config_group(roger->workspace->config, name);
@@ -16,11 +16,10 @@ static bool is_agent(const struct roger *roger, struct roger_str name)
 
 struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run)
 {
-	bool named = !rg_str_equal(run->child_session_key, run->run_id) &&
-		     !rg_str_equal(run->child_session_key, run->owner_agent);
-
-	return named && is_agent(roger, run->child_session_key) ? run->child_session_key
-								: (struct roger_str){ "", 0 };
+	if (rg_run_may_speak(roger, run->child_session_key))
+		return run->child_session_key;
+	/* Not so where the document is of another program, or a group came later. */
+	return rg_run_may_speak(roger, run->run_id) ? run->run_id : run->owner_agent;
 }
 
 /*
@@ -167,10 +166,8 @@ int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_s
 int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		   struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
-	struct roger_str child = rg_run_child(roger, run);
-
-	return rg_run_send(roger, run, child.length ? child : run->owner_agent, run->owner_agent,
-			   ROGER_RESULT, "run-result", 1, content, arena, ret_id, err);
+	return rg_run_send(roger, run, rg_run_child(roger, run), run->owner_agent, ROGER_RESULT,
+			   "run-result", 1, content, arena, ret_id, err);
 }
 
 int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,

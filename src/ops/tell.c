@@ -435,7 +435,7 @@ static int tell_receipts(struct telling *telling, const struct told_run *told,
 	if (!event)
 		return ROGER_ENOMEM;
 	event->message_id = run->result_message_id;
-	if (told->child.length) {
+	if (!rg_str_equal(told->child, run->owner_agent)) {
 		event->peer = event->actor;
 		event->actor = told->child;
 	}

@@ -54,6 +54,28 @@ is "untouched" "$err" "to stderr"
 exits 0 "what is ignored stays so" sh -c 'trap "" HUP; exec "$0" run --as lead -q -- sh -c "kill -HUP \$\$; echo alive"' "$ROGER"
 is "as under nohup" "$out" alive
 
+# Nobody is made to say what it did not: without a child its result is from the run.
+sent_by() { roger list --from "$1" --json | json '[[m["to_phase"], m["seq"], m["content"]] for m in d["messages"]]'; }
+exits 0 "for somebody else" roger run --run-id alone --as lead --forward-to chief -q -- echo words
+is "the result is from the run" "$(sent_by alone)" '[["chief", 1, "words"]]'
+exits 1 "by its own" roger run --run-id alone-2 --as chief -q -- sh -c 'exit 1'
+is "and so is its end" "$(sent_by alone-2)" \
+	'[["chief", 1, "Run alone-2 ended without a result: exit 1."]]'
+roger dispatch alone-3 --as chief -q && roger complete alone-3 --result words -q
+is "and what complete sends" "$(sent_by alone-3)" '[["chief", 1, "words"]]'
+is "its owner said nothing, and used no number" "$(sent_by chief)" '[]'
+exits 0 "one that is called as an agent" roger run --run-id kid --as lead --forward-to chief -q -- sh -c 'echo $ROGER_AGENT'
+is "is another" "$out $(sent_by run:kid)" 'run:kid [["chief", 1, "run:kid"]]'
+exits 0 "or as its owner" roger run --run-id chief --as chief -q -- echo words
+is "is told apart" "$(sent_by chief) $(sent_by run:chief)" '[] [["chief", 1, "words"]]'
+roger dispatch all --as chief -q && roger complete all --result words -q
+is "or as everybody" "$(sent_by run:all)" '[["chief", 1, "words"]]'
+roger dispatch keyed --child 'session 12' --as chief -q && roger complete keyed --result words -q
+is "a session key is nobody's name" "$(sent_by keyed)" '[["chief", 1, "words"]]'
+exits 77 "where nothing else is left" roger dispatch lead --child 'session 12' --as chief
+like "it says what to give" "$err" "run: an agent or a group is called 'lead'"
+roger receive --as chief -q
+
 # Every end: exit status, status of the run, what its owner is told.
 ends() { # RUN EXIT STATUS TOLD COMMAND...
 	_run=$1 _exit=$2 _state=$3 _told=$4
