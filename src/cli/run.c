@@ -11,40 +11,67 @@
 #include "cli/term.h"
 #include "data/record.h"
 
-/* Signals that are meant for the program, and those that tell us how it fares. */
-static const int passed_on[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,  SIGUSR1,
-				 SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH, SIGCHLD };
+/*
+ * Signals that are meant for the program, and those that tell us how it fares:
+ * all that would end us and leave it alone, but for those of a fault, which is
+ * ours, and of job control, which stop whoever asks for the terminal.
+ */
+static const int passed_on[] = { SIGINT,  SIGTERM,   SIGHUP,	SIGQUIT, SIGUSR1,  SIGUSR2,
+				 SIGALRM, SIGPROF,   SIGVTALRM, SIGXCPU, SIGPOLL,  SIGPWR,
+				 SIGURG,  SIGSTKFLT, SIGTSTP,	SIGCONT, SIGWINCH, SIGCHLD };
+
+/* Of a write that fails where they come from us; main() ignores both. */
+static const int of_writes[] = { SIGPIPE, SIGXFSZ };
 
 static int pass_to = -1;
 
-static void pass(int number)
+static void pass(int number, siginfo_t *info, void *context)
 {
 	const unsigned char byte = (unsigned char)number;
 	int error = errno;
 
+	(void)context;
+	if ((number == SIGPIPE || number == SIGXFSZ) && info->si_pid == getpid())
+		return;
 	/* A full pipe holds enough of them. */
 	if (write(pass_to, &byte, 1) < 0)
 		errno = error;
 	errno = error;
 }
 
+static void catch_signal(int number)
+{
+	struct sigaction action = { .sa_sigaction = pass, .sa_flags = SA_RESTART | SA_SIGINFO };
+
+	sigfillset(&action.sa_mask);
+	sigaction(number, &action, NULL);
+}
+
 /* What was ignored when we came, as under nohup, stays so; but for what we have to know. */
+static void catch_unless_ignored(int number)
+{
+	struct sigaction before;
+
+	if (sigaction(number, NULL, &before) == 0 &&
+	    (before.sa_handler != SIG_IGN || number == SIGCHLD))
+		catch_signal(number);
+}
+
 static bool catch_signals(int *ret_from)
 {
-	struct sigaction action = { .sa_handler = pass, .sa_flags = SA_RESTART }, before;
-	int ends[2];
+	int ends[2], number;
 	size_t i;
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return false;
 	*ret_from = ends[0];
 	pass_to = ends[1];
-	sigfillset(&action.sa_mask);
-	for (i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
-		if (sigaction(passed_on[i], NULL, &before) == 0 &&
-		    (before.sa_handler != SIG_IGN || passed_on[i] == SIGCHLD))
-			sigaction(passed_on[i], &action, NULL);
-	}
+	for (i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		catch_unless_ignored(passed_on[i]);
+	for (number = SIGRTMIN; number <= SIGRTMAX; number++)
+		catch_unless_ignored(number);
+	for (i = 0; i < sizeof of_writes / sizeof *of_writes; i++)
+		catch_signal(of_writes[i]);
 	return true;
 }
 

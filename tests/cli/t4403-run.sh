@@ -186,10 +186,13 @@ time.sleep(20)' >"on-$1" &
 	wait $_pid
 	is "$1 is passed on" "$? $(tail -n 1 "on-$1")" "7 got it"
 }
-for signal in TERM HUP USR1 USR2 WINCH; do passes $signal; done
-check "INT and QUIT, too" python3 - "$ROGER" <<'PY'
-import signal, subprocess, sys
-for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
+for signal in TERM HUP USR1 USR2 WINCH URG; do passes $signal; done
+check "and all that would end us, INT and QUIT, too" python3 - "$ROGER" <<'PY'
+import resource, signal, subprocess, sys
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF,
+               signal.SIGXCPU, signal.SIGXFSZ, signal.SIGPIPE, signal.SIGPOLL, signal.SIGPWR,
+               signal.SIGRTMIN + 2, signal.SIGRTMAX):
     run = subprocess.Popen([sys.argv[1], "run", "--as", "lead", "-q", "--", "sh", "-c", "echo ready; exec sleep 20"],
                            stdout=subprocess.PIPE, start_new_session=True,
                            preexec_fn=lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGQUIT)])
@@ -204,6 +207,12 @@ for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):
         number = signal.SIGTERM
     assert run.wait(10) == 128 + number, (run.returncode, number)
 PY
+(
+	ulimit -f 4000
+	"$ROGER" run --run-id big --as lead -q -- sh -c 'head -c 5000000 /dev/zero; sleep 0.3; exit 5' >too-big 2>/dev/null
+	echo $?
+) >code
+is "one of a write of ours is not" "$(cat code) $(member childExit big)" "5 5"
 
 # A limit.
 exits 143 "one that hangs is told to end" roger run --run-id hang --as lead --limit 300ms -q -- sleep 20
