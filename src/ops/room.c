@@ -41,16 +41,17 @@ static int archive_oldest(struct roger *roger, struct roger_message *messages, s
 	return rg_engine_commit(roger->engine, &outcome, err);
 }
 
-static int make_room(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
-		     struct rg_arena *arena, int64_t *archived, struct roger_err *err)
+/* Which are read, and how many of them must leave. */
+static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+			struct rg_arena *arena, struct roger_messages *ret_read,
+			int64_t *ret_surplus, struct roger_err *err)
 {
 	bool whole_issue = outcome->verdict == RG_OVER_ISSUE;
 	const struct rg_config *config = roger->workspace->config;
 	int64_t limit =
 		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
 	struct rg_query all = { .issue = outcome->which->issue_id }, read;
-	struct roger_messages found;
-	int64_t there, surplus;
+	int64_t there;
 	int r;
 
 	if (!whole_issue)
@@ -58,15 +59,28 @@ static int make_room(struct roger *roger, const struct rg_outcome *outcome, int6
 	read = all;
 	read.read = true;
 	r = rg_engine_count(roger->engine, &all, &there, err);
-	if (r == ROGER_OK)
-		r = rg_engine_find(roger->engine, &read, arena, &found, err);
 	if (r < 0)
 		return r;
-	surplus = there + adding - limit;
-	if (surplus <= 0)
+	*ret_surplus = there + adding - limit;
+	if (*ret_surplus <= 0)
 		return ROGER_OK;
-	if (surplus > (int64_t)found.count)
-		return refuse(outcome, limit, err);
+	r = rg_engine_find(roger->engine, &read, arena, ret_read, err);
+	if (r < 0)
+		return r;
+	return *ret_surplus > (int64_t)ret_read->count ? refuse(outcome, limit, err) : ROGER_OK;
+}
+
+static int make_room(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+		     struct rg_arena *arena, int64_t *archived, struct roger_err *err)
+{
+	bool whole_issue = outcome->verdict == RG_OVER_ISSUE;
+	struct roger_messages found = { 0 };
+	int64_t surplus = 0;
+	int r;
+
+	r = find_surplus(roger, outcome, adding, arena, &found, &surplus, err);
+	if (r < 0 || surplus <= 0)
+		return r;
 	qsort((void *)(uintptr_t)found.items, found.count, sizeof *found.items,
 	      rg_message_archive_order);
 	r = archive_oldest(roger, (struct roger_message *)(uintptr_t)found.items, (size_t)surplus,
@@ -89,6 +103,21 @@ int rg_room_make(struct roger *roger, const struct rg_outcome *outcome, int64_t 
 	if (r == ROGER_OK)
 		r = make_room(roger, outcome, adding, arena, archived, err);
 	rg_engine_rollback(roger->engine);
+	rg_arena_free(arena);
+	return r;
+}
+
+int rg_room_check(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+		  struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages found = { 0 };
+	int64_t surplus = 0;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = find_surplus(roger, outcome, adding, arena, &found, &surplus, err);
 	rg_arena_free(arena);
 	return r;
 }

@@ -348,10 +348,9 @@ static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "another send with the key is under way; try again");
 	if (!rg_send_same_payload(sending, draft, &first))
-		return rg_fail_member(
-			err, ROGER_EREFUSED, "key",
-			"key: '%.*s' was used for message '%.*s', which says something else",
-			RG_STR_ARGS(draft->key), RG_STR_ARGS(first.items[0].id));
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: '%.*s' was used for '%.*s', which says something else",
+				      RG_STR_ARGS(draft->key), RG_STR_ARGS(first.items[0].id));
 	draft->settled = true;
 	draft->reply->duplicate = true;
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
@@ -456,6 +455,56 @@ static int store(struct rg_sending *sending, struct roger_err *err)
 	return r;
 }
 
+/* ------------------------------------------------------------- dry runs -- */
+
+/* One whose key was used needs no room, or is refused for another reason. */
+static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct rg_query query = {
+		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
+	};
+	int64_t count = 0;
+	int r;
+
+	if (!draft->key.length || draft->settled ||
+	    !rg_engine_may_know_key(sending->roger->engine, draft->from, draft->key))
+		return ROGER_OK;
+	r = rg_engine_count(sending->roger->engine, &query, &count, err);
+	return r < 0 || !count ? r : use_first_result(sending, draft, err);
+}
+
+static int check_room(struct rg_sending *sending, const struct rg_draft *draft,
+		      struct roger_err *err)
+{
+	static const enum rg_verdict limits[] = { RG_OVER_MAILBOX, RG_OVER_ISSUE };
+	struct rg_outcome outcome;
+	size_t i, k;
+	int r = ROGER_OK;
+
+	for (i = 0; i < draft->to.count && !draft->settled; i++) {
+		for (k = 0; k < sizeof limits / sizeof *limits && r == ROGER_OK; k++) {
+			outcome = (struct rg_outcome){ limits[k], &draft->messages[i], 0 };
+			r = rg_room_check(sending->roger, &outcome, adding(sending, &outcome), err);
+		}
+	}
+	return r;
+}
+
+/* What store() would say, as far as that can be known without doing it. */
+static int check_store(struct rg_sending *sending, struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sending->count && r == ROGER_OK; i++)
+		r = check_key_use(sending, &sending->drafts[i], err);
+	for (i = 0; i < sending->count && r == ROGER_OK; i++)
+		r = check_room(sending, &sending->drafts[i], err);
+	return r;
+}
+
+/* ----------------------------------------------------------------- twins -- */
+
 static bool same_key(const struct rg_draft *a, const struct rg_draft *b)
 {
 	return rg_str_equal(a->key, b->key) && rg_str_equal(a->from, b->from);
@@ -514,8 +563,9 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 		if (r < 0 && sending->count > 1)
 			say_which(i, err);
 	}
-	if (r == ROGER_OK && !sending->drafts[0].request->dry_run)
-		r = store(sending, err);
+	if (r == ROGER_OK)
+		r = sending->drafts[0].request->dry_run ? check_store(sending, err)
+							: store(sending, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		draft = &sending->drafts[i];
 		if (draft->twin) {
