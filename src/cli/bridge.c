@@ -169,6 +169,10 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	int r;
 
 	*ret_exit = CLI_DONE;
+	if (cli_given(run, "once") && request->wait_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "wait",
+				      "wait: expected without --once, which does not wait; --wait "
+				      "alone ends when something came, or after so long");
 	if (!cli_given(run, "once") && !request->wait_ms)
 		return bridge_on(run, err);
 	cli_stop_catch(run);

@@ -122,13 +122,11 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	struct roger_wake_request *request = run->request;
 
 	if (cli_given(run, "once") && (request->for_ms || request->test))
-		return rg_fail(err, ROGER_EUSAGE, 0, "expected one of --once, --for and --test");
+		return rg_fail_member(err, ROGER_EUSAGE, "once",
+				      "once: expected one of --once, --for and --test");
 	cli_stop_catch(run);
 	if (cli_given(run, "once") || request->test)
 		return call_once(run, request, true, ret_exit, err);
-	if (request->agent.length || request->within_ms)
-		return rg_fail_member(err, ROGER_EUSAGE, "test",
-				      "expected --test with an agent, or with --within");
 	*ret_exit = CLI_DONE;
 	return call_until_stopped(run, request, err);
 }

@@ -388,9 +388,18 @@ static int check(const struct roger_wake_request *request, struct roger_err *err
 	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "within",
 				      "within: expected at most 7 days");
-	if (!request->test && (request->agent.length || request->within_ms))
-		return rg_fail_member(err, ROGER_EUSAGE, "test",
-				      "test: expected with an agent, or with within");
+	if (!request->test && request->within_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "within",
+				      "within: expected only with --test; to look for so long, and "
+				      "then end, use --for");
+	if (!request->test && request->agent.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "agent",
+				      "agent: expected only with --test; without it everybody is "
+				      "woken who is due");
+	if (request->test && request->for_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "for",
+				      "for: expected without --test; a test waits as long as "
+				      "--within says");
 	if (request->test && !request->agent.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "agent",
 				      "agent: missing; it is whom to wake for a test");
