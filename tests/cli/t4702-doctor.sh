@@ -216,6 +216,19 @@ damage "a pipe" place "neither" pipe 0
 found "what a killed process left" note place "killed" message-state.json.new-4194303 0
 exits 0 "goes" roger doctor --fix -q
 is "away" "$(ls .roger | grep -c new)" 0
+rm -rf .roger/triggers .roger/pipe
+(umask 077 && mkdir -p .roger/triggers/.handing)
+# What is left in the folders inside, whatever its mode; but not of one that lives, nor what others drop.
+leftovers() { find .roger -name '*.new-*' | sort | tr '\n' ' '; }
+echo >.roger/triggers/.handing/bob.new-4194303
+echo >$runs/run-1.json.new-4194303
+echo >$runs/run-2.json.new-4194302
+(umask 077 && echo >.roger/triggers/.handing/ann.new-$$)
+echo >.roger/triggers/mine.new-4194303
+exits 0 "all of them go at once" roger doctor --fix
+like "each is told" "$out" "triggers/.handing/bob.new-4194303: left by a process that was killed .fixed."
+is "and what is not ours stays" "$(leftovers)" ".roger/triggers/.handing/ann.new-$$ .roger/triggers/mine.new-4194303 "
+rm -r .roger/triggers
 again
 roger seal -q >/dev/null
 echo "$(printf '%064d' 7)" >.roger/seal.pub

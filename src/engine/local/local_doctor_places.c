@@ -68,7 +68,8 @@ static bool is_leftover(struct roger_str name, int64_t *ret_process)
 	       rg_str_number((struct roger_str){ name.data + at, name.length - at }, ret_process);
 }
 
-static int check_leftover(struct rg_doctor *doctor, const struct place *place,
+/* *ret_removed: it is gone, so nothing else is wrong with it. */
+static int check_leftover(struct rg_doctor *doctor, const struct place *place, bool *ret_removed,
 			  struct roger_err *err)
 {
 	struct roger_breach breach = at(place, ROGER_BREACH_PLACE, ROGER_NOTE);
@@ -82,8 +83,10 @@ static int check_leftover(struct rg_doctor *doctor, const struct place *place,
 	breach.fixable = true;
 	r = rg_doctor_tell(doctor, &breach, &index, err, "left by a process that was killed");
 	if (r == ROGER_OK && doctor->wish->fix &&
-	    rg_file_remove(place->folder, place->name, &why) == ROGER_OK)
+	    rg_file_remove(place->folder, place->name, &why) == ROGER_OK) {
 		rg_doctor_fixed(doctor, index);
+		*ret_removed = true;
+	}
 	return r;
 }
 
@@ -93,6 +96,7 @@ static int check_place(struct rg_doctor *doctor, const struct place *place, stru
 {
 	const struct roger_breach breach = at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE);
 	struct rg_file_look look;
+	bool removed = false;
 	int r;
 
 	if (is_dropped(place))
@@ -109,12 +113,12 @@ static int check_place(struct rg_doctor *doctor, const struct place *place, stru
 	case RG_FILE_OTHER:
 		return rg_doctor_tell(doctor, &breach, NULL, err, "neither a file nor a folder");
 	case RG_FILE_REGULAR:
-		r = check_leftover(doctor, place, err);
+		r = check_leftover(doctor, place, &removed, err);
 		break;
 	case RG_FILE_FOLDER:
 		break;
 	}
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && !removed)
 		r = check_mode(doctor, place, &look, err);
 	if (r == ROGER_OK && look.kind == RG_FILE_FOLDER && place->depth < DEPTH_MAX)
 		r = check_folder(doctor, place, err);
