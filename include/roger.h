@@ -1219,8 +1219,8 @@ struct roger_report_reply {
 	struct roger_strs cycles;
 	int64_t messages, read, unread;
 	int64_t wakes, failed_wakes;
-	int64_t looked;						/* shown by a look at the inbox */
-	int64_t acknowledged;					/* by ack */
+	int64_t looked;	      /* messages shown by a look at the inbox, or taken */
+	int64_t acknowledged; /* by ack */
 	int64_t look_p50_ms, look_p95_ms, look_max_ms;		/* from stored to the first look */
 	int64_t latency_p50_ms, latency_p95_ms, latency_max_ms; /* from stored to read */
 	int64_t attempts, delivered, timeouts, errors;

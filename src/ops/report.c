@@ -9,6 +9,7 @@
 #include "ops/note.h"
 #include "ops/run_list.h"
 #include "systems/activity.h"
+#include "systems/message.h"
 
 /* Entries of the activity log that are looked at in one go. */
 enum { ACTIVITY_PAGE = 10000 };
@@ -22,12 +23,18 @@ struct counting {
 		int64_t *items;
 		size_t count;
 	} latencies, looks;	  /* from stored to read; to the first look */
-	struct rg_table looked;	  /* hashes of ids: a look may be noted more than once */
+	struct rg_table shown;	  /* struct shown, of the looks that are noted */
 	struct rg_counter places; /* of agents in the list below, from 1 */
 	struct {
 		struct roger_agent_figures *items;
 		size_t count;
 	} agents;
+};
+
+/* When a message was first shown; ids stand for themselves by their hashes. */
+struct shown {
+	uint64_t id;
+	int64_t at_ms;
 };
 
 static struct roger_agent_figures *figures_of(struct counting *counting, struct roger_str name)
@@ -144,10 +151,32 @@ static int count_latency(struct counting *counting, const struct rg_survey_row *
 	return ROGER_OK;
 }
 
+/* When it was first looked at is that of the note, or of what shows it otherwise. */
+static int count_look(struct counting *counting, const struct rg_survey_row *row,
+		      struct roger_err *err)
+{
+	const struct shown *shown =
+		rg_table_find(&counting->shown, rg_hash(0, row->id.data, row->id.length));
+	int64_t at_ms = shown ? shown->at_ms : row->read_at_ms, *place;
+
+	if (!rg_message_looked_at(shown != NULL, row->claimed, row->read))
+		return ROGER_OK;
+	counting->reply->looked++;
+	if (!at_ms)
+		return ROGER_OK;
+	place = rg_arena_push(counting->arena, &counting->looks.items, &counting->looks.count,
+			      sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = span_of(row->created_at_ms, at_ms);
+	return ROGER_OK;
+}
+
 static int count_message(void *context, const struct rg_survey_row *row, struct roger_err *err)
 {
 	struct counting *counting = context;
 	struct roger_agent_figures *figures;
+	int r;
 
 	counting->reply->messages++;
 	counting->reply->read += row->read;
@@ -161,7 +190,8 @@ static int count_message(void *context, const struct rg_survey_row *row, struct 
 		return rg_fail_memory(err);
 	figures->received++;
 	figures->read += row->read;
-	return count_latency(counting, row, err);
+	r = count_latency(counting, row, err);
+	return r < 0 ? r : count_look(counting, row, err);
 }
 
 static int count_messages(struct counting *counting, struct roger_err *err)
@@ -179,6 +209,9 @@ static int count_messages(struct counting *counting, struct roger_err *err)
 		rg_percentile(counting->latencies.items, counting->latencies.count, 95);
 	reply->latency_max_ms =
 		rg_percentile(counting->latencies.items, counting->latencies.count, 100);
+	reply->look_p50_ms = rg_percentile(counting->looks.items, counting->looks.count, 50);
+	reply->look_p95_ms = rg_percentile(counting->looks.items, counting->looks.count, 95);
+	reply->look_max_ms = rg_percentile(counting->looks.items, counting->looks.count, 100);
 	return ROGER_OK;
 }
 
@@ -324,40 +357,22 @@ static bool may_count(struct roger_str text)
 	return false;
 }
 
-/* An id of ours says when its message was stored; 0: it is another program's. */
-static int64_t stored_at(struct roger_str id)
-{
-	static const char start[] = "msg-";
-	struct roger_str digits = { id.data + sizeof start - 1, 0 };
-	int64_t at_ms;
-
-	if (id.length < sizeof start || memcmp(id.data, start, sizeof start - 1) != 0)
-		return 0;
-	while (sizeof start - 1 + digits.length < id.length && digits.data[digits.length] != '-')
-		digits.length++;
-	return rg_str_number(digits, &at_ms) && at_ms <= RG_TIME_MS_MAX ? at_ms : 0;
-}
-
-static int count_look(struct counting *counting, const struct rg_own_note *note, int64_t at_ms,
+/* The first time counts: a look may be noted more than once. */
+static int note_shown(struct counting *counting, const struct rg_own_note *note, int64_t at_ms,
 		      struct roger_err *err)
 {
 	struct roger_str id;
-	int64_t *place;
+	struct shown *shown;
 	bool first;
 	size_t i;
 
 	for (i = 0; i < note->ids.count; i++) {
 		id = note->ids.items[i];
-		if (!rg_table_put(&counting->looked, rg_hash(0, id.data, id.length), &first))
+		shown = rg_table_put(&counting->shown, rg_hash(0, id.data, id.length), &first);
+		if (!shown)
 			return rg_fail_memory(err);
-		counting->reply->looked += first;
-		if (!first || !stored_at(id))
-			continue;
-		place = rg_arena_push(counting->arena, &counting->looks.items,
-				      &counting->looks.count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = span_of(stored_at(id), at_ms);
+		if (first)
+			shown->at_ms = at_ms;
 	}
 	return ROGER_OK;
 }
@@ -368,6 +383,11 @@ static int count_note(struct counting *counting, const struct roger_activity *ac
 	struct roger_report_reply *reply = counting->reply;
 	bool done = activity->outcome_status == ROGER_SUCCESS;
 
+	/* A message is looked at when it is, also after the time that it was sent in. */
+	if (done && rg_str_is(note->verb, "inbox"))
+		return note_shown(counting, note, activity->at_ms, err);
+	if (!is_within(reply, activity->at_ms))
+		return ROGER_OK;
 	if (rg_str_is(note->verb, "send") || rg_str_is(note->verb, "send_many")) {
 		reply->duplicates += note->duplicates;
 		reply->conflicts += !done && rg_str_is(activity->outcome_message, "refused: key");
@@ -376,8 +396,6 @@ static int count_note(struct counting *counting, const struct roger_activity *ac
 		reply->failed_wakes += !done;
 	} else if (done && rg_str_is(note->verb, "ack")) {
 		reply->acknowledged += note->count;
-	} else if (done && rg_str_is(note->verb, "inbox")) {
-		return count_look(counting, note, activity->at_ms, err);
 	}
 	return ROGER_OK;
 }
@@ -405,14 +423,12 @@ static int count_activities(struct counting *counting, struct roger_err *err)
 	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 				      .kind = rg_str(rg_activity_types[ROGER_TOOL_EXEC]),
 				      .since_ms = counting->reply->since_ms,
-				      .until_ms = counting->reply->until_ms,
 				      .limit = ACTIVITY_PAGE };
 	struct rg_log_entries found = { 0 };
 	struct rg_arena *arena;
 	size_t i;
 	int r;
 
-	rg_table_init(&counting->looked, sizeof(uint64_t));
 	do {
 		found.count = 0;
 		arena = rg_arena_new();
@@ -424,13 +440,6 @@ static int count_activities(struct counting *counting, struct roger_err *err)
 			query.after = found.items[found.count - 1].position;
 		rg_arena_free(arena);
 	} while (r == ROGER_OK && found.count == ACTIVITY_PAGE);
-	rg_table_deinit(&counting->looked);
-	counting->reply->look_p50_ms =
-		rg_percentile(counting->looks.items, counting->looks.count, 50);
-	counting->reply->look_p95_ms =
-		rg_percentile(counting->looks.items, counting->looks.count, 95);
-	counting->reply->look_max_ms =
-		rg_percentile(counting->looks.items, counting->looks.count, 100);
 	return r;
 }
 
@@ -485,15 +494,17 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct rg_breakers breakers;
 	int r;
 
+	rg_table_init(&counting.shown, sizeof(struct shown));
 	r = set_range(&counting, request, err);
 	if (r == ROGER_OK)
+		r = count_activities(&counting, err);
+	if (r == ROGER_OK)
 		r = count_messages(&counting, err);
+	rg_table_deinit(&counting.shown);
 	if (r == ROGER_OK)
 		r = count_attempts(&counting, err);
 	if (r == ROGER_OK)
 		r = count_letters(&counting, err);
-	if (r == ROGER_OK)
-		r = count_activities(&counting, err);
 	if (r == ROGER_OK)
 		r = count_runs(&counting, err);
 	if (r == ROGER_OK)
@@ -557,7 +568,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(unread, "of these unread"),
 	NUMBER(wakes, "attempts to tell an agent that mail waits"),
 	NUMBER(failed_wakes, "of these whose command did not end with 0"),
-	NUMBER(looked, "messages that their agent was shown by a look at its inbox"),
+	NUMBER(looked, "messages that their agent was shown by a look at its inbox, or took"),
 	NUMBER(acknowledged, "messages that were accepted by ack"),
 	NUMBER(look_p50_ms, "from stored to the first look: half of them took no longer"),
 	NUMBER(look_p95_ms, "95 of a hundred"),

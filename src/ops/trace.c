@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "ops/note.h"
+#include "systems/message.h"
 #include "systems/wake.h"
 
 enum {
@@ -290,7 +291,9 @@ static int tell_taking(struct tracing *tracing, struct roger_err *err)
 	const struct placed *taken = NULL;
 	size_t i;
 
-	if (has(tracing, ROGER_STEP_LOOKED))
+	if (has(tracing, ROGER_STEP_LOOKED) ||
+	    !rg_message_looked_at(false, has(tracing, ROGER_STEP_CLAIMED),
+				  has(tracing, ROGER_STEP_READ)))
 		return ROGER_OK;
 	for (i = 0; i < tracing->steps.count && !taken; i++)
 		if (tracing->steps.items[i].step.step == ROGER_STEP_CLAIMED ||

@@ -1,6 +1,9 @@
 /* Questions about many messages at once, answered without their text. */
 #include "store/index_db.h"
 
+/* A lease that has run out, or was given back, still says who had it. */
+#define CLAIMED "EXISTS(SELECT 1 FROM leases WHERE position = messages.rowid AND claimed_by <> '')"
+
 static int prepare(struct rg_index *index, const char *sql, sqlite3_stmt **ret,
 		   struct roger_err *err)
 {
@@ -28,6 +31,8 @@ static int see_table(struct rg_index *index, const char *sql, bool archived, int
 		row.read = sqlite3_column_int(statement, 2) != 0;
 		row.created_at_ms = sqlite3_column_int64(statement, 3);
 		row.read_at_ms = sqlite3_column_int64(statement, 4);
+		row.id = rg_index_column(statement, 5);
+		row.claimed = sqlite3_column_int(statement, 6) != 0;
 		r = see(context, &row, err);
 	}
 	sqlite3_finalize(statement);
@@ -42,18 +47,20 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 {
 	int r;
 
-	r = see_table(index,
-		      since_ms || until_ms
-			      ? "SELECT from_phase, to_phase, read, created_at, read_at FROM "
-				"messages INDEXED BY idx_messages_created_at"
-				" WHERE created_at >= ?1 AND created_at < ?2"
-			      : "SELECT from_phase, to_phase, read, created_at, read_at FROM "
-				"messages NOT INDEXED"
-				" WHERE created_at >= ?1 AND created_at < ?2",
-		      false, since_ms, until_ms, see, context, err);
+	r = see_table(
+		index,
+		since_ms || until_ms
+			? "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
+			  " FROM messages INDEXED BY idx_messages_created_at"
+			  " WHERE created_at >= ?1 AND created_at < ?2"
+			: "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
+			  " FROM messages NOT INDEXED"
+			  " WHERE created_at >= ?1 AND created_at < ?2",
+		false, since_ms, until_ms, see, context, err);
 	return r < 0 ? r
 		     : see_table(index,
-				 "SELECT from_phase, to_phase, read, created_at, 0 FROM archived"
+				 "SELECT from_phase, to_phase, read, created_at, 0, id, 0 FROM "
+				 "archived"
 				 " WHERE created_at >= ?1 AND created_at < ?2",
 				 true, since_ms, until_ms, see, context, err);
 }

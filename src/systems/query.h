@@ -48,8 +48,9 @@ struct rg_figures {
 
 /* One message among many, without its text. */
 struct rg_survey_row {
-	struct roger_str from, to;
+	struct roger_str id, from, to;
 	bool read;
+	bool claimed; /* is held, or was, and is not read */
 	bool archived;
 	int64_t created_at_ms;
 	int64_t read_at_ms; /* 0: not read, or not known */

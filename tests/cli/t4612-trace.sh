@@ -141,6 +141,27 @@ like "a timeline tells of it" "$(roger timeline --agent bob)" "looked +bob +look
 like "and of waking" "$(roger timeline --agent eve)" "wake +eve +to tell of 3 unread, attempt 1: exit 1"
 check "drawn, too" roger timeline --agent bob --mermaid
 
+
+# What a trace takes for a look, report counts: by the journal alone, too.
+rm -rf .roger && roger init -q
+printf 'activity: {own: false}\n' >.roger/config.yaml
+for to in bob bob eve eve kim; do roger send --as ann $to "PLANTED" -q 2>/dev/null; done
+roger receive --as bob --limit 1 -q
+roger claim --as eve --limit 1 -q
+roger nack --as eve "$(roger list --to eve --limit 1 --jsonl | json 'd["id"]')" -q
+roger claim --as kim -q
+roger ack --as kim "$(roger list --to kim --jsonl | json 'd["id"]')" -q
+traced() { # STEP: how many messages have it
+	roger list --jsonl | while read -r line; do
+		roger trace "$(printf '%s' "$line" | json 'd["id"]')" --json | json 'sum(s["step"] == "'"$1"'" for s in d["traces"][0]["steps"]) > 0'
+	done | grep -c true
+}
+is "without notes a look shows by what was taken" "$(roger report --json | json '[d["looked"], d["read"]]')" "[3, 2]"
+is "and traces say the same" "$(traced looked) $(traced read)" "3 2"
+roger archive --issue general -q 2>/dev/null
+is "of archived ones, too" "$(roger report --json | json '[d["looked"], d["read"]]')" "[3, 2]"
+is "nothing was noted" "$(cat .roger/logs/activity.log.jsonl 2>/dev/null)" ""
+roger send --as ann bob "PLANTED" -q
 roger list --jsonl | json '1' >/dev/null 2>&1
 { roger trace "$(roger list --limit 1 --jsonl | json 'd["id"]')" --json; roger report --json; roger timeline --agent bob --json; } >all 2>&1
 is "no content" "$(grep -c PLANTED all)" 0
