@@ -162,6 +162,7 @@ exits 0 "prime of nobody's mail" roger prime --as fresh
 like "says who" "$out" "You are fresh in roger.*0 unread"
 say p --as bob 'please look' --key t:escalation:1 --confirm read --within 50ms
 roger dispatch r1 --as p --within 1ms >/dev/null
+sleep 0.1
 roger prime --as p >words
 like "tells what is unread" "$(cat words)" "> please look"
 like "what somebody waits for" "$(cat words)" "bob waits for you to read msg-"
