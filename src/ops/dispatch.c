@@ -54,42 +54,6 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 	return ROGER_OK;
 }
 
-static bool is_taken(struct roger *roger, const struct roger_run *run, struct roger_str caller)
-{
-	return !rg_run_may_speak(roger, run->run_id) ||
-	       rg_str_equal(run->run_id, run->owner_agent) || rg_str_equal(run->run_id, caller) ||
-	       rg_engine_knows(roger->engine, run->run_id);
-}
-
-/*
- * Results come from the child.  Where it is not named that is the run, and
- * where somebody else is called so, "run:RUN": nobody is made to say what it
- * did not.  Decided once, since the run itself is known once it has spoken.
- */
-static int name_child(struct roger *roger, struct roger_str caller, struct rg_arena *arena,
-		      struct roger_run *run, struct roger_err *err)
-{
-	bool given = run->child_session_key.length > 0;
-
-	if (rg_run_may_speak(roger, run->child_session_key))
-		return ROGER_OK;
-	if (!is_taken(roger, run, caller)) {
-		if (!given)
-			run->child_session_key = run->run_id;
-		return ROGER_OK;
-	}
-	if (given || run->run_id.length + strlen("run:") > RG_NAME_CHARS_MAX)
-		return rg_fail_member(
-			err, ROGER_EREFUSED, "run",
-			"run: an agent or a group is called '%.*s', and child names "
-			"nobody else whom a result could come from; give another run, "
-			"or a child with the name of an agent",
-			RG_STR_ARGS(run->run_id));
-	return rg_arena_print(arena, &run->child_session_key, "run:%.*s", RG_STR_ARGS(run->run_id))
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
-}
-
 static int make_run(struct roger *roger, const struct roger_dispatch_request *request,
 		    struct rg_arena *arena, struct roger_run *run, struct roger_err *err)
 {
@@ -101,14 +65,12 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 
 	*run = (struct roger_run){
 		.run_id = request->run_id,
-		.child_session_key = request->child,
+		.child_session_key = request->child.length ? request->child : request->run_id,
 		.owner_agent = request->forward_to.length ? request->forward_to : request->agent,
 		.issue_id = request->issue,
 		.task_id = request->task,
 	};
 	r = print_instant(now_ms, arena, &run->dispatch_at, err);
-	if (r == ROGER_OK)
-		r = name_child(roger, request->agent, arena, run, err);
 	if (r == ROGER_OK)
 		r = set_expected_by(roger, request, now_ms, arena, run, err);
 	run->status_updated_at = run->dispatch_at;
@@ -196,7 +158,7 @@ static const struct roger_field request_fields[] = {
 	  "or by this instant, such as 2026-04-24T10:50:00+08:00" },
 	{ "child", ROGER_TEXT, AT(child), 0, NULL, NULL,
 	  "session key of the sub-agent, or its name: results come from it (default: the "
-	  "run's)" },
+	  "run's key, and results from 'run')" },
 	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
 	  "who is to get the result (default: who dispatches)" },
 	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },

@@ -121,11 +121,10 @@ static int nudge(struct attempt *attempt, const struct rg_run_document *document
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct roger_run *run = &document->run;
-	struct roger_str child = rg_run_child(attempt->roger, run), id;
+	struct roger_str child = run->child_session_key, id;
 	int r;
 
-	if (!run->owner_agent.length || rg_str_equal(child, run->owner_agent) ||
-	    !rg_engine_knows(attempt->roger->engine, child))
+	if (!run->owner_agent.length || !rg_run_may_be_told(attempt->roger, run))
 		return ROGER_OK;
 	rg_buf_printf(&text,
 		      "Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "

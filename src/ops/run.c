@@ -166,7 +166,7 @@ static int start_child(struct rg_run_watch *watch, struct roger_err *err)
 	const struct rg_variable variables[] = {
 		{ "ROGER_RUN_ID", watch->run_id },
 		{ "ROGER_WORKSPACE", rg_str(watch->roger->workspace->root) },
-		{ "ROGER_AGENT", rg_run_child(watch->roger, &watch->document.run) },
+		{ "ROGER_AGENT", request->child.length ? request->child : watch->run_id },
 		{ "ROGER_ISSUE", request->issue },
 	};
 	const struct rg_child_wish wish = {

@@ -86,15 +86,15 @@ RG_CHECKED int rg_run_send(struct roger *roger, const struct roger_run *run, str
 			   struct roger_str content, struct rg_arena *arena,
 			   struct roger_str *ret_id, struct roger_err *err);
 
-/* May an agent be called so?  A group may not. */
-bool rg_run_may_speak(const struct roger *roger, struct roger_str name);
-
 /*
- * The agent that does the run, which all that is told of it comes from: the
- * session key, where an agent may be called so, else the run.  Its owner says
- * nothing to itself, but where there is no other name.
+ * Whom all that is told of a run comes from: the agent that the session key
+ * names, else "run" for all runs, so that neither a new name comes up with each
+ * of them nor its owner is made to say what it did not.
  */
 struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run);
+
+/* Is the session key, which is the run's id by default, that of an agent with a mailbox? */
+bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run);
 
 /* Deliver the result of a run to its owner. */
 RG_CHECKED int rg_run_deliver(struct roger *roger, const struct roger_run *run,

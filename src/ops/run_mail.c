@@ -8,7 +8,7 @@
 /* So often in one cycle a message may be refused and tried again. */
 enum { TRIES_MAX = 8 };
 
-bool rg_run_may_speak(const struct roger *roger, struct roger_str name)
+static bool is_agent(const struct roger *roger, struct roger_str name)
 {
 	return rg_name_valid(name) && !rg_str_is(name, "all") &&
 	       !rg_config_group(roger->workspace->config, name);
@@ -16,10 +16,23 @@ bool rg_run_may_speak(const struct roger *roger, struct roger_str name)
 
 struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run)
 {
-	if (rg_run_may_speak(roger, run->child_session_key))
-		return run->child_session_key;
-	/* Not so where the document is of another program, or a group came later. */
-	return rg_run_may_speak(roger, run->run_id) ? run->run_id : run->owner_agent;
+	struct roger_str name = run->child_session_key;
+
+	if (rg_str_equal(name, run->run_id) || rg_str_equal(name, run->owner_agent) ||
+	    !is_agent(roger, name))
+		name = RG_STR("run");
+	/* Taken by a group or by the owner: a name of its own. */
+	if (rg_str_equal(name, run->owner_agent) || !is_agent(roger, name))
+		name = run->run_id;
+	return is_agent(roger, name) ? name : run->owner_agent;
+}
+
+bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
+{
+	struct roger_str child = run->child_session_key;
+
+	return !rg_str_equal(child, run->owner_agent) && is_agent(roger, child) &&
+	       rg_engine_knows(roger->engine, child);
 }
 
 /*

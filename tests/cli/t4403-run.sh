@@ -54,27 +54,24 @@ is "untouched" "$err" "to stderr"
 exits 0 "what is ignored stays so" sh -c 'trap "" HUP; exec "$0" run --as lead -q -- sh -c "kill -HUP \$\$; echo alive"' "$ROGER"
 is "as under nohup" "$out" alive
 
-# Nobody is made to say what it did not: without a child its result is from the run.
-sent_by() { roger list --from "$1" --json | json '[[m["to_phase"], m["seq"], m["content"]] for m in d["messages"]]'; }
-exits 0 "for somebody else" roger run --run-id alone --as lead --forward-to chief -q -- echo words
-is "the result is from the run" "$(sent_by alone)" '[["chief", 1, "words"]]'
+# Nobody is made to say what it did not: without a child its result is from "run", whichever run it is.
+sent_by() { roger list --from "$1" --json | json '[[m["to_phase"], m["content"]] for m in d["messages"] if m["to_phase"] != "lead"]'; }
+exits 0 "for somebody else" roger run --run-id alone --as lead --forward-to chief -q -- sh -c 'echo "as $ROGER_AGENT"'
+is "the result is from a run, whose program has a name of its own" "$(sent_by run)" '[["chief", "as alone"]]'
 exits 1 "by its own" roger run --run-id alone-2 --as chief -q -- sh -c 'exit 1'
-is "and so is its end" "$(sent_by alone-2)" \
-	'[["chief", 1, "Run alone-2 ended without a result: exit 1."]]'
 roger dispatch alone-3 --as chief -q && roger complete alone-3 --result words -q
-is "and what complete sends" "$(sent_by alone-3)" '[["chief", 1, "words"]]'
-is "its owner said nothing, and used no number" "$(sent_by chief)" '[]'
-exits 0 "one that is called as an agent" roger run --run-id kid --as lead --forward-to chief -q -- sh -c 'echo $ROGER_AGENT'
-is "is another" "$out $(sent_by run:kid)" 'run:kid [["chief", 1, "run:kid"]]'
-exits 0 "or as its owner" roger run --run-id chief --as chief -q -- echo words
-is "is told apart" "$(sent_by chief) $(sent_by run:chief)" '[] [["chief", 1, "words"]]'
-roger dispatch all --as chief -q && roger complete all --result words -q
-is "or as everybody" "$(sent_by run:all)" '[["chief", 1, "words"]]'
+is "and so is its end, and what complete sends" "$(sent_by run)" \
+	'[["chief", "as alone"], ["chief", "Run alone-2 ended without a result: exit 1."], ["chief", "words"]]'
+exits 0 "one that is called as its owner" roger run --run-id chief --as chief -q -- echo words
 roger dispatch keyed --child 'session 12' --as chief -q && roger complete keyed --result words -q
-is "a session key is nobody's name" "$(sent_by keyed)" '[["chief", 1, "words"]]'
-exits 77 "where nothing else is left" roger dispatch lead --child 'session 12' --as chief
-like "it says what to give" "$err" "run: an agent or a group is called 'lead'"
+roger dispatch self --child chief --as chief -q && roger complete self --result words -q
+is "or has no name" "$(roger list --from run --to chief --json | json 'len(d["messages"])')" 6
+is "its owner said nothing, and used no number" "$(sent_by chief)" '[]'
+exits 0 "an owner called run" roger run --run-id other --as run -q -- echo words
+is "has it from the run" "$(sent_by other)" '[["run", "words"]]'
+is "runs make no agents" "$(roger agents --json | json '[a["name"] for a in d["agents"] if a["name"].startswith("alone")]')" '[]'
 roger receive --as chief -q
+roger receive --as run -q
 
 # Every end: exit status, status of the run, what its owner is told.
 ends() { # RUN EXIT STATUS TOLD COMMAND...
@@ -102,14 +99,14 @@ is "a failure is noted as one" \
 	'{"status": "FAILURE", "message": "exit 1"}'
 
 # The last of much, and that it is not all.
-exits 0 "many lines" roger run --run-id lines --as lead -q -- seq 100
+exits 0 "many lines" roger run --run-id lines --as lead -q -- seq 1000001 1000100
 is "all of them pass" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 100
-is "twenty are told" "$(told lines | sed -n '1p;2p;$p')" "result: [exit 0; this is part of 292 bytes]
-81
-100"
+is "twenty are told" "$(told lines | sed -n '1p;2p;$p')" "result: [exit 0; this is part of 800 bytes]
+1000081
+1000100"
 roger run --run-id long --as lead -q -- sh -c 'head -c 100000 /dev/zero | tr "\0" x' >/dev/null
 is "and so many characters" "$(told long | tail -n 1 | tr -d '\n' | wc -c | tr -d ' ')" 4000
-is "nothing of them stays but that" "$(grep -rlE 'x{4001}|^5$' .roger | tr '\n' ' ')" ""
+is "nothing of them stays but that" "$(grep -rlE 'x{4001}|1000005' .roger | tr '\n' ' ')" ""
 
 # A file, a message.
 exits 0 "a file" roger run --run-id file --as lead --result-file out.md -q -- sh -c 'echo log; echo report >out.md'

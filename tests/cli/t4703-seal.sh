@@ -97,7 +97,7 @@ found "a document that is gone" missing state/subagent-delivery-watchdog/open.js
 for i in 1 2 3; do roger cycle new --as ann -q; done
 like "purge drops lines" "$(roger purge)" "^8 lines purged"
 exits 0 "purged since" roger verify --seal now.seal --json
-is "the seal says nothing of it" "$(printf '%s' "$out" | json '[[f["file"], f["kind"]] for f in d["findings"]]')" '[["send-log/ann.jsonl", "purged"], ["send-log/over.jsonl", "purged"]]'
+is "the seal says nothing of it" "$(printf '%s' "$out" | json '[[f["file"], f["kind"]] for f in d["findings"]]')" '[["send-log/ann.jsonl", "purged"], ["send-log/run.jsonl", "purged"]]'
 again
 forge send-log/ann.jsonl 'lines.clear()'
 found "emptied before purge could do it" truncated send-log/ann.jsonl 1
