@@ -251,6 +251,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many tests at a time")
     parser.add_argument("names", nargs="*", help="only tests whose name contains one of these")
     asked = parser.parse_args()
+    # What a shell's "&" or nohup lets us ignore, a test must not: what is caught has its default in a child.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
     if asked.with_clients:
         os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
     tests = [
