@@ -12,32 +12,48 @@
 #include "store/file.h"
 #include "store/program.h"
 
-enum { GIT_MS = 10000 };
+enum { GIT_MS = 10000, LOOKS_MAX = 100 };
 
 static int fail_create(const char *path, const char *what, struct roger_err *err)
 {
 	return rg_fail(err, rg_code_of_create(errno), errno, "%s '%s'", what, path);
 }
 
-static int fail_link(const char *path, struct roger_err *err)
+/*
+ * What a path leads to, to be freed, or NULL where nothing is.  What another
+ * makes between the two looks is there at the next one.
+ */
+static int resolve(const char *path, char **ret_real, struct roger_err *err)
 {
-	return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a link that leads nowhere; move it away",
-		       path);
+	struct stat facts;
+	int try;
+
+	for (try = 0; try < LOOKS_MAX; try++) {
+		*ret_real = realpath(path, NULL);
+		if (*ret_real)
+			return ROGER_OK;
+		if (errno != ENOENT)
+			break;
+		if (lstat(path, &facts) < 0)
+			return ROGER_OK;
+		if (S_ISLNK(facts.st_mode))
+			return rg_fail(err, ROGER_EREFUSED, 0,
+				       "'%s' is a link that leads nowhere; move it away", path);
+	}
+	return rg_fail(err, ROGER_EIO, errno, "look for '%s'", path);
 }
 
 int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
 		    struct roger_err *err)
 {
-	char *real = realpath(path, NULL);
 	struct stat facts;
+	char *real;
 	int r;
 
 	*ret_found = false;
-	if (!real && errno == ENOENT && lstat(path, &facts) == 0)
-		return fail_link(path, err);
-	if (!real)
-		return errno == ENOENT ? ROGER_OK
-				       : rg_fail(err, ROGER_EIO, errno, "look for '%s'", path);
+	r = resolve(path, &real, err);
+	if (r < 0 || !real)
+		return r;
 	if (stat(real, &facts) == 0 && S_ISREG(facts.st_mode) &&
 	    (uint64_t)facts.st_size > bytes_max)
 		r = rg_fail(err, ROGER_EREFUSED, 0, "'%s' has more than %zu bytes", path,
@@ -78,14 +94,14 @@ static int make_folders(const char *path, struct roger_err *err)
 /* The file that is to be replaced: what a link leads to, or the path itself. */
 static int find_target(const char *path, char to[PATH_MAX], mode_t *ret_mode, struct roger_err *err)
 {
-	char *real = realpath(path, NULL);
 	struct stat facts;
 	mode_t mask;
+	char *real;
+	int r;
 
-	if (!real && errno != ENOENT)
-		return rg_fail(err, ROGER_EIO, errno, "look for '%s'", path);
-	if (!real && lstat(path, &facts) == 0)
-		return fail_link(path, err);
+	r = resolve(path, &real, err);
+	if (r < 0)
+		return r;
 	snprintf(to, PATH_MAX, "%s", real ? real : path);
 	free(real);
 	if (stat(to, &facts) == 0) {
