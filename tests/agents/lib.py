@@ -111,6 +111,12 @@ class Place:
             [ROGER, *words, *who], cwd=self.work, env=self.variables(), capture_output=True, text=True, check=False
         )
 
+    def git(self, *words):
+        """What git says of the project, with the files it names and their text."""
+        said = subprocess.run(["git", *words], cwd=self.work, env=self.variables(), capture_output=True, text=True, check=True)
+        files = [self.work / line[3:] for line in said.stdout.splitlines()]
+        return said.stdout + "".join(f.read_text(errors="replace") for f in files if f.is_file() and not f.is_symlink())
+
     def send(self, to, text, agent="bob"):
         sent = self.roger("send", to, text, "--json", agent=agent)
         assert sent.returncode == 0, sent.stderr
@@ -174,12 +180,12 @@ class Tool:
     name = None
     permissions = ()  # words that let it use tools without asking
 
-    def __init__(self, place, model, agent=None, setup=True):
+    def __init__(self, place, model, agent=None, setup=True, scope="project"):
         self.place, self.model, self.agent = place, model, agent
-        if setup:
-            written = place.roger("setup", self.name, "--yes")
-            assert written.returncode == 0, written.stderr
         self.seed()
+        if setup:
+            written = place.roger("setup", self.name, "--scope", scope, "--yes")
+            assert written.returncode == 0, written.stderr
 
     @property
     def variables(self):
@@ -402,6 +408,24 @@ def test_send(tool_class):
                 turn.story,
             )
             ok(not until_quiet(place), "nothing is left running", place.leftovers())
+            place.end_leftovers()
+
+
+def test_scopes(tool_class):
+    """Also where setup wrote elsewhere: both ways, and git is shown nothing of the stealthy one."""
+    for scope in ("stealth", "user"):
+        with Place() as place, Model([Call("send", {"to": "bob", "text": f"hello from {scope}"}), "Sent."]) as model:
+            tool = tool_class(place, model, scope=scope)
+            place.send(tool.name, MARK % scope)
+            turn = tool.turn("say hello to bob")
+            ok(turn.is_well, f"a turn with {scope} settings ends well", turn.story)
+            mail = place.mail("bob")
+            ok(mail == [(tool.name, f"hello from {scope}")], "it can send", mail, [r.tools for r in turn.requests])
+            ok(set(turn.counts(MARK % scope)) == {1}, "and is shown its mail once", turn.counts(MARK % scope))
+            seen = place.git("status", "--porcelain", "--untracked-files=all")
+            ok(scope != "stealth" or "roger" not in seen, "git sees nothing of it", seen)
+            left = place.roger("setup", "--remove", "--yes")
+            ok(left.returncode == 0, "and it can be removed", left.stdout, left.stderr)
             place.end_leftovers()
 
 

@@ -34,6 +34,7 @@ def test_subagent():
         place.end_leftovers()
 
 test_send(Claude)
+test_scopes(Claude)
 test_mail(Claude)
 test_inbox(Claude)
 test_between_tools(Claude, lambda command: Call("Bash", {"command": command, "description": "work"}))

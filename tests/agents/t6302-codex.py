@@ -73,6 +73,7 @@ def test_trust():
         ok(set(tool.turn("hello").counts(MARK % "trust")) == {1}, "and run")
 
 test_send(Codex)
+test_scopes(Codex)
 test_mail(Codex)
 test_inbox(Codex)
 test_between_tools(Codex, lambda command: Call("exec_command", {"cmd": command}))

@@ -7,6 +7,7 @@ does not.  It has no way to be woken."""
 from lib import *
 
 test_send(Gemini)
+test_scopes(Gemini)
 test_mail(Gemini)
 test_inbox(Gemini)
 test_between_tools(Gemini, lambda command: Call("run_shell_command", {"command": command}))

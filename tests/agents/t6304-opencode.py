@@ -45,6 +45,7 @@ class Session:
         self.server.wait()
 
 test_send(OpenCode)
+test_scopes(OpenCode)
 test_mail(OpenCode)
 test_inbox(OpenCode)
 test_trouble(OpenCode)
