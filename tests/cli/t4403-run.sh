@@ -175,7 +175,7 @@ passes() { # SIGNAL
 		python3 -c '
 import os, signal, sys, time
 signal.signal(signal.SIG'"$1"', lambda *_: (print("got it", flush=True), os._exit(7)))
-print("ready", flush=True)
+print("ready\n", end="", flush=True)
 time.sleep(20)' >"on-$1" &
 	_pid=$!
 	until grep -qs ready "on-$1"; do sleep 0.02; done

@@ -174,7 +174,7 @@ def hostile():
 
 
 def slow_chatter():
-    run = start("chatter-slow", sh("yes spam & echo started; sleep 0.2"), stdout=subprocess.PIPE)
+    run = start("chatter-slow", sh("echo started; yes spam & sleep 0.2"), stdout=subprocess.PIPE)
     good = until(lambda: told("chatter-slow"))
     peak = peak_kb(run.pid)
     check("one that goes on printing to a slow reader", good)

@@ -144,8 +144,10 @@ static void passes_on(void **state)
 /* What the caller writes into a pipe is what the program gets. */
 static void signals_by_pipe(void **state)
 {
+	char ready[128];
 	const char *const words[] = { "sh", "-c",
-				      "trap 'exit 9' USR2; while :; do sleep 0.02; done" };
+				      "trap 'exit 9' USR2; : >\"$0\"; while :; do sleep 0.02; done",
+				      ready };
 	struct roger_run_streams streams = { -1, -1, -1, -1, -1, -1 };
 	struct roger_run_request request = { .streams = &streams };
 	struct roger_run_reply reply;
@@ -156,6 +158,7 @@ static void signals_by_pipe(void **state)
 
 	(void)state;
 	place_make(&place);
+	snprintf(ready, sizeof ready, "%s/ready", place.root);
 	roger = place_open(&place);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	streams.signals = ends[0];
@@ -163,11 +166,14 @@ static void signals_by_pipe(void **state)
 	if (writer == 0) {
 		const unsigned char number = SIGUSR2;
 
-		usleep(300000);
+		int tries;
+
+		for (tries = 0; tries < 1000 && access(ready, F_OK) < 0; tries++)
+			usleep(10000);
 		_exit(write(ends[1], &number, 1) == 1 ? 0 : 1);
 	}
 	close(ends[1]);
-	assert_int_equal(run_words(roger, words, 3, &request, &reply, NULL), ROGER_OK);
+	assert_int_equal(run_words(roger, words, 4, &request, &reply, NULL), ROGER_OK);
 	assert_int_equal(reply.exit, 9);
 	roger_reply_free(&reply);
 	waitpid(writer, NULL, 0);
