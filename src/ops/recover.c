@@ -269,7 +269,7 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_buf_init(&attempt.note, 4096);
-	r = rg_run_send(roger, run, rg_run_child(roger, run), run->owner_agent, ROGER_CONTEXT,
+	r = rg_run_send(roger, run, rg_run_sender(roger, run), run->owner_agent, ROGER_CONTEXT,
 			"run-escalation", ret_document->receipts.recoveries, rg_buf_str(&text),
 			arena, &id, err);
 	rg_buf_printf(&attempt.note, "escalated to %.*s", RG_STR_ARGS(run->owner_agent));

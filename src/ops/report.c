@@ -9,7 +9,6 @@
 #include "ops/note.h"
 #include "ops/run_list.h"
 #include "systems/activity.h"
-#include "systems/message.h"
 
 /* Entries of the activity log that are looked at in one go. */
 enum { ACTIVITY_PAGE = 10000 };
@@ -151,7 +150,7 @@ static int count_latency(struct counting *counting, const struct rg_survey_row *
 	return ROGER_OK;
 }
 
-/* When it was first looked at is that of the note, or of what shows it otherwise. */
+/* Shown by a look, which was noted with its time; else, as trace has it, by being taken. */
 static int count_look(struct counting *counting, const struct rg_survey_row *row,
 		      struct roger_err *err)
 {
@@ -159,7 +158,7 @@ static int count_look(struct counting *counting, const struct rg_survey_row *row
 		rg_table_find(&counting->shown, rg_hash(0, row->id.data, row->id.length));
 	int64_t at_ms = shown ? shown->at_ms : row->read_at_ms, *place;
 
-	if (!rg_message_looked_at(shown != NULL, row->claimed, row->read))
+	if (!shown && !row->claimed && !row->read)
 		return ROGER_OK;
 	counting->reply->looked++;
 	if (!at_ms)

@@ -91,7 +91,7 @@ RG_CHECKED int rg_run_send(struct roger *roger, const struct roger_run *run, str
  * names, else "run" for all runs, so that neither a new name comes up with each
  * of them nor its owner is made to say what it did not.
  */
-struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run);
+struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run);
 
 /* Is the session key, which is the run's id by default, that of an agent with a mailbox? */
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run);

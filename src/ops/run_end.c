@@ -139,7 +139,7 @@ static int send(struct telling *telling, struct roger_str content, struct roger_
 	if (telling->verdict != RG_END_FAILED)
 		return rg_run_deliver(watch->roger, run, content, watch->arena,
 				      &telling->message_id, err);
-	return rg_run_send(watch->roger, run, rg_run_child(watch->roger, run), run->owner_agent,
+	return rg_run_send(watch->roger, run, rg_run_sender(watch->roger, run), run->owner_agent,
 			   ROGER_CONTEXT, "run-end", 1, content, watch->arena, &telling->message_id,
 			   err);
 }

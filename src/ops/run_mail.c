@@ -14,7 +14,7 @@ static bool is_agent(const struct roger *roger, struct roger_str name)
 	       !rg_config_group(roger->workspace->config, name);
 }
 
-struct roger_str rg_run_child(const struct roger *roger, const struct roger_run *run)
+struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run)
 {
 	struct roger_str name = run->child_session_key;
 
@@ -179,7 +179,7 @@ int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_s
 int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		   struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
-	return rg_run_send(roger, run, rg_run_child(roger, run), run->owner_agent, ROGER_RESULT,
+	return rg_run_send(roger, run, rg_run_sender(roger, run), run->owner_agent, ROGER_RESULT,
 			   "run-result", 1, content, arena, ret_id, err);
 }
 

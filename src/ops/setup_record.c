@@ -126,7 +126,6 @@ static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
 int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	static const char user[] = "{state}/roger/setup.json", root[] = "{root}/.roger/setup.json";
-
 	int r = plan->request->scope == ROGER_SETUP_USER
 			? rg_setup_expand(plan, user, sizeof user - 1, plan->record_path, err)
 			: rg_setup_expand(plan, root, sizeof root - 1, plan->record_path, err);

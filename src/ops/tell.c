@@ -379,7 +379,7 @@ static int tell_letters(struct telling *telling, struct rg_gathered_entries *ent
 /* A run and the file that it is told from. */
 struct told_run {
 	const struct rg_run_document *document;
-	struct roger_str file, child;
+	struct roger_str file, sender;
 };
 
 static struct roger_event *add_of_run(struct telling *telling, const struct told_run *told,
@@ -414,7 +414,7 @@ static int tell_receipts(struct telling *telling, const struct told_run *told,
 	event = add_of_run(telling, told, ROGER_EVENT_DISPATCHED, receipts->dispatched_ms, err);
 	if (!event)
 		return ROGER_ENOMEM;
-	event->peer = told->child;
+	event->peer = told->sender;
 
 	late = receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
 				      : !receipts->child_ended;
@@ -435,9 +435,9 @@ static int tell_receipts(struct telling *telling, const struct told_run *told,
 	if (!event)
 		return ROGER_ENOMEM;
 	event->message_id = run->result_message_id;
-	if (!rg_str_equal(told->child, run->owner_agent)) {
+	if (!rg_str_equal(told->sender, run->owner_agent)) {
 		event->peer = event->actor;
-		event->actor = told->child;
+		event->actor = told->sender;
 	}
 	return ROGER_OK;
 }
@@ -532,7 +532,7 @@ static int tell_run(struct telling *telling, const struct rg_gathering *gatherin
 		    const struct rg_run_document *document, struct roger_err *err)
 {
 	struct told_run told = { .document = document,
-				 .child = rg_run_child(gathering->roger, &document->run) };
+				 .sender = rg_run_sender(gathering->roger, &document->run) };
 	char name[RG_FILE_NAME_BYTES];
 	int r;
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "ops/note.h"
-#include "systems/message.h"
 #include "systems/wake.h"
 
 enum {
@@ -284,16 +283,14 @@ static const char *taken_by(const struct tracing *tracing)
 	return "by receive";
 }
 
-/* Who took it saw it. */
+/* Who took it saw it; report counts it so, too. */
 static int tell_taking(struct tracing *tracing, struct roger_err *err)
 {
 	struct roger_trace_step *step;
 	const struct placed *taken = NULL;
 	size_t i;
 
-	if (has(tracing, ROGER_STEP_LOOKED) ||
-	    !rg_message_looked_at(false, has(tracing, ROGER_STEP_CLAIMED),
-				  has(tracing, ROGER_STEP_READ)))
+	if (has(tracing, ROGER_STEP_LOOKED))
 		return ROGER_OK;
 	for (i = 0; i < tracing->steps.count && !taken; i++)
 		if (tracing->steps.items[i].step.step == ROGER_STEP_CLAIMED ||

@@ -51,12 +51,6 @@ RG_CHECKED int rg_message_check_key(struct roger_str key, struct roger_err *err)
  */
 int rg_message_archive_order(const void *a, const void *b);
 
-/* Who was shown a message has looked at it, and so has who held it or read it. */
-static inline bool rg_message_looked_at(bool shown, bool held, bool read)
-{
-	return shown || held || read;
-}
-
 /* Is the lease on a message still held at now? */
 static inline bool rg_message_claimed(const struct roger_message *message, int64_t now_ms)
 {

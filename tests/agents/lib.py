@@ -111,9 +111,10 @@ class Place:
             [ROGER, *words, *who], cwd=self.work, env=self.variables(), capture_output=True, text=True, check=False
         )
 
-    def git(self, *words):
-        """What git says of the project, with the files it names and their text."""
-        said = subprocess.run(["git", *words], cwd=self.work, env=self.variables(), capture_output=True, text=True, check=True)
+    def shown_by_git(self):
+        """The files of the project that are new to git or changed, and their text."""
+        status = ["git", "status", "--porcelain", "--untracked-files=all"]
+        said = subprocess.run(status, cwd=self.work, env=self.variables(), capture_output=True, text=True, check=True)
         files = [self.work / line[3:] for line in said.stdout.splitlines()]
         return said.stdout + "".join(f.read_text(errors="replace") for f in files if f.is_file() and not f.is_symlink())
 
@@ -422,7 +423,7 @@ def test_scopes(tool_class):
             mail = place.mail("bob")
             ok(mail == [(tool.name, f"hello from {scope}")], "it can send", mail, [r.tools for r in turn.requests])
             ok(set(turn.counts(MARK % scope)) == {1}, "and is shown its mail once", turn.counts(MARK % scope))
-            seen = place.git("status", "--porcelain", "--untracked-files=all")
+            seen = place.shown_by_git()
             ok(scope != "stealth" or "roger" not in seen, "git sees nothing of it", seen)
             left = place.roger("setup", "--remove", "--yes")
             ok(left.returncode == 0, "and it can be removed", left.stdout, left.stderr)

@@ -165,7 +165,6 @@ static void signals_by_pipe(void **state)
 	writer = fork();
 	if (writer == 0) {
 		const unsigned char number = SIGUSR2;
-
 		int tries;
 
 		for (tries = 0; tries < 1000 && access(ready, F_OK) < 0; tries++)
