@@ -319,7 +319,7 @@ static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
 	if (r < 0)
 		atomic_store(&page->retired, 0);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake_all(&page->wake);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL, RG_SLEEP_ANY);
 	return r;
 }
 

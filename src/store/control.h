@@ -25,7 +25,7 @@
 #include "base/limits.h"
 
 /* What follows is a file format: see docs/FORMAT.md before changing it. */
-#define RG_CONTROL_VERSION 3
+#define RG_CONTROL_VERSION 4
 
 /* Where the journal ends, and the chain there.  Two of them, one is in force. */
 struct rg_tail {
@@ -86,6 +86,8 @@ struct rg_control_page {
 	_Atomic uint32_t groups[2]; /* appends that the last two syncs covered */
 	_Atomic uint32_t sync_ns;   /* how long a sync takes, smoothed */
 	struct rg_lock bridge_lock; /* who takes in trigger files */
+	_Atomic uint64_t
+		covering; /* end of the last sync begun, times 2; plus 1 every other time */
 };
 
 /* This start of the machine, as text; "" where the system does not tell. */

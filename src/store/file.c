@@ -204,50 +204,32 @@ int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
 	return ROGER_OK;
 }
 
+int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err)
+{
+	off_t end = lseek(file, 0, SEEK_END);
+
+	if (end < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	*ret_size = (uint64_t)end;
+	return ROGER_OK;
+}
+
 /*
- * Where a file stands and how long it is, and no more: once somebody asked for
- * its times, the next write gives it new ones, which takes longer than the write.
+ * No more is asked: once somebody wanted a file's times, the next write gives
+ * it new ones, which takes longer than the write.
  */
-static int place_of(int folder, const char *name, int flags, struct rg_file_facts *ret_facts)
+bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode)
 {
 	struct statx facts;
 	struct stat plain;
 
-	if (syscall(SYS_statx, folder, name, flags, STATX_INO | STATX_SIZE, &facts) == 0) {
-		*ret_facts = (struct rg_file_facts){ .device = makedev(facts.stx_dev_major,
-								       facts.stx_dev_minor),
-						     .inode = facts.stx_ino,
-						     .size = (int64_t)facts.stx_size };
-		return 0;
-	}
+	if (syscall(SYS_statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_INO, &facts) == 0)
+		return makedev(facts.stx_dev_major, facts.stx_dev_minor) == device &&
+		       facts.stx_ino == inode;
 	/* Some sandboxes do not know this call. */
-	if ((errno != ENOSYS && errno != EPERM) || fstatat(folder, name, &plain, flags) < 0)
-		return -1;
-	*ret_facts = (struct rg_file_facts){ .device = plain.st_dev,
-					     .inode = plain.st_ino,
-					     .size = plain.st_size };
-	return 0;
-}
-
-int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err)
-{
-	struct rg_file_facts facts;
-
-	if (place_of(file, "", AT_EMPTY_PATH, &facts) < 0)
-		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	*ret_size = (uint64_t)facts.size;
-	return ROGER_OK;
-}
-
-bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode, uint64_t *ret_size)
-{
-	struct rg_file_facts facts;
-
-	if (place_of(folder, name, AT_SYMLINK_NOFOLLOW, &facts) < 0 || facts.device != device ||
-	    facts.inode != inode)
-		return false;
-	*ret_size = (uint64_t)facts.size;
-	return true;
+	return (errno == ENOSYS || errno == EPERM) &&
+	       fstatat(folder, name, &plain, AT_SYMLINK_NOFOLLOW) == 0 && plain.st_dev == device &&
+	       plain.st_ino == inode;
 }
 
 uint64_t rg_file_inode(const char *path)

@@ -62,11 +62,11 @@ RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_look
 /* Make a file 0600, or a folder 0700; never through a symbolic link. */
 RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roger_err *err);
 
-/* How long an open file is; cheaper than all its facts, for the writer that follows as well. */
+/* How long an open file is, and go there; cheaper than all its facts. */
 RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err);
 
-/* Is the file of that name still this one, and how long is it?  As cheap. */
-bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode, uint64_t *ret_size);
+/* Is the file of that name still this one? */
+bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode);
 
 /* The inode number of what a path leads to; 0: unknown. */
 uint64_t rg_file_inode(const char *path);

@@ -299,13 +299,11 @@ static int file_size(struct rg_journal *journal, uint64_t *ret_size, struct roge
 	return rg_file_size(journal->file, journal->name, ret_size, err);
 }
 
-/* The same for who is about to write: into the file of that name, or not at all. */
-static int named_size(struct rg_journal *journal, uint64_t *ret_size, struct roger_err *err)
+int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *err)
 {
 	const struct rg_control_page *page = page_of(journal);
 
-	if (rg_file_is(journal->folder, journal->name, page->journal_device, page->journal_inode,
-		       ret_size))
+	if (rg_file_is(journal->folder, journal->name, page->journal_device, page->journal_inode))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EIO, 0,
 		       "another file took the place of '%s'; open the workspace again",
@@ -340,13 +338,17 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 {
 	enum adopted how;
 	uint64_t size = 0;
-	int r;
+	int r = ROGER_OK;
 
 	*ret_again = false;
 	/* Who was killed between the two leaves them apart. */
 	atomic_store_explicit(&page_of(journal)->appended, rg_journal_end(journal),
 			      memory_order_release);
-	r = fencing ? named_size(journal, &size, err) : file_size(journal, &size, err);
+	/* Once a sync was refused, nothing more goes where it may not count. */
+	if (fencing && atomic_load(&page_of(journal)->failures))
+		r = rg_journal_check_name(journal, err);
+	if (r == ROGER_OK)
+		r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
 	if (size < rg_journal_end(journal))
@@ -529,10 +531,40 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
 }
 
-static void wake_all(struct rg_control_page *page)
+/*
+ * Writers sleep with the bit of the sync that will cover them, which is the
+ * one under way or the next.  Those who read wait for every sync.
+ */
+enum { READERS = 4 };
+
+static uint32_t bit_of(uint64_t covering)
 {
+	return 1u << (covering & 1);
+}
+
+static uint32_t awaited(const struct rg_control_page *page, uint64_t end)
+{
+	uint64_t covering = atomic_load(&page->covering);
+
+	return bit_of(end <= covering >> 1 ? covering : ~covering);
+}
+
+/*
+ * Let the sync lock go, and only then move the word: who sees the word moved
+ * and the lock taken would sleep through the wakes.  Who leads the next sync is
+ * woken before those whom this one covered.
+ */
+static void end_lead(struct rg_journal *journal, bool everybody)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t covering = atomic_load(&page->covering);
+
+	rg_lock_release(&page->sync_lock, journal->owner);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake_all(&page->wake);
+	if (!everybody)
+		rg_lock_wake(&page->wake, 1, bit_of(~covering));
+	rg_lock_wake(&page->wake, RG_WAKE_ALL,
+		     everybody ? RG_SLEEP_ANY : bit_of(covering) | READERS);
 }
 
 /* From the last sync that went well up to end nothing is sure any more. */
@@ -562,12 +594,15 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 	gather(page);
 	appends = atomic_load(&page->appends);
 	end = atomic_load(&page->appended);
+	atomic_store(&page->covering, end << 1 | (~atomic_load(&page->covering) & 1));
 	start = rg_clock_monotonic_ns();
 	r = rg_file_sync(journal->file, journal->name, err);
-	if (r < 0) {
-		/* What was not yet on disk may never be: nobody who waits may believe the next
-		 * sync. */
+	/* What was not yet on disk may never be: nobody who waits may believe the next sync. */
+	if (r < 0)
 		note_lost(page, end);
+	else
+		r = rg_journal_check_name(journal, err);
+	if (r < 0) {
 		atomic_fetch_add(&page->failures, 1);
 		return r;
 	}
@@ -601,6 +636,21 @@ static void note_failure_in_larger(struct rg_journal *journal)
 	}
 }
 
+/* Lead where it is still needed, with the sync lock held, which is let go. */
+static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
+		     struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	/* Those whom a killed leader should have covered sleep with a bit that is not ours. */
+	bool orphans = atomic_load(&page->covering) >> 1 > atomic_load(&page->synced);
+	int r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
+
+	end_lead(journal, orphans || r < 0);
+	if (r < 0)
+		note_failure_in_larger(journal);
+	return r;
+}
+
 static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		      struct roger_err *err)
 {
@@ -625,14 +675,9 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 			break;
 		}
 		if (rg_lock_try(&page->sync_lock, journal->owner, in_vain)) {
-			r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err)
-								       : ROGER_OK;
-			rg_lock_release(&page->sync_lock, journal->owner);
-			wake_all(page);
-			if (r < 0) {
-				note_failure_in_larger(journal);
+			r = lead_once(journal, end, failures_seen, err);
+			if (r < 0)
 				return r;
-			}
 			continue;
 		}
 		if (rg_clock_monotonic_ns() > until)
@@ -641,7 +686,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 				       "with the same key",
 				       journal->name);
 		/* Only who waited in vain looks whether the leader is dead. */
-		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
+		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS, awaited(page, end));
 	}
 }
 
@@ -742,7 +787,7 @@ uint32_t rg_journal_wake_count(struct rg_journal *journal)
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
 {
 	if (journal->control)
-		rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms);
+		rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms, READERS);
 }
 
 int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,

@@ -75,8 +75,14 @@ void rg_journal_end_line(struct rg_journal *journal);
 RG_CHECKED int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end,
 				struct roger_err *err);
 
-/* Wait until everything up to end is on disk.  ROGER_EIO: it may not be. */
+/*
+ * Wait until everything up to end is on disk, in the file of the journal's
+ * name.  ROGER_EIO: it may not be.
+ */
 RG_CHECKED int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err);
+
+/* Has no other file taken its name?  What stands here counts only then: others open that one. */
+RG_CHECKED int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *err);
 
 /*
  * Did a sync that should have covered this byte go wrong?  Then a later one

@@ -1,7 +1,6 @@
 #include "store/lock.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,12 +19,13 @@
 #define TAG_MASK (UINT64_C(0x1ff) << PID_BITS)
 #define WAITERS (UINT64_C(1) << 31)
 
-enum { SPINS = 200 };
+/* A holder that lost its processor to us gets it back a few times before we sleep. */
+enum { SPINS = 200, YIELDS = 3 };
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
-		  const struct timespec *wait)
+		  const struct timespec *until, uint32_t bits)
 {
-	return syscall(SYS_futex, word, operation, value, wait, NULL, 0);
+	return syscall(SYS_futex, word, operation, value, until, NULL, bits);
 }
 
 /* The futex half of a lock; the layout is that of little-endian machines. */
@@ -55,16 +55,17 @@ uint64_t rg_lock_owner(void)
 	       (uint64_t)own_ticks() << 32;
 }
 
-bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
+bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits)
 {
-	struct timespec wait = { wait_ms / 1000, wait_ms % 1000 * 1000000 };
+	int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
+	struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
-	return futex(word, FUTEX_WAIT, seen, &wait) == 0 || errno != ETIMEDOUT;
+	return futex(word, FUTEX_WAIT_BITSET, seen, &until, bits) == 0 || errno != ETIMEDOUT;
 }
 
-void rg_lock_wake_all(_Atomic uint32_t *word)
+void rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits)
 {
-	futex(word, FUTEX_WAKE, INT_MAX, NULL);
+	futex(word, FUTEX_WAKE_BITSET, (uint32_t)count, NULL, bits);
 }
 
 enum fate { ALIVE, DEAD, UNKNOWN };
@@ -128,15 +129,19 @@ static void relax(void)
 
 static bool spin(struct rg_lock *lock, uint64_t owner)
 {
-	int i;
+	int yields, i;
 
-	for (i = 0; i < SPINS; i++) {
-		if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
-		    take_from(lock, 0, owner))
-			return true;
-		relax();
+	for (yields = 0;; yields++) {
+		for (i = 0; i < SPINS; i++) {
+			if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+			    take_from(lock, 0, owner))
+				return true;
+			relax();
+		}
+		if (yields == YIELDS)
+			return false;
+		rg_clock_yield();
 	}
-	return false;
 }
 
 /* Tell the owner that somebody sleeps; *seen follows the word. */
@@ -194,7 +199,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
 			return ROGER_OK;
 		if (!announce(lock, &seen))
 			continue;
-		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS);
+		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS, RG_SLEEP_ANY);
 
 		waited = rg_clock_monotonic_ns() >= until;
 		now = atomic_load_explicit(&lock->word, memory_order_relaxed);
@@ -231,5 +236,5 @@ void rg_lock_release(struct rg_lock *lock, uint64_t owner)
 			return;
 	} while (!atomic_compare_exchange_weak(&lock->word, &was, 0));
 	if (was & WAITERS)
-		futex(low_half(lock), FUTEX_WAKE, 1, NULL);
+		rg_lock_wake(low_half(lock), 1, RG_SLEEP_ANY);
 }

@@ -55,9 +55,13 @@ bool rg_lock_mine(struct rg_lock *lock, uint64_t owner);
 /* Does a process of that id live, or one that cannot be told from it? */
 bool rg_process_lives(int64_t id);
 
-/* Sleep while *word is seen, up to wait_ms; false: so long.  Wake every sleeper.  Shared between
- * processes. */
-bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms);
-void rg_lock_wake_all(_Atomic uint32_t *word);
+/*
+ * Sleep while *word is seen, up to wait_ms; false: so long.  Wake so many of
+ * those who sleep with one of these bits.  Shared between processes.
+ */
+#define RG_SLEEP_ANY UINT32_MAX
+#define RG_WAKE_ALL INT32_MAX
+bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits);
+void rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits);
 
 #endif

@@ -69,11 +69,10 @@ bool rg_triggers_lost(const struct rg_workspace *workspace, const struct rg_trig
 {
 	struct rg_file_facts facts;
 	char path[4300];
-	uint64_t size;
 
 	rg_workspace_path(workspace, workspace->config->trigger_dir, path, sizeof path);
 	return rg_file_facts(triggers->folder, path, &facts, NULL) < 0 ||
-	       !rg_file_is(workspace->data, path, facts.device, facts.inode, &size);
+	       !rg_file_is(workspace->data, path, facts.device, facts.inode);
 }
 
 /* --------------------------------------------------------------- names -- */

@@ -87,8 +87,8 @@ def journal_sync(calls):
 def before_the_append(calls):
     """The last message that is read before the append lock is taken: with the right to change messages, no more."""
     end = calls.index(journal_write(calls))
-    named = next(i for i in range(end, -1, -1) if calls[i][0] in ("statx", "newfstatat") and '"messages.jsonl"' in calls[i][2])
-    return [c for c in calls[:named] if c[0] == "pread64" and "/messages.jsonl>" in c[2]][-1]
+    locked = next(i for i in range(end, -1, -1) if calls[i][0] == "lseek" and "SEEK_END" in calls[i][2])
+    return [c for c in calls[:locked] if c[0] == "pread64" and "/messages.jsonl>" in c[2]][-1]
 
 
 def index_write(calls):

@@ -397,6 +397,26 @@ static void a_key_is_sent_once_by_racing_threads(void **state)
 	check_keys(*state);
 }
 
+/* Others open the file of that name, and there the message is not. */
+static void a_key_is_not_answered_from_a_file_that_was_moved_away(void **state)
+{
+	struct scene *scene = *state;
+	struct roger *roger = place_open(&scene->place);
+	char moved[160], first[64], again[64];
+
+	snprintf(moved, sizeof moved, "%s.moved", scene->place.journal);
+	assert_int_equal(place_send(roger, "ann", "bob", "i", "text", "t:v:c", first), ROGER_OK);
+	assert_int_equal(rename(scene->place.journal, moved), 0);
+	assert_int_equal(place_send(roger, "ann", "bob", "i", "text", "t:v:c", NULL), ROGER_EIO);
+	place_append(&scene->place, "", 0);
+	assert_int_equal(place_send(roger, "ann", "bob", "i", "text", "t:v:c", NULL), ROGER_EIO);
+	assert_int_equal(rename(moved, scene->place.journal), 0);
+	assert_int_equal(place_send(roger, "ann", "bob", "i", "text", "t:v:c", again), ROGER_OK);
+	assert_string_equal(again, first);
+	assert_int_equal(lines_of(&scene->place, "messages.jsonl"), 1);
+	roger_close(roger);
+}
+
 /* -------------------------------------------------------- handing over -- */
 
 enum { MAIL = 300 };
@@ -611,6 +631,7 @@ int main(void)
 		TEST(what_a_reply_names_is_archived_too),
 		TEST(a_key_is_sent_once_by_racing_processes),
 		TEST(a_key_is_sent_once_by_racing_threads),
+		TEST(a_key_is_not_answered_from_a_file_that_was_moved_away),
 		TEST(receivers_share_no_message),
 		TEST(claimers_share_no_message),
 		TEST(receivers_in_threads_share_no_message),

@@ -420,16 +420,25 @@ static void a_journal_that_became_shorter_is_an_error(void **state)
 	expect_lines(*state, "{\"a\":|({\"a\":2)|");
 }
 
+static void expect_moved(int r, const struct roger_err *err)
+{
+	assert_int_equal(r, ROGER_EIO);
+	assert_non_null(strstr(err->message, "took the place"));
+}
+
 static void another_file_under_its_name_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
 	struct rg_journal *journal = open_journal(fixture);
+	struct roger_err err;
+	uint64_t end;
 
 	append(journal, "{\"a\":1");
 	assert_int_equal(unlinkat(fixture->folder.open, NAME, 0), 0);
-	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL), ROGER_EIO);
+	end = append_unsynced(journal, "{\"a\":2");
+	expect_moved(rg_journal_sync(journal, end, &err), &err);
 	foreign(fixture, "new\n");
-	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL), ROGER_EIO);
+	expect_moved(rg_journal_lock(journal, 0, 0, &err), &err);
 	rg_journal_close(journal);
 	expect_lines(fixture, "new|");
 }
@@ -736,26 +745,35 @@ static void bytes_are_read_where_they_stand(void **state)
 	rg_journal_close(journal);
 }
 
-static void nothing_goes_into_a_file_that_was_moved_away(void **state)
+static void nothing_counts_in_a_file_that_was_moved_away(void **state)
 {
 	struct fixture *fixture = *state;
-	struct rg_journal *journal = open_journal(fixture);
+	struct rg_journal *journal = open_journal(fixture), *other = open_journal(fixture);
 	struct roger_err err;
-	uint64_t end;
+	uint64_t start, end, ours;
 
+	append(journal, "{\"a\":1");
+	start = settled(journal);
 	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "moved"), 0);
-	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EIO);
-	assert_non_null(strstr(err.message, "took the place"));
+	/* Reading goes on where it was. */
+	assert_int_equal(settled(journal), start);
+	end = append_unsynced(other, "{\"a\":2");
+	ours = append_unsynced(journal, "{\"a\":3");
+	expect_moved(rg_journal_sync(journal, ours, &err), &err);
+	/* Nor for who waited along. */
+	assert_int_equal(rg_journal_sync(other, end, &err), ROGER_EIO);
+	/* From now on nothing goes there.  Who refuses holds no lock. */
+	expect_moved(rg_journal_lock(journal, 0, 0, &err), &err);
 	foreign(fixture, "one\n");
-	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EIO);
-	assert_non_null(strstr(err.message, "took the place"));
-	/* Who refuses holds no lock, and reading goes on where it was. */
-	assert_int_equal(rg_journal_settle(journal, &end, &err), ROGER_OK);
-	assert_int_equal(end, 0);
+	expect_moved(rg_journal_lock(other, 0, 0, &err), &err);
+
+	/* The disk held what it was given: nothing has to be written anew. */
 	assert_int_equal(renameat(fixture->folder.open, "moved", fixture->folder.open, NAME), 0);
-	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_OK);
-	rg_journal_unlock(journal);
+	append(journal, "{\"a\":4");
+	assert_false(rg_journal_lost(journal, start));
+	expect_lines(fixture, "({\"a\":1)|({\"a\":2)|({\"a\":3)|({\"a\":4)|");
 	rg_journal_close(journal);
+	rg_journal_close(other);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -787,7 +805,7 @@ int main(void)
 		TEST(a_sync_follows_into_a_larger_file),
 		TEST(who_may_only_read_reads_whole_lines),
 		TEST(bytes_are_read_where_they_stand),
-		TEST(nothing_goes_into_a_file_that_was_moved_away),
+		TEST(nothing_counts_in_a_file_that_was_moved_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,7 +336,7 @@ static int sleep_on_word(void *context)
 
 	say(shared);
 	while (atomic_load(&shared->word) == 0)
-		rg_lock_sleep(&shared->word, 0, 20000);
+		rg_lock_sleep(&shared->word, 0, 20000, RG_SLEEP_ANY);
 	return 0;
 }
 
@@ -353,12 +353,53 @@ static void sleepers_on_a_word_are_all_woken(void **state)
 		hear(shared);
 	began = rg_clock_monotonic_ns();
 	atomic_store(&shared->word, 1);
-	rg_lock_wake_all(&shared->word);
+	rg_lock_wake(&shared->word, RG_WAKE_ALL, RG_SLEEP_ANY);
 	for (i = 0; i < PROCESSES; i++)
 		assert_int_equal(process_join(children[i]), 0);
 	assert_true(rg_clock_monotonic_ns() - began < INT64_C(10000000000));
 	/* A word that has moved already is not slept on. */
-	rg_lock_sleep(&shared->word, 0, 20000);
+	rg_lock_sleep(&shared->word, 0, 20000, RG_SLEEP_ANY);
+}
+
+static int sleep_with_bit_1(void *context)
+{
+	struct shared *shared = context;
+
+	say(shared);
+	return rg_lock_sleep(&shared->word, 0, 20000, 1) ? 0 : 1;
+}
+
+static int sleep_with_bit_2(void *context)
+{
+	struct shared *shared = context;
+
+	say(shared);
+	return rg_lock_sleep(&shared->word, 0, 20000, 2) ? 0 : 1;
+}
+
+/* The word stays, so that only a wake ends a sleep: given until it does. */
+static void wake_until_ended(struct shared *shared, pid_t child, uint32_t bits)
+{
+	int status;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		rg_lock_wake(&shared->word, 1, bits);
+		rg_clock_sleep(1);
+	}
+	assert_int_equal(status, 0);
+}
+
+static void a_wake_reaches_who_sleeps_with_its_bit(void **state)
+{
+	struct shared *shared = *state;
+	pid_t first = process_fork(sleep_with_bit_1, shared);
+	pid_t second = process_fork(sleep_with_bit_2, shared);
+
+	hear(shared);
+	hear(shared);
+	wake_until_ended(shared, first, 5);
+	assert_int_equal(waitpid(second, NULL, WNOHANG), 0);
+	wake_until_ended(shared, second, 6);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -377,6 +418,7 @@ int main(void)
 		TEST(one_owner_at_a_time),
 		TEST(no_kill_keeps_it_or_opens_it_to_two),
 		TEST(sleepers_on_a_word_are_all_woken),
+		TEST(a_wake_reaches_who_sleeps_with_its_bit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -430,6 +430,9 @@ static int settle_key(struct rg_local *local, size_t which, struct rg_outcome *r
 	local->staged[which].key_is_new = true;
 	if (!known)
 		return ROGER_OK;
+	r = rg_journal_check_name(local->journal, err);
+	if (r < 0)
+		return r;
 	*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
 	return secure_first_result(local, &query, err);
 }
