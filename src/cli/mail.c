@@ -1,6 +1,9 @@
 /* inbox, receive, claim, ack, nack, show, thread, wait. */
 #include "cli/mail.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "cli/term.h"
 
@@ -151,9 +154,21 @@ static const struct roger_op *op_receive(void)
 const struct cli_command cli_inbox = {
 	.name = "inbox", .op = op_inbox, .print = print_inbox, .exit_of = exit_of_inbox
 };
-const struct cli_command cli_receive = {
-	.name = "receive", .op = op_receive, .print = print_inbox, .exit_of = exit_of_inbox
-};
+/* What these take is told once: where nobody can hear it, it stays. */
+static int must_be_heard(struct cli_run *run, struct roger_err *err)
+{
+	(void)run;
+	if (fcntl(STDOUT_FILENO, F_GETFD) >= 0)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EIO, 0,
+		       "standard output is closed: what is taken would be lost, so nothing was");
+}
+
+const struct cli_command cli_receive = { .name = "receive",
+					 .op = op_receive,
+					 .prepare = must_be_heard,
+					 .print = print_inbox,
+					 .exit_of = exit_of_inbox };
 
 /* ----------------------------------------------------------------- wait -- */
 
@@ -236,9 +251,11 @@ static const struct roger_op *op_nack(void)
 	return cli_op_named("nack");
 }
 
-const struct cli_command cli_claim = {
-	.name = "claim", .op = op_claim, .print = print_claim, .exit_of = exit_of_messages
-};
+const struct cli_command cli_claim = { .name = "claim",
+				       .op = op_claim,
+				       .prepare = must_be_heard,
+				       .print = print_claim,
+				       .exit_of = exit_of_messages };
 const struct cli_command cli_ack = { .name = "ack", .op = op_ack, .print = print_decided };
 const struct cli_command cli_nack = { .name = "nack", .op = op_nack, .print = print_decided };
 

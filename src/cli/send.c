@@ -38,25 +38,71 @@ static int read_text(struct cli_run *run, const char *path, struct roger_err *er
 	return r;
 }
 
+/* In a batch each line has its own. */
+static int check_batch(const struct roger_send_request *given, struct roger_err *err)
+{
+	const struct {
+		const char *option, *member;
+		bool given;
+	} own[] = {
+		{ "--metadata", "metadata", given->metadata.length },
+		{ "--reply-to", "reply_to", given->reply_to.length },
+		{ "--key", "key", given->key.length },
+		{ "--task", "task", given->task.length },
+		{ "--verb", "verb", given->verb.length },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof own / sizeof *own; i++)
+		if (own[i].given)
+			return rg_fail_member(
+				err, ROGER_EUSAGE, own[i].member,
+				"%s: in a batch each line has its own: put \"%s\" into "
+				"the lines",
+				own[i].option, own[i].member);
+	if (given->confirm != ROGER_CONFIRM_STORED || given->within_ms || given->retry)
+		return rg_fail_member(err, ROGER_EUSAGE, "confirm",
+				      "confirm: many at once are confirmed as stored only");
+	return ROGER_OK;
+}
+
 static int prepare(struct cli_run *run, struct roger_err *err)
 {
 	if (cli_given(run, "file") && cli_given(run, "batch"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "--file and --batch exclude each other");
 	/* Before the words are placed: with the text given, all of them are recipients. */
-	if (cli_given(run, "batch"))
+	if (cli_given(run, "batch")) {
 		request_of(run)->content = RG_STR("-");
+		return check_batch(request_of(run), err);
+	}
 	return cli_given(run, "file") ? read_text(run, cli_value(run, "file").data, err) : ROGER_OK;
 }
 
 /* ------------------------------------------------------------ one send -- */
 
-static void print_notes(const struct cli_run *run, const struct roger_send_reply *reply)
+static bool is_noted(const struct roger_send_reply *replies, size_t count, struct roger_str note)
 {
+	size_t i, k;
+
+	for (i = 0; i < count; i++)
+		for (k = 0; k < replies[i].notes.count; k++)
+			if (rg_str_equal(replies[i].notes.items[k], note))
+				return true;
+	return false;
+}
+
+/* Of one among several: what the replies before it do not say already. */
+static void print_notes(const struct cli_run *run, const struct roger_send_reply *replies,
+			size_t which)
+{
+	const struct roger_strs *notes = &replies[which].notes;
 	size_t i;
 
-	for (i = 0; i < reply->notes.count && !run->quiet; i++) {
+	for (i = 0; i < notes->count && !run->quiet; i++) {
+		if (is_noted(replies, which, notes->items[i]))
+			continue;
 		fputs("note: ", stderr);
-		cli_print_text(stderr, reply->notes.items[i], false);
+		cli_print_text(stderr, notes->items[i], false);
 		fputc('\n', stderr);
 	}
 }
@@ -92,7 +138,7 @@ static int send_one(struct cli_run *run, struct roger_err *err)
 	if (run->form != CLI_HUMAN) {
 		cli_print_reply(run, cli_op(run->command)->reply, &reply);
 	} else {
-		print_notes(run, &reply);
+		print_notes(run, &reply, 0);
 		if (!run->quiet)
 			print_sent(run, &reply);
 	}
@@ -173,7 +219,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 			cli_print_reply(batch->run, cli_op(batch->run->command)->reply,
 					&reply.items[i]);
 		else if (batch->run->form == CLI_HUMAN)
-			print_notes(batch->run, &reply.items[i]);
+			print_notes(batch->run, reply.items, i);
 	}
 	batch->sent += (int64_t)reply.count;
 	batch->stored += reply.stored;
@@ -365,9 +411,10 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	if (run->form == CLI_JSON)
 		cli_print_reply(run, &summary_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)
-		fprintf(cli_out, "%lld send%s, %lld message%s stored, %lld known already\n",
+		fprintf(cli_out, "%lld send%s, %lld message%s stored, %lld known already%s\n",
 			(long long)summary.sent, rg_plural(summary.sent), (long long)summary.stored,
-			rg_plural(summary.stored), (long long)summary.repeated);
+			rg_plural(summary.stored), (long long)summary.repeated,
+			request_of(run)->dry_run ? " (dry run: nothing stored)" : "");
 	return ROGER_OK;
 }
 

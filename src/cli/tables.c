@@ -1,6 +1,7 @@
 /* init, agents, session, stats, config, archive, cleanup, delete, rebuild: small tables. */
 #include "cli/command.h"
 #include "cli/term.h"
+#include "data/record.h"
 
 /* ----------------------------------------------------------------- init -- */
 
@@ -172,6 +173,15 @@ const struct cli_command cli_config = {
 
 /* ------------------------------------------------ archive, cleanup, delete -- */
 
+static bool is_dry(const struct cli_run *run)
+{
+	const struct roger_field *field = cli_op(run->command)->request->fields;
+
+	while (field->name && strcmp(field->name, "dry_run") != 0)
+		field++;
+	return field->name && !rg_field_unset(field, run->request);
+}
+
 static void print_archived(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_archive_reply *reply = reply_;
@@ -185,7 +195,7 @@ static void print_archived(const struct cli_run *run, const void *reply_)
 			(long long)reply->by_run);
 	if (reply->kept_unread)
 		fprintf(cli_out, "; %lld kept because unread", (long long)reply->kept_unread);
-	fputc('\n', cli_out);
+	fputs(is_dry(run) ? " (dry run: nothing done)\n" : "\n", cli_out);
 }
 
 static const struct roger_op *op_archive(void)

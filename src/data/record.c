@@ -80,26 +80,6 @@ int rg_name_check(const char *member, struct roger_str name, struct roger_err *e
 		member, RG_NAME_CHARS_MAX);
 }
 
-int rg_request_check(const struct roger_record *type, const void *request, struct roger_err *err)
-{
-	const struct roger_field *field;
-	int r = ROGER_OK;
-
-	for (field = type->fields; field->name && r == ROGER_OK; field++) {
-		if (rg_field_unset(field, request)) {
-			if (field->flags & ROGER_REQUIRED)
-				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
-						   "%s: missing; it is %s", field->name,
-						   field->help);
-		} else if (field->kind == ROGER_NAME) {
-			r = rg_name_check(field->name,
-					  *(const struct roger_str *)rg_field_at(field, request),
-					  err);
-		}
-	}
-	return r;
-}
-
 int rg_enum_find(const char *const *names, struct roger_str name)
 {
 	int i;
@@ -136,6 +116,39 @@ static int expected_name(const struct roger_field *field, struct roger_err *err)
 	r = rg_fail_member(err, ROGER_EDATA, field->name, "%s: expected %.*s", field->name,
 			   RG_STR_ARGS(rg_buf_str(&names)));
 	rg_buf_deinit(&names);
+	return r;
+}
+
+static bool is_enum(const char *const *names, int value)
+{
+	int i;
+
+	for (i = 0; i <= value; i++)
+		if (!names[i])
+			return false;
+	return value >= 0;
+}
+
+int rg_request_check(const struct roger_record *type, const void *request, struct roger_err *err)
+{
+	const struct roger_field *field;
+	int r = ROGER_OK;
+
+	for (field = type->fields; field->name && r == ROGER_OK; field++) {
+		if (rg_field_unset(field, request)) {
+			if (field->flags & ROGER_REQUIRED)
+				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
+						   "%s: missing; it is %s", field->name,
+						   field->help);
+		} else if (field->kind == ROGER_NAME) {
+			r = rg_name_check(field->name,
+					  *(const struct roger_str *)rg_field_at(field, request),
+					  err);
+		} else if (field->kind == ROGER_ENUM) {
+			if (!is_enum(field->names, *(const int *)rg_field_at(field, request)))
+				r = expected_name(field, err);
+		}
+	}
 	return r;
 }
 

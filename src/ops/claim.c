@@ -155,14 +155,25 @@ static int check_lease(const struct roger_ack_request *request, const struct rog
 			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by));
 }
 
+static int refuse_archived(const struct roger_message *message, struct roger_err *err)
+{
+	char when[32];
+
+	rg_clock_print_utc(message->archived_at_ms, when);
+	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' was archived unread, %s",
+			      RG_STR_ARGS(message->id), when);
+}
+
 static int ack_one(const struct roger_ack_request *request, struct roger_message *message,
 		   int64_t now_ms, struct roger_err *err)
 {
 	int r;
 
 	/* Done already, by whatever way: saying it again changes nothing. */
-	if (message->read || message->archived_at_ms)
+	if (message->read)
 		return ROGER_OK;
+	if (message->archived_at_ms)
+		return refuse_archived(message, err);
 	r = check_lease(request, message, now_ms, err);
 	if (r < 0)
 		return r;
@@ -178,9 +189,11 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 {
 	int r;
 
-	if (message->read || message->archived_at_ms)
+	if (message->read)
 		return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is read already",
 				      RG_STR_ARGS(message->id));
+	if (message->archived_at_ms)
+		return refuse_archived(message, err);
 	r = check_lease(request, message, now_ms, err);
 	if (r < 0)
 		return r;

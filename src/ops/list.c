@@ -130,7 +130,7 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 		  0,                                                                               \
 		  NULL,                                                                            \
 		  NULL,                                                                            \
-		  "the archived ones in place of the living" },                                    \
+		  "the archived ones in place of the living; not with words" },                    \
 		{ "since",                                                                         \
 		  ROGER_TIME,                                                                      \
 		  AT(since_ms),                                                                    \

@@ -39,7 +39,7 @@ static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, str
 	return ROGER_OK;
 }
 
-/* Everyone of a list but the sender. */
+/* Everyone of a list but the sender.  Another program may have written to a reserved name. */
 static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct roger_strs names,
 		      struct roger_err *err)
 {
@@ -47,7 +47,8 @@ static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct
 	int r;
 
 	for (i = 0; i < names.count; i++) {
-		if (rg_str_equal(names.items[i], draft->from))
+		if (rg_str_equal(names.items[i], draft->from) ||
+		    is_reserved(sending, names.items[i]))
 			continue;
 		r = add_recipient(sending, draft, names.items[i], err);
 		if (r < 0)
@@ -356,6 +357,19 @@ static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
 }
 
+/* Among many, an error says which one it is about. */
+static void say_which(const struct rg_sending *sending, const struct rg_draft *draft,
+		      struct roger_err *err)
+{
+	struct roger_err inner;
+
+	if (!err || sending->count == 1)
+		return;
+	inner = *err;
+	rg_fail_member(err, inner.code, inner.member, "message %zu: %.400s",
+		       (size_t)(draft - sending->drafts) + 1, inner.message);
+}
+
 /* -------------------------------------------------------------- commit -- */
 
 static int put(struct rg_sending *sending, struct rg_outcome *ret_outcome, struct roger_err *err)
@@ -407,15 +421,12 @@ static int64_t adding(const struct rg_sending *sending, const struct rg_outcome 
 	return adds;
 }
 
-/* *ret_refused: the draft for which there is no room; else NULL. */
-static int commit(struct rg_sending *sending, const struct rg_draft **ret_refused,
-		  struct roger_err *err)
+static int commit(struct rg_sending *sending, struct roger_err *err)
 {
 	struct rg_outcome outcome;
 	struct rg_draft *draft;
 	int tries, r;
 
-	*ret_refused = NULL;
 	for (tries = 0; tries < TRIES_MAX; tries++) {
 		r = put(sending, &outcome, err);
 		if (r < 0)
@@ -424,18 +435,21 @@ static int commit(struct rg_sending *sending, const struct rg_draft **ret_refuse
 		case RG_COMMITTED:
 			return ROGER_OK;
 		case RG_KEY_KNOWN:
-			r = use_first_result(sending, draft_of(sending, outcome.which), err);
+			draft = draft_of(sending, outcome.which);
+			r = use_first_result(sending, draft, err);
 			break;
 		case RG_OVER_MAILBOX:
 		case RG_OVER_ISSUE:
 			draft = draft_of(sending, outcome.which);
 			r = rg_room_make(sending->roger, &outcome, adding(sending, &outcome),
 					 &draft->reply->archived, err);
-			*ret_refused = r == ROGER_EREFUSED ? draft : NULL;
+			draft->no_room = r == ROGER_EREFUSED;
 			break;
 		}
-		if (r < 0)
+		if (r < 0) {
+			say_which(sending, draft, err);
 			return r;
+		}
 	}
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "too much comes to the same issue at once; try again");
@@ -443,15 +457,14 @@ static int commit(struct rg_sending *sending, const struct rg_draft **ret_refuse
 
 static int store(struct rg_sending *sending, struct roger_err *err)
 {
-	const struct rg_draft *refused;
 	int r;
 
 	r = rg_send_look_back(sending, err);
 	if (r < 0)
 		return r;
-	r = commit(sending, &refused, err);
+	r = commit(sending, err);
 	if (r < 0)
-		rg_send_failed(sending, r, refused);
+		rg_send_failed(sending, r);
 	return r;
 }
 
@@ -477,14 +490,16 @@ static int check_room(struct rg_sending *sending, const struct rg_draft *draft,
 		      struct roger_err *err)
 {
 	static const enum rg_verdict limits[] = { RG_OVER_MAILBOX, RG_OVER_ISSUE };
+	struct rg_sending so_far = *sending;
 	struct rg_outcome outcome;
 	size_t i, k;
 	int r = ROGER_OK;
 
+	so_far.count = (size_t)(draft - sending->drafts) + 1;
 	for (i = 0; i < draft->to.count && !draft->settled; i++) {
 		for (k = 0; k < sizeof limits / sizeof *limits && r == ROGER_OK; k++) {
 			outcome = (struct rg_outcome){ limits[k], &draft->messages[i], 0 };
-			r = rg_room_check(sending->roger, &outcome, adding(sending, &outcome), err);
+			r = rg_room_check(sending->roger, &outcome, adding(&so_far, &outcome), err);
 		}
 	}
 	return r;
@@ -496,10 +511,16 @@ static int check_store(struct rg_sending *sending, struct roger_err *err)
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < sending->count && r == ROGER_OK; i++)
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		r = check_key_use(sending, &sending->drafts[i], err);
-	for (i = 0; i < sending->count && r == ROGER_OK; i++)
+		if (r < 0)
+			say_which(sending, &sending->drafts[i], err);
+	}
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		r = check_room(sending, &sending->drafts[i], err);
+		if (r < 0)
+			say_which(sending, &sending->drafts[i], err);
+	}
 	return r;
 }
 
@@ -533,18 +554,6 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 	return ROGER_OK;
 }
 
-/* Among many, an error says which one it is about. */
-static void say_which(size_t index, struct roger_err *err)
-{
-	struct roger_err inner;
-
-	if (!err)
-		return;
-	inner = *err;
-	rg_fail_member(err, inner.code, inner.member, "message %zu: %.400s", index + 1,
-		       inner.message);
-}
-
 static int send_all(struct rg_sending *sending, struct roger_err *err)
 {
 	struct rg_draft *draft;
@@ -560,8 +569,8 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 			r = rg_fail_member(err, ROGER_EDATA, "to",
 					   "to: expected at most %d messages in one request",
 					   RG_BATCH_MAX);
-		if (r < 0 && sending->count > 1)
-			say_which(i, err);
+		if (r < 0)
+			say_which(sending, &sending->drafts[i], err);
 	}
 	if (r == ROGER_OK)
 		r = sending->drafts[0].request->dry_run ? check_store(sending, err)

@@ -25,6 +25,7 @@ struct rg_draft {
 	struct roger_message *messages; /* one per recipient */
 	bool settled;			/* a duplicate: nothing of it is stored */
 	bool again;			/* it is stored, and its next attempt was begun */
+	bool no_room;			/* for it the request was refused */
 	const struct rg_draft *twin;	/* an earlier one of this request, with the same key */
 };
 
@@ -61,11 +62,8 @@ int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *
  */
 RG_CHECKED int rg_send_look_back(struct rg_sending *sending, struct roger_err *err);
 
-/*
- * Nothing was stored, or nobody knows whether: that goes into the send log.
- * refused: the one for which there was no room; NULL: it was something else.
- */
-void rg_send_failed(struct rg_sending *sending, int code, const struct rg_draft *refused);
+/* Nothing was stored, or nobody knows whether: that goes into the send log. */
+void rg_send_failed(struct rg_sending *sending, int code);
 
 /* Wait until it is read; with retry, attempt by attempt. */
 RG_CHECKED int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft,

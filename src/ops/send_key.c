@@ -288,17 +288,20 @@ static void note_failed(struct rg_sending *sending, const struct rg_draft *draft
 }
 
 /* What came of it goes into the send log, where the journal cannot say it. */
-void rg_send_failed(struct rg_sending *sending, int code, const struct rg_draft *refused)
+void rg_send_failed(struct rg_sending *sending, int code)
 {
+	const struct rg_draft *draft;
 	size_t i;
 
-	if (refused && code == ROGER_EREFUSED)
-		note_failed(sending, refused, ROGER_ERROR, "mailbox full");
-	if (code != ROGER_EIO && code != ROGER_ETIMEOUT)
-		return;
-	for (i = 0; i < sending->count; i++)
-		note_failed(sending, &sending->drafts[i], ROGER_TIMEOUT,
-			    code == ROGER_EIO ? "not known to be on disk" : "not stored in time");
+	for (i = 0; i < sending->count; i++) {
+		draft = &sending->drafts[i];
+		if (draft->no_room)
+			note_failed(sending, draft, ROGER_ERROR, "mailbox full");
+		else if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
+			note_failed(sending, draft, ROGER_TIMEOUT,
+				    code == ROGER_EIO ? "not known to be on disk"
+						      : "not stored in time");
+	}
 }
 
 int rg_send_look_back(struct rg_sending *sending, struct roger_err *err)

@@ -335,6 +335,13 @@ static struct suggestion suggest(struct roger_str typed)
 	return best;
 }
 
+static bool is_mistyped(const char *section, const struct rg_yaml *node)
+{
+	struct suggestion meant = suggest(node->key);
+
+	return meant.name.word.data && !strcmp(meant.section, section);
+}
+
 static int unknown(const struct rg_config_source *source, const char *section,
 		   const struct rg_yaml *node, struct roger_err *err)
 {
@@ -456,7 +463,8 @@ static int read_setting(const struct rg_config_source *source, const char *secti
 		return read_each(source, node, RG_STR("wake.agents"),
 				 "names, each with a program and its arguments",
 				 rg_config_read_wake_agent, err);
-	if (source->foreign && (i == SETTING_COUNT || !*section))
+	/* Another program has settings of its own; what looks like one of ours is mistyped. */
+	if (source->foreign && (!*section || (i == SETTING_COUNT && !is_mistyped(section, node))))
 		return ROGER_OK;
 	if (i == SETTING_COUNT)
 		return unknown(source, section, node, err);

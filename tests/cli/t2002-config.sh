@@ -45,4 +45,10 @@ exits 0 "and is named as the origin" roger config show --json
 is "of its value" "$(printf '%s' "$out" | json '[s["value"] for s in d["settings"] if s["key"].endswith("max_content_length")]')" '["3"]'
 printf 'size_limits:\n  max_content_length: 4\n' >$config
 exits 0 "config.yaml comes before it" roger send -q --as a b 1234
+rm $config
+printf 'size_limits:\n  max_content_lenght: 3\n' >.agent-shepherd/config/phase-messenger.yaml
+exits 78 "a mistyped key of phase-messenger.yaml stops" roger count
+like "with its line and what was meant" "$err" "phase-messenger.yaml:2.*max_content_lenght.*did you mean 'size_limits.max_content_length'"
+printf 'size_limits:\n  of_another_program: 3\n' >.agent-shepherd/config/phase-messenger.yaml
+exits 0 "a key of another program does not" roger count
 done_testing

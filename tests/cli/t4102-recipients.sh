@@ -32,6 +32,12 @@ exits 0 "a name never seen" roger send --as plan implemnt hello
 like "is noted, with the nearest" "$err" "note: .*implemnt.*did you mean 'implement'"
 exits 0 "in JSON, too" roger send --as plan tset hello --json
 like "in the reply" "$(printf '%s' "$out" | json 'd["notes"]')" "did you mean 'test'"
+# Another program writes to names that are reserved: nobody reads that, and it is no recipient of all.
+for name in all workers; do
+	printf '{"id":"f-%s","issue_id":"general","from_phase":"ext","to_phase":"%s","run_counter":1,"message_type":"data","content":"x","metadata":null,"read":false,"created_at":1736328000000,"read_at":null}\n' $name $name >>.roger/messages.jsonl
+done
+exits 0 "all, with strangers' mail to reserved names" roger send --as plan all hello --json
+is "goes to agents" "$(printf '%s' "$out" | json '[m["to"] for m in d["messages"] if m["to"] in ("all", "workers")]')" '[]'
 echo 'recipients: strict' >>.roger/config.yaml
 state=$(state_of .roger)
 exits 77 "where names are strict it is refused" roger send --as plan implementt hello
@@ -43,6 +49,6 @@ exits 0 "as is the sender itself" roger send --as plan plan 'note to myself'
 exits 0 "and those who only ever got mail" roger send --as plan x hello
 exits 0 "ROGER_RECIPIENTS comes before the file" env ROGER_RECIPIENTS=warn "$ROGER" send --as plan new hello
 exits 0 "agents" roger agents --json
-is "tells of each" "$(printf '%s' "$out" | json '[(a["sent"], a["received"], a["unread"]) for a in d["agents"] if a["name"] == "test"]')" '[[6, 1, 1]]'
+is "tells of each" "$(printf '%s' "$out" | json '[(a["sent"], a["received"], a["unread"]) for a in d["agents"] if a["name"] == "test"]')" '[[6, 2, 2]]'
 exits 0 "verify" roger verify
 done_testing

@@ -64,4 +64,28 @@ exec 4<&-
 is "and is stored whole" "$(roger count --issue stream)" 2
 exits 0 "an empty batch" sh -c '"$ROGER" send --as alice --batch </dev/null'
 exits 0 "verify" roger verify
+
+# What each line has of its own cannot stand for all of them.
+for option in '--key t:v:c' '--task t' '--verb v' '--reply-to x' "--metadata {}" '--confirm read' '--within 1s' --retry; do
+	state=$(state_of .roger)
+	exits 64 "not with $option" sh -c "\"\$ROGER\" send --as alice --batch bob $option <short.jsonl"
+	is "$option: nothing is stored" "$(state_of .roger)" "$state"
+done
+
+# A limit is passed in some line, and that one is named.
+mkdir limited
+roger init -q limited
+printf 'size_limits:\n  max_messages_per_issue_phase: 2\n' >limited/.roger/config.yaml
+for to in c c d b b b e; do
+	echo "{\"to\":\"$to\",\"content\":\"x\"}"
+done >over.jsonl
+for dry in '' --dry-run; do
+	exits 77 "over a limit $dry" sh -c "\"\$ROGER\" --workspace limited send --as alice --batch -q $dry <over.jsonl"
+	like "the line is named $dry" "$err" "line 6: 'b' has its limit"
+done
+is "nothing is stored" "$(roger --workspace limited count)" 0
+head -n 3 over.jsonl >fits.jsonl
+exits 0 "a dry run" sh -c '"$ROGER" --workspace limited send --as alice --batch --dry-run <fits.jsonl'
+like "says that it is one" "$out" "3 sends.*dry run"
+is "and notes each name once" "$(printf '%s\n' "$err" | sort)" "$(printf '%s\n' "$err" | sort -u)"
 done_testing

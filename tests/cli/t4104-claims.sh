@@ -42,6 +42,22 @@ exits 0 "a lease from nobody in particular" roger claim --as pool --limit 5 --js
 is "is the agent's" "$(printf '%s' "$out" | json '[m["claimed_by"] for m in d["messages"]]')" '["pool", "pool"]'
 exits 0 "who settles it by name" roger ack --as pool "$third" "$fourth"
 
+# What left unread cannot be accepted.
+roger send -q --as plan pool 'to be deleted'
+fifth=$(roger claim --as pool --worker w1 --jsonl | json 'd["id"]' | tr -d '"')
+roger delete -q "$fifth"
+exits 77 "deleted meanwhile" roger ack --as pool --worker w1 "$fifth"
+like "it says so" "$err" "archived unread"
+exits 77 "nor given back" roger nack --as pool --worker w1 "$fifth"
+like "it says the same" "$err" "archived unread"
+roger send -q --as plan pool 'to be heard'
+for verb in receive claim; do
+	run sh -c '"$ROGER" '$verb' --as pool >&-'
+	is "$verb: without standard output" "$status" 74
+	is "$verb: nothing is taken" "$(roger list --to pool --unread --jsonl | json 'd["claimed_by"] if "claimed_by" in d else None')" null
+done
+roger receive -q --as pool
+
 # Many at once, some through receive.
 python3 -c '
 for i in range(60):

@@ -54,6 +54,8 @@ exits 0 "archive an issue" roger archive --issue e
 like "the unread is kept" "$out" "1 message archived; 1 kept because unread"
 exits 0 "with --unread" roger archive --issue e --unread
 is "it goes, too" "$(roger count --issue e)" 0
+exits 0 "a dry run of delete" roger delete --dry-run "$(roger list --jsonl --limit 1 | json 'd["id"]' | tr -d '"')"
+like "says that it is one" "$out" "dry run"
 exits 64 "neither ids nor an issue" roger archive
 exits 64 "both" roger archive "$id" --issue e
 

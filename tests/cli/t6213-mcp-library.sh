@@ -52,6 +52,9 @@ unlike "it neither prints nor exits" "$(nm -D --undefined-only "$shared" | awk '
 check "a static server links" gcc -std=c99 -D_POSIX_C_SOURCE=200809L "$source_dir/examples/mcp_clock.c" -I"$source_dir/include" -o static_clock \
 	"$(find root -name libroger-mcp.a)" $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs libsodium yyjson) -lm -lpthread
 unlike "without HTTP it needs no libevent" "$(readelf -d static_clock)" 'libevent|libroger'
+# shellcheck disable=SC2046
+check "pkg-config --static links, too" gcc -std=c99 -D_POSIX_C_SOURCE=200809L "$source_dir/examples/mcp_clock.c" -o static_clock_too \
+	$(pkg-config --static --cflags --libs roger-mcp | sed 's/-lroger-mcp/-Wl,-Bstatic -lroger-mcp -Wl,-Bdynamic/')
 run ./static_clock <input
 is "and runs" "$status" 0
 

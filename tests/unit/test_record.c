@@ -600,6 +600,11 @@ static void a_request_wants_all_that_is_required(void **state)
 	assert_string_equal(err.message, "colour: missing; it is red or blue");
 	colour = 1;
 	assert_int_equal(rg_request_check(&request, &colour, &err), ROGER_OK);
+	/* What a program put there by mistake. */
+	for (colour = -2; colour < 9; colour = colour < 0 ? 3 : colour + 1) {
+		assert_int_equal(rg_request_check(&request, &colour, &err), ROGER_EDATA);
+		assert_string_equal(err.message, "colour: expected red or blue");
+	}
 }
 
 static void enums_are_found_and_listed(void **state)
