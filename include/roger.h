@@ -376,6 +376,8 @@ struct roger_init_reply {
 	void *memory;
 	struct roger_str workspace;
 	bool created; /* false: there was one already, left as it was */
+	/* Of a new one: a workspace above it, which is not seen from here any more. */
+	struct roger_str above;
 };
 
 /*

@@ -24,6 +24,11 @@ static void print_init(const struct cli_run *run, const void *reply_)
 	fputs(reply->created ? "made a workspace in " : "there is a workspace in ", cli_out);
 	cli_print_text(cli_out, reply->workspace, false);
 	fputs("\n", cli_out);
+	if (reply->above.length) {
+		fputs("note: from here on the workspace in ", stderr);
+		cli_print_text(stderr, reply->above, false);
+		fputs(" is not seen any more\n", stderr);
+	}
 	if (reply->created)
 		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
 }

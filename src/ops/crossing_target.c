@@ -105,7 +105,7 @@ bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str n
 	const struct rg_config *config = crossing->roger->workspace->config;
 	size_t i;
 
-	if (rg_str_is(name, "all") || rg_config_group(config, name))
+	if (rg_config_reserves(config, name))
 		return true;
 	if (has(crossing->known, name))
 		return false;

@@ -13,7 +13,7 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 	struct roger_str *note;
 	char text[300];
 
-	if (rg_str_is(owner, "all") || rg_config_group(config, owner))
+	if (rg_config_reserves(config, owner))
 		return rg_fail_member(err, ROGER_EDATA, "forward_to",
 				      "forward_to: '%.*s' is a group; a result goes to one agent",
 				      RG_STR_ARGS(owner));

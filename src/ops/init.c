@@ -7,7 +7,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 {
 	const struct roger_init_request *request = request_;
 	struct roger_init_reply *reply = reply_;
-	char path[4096], root[4096];
+	char path[4096], root[4096], above[4096];
 	int r;
 
 	(void)roger;
@@ -18,8 +18,11 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, err);
 	if (r < 0)
 		return r;
-	return rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ? ROGER_OK
-									     : rg_fail_memory(err);
+	if (!rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ||
+	    (reply->created && rg_workspace_above(root, above) &&
+	     !rg_arena_copy(reply->memory, rg_str(above), &reply->above)))
+		return rg_fail_memory(err);
+	return ROGER_OK;
 }
 
 static const struct roger_field request_fields[] = {
@@ -35,6 +38,8 @@ static const struct roger_field reply_fields[] = {
 	  "its path" },
 	{ "created", ROGER_BOOL, offsetof(struct roger_init_reply, created), 0, NULL, NULL,
 	  "false: there was one already" },
+	{ "above", ROGER_TEXT, offsetof(struct roger_init_reply, above), ROGER_SPARE, NULL, NULL,
+	  "a workspace in a folder above it, which is not seen from here any more" },
 	RG_END,
 };
 static const struct roger_record reply_record = { "workspace", sizeof(struct roger_init_reply),

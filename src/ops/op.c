@@ -13,6 +13,25 @@ static bool is_noted(const struct roger_op *op, const struct roger *roger, uint6
 	return code < 0 || roger->engine->stored != stored_before || rg_note_duplicates(op, reply);
 }
 
+/* Who calls is one agent: nobody reads what a group or all gets. */
+static int check_caller(const struct roger_op *op, const struct roger *roger, const void *request,
+			struct roger_err *err)
+{
+	const struct roger_field *field;
+	const struct roger_str *name;
+
+	for (field = op->request->fields; field->name && roger; field++) {
+		name = rg_field_at(field, request);
+		if ((field->flags & ROGER_SELF) && name->length &&
+		    rg_config_reserves(roger->workspace->config, *name))
+			return rg_fail_member(err, ROGER_EDATA, field->name,
+					      "%s: '%.*s' stands for several; give the name of one "
+					      "agent",
+					      field->name, RG_STR_ARGS(*name));
+	}
+	return ROGER_OK;
+}
+
 int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
 	      struct roger_err *err)
 {
@@ -28,6 +47,8 @@ int rg_op_run(const struct roger_op *op, struct roger *roger, const void *reques
 	if (!roger && !(op->flags & ROGER_NO_WORKSPACE))
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", op->name);
 	r = rg_request_check(op->request, request, err);
+	if (r == ROGER_OK)
+		r = check_caller(op, roger, request, err);
 	if (r < 0)
 		return r;
 	memory = rg_arena_new();

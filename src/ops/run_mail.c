@@ -10,8 +10,7 @@ enum { TRIES_MAX = 8 };
 
 static bool is_agent(const struct roger *roger, struct roger_str name)
 {
-	return rg_name_valid(name) && !rg_str_is(name, "all") &&
-	       !rg_config_group(roger->workspace->config, name);
+	return rg_name_valid(name) && !rg_config_reserves(roger->workspace->config, name);
 }
 
 struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run)

@@ -20,7 +20,7 @@ enum { TRIES_MAX = 1000 };
 
 static bool is_reserved(const struct rg_sending *sending, struct roger_str name)
 {
-	return rg_str_is(name, "all") || rg_config_group(sending->roger->workspace->config, name);
+	return rg_config_reserves(sending->roger->workspace->config, name);
 }
 
 static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,

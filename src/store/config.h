@@ -126,6 +126,9 @@ RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *er
 /* The group of that name, or NULL. */
 const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name);
 
+/* Does the name stand for several: a group, or all?  No agent has it. */
+bool rg_config_reserves(const struct rg_config *config, struct roger_str name);
+
 /* How the agent of that name is woken, or NULL. */
 const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name);
 

@@ -15,6 +15,11 @@ const struct rg_group *rg_config_group(const struct rg_config *config, struct ro
 	return NULL;
 }
 
+bool rg_config_reserves(const struct rg_config *config, struct roger_str name)
+{
+	return rg_str_is(name, "all") || rg_config_group(config, name);
+}
+
 /* The group of that name, emptied, and its place in the settings list. */
 static int open_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
 		      struct roger_setting **ret_shown, struct roger_err *err)

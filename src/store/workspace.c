@@ -200,6 +200,19 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], struct 
 	return r == ROGER_OK ? make_file(home, "config.yaml", config_template, err) : r;
 }
 
+bool rg_workspace_above(const char *root, char to[4096])
+{
+	bool found;
+	char *slash;
+
+	snprintf(to, 4096, "%s", root);
+	slash = strrchr(to, '/');
+	if (!slash || !slash[1])
+		return false;
+	slash[slash == to] = '\0';
+	return climb(to, &found, NULL) == ROGER_OK && found;
+}
+
 void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[RG_FILE_NAME_BYTES])
 {
 	char encoded[3 * 256 + 1];

@@ -27,6 +27,9 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096],
 				 struct roger_err *err);
 
+/* Is there one in a folder above root, which is absolute?  to: that folder. */
+bool rg_workspace_above(const char *root, char to[4096]);
+
 /* A path of the configuration, from the root unless it is absolute. */
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
 		       size_t size);

@@ -63,4 +63,12 @@ ln -s "$here/elsewhere" linkedto/.roger
 run roger --workspace linkedto send -q --as a b hello
 check "a symlink as .roger is refused ($status)" test "$status" -ge 64
 is "and not followed" "$(ls -A elsewhere)" ""
+# A workspace within another hides that one.
+mkdir -p outer/inner
+exits 0 "an outer one" roger init outer
+is "has none above it" "$err" ""
+exits 0 "an inner one" roger init outer/inner
+like "tells of the one above" "$err" "note: .*$(cd outer && pwd -P) is not seen"
+exits 0 "once more" roger init outer/inner --json
+is "it is no news" "$(printf '%s' "$out" | json '"above" in d')" false
 done_testing

@@ -23,6 +23,9 @@ is "is everyone ever seen but the sender" "$(printf '%s' "$out" | json 'sorted(m
 state=$(state_of .roger)
 for name in all workers; do
 	exits 65 "'$name' is no sender" roger send --as $name plan hello
+	for verb in inbox receive claim wait prime; do
+		exits 65 "'$name' has no $verb" roger $verb --as $name
+	done
 done
 run roger send --as plan leads hello
 check "a group of nobody but the sender is an error ($status)" test "$status" -ge 64

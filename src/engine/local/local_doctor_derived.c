@@ -188,7 +188,7 @@ static const char *what_is_behind(const struct rg_doctor *doctor, const struct r
 	if (seen_behind(doctor, state))
 		return "a lastSeen is below what was read; the next reader writes it";
 	if (lacks_some(doctor, state))
-		return "a counter or a lastSeen is missing; the next verb writes it";
+		return "a counter or a lastSeen is missing; the next reader writes it, or --fix";
 	return NULL;
 }
 
