@@ -69,9 +69,9 @@ static int find_root(const char *path, char to[4096], struct roger_err *err)
 	bool found;
 	int r;
 
-	if (from && !*from)
-		from = NULL;
-	r = absolute(from ? from : ".", to, err);
+	if (!from || !*from)
+		from = ".";
+	r = absolute(from, to, err);
 	if (r < 0)
 		return r;
 	r = climb(to, &found, err);
@@ -80,7 +80,7 @@ static int find_root(const char *path, char to[4096], struct roger_err *err)
 	return rg_fail(
 		err, ROGER_ENOENT, 0,
 		"no workspace here: no folder from '%s' up holds %s/; make one with `roger init`",
-		from ? from : "the current one", RG_WORKSPACE_FOLDER);
+		from, RG_WORKSPACE_FOLDER);
 }
 
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
