@@ -68,6 +68,22 @@ int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char 
 									 : rg_fail_memory(err);
 }
 
+/* The nearest of the known agents, the groups and all; without a length: none. */
+static struct roger_str nearest_of(const struct rg_sending *sending, struct roger_strs names,
+				   struct roger_str name)
+{
+	const struct rg_config *config = sending->roger->workspace->config;
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	size_t i;
+
+	for (i = 0; i < names.count; i++)
+		rg_nearest_look(&nearest, name, names.items[i]);
+	for (i = 0; i < config->group_count; i++)
+		rg_nearest_look(&nearest, name, config->groups[i].name);
+	rg_nearest_look(&nearest, name, RG_STR("all"));
+	return nearest.word;
+}
+
 /* A name never seen: suggest the nearest known one; refused where names are strict. */
 static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 			struct roger_err *err)
@@ -80,7 +96,7 @@ static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, stru
 	r = rg_engine_names(sending->roger->engine, sending->arena, &names, err);
 	if (r < 0)
 		return r;
-	near = rg_nearest_of(names, name);
+	near = nearest_of(sending, names, name);
 	snprintf(text, sizeof text, "'%.*s' has never been seen here%s%.*s%s", RG_STR_ARGS(name),
 		 near.length ? "; did you mean '" : "", RG_STR_ARGS(near), near.length ? "'?" : "");
 	if (sending->roger->workspace->config->strict_recipients)

@@ -41,6 +41,10 @@ for name in all workers; do
 done
 exits 0 "all, with strangers' mail to reserved names" roger send --as plan all hello --json
 is "goes to agents" "$(printf '%s' "$out" | json '[m["to"] for m in d["messages"] if m["to"] in ("all", "workers")]')" '[]'
+run roger send --as plan worker hello
+like "or with a group" "$err" "did you mean 'workers'"
+run roger send --as plan al hello
+like "or with all" "$err" "did you mean 'all'"
 echo 'recipients: strict' >>.roger/config.yaml
 state=$(state_of .roger)
 exits 77 "where names are strict it is refused" roger send --as plan implementt hello
