@@ -587,9 +587,11 @@ struct roger_messages_reply {
 	struct roger_str next; /* give this as after to go on */
 };
 
-/* show, thread. */
 struct roger_show_request {
 	struct roger_strs ids;
+};
+struct roger_thread_request {
+	struct roger_str id; /* of any message in it */
 };
 
 /* list, search, count. */
@@ -1397,7 +1399,7 @@ ROGER_VERB(ack, roger_ack_request, roger_messages_reply);
 ROGER_VERB(nack, roger_ack_request, roger_messages_reply);
 ROGER_VERB(show, roger_show_request, roger_messages_reply);
 ROGER_VERB(trace, roger_trace_request, roger_trace_reply);
-ROGER_VERB(thread, roger_show_request, roger_messages_reply);
+ROGER_VERB(thread, roger_thread_request, roger_messages_reply);
 ROGER_VERB(list, roger_list_request, roger_messages_reply);
 ROGER_VERB(search, roger_list_request, roger_messages_reply);
 ROGER_VERB(count, roger_list_request, roger_count_reply);

@@ -519,7 +519,7 @@ static const struct mcp_argument wait_arguments[] = {
 	{ 0 },
 };
 static const struct mcp_argument thread_arguments[] = {
-	{ "id", "ids", "of any message in it", true, NULL },
+	{ "id", NULL, "of any message in it", true, NULL },
 	{ 0 },
 };
 static const struct mcp_argument run_arguments[] = {

@@ -35,36 +35,40 @@ static int run_show(struct roger *roger, const void *request_, void *reply_, str
 static int run_thread(struct roger *roger, const void *request_, void *reply_,
 		      struct roger_err *err)
 {
-	const struct roger_show_request *request = request_;
-	struct rg_query query = { .anywhere = true };
+	const struct roger_thread_request *request = request_;
+	const struct rg_query query = { .thread = request->id, .anywhere = true };
 	struct roger_messages_reply *reply = reply_;
 	int r;
 
-	if (request->ids.count != 1)
-		return rg_fail_member(err, ROGER_EUSAGE, "ids",
-				      "ids: expected the id of one message of the thread");
-	query.thread = request->ids.items[0];
 	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
-	if (r == ROGER_OK && !is_there(&reply->messages, query.thread))
-		r = rg_fail_member(err, ROGER_ENOENT, "ids",
+	if (r == ROGER_OK && !is_there(&reply->messages, request->id))
+		r = rg_fail_member(err, ROGER_ENOENT, "id",
 				   "no message '%.*s'; `roger list` names them",
-				   RG_STR_ARGS(query.thread));
+				   RG_STR_ARGS(request->id));
 	return r;
 }
 
-static const struct roger_field fields[] = {
+static const struct roger_field show_fields[] = {
 	{ "ids", ROGER_TEXTS, offsetof(struct roger_show_request, ids),
 	  ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "ids of messages" },
 	RG_END,
 };
-static const struct roger_record request_record = { "show", sizeof(struct roger_show_request),
-						    fields };
+static const struct roger_record show_record = { "show", sizeof(struct roger_show_request),
+						 show_fields };
+
+static const struct roger_field thread_fields[] = {
+	{ "id", ROGER_TEXT, offsetof(struct roger_thread_request, id), ROGER_REQUIRED | ROGER_PLACE,
+	  NULL, NULL, "the id of any message in it" },
+	RG_END,
+};
+static const struct roger_record thread_record = { "thread", sizeof(struct roger_thread_request),
+						   thread_fields };
 
 const struct roger_op rg_op_show = {
 	.name = "show",
 	.summary = "show messages whole",
 	.examples = "roger show msg-1736328000000-0123abcd\n",
-	.request = &request_record,
+	.request = &show_record,
 	.reply = &rg_messages_reply_record,
 	.run = run_show,
 };
@@ -73,7 +77,7 @@ const struct roger_op rg_op_thread = {
 	.name = "thread",
 	.summary = "show a message and all that belongs to it",
 	.examples = "roger thread msg-1736328000000-0123abcd\n",
-	.request = &request_record,
+	.request = &thread_record,
 	.reply = &rg_messages_reply_record,
 	.run = run_thread,
 };

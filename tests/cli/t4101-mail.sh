@@ -35,6 +35,8 @@ exits 0 "thread" roger thread "$answer" --json
 is "holds all of it, oldest first" "$(printf '%s' "$out" | json '[m["id"] for m in d["messages"]]')" "[\"$first\", \"$answer\", \"$again\"]"
 exits 0 "thread from its end" roger thread "$again" --json
 is "is the same" "$(printf '%s' "$out" | json 'len(d["messages"])')" 3
+exits 64 "thread takes one id" roger thread "$first" "$again"
+like "and says so" "$(roger help thread)" "^usage: roger thread id "
 exits 0 "show" roger show "$third" "$first"
 like "shows both" "$(printf '%s' "$out" | tr '\n' ' ')" "three.*one|one.*three"
 exits 66 "show one that is not there" roger show msg-1-x
