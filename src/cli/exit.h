@@ -10,7 +10,7 @@
 
 enum cli_exit {
 	CLI_DONE = 0,
-	CLI_NOTHING = 1,      /* nothing there: no mail, no match, nothing in time */
+	CLI_NOTHING = 1,      /* nothing there: no mail, no match, nothing in time; not agreed */
 	CLI_USAGE = 64,	      /* the command line is wrong */
 	CLI_DATA = 65,	      /* the input is wrong, or verify found damage */
 	CLI_NO_SUCH = 66,     /* no such message, agent, issue or workspace */
