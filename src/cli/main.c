@@ -252,7 +252,7 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	if (r == ROGER_OK && help) {
 		cli_print_command_help(cli_out, run->command);
 	} else if (r == ROGER_OK) {
-		cli_term_init(colour);
+		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);
 	}
 	if (r == ROGER_OK && !run->quiet)

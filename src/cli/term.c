@@ -12,6 +12,7 @@ FILE *cli_out;
 static int lost;
 
 static bool colours;
+static bool silent;
 static bool bar_shown;
 
 void cli_term_lose(int error)
@@ -57,11 +58,12 @@ bool cli_term_lost(void)
 	return lost != 0;
 }
 
-void cli_term_init(const char *when)
+void cli_term_init(const char *when, bool quiet)
 {
 	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"),
 		   *term = getenv("TERM");
 
+	silent = quiet;
 	if (strcmp(when, "always") == 0)
 		colours = true;
 	else if (strcmp(when, "never") == 0 || (no && *no))
@@ -251,7 +253,7 @@ bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
 	int width = (int)sizeof marks - 1, filled;
 
 	(void)context;
-	if (!isatty(STDERR_FILENO) || total <= 0)
+	if (silent || !isatty(STDERR_FILENO) || total <= 0)
 		return true;
 	filled = (int)((double)done / (double)total * width);
 	if (filled > width)

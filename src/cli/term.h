@@ -31,8 +31,8 @@ void cli_term_lose(int error);
 bool cli_term_lost(void);
 
 /* when: "auto", "always" or "never"; auto heeds NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a
- * terminal. */
-void cli_term_init(const char *when);
+ * terminal.  quiet: no bar. */
+void cli_term_init(const char *when, bool quiet);
 
 /* Start a style; CLI_PLAIN ends it.  "" without colours. */
 const char *cli_style(enum cli_style style);

@@ -79,6 +79,7 @@ if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	like "colours on a terminal" "$(in_terminal "'$ROGER' agents")" "$escape"
 	unlike "but not with NO_COLOR" "$(NO_COLOR=1 in_terminal "'$ROGER' agents")" "$escape"
 	like "a bar for rebuild on a terminal" "$(in_terminal "'$ROGER' rebuild")" "%"
+	unlike "but not with --quiet" "$(in_terminal "'$ROGER' rebuild --quiet")" "%"
 fi
 unlike "no bar elsewhere" "$(roger rebuild 2>&1)" "%"
 
