@@ -41,7 +41,7 @@ struct cli_run {
 };
 
 struct cli_command {
-	const char *name;
+	const char *name;  /* "": what roger is without a command */
 	const char *under; /* may stand behind this one: "dead redeliver"; may be NULL */
 	/*
 	 * The verb.  Of a command that calls none, and has a run below, only its words: an op
@@ -68,6 +68,9 @@ struct cli_command {
 extern const struct cli_command *const cli_commands[];
 const struct cli_command *cli_find_command(struct roger_str name);
 
+/* The error that there is no command of that name, and which one may be meant. */
+RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
+
 /* The verb of a command, NULL where it has none. */
 const struct roger_op *cli_op(const struct cli_command *command);
 
@@ -82,6 +85,12 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
+/* Options of every command; ends with a nameless one. */
+extern const struct cli_option cli_common_options[];
+
+/* The one of that name; options may be NULL.  NULL: there is none. */
+const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name);
+
 /* A field's option name: dashes for underscores. */
 void cli_option_name(const struct roger_field *field, char to[64]);
 
@@ -89,7 +98,10 @@ void cli_option_name(const struct roger_field *field, char to[64]);
 void cli_print_help(FILE *to);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
 
-/* parse.c: argv behind the command's name into run->request and run->values. */
+/* parse.c: the first of words as of cli_command ("new|show"), which then begin behind it. */
+bool cli_next_word(const char **words, struct roger_str *ret);
+
+/* argv behind the command's name into run->request and run->values. */
 RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,
 			 bool *ret_help, struct roger_err *err);
 

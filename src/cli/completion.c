@@ -44,7 +44,7 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	}
 	command = cli_find_command(request->words.items[0]);
 	if (!command)
-		return rg_fail(err, ROGER_EUSAGE, 0, "no command of that name; see `roger help`");
+		return cli_no_such_command(request->words.items[0], err);
 	cli_print_command_help(cli_out, command);
 	return ROGER_OK;
 }

@@ -25,6 +25,22 @@ const struct cli_command *cli_find_command(struct roger_str name)
 	return NULL;
 }
 
+int cli_no_such_command(struct roger_str word, struct roger_err *err)
+{
+	struct rg_nearest nearest = { 0 };
+	size_t i;
+
+	for (i = 0; cli_commands[i]; i++)
+		if (cli_commands[i]->name[0] != '_')
+			rg_nearest_look(&nearest, word, rg_str(cli_commands[i]->name));
+	if (nearest.word.data)
+		return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; did you mean '%s'?",
+			       word.length < 64 ? (int)word.length : 64, word.data,
+			       nearest.word.data);
+	return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; see `roger --help`",
+		       word.length < 64 ? (int)word.length : 64, word.data);
+}
+
 const struct roger_op *cli_op(const struct cli_command *command)
 {
 	return command->op ? command->op() : NULL;
@@ -62,6 +78,23 @@ struct roger_str cli_value(const struct cli_run *run, const char *option)
 {
 	return run->values[option_index(run, option)];
 }
+
+/* Without a command there are the options of all, and this one. */
+static const struct cli_option bare_options[] = {
+	{ "version", NULL, "" },
+	{ 0 },
+};
+
+static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	if (!cli_given(run, "version"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "a command is missing; see `roger --help`");
+	fputs("roger " ROGER_VERSION "\n", cli_out);
+	*ret_exit = CLI_DONE;
+	return ROGER_OK;
+}
+
+static const struct cli_command bare = { .name = "", .options = bare_options, .run = run_bare };
 
 /* -------------------------------------------------------------- output -- */
 
@@ -239,6 +272,14 @@ static void print_notice(const struct cli_run *run)
 	fputc('\n', stderr);
 }
 
+static void print_help(const struct cli_run *run)
+{
+	if (run->command == &bare)
+		cli_print_help(cli_out);
+	else
+		cli_print_command_help(cli_out, run->command);
+}
+
 static int run_command(struct cli_run *run, int argc, char **argv)
 {
 	struct roger_err err = { 0 };
@@ -250,7 +291,7 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	if (r == ROGER_OK)
 		r = cli_parse(run, argc, argv, &colour, &help, &err);
 	if (r == ROGER_OK && help) {
-		cli_print_command_help(cli_out, run->command);
+		print_help(run);
 	} else if (r == ROGER_OK) {
 		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);
@@ -281,21 +322,22 @@ static enum cli_form wanted_form(int argc, char **argv)
 	return form;
 }
 
-static int no_such_command(const struct cli_run *run, const char *word)
+/* A word that is none may be the value of an option that is wrong here: that one is named. */
+static int no_such_command(struct cli_run *run, int word, char **argv)
 {
-	struct roger_err err;
-	struct rg_nearest nearest = { 0 };
-	size_t i;
+	struct roger_err err = { 0 };
+	const char *colour;
+	bool help;
+	int r;
 
-	for (i = 0; cli_commands[i]; i++)
-		rg_nearest_look(&nearest, rg_str(word), rg_str(cli_commands[i]->name));
-	if (nearest.word.data)
-		rg_fail(&err, ROGER_EUSAGE, 0, "no command '%.64s'; did you mean '%s'?", word,
-			nearest.word.data);
-	else
-		rg_fail(&err, ROGER_EUSAGE, 0, "no command '%.64s'; see `roger --help`", word);
-	print_error(run, ROGER_EUSAGE, &err);
-	return CLI_USAGE;
+	run->command = &bare;
+	r = prepare_run(run, &err);
+	if (r == ROGER_OK)
+		r = cli_parse(run, word - 1, argv + 1, &colour, &help, &err);
+	if (r == ROGER_OK)
+		r = cli_no_such_command(rg_str(argv[word]), &err);
+	print_error(run, r, &err);
+	return cli_exit_of(r);
 }
 
 /* Options may stand before the command: find where it is. */
@@ -307,28 +349,10 @@ static int find_word(int argc, char **argv)
 		if (strcmp(argv[i], "--workspace") == 0 || strcmp(argv[i], "--as") == 0 ||
 		    strcmp(argv[i], "--color") == 0)
 			i++;
-		else if (argv[i][0] != '-')
+		else if (argv[i][0] != '-' || !argv[i][1])
 			return i;
 	}
 	return argc;
-}
-
-static int no_command(int argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--version") == 0) {
-			fputs("roger " ROGER_VERSION "\n", cli_out);
-			return cli_term_flush() ? CLI_IO : CLI_DONE;
-		}
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			cli_print_help(cli_out);
-			return cli_term_flush() ? CLI_IO : CLI_DONE;
-		}
-	}
-	cli_print_help(stderr);
-	return CLI_USAGE;
 }
 
 /* "dead redeliver" is redeliver. */
@@ -339,38 +363,45 @@ static const struct cli_command *find_under(const struct cli_command *command, c
 	return second && second->under && strcmp(second->under, command->name) == 0 ? second : NULL;
 }
 
+/* The command, which options may precede, out of the words; what is left is for it. */
+static int run_words(struct cli_run *run, int argc, char **argv)
+{
+	int word = find_word(argc, argv);
+
+	run->command = word < argc ? cli_find_command(rg_str(argv[word])) : &bare;
+	if (!run->command)
+		return no_such_command(run, word, argv);
+	if (run->command == &bare)
+		return run_command(run, argc - 1, argv + 1);
+	if (word + 1 < argc && find_under(run->command, argv[word + 1])) {
+		run->command = find_under(run->command, argv[word + 1]);
+		memmove(argv + word, argv + word + 1, (size_t)(argc - word) * sizeof *argv);
+		argc--;
+	}
+	memmove(argv + 2, argv + 1, (size_t)(word - 1) * sizeof *argv);
+	return run_command(run, argc - 2, argv + 2);
+}
+
 int main(int argc, char **argv)
 {
-	int word = find_word(argc, argv), status;
 	struct cli_run run = { .form = wanted_form(argc, argv) };
+	int status;
 
 	/* A closed pipe or a file that may not grow is an error of a write, not a death in the
 	 * middle of something. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	cli_file_mask = umask(077);
-	if (!cli_term_open()) {
-		fputs("roger: out of memory\n", stderr);
-		return CLI_IO;
-	}
-	if (word >= argc)
-		return no_command(argc, argv);
-	run.command = cli_find_command(rg_str(argv[word]));
-	if (!run.command)
-		return no_such_command(&run, argv[word]);
-	if (word + 1 < argc && find_under(run.command, argv[word + 1])) {
-		run.command = find_under(run.command, argv[word + 1]);
-		memmove(argv + word, argv + word + 1, (size_t)(argc - word) * sizeof *argv);
-		argc--;
+	if (argc < 2) {
+		cli_print_help(stderr);
+		return CLI_USAGE;
 	}
 	run.arena = rg_arena_new();
-	if (!run.arena) {
+	if (!run.arena || !cli_term_open()) {
 		fputs("roger: out of memory\n", stderr);
 		return CLI_IO;
 	}
-	/* Take the command's name out; what stood before it are options like those behind. */
-	memmove(argv + 2, argv + 1, (size_t)(word - 1) * sizeof *argv);
-	status = run_command(&run, argc - 2, argv + 2);
+	status = run_words(&run, argc, argv);
 	rg_arena_free(run.arena);
 	return status;
 }

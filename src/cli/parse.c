@@ -6,12 +6,20 @@
 #include "cli/command.h"
 #include "data/record.h"
 
-/* Options of every command. */
-static const struct cli_option common[] = {
-	{ "workspace", "DIR", "" }, { "as", "NAME", "" },    { "json", NULL, "" },
-	{ "jsonl", NULL, "" },	    { "color", "WHEN", "" }, { "quiet", NULL, "" },
-	{ "help", NULL, "" },
+const struct cli_option cli_common_options[] = {
+	{ "workspace", "DIR", "" }, { "as", "NAME", "" },
+	{ "json", NULL, "" },	    { "jsonl", NULL, "" },
+	{ "color", "WHEN", "" },    { "quiet", NULL, "" },
+	{ "help", NULL, "" },	    { 0 },
 };
+
+const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name)
+{
+	for (; options && options->name; options++)
+		if (rg_str_is(name, options->name))
+			return options;
+	return NULL;
+}
 
 struct parser {
 	struct cli_run *run;
@@ -64,10 +72,9 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 	const struct roger_field *field;
 	struct rg_nearest nearest = { 0 };
 	char candidate[64], found[64];
-	size_t i;
 
-	for (i = 0; i < sizeof common / sizeof *common; i++)
-		rg_nearest_look(&nearest, name, rg_str(common[i].name));
+	for (option = cli_common_options; option->name; option++)
+		rg_nearest_look(&nearest, name, rg_str(option->name));
 	for (option = parser->run->command->options; option && option->name; option++)
 		rg_nearest_look(&nearest, name, rg_str(option->name));
 	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
@@ -82,6 +89,11 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		return rg_fail(
 			err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; did you mean '--%s'?",
 			name.length < 64 ? (int)name.length : 64, name.data, nearest.word.data);
+	if (!*parser->run->command->name)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '--%.*s' before the command; its own come behind "
+			       "it, see `roger --help`",
+			       name.length < 64 ? (int)name.length : 64, name.data);
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
 		       name.length < 64 ? (int)name.length : 64, name.data,
 		       parser->run->command->name);
@@ -172,18 +184,17 @@ static int take_field(struct parser *parser, const struct roger_field *field, st
 
 static int take_option(struct parser *parser, const char *word, struct roger_err *err)
 {
-	const struct cli_option *option;
+	const struct cli_option *own = parser->run->command->options, *option;
 	const struct roger_field *field;
 	const char *equals = strchr(word, '=');
 	struct roger_str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
-	size_t i;
 
-	for (i = 0; i < sizeof common / sizeof *common; i++)
-		if (rg_str_is(name, common[i].name))
-			return take_common(parser, &common[i], name, equals, err);
-	for (option = parser->run->command->options, i = 0; option && option[i].name; i++)
-		if (rg_str_is(name, option[i].name))
-			return take_own(parser, i, name, equals, err);
+	option = cli_find_option(cli_common_options, name);
+	if (option)
+		return take_common(parser, option, name, equals, err);
+	option = cli_find_option(own, name);
+	if (option)
+		return take_own(parser, (size_t)(option - own), name, equals, err);
 	field = find_field(parser, name);
 	if (field)
 		return take_field(parser, field, name, equals, err);
@@ -213,7 +224,9 @@ static int take_word(struct parser *parser, struct roger_err *err)
 		return take_option(parser, "quiet", err);
 	if (word[0] == '-' && word[1])
 		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "unknown option '%.64s'; long ones start with '--'", word);
+			       "unknown option '%.64s'; long ones start with '--', see "
+			       "`roger --help`",
+			       word);
 	place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count,
 			      sizeof *place);
 	if (!place)
@@ -270,17 +283,60 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	return ROGER_OK;
 }
 
+bool cli_next_word(const char **words, struct roger_str *ret)
+{
+	const char *end = strchrnul(*words, '|');
+
+	if (!**words)
+		return false;
+	*ret = (struct roger_str){ *words, (size_t)(end - *words) };
+	*words = *end ? end + 1 : end;
+	return true;
+}
+
 /* Is it one of "new|show"? */
 static bool is_verb_word(const char *words, struct roger_str word)
 {
-	const char *end;
+	struct roger_str one;
 
-	for (; *words; words = *end ? end + 1 : end) {
-		end = strchrnul(words, '|');
-		if (rg_str_equal(word, (struct roger_str){ words, (size_t)(end - words) }))
+	while (cli_next_word(&words, &one))
+		if (rg_str_equal(word, one))
 			return true;
-	}
 	return false;
+}
+
+static int wrong_verb_word(const struct cli_command *command, struct roger_str word,
+			   struct roger_err *err)
+{
+	const char *words = command->words;
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	struct roger_str one;
+
+	while (cli_next_word(&words, &one))
+		rg_nearest_look(&nearest, word, one);
+	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'%s%.*s%s",
+		       command->name, command->words, word.length < 64 ? (int)word.length : 64,
+		       word.data, nearest.word.length ? "; did you mean '" : "",
+		       RG_STR_ARGS(nearest.word), nearest.word.length ? "'?" : "");
+}
+
+/* The option of another word contradicts it: `roger session show --new`. */
+static int check_verb_word(const struct parser *parser, struct roger_str word,
+			   struct roger_err *err)
+{
+	const char *words = parser->run->command->words;
+	const struct roger_field *field;
+	struct roger_str other;
+
+	while (cli_next_word(&words, &other)) {
+		field = find_field(parser, other);
+		if (field && !rg_str_equal(word, other) &&
+		    !rg_field_unset(field, parser->run->request))
+			return rg_fail(err, ROGER_EUSAGE, 0,
+				       "expected '%.*s' or '--%.*s', not both", RG_STR_ARGS(word),
+				       RG_STR_ARGS(other));
+	}
+	return ROGER_OK;
 }
 
 static bool has_places(const struct parser *parser)
@@ -300,8 +356,9 @@ static bool has_places(const struct parser *parser)
 static int take_verb_word(struct parser *parser, struct roger_err *err)
 {
 	const char *words = parser->run->command->words;
-	struct roger_str word;
 	const struct roger_field *field;
+	struct roger_str word;
+	int r;
 
 	if (!words || parser->places.count == 0)
 		return ROGER_OK;
@@ -310,13 +367,12 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 		return ROGER_OK;
 	parser->places.items++;
 	parser->places.count--;
+	if (!is_verb_word(words, word))
+		return wrong_verb_word(parser->run->command, word, err);
+	r = check_verb_word(parser, word, err);
 	field = find_field(parser, word);
-	if (!field && is_verb_word(words, word))
-		return ROGER_OK;
-	if (!field || !is_verb_word(words, word))
-		return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'",
-			       parser->run->command->name, words,
-			       word.length < 64 ? (int)word.length : 64, word.data);
+	if (r < 0 || !field)
+		return r;
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 

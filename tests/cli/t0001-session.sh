@@ -30,4 +30,20 @@ exits 64 "an unknown command is a usage error" roger recieve
 like "and the right one is suggested" "$err" "did you mean 'receive'"
 exits 64 "an unknown option is a usage error" roger list --issu x
 like "and the right one is suggested" "$err" "did you mean '--issue'"
+for line in '--vresion' '-V' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
+	# shellcheck disable=SC2086
+	exits 64 "what stands before the command is looked at: $line" roger $line
+	is "and told in one line" "$out$(printf '%s\n' "$err" | wc -l)" 1
+done
+run roger --vresion
+like "and the right one is suggested" "$err" "did you mean '--version'"
+run roger --issue x send
+like "or where it belongs" "$err" "'--issue' before the command"
+exits 64 "options, and no command" roger --as plan
+like "tell what is missing" "$err" "a command is missing"
+exits 0 "--help behind other options" roger --as plan --help
+exits 64 "help of an unknown command" roger help snd
+like "suggests one" "$err" "did you mean 'send'"
+exits 64 "an unknown word" roger config shwo
+like "suggests one" "$err" "did you mean 'show'"
 done_testing

@@ -30,6 +30,8 @@ roger send -q --as plan bob fresh
 is "numbers begin at 1 in epoch 2" "$(roger list --from plan --newest --limit 1 --jsonl | json '[d["seq"], d["epoch"]]')" "[1, 2]"
 exits 0 "session show" roger session show
 exits 64 "session of another word" roger session old
+exits 64 "session of two words at once" roger session show --new
+is "opens none" "$(json 'd["epoch"]' <.roger/message-state.json)" 2
 for word in n ne 'new|show' w ''; do
 	exits 64 "'$word' is not new" roger session "$word"
 done

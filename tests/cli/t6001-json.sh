@@ -67,6 +67,9 @@ is_error 64 usage "no agent" roger inbox --json
 is_error 64 usage "an unknown option" roger list --json --bogus
 is_error 64 usage "an unknown option before --json" roger list --bogus --json
 is_error 64 usage "an unknown command" roger bogus --json
+is_error 64 usage "no command" roger --json
+is_error 64 usage "an unknown option, and no command" roger --json --bogus
+is_error 64 usage "an option without its value, and no command" roger --json --as
 is_error 65 data "a bad name" roger send --as 'a b' bob x --json
 is_error 65 data "a bad type" roger send --as a bob x --type gossip --json
 is_error 65 data "a bad number" roger list --limit many --json
