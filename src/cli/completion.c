@@ -66,8 +66,9 @@ static const char bash_script[] =
 	"\tIFS=$' \\t\\n' read -r -a words <<<\"$line\"\n"
 	"\t[[ $line == *' ' ]] && words+=('')\n"
 	"\tlocal last=\"${words[${#words[@]}-1]}\" cut=''\n"
-	"\t# readline breaks words at colons: give back only what follows the last one.\n"
-	"\t[[ $last == *:* && $COMP_WORDBREAKS == *:* ]] && cut=\"${last%:*}:\"\n"
+	"\t# readline breaks words at : and =, too: give back only what follows the last break.\n"
+	"\tlocal breaks=\"${COMP_WORDBREAKS//[^:=]/}\"\n"
+	"\t[[ $breaks ]] && cut=\"${last%\"${last##*[$breaks]}\"}\"\n"
 	"\tCOMPREPLY=()\n"
 	"\tlocal one\n"
 	"\twhile IFS= read -r one; do COMPREPLY+=(\"${one#\"$cut\"}\"); done < <(\"${words[0]}\" "
@@ -80,16 +81,28 @@ static const char zsh_script[] = "#compdef roger\n"
 				 "\tlocal -a found\n"
 				 "\tfound=(\"${(@f)$(\"${words[1]}\" __complete -- "
 				 "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
-				 "\tcompadd -Q -- \"${(@)found:#}\"\n"
+				 "\tfound=(\"${(@)found:#}\")\n"
+				 "\tif (( $#found )); then\n"
+				 "\t\tcompadd -Q -- \"${(@)found}\"\n"
+				 "\telse\n"
+				 "\t\tcompset -P '--*='\n"
+				 "\t\t_files\n"
+				 "\tfi\n"
 				 "}\n"
 				 "if [ \"$funcstack[1]\" = \"_roger\" ]; then _roger \"$@\"; else "
 				 "compdef _roger roger; fi\n";
 
-static const char fish_script[] = "function __roger_complete\n"
-				  "\tset -l words (commandline -opc) (commandline -ct)\n"
-				  "\t$words[1] __complete -- $words[2..-1] 2>/dev/null\n"
-				  "end\n"
-				  "complete -c roger -f -a '(__roger_complete)'\n";
+static const char fish_script[] =
+	"function __roger_complete\n"
+	"\tset -l words (commandline -opc) (commandline -ct)\n"
+	"\tset -l found ($words[1] __complete -- $words[2..-1] 2>/dev/null)\n"
+	"\tif count $found >/dev/null\n"
+	"\t\tprintf '%s\\n' $found\n"
+	"\telse\n"
+	"\t\t__fish_complete_path (commandline -ct)\n"
+	"\tend\n"
+	"end\n"
+	"complete -c roger -f -a '(__roger_complete)'\n";
 
 static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
@@ -122,7 +135,9 @@ const struct cli_command cli_completion = {
 
 struct completing {
 	struct roger_strs words;
-	struct roger_str last; /* what is being typed */
+	struct roger_str option; /* the value of this one is being typed; "": of none */
+	struct roger_str prefix; /* stands before it in the same word: "--issue=", or "" */
+	struct roger_str last;	 /* what is being typed */
 	const char *workspace;
 	const struct cli_command *command; /* NULL: not typed yet */
 };
@@ -138,7 +153,7 @@ static void offer(const struct completing *completing, struct roger_str text)
 {
 	if (text.length && starts_with(text, completing->last) &&
 	    (rg_name_valid(text) || text.data[0] == '-'))
-		fprintf(cli_out, "%.*s\n", RG_STR_ARGS(text));
+		fprintf(cli_out, "%.*s%.*s\n", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
 }
 
 static void offer_commands(const struct completing *completing)
@@ -160,13 +175,10 @@ static void offer_dashed(const struct completing *completing, const char *name)
 
 static void offer_options(const struct completing *completing)
 {
-	static const char *const common[] = { "workspace", "as",    "json", "jsonl",
-					      "color",	   "quiet", "help" };
 	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
 	const struct cli_option *option = completing->command ? completing->command->options : NULL;
 	const struct roger_field *field;
 	char name[64];
-	size_t i;
 
 	for (field = op ? op->request->fields : NULL; field && field->name; field++) {
 		if ((field->flags & (ROGER_SELF | ROGER_HIDDEN)) || field->kind == ROGER_RECORDS)
@@ -176,8 +188,8 @@ static void offer_options(const struct completing *completing)
 	}
 	for (; option && option->name; option++)
 		offer_dashed(completing, option->name);
-	for (i = 0; i < sizeof common / sizeof *common; i++)
-		offer_dashed(completing, common[i]);
+	for (option = cli_common_options; option->name; option++)
+		offer_dashed(completing, option->name);
 }
 
 static void offer_agents(const struct completing *completing, struct roger *roger)
@@ -190,6 +202,28 @@ static void offer_agents(const struct completing *completing, struct roger *roge
 		return;
 	for (i = 0; i < reply.agents.count; i++)
 		offer(completing, reply.agents.items[i].name);
+	roger_reply_free(&reply);
+}
+
+/* What stands for several agents. */
+static void offer_groups(const struct completing *completing, struct roger *roger)
+{
+	static const char section[] = "groups.";
+	const size_t length = sizeof section - 1;
+	const struct roger_empty_request request = { 0 };
+	struct roger_config_reply reply;
+	struct roger_str key;
+	size_t i;
+
+	offer(completing, RG_STR("all"));
+	if (roger_config(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.settings.count; i++) {
+		key = reply.settings.items[i].key;
+		if (starts_with(key, rg_str(section)))
+			offer(completing,
+			      (struct roger_str){ key.data + length, key.length - length });
+	}
 	roger_reply_free(&reply);
 }
 
@@ -236,7 +270,30 @@ static const struct roger_field *field_named(const struct completing *completing
 	return NULL;
 }
 
+static bool is_message_id(const struct completing *completing, const struct roger_field *field)
+{
+	return strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
+	       strcmp(field->name, "after") == 0 ||
+	       (strcmp(field->name, "id") == 0 && strcmp(completing->command->name, "thread") == 0);
+}
+
 /* Values by the field's name: what a person would expect to see there. */
+static void offer_records(const struct completing *completing, struct roger *roger,
+			  const struct roger_field *field)
+{
+	bool to = field && strcmp(field->name, "to") == 0;
+
+	if (!field || to || strcmp(field->name, "from") == 0)
+		offer_agents(completing, roger);
+	if (to && field->kind == ROGER_TEXTS)
+		offer_groups(completing, roger);
+	if (field && strcmp(field->name, "issue") == 0)
+		offer_recent(completing, roger, true);
+	if (field && is_message_id(completing, field))
+		offer_recent(completing, roger, false);
+}
+
+/* field NULL: who we are. */
 static void offer_values(const struct completing *completing, const struct roger_field *field)
 {
 	struct roger *roger = NULL;
@@ -250,14 +307,29 @@ static void offer_values(const struct completing *completing, const struct roger
 		return;
 	if (roger_open(completing->workspace, &roger, NULL) < 0)
 		return;
-	if (!field || strcmp(field->name, "from") == 0 || strcmp(field->name, "to") == 0)
-		offer_agents(completing, roger);
-	else if (strcmp(field->name, "issue") == 0)
-		offer_recent(completing, roger, true);
-	else if (strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
-		 strcmp(field->name, "after") == 0)
-		offer_recent(completing, roger, false);
+	offer_records(completing, roger, field);
 	roger_close(roger);
+}
+
+/* A folder, a file or a number is nothing that we know. */
+static void offer_value_of_option(const struct completing *completing)
+{
+	struct roger_str option = completing->option;
+
+	if (rg_str_is(option, "as"))
+		offer_values(completing, NULL);
+	else if (rg_str_is(option, "color"))
+		offer_names(completing, (const char *const[]){ "auto", "always", "never", NULL });
+	else if (field_named(completing, option))
+		offer_values(completing, field_named(completing, option));
+}
+
+static void offer_words(const struct completing *completing, const char *words)
+{
+	struct roger_str word;
+
+	while (cli_next_word(&words, &word))
+		offer(completing, word);
 }
 
 static const struct roger_field *first_place(const struct completing *completing)
@@ -271,42 +343,64 @@ static const struct roger_field *first_place(const struct completing *completing
 	return NULL;
 }
 
+static bool takes_value(const struct completing *completing, struct roger_str option)
+{
+	const struct roger_field *field = field_named(completing, option);
+	const struct cli_option *one = cli_find_option(cli_common_options, option);
+
+	if (!one && completing->command)
+		one = cli_find_option(completing->command->options, option);
+	return one ? one->value != NULL : field && field->kind != ROGER_BOOL;
+}
+
+/* "--issue" is the option issue; "": the word is none. */
+static struct roger_str option_of(struct roger_str word)
+{
+	bool dashed = word.length > 2 && memcmp(word.data, "--", 2) == 0;
+
+	return dashed ? (struct roger_str){ word.data + 2, word.length - 2 }
+		      : (struct roger_str){ "", 0 };
+}
+
+/* "--issue=app" is two words in one. */
+static void split_last(struct completing *completing, struct roger_str last)
+{
+	const char *equals = option_of(last).length ? memchr(last.data, '=', last.length) : NULL;
+	size_t length = equals ? (size_t)(equals + 1 - last.data) : 0;
+
+	completing->prefix = (struct roger_str){ last.data, length };
+	completing->last = (struct roger_str){ last.data + length, last.length - length };
+	if (equals)
+		completing->option = (struct roger_str){ last.data + 2, length - 3 };
+}
+
 static void read_words(struct completing *completing)
 {
-	struct roger_str word;
+	struct roger_str word, option;
 	size_t i;
 
 	for (i = 0; i + 1 < completing->words.count; i++) {
 		word = completing->words.items[i];
-		if (rg_str_is(word, "--workspace") && i + 2 < completing->words.count)
-			completing->workspace = completing->words.items[++i].data;
-		else if (!completing->command && word.length && word.data[0] != '-')
+		option = option_of(word);
+		if (takes_value(completing, option)) {
+			if (i + 2 == completing->words.count)
+				completing->option = option;
+			else if (rg_str_is(option, "workspace"))
+				completing->workspace = completing->words.items[i + 1].data;
+			i++;
+		} else if (!completing->command && word.length && word.data[0] != '-') {
 			completing->command = cli_find_command(word);
+		}
 	}
 	if (completing->words.count)
-		completing->last = completing->words.items[completing->words.count - 1];
+		split_last(completing, completing->words.items[completing->words.count - 1]);
 }
 
 static void answer(const struct completing *completing)
 {
-	struct roger_str before = { "", 0 };
-	const struct roger_field *field;
-
-	if (completing->words.count > 1)
-		before = completing->words.items[completing->words.count - 2];
-	if (rg_str_is(before, "--as")) {
-		offer_values(completing, NULL);
-		return;
-	}
-	if (before.length > 2 && memcmp(before.data, "--", 2) == 0) {
-		field = field_named(completing,
-				    (struct roger_str){ before.data + 2, before.length - 2 });
-		if (field && field->kind != ROGER_BOOL) {
-			offer_values(completing, field);
-			return;
-		}
-	}
-	if (completing->last.length && completing->last.data[0] == '-') {
+	if (completing->option.length) {
+		offer_value_of_option(completing);
+	} else if (completing->last.length && completing->last.data[0] == '-') {
 		offer_options(completing);
 	} else if (!completing->command) {
 		offer_commands(completing);
@@ -315,7 +409,7 @@ static void answer(const struct completing *completing)
 	} else if (completing->command == &cli_help) {
 		offer_commands(completing);
 	} else if (completing->command->words) {
-		offer_names(completing, (const char *const[]){ "show", "new", NULL });
+		offer_words(completing, completing->command->words);
 	} else if (first_place(completing)) {
 		offer_values(completing, first_place(completing));
 	}

@@ -6,6 +6,7 @@ mkdir bin
 ln -s "$ROGER" bin/roger
 PATH=$here/bin:$PATH
 roger init -q
+printf 'groups:\n  workers: [x, y]\n' >.roger/config.yaml
 roger send -q --as plan implement hello --issue app-42 2>/dev/null
 roger send -q --as plan imp:roved hello --issue app-43 2>/dev/null
 id=$(roger list --newest --limit 1 --jsonl | json 'd["id"]')
@@ -23,6 +24,8 @@ in_bash() { # LINE
 in_zsh() { # LINE
 	zsh -f -c '
 		compdef() { :; }
+		compset() { :; }
+		_files() { :; }
 		compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; shift; done; print -l -- "$@"; }
 		eval "$(roger completion zsh)"
 		words=("${(@s: :)1}") CURRENT=${#words}
@@ -43,16 +46,35 @@ for shell in bash zsh fish; do
 	completes "options" "roger send --re" "--reply-to --retry "
 	completes "options of every command" "roger stats --wo" "--workspace "
 	completes "agents" "roger send im" "imp:roved implement "
+	completes "a group" "roger send wor" "workers "
+	completes "everyone" "roger send al" "all "
+	completes "no group as a sender" "roger list --from wor" ""
 	completes "more agents" "roger send implement pl" "plan "
 	completes "agents behind --as" "roger inbox --as pl" "plan "
 	completes "issues" "roger inbox --issue app-" "app-42 app-43 "
 	completes "types" "roger send --type d" "data decision "
+	completes "colours" "roger inbox --color a" "always auto "
 	completes "ids" "roger show ${id%???}" "$id "
 	completes "words of a command" "roger session n" "new "
+	completes "but not of another" "roger config n" ""
+	completes "all words of one" "roger cycle " "current list new "
+	completes "the id of a thread" "roger thread ${id%???}" "$id "
+	completes "no agent for a file" "roger send --file pl" ""
+	completes "no command for a folder" "roger --workspace stat" ""
+	completes "an agent called as a command is" "roger --as list stat" "stats status "
 	completes "shells" "roger completion b" "bash "
 	completes "nothing" "roger send zzz" ""
 	completes "options before the command" "roger --workspace . stat" "stats status "
 done
+for shell in zsh fish; do
+	command -v $shell >/dev/null || continue
+	completes "issues behind =" "roger inbox --issue=app-" "--issue=app-42 --issue=app-43 "
+done
+if command -v fish >/dev/null; then
+	is "fish: a file" "$(in_fish 'roger send --file b')" "bin/"
+	is "fish: a folder" "$(in_fish 'roger --workspace b')" "bin/"
+fi
+is "bash: issues behind =" "$(in_bash 'roger inbox --issue=' | sort | tr '\n' ' ')" "app-42 app-43 "
 is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
 
 # In a zsh and a fish that are really there, with a key pressed.
