@@ -68,7 +68,7 @@ int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char 
 									 : rg_fail_memory(err);
 }
 
-/* The nearest of the known agents, the groups and all; without a length: none. */
+/* The nearest of the known agents and the groups; without a length: none. */
 static struct roger_str nearest_of(const struct rg_sending *sending, struct roger_strs names,
 				   struct roger_str name)
 {
@@ -77,10 +77,10 @@ static struct roger_str nearest_of(const struct rg_sending *sending, struct roge
 	size_t i;
 
 	for (i = 0; i < names.count; i++)
-		rg_nearest_look(&nearest, name, names.items[i]);
+		if (!rg_str_is(names.items[i], "all"))
+			rg_nearest_look(&nearest, name, names.items[i]);
 	for (i = 0; i < config->group_count; i++)
 		rg_nearest_look(&nearest, name, config->groups[i].name);
-	rg_nearest_look(&nearest, name, RG_STR("all"));
 	return nearest.word;
 }
 
