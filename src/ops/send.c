@@ -418,14 +418,15 @@ static struct rg_draft *draft_of(struct rg_sending *sending, const struct roger_
 	return NULL;
 }
 
-/* What all drafts together add to the mailbox or issue of which. */
-static int64_t adding(const struct rg_sending *sending, const struct rg_outcome *outcome)
+/* What so many drafts together add to the mailbox or issue of which. */
+static int64_t adding(const struct rg_sending *sending, size_t count,
+		      const struct rg_outcome *outcome)
 {
 	const struct rg_draft *draft;
 	int64_t adds = 0;
 	size_t i, k;
 
-	for (i = 0; i < sending->count; i++) {
+	for (i = 0; i < count; i++) {
 		draft = &sending->drafts[i];
 		for (k = 0; k < draft->to.count && !draft->settled; k++)
 			adds += rg_str_equal(draft->messages[k].issue_id,
@@ -457,7 +458,8 @@ static int commit(struct rg_sending *sending, struct roger_err *err)
 		case RG_OVER_MAILBOX:
 		case RG_OVER_ISSUE:
 			draft = draft_of(sending, outcome.which);
-			r = rg_room_make(sending->roger, &outcome, adding(sending, &outcome),
+			r = rg_room_make(sending->roger, &outcome,
+					 adding(sending, sending->count, &outcome),
 					 &draft->reply->archived, err);
 			draft->no_room = r == ROGER_EREFUSED;
 			break;
@@ -502,20 +504,21 @@ static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, str
 	return r < 0 || !count ? r : use_first_result(sending, draft, err);
 }
 
+/* With those before it, so that the error is about the one that goes over. */
 static int check_room(struct rg_sending *sending, const struct rg_draft *draft,
 		      struct roger_err *err)
 {
 	static const enum rg_verdict limits[] = { RG_OVER_MAILBOX, RG_OVER_ISSUE };
-	struct rg_sending so_far = *sending;
+	size_t so_far = (size_t)(draft - sending->drafts) + 1;
 	struct rg_outcome outcome;
 	size_t i, k;
 	int r = ROGER_OK;
 
-	so_far.count = (size_t)(draft - sending->drafts) + 1;
 	for (i = 0; i < draft->to.count && !draft->settled; i++) {
 		for (k = 0; k < sizeof limits / sizeof *limits && r == ROGER_OK; k++) {
 			outcome = (struct rg_outcome){ limits[k], &draft->messages[i], 0 };
-			r = rg_room_check(sending->roger, &outcome, adding(&so_far, &outcome), err);
+			r = rg_room_check(sending->roger, &outcome,
+					  adding(sending, so_far, &outcome), err);
 		}
 	}
 	return r;
