@@ -202,11 +202,15 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 
 /* ------------------------------------------------------ opening, closing -- */
 
-/* See design.md for why not WAL.  What is made anew has nothing to roll back to. */
+/*
+ * See design.md for why not WAL.  What is made anew has nothing to roll back
+ * to, and is read through once for each of the seed's indexes: pages twice
+ * SQLite's own measure halve the calls of the system for that.
+ */
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
 				     "PRAGMA cache_size = -8000";
-static const char bulk_settings[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-				    "PRAGMA cache_size = -2000";
+static const char bulk_settings[] = "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"
+				    "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000";
 
 static void close_db(struct rg_index *index)
 {
