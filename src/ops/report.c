@@ -171,12 +171,26 @@ static int count_look(struct counting *counting, const struct rg_survey_row *row
 	return ROGER_OK;
 }
 
+/* Nothing else is counted yet when messages are. */
+static void count_afresh(struct counting *counting)
+{
+	struct roger_report_reply *reply = counting->reply;
+
+	reply->messages = reply->read = reply->unread = reply->looked = 0;
+	counting->latencies.count = counting->looks.count = counting->agents.count = 0;
+	counting->places = (struct rg_counter){ .arena = counting->arena };
+}
+
 static int count_message(void *context, const struct rg_survey_row *row, struct roger_err *err)
 {
 	struct counting *counting = context;
 	struct roger_agent_figures *figures;
 	int r;
 
+	if (!row) {
+		count_afresh(counting);
+		return ROGER_OK;
+	}
 	counting->reply->messages++;
 	counting->reply->read += row->read;
 	counting->reply->unread += !row->read;

@@ -137,10 +137,35 @@ static const char *const statements[RG_SQL_COUNT] = {
 
 /* ----------------------------------------------------------- statements -- */
 
+/* Does a result of SQLite mean that the file is damaged or strange, and not just unusable now? */
+static bool means_damage(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+	case SQLITE_NOMEM:
+	case SQLITE_PERM:
+	case SQLITE_READONLY:
+	case SQLITE_INTERRUPT:
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return false;
+	default:
+		return true;
+	}
+}
+
 int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err)
 {
 	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
 
+	/* What is done next, a ROLLBACK for one, forgets the code. */
+	if (means_damage(code))
+		index->damaged = true;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return rg_fail_memory(err);
 	return rg_fail(err, (code & 0xff) == SQLITE_BUSY ? ROGER_ETIMEOUT : ROGER_EIO, 0,
@@ -531,23 +556,12 @@ static int open_file(struct rg_index *index, bool *ret_valid, struct roger_err *
 
 bool rg_index_damaged(const struct rg_index *index)
 {
-	switch (index->db ? sqlite3_errcode(index->db) & 0xff : SQLITE_OK) {
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-	case SQLITE_FULL:
-	case SQLITE_IOERR:
-	case SQLITE_CANTOPEN:
-	case SQLITE_NOMEM:
-	case SQLITE_PERM:
-	case SQLITE_READONLY:
-	case SQLITE_INTERRUPT:
-	case SQLITE_OK:
-	case SQLITE_ROW:
-	case SQLITE_DONE:
-		return index->damaged;
-	default:
-		return true;
-	}
+	return index->damaged || (index->db && means_damage(sqlite3_errcode(index->db)));
+}
+
+void rg_index_doubt(struct rg_index *index)
+{
+	index->damaged = true;
 }
 
 /* With the index lock: what is there is used, brought up to date, or made anew. */

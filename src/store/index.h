@@ -70,6 +70,9 @@ const char *rg_index_trouble(const struct rg_index *index);
 /* Does the last failure mean that the file is damaged or strange, and not just unusable now? */
 bool rg_index_damaged(const struct rg_index *index);
 
+/* The journal does not say what it says: from now on it counts as damaged. */
+void rg_index_doubt(struct rg_index *index);
+
 /* ----------------------------------------------------------- questions -- */
 
 RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query,

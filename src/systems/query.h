@@ -56,7 +56,10 @@ struct rg_survey_row {
 	int64_t read_at_ms; /* 0: not read, or not known */
 };
 
-/* Shown each row of a survey; what it returns, when negative, ends it. */
+/*
+ * Shown each row of a survey; what it returns, when negative, ends it.  NULL:
+ * what was shown so far does not count, all comes again from the start.
+ */
 typedef int rg_survey_see(void *context, const struct rg_survey_row *row, struct roger_err *err);
 
 /*

@@ -623,20 +623,66 @@ static size_t size_of(const char *path)
 	return stat(path, &facts) < 0 ? 0 : (size_t)facts.st_size;
 }
 
+#define ASK(verb, request_type, reply_type, ...)                                                   \
+	do {                                                                                       \
+		struct request_type request = { __VA_ARGS__ };                                     \
+		struct reply_type reply;                                                           \
+		struct roger_err err;                                                              \
+		if (roger_##verb(roger, &request, &reply, &err) < 0)                               \
+			fail_msg(#verb ": %s", err.message);                                       \
+		roger_reply_free(&reply);                                                          \
+	} while (0)
+
+/* Another one each time: the first to meet the damage has to mend it. */
+static void ask(struct roger *roger, int which)
+{
+	struct rg_buf all;
+
+	switch (which % 9) {
+	case 0:
+		rg_buf_init(&all, SIZE_MAX);
+		list_all(roger, &all);
+		rg_buf_deinit(&all);
+		break;
+	case 1:
+		ASK(agents, roger_empty_request, roger_agents_reply, 0);
+		break;
+	case 2:
+		ASK(stats, roger_empty_request, roger_stats_reply, 0);
+		break;
+	case 3:
+		ASK(report, roger_report_request, roger_report_reply, .since_ms = 0);
+		break;
+	case 4:
+		ASK(report, roger_report_request, roger_report_reply, .since_ms = 1);
+		break;
+	case 5:
+		ASK(search, roger_list_request, roger_messages_reply, .text = str("text"));
+		break;
+	case 6:
+		ASK(sends, roger_sends_request, roger_sends_reply, .limit = 10);
+		break;
+	case 7:
+		ASK(timeline, roger_timeline_request, roger_timeline_reply, .issue = str("i"));
+		break;
+	default:
+		ASK(count, roger_list_request, roger_count_reply, .unread = true);
+	}
+}
+
 /* Whole pages of garbage or zeros, a cut end, a torn rollback journal: whatever it is, questions
  * are answered. */
 static void damage_never_fails_a_question(void **state)
 {
 	struct place *place = *state;
 	char garbage[4096], rollback[200];
-	struct rg_buf expected, now;
+	struct rg_buf expected;
 	struct roger *roger;
 	size_t size, i;
 	int round;
 
 	srand(3);
 	fill(place, &expected);
-	rg_buf_init(&now, SIZE_MAX);
 	snprintf(rollback, sizeof rollback, "%s-journal", place->database);
 	for (round = 0; round < 300; round++) {
 		size = size_of(place->database);
@@ -661,13 +707,75 @@ static void damage_never_fails_a_question(void **state)
 			put_bytes(rollback, 0, garbage, 4096);
 		}
 		roger = place_open(place);
-		list_all(roger, &now);
+		ask(roger, round / 5);
 		roger_close(roger);
 		rebuild(place);
 		check_list(place, &expected, "rebuilt after damage");
+		roger = place_open(place);
+		for (i = 0; i < 9; i++)
+			ask(roger, (int)i);
+		roger_close(roger);
 	}
-	rg_buf_deinit(&now);
 	rg_buf_deinit(&expected);
+}
+
+static int64_t number_of(const struct place *place, const char *sql)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
+	sqlite3_stmt *get = NULL;
+	int64_t number;
+
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &get, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(get), SQLITE_ROW);
+	number = sqlite3_column_int64(get, 0);
+	sqlite3_finalize(get);
+	sqlite3_close(db);
+	return number;
+}
+
+/* Every page but the first and the one by which the index is believed. */
+static void wipe_pages(const struct place *place)
+{
+	static const char zeros[65536];
+	int64_t bytes = number_of(place, "PRAGMA page_size"), i;
+	int64_t kept =
+		number_of(place, "SELECT rootpage FROM sqlite_master WHERE name = 'progress'");
+
+	for (i = 1; (i + 1) * bytes <= (int64_t)size_of(place->database); i++)
+		if (i != kept - 1)
+			put_bytes(place->database, i * bytes, zeros, (size_t)bytes);
+}
+
+/* What asks the index before it writes finds damage, too: a key that is known, a full mailbox. */
+static void damage_never_fails_a_send(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	char first[64], again[64];
+	int i;
+
+	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:1", first),
+			 ROGER_OK);
+	roger_close(roger);
+	rebuild(place);
+	wipe_pages(place);
+	roger = place_open(place);
+	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:1", again),
+			 ROGER_OK);
+	assert_string_equal(again, first);
+
+	/* One hundred unread is the limit: at it the index is asked, and nothing may leave. */
+	for (i = 1; i < 130; i++) {
+		if (i % 10 == 5) {
+			roger_close(roger);
+			roger = place_open(place);
+		}
+		if (i % 5 == 0)
+			wipe_pages(place);
+		assert_int_equal(place_send(roger, "a", "b", "i", "text", "", NULL),
+				 i < 100 ? ROGER_OK : ROGER_EREFUSED);
+	}
+	roger_close(roger);
 }
 
 static void half_made_ones_are_no_hindrance(void **state)
@@ -815,6 +923,7 @@ int main(void)
 		TEST(stale_or_strange_it_is_made_anew),
 		TEST(one_of_another_journal_is_not_believed),
 		TEST(damage_never_fails_a_question),
+		TEST(damage_never_fails_a_send),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(deleted_in_mid_use_it_comes_back),
 		TEST(what_is_no_file_is_left_alone),

@@ -36,12 +36,22 @@ int rg_local_refresh(struct rg_local *local, struct roger_err *err)
 	return r < 0 ? r : rg_index_refresh(local->index, end, err);
 }
 
-/* A damaged index is made anew, once. */
-static int mend_index(struct rg_local *local, int r, struct roger_err *err)
+bool rg_local_mended(struct rg_local *local, int *tries, int *r, struct roger_err *err)
 {
-	if (!rg_index_damaged(local->index))
-		return r;
-	return rg_index_rebuild(local->index, rg_index_end(local->index), err);
+	if (*r >= 0 || (*tries)++ > 0 || !rg_index_damaged(local->index))
+		return false;
+	*r = rg_index_rebuild(local->index, rg_index_end(local->index), err);
+	return *r == ROGER_OK;
+}
+
+/* May there be a line?  Others may have taken in more than our rg_index_end(). */
+static bool stands(const struct rg_local *local, const struct rg_entry *entry)
+{
+	uint64_t size;
+
+	return rg_file_size(rg_journal_file(local->journal), "messages.jsonl", &size, NULL) < 0 ||
+	       (entry->length <= RG_LINE_BYTES_MAX && entry->offset <= size &&
+		entry->length <= size - entry->offset);
 }
 
 static int read_message(struct rg_local *local, const struct rg_entry *entry,
@@ -56,6 +66,8 @@ static int read_message(struct rg_local *local, const struct rg_entry *entry,
 	r = rg_journal_read(local->journal, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_message_read(rg_buf_str(&line), &json, arena, ret_message, err);
+	if (r == ROGER_EDATA || (r < 0 && !stands(local, entry)))
+		rg_index_doubt(local->index);
 	if (r == ROGER_OK) {
 		if (!rg_record_keep(&rg_message_record, ret_message, arena))
 			r = rg_fail_memory(err);
@@ -93,10 +105,14 @@ int rg_local_find_known(struct rg_local *local, const struct rg_query *query,
 			struct roger_err *err)
 {
 	struct rg_entries entries;
-	int r;
+	int tries = 0, r;
 
-	r = rg_index_find(local->index, query, arena, &entries, err);
-	return r < 0 ? r : read_messages(local, &entries, query->cycle, arena, ret_messages, err);
+	do {
+		r = rg_index_find(local->index, query, arena, &entries, err);
+		if (r == ROGER_OK)
+			r = read_messages(local, &entries, query->cycle, arena, ret_messages, err);
+	} while (rg_local_mended(local, &tries, &r, err));
+	return r;
 }
 
 static int find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
@@ -106,15 +122,7 @@ static int find(struct rg_engine *engine, const struct rg_query *query, struct r
 	int r;
 
 	r = rg_local_refresh(local, err);
-	if (r < 0)
-		return r;
-	r = rg_local_find_known(local, query, arena, ret_messages, err);
-	if (r < 0) {
-		r = mend_index(local, r, err);
-		if (r == ROGER_OK)
-			r = rg_local_find_known(local, query, arena, ret_messages, err);
-	}
-	return r;
+	return r < 0 ? r : rg_local_find_known(local, query, arena, ret_messages, err);
 }
 
 /* The tally may have counted too high; nothing came since the index was asked, so it can be set
@@ -138,17 +146,14 @@ static int count(struct rg_engine *engine, const struct rg_query *query, int64_t
 		 struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
 	if (r < 0)
 		return r;
-	r = rg_index_count(local->index, query, ret_count, err);
-	if (r < 0) {
-		r = mend_index(local, r, err);
-		if (r == ROGER_OK)
-			r = rg_index_count(local->index, query, ret_count, err);
-	}
+	do
+		r = rg_index_count(local->index, query, ret_count, err);
+	while (rg_local_mended(local, &tries, &r, err));
 	if (r == ROGER_OK && rg_query_is_unread_only(query))
 		correct_unread(local, query->to, *ret_count);
 	return r;
@@ -215,18 +220,14 @@ static int mark_of(struct rg_engine *engine, struct roger_str reader, struct rog
 		   int64_t *ret_number, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
 	if (r < 0)
 		return r;
-	r = rg_index_mark(local->index, reader, sender, epoch_of(local), ret_number, err);
-	if (r < 0) {
-		r = mend_index(local, r, err);
-		if (r == ROGER_OK)
-			r = rg_index_mark(local->index, reader, sender, epoch_of(local), ret_number,
-					  err);
-	}
+	do
+		r = rg_index_mark(local->index, reader, sender, epoch_of(local), ret_number, err);
+	while (rg_local_mended(local, &tries, &r, err));
 	return r;
 }
 
@@ -260,10 +261,15 @@ static int agents(struct rg_engine *engine, struct rg_arena *arena,
 		  struct roger_agent_list *ret_agents, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
-	return r < 0 ? r : rg_index_agents(local->index, epoch_of(local), arena, ret_agents, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_agents(local->index, epoch_of(local), arena, ret_agents, err);
+	while (rg_local_mended(local, &tries, &r, err));
+	return r;
 }
 
 static int compare_strs(const void *a, const void *b)
@@ -312,20 +318,28 @@ static int issues(struct rg_engine *engine, struct rg_arena *arena, struct roger
 		  struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
-	return r < 0 ? r : rg_index_issues(local->index, arena, ret_issues, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_issues(local->index, arena, ret_issues, err);
+	while (rg_local_mended(local, &tries, &r, err));
+	return r;
 }
 
 static int figures(struct rg_engine *engine, struct rg_figures *ret_figures, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
-	if (r == ROGER_OK)
+	if (r < 0)
+		return r;
+	do
 		r = rg_index_figures(local->index, ret_figures, err);
+	while (rg_local_mended(local, &tries, &r, err));
 	if (r < 0)
 		return r;
 	ret_figures->journal_bytes = (int64_t)rg_index_end(local->index);
@@ -337,20 +351,31 @@ static int survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms, 
 		  void *context, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
-	return r < 0 ? r : rg_index_survey(local->index, since_ms, until_ms, see, context, err);
+	while (r == ROGER_OK) {
+		r = rg_index_survey(local->index, since_ms, until_ms, see, context, err);
+		if (!rg_local_mended(local, &tries, &r, err))
+			break;
+		r = see(context, NULL, err);
+	}
+	return r;
 }
 
 static int overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit, struct rg_arena *arena,
 		   struct roger_strs *ret_ids, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
-	return r < 0 ? r : rg_index_overdue(local->index, now_ms, limit, arena, ret_ids, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_overdue(local->index, now_ms, limit, arena, ret_ids, err);
+	while (rg_local_mended(local, &tries, &r, err));
+	return r;
 }
 
 static int strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)

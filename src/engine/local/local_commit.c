@@ -255,10 +255,14 @@ static int exact_count(struct rg_local *local, const struct roger_message *messa
 		       bool whole_issue, int64_t *ret_count, struct roger_err *err)
 {
 	struct rg_query query = { .issue = message->issue_id };
+	int tries = 0, r;
 
 	if (!whole_issue)
 		query.to = message->to_phase;
-	return rg_index_count(local->index, &query, ret_count, err);
+	do
+		r = rg_index_count(local->index, &query, ret_count, err);
+	while (rg_local_mended(local, &tries, &r, err));
+	return r;
 }
 
 /* What this transaction adds to the same mailbox or issue, up to and with which. */
@@ -377,11 +381,13 @@ static int secure_first_result(struct rg_local *local, const struct rg_query *ke
 	struct rg_entries entries;
 	uint64_t end = 0;
 	size_t i;
-	int r;
+	int tries = 0, r;
 
 	if (!arena)
 		return rg_fail_memory(err);
-	r = rg_index_find(local->index, key, arena, &entries, err);
+	do
+		r = rg_index_find(local->index, key, arena, &entries, err);
+	while (rg_local_mended(local, &tries, &r, err));
 	for (i = 0; r == ROGER_OK && i < entries.count; i++)
 		if (rg_journal_lost(local->journal, entries.items[i].offset))
 			r = append_again(local, &entries.items[i], &end, err);

@@ -56,6 +56,13 @@ static inline struct rg_local *rg_local_of(struct rg_engine *engine)
 /* Bring the index up to what this transaction must see. */
 RG_CHECKED int rg_local_refresh(struct rg_local *local, struct roger_err *err);
 
+/*
+ * After a question to the index: did it fail since the index is damaged?  Then
+ * the index is made anew, and the question is to be asked again.  That happens
+ * once: *tries, of the caller, starts at 0.
+ */
+bool rg_local_mended(struct rg_local *local, int *tries, int *r, struct roger_err *err);
+
 /* Messages by what the index knows already. */
 RG_CHECKED int rg_local_find_known(struct rg_local *local, const struct rg_query *query,
 				   struct rg_arena *arena, struct roger_messages *ret_messages,

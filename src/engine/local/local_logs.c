@@ -731,14 +731,16 @@ static int read_log(struct rg_local *local, const struct rg_log_query *query,
 		    struct rg_log_entries *ret_entries, bool *ret_moved, struct roger_err *err)
 {
 	struct rg_log_places places, strays = { 0 };
-	int r;
+	int tries = 0, r;
 
 	*ret_moved = false;
-	r = rg_index_refresh_logs(local->index, files->items, files->count, err);
-	if (r == ROGER_OK)
-		r = rg_index_find_log(local->index, query, arena, &places, err);
-	if (r == ROGER_OK && query->strays)
-		r = rg_index_log_strays(local->index, query->log, arena, &strays, err);
+	do {
+		r = rg_index_refresh_logs(local->index, files->items, files->count, err);
+		if (r == ROGER_OK)
+			r = rg_index_find_log(local->index, query, arena, &places, err);
+		if (r == ROGER_OK && query->strays)
+			r = rg_index_log_strays(local->index, query->log, arena, &strays, err);
+	} while (rg_local_mended(local, &tries, &r, err));
 	if (r == ROGER_OK)
 		r = read_entries(files, &places, arena, ret_entries, ret_moved, err);
 	if (r == ROGER_OK && query->strays)

@@ -124,17 +124,20 @@ static int compose_from_document(struct rg_local *local, int64_t epoch,
 static int compose_from_index(struct rg_local *local, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
 {
-	int r;
+	int tries = 0, r;
 
 	r = rg_local_refresh(local, err);
-	if (r == ROGER_OK)
-		r = rg_sequence_new(ret_sequence, err);
 	if (r < 0)
 		return r;
-	(*ret_sequence)->epoch = epoch;
-	r = rg_index_sequence(local->index, epoch, *ret_sequence, err);
-	if (r < 0)
-		*ret_sequence = rg_sequence_free(*ret_sequence);
+	do {
+		r = rg_sequence_new(ret_sequence, err);
+		if (r < 0)
+			return r;
+		(*ret_sequence)->epoch = epoch;
+		r = rg_index_sequence(local->index, epoch, *ret_sequence, err);
+		if (r < 0)
+			*ret_sequence = rg_sequence_free(*ret_sequence);
+	} while (rg_local_mended(local, &tries, &r, err));
 	return r;
 }
 

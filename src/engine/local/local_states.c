@@ -88,11 +88,14 @@ int rg_local_states(struct rg_engine *engine, const struct roger_message *messag
 	const struct rg_query query = { .ids = &message->id, .id_count = 1, .anywhere = true };
 	struct rg_entries found;
 	struct rg_entry first;
-	int r;
+	int tries = 0, r;
 
-	r = rg_index_find(looking.local->index, &query, arena, &found, err);
-	if (r == ROGER_OK && found.count)
-		r = rg_index_line(looking.local->index, found.items[0].position, &first, err);
+	do {
+		r = rg_index_find(looking.local->index, &query, arena, &found, err);
+		if (r == ROGER_OK && found.count)
+			r = rg_index_line(looking.local->index, found.items[0].position, &first,
+					  err);
+	} while (rg_local_mended(looking.local, &tries, &r, err));
 	if (r == ROGER_OK && found.count)
 		r = look_through(&looking, &first,
 				 found.items[0].offset + found.items[0].length + 1, err);
