@@ -24,6 +24,7 @@ enum kind {
 struct setting {
 	const char *section; /* "": stands alone, and is roger's own word */
 	const char *name;
+	const char *key; /* both */
 	enum kind kind;
 	size_t offset;
 	int64_t least; /* of a SPAN in ms */
@@ -37,61 +38,66 @@ enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000, CENTURY_DAYS = 36500 
 #define DAY_MS INT64_C(86400000)
 
 #define AT(member) offsetof(struct rg_config, member)
+#define IN(section, name) section, name, section "." name
 static const struct setting table[] = {
-	{ "size_limits", "max_content_length", NUMBER, AT(content_chars_max), 1, CEILING,
+	{ IN("size_limits", "max_content_length"), NUMBER, AT(content_chars_max), 1, CEILING,
 	  RG_CONTENT_CHARS_MAX, NULL },
-	{ "size_limits", "max_metadata_length", NUMBER, AT(metadata_chars_max), 0, CEILING,
+	{ IN("size_limits", "max_metadata_length"), NUMBER, AT(metadata_chars_max), 0, CEILING,
 	  RG_METADATA_CHARS_MAX, NULL },
-	{ "size_limits", "max_messages_per_issue_phase", NUMBER, AT(messages_per_issue_phase_max),
-	  1, MANY, RG_MESSAGES_PER_ISSUE_PHASE_MAX, NULL },
-	{ "size_limits", "max_messages_per_issue", NUMBER, AT(messages_per_issue_max), 1, MANY,
+	{ IN("size_limits", "max_messages_per_issue_phase"), NUMBER,
+	  AT(messages_per_issue_phase_max), 1, MANY, RG_MESSAGES_PER_ISSUE_PHASE_MAX, NULL },
+	{ IN("size_limits", "max_messages_per_issue"), NUMBER, AT(messages_per_issue_max), 1, MANY,
 	  RG_MESSAGES_PER_ISSUE_MAX, NULL },
-	{ "cleanup", "default_max_age_days", NUMBER, AT(max_age_days), 0, CENTURY_DAYS,
+	{ IN("cleanup", "default_max_age_days"), NUMBER, AT(max_age_days), 0, CENTURY_DAYS,
 	  RG_AGE_DAYS_MAX, NULL },
-	{ "cleanup", "keep_last_n_per_phase", NUMBER, AT(keep_per_phase), 0, MANY,
+	{ IN("cleanup", "keep_last_n_per_phase"), NUMBER, AT(keep_per_phase), 0, MANY,
 	  RG_KEEP_PER_PHASE, NULL },
-	{ "cleanup", "keep_last_n_runs", NUMBER, AT(keep_runs), 0, MANY, RG_KEEP_RUNS, NULL },
-	{ "storage", "data_dir", PATH, AT(data_dir), 0, 0, 0, ".roger" },
-	{ "storage", "database_file", FILE_NAME, AT(database_file), 0, 0, 0, "messages.db" },
-	{ "storage", "jsonl_file", FILE_NAME, AT(jsonl_file), 0, 0, 0, "messages.jsonl" },
-	{ "storage", "send_log_dir", PATH, AT(send_log_dir), 0, 0, 0, ".roger/send-log" },
-	{ "storage", "activity_file", PATH, AT(activity_file), 0, 0, 0,
+	{ IN("cleanup", "keep_last_n_runs"), NUMBER, AT(keep_runs), 0, MANY, RG_KEEP_RUNS, NULL },
+	{ IN("storage", "data_dir"), PATH, AT(data_dir), 0, 0, 0, ".roger" },
+	{ IN("storage", "database_file"), FILE_NAME, AT(database_file), 0, 0, 0, "messages.db" },
+	{ IN("storage", "jsonl_file"), FILE_NAME, AT(jsonl_file), 0, 0, 0, "messages.jsonl" },
+	{ IN("storage", "send_log_dir"), PATH, AT(send_log_dir), 0, 0, 0, ".roger/send-log" },
+	{ IN("storage", "activity_file"), PATH, AT(activity_file), 0, 0, 0,
 	  ".roger/logs/activity.log.jsonl" },
-	{ "storage", "trigger_dir", PATH, AT(trigger_dir), 0, 0, 0, ".roger/triggers" },
-	{ "bridge", "file_only", NAMES, AT(file_only), 0, 0, 0, NULL },
-	{ "retries", "max_attempts", NUMBER, AT(attempts_max), 1, 10, RG_ATTEMPTS_MAX, NULL },
-	{ "retries", "after", SPAN, AT(retry_after_ms), 0, 7 * DAY_MS, 0, "0s" },
-	{ "retries", "after_cycles", NUMBER, AT(retry_cycles), 0, 100, 0, NULL },
-	{ "retries", "confirm_within", SPAN, AT(confirm_within_ms), 1, 7 * DAY_MS, 0, "30s" },
-	{ "breaker", "failures", NUMBER, AT(breaker_failures), 0, 1000, RG_BREAKER_FAILURES, NULL },
-	{ "breaker", "open_for", SPAN, AT(breaker_open_ms), 0, DAY_MS, 0, "1m" },
-	{ "dead_letters", "alarm", NUMBER, AT(dead_letter_alarm), 0, MANY, RG_DEAD_LETTER_ALARM,
+	{ IN("storage", "trigger_dir"), PATH, AT(trigger_dir), 0, 0, 0, ".roger/triggers" },
+	{ IN("bridge", "file_only"), NAMES, AT(file_only), 0, 0, 0, NULL },
+	{ IN("retries", "max_attempts"), NUMBER, AT(attempts_max), 1, 10, RG_ATTEMPTS_MAX, NULL },
+	{ IN("retries", "after"), SPAN, AT(retry_after_ms), 0, 7 * DAY_MS, 0, "0s" },
+	{ IN("retries", "after_cycles"), NUMBER, AT(retry_cycles), 0, 100, 0, NULL },
+	{ IN("retries", "confirm_within"), SPAN, AT(confirm_within_ms), 1, 7 * DAY_MS, 0, "30s" },
+	{ IN("breaker", "failures"), NUMBER, AT(breaker_failures), 0, 1000, RG_BREAKER_FAILURES,
 	  NULL },
-	{ "dead_letters", "command", WORDS, AT(dead_letter_command), 0, 0, 0, NULL },
-	{ "dead_letters", "command_timeout", SPAN, AT(dead_letter_timeout_ms), 100, 3600000, 0,
+	{ IN("breaker", "open_for"), SPAN, AT(breaker_open_ms), 0, DAY_MS, 0, "1m" },
+	{ IN("dead_letters", "alarm"), NUMBER, AT(dead_letter_alarm), 0, MANY, RG_DEAD_LETTER_ALARM,
+	  NULL },
+	{ IN("dead_letters", "command"), WORDS, AT(dead_letter_command), 0, 0, 0, NULL },
+	{ IN("dead_letters", "command_timeout"), SPAN, AT(dead_letter_timeout_ms), 100, 3600000, 0,
 	  "10s" },
-	{ "cycles", "keep", NUMBER, AT(cycles_kept), 1, 1000, RG_CYCLES_KEPT, NULL },
-	{ "cycles", "keep_digests", NUMBER, AT(digests_kept), 0, MANY, RG_DIGESTS_KEPT, NULL },
-	{ "watchdog", "within", SPAN, AT(run_within_ms), 1000, RG_RUN_WITHIN_MS_MAX, 0, "10m" },
-	{ "watchdog", "max_recoveries", NUMBER, AT(recoveries_max), 0, 100, RG_RECOVERIES_MAX,
+	{ IN("cycles", "keep"), NUMBER, AT(cycles_kept), 1, 1000, RG_CYCLES_KEPT, NULL },
+	{ IN("cycles", "keep_digests"), NUMBER, AT(digests_kept), 0, MANY, RG_DIGESTS_KEPT, NULL },
+	{ IN("watchdog", "within"), SPAN, AT(run_within_ms), 1000, RG_RUN_WITHIN_MS_MAX, 0, "10m" },
+	{ IN("watchdog", "max_recoveries"), NUMBER, AT(recoveries_max), 0, 100, RG_RECOVERIES_MAX,
 	  NULL },
-	{ "watchdog", "recovery_cooldown", SPAN, AT(recovery_cooldown_ms), 0, DAY_MS, 0, "5m" },
-	{ "watchdog", "max_extensions", NUMBER, AT(extensions_max), 0, 100, RG_EXTENSIONS_MAX,
+	{ IN("watchdog", "recovery_cooldown"), SPAN, AT(recovery_cooldown_ms), 0, DAY_MS, 0, "5m" },
+	{ IN("watchdog", "max_extensions"), NUMBER, AT(extensions_max), 0, 100, RG_EXTENSIONS_MAX,
 	  NULL },
-	{ "watchdog", "recovery_command", WORDS, AT(recovery_command), 0, 0, 0, NULL },
-	{ "watchdog", "command_timeout", SPAN, AT(recovery_command_timeout_ms), 100, 3600000, 0,
+	{ IN("watchdog", "recovery_command"), WORDS, AT(recovery_command), 0, 0, 0, NULL },
+	{ IN("watchdog", "command_timeout"), SPAN, AT(recovery_command_timeout_ms), 100, 3600000, 0,
 	  "30s" },
-	{ "watchdog", "heartbeat", SPAN, AT(heartbeat_ms), 0, DAY_MS, 0, "30s" },
-	{ "wake", "after", SPAN, AT(wake_after_ms), 0, 7 * DAY_MS, 0, "30s" },
-	{ "wake", "backoff", SPAN, AT(wake_backoff_ms), 1000, DAY_MS, 0, "1m" },
-	{ "wake", "backoff_most", SPAN, AT(wake_backoff_most_ms), 1000, 7 * DAY_MS, 0, "30m" },
-	{ "wake", "timeout", SPAN, AT(wake_timeout_ms), 100, 60000, 0, "10s" },
-	{ "activity", "own", SWITCH, AT(note_own), 0, 0, 0, "true" },
-	{ "", "recipients", RECIPIENTS, AT(strict_recipients), 0, 0, 0, "warn" },
+	{ IN("watchdog", "heartbeat"), SPAN, AT(heartbeat_ms), 0, DAY_MS, 0, "30s" },
+	{ IN("wake", "after"), SPAN, AT(wake_after_ms), 0, 7 * DAY_MS, 0, "30s" },
+	{ IN("wake", "backoff"), SPAN, AT(wake_backoff_ms), 1000, DAY_MS, 0, "1m" },
+	{ IN("wake", "backoff_most"), SPAN, AT(wake_backoff_most_ms), 1000, 7 * DAY_MS, 0, "30m" },
+	{ IN("wake", "timeout"), SPAN, AT(wake_timeout_ms), 100, 60000, 0, "10s" },
+	{ IN("activity", "own"), SWITCH, AT(note_own), 0, 0, 0, "true" },
+	{ "", "recipients", "recipients", RECIPIENTS, AT(strict_recipients), 0, 0, 0, "warn" },
 };
+#undef IN
 #undef AT
 
 enum { SETTING_COUNT = sizeof table / sizeof *table };
+
+static const struct roger_str default_origin = { "default", 7 };
 
 static const char *const recipients_names[] = { "warn", "strict", NULL };
 
@@ -389,7 +395,8 @@ static int check_storage(const struct rg_config *config, struct roger_err *err)
 		rg_config_setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
 	const struct roger_setting *database =
 		rg_config_setting_at(config, find_setting("storage", RG_STR("database_file")));
-	const struct roger_setting *guilty = rg_str_is(jsonl->origin, "default") ? database : jsonl;
+	const struct roger_setting *guilty =
+		rg_str_equal(jsonl->origin, default_origin) ? database : jsonl;
 
 	if (!rg_str_equal(config->jsonl_file, config->database_file) &&
 	    !is_beside(config->jsonl_file, config->database_file))
@@ -424,7 +431,8 @@ static int check_wake(const struct rg_config *config, struct roger_err *err)
 		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff_most")));
 	const struct roger_setting *first =
 		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff")));
-	const struct roger_setting *guilty = rg_str_is(most->origin, "default") ? first : most;
+	const struct roger_setting *guilty =
+		rg_str_equal(most->origin, default_origin) ? first : most;
 
 	if (config->wake_backoff_most_ms >= config->wake_backoff_ms)
 		return ROGER_OK;
@@ -600,21 +608,26 @@ static void config_freep(struct rg_config **config)
 	*config = rg_config_free(*config);
 }
 
+/* Every command does this: nothing is printed, and little copied. */
 static int set_default(struct rg_config *config, size_t i, struct roger_err *err)
 {
-	struct rg_config_source source = { config, "default", false };
 	char digits[20];
 	struct roger_str text = rg_str(table[i].text ? table[i].text : "");
-	size_t place = 0;
-	int r;
+	struct roger_settings *settings = &config->settings;
+	struct roger_setting *setting;
 
-	if (table[i].kind == NUMBER)
-		text = (struct roger_str){ digits, rg_print_int(digits, table[i].number) };
-	r = rg_config_add_setting(config, table[i].section, rg_str(table[i].name), &place, err);
-	if (r < 0)
-		return r;
-	rg_assert(place == i);
-	return change(&source, i, text, 0, err);
+	setting =
+		rg_arena_push(config->memory, &settings->items, &settings->count, sizeof *setting);
+	if (!setting)
+		return rg_fail_memory(err);
+	setting->key = rg_str(table[i].key);
+	setting->origin = default_origin;
+	if (table[i].kind == NUMBER &&
+	    !rg_arena_copy(config->memory,
+			   (struct roger_str){ digits, rg_print_int(digits, table[i].number) },
+			   &text))
+		return rg_fail_memory(err);
+	return set_value(config, i, text, err);
 }
 
 int rg_config_new(struct rg_config **ret_config, struct roger_err *err)

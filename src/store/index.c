@@ -241,6 +241,9 @@ static void close_db(struct rg_index *index)
 {
 	size_t i;
 
+	/* Most commands never open it: then SQLite's code need not even be mapped. */
+	if (!index->db)
+		return;
 	for (i = 0; i < RG_SQL_COUNT; i++) {
 		sqlite3_finalize(index->statements[i]);
 		index->statements[i] = NULL;
