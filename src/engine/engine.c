@@ -6,6 +6,13 @@ int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struc
 	return engine->class->find(engine, query, arena, ret_messages, err);
 }
 
+int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
+			struct rg_arena *arena, struct roger_messages *ret_messages,
+			int64_t *ret_total, struct roger_err *err)
+{
+	return engine->class->find_page(engine, query, arena, ret_messages, ret_total, err);
+}
+
 int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		    struct roger_err *err)
 {

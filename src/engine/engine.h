@@ -106,6 +106,9 @@ struct rg_engine_class {
 
 	int (*find)(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
 		    struct roger_messages *ret_messages, struct roger_err *err);
+	int (*find_page)(struct rg_engine *engine, const struct rg_query *query,
+			 struct rg_arena *arena, struct roger_messages *ret_messages,
+			 int64_t *ret_total, struct roger_err *err);
 	int (*count)(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		     struct roger_err *err);
 	int (*may_have_mail)(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
@@ -215,6 +218,11 @@ RG_CHECKED int rg_engine_find(struct rg_engine *engine, const struct rg_query *q
 			      struct rg_arena *arena, struct roger_messages *ret_messages,
 			      struct roger_err *err);
 
+/* The same, and of the same moment how many there are whatever the limit; not by words, and from
+ * the start. */
+RG_CHECKED int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
+				   struct rg_arena *arena, struct roger_messages *ret_messages,
+				   int64_t *ret_total, struct roger_err *err);
 RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *query,
 			       int64_t *ret_count, struct roger_err *err);
 

@@ -93,10 +93,12 @@ static int run_inbox(struct roger *roger, const void *request_, void *reply_, st
 		r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
-	r = request->fresh
-		    ? find_fresh(roger, &query, reply, err)
-		    : rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
-	if (r == ROGER_OK)
+	r = request->fresh ? find_fresh(roger, &query, reply, err)
+			   : rg_engine_find_page(roger->engine, &query, reply->memory,
+						 &reply->messages, &reply->unread, err);
+	/* That there is none of this issue says nothing of the others: their figure is set right.
+	 */
+	if (r == ROGER_OK && (request->fresh || !reply->unread))
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK && !request->unnoted)
 		rg_look_note(roger, "inbox", request->agent, &reply->messages);

@@ -130,6 +130,8 @@ static const char *const statements[RG_SQL_COUNT] = {
 		"SELECT max(seq) FROM (SELECT seq FROM last_seen"
 		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3 UNION ALL SELECT seq FROM edges"
 		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
+	[RG_SQL_BEGIN] = "BEGIN",
+	[RG_SQL_END] = "COMMIT",
 	[RG_SQL_SEARCH_DROP] =
 		"INSERT INTO search(search, rowid, content, metadata)"
 		" SELECT 'delete', rowid, content, metadata FROM messages WHERE rowid = ?1",

@@ -37,6 +37,8 @@ enum rg_statement {
 	RG_SQL_EDGE_ADD,
 	RG_SQL_MARK_GET,
 	RG_SQL_SEARCH_DROP,
+	RG_SQL_BEGIN,
+	RG_SQL_END,
 	RG_SQL_COUNT,
 };
 

@@ -451,6 +451,30 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 	return r;
 }
 
+/* Both in one transaction, so that the file is locked and looked at once. */
+int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
+		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err)
+{
+	sqlite3_stmt *begin = rg_index_statement(index, RG_SQL_BEGIN, err);
+	sqlite3_stmt *end = begin ? rg_index_statement(index, RG_SQL_END, err) : NULL;
+	int r = end ? rg_index_step(index, begin, err) : ROGER_EIO;
+
+	rg_assert(!query->text.length && !query->after);
+	if (r < 0)
+		return r;
+	r = rg_index_find(index, query, arena, ret_entries, err);
+	if (r == ROGER_OK)
+		*ret_total = (int64_t)ret_entries->count;
+	if (r == ROGER_OK && query->limit && *ret_total >= query->limit)
+		r = rg_index_count(index, query, ret_total, err);
+	/* What went wrong may have ended it already. */
+	if (!sqlite3_get_autocommit(index->db)) {
+		sqlite3_step(end);
+		sqlite3_reset(end);
+	}
+	return r;
+}
+
 /* -------------------------------------------------------------- figures -- */
 
 static int read_agents(struct rg_index *index, sqlite3_stmt *statement, int64_t epoch,

@@ -142,6 +142,26 @@ static void correct_unread(struct rg_local *local, struct roger_str agent, int64
 	rg_journal_unlock(local->journal);
 }
 
+static int find_page(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
+		     struct roger_messages *ret_messages, int64_t *ret_total, struct roger_err *err)
+{
+	struct rg_local *local = rg_local_of(engine);
+	struct rg_entries entries;
+	int tries = 0, r;
+
+	r = rg_local_refresh(local, err);
+	if (r < 0)
+		return r;
+	do {
+		r = rg_index_find_page(local->index, query, arena, &entries, ret_total, err);
+		if (r == ROGER_OK)
+			r = read_messages(local, &entries, query->cycle, arena, ret_messages, err);
+	} while (rg_local_mended(local, &tries, &r, err));
+	if (r == ROGER_OK && rg_query_is_unread_only(query))
+		correct_unread(local, query->to, *ret_total);
+	return r;
+}
+
 static int count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		 struct roger_err *err)
 {
@@ -452,6 +472,7 @@ static const struct rg_engine_class local_class = {
 	.name = "local",
 	.close = close_engine,
 	.find = find,
+	.find_page = find_page,
 	.count = count,
 	.may_have_mail = may_have_mail,
 	.agents = agents,
