@@ -127,17 +127,23 @@ static int key_of(struct rg_config *config, const char *section, struct roger_st
 		       : rg_fail_memory(err);
 }
 
+/* NULL: out of memory. */
+static struct roger_setting *add_setting(struct rg_config *config)
+{
+	struct roger_settings *settings = &config->settings;
+
+	return rg_arena_push(config->memory, &settings->items, &settings->count,
+			     sizeof *settings->items);
+}
+
 int rg_config_add_setting(struct rg_config *config, const char *section, struct roger_str name,
 			  size_t *ret_index, struct roger_err *err)
 {
-	struct roger_settings *settings = &config->settings;
-	struct roger_setting *setting;
+	struct roger_setting *setting = add_setting(config);
 
-	setting =
-		rg_arena_push(config->memory, &settings->items, &settings->count, sizeof *setting);
 	if (!setting)
 		return rg_fail_memory(err);
-	*ret_index = settings->count - 1;
+	*ret_index = config->settings.count - 1;
 	return key_of(config, section, name, &setting->key, err);
 }
 
@@ -613,11 +619,8 @@ static int set_default(struct rg_config *config, size_t i, struct roger_err *err
 {
 	char digits[20];
 	struct roger_str text = rg_str(table[i].text ? table[i].text : "");
-	struct roger_settings *settings = &config->settings;
-	struct roger_setting *setting;
+	struct roger_setting *setting = add_setting(config);
 
-	setting =
-		rg_arena_push(config->memory, &settings->items, &settings->count, sizeof *setting);
 	if (!setting)
 		return rg_fail_memory(err);
 	setting->key = rg_str(table[i].key);
