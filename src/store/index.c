@@ -165,13 +165,20 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 {
 	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
 
-	/* What is done next, a ROLLBACK for one, forgets the code. */
+	/* What is done next forgets the code. */
 	if (means_damage(code))
 		index->damaged = true;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return rg_fail_memory(err);
 	return rg_fail(err, (code & 0xff) == SQLITE_BUSY ? ROGER_ETIMEOUT : ROGER_EIO, 0,
 		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
+}
+
+/* What went wrong may have rolled it back already; to be told so is no damage. */
+void rg_index_rollback(struct rg_index *index)
+{
+	if (!sqlite3_get_autocommit(index->db))
+		(void)sqlite3_exec(index->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
 sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
@@ -561,7 +568,7 @@ static int open_file(struct rg_index *index, bool *ret_valid, struct roger_err *
 
 bool rg_index_damaged(const struct rg_index *index)
 {
-	return index->damaged || (index->db && means_damage(sqlite3_errcode(index->db)));
+	return index->damaged;
 }
 
 void rg_index_doubt(struct rg_index *index)
@@ -587,8 +594,8 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 			r = rg_index_ingest(index, end, err);
 		if (r == ROGER_OK)
 			return rg_index_run(index, "COMMIT", err);
-		if (begun && !rg_index_damaged(index))
-			(void)!rg_index_run(index, "ROLLBACK", NULL);
+		if (begun)
+			rg_index_rollback(index);
 		if (!rg_index_damaged(index))
 			return r;
 	}
@@ -607,15 +614,25 @@ uint64_t rg_index_peek(struct rg_index *index)
 	return rg_index_end(index);
 }
 
-static int refresh_locked(struct rg_index *index, uint64_t end, struct roger_err *err)
+static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
 {
+	bool there;
 	int r;
 
 	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
 	if (r < 0)
 		return r;
-	r = refresh_file(index, end, err);
+	index->in_memory = false;
+	if (anew) {
+		r = check_places(index, &there, err);
+		if (r == ROGER_OK)
+			r = rebuild_file(index, end, err);
+	} else {
+		r = refresh_file(index, end, err);
+	}
 	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	if (r == ROGER_OK)
+		index->trouble[0] = '\0';
 	return r;
 }
 
@@ -638,21 +655,18 @@ static int refresh_memory(struct rg_index *index, uint64_t end, struct roger_err
 	r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK)
 		return rg_index_run(index, "COMMIT", err);
-	(void)!rg_index_run(index, "ROLLBACK", NULL);
+	rg_index_rollback(index);
 	return r;
 }
 
-int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
+/* By way of the file where it can be used, else in memory. */
+static int bring(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 	int r;
 
-	if (fresh_enough(index, end))
-		return ROGER_OK;
-	if (index->in_memory)
-		return refresh_memory(index, end, err);
 	if (rg_journal_writable(index->journal))
-		r = refresh_locked(index, end, &why);
+		r = bring_file(index, end, anew, &why);
 	else
 		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
 	if (r == ROGER_OK)
@@ -665,20 +679,25 @@ int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err
 	return use_memory(index, end, &why, err);
 }
 
+int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	if (fresh_enough(index, end))
+		return ROGER_OK;
+	return index->in_memory ? refresh_memory(index, end, err) : bring(index, end, false, err);
+}
+
+int rg_index_reopen(struct rg_index *index, struct roger_err *err)
+{
+	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
+}
+
+int rg_index_mend(struct rg_index *index, struct roger_err *err)
+{
+	/* Another process may have made it anew meanwhile. */
+	return bring(index, rg_index_end(index), fresh_enough(index, 0), err);
+}
+
 int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
-	bool there;
-	int r;
-
-	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
-	if (r < 0)
-		return r;
-	index->in_memory = false;
-	r = check_places(index, &there, err);
-	if (r == ROGER_OK)
-		r = rebuild_file(index, end, err);
-	rg_journal_release(index->journal, RG_LOCK_INDEX);
-	if (r == ROGER_OK)
-		index->trouble[0] = '\0';
-	return r;
+	return bring_file(index, end, true, err);
 }

@@ -54,6 +54,9 @@ RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct rog
 /* Make it anew from the journal up to end, into a new file that then takes its name. */
 RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err);
 
+/* A damaged one: make it anew, or use the one that another process has made; else in memory. */
+RG_CHECKED int rg_index_mend(struct rg_index *index, struct roger_err *err);
+
 /* How far the file says it has read, without bringing it up to date; 0: it does not say. */
 uint64_t rg_index_peek(struct rg_index *index);
 

@@ -132,6 +132,10 @@ struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column);
 /* Read the row of progress again; ROGER_EDATA: it does not fit any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);
 
+/* With the index lock: is the open file still the one of its name?  If not, open that one. */
+RG_CHECKED int rg_index_reopen(struct rg_index *index, struct roger_err *err);
+void rg_index_rollback(struct rg_index *index);
+
 /* The hash of the last line taken in, as the journal has it now. */
 int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
 

@@ -499,8 +499,7 @@ static int take_files(struct rg_index *index, const struct rg_log_file *files, s
 		r = take_file(index, &files[i], err);
 	if (r == ROGER_OK)
 		return rg_index_run(index, "COMMIT", err);
-	if (!rg_index_damaged(index))
-		(void)!rg_index_run(index, "ROLLBACK", NULL);
+	rg_index_rollback(index);
 	return r;
 }
 
@@ -516,7 +515,9 @@ int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_file *file
 	r = rg_journal_take(index->journal, RG_LOCK_INDEX, WAIT_MS, err);
 	if (r < 0)
 		return r;
-	r = take_files(index, files, count, err);
+	r = rg_index_reopen(index, err);
+	if (r == ROGER_OK)
+		r = take_files(index, files, count, err);
 	rg_journal_release(index->journal, RG_LOCK_INDEX);
 	return r;
 }

@@ -284,7 +284,10 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 		if (r < 0)
 			return r;
 	}
-	r = rg_index_run(index, "BEGIN IMMEDIATE", err);
+	r = rg_index_reopen(index, err);
+	before = index->progress.search_to;
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "BEGIN IMMEDIATE", err);
 	if (r == ROGER_OK)
 		r = rg_index_load(index, err);
 	if (r == ROGER_OK)
@@ -293,7 +296,7 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 		r = rg_index_run(index, "COMMIT", err);
 	if (r < 0) {
 		index->progress.search_to = before;
-		(void)!rg_index_run(index, "ROLLBACK", NULL);
+		rg_index_rollback(index);
 	}
 	if (!index->in_memory)
 		rg_journal_release(index->journal, RG_LOCK_INDEX);

@@ -8,7 +8,9 @@
 #include "place.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "base/str.h"
@@ -778,6 +780,92 @@ static void damage_never_fails_a_send(void **state)
 	roger_close(roger);
 }
 
+static size_t count_sends(struct roger *roger)
+{
+	struct roger_sends_request request = { .limit = 10 };
+	struct roger_sends_reply reply;
+	struct roger_err err;
+	size_t count;
+
+	if (roger_sends(roger, &request, &reply, &err) < 0)
+		fail_msg("sends: %s", err.message);
+	count = reply.attempts.count;
+	roger_reply_free(&reply);
+	return count;
+}
+
+/* What stands in a log is looked up by the index, too. */
+static void wrong_places_of_log_entries_are_noticed(void **state)
+{
+	static const char *const changes[] = {
+		"UPDATE log_entries SET offset = offset + 7",
+		"UPDATE log_entries SET offset = 1 << 50",
+		"UPDATE log_entries SET offset = -5",
+		"UPDATE log_entries SET length = -1",
+		"UPDATE log_entries SET length = 1 << 40",
+		"UPDATE log_entries SET length = length - 1",
+	};
+	struct place *place = *state;
+	char first[64], again[64];
+	struct roger *roger = place_open(place);
+	size_t i;
+
+	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:1", first),
+			 ROGER_OK);
+	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:2", NULL),
+			 ROGER_OK);
+	for (i = 0; i < sizeof changes / sizeof *changes; i++) {
+		assert_int_equal(count_sends(roger), 2);
+		run_sql(place, changes[i]);
+		if (i % 2) {
+			roger_close(roger);
+			roger = place_open(place);
+		}
+		assert_int_equal(count_sends(roger), 2);
+		run_sql(place, changes[i]);
+		assert_int_equal(
+			place_send(roger, "a", "b", "i", "text", "t:status-update:1", again),
+			ROGER_OK);
+		assert_string_equal(again, first);
+	}
+	roger_close(roger);
+}
+
+struct rebuilding {
+	const struct place *place;
+	_Atomic bool over;
+};
+
+static void *rebuild_on_and_on(void *context)
+{
+	struct rebuilding *rebuilding = context;
+
+	while (!atomic_load(&rebuilding->over))
+		rebuild(rebuilding->place);
+	return NULL;
+}
+
+/* Who finds the index replaced between two steps writes logs and words into the new one. */
+static void one_made_anew_elsewhere_is_written_to(void **state)
+{
+	struct rebuilding rebuilding = { .place = *state };
+	struct roger *roger = place_open(rebuilding.place);
+	pthread_t thread;
+	char key[32];
+	int i;
+
+	assert_int_equal(pthread_create(&thread, NULL, rebuild_on_and_on, &rebuilding), 0);
+	for (i = 0; i < 150; i++) {
+		snprintf(key, sizeof key, "t:status-update:%d", i);
+		assert_int_equal(place_send(roger, "a", "b", i % 2 ? "i" : "j", "text", key, NULL),
+				 ROGER_OK);
+		ask(roger, 5 + i % 3);
+	}
+	atomic_store(&rebuilding.over, true);
+	pthread_join(thread, NULL);
+	roger_close(roger);
+}
+
 static void half_made_ones_are_no_hindrance(void **state)
 {
 	struct place *place = *state;
@@ -924,6 +1012,8 @@ int main(void)
 		TEST(one_of_another_journal_is_not_believed),
 		TEST(damage_never_fails_a_question),
 		TEST(damage_never_fails_a_send),
+		TEST(wrong_places_of_log_entries_are_noticed),
+		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(deleted_in_mid_use_it_comes_back),
 		TEST(what_is_no_file_is_left_alone),

@@ -40,7 +40,7 @@ bool rg_local_mended(struct rg_local *local, int *tries, int *r, struct roger_er
 {
 	if (*r >= 0 || (*tries)++ > 0 || !rg_index_damaged(local->index))
 		return false;
-	*r = rg_index_rebuild(local->index, rg_index_end(local->index), err);
+	*r = rg_index_mend(local->index, err);
 	return *r == ROGER_OK;
 }
 

@@ -635,7 +635,9 @@ static const struct rg_log_file *file_shown(const struct log_files *files, struc
 /* Entries mostly stand in the same file one behind the other. */
 struct reading {
 	const struct rg_log_file *file;
+	struct rg_index *index;
 	int open;
+	uint64_t size;
 	bool moved; /* another file has taken its place since the index was asked */
 };
 
@@ -649,6 +651,11 @@ static int open_next(struct reading *reading, const struct rg_log_file *file,
 	if (r < 0)
 		return r;
 	reading->file = file;
+	if (reading->open != RG_NO_FILE) {
+		r = rg_file_size(reading->open, file->name.data, &reading->size, err);
+		if (r < 0)
+			return r;
+	}
 	reading->moved = reading->open == RG_NO_FILE || !rg_index_log_same(reading->open, mark);
 	if (reading->moved)
 		return rg_fail(err, ROGER_ETIMEOUT, 0, "'%.*s' went away; try again",
@@ -656,11 +663,22 @@ static int open_next(struct reading *reading, const struct rg_log_file *file,
 	return ROGER_OK;
 }
 
+/* Where the index says that one stands. */
+static int no_line(struct reading *reading, struct roger_err *err)
+{
+	rg_index_doubt(reading->index);
+	return rg_fail(err, ROGER_EIO, 0,
+		       "the index is wrong about '%.*s'; `roger rebuild` makes "
+		       "it anew",
+		       RG_STR_ARGS(reading->file->name));
+}
+
 static int read_text(struct reading *reading, const struct rg_log_file *file,
 		     const struct rg_log_place *place, struct rg_arena *arena,
 		     struct roger_str *ret_text, struct roger_err *err)
 {
-	size_t got;
+	/* With the newline before it, where it is not the first, and with its own. */
+	size_t before = place->offset > 0, whole = before + place->length + 1, got = 0;
 	char *text;
 	int r;
 
@@ -669,20 +687,27 @@ static int read_text(struct reading *reading, const struct rg_log_file *file,
 		if (r < 0)
 			return r;
 	}
-	text = rg_arena_get(arena, place->length + 1);
+	if (place->offset > reading->size || place->length >= reading->size - place->offset)
+		return no_line(reading, err);
+	text = rg_arena_get(arena, whole);
 	if (!text)
 		return rg_fail_memory(err);
-	r = rg_file_read_at(reading->open, text, place->length, (int64_t)place->offset, &got, err);
-	*ret_text = (struct roger_str){ text, got };
-	return r;
+	r = rg_file_read_at(reading->open, text, whole, (int64_t)(place->offset - before), &got,
+			    err);
+	if (r < 0)
+		return r;
+	if (got < whole || text[whole - 1] != '\n' || (before && text[0] != '\n'))
+		return no_line(reading, err);
+	*ret_text = (struct roger_str){ text + before, place->length };
+	return ROGER_OK;
 }
 
-static int read_entries(const struct log_files *files, const struct rg_log_places *places,
-			struct rg_arena *arena, struct rg_log_entries *ret_entries, bool *ret_moved,
-			struct roger_err *err)
+static int read_entries(struct rg_index *index, const struct log_files *files,
+			const struct rg_log_places *places, struct rg_arena *arena,
+			struct rg_log_entries *ret_entries, bool *ret_moved, struct roger_err *err)
 {
 	struct rg_log_entry *items = rg_arena_get(arena, places->count * sizeof *items);
-	struct reading reading = { NULL, RG_NO_FILE, false };
+	struct reading reading = { .index = index, .open = RG_NO_FILE };
 	const struct rg_log_file *file;
 	size_t i, count = 0;
 	int r = items ? ROGER_OK : rg_fail_memory(err);
@@ -705,9 +730,9 @@ static int read_entries(const struct log_files *files, const struct rg_log_place
 }
 
 /* Strays are read like entries; of their place the line counts. */
-static int read_strays(const struct log_files *files, const struct rg_log_places *places,
-		       struct rg_arena *arena, struct rg_log_entries *ret_entries, bool *ret_moved,
-		       struct roger_err *err)
+static int read_strays(struct rg_index *index, const struct log_files *files,
+		       const struct rg_log_places *places, struct rg_arena *arena,
+		       struct rg_log_entries *ret_entries, bool *ret_moved, struct roger_err *err)
 {
 	struct rg_log_stray *items = rg_arena_get(arena, places->count * sizeof *items);
 	struct rg_log_entries read = { 0 };
@@ -716,7 +741,7 @@ static int read_strays(const struct log_files *files, const struct rg_log_places
 
 	if (!items)
 		return rg_fail_memory(err);
-	r = read_entries(files, places, arena, &read, ret_moved, err);
+	r = read_entries(index, files, places, arena, &read, ret_moved, err);
 	for (i = 0; i < read.count; i++)
 		items[i] = (struct rg_log_stray){ .file = read.items[i].file,
 						  .line = read.items[i].line,
@@ -731,20 +756,21 @@ static int read_log(struct rg_local *local, const struct rg_log_query *query,
 		    struct rg_log_entries *ret_entries, bool *ret_moved, struct roger_err *err)
 {
 	struct rg_log_places places, strays = { 0 };
+	struct rg_index *index = local->index;
 	int tries = 0, r;
 
-	*ret_moved = false;
 	do {
-		r = rg_index_refresh_logs(local->index, files->items, files->count, err);
+		*ret_moved = false;
+		r = rg_index_refresh_logs(index, files->items, files->count, err);
 		if (r == ROGER_OK)
-			r = rg_index_find_log(local->index, query, arena, &places, err);
+			r = rg_index_find_log(index, query, arena, &places, err);
 		if (r == ROGER_OK && query->strays)
-			r = rg_index_log_strays(local->index, query->log, arena, &strays, err);
+			r = rg_index_log_strays(index, query->log, arena, &strays, err);
+		if (r == ROGER_OK)
+			r = read_entries(index, files, &places, arena, ret_entries, ret_moved, err);
+		if (r == ROGER_OK && query->strays)
+			r = read_strays(index, files, &strays, arena, ret_entries, ret_moved, err);
 	} while (rg_local_mended(local, &tries, &r, err));
-	if (r == ROGER_OK)
-		r = read_entries(files, &places, arena, ret_entries, ret_moved, err);
-	if (r == ROGER_OK && query->strays)
-		r = read_strays(files, &strays, arena, ret_entries, ret_moved, err);
 	return r;
 }
 
