@@ -831,6 +831,62 @@ static void wrong_places_of_log_entries_are_noticed(void **state)
 	roger_close(roger);
 }
 
+static size_t count_inbox(struct roger *roger, const char *agent, const char *issue)
+{
+	struct roger_inbox_request request = { .agent = str(agent), .issue = str(issue) };
+	struct roger_inbox_reply reply;
+	struct roger_err err;
+	size_t count;
+
+	if (roger_inbox(roger, &request, &reply, &err) < 0)
+		fail_msg("inbox: %s", err.message);
+	count = reply.messages.count;
+	assert_int_equal(reply.unread, count);
+	roger_reply_free(&reply);
+	return count;
+}
+
+/* Damage that SQLite does not notice: the line has the last word. */
+static void nobody_gets_mail_by_a_wrong_index(void **state)
+{
+	static const struct {
+		const char *change, *agent, *issue;
+		size_t count;
+	} cases[] = {
+		{ "UPDATE mailbox SET agent = CASE agent WHEN 'b' THEN 'c' ELSE 'b' END", "c", "",
+		  3 },
+		{ "UPDATE messages SET to_phase = CASE to_phase WHEN 'b' THEN 'c' ELSE 'b' END",
+		  "c", "i", 0 },
+		{ "UPDATE messages SET issue_id = CASE issue_id WHEN 'i' THEN 'j' ELSE 'i' END",
+		  "c", "i", 0 },
+		{ "UPDATE messages SET read = 0", "b", "i", 2 },
+	};
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct roger_inbox_request request = { .agent = str("b"), .issue = str("i"), .limit = 1 };
+	struct roger_inbox_reply reply;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(place_send(roger, "a", "b", "i", "text", "", NULL), ROGER_OK);
+		assert_int_equal(place_send(roger, "a", "c", "j", "text", "", NULL), ROGER_OK);
+	}
+	assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(count_inbox(roger, "b", "i"), 2);
+		run_sql(place, cases[i].change);
+		if (i % 2) {
+			roger_close(roger);
+			roger = place_open(place);
+		}
+		assert_int_equal(count_inbox(roger, cases[i].agent, cases[i].issue),
+				 cases[i].count);
+		assert_int_equal(count_inbox(roger, "b", "i"), 2);
+	}
+	roger_close(roger);
+}
+
 struct rebuilding {
 	const struct place *place;
 	_Atomic bool over;
@@ -1013,6 +1069,7 @@ int main(void)
 		TEST(damage_never_fails_a_question),
 		TEST(damage_never_fails_a_send),
 		TEST(wrong_places_of_log_entries_are_noticed),
+		TEST(nobody_gets_mail_by_a_wrong_index),
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(deleted_in_mid_use_it_comes_back),

@@ -78,9 +78,32 @@ static int read_message(struct rg_local *local, const struct rg_entry *entry,
 	return r;
 }
 
+static bool is_or_any(struct roger_str wanted, struct roger_str is)
+{
+	return !wanted.length || rg_str_equal(wanted, is);
+}
+
+/*
+ * Does the line say what was asked for?  SQLite does not notice all damage, and
+ * nobody gets mail by an index that is wrong.
+ */
+static bool answers(const struct rg_query *query, const struct roger_message *message)
+{
+	size_t i;
+
+	for (i = 0; i < query->id_count; i++)
+		if (rg_str_equal(query->ids[i], message->id))
+			break;
+	return (i < query->id_count || !query->id_count) &&
+	       is_or_any(query->to, message->to_phase) &&
+	       is_or_any(query->from, message->from_phase) &&
+	       is_or_any(query->issue, message->issue_id) && !(query->unread && message->read) &&
+	       !(query->read && !message->read);
+}
+
 /* Of a cycle, where one is given. */
 static int read_messages(struct rg_local *local, const struct rg_entries *entries,
-			 struct roger_str cycle, struct rg_arena *arena,
+			 const struct rg_query *query, struct rg_arena *arena,
 			 struct roger_messages *ret_messages, struct roger_err *err)
 {
 	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
@@ -93,7 +116,14 @@ static int read_messages(struct rg_local *local, const struct rg_entries *entrie
 		r = read_message(local, &entries->items[i], arena, &items[count], err);
 		if (r < 0)
 			return r;
-		if (!cycle.length || rg_str_equal(items[count].cycle_id, cycle))
+		if (!answers(query, &items[count])) {
+			rg_index_doubt(local->index);
+			return rg_fail(err, ROGER_EIO, 0,
+				       "the index is wrong about '%.*s'; `roger rebuild` makes it "
+				       "anew",
+				       RG_STR_ARGS(items[count].id));
+		}
+		if (is_or_any(query->cycle, items[count].cycle_id))
 			count++;
 	}
 	*ret_messages = (struct roger_messages){ items, count };
@@ -110,7 +140,7 @@ int rg_local_find_known(struct rg_local *local, const struct rg_query *query,
 	do {
 		r = rg_index_find(local->index, query, arena, &entries, err);
 		if (r == ROGER_OK)
-			r = read_messages(local, &entries, query->cycle, arena, ret_messages, err);
+			r = read_messages(local, &entries, query, arena, ret_messages, err);
 	} while (rg_local_mended(local, &tries, &r, err));
 	return r;
 }
@@ -155,7 +185,7 @@ static int find_page(struct rg_engine *engine, const struct rg_query *query, str
 	do {
 		r = rg_index_find_page(local->index, query, arena, &entries, ret_total, err);
 		if (r == ROGER_OK)
-			r = read_messages(local, &entries, query->cycle, arena, ret_messages, err);
+			r = read_messages(local, &entries, query, arena, ret_messages, err);
 	} while (rg_local_mended(local, &tries, &r, err));
 	if (r == ROGER_OK && rg_query_is_unread_only(query))
 		correct_unread(local, query->to, *ret_total);
