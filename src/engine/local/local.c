@@ -89,12 +89,8 @@ static bool is_or_any(struct roger_str wanted, struct roger_str is)
  */
 static bool answers(const struct rg_query *query, const struct roger_message *message)
 {
-	size_t i;
-
-	for (i = 0; i < query->id_count; i++)
-		if (rg_str_equal(query->ids[i], message->id))
-			break;
-	return (i < query->id_count || !query->id_count) &&
+	/* Of many ids each line would be compared with all. */
+	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
 	       is_or_any(query->to, message->to_phase) &&
 	       is_or_any(query->from, message->from_phase) &&
 	       is_or_any(query->issue, message->issue_id) && !(query->unread && message->read) &&
