@@ -435,11 +435,12 @@ remove_spare:
 	return r;
 }
 
-int rg_file_rename(int folder, const char *from, const char *to, struct roger_err *err)
+int rg_file_rename(int folder, const char *from, const char *to, bool durable,
+		   struct roger_err *err)
 {
-	if (renameat(folder, from, folder, to) < 0)
+	if (put_in_place(folder, to, from, durable) < 0)
 		return rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", to);
-	return rg_file_sync_folder(folder, to, err);
+	return durable ? rg_file_sync_folder(folder, to, err) : ROGER_OK;
 }
 
 int rg_file_move(int from_folder, const char *from, int to_folder, const char *to, bool *ret_moved,

@@ -108,8 +108,9 @@ RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_er
 RG_CHECKED int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
 			       struct roger_err *err);
 
-/* Give a file another's name, and sync the folder. */
-RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, struct roger_err *err);
+/* Give a file another name, which a file may have.  durable: its folder is synced. */
+RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, bool durable,
+			      struct roger_err *err);
 
 /*
  * Move a file to a name that nothing has, in another folder of the same file

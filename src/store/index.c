@@ -538,7 +538,7 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	if (r == ROGER_OK)
 		r = rg_file_remove(index->folder, rollback, err);
 	if (r == ROGER_OK)
-		r = rg_file_rename(index->folder, fresh, index->name, err);
+		r = rg_file_rename(index->folder, fresh, index->name, false, err);
 	if (r < 0) {
 		(void)!rg_file_remove(index->folder, fresh, NULL);
 		return r;

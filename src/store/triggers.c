@@ -327,7 +327,7 @@ int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *tak
 
 	snprintf(name, sizeof name, "%.*s-%lld.%.*s", RG_STR_ARGS(taken->id), (long long)offset,
 		 RG_STR_ARGS(taken->file));
-	r = rg_file_rename(triggers->taken, taken->name, name, err);
+	r = rg_file_rename(triggers->taken, taken->name, name, true, err);
 	if (r == ROGER_OK)
 		rg_assert(read_taken(rg_str(name), taken));
 	return r;
@@ -341,7 +341,7 @@ int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken *taken,
 
 	r = draw_name(triggers, taken->file, ids, name, err);
 	if (r == ROGER_OK)
-		r = rg_file_rename(triggers->taken, taken->name, name, err);
+		r = rg_file_rename(triggers->taken, taken->name, name, true, err);
 	if (r == ROGER_OK)
 		rg_assert(read_taken(rg_str(name), taken));
 	return r;
