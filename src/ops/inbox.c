@@ -96,8 +96,7 @@ static int run_inbox(struct roger *roger, const void *request_, void *reply_, st
 	r = request->fresh ? find_fresh(roger, &query, reply, err)
 			   : rg_engine_find_page(roger->engine, &query, reply->memory,
 						 &reply->messages, &reply->unread, err);
-	/* That there is none of this issue says nothing of the others: their figure is set right.
-	 */
+	/* That there is none of this issue says nothing of the others. */
 	if (r == ROGER_OK && (request->fresh || !reply->unread))
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK && !request->unnoted)

@@ -576,6 +576,14 @@ void rg_index_doubt(struct rg_index *index)
 	index->damaged = true;
 }
 
+int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_err *err)
+{
+	rg_index_doubt(index);
+	return rg_fail(err, ROGER_EIO, 0,
+		       "the index is wrong about '%.*s'; `roger rebuild` makes it anew",
+		       RG_STR_ARGS(about));
+}
+
 /* With the index lock: what is there is used, brought up to date, or made anew. */
 static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {

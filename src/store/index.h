@@ -76,6 +76,9 @@ bool rg_index_damaged(const struct rg_index *index);
 /* The journal does not say what it says: from now on it counts as damaged. */
 void rg_index_doubt(struct rg_index *index);
 
+/* The same, with the error to return: about a message, by its id, or about a file. */
+int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_err *err);
+
 /* ----------------------------------------------------------- questions -- */
 
 RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query,

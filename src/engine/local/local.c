@@ -112,13 +112,8 @@ static int read_messages(struct rg_local *local, const struct rg_entries *entrie
 		r = read_message(local, &entries->items[i], arena, &items[count], err);
 		if (r < 0)
 			return r;
-		if (!answers(query, &items[count])) {
-			rg_index_doubt(local->index);
-			return rg_fail(err, ROGER_EIO, 0,
-				       "the index is wrong about '%.*s'; `roger rebuild` makes it "
-				       "anew",
-				       RG_STR_ARGS(items[count].id));
-		}
+		if (!answers(query, &items[count]))
+			return rg_index_wrong(local->index, items[count].id, err);
 		if (is_or_any(query->cycle, items[count].cycle_id))
 			count++;
 	}

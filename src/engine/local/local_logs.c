@@ -663,16 +663,6 @@ static int open_next(struct reading *reading, const struct rg_log_file *file,
 	return ROGER_OK;
 }
 
-/* Where the index says that one stands. */
-static int no_line(struct reading *reading, struct roger_err *err)
-{
-	rg_index_doubt(reading->index);
-	return rg_fail(err, ROGER_EIO, 0,
-		       "the index is wrong about '%.*s'; `roger rebuild` makes "
-		       "it anew",
-		       RG_STR_ARGS(reading->file->name));
-}
-
 static int read_text(struct reading *reading, const struct rg_log_file *file,
 		     const struct rg_log_place *place, struct rg_arena *arena,
 		     struct roger_str *ret_text, struct roger_err *err)
@@ -688,7 +678,7 @@ static int read_text(struct reading *reading, const struct rg_log_file *file,
 			return r;
 	}
 	if (place->offset > reading->size || place->length >= reading->size - place->offset)
-		return no_line(reading, err);
+		return rg_index_wrong(reading->index, file->name, err);
 	text = rg_arena_get(arena, whole);
 	if (!text)
 		return rg_fail_memory(err);
@@ -697,7 +687,7 @@ static int read_text(struct reading *reading, const struct rg_log_file *file,
 	if (r < 0)
 		return r;
 	if (got < whole || text[whole - 1] != '\n' || (before && text[0] != '\n'))
-		return no_line(reading, err);
+		return rg_index_wrong(reading->index, file->name, err);
 	*ret_text = (struct roger_str){ text + before, place->length };
 	return ROGER_OK;
 }
