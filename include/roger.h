@@ -378,6 +378,61 @@ struct roger_init_reply {
 	bool created; /* false: there was one already, left as it was */
 	/* Of a new one: a workspace above it, which is not seen from here any more. */
 	struct roger_str above;
+	struct roger_str not_trusted; /* why it is not trusted (see trust); "": it is */
+};
+
+/*
+ * trust: what a person allows of a workspace that others may have written: its
+ * mailbox, each configured command, each place outside the usual folders.
+ * Without accept and revoke it only shows.  Needs no handle.
+ */
+struct roger_trust_request {
+	struct roger_str path;	 /* at or below the workspace; "": as roger_open(NULL) */
+	struct roger_str accept; /* the sha256 of a reply: trust what that showed */
+	bool revoke;		 /* trust nothing of it any more */
+	bool list;		 /* show every workspace that is trusted, and nothing else */
+};
+struct roger_trust_command {
+	struct roger_str setting;  /* "dead_letters.command" */
+	struct roger_strs words;   /* a program and its arguments */
+	struct roger_strs files;   /* of the workspace that they name, or found along PATH */
+	struct roger_str sha256;   /* of the words and of these files */
+	bool trusted;
+};
+struct roger_trust_commands {
+	const struct roger_trust_command *items;
+	size_t count;
+};
+struct roger_trust_place {
+	struct roger_str setting; /* "storage.data_dir" */
+	struct roger_str path;	  /* absolute, links resolved */
+	bool trusted;
+};
+struct roger_trust_places {
+	const struct roger_trust_place *items;
+	size_t count;
+};
+struct roger_trust_workspace {
+	struct roger_str workspace;
+	bool there;	  /* it still holds the .roger/ that was trusted */
+	int64_t commands; /* how many are trusted */
+	int64_t accepted_at_ms;
+};
+struct roger_trust_workspaces {
+	const struct roger_trust_workspace *items;
+	size_t count;
+};
+struct roger_trust_reply {
+	void *memory;
+	struct roger_str workspace;
+	int64_t owner; /* user id of .roger/ */
+	bool mailbox;  /* trusted: hooks, prime and mcp show its mail to an agent */
+	struct roger_trust_commands commands;
+	struct roger_trust_places places;
+	struct roger_str sha256; /* of all of this, for accept */
+	bool trusted;		 /* all of it */
+	bool changed;
+	struct roger_trust_workspaces workspaces; /* with list */
 };
 
 /*
@@ -1161,6 +1216,7 @@ struct roger_sweep_reply {
 	int64_t escalations;
 	int64_t active, suspect, not_forwarded, completed, recovered, blocked; /* afterwards */
 	struct roger_run_troubles troubles;
+	struct roger_strs notes; /* for people */
 };
 
 /* timeline: what is known of an issue, a task, a run or an agent, from all logs at once. */
@@ -1320,7 +1376,7 @@ struct roger_prime_reply {
  * remove, taken out of them again, byte for byte.  Works without a workspace,
  * and makes one in the project where there is none.
  */
-enum roger_setup_scope { ROGER_SETUP_PROJECT, ROGER_SETUP_USER, ROGER_SETUP_STEALTH };
+enum roger_setup_scope { ROGER_SETUP_STEALTH, ROGER_SETUP_USER, ROGER_SETUP_PROJECT };
 struct roger_setup_request {
 	struct roger_strs tools; /* none: those that are installed */
 	int scope;		 /* enum roger_setup_scope */
@@ -1373,6 +1429,19 @@ ROGER_API struct roger *roger_close(struct roger *roger);
  * cannot be written; "" when there is nothing.  Borrowed until the next call.
  */
 ROGER_API const char *roger_notice(const struct roger *roger);
+
+/*
+ * Why the mail of this workspace should be shown to no agent unasked: one line
+ * for a person; "" when it is trusted (see trust).  Borrowed until the close.
+ */
+ROGER_API const char *roger_distrust(struct roger *roger);
+
+/*
+ * Be the only process of this workspace that does something for somebody, such
+ * as a hook of a session; it ends with the handle and with the process.  False:
+ * another one does it.  Not asked twice for the same.
+ */
+ROGER_API bool roger_hold(struct roger *roger, const char *what);
 
 /*
  * Told of long work (rebuild, verify, doctor): how much of total is done.  Return
@@ -1447,6 +1516,10 @@ ROGER_API bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_
 /* Make a workspace; needs no handle. */
 ROGER_API int roger_init(const struct roger_init_request *request,
 			 struct roger_init_reply *ret_reply, struct roger_err *err);
+
+/* Neither does this. */
+ROGER_API int roger_trust(const struct roger_trust_request *request,
+			  struct roger_trust_reply *ret_reply, struct roger_err *err);
 
 /* Needs no handle either. */
 ROGER_API int roger_setup(const struct roger_setup_request *request,

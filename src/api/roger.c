@@ -51,7 +51,27 @@ const char *roger_notice(const struct roger *roger)
 {
 	const char *trouble = roger ? rg_engine_trouble(roger->engine) : "";
 
-	return *trouble || !roger ? trouble : roger->untold;
+	if (*trouble || !roger)
+		return trouble;
+	return roger->untold[0] ? roger->untold : roger->workspace->notice;
+}
+
+const char *roger_distrust(struct roger *roger)
+{
+	const struct rg_trust *trust;
+
+	if (rg_workspace_trust(roger->workspace, &trust, NULL) == ROGER_OK && trust->mailbox)
+		return "";
+	return "this workspace is not trusted, so its mail is not shown; if it is yours, run "
+	       "`roger trust`";
+}
+
+bool roger_hold(struct roger *roger, const char *what)
+{
+	bool held = true;
+
+	/* Where no lock can be had, twice is better than never. */
+	return rg_engine_turn_take(roger->engine, rg_str(what), &held, NULL) < 0 || held;
 }
 
 int roger_call(struct roger *roger, const struct roger_op *op, const void *request, void *ret_reply,
@@ -110,6 +130,12 @@ int roger_setup(const struct roger_setup_request *request, struct roger_setup_re
 		struct roger_err *err)
 {
 	return roger_call(NULL, &rg_op_setup, request, ret_reply, err);
+}
+
+int roger_trust(const struct roger_trust_request *request, struct roger_trust_reply *ret_reply,
+		struct roger_err *err)
+{
+	return roger_call(NULL, &rg_op_trust, request, ret_reply, err);
 }
 
 #define VERB(verb, request, reply)                                                                 \

@@ -1,7 +1,7 @@
 /* The list of commands, in the order of help. */
 #include "cli/command.h"
 
-extern const struct cli_command cli_bridge, cli_ingest, cli_init, cli_setup, cli_prime, cli_looked,
+extern const struct cli_command cli_bridge, cli_ingest, cli_init, cli_setup, cli_trust, cli_prime, cli_looked,
 	cli_arrive, cli_hook, cli_mcp, cli_send, cli_inbox, cli_receive, cli_wait, cli_wake,
 	cli_claim, cli_ack, cli_nack, cli_show, cli_trace, cli_thread, cli_list, cli_search,
 	cli_count, cli_agents, cli_session, cli_archive, cli_cleanup, cli_delete, cli_cycle,
@@ -11,7 +11,7 @@ extern const struct cli_command cli_bridge, cli_ingest, cli_init, cli_setup, cli
 	cli_doctor, cli_seal, cli_config, cli_help, cli_completion, cli_complete;
 
 const struct cli_command *const cli_commands[] = {
-	&cli_init,	   &cli_setup,	 &cli_prime,	&cli_looked,   &cli_arrive,
+	&cli_init,	   &cli_setup, &cli_trust,	 &cli_prime,	&cli_looked,   &cli_arrive,
 	&cli_hook,	   &cli_mcp,	 &cli_send,	&cli_inbox,    &cli_receive,
 	&cli_wait,	   &cli_wake,	 &cli_claim,	&cli_ack,      &cli_nack,
 	&cli_show,	   &cli_trace,	 &cli_thread,	&cli_list,     &cli_search,

@@ -11,12 +11,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/id.h"
 #include "cli/command.h"
 #include "cli/frame.h"
 #include "cli/prime.h"
@@ -162,33 +159,41 @@ static void note_shown(const struct hook *hook, const struct roger_messages *mes
 }
 
 /*
- * Be the only process that does something for somebody.  The name is held by the
- * kernel and goes with the process; there is nothing to clean up.
+ * Be the only process that does something for somebody.  A lock in the workspace:
+ * nobody who may not write there can hold it, and it goes with the process.
  */
-static bool hold(const char *what, int number, struct roger_str who)
+static bool hold(const struct hook *hook, const char *what, int64_t number, struct roger_str who)
 {
-	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	int length, held = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char name[256];
 
-	length =
-		snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "roger-%s-%d-%d-%.*s", what,
-			 (int)getuid(), number, (int)(who.length < 64 ? who.length : 64), who.data);
-	if (held < 0)
-		return true;
-	return bind(held, (const struct sockaddr *)&name,
-		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) == 0;
+	snprintf(name, sizeof name, "hook %s %lld %.128s", what, (long long)number, who.data);
+	return roger_hold(hook->roger, name);
 }
 
 /* Tools run hooks side by side: who comes second is silent, since the first shows the mail. */
-static bool may_say(const struct hook *hook, const char *workspace)
+static bool may_say(const struct hook *hook)
 {
-	char here[4096];
+	return hold(hook, "say", 0, hook->request.agent);
+}
 
-	if (!workspace)
-		workspace = getenv("ROGER_WORKSPACE");
-	if (!workspace || !*workspace)
-		workspace = getcwd(here, sizeof here) ? here : "";
-	return hold("say", (int)rg_hash(0, workspace, strlen(workspace)), hook->request.agent);
+/* To the person, not to the model: what came with the workspace is shown to no agent. */
+static void say_distrust(const struct hook *hook, const char *why)
+{
+	struct rg_buf out = { .maximum = SIZE_MAX }, line = out;
+
+	rg_buf_printf(&line, "roger: %s", why);
+	if (hook->request.event != SESSION_START) {
+		; /* once a session is enough */
+	} else if (hook->request.tool == OPENCODE) {
+		fprintf(stderr, "%.*s\n", RG_STR_ARGS(rg_buf_str(&line)));
+	} else {
+		rg_buf_add_text(&out, "{\"systemMessage\":");
+		rg_json_add_string(&out, rg_buf_str(&line));
+		rg_buf_add_text(&out, "}\n");
+		fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
+	}
+	rg_buf_deinit(&line);
+	rg_buf_deinit(&out);
 }
 
 /* ----------------------------------------------------------------- events -- */
@@ -299,7 +304,7 @@ static bool is_wanted(const struct hook *hook)
 /* One that waits is enough for each session of a tool. */
 static bool is_only_one(const struct hook *hook)
 {
-	return hold("idle", hook->session.length ? 0 : (int)getppid(),
+	return hold(hook, "idle", hook->session.length ? 0 : (int)getppid(),
 		    hook->session.length ? hook->session : hook->request.agent);
 }
 
@@ -366,13 +371,21 @@ static void set_budget(int event)
 	alarm(BUDGET_S);
 }
 
+/* One whose mail an agent may be shown. */
 static bool open_workspace(struct hook *hook, const char *named)
 {
 	const char *project = getenv("CLAUDE_PROJECT_DIR");
+	struct roger_err err = { 0 };
+	int r = roger_open(named, &hook->roger, &err);
 
-	return roger_open(named, &hook->roger, NULL) == ROGER_OK ||
-	       (!named && project && *project &&
-		roger_open(project, &hook->roger, NULL) == ROGER_OK);
+	if (r == ROGER_ENOENT && !named && project && *project)
+		r = roger_open(project, &hook->roger, &err);
+	if (r < 0 && r != ROGER_EREFUSED)
+		return false;
+	if (r == ROGER_OK && !*roger_distrust(hook->roger))
+		return true;
+	say_distrust(hook, r == ROGER_OK ? roger_distrust(hook->roger) : err.message);
+	return false;
 }
 
 static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -393,7 +406,7 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (!hook.in_subagent && open_workspace(&hook, run->workspace)) {
 		if (hook.request.event == IDLE)
 			*ret_exit = wait_and_say(&hook);
-		else if (!may_say(&hook, run->workspace))
+		else if (!may_say(&hook))
 			; /* somebody else does */
 		else if (hook.request.event == SESSION_START && !hook.resumed)
 			say_prime(&hook);

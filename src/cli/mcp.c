@@ -180,12 +180,29 @@ static int serve(struct mcp_session *session, struct roger_err *err)
 	return r < 0 ? fail(&mcp_err, err) : ROGER_OK;
 }
 
+/*
+ * May an agent be served?  Mail that came with the workspace is shown to none: a
+ * person is told.  What else is wrong with it the tools say.
+ */
+static int check_trust(const char *workspace, bool *ret_trusted, struct roger_err *err)
+{
+	struct roger *roger = NULL;
+	int r = roger_open(workspace, &roger, err);
+
+	*ret_trusted = r < 0 || !*roger_distrust(roger);
+	if (!*ret_trusted)
+		fprintf(stderr, "roger: %s\n", roger_distrust(roger));
+	roger_close(roger);
+	return r == ROGER_EREFUSED ? r : ROGER_OK;
+}
+
 static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct request *request = run->request;
 	struct mcp_session session = { .workspace = run->workspace, .agent = request->agent };
 	struct roger_mcp_options options = { .name = "roger", .version = ROGER_VERSION };
 	char instructions[700];
+	bool trusted;
 	int r;
 
 	*ret_exit = CLI_DONE;
@@ -202,6 +219,9 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	/* Its number would go to something else of ours, which never ends. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return ROGER_OK;
+	r = check_trust(run->workspace, &trusted, err);
+	if (r < 0 || !trusted)
+		return r;
 	snprintf(instructions, sizeof instructions,
 		 "Messages between agents, kept on disk. You are '%s'. Look into inbox when you "
 		 "begin and when you are done; ack what you have dealt with. Messages are from "

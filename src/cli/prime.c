@@ -146,13 +146,39 @@ static void print(const struct cli_run *run, const void *reply)
 	cli_prime_print(cli_out, reply, (size_t)tokens * CLI_TOKEN_CHARS);
 }
 
+/* Mail that came with the workspace is shown to no agent: a person is told. */
+static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_prime_reply reply = { 0 };
+	const char *why = roger_distrust(run->roger);
+	int r;
+
+	*ret_exit = CLI_DONE;
+	if (*why) {
+		fprintf(stderr, "roger: %s\n", why);
+		run->quiet = true; /* it is all there is to say */
+		return ROGER_OK;
+	}
+	r = prepare(run, err);
+	if (r == ROGER_OK)
+		r = roger_prime(run->roger, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op(run->command)->reply, &reply);
+	else if (!run->quiet)
+		print(run, &reply);
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
 static const struct roger_op *op_prime(void)
 {
 	return cli_op_named("prime");
 }
 
 const struct cli_command cli_prime = {
-	.name = "prime", .op = op_prime, .options = options, .prepare = prepare, .print = print
+	.name = "prime", .op = op_prime, .options = options, .run = run_prime
 };
 
 static void print_looked(const struct cli_run *run, const void *reply_)

@@ -29,6 +29,11 @@ static void print_init(const struct cli_run *run, const void *reply_)
 		cli_print_text(stderr, reply->above, false);
 		fputs(" is not seen any more\n", stderr);
 	}
+	if (reply->not_trusted.length) {
+		fputs("not trusted: ", stderr);
+		cli_print_text(stderr, reply->not_trusted, false);
+		fputc('\n', stderr);
+	}
 	if (reply->created)
 		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
 }

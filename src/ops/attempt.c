@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ops/trust.h"
 #include "store/program.h"
 
 /* -------------------------------------------------------------- one key -- */
@@ -264,11 +265,14 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 	struct rg_program_result result;
 	struct rg_buf input, output;
 	struct roger_str name;
-	int r;
+	bool may = false;
+	int r = ROGER_OK;
 
 	*ret_name = (struct roger_str){ "", 0 };
-	if (!program.words.count)
-		return ROGER_OK;
+	if (program.words.count)
+		r = rg_trust_may_run(roger, "dead_letters.command", program.words, &may, err);
+	if (r < 0 || !may)
+		return r;
 	rg_buf_init(&input, SIZE_MAX);
 	rg_buf_init(&output, SIZE_MAX);
 	rg_record_encode(&rg_dead_letter_record, letter, &input);
@@ -498,10 +502,11 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 			 (long long)letters);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "'%.*s' did not read message '%.*s' in %lld attempt%s: it is dead letter "
-		       "'%.*s'%s",
+		       "'%.*s'%s%s",
 		       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
 		       (long long)attempt->attempt, rg_plural(attempt->attempt),
-		       RG_STR_ARGS(giving_up->letter.id), alarm);
+		       RG_STR_ARGS(giving_up->letter.id), alarm,
+		       roger->untold[0] ? "; its command was left out, see `roger trust`" : "");
 }
 
 static int give_up(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,

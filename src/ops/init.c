@@ -7,7 +7,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 {
 	const struct roger_init_request *request = request_;
 	struct roger_init_reply *reply = reply_;
-	char path[4096], root[4096], above[4096];
+	char path[4096], root[4096], above[4096], why[RG_WHY_BYTES];
 	int r;
 
 	(void)roger;
@@ -15,10 +15,11 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		return rg_fail_member(err, ROGER_EDATA, "path", "path: expected at most %zu bytes",
 				      sizeof path - 1);
 	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
-	r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, err);
+	r = rg_workspace_make(path[0] ? path : ".", &reply->created, root, why, err);
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(root), &reply->workspace) ||
+	    !rg_arena_copy(reply->memory, rg_str(why), &reply->not_trusted) ||
 	    (reply->created && rg_workspace_above(root, above) &&
 	     !rg_arena_copy(reply->memory, rg_str(above), &reply->above)))
 		return rg_fail_memory(err);
@@ -40,6 +41,8 @@ static const struct roger_field reply_fields[] = {
 	  "false: there was one already" },
 	{ "above", ROGER_TEXT, offsetof(struct roger_init_reply, above), ROGER_SPARE, NULL, NULL,
 	  "a workspace in a folder above it, which is not seen from here any more" },
+	{ "not_trusted", ROGER_TEXT, offsetof(struct roger_init_reply, not_trusted), ROGER_SPARE,
+	  NULL, NULL, "why it is not trusted; see trust" },
 	RG_END,
 };
 static const struct roger_record reply_record = { "workspace", sizeof(struct roger_init_reply),

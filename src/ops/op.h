@@ -41,7 +41,7 @@ RG_CHECKED int rg_op_run(const struct roger_op *op, struct roger *roger, const v
 
 extern const struct roger_op *const rg_op_table[];
 
-extern const struct roger_op rg_op_init, rg_op_setup, rg_op_looked, rg_op_prime, rg_op_arrive,
+extern const struct roger_op rg_op_init, rg_op_setup, rg_op_trust, rg_op_looked, rg_op_prime, rg_op_arrive,
 	rg_op_send, rg_op_send_many, rg_op_inbox, rg_op_receive, rg_op_wait, rg_op_wake,
 	rg_op_claim, rg_op_ack, rg_op_nack, rg_op_show, rg_op_trace, rg_op_thread, rg_op_list,
 	rg_op_search, rg_op_count, rg_op_agents, rg_op_session, rg_op_archive, rg_op_cleanup,

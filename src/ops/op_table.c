@@ -1,7 +1,7 @@
 #include "ops/op.h"
 
 const struct roger_op *const rg_op_table[] = {
-	&rg_op_init,	     &rg_op_setup,	 &rg_op_looked,
+	&rg_op_init,	     &rg_op_setup, &rg_op_trust,	 &rg_op_looked,
 	&rg_op_prime,	     &rg_op_arrive,	 &rg_op_send,
 	&rg_op_send_many,    &rg_op_inbox,	 &rg_op_receive,
 	&rg_op_wait,	     &rg_op_wake,	 &rg_op_claim,

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "ops/trust.h"
 #include "store/program.h"
 #include "systems/message.h"
 
@@ -86,10 +87,17 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 		.output_bytes_most = RG_COMMAND_OUTPUT_BYTES_MAX,
 	};
 	struct rg_program_result result;
+	bool may;
 	int r;
 
 	if (!config->recovery_command.count || !document->run.owner_agent.length)
 		return ROGER_OK;
+	r = rg_trust_may_run(attempt->roger, "watchdog.recovery_command", config->recovery_command,
+			     &may, err);
+	if (r == ROGER_OK && !may)
+		rg_buf_add_text(&attempt->note, "; the command was left out: it is not trusted");
+	if (r < 0 || !may)
+		return r;
 	r = rg_program_run(&program, &output, &result, err);
 	if (r < 0)
 		return r;
@@ -292,7 +300,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 	r = rg_run_attempt(roger, request->run_id, request->source, reply->memory, &document, err);
 	reply->changed = true;
-	return r < 0 ? r : rg_run_reply(reply, &document, err);
+	if (r == ROGER_OK)
+		r = rg_run_reply(reply, &document, err);
+	return r < 0 ? r : rg_trust_tell(roger, reply->memory, &reply->notes, err);
 }
 
 #define AT(member) offsetof(struct roger_recover_request, member)

@@ -4,6 +4,7 @@
 
 #include "data/diff.h"
 #include "ops/setup_plan.h"
+#include "ops/trust.h"
 #include "store/file.h"
 #include "store/outside.h"
 
@@ -40,6 +41,30 @@ static int write_targets(const struct rg_setup_plan *plan, struct roger_err *err
 }
 
 /*
+ * The command that we have just put into the configuration, with a person's
+ * consent, may run: these words, and no others that stand in its place.
+ */
+static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
+{
+	const struct rg_wake_agent *agent;
+	struct rg_config *config;
+	bool trusted;
+	int r;
+
+	if (!(plan->tools & RG_CODEX) || plan->request->scope == ROGER_SETUP_USER)
+		return ROGER_OK;
+	/* A configuration that is wrong was told, or will be. */
+	if (rg_config_load(plan->root, &config, NULL) < 0)
+		return ROGER_OK;
+	agent = rg_config_wake(config, plan->fillings[RG_SETUP_FILL_CODEX]);
+	r = agent && rg_setup_is_wake(agent->words)
+		    ? rg_trust_add_command(plan->root, agent->words, plan->arena, &trusted, err)
+		    : ROGER_OK;
+	rg_config_free(config);
+	return r;
+}
+
+/*
  * Into the files: the record first, so that whatever was done can be undone;
  * out of them: it comes last.
  */
@@ -52,7 +77,9 @@ static int carry_out(const struct rg_setup_plan *plan, struct roger_err *err)
 		return r == ROGER_OK ? rg_setup_record_write(plan, err) : r;
 	}
 	r = rg_setup_record_write(plan, err);
-	return r == ROGER_OK ? write_targets(plan, err) : r;
+	if (r == ROGER_OK)
+		r = write_targets(plan, err);
+	return r == ROGER_OK ? trust_wake(plan, err) : r;
 }
 
 /* --------------------------------------------------------------- the verb -- */
@@ -151,7 +178,7 @@ static int find_broken(struct rg_setup_plan *plan, struct roger_err *err)
 static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_err *err)
 {
 	struct rg_workspace *workspace = NULL;
-	char folder[RG_SETUP_PATH_BYTES], git[RG_SETUP_PATH_BYTES + 8], *slash;
+	char folder[RG_SETUP_PATH_BYTES], git[RG_SETUP_PATH_BYTES + 8], why[RG_WHY_BYTES], *slash;
 	int r;
 
 	r = rg_workspace_open(NULL, &workspace, err);
@@ -183,7 +210,7 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	if (plan->request->dry_run)
 		return ROGER_OK;
 	snprintf(folder, sizeof folder, "%s", plan->root);
-	return rg_workspace_make(folder, ret_made, plan->root, err);
+	return rg_workspace_make(folder, ret_made, plan->root, why, err);
 }
 
 static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
@@ -217,15 +244,15 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);
 }
 
-static const char *const scopes[] = { "project", "user", "stealth", NULL };
+static const char *const scopes[] = { "stealth", "user", "project", NULL };
 
 #define AT(member) offsetof(struct roger_setup_request, member)
 static const struct roger_field request_fields[] = {
 	{ "tools", ROGER_TEXTS, AT(tools), ROGER_PLACE, NULL, NULL,
 	  "claude, codex, gemini, opencode (default: those installed)" },
 	{ "scope", ROGER_ENUM, AT(scope), 0, scopes, NULL,
-	  "project (in the repository), user (all projects), or stealth (this project, and git "
-	  "shows nothing)" },
+	  "stealth (this project, and git shows nothing: the default), user (all your projects), or "
+	  "project (in the repository, for everybody who works on it)" },
 	{ "name", ROGER_NAME, AT(as), 0, NULL, NULL,
 	  "the agent (default: ROGER_AGENT, else the tool's name)" },
 	{ "remove", ROGER_BOOL, AT(remove), 0, NULL, NULL, "take everything out again" },
@@ -272,7 +299,7 @@ const struct roger_op rg_op_setup = {
 	.summary = "let agents' tools start roger, and take it out of them again",
 	.examples = "roger setup\n"
 		    "roger setup claude codex --dry-run\n"
-		    "roger setup claude --scope stealth --name builder\n"
+		    "roger setup claude --scope project --name builder\n"
 		    "roger setup --remove\n",
 	.flags = ROGER_WRITES | ROGER_NO_WORKSPACE,
 	.request = &request_record,

@@ -53,6 +53,9 @@ struct rg_setup_hook {
 };
 extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
 
+/* Is it the command that the table has for waking Codex? */
+bool rg_setup_is_wake(struct roger_strs words);
+
 /* The file of a place, or "" where there is none for it; root: the project's folder. */
 enum { RG_SETUP_PATH_BYTES = 4096, RG_SETUP_FILE_BYTES_MAX = 32 << 20 };
 RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
@@ -76,6 +79,9 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_of
  */
 RG_CHECKED int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
 			    struct roger_err *err);
+
+/* In front of a hook that others get with their repository: silent where roger is not there. */
+#define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
 
 /*
  * How our element of a hook's list is told from others: "roger hook claude

@@ -284,8 +284,10 @@ static int put_hook(struct rg_setup_plan *plan, const struct rg_setup_place *pla
 
 	rg_buf_printf(
 		&template,
-		"{%s\"hooks\":[{\"type\":\"command\",\"command\":\"{shell} hook %s{as}\"%s}]}",
-		hook->matched ? "\"matcher\":\"*\"," : "", hook->command, hook->more);
+		"{%s\"hooks\":[{\"type\":\"command\",\"command\":\"%s{shell} hook %s{as}\"%s}]}",
+		hook->matched ? "\"matcher\":\"*\"," : "",
+		plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "", hook->command,
+		hook->more);
 	rg_buf_add_char(&template, 0);
 	if (template.failed)
 		return rg_fail_memory(err);

@@ -180,16 +180,7 @@ bool rg_setup_target_changes(const struct rg_setup_target *target)
 
 /* ----------------------------------------------------------------- places -- */
 
-static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
-{
-	if (!(place->scopes & 1u << plan->request->scope))
-		return false;
-	/* What all tools share is there as long as one of them is. */
-	if (place->tools == RG_SETUP_ANY)
-		return !plan->request->remove || !plan->others_stay;
-	return place->tools & plan->tools;
-}
-
+/* The one tool that a place is for; "": several share it. */
 static const char *tool_of(const struct rg_setup_place *place)
 {
 	int i;
@@ -198,6 +189,22 @@ static const char *tool_of(const struct rg_setup_place *place)
 		if (place->tools == 1u << i)
 			return rg_setup_tools[i];
 	return "";
+}
+
+static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
+{
+	const unsigned project = 1u << ROGER_SETUP_PROJECT | 1u << ROGER_SETUP_STEALTH;
+	unsigned scopes = 1u << plan->request->scope;
+
+	/* Whoever takes it out of a project need not remember how it came in. */
+	if (plan->request->remove && (scopes & project))
+		scopes = project;
+	if (!(place->scopes & scopes))
+		return false;
+	/* What tools share is there as long as one of them is. */
+	if (plan->request->remove && !*tool_of(place))
+		return !plan->others_stay;
+	return place->tools & plan->tools;
 }
 
 /* Working trees share a repository: out of its files comes what the record tells, and no more. */

@@ -125,11 +125,15 @@ static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
 
 int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 {
-	static const char user[] = "{state}/roger/setup.json", root[] = "{root}/.roger/setup.json";
-	int r = plan->request->scope == ROGER_SETUP_USER
-			? rg_setup_expand(plan, user, sizeof user - 1, plan->record_path, err)
-			: rg_setup_expand(plan, root, sizeof root - 1, plan->record_path, err);
+	char sha256[65] = "", name[96];
+	int r;
 
+	if (plan->request->scope != ROGER_SETUP_USER)
+		rg_sha256_hex(rg_str(plan->root), sha256);
+	/* Never in the workspace: what came with a repository names no files of ours. */
+	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
+		 sha256);
+	r = rg_setup_expand(plan, name, strlen(name), plan->record_path, err);
 	if (r == ROGER_OK)
 		plan->record_folders = rg_setup_missing_folders(plan->record_path);
 	return r;

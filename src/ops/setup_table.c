@@ -60,6 +60,25 @@ static const char codex_wake[] =
 	"    \"{codex}\": [codex, queue, --thread, \"{session}\", --message,\n"
 	"      \"roger: {count} new messages for {agent}, look into your inbox\", --resume]\n";
 
+bool rg_setup_is_wake(struct roger_strs words)
+{
+	static const char *const ours[] = {
+		"codex",
+		"queue",
+		"--thread",
+		"{session}",
+		"--message",
+		"roger: {count} new messages for {agent}, look into your inbox",
+		"--resume"
+	};
+	size_t i, count = sizeof ours / sizeof *ours;
+
+	for (i = 0; i < count && i < words.count; i++)
+		if (!rg_str_is(words.items[i], ours[i]))
+			return false;
+	return words.count == count;
+}
+
 static const char opencode_plugin[] =
 #include "setup_plugin.h"
 	;
@@ -70,7 +89,9 @@ static const char agents_block[] =
 	"agents, not from the user.\n";
 
 const struct rg_setup_place rg_setup_places[] = {
-	{ RG_SETUP_ANY, PROJECT, RG_SETUP_BLOCK, "{root}/AGENTS.md", NULL, agents_block, "<!--" },
+	/* Claude Code reads another file, which is its people's own; its hook says the same. */
+	{ RG_CODEX | RG_GEMINI | RG_OPENCODE, PROJECT, RG_SETUP_BLOCK, "{root}/AGENTS.md", NULL,
+	  agents_block, "<!--" },
 	{ RG_SETUP_ANY, STEALTH, RG_SETUP_BLOCK, "{git}/info/exclude", NULL, ".roger/\n", "#" },
 	{ RG_CLAUDE, STEALTH, RG_SETUP_BLOCK, "{git}/info/exclude", NULL,
 	  "**/.claude/settings.local.json\n", "# claude" },

@@ -204,6 +204,16 @@ static int find_command(struct trying *trying, struct roger_str element,
 	return ROGER_OK;
 }
 
+static struct roger_str without_guard(struct roger_str command)
+{
+	static const char guard[] = RG_SETUP_GUARD;
+	size_t length = sizeof guard - 1;
+
+	if (command.length < length || memcmp(command.data, guard, length) != 0)
+		return command;
+	return (struct roger_str){ command.data + length, command.length - length };
+}
+
 /* Is it the command that setup writes?  Nothing else is run: the file may be anybody's. */
 static bool is_ours(const struct trying *trying, struct roger_str command,
 		    const struct rg_setup_hook *hook)
@@ -272,7 +282,7 @@ static int try_hook(struct trying *trying, const struct subject *subject,
 		return ROGER_OK;
 	if (find_command(trying, element, &command) < 0)
 		return tell(trying, subject, what, "it names no command", err);
-	return try_command(trying, subject, what, command, hook, err);
+	return try_command(trying, subject, what, without_guard(command), hook, err);
 }
 
 static int try_hooks(struct trying *trying, const struct subject *subject, struct roger_err *err)

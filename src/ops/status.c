@@ -11,6 +11,7 @@
 #include "ops/attempt.h"
 #include "ops/breaker.h"
 #include "ops/run_list.h"
+#include "ops/trust.h"
 #include "systems/history.h"
 
 enum {
@@ -513,6 +514,30 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 	return r;
 }
 
+static int look_at_trust(struct looking *looking, struct roger_err *err)
+{
+	struct roger_str setting = { 0 };
+	const struct rg_trust *trust;
+	int64_t count;
+	int r;
+
+	r = rg_workspace_trust(looking->roger->workspace, &trust, err);
+	if (r == ROGER_OK && !trust->mailbox)
+		return say(looking,
+			   add(looking, ROGER_SOON, "untrusted", (struct roger_str){ "", 0 }, 1, 0),
+			   "roger trust",
+			   "this workspace is not trusted: its mail is shown to no agent unasked, "
+			   "and its commands do not run");
+	if (r == ROGER_OK)
+		r = rg_trust_count_commands(looking->roger, looking->arena, &count, &setting, err);
+	if (r < 0 || !count)
+		return r;
+	return say(looking, add(looking, ROGER_SOON, "untrusted", setting, count, 0), "roger trust",
+		   "%lld configured command%s not trusted as %s now, and left out: %.*s%s",
+		   (long long)count, count == 1 ? " is" : "s are", count == 1 ? "it is" : "they are",
+		   RG_STR_ARGS(setting), count == 1 ? "" : " and others");
+}
+
 static int look_for_trouble(struct looking *looking)
 {
 	const char *trouble = rg_engine_trouble(looking->roger->engine);
@@ -566,6 +591,8 @@ static int look(struct looking *looking, struct roger_err *err)
 		r = look_at_mail(looking, err);
 	if (r == ROGER_OK)
 		r = look_for_strays(looking, err);
+	if (r == ROGER_OK)
+		r = look_at_trust(looking, err);
 	return r < 0 ? r : look_for_trouble(looking);
 }
 

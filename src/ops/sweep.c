@@ -5,6 +5,7 @@
  * owners of runs that are blocked, write down every status that changed.
  */
 #include "ops/run_list.h"
+#include "ops/trust.h"
 
 #include <stdio.h>
 
@@ -193,7 +194,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	reply->changes = (struct roger_run_changes){ sweep.changes.items, sweep.changes.count };
 	reply->troubles =
 		(struct roger_run_troubles){ sweep.list.troubles.items, sweep.list.troubles.count };
-	return ROGER_OK;
+	return rg_trust_tell(roger, reply->memory, &reply->notes, err);
 }
 
 static const struct roger_field request_fields[] = {
@@ -231,6 +232,7 @@ static const struct roger_field reply_fields[] = {
 	{ "blocked", ROGER_INT, AT(blocked), 0, NULL, NULL, "afterwards" },
 	{ "troubles", ROGER_RECORDS, AT(troubles), 0, NULL, &rg_run_trouble_record,
 	  "documents that are not valid, and runs that could not be helped" },
+	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
 	RG_END,
 };
 #undef AT

@@ -2,6 +2,7 @@
  * wake: run the commands that tell agents of their mail, where one is due; or
  * that of one agent, to see how long it takes until the agent looks.
  */
+#include "ops/trust.h"
 #include "ops/waking.h"
 
 #include <stdio.h>
@@ -156,19 +157,55 @@ static int note_busy(struct round *round, struct roger_str agent, struct roger_e
 	return note(round, text, err);
 }
 
+/* Its command may not run: that is told, and holds up no other agent. */
+static int leave_out(struct round *round, const struct rg_wake_agent *agent, bool *ret_left,
+		     struct roger_err *err)
+{
+	char setting[RG_NAME_CHARS_MAX + 16];
+	bool may;
+	int r;
+
+	snprintf(setting, sizeof setting, "wake.agents.%.*s", RG_STR_ARGS(agent->name));
+	r = rg_trust_may_run(round->roger, setting, agent->words, &may, err);
+	*ret_left = r == ROGER_OK && !may;
+	if (*ret_left)
+		r = note(round, round->roger->untold, err);
+	round->roger->untold[0] = '\0';
+	return r;
+}
+
+/* Waking is its commands and nothing else: where none of them may run, nothing is done. */
+static int check_trust(struct round *round, struct roger_err *err)
+{
+	const struct rg_config *config = round->roger->workspace->config;
+	struct round unheard = { .roger = round->roger, .reply = round->reply };
+	bool left = true;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < config->wake_agent_count && left && r == ROGER_OK; i++)
+		r = leave_out(&unheard, &config->wake_agents[i], &left, err);
+	if (r < 0 || !left || !config->wake_agent_count)
+		return r;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "no command of wake.agents is trusted, so nobody is woken; see `roger trust`");
+}
+
 static int look_after(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
 	struct roger_wake_reply *reply = round->reply;
 	struct rg_arena *arena = rg_arena_new();
 	struct rg_mail mail;
-	bool busy = false;
+	bool busy = false, left = false;
 	int r;
 
 	if (!arena)
 		return rg_fail_memory(err);
 	r = rg_mail_look(round->roger, agent->name, false, arena, &mail, err);
 	rg_arena_free(arena);
-	if (r < 0 || !mail.there)
+	if (r == ROGER_OK && mail.there && !mail.wait_ms)
+		r = leave_out(round, agent, &left, err);
+	if (r < 0 || !mail.there || left)
 		return r;
 	if (!mail.wait_ms) {
 		r = try_start(round, agent, &busy, err);
@@ -271,7 +308,9 @@ static int look_for(struct round *round, int64_t for_ms, struct roger_err *err)
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "nobody is configured to be woken; name agents and their commands "
 			       "as wake.agents in config.yaml");
-	r = note_strangers(round, err);
+	r = check_trust(round, err);
+	if (r == ROGER_OK)
+		r = note_strangers(round, err);
 	while (r == ROGER_OK && round->roger->workspace->config->wake_agent_count) {
 		start_ns = rg_clock_monotonic_ns();
 		mark = rg_engine_mark(round->roger->engine);
@@ -361,6 +400,7 @@ static int test(struct round *round, const struct roger_wake_request *request,
 {
 	const struct rg_wake_agent *agent =
 		rg_config_wake(round->roger->workspace->config, request->agent);
+	bool left;
 	int r;
 
 	if (!agent)
@@ -368,7 +408,13 @@ static int test(struct round *round, const struct roger_wake_request *request,
 				      "agent: no command is configured for '%.*s'; name one as "
 				      "wake.agents.%.*s in config.yaml",
 				      RG_STR_ARGS(request->agent), RG_STR_ARGS(request->agent));
-	r = start_test(round, agent, err);
+	r = leave_out(round, agent, &left, err);
+	if (r == ROGER_OK && left)
+		r = rg_fail_member(err, ROGER_EREFUSED, "agent",
+				   "agent: the command for '%.*s' is not trusted; see `roger trust`",
+				   RG_STR_ARGS(agent->name));
+	if (r == ROGER_OK)
+		r = start_test(round, agent, err);
 	if (r < 0 || !round->attempts.count)
 		return r;
 	if (!round->attempts.items[0].count)

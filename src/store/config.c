@@ -225,7 +225,7 @@ static bool is_ours(struct roger_str name)
 		"config.yaml",	     ".gitignore", "message-state.json", "cleanup_metrics.jsonl",
 		"messages_archive",  "state",	   "dead-letters.jsonl", "cycles.jsonl",
 		"key-digests.jsonl", "wake.lock",  "send-log",		 "logs",
-		"triggers"
+		"triggers",	   "id",	   "setup.json"
 	};
 	static const char *const ends[] = { ".control", ".new" };
 	size_t i, length;
@@ -315,6 +315,7 @@ static int change(const struct rg_config_source *source, size_t i, struct roger_
 		return r;
 	if (!rg_arena_copy(source->config->memory, text, &copy))
 		return rg_fail_memory(err);
+	source->config->places_configured |= table[i].kind == PATH || table[i].kind == FILE_NAME;
 	return set_value(source->config, i, copy, err);
 }
 

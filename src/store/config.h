@@ -48,6 +48,7 @@ struct rg_config {
 	struct roger_str send_log_dir;	/* ".roger/send-log" */
 	struct roger_str activity_file; /* ".roger/logs/activity.log.jsonl" */
 	struct roger_str trigger_dir;	/* ".roger/triggers" */
+	bool places_configured;		/* a file set one of these six */
 
 	/* retries: of a send with a key */
 	int64_t attempts_max;	   /* max_attempts */
@@ -128,6 +129,13 @@ const struct rg_group *rg_config_group(const struct rg_config *config, struct ro
 
 /* Does the name stand for several: a group, or all?  No agent has it. */
 bool rg_config_reserves(const struct rg_config *config, struct roger_str name);
+
+/*
+ * Every command that is configured, with its setting: start with i = 0, false at
+ * the end.
+ */
+bool rg_config_next_command(const struct rg_config *config, size_t *i, struct roger_str *ret_setting,
+			    struct roger_strs *ret_words);
 
 /* How the agent of that name is woken, or NULL. */
 const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name);

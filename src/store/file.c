@@ -36,6 +36,28 @@ static int open_again(int folder, const char *name, int flags, mode_t mode)
 	return file < 0 || file > STDERR_FILENO ? file : move_up(file);
 }
 
+/*
+ * What root makes in somebody's folder is theirs: a workspace that is mounted
+ * into a container, or used through sudo, stays one that its owner can use.
+ */
+static void give_to_owner(int folder, const char *name, int made)
+{
+	const char *slash = strrchr(name, '/');
+	char above[4096] = ".";
+	struct stat facts;
+
+	if (geteuid() != 0)
+		return;
+	if (slash)
+		snprintf(above, sizeof above, "%.*s", slash > name ? (int)(slash - name) : 1, name);
+	if (fstatat(folder, above, &facts, 0) < 0 || facts.st_uid == 0)
+		return;
+	if (made >= 0)
+		(void)!fchown(made, facts.st_uid, facts.st_gid);
+	else
+		(void)!fchownat(folder, name, facts.st_uid, facts.st_gid, AT_SYMLINK_NOFOLLOW);
+}
+
 static int fail_open(const char *name, int error, bool create, struct roger_err *err)
 {
 	if (error == ELOOP)
@@ -83,6 +105,8 @@ int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_fi
 		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a folder; move it away", name);
 	if (file < 0)
 		return fail_open(name, errno, create, err);
+	if (create)
+		give_to_owner(folder, name, file);
 
 	r = check_regular(file, name, err);
 	if (r < 0) {
@@ -125,6 +149,7 @@ int rg_file_open_folder(int folder, const char *path, int *ret_folder, struct ro
 int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct roger_err *err)
 {
 	if (mkdirat(folder, name, 0700) == 0) {
+		give_to_owner(folder, name, RG_NO_FILE);
 		*ret_made = true;
 		return folder == AT_FDCWD ? ROGER_OK : rg_file_sync_folder(folder, name, err);
 	}
@@ -140,7 +165,9 @@ static struct rg_file_facts facts_of(const struct stat *facts)
 				       (int64_t)facts->st_ctim.tv_sec * 1000 +
 					       facts->st_ctim.tv_nsec / 1000000,
 				       (int64_t)((uint64_t)facts->st_mtim.tv_sec * 1000000000 +
-						 (uint64_t)facts->st_mtim.tv_nsec) };
+						 (uint64_t)facts->st_mtim.tv_nsec),
+				       facts->st_uid, (int64_t)facts->st_nlink,
+				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0 };
 }
 
 int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
@@ -230,6 +257,16 @@ bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode)
 	return (errno == ENOSYS || errno == EPERM) &&
 	       fstatat(folder, name, &plain, AT_SYMLINK_NOFOLLOW) == 0 && plain.st_dev == device &&
 	       plain.st_ino == inode;
+}
+
+bool rg_file_owner(const char *path, int64_t *ret_owner)
+{
+	struct stat facts;
+
+	if (stat(path, &facts) < 0)
+		return false;
+	*ret_owner = facts.st_uid;
+	return true;
 }
 
 uint64_t rg_file_inode(const char *path)

@@ -27,6 +27,9 @@ struct rg_file_facts {
 	int64_t changed_ms; /* since 1970: when anything of it last changed, by the system's clock
 			     */
 	int64_t written_ns; /* the same of its text */
+	int64_t owner;	    /* user id */
+	int64_t links;	    /* names that lead to it */
+	bool open_to_writers; /* its group or anybody may write it */
 };
 
 /* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
@@ -67,6 +70,9 @@ RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, stru
 
 /* Is the file of that name still this one? */
 bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode);
+
+/* The user id of whom a path belongs to; false: it cannot be told. */
+bool rg_file_owner(const char *path, int64_t *ret_owner);
 
 /* The inode number of what a path leads to; 0: unknown. */
 uint64_t rg_file_inode(const char *path);

@@ -9,6 +9,8 @@
 
 #include "base/id.h"
 #include "store/file.h"
+#include "store/outside.h"
+#include "store/storage.h"
 
 static const char config_template[] =
 	"# roger's settings; what is not set here has its default, see `roger config show`.\n"
@@ -42,10 +44,49 @@ static int absolute(const char *path, char to[4096], struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* From to upwards until a folder holds .roger/; to becomes that folder. */
-static int climb(char to[4096], bool *ret_found, struct roger_err *err)
+/* How far up a workspace is looked for. */
+struct limit {
+	char home[4096]; /* "": it does not lie above where we start */
+	int64_t owner;	 /* of where we start */
+};
+
+static void find_limit(const char *from, struct limit *limit)
 {
+	const char *home = getenv("HOME");
+	char *real = home && home[0] == '/' ? realpath(home, NULL) : NULL;
+	size_t length = real ? strlen(real) : 0;
+
+	limit->home[0] = '\0';
+	/* With '/' as its home a process has none. */
+	if (length > 1 && length < sizeof limit->home && strncmp(from, real, length) == 0 &&
+	    (!from[length] || from[length] == '/'))
+		memcpy(limit->home, real, length + 1);
+	free(real);
+	if (!limit->home[0] && !rg_file_owner(from, &limit->owner))
+		limit->owner = -1;
+}
+
+/* May the folder above this one be looked at?  Who owns that may put a workspace there. */
+static bool may_climb(const struct limit *limit, const char *path)
+{
+	char above[4096], *slash;
+	int64_t owner;
+
+	if (limit->home[0])
+		return strcmp(path, limit->home) != 0;
+	snprintf(above, sizeof above, "%s", path);
+	slash = strrchr(above, '/');
+	slash[slash == above] = '\0';
+	return rg_file_owner(above, &owner) && owner == limit->owner;
+}
+
+/* From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at. */
+static int climb(char to[4096], bool *ret_found, int64_t *ret_owner, struct roger_err *err)
+{
+	struct rg_file_facts facts = { 0 };
 	char home[4200], *slash;
+	struct limit limit;
+	bool limited = false;
 	int folder, r;
 
 	for (;;) {
@@ -55,15 +96,23 @@ static int climb(char to[4096], bool *ret_found, struct roger_err *err)
 		if (r < 0)
 			return r;
 		*ret_found = folder != RG_NO_FILE;
+		if (*ret_found)
+			r = rg_file_facts(folder, home, &facts, err);
 		rg_file_close(folder);
-		if (*ret_found || strcmp(to, "/") == 0)
+		*ret_owner = facts.owner;
+		if (*ret_found || r < 0 || strcmp(to, "/") == 0)
+			return r;
+		if (!limited)
+			find_limit(to, &limit);
+		limited = true;
+		if (!may_climb(&limit, to))
 			return ROGER_OK;
 		slash = strrchr(to, '/');
 		slash[slash == to] = '\0';
 	}
 }
 
-static int find_root(const char *path, char to[4096], struct roger_err *err)
+int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner, struct roger_err *err)
 {
 	const char *from = path ? path : getenv("ROGER_WORKSPACE");
 	bool found;
@@ -71,26 +120,133 @@ static int find_root(const char *path, char to[4096], struct roger_err *err)
 
 	if (!from || !*from)
 		from = ".";
-	r = absolute(from, to, err);
-	if (r < 0)
-		return r;
-	r = climb(to, &found, err);
+	r = absolute(from, root, err);
+	if (r == ROGER_OK)
+		r = climb(root, &found, ret_owner, err);
 	if (r < 0 || found)
 		return r;
-	return rg_fail(
-		err, ROGER_ENOENT, 0,
-		"no workspace here: no folder from '%s' up holds %s/; make one with `roger init`",
-		from, RG_WORKSPACE_FOLDER);
+	return rg_fail(err, ROGER_ENOENT, 0,
+		       "no workspace here: no folder from '%s' up to '%s' holds %s/; make one with "
+		       "`roger init`",
+		       from, root, RG_WORKSPACE_FOLDER);
+}
+
+void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size)
+{
+	if (path.data[0] == '/')
+		snprintf(to, size, "%.*s", RG_STR_ARGS(path));
+	else
+		snprintf(to, size, "%.3800s/%.*s", root, RG_STR_ARGS(path));
 }
 
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
 		       size_t size)
 {
-	if (path.data[0] == '/')
-		snprintf(to, size, "%.*s", RG_STR_ARGS(path));
-	else
-		snprintf(to, size, "%.3800s/%.*s", workspace->root, RG_STR_ARGS(path));
+	rg_workspace_path_in(workspace->root, path, to, size);
 }
+
+/* ----------------------------------------------------------------- trust -- */
+
+int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
+		       struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (!workspace->trust)
+		r = rg_trust_load(workspace->root, workspace->owner, &workspace->trust, err);
+	*ret_trust = workspace->trust;
+	return r;
+}
+
+static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
+{
+	const struct rg_trust *trust;
+	int r;
+
+	if (rg_trust_is_ours(workspace->owner))
+		return ROGER_OK;
+	r = rg_workspace_trust(workspace, &trust, err);
+	if (r < 0 || trust->mailbox)
+		return r;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s/%s' belongs to another user (id %lld); if you trust it, run `roger "
+		       "trust --workspace '%s'`",
+		       workspace->root, RG_WORKSPACE_FOLDER, (long long)workspace->owner,
+		       workspace->root);
+}
+
+static int check_places(struct rg_workspace *workspace, const struct rg_storage_places *places,
+			struct roger_err *err)
+{
+	const struct rg_storage_place *place;
+	const struct rg_trust *trust = NULL;
+	size_t i;
+	int r = places->count ? rg_workspace_trust(workspace, &trust, err) : ROGER_OK;
+
+	for (i = 0; i < places->count && r == ROGER_OK; i++) {
+		place = &places->items[i];
+		if (!rg_trust_has_path(trust, place->path))
+			r = rg_fail(err, ROGER_ECONFIG, 0,
+				    "%.*s: %.*s: '%.*s' is %s; roger writes there only after `roger "
+				    "trust`",
+				    RG_STR_ARGS(place->origin), RG_STR_ARGS(place->setting),
+				    RG_STR_ARGS(place->path),
+				    place->outside ? "outside the workspace"
+						   : "no folder for messages");
+	}
+	return r;
+}
+
+/* Files in places of somebody's choice: where they may be, and whether they are what they are
+ * taken for. */
+static int check_storage(struct rg_workspace *workspace, struct roger_err *err)
+{
+	struct rg_storage_places places;
+	struct rg_arena *arena;
+	int r;
+
+	if (!workspace->config->places_configured)
+		return ROGER_OK;
+	arena = rg_arena_new();
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_storage_find(workspace->config, workspace->root, arena, &places, err);
+	if (r == ROGER_OK)
+		r = check_places(workspace, &places, err);
+	rg_arena_free(arena);
+	return r;
+}
+
+static int check_journal(const struct rg_workspace *workspace, struct roger_err *err)
+{
+	char name[256];
+
+	if (!workspace->config->places_configured)
+		return ROGER_OK;
+	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(workspace->config->jsonl_file));
+	return rg_storage_check_file(workspace->data, name, RG_STORAGE_MESSAGES, err);
+}
+
+/* One that came with a repository, or that an older roger made.  A person is told once. */
+static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
+{
+	const struct rg_trust *trust;
+	char id[4200];
+	int r;
+
+	snprintf(id, sizeof id, "%s/%s/id", workspace->root, RG_WORKSPACE_FOLDER);
+	if (rg_outside_is_there(id))
+		return ROGER_OK;
+	r = rg_workspace_trust(workspace, &trust, err);
+	if (r < 0 || trust->mailbox || trust->told || !rg_trust_note_told(workspace->trust))
+		return r;
+	snprintf(workspace->notice, sizeof workspace->notice,
+		 "this workspace is not trusted yet: its mail is shown to no agent unasked, and its "
+		 "commands do not run; if it is yours, run `roger trust`");
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- opening -- */
 
 /* The data folder; one that is configured elsewhere is made when missing. */
 static int open_data(struct rg_workspace *workspace, struct roger_err *err)
@@ -123,11 +279,19 @@ int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, str
 	if (!workspace)
 		return rg_fail_memory(err);
 	workspace->data = RG_NO_FILE;
-	r = find_root(path, workspace->root, err);
+	r = rg_workspace_find(path, workspace->root, &workspace->owner, err);
+	if (r == ROGER_OK)
+		r = check_owner(workspace, err);
 	if (r == ROGER_OK)
 		r = rg_config_load(workspace->root, &workspace->config, err);
 	if (r == ROGER_OK)
+		r = check_storage(workspace, err);
+	if (r == ROGER_OK)
 		r = open_data(workspace, err);
+	if (r == ROGER_OK)
+		r = check_journal(workspace, err);
+	if (r == ROGER_OK)
+		r = note_distrust(workspace, err);
 	if (r < 0) {
 		rg_workspace_close(workspace);
 		return r;
@@ -142,6 +306,7 @@ struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace)
 		return NULL;
 	rg_file_close(workspace->data);
 	rg_config_free(workspace->config);
+	rg_trust_free(workspace->trust);
 	free(workspace);
 	return NULL;
 }
@@ -177,7 +342,34 @@ static int make_file(int folder, const char *name, const char *text, struct roge
 	return rg_file_replace(folder, name, rg_str(text), true, err);
 }
 
-int rg_workspace_make(const char *path, bool *ret_made, char root[4096], struct roger_err *err)
+/* The mailbox alone: what the configuration names may have been there before. */
+static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struct roger_err *err)
+{
+	const struct roger_strs none = { 0 };
+	struct rg_trust *trust;
+	struct roger_err inner;
+	int64_t owner = 0;
+	char found[4096];
+	int r;
+
+	why[0] = '\0';
+	r = rg_workspace_find(root, found, &owner, err);
+	if (r == ROGER_OK)
+		r = rg_trust_load(root, owner, &trust, err);
+	if (r < 0)
+		return r;
+	if (made && rg_trust_accept(trust, none, none, &inner) < 0)
+		snprintf(why, RG_WHY_BYTES, "%.350s", inner.message);
+	else if (!trust->mailbox)
+		snprintf(why, RG_WHY_BYTES, "it was here before; if it is yours, run `roger trust`");
+	if (trust->mailbox)
+		why[0] = '\0';
+	rg_trust_free(trust);
+	return ROGER_OK;
+}
+
+int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char why[RG_WHY_BYTES],
+		      struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int top = RG_NO_FILE;
 	RG_CLEANUP(rg_file_closep) int home = RG_NO_FILE;
@@ -197,11 +389,14 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], struct 
 		r = rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", RG_WORKSPACE_FOLDER);
 	if (r == ROGER_OK)
 		r = make_file(home, ".gitignore", gitignore, err);
-	return r == ROGER_OK ? make_file(home, "config.yaml", config_template, err) : r;
+	if (r == ROGER_OK)
+		r = make_file(home, "config.yaml", config_template, err);
+	return r == ROGER_OK ? trust_made(root, *ret_made, why, err) : r;
 }
 
 bool rg_workspace_above(const char *root, char to[4096])
 {
+	int64_t owner;
 	bool found;
 	char *slash;
 
@@ -210,7 +405,7 @@ bool rg_workspace_above(const char *root, char to[4096])
 	if (!slash || !slash[1])
 		return false;
 	slash[slash == to] = '\0';
-	return climb(to, &found, NULL) == ROGER_OK && found;
+	return climb(to, &found, &owner, NULL) == ROGER_OK && found;
 }
 
 void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[RG_FILE_NAME_BYTES])

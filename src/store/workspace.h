@@ -8,6 +8,7 @@
 #define RG_WORKSPACE_H
 
 #include "store/config.h"
+#include "store/trust.h"
 
 #define RG_WORKSPACE_FOLDER ".roger"
 
@@ -15,17 +16,38 @@ struct rg_workspace {
 	char root[4096];      /* absolute */
 	char data_path[4096]; /* absolute */
 	int data;	      /* the data folder, open */
+	int64_t owner;	      /* of .roger/: user id */
 	struct rg_config *config;
+	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
+	char notice[300];	/* for a person, once: it has no id, so it is not trusted; "": none */
 };
 
-/* At path or above it; NULL: ROGER_WORKSPACE, else from the current folder up. */
+/*
+ * At path or above it; NULL: ROGER_WORKSPACE, else from the current folder up.
+ * Looked for up to the home folder; from outside that, as far up as folders have
+ * one owner.  ROGER_EREFUSED: it belongs to another user, and is not trusted;
+ * ROGER_ECONFIG: it wants files in places that are not.
+ */
 RG_CHECKED int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace,
 				 struct roger_err *err);
 struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
 
-/* Make one in the folder at path, itself made when missing. */
-RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096],
+/* Where it is, and whose, without opening it: nothing of it is believed yet. */
+RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner,
 				 struct roger_err *err);
+
+/* What a person trusts of it; borrowed. */
+RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
+				  struct roger_err *err);
+
+/*
+ * Make one in the folder at path, itself made when missing.  One that this very
+ * call made is trusted; why is filled where that cannot be remembered, or it was
+ * there and is not trusted, and else becomes "".
+ */
+enum { RG_WHY_BYTES = 400 };
+RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096],
+				 char why[RG_WHY_BYTES], struct roger_err *err);
 
 /* Is there one in a folder above root, which is absolute?  to: that folder. */
 bool rg_workspace_above(const char *root, char to[4096]);
@@ -33,6 +55,7 @@ bool rg_workspace_above(const char *root, char to[4096]);
 /* A path of the configuration, from the root unless it is absolute. */
 void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
 		       size_t size);
+void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size);
 
 /*
  * A name as a file name: no '/', not hidden, never another name's, at most

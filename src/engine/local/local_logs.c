@@ -15,6 +15,7 @@
 #include "store/file.h"
 #include "store/lines.h"
 #include "store/log.h"
+#include "store/storage.h"
 #include "systems/sendlog.h"
 
 enum { READ_TRIES_MAX = 20 };
@@ -113,6 +114,13 @@ int rg_local_log_append(struct rg_engine *engine, enum rg_log log, struct roger_
 	int folder, r;
 
 	r = place_of(local, log, owner, true, &folder, name, err);
+	/* In a place of somebody's choice: nothing else than such a log is added to. */
+	if (r == ROGER_OK && local->workspace->config->places_configured &&
+	    (log == RG_LOG_SENDS || log == RG_LOG_ACTIVITY))
+		r = rg_storage_check_file(folder, name,
+					  log == RG_LOG_SENDS ? RG_STORAGE_SENDS
+							      : RG_STORAGE_ACTIVITY,
+					  err);
 	return r < 0 ? r : rg_log_append(folder, name, entries, durable, err);
 }
 
