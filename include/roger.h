@@ -393,10 +393,10 @@ struct roger_trust_request {
 	bool list;		 /* show every workspace that is trusted, and nothing else */
 };
 struct roger_trust_command {
-	struct roger_str setting;  /* "dead_letters.command" */
-	struct roger_strs words;   /* a program and its arguments */
-	struct roger_strs files;   /* of the workspace that they name, or found along PATH */
-	struct roger_str sha256;   /* of the words and of these files */
+	struct roger_str setting; /* "dead_letters.command" */
+	struct roger_strs words;  /* a program and its arguments */
+	struct roger_strs files;  /* of the workspace that they name, or found along PATH */
+	struct roger_str sha256;  /* of the words and of these files */
 	bool trusted;
 };
 struct roger_trust_commands {

@@ -107,7 +107,8 @@ static bool is_agreed(void)
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int call(struct cli_run *run, const struct roger_trust_request *request, struct roger_err *err)
+static int call(struct cli_run *run, const struct roger_trust_request *request,
+		struct roger_err *err)
 {
 	struct roger_trust_reply reply = { 0 };
 	int r;

@@ -251,7 +251,8 @@ static const struct roger_field request_fields[] = {
 	{ "tools", ROGER_TEXTS, AT(tools), ROGER_PLACE, NULL, NULL,
 	  "claude, codex, gemini, opencode (default: those installed)" },
 	{ "scope", ROGER_ENUM, AT(scope), 0, scopes, NULL,
-	  "stealth (this project, and git shows nothing: the default), user (all your projects), or "
+	  "stealth (this project, and git shows nothing: the default), user (all your projects), "
+	  "or "
 	  "project (in the repository, for everybody who works on it)" },
 	{ "name", ROGER_NAME, AT(as), 0, NULL, NULL,
 	  "the agent (default: ROGER_AGENT, else the tool's name)" },

@@ -63,12 +63,9 @@ static const char codex_wake[] =
 bool rg_setup_is_wake(struct roger_strs words)
 {
 	static const char *const ours[] = {
-		"codex",
-		"queue",
-		"--thread",
-		"{session}",
-		"--message",
-		"roger: {count} new messages for {agent}, look into your inbox",
+		"codex",     "queue",
+		"--thread",  "{session}",
+		"--message", "roger: {count} new messages for {agent}, look into your inbox",
 		"--resume"
 	};
 	size_t i, count = sizeof ours / sizeof *ours;

@@ -534,8 +534,9 @@ static int look_at_trust(struct looking *looking, struct roger_err *err)
 		return r;
 	return say(looking, add(looking, ROGER_SOON, "untrusted", setting, count, 0), "roger trust",
 		   "%lld configured command%s not trusted as %s now, and left out: %.*s%s",
-		   (long long)count, count == 1 ? " is" : "s are", count == 1 ? "it is" : "they are",
-		   RG_STR_ARGS(setting), count == 1 ? "" : " and others");
+		   (long long)count, count == 1 ? " is" : "s are",
+		   count == 1 ? "it is" : "they are", RG_STR_ARGS(setting),
+		   count == 1 ? "" : " and others");
 }
 
 static int look_for_trouble(struct looking *looking)

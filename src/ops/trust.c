@@ -112,7 +112,8 @@ static int show_commands(struct showing *showing, const struct rg_config *config
 		place->words = (struct roger_strs){ copies, words.count };
 		r = rg_trust_digest(showing->trust->root.data, words, arena, &place->sha256,
 				    &place->files, err);
-		place->trusted = r == ROGER_OK && rg_trust_has_command(showing->trust, place->sha256);
+		place->trusted =
+			r == ROGER_OK && rg_trust_has_command(showing->trust, place->sha256);
 		showing->all &= place->trusted;
 	}
 	return r;
@@ -195,7 +196,8 @@ static int show(struct showing *showing, struct roger_err *err)
 	reply->commands =
 		(struct roger_trust_commands){ showing->commands, showing->command_count };
 	reply->places = (struct roger_trust_places){ showing->places, showing->place_count };
-	return r == ROGER_OK && !rg_arena_copy(reply->memory, showing->trust->root, &reply->workspace)
+	return r == ROGER_OK && !rg_arena_copy(reply->memory, showing->trust->root,
+					       &reply->workspace)
 		       ? rg_fail_memory(err)
 		       : r;
 }
@@ -260,8 +262,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 			items[i] = commands.items[i];
 		if (items)
 			items[i] = sha256;
-		r = items ? rg_trust_accept(trust,
-					    (struct roger_strs){ items, commands.count + 1 },
+		r = items ? rg_trust_accept(trust, (struct roger_strs){ items, commands.count + 1 },
 					    trust->known.paths, err)
 			  : rg_fail_memory(err);
 		*ret_trusted = r == ROGER_OK;
@@ -356,7 +357,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		return r;
 	if (request->revoke) {
 		r = rg_trust_revoke(root, &reply->changed, err);
-		return r == ROGER_OK && !rg_arena_copy(reply->memory, rg_str(root), &reply->workspace)
+		return r == ROGER_OK && !rg_arena_copy(reply->memory, rg_str(root),
+						       &reply->workspace)
 			       ? rg_fail_memory(err)
 			       : r;
 	}
@@ -417,9 +419,9 @@ static const struct roger_field workspace_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record workspace_record = {
-	"workspace", sizeof(struct roger_trust_workspace), workspace_fields
-};
+static const struct roger_record workspace_record = { "workspace",
+						      sizeof(struct roger_trust_workspace),
+						      workspace_fields };
 
 #define AT(member) offsetof(struct roger_trust_reply, member)
 static const struct roger_field reply_fields[] = {

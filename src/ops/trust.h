@@ -14,8 +14,8 @@ RG_CHECKED int rg_trust_may_run(struct roger *roger, const char *setting, struct
 				bool *ret_may, struct roger_err *err);
 
 /* What was left out goes into the notes of a reply, and roger_notice() says no more of it. */
-RG_CHECKED int rg_trust_tell(struct roger *roger, struct rg_arena *arena,
-			     struct roger_strs *notes, struct roger_err *err);
+RG_CHECKED int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
+			     struct roger_err *err);
 
 /* How many of the configured commands may not, and the setting of the first. */
 RG_CHECKED int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena,

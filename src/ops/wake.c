@@ -187,8 +187,9 @@ static int check_trust(struct round *round, struct roger_err *err)
 		r = leave_out(&unheard, &config->wake_agents[i], &left, err);
 	if (r < 0 || !left || !config->wake_agent_count)
 		return r;
-	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "no command of wake.agents is trusted, so nobody is woken; see `roger trust`");
+	return rg_fail(
+		err, ROGER_EREFUSED, 0,
+		"no command of wake.agents is trusted, so nobody is woken; see `roger trust`");
 }
 
 static int look_after(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
@@ -410,9 +411,10 @@ static int test(struct round *round, const struct roger_wake_request *request,
 				      RG_STR_ARGS(request->agent), RG_STR_ARGS(request->agent));
 	r = leave_out(round, agent, &left, err);
 	if (r == ROGER_OK && left)
-		r = rg_fail_member(err, ROGER_EREFUSED, "agent",
-				   "agent: the command for '%.*s' is not trusted; see `roger trust`",
-				   RG_STR_ARGS(agent->name));
+		r = rg_fail_member(
+			err, ROGER_EREFUSED, "agent",
+			"agent: the command for '%.*s' is not trusted; see `roger trust`",
+			RG_STR_ARGS(agent->name));
 	if (r == ROGER_OK)
 		r = start_test(round, agent, err);
 	if (r < 0 || !round->attempts.count)

@@ -134,8 +134,8 @@ bool rg_config_reserves(const struct rg_config *config, struct roger_str name);
  * Every command that is configured, with its setting: start with i = 0, false at
  * the end.
  */
-bool rg_config_next_command(const struct rg_config *config, size_t *i, struct roger_str *ret_setting,
-			    struct roger_strs *ret_words);
+bool rg_config_next_command(const struct rg_config *config, size_t *i,
+			    struct roger_str *ret_setting, struct roger_strs *ret_words);
 
 /* How the agent of that name is woken, or NULL. */
 const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name);

@@ -209,8 +209,8 @@ const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struc
 	return NULL;
 }
 
-bool rg_config_next_command(const struct rg_config *config, size_t *i, struct roger_str *ret_setting,
-			    struct roger_strs *ret_words)
+bool rg_config_next_command(const struct rg_config *config, size_t *i,
+			    struct roger_str *ret_setting, struct roger_strs *ret_words)
 {
 	const struct rg_wake_agent *agent;
 

@@ -161,12 +161,15 @@ int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct rog
 
 static struct rg_file_facts facts_of(const struct stat *facts)
 {
-	return (struct rg_file_facts){ facts->st_dev, facts->st_ino, facts->st_size,
+	return (struct rg_file_facts){ facts->st_dev,
+				       facts->st_ino,
+				       facts->st_size,
 				       (int64_t)facts->st_ctim.tv_sec * 1000 +
 					       facts->st_ctim.tv_nsec / 1000000,
 				       (int64_t)((uint64_t)facts->st_mtim.tv_sec * 1000000000 +
 						 (uint64_t)facts->st_mtim.tv_nsec),
-				       facts->st_uid, (int64_t)facts->st_nlink,
+				       facts->st_uid,
+				       (int64_t)facts->st_nlink,
 				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0 };
 }
 

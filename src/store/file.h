@@ -24,11 +24,11 @@ struct rg_file_facts {
 	uint64_t device;
 	uint64_t inode;
 	int64_t size;
-	int64_t changed_ms; /* since 1970: when anything of it last changed, by the system's clock
-			     */
-	int64_t written_ns; /* the same of its text */
-	int64_t owner;	    /* user id */
-	int64_t links;	    /* names that lead to it */
+	int64_t changed_ms;   /* since 1970: when anything of it last changed, by the system's clock
+			       */
+	int64_t written_ns;   /* the same of its text */
+	int64_t owner;	      /* user id */
+	int64_t links;	      /* names that lead to it */
 	bool open_to_writers; /* its group or anybody may write it */
 };
 

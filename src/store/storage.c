@@ -194,7 +194,8 @@ static int read_record(struct roger_str line, enum rg_storage_kind kind, struct 
 	return r;
 }
 
-/* The first line without its newline; false: there is none that ends, or it is too long to be one. */
+/* The first line without its newline; false: there is none that ends, or it is too long to be one.
+ */
 static bool first_line(struct roger_str text, struct roger_str *ret_line)
 {
 	const char *newline = memchr(text.data, '\n', text.length);
@@ -242,7 +243,8 @@ int rg_storage_check_file(int folder, const char *name, enum rg_storage_kind kin
 			return r;
 		text.length = got;
 		want *= 8;
-	} while (got == want / 8 && got < RG_LINE_BYTES_MAX && !first_line(rg_buf_str(&text), &line));
+	} while (got == want / 8 && got < RG_LINE_BYTES_MAX &&
+		 !first_line(rg_buf_str(&text), &line));
 	if (!got || is_of_kind(rg_buf_str(&text), kind))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_ECONFIG, 0,

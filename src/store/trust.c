@@ -427,8 +427,7 @@ static int add_files_of(struct digesting *digesting, struct roger_str word, stru
 
 	r = add_named(digesting, word, err);
 	for (; r == ROGER_OK && at < end; at += length + 1) {
-		for (length = 0; at + length < end && at[length] &&
-				 !strchr(dividers, at[length]);)
+		for (length = 0; at + length < end && at[length] && !strchr(dividers, at[length]);)
 			length++;
 		if (length < word.length)
 			r = add_named(digesting, (struct roger_str){ at, length }, err);

@@ -50,7 +50,8 @@ struct rg_trust {
 	struct roger_strs machine_paths;
 };
 
-/* May we act on what the user of that id owns?  Ours, or, as root by sudo, that of who called it. */
+/* May we act on what the user of that id owns?  Ours, or, as root by sudo, that of who called it.
+ */
 bool rg_trust_is_ours(int64_t owner);
 
 /*
@@ -62,7 +63,8 @@ RG_CHECKED int rg_trust_load(const char *root, int64_t owner, struct rg_trust **
 			     struct roger_err *err);
 struct rg_trust *rg_trust_free(struct rg_trust *trust);
 
-/* Lines of /etc/roger/trust, or another file of its form that must be root's; for rg_trust_load(). */
+/* Lines of /etc/roger/trust, or another file of its form that must be root's; for rg_trust_load().
+ */
 RG_CHECKED int rg_trust_read_machine(struct rg_trust *trust, const char *path,
 				     struct roger_err *err);
 

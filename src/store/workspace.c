@@ -80,7 +80,8 @@ static bool may_climb(const struct limit *limit, const char *path)
 	return rg_file_owner(above, &owner) && owner == limit->owner;
 }
 
-/* From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at. */
+/* From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at.
+ */
 static int climb(char to[4096], bool *ret_found, int64_t *ret_owner, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
@@ -186,13 +187,14 @@ static int check_places(struct rg_workspace *workspace, const struct rg_storage_
 	for (i = 0; i < places->count && r == ROGER_OK; i++) {
 		place = &places->items[i];
 		if (!rg_trust_has_path(trust, place->path))
-			r = rg_fail(err, ROGER_ECONFIG, 0,
-				    "%.*s: %.*s: '%.*s' is %s; roger writes there only after `roger "
-				    "trust`",
-				    RG_STR_ARGS(place->origin), RG_STR_ARGS(place->setting),
-				    RG_STR_ARGS(place->path),
-				    place->outside ? "outside the workspace"
-						   : "no folder for messages");
+			r = rg_fail(
+				err, ROGER_ECONFIG, 0,
+				"%.*s: %.*s: '%.*s' is %s; roger writes there only after `roger "
+				"trust`",
+				RG_STR_ARGS(place->origin), RG_STR_ARGS(place->setting),
+				RG_STR_ARGS(place->path),
+				place->outside ? "outside the workspace"
+					       : "no folder for messages");
 	}
 	return r;
 }
@@ -240,9 +242,10 @@ static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 	r = rg_workspace_trust(workspace, &trust, err);
 	if (r < 0 || trust->mailbox || trust->told || !rg_trust_note_told(workspace->trust))
 		return r;
-	snprintf(workspace->notice, sizeof workspace->notice,
-		 "this workspace is not trusted yet: its mail is shown to no agent unasked, and its "
-		 "commands do not run; if it is yours, run `roger trust`");
+	snprintf(
+		workspace->notice, sizeof workspace->notice,
+		"this workspace is not trusted yet: its mail is shown to no agent unasked, and its "
+		"commands do not run; if it is yours, run `roger trust`");
 	return ROGER_OK;
 }
 
@@ -361,7 +364,8 @@ static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struc
 	if (made && rg_trust_accept(trust, none, none, &inner) < 0)
 		snprintf(why, RG_WHY_BYTES, "%.350s", inner.message);
 	else if (!trust->mailbox)
-		snprintf(why, RG_WHY_BYTES, "it was here before; if it is yours, run `roger trust`");
+		snprintf(why, RG_WHY_BYTES,
+			 "it was here before; if it is yours, run `roger trust`");
 	if (trust->mailbox)
 		why[0] = '\0';
 	rg_trust_free(trust);

@@ -19,7 +19,7 @@ struct rg_workspace {
 	int64_t owner;	      /* of .roger/: user id */
 	struct rg_config *config;
 	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
-	char notice[300];	/* for a person, once: it has no id, so it is not trusted; "": none */
+	char notice[300]; /* for a person, once: it has no id, so it is not trusted; "": none */
 };
 
 /*

@@ -13,10 +13,13 @@ case ${ROGER:?the program to test} in
 *) ROGER=$PWD/$ROGER ;;
 esac
 source_dir=${ROGER_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
-unset ROGER_AGENT ROGER_ISSUE ROGER_WORKSPACE ROGER_RECIPIENTS ROGER_ENGINE NO_COLOR
+unset ROGER_AGENT ROGER_ISSUE ROGER_WORKSPACE ROGER_RECIPIENTS ROGER_ENGINE ROGER_TRUST ROGER_TRUST_COMMANDS NO_COLOR
 umask 022
 here=$(mktemp -d)
-trap 'cd / && rm -rf "$here"' EXIT
+# What a person trusts, which no test may leave behind.
+_state=$(mktemp -d)
+export XDG_STATE_HOME="$_state"
+trap 'cd / && rm -rf "$here" "$_state"' EXIT
 cd "$here" || exit 1
 _number=0
 _failures=0

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 exits 66 "no workspace" roger inbox --as a
-like "is told with where, and what to do" "$err" "from '.' up holds .roger/;.*roger init"
+like "is told with where, and what to do" "$err" "from '.' up to '.*' holds .roger/;.*roger init"
 
 umask 000
 mkdir -p project/deep/er other

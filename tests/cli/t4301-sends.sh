@@ -3,6 +3,8 @@
 # The send log: what was attempted with a key, what came of it, and what may be
 # tried next, through cycles, timeouts, dead letters and purging.
 . "$(dirname "$0")/lib.sh"
+# Commands are configured here as the tests go; t2004-trust says when they may run.
+export ROGER_TRUST_COMMANDS=1
 
 roger init -q
 log=.roger/send-log/ann.jsonl

@@ -3,6 +3,8 @@
 # mailbox, by the configured command, by a reminder, and at last by the owner.
 # A command that hangs, fails, floods or prints garbage does no harm.
 . "$(dirname "$0")/lib.sh"
+# Commands are configured here as the tests go; t2004-trust says when they may run.
+export ROGER_TRUST_COMMANDS=1
 
 roger init -q
 runs=.roger/state/subagent-delivery-watchdog

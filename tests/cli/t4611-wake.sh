@@ -5,6 +5,8 @@
 # not there lose nothing, and neither does losing every hint.
 # runner: timeout 240
 . "$(dirname "$0")/lib.sh"
+# Commands are configured here as the tests go; t2004-trust says when they may run.
+export ROGER_TRUST_COMMANDS=1
 
 PATH=$(dirname "$ROGER"):$PATH # for commands that call roger
 log=.roger/logs/activity.log.jsonl

@@ -3,6 +3,8 @@
 # is written in, for each recipient; by id and by key; living, claimed, given
 # back, timed out, given up, archived; and the figures of report.
 . "$(dirname "$0")/lib.sh"
+# Commands are configured here as the tests go; t2004-trust says when they may run.
+export ROGER_TRUST_COMMANDS=1
 
 roger init -q
 cat >.roger/config.yaml <<'END'

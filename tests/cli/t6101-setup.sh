@@ -21,6 +21,14 @@ printf '# Agents\r\n\r\nbe nice' >AGENTS.md
 chmod 640 AGENTS.md
 cp -a . ../before
 every="claude codex gemini opencode"
+# Most of this is about the scope that writes most.
+roger() {
+	case "$*" in
+	setup*--scope*) "$ROGER" "$@" ;;
+	setup*) "$ROGER" "$@" --scope project ;;
+	*) "$ROGER" "$@" ;;
+	esac
+}
 unchanged() { rm -rf .roger && diff -r . ../before; }
 
 # ------------------------------------------------------------ looking
@@ -106,7 +114,7 @@ exits 0 "remove from a file that was written anew" roger setup --remove --yes
 is "takes ours only" "$(json 'd' <.mcp.json)" '{"mcpServers": {"other": {"command": "x"}}}'
 rm .mcp.json
 roger setup claude --yes >/dev/null
-rm .roger/setup.json
+rm -r "$HOME/.local/state/roger/setup"
 exits 0 "remove without the record" roger setup --remove --yes
 check "finds what is ours by its looks" sh -c '! grep -rq "roger" .claude AGENTS.md .mcp.json'
 rm -rf .mcp.json && cp ../before/AGENTS.md . && cp ../before/.claude/settings.json .claude/
@@ -126,7 +134,7 @@ python3 - <<'END'
 import json, re
 path = ".claude/settings.json"
 text = open(path).read()
-text = text.replace('"command": "roger hook claude stop",', '"command": "./lint.sh"}, {"type": "command", "command": "roger hook claude stop",')
+text = re.sub(r'("command": "[^"]*roger hook claude stop",)', r'"command": "./lint.sh"}, {"type": "command", \1', text)
 open(path, "w").write(text)
 END
 exits 77 "a hook of somebody else in our list" roger setup claude --name other --yes
@@ -175,7 +183,7 @@ check "nothing in the project" unchanged
 check "the server" grep -q '"roger"' "$HOME/.claude.json"
 check "the hooks" grep -q 'hook codex stop' "$HOME/.codex/hooks.json"
 exits 0 "and out" roger setup --scope user --remove --yes
-is "nothing is left" "$(find "$HOME" -type f)" ""
+is "nothing is left" "$(find "$HOME" -type f | grep -v /roger/trust/)" ""
 mkdir ../nobody
 HOME=$here/nobody "$ROGER" setup claude codex --scope user --yes >/dev/null
 HOME=$here/nobody "$ROGER" setup codex --remove --scope user --yes >/dev/null
@@ -288,10 +296,15 @@ check "a person's own link is followed" test -L .claude/settings.json
 check "to where it leads" grep -q 'hook claude' ../dotfiles/settings.json
 roger setup --remove --yes >/dev/null
 is "and back" "$(cat ../dotfiles/settings.json)" "{}"
-printf '{"version":1,"files":[{"file":7}]}' >.roger/setup.json
+record="$HOME/.local/state/roger/setup/$(printf %s "$PWD" | sha256sum | cut -c 1-32).json"
+roger setup claude --yes >/dev/null
+check "the record stands outside the project" test -f "$record" -a ! -e .roger/setup.json
+roger setup --remove --yes >/dev/null
+mkdir -p "$(dirname "$record")"
+printf '{"version":1,"files":[{"file":7}]}' >"$record"
 exits 65 "a record that is none" roger setup claude --yes
-like "is told" "$err" "setup.json' is no record of setup"
-rm .roger/setup.json
+like "is told" "$err" "json' is no record of setup"
+rm "$record"
 printf '{"mcpServers": {}, "mcpServers": {"other": {}}}' >.mcp.json
 roger setup claude --yes >../out
 like "a name that comes twice is left" "$(cat ../out)" "mcp.json: left as it is: line 1: expected each name once"

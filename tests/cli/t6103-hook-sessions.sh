@@ -2,6 +2,8 @@
 # hook: what the tools say of a session.  A subagent is told nothing, a session that
 # goes on is not told twice, and a hook that waits ends when nobody listens any more.
 . "$(dirname "$0")/lib.sh"
+# Commands are configured here as the tests go; t2004-trust says when they may run.
+export ROGER_TRUST_COMMANDS=1
 
 hook() { # TOOL EVENT [INPUT]
 	printf '%s' "${3-}" | roger hook "$1" "$2"

@@ -27,6 +27,7 @@ SLOW = os.environ.get("ROGER_TEST_SLOW", "0") not in ("", "0")
 BUG_SIGNALS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV,
                signal.SIGSYS, signal.SIGPIPE}
 ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROGER")}
+ENV["ROGER_TRUST_COMMANDS"] = "1"  # what is configured here may run; cli/t2004-trust says when
 SEED = 6  # messages a workspace starts with
 
 
@@ -86,8 +87,9 @@ def workplace(parent=None):
 def call(store, words, stdin=None, before=(), timeout=30, **more):
     """Run roger; a hang shows as exit status 124."""
     argv = [*before, ROGER, *words, "--workspace", store]
+    trusted = {**ENV, "ROGER_TRUST": os.path.realpath(store)}  # copies, too
     try:
-        return subprocess.run(argv, input=stdin, capture_output=True, text=True, errors="replace", env=ENV,
+        return subprocess.run(argv, input=stdin, capture_output=True, text=True, errors="replace", env=trusted,
                               timeout=timeout, check=False, **more)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(argv, 124, "", f"hung for {timeout} s")

@@ -38,7 +38,7 @@ def project(folder):
 
 def setup(folder, *words, before=()):
     environment = {**lib.ENV, "HOME": f"{folder}/home", "PATH": "/usr/bin:/bin"}
-    return subprocess.run([*before, lib.ROGER, "setup", *TOOLS, *words, "--yes"], cwd=folder, env=environment,
+    return subprocess.run([*before, lib.ROGER, "setup", *TOOLS, "--scope", "project", *words, "--yes"], cwd=folder, env=environment,
                           capture_output=True, text=True, timeout=60, check=False)
 
 

@@ -57,7 +57,8 @@ static int check_mode(struct rg_doctor *doctor, const struct place *place,
 	return r;
 }
 
-/* What is added to a file is added under all its names: a backup made of links would change, too. */
+/* What is added to a file is added under all its names: a backup made of links would change, too.
+ */
 static int check_links(struct rg_doctor *doctor, const struct place *place, struct roger_err *err)
 {
 	const struct roger_breach breach = at(place, ROGER_BREACH_PLACE, ROGER_NOTE);
@@ -68,10 +69,11 @@ static int check_links(struct rg_doctor *doctor, const struct place *place, stru
 	r = rg_file_look(place->folder, place->name, &there, &facts, err);
 	if (r < 0 || !there || facts.links < 2)
 		return r;
-	return rg_doctor_tell(doctor, &breach, NULL, err,
-			      "%lld names lead to it (hard links, as `cp -al` makes them): what roger "
-			      "adds is added to all of them; copy the backup instead",
-			      (long long)facts.links);
+	return rg_doctor_tell(
+		doctor, &breach, NULL, err,
+		"%lld names lead to it (hard links, as `cp -al` makes them): what roger "
+		"adds is added to all of them; copy the backup instead",
+		(long long)facts.links);
 }
 
 /* NAME.new-PID: the process, if that is what it is. */

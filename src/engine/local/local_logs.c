@@ -59,8 +59,11 @@ static struct roger_str folder_part(struct roger_str path)
 {
 	const char *name = name_part(path);
 
+	/* Without its slash: with it, a link in its place would be followed. */
 	return name == path.data ? RG_STR(".")
-				 : (struct roger_str){ path.data, (size_t)(name - path.data) };
+	       : name == path.data + 1
+		       ? RG_STR("/")
+		       : (struct roger_str){ path.data, (size_t)(name - path.data) - 1 };
 }
 
 /* The folder and the name of a log's file. */
@@ -117,10 +120,9 @@ int rg_local_log_append(struct rg_engine *engine, enum rg_log log, struct roger_
 	/* In a place of somebody's choice: nothing else than such a log is added to. */
 	if (r == ROGER_OK && local->workspace->config->places_configured &&
 	    (log == RG_LOG_SENDS || log == RG_LOG_ACTIVITY))
-		r = rg_storage_check_file(folder, name,
-					  log == RG_LOG_SENDS ? RG_STORAGE_SENDS
-							      : RG_STORAGE_ACTIVITY,
-					  err);
+		r = rg_storage_check_file(
+			folder, name, log == RG_LOG_SENDS ? RG_STORAGE_SENDS : RG_STORAGE_ACTIVITY,
+			err);
 	return r < 0 ? r : rg_log_append(folder, name, entries, durable, err);
 }
 
