@@ -4,12 +4,16 @@
 #include <stdlib.h>
 
 #include "base/id.h"
+#include "base/clock.h"
 #include "store/file.h"
+#include "store/process.h"
 
 #define MAGIC "rogerctl"
 
 /* Of a fresh file: small enough for a small disk, see rg_control_grow(). */
 enum { AGENTS_FIRST = 32, COUNTS_FIRST = 512 };
+
+enum { OTHERS_MAX = 8, OTHERS_LOOK_MS = 50 };
 
 struct rg_control {
 	int folder;
@@ -172,13 +176,69 @@ static int put_fresh(struct rg_control *control, int journal_file, struct roger_
 	return r;
 }
 
+/* Is it the file of another build, in force in this boot for this journal? */
+static bool is_of_another_build(struct rg_control *control, const struct rg_file_facts *journal,
+				uint64_t *ret_inode)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts;
+	struct rg_control_page page;
+	char boot_id[RG_BOOT_ID_BYTES];
+	size_t got = 0;
+
+	if (rg_file_open(control->folder, control->name, RG_FILE_READ, &file, NULL) < 0 ||
+	    file == RG_NO_FILE || rg_file_facts(file, control->name, &facts, NULL) < 0 ||
+	    rg_file_read_at(file, &page, sizeof page, 0, &got, NULL) < 0 || got < sizeof page)
+		return false;
+	*ret_inode = facts.inode;
+	rg_control_boot_id(boot_id);
+	/* What stands before the locks is the same in every version. */
+	return memcmp(page.magic, MAGIC, sizeof page.magic) == 0 &&
+	       page.version != RG_CONTROL_VERSION && !page.retired &&
+	       page.journal_device == journal->device && page.journal_inode == journal->inode &&
+	       memcmp(boot_id, page.boot_id, sizeof boot_id) == 0;
+}
+
+/*
+ * Two layouts would be two append locks.  So nothing is put in the place of a file
+ * that a living process of another build works with: it is waited for, and named.
+ */
+static int await_other_builds(struct rg_control *control, int journal_file, struct roger_err *err)
+{
+	int64_t ids[OTHERS_MAX], until_ns = rg_clock_monotonic_ns() + RG_LOCK_WAIT_MS * 1000000LL;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf named = { .maximum = 200 };
+	struct rg_file_facts journal;
+	uint64_t inode;
+	size_t count, i;
+	int r;
+
+	for (;;) {
+		r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
+		if (r < 0 || !is_of_another_build(control, &journal, &inode))
+			return r;
+		count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
+		if (!count)
+			return ROGER_OK;
+		if (rg_clock_monotonic_ns() >= until_ns)
+			break;
+		rg_clock_sleep(OTHERS_LOOK_MS);
+	}
+	for (i = 0; i < count; i++)
+		rg_buf_printf(&named, "%s%lld", i ? ", " : "", (long long)ids[i]);
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "another version of roger is at work here: end process%s %.*s first",
+		       count == 1 ? "" : "es", RG_STR_ARGS(rg_buf_str(&named)));
+}
+
 /* Make it anew; the system's lock on the journal keeps two from doing so at once. */
 static int replace_invalid(struct rg_control *control, int journal_file, struct roger_err *err)
 {
 	bool mapped = false;
 	int r;
 
-	r = rg_file_lock(journal_file, "messages.jsonl", RG_LOCK_WAIT_MS, err);
+	r = await_other_builds(control, journal_file, err);
+	if (r == ROGER_OK)
+		r = rg_file_lock(journal_file, "messages.jsonl", RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
 	r = map_valid(control, journal_file, &mapped, err);

@@ -98,3 +98,60 @@ enum rg_process_fate rg_process_fate(const struct rg_process *process)
 	return look.start != process->start || rg_process_is_zombie(&look) ? RG_PROCESS_GONE
 									   : RG_PROCESS_LIVES;
 }
+
+/* A line of /proc/<pid>/maps: addresses, rights, offset, device, inode, path. */
+static bool is_mapping(const char *line, uint64_t inode, const char *name)
+{
+	size_t length = strcspn(line, "\n"), wanted = strlen(name);
+	const char *at = line, *path;
+	int field;
+
+	for (field = 0; field < 4; field++) {
+		at = memchr(at, ' ', (size_t)(line + length - at));
+		if (!at)
+			return false;
+		at++;
+	}
+	if (strtoull(at, NULL, 10) != inode)
+		return false;
+	/* One that was replaced since says so behind its name. */
+	path = memmem(at, (size_t)(line + length - at), name, wanted);
+	return path && path[-1] == '/';
+}
+
+static bool has_mapped(int64_t id, uint64_t inode, const char *name)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char path[40], *line;
+	bool found = false;
+
+	snprintf(path, sizeof path, "/proc/%lld/maps", (long long)id);
+	if (rg_file_read_all(path, 4 << 20, &text, &found, NULL) < 0 || !found)
+		return false;
+	rg_buf_add_char(&text, '\0');
+	for (line = text.failed ? NULL : text.data; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (is_mapping(line, inode, name))
+			return true;
+	}
+	return false;
+}
+
+size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_strs names = { 0 };
+	size_t count = 0, i;
+	int64_t id;
+
+	if (!arena || rg_file_open_folder(-1, "/proc", &folder, NULL) < 0 || folder == RG_NO_FILE ||
+	    rg_file_list_folder(folder, "/proc", arena, &names, NULL) < 0)
+		names.count = 0;
+	for (i = 0; i < names.count && count < ids_max; i++)
+		if (rg_str_number(names.items[i], &id) && id != getpid() &&
+		    has_mapped(id, inode, name))
+			ids[count++] = id;
+	rg_arena_free(arena);
+	return count;
+}

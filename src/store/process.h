@@ -43,6 +43,12 @@ bool rg_process_is_zombie(const struct rg_process_look *look);
 void rg_process_find(int64_t id, struct rg_process *ret_process);
 void rg_process_self(struct rg_process *ret_process);
 
+/*
+ * Other processes, as far as they can be looked at, that have a file mapped; its
+ * name is the end of the path.  Returns how many were put into ids, at most so many.
+ */
+size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max);
+
 enum rg_process_fate rg_process_fate(const struct rg_process *process);
 
 #endif

@@ -163,7 +163,7 @@ static bool is_start(struct roger_str text, enum rg_storage_kind kind)
 
 	if (text.length < length)
 		length = text.length;
-	return memcmp(text.data, starts[kind], length) == 0;
+	return length > 1 && memcmp(text.data, starts[kind], length) == 0;
 }
 
 static int read_record(struct roger_str line, enum rg_storage_kind kind, struct rg_arena *arena)

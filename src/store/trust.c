@@ -382,11 +382,13 @@ static int add_file(struct digesting *digesting, const char *path, struct roger_
 {
 	char *real = realpath(path, NULL), sha256[RG_DIGEST_DIGITS + 1];
 	const char *inside = real ? name_below(digesting->root, real) : NULL;
-	const char *name = inside ? inside : name_below(digesting->root, path) ? real : NULL;
+	const char *name = inside;
 	struct rg_file_look look;
 	struct roger_str *place;
 	int r = ROGER_OK;
 
+	if (!name && !strstr(path, "/../") && name_below(digesting->root, path))
+		name = real;
 	if (name && !is_known_file(digesting, name) && !is_mail(name) &&
 	    rg_file_examine(AT_FDCWD, real, &look, NULL) == ROGER_OK &&
 	    look.kind == RG_FILE_REGULAR) {

@@ -7,6 +7,8 @@
  */
 #include "folder.h"
 
+#include <sys/mman.h>
+
 #include "store/control.h"
 
 #define NAME "messages.control"
@@ -415,6 +417,56 @@ static void growing_that_fails_changes_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Maps the file, says so, and stays until it is told to end. */
+struct other {
+	const struct fixture *fixture;
+	int ready[2], end[2];
+};
+
+static int work_with_it(void *context)
+{
+	struct other *other = context;
+	int file = openat(other->fixture->folder.open, NAME, O_RDWR | O_CLOEXEC);
+	void *map = mmap(NULL, sizeof(struct rg_control_page), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 file, 0);
+	char byte = 0;
+
+	close(other->end[1]);
+	if (map == MAP_FAILED || write(other->ready[1], &byte, 1) != 1)
+		return 1;
+	return read(other->end[0], &byte, 1) != 0;
+}
+
+/* A second append lock would number messages twice: defects T8. */
+static void one_that_another_build_works_with_is_left(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct other other = { .fixture = fixture };
+	struct rg_control *control = NULL;
+	struct roger_err err = { 0 };
+	uint32_t version = RG_CONTROL_VERSION - 1;
+	char byte, digits[24];
+	pid_t child;
+
+	mark(fixture);
+	overwrite(fixture, offsetof(struct rg_control_page, version), &version, sizeof version);
+	assert_int_equal(pipe(other.ready), 0);
+	assert_int_equal(pipe(other.end), 0);
+	child = process_fork(work_with_it, &other);
+	assert_int_equal(read(other.ready[0], &byte, 1), 1);
+	assert_int_equal(
+		rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err),
+		ROGER_EREFUSED);
+	snprintf(digits, sizeof digits, "process %d ", (int)child);
+	assert_non_null(strstr(err.message, digits));
+	close(other.end[0]);
+	close(other.end[1]);
+	assert_int_equal(process_join(child), 0);
+	assert_false(is_marked(fixture));
+	close(other.ready[0]);
+	close(other.ready[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -431,6 +483,7 @@ int main(void)
 		TEST(hashes_tell_kinds_and_parts_apart),
 		TEST(growing_keeps_figures_and_held_locks),
 		TEST(growing_that_fails_changes_nothing),
+		TEST(one_that_another_build_works_with_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
