@@ -235,6 +235,13 @@ echo "$(printf '%064d' 7)" >.roger/seal.pub
 damage "a public key of somebody else" seal "not its public half" seal.key 0
 mended "a public key that is gone" seal "missing" seal.key 0 'roger seal -q >/dev/null; rm .roger/seal.pub'
 
+# ---- a backup made of links
+ln .roger/messages.jsonl backup.jsonl
+exits 0 "a journal with two names is no breach" roger doctor
+like "but told: what is added is added to both" "$out" "messages.jsonl: 2 names lead to it"
+rm backup.jsonl
+unlike "and then no more" "$(roger doctor)" "names lead to it"
+
 # ---- many at once, and a place where nothing can be written
 for i in $(seq 1500); do printf 'garbage\n'; done >>.roger/messages.jsonl
 exits 0 "many notes" roger doctor --json

@@ -82,6 +82,34 @@ is "hooks are replaced, not doubled" "$(grep -c 'hook claude stop --as builder' 
 exits 0 "as JSON" roger setup --json --dry-run
 is "all is one object" "$(printf '%s' "$out" | json 'd["tools"], d["made_workspace"]')" '[["claude", "codex"], false]'
 
+# ------------------------------------------------------------ for everybody who clones it
+commands() {
+	python3 - .claude/settings.json .codex/hooks.json .gemini/settings.json <<'END'
+import json, sys
+for name in sys.argv[1:]:
+    text = open(name).read().replace("// mine", "")
+    for event in json.loads(text.replace(",\n\t\t]", "\n\t\t]"))["hooks"].values():
+        for entry in event:
+            for hook in entry["hooks"]:
+                if "roger" in hook["command"]:
+                    print(hook["command"])
+END
+}
+commands >../commands
+is "hooks of three tools" "$(wc -l <../commands)" 14
+mkdir ../without && ln -s /bin/sh /bin/cat ../without/
+while read -r command; do
+	exits 0 "silent where roger is missing: $command" env -i HOME="$HOME" PATH="$here/without" /bin/sh -c "$command" </dev/null
+	is "nothing is printed" "$out$err" ""
+done <../commands
+check "Claude Code reads no AGENTS.md, so it gets no block" sh -c 'rm -rf ../solo && mkdir ../solo && cd ../solo && git init -q . 2>/dev/null; "$0" setup claude --scope project --yes >/dev/null && test ! -e AGENTS.md -a ! -e CLAUDE.md' "$ROGER"
+check "nor is one made that others read" sh -c 'cd ../solo && printf "mine\n" >CLAUDE.md && "$0" setup claude codex --scope project --yes >/dev/null && test "$(cat CLAUDE.md)" = mine && grep -q roger:begin AGENTS.md' "$ROGER"
+mkdir ../default && (cd ../default && git init -q . 2>/dev/null || mkdir -p .git/info)
+# shellcheck disable=SC2086
+check "unless told otherwise, nothing of it is for others" sh -c 'cd ../default && roger=$0 && "$roger" setup "$@" --yes >/dev/null && { ! git status >/dev/null 2>&1 || test -z "$(git status --porcelain --untracked-files=all)"; } && test -e .claude/settings.local.json -a ! -e .mcp.json' "$ROGER" $every
+check "and one word takes it out" sh -c 'cd ../default && "$0" setup --remove --yes >/dev/null && test ! -e .claude && test ! -e .codex' "$ROGER"
+like "the command that it wrote may run" "$(cd ../default && "$ROGER" setup codex --yes >/dev/null && "$ROGER" trust --json | json '[c["trusted"] for c in d["commands"]]')" "true"
+
 # ------------------------------------------------------------ out again
 exits 0 "remove one tool" roger setup --remove opencode --yes
 check "takes its files" test ! -e opencode.json -a ! -e .opencode

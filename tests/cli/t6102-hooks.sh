@@ -186,6 +186,21 @@ done
 is "much mail comes in pieces, each message once" "$(grep -oE 'm[0-9]+[.]' all | sort | uniq -c | sort -rn | sed -n '1p;$=' | tr -s ' \n' ' ' | cut -d ' ' -f 2,4)" "1 60"
 is "and then nothing" "$(wc -l <all)" 2
 
+# ------------------------------------------------------------ nobody else can silence a hook
+# Names of abstract sockets, which once excluded hooks, are anybody's to bind.
+cat >binds.py <<'END'
+import os, subprocess, sys
+roger = sys.argv[1]
+before = subprocess.run(["strace", "-f", "-e", "trace=bind", "-o", "binds", roger, "hook", "claude", "prompt"],
+                        env={**os.environ, "ROGER_AGENT": "nobody-yet"}, stdin=subprocess.DEVNULL)
+assert before.returncode == 0
+sys.exit(1 if "AF_UNIX" in open("binds").read() else 0)
+END
+check "a hook binds no name that others could hold" python3 binds.py "$ROGER"
+say squat --as ann "through the noise"
+like "mail is shown" "$(ROGER_AGENT=squat "$ROGER" hook claude prompt </dev/null)" "through the noise"
+is "what excludes them is for the owner alone" "$(stat -c %a .roger .roger/wake.lock | tr '\n' ' ')" "700 600 "
+
 # ------------------------------------------------------------ a budget holds
 long=$(printf '%0100d' 0)
 for i in $(seq 30); do roger dispatch "run-$i-$long" --as "poor-$long" --within 1ms -q >/dev/null; done
