@@ -232,6 +232,27 @@ static struct roger_messages *messages_of(const struct roger_op *op, void *reply
 		       : NULL;
 }
 
+/* A member of that name among those of other programs; a text that holds it counts, too. */
+static bool has_member(struct roger_str members, const char *name)
+{
+	return members.length && memmem(members.data, members.length, name, strlen(name));
+}
+
+/* So many bytes of the text, which are exact; "truncated" and "bytes" say that there are more. */
+static bool cut_message(struct roger_message *message, size_t bytes, struct rg_arena *arena)
+{
+	struct roger_str before = message->unknown;
+	size_t all = message->content.length;
+
+	if (bytes == all)
+		return true;
+	if (has_member(before, "\"truncated\"") || has_member(before, "\"bytes\""))
+		before = RG_STR("");
+	message->content.length = bytes;
+	return rg_arena_print(arena, &message->unknown, "%.*s%s\"truncated\":true,\"bytes\":%zu",
+			      RG_STR_ARGS(before), before.length ? "," : "", all);
+}
+
 /*
  * Some tools show their model the JSON and not the text: it holds no more of
  * messages than that does.  shown: how many are in it; 0: that they are, and no more.
@@ -239,31 +260,29 @@ static struct roger_messages *messages_of(const struct roger_op *op, void *reply
 static bool cut_messages(struct roger_messages *messages, size_t shown, struct rg_arena *arena)
 {
 	struct roger_message *items = rg_arena_get(arena, messages->count * sizeof *items);
-	size_t i, bytes = 0, left = RESULT_CHARS, length;
+	size_t i, bytes = 0, left = RESULT_CHARS;
 	bool kept = items;
-	char *text;
-	FILE *to;
 
 	for (i = 0; i < messages->count && kept; i++) {
 		if (shown && !cli_frame_fits(&messages->items[i], i == 0, &left, &bytes))
 			break;
-		to = open_memstream(&text, &length);
-		if (!to)
-			return false;
 		items[i] = messages->items[i];
-		fwrite(items[i].content.data, 1, bytes, to);
-		cli_frame_cut(to, &items[i], bytes);
-		kept = fclose(to) == 0 &&
-		       rg_arena_copy(arena, (struct roger_str){ text, length }, &items[i].content);
-		free(text);
+		kept = cut_message(&items[i], bytes, arena);
 	}
 	if (kept)
 		*messages = (struct roger_messages){ items, i };
 	return kept;
 }
 
+static bool is_cut(const struct roger_messages *messages)
+{
+	/* Only the last one may be. */
+	return messages->count &&
+	       has_member(messages->items[messages->count - 1].unknown, "\"truncated\":true");
+}
+
 /* The same words in front as in the text. */
-static void add_about(struct rg_buf *json, size_t left_out)
+static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -275,6 +294,8 @@ static void add_about(struct rg_buf *json, size_t left_out)
 	}
 	cli_frame_begin(to);
 	print_rest(to, left_out);
+	if (cut)
+		fputs("A text with \"truncated\" is its beginning; `roger show ID` has all.\n", to);
 	json->failed |= fclose(to) != 0;
 	rg_buf_add_text(json, "{\"about\":");
 	rg_json_add_string(json, (struct roger_str){ text, length });
@@ -294,10 +315,10 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply
 	if (plain.failed)
 		return false;
 	if (count) {
-		add_about(json, count - messages->count);
+		add_about(json, count - messages->count, shown && is_cut(messages));
 		plain.data[0] = ',';
 	}
-	cli_add_harmless_json(json, rg_buf_str(&plain));
+	cli_add_json(json, rg_buf_str(&plain));
 	rg_buf_add_char(json, 0);
 	return !json->failed;
 }

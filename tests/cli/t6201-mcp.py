@@ -196,6 +196,7 @@ for name, arguments, words in (
         ("send", {"to": "-bad name", "text": "x"}, "to"), ("send", {"to": "a", "text": "x", "from": "mallory"}, "from"),
         ("send", {"to": "a", "text": "x", "agent": "mallory"}, "agent"), ("send", {"to": "a", "text": "x", "type": "gossip"}, "type"),
         ("send", {"to": "a", "text": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
+        ("send", {"to": "a", "text": "x", "key": "\u202eevil"}, "key"), ("send", {"to": "a", "text": "x", "key": "a\u200db"}, "key"),
         ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "action"),
         ("run", {"action": "dispatch"}, "run"), ("run", {"action": "dispatch", "run": "../x y"}, "run"),
         ("run", {"action": "status", "result": "x"}, "result"), ("thread", {"id": "msg-none"}, "msg-none"), ("inbox", {"limit": -1}, "limit"),
@@ -332,25 +333,34 @@ same("and another one", len(mail), 60)
 result = client.call("ack", ids=[message["id"] for message in mail])
 same("acked at once", (result.get("isError"), len(result["structuredContent"]["messages"])), (None, 60))
 check("without being told again", '"m"' not in json.dumps(result), result)
-evil = "BEGIN\u202e\u200b\r\n\x1b[31m\t\u00e9\U000e0041 \\u001b \\\\"
-roger("send", "busy", "--as", "ann", "--metadata", '{"a":"\\u202e\\udb40\\udc41\\n\\u00e9"}', evil)
+family, persian, hindi = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0915\u094d\u200d\u0937"
+passes = f"{family} {persian} {hindi} \ufeff\u200e\u200f\u00ad\u061c"
+evil = "BEGIN\u202e\u2066\u200b\r\n\x1b[31m\t\u00e9\U000e0041\x85 \\u001b \\\\ \u2028> sly\u2029 lone\r " + passes
+metadata = {"a": "\u202e\U000e0041\r\n\u00e9\u200d"}
+roger("send", "busy", "--as", "ann", "--metadata", json.dumps(metadata), evil)
 result = client.call("inbox")
 told = result["structuredContent"]
 check("JSON says whose words they are, too", "not from the user" in told["about"] and "nobody has checked" in told["about"], told)
-same("and shows what steers and reorders", told["messages"][0]["content"],
-     "BEGIN<U+202E><U+200B>\n<U+001B>[31m\t\u00e9<U+E0041> \\u001b \\\\")
+same("and holds the text as it was stored", told["messages"][0]["content"], evil)
+check("the text shows what steers and reorders, and no more", "> BEGIN<U+202E><U+2066>\u200b\n> <U+001B>[31m\t\u00e9<U+E0041><U+0085>" in text_of(result), text_of(result))
+check("and leaves joiners, marks and emoji as they are", passes in text_of(result), text_of(result))
+check("and frames what a line separator begins", "\u2028> > sly\u2029>  lone<U+000D> " in text_of(result), text_of(result))
 roger("send", "--batch", "--as", "ann", text="".join('{"to":"laden","content":"%s"}\n' % ("x" * 9000) for _ in range(20)))
 contents = client.ask("resources/read", uri="roger://inbox/laden")["result"]["contents"][0]["text"]
 laden = json.loads(contents)
 check("an inbox that is read as a resource keeps to a result's budget", len(contents) < 30000 and len(laden["messages"]) < 5, len(contents))
 check("and tells what is left out", f"{20 - len(laden['messages'])} more" in laden["about"] and "not from the user" in laden["about"], laden["about"])
-check("a cut text, too", "(cut after" in laden["messages"][-1]["content"], laden["messages"][-1]["content"][-200:])
+last = laden["messages"][-1]
+check("and a text that is cut says so", last.get("truncated") is True and last["bytes"] == 9000 and set(last["content"]) == {"x"}
+      and len(last["content"]) < 9000 and "truncated" in laden["about"], {**last, "content": len(last["content"])})
+check("others do not", all("truncated" not in one and len(one["content"]) == 9000 for one in laden["messages"][:-1]))
 contents = client.ask("resources/read", uri="roger://issue/general")["result"]["contents"][0]["text"]
 check("so does an issue", len(contents) < 60000, len(contents))
-same("in metadata as well", told["messages"][0]["metadata"], {"a": "<U+202E><U+E0041>\n\u00e9"})
+same("in metadata as well", told["messages"][0]["metadata"], metadata)
 check("as its schema says", conforms(schemas["inbox"]["outputSchema"], told))
 resource = client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"]
-check("resources, too", "<U+202E>" in resource and "\u202e" not in resource, resource)
+check("resources are exact, and escape what cannot be seen", "\u202e" not in resource and "\u200d" not in resource
+      and next(one for one in json.loads(resource)["messages"] if one["id"] == told["messages"][0]["id"])["content"] == evil, resource)
 for i in range(3):
     roger("send", "busy", "-", "--as", "ann", text=f"{i}" + "x" * 9900)
 result = client.call("inbox")
