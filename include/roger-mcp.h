@@ -96,6 +96,13 @@ typedef void roger_mcp_handler(struct roger_mcp_call *call, void *data);
 /* Flags of what is registered. */
 enum {
 	ROGER_MCP_BLOCKING = 1, /* the handler may take long: it runs on a thread of its own */
+
+	/*
+	 * Of a tool: a string is taken where its schema has an array of strings, and the handler
+	 * sees that string.  Models give one alone now and then, and a schema that says so (a list
+	 * of types) is refused by some of their makers.
+	 */
+	ROGER_MCP_LONE_ITEMS = 2,
 };
 
 /*

@@ -642,7 +642,7 @@ int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 					      .description = tool->description,
 					      .annotations = tool->annotations,
 					      .meta = tool->meta,
-					      .flags = tool->flags,
+					      .flags = tool->flags | ROGER_MCP_LONE_ITEMS,
 					      .call = tool->call ? tool->call : call_tool,
 					      .data = bound };
 

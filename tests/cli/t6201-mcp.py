@@ -10,6 +10,10 @@ import select
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "agents"))
+import model
 
 ROGER = os.environ["ROGER"]
 for name in list(os.environ):
@@ -154,6 +158,25 @@ for tool in tools:
     check(f"{tool['name']}: takes an object and nothing unknown",
           tool["inputSchema"]["type"] == "object" and tool["inputSchema"]["additionalProperties"] is False)
 
+# What the providers of models refuse, they refuse with every prompt.
+wires = {
+    "Gemini": lambda name, schema: {"functionDeclarations": [{"name": name, "parametersJsonSchema": schema}]},
+    "OpenAI's responses": lambda name, schema: {"type": "function", "name": name, "parameters": schema},
+    "OpenAI's namespaces": lambda name, schema: {"type": "namespace", "name": "mcp__roger", "tools": [{"name": name, "parameters": schema}]},
+    "OpenAI's chat": lambda name, schema: {"type": "function", "function": {"name": name, "parameters": schema}},
+    "Anthropic": lambda name, schema: {"name": name, "input_schema": schema},
+}
+for wire, declare in wires.items():
+    same(f"{wire} takes each tool", [why for tool in tools
+         if (why := model.refusal({"tools": [declare("mcp__roger__" + tool["name"], tool["inputSchema"])]}))], [])
+    check(f"{wire}: and not just anything", model.refusal({"tools": [declare("send", {"type": "string"})]})
+          and model.refusal({"tools": [declare("a" * 200, tools[0]["inputSchema"])]}))
+    for words, schema in (("a list of types", {"type": ["array", "string"], "items": {"type": "string"}}), ("no items", {"type": "array"})):
+        refused = model.refusal({"tools": [declare("send", {"type": "object", "properties": {"to": schema}})]})
+        same(f"{wire}: {words}", refused is not None, wire == "Gemini" or wire != "Anthropic" and words == "no items")
+check("no array is without items, in what they give, too", all(part.get("items") or part["type"] != "array"
+      for tool in tools for side in ("inputSchema", "outputSchema") for part in tool[side]["properties"].values()))
+
 client = Client("--as", "bob")
 same("the revision that was asked for", client.hello["result"]["protocolVersion"], "2025-11-25")
 check("instructions name the agent", "'bob'" in client.hello["result"]["instructions"])
@@ -288,6 +311,44 @@ check("no CPU while nothing happens", ticks() - before <= 1, ticks() - before)
 client.end()
 
 # ------------------------------------------------------------ hostile
+long = b'"' + b'\\"id\\":1,{[' * 500000 + b'"'
+for era in ("legacy", "modern"):
+    client = Client("--as", "bob", era=era)
+    meta = b'"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},' if era == "modern" else b""
+    for where in ("first", "last"):
+        for i, (name, params, words) in enumerate((
+                ("half a surrogate pair", b'"a \\ud83d b"', "half a character at byte"), ("the other half", b'"\\udc00"', "half a character at byte"),
+                ("two first halves", b'"\\ud83d\\uD83D\\ude00"', "half a character at byte"), ("a half in UTF-8", b'"\xed\xa0\xbd"', "half a character at byte"),
+                ("bytes that are no UTF-8", b'"\xff\xc3"', "no UTF-8 at byte"), ("more than 4 MiB", long, "longer than 4194304 bytes"),
+                ("a member twice", b'"x","text":"y"', "twice"), ("a control character", b'"\x01"', "not JSON"), ("no value", b"", "not JSON"))):
+            wanted = f"{era} {where} {i}"
+            params = b'{%s"name":"send","arguments":{"to":"unread","text":%s}}' % (meta, params)
+            members = [b'"jsonrpc":"2.0"', b'"method":"tools/call"', b'"params":' + params]
+            members.insert(0 if where == "first" else 3, b'"id":' + json.dumps(wanted).encode())
+            line = b"{" + b",".join(members) + b"}"
+            client.write(line + b"\n")
+            answer = client.answer(wanted)
+            told = text_of(answer["result"]) if i < 5 else answer["error"]["message"]
+            check(f"{era}, id {where}: {name} is answered", words in told and (i >= 5 or answer["result"]["isError"] is True), answer)
+            if i < 5:
+                at = int(told.split("at byte ")[1].split()[0]) - 1
+                check("and says where", line[at : at + 2] in (b"\\u", b"\xed\xa0", b"\xff\xc3"), (at, line[at : at + 8]))
+                same("in the form of its era", answer["result"].get("resultType"), "complete" if era == "modern" else None)
+    client.write(b'{"method":"%s","params":{%s"x":"\\ud83d"},"jsonrpc":"2.0","id":"half"}\n' % (b"tools/list", meta))
+    same(f"{era}: half a character for another method", client.answer("half")["error"]["code"], -32700)
+    waiting = client.start("tools/call", name="wait", arguments={"timeout": "10m", "issue": "none"})
+    client.write(b'{"method":"notifications/cancelled","params":{"reason":"\\ud83d","requestId":%d},"jsonrpc":"2.0"}\n' % waiting)
+    for i in range(100):  # its id is free once it has ended
+        client.last = 1000 + i
+        client.call("wait", timeout="100ms", issue="none")
+        client.last = waiting - 1
+        again = client.ask("tools/list")
+        if "result" in again:
+            break
+    check(f"{era}: a cancellation with half a character cancels", "result" in again, again)
+    code, seconds, err = client.end()
+    same(f"{era}: all is well", (code, err), (0, ""))
+same("nothing of it was stored", json.loads(roger("count", "--to", "unread", "--json").stdout)["count"], 0)
 client = Client("--as", "bob")
 for name, data in (("no JSON", b"hello\n"), ("a torn object", b'{"jsonrpc":"2.0",\n'), ("not UTF-8", b'{"jsonrpc":"2.0","id":1,"method":"\xff"}\n'),
                    ("deep", b"[" * 100000 + b"\n"), ("a number", b"7\n"), ("nothing", b"\n\n\n"), ("NULs", b"\0" * 1000 + b"\n"),
