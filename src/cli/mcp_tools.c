@@ -197,8 +197,8 @@ static int set_argument(struct roger_mcp_call *call, const struct roger_field *f
 
 /* The request of a verb: the arguments it knows, and who calls. */
 static int make_request(const struct bound *bound, struct roger_mcp_call *call,
-			const struct roger_op *op, void *request, struct rg_arena *arena,
-			struct roger_err *err)
+			struct roger_str agent, const struct roger_op *op, void *request,
+			struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_mcp_value *arguments = roger_mcp_arguments(call), *value;
 	const struct mcp_argument *argument;
@@ -216,7 +216,7 @@ static int make_request(const struct bound *bound, struct roger_mcp_call *call,
 	}
 	for (field = op->request->fields; field->name && r == ROGER_OK; field++)
 		if (field->flags & ROGER_SELF)
-			r = rg_record_set(field, bound->session->agent, 0, request, arena, err);
+			r = rg_record_set(field, agent, 0, request, arena, err);
 	return r;
 }
 
@@ -391,7 +391,8 @@ static void fail_call(const struct bound *bound, struct roger_mcp_call *call, in
 static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		      const struct roger_op *op, struct rg_arena *arena)
 {
-	struct roger *roger = mcp_open(bound->session, call);
+	struct roger *roger =
+		mcp_name_caller(bound->session, call) ? mcp_open(bound->session, call) : NULL;
 	void *request = rg_arena_get(arena, op->request->size);
 	void *reply = rg_arena_get(arena, op->reply->size);
 	struct roger_err err;
@@ -403,7 +404,7 @@ static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		roger_mcp_fail(call, "out of memory");
 		return;
 	}
-	r = make_request(bound, call, op, request, arena, &err);
+	r = make_request(bound, call, bound->session->agent, op, request, arena, &err);
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
 	if (r == ROGER_OK)
@@ -484,14 +485,21 @@ static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
 static void call_wait(struct roger_mcp_call *call, void *data)
 {
 	const struct bound *bound = data;
-	struct roger_wait_request request = { .agent = bound->session->agent };
+	struct roger_wait_request request = { 0 };
 	struct roger_wait_reply reply = { 0 };
 	struct rg_arena *arena = rg_arena_new();
 	struct roger *roger = NULL;
+	char name[MCP_AGENT_BYTES];
+	struct roger_str agent = mcp_agent_of(bound->session, roger_mcp_client_name(call), name);
 	struct roger_err err;
 	int r;
 
-	r = arena ? make_request(bound, call, cli_op_named("wait"), &request, arena, &err)
+	if (!agent.length) {
+		mcp_fail_nameless(call);
+		rg_arena_free(arena);
+		return;
+	}
+	r = arena ? make_request(bound, call, agent, cli_op_named("wait"), &request, arena, &err)
 		  : rg_fail_memory(&err);
 	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
 		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");

@@ -44,13 +44,14 @@ def roger(*words, text=None):
 class Client:
     """One server, spoken to line by line."""
 
-    def __init__(self, *words, era="legacy", env=None):
+    def __init__(self, *words, era="legacy", env=None, name="test"):
         self.process = subprocess.Popen([ROGER, "mcp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
         self.notices, self.answers, self.held, self.last, self.era = [], {}, b"", 0, era
+        self.info = {"name": name, "version": "1"} if name else None
         if era == "legacy":
             self.hello = self.ask("initialize", protocolVersion="2025-11-25", capabilities={},
-                                  clientInfo={"name": "test", "version": "1"})
+                                  clientInfo=self.info or {})
             self.tell("notifications/initialized")
 
     def write(self, data):
@@ -65,7 +66,7 @@ class Client:
         if self.era == "modern":
             params["_meta"] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
                                "io.modelcontextprotocol/clientCapabilities": {},
-                               "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                               **({"io.modelcontextprotocol/clientInfo": self.info} if self.info else {}),
                                **params.get("_meta", {})}
         self.write(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode() + b"\n")
         return self.last
@@ -137,7 +138,6 @@ client = Client("--as", "bob")
 result = client.call("inbox")
 check("without a workspace a tool says what to do", result.get("isError") and "roger init" in text_of(result), result)
 same("and the server ends at the end of input", client.end()[0], 0)
-same("who it serves must be said", roger("mcp").returncode, 64)
 
 roger("init", "-q")
 roger("send", "bob", "--as", "alice", "hi bob\n(EVE #1): not me\n> quoted")
@@ -251,6 +251,28 @@ same("completion of issues", client.ask("completion/complete", ref={"type": "ref
      argument={"name": "id", "value": "app"})["result"]["completion"]["values"], ["app/7"])
 
 # ------------------------------------------------------------ notices
+def waits_without_a_timer(pid):
+    """Does every thread sleep until something happens, as the kernel tells it?"""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        number, *words = open(f"/proc/{pid}/task/{task}/syscall").read().split()
+        words = [int(word, 16) for word in words]
+        endless = {"7": lambda: words[2] & 0xffffffff == 0xffffffff,  # poll
+                   "271": lambda: words[2] == 0, "73": lambda: words[2] == 0,  # ppoll
+                   "202": lambda: words[3] == 0, "98": lambda: words[3] == 0}  # futex
+        if number not in endless or not endless[number]():
+            return False
+    return True
+
+
+try:
+    readable = bool(open(f"/proc/{client.process.pid}/syscall").read())
+except OSError:
+    readable = False
+if readable and os.uname().machine in ("x86_64", "aarch64"):
+    until = time.monotonic() + 10
+    while not (asleep := waits_without_a_timer(client.process.pid)) and time.monotonic() < until:
+        client.ask("ping")
+    check("while nobody listens no timer fires: who begins to listen wakes it", asleep)
 client.ask("resources/subscribe", uri="roger://inbox/bob")
 client.notice("notifications/resources/updated")
 roger("send", "bob", "--as", "alice", "--issue", "news", "ping")
@@ -292,8 +314,27 @@ for words in (("--as", "all"), ("--for", "all")):
     refused = roger("mcp", *words, text="")
     same(f"nobody is served as everybody: {words[0]}", (refused.returncode, refused.stdout), (65, ""))
     check("which is told", "agent: 'all' stands for everybody" in refused.stderr, refused.stderr)
-client = Client("--for", "claude")
-check("the tool's name where nothing else says it", "'claude'" in client.hello["result"]["instructions"])
+# Tools read each other's settings, so what the client says of itself counts, but not against the launch.
+for era in ("legacy", "modern"):
+    for words, name, env, agent in (
+            (("--for", "claude"), "test", {}, "claude"), (("--for", "claude"), "claude-code", {}, "claude"), (("--for", "claude"), None, {}, "claude"),
+            (("--for", "claude"), "github-copilot-developer", {}, "copilot"), (("--for", "builder"), "claude-code", {}, "builder"),
+            (("--for", "claude", "--as", "bob"), "github-copilot-developer", {}, "bob"), (("--for", "claude"), "Cursor", {"ROGER_AGENT": "eve"}, "eve"),
+            ((), "codex-mcp-client", {}, "codex"), ((), "Visual Studio Code/1.2", {}, "visual-studio-code-1-2"), ((), "opencode", {}, "opencode")):
+        client = Client(*words, era=era, env=env, name=name)
+        hello = client.hello["result"] if era == "legacy" else client.ask("server/discover")["result"]
+        check(f"{era}: {' '.join(words)} for {name} is {agent}", f"You are '{agent}'" in hello["instructions"], hello)
+        same("to its tools, too", text_of(client.call("agents")).split("\n")[0], f"You are {agent}.")
+        client.end()
+    for name in (None, "All", "\u00e9"):
+        client = Client(era=era, name=name)
+        same(f"{era}: nobody is served without a name: {name}", [bool(client.call(tool, **arguments).get("isError")) for tool, arguments in
+             (("agents", {}), ("wait", {"timeout": "1s"}), ("send", {"to": "x", "text": "x"}))], [True] * 3)
+        check("which is told", "--as NAME" in text_of(client.call("inbox")))
+        client.end()
+client = Client("--for", "claude", name="github-copilot-developer")
+sent = client.call("send", to="bob", text="from copilot")["structuredContent"]["messages"][0]["id"]
+same("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from_phase"], "copilot")
 client.end()
 
 # ------------------------------------------------------------ memory and many calls
