@@ -179,23 +179,17 @@ static void leases_end(void **state)
 /* Two keys that look the same would be two; so nothing unseen is taken. */
 static void keys_hold_what_can_be_seen(void **state)
 {
-	static const char *const good[] = { "task:verb:1",
-					    "gr\xc3\xb6\xc3\x9f"
-					    "e",
-					    "a b" };
+	static const char *const good[] = { "task:verb:1", "\xe6\x97\xa5\xe6\x9c\xac", "a b" };
 	static const char *const bad[] = {
-		"\xe2\x80\xae"
-		"evil",
-		"a\xe2\x80\x8d"
-		"b",
+		"\xe2\x80\xae:evil",
+		"t\xe2\x80\x8d:x",
 		"a\tb",
 		"a\x7f",
 		"a\xc2\x85",
 		"a\xe2\x80\xa8",
-		"\xef\xbb\xbf"
-		"a",
+		"\xef\xbb\xbf:a",
 		"a\xf3\xa0\x81\x81",
-		"a\xc2\xad",
+		"\xc2\xad",
 		"\xff",
 	};
 	struct roger_err err;
