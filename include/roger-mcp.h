@@ -87,6 +87,15 @@ struct roger_mcp_options {
 ROGER_MCP_API struct roger_mcp_server *roger_mcp_server_new(
 	const struct roger_mcp_options *options);
 
+/*
+ * Instructions that depend on who reads them: for a client of that name, which is
+ * its own claim (NULL: it says none).  The text lives until the next one is asked
+ * for.  Set it before anything serves; it takes the place of the option.
+ */
+typedef const char *roger_mcp_instruct(const char *client_name, void *data);
+ROGER_MCP_API void roger_mcp_set_instructions(struct roger_mcp_server *server,
+					      roger_mcp_instruct *instruct, void *data);
+
 /* After everything that serves it has returned.  Takes NULL, returns NULL. */
 ROGER_MCP_API struct roger_mcp_server *roger_mcp_server_free(struct roger_mcp_server *server);
 
@@ -96,6 +105,13 @@ typedef void roger_mcp_handler(struct roger_mcp_call *call, void *data);
 /* Flags of what is registered. */
 enum {
 	ROGER_MCP_BLOCKING = 1, /* the handler may take long: it runs on a thread of its own */
+
+	/*
+	 * Of a tool: a string is taken where its schema has an array of strings, and the handler
+	 * sees that string.  Models give one alone now and then, and a schema that says so (a list
+	 * of types) is refused by some of their makers.
+	 */
+	ROGER_MCP_LONE_ITEMS = 2,
 };
 
 /*
@@ -171,12 +187,23 @@ ROGER_MCP_API int roger_mcp_add_prompt(struct roger_mcp_server *server,
 				       struct roger_mcp_err *err);
 ROGER_MCP_API int roger_mcp_remove_prompt(struct roger_mcp_server *server, const char *name);
 
-/* Something happened: tells the clients that asked for it (any thread). */
+/*
+ * Something happened: tells the clients that asked for it (any thread).  uri NULL:
+ * perhaps to any of them, so all that were asked for are told.
+ */
 ROGER_MCP_API void roger_mcp_resource_updated(struct roger_mcp_server *server, const char *uri);
 
 /* Did any client ask to be told of a resource?  Who looks for changes may rest if not (any thread).
  */
 ROGER_MCP_API bool roger_mcp_has_listeners(struct roger_mcp_server *server);
+
+/*
+ * Called whenever a client begins to ask to be told of a resource, so that who
+ * looks for changes can sleep until then.  It may only wake somebody: it runs under
+ * the server's lock.  Set it before anything serves.
+ */
+ROGER_MCP_API void roger_mcp_on_listening(struct roger_mcp_server *server,
+					  void (*listening)(void *data), void *data);
 
 /* ----------------------------------------------------------------- JSON -- */
 

@@ -32,6 +32,7 @@ HEADER_OWNERS = {
     "yyjson.h": r"src/data/json\.c",
     "yaml.h": r"src/data/yaml\.c",
     "sodium.h": r"src/base/(id|sign)\.c",
+    "utf8proc.h": r"src/base/unicode\.c",
     "libpq-fe.h": r"src/engine/postgres/.*",
     "event2/buffer.h": r"src/mcp/http\w*\.[ch]",
     "event2/bufferevent.h": r"src/mcp/http\w*\.[ch]",

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/unicode.h"
 #include "cli/term.h"
 
 /* What an event becomes. */
@@ -129,7 +130,7 @@ static void add_mermaid(struct rg_buf *out, struct roger_str text)
 
 	while (at < text.length) {
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		if (!step || cli_is_harmful(c))
+		if (!step || rg_char_is_harmful(c))
 			c = 0xfffd;
 		if (c < 0x80 && !is_end(text, at) &&
 		    (is_letter((char)c) || strchr(" .,_-:@/()'", (int)c)))
@@ -215,7 +216,7 @@ static void add_xml(struct rg_buf *out, struct roger_str text)
 
 	while (at < text.length) {
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		if (!step || cli_is_harmful(c) || (c & 0xfffe) == 0xfffe)
+		if (!step || rg_char_is_harmful(c) || (c & 0xfffe) == 0xfffe)
 			rg_buf_add_text(out, "\xef\xbf\xbd");
 		else if (c == '&')
 			rg_buf_add_text(out, "&amp;");
@@ -234,19 +235,12 @@ static void add_xml(struct rg_buf *out, struct roger_str text)
 /* As much as fits into so many characters; the rest is three dots. */
 static void add_cut(struct rg_buf *out, struct roger_str text, size_t chars)
 {
-	size_t at = 0, count = 0, step;
-	uint32_t c;
-
 	if (cli_columns(text) <= chars) {
 		add_xml(out, text);
 		return;
 	}
-	while (at < text.length && count + 3 < chars) {
-		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		at += step ? step : 1;
-		count++;
-	}
-	add_xml(out, (struct roger_str){ text.data, at });
+	text.length = cli_bytes_within(text, chars > 3 ? chars - 3 : 0);
+	add_xml(out, text);
 	rg_buf_add_text(out, "...");
 }
 

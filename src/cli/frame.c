@@ -1,6 +1,7 @@
 #include "cli/frame.h"
 
 #include "base/clock.h"
+#include "base/unicode.h"
 #include "cli/term.h"
 
 static const char *const types[] = { "context", "result", "decision", "data" };
@@ -18,9 +19,9 @@ void cli_frame_begin(FILE *to)
 /* How many characters one takes when it is shown: a line begins with "> ", harm with "<U+". */
 static size_t chars_of(uint32_t c)
 {
-	if (c == '\n')
+	if (c == '\n' || rg_char_ends_line(c))
 		return 3;
-	return cli_is_harmful(c) && c != '\t' ? sizeof "<U+E0041>" - 1 : 1;
+	return rg_char_is_harmful(c) && c != '\t' ? sizeof "<U+E0041>" - 1 : 1;
 }
 
 /* The bytes of a text that take no more than so many characters; *chars becomes what is left. */

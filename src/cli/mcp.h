@@ -2,8 +2,9 @@
  * mcp - roger as a server of the Model Context Protocol, for agents.
  *
  * A session serves one client over standard input and output.  Its agent is who
- * the launch says it is (--as, ROGER_AGENT, --for), and no argument of a tool
- * can make it another one.  What tools take and give is read from the verbs.
+ * the launch says it is (--as, ROGER_AGENT, --for), or else who the client says it
+ * is, and no argument of a tool can make it another one.  What tools take and give
+ * is read from the verbs.
  */
 #ifndef CLI_MCP_H
 #define CLI_MCP_H
@@ -13,12 +14,18 @@
 
 #include "cli/command.h"
 
+enum { MCP_AGENT_BYTES = 132 };
+
 struct mcp_session {
 	struct roger_mcp_server *server;
-	const char *workspace;	/* --workspace, or NULL */
-	struct roger_str agent; /* ends with a NUL */
-	struct roger *roger;	/* of the loop's thread; NULL: not open yet */
-	size_t shown;		/* messages in the text of the last answer */
+	const char *workspace;	   /* --workspace, or NULL */
+	struct roger_str launched; /* who it was started for, by name; "" nobody said it */
+	struct roger_str tool;	   /* for whose client; "" nobody said it */
+	struct roger_str agent;	   /* who calls, on the loop's thread; ends with a NUL */
+	char agent_name[MCP_AGENT_BYTES];
+	char instructions[700];
+	struct roger *roger; /* of the loop's thread; NULL: not open yet */
+	size_t shown;	     /* messages in the text of the last answer */
 };
 
 /* An argument of a tool: a field of the verb's request. */
@@ -47,6 +54,18 @@ struct mcp_tool {
 	roger_mcp_handler *call;
 };
 extern const struct mcp_tool mcp_tools[]; /* ends with a nameless one */
+
+/*
+ * Who a client of that name is: in to, which is returned; "": nobody knows.  Setup
+ * writes --for TOOL into files that other tools read, too, so a client that says it
+ * is another one of them is believed.
+ */
+struct roger_str mcp_agent_of(const struct mcp_session *session, const char *client_name,
+			      char to[MCP_AGENT_BYTES]);
+
+/* Who calls is session->agent from here on; false: nobody knows, and the call is answered. */
+bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call);
+void mcp_fail_nameless(struct roger_mcp_call *call);
 
 /* The open workspace; NULL: there is none, and the call is answered with why. */
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);

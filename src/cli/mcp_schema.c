@@ -70,12 +70,10 @@ static void print_type(const struct roger_field *field, struct rg_buf *out)
 		rg_buf_add_text(out, "\"type\":\"object\"");
 		return;
 	case ROGER_TEXTS:
-		/* Models give one alone now and then. */
-		rg_buf_add_text(out,
-				"\"type\":[\"array\",\"string\"],\"items\":{\"type\":\"string\"}");
+		rg_buf_add_text(out, "\"type\":\"array\",\"items\":{\"type\":\"string\"}");
 		return;
 	case ROGER_RECORDS:
-		rg_buf_add_text(out, "\"type\":\"array\"");
+		rg_buf_add_text(out, "\"type\":\"array\",\"items\":{\"type\":\"object\"}");
 		return;
 	case ROGER_ENUM:
 		print_values(field->names, out);

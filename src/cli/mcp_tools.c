@@ -197,8 +197,8 @@ static int set_argument(struct roger_mcp_call *call, const struct roger_field *f
 
 /* The request of a verb: the arguments it knows, and who calls. */
 static int make_request(const struct bound *bound, struct roger_mcp_call *call,
-			const struct roger_op *op, void *request, struct rg_arena *arena,
-			struct roger_err *err)
+			struct roger_str agent, const struct roger_op *op, void *request,
+			struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_mcp_value *arguments = roger_mcp_arguments(call), *value;
 	const struct mcp_argument *argument;
@@ -216,7 +216,7 @@ static int make_request(const struct bound *bound, struct roger_mcp_call *call,
 	}
 	for (field = op->request->fields; field->name && r == ROGER_OK; field++)
 		if (field->flags & ROGER_SELF)
-			r = rg_record_set(field, bound->session->agent, 0, request, arena, err);
+			r = rg_record_set(field, agent, 0, request, arena, err);
 	return r;
 }
 
@@ -232,6 +232,27 @@ static struct roger_messages *messages_of(const struct roger_op *op, void *reply
 		       : NULL;
 }
 
+/* A member of that name among those of other programs; a text that holds it counts, too. */
+static bool has_member(struct roger_str members, const char *name)
+{
+	return members.length && memmem(members.data, members.length, name, strlen(name));
+}
+
+/* So many bytes of the text, which are exact; "truncated" and "bytes" say that there are more. */
+static bool cut_message(struct roger_message *message, size_t bytes, struct rg_arena *arena)
+{
+	struct roger_str before = message->unknown;
+	size_t all = message->content.length;
+
+	if (bytes == all)
+		return true;
+	if (has_member(before, "\"truncated\"") || has_member(before, "\"bytes\""))
+		before = RG_STR("");
+	message->content.length = bytes;
+	return rg_arena_print(arena, &message->unknown, "%.*s%s\"truncated\":true,\"bytes\":%zu",
+			      RG_STR_ARGS(before), before.length ? "," : "", all);
+}
+
 /*
  * Some tools show their model the JSON and not the text: it holds no more of
  * messages than that does.  shown: how many are in it; 0: that they are, and no more.
@@ -239,31 +260,29 @@ static struct roger_messages *messages_of(const struct roger_op *op, void *reply
 static bool cut_messages(struct roger_messages *messages, size_t shown, struct rg_arena *arena)
 {
 	struct roger_message *items = rg_arena_get(arena, messages->count * sizeof *items);
-	size_t i, bytes = 0, left = RESULT_CHARS, length;
+	size_t i, bytes = 0, left = RESULT_CHARS;
 	bool kept = items;
-	char *text;
-	FILE *to;
 
 	for (i = 0; i < messages->count && kept; i++) {
 		if (shown && !cli_frame_fits(&messages->items[i], i == 0, &left, &bytes))
 			break;
-		to = open_memstream(&text, &length);
-		if (!to)
-			return false;
 		items[i] = messages->items[i];
-		fwrite(items[i].content.data, 1, bytes, to);
-		cli_frame_cut(to, &items[i], bytes);
-		kept = fclose(to) == 0 &&
-		       rg_arena_copy(arena, (struct roger_str){ text, length }, &items[i].content);
-		free(text);
+		kept = cut_message(&items[i], bytes, arena);
 	}
 	if (kept)
 		*messages = (struct roger_messages){ items, i };
 	return kept;
 }
 
+static bool is_cut(const struct roger_messages *messages)
+{
+	/* Only the last one may be. */
+	return messages->count &&
+	       has_member(messages->items[messages->count - 1].unknown, "\"truncated\":true");
+}
+
 /* The same words in front as in the text. */
-static void add_about(struct rg_buf *json, size_t left_out)
+static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -275,6 +294,8 @@ static void add_about(struct rg_buf *json, size_t left_out)
 	}
 	cli_frame_begin(to);
 	print_rest(to, left_out);
+	if (cut)
+		fputs("A text with \"truncated\" is its beginning; `roger show ID` has all.\n", to);
 	json->failed |= fclose(to) != 0;
 	rg_buf_add_text(json, "{\"about\":");
 	rg_json_add_string(json, (struct roger_str){ text, length });
@@ -294,10 +315,10 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply
 	if (plain.failed)
 		return false;
 	if (count) {
-		add_about(json, count - messages->count);
+		add_about(json, count - messages->count, shown && is_cut(messages));
 		plain.data[0] = ',';
 	}
-	cli_add_harmless_json(json, rg_buf_str(&plain));
+	cli_add_json(json, rg_buf_str(&plain));
 	rg_buf_add_char(json, 0);
 	return !json->failed;
 }
@@ -370,7 +391,8 @@ static void fail_call(const struct bound *bound, struct roger_mcp_call *call, in
 static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		      const struct roger_op *op, struct rg_arena *arena)
 {
-	struct roger *roger = mcp_open(bound->session, call);
+	struct roger *roger =
+		mcp_name_caller(bound->session, call) ? mcp_open(bound->session, call) : NULL;
 	void *request = rg_arena_get(arena, op->request->size);
 	void *reply = rg_arena_get(arena, op->reply->size);
 	struct roger_err err;
@@ -382,7 +404,7 @@ static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		roger_mcp_fail(call, "out of memory");
 		return;
 	}
-	r = make_request(bound, call, op, request, arena, &err);
+	r = make_request(bound, call, bound->session->agent, op, request, arena, &err);
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
 	if (r == ROGER_OK)
@@ -463,14 +485,21 @@ static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
 static void call_wait(struct roger_mcp_call *call, void *data)
 {
 	const struct bound *bound = data;
-	struct roger_wait_request request = { .agent = bound->session->agent };
+	struct roger_wait_request request = { 0 };
 	struct roger_wait_reply reply = { 0 };
 	struct rg_arena *arena = rg_arena_new();
 	struct roger *roger = NULL;
+	char name[MCP_AGENT_BYTES];
+	struct roger_str agent = mcp_agent_of(bound->session, roger_mcp_client_name(call), name);
 	struct roger_err err;
 	int r;
 
-	r = arena ? make_request(bound, call, cli_op_named("wait"), &request, arena, &err)
+	if (!agent.length) {
+		mcp_fail_nameless(call);
+		rg_arena_free(arena);
+		return;
+	}
+	r = arena ? make_request(bound, call, agent, cli_op_named("wait"), &request, arena, &err)
 		  : rg_fail_memory(&err);
 	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
 		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
@@ -621,7 +650,7 @@ int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 					      .description = tool->description,
 					      .annotations = tool->annotations,
 					      .meta = tool->meta,
-					      .flags = tool->flags,
+					      .flags = tool->flags | ROGER_MCP_LONE_ITEMS,
 					      .call = tool->call ? tool->call : call_tool,
 					      .data = bound };
 

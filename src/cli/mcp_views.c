@@ -202,9 +202,9 @@ static void complete_hand_off(struct roger_mcp_call *call, void *session)
 static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 {
 	struct mcp_session *session = session_;
+	struct roger *roger = mcp_name_caller(session, call) ? mcp_open(session, call) : NULL;
 	const struct roger_prime_request request = { .agent = session->agent };
 	struct roger_prime_reply reply = { 0 };
-	struct roger *roger = mcp_open(session, call);
 	struct roger_err err;
 	char *text = NULL;
 	size_t length = 0;

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/unicode.h"
+
 FILE *cli_out;
 
 /* C libraries disagree on what a stream makes of a write that fails, so it is kept here. */
@@ -82,17 +84,17 @@ const char *cli_style(enum cli_style style)
 	return colours ? codes[style] : "";
 }
 
-bool cli_is_harmful(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x180e ||
-	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-	       (c >= 0xe0000 && c <= 0xe007f);
-}
-
 bool cli_is_crlf(struct roger_str text, size_t at)
 {
 	return at + 1 < text.length && text.data[at] == '\r' && text.data[at + 1] == '\n';
+}
+
+/* Is it printed as <U+....>? */
+static bool is_spelt(uint32_t c, bool lines)
+{
+	if (lines && (c == '\n' || c == '\t'))
+		return false;
+	return rg_char_is_harmful(c) || (!lines && rg_char_ends_line(c));
 }
 
 void cli_print_text(FILE *to, struct roger_str text, bool lines)
@@ -107,7 +109,7 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 			continue;
 		}
 		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		if (step && (!cli_is_harmful(c) || (lines && (c == '\n' || c == '\t')))) {
+		if (step && !is_spelt(c, lines)) {
 			at += step;
 			continue;
 		}
@@ -122,78 +124,6 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 	fwrite(text.data + start, 1, at - start, to);
 }
 
-/* Four hex digits, or -1. */
-static int32_t read_unit(const char *data, size_t length)
-{
-	int32_t unit = 0;
-	size_t i;
-
-	if (length < 6 || data[0] != '\\' || data[1] != 'u')
-		return -1;
-	for (i = 2; i < 6; i++) {
-		const char *digits = "0123456789abcdef",
-			   *digit = memchr(digits, data[i] | 0x20, 16);
-
-		if (!digit)
-			return -1;
-		unit = unit << 4 | (int32_t)(digit - digits);
-	}
-	return unit;
-}
-
-/* The character that an escape stands for, and its bytes. */
-static size_t read_escape(const char *data, size_t length, uint32_t *ret_char)
-{
-	static const char letters[] = "bfnrt", means[] = "\b\f\n\r\t";
-	int32_t high = read_unit(data, length), low;
-	const char *letter;
-
-	if (high < 0) {
-		letter = length > 1 ? memchr(letters, data[1], sizeof letters - 1) : NULL;
-		*ret_char = letter ? (unsigned char)means[letter - letters] : ' ';
-		return length > 1 ? 2 : 1;
-	}
-	*ret_char = (uint32_t)high;
-	if (high < 0xd800 || high > 0xdbff)
-		return 6;
-	low = read_unit(data + 6, length - 6);
-	if (low < 0xdc00 || low > 0xdfff)
-		return 6;
-	*ret_char = 0x10000 + ((uint32_t)(high - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
-	return 12;
-}
-
-/* The same for an escaped text: does an escaped LF stand there? */
-static bool is_escaped_lf(const char *data, size_t length)
-{
-	uint32_t c;
-
-	return length && *data == '\\' && read_escape(data, length, &c) && c == '\n';
-}
-
-void cli_add_harmless_json(struct rg_buf *out, struct roger_str json)
-{
-	size_t at, step;
-	bool escaped;
-	uint32_t c;
-
-	for (at = 0; at < json.length; at += step) {
-		escaped = json.data[at] == '\\';
-		step = escaped ? read_escape(json.data + at, json.length - at, &c)
-			       : rg_utf8_next(json.data + at, json.length - at, &c);
-		if (escaped && c == '\r' &&
-		    is_escaped_lf(json.data + at + step, json.length - at - step))
-			continue;
-		/* Control characters that are not escaped stand between values. */
-		if (step && cli_is_harmful(c) && (escaped || c >= 0x20) && c != '\n' && c != '\t') {
-			rg_buf_printf(out, "<U+%04X>", c);
-			continue;
-		}
-		step = step ? step : 1;
-		rg_buf_add(out, json.data + at, step);
-	}
-}
-
 size_t cli_term_width(void)
 {
 	struct winsize size = { 0 };
@@ -203,11 +133,43 @@ size_t cli_term_width(void)
 	return size.ws_col;
 }
 
+/* The columns of the first character, and its bytes. */
+static size_t first_columns(struct roger_str text, size_t *ret_bytes)
+{
+	uint32_t c;
+	size_t step = rg_utf8_next(text.data, text.length, &c);
+
+	*ret_bytes = step ? step : 1;
+	if (!step)
+		return sizeof "<FF>" - 1;
+	if (is_spelt(c, false))
+		return c > 0xffff ? sizeof "<U+E0041>" - 1 : sizeof "<U+202E>" - 1;
+	return rg_char_columns(c);
+}
+
+size_t cli_bytes_within(struct roger_str text, size_t columns)
+{
+	struct roger_str rest = text;
+	size_t taken, step;
+
+	while (rest.length) {
+		taken = first_columns(rest, &step);
+		if (taken > columns)
+			break;
+		columns -= taken;
+		rest.data += step;
+		rest.length -= step;
+	}
+	return text.length - rest.length;
+}
+
 size_t cli_columns(struct roger_str text)
 {
-	size_t chars;
+	size_t columns = 0, step;
 
-	return rg_utf8_count(text, &chars) ? chars : text.length;
+	for (; text.length; text.data += step, text.length -= step)
+		columns += first_columns(text, &step);
+	return columns;
 }
 
 void cli_print_padded(FILE *to, struct roger_str text, size_t width)
@@ -219,21 +181,34 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 		fprintf(to, "%*s", (int)(width - columns), "");
 }
 
+/* The bytes of the first line, with what ends it. */
+static size_t line_bytes(struct roger_str text)
+{
+	size_t at = 0, step;
+	uint32_t c = 0;
+
+	while (at < text.length && c != '\n' && !rg_char_ends_line(c)) {
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		at += step ? step : 1;
+	}
+	return at;
+}
+
 void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 {
-	const char *newline;
+	bool ended = false;
 	size_t length;
 
 	do {
-		newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
-		length = newline ? (size_t)(newline + 1 - text.data) : text.length;
+		length = line_bytes(text);
+		ended = length && text.data[length - 1] == '\n';
 		fputs(indent, to);
 		cli_print_text(to, (struct roger_str){ text.data, length }, true);
-		if (!newline)
-			fputc('\n', to);
 		text.data += length;
 		text.length -= length;
 	} while (text.length);
+	if (!ended)
+		fputc('\n', to);
 }
 
 void cli_print_time(FILE *to, int64_t ms)
@@ -271,36 +246,66 @@ void cli_progress_end(void)
 	bar_shown = false;
 }
 
-static void print_escaped(FILE *to, uint32_t c)
+/* How far it goes without a character that must be escaped; *ret_bytes: of that one. */
+static size_t seen_bytes(struct roger_str json, uint32_t *ret_char, size_t *ret_bytes)
+{
+	size_t at = 0;
+
+	for (; at < json.length; at += *ret_bytes ? *ret_bytes : 1) {
+		*ret_bytes = rg_utf8_next(json.data + at, json.length - at, ret_char);
+		/* A control character that is not escaped stands between values. */
+		if (*ret_bytes && *ret_char >= 0x20 && rg_char_is_unseen(*ret_char))
+			return at;
+	}
+	*ret_bytes = 0;
+	return json.length;
+}
+
+static void print_escape(uint32_t c, char to[sizeof "\\udb40\\udc41"])
 {
 	if (c >= 0x10000)
-		fprintf(to, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-			0xdc00 + ((c - 0x10000) & 0x3ff));
+		snprintf(to, sizeof "\\udb40\\udc41", "\\u%04x\\u%04x",
+			 (0xd800 + ((c - 0x10000) >> 10)) & 0xffff,
+			 (0xdc00 + ((c - 0x10000) & 0x3ff)) & 0xffff);
 	else
-		fprintf(to, "\\u%04x", c);
+		snprintf(to, sizeof "\\udb40\\udc41", "\\u%04x", c & 0xffff);
+}
+
+void cli_add_json(struct rg_buf *out, struct roger_str json)
+{
+	char escape[sizeof "\\udb40\\udc41"];
+	size_t length, step;
+	uint32_t c = 0;
+
+	for (; json.length; json.data += length + step, json.length -= length + step) {
+		length = seen_bytes(json, &c, &step);
+		rg_buf_add(out, json.data, length);
+		if (!step)
+			break;
+		print_escape(c, escape);
+		rg_buf_add_text(out, escape);
+	}
 }
 
 void cli_print_json(FILE *to, const struct rg_buf *json)
 {
-	size_t at = 0, start = 0, step;
-	uint32_t c;
+	char escape[sizeof "\\udb40\\udc41"];
+	struct roger_str rest = rg_buf_str(json);
+	size_t length, step;
+	uint32_t c = 0;
 
 	if (json->failed) {
 		if (to == cli_out)
 			cli_term_lose(ENOMEM);
 		return;
 	}
-	while (at < json->length) {
-		step = rg_utf8_next(json->data + at, json->length - at, &c);
-		if (!step || !cli_is_harmful(c)) {
-			at += step ? step : 1;
-			continue;
-		}
-		fwrite(json->data + start, 1, at - start, to);
-		print_escaped(to, c);
-		at += step;
-		start = at;
+	for (; rest.length; rest.data += length + step, rest.length -= length + step) {
+		length = seen_bytes(rest, &c, &step);
+		fwrite(rest.data, 1, length, to);
+		if (!step)
+			break;
+		print_escape(c, escape);
+		fputs(escape, to);
 	}
-	fwrite(json->data + start, 1, at - start, to);
 	fputc('\n', to);
 }

@@ -38,33 +38,31 @@ void cli_term_init(const char *when, bool quiet);
 const char *cli_style(enum cli_style style);
 
 /*
- * Text with control and bidirectional characters shown as such (<U+202E>);
- * lines: line ends and tabs may stay, and CR LF is one end, of which LF is printed.
+ * Text with what is harmful in it (base/unicode.h) shown as such: <U+202E>.
+ * lines: line ends and tabs may stay, and CR LF is one end, of which LF is printed;
+ * else it is one line, and line separators are shown, too.
  */
 void cli_print_text(FILE *to, struct roger_str text, bool lines);
 
 /* Does CR LF, the end of a line, stand there? */
 bool cli_is_crlf(struct roger_str text, size_t at);
 
-/* Does the character steer a terminal, or reorder what is read? */
-bool cli_is_harmful(uint32_t c);
-
-/*
- * JSON with such characters shown as cli_print_text() does, for who reads it
- * with a program and then shows the texts in it.  What is escaped counts, too.
- */
-void cli_add_harmless_json(struct rg_buf *out, struct roger_str json);
+/* JSON that says the same, with what cannot be seen in it escaped. */
+void cli_add_json(struct rg_buf *out, struct roger_str json);
 
 /* Columns of the terminal; 0: it goes elsewhere. */
 size_t cli_term_width(void);
 
-/* How many columns text takes once printed, roughly: one a character. */
+/* How many columns text takes once printed on one line. */
 size_t cli_columns(struct roger_str text);
+
+/* As many bytes of it as take no more than so many columns. */
+size_t cli_bytes_within(struct roger_str text, size_t columns);
 
 /* The text, and blanks up to width columns. */
 void cli_print_padded(FILE *to, struct roger_str text, size_t width);
 
-/* A body: each line behind an indent. */
+/* A body: each line behind an indent, those that a line separator begins, too. */
 void cli_print_body(FILE *to, struct roger_str text, const char *indent);
 
 /* "2026-02-16 05:25:01" local time, or "3m ago" style where short is asked. */
@@ -75,9 +73,8 @@ bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
 void cli_progress_end(void);
 
 /*
- * JSON with control and bidirectional characters escaped, so that it is as
- * harmless and still the same, and a line end.  For cli_out what there was no
- * memory for counts as lost.
+ * JSON with what cannot be seen escaped, and a line end.  For cli_out what there
+ * was no memory for counts as lost.
  */
 void cli_print_json(FILE *to, const struct rg_buf *json);
 

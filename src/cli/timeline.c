@@ -92,19 +92,12 @@ static void add_words(const struct roger_event *event, struct rg_buf *out)
 /* The first so many characters, the last of them a sign that there are more. */
 static void print_cut(struct roger_str text, size_t columns)
 {
-	size_t at = 0, count = 0, step;
-	uint32_t c;
-
 	if (cli_columns(text) <= columns) {
 		cli_print_text(cli_out, text, false);
 		return;
 	}
-	while (at < text.length && count + 1 < columns) {
-		step = rg_utf8_next(text.data + at, text.length - at, &c);
-		at += step ? step : 1;
-		count++;
-	}
-	cli_print_text(cli_out, (struct roger_str){ text.data, at }, false);
+	text.length = cli_bytes_within(text, columns ? columns - 1 : 0);
+	cli_print_text(cli_out, text, false);
 	fputc('~', cli_out);
 }
 

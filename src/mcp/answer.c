@@ -310,7 +310,7 @@ static void check_structured(struct roger_mcp_call *call)
 		rg_mcp_call_fail(call,
 				 "the tool gave no structured answer, though it declares one");
 	else if (rg_schema_accept(rg_json_root(call->item->output_schema), rg_json_root(json),
-				  &err) < 0)
+				  false, &err) < 0)
 		roger_mcp_fail(call, "the tool's answer does not keep its own schema: %s",
 			       err.message);
 }

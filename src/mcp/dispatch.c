@@ -159,7 +159,10 @@ static void answer(struct rg_mcp_request *request)
 	if (request->revision ? !modern_passes(request) : !legacy_passes(request))
 		return;
 	method = find_method(request);
-	if (method)
+	/* A tool tells the model. */
+	if (method && request->message->fault.length && method->run != rg_mcp_call_tool)
+		rg_mcp_reject(request, RG_MCP_BAD_JSON, "%s", request->message->fault.data);
+	else if (method)
 		method->run(request);
 	else
 		rg_mcp_reject(request, RG_MCP_NO_METHOD, "unknown method: '%.64s'",
@@ -225,12 +228,19 @@ void rg_mcp_answer_unreadable(struct rg_mcp_stream *stream, const struct rg_mcp_
 	struct roger_mcp_server *server = stream->peer->server;
 	struct rg_buf *out;
 
+	struct roger_str id = message->id;
+
 	rg_mcp_lock(server);
+	if (message->form == RG_MCP_RESPONSE) {
+		rg_mcp_call_answered_locked(stream->peer, message);
+		/* The client may wait for an answer to a request of its own with this id. */
+		id = RG_STR("");
+	}
 	out = rg_mcp_begin_locked(stream, true);
 	if (out) {
-		rg_mcp_put_head(out, message->id);
+		rg_mcp_put_head(out, id);
 		rg_mcp_put_error(out, code, rg_str(words), RG_STR(""));
-		rg_mcp_end_locked(stream, message->id, true, 400);
+		rg_mcp_end_locked(stream, id, true, 400);
 	}
 	rg_mcp_unlock(server);
 }

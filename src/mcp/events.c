@@ -27,6 +27,8 @@ bool rg_mcp_wish_locked(struct roger_mcp_server *server, struct rg_mcp_wishes *w
 	wish->next = wishes->uris;
 	wishes->uris = wish;
 	wishes->uri_count++;
+	if (server->listening)
+		server->listening(server->listening_data);
 	return true;
 }
 
@@ -88,13 +90,14 @@ static void notify(struct rg_mcp_stream *stream, const char *method, const char 
 	rg_mcp_end_locked(stream, RG_STR(""), false, 200);
 }
 
+/* uri NULL: all of them, or only those that were not told yet. */
 static void tell_uri(struct rg_mcp_wishes *wishes, struct rg_mcp_stream *stream, const char *id,
-		     const char *uri)
+		     const char *uri, bool late_only)
 {
 	struct rg_mcp_uri *wish;
 
 	for (wish = wishes->uris; wish; wish = wish->next) {
-		if (uri ? strcmp(wish->text, uri) != 0 : !wish->late)
+		if ((uri && strcmp(wish->text, uri) != 0) || (late_only && !wish->late))
 			continue;
 		wish->late = !stream || !has_room(stream);
 		if (!wish->late)
@@ -133,9 +136,9 @@ void roger_mcp_resource_updated(struct roger_mcp_server *server, const char *uri
 
 	rg_mcp_lock(server);
 	for (peer = server->peers; peer; peer = peer->next)
-		tell_uri(&peer->wishes, peer->stream, NULL, uri);
+		tell_uri(&peer->wishes, peer->stream, NULL, uri, false);
 	for (listener = server->listeners; listener; listener = listener->next)
-		tell_uri(&listener->wishes, listener->stream, listener->id, uri);
+		tell_uri(&listener->wishes, listener->stream, listener->id, uri, false);
 	rg_mcp_unlock(server);
 }
 
@@ -179,13 +182,13 @@ void rg_mcp_catch_up_locked(struct rg_mcp_stream *stream)
 	stream->late = false;
 	if (peer->stream == stream) {
 		tell_lists(&peer->wishes, stream, NULL, peer->wishes.late_lists);
-		tell_uri(&peer->wishes, stream, NULL, NULL);
+		tell_uri(&peer->wishes, stream, NULL, NULL, true);
 	}
 	for (listener = server->listeners; listener; listener = listener->next) {
 		if (listener->stream != stream)
 			continue;
 		tell_lists(&listener->wishes, stream, listener->id, listener->wishes.late_lists);
-		tell_uri(&listener->wishes, stream, listener->id, NULL);
+		tell_uri(&listener->wishes, stream, listener->id, NULL, true);
 	}
 }
 

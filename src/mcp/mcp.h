@@ -172,6 +172,10 @@ struct roger_mcp_server {
 	pthread_cond_t changed; /* a call was cancelled or ended, or there is work */
 	struct roger_mcp_options options;
 	char *name, *version, *title, *instructions;
+	roger_mcp_instruct *instruct; /* in place of instructions; NULL: none */
+	void *instruct_data;
+	void (*listening)(void *data); /* NULL: nobody wants to know */
+	void *listening_data;
 	unsigned char secret[32]; /* signs what travels through clients */
 	int stop_event;		  /* readable once roger_mcp_stop() was called */
 	atomic_bool stopping;

@@ -144,7 +144,8 @@ static bool arguments_pass(struct rg_mcp_request *request, const struct rg_mcp_i
 		rg_mcp_reject(request, RG_MCP_BAD_HEADER, "%s", err.message);
 		return false;
 	}
-	if (rg_schema_accept(schema, arguments, &err) == ROGER_OK)
+	if (rg_schema_accept(schema, arguments, item->flags & ROGER_MCP_LONE_ITEMS, &err) ==
+	    ROGER_OK)
 		return true;
 	tell_model(request, item->key, err.message);
 	return false;
@@ -161,6 +162,10 @@ void rg_mcp_call_tool(struct rg_mcp_request *request)
 	if (!item) {
 		rg_mcp_reject(request, RG_MCP_BAD_PARAMS, "unknown tool: '%.64s'",
 			      rg_json_str(name).data);
+		return;
+	}
+	if (request->message->fault.length) {
+		tell_model(request, item->key, request->message->fault.data);
 		return;
 	}
 	arguments = arguments ? arguments : no_arguments(request->arena);

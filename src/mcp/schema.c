@@ -19,6 +19,7 @@ struct check {
 	const struct rg_value *root;
 	size_t steps; /* left, so that no schema takes for ever */
 	size_t depth; /* how deep we are, so that none goes round for ever */
+	bool lone_items;
 	struct roger_err *err;
 };
 
@@ -147,6 +148,17 @@ static bool is_of(const struct rg_value *value, struct roger_str type)
 	return false;
 }
 
+/* A text where an array of texts is expected. */
+static bool is_lone_item(const struct check *check, const struct rg_value *schema,
+			 const struct rg_value *value)
+{
+	const struct rg_value *items = rg_json_member(schema, "items");
+
+	return check->lone_items && rg_json_kind(value) == RG_JSON_STRING &&
+	       rg_str_is(rg_json_str(rg_json_member(schema, "type")), "array") &&
+	       rg_str_is(rg_json_str(rg_json_member(items, "type")), "string");
+}
+
 static bool type_fits(struct check *check, const struct rg_value *schema,
 		      const struct rg_value *value, const struct place *place)
 {
@@ -161,6 +173,8 @@ static bool type_fits(struct check *check, const struct rg_value *schema,
 	while (rg_json_next(type, &i, &key, &item))
 		if (is_of(value, rg_json_str(item)))
 			return true;
+	if (is_lone_item(check, schema, value))
+		return fits(check, rg_json_member(schema, "items"), value, place);
 	add_expected(schema, &expected);
 	kind = rg_json_kind_name(rg_json_kind(value));
 	return say(check, place, "is %s; expected %.*s", kind, (int)expected.length, expected.data);
@@ -456,11 +470,11 @@ static bool fits(struct check *check, const struct rg_value *schema, const struc
 	return good;
 }
 
-int rg_schema_accept(const struct rg_value *schema, const struct rg_value *value,
+int rg_schema_accept(const struct rg_value *schema, const struct rg_value *value, bool lone_items,
 		     struct roger_err *err)
 {
 	struct roger_err own;
-	struct check check = { schema, RG_MCP_SCHEMA_STEPS_MAX, 0, err ? err : &own };
+	struct check check = { schema, RG_MCP_SCHEMA_STEPS_MAX, 0, lone_items, err ? err : &own };
 	const struct place root = { .outer = NULL };
 
 	return fits(&check, schema, value, &root) ? ROGER_OK : ROGER_EDATA;

@@ -18,8 +18,11 @@
  */
 RG_CHECKED int rg_schema_check(const struct rg_value *schema, struct roger_err *err);
 
-/* The first thing that does not fit, by its path: "'to' is missing; expected a string". */
+/*
+ * The first thing that does not fit, by its path: "'to' is missing; expected a
+ * string".  lone_items: a text stands for an array of it.
+ */
 RG_CHECKED int rg_schema_accept(const struct rg_value *schema, const struct rg_value *value,
-				struct roger_err *err);
+				bool lone_items, struct roger_err *err);
 
 #endif

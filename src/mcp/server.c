@@ -93,6 +93,20 @@ struct roger_mcp_server *roger_mcp_server_new(const struct roger_mcp_options *op
 	return server;
 }
 
+void roger_mcp_set_instructions(struct roger_mcp_server *server, roger_mcp_instruct *instruct,
+				void *data)
+{
+	server->instruct = instruct;
+	server->instruct_data = data;
+}
+
+void roger_mcp_on_listening(struct roger_mcp_server *server, void (*listening)(void *data),
+			    void *data)
+{
+	server->listening = listening;
+	server->listening_data = data;
+}
+
 void roger_mcp_stop(struct roger_mcp_server *server)
 {
 	atomic_store(&server->stopping, true);

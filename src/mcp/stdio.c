@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "mcp/mcp.h"
+#include "mcp/scan.h"
 
 /*
  * One loop: it waits for input, room in the output, a thread that has something
@@ -29,7 +30,8 @@ struct loop {
 	enum sink sink;
 	bool asleep;   /* under the lock: somebody who writes must wake us */
 	bool ended;    /* of the input */
-	bool skipping; /* the rest of a line that is too long */
+	bool skipping; /* a line that is too long, which is looked at and not kept */
+	struct rg_mcp_scan scan;
 	struct rg_buf in;
 	size_t looked; /* that much of it holds no newline */
 	struct rg_buf sending;
@@ -146,14 +148,32 @@ static void take_message(struct loop *loop, struct roger_str line)
 	rg_mcp_unlock(loop->server);
 }
 
+/* Look at more of a line that is too long. */
+static void skip(struct loop *loop, struct roger_str piece)
+{
+	if (!loop->skipping)
+		loop->scan = (struct rg_mcp_scan){ .depth = 0 };
+	loop->skipping = true;
+	rg_mcp_scan_feed(&loop->scan, piece);
+}
+
+/* Its end was seen. */
 static void take_too_long(struct loop *loop)
 {
-	const struct rg_mcp_message message = { .id = { "", 0 } };
+	struct rg_mcp_message message = { .id = { "", 0 } };
+	struct rg_arena *arena = rg_mcp_arena_new(loop->server);
 	struct roger_err err;
 
-	rg_fail(&err, ROGER_EDATA, 0, "a message is longer than %zu bytes",
+	loop->skipping = false;
+	if (arena)
+		rg_mcp_read_scanned(&loop->scan, arena, &message);
+	rg_fail(&err, ROGER_EDATA, 0,
+		"the message is longer than %zu bytes, the most that is read; nothing was done",
 		loop->server->options.message_bytes_max);
 	rg_mcp_answer_unreadable(&loop->stream, &message, RG_MCP_BAD_REQUEST, err.message);
+	rg_mcp_lock(loop->server);
+	rg_mcp_arena_free_locked(loop->server, arena);
+	rg_mcp_unlock(loop->server);
 }
 
 /* Each whole line of what was read. */
@@ -171,23 +191,20 @@ static void take_lines(struct loop *loop)
 		line.length = (size_t)(end - line.data);
 		start += line.length + 1;
 		loop->looked = start;
-		if (loop->skipping)
-			loop->skipping = false;
-		else if (line.length > loop->server->options.message_bytes_max)
+		if (loop->skipping || line.length > loop->server->options.message_bytes_max) {
+			skip(loop, line);
 			take_too_long(loop);
-		else
+		} else {
 			take_message(loop, line);
+		}
 	}
 	memmove(loop->in.data, loop->in.data + start, loop->in.length - start);
 	loop->in.length -= start;
 	loop->looked = loop->in.length;
-	if (loop->in.length > loop->server->options.message_bytes_max) {
-		if (!loop->skipping)
-			take_too_long(loop);
-		loop->skipping = true;
-	}
-	if (loop->skipping)
+	if (loop->skipping || loop->in.length > loop->server->options.message_bytes_max) {
+		skip(loop, rg_buf_str(&loop->in));
 		loop->in.length = loop->looked = 0;
+	}
 	if (loop->in.capacity > 2 * READ_BYTES && loop->in.length == 0) {
 		rg_buf_deinit(&loop->in);
 		loop->in.maximum = SIZE_MAX;
@@ -200,7 +217,9 @@ static void take_rest(struct loop *loop)
 	const struct roger_str line = rg_buf_str(&loop->in);
 
 	loop->ended = true;
-	if (!loop->skipping && line.length)
+	if (loop->skipping)
+		take_too_long(loop);
+	else if (line.length)
 		take_message(loop, line);
 	loop->in.length = 0;
 }
@@ -212,9 +231,9 @@ static int read_some(struct loop *loop, struct roger_mcp_err *err)
 	ssize_t got;
 
 	if (!room) {
-		take_too_long(loop);
+		/* No memory for a line of this length is no end of it. */
+		skip(loop, rg_buf_str(&loop->in));
 		loop->in.failed = false;
-		loop->skipping = true;
 		loop->in.length = loop->looked = 0;
 		return ROGER_MCP_OK;
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "mcp/scan.h"
 
 /* ------------------------------------------------------------ reading -- */
 
@@ -44,15 +45,131 @@ static bool read_id(const struct rg_value *id, struct rg_arena *arena, struct ro
 	return !text.failed && rg_arena_copy(arena, rg_buf_str(&text), ret);
 }
 
+/* ------------------------------------------------------------- faults -- */
+
+static const char half_character[] = "half a character";
+
+/* The UTF-16 unit that is escaped here; < 0: none is. */
+static long unit_at(const char *data, size_t length)
+{
+	char digits[5] = "";
+
+	if (length < 6 || data[0] != '\\' || data[1] != 'u')
+		return -1;
+	memcpy(digits, data + 2, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
+}
+
+/* What is wrong with an escape, and its bytes; NULL: nothing. */
+static const char *escape_fault(const char *data, size_t length, size_t *ret_bytes)
+{
+	long unit = unit_at(data, length), next;
+
+	*ret_bytes = unit < 0 ? 2 : 6;
+	if (unit < 0xd800 || unit > 0xdfff)
+		return NULL;
+	next = unit_at(data + 6, length - 6);
+	if (unit > 0xdbff || next < 0xdc00 || next > 0xdfff)
+		return half_character;
+	*ret_bytes = 12;
+	return NULL;
+}
+
+/* The same of a character; half of one may be written like a whole one, in three bytes. */
+static const char *character_fault(const char *data, size_t length, size_t *ret_bytes)
+{
+	const unsigned char *bytes = (const unsigned char *)data;
+	uint32_t c;
+
+	*ret_bytes = rg_utf8_next(data, length, &c);
+	if (*ret_bytes)
+		return NULL;
+	if (length >= 3 && bytes[0] == 0xed && bytes[1] >> 5 == 5 && bytes[2] >> 6 == 2) {
+		*ret_bytes = 3;
+		return half_character;
+	}
+	*ret_bytes = 1;
+	return "a byte that is no UTF-8";
+}
+
+/*
+ * Put something of the same length in the place of what is no character; false:
+ * everything is one.  Where the first fault is goes to fault.
+ */
+static bool mend(char *data, size_t length, struct rg_arena *arena, struct roger_str *fault)
+{
+	static const char *const instead[] = { [1] = "?", [3] = "\xef\xbf\xbd", [6] = "\\ufffd" };
+	const char *first = NULL, *what;
+	size_t at, bytes, place = 0;
+
+	for (at = 0; at < length; at += bytes) {
+		what = data[at] == '\\' ? escape_fault(data + at, length - at, &bytes)
+					: character_fault(data + at, length - at, &bytes);
+		if (!what)
+			continue;
+		memcpy(data + at, instead[bytes], bytes);
+		place = first ? place : at + 1;
+		first = first ? first : what;
+	}
+	return first &&
+	       rg_arena_print(arena, fault,
+			      "%s at byte %zu of the message; nothing was done, send whole "
+			      "characters",
+			      first, place);
+}
+
+/* Read text again with its faults mended; false: that is not what is wrong with it. */
+static bool read_mended(struct roger_str text, struct rg_arena *arena,
+			const struct rg_json **ret_json, struct roger_str *ret_fault)
+{
+	char *copy = rg_arena_room(arena, text.length + 1);
+
+	if (!copy)
+		return false;
+	memcpy(copy, text.data, text.length);
+	return mend(copy, text.length, arena, ret_fault) &&
+	       rg_json_read_within((struct roger_str){ copy, text.length }, arena, ret_json,
+				   NULL) == ROGER_OK;
+}
+
+void rg_mcp_read_scanned(const struct rg_mcp_scan *scan, struct rg_arena *arena,
+			 struct rg_mcp_message *message)
+{
+	struct roger_str id = rg_mcp_scan_id(scan);
+	const struct rg_json *json = NULL;
+
+	*message = (struct rg_mcp_message){ .id = { "", 0 }, .method = { "", 0 } };
+	if (scan->has_answer && !scan->has_method)
+		message->form = RG_MCP_RESPONSE;
+	if (!id.length || rg_json_read_within(id, arena, &json, NULL) < 0 ||
+	    !read_id(rg_json_root(json), arena, &message->id))
+		message->id = RG_STR("");
+}
+
+static int read_nothing(struct roger_str text, struct rg_arena *arena,
+			struct rg_mcp_message *message)
+{
+	struct rg_mcp_scan scan = { .depth = 0 };
+
+	rg_mcp_scan_feed(&scan, text);
+	rg_mcp_read_scanned(&scan, arena, message);
+	return RG_MCP_BAD_JSON;
+}
+
+/* ----------------------------------------------------------- messages -- */
+
 static int read_response(const struct rg_value *root, struct rg_mcp_message *message,
 			 struct roger_err *err)
 {
-	message->form = RG_MCP_RESPONSE;
 	message->result = rg_json_member(root, "result");
 	message->error = rg_json_member(root, "error");
 	if (!message->result == !message->error)
 		return bad(err, RG_MCP_BAD_REQUEST,
 			   "expected 'method', or one of 'result', 'error'");
+	message->form = RG_MCP_RESPONSE;
+	/* An answer with a fault is none. */
+	if (message->fault.length)
+		message->result = NULL;
 	return ROGER_OK;
 }
 
@@ -77,9 +194,11 @@ int rg_mcp_read(struct roger_str text, struct rg_arena *arena, struct rg_mcp_mes
 	const struct rg_json *json = NULL;
 	const struct rg_value *root, *id, *method;
 
-	*message = (struct rg_mcp_message){ .id = { "", 0 }, .method = { "", 0 } };
-	if (rg_json_read_within(text, arena, &json, err) < 0)
-		return RG_MCP_BAD_JSON;
+	*message =
+		(struct rg_mcp_message){ .id = { "", 0 }, .method = { "", 0 }, .fault = { "", 0 } };
+	if (rg_json_read_within(text, arena, &json, err) < 0 &&
+	    !read_mended(text, arena, &json, &message->fault))
+		return read_nothing(text, arena, message);
 	root = rg_json_root(json);
 	if (rg_json_kind(root) == RG_JSON_ARRAY)
 		return bad(err, RG_MCP_BAD_REQUEST, "a batch; expected one message at a time");

@@ -29,14 +29,24 @@ struct rg_mcp_message {
 	const struct rg_value *params; /* an object, or NULL */
 	const struct rg_value *result; /* of a response; NULL: it is an error */
 	const struct rg_value *error;
+	struct roger_str fault; /* what is wrong with its texts, in words; "": nothing */
 };
+
+struct rg_mcp_scan;
 
 /*
  * Read one.  A negative result is the code of the error that answers it, with
- * its words in err; message->id is then the id to answer, if it could be read.
+ * its words in err; message->id is then the id to answer, if it could be found.
+ * Half a character (a surrogate without its other half) and bytes that are not
+ * UTF-8 do not make it unreadable: something stands in their place, and there is
+ * a fault.
  */
 RG_CHECKED int rg_mcp_read(struct roger_str text, struct rg_arena *arena,
 			   struct rg_mcp_message *message, struct roger_err *err);
+
+/* What is known of a message that was not read, but scanned: its form, and its id, if any. */
+void rg_mcp_read_scanned(const struct rg_mcp_scan *scan, struct rg_arena *arena,
+			 struct rg_mcp_message *message);
 
 /* Members of the object that out ends in; items of the array.  What failed makes out fail. */
 void rg_mcp_put_text(struct rg_buf *out, const char *key, const char *text);

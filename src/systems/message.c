@@ -1,6 +1,7 @@
 #include "systems/message.h"
 
 #include "base/limits.h"
+#include "base/unicode.h"
 
 const char *const rg_message_types[] = { "context", "result", "decision", "data", NULL };
 
@@ -163,26 +164,34 @@ int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max, stru
 	return ROGER_OK;
 }
 
-static bool has_control_characters(struct roger_str text)
+/* The first character that nobody can see, or 0: two keys that look the same would not be. */
+static uint32_t unseen_character(struct roger_str text)
 {
-	size_t i;
+	size_t at, step;
+	uint32_t c;
 
-	for (i = 0; i < text.length; i++)
-		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
-			return true;
-	return false;
+	for (at = 0; at < text.length; at += step) {
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		if (rg_char_is_unseen(c))
+			return c;
+	}
+	return 0;
 }
 
 int rg_message_check_key(struct roger_str key, struct roger_err *err)
 {
+	uint32_t unseen;
 	size_t chars;
 
-	if (rg_utf8_count(key, &chars) && chars <= 3 * RG_NAME_CHARS_MAX &&
-	    !has_control_characters(key))
+	if (!rg_utf8_count(key, &chars) || chars > 3 * RG_NAME_CHARS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "key",
+				      "key: expected at most %d characters of UTF-8",
+				      3 * RG_NAME_CHARS_MAX);
+	unseen = unseen_character(key);
+	if (!unseen)
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EDATA, "key",
-			      "key: expected at most %d characters of UTF-8, on one line",
-			      3 * RG_NAME_CHARS_MAX);
+			      "key: expected characters that can be seen, found U+%04X", unseen);
 }
 
 static int rank(int type)

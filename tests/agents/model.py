@@ -12,9 +12,13 @@ text to say, or a Call of a tool; when no step is left it says "All done.".
 Requests beside the conversation (titles, summaries: those that offer no tools)
 get a fixed answer and use up no step.  Every body is kept, and written to a
 file: what reached the model, and how often, is what the tests look at.
+
+Tools that a provider refuses are refused here, in the same way (400): one bad
+schema spoils every request of the tool that offers it.
 """
 import http.server
 import json
+import re
 import threading
 from dataclasses import dataclass, field
 
@@ -76,6 +80,98 @@ def find_tool(body, ending):
         if name == ending or name.endswith("_" + ending):
             return name, namespace
     return None, None
+
+
+# --------------------------------------------------------------------- refusals
+
+
+def kinds(schema):
+    """The types that a schema names; Gemini's own words for them are in capitals."""
+    named = schema.get("type", [])
+    return [str(kind).lower() for kind in (named if isinstance(named, list) else [named])]
+
+
+def inner_schemas(schema):
+    """(where, schema) of each schema directly inside."""
+    for keyword in ("properties", "$defs"):
+        yield from ((f"{keyword}[{name}]", inner) for name, inner in schema.get(keyword, {}).items())
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        yield from ((f"{keyword}[{i}]", inner) for i, inner in enumerate(schema.get(keyword, [])))
+    yield from ((keyword, schema[keyword]) for keyword in ("items", "additionalProperties") if keyword in schema)
+
+
+def gemini_refuses(schema, top):
+    if isinstance(schema.get("type"), list):
+        return "type: Proto field is not repeating, cannot start list."
+    if kinds(schema) == ["array"] and not isinstance(schema.get("items"), dict):
+        return "items: missing field."
+    if "items" in schema and kinds(schema) != ["array"]:
+        return "items: field predicate failed: == Type.ARRAY"
+    if "enum" in schema and (not schema["enum"] or not all(isinstance(value, str) and value for value in schema["enum"])):
+        return "enum: only allowed for STRING type, and never empty"
+    if any(name not in schema.get("properties", {}) for name in schema.get("required", [])):
+        return "required: property is not defined"
+    return "parameters: must be an object" if top and kinds(schema) != ["object"] else None
+
+
+def openai_refuses(schema, top, strict=False):
+    if "array" in kinds(schema) and not isinstance(schema.get("items"), (dict, bool)):
+        return "array schema missing items."
+    if top and (kinds(schema) != ["object"] or any(word in schema for word in ("oneOf", "anyOf", "allOf", "enum", "not"))):
+        return "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level."
+    if strict and "object" in kinds(schema):
+        if schema.get("additionalProperties") is not False:
+            return "'additionalProperties' is required to be supplied and to be false."
+        if sorted(schema.get("required", [])) != sorted(schema.get("properties", {})):
+            return "'required' is required to be supplied and to be an array including every key in properties."
+    return None
+
+
+def anthropic_refuses(schema, top):
+    if top and (kinds(schema) != ["object"] or any(word in schema for word in ("oneOf", "allOf", "anyOf"))):
+        return "input_schema: type must be object, without oneOf, allOf, or anyOf at the top level"
+    if not all(re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name) for name in schema.get("properties", {})):
+        return "input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
+    return None
+
+
+def find_fault(schema, refuses, where="", **more):
+    """The first place that a provider does not take, and its words; None: it takes all."""
+    if isinstance(schema, bool):
+        return None
+    if not isinstance(schema, dict):
+        return f"{where or 'schema'}: {schema!r} is not of type 'object', 'boolean'"
+    words = refuses(schema, not where, **more)
+    if words:
+        return f"{where}: {words}"
+    found = (find_fault(inner, refuses, f"{where}.{name}", **more) for name, inner in inner_schemas(schema))
+    return next((fault for fault in found if fault), None)
+
+
+def declared(body):
+    """(name, schema, rules, more, pattern of names) of each tool that a request offers."""
+    for tool in body.get("tools") or []:
+        for inner in tool["tools"] if tool.get("type") == "namespace" else [tool]:
+            for one in inner.get("functionDeclarations", []):
+                schema = one.get("parametersJsonSchema", one.get("parameters", {"type": "object"}))
+                yield one["name"], schema, gemini_refuses, {}, r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"
+            if "input_schema" in inner:
+                yield inner["name"], inner["input_schema"], anthropic_refuses, {}, r"[a-zA-Z0-9_-]{1,128}"
+            function = inner.get("function", inner)
+            if "parameters" in function:
+                more = {"strict": bool(function.get("strict"))}
+                yield function["name"], function["parameters"], openai_refuses, more, r"[a-zA-Z0-9_-]{1,64}"
+
+
+def refusal(body):
+    """Why a provider would refuse this request for the tools in it; None: it would not."""
+    for name, schema, refuses, more, pattern in declared(body):
+        if not re.fullmatch(pattern, name):
+            return f"Invalid name of function '{name}': expected {pattern}"
+        fault = find_fault(schema, refuses, **more)
+        if fault:
+            return f"Invalid schema for function '{name}': {fault}"
+    return None
 
 
 # -------------------------------------------------------------------- protocols
@@ -174,6 +270,7 @@ class Model:
     def __init__(self, script=(), log=None):
         self.script = list(script)
         self.requests = []
+        self.refused = []  # why, of each request with tools that a provider refuses
         self.changed = threading.Condition()
         self.log = log
         model = self
@@ -185,17 +282,17 @@ class Model:
                 pass
 
             def do_HEAD(self):
-                self.answer("text/plain", b"")
+                self.answer(200, "text/plain", b"")
 
             def do_GET(self):
-                self.answer("application/json", b'{"data":[],"models":[]}')
+                self.answer(200, "application/json", b'{"data":[],"models":[]}')
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 self.answer(*model.respond(self.path.split("?")[0], body))
 
-            def answer(self, kind, data):
-                self.send_response(200)
+            def answer(self, status, kind, data):
+                self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
@@ -215,6 +312,12 @@ class Model:
 
     def respond(self, path, data):
         body = json.loads(data or b"{}")
+        refused = refusal(body)
+        if refused:
+            with self.changed:
+                self.refused.append(refused)
+            return 400, "application/json", json.dumps({"type": "error", "error": {
+                "code": 400, "status": "INVALID_ARGUMENT", "type": "invalid_request_error", "message": refused}}).encode()
         protocol = next((p for end, p in PROTOCOLS.items() if path.endswith(end)), None)
         with self.changed:
             request = Request(path, body)
@@ -227,7 +330,7 @@ class Model:
                 with open(self.log, "a", encoding="utf-8") as file:
                     file.write(json.dumps({"path": path, "step": repr(request.step), "body": body}) + "\n")
         if not protocol:
-            return "application/json", json.dumps(beside(path)).encode()
+            return 200, "application/json", json.dumps(beside(path)).encode()
         step, name, namespace = request.step or "A title", None, None
         if isinstance(step, Call):
             name, namespace = find_tool(body, step.tool)
@@ -235,8 +338,8 @@ class Model:
                 step = f"No tool {step.tool} is offered."
                 request.step = step
         if not body.get("stream", True) and protocol is not gemini:
-            return "application/json", json.dumps(whole(protocol, step, name, namespace, number)).encode()
-        return "text/event-stream", b"".join(
+            return 200, "application/json", json.dumps(whole(protocol, step, name, namespace, number)).encode()
+        return 200, "text/event-stream", b"".join(
             (f"event: {event}\n" if event else "").encode()
             + f"data: {value if isinstance(value, str) else json.dumps(value)}\n\n".encode()
             for event, value in protocol(step, name, namespace, number)

@@ -44,7 +44,7 @@ static=$(find root -name libroger.a)
 check "there is a static library" test -n "$static"
 # shellcheck disable=SC2046
 check "it links" gcc -std=c99 -D_POSIX_C_SOURCE=200809L "$source_dir/examples/ping_pong.c" -I"$here/root/usr/local/include" -o static_ping_pong \
-	"$static" $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs sqlite3 yaml-0.1 libsodium yyjson) -lm -lpthread
+	"$static" $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs sqlite3 yaml-0.1 libsodium libutf8proc yyjson) -lm -lpthread
 unlike "without the shared one" "$(readelf -d static_ping_pong)" libroger
 exits 0 "and runs" ./static_ping_pong 2
 # What the archive needs is told, too.

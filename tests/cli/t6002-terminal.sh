@@ -7,7 +7,7 @@ roger init -q
 python3 - >hostile.json <<'END'
 import json
 hostile = ("\x1b[2J\x1b]0;title\x07 \x9b31m \x7f \x08\r over \u202eright-to-left\u202c \u2066x\u2069 \u200b\u200e\ufeff"
-           " \u2028\u2029 \U000e0041 tab\tand\nline")
+           " \u2028\u2029 \U000e0041 tab\tand\nline \U0001f468\u200d\U0001f469\u200d\U0001f467 \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645")
 json.dump({"to": ["bob"], "content": hostile, "metadata": {"k": hostile}}, open("message.json", "w"))
 open("hostile", "w", newline="").write(hostile)
 END
@@ -22,7 +22,8 @@ harmless() { # NAME COMMAND...
 	python3 - <<'END'
 import sys, unicodedata
 text = open("harm", newline="", encoding="utf-8").read()
-bad = [c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\n\t"]
+bad = [c for c in text if c not in "\n\t" and (unicodedata.category(c) == "Cc" or 0xe0000 <= ord(c) < 0xe0080
+       or unicodedata.bidirectional(c) in ("LRE", "LRO", "RLE", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))]
 print("#", [hex(ord(c)) for c in bad]) if bad else None
 sys.exit(bool(bad))
 END
@@ -30,12 +31,16 @@ END
 }
 harmless inbox roger inbox --as bob
 like "but shows what was there" "$(cat harm)" "<U\+001B>\[2J.*<U\+202E>right-to-left"
+like "joiners stay" "$(cat harm)" "$(printf '\360\237\221\250\342\200\215\360\237\221\251\342\200\215\360\237\221\247 \331\205\333\214\342\200\214')"
 harmless list roger list
 harmless search roger search over
 harmless show roger show "$id"
 harmless thread roger thread "$id"
 harmless "inbox --json" roger inbox --as bob --json
 harmless "list --jsonl" roger list --jsonl
+check "JSON is without what cannot be seen" python3 -c '
+import sys, unicodedata
+sys.exit(any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c != "\n" for c in open("harm", newline="", encoding="utf-8").read()))'
 harmless claim roger claim --as bob
 harmless receive roger receive --as bob
 harmless "an error about an option" roger list "$(printf -- '--\033[2J')"
@@ -104,7 +109,7 @@ is "to a model, too" "$(roger prime --as bob | grep '^>' | sed 's/^> //' | tr '\
 wire='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"inbox","arguments":{}}}'
-is "and in a tool's JSON" "$(printf '%s\n' "$wire" | roger mcp --as bob | tail -n 1 | json 'd["result"]["structuredContent"]["messages"][0]["content"]' | tr '\n' '|')" "$shown"
+is "a tool's JSON keeps each byte" "$(printf '%s\n' "$wire" | roger mcp --as bob | tail -n 1 | json 'd["result"]["structuredContent"]["messages"][0]["content"] == "one\r\ntwo\rover\r\n\r\nthree\r"')" true
 python3 - "$ROGER" "$id" <<'END'
 import json, subprocess, sys
 out = json.loads(subprocess.run([sys.argv[1], "show", sys.argv[2], "--json"], capture_output=True).stdout)

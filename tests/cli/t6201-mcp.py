@@ -10,6 +10,10 @@ import select
 import subprocess
 import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "agents"))
+import model
 
 ROGER = os.environ["ROGER"]
 for name in list(os.environ):
@@ -40,13 +44,14 @@ def roger(*words, text=None):
 class Client:
     """One server, spoken to line by line."""
 
-    def __init__(self, *words, era="legacy", env=None):
+    def __init__(self, *words, era="legacy", env=None, name="test"):
         self.process = subprocess.Popen([ROGER, "mcp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env={**os.environ, **(env or {})})
         self.notices, self.answers, self.held, self.last, self.era = [], {}, b"", 0, era
+        self.info = {"name": name, "version": "1"} if name else None
         if era == "legacy":
             self.hello = self.ask("initialize", protocolVersion="2025-11-25", capabilities={},
-                                  clientInfo={"name": "test", "version": "1"})
+                                  clientInfo=self.info or {})
             self.tell("notifications/initialized")
 
     def write(self, data):
@@ -61,7 +66,7 @@ class Client:
         if self.era == "modern":
             params["_meta"] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28",
                                "io.modelcontextprotocol/clientCapabilities": {},
-                               "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                               **({"io.modelcontextprotocol/clientInfo": self.info} if self.info else {}),
                                **params.get("_meta", {})}
         self.write(json.dumps({"jsonrpc": "2.0", "id": self.last, "method": method, "params": params}).encode() + b"\n")
         return self.last
@@ -133,7 +138,6 @@ client = Client("--as", "bob")
 result = client.call("inbox")
 check("without a workspace a tool says what to do", result.get("isError") and "roger init" in text_of(result), result)
 same("and the server ends at the end of input", client.end()[0], 0)
-same("who it serves must be said", roger("mcp").returncode, 64)
 
 roger("init", "-q")
 roger("send", "bob", "--as", "alice", "hi bob\n(EVE #1): not me\n> quoted")
@@ -153,6 +157,25 @@ schemas = {tool["name"]: tool for tool in tools}
 for tool in tools:
     check(f"{tool['name']}: takes an object and nothing unknown",
           tool["inputSchema"]["type"] == "object" and tool["inputSchema"]["additionalProperties"] is False)
+
+# What the providers of models refuse, they refuse with every prompt.
+wires = {
+    "Gemini": lambda name, schema: {"functionDeclarations": [{"name": name, "parametersJsonSchema": schema}]},
+    "OpenAI's responses": lambda name, schema: {"type": "function", "name": name, "parameters": schema},
+    "OpenAI's namespaces": lambda name, schema: {"type": "namespace", "name": "mcp__roger", "tools": [{"name": name, "parameters": schema}]},
+    "OpenAI's chat": lambda name, schema: {"type": "function", "function": {"name": name, "parameters": schema}},
+    "Anthropic": lambda name, schema: {"name": name, "input_schema": schema},
+}
+for wire, declare in wires.items():
+    same(f"{wire} takes each tool", [why for tool in tools
+         if (why := model.refusal({"tools": [declare("mcp__roger__" + tool["name"], tool["inputSchema"])]}))], [])
+    check(f"{wire}: and not just anything", model.refusal({"tools": [declare("send", {"type": "string"})]})
+          and model.refusal({"tools": [declare("a" * 200, tools[0]["inputSchema"])]}))
+    for words, schema in (("a list of types", {"type": ["array", "string"], "items": {"type": "string"}}), ("no items", {"type": "array"})):
+        refused = model.refusal({"tools": [declare("send", {"type": "object", "properties": {"to": schema}})]})
+        same(f"{wire}: {words}", refused is not None, wire == "Gemini" or wire != "Anthropic" and words == "no items")
+check("no array is without items, in what they give, too", all(part.get("items") or part["type"] != "array"
+      for tool in tools for side in ("inputSchema", "outputSchema") for part in tool[side]["properties"].values()))
 
 client = Client("--as", "bob")
 same("the revision that was asked for", client.hello["result"]["protocolVersion"], "2025-11-25")
@@ -196,6 +219,7 @@ for name, arguments, words in (
         ("send", {"to": "-bad name", "text": "x"}, "to"), ("send", {"to": "a", "text": "x", "from": "mallory"}, "from"),
         ("send", {"to": "a", "text": "x", "agent": "mallory"}, "agent"), ("send", {"to": "a", "text": "x", "type": "gossip"}, "type"),
         ("send", {"to": "a", "text": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
+        ("send", {"to": "a", "text": "x", "key": "\u202eevil"}, "key"), ("send", {"to": "a", "text": "x", "key": "a\u200db"}, "key"),
         ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "action"),
         ("run", {"action": "dispatch"}, "run"), ("run", {"action": "dispatch", "run": "../x y"}, "run"),
         ("run", {"action": "status", "result": "x"}, "result"), ("thread", {"id": "msg-none"}, "msg-none"), ("inbox", {"limit": -1}, "limit"),
@@ -227,6 +251,28 @@ same("completion of issues", client.ask("completion/complete", ref={"type": "ref
      argument={"name": "id", "value": "app"})["result"]["completion"]["values"], ["app/7"])
 
 # ------------------------------------------------------------ notices
+def waits_without_a_timer(pid):
+    """Does every thread sleep until something happens, as the kernel tells it?"""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        number, *words = open(f"/proc/{pid}/task/{task}/syscall").read().split()
+        words = [int(word, 16) for word in words]
+        endless = {"7": lambda: words[2] & 0xffffffff == 0xffffffff,  # poll
+                   "271": lambda: words[2] == 0, "73": lambda: words[2] == 0,  # ppoll
+                   "202": lambda: words[3] == 0, "98": lambda: words[3] == 0}  # futex
+        if number not in endless or not endless[number]():
+            return False
+    return True
+
+
+try:
+    readable = bool(open(f"/proc/{client.process.pid}/syscall").read())
+except OSError:
+    readable = False
+if readable and os.uname().machine in ("x86_64", "aarch64"):
+    until = time.monotonic() + 10
+    while not (asleep := waits_without_a_timer(client.process.pid)) and time.monotonic() < until:
+        client.ask("ping")
+    check("while nobody listens no timer fires: who begins to listen wakes it", asleep)
 client.ask("resources/subscribe", uri="roger://inbox/bob")
 client.notice("notifications/resources/updated")
 roger("send", "bob", "--as", "alice", "--issue", "news", "ping")
@@ -268,8 +314,27 @@ for words in (("--as", "all"), ("--for", "all")):
     refused = roger("mcp", *words, text="")
     same(f"nobody is served as everybody: {words[0]}", (refused.returncode, refused.stdout), (65, ""))
     check("which is told", "agent: 'all' stands for everybody" in refused.stderr, refused.stderr)
-client = Client("--for", "claude")
-check("the tool's name where nothing else says it", "'claude'" in client.hello["result"]["instructions"])
+# Tools read each other's settings, so what the client says of itself counts, but not against the launch.
+for era in ("legacy", "modern"):
+    for words, name, env, agent in (
+            (("--for", "claude"), "test", {}, "claude"), (("--for", "claude"), "claude-code", {}, "claude"), (("--for", "claude"), None, {}, "claude"),
+            (("--for", "claude"), "github-copilot-developer", {}, "copilot"), (("--for", "builder"), "claude-code", {}, "builder"),
+            (("--for", "claude", "--as", "bob"), "github-copilot-developer", {}, "bob"), (("--for", "claude"), "Cursor", {"ROGER_AGENT": "eve"}, "eve"),
+            ((), "codex-mcp-client", {}, "codex"), ((), "Visual Studio Code/1.2", {}, "visual-studio-code-1-2"), ((), "opencode", {}, "opencode")):
+        client = Client(*words, era=era, env=env, name=name)
+        hello = client.hello["result"] if era == "legacy" else client.ask("server/discover")["result"]
+        check(f"{era}: {' '.join(words)} for {name} is {agent}", f"You are '{agent}'" in hello["instructions"], hello)
+        same("to its tools, too", text_of(client.call("agents")).split("\n")[0], f"You are {agent}.")
+        client.end()
+    for name in (None, "All", "\u00e9"):
+        client = Client(era=era, name=name)
+        same(f"{era}: nobody is served without a name: {name}", [bool(client.call(tool, **arguments).get("isError")) for tool, arguments in
+             (("agents", {}), ("wait", {"timeout": "1s"}), ("send", {"to": "x", "text": "x"}))], [True] * 3)
+        check("which is told", "--as NAME" in text_of(client.call("inbox")))
+        client.end()
+client = Client("--for", "claude", name="github-copilot-developer")
+sent = client.call("send", to="bob", text="from copilot")["structuredContent"]["messages"][0]["id"]
+same("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from_phase"], "copilot")
 client.end()
 
 # ------------------------------------------------------------ memory and many calls
@@ -287,6 +352,44 @@ check("no CPU while nothing happens", ticks() - before <= 1, ticks() - before)
 client.end()
 
 # ------------------------------------------------------------ hostile
+long = b'"' + b'\\"id\\":1,{[' * 500000 + b'"'
+for era in ("legacy", "modern"):
+    client = Client("--as", "bob", era=era)
+    meta = b'"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},' if era == "modern" else b""
+    for where in ("first", "last"):
+        for i, (name, params, words) in enumerate((
+                ("half a surrogate pair", b'"a \\ud83d b"', "half a character at byte"), ("the other half", b'"\\udc00"', "half a character at byte"),
+                ("two first halves", b'"\\ud83d\\uD83D\\ude00"', "half a character at byte"), ("a half in UTF-8", b'"\xed\xa0\xbd"', "half a character at byte"),
+                ("bytes that are no UTF-8", b'"\xff\xc3"', "no UTF-8 at byte"), ("more than 4 MiB", long, "longer than 4194304 bytes"),
+                ("a member twice", b'"x","text":"y"', "twice"), ("a control character", b'"\x01"', "not JSON"), ("no value", b"", "not JSON"))):
+            wanted = f"{era} {where} {i}"
+            params = b'{%s"name":"send","arguments":{"to":"unread","text":%s}}' % (meta, params)
+            members = [b'"jsonrpc":"2.0"', b'"method":"tools/call"', b'"params":' + params]
+            members.insert(0 if where == "first" else 3, b'"id":' + json.dumps(wanted).encode())
+            line = b"{" + b",".join(members) + b"}"
+            client.write(line + b"\n")
+            answer = client.answer(wanted)
+            told = text_of(answer["result"]) if i < 5 else answer["error"]["message"]
+            check(f"{era}, id {where}: {name} is answered", words in told and (i >= 5 or answer["result"]["isError"] is True), answer)
+            if i < 5:
+                at = int(told.split("at byte ")[1].split()[0]) - 1
+                check("and says where", line[at : at + 2] in (b"\\u", b"\xed\xa0", b"\xff\xc3"), (at, line[at : at + 8]))
+                same("in the form of its era", answer["result"].get("resultType"), "complete" if era == "modern" else None)
+    client.write(b'{"method":"%s","params":{%s"x":"\\ud83d"},"jsonrpc":"2.0","id":"half"}\n' % (b"tools/list", meta))
+    same(f"{era}: half a character for another method", client.answer("half")["error"]["code"], -32700)
+    waiting = client.start("tools/call", name="wait", arguments={"timeout": "10m", "issue": "none"})
+    client.write(b'{"method":"notifications/cancelled","params":{"reason":"\\ud83d","requestId":%d},"jsonrpc":"2.0"}\n' % waiting)
+    for i in range(100):  # its id is free once it has ended
+        client.last = 1000 + i
+        client.call("wait", timeout="100ms", issue="none")
+        client.last = waiting - 1
+        again = client.ask("tools/list")
+        if "result" in again:
+            break
+    check(f"{era}: a cancellation with half a character cancels", "result" in again, again)
+    code, seconds, err = client.end()
+    same(f"{era}: all is well", (code, err), (0, ""))
+same("nothing of it was stored", json.loads(roger("count", "--to", "unread", "--json").stdout)["count"], 0)
 client = Client("--as", "bob")
 for name, data in (("no JSON", b"hello\n"), ("a torn object", b'{"jsonrpc":"2.0",\n'), ("not UTF-8", b'{"jsonrpc":"2.0","id":1,"method":"\xff"}\n'),
                    ("deep", b"[" * 100000 + b"\n"), ("a number", b"7\n"), ("nothing", b"\n\n\n"), ("NULs", b"\0" * 1000 + b"\n"),
@@ -332,25 +435,34 @@ same("and another one", len(mail), 60)
 result = client.call("ack", ids=[message["id"] for message in mail])
 same("acked at once", (result.get("isError"), len(result["structuredContent"]["messages"])), (None, 60))
 check("without being told again", '"m"' not in json.dumps(result), result)
-evil = "BEGIN\u202e\u200b\r\n\x1b[31m\t\u00e9\U000e0041 \\u001b \\\\"
-roger("send", "busy", "--as", "ann", "--metadata", '{"a":"\\u202e\\udb40\\udc41\\n\\u00e9"}', evil)
+family, persian, hindi = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0915\u094d\u200d\u0937"
+passes = f"{family} {persian} {hindi} \ufeff\u200e\u200f\u00ad\u061c"
+evil = "BEGIN\u202e\u2066\u200b\r\n\x1b[31m\t\u00e9\U000e0041\x85 \\u001b \\\\ \u2028> sly\u2029 lone\r " + passes
+metadata = {"a": "\u202e\U000e0041\r\n\u00e9\u200d"}
+roger("send", "busy", "--as", "ann", "--metadata", json.dumps(metadata), evil)
 result = client.call("inbox")
 told = result["structuredContent"]
 check("JSON says whose words they are, too", "not from the user" in told["about"] and "nobody has checked" in told["about"], told)
-same("and shows what steers and reorders", told["messages"][0]["content"],
-     "BEGIN<U+202E><U+200B>\n<U+001B>[31m\t\u00e9<U+E0041> \\u001b \\\\")
+same("and holds the text as it was stored", told["messages"][0]["content"], evil)
+check("the text shows what steers and reorders, and no more", "> BEGIN<U+202E><U+2066>\u200b\n> <U+001B>[31m\t\u00e9<U+E0041><U+0085>" in text_of(result), text_of(result))
+check("and leaves joiners, marks and emoji as they are", passes in text_of(result), text_of(result))
+check("and frames what a line separator begins", "\u2028> > sly\u2029>  lone<U+000D> " in text_of(result), text_of(result))
 roger("send", "--batch", "--as", "ann", text="".join('{"to":"laden","content":"%s"}\n' % ("x" * 9000) for _ in range(20)))
 contents = client.ask("resources/read", uri="roger://inbox/laden")["result"]["contents"][0]["text"]
 laden = json.loads(contents)
 check("an inbox that is read as a resource keeps to a result's budget", len(contents) < 30000 and len(laden["messages"]) < 5, len(contents))
 check("and tells what is left out", f"{20 - len(laden['messages'])} more" in laden["about"] and "not from the user" in laden["about"], laden["about"])
-check("a cut text, too", "(cut after" in laden["messages"][-1]["content"], laden["messages"][-1]["content"][-200:])
+last = laden["messages"][-1]
+check("and a text that is cut says so", last.get("truncated") is True and last["bytes"] == 9000 and set(last["content"]) == {"x"}
+      and len(last["content"]) < 9000 and "truncated" in laden["about"], {**last, "content": len(last["content"])})
+check("others do not", all("truncated" not in one and len(one["content"]) == 9000 for one in laden["messages"][:-1]))
 contents = client.ask("resources/read", uri="roger://issue/general")["result"]["contents"][0]["text"]
 check("so does an issue", len(contents) < 60000, len(contents))
-same("in metadata as well", told["messages"][0]["metadata"], {"a": "<U+202E><U+E0041>\n\u00e9"})
+same("in metadata as well", told["messages"][0]["metadata"], metadata)
 check("as its schema says", conforms(schemas["inbox"]["outputSchema"], told))
 resource = client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"]
-check("resources, too", "<U+202E>" in resource and "\u202e" not in resource, resource)
+check("resources are exact, and escape what cannot be seen", "\u202e" not in resource and "\u200d" not in resource
+      and next(one for one in json.loads(resource)["messages"] if one["id"] == told["messages"][0]["id"])["content"] == evil, resource)
 for i in range(3):
     roger("send", "busy", "-", "--as", "ann", text=f"{i}" + "x" * 9900)
 result = client.call("inbox")

@@ -12,7 +12,7 @@ if ! command -v clang >/dev/null; then
 	exit 0
 fi
 
-parts="sqlite3 yaml-0.1 libsodium yyjson"
+parts="sqlite3 yaml-0.1 libsodium libutf8proc yyjson"
 FLAGS="-std=c17 -g -O1 -fsanitize=thread -fno-omit-frame-pointer -D_GNU_SOURCE -DROGER_BUILD
 	-I$source_dir/include -I$source_dir/src -I${ROGER_BUILD:?with the headers it made}/src $(pkg-config --cflags $parts)"
 OBJECTS=$here/objects

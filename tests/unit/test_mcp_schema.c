@@ -23,7 +23,7 @@ static const char *judge(const char *schema_text, const char *value_text)
 
 	assert_int_equal(rg_json_read(rg_str(schema_text), &schema, NULL), ROGER_OK);
 	assert_int_equal(rg_json_read(rg_str(value_text), &value, NULL), ROGER_OK);
-	r = rg_schema_accept(rg_json_root(schema), rg_json_root(value), &err);
+	r = rg_schema_accept(rg_json_root(schema), rg_json_root(value), false, &err);
 	rg_json_free(schema);
 	rg_json_free(value);
 	return r < 0 ? err.message : "";

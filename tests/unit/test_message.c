@@ -176,6 +176,34 @@ static void leases_end(void **state)
 	assert_false(rg_message_claimed(&message, 9));
 }
 
+/* Two keys that look the same would be two; so nothing unseen is taken. */
+static void keys_hold_what_can_be_seen(void **state)
+{
+	static const char *const good[] = { "task:verb:1", "\xe6\x97\xa5\xe6\x9c\xac", "a b" };
+	static const char *const bad[] = {
+		"\xe2\x80\xae:evil",
+		"t\xe2\x80\x8d:x",
+		"a\tb",
+		"a\x7f",
+		"a\xc2\x85",
+		"a\xe2\x80\xa8",
+		"\xef\xbb\xbf:a",
+		"a\xf3\xa0\x81\x81",
+		"\xc2\xad",
+		"\xff",
+	};
+	struct roger_err err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof good / sizeof *good; i++)
+		assert_int_equal(rg_message_check_key(rg_str(good[i]), NULL), ROGER_OK);
+	for (i = 0; i < sizeof bad / sizeof *bad; i++)
+		assert_int_equal(rg_message_check_key(rg_str(bad[i]), NULL), ROGER_EDATA);
+	assert_int_equal(rg_message_check_key(rg_str(bad[0]), &err), ROGER_EDATA);
+	assert_string_equal(err.message, "key: expected characters that can be seen, found U+202E");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +214,7 @@ int main(void)
 		cmocka_unit_test(lengths_count_characters),
 		cmocka_unit_test(archive_order_walks_every_case),
 		cmocka_unit_test(leases_end),
+		cmocka_unit_test(keys_hold_what_can_be_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

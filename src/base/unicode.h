@@ -1,0 +1,28 @@
+/*
+ * unicode - what a character is, as the Unicode database has it.  The only user
+ * of utf8proc.
+ */
+#ifndef RG_UNICODE_H
+#define RG_UNICODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Does it steer a terminal, reorder what is read, or carry text that nobody sees?
+ * Controls, bidirectional embeddings, overrides and isolates, tags.  Joiners and
+ * marks are not harmful: Persian, Hindi and many emoji are spelt with them.
+ */
+bool rg_char_is_harmful(uint32_t c);
+
+/* Is it a control, a format character, or a separator of lines: nothing to be seen itself? */
+bool rg_char_is_unseen(uint32_t c);
+
+/* Does it separate lines or paragraphs (U+2028, U+2029)? */
+bool rg_char_ends_line(uint32_t c);
+
+/* The columns of a terminal that it takes: 0, 1 or 2. */
+size_t rg_char_columns(uint32_t c);
+
+#endif
