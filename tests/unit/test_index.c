@@ -567,7 +567,7 @@ static void fail_apart(const struct rg_buf *a, const struct rg_buf *b, int seed)
 static void any_history_gives_the_same_rows(void **state)
 {
 	struct rg_buf grown, anew, list;
-	struct roger *roger;
+	struct roger *roger, *other;
 	int seeds = getenv("ROGER_TEST_SLOW") ? 400 : 12, seed, n;
 
 	(void)state;
@@ -582,10 +582,12 @@ static void any_history_gives_the_same_rows(void **state)
 		place_configure(&place, "size_limits:\n  max_messages_per_issue_phase: 6\n  "
 					"max_messages_per_issue: 20\n");
 		roger = place_open(&place);
+		other = place_open(&place);
 		for (n = 0; n < 150; n++)
-			do_something(&place, roger, n);
+			do_something(&place, rand() % 2 ? roger : other, n);
 		list_all(roger, &list);
 		roger_close(roger);
+		roger_close(other);
 		dump(&place, &grown);
 		rebuild(&place);
 		dump(&place, &anew);
