@@ -46,28 +46,38 @@ void bench_peer_close(struct bench_peer *peer)
 	free(peer);
 }
 
-/* Send what stands in request, get one line back, and see that it starts so. */
-static void ask(struct bench_peer *peer, int head_bytes, const char *data, size_t length,
-		const char *expected)
+/* Send the first bytes of request; the answer has so many lines and must start as expected. */
+static const char *ask(struct bench_peer *peer, size_t total, const char *expected, size_t lines)
 {
-	size_t total = (size_t)head_bytes + length + 2, got = 0;
-	char answer[256];
+	static char answer[1024];
+	size_t got = 0, seen = 0, i;
 	ssize_t n;
 
+	if (send(peer->socket, peer->request, total, MSG_NOSIGNAL) != (ssize_t)total)
+		bench_die("send to peer: %s", strerror(errno));
+	while (seen < lines) {
+		n = recv(peer->socket, answer + got, sizeof answer - 1 - got, 0);
+		if (n <= 0)
+			bench_die("the peer hung up");
+		for (i = got; i < got + (size_t)n; i++)
+			seen += answer[i] == '\n';
+		got += (size_t)n;
+	}
+	answer[got] = '\0';
+	if (strncmp(answer, expected, strlen(expected)) != 0)
+		bench_die("the peer answered: %s", answer);
+	return answer;
+}
+
+/* The head that stands in request, then the message. */
+static void put(struct bench_peer *peer, int head_bytes, const char *data, size_t length,
+		const char *expected)
+{
 	if (length > peer->message_bytes_max)
 		bench_die("a message of %zu bytes is too long", length);
 	memcpy(peer->request + head_bytes, data, length);
 	memcpy(peer->request + head_bytes + length, "\r\n", 2);
-	if (send(peer->socket, peer->request, total, MSG_NOSIGNAL) != (ssize_t)total)
-		bench_die("send to peer: %s", strerror(errno));
-	do {
-		n = recv(peer->socket, answer + got, sizeof answer - 1 - got, 0);
-		if (n <= 0)
-			bench_die("the peer hung up");
-		got += (size_t)n;
-	} while (answer[got - 1] != '\n');
-	if (strncmp(answer, expected, strlen(expected)) != 0)
-		bench_die("the peer answered: %.*s", (int)got, answer);
+	ask(peer, (size_t)head_bytes + length + 2, expected, 1);
 }
 
 void bench_peer_lpush(struct bench_peer *peer, unsigned list, const char *data, size_t length)
@@ -78,12 +88,41 @@ void bench_peer_lpush(struct bench_peer *peer, unsigned list, const char *data, 
 		snprintf(peer->request, HEAD_BYTES_MAX,
 			 "*3\r\n$5\r\nLPUSH\r\n$%d\r\n%s\r\n$%zu\r\n", name_bytes, name, length);
 
-	ask(peer, head_bytes, data, length, ":");
+	put(peer, head_bytes, data, length, ":");
 }
 
 void bench_peer_put(struct bench_peer *peer, const char *data, size_t length)
 {
 	int head_bytes = snprintf(peer->request, HEAD_BYTES_MAX, "put 0 0 60 %zu\r\n", length);
 
-	ask(peer, head_bytes, data, length, "INSERTED");
+	put(peer, head_bytes, data, length, "INSERTED");
+}
+
+void bench_peer_take_redis(struct bench_peer *peer, unsigned list, unsigned worker)
+{
+	char *request = peer->request;
+	const char *data;
+	int head_bytes;
+	size_t length;
+
+	head_bytes =
+		snprintf(request, HEAD_BYTES_MAX, "LMOVE q%u taken%u RIGHT LEFT\r\n", list, worker);
+	data = strchr(ask(peer, (size_t)head_bytes, "$", 2), '\n') + 1;
+	length = strcspn(data, "\r");
+	head_bytes = snprintf(request, HEAD_BYTES_MAX,
+			      "*4\r\n$4\r\nLREM\r\n$%d\r\ntaken%u\r\n$1\r\n1\r\n$%zu\r\n",
+			      snprintf(NULL, 0, "taken%u", worker), worker, length);
+	put(peer, head_bytes, data, length, ":1");
+}
+
+void bench_peer_take_beanstalkd(struct bench_peer *peer)
+{
+	char *request = peer->request;
+	unsigned long long id;
+	int bytes;
+
+	bytes = snprintf(request, HEAD_BYTES_MAX, "reserve-with-timeout 0\r\n");
+	id = strtoull(ask(peer, (size_t)bytes, "RESERVED ", 2) + strlen("RESERVED "), NULL, 10);
+	bytes = snprintf(request, HEAD_BYTES_MAX, "delete %llu\r\n", id);
+	ask(peer, (size_t)bytes, "DELETED", 1);
 }

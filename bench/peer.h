@@ -20,4 +20,10 @@ void bench_peer_lpush(struct bench_peer *peer, unsigned list, const char *data, 
 /* beanstalkd: put into the default tube, and wait for the answer. */
 void bench_peer_put(struct bench_peer *peer, const char *data, size_t length);
 
+/* redis: move a message into the worker's own list, then remove it there. */
+void bench_peer_take_redis(struct bench_peer *peer, unsigned list, unsigned worker);
+
+/* beanstalkd: reserve a job of the default tube, then delete it. */
+void bench_peer_take_beanstalkd(struct bench_peer *peer);
+
 #endif

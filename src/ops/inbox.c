@@ -104,7 +104,11 @@ static int run_inbox(struct roger *roger, const void *request_, void *reply_, st
 	return r;
 }
 
-/* Find and mark in one transaction; the messages of the reply are marked, too. */
+/*
+ * Find and mark in one transaction; the messages of the reply are marked, too.
+ * What is left is counted before the commit: nobody then waits for the index
+ * to take in the new lines, and those who come next take them in together.
+ */
 static int take(struct roger *roger, const struct roger_inbox_request *request,
 		struct roger_inbox_reply *reply, struct roger_err *err)
 {
@@ -116,8 +120,11 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 	int r;
 
 	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r == ROGER_OK)
+		r = count_unread(roger, request, &reply->unread, err);
 	if (r < 0)
 		return r;
+	reply->unread -= (int64_t)found.count;
 	after = rg_arena_get(reply->memory, found.count * sizeof *after);
 	if (!after)
 		return rg_fail_memory(err);
@@ -148,7 +155,7 @@ static int receive_now(struct roger *roger, const struct roger_inbox_request *re
 	if (r == ROGER_OK)
 		r = take(roger, request, reply, err);
 	rg_engine_rollback(roger->engine);
-	return r < 0 ? r : count_unread(roger, request, &reply->unread, err);
+	return r;
 }
 
 static int run_receive(struct roger *roger, const void *request_, void *reply_,

@@ -129,10 +129,19 @@ static bool start_thread(struct rg_decoder *decoder)
 int rg_decoder_open(int file, uint64_t from, uint64_t end, struct rg_decoder **ret_decoder,
 		    struct roger_err *err)
 {
-	struct rg_decoder *decoder = calloc(1, sizeof *decoder);
+	struct rg_decoder *decoder = malloc(sizeof *decoder);
+	size_t i;
 
 	if (!decoder)
 		return rg_fail_memory(err);
+	/* Most have a line or two to decode: the items stay as they are. */
+	for (i = 0; i < BLOCKS; i++) {
+		decoder->blocks[i].count = 0;
+		decoder->blocks[i].arena = NULL;
+		decoder->blocks[i].full = decoder->blocks[i].last = false;
+	}
+	decoder->started = decoder->stop = false;
+	decoder->using = decoder->at = 0;
 	rg_lines_init(&decoder->lines, file, from, end);
 	pthread_mutex_init(&decoder->mutex, NULL);
 	pthread_cond_init(&decoder->changed, NULL);

@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/id.h"
 #include "store/file.h"
 
 /* Another process may be making the index of a large journal. */
 enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
+
+/* Who reads or writes the file does so for microseconds; SQLite's own waits are milliseconds. */
+enum { BUSY_YIELDS = 200 };
 
 /* seed 004, as it stands. */
 static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
@@ -82,13 +86,16 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" message_type, content, metadata, read, created_at, read_at)"
 		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
 		" ON CONFLICT(id) DO NOTHING",
-	[RG_SQL_MESSAGE_GET] =
-		"SELECT rowid, read, from_phase, to_phase, content = ?2 AND metadata IS ?3"
-		" FROM messages WHERE id = ?1",
+	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, to_phase, content IS ?8 AND metadata IS ?9,"
+			       " issue_id IS ?3 AND to_phase IS ?5,"
+			       " from_phase IS ?4 AND run_counter IS ?6 AND message_type IS ?7 AND"
+			       " created_at IS ?11, read IS ?10 AND read_at IS ?12"
+			       " FROM messages WHERE id = ?2",
 	[RG_SQL_MESSAGE_SET] =
 		"UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
 		" run_counter = ?6, message_type = ?7, content = ?8, metadata = ?9, read = ?10,"
 		" created_at = ?11, read_at = ?12 WHERE rowid = ?1",
+	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?10, read_at = ?12 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
 	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
 	[RG_SQL_LINES_SET] =
@@ -132,6 +139,8 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
 	[RG_SQL_BEGIN] = "BEGIN",
 	[RG_SQL_END] = "COMMIT",
+	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+	[RG_SQL_MODE] = "PRAGMA journal_mode",
 	[RG_SQL_SEARCH_DROP] =
 		"INSERT INTO search(search, rowid, content, metadata)"
 		" SELECT 'delete', rowid, content, metadata FROM messages WHERE rowid = ?1",
@@ -236,14 +245,10 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 
 /* ------------------------------------------------------ opening, closing -- */
 
-/*
- * See design.md for why not WAL.  What is made anew has nothing to roll back
- * to, and is read through once for each of the seed's indexes: pages twice
- * SQLite's own measure halve the calls of the system for that.
- */
+/* See design.md for why not WAL.  What is made anew has nothing to roll back to. */
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
 				     "PRAGMA cache_size = -8000";
-static const char bulk_settings[] = "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF;"
+static const char bulk_settings[] = "PRAGMA journal_mode = OFF;"
 				    "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000";
 
 static void close_db(struct rg_index *index)
@@ -264,8 +269,19 @@ static void close_db(struct rg_index *index)
 	}
 	sqlite3_close_v2(index->db);
 	index->db = NULL;
+	index->inode = 0;
 	index->progress = (struct rg_index_progress){ 0 };
 	index->damaged = false;
+}
+
+static int wait_for_others(void *unused, int tries)
+{
+	(void)unused;
+	if (tries < BUSY_YIELDS)
+		rg_clock_yield();
+	else
+		rg_clock_sleep(1);
+	return tries < BUSY_YIELDS + BUSY_WAIT_MS;
 }
 
 static int open_db(struct rg_index *index, const char *path, const char *settings,
@@ -274,11 +290,12 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
 	close_db(index);
+	rg_control_boot_id(index->boot_id);
 	if (index->in_memory)
 		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
 	if (sqlite3_open_v2(path, &index->db, flags, NULL) != SQLITE_OK)
 		return rg_index_fail(index, "open", err);
-	sqlite3_busy_timeout(index->db, BUSY_WAIT_MS);
+	sqlite3_busy_handler(index->db, wait_for_others, NULL);
 	sqlite3_extended_result_codes(index->db, 1);
 	/* Whatever the file says of itself: it was made by whoever could write here. */
 	sqlite3_db_config(index->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -343,17 +360,16 @@ const char *rg_index_trouble(const struct rg_index *index)
 
 static int make_tables(struct rg_index *index, struct roger_err *err)
 {
-	char boot_id[RG_BOOT_ID_BYTES], *sql;
+	char *sql;
 	int r;
 
-	rg_control_boot_id(boot_id);
 	r = rg_index_run(index, seed_table, err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, own_tables, err);
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-			      RG_INDEX_VERSION, boot_id);
+			      RG_INDEX_VERSION, index->boot_id);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	return r;
@@ -408,29 +424,53 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	return fill(index, end, err);
 }
 
-static int check_place(struct rg_index *index, const char *name, bool *ret_there,
+static int check_place(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
 		       struct roger_err *err)
 {
-	struct rg_file_facts facts;
-	int r;
+	bool there;
 
 	/* Not by opening it: closing it again would drop the locks SQLite holds in this process. */
-	r = rg_file_look(index->folder, name, ret_there, &facts, err);
-	if (r == ROGER_OK && *ret_there)
-		index->inode = facts.inode;
-	return r;
+	*ret_facts = (struct rg_file_facts){ 0 };
+	return rg_file_look(index->folder, name, &there, ret_facts, err);
 }
 
-/* Refuse what is no regular file, also under the name of SQLite's own journal. */
-static int check_places(struct rg_index *index, bool *ret_there, struct roger_err *err)
+/* Refuse what is not a regular file, also under the name of SQLite's own journal.  inode 0: there
+ * is no index. */
+static int check_places(struct rg_index *index, struct rg_file_facts *ret_facts,
+			struct roger_err *err)
 {
 	char rollback[300];
-	bool unused;
 	int r;
 
 	snprintf(rollback, sizeof rollback, "%s-journal", index->name);
-	r = check_place(index, rollback, &unused, err);
-	return r < 0 ? r : check_place(index, index->name, ret_there, err);
+	r = check_place(index, rollback, ret_facts, err);
+	return r < 0 ? r : check_place(index, index->name, ret_facts, err);
+}
+
+/* SQLite's count of the changes it knows of, by this connection and by others. */
+static unsigned data_version(struct rg_index *index)
+{
+	unsigned version = 0;
+
+	sqlite3_file_control(index->db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
+	return version;
+}
+
+static void note_file(struct rg_index *index, const struct rg_file_facts *facts)
+{
+	index->inode = facts->inode;
+	index->written_ns = facts->written_ns;
+	index->data_version = data_version(index);
+}
+
+static int use_file(struct rg_index *index, const struct rg_file_facts *facts,
+		    struct roger_err *err)
+{
+	int r = open_db(index, index->path, usual_settings, err);
+
+	if (r == ROGER_OK)
+		note_file(index, facts);
+	return r;
 }
 
 /* Is the row there, and does it speak of this version, boot and journal? */
@@ -438,7 +478,6 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 {
 	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_PROGRESS_GET, err);
 	struct rg_index_progress *progress = &index->progress;
-	char boot_id[RG_BOOT_ID_BYTES];
 	int step;
 
 	*ret_valid = false;
@@ -457,9 +496,8 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.epoch = sqlite3_column_int64(get, 7),
 			.search_to = sqlite3_column_int64(get, 8),
 		};
-		rg_control_boot_id(boot_id);
 		*ret_valid = sqlite3_column_int(get, 9) == RG_INDEX_VERSION &&
-			     rg_str_equal(rg_index_column(get, 10), rg_str(boot_id));
+			     rg_str_is(rg_index_column(get, 10), index->boot_id);
 	}
 	sqlite3_reset(get);
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
@@ -521,7 +559,7 @@ static int make_file(struct rg_index *index, const char *name, struct roger_err 
 static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	char fresh[270], rollback[300], path[sizeof index->path + 32];
-	bool there;
+	struct rg_file_facts facts;
 	int r;
 
 	snprintf(fresh, sizeof fresh, "%.240s.new", index->name);
@@ -543,26 +581,21 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 		(void)!rg_file_remove(index->folder, fresh, NULL);
 		return r;
 	}
-	r = check_places(index, &there, err);
+	r = check_places(index, &facts, err);
 	if (r == ROGER_OK)
-		r = open_db(index, index->path, usual_settings, err);
+		r = use_file(index, &facts, err);
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
-static int open_file(struct rg_index *index, bool *ret_valid, struct roger_err *err)
+static int open_file(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
+		     struct roger_err *err)
 {
-	bool there;
-	int r;
+	int r = use_file(index, facts, err);
 
-	*ret_valid = false;
-	r = check_places(index, &there, err);
-	if (r < 0 || !there)
-		return r;
-	r = open_db(index, index->path, usual_settings, err);
 	if (r == ROGER_OK)
-		r = load_progress(index, ret_valid, err);
-	if (r == ROGER_OK && *ret_valid)
-		*ret_valid = same_journal(index);
+		r = load_progress(index, ret_usable, err);
+	if (r == ROGER_OK && *ret_usable)
+		*ret_usable = same_journal(index);
 	return r;
 }
 
@@ -584,47 +617,115 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 		       RG_STR_ARGS(about));
 }
 
-/* With the index lock: what is there is used, brought up to date, or made anew. */
+/* Another program may have changed it to WAL, which only a new connection can undo. */
+static bool has_usual_mode(struct rg_index *index)
+{
+	sqlite3_stmt *mode = rg_index_statement(index, RG_SQL_MODE, NULL);
+	bool usual = mode && sqlite3_step(mode) == SQLITE_ROW &&
+		     rg_str_is(rg_index_column(mode, 0), "truncate");
+
+	sqlite3_reset(mode);
+	return usual;
+}
+
+/*
+ * In a transaction: may the open connection go on?  SQLite forgets what it
+ * keeps of the file when others changed it by way of SQLite.  A write in
+ * another way is told by its time.
+ */
+static int look_again(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
+		      struct roger_err *err)
+{
+	int r = load_progress(index, ret_usable, err);
+
+	if (r == ROGER_OK && *ret_usable)
+		*ret_usable = (facts->written_ns == index->written_ns ||
+			       data_version(index) != index->data_version) &&
+			      has_usual_mode(index) && same_journal(index);
+	return r;
+}
+
+static int run_alone(struct rg_index *index, enum rg_statement which, struct roger_err *err)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+
+	return statement ? rg_index_step(index, statement, err) : ROGER_EIO;
+}
+
+/* One transaction; what goes wrong leaves the tables as they were.  Without facts: in memory. */
+static int take_in(struct rg_index *index, const struct rg_file_facts *facts, uint64_t end,
+		   bool *ret_usable, struct roger_err *err)
+{
+	struct rg_index_progress before = index->progress;
+	int r = run_alone(index, facts ? RG_SQL_BEGIN_WRITE : RG_SQL_BEGIN, err);
+
+	*ret_usable = true;
+	if (r < 0)
+		return r;
+	if (facts)
+		r = look_again(index, facts, ret_usable, err);
+	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
+		r = rg_index_ingest(index, end, err);
+	if (r == ROGER_OK && *ret_usable)
+		return run_alone(index, RG_SQL_END, err);
+	rg_index_rollback(index);
+	index->progress = before;
+	return r;
+}
+
+static int take_into_file(struct rg_index *index, const struct rg_file_facts *facts, uint64_t end,
+			  bool *ret_usable, struct roger_err *err)
+{
+	struct rg_file_facts left;
+	int r = take_in(index, facts, end, ret_usable, err);
+
+	if (r == ROGER_OK && *ret_usable &&
+	    check_place(index, index->name, &left, NULL) == ROGER_OK && left.inode == index->inode)
+		note_file(index, &left);
+	return r;
+}
+
+/*
+ * With the index lock: what is there is used, brought up to date, or made anew.
+ * The connection stays open while the file is the same: to open it again takes
+ * the schema and every statement.
+ */
 static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
-	bool valid = false, begun = false;
+	struct rg_file_facts facts;
+	bool usable = false;
 	int r;
 
-	r = open_file(index, &valid, err);
+	r = check_places(index, &facts, err);
+	if (r < 0)
+		return r;
+	if (facts.inode && index->inode == facts.inode && !index->damaged)
+		r = take_into_file(index, &facts, end, &usable, err);
+	if (r == ROGER_OK && !usable && facts.inode) {
+		r = open_file(index, &facts, &usable, err);
+		if (r == ROGER_OK && usable && rg_index_end(index) < end)
+			r = take_into_file(index, &facts, end, &usable, err);
+	}
 	if (r < 0 && !rg_index_damaged(index))
 		return r;
-	if (r == ROGER_OK && valid) {
-		if (rg_index_end(index) >= end)
-			return ROGER_OK;
-		r = rg_index_run(index, "BEGIN IMMEDIATE", err);
-		begun = r == ROGER_OK;
-		if (r == ROGER_OK)
-			r = rg_index_ingest(index, end, err);
-		if (r == ROGER_OK)
-			return rg_index_run(index, "COMMIT", err);
-		if (begun)
-			rg_index_rollback(index);
-		if (!rg_index_damaged(index))
-			return r;
-	}
-	return rebuild_file(index, end, err);
+	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
 }
 
 uint64_t rg_index_peek(struct rg_index *index)
 {
-	bool there = false, valid = false;
+	struct rg_file_facts facts;
+	bool valid = false;
 
-	if (index->in_memory || check_places(index, &there, NULL) < 0 || !there)
+	if (index->in_memory || check_places(index, &facts, NULL) < 0 || !facts.inode)
 		return 0;
-	if (open_db(index, index->path, usual_settings, NULL) < 0 ||
-	    load_progress(index, &valid, NULL) < 0 || !valid)
+	if (use_file(index, &facts, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
 		return 0;
 	return rg_index_end(index);
 }
 
 static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
 {
-	bool there;
+	struct rg_file_facts facts;
 	int r;
 
 	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
@@ -632,7 +733,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 		return r;
 	index->in_memory = false;
 	if (anew) {
-		r = check_places(index, &there, err);
+		r = check_places(index, &facts, err);
 		if (r == ROGER_OK)
 			r = rebuild_file(index, end, err);
 	} else {
@@ -650,21 +751,6 @@ static bool fresh_enough(struct rg_index *index, uint64_t end)
 	if (!index->db || (!index->in_memory && rg_file_inode(index->path) != index->inode))
 		return false;
 	return rg_index_end(index) >= end;
-}
-
-/* In memory the rest is taken in like in a file; it is nobody else's. */
-static int refresh_memory(struct rg_index *index, uint64_t end, struct roger_err *err)
-{
-	int r;
-
-	r = rg_index_run(index, "BEGIN", err);
-	if (r < 0)
-		return r;
-	r = rg_index_ingest(index, end, err);
-	if (r == ROGER_OK)
-		return rg_index_run(index, "COMMIT", err);
-	rg_index_rollback(index);
-	return r;
 }
 
 /* By way of the file where it can be used, else in memory. */
@@ -689,9 +775,12 @@ static int bring(struct rg_index *index, uint64_t end, bool anew, struct roger_e
 
 int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
+	bool usable;
+
 	if (fresh_enough(index, end))
 		return ROGER_OK;
-	return index->in_memory ? refresh_memory(index, end, err) : bring(index, end, false, err);
+	return index->in_memory ? take_in(index, NULL, end, &usable, err)
+				: bring(index, end, false, err);
 }
 
 int rg_index_reopen(struct rg_index *index, struct roger_err *err)

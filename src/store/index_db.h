@@ -19,6 +19,7 @@ enum rg_statement {
 	RG_SQL_MESSAGE_ADD,
 	RG_SQL_MESSAGE_GET,
 	RG_SQL_MESSAGE_SET,
+	RG_SQL_READ_SET,
 	RG_SQL_MESSAGE_DROP,
 	RG_SQL_LINES_GET,
 	RG_SQL_LINES_SET,
@@ -39,6 +40,8 @@ enum rg_statement {
 	RG_SQL_SEARCH_DROP,
 	RG_SQL_BEGIN,
 	RG_SQL_END,
+	RG_SQL_BEGIN_WRITE,
+	RG_SQL_MODE,
 	RG_SQL_COUNT,
 };
 
@@ -97,7 +100,10 @@ struct rg_index {
 	int folder;
 	char path[4096]; /* of the database */
 	char name[256];
-	uint64_t inode; /* of the open database file */
+	uint64_t inode;	       /* of the open database file; 0: none is open, or not yet */
+	int64_t written_ns;    /* when it was last written, as far as is known, */
+	unsigned data_version; /* and SQLite's count of changes then */
+	char boot_id[RG_BOOT_ID_BYTES];
 	sqlite3 *db;
 	bool in_memory;
 	bool bulk;    /* the seed's indexes and the mailbox come at the end */

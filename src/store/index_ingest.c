@@ -7,13 +7,15 @@
 #include "store/decoder.h"
 #include "systems/message.h"
 
-/* What the tables hold of a message that came before. */
+/* What the tables hold of a message that came before, and which of it a new line says again. */
 struct known {
 	int64_t position;
 	bool read;
-	struct roger_str from;
 	struct roger_str to;
 	bool same_text;
+	bool same_mailbox; /* issue and recipient */
+	bool same_rest;	   /* all else but whether and when it was read */
+	bool same_read;
 };
 
 /* -------------------------------------------------------------- deltas -- */
@@ -34,7 +36,7 @@ static struct rg_delta *delta_place(struct rg_delta *slots, size_t capacity, str
 
 static bool grow_deltas(struct rg_deltas *deltas)
 {
-	size_t capacity = deltas->capacity ? deltas->capacity * 2 : 64, i;
+	size_t capacity = deltas->capacity ? deltas->capacity * 2 : 16, i;
 	struct rg_delta *slots;
 
 	if (!deltas->memory)
@@ -349,32 +351,45 @@ static int enter_search(struct rg_index *index, const struct roger_message *mess
 	return r;
 }
 
-static int change_known(struct rg_index *index, const struct known *known,
-			const struct roger_message *message, struct roger_err *err)
+/* Every index of a column that is set is written: a claim sets none, being read two. */
+static int change_row(struct rg_index *index, const struct known *known,
+		      const struct roger_message *message, struct roger_err *err)
 {
+	bool same = known->same_text && known->same_mailbox && known->same_rest;
 	sqlite3_stmt *set;
-	int r = ROGER_OK;
 
-	if (!known->same_text)
-		r = leave_search(index, known, err);
-	if (r < 0)
-		return r;
-	set = rg_index_statement(index, RG_SQL_MESSAGE_SET, err);
+	if (same && known->same_read)
+		return ROGER_OK;
+	set = rg_index_statement(index, same ? RG_SQL_READ_SET : RG_SQL_MESSAGE_SET, err);
 	if (!set)
 		return ROGER_EIO;
 	bind_message(set, known->position, message);
-	r = rg_index_step(index, set, err);
+	return rg_index_step(index, set, err);
+}
+
+static int change_text(struct rg_index *index, const struct known *known,
+		       const struct roger_message *message, struct roger_err *err)
+{
+	int r = known->same_text ? ROGER_OK : leave_search(index, known, err);
+
+	if (r == ROGER_OK)
+		r = change_row(index, known, message, err);
 	if (r == ROGER_OK && !known->same_text)
 		r = enter_search(index, message, known->position, err);
-	if (r == ROGER_OK)
-		r = run_numbers(index, RG_SQL_CHANGED_SET, known->position, index->progress.lines,
-				0, err);
-	if (r == ROGER_OK)
-		r = leave_mailbox(index, known, err);
+	return r;
+}
+
+/* Where it is unread, and the figures of who has it. */
+static int change_mailbox(struct rg_index *index, const struct known *known,
+			  const struct roger_message *message, struct roger_err *err)
+{
+	int r;
+
+	if (known->same_mailbox && known->read == message->read)
+		return ROGER_OK;
+	r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
 		r = enter_mailbox(index, message, known->position, err);
-	if (r == ROGER_OK)
-		r = set_lease(index, message, known->position, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, -1, -!known->read, err);
 	if (r == ROGER_OK)
@@ -382,6 +397,20 @@ static int change_known(struct rg_index *index, const struct known *known,
 	if (r == ROGER_OK && message->read && !known->read)
 		r = note_seen(index, message, err);
 	return r;
+}
+
+static int change_known(struct rg_index *index, const struct known *known,
+			const struct roger_message *message, struct roger_err *err)
+{
+	int r;
+
+	r = change_text(index, known, message, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_CHANGED_SET, known->position, index->progress.lines,
+				0, err);
+	if (r == ROGER_OK)
+		r = change_mailbox(index, known, message, err);
+	return r == ROGER_OK ? set_lease(index, message, known->position, err) : r;
 }
 
 static int add_archived(struct rg_index *index, const struct roger_message *message,
@@ -487,12 +516,7 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 	*ret_known = false;
 	if (!get)
 		return ROGER_EIO;
-	rg_index_bind(get, 1, message->id);
-	rg_index_bind(get, 2, message->content);
-	if (message->metadata.length)
-		rg_index_bind(get, 3, message->metadata);
-	else
-		sqlite3_bind_null(get, 3);
+	bind_message(get, 0, message);
 	r = sqlite3_step(get);
 	if (r != SQLITE_ROW) {
 		sqlite3_reset(get);
@@ -501,9 +525,11 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 	known = (struct known){
 		.position = sqlite3_column_int64(get, 0),
 		.read = sqlite3_column_int(get, 1),
-		.from = rg_index_column(get, 2),
-		.to = rg_index_column(get, 3),
-		.same_text = sqlite3_column_int(get, 4),
+		.to = rg_index_column(get, 2),
+		.same_text = sqlite3_column_int(get, 3),
+		.same_mailbox = sqlite3_column_int(get, 4),
+		.same_rest = sqlite3_column_int(get, 5),
+		.same_read = sqlite3_column_int(get, 6),
 	};
 	*ret_known = true;
 	r = message->archived_at_ms ? archive_known(index, &known, message, line, err)
@@ -512,29 +538,43 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 	return r;
 }
 
+/* Is the line probably a later state of a message?  Then it is looked up before it is added; a
+ * foreign journal that is read as a whole may begin with any state. */
+static bool is_later_state(const struct rg_index *index, const struct roger_message *message)
+{
+	return message->archived_at_ms ||
+	       (!index->bulk && (message->read || message->claimed_by.length));
+}
+
+static int take_new(struct rg_index *index, const struct roger_message *message,
+		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
+{
+	int64_t position = index->progress.lines;
+	int r;
+
+	*ret_added = true;
+	if (message->archived_at_ms)
+		return archive_new(index, message, position, line, err);
+	r = add_row(index, message, position, ret_added, err);
+	return r == ROGER_OK && *ret_added ? add_new(index, message, position, err) : r;
+}
+
 static int take_message(struct rg_index *index, const struct roger_message *message,
 			const struct rg_line *line, struct roger_err *err)
 {
-	int64_t position = index->progress.lines;
-	bool archived, added = false, known;
+	bool taken = false;
 	int r;
 
 	if (message->epoch > index->progress.epoch)
 		index->progress.epoch = message->epoch;
-	r = is_archived(index, message->id, &archived, err);
-	if (r < 0 || archived)
-		return r;
-	if (!message->archived_at_ms) {
-		r = add_row(index, message, position, &added, err);
-		if (r < 0)
-			return r;
-		if (added)
-			return add_new(index, message, position, err);
-	}
-	r = use_known(index, message, line, &known, err);
-	if (r < 0 || known)
-		return r;
-	return archive_new(index, message, position, line, err);
+	r = is_archived(index, message->id, &taken, err);
+	if (r == ROGER_OK && !taken && is_later_state(index, message))
+		r = use_known(index, message, line, &taken, err);
+	if (r == ROGER_OK && !taken)
+		r = take_new(index, message, line, &taken, err);
+	if (r == ROGER_OK && !taken)
+		r = use_known(index, message, line, &taken, err);
+	return r;
 }
 
 static int take_line(struct rg_index *index, const struct rg_decoded *decoded,

@@ -498,8 +498,9 @@ static int take_files(struct rg_index *index, const struct rg_log_file *files, s
 	for (i = 0; i < count && r == ROGER_OK; i++)
 		r = take_file(index, &files[i], err);
 	if (r == ROGER_OK)
-		return rg_index_run(index, "COMMIT", err);
-	rg_index_rollback(index);
+		r = rg_index_run(index, "COMMIT", err);
+	if (r < 0)
+		rg_index_rollback(index);
 	return r;
 }
 

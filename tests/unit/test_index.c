@@ -165,6 +165,71 @@ static void check_list(const struct place *place, const struct rg_buf *expected,
 	roger_close(roger);
 }
 
+/* ------------------------------------------------- what SQLite does -- */
+
+enum { PAGES_MAX = 1000, PAGE_BYTES = 4096 };
+
+/* Of database files, since it was last cleared. */
+static struct {
+	int opens;
+	bool written[PAGES_MAX + 1]; /* by number of the page */
+} seen;
+
+static sqlite3_vfs watching;
+static sqlite3_io_methods watched, real;
+
+static int watch_write(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
+{
+	if (at / PAGE_BYTES < PAGES_MAX)
+		seen.written[at / PAGE_BYTES + 1] = true;
+	return real.xWrite(file, data, length, at);
+}
+
+static int watch_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+		      int *ret_flags)
+{
+	const sqlite3_vfs *original = vfs->pAppData;
+	int r = original->xOpen((sqlite3_vfs *)vfs->pAppData, name, file, flags, ret_flags);
+
+	if (r == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB) {
+		seen.opens++;
+		real = watched = *file->pMethods;
+		watched.xWrite = watch_write;
+		file->pMethods = &watched;
+	}
+	return r;
+}
+
+static void watch_sqlite(void)
+{
+	sqlite3_vfs *original = sqlite3_vfs_find(NULL);
+
+	watching = *original;
+	watching.zName = "watching";
+	watching.pAppData = original;
+	watching.xOpen = watch_open;
+	sqlite3_vfs_register(&watching, 1);
+	memset(&seen, 0, sizeof seen);
+}
+
+/* Whether a table or an index of few rows was written: its only page is the root. */
+static bool was_written(const struct place *place, const char *name)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
+	sqlite3_stmt *get = NULL;
+	int root;
+
+	assert_int_equal(sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_master WHERE name = ?",
+					    -1, &get, NULL),
+			 SQLITE_OK);
+	sqlite3_bind_text(get, 1, name, -1, SQLITE_STATIC);
+	assert_int_equal(sqlite3_step(get), SQLITE_ROW);
+	root = sqlite3_column_int(get, 0);
+	sqlite3_finalize(get);
+	sqlite3_close(db);
+	return seen.written[root];
+}
+
 /* ---------------------------------------------------------- the seed's -- */
 
 static char *read_fixture(const char *name)
@@ -502,7 +567,7 @@ static void fail_apart(const struct rg_buf *a, const struct rg_buf *b, int seed)
 static void any_history_gives_the_same_rows(void **state)
 {
 	struct rg_buf grown, anew, list;
-	struct roger *roger;
+	struct roger *roger, *other;
 	int seeds = getenv("ROGER_TEST_SLOW") ? 400 : 12, seed, n;
 
 	(void)state;
@@ -517,10 +582,12 @@ static void any_history_gives_the_same_rows(void **state)
 		place_configure(&place, "size_limits:\n  max_messages_per_issue_phase: 6\n  "
 					"max_messages_per_issue: 20\n");
 		roger = place_open(&place);
+		other = place_open(&place);
 		for (n = 0; n < 150; n++)
-			do_something(&place, roger, n);
+			do_something(&place, rand() % 2 ? roger : other, n);
 		list_all(roger, &list);
 		roger_close(roger);
+		roger_close(other);
 		dump(&place, &grown);
 		rebuild(&place);
 		dump(&place, &anew);
@@ -537,6 +604,100 @@ static void any_history_gives_the_same_rows(void **state)
 	rg_buf_deinit(&grown);
 	rg_buf_deinit(&anew);
 	rg_buf_deinit(&list);
+}
+
+/* ------------------------------------------------------ what it costs -- */
+
+static const char *const seed_names[] = {
+	"messages",
+	"sqlite_autoindex_messages_1",
+	"idx_messages_issue_id",
+	"idx_messages_to_phase",
+	"idx_messages_from_phase",
+	"idx_messages_issue_phase",
+	"idx_messages_created_at",
+	"idx_messages_run_counter",
+	"idx_messages_issue_unread",
+};
+
+/* How many of the seed's table and indexes were written. */
+static int seed_writes(const struct place *place)
+{
+	size_t i;
+	int count = 0;
+
+	for (i = 0; i < sizeof seed_names / sizeof *seed_names; i++)
+		count += was_written(place, seed_names[i]);
+	return count;
+}
+
+/* However many messages are taken, and however: the file is opened once by each handle. */
+static void taking_messages_opens_it_once(void **state)
+{
+	struct roger *one = place_open(*state), *two = place_open(*state);
+	struct roger_inbox_request request = { .agent = str("b"), .limit = 1 };
+	struct roger_inbox_reply reply;
+	struct rg_buf list;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		send(one, "a", "b", "text");
+	rg_buf_init(&list, SIZE_MAX);
+	list_all(one, &list);
+	list_all(two, &list);
+	memset(&seen, 0, sizeof seen);
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(roger_receive(i % 2 ? one : two, &request, &reply, NULL),
+				 ROGER_OK);
+		assert_int_equal(reply.messages.count, 1);
+		assert_int_equal(reply.unread, 19 - i);
+		roger_reply_free(&reply);
+		send(one, "a", "c", "text");
+		list_all(two, &list);
+	}
+	assert_int_equal(seen.opens, 0);
+	rg_buf_deinit(&list);
+	roger_close(one);
+	roger_close(two);
+}
+
+static void only_what_changed_is_written(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct roger_claim_request claim_request = { .agent = str("b"), .worker = str("w") };
+	struct roger_ack_request settle = { .agent = str("b"), .worker = str("w") };
+	struct roger_messages_reply claimed, settled;
+	struct rg_buf list;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		send(roger, "a", "b", "text");
+	rg_buf_init(&list, SIZE_MAX);
+	list_all(roger, &list);
+
+	/* A claim is no matter of the seed's table. */
+	memset(&seen, 0, sizeof seen);
+	assert_int_equal(roger_claim(roger, &claim_request, &claimed, NULL), ROGER_OK);
+	list_all(roger, &list);
+	assert_true(was_written(place, "leases"));
+	assert_false(was_written(place, "mailbox"));
+	assert_false(was_written(place, "agents"));
+	assert_int_equal(seed_writes(place), 0);
+
+	/* Read sets two columns, of which one is in one index. */
+	settle.ids = (struct roger_strs){ &claimed.messages.items[0].id, 1 };
+	memset(&seen, 0, sizeof seen);
+	assert_int_equal(roger_ack(roger, &settle, &settled, NULL), ROGER_OK);
+	list_all(roger, &list);
+	assert_true(was_written(place, "messages"));
+	assert_true(was_written(place, "idx_messages_issue_unread"));
+	assert_true(was_written(place, "mailbox"));
+	assert_int_equal(seed_writes(place), 2);
+	roger_reply_free(&settled);
+	roger_reply_free(&claimed);
+	rg_buf_deinit(&list);
+	roger_close(roger);
 }
 
 /* -------------------------------------------------------------- trouble -- */
@@ -559,33 +720,70 @@ static void fill(const struct place *place, struct rg_buf *expected)
 	roger_close(roger);
 }
 
+static int byte_of(const char *path, off_t at)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	unsigned char byte;
+
+	assert_true(file >= 0);
+	assert_int_equal(pread(file, &byte, 1, at), 1);
+	close(file);
+	return byte;
+}
+
+/* What other programs do to it by way of SQLite. */
+static const char *const strange[] = {
+	"UPDATE progress SET version = 99",
+	"UPDATE progress SET version = 0",
+	"UPDATE progress SET boot_id = 'another'",
+	"DELETE FROM progress",
+	"DROP TABLE progress",
+	"DROP TABLE messages",
+	"DROP TABLE lines",
+	"DROP TABLE changed",
+	"UPDATE progress SET offset = 1000000000",
+	"UPDATE progress SET last_hash = 1",
+	"UPDATE progress SET last_offset = -1",
+	"UPDATE progress SET last_length = 100000000",
+	"UPDATE progress SET last_offset = 99999999, last_length = 10",
+	"PRAGMA journal_mode = WAL",
+	"PRAGMA user_version = 7",
+};
+
 static void stale_or_strange_it_is_made_anew(void **state)
 {
-	static const char *const changes[] = {
-		"UPDATE progress SET version = 99",
-		"UPDATE progress SET version = 0",
-		"UPDATE progress SET boot_id = 'another'",
-		"DELETE FROM progress",
-		"DROP TABLE progress",
-		"DROP TABLE messages",
-		"DROP TABLE lines",
-		"DROP TABLE changed",
-		"UPDATE progress SET offset = 1000000000",
-		"UPDATE progress SET last_hash = 1",
-		"UPDATE progress SET last_offset = -1",
-		"UPDATE progress SET last_length = 100000000",
-		"UPDATE progress SET last_offset = 99999999, last_length = 10",
-		"PRAGMA journal_mode = WAL",
-		"PRAGMA user_version = 7",
-	};
 	struct rg_buf expected;
 	size_t i;
 
 	fill(*state, &expected);
-	for (i = 0; i < sizeof changes / sizeof *changes; i++) {
-		run_sql(*state, changes[i]);
-		check_list(*state, &expected, changes[i]);
+	for (i = 0; i < sizeof strange / sizeof *strange; i++) {
+		run_sql(*state, strange[i]);
+		check_list(*state, &expected, strange[i]);
 	}
+	rg_buf_deinit(&expected);
+}
+
+/* A handle that has it open is in no other case: it follows whoever changes the file under it. */
+static void changed_under_an_open_handle_it_is_made_anew(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf expected;
+	struct roger *roger;
+	size_t i;
+
+	fill(place, &expected);
+	roger = place_open(place);
+	for (i = 0; i < sizeof strange / sizeof *strange; i++) {
+		list_all(roger, &expected);
+		run_sql(place, strange[i]);
+		send(roger, "a", "b", strange[i]);
+		list_all(roger, &expected);
+		assert_non_null(strstr(expected.data, strange[i]));
+		check_list(place, &expected, strange[i]);
+		/* The header says who may write: 1, no WAL. */
+		assert_int_equal(byte_of(place->database, 18), 1);
+	}
+	roger_close(roger);
 	rg_buf_deinit(&expected);
 }
 
@@ -735,17 +933,46 @@ static int64_t number_of(const struct place *place, const char *sql)
 	return number;
 }
 
-/* Every page but the first and the one by which the index is believed. */
+static int64_t big_endian(const unsigned char *bytes, size_t length)
+{
+	int64_t number = 0;
+
+	while (length--)
+		number = number << 8 | *bytes++;
+	return number;
+}
+
+/* The pages of the schema: the first, and those that it points to. */
+static bool holds_schema(const unsigned char *first, int64_t page)
+{
+	int64_t cells = big_endian(first + 103, 2), i;
+
+	if (page == 1)
+		return true;
+	if (first[100] != 5)
+		return false;
+	for (i = 0; i < cells; i++)
+		if (big_endian(first + big_endian(first + 112 + 2 * i, 2), 4) == page)
+			return true;
+	return big_endian(first + 108, 4) == page;
+}
+
+/* Every page but those of the schema and the one by which the index is believed. */
 static void wipe_pages(const struct place *place)
 {
-	static const char zeros[65536];
-	int64_t bytes = number_of(place, "PRAGMA page_size"), i;
+	static const char zeros[PAGE_BYTES];
+	unsigned char first[PAGE_BYTES];
 	int64_t kept =
 		number_of(place, "SELECT rootpage FROM sqlite_master WHERE name = 'progress'");
+	int file = open(place->database, O_RDONLY | O_CLOEXEC);
+	int64_t page;
 
-	for (i = 1; (i + 1) * bytes <= (int64_t)size_of(place->database); i++)
-		if (i != kept - 1)
-			put_bytes(place->database, i * bytes, zeros, (size_t)bytes);
+	assert_int_equal(number_of(place, "PRAGMA page_size"), PAGE_BYTES);
+	assert_int_equal(pread(file, first, sizeof first, 0), sizeof first);
+	close(file);
+	for (page = 1; page * PAGE_BYTES <= (int64_t)size_of(place->database); page++)
+		if (page != kept && !holds_schema(first, page))
+			put_bytes(place->database, (page - 1) * PAGE_BYTES, zeros, sizeof zeros);
 }
 
 /* What asks the index before it writes finds damage, too: a key that is known, a full mailbox. */
@@ -972,6 +1199,45 @@ static void deleted_in_mid_use_it_comes_back(void **state)
 	roger_close(two);
 }
 
+static struct timespec written_at(const char *path)
+{
+	struct stat facts;
+
+	assert_int_equal(stat(path, &facts), 0);
+	return facts.st_mtim;
+}
+
+/* Bytes that came there without SQLite, so that its count of changes does not tell. */
+static void damaged_under_an_open_handle_it_is_made_anew(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf list;
+	struct roger *roger = place_open(place);
+	struct timespec then, now;
+	int i;
+
+	rg_buf_init(&list, SIZE_MAX);
+	/* The second is added on pages that are kept in memory from then on. */
+	for (i = 0; i < 2; i++) {
+		send(roger, "a", "b", "text");
+		list_all(roger, &list);
+	}
+	then = written_at(place->database);
+	/* Time stamps of files go by the ticks of the kernel. */
+	do {
+		wipe_pages(place);
+		now = written_at(place->database);
+	} while (now.tv_sec == then.tv_sec && now.tv_nsec == then.tv_nsec);
+	send(roger, "a", "b", "more");
+	list_all(roger, &list);
+	assert_int_equal(number_of(place, "SELECT integrity_check = 'ok' FROM "
+					  "pragma_integrity_check"),
+			 1);
+	check_list(place, &list, "damaged while it was open");
+	rg_buf_deinit(&list);
+	roger_close(roger);
+}
+
 /* A folder, a link or a FIFO under its name: never followed, never removed, and questions are
  * answered all the same. */
 static void what_is_no_file_is_left_alone(void **state)
@@ -1064,7 +1330,10 @@ int main(void)
 		TEST(the_seeds_schema_stands_as_it_is),
 		TEST(every_column_has_its_value),
 		TEST(any_history_gives_the_same_rows),
+		TEST(taking_messages_opens_it_once),
+		TEST(only_what_changed_is_written),
 		TEST(stale_or_strange_it_is_made_anew),
+		TEST(changed_under_an_open_handle_it_is_made_anew),
 		TEST(one_of_another_journal_is_not_believed),
 		TEST(damage_never_fails_a_question),
 		TEST(damage_never_fails_a_send),
@@ -1073,10 +1342,12 @@ int main(void)
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
 		TEST(deleted_in_mid_use_it_comes_back),
+		TEST(damaged_under_an_open_handle_it_is_made_anew),
 		TEST(what_is_no_file_is_left_alone),
 		TEST(an_empty_one_answers),
 		TEST(in_memory_it_follows),
 	};
 
+	watch_sqlite();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
