@@ -228,7 +228,7 @@ void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[R
 	}
 	encoded[length] = '\0';
 	if (length <= 200)
-		snprintf(to, RG_FILE_NAME_BYTES, "%s%s", encoded, suffix);
+		snprintf(to, RG_FILE_NAME_BYTES, "%.200s%s", encoded, suffix);
 	else
 		snprintf(to, RG_FILE_NAME_BYTES, "%.150s%%~%016llx%016llx%s", encoded,
 			 (unsigned long long)rg_hash(1, name.data, name.length),
