@@ -697,6 +697,8 @@ static const struct roger_field request_fields[] = {
 	{ "retry", ROGER_BOOL, AT(retry), 0, NULL, NULL,
 	  "with --confirm read: try as often as configured" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "check everything, store nothing" },
+	{ "new", ROGER_BOOL, AT(new_names), 0, NULL, NULL,
+	  "also to a name never seen that is near a known one" },
 	RG_END,
 };
 #undef AT
@@ -728,6 +730,8 @@ static const struct roger_field reply_fields[] = {
 	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL,
 	  "messages moved out to keep the limits" },
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
+	{ "never_seen", ROGER_TEXTS, AT(never_seen), ROGER_SPARE, NULL, NULL,
+	  "recipients that nobody here knew before" },
 	RG_END,
 };
 #undef AT
