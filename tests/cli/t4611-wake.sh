@@ -178,7 +178,7 @@ for agent in $agents; do
 	roger receive --as "$agent" --json | json 'len(d["messages"])' >>got
 done
 is "and every message is received" "$(sort got | uniq -c | tr -s ' ')" " 9 1"
-is "nothing runs on" "$(pgrep -f 'sleep 100' | while read -r p; do readlink "/proc/$p/cwd"; done | grep -cx "$here")" 0
+is "nothing runs on" "$(count_running 'sleep 100')" 0
 
 # A clock that was set back: what is from the future delays nothing.
 roger receive --as bob -q
