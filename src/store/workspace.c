@@ -17,7 +17,8 @@ static const char config_template[] =
 	"#   max_content_length: 10000\n"
 	"# cleanup:\n"
 	"#   default_max_age_days: 90\n"
-	"# recipients: warn        # or strict: refuse names never seen\n"
+	"# recipients: near        # refuse likely slips of the hand; open: none, strict: all "
+	"names never seen\n"
 	"# groups:\n"
 	"#   workers: [implement, test]\n";
 

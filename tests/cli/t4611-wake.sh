@@ -100,7 +100,7 @@ roger send --as ann bob 'PLANTED b' --issue ib -q
 roger inbox --as bob --issue ib -q
 roger inbox --as bob -q
 is "each issue has its own" "$(grep '"verb":"inbox"' $log | tail -n 2 | sed 's/.*"task_id":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2/' | tr '\n' ' ')" "ib 1 ia 1 "
-is "a limit shows the first only" "$(roger send --as ann bob c d --issue ic -q 2>/dev/null; roger inbox --as bob --limit 2 -q; looks)" 3
+is "a limit shows the first only" "$(roger send --as ann bob,c d --issue ic -q 2>/dev/null; roger inbox --as bob --limit 2 -q; looks)" 3
 roger receive --as bob -q
 
 # ---------------------------------------------------------------- one at a time
