@@ -462,6 +462,7 @@ struct roger_inbox_reply {
 	void *memory;
 	struct roger_messages messages; /* first in, first out */
 	int64_t unread;			/* still unread, those above included by inbox */
+	struct roger_strs notes;	/* for people: that nobody knows the agent */
 };
 
 /* wait: block until unread mail is there.  messages carry no content. */

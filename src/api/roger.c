@@ -216,6 +216,7 @@ static const struct {
 #define GREW(type, record, member) #type, record, BEFORE(type, member)
 	{ GREW(roger_send_request, "send", new_names) },
 	{ GREW(roger_send_reply, "sent", never_seen) },
+	{ GREW(roger_inbox_reply, NULL, notes) },
 #undef GREW
 #undef BEFORE
 };

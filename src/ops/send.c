@@ -158,20 +158,49 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct ro
 	return refuse_unknown(name, ret_unknown->near, strict, member, err);
 }
 
+static bool print_unknown(struct rg_arena *arena, struct roger_str name, struct roger_str near,
+			  struct roger_str *ret)
+{
+	return rg_arena_print(arena, ret, "'%.*s' has never been seen here%s%.*s%s",
+			      RG_STR_ARGS(name), near.length ? "; did you mean '" : "",
+			      RG_STR_ARGS(near), near.length ? "'?" : "");
+}
+
+int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
+			  struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_strs names;
+	struct roger_str *note;
+	bool expected;
+	int r;
+
+	if (rg_engine_knows(roger->engine, name))
+		return ROGER_OK;
+	r = rg_crossing_names(roger, arena, &names, err);
+	if (r < 0 || is_among(names, name))
+		return r;
+	r = has_arrived(roger, arena, name, &expected, err);
+	if (r < 0 || expected)
+		return r;
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && print_unknown(arena, name, nearest_of(roger->workspace->config, names, name),
+				     note)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 			struct roger_str near, struct roger_err *err)
 {
 	struct roger_strs *never_seen = &draft->reply->never_seen;
-	struct roger_str *place;
-	char text[400];
+	struct roger_str *place, text;
 
-	snprintf(text, sizeof text, "'%.*s' has never been seen here%s%.*s%s", RG_STR_ARGS(name),
-		 near.length ? "; did you mean '" : "", RG_STR_ARGS(near), near.length ? "'?" : "");
 	place = rg_arena_push(sending->arena, &never_seen->items, &never_seen->count,
 			      sizeof *place);
-	if (!place || !rg_arena_copy(sending->arena, name, place))
+	if (!place || !rg_arena_copy(sending->arena, name, place) ||
+	    !print_unknown(sending->arena, name, near, &text))
 		return rg_fail_memory(err);
-	return rg_send_note(sending, draft, text, err);
+	return rg_send_note(sending, draft, text.data, err);
 }
 
 static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
@@ -870,7 +899,7 @@ const struct roger_op rg_op_send = {
 	.name = "send",
 	.summary = "send a message; done means on disk",
 	.examples = "roger send bob 'the schema is in docs/schema.md'\n"
-		    "roger send bob carol --type result --issue app-42 - < report.md\n"
+		    "roger send bob,carol --type result --issue app-42 - < report.md\n"
 		    "roger send all 'stopping for the day'\n"
 		    "roger send lead --reply-to msg-1736328000000-abc 'yes'\n"
 		    "roger send --batch < messages.jsonl\n",

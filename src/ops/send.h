@@ -67,6 +67,12 @@ RG_CHECKED int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena
 				     struct roger_str name, bool insists, const char *member,
 				     struct rg_unknown *ret_unknown, struct roger_err *err);
 
+/* Note that nobody knows the name, which may be a slip; nothing for one that is known or expected.
+ */
+RG_CHECKED int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena,
+				     struct roger_str name, struct roger_strs *notes,
+				     struct roger_err *err);
+
 /* May a message be sent under that name, by whoever runs this? */
 RG_CHECKED int rg_send_check_sender(const struct rg_config *config, struct roger_str name,
 				    const char *member, struct roger_err *err);
