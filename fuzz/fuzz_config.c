@@ -112,6 +112,7 @@ static void write_groups(const struct rg_config *config, struct rg_buf *out)
 
 static void write_config(const struct rg_config *config, struct rg_buf *out)
 {
+	static const char *const recipients[] = { "near", "open", "strict" };
 	rg_buf_printf(out,
 		      "size_limits:\n  max_content_length: %lld\n  max_metadata_length: %lld\n",
 		      (long long)config->content_chars_max, (long long)config->metadata_chars_max);
@@ -121,7 +122,7 @@ static void write_config(const struct rg_config *config, struct rg_buf *out)
 	rg_buf_printf(out, "cleanup: {default_max_age_days: %lld, keep_last_n_per_phase: %lld,\n",
 		      (long long)config->max_age_days, (long long)config->keep_per_phase);
 	rg_buf_printf(out, "  keep_last_n_runs: %lld}\nrecipients: %s\nstorage:\n  data_dir: ",
-		      (long long)config->keep_runs, config->strict_recipients ? "strict" : "warn");
+		      (long long)config->keep_runs, recipients[config->recipients]);
 	write_quoted(config->data_dir, out);
 	rg_buf_add_text(out, "\n  database_file: ");
 	write_quoted(config->database_file, out);

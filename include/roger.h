@@ -32,6 +32,11 @@ extern "C" {
 #else
 #define ROGER_API
 #endif
+#ifdef __GNUC__
+#define ROGER_INLINE __attribute__((unused)) static inline
+#else
+#define ROGER_INLINE static inline
+#endif
 
 #define ROGER_VERSION "0.1.0"
 
@@ -458,6 +463,8 @@ struct roger_send_request {
 	int64_t within_ms; /* with ROGER_CONFIRM_READ; 0: as configured */
 	bool retry;	   /* the same: try as often as configured */
 	bool dry_run;	   /* check everything, store nothing */
+	bool padding_[6];
+	bool new_names; /* also to a name never seen that is near a known one */
 };
 struct roger_receipt {
 	struct roger_str id;
@@ -474,12 +481,13 @@ struct roger_send_reply {
 	int64_t seq;
 	int64_t epoch;
 	int64_t created_at_ms;
-	bool duplicate;		 /* the key was sent before: this is its first result */
-	struct roger_str key;	 /* as given, or as made of its parts */
-	struct roger_str cycle;	 /* with a key */
-	int64_t attempt;	 /* with a key */
-	int64_t archived;	 /* messages moved out to keep the limits */
-	struct roger_strs notes; /* for people: names never seen, and the like */
+	bool duplicate;		      /* the key was sent before: this is its first result */
+	struct roger_str key;	      /* as given, or as made of its parts */
+	struct roger_str cycle;	      /* with a key */
+	int64_t attempt;	      /* with a key */
+	int64_t archived;	      /* messages moved out to keep the limits */
+	struct roger_strs notes;      /* for people: names never seen, and the like */
+	struct roger_strs never_seen; /* recipients that nobody here knew before */
 };
 
 /* send_many: many sends, one append, one sync; all are stored or none. */
@@ -509,6 +517,7 @@ struct roger_inbox_reply {
 	void *memory;
 	struct roger_messages messages; /* first in, first out */
 	int64_t unread;			/* still unread, those above included by inbox */
+	struct roger_strs notes;	/* for people: that nobody knows the agent */
 };
 
 /* wait: block until unread mail is there.  messages carry no content. */
@@ -1376,7 +1385,13 @@ struct roger_prime_reply {
  * remove, taken out of them again, byte for byte.  Works without a workspace,
  * and makes one in the project where there is none.
  */
-enum roger_setup_scope { ROGER_SETUP_STEALTH, ROGER_SETUP_USER, ROGER_SETUP_PROJECT };
+/* Unless given, stealth.  (Programs of the first header mean by 0 what is now 3.) */
+enum roger_setup_scope {
+	ROGER_SETUP_UNSAID,
+	ROGER_SETUP_USER,
+	ROGER_SETUP_STEALTH,
+	ROGER_SETUP_PROJECT,
+};
 struct roger_setup_request {
 	struct roger_strs tools; /* none: those that are installed */
 	int scope;		 /* enum roger_setup_scope */
@@ -1450,61 +1465,128 @@ ROGER_API bool roger_hold(struct roger *roger, const char *what);
 typedef bool roger_progress(void *context, const char *what, int64_t done, int64_t total);
 ROGER_API void roger_on_progress(struct roger *roger, roger_progress *tell, void *context);
 
-#define ROGER_VERB(verb, request, reply)                                                           \
-	ROGER_API int roger_##verb(struct roger *roger, const struct request *request_,            \
-				   struct reply *ret_reply, struct roger_err *err)
+/*
+ * Structs only ever grow, at their end, and every call says how long they were
+ * when the program was compiled.  A library that knows longer ones takes what a
+ * request lacks as unset, fills of a reply as much as there is, and puts the items
+ * of lists as far apart as the program expects.  A library that knows shorter
+ * ones wants what it does not know to be unset, else it is ROGER_EUSAGE.  What is
+ * added begins behind the padding, which a program need not have cleared.
+ * roger_err, roger_str, roger_strs and roger_field never grow.
+ */
+struct roger_item {
+	const char *record; /* the items of a list */
+	size_t size;
+};
+static const struct roger_item roger_items[] = {
+	{ "message", sizeof(struct roger_message) },
+	{ "attempt", sizeof(struct roger_attempt) },
+	{ "dead letter", sizeof(struct roger_dead_letter) },
+	{ "cycle", sizeof(struct roger_cycle) },
+	{ "digest", sizeof(struct roger_digest) },
+	{ "run", sizeof(struct roger_run) },
+	{ "activity", sizeof(struct roger_activity) },
+	{ "event", sizeof(struct roger_event) },
+	{ "line", sizeof(struct roger_bad_line) },
+	{ "agent", sizeof(struct roger_agent) },
+	{ "receipt", sizeof(struct roger_receipt) },
+	{ "send", sizeof(struct roger_send_request) },
+	{ "sent", sizeof(struct roger_send_reply) },
+	{ "step", sizeof(struct roger_trace_step) },
+	{ "trace", sizeof(struct roger_trace) },
+	{ "wake attempt", sizeof(struct roger_wake_attempt) },
+	{ "finding", sizeof(struct roger_finding) },
+	{ "journal", sizeof(struct roger_journal) },
+	{ "trust command", sizeof(struct roger_trust_command) },
+	{ "trust place", sizeof(struct roger_trust_place) },
+	{ "trust workspace", sizeof(struct roger_trust_workspace) },
+	{ "breach", sizeof(struct roger_breach) },
+	{ "link", sizeof(struct roger_link) },
+	{ "entry", sizeof(struct roger_seal_entry) },
+	{ "crossing", sizeof(struct roger_crossing) },
+	{ "setting", sizeof(struct roger_setting) },
+	{ "trouble", sizeof(struct roger_run_trouble) },
+	{ "change", sizeof(struct roger_run_change) },
+	{ "figure", sizeof(struct roger_figure) },
+	{ "agent figures", sizeof(struct roger_agent_figures) },
+	{ "concern", sizeof(struct roger_concern) },
+	{ "file", sizeof(struct roger_setup_file) },
+	{ NULL, 0 },
+};
 
-ROGER_VERB(send, roger_send_request, roger_send_reply);
-ROGER_VERB(send_many, roger_send_many_request, roger_send_many_reply);
-ROGER_VERB(inbox, roger_inbox_request, roger_inbox_reply);
-ROGER_VERB(receive, roger_inbox_request, roger_inbox_reply);
-ROGER_VERB(looked, roger_looked_request, roger_looked_reply);
-ROGER_VERB(arrive, roger_arrive_request, roger_arrive_reply);
-ROGER_VERB(prime, roger_prime_request, roger_prime_reply);
-ROGER_VERB(wait, roger_wait_request, roger_wait_reply);
-ROGER_VERB(wake, roger_wake_request, roger_wake_reply);
-ROGER_VERB(claim, roger_claim_request, roger_messages_reply);
-ROGER_VERB(ack, roger_ack_request, roger_messages_reply);
-ROGER_VERB(nack, roger_ack_request, roger_messages_reply);
-ROGER_VERB(show, roger_show_request, roger_messages_reply);
-ROGER_VERB(trace, roger_trace_request, roger_trace_reply);
-ROGER_VERB(thread, roger_thread_request, roger_messages_reply);
-ROGER_VERB(list, roger_list_request, roger_messages_reply);
-ROGER_VERB(search, roger_list_request, roger_messages_reply);
-ROGER_VERB(count, roger_list_request, roger_count_reply);
-ROGER_VERB(agents, roger_empty_request, roger_agents_reply);
-ROGER_VERB(session, roger_session_request, roger_session_reply);
-ROGER_VERB(archive, roger_archive_request, roger_archive_reply);
-ROGER_VERB(cleanup, roger_cleanup_request, roger_archive_reply);
-ROGER_VERB(delete, roger_archive_request, roger_archive_reply);
-ROGER_VERB(cycle, roger_cycle_request, roger_cycle_reply);
-ROGER_VERB(sends, roger_sends_request, roger_sends_reply);
-ROGER_VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply);
-ROGER_VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply);
-ROGER_VERB(stale, roger_stale_request, roger_dead_letters_reply);
-ROGER_VERB(purge, roger_purge_request, roger_purge_reply);
-ROGER_VERB(log, roger_log_request, roger_activity_reply);
-ROGER_VERB(log_import, roger_log_import_request, roger_log_import_reply);
-ROGER_VERB(activity, roger_activity_request, roger_activity_reply);
-ROGER_VERB(stats, roger_empty_request, roger_stats_reply);
-ROGER_VERB(rebuild, roger_empty_request, roger_rebuild_reply);
-ROGER_VERB(verify, roger_verify_request, roger_verify_reply);
-ROGER_VERB(doctor, roger_doctor_request, roger_doctor_reply);
-ROGER_VERB(seal, roger_empty_request, roger_seal_reply);
-ROGER_VERB(config, roger_empty_request, roger_config_reply);
-ROGER_VERB(bridge, roger_bridge_request, roger_bridge_reply);
-ROGER_VERB(ingest, roger_ingest_request, roger_bridge_reply);
-ROGER_VERB(dispatch, roger_dispatch_request, roger_runs_reply);
-ROGER_VERB(complete, roger_complete_request, roger_runs_reply);
-ROGER_VERB(forward, roger_forward_request, roger_runs_reply);
-ROGER_VERB(extend, roger_extend_request, roger_runs_reply);
-ROGER_VERB(recover, roger_recover_request, roger_runs_reply);
-ROGER_VERB(runs, roger_runs_request, roger_runs_reply);
-ROGER_VERB(run, roger_run_request, roger_run_reply);
-ROGER_VERB(sweep, roger_sweep_request, roger_sweep_reply);
-ROGER_VERB(timeline, roger_timeline_request, roger_timeline_reply);
-ROGER_VERB(report, roger_report_request, roger_report_reply);
-ROGER_VERB(status, roger_empty_request, roger_status_reply);
+/* What the functions below call; verb is their name without roger_. */
+ROGER_API int roger_verb(struct roger *roger, const char *verb, const void *request,
+			 size_t request_size, void *ret_reply, size_t reply_size,
+			 const struct roger_item *items, struct roger_err *err);
+
+#ifndef ROGER_VERB
+#define ROGER_VERB(verb, request, reply)                                                           \
+	ROGER_INLINE int roger_##verb(struct roger *roger, const struct request *request_,         \
+				      struct reply *ret_reply, struct roger_err *err)              \
+	{                                                                                          \
+		return roger_verb(roger, #verb, request_, sizeof *request_, ret_reply,             \
+				  sizeof *ret_reply, roger_items, err);                            \
+	}
+#define ROGER_VERB_ALONE(verb, request, reply)                                                     \
+	ROGER_INLINE int roger_##verb(const struct request *request_, struct reply *ret_reply,     \
+				      struct roger_err *err)                                       \
+	{                                                                                          \
+		return roger_verb(NULL, #verb, request_, sizeof *request_, ret_reply,              \
+				  sizeof *ret_reply, roger_items, err);                            \
+	}
+#endif
+
+ROGER_VERB(send, roger_send_request, roger_send_reply)
+ROGER_VERB(send_many, roger_send_many_request, roger_send_many_reply)
+ROGER_VERB(inbox, roger_inbox_request, roger_inbox_reply)
+ROGER_VERB(receive, roger_inbox_request, roger_inbox_reply)
+ROGER_VERB(looked, roger_looked_request, roger_looked_reply)
+ROGER_VERB(arrive, roger_arrive_request, roger_arrive_reply)
+ROGER_VERB(prime, roger_prime_request, roger_prime_reply)
+ROGER_VERB(wait, roger_wait_request, roger_wait_reply)
+ROGER_VERB(wake, roger_wake_request, roger_wake_reply)
+ROGER_VERB(claim, roger_claim_request, roger_messages_reply)
+ROGER_VERB(ack, roger_ack_request, roger_messages_reply)
+ROGER_VERB(nack, roger_ack_request, roger_messages_reply)
+ROGER_VERB(show, roger_show_request, roger_messages_reply)
+ROGER_VERB(trace, roger_trace_request, roger_trace_reply)
+ROGER_VERB(thread, roger_thread_request, roger_messages_reply)
+ROGER_VERB(list, roger_list_request, roger_messages_reply)
+ROGER_VERB(search, roger_list_request, roger_messages_reply)
+ROGER_VERB(count, roger_list_request, roger_count_reply)
+ROGER_VERB(agents, roger_empty_request, roger_agents_reply)
+ROGER_VERB(session, roger_session_request, roger_session_reply)
+ROGER_VERB(archive, roger_archive_request, roger_archive_reply)
+ROGER_VERB(cleanup, roger_cleanup_request, roger_archive_reply)
+ROGER_VERB(delete, roger_archive_request, roger_archive_reply)
+ROGER_VERB(cycle, roger_cycle_request, roger_cycle_reply)
+ROGER_VERB(sends, roger_sends_request, roger_sends_reply)
+ROGER_VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)
+ROGER_VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply)
+ROGER_VERB(stale, roger_stale_request, roger_dead_letters_reply)
+ROGER_VERB(purge, roger_purge_request, roger_purge_reply)
+ROGER_VERB(log, roger_log_request, roger_activity_reply)
+ROGER_VERB(log_import, roger_log_import_request, roger_log_import_reply)
+ROGER_VERB(activity, roger_activity_request, roger_activity_reply)
+ROGER_VERB(stats, roger_empty_request, roger_stats_reply)
+ROGER_VERB(rebuild, roger_empty_request, roger_rebuild_reply)
+ROGER_VERB(verify, roger_verify_request, roger_verify_reply)
+ROGER_VERB(doctor, roger_doctor_request, roger_doctor_reply)
+ROGER_VERB(seal, roger_empty_request, roger_seal_reply)
+ROGER_VERB(config, roger_empty_request, roger_config_reply)
+ROGER_VERB(bridge, roger_bridge_request, roger_bridge_reply)
+ROGER_VERB(ingest, roger_ingest_request, roger_bridge_reply)
+ROGER_VERB(dispatch, roger_dispatch_request, roger_runs_reply)
+ROGER_VERB(complete, roger_complete_request, roger_runs_reply)
+ROGER_VERB(forward, roger_forward_request, roger_runs_reply)
+ROGER_VERB(extend, roger_extend_request, roger_runs_reply)
+ROGER_VERB(recover, roger_recover_request, roger_runs_reply)
+ROGER_VERB(runs, roger_runs_request, roger_runs_reply)
+ROGER_VERB(run, roger_run_request, roger_run_reply)
+ROGER_VERB(sweep, roger_sweep_request, roger_sweep_reply)
+ROGER_VERB(timeline, roger_timeline_request, roger_timeline_reply)
+ROGER_VERB(report, roger_report_request, roger_report_reply)
+ROGER_VERB(status, roger_empty_request, roger_status_reply)
 
 /*
  * Sleep until anything is stored by anybody after *mark was set, or for timeout_ms;
@@ -1513,17 +1595,10 @@ ROGER_VERB(status, roger_empty_request, roger_status_reply);
  */
 ROGER_API bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms);
 
-/* Make a workspace; needs no handle. */
-ROGER_API int roger_init(const struct roger_init_request *request,
-			 struct roger_init_reply *ret_reply, struct roger_err *err);
-
-/* Neither does this. */
-ROGER_API int roger_trust(const struct roger_trust_request *request,
-			  struct roger_trust_reply *ret_reply, struct roger_err *err);
-
-/* Needs no handle either. */
-ROGER_API int roger_setup(const struct roger_setup_request *request,
-			  struct roger_setup_reply *ret_reply, struct roger_err *err);
+/* These need no handle. */
+ROGER_VERB_ALONE(init, roger_init_request, roger_init_reply)
+ROGER_VERB_ALONE(trust, roger_trust_request, roger_trust_reply)
+ROGER_VERB_ALONE(setup, roger_setup_request, roger_setup_reply)
 
 /* Free what a reply owns; takes NULL and replies that were never filled. */
 ROGER_API void roger_reply_free(void *reply);
@@ -1597,7 +1672,11 @@ ROGER_API const struct roger_record *roger_message_record(void);
 /* The same for an entry of the activity log. */
 ROGER_API const struct roger_record *roger_activity_record(void);
 
-/* Run a verb by its description; roger may be NULL for ROGER_NO_WORKSPACE. */
+/*
+ * Run a verb by its description; roger may be NULL for ROGER_NO_WORKSPACE.  For those
+ * who learn everything from there: request and reply are as long as it says, which
+ * may be longer than a struct of this header, and so are the items of lists.
+ */
 ROGER_API int roger_call(struct roger *roger, const struct roger_op *op, const void *request,
 			 void *ret_reply, struct roger_err *err);
 

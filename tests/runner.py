@@ -106,9 +106,17 @@ def replays(build):
             yield Test(f"fuzz/{name}", [str(build / "tests" / f"replay_{name}"), str(corpus)], build, True)
 
 
-def discover(plain, sanitize, clients):
+def on_arm(folder):
+    for test in tests_of(folder / "build", False, None):
+        if test.name.startswith(("unit/", "spec/")) and test.command[0].startswith(str(folder)):
+            yield Test(f"arm/{test.name}", [str(folder / "run"), *test.command], test.build, False, {"timeout": 600})
+
+
+def discover(plain, sanitize, clients, arm):
     yield Test("lint", ["sh", str(SOURCE / "script" / "lint")], plain, False)
     yield from tests_of(plain, False, clients)
+    if arm:
+        yield from on_arm(arm.resolve())
     yield from replays(sanitize)
     for test in tests_of(sanitize, True, None):
         if "plain" not in test.marks:
@@ -247,6 +255,7 @@ def main():
     parser.add_argument("--sanitize", type=Path, required=True, help="the build with sanitizers")
     parser.add_argument("--with-slow", action="store_true", help="the slow tests, too")
     parser.add_argument("--with-clients", type=Path, metavar="FOLDER", help="the tests with what script/clients put there, too")
+    parser.add_argument("--with-arm", type=Path, metavar="FOLDER", help="the unit tests that script/arm built there, too")
     parser.add_argument("--with-agents", action="store_true", help="also those with the agents' own tools")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many tests at a time")
     parser.add_argument("names", nargs="*", help="only tests whose name contains one of these")
@@ -259,7 +268,7 @@ def main():
         os.environ["MCP_CLIENTS"] = str(asked.with_clients.resolve())
     tests = [
         test
-        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients)
+        for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm)
         if (asked.with_slow or "slow" not in test.marks)
         and (asked.with_agents or not test.name.startswith("agents/"))
         and (not asked.names or any(name in test.name for name in asked.names))

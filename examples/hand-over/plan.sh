@@ -6,7 +6,7 @@ say "-> implement: three tasks; -> test, review: a note"
 tell implement --type decision 'task 1: add the column'
 tell implement --type decision 'task 2: migrate the rows'
 tell implement --type decision 'task 3: show it in the list'
-tell test review 'app-42 is on its way, in three tasks'
+tell test,review 'app-42 is on its way, in three tasks'
 while :; do
 	next
 	case $content in

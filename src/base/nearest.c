@@ -76,3 +76,78 @@ struct roger_str rg_nearest_of(struct roger_strs names, struct roger_str typed)
 		rg_nearest_look(&nearest, typed, names.items[i]);
 	return nearest.word;
 }
+
+/* ----------------------------------------------------------------- slips -- */
+
+/* The next character that counts where case and `-_.` do not; 0: none is left. */
+static int next_plain(struct roger_str *name)
+{
+	while (name->length && strchr("-_.", *name->data))
+		name->data++, name->length--;
+	if (!name->length)
+		return 0;
+	name->length--;
+	return tolower((unsigned char)*name->data++);
+}
+
+static bool same_plainly(struct roger_str a, struct roger_str b)
+{
+	int one = next_plain(&a);
+	bool some = one != 0;
+
+	for (; one == next_plain(&b); one = next_plain(&a))
+		if (!one)
+			return some;
+	return false;
+}
+
+/* With the separator; without a length where there is none. */
+static struct roger_str last_token(struct roger_str name)
+{
+	size_t at = name.length;
+
+	while (at && !strchr("-_.:/", name.data[at - 1]))
+		at--;
+	at = at ? at - 1 : name.length;
+	return (struct roger_str){ name.data + at, name.length - at };
+}
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* What follows the first difference of two names is the same after skipping so much of each. */
+static bool same_after(struct roger_str a, size_t skip_a, struct roger_str b, size_t skip_b)
+{
+	return a.length >= skip_a && a.length - skip_a == b.length - skip_b &&
+	       memcmp(a.data + skip_a, b.data + skip_b, a.length - skip_a) == 0;
+}
+
+/* The rest of two names, from where they differ; a is not the longer one. */
+static bool one_letter_differs(struct roger_str a, struct roger_str b)
+{
+	if (!is_letter(b.data[0]))
+		return false;
+	if (a.length < b.length)
+		return same_after(a, 0, b, 1);
+	return is_letter(a.data[0]) &&
+	       (same_after(a, 1, b, 1) || (a.length > 1 && a.data[0] == b.data[1] &&
+					   a.data[1] == b.data[0] && same_after(a, 2, b, 2)));
+}
+
+bool rg_is_slip(struct roger_str typed, struct roger_str known)
+{
+	struct roger_str a = typed.length <= known.length ? typed : known;
+	struct roger_str b = typed.length <= known.length ? known : typed;
+
+	if (rg_str_equal(a, b))
+		return false;
+	if (same_plainly(a, b))
+		return true;
+	if (a.length < 5 || b.length > a.length + 1 || !rg_str_equal(last_token(a), last_token(b)))
+		return false;
+	while (a.length && *a.data == *b.data)
+		a.data++, a.length--, b.data++, b.length--;
+	return one_letter_differs(a, b);
+}

@@ -223,11 +223,16 @@ static int prepare_ingest(struct cli_run *run, struct roger_err *err)
 static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_ingest_request *request = run->request;
+	const struct roger_bridge_reply nothing = { 0 };
 	struct roger_bridge_reply reply;
 	size_t i;
 	int r;
 
 	if (!request->text.length) {
+		if (run->form == CLI_JSON)
+			cli_print_reply(run, cli_op(run->command)->reply, &nothing);
+		else if (run->form == CLI_HUMAN && !run->quiet)
+			fputs("nothing came in: no text\n", stderr);
 		*ret_exit = CLI_NOTHING;
 		return ROGER_OK;
 	}

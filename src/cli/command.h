@@ -35,6 +35,7 @@ struct cli_run {
 	enum cli_form form;
 	bool quiet;
 	void *request;		  /* of the verb, as parsed */
+	struct roger_strs words;  /* of the command line, those that are no options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
 	struct roger *roger; /* open, unless the verb needs none */

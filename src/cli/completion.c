@@ -2,6 +2,8 @@
  * help, completion, and the hidden __complete that answers the shells:
  * commands, options, agents, issues, ids, as the words so far ask for.
  */
+#include <stdlib.h>
+
 #include "cli/command.h"
 #include "cli/term.h"
 
@@ -32,21 +34,63 @@ static const struct roger_op *op_words(void)
 	return &words_op;
 }
 
+/* What is printed for people; with --json it is a text in an object. */
+struct page {
+	FILE *to;
+	char *text;
+	size_t length;
+};
+
+static int open_page(const struct cli_run *run, struct page *page, struct roger_err *err)
+{
+	*page = (struct page){ .to = cli_out };
+	if (run->form != CLI_HUMAN)
+		page->to = open_memstream(&page->text, &page->length);
+	return page->to ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int close_page(const struct cli_run *run, struct page *page, const char *member,
+		      struct roger_err *err)
+{
+	struct rg_buf json = { .maximum = SIZE_MAX };
+	bool whole;
+
+	if (run->form == CLI_HUMAN)
+		return ROGER_OK;
+	whole = fclose(page->to) == 0;
+	rg_buf_add_char(&json, '{');
+	rg_json_add_key(&json, rg_str(member));
+	if (whole)
+		rg_json_add_string(&json, (struct roger_str){ page->text, page->length });
+	rg_buf_add_char(&json, '}');
+	free(page->text);
+	whole = whole && !json.failed;
+	if (whole)
+		cli_print_json(cli_out, &json);
+	rg_buf_deinit(&json);
+	return whole ? ROGER_OK : rg_fail_memory(err);
+}
+
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct words_request *request = run->request;
-	const struct cli_command *command;
+	const struct cli_command *command = NULL;
+	struct page page;
+	int r;
 
 	*ret_exit = CLI_DONE;
-	if (request->words.count == 0) {
-		cli_print_help(cli_out);
-		return ROGER_OK;
-	}
-	command = cli_find_command(request->words.items[0]);
-	if (!command)
+	if (request->words.count)
+		command = cli_find_command(request->words.items[0]);
+	if (request->words.count && !command)
 		return cli_no_such_command(request->words.items[0], err);
-	cli_print_command_help(cli_out, command);
-	return ROGER_OK;
+	r = open_page(run, &page, err);
+	if (r < 0)
+		return r;
+	if (command)
+		cli_print_command_help(page.to, command);
+	else
+		cli_print_help(page.to);
+	return close_page(run, &page, "help", err);
 }
 
 const struct cli_command cli_help = {
@@ -109,17 +153,22 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 	const struct words_request *request = run->request;
 	struct roger_str shell = request->words.count == 1 ? request->words.items[0] : RG_STR("");
 
+	const char *script = rg_str_is(shell, "bash")	? bash_script
+			     : rg_str_is(shell, "zsh")	? zsh_script
+			     : rg_str_is(shell, "fish") ? fish_script
+							: NULL;
+	struct page page;
+	int r;
+
 	*ret_exit = CLI_DONE;
-	if (rg_str_is(shell, "bash"))
-		fputs(bash_script, cli_out);
-	else if (rg_str_is(shell, "zsh"))
-		fputs(zsh_script, cli_out);
-	else if (rg_str_is(shell, "fish"))
-		fputs(fish_script, cli_out);
-	else
+	if (!script)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected `roger completion bash`, `zsh` or `fish`");
-	return ROGER_OK;
+	r = open_page(run, &page, err);
+	if (r < 0)
+		return r;
+	fputs(script, page.to);
+	return close_page(run, &page, "completion", err);
 }
 
 const struct cli_command cli_completion = {

@@ -427,6 +427,7 @@ int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colou
 	if (r < 0 || parser.help)
 		return r;
 	r = take_verb_word(&parser, err);
+	run->words = (struct roger_strs){ parser.places.items, parser.places.count };
 	if (r == ROGER_OK && run->command->prepare)
 		r = run->command->prepare(run, err);
 	if (r == ROGER_OK)

@@ -68,14 +68,120 @@ static int check_batch(const struct roger_send_request *given, struct roger_err 
 
 static int prepare(struct cli_run *run, struct roger_err *err)
 {
+	int r = ROGER_OK;
+
 	if (cli_given(run, "file") && cli_given(run, "batch"))
 		return rg_fail(err, ROGER_EUSAGE, 0, "--file and --batch exclude each other");
 	/* Before the words are placed: with the text given, all of them are recipients. */
 	if (cli_given(run, "batch")) {
 		request_of(run)->content = RG_STR("-");
-		return check_batch(request_of(run), err);
+		r = check_batch(request_of(run), err);
+	} else if (cli_given(run, "file")) {
+		r = read_text(run, cli_value(run, "file").data, err);
 	}
-	return cli_given(run, "file") ? read_text(run, cli_value(run, "file").data, err) : ROGER_OK;
+	if (run->words.count && !request_of(run)->content.data)
+		run->words.count--;
+	/* The first is a recipient, where no option names one. */
+	if (run->words.count && !request_of(run)->to.count)
+		run->words.items++, run->words.count--;
+	return r;
+}
+
+/* ---------------------------------------------------------- recipients -- */
+
+/* A name holds no comma, so that one word can name several. */
+static int split_names(struct rg_arena *arena, struct roger_strs *names, struct roger_err *err)
+{
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} split = { NULL, 0 };
+	struct roger_str rest, *place;
+	const char *comma;
+	size_t i;
+
+	for (i = 0; i < names->count; i++) {
+		rest = names->items[i];
+		do {
+			place = rg_arena_push(arena, &split.items, &split.count, sizeof *place);
+			if (!place)
+				return rg_fail_memory(err);
+			comma = rest.length ? memchr(rest.data, ',', rest.length) : NULL;
+			*place = (struct roger_str){ rest.data, comma ? (size_t)(comma - rest.data)
+								      : rest.length };
+			rest.data += place->length + 1;
+			rest.length -= comma ? place->length + 1 : rest.length;
+		} while (comma);
+	}
+	*names = (struct roger_strs){ split.items, split.count };
+	return ROGER_OK;
+}
+
+/* So much of a word that an error about it fits one line. */
+static void add_cut(struct rg_buf *out, struct roger_str word, const char *before)
+{
+	enum { SHOWN = 48 };
+	size_t length = word.length;
+
+	if (length > SHOWN)
+		for (length = SHOWN; length && ((unsigned char)word.data[length] & 0xc0) == 0x80;)
+			length--;
+	rg_buf_printf(out, "%s%.*s%s", before, (int)length, word.data,
+		      length < word.length ? "..." : "");
+}
+
+/* The same words as one text, and as several recipients. */
+static int both_readings(const struct cli_run *run, struct roger_str unknown, struct roger_err *err)
+{
+	const struct roger_strs *to = &request_of(run)->to;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 160 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 160 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 160 };
+	bool typed = !cli_given(run, "file") && !cli_given(run, "batch");
+	size_t i;
+
+	for (i = 0; i < run->words.count; i++)
+		add_cut(&words, run->words.items[i], i ? " " : "");
+	if (typed)
+		add_cut(&words, request_of(run)->content, " ");
+	for (i = 0; i < to->count; i++)
+		add_cut(&names, to->items[i], i ? "," : "");
+	add_cut(&text, typed ? request_of(run)->content : RG_STR("--..."), "");
+	return rg_fail_member(
+		err, ROGER_EUSAGE, "to",
+		"to: '%.40s' is not known here; one text needs quotes, `roger send %.40s "
+		"'%.*s'`, several recipients need commas, `roger send %.*s %s%.*s%s`",
+		unknown.data, to->items[0].data, RG_STR_ARGS(rg_buf_str(&words)),
+		RG_STR_ARGS(rg_buf_str(&names)), typed ? "'" : "", RG_STR_ARGS(rg_buf_str(&text)),
+		typed ? "'" : "");
+}
+
+/*
+ * With the quotes forgotten, words of a text look like recipients.  Words behind
+ * the first one are recipients only when they are known.
+ */
+static int check_words(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_send_request probe = { .from = request_of(run)->from,
+					    .to = run->words,
+					    .content = RG_STR("-"),
+					    .dry_run = true,
+					    .new_names = true };
+	struct roger_send_reply reply;
+	int r;
+
+	if (!run->words.count)
+		return ROGER_OK;
+	r = split_names(run->arena, &probe.to, err);
+	if (r < 0)
+		return r;
+	r = roger_send(run->roger, &probe, &reply, err);
+	if (r < 0)
+		return strcmp(err->member, "to") == 0 ? both_readings(run, run->words.items[0], err)
+						      : ROGER_OK;
+	r = reply.never_seen.count ? both_readings(run, reply.never_seen.items[0], err) : ROGER_OK;
+	roger_reply_free(&reply);
+	return r;
 }
 
 /* ------------------------------------------------------------ one send -- */
@@ -242,6 +348,7 @@ static void add_defaults(const struct cli_run *run, struct roger_send_request *i
 	if (!item->run_counter)
 		item->run_counter = given->run_counter;
 	item->dry_run = given->dry_run;
+	item->new_names |= given->new_names;
 }
 
 static int add_line(struct batch *batch, struct roger_str line, struct roger_err *err)
@@ -420,7 +527,14 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 
 static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
+	int r;
+
 	*ret_exit = CLI_DONE;
+	r = check_words(run, err);
+	if (r == ROGER_OK)
+		r = split_names(run->arena, &request_of(run)->to, err);
+	if (r < 0)
+		return r;
 	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, err);
 }
 

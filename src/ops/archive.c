@@ -4,6 +4,7 @@
  * Both end in messages_archive/: nothing is ever destroyed.  delete also takes
  * unread ones, and says so in the reason.
  */
+#include "base/nearest.h"
 #include "ops/op.h"
 
 /* So many leave in one commit. */
@@ -77,6 +78,30 @@ static int move_piece(struct roger *roger, const struct roger_archive_request *r
 	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
 }
 
+/* Archived messages are messages of it, too. */
+static int check_issue(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
+		       struct roger_err *err)
+{
+	const struct rg_query query = { .issue = issue, .anywhere = true, .limit = 1 };
+	struct roger_messages found;
+	struct roger_strs issues;
+	struct roger_str near;
+	int r;
+
+	if (!issue.length)
+		return ROGER_OK;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0 || found.count)
+		return r;
+	r = rg_engine_issues(roger->engine, arena, &issues, err);
+	if (r < 0)
+		return r;
+	near = rg_nearest_of(issues, issue);
+	return rg_fail_member(err, ROGER_ENOENT, "issue", "issue: no message of '%.*s'%s%.*s%s",
+			      RG_STR_ARGS(issue), near.length ? "; did you mean '" : "",
+			      RG_STR_ARGS(near), near.length ? "'?" : "");
+}
+
 static int move_out(struct roger *roger, const struct roger_archive_request *request,
 		    const char *reason, struct roger_archive_reply *reply, struct roger_err *err)
 {
@@ -89,6 +114,8 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	int r;
 
 	r = check(request, err);
+	if (r == ROGER_OK)
+		r = check_issue(roger, request->issue, reply->memory, err);
 	while (r == ROGER_OK && found == PIECE) {
 		arena = rg_arena_new();
 		if (!arena)

@@ -60,6 +60,9 @@ static void judge_message(const struct rg_crossing *crossing, const struct rg_ro
 	if (rg_crossing_is_group(crossing, from))
 		snprintf(why, 500, "'%.*s' is the name of a group, which cannot send",
 			 RG_STR_ARGS(from));
+	else if (rg_config_reserves_sender(config, from) || rg_config_is_person(from))
+		snprintf(why, 500, "'%.*s' is reserved: nobody can send under it from here",
+			 RG_STR_ARGS(from));
 	else if (!crossing->unnumbered && piece->line.number > RG_EDGE_SEQ_MAX)
 		snprintf(why, 500, "expected a number up to %lld", (long long)RG_EDGE_SEQ_MAX);
 	else if (rg_message_check_content(piece->line.text, config->content_chars_max, &err) < 0)

@@ -192,7 +192,7 @@ static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
 	struct roger_bridge_reply *reply = crossing->reply;
 	struct roger_str near = rg_nearest_of(crossing->known, name), *place;
 
-	if (crossing->roger->workspace->config->strict_recipients)
+	if (crossing->roger->workspace->config->recipients == RG_RECIPIENTS_STRICT)
 		return say(crossing->arena, &target->refused, name, " (recipients: strict)", near,
 			   err);
 	place = rg_arena_push(reply->memory, &reply->notes.items, &reply->notes.count,

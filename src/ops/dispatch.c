@@ -3,26 +3,36 @@
 
 #include <stdio.h>
 
+#include "ops/send.h"
 #include "systems/watchdog.h"
 
-/* Who is to get the result must be one agent; one never seen is noted, or refused. */
+/*
+ * Who is to get the result must be one agent, under a name that it can send under;
+ * one never seen is noted, or refused as a send to it would be.
+ */
 static int check_owner(struct roger *roger, struct roger_str owner, struct roger_str caller,
 		       struct rg_arena *arena, struct roger_strs *notes, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
+	struct rg_unknown unknown;
 	struct roger_str *note;
 	char text[300];
+	int r;
 
 	if (rg_config_reserves(config, owner))
 		return rg_fail_member(err, ROGER_EDATA, "forward_to",
 				      "forward_to: '%.*s' is a group; a result goes to one agent",
 				      RG_STR_ARGS(owner));
+	if (rg_config_reserves_sender(config, owner))
+		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
+				      "forward_to: '%.*s' is reserved; a result goes to an agent",
+				      RG_STR_ARGS(owner));
 	if (rg_str_equal(owner, caller) || rg_engine_knows(roger->engine, owner))
 		return ROGER_OK;
+	r = rg_send_judge_unknown(roger, arena, owner, false, "forward_to", &unknown, err);
+	if (r < 0 || unknown.expected)
+		return r;
 	snprintf(text, sizeof text, "'%.*s' has never been seen here", RG_STR_ARGS(owner));
-	if (config->strict_recipients)
-		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
-				      "forward_to: %s (recipients: strict)", text);
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
 	return note && rg_arena_copy(arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
 }

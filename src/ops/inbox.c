@@ -5,6 +5,7 @@
  * it returns is durably the caller's: two of them never get the same message.
  */
 #include "ops/look.h"
+#include "ops/send.h"
 
 #include "systems/message.h"
 
@@ -80,10 +81,9 @@ static int find_fresh(struct roger *roger, const struct rg_query *wanted,
 	return r;
 }
 
-static int run_inbox(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+static int look(struct roger *roger, const struct roger_inbox_request *request,
+		struct roger_inbox_reply *reply, struct roger_err *err)
 {
-	const struct roger_inbox_request *request = request_;
-	struct roger_inbox_reply *reply = reply_;
 	const struct rg_query query = query_of(request, 0);
 	bool may;
 	int r;
@@ -158,11 +158,9 @@ static int receive_now(struct roger *roger, const struct roger_inbox_request *re
 	return r;
 }
 
-static int run_receive(struct roger *roger, const void *request_, void *reply_,
-		       struct roger_err *err)
+static int take_or_wait(struct roger *roger, const struct roger_inbox_request *request,
+			struct roger_inbox_reply *reply, struct roger_err *err)
 {
-	const struct roger_inbox_request *request = request_;
-	struct roger_inbox_reply *reply = reply_;
 	int64_t until_ns = rg_clock_monotonic_ns(), left_ms;
 	struct rg_found found;
 	int r;
@@ -181,6 +179,29 @@ static int run_receive(struct roger *roger, const void *request_, void *reply_,
 				   left_ms, reply->memory, &found, err);
 	}
 	return r;
+}
+
+/* No mail for a name that nobody knows is rather a slip. */
+static int note_stranger(struct roger *roger, const struct roger_inbox_request *request,
+			 struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	if (reply->messages.count)
+		return ROGER_OK;
+	return rg_send_note_stranger(roger, reply->memory, request->agent, &reply->notes, err);
+}
+
+static int run_inbox(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	int r = look(roger, request, reply, err);
+
+	return r < 0 ? r : note_stranger(roger, request, reply, err);
+}
+
+static int run_receive(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	int r = take_or_wait(roger, request, reply, err);
+
+	return r < 0 ? r : note_stranger(roger, request, reply, err);
 }
 
 #define AT(member) offsetof(struct roger_inbox_request, member)
@@ -219,6 +240,8 @@ static const struct roger_field reply_fields[] = {
 	  &rg_message_record, "first in, first out" },
 	{ "unread", ROGER_INT, offsetof(struct roger_inbox_reply, unread), 0, NULL, NULL,
 	  "unread now" },
+	{ "notes", ROGER_TEXTS, offsetof(struct roger_inbox_reply, notes), ROGER_SPARE, NULL, NULL,
+	  "for people" },
 	RG_END,
 };
 static const struct roger_record reply_record = { "mail", sizeof(struct roger_inbox_reply),

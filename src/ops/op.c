@@ -24,7 +24,7 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 		name = rg_field_at(field, request);
 		if ((field->flags & ROGER_SELF) && name->length &&
 		    rg_config_reserves(roger->workspace->config, *name))
-			return rg_fail_member(err, ROGER_EDATA, field->name,
+			return rg_fail_member(err, ROGER_EREFUSED, field->name,
 					      "%s: '%.*s' stands for several; give the name of one "
 					      "agent",
 					      field->name, RG_STR_ARGS(*name));

@@ -564,7 +564,8 @@ static const struct roger_field agent_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record agent_record = { "agent", sizeof(struct roger_agent_figures),
+static const struct roger_record agent_record = { "agent figures",
+						  sizeof(struct roger_agent_figures),
 						  agent_fields };
 
 #define AT(member) offsetof(struct roger_report_reply, member)

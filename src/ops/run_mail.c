@@ -10,7 +10,8 @@ enum { TRIES_MAX = 8 };
 
 static bool is_agent(const struct roger *roger, struct roger_str name)
 {
-	return rg_name_valid(name) && !rg_config_reserves(roger->workspace->config, name);
+	return rg_name_valid(name) && !rg_config_is_person(name) &&
+	       !rg_config_reserves_sender(roger->workspace->config, name);
 }
 
 struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run)
@@ -87,7 +88,9 @@ static int send_new(struct roger *roger, const struct roger_send_request *reques
 	struct roger_send_reply reply;
 	int r;
 
+	roger->own_mail = true;
 	r = rg_op_run(&rg_op_send, roger, request, &reply, err);
+	roger->own_mail = false;
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(arena, reply.messages.items[0].id, ret_id))
@@ -159,7 +162,8 @@ int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_s
 					  .to = { &to, 1 },
 					  .content = content,
 					  .issue = run->issue_id,
-					  .type = type },
+					  .type = type,
+					  .new_names = true },
 			     .run = run,
 			     .verb = verb,
 			     .number = number,

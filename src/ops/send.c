@@ -9,8 +9,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
+#include "ops/arrive.h"
+#include "ops/crossing.h"
 #include "ops/room.h"
 #include "systems/message.h"
 
@@ -68,11 +71,20 @@ int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char 
 									 : rg_fail_memory(err);
 }
 
+static bool is_among(struct roger_strs names, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < names.count; i++)
+		if (rg_str_equal(names.items[i], name))
+			return true;
+	return false;
+}
+
 /* The nearest of the known agents and the groups; without a length: none. */
-static struct roger_str nearest_of(const struct rg_sending *sending, struct roger_strs names,
+static struct roger_str nearest_of(const struct rg_config *config, struct roger_strs names,
 				   struct roger_str name)
 {
-	const struct rg_config *config = sending->roger->workspace->config;
 	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
 	size_t i;
 
@@ -84,25 +96,123 @@ static struct roger_str nearest_of(const struct rg_sending *sending, struct roge
 	return nearest.word;
 }
 
-/* A name never seen: suggest the nearest known one; refused where names are strict. */
-static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
-			struct roger_err *err)
+/* The name as a word of those that are known: agents, groups and all. */
+static struct roger_str slip_for(const struct rg_config *config, struct roger_strs names,
+				 struct roger_str name)
 {
-	struct roger_strs names;
-	struct roger_str near;
-	char text[400];
+	size_t i;
+
+	for (i = 0; i < names.count; i++)
+		if (rg_is_slip(name, names.items[i]))
+			return names.items[i];
+	for (i = 0; i < config->group_count; i++)
+		if (rg_is_slip(name, config->groups[i].name))
+			return config->groups[i].name;
+	return rg_is_slip(name, RG_STR("all")) ? RG_STR("all") : RG_STR("");
+}
+
+/* Its tool has begun a session here. */
+static int has_arrived(struct roger *roger, struct rg_arena *arena, struct roger_str name,
+		       bool *ret_arrived, struct roger_err *err)
+{
+	struct roger_str session;
 	int r;
 
-	r = rg_engine_names(sending->roger->engine, sending->arena, &names, err);
+	r = rg_arrive_last(roger, name, arena, &session, err);
+	*ret_arrived = r == ROGER_OK && session.length;
+	return r;
+}
+
+static int refuse_unknown(struct roger_str name, struct roger_str near, bool strict,
+			  const char *member, struct roger_err *err)
+{
+	return rg_fail_member(
+		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here%s%.*s%s%s",
+		member, RG_STR_ARGS(name), near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
+		near.length ? "'?" : "",
+		strict ? " (recipients: strict)" : " `roger send --new` insists on a new name");
+}
+
+int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct roger_str name,
+			  bool insists, const char *member, struct rg_unknown *ret_unknown,
+			  struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	bool strict = config->recipients == RG_RECIPIENTS_STRICT;
+	struct roger_strs names;
+	struct roger_str slip;
+	int r;
+
+	r = rg_crossing_names(roger, arena, &names, err);
 	if (r < 0)
 		return r;
-	near = nearest_of(sending, names, name);
-	snprintf(text, sizeof text, "'%.*s' has never been seen here%s%.*s%s", RG_STR_ARGS(name),
-		 near.length ? "; did you mean '" : "", RG_STR_ARGS(near), near.length ? "'?" : "");
-	if (sending->roger->workspace->config->strict_recipients)
-		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: %s (recipients: strict)",
-				      text);
-	return rg_send_note(sending, draft, text, err);
+	slip = slip_for(config, names, name);
+	ret_unknown->near = slip.length ? slip : nearest_of(config, names, name);
+	ret_unknown->expected = is_among(names, name);
+	if (ret_unknown->expected ||
+	    (!strict && (!slip.length || insists || config->recipients == RG_RECIPIENTS_OPEN)))
+		return ROGER_OK;
+	r = has_arrived(roger, arena, name, &ret_unknown->expected, err);
+	if (r < 0 || ret_unknown->expected)
+		return r;
+	return refuse_unknown(name, ret_unknown->near, strict, member, err);
+}
+
+static bool print_unknown(struct rg_arena *arena, struct roger_str name, struct roger_str near,
+			  struct roger_str *ret)
+{
+	return rg_arena_print(arena, ret, "'%.*s' has never been seen here%s%.*s%s",
+			      RG_STR_ARGS(name), near.length ? "; did you mean '" : "",
+			      RG_STR_ARGS(near), near.length ? "'?" : "");
+}
+
+int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
+			  struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_strs names;
+	struct roger_str *note;
+	bool expected;
+	int r;
+
+	if (rg_engine_knows(roger->engine, name))
+		return ROGER_OK;
+	r = rg_crossing_names(roger, arena, &names, err);
+	if (r < 0 || is_among(names, name))
+		return r;
+	r = has_arrived(roger, arena, name, &expected, err);
+	if (r < 0 || expected)
+		return r;
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && print_unknown(arena, name, nearest_of(roger->workspace->config, names, name),
+				     note)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+			struct roger_str near, struct roger_err *err)
+{
+	struct roger_strs *never_seen = &draft->reply->never_seen;
+	struct roger_str *place, text;
+
+	place = rg_arena_push(sending->arena, &never_seen->items, &never_seen->count,
+			      sizeof *place);
+	if (!place || !rg_arena_copy(sending->arena, name, place) ||
+	    !print_unknown(sending->arena, name, near, &text))
+		return rg_fail_memory(err);
+	return rg_send_note(sending, draft, text.data, err);
+}
+
+static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+		       struct roger_err *err)
+{
+	struct rg_unknown unknown;
+	int r;
+
+	r = rg_send_judge_unknown(sending->roger, sending->arena, name, draft->request->new_names,
+				  "to", &unknown, err);
+	return r < 0 || unknown.expected ? r
+					 : note_unknown(sending, draft, name, unknown.near, err);
 }
 
 static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
@@ -121,8 +231,12 @@ static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct 
 	r = rg_name_check("to", name, err);
 	if (r < 0)
 		return r;
+	if (rg_config_is_roger(name))
+		return rg_fail_member(err, ROGER_EREFUSED, "to",
+				      "to: '%.*s' reads no mail: it is roger itself",
+				      RG_STR_ARGS(name));
 	if (!rg_engine_knows(sending->roger->engine, name)) {
-		r = note_unknown(sending, draft, name, err);
+		r = add_unknown(sending, draft, name, err);
 		if (r < 0)
 			return r;
 	}
@@ -158,6 +272,29 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 
 /* ------------------------------------------------------------- messages -- */
 
+/* Anybody can say who they are: this tells slips and prompts from people, not liars. */
+static bool is_at_terminal(void)
+{
+	const char *agent = getenv("ROGER_AGENT");
+
+	return (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) && !(agent && *agent);
+}
+
+int rg_send_check_sender(const struct rg_config *config, struct roger_str name, const char *member,
+			 struct roger_err *err)
+{
+	if (rg_config_reserves_sender(config, name))
+		return rg_fail_member(err, ROGER_EREFUSED, member,
+				      "%s: '%.*s' is reserved; send under a name of your own",
+				      member, RG_STR_ARGS(name));
+	if (rg_config_is_person(name) && !is_at_terminal())
+		return rg_fail_member(err, ROGER_EREFUSED, member,
+				      "%s: '%.*s' is a person: only from a terminal, without "
+				      "ROGER_AGENT",
+				      member, RG_STR_ARGS(name));
+	return ROGER_OK;
+}
+
 static int check(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
@@ -168,9 +305,8 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 		return rg_fail_member(err, ROGER_EUSAGE, "from",
 				      "from: missing; say who you are with --as or ROGER_AGENT");
 	r = rg_name_check("from", draft->from, err);
-	if (r == ROGER_OK && is_reserved(sending, draft->from))
-		r = rg_fail_member(err, ROGER_EDATA, "from", "from: '%.*s' is the name of a group",
-				   RG_STR_ARGS(draft->from));
+	if (r == ROGER_OK && !sending->roger->own_mail)
+		r = rg_send_check_sender(config, draft->from, "from", err);
 	if (r == ROGER_OK && request->issue.length)
 		r = rg_name_check("issue", request->issue, err);
 	if (r == ROGER_OK && (request->type < 0 || request->type > ROGER_DATA))
@@ -697,6 +833,8 @@ static const struct roger_field request_fields[] = {
 	{ "retry", ROGER_BOOL, AT(retry), 0, NULL, NULL,
 	  "with --confirm read: try as often as configured" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "check everything, store nothing" },
+	{ "new", ROGER_BOOL, AT(new_names), 0, NULL, NULL,
+	  "also to a name never seen that is near a known one" },
 	RG_END,
 };
 #undef AT
@@ -728,6 +866,8 @@ static const struct roger_field reply_fields[] = {
 	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL,
 	  "messages moved out to keep the limits" },
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
+	{ "never_seen", ROGER_TEXTS, AT(never_seen), ROGER_SPARE, NULL, NULL,
+	  "recipients that nobody here knew before" },
 	RG_END,
 };
 #undef AT
@@ -759,7 +899,7 @@ const struct roger_op rg_op_send = {
 	.name = "send",
 	.summary = "send a message; done means on disk",
 	.examples = "roger send bob 'the schema is in docs/schema.md'\n"
-		    "roger send bob carol --type result --issue app-42 - < report.md\n"
+		    "roger send bob,carol --type result --issue app-42 - < report.md\n"
 		    "roger send all 'stopping for the day'\n"
 		    "roger send lead --reply-to msg-1736328000000-abc 'yes'\n"
 		    "roger send --batch < messages.jsonl\n",

@@ -53,6 +53,30 @@ RG_CHECKED int rg_send_check_key(struct rg_sending *sending, struct rg_draft *dr
 				 struct roger_err *err);
 RG_CHECKED int rg_send_check_confirm(const struct rg_draft *draft, struct roger_err *err);
 
+struct rg_unknown {
+	bool expected;	       /* it is configured, or was refused but for a session it began */
+	struct roger_str near; /* the known name that may be meant; "": none */
+};
+
+/*
+ * A recipient that nobody has sent or received under: refused where names are strict,
+ * and where it is a likely slip for a known one and the caller does not insist.  Never
+ * when it is configured or has begun a session.
+ */
+RG_CHECKED int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena,
+				     struct roger_str name, bool insists, const char *member,
+				     struct rg_unknown *ret_unknown, struct roger_err *err);
+
+/* Note that nobody knows the name, which may be a slip; nothing for one that is known or expected.
+ */
+RG_CHECKED int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena,
+				     struct roger_str name, struct roger_strs *notes,
+				     struct roger_err *err);
+
+/* May a message be sent under that name, by whoever runs this? */
+RG_CHECKED int rg_send_check_sender(const struct rg_config *config, struct roger_str name,
+				    const char *member, struct roger_err *err);
+
 /* How long its recipients have to read it, ms. */
 int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *draft);
 

@@ -216,11 +216,14 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
+	struct roger_setup_request asked = *(const struct roger_setup_request *)request;
 	struct roger_setup_reply *reply = reply_;
-	struct rg_setup_plan plan = { .arena = reply->memory, .request = request };
+	struct rg_setup_plan plan = { .arena = reply->memory, .request = &asked };
 	int r;
 
 	(void)roger;
+	if (asked.scope == ROGER_SETUP_UNSAID)
+		asked.scope = ROGER_SETUP_STEALTH;
 	r = find_tools(&plan, reply, err);
 	if (r == ROGER_OK)
 		r = find_root(&plan, &reply->made_workspace, err);
@@ -244,7 +247,7 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);
 }
 
-static const char *const scopes[] = { "stealth", "user", "project", NULL };
+static const char *const scopes[] = { "", "user", "stealth", "project", NULL };
 
 #define AT(member) offsetof(struct roger_setup_request, member)
 static const struct roger_field request_fields[] = {

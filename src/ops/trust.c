@@ -396,7 +396,8 @@ static const struct roger_field command_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record command_record = { "command", sizeof(struct roger_trust_command),
+static const struct roger_record command_record = { "trust command",
+						    sizeof(struct roger_trust_command),
 						    command_fields };
 
 #define AT(member) offsetof(struct roger_trust_place, member)
@@ -407,7 +408,7 @@ static const struct roger_field place_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record place_record = { "place", sizeof(struct roger_trust_place),
+static const struct roger_record place_record = { "trust place", sizeof(struct roger_trust_place),
 						  place_fields };
 
 #define AT(member) offsetof(struct roger_trust_workspace, member)
@@ -419,7 +420,7 @@ static const struct roger_field workspace_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record workspace_record = { "workspace",
+static const struct roger_record workspace_record = { "trust workspace",
 						      sizeof(struct roger_trust_workspace),
 						      workspace_fields };
 

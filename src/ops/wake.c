@@ -506,7 +506,8 @@ static const struct roger_field attempt_fields[] = {
 	RG_END,
 };
 #undef AT
-static const struct roger_record attempt_record = { "attempt", sizeof(struct roger_wake_attempt),
+static const struct roger_record attempt_record = { "wake attempt",
+						    sizeof(struct roger_wake_attempt),
 						    attempt_fields };
 
 #define AT(member) offsetof(struct roger_wake_reply, member)

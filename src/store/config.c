@@ -90,7 +90,7 @@ static const struct setting table[] = {
 	{ IN("wake", "backoff_most"), SPAN, AT(wake_backoff_most_ms), 1000, 7 * DAY_MS, 0, "30m" },
 	{ IN("wake", "timeout"), SPAN, AT(wake_timeout_ms), 100, 60000, 0, "10s" },
 	{ IN("activity", "own"), SWITCH, AT(note_own), 0, 0, 0, "true" },
-	{ "", "recipients", "recipients", RECIPIENTS, AT(strict_recipients), 0, 0, 0, "warn" },
+	{ "", "recipients", "recipients", RECIPIENTS, AT(recipients), 0, 0, 0, "near" },
 };
 #undef IN
 #undef AT
@@ -99,7 +99,8 @@ enum { SETTING_COUNT = sizeof table / sizeof *table };
 
 static const struct roger_str default_origin = { "default", 7 };
 
-static const char *const recipients_names[] = { "warn", "strict", NULL };
+/* In the order of enum rg_recipients; older files say warn for open. */
+static const char *const recipients_names[] = { "near", "open", "strict", NULL };
 
 /* ------------------------------------------------------------- settings -- */
 
@@ -259,11 +260,12 @@ static int set_file_name(struct roger_str text, void *at, struct roger_setting *
 static int set_recipients(struct roger_str text, void *at, struct roger_setting *shown,
 			  struct roger_err *err)
 {
-	int index = rg_enum_find(recipients_names, text);
+	int index =
+		rg_str_is(text, "warn") ? RG_RECIPIENTS_OPEN : rg_enum_find(recipients_names, text);
 
 	if (index < 0)
-		return rg_config_wrong(shown->origin, shown->key, "warn or strict", err);
-	*(bool *)at = index == 1;
+		return rg_config_wrong(shown->origin, shown->key, "near, open or strict", err);
+	*(enum rg_recipients *)at = (enum rg_recipients)index;
 	return ROGER_OK;
 }
 

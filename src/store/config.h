@@ -25,6 +25,12 @@ struct rg_wake_agent {
 	size_t shown; /* its setting */
 };
 
+enum rg_recipients {
+	RG_RECIPIENTS_NEAR,   /* near: those that are likely slips for known ones */
+	RG_RECIPIENTS_OPEN,   /* open: none */
+	RG_RECIPIENTS_STRICT, /* strict: all */
+};
+
 struct rg_config {
 	struct rg_arena *memory;
 
@@ -92,8 +98,8 @@ struct rg_config {
 	/* activity: */
 	bool note_own; /* own: roger's verbs note themselves in the activity log */
 
-	/* recipients: warn (default) or strict */
-	bool strict_recipients;
+	/* recipients: which names never seen a send is refused for */
+	enum rg_recipients recipients;
 
 	/* groups: name: [agent, ...] */
 	const struct rg_group *groups;
@@ -136,6 +142,18 @@ bool rg_config_reserves(const struct rg_config *config, struct roger_str name);
  */
 bool rg_config_next_command(const struct rg_config *config, size_t *i,
 			    struct roger_str *ret_setting, struct roger_strs *ret_words);
+
+/*
+ * Names that nobody sends under, whatever their case: all, groups, roger, and those
+ * that a model would take for its user's or its maker's.
+ */
+bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str name);
+
+/* Is it roger's own name, which has no mailbox? */
+bool rg_config_is_roger(struct roger_str name);
+
+/* Is it the person's name, `human`, under which no agent may send? */
+bool rg_config_is_person(struct roger_str name);
 
 /* How the agent of that name is woken, or NULL. */
 const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name);

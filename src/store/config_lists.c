@@ -1,6 +1,8 @@
 /* config: what is a list there: groups, commands, and the agents that are woken. */
 #include "store/config_read.h"
 
+#include <strings.h>
+
 #include "data/record.h"
 
 /* --------------------------------------------------------------- groups -- */
@@ -18,6 +20,35 @@ const struct rg_group *rg_config_group(const struct rg_config *config, struct ro
 bool rg_config_reserves(const struct rg_config *config, struct roger_str name)
 {
 	return rg_str_is(name, "all") || rg_config_group(config, name);
+}
+
+static bool equal_without_case(struct roger_str name, struct roger_str other)
+{
+	return name.length == other.length && strncasecmp(name.data, other.data, name.length) == 0;
+}
+
+bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str name)
+{
+	static const char *const reserved[] = { "all", "roger", "user", "system", "assistant" };
+	size_t i;
+
+	for (i = 0; i < sizeof reserved / sizeof *reserved; i++)
+		if (equal_without_case(name, rg_str(reserved[i])))
+			return true;
+	for (i = 0; i < config->group_count; i++)
+		if (equal_without_case(name, config->groups[i].name))
+			return true;
+	return false;
+}
+
+bool rg_config_is_roger(struct roger_str name)
+{
+	return equal_without_case(name, RG_STR("roger"));
+}
+
+bool rg_config_is_person(struct roger_str name)
+{
+	return equal_without_case(name, RG_STR("human"));
 }
 
 /* The group of that name, emptied, and its place in the settings list. */

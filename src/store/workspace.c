@@ -19,7 +19,8 @@ static const char config_template[] =
 	"#   max_content_length: 10000\n"
 	"# cleanup:\n"
 	"#   default_max_age_days: 90\n"
-	"# recipients: warn        # or strict: refuse names never seen\n"
+	"# recipients: near        # refuse likely slips of the hand; open: none, strict: all "
+	"names never seen\n"
 	"# groups:\n"
 	"#   workers: [implement, test]\n";
 
@@ -427,7 +428,7 @@ void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[R
 	}
 	encoded[length] = '\0';
 	if (length <= 200)
-		snprintf(to, RG_FILE_NAME_BYTES, "%s%s", encoded, suffix);
+		snprintf(to, RG_FILE_NAME_BYTES, "%.200s%s", encoded, suffix);
 	else
 		snprintf(to, RG_FILE_NAME_BYTES, "%.150s%%~%016llx%016llx%s", encoded,
 			 (unsigned long long)rg_hash(1, name.data, name.length),

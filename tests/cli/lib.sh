@@ -98,6 +98,11 @@ unlike() { # NAME TEXT PATTERN
 	fi
 }
 
+# How many processes with these words this test has: they are in its folder, another checkout's are not.
+count_running() { # PATTERN
+	pgrep -f "$1" | while read -r _pid; do readlink "/proc/$_pid/cwd"; done | grep -c "^$here"
+}
+
 # A header needs nothing before it, in any standard of C and C++, with every warning on.
 compiles_alone() { # FILE
 	_warnings="-Wall -Wextra -Wpedantic -Wundef -Werror -fsyntax-only"

@@ -7,7 +7,7 @@ roger init -q
 for i in 1 2 3; do
 	roger send -q --as plan bob "$i" --issue "i$i" 2>/dev/null
 done
-roger send -q --as bob plan carol answer 2>/dev/null
+roger send -q --as bob plan,carol answer 2>/dev/null
 exits 0 "session" roger session --json
 is "numbers of each sender" "$(printf '%s' "$out" | json '[d["epoch"], {a["name"]: a["seq"] for a in d["agents"] if a["seq"]}]')" '[1, {"bob": 1, "plan": 3}]'
 run roger send --as plan all 'no text' --dry-run

@@ -154,10 +154,11 @@ printf '(WORKERS #1): x\n(NIGHT-SHIFT #1): x\n(All #1): x\n' >"$boxes/bob.txt"
 run bridge --json
 is "nor in capital letters, as roles are written" "$(printf '%s' "$out" | json '[[c["kind"], c["from"]] for c in d["crossings"]]')" \
 	'[["refused", "WORKERS"], ["refused", "NIGHT-SHIFT"], ["refused", "All"]]'
-roger send --as Night-Shift bob 'really called so' -q
-printf '(Night-Shift #2): still called so\n' >"$boxes/bob.txt"
-run bridge
-like "but for an agent that is called just so" "$out" 'took Night-Shift #2 -> bob'
+exits 77 "no agent may be called so" roger send --as Night-Shift bob 'really called so'
+printf '(roger #1): x\n(USER #1): x\n(System): x\n(assistant #1): x\n(human #1): x\n' >"$boxes/bob.txt"
+run bridge --json
+is "nor may text come in under a reserved name" "$(printf '%s' "$out" | json 'sorted(c["from"] for c in d["crossings"] if c["kind"] == "refused")')" \
+	'["System", "USER", "assistant", "human", "roger"]'
 forget_kept
 
 config <<'END'

@@ -33,7 +33,7 @@ exits 0 "a key of letters of any script" roger send --as ann bob 'seen' --dry-ru
 exits 0 "a verb that is not stable" roger send --as ann bob 'x' --key app-1:shouting:c1
 like "is warned of" "$err" "shouting.*status-update"
 exits 64 "a verb without a task" roger send --as ann bob x --verb escalation
-exits 0 "one key to two" roger send --as ann bob cid 'both' --key app-2:status-update:c1
+exits 0 "one key to two" roger send --as ann bob,cid 'both' --key app-2:status-update:c1
 is "is an entry for each" "$(roger sends --key app-2:status-update:c1 --json | json 'sorted(a["target"] for a in d["attempts"])')" '["bob", "cid"]'
 roger send --as ann bob 'no key' -q
 is "without a key there is none" "$(roger sends --json | json 'len(d["attempts"])')" 5

@@ -217,7 +217,7 @@ like "and its owner why" "$(told hang)" "signal 15 after the limit of 300ms"
 exits 137 "one that does not listen is killed" roger run --run-id deaf --as lead --limit 300ms --grace 200ms -q -- \
 	sh -c 'trap "" TERM; echo partial; sleep 21.375 & sleep 21.375; sleep 21.375'
 like "with its last words" "$(told deaf)" "partial"
-is "and all that it started" "$(pgrep -fc 'sleep 21[.]375')" 0
+is "and all that it started" "$(count_running 'sleep 21[.]375')" 0
 exits 0 "one that ends well when told" roger run --run-id heeds --as lead --limit 300ms -q -- \
 	sh -c 'trap "echo saved; exit 0" TERM; while :; do sleep 0.05; done'
 is "has given its result" "$(told heeds)" "result: [exit 0 after the limit of 300ms]

@@ -81,7 +81,7 @@ gone "$(child_of stop)"
 result 0 "ends it"
 orphan deaf -- sh -c '(trap "" TERM; exec sleep 22.375) & echo $$ >up-deaf; wait' 2>/dev/null
 exits 1 "and, with its leader gone" roger run --run-id deaf --as lead --limit 10ms --grace 10s -q
-is "all of its group that does not listen" "$(pgrep -fc 'sleep 22[.]375')" 0
+is "all of its group that does not listen" "$(count_running 'sleep 22[.]375')" 0
 
 # A restart, when all is over.
 orphan over -- sh -c "$waiting" 2>/dev/null

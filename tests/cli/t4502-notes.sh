@@ -11,7 +11,7 @@ last() { roger activity --newest --limit 1 --jsonl | json "$1"; }
 one=$(send_id --as plan bob 'hello' --issue app-42)
 is "a send is noted" "$(last '[d["task_id"], d["action"], d["outcome"]]')" \
 	"$(printf '%s' "[\"app-42\", {\"type\": \"TOOL_EXEC\", \"details\": {\"tool\": \"roger\", \"verb\": \"send\", \"agent\": \"plan\", \"ids\": [\"$one\"], \"count\": 1, \"seq\": 1, \"epoch\": 1}}, {\"status\": \"SUCCESS\"}]")"
-roger send --as plan bob carol dave 'to three' -q 2>/dev/null
+roger send --as plan bob,carol,dave 'to three' -q 2>/dev/null
 is "three recipients are one note of three" "$(last 'd["action"]["details"]["count"]')" 3
 exits 66 "one that fails" roger send --as plan bob x --reply-to msg-1-x
 is "is noted, with the kind of failure" "$(last 'd["outcome"]')" '{"status": "FAILURE", "message": "no_such: reply_to"}'
@@ -70,8 +70,8 @@ like "says what it takes" "$err" "activity.own: expected true or false"
 
 # The marker, in every text that is content.
 roger send --as plan bob 'PLANTED text' --metadata '{"PLANTED":"PLANTED"}' --issue m -q
-roger send --as plan bob carol 'PLANTED keyed' --key m:send:1 --issue m -q
-roger send --as plan bob carol 'PLANTED other' --key m:send:1 --issue m -q 2>/dev/null
+roger send --as plan bob,carol 'PLANTED keyed' --key m:send:1 --issue m -q
+roger send --as plan bob,carol 'PLANTED other' --key m:send:1 --issue m -q 2>/dev/null
 echo '{"to":"bob","content":"PLANTED batch","metadata":{"a":"PLANTED"}}' | roger send --as plan --batch -q
 echo 'PLANTED stdin' | roger send --as plan bob - -q
 id=$(roger receive --as bob --limit 50 --json | json 'd["messages"][0]["id"]')

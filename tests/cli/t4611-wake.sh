@@ -102,7 +102,7 @@ roger send --as ann bob 'PLANTED b' --issue ib -q
 roger inbox --as bob --issue ib -q
 roger inbox --as bob -q
 is "each issue has its own" "$(grep '"verb":"inbox"' $log | tail -n 2 | sed 's/.*"task_id":"\([^"]*\)".*"count":\([0-9]*\).*/\1 \2/' | tr '\n' ' ')" "ib 1 ia 1 "
-is "a limit shows the first only" "$(roger send --as ann bob c d --issue ic -q 2>/dev/null; roger inbox --as bob --limit 2 -q; looks)" 3
+is "a limit shows the first only" "$(roger send --as ann bob,c d --issue ic -q 2>/dev/null; roger inbox --as bob --limit 2 -q; looks)" 3
 roger receive --as bob -q
 
 # ---------------------------------------------------------------- one at a time
@@ -180,7 +180,7 @@ for agent in $agents; do
 	roger receive --as "$agent" --json | json 'len(d["messages"])' >>got
 done
 is "and every message is received" "$(sort got | uniq -c | tr -s ' ')" " 9 1"
-is "nothing runs on" "$(pgrep -f 'sleep 100' | while read -r p; do readlink "/proc/$p/cwd"; done | grep -cx "$here")" 0
+is "nothing runs on" "$(count_running 'sleep 100')" 0
 
 # A clock that was set back: what is from the future delays nothing.
 roger receive --as bob -q

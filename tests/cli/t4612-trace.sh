@@ -68,7 +68,7 @@ roger ack --as carol "$four" -q
 is "an ack without a claim" "$(steps "$four")" '[["stored", "looked", "read", "acknowledged"]]'
 
 # ---------------------------------------------------------------- several recipients
-five=$(roger send --as ann bob carol dave eve 'PLANTED five' --issue app --json 2>/dev/null | json 'd["messages"][2]["id"]')
+five=$(roger send --as ann bob,carol,dave,eve 'PLANTED five' --issue app --json 2>/dev/null | json 'd["messages"][2]["id"]')
 send_id --as ann bob 'PLANTED next' --issue app >/dev/null
 roger receive --as carol -q
 is "one of several tells of all" "$(roger trace "$five" --json | json '[[t["to"], t["reached"]] for t in d["traces"]]')" \
@@ -124,7 +124,7 @@ like "and said so" "$(roger trace "$three")" "^  claimed +time not known +w1"
 # ---------------------------------------------------------------- figures
 rm -rf .roger && roger init -q
 printf 'wake:\n  after: 0s\n  agents:\n    bob: ["true"]\n    eve: ["false"]\n' >.roger/config.yaml
-for i in 1 2 3; do roger send --as ann bob eve "PLANTED $i" -q 2>/dev/null; done
+for i in 1 2 3; do roger send --as ann bob,eve "PLANTED $i" -q 2>/dev/null; done
 roger wake --once -q
 roger inbox --as bob --limit 2 -q
 roger inbox --as bob -q

@@ -14,7 +14,7 @@ roger init -q
 for i in 1 2 3 4 5 6; do
 	roger send --as ann bob "number $i" --issue app --key "app-$i:status-update:c1" -q
 done
-roger send --as ann bob carol "to two" -q
+roger send --as ann bob,carol "to two" -q
 roger receive --as bob --limit 2 -q
 roger send --as bob ann "an answer" --issue app --reply-to "$(roger list --issue app --jsonl | head -n 1 | json 'd["id"]')" -q
 roger archive --issue app -q

@@ -119,12 +119,12 @@ static void defaults_are_the_limits(void **state)
 	assert_true(rg_str_is(config->data_dir, ".roger"));
 	assert_true(rg_str_is(config->database_file, "messages.db"));
 	assert_true(rg_str_is(config->jsonl_file, "messages.jsonl"));
-	assert_false(config->strict_recipients);
+	assert_int_equal(config->recipients, RG_RECIPIENTS_NEAR);
 	assert_int_equal(config->group_count, 0);
 	assert_null(rg_config_group(config, RG_STR("workers")));
 
 	shows(config, "size_limits.max_content_length", "10000", "default");
-	shows(config, "recipients", "warn", "default");
+	shows(config, "recipients", "near", "default");
 	rg_config_free(config);
 	assert_null(rg_config_free(NULL));
 }
@@ -186,7 +186,7 @@ static void every_setting_can_be_set(void **state)
 	assert_true(rg_str_is(config->data_dir, "/srv/mail box"));
 	assert_true(rg_str_is(config->database_file, "a.db"));
 	assert_true(rg_str_is(config->jsonl_file, "b.jsonl"));
-	assert_true(config->strict_recipients);
+	assert_int_equal(config->recipients, RG_RECIPIENTS_STRICT);
 
 	assert_int_equal(config->group_count, 2);
 	assert_int_equal(group->members.count, 2);
@@ -264,12 +264,12 @@ static void forms_of_text_are_one(void **state)
 
 	(void)state;
 	config = of("\xef\xbb\xbfrecipients: strict\r\nstorage:\r\n  data_dir: d\r\n");
-	assert_true(config->strict_recipients);
+	assert_int_equal(config->recipients, RG_RECIPIENTS_STRICT);
 	shows(config, "storage.data_dir", "d", "f.yaml:3");
 	rg_config_free(config);
 
 	config = of_text((struct roger_str){ utf16, sizeof utf16 - 1 }, false);
-	assert_true(config->strict_recipients);
+	assert_int_equal(config->recipients, RG_RECIPIENTS_STRICT);
 	rg_config_free(config);
 }
 
@@ -370,12 +370,23 @@ static void journal_and_database_are_two_files(void **state)
 	rg_config_free(of("storage:\n  database_file: messages\n"));
 }
 
-static void recipients_are_warn_or_strict(void **state)
+static void recipients_are_near_open_or_strict(void **state)
 {
+	static const char *const texts[] = { "recipients: near", "recipients: open",
+					     "recipients: strict", "recipients: \"warn\"" };
+	static const enum rg_recipients expected[] = { RG_RECIPIENTS_NEAR, RG_RECIPIENTS_OPEN,
+						       RG_RECIPIENTS_STRICT, RG_RECIPIENTS_OPEN };
+	struct rg_config *config;
+	size_t i;
+
 	(void)state;
-	rg_config_free(of("recipients: \"warn\""));
-	refused("recipients: Strict", "f.yaml:1: recipients: expected warn or strict");
-	refused("\n\nrecipients: true", "f.yaml:3: recipients: expected warn or strict");
+	for (i = 0; i < sizeof texts / sizeof *texts; i++) {
+		config = of(texts[i]);
+		assert_int_equal(config->recipients, expected[i]);
+		rg_config_free(config);
+	}
+	refused("recipients: Strict", "f.yaml:1: recipients: expected near, open or strict");
+	refused("\n\nrecipients: true", "f.yaml:3: recipients: expected near, open or strict");
 	refused("recipients: [warn]", "f.yaml:1: recipients: expected a value");
 }
 
@@ -551,7 +562,7 @@ static void foreign_file_is_used_as_it_stands(void **state)
 	assert_int_equal(config->content_chars_max, 20000);
 	assert_int_equal(config->keep_runs, 3);
 	assert_true(rg_str_is(config->data_dir, ".agent-shepherd"));
-	assert_false(config->strict_recipients);
+	assert_int_equal(config->recipients, RG_RECIPIENTS_NEAR);
 	assert_int_equal(config->group_count, 0);
 	shows(config, "storage.data_dir", ".agent-shepherd", "f.yaml:9");
 	rg_config_free(config);
@@ -856,15 +867,15 @@ static void files_and_environment_are_loaded(void **state)
 
 	setenv("ROGER_RECIPIENTS", "strict", 1);
 	config = load(tree);
-	assert_true(config->strict_recipients);
+	assert_int_equal(config->recipients, RG_RECIPIENTS_STRICT);
 	shows(config, "recipients", "strict", "ROGER_RECIPIENTS");
 	rg_config_free(config);
 	setenv("ROGER_RECIPIENTS", "", 1);
 	config = load(tree);
-	assert_false(config->strict_recipients);
+	assert_int_equal(config->recipients, RG_RECIPIENTS_OPEN);
 	rg_config_free(config);
 	setenv("ROGER_RECIPIENTS", "lax", 1);
-	not_loaded(tree, "ROGER_RECIPIENTS: recipients: expected warn or strict");
+	not_loaded(tree, "ROGER_RECIPIENTS: recipients: expected near, open or strict");
 
 	drop(tree, ".roger/config.yaml");
 	drop(tree, ".agent-shepherd/config/phase-messenger.yaml");
@@ -927,7 +938,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_digits),
 		cmocka_unit_test(paths_are_checked),
 		cmocka_unit_test(journal_and_database_are_two_files),
-		cmocka_unit_test(recipients_are_warn_or_strict),
+		cmocka_unit_test(recipients_are_near_open_or_strict),
 		cmocka_unit_test(groups_are_checked),
 		cmocka_unit_test(agents_are_woken_as_configured),
 		cmocka_unit_test(waking_is_checked),

@@ -214,19 +214,21 @@ static void refusals(void **state)
 /* A process at its gate is nothing yet: when it is let go of, nothing has happened. */
 static void the_gate(void **state)
 {
-	const struct roger_str words[] = { str("touch"), str("/tmp/roger-unit-gate") };
+	char touched[] = "/tmp/roger-unit-gate-XXXXXX";
+	const struct roger_str words[] = { str("touch"), str(touched) };
 	const struct rg_child_wish wish = { .words = { words, 2 }, .capture = true };
 	struct rg_child *child = NULL;
 	struct rg_process process;
 
 	(void)state;
-	unlink("/tmp/roger-unit-gate");
+	close(mkstemp(touched));
+	unlink(touched);
 	assert_int_equal(rg_child_start(&wish, &child, NULL), ROGER_OK);
 	process = *rg_child_process(child);
 	assert_int_equal(rg_process_fate(&process), RG_PROCESS_LIVES);
 	rg_child_free(child);
 	assert_int_equal(rg_process_fate(&process), RG_PROCESS_GONE);
-	assert_int_equal(access("/tmp/roger-unit-gate", F_OK), -1);
+	assert_int_equal(access(touched, F_OK), -1);
 }
 
 int main(void)

@@ -74,6 +74,7 @@ static int place_of(struct rg_local *local, enum rg_log log, struct roger_str ow
 	int r = ROGER_OK;
 
 	*ret_folder = local->workspace->data;
+	to[0] = '\0';
 	switch (log) {
 	case RG_LOG_SENDS:
 		r = open_folder(local, config->send_log_dir, make, &local->send_logs, err);
