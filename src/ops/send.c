@@ -169,9 +169,8 @@ static bool print_unknown(struct rg_arena *arena, struct roger_str name, struct 
 int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
 			  struct roger_strs *notes, struct roger_err *err)
 {
+	struct roger_str *note, near;
 	struct roger_strs names;
-	struct roger_str *note;
-	bool expected;
 	int r;
 
 	if (rg_engine_knows(roger->engine, name))
@@ -179,12 +178,13 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 	r = rg_crossing_names(roger, arena, &names, err);
 	if (r < 0 || is_among(names, name))
 		return r;
-	r = has_arrived(roger, arena, name, &expected, err);
-	if (r < 0 || expected)
-		return r;
+	/* Whether its tool was ever here only the index knows, and a look must not need that. */
+	near = nearest_of(roger->workspace->config, names, name);
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	return note && print_unknown(arena, name, nearest_of(roger->workspace->config, names, name),
-				     note)
+	return note && rg_arena_print(arena, note,
+				      "'%.*s' has neither sent nor got anything here%s%.*s%s",
+				      RG_STR_ARGS(name), near.length ? "; did you mean '" : "",
+				      RG_STR_ARGS(near), near.length ? "'?" : "")
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }

@@ -266,6 +266,7 @@ static int set_recipients(struct roger_str text, void *at, struct roger_setting 
 	if (index < 0)
 		return rg_config_wrong(shown->origin, shown->key, "near, open or strict", err);
 	*(enum rg_recipients *)at = (enum rg_recipients)index;
+	shown->value = rg_str(recipients_names[index]);
 	return ROGER_OK;
 }
 

@@ -18,7 +18,7 @@ INSTALL = {
     ],
 }
 HOOKS = {
-    "plugin/hooks/hooks.json": ".claude/settings.json",
+    "plugin/hooks/hooks.json": ".claude/settings.local.json",
     "plugin/hooks/codex.json": ".codex/hooks.json",
     "gemini/hooks/hooks.json": ".gemini/settings.json",
 }

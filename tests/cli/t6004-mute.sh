@@ -19,15 +19,16 @@ exits 0 "of one that is" roger archive --issue app
 exits 0 "and again" roger archive --issue app
 for verb in inbox receive; do
 	exits 1 "$verb of a name that nobody knows" roger $verb --as reviewr
-	like "says so" "$err" "'reviewr' has never been seen here; did you mean 'reviewer'"
+	like "says so" "$err" "'reviewr' has neither sent nor got anything here; did you mean 'reviewer'"
 	exits 1 "in JSON" roger $verb --as reviewr --json
 	like "too" "$(printf '%s' "$out" | json 'd["notes"]')" "did you mean 'reviewer'"
 	exits 1 "of one that is known" roger $verb --as reviewer
 	is "nothing of that" "$err" ""
 done
 roger arrive session-1 --as newcomer -q
-exits 1 "who arrived is known" roger inbox --as newcomer
-is "without a word" "$err" ""
+exits 1 "of who arrived, and had no mail yet" roger inbox --as newcomer
+like "nothing is said that is not so" "$err" "'newcomer' has neither sent nor got anything here"
+unlike "and nobody else is meant" "$err" "did you mean"
 
 exits 1 "ingest of nothing" roger ingest --to reviewer --json </dev/null
 is "is JSON" "$(printf '%s' "$out" | json 'd["crossings"]')" "[]"

@@ -192,7 +192,7 @@ cat >binds.py <<'END'
 import os, subprocess, sys
 roger = sys.argv[1]
 before = subprocess.run(["strace", "-f", "-e", "trace=bind", "-o", "binds", roger, "hook", "claude", "prompt"],
-                        env={**os.environ, "ROGER_AGENT": "nobody-yet"}, stdin=subprocess.DEVNULL)
+                        env={**os.environ, "ROGER_AGENT": "nobody-yet", "ASAN_OPTIONS": "detect_leaks=0"}, stdin=subprocess.DEVNULL)
 assert before.returncode == 0
 sys.exit(1 if "AF_UNIX" in open("binds").read() else 0)
 END

@@ -49,10 +49,10 @@ def send(number, store, results):
     chance, sent = random.Random(number), []
     for i in range(EACH):
         key = f"t{number}:s:{i}"
-        to = ["pool"] if i % 3 else ["pool", "bob"]
+        to = ["pool"] if i % 3 else ["pool,bob"]
         words = ["send", "--as", f"sender-{number}", "--issue", f"i{number}-{i}", "--key", key, *to, key]
         status, out, err = run(store, words, chance)
-        sent.append((key, status, lib.printed_ids(out), len(to), err))
+        sent.append((key, status, lib.printed_ids(out), len(to[0].split(",")), err))
     results.put(("sent", sent))
 
 

@@ -49,8 +49,9 @@ def keys(top):
     store, faults = new_store(top, "keys"), []
     good = ["t:v:1", "no form at all", "::::", "t:v:1:2:3:4", "'; drop table messages; --:v:1", '"},{"id":"x":v:1', "t:v:\\",
             "%s%n%s:v:1", "../../../etc/passwd:v:1", "-k:v:1", "ü:ß:🐝", "a" * 384, "ü" * 384, "🐝" * 384, "{}", "\\u0000:v:1",
-            "t:" + "v" * 300 + ":1", "t:" + "é" * 100 + ":1", "a\u202eb:v:1", " : : "]
-    bad = ["a" * 385, "ü" * 385, "t:v:1\n", "t:v\n:1", "\t:v:1", "t:v:\x1b[31m", "t:v:\x7f", "t:v:\r", b"t:v:\xff", b"\xc3:v:1"]
+            "t:" + "v" * 300 + ":1", "t:" + "é" * 100 + ":1", " : : "]
+    bad = ["a" * 385, "ü" * 385, "t:v:1\n", "t:v\n:1", "\t:v:1", "t:v:\x1b[31m", "t:v:\x7f", "t:v:\r", b"t:v:\xff", b"\xc3:v:1",
+           "a\u202eb:v:1", "a\u200bb:v:1", "\u2028:v:1"]
     for key in good:
         first, again, other = send(store, f"{key}"), send(store, key), send(store, key, text="y")
         if (first.returncode, again.returncode, other.returncode) != (0, 0, 77):
