@@ -34,6 +34,10 @@ static void print_command(const struct roger_trust_command *command)
 	cli_print_text(cli_out, command->setting, false);
 	fputs(" runs: ", cli_out);
 	print_list(command->words);
+	if (!command->files.count)
+		fputs("                 names no file of the workspace: what it starts may "
+		      "change\n",
+		      cli_out);
 	if (command->files.count) {
 		fputs("                 with the files: ", cli_out);
 		print_list(command->files);

@@ -229,6 +229,31 @@ static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup
 		       "with --scope project or user");
 }
 
+/*
+ * A link in the project may come with its repository, and then leads wherever its
+ * author wants; that of a person's own settings is the person's.
+ */
+static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+			const char *path, struct roger_err *err)
+{
+	size_t length = strlen(plan->root);
+	char part[RG_SETUP_PATH_BYTES], *real, *slash;
+	bool inside;
+
+	if (strncmp(place->file, "{root}", 6) != 0)
+		return ROGER_OK;
+	snprintf(part, sizeof part, "%s", path);
+	while (!(real = realpath(part, NULL)) && (slash = strrchr(part, '/')) && slash > part)
+		*slash = '\0';
+	inside = real && strncmp(real, plan->root, length) == 0 &&
+		 (real[length] == '/' || !real[length]);
+	free(real);
+	return inside ? ROGER_OK
+		      : rg_fail(err, ROGER_EREFUSED, 0,
+				"a link leads out of the project from here; set it up by hand, or "
+				"with --scope user");
+}
+
 int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	const struct rg_setup_place *place;
@@ -260,9 +285,11 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 			continue;
 		text = target->text;
 		before = target->changed;
-		r = plan->request->remove
-			    ? rg_setup_place_cut(plan, place, target, &why)
-			    : rg_setup_place_put(plan, place, target, tool_of(place), &why);
+		r = check_inside(plan, place, path, &why);
+		if (r == ROGER_OK)
+			r = plan->request->remove
+				    ? rg_setup_place_cut(plan, place, target, &why)
+				    : rg_setup_place_put(plan, place, target, tool_of(place), &why);
 		if (r == ROGER_OK && !rg_str_equal(target->text, text))
 			r = check_stealth(plan, place, target, path, &why);
 		if (plan->request->remove)

@@ -78,6 +78,21 @@ static const char greeting[] =
 	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
 	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
 
+/* "mcp --for TOOL --as NAME", of which only the first must be there: what setup writes. */
+static bool is_our_server(struct roger_strs words)
+{
+	bool ours = words.count >= 2 && rg_str_is(words.items[1], "mcp");
+	size_t i = 2;
+
+	if (ours && i + 1 < words.count && rg_str_is(words.items[i], "--for") &&
+	    rg_enum_find(rg_setup_tools, words.items[i + 1]) >= 0)
+		i += 2;
+	if (ours && i + 1 < words.count && rg_str_is(words.items[i], "--as") &&
+	    rg_name_valid(words.items[i + 1]))
+		i += 2;
+	return ours && i == words.count;
+}
+
 static int try_server(struct trying *trying, const struct subject *subject,
 		      const struct roger_strs *words, struct roger_err *err)
 {
@@ -87,10 +102,14 @@ static int try_server(struct trying *trying, const struct subject *subject,
 
 	if (!words->count)
 		return tell(trying, subject, "server", "it names no command", err);
-	/* The file may be anybody's, and doctor runs no programs of anybody's. */
+	/* The file may be anybody's, and doctor runs no programs of anybody's, nor roger's other
+	 * verbs, of which some run programs. */
 	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
 		return tell(trying, subject, "server",
 			    "it names another program than roger; not tried", err);
+	if (!is_our_server(*words))
+		return tell(trying, subject, "server",
+			    "it is not the command that setup writes; not tried", err);
 	run_words(trying, words, RG_STR(greeting), &output, trouble);
 	if (!trouble[0] &&
 	    (!output.length || !memmem(output.data, output.length, tool, sizeof tool - 1)))

@@ -49,6 +49,36 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 	return r;
 }
 
+static bool is_among(struct roger_strs names, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < names.count; i++)
+		if (rg_str_equal(names.items[i], name))
+			return true;
+	return false;
+}
+
+int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted, struct roger_strs filled,
+			  struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_strs known, named;
+	struct roger_str unused;
+	size_t i;
+	int r;
+
+	r = rg_trust_digest(roger->workspace->root, trusted, arena, &unused, &known, err);
+	if (r == ROGER_OK)
+		r = rg_trust_digest(roger->workspace->root, filled, arena, &unused, &named, err);
+	for (i = 0; r == ROGER_OK && i < named.count; i++)
+		if (!is_among(known, named.items[i]))
+			r = rg_fail(err, ROGER_EREFUSED, 0,
+				    "the command names '%.*s' by a placeholder, and nobody trusted "
+				    "that file",
+				    RG_STR_ARGS(named.items[i]));
+	return r;
+}
+
 int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
 		  struct roger_err *err)
 {

@@ -13,6 +13,14 @@
 RG_CHECKED int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
 				bool *ret_may, struct roger_err *err);
 
+/*
+ * A command as it is about to start, its placeholders filled in: it may name no
+ * file of the workspace that the words that were trusted do not.
+ */
+RG_CHECKED int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
+				     struct roger_strs filled, struct rg_arena *arena,
+				     struct roger_err *err);
+
 /* What was left out goes into the notes of a reply, and roger_notice() says no more of it. */
 RG_CHECKED int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
 			     struct roger_err *err);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ops/note.h"
+#include "ops/trust.h"
 #include "systems/activity.h"
 #include "systems/wake.h"
 
@@ -287,6 +288,8 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 				 : ROGER_OK;
 	if (r == ROGER_OK)
 		r = fill_words(agent, &values, arena, &program.words, err);
+	if (r == ROGER_OK)
+		r = rg_trust_check_filled(roger, agent->words, program.words, arena, err);
 	if (r == ROGER_OK)
 		r = fill_environment(roger, &values, arena, &program.more, err);
 	if (r < 0)

@@ -226,7 +226,8 @@ static bool is_ours(struct roger_str name)
 		"config.yaml",	     ".gitignore", "message-state.json", "cleanup_metrics.jsonl",
 		"messages_archive",  "state",	   "dead-letters.jsonl", "cycles.jsonl",
 		"key-digests.jsonl", "wake.lock",  "send-log",		 "logs",
-		"triggers",	     "id",	   "setup.json"
+		"triggers",	     "id",	   "setup.json",	 "seal.key",
+		"seal.pub"
 	};
 	static const char *const ends[] = { ".control", ".new" };
 	size_t i, length;

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "data/record.h"
+#include "systems/wake.h"
 
 /* --------------------------------------------------------------- groups -- */
 
@@ -262,6 +263,22 @@ bool rg_config_next_command(const struct rg_config *config, size_t *i,
 	return ret_words->count > 0;
 }
 
+/* Whom a command is for is known: what is trusted is what runs, and the files that it names. */
+static int name_agent(struct rg_config *config, struct rg_wake_agent *agent, struct roger_err *err)
+{
+	struct roger_str *words = (struct roger_str *)(uintptr_t)agent->words.items;
+	struct rg_buf word;
+	size_t i;
+
+	for (i = 0; i < agent->words.count; i++) {
+		rg_buf_init(&word, SIZE_MAX);
+		rg_wake_fill_agent(words[i], agent->name, &word);
+		if (!rg_arena_keep(config->memory, &word, &words[i]))
+			return rg_fail_memory(err);
+	}
+	return ROGER_OK;
+}
+
 int rg_config_read_wake_agent(const struct rg_config_source *source, const struct rg_yaml *node,
 			      struct roger_err *err)
 {
@@ -286,5 +303,5 @@ int rg_config_read_wake_agent(const struct rg_config_source *source, const struc
 	if (r == ROGER_OK && !agent->words.count)
 		return rg_config_wrong_node(source, node, rg_config_setting_at(config, shown)->key,
 					    "a list: a program and its arguments", err);
-	return r;
+	return r == ROGER_OK ? name_agent(config, agent, err) : r;
 }

@@ -297,20 +297,19 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 		return rg_index_fail(index, "open", err);
 	sqlite3_busy_handler(index->db, wait_for_others, NULL);
 	sqlite3_extended_result_codes(index->db, 1);
-	/* Whatever the file says of itself: it was made by whoever could write here. */
-	sqlite3_db_config(index->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(index->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	rg_index_distrust(index->db);
 	return rg_index_run(index, settings, err);
 }
 
 int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path, const char *name,
-		 struct rg_index **ret_index, struct roger_err *err)
+		 bool placed, struct rg_index **ret_index, struct roger_err *err)
 {
 	struct rg_index *index = calloc(1, sizeof *index);
 
 	if (!index)
 		return rg_fail_memory(err);
 	index->journal = journal;
+	index->placed = placed;
 	index->folder = folder;
 	snprintf(index->name, sizeof index->name, "%s", name);
 	snprintf(index->path, sizeof index->path, "%s/%s", folder_path, name);
@@ -434,17 +433,64 @@ static int check_place(struct rg_index *index, const char *name, struct rg_file_
 	return rg_file_look(index->folder, name, &there, ret_facts, err);
 }
 
+/* How a rollback journal of SQLite ends that names another file: length, sum, and this. */
+static const unsigned char super_mark[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+
+/*
+ * A journal may tell SQLite to remove a file, a super-journal, whatever its name.
+ * roger's never do: it came from somewhere else, and so may what it would roll back.
+ */
+static bool names_other_file(struct rg_index *index, const char *name, int64_t size)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	unsigned char end[sizeof super_mark];
+	size_t got = 0;
+
+	return size >= (int64_t)sizeof end &&
+	       rg_file_open(index->folder, name, RG_FILE_READ, &file, NULL) == ROGER_OK &&
+	       file != RG_NO_FILE &&
+	       rg_file_read_at(file, end, sizeof end, size - (int64_t)sizeof end, &got, NULL) ==
+		       ROGER_OK &&
+	       got == sizeof end && memcmp(end, super_mark, sizeof end) == 0;
+}
+
 /* Refuse what is not a regular file, also under the name of SQLite's own journal.  inode 0: there
  * is no index. */
 static int check_places(struct rg_index *index, struct rg_file_facts *ret_facts,
 			struct roger_err *err)
 {
 	char rollback[300];
+	bool foreign;
 	int r;
 
 	snprintf(rollback, sizeof rollback, "%s-journal", index->name);
 	r = check_place(index, rollback, ret_facts, err);
-	return r < 0 ? r : check_place(index, index->name, ret_facts, err);
+	foreign = r == ROGER_OK && names_other_file(index, rollback, ret_facts->size);
+	if (r == ROGER_OK)
+		r = check_place(index, index->name, ret_facts, err);
+	if (r < 0 || !foreign)
+		return r;
+	/* Neither is used, nor opened: both are made anew. */
+	*ret_facts = (struct rg_file_facts){ 0 };
+	return rg_file_remove(index->folder, rollback, err);
+}
+
+int rg_index_check_places(struct rg_index *index, bool *ret_there, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r = check_places(index, &facts, err);
+
+	*ret_there = r == ROGER_OK && facts.inode;
+	return r;
+}
+
+void rg_index_distrust(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	/* A view in the place of a table could run for ever. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 }
 
 /* SQLite's count of the changes it knows of, by this connection and by others. */
@@ -556,6 +602,55 @@ static int make_file(struct rg_index *index, const char *name, struct roger_err 
 }
 
 /* With the index lock: into a new file, then in place of the old. */
+/* In the place of a table of messages; false, too, where that cannot be told. */
+static bool is_foreign_database(const char *path)
+{
+	sqlite3_stmt *ask = NULL;
+	sqlite3 *db = NULL;
+	bool foreign = false;
+
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+	    SQLITE_OK) {
+		rg_index_distrust(db);
+		if (sqlite3_prepare_v2(db,
+				       "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND"
+				       " name = 'messages'",
+				       -1, &ask, NULL) == SQLITE_OK &&
+		    sqlite3_step(ask) == SQLITE_ROW)
+			foreign = sqlite3_column_int(ask, 0) == 0;
+	}
+	sqlite3_finalize(ask);
+	sqlite3_close(db);
+	return foreign;
+}
+
+/*
+ * Where the configuration places the index, only an index is replaced: not a
+ * text, and not another program's database.
+ */
+static int check_ours(struct rg_index *index, struct roger_err *err)
+{
+	static const char magic[] = "SQLite format 3";
+	struct rg_buf start = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts;
+	bool there = false, foreign;
+	int r;
+
+	if (!index->placed)
+		return ROGER_OK;
+	r = rg_file_read_first(index->path, sizeof magic, &start, &facts, &there, err);
+	foreign = r == ROGER_OK && there && start.length &&
+		  (start.length < sizeof magic || memcmp(start.data, magic, sizeof magic) != 0 ||
+		   is_foreign_database(index->path));
+	rg_buf_deinit(&start);
+	if (!foreign)
+		return r;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s' is no index of messages, and stays as it is; correct "
+		       "storage.database_file, or move it away",
+		       index->name);
+}
+
 static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	char fresh[270], rollback[300], path[sizeof index->path + 32];
@@ -566,7 +661,9 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	snprintf(rollback, sizeof rollback, "%.250s-journal", index->name);
 	snprintf(path, sizeof path, "%s.new", index->path);
 	close_db(index);
-	r = make_file(index, fresh, err);
+	r = check_ours(index, err);
+	if (r == ROGER_OK)
+		r = make_file(index, fresh, err);
 	if (r == ROGER_OK)
 		r = open_db(index, path, bulk_settings, err);
 	if (r == ROGER_OK)

@@ -40,10 +40,12 @@ struct rg_entries {
 
 /*
  * An index of the journal, in the same folder, whose absolute path is given.
- * Nothing is opened before the first question.
+ * Nothing is opened before the first question.  placed: a configuration says
+ * where, so that what stands there is replaced only when it is an index.
  */
 RG_CHECKED int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path,
-			    const char *name, struct rg_index **ret_index, struct roger_err *err);
+			    const char *name, bool placed, struct rg_index **ret_index,
+			    struct roger_err *err);
 struct rg_index *rg_index_free(struct rg_index *index);
 
 void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context);

@@ -106,6 +106,7 @@ struct rg_index {
 	char boot_id[RG_BOOT_ID_BYTES];
 	sqlite3 *db;
 	bool in_memory;
+	bool placed;  /* where a configuration says, so that something else may stand there */
 	bool bulk;    /* the seed's indexes and the mailbox come at the end */
 	bool damaged; /* in a way that SQLite does not see */
 	char trouble[200];
@@ -118,6 +119,16 @@ struct rg_index {
 	roger_progress *tell;
 	void *tell_context;
 };
+
+/*
+ * Refuse what is not a regular file under the index's names, and what would make
+ * SQLite touch other files; *ret_there false: there is no index that may be opened.
+ */
+RG_CHECKED int rg_index_check_places(struct rg_index *index, bool *ret_there,
+				     struct roger_err *err);
+
+/* Whatever the file says of itself: it was made by whoever could write here. */
+void rg_index_distrust(sqlite3 *db);
 
 /* Prepared once, reset and ready for values; NULL with err filled. */
 sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,

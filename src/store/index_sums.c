@@ -169,8 +169,7 @@ static int begin(struct rg_index_summing *summing, const char *path)
 			    NULL) != SQLITE_OK)
 		return ROGER_EIO;
 	sqlite3_busy_timeout(summing->db, 1000);
-	sqlite3_db_config(summing->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(summing->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	rg_index_distrust(summing->db);
 	if (sqlite3_exec(summing->db, "PRAGMA cache_size = -2000; BEGIN", NULL, NULL, NULL) !=
 	    SQLITE_OK)
 		return ROGER_EIO;
@@ -181,10 +180,13 @@ int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 		 struct roger_err *err)
 {
 	struct rg_index_summing *summing = calloc(1, sizeof *summing);
+	bool there;
 
 	if (!summing)
 		return rg_fail_memory(err);
-	summing->result = begin(summing, index->path);
+	summing->result = rg_index_check_places(index, &there, NULL);
+	if (summing->result == ROGER_OK)
+		summing->result = there ? begin(summing, index->path) : ROGER_EIO;
 	summing->threaded = summing->result == ROGER_OK && summing->valid && start_thread(summing);
 	/* Without a second thread all is the same, only slower. */
 	if (!summing->threaded)

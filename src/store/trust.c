@@ -151,6 +151,14 @@ static int read_document(const char *path, struct rg_arena *memory, struct rg_tr
 	return ROGER_OK;
 }
 
+bool rg_trust_has_document(const char *root)
+{
+	char path[PATH_BYTES];
+	int64_t owner;
+
+	return document_path(root, path) && rg_file_owner(path, &owner);
+}
+
 static int write_document(const char *root, const struct rg_trusted *document,
 			  struct roger_err *err)
 {
@@ -328,15 +336,6 @@ static const char *name_below(const char *root, const char *path)
 	return strncmp(path, root, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
 }
 
-/* Journals and what is derived from them change all the time, and are never a program. */
-static bool is_mail(const char *name)
-{
-	const char *end = strrchr(name, '.');
-
-	return strncmp(name, ".roger/", 7) == 0 && end &&
-	       (strcmp(end, ".jsonl") == 0 || strcmp(end, ".db") == 0);
-}
-
 static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -389,7 +388,7 @@ static int add_file(struct digesting *digesting, const char *path, struct roger_
 
 	if (!name && !strstr(path, "/../") && name_below(digesting->root, path))
 		name = real;
-	if (name && !is_known_file(digesting, name) && !is_mail(name) &&
+	if (name && !is_known_file(digesting, name) &&
 	    rg_file_examine(AT_FDCWD, real, &look, NULL) == ROGER_OK &&
 	    look.kind == RG_FILE_REGULAR) {
 		place = rg_arena_push(digesting->arena, &digesting->files, &digesting->file_count,
@@ -422,7 +421,7 @@ static int add_named(struct digesting *digesting, struct roger_str name, struct 
 /* The word itself, and what stands in it between what divides words for a shell or an option. */
 static int add_files_of(struct digesting *digesting, struct roger_str word, struct roger_err *err)
 {
-	static const char dividers[] = " \t\n'\"=,;:()<>|&`$";
+	static const char dividers[] = " \t\n'\"=,;:()<>|&`$[]{}!@#*?\\";
 	const char *at = word.data, *end = word.data + word.length;
 	size_t length;
 	int r;
@@ -433,8 +432,22 @@ static int add_files_of(struct digesting *digesting, struct roger_str word, stru
 			length++;
 		if (length < word.length)
 			r = add_named(digesting, (struct roger_str){ at, length }, err);
+		/* "-Itools": an option and what it names. */
+		if (r == ROGER_OK && length > 2 && at[0] == '-')
+			r = add_named(digesting, (struct roger_str){ at + 2, length - 2 }, err);
 	}
 	return r;
+}
+
+static bool is_file(const char *path)
+{
+	char *real = realpath(path, NULL);
+	struct rg_file_look look;
+	bool is = real && rg_file_examine(AT_FDCWD, real, &look, NULL) == ROGER_OK &&
+		  look.kind == RG_FILE_REGULAR;
+
+	free(real);
+	return is;
 }
 
 /* A program named without a '/' is looked for along PATH, which may lead into the workspace. */
@@ -452,7 +465,7 @@ static int add_program(struct digesting *digesting, struct roger_str name, struc
 			snprintf(path, sizeof path, "%s%s%.*s/%.*s",
 				 *folder == '/' ? "" : digesting->root, *folder == '/' ? "" : "/",
 				 (int)length, folder, RG_STR_ARGS(name));
-			if (access(path, X_OK) == 0)
+			if (access(path, X_OK) == 0 && is_file(path))
 				return add_file(digesting, path, err);
 		}
 		if (!folder[length])
@@ -519,7 +532,11 @@ int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands, struct r
 				       .paths = paths };
 	int r = ROGER_OK;
 
-	if (!trust->id.length)
+	/*
+	 * An id that came along is known to whoever made it, and would be that of the next
+	 * workspace in this place, too.  Another user than the owner takes what there is.
+	 */
+	if (!trust->id.length || (!trust->known.id.length && trust->owner == (int64_t)geteuid()))
 		r = make_id(trust, err);
 	document.id = trust->id;
 	if (r == ROGER_OK)

@@ -87,6 +87,9 @@ bool rg_trust_has_path(const struct rg_trust *trust, struct roger_str path);
 RG_CHECKED int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands,
 			       struct roger_strs paths, struct roger_err *err);
 
+/* Is there a document for that path, whatever it says?  Quick. */
+bool rg_trust_has_document(const char *root);
+
 /* Remember that a person was told; false: it cannot be remembered. */
 bool rg_trust_note_told(struct rg_trust *trust);
 

@@ -9,7 +9,6 @@
 
 #include "base/id.h"
 #include "store/file.h"
-#include "store/outside.h"
 #include "store/storage.h"
 
 static const char config_template[] =
@@ -230,19 +229,21 @@ static int check_journal(const struct rg_workspace *workspace, struct roger_err 
 	return rg_storage_check_file(workspace->data, name, RG_STORAGE_MESSAGES, err);
 }
 
-/* One that came with a repository, or that an older roger made.  A person is told once. */
+/*
+ * One that came with a repository, or that an older roger made.  A person is told
+ * once, or, where that cannot be remembered, each time.
+ */
 static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 {
 	const struct rg_trust *trust;
-	char id[4200];
 	int r;
 
-	snprintf(id, sizeof id, "%s/%s/id", workspace->root, RG_WORKSPACE_FOLDER);
-	if (rg_outside_is_there(id))
+	if (rg_trust_has_document(workspace->root))
 		return ROGER_OK;
 	r = rg_workspace_trust(workspace, &trust, err);
-	if (r < 0 || trust->mailbox || trust->told || !rg_trust_note_told(workspace->trust))
+	if (r < 0 || trust->mailbox)
 		return r;
+	(void)!rg_trust_note_told(workspace->trust);
 	snprintf(
 		workspace->notice, sizeof workspace->notice,
 		"this workspace is not trusted yet: its mail is shown to no agent unasked, and its "

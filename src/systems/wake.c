@@ -40,6 +40,29 @@ static const struct placeholder *find_placeholder(const struct placeholder *all,
 	return NULL;
 }
 
+static void fill(struct roger_str word, const struct placeholder *all, size_t count,
+		 struct rg_buf *out)
+{
+	const struct placeholder *found;
+
+	while (word.length) {
+		found = *word.data == '{' ? find_placeholder(all, count, word) : NULL;
+		if (found)
+			rg_buf_add_str(out, found->value);
+		else
+			rg_buf_add_char(out, *word.data);
+		word.data += found ? found->token.length : 1;
+		word.length -= found ? found->token.length : 1;
+	}
+}
+
+void rg_wake_fill_agent(struct roger_str word, struct roger_str agent, struct rg_buf *out)
+{
+	const struct placeholder all[] = { { RG_STR("{agent}"), agent } };
+
+	fill(word, all, 1, out);
+}
+
 void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, struct rg_buf *out)
 {
 	char digits[20];
@@ -50,18 +73,8 @@ void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, st
 		{ RG_STR("{count}"), { digits, rg_print_int(digits, values->count) } },
 		{ RG_STR("{session}"), values->session },
 	};
-	const struct placeholder *found;
 
-	while (word.length) {
-		found = *word.data == '{' ? find_placeholder(all, sizeof all / sizeof *all, word)
-					  : NULL;
-		if (found)
-			rg_buf_add_str(out, found->value);
-		else
-			rg_buf_add_char(out, *word.data);
-		word.data += found ? found->token.length : 1;
-		word.length -= found ? found->token.length : 1;
-	}
+	fill(word, all, sizeof all / sizeof *all, out);
 }
 
 /* ---------------------------------------------------------------- notes -- */

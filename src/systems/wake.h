@@ -38,6 +38,9 @@ struct rg_wake_values {
 /* The word with {agent}, {issue}, {id}, {count} and {session} filled in; other braces stay. */
 void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, struct rg_buf *out);
 
+/* The same with {agent} alone, which is known before there is mail. */
+void rg_wake_fill_agent(struct roger_str word, struct roger_str agent, struct rg_buf *out);
+
 /*
  * What the details of a note of roger's own verbs tell of the way of mail to its
  * agent: "look" (it was shown, or handed over), "ack", "wake"; "session" (its tool

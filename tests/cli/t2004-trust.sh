@@ -64,7 +64,7 @@ exits 77 "one of them" roger wake --test bob
 like "status tells of it" "$(roger status)" "not trusted.*"
 is "as a concern" "$(roger status --json | json '[c["next"] for c in d["concerns"] if c["kind"] == "untrusted"]')" '["roger trust"]'
 exits 77 "trust only shows" roger trust </dev/null
-like "each command with its words" "$out" "not trusted  wake.agents.bob runs: ./tools/evil.sh \{agent\}"
+like "each command with its words" "$out" "not trusted  wake.agents.bob runs: ./tools/evil.sh bob"
 like "and the files that they name" "$out" "with the files: tools/evil.sh"
 roger init >/dev/null 2>"$here/told"
 like "init does not trust what was there" "$(cat "$here/told")" "not trusted: it was here before"
@@ -126,6 +126,103 @@ exits 0 "revoke" roger trust --revoke
 exits 77 "takes everything back" roger wake --test bob
 exits 0 "again" roger trust --revoke
 like "tells that it was not" "$out" "was not trusted"
+
+# ------------------------------------------------------------ what a sum must cover
+sha_now() { roger trust --show --json | json 'd["sha256"]'; }
+roger trust --accept "$(sha_now)" >/dev/null
+mkdir -p tools .roger/own
+cp tools/evil.sh tools/bob.sh && cp tools/evil.sh .roger/notify.jsonl
+cat >.roger/config.yaml <<END
+wake:
+  after: 0s
+  agents:
+    bob: [sh, "tools/{agent}.sh"]
+    ann: [sh, .roger/notify.jsonl]
+    eve: [sh, "tools/{issue}.sh"]
+END
+like "the agent's name is filled in before it is asked for" "$(roger trust --show)" "with the files: tools/bob.sh"
+roger trust --accept "$(sha_now)" >/dev/null
+run roger wake --test bob --within 1ms
+check "a script that a placeholder names runs" test -e "$here/owned"
+rm -f "$here/owned"
+printf 'true\n' >>tools/bob.sh && printf 'true\n' >>.roger/notify.jsonl
+exits 77 "changed, it does not" roger wake --test bob
+exits 77 "nor does one that looks like mail" roger wake --test ann
+roger send eve x --as ann --issue evil -q --new 2>/dev/null
+exits 77 "nor one that only mail names" roger wake --test eve
+like "which is told" "$err" "names 'tools/evil.sh' by a placeholder"
+check "nothing ran" not_owned
+git_id=$(cat .roger/id)
+roger trust --revoke >/dev/null
+roger trust --accept "$(sha_now)" >/dev/null
+check "an id that was there is not taken over by who owns the folder" test "$git_id" != "$(cat .roger/id)"
+cd "$here" && fresh_clone silenced && cp theirs/.roger/id silenced/.roger/id && cd silenced || exit 1
+exits 0 "an id that came along" roger list
+like "silences nobody" "$err" "not trusted yet"
+cd "$here/clone" || exit 1
+cp ../theirs/.roger/config.yaml .roger/config.yaml && printf '#!/bin/sh\ntouch "%s/owned"\n' "$here" >tools/evil.sh
+roger trust --revoke >/dev/null
+
+# ------------------------------------------------------------ settings of tools, and files of SQLite, that came along
+cd "$here" && fresh_clone tooled && cd tooled || exit 1
+: >.roger/config.yaml
+for args in '"run", "--as", "x", "--", "touch", "OWNED"' '"mcp", "--as", "x y"' '"mcp", "--for", "claude", "--workspace", "/"' '"send", "bob", "forged", "--as", "x"'; do
+	printf '{"mcpServers":{"roger":{"command":"roger","args":[%s]}}}' "$args" | sed "s|OWNED|$here/owned|" >.mcp.json
+	PATH="$(dirname "$ROGER"):$PATH" "$ROGER" doctor >"$here/told" 2>&1
+	like "doctor tries no such server: $args" "$(cat "$here/told")" "not the command that setup writes; not tried"
+	check "nothing ran" not_owned
+done
+rm .mcp.json
+roger list >/dev/null
+printf 'mine\n' >"$here/precious"
+python3 - "$here/precious" .roger/messages.db-journal <<'END'
+# A rollback journal as a crash leaves it, which names a super-journal: SQLite would remove that.
+import os, struct, sys
+target, path = os.path.realpath(sys.argv[1]).encode(), sys.argv[2]
+tail = struct.pack(">I", 1) + target + struct.pack(">II", len(target), sum(c if c < 128 else c - 256 for c in target))
+open(path, "wb").write(b"\1" + bytes(511) + tail + bytes.fromhex("d9d505f920a163d7"))
+END
+cp .roger/messages.db-journal "$here/hostile-journal"
+for verb in list "inbox --as bob" "receive --as bob" verify doctor "doctor --fix" status rebuild; do
+	cp "$here/hostile-journal" .roger/messages.db-journal
+	# shellcheck disable=SC2086
+	run roger $verb
+	is "a journal of SQLite makes it remove nothing: $verb" "$(cat "$here/precious")" mine
+done
+rm -f .roger/messages.db*
+roger list >/dev/null
+python3 - .roger/messages.db <<'END'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+names = [row[1] for row in db.execute("PRAGMA table_info(progress)")]
+db.execute("DROP TABLE progress")
+db.execute("CREATE VIEW progress AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT "
+           + ", ".join(f"0 AS {name}" for name in names) + " FROM c WHERE x < 0")
+db.commit()
+END
+cp .roger/messages.db "$here/hostile.db"
+for verb in list "inbox --as bob" status verify doctor; do
+	cp "$here/hostile.db" .roger/messages.db
+	# shellcheck disable=SC2086
+	run timeout 60 "$ROGER" $verb
+	check "nor does a view for ever run: $verb" test "$status" -ne 124
+done
+mkdir workspace
+printf 'a thesis\n' >workspace/thesis.txt
+printf 'storage: {data_dir: workspace, database_file: thesis.txt}\n' >.roger/config.yaml
+exits 0 "an index in the place of a text" roger list
+like "is not made" "$err" "thesis.txt' is no index of messages"
+is "the text stays" "$(cat workspace/thesis.txt)" "a thesis"
+python3 -c 'import sqlite3; db = sqlite3.connect("workspace/app.db"); db.execute("CREATE TABLE mine(x)"); db.execute("INSERT INTO mine VALUES (7)"); db.commit()'
+printf 'storage: {data_dir: workspace, database_file: app.db}\n' >.roger/config.yaml
+run roger list
+is "nor in the place of another database" "$(python3 -c 'import sqlite3; print(sqlite3.connect("workspace/app.db").execute("SELECT x FROM mine").fetchall())')" "[(7,)]"
+printf 'storage: {data_dir: workspace}\n' >.roger/config.yaml
+exits 0 "in its own place it is" roger list
+check "there" test -s workspace/messages.db
+printf 'storage: {database_file: seal.key}\n' >.roger/config.yaml
+exits 78 "nor in that of the seal's key" roger list
+cd "$here/clone" || exit 1
 
 # ------------------------------------------------------------ CI and containers
 exits 77 "ROGER_TRUST_COMMANDS alone trusts nothing" env ROGER_TRUST_COMMANDS=1 "$ROGER" wake --test bob

@@ -319,11 +319,23 @@ roger setup --remove --yes >/dev/null
 is "also afterwards" "$(cat .opencode/plugin/roger.js)" mine
 mkdir ../dotfiles && printf '{}' >../dotfiles/settings.json
 rm -f .claude/settings.json && ln -s ../../dotfiles/settings.json .claude/settings.json
-roger setup claude --yes >/dev/null
-check "a person's own link is followed" test -L .claude/settings.json
-check "to where it leads" grep -q 'hook claude' ../dotfiles/settings.json
+exits 77 "a link that may have come with the repository" roger setup claude --yes
+like "is not followed out of the project" "$out" "settings.json: left as it is: a link leads out of the project"
+is "nothing is written there" "$(cat ../dotfiles/settings.json)" "{}"
 roger setup --remove --yes >/dev/null
-is "and back" "$(cat ../dotfiles/settings.json)" "{}"
+mkdir config && mv ../dotfiles/settings.json config/ && ln -sf ../config/settings.json .claude/settings.json
+roger setup claude --yes >/dev/null
+check "one within it is" test -L .claude/settings.json
+check "to where it leads" grep -q 'hook claude' config/settings.json
+roger setup --remove --yes >/dev/null
+is "and back" "$(cat config/settings.json)" "{}"
+rm -r config
+mkdir -p "$HOME/.claude" && printf '{}' >../dotfiles/settings.json && ln -sf "$here/dotfiles/settings.json" "$HOME/.claude/settings.json"
+"$ROGER" setup claude --scope user --yes >/dev/null
+check "a person's own, in the home folder, is followed anywhere" grep -q 'hook claude' ../dotfiles/settings.json
+"$ROGER" setup --remove --scope user --yes >/dev/null
+is "and back from there" "$(cat ../dotfiles/settings.json)" "{}"
+rm "$HOME/.claude/settings.json"
 record="$HOME/.local/state/roger/setup/$(printf %s "$PWD" | sha256sum | cut -c 1-32).json"
 roger setup claude --yes >/dev/null
 check "the record stands outside the project" test -f "$record" -a ! -e .roger/setup.json

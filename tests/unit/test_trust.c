@@ -223,7 +223,9 @@ static void a_digest_covers_words_and_files(void **state)
 		{ "tool", "sub", NULL, 0 },	      /* a folder */
 		{ "tool", "../outside.sh", NULL, 0 }, /* not of the workspace */
 		{ "tool", "link.sh", NULL, 1 },	      /* its name is */
-		{ "tool", ".roger/messages.jsonl", NULL, 0 },
+		{ "tool", ".roger/messages.jsonl", NULL, 1 },
+		{ "perl", "-Isub/x.py", NULL, 1 },
+		{ "sh", "-c", "./[r]un.sh; ./{run.sh,}", 1 },
 		{ "tool", ".roger/wake.sh", NULL, 1 },
 	};
 	struct roger_str before, after;

@@ -566,7 +566,8 @@ static int open_parts(struct rg_local *local, struct roger_err *err)
 			    rg_tally_adopt, NULL, &local->journal, err);
 	if (r == ROGER_OK)
 		r = rg_index_new(local->journal, local->workspace->data,
-				 local->workspace->data_path, index_name, &local->index, err);
+				 local->workspace->data_path, index_name, config->places_configured,
+				 &local->index, err);
 	return r == ROGER_OK ? rg_local_prepare_epoch(local, err) : r;
 }
 
