@@ -218,8 +218,8 @@ RG_CHECKED int rg_engine_find(struct rg_engine *engine, const struct rg_query *q
 			      struct rg_arena *arena, struct roger_messages *ret_messages,
 			      struct roger_err *err);
 
-/* The same, and of the same moment how many there are whatever the limit; not by words, and from
- * the start. */
+/* The same, and of the same moment how many there are whatever the limit, held under a lease or
+ * not; not by words, and from the start. */
 RG_CHECKED int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 				   struct rg_arena *arena, struct roger_messages *ret_messages,
 				   int64_t *ret_total, struct roger_err *err);

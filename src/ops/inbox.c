@@ -119,8 +119,9 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 	size_t i;
 	int r;
 
-	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
-	if (r == ROGER_OK)
+	r = rg_engine_find_page(roger->engine, &query, reply->memory, &found, &reply->unread, err);
+	/* That there is none of this issue says nothing of the others. */
+	if (r == ROGER_OK && !reply->unread)
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r < 0)
 		return r;

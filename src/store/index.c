@@ -293,7 +293,7 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 	rg_control_boot_id(index->boot_id);
 	if (index->in_memory)
 		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
-	if (sqlite3_open_v2(path, &index->db, flags, NULL) != SQLITE_OK)
+	if (rg_index_vfs_open(&index->vfs, path, flags, &index->db) != SQLITE_OK)
 		return rg_index_fail(index, "open", err);
 	sqlite3_busy_handler(index->db, wait_for_others, NULL);
 	sqlite3_extended_result_codes(index->db, 1);
@@ -313,6 +313,7 @@ int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path
 	index->folder = folder;
 	snprintf(index->name, sizeof index->name, "%s", name);
 	snprintf(index->path, sizeof index->path, "%s/%s", folder_path, name);
+	rg_index_vfs_init(&index->vfs);
 	*ret_index = index;
 	return ROGER_OK;
 }
@@ -322,6 +323,7 @@ struct rg_index *rg_index_free(struct rg_index *index)
 	if (!index)
 		return NULL;
 	close_db(index);
+	rg_index_vfs_deinit(&index->vfs);
 	free(index);
 	return NULL;
 }
@@ -717,10 +719,15 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 /* Another program may have changed it to WAL, which only a new connection can undo. */
 static bool has_usual_mode(struct rg_index *index)
 {
-	sqlite3_stmt *mode = rg_index_statement(index, RG_SQL_MODE, NULL);
-	bool usual = mode && sqlite3_step(mode) == SQLITE_ROW &&
-		     rg_str_is(rg_index_column(mode, 0), "truncate");
+	sqlite3_stmt *mode;
+	bool usual;
 
+	/* The question takes SQLite as long as two others: it is compiled each time. */
+	if (!index->vfs.met_wal)
+		return true;
+	mode = rg_index_statement(index, RG_SQL_MODE, NULL);
+	usual = mode && sqlite3_step(mode) == SQLITE_ROW &&
+		rg_str_is(rg_index_column(mode, 0), "truncate");
 	sqlite3_reset(mode);
 	return usual;
 }
@@ -845,9 +852,8 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 /* Is the open one the file of that name, and does it reach far enough? */
 static bool fresh_enough(struct rg_index *index, uint64_t end)
 {
-	if (!index->db || (!index->in_memory && rg_file_inode(index->path) != index->inode))
-		return false;
-	return rg_index_end(index) >= end;
+	return index->db && rg_index_end(index) >= end &&
+	       (index->in_memory || rg_file_inode(index->path) == index->inode);
 }
 
 /* By way of the file where it can be used, else in memory. */

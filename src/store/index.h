@@ -88,7 +88,8 @@ RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *quer
 			     struct roger_err *err);
 RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query,
 			      int64_t *ret_count, struct roger_err *err);
-/* What find gives, and how many there are whatever the limit; not by words, and from the start. */
+/* What find gives, and how many there are whatever the limit and held or not; not by words, and
+ * from the start. */
 RG_CHECKED int rg_index_find_page(struct rg_index *index, const struct rg_query *query,
 				  struct rg_arena *arena, struct rg_entries *ret_entries,
 				  int64_t *ret_total, struct roger_err *err);

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 
 #include "store/index.h"
+#include "store/index_vfs.h"
 
 /* Changes whenever a table does: an index of another version is made anew. */
 #define RG_INDEX_VERSION 5
@@ -104,6 +105,7 @@ struct rg_index {
 	int64_t written_ns;    /* when it was last written, as far as is known, */
 	unsigned data_version; /* and SQLite's count of changes then */
 	char boot_id[RG_BOOT_ID_BYTES];
+	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
 	bool placed;  /* where a configuration says, so that something else may stand there */

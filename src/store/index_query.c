@@ -460,6 +460,7 @@ int rg_index_find_page(struct rg_index *index, const struct rg_query *query, str
 {
 	sqlite3_stmt *begin = rg_index_statement(index, RG_SQL_BEGIN, err);
 	sqlite3_stmt *end = begin ? rg_index_statement(index, RG_SQL_END, err) : NULL;
+	const struct rg_query all = rg_query_held_too(query);
 	int r = end ? rg_index_step(index, begin, err) : ROGER_EIO;
 
 	rg_assert(!query->text.length && !query->after);
@@ -468,8 +469,8 @@ int rg_index_find_page(struct rg_index *index, const struct rg_query *query, str
 	r = rg_index_find(index, query, arena, ret_entries, err);
 	if (r == ROGER_OK)
 		*ret_total = (int64_t)ret_entries->count;
-	if (r == ROGER_OK && query->limit && *ret_total >= query->limit)
-		r = rg_index_count(index, query, ret_total, err);
+	if (r == ROGER_OK && (query->free_at_ms || (query->limit && *ret_total >= query->limit)))
+		r = rg_index_count(index, &all, ret_total, err);
 	/* What went wrong may have ended it already. */
 	if (!sqlite3_get_autocommit(index->db)) {
 		sqlite3_step(end);

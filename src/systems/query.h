@@ -40,6 +40,15 @@ static inline bool rg_query_is_unread_only(const struct rg_query *query)
 	       !query->key.length && !query->thread.length && !query->text.length && !query->after;
 }
 
+/* The same, and whether a lease is held on them does not matter. */
+static inline struct rg_query rg_query_held_too(const struct rg_query *query)
+{
+	struct rg_query all = *query;
+
+	all.free_at_ms = 0;
+	return all;
+}
+
 struct rg_figures {
 	int64_t messages, unread, archived, agents, issues, strays;
 	int64_t by_type[4];

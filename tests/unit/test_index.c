@@ -172,17 +172,24 @@ enum { PAGES_MAX = 1000, PAGE_BYTES = 4096 };
 /* Of database files, since it was last cleared. */
 static struct {
 	int opens;
+	int rollback_writes;	     /* of rollback journals */
 	bool written[PAGES_MAX + 1]; /* by number of the page */
 } seen;
 
 static sqlite3_vfs watching;
-static sqlite3_io_methods watched, real;
+static sqlite3_io_methods watched, real, watched_rollback, real_rollback;
 
 static int watch_write(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
 	if (at / PAGE_BYTES < PAGES_MAX)
 		seen.written[at / PAGE_BYTES + 1] = true;
 	return real.xWrite(file, data, length, at);
+}
+
+static int watch_rollback(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
+{
+	seen.rollback_writes++;
+	return real_rollback.xWrite(file, data, length, at);
 }
 
 static int watch_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
@@ -196,6 +203,11 @@ static int watch_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, in
 		real = watched = *file->pMethods;
 		watched.xWrite = watch_write;
 		file->pMethods = &watched;
+	}
+	if (r == SQLITE_OK && flags & SQLITE_OPEN_MAIN_JOURNAL) {
+		real_rollback = watched_rollback = *file->pMethods;
+		watched_rollback.xWrite = watch_rollback;
+		file->pMethods = &watched_rollback;
 	}
 	return r;
 }
@@ -696,6 +708,31 @@ static void only_what_changed_is_written(void **state)
 	assert_int_equal(seed_writes(place), 2);
 	roger_reply_free(&settled);
 	roger_reply_free(&claimed);
+	rg_buf_deinit(&list);
+	roger_close(roger);
+}
+
+/* However many pages it changes: what SQLite would roll back to is written in one piece. */
+static void a_receive_writes_the_rollback_journal_once(void **state)
+{
+	struct roger *roger = place_open(*state);
+	struct roger_inbox_request request = { .agent = str("b"), .limit = 1 };
+	struct roger_inbox_reply reply;
+	struct rg_buf list;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		send(roger, "a", "b", "text");
+	rg_buf_init(&list, SIZE_MAX);
+	list_all(roger, &list);
+	memset(&seen, 0, sizeof seen);
+	for (i = 1; i <= 5; i++) {
+		assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+		roger_reply_free(&reply);
+		list_all(roger, &list);
+		assert_int_equal(seen.rollback_writes, i);
+	}
+	assert_true(was_written(*state, "messages"));
 	rg_buf_deinit(&list);
 	roger_close(roger);
 }
@@ -1332,6 +1369,7 @@ int main(void)
 		TEST(any_history_gives_the_same_rows),
 		TEST(taking_messages_opens_it_once),
 		TEST(only_what_changed_is_written),
+		TEST(a_receive_writes_the_rollback_journal_once),
 		TEST(stale_or_strange_it_is_made_anew),
 		TEST(changed_under_an_open_handle_it_is_made_anew),
 		TEST(one_of_another_journal_is_not_believed),

@@ -167,6 +167,7 @@ static int find_page(struct rg_engine *engine, const struct rg_query *query, str
 		     struct roger_messages *ret_messages, int64_t *ret_total, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
+	const struct rg_query all = rg_query_held_too(query);
 	struct rg_entries entries;
 	int tries = 0, r;
 
@@ -178,7 +179,7 @@ static int find_page(struct rg_engine *engine, const struct rg_query *query, str
 		if (r == ROGER_OK)
 			r = read_messages(local, &entries, query, arena, ret_messages, err);
 	} while (rg_local_mended(local, &tries, &r, err));
-	if (r == ROGER_OK && rg_query_is_unread_only(query))
+	if (r == ROGER_OK && rg_query_is_unread_only(&all))
 		correct_unread(local, query->to, *ret_total);
 	return r;
 }

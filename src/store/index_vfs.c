@@ -1,0 +1,265 @@
+#include "store/index_vfs.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* More than nearly all transactions need; what is more is written in several pieces. */
+enum { PENDING_BYTES_MAX = 256 * 1024 };
+
+/* ------------------------------------------------- the rollback journal -- */
+
+static struct rg_index_vfs *vfs_of_rollback(sqlite3_file *file)
+{
+	return (struct rg_index_vfs *)((uintptr_t)file->pMethods -
+				       offsetof(struct rg_index_vfs, rollback));
+}
+
+static struct rg_index_vfs *vfs_of_database(sqlite3_file *file)
+{
+	return (struct rg_index_vfs *)((uintptr_t)file->pMethods -
+				       offsetof(struct rg_index_vfs, database));
+}
+
+static sqlite3_int64 pending_end(const struct rg_index_vfs *vfs)
+{
+	return vfs->pending_at + (sqlite3_int64)vfs->pending.length;
+}
+
+/* What cannot be written is kept: SQLite undoes its changes in memory by it. */
+static int flush(struct rg_index_vfs *vfs)
+{
+	int r;
+
+	if (!vfs->pending.length)
+		return SQLITE_OK;
+	r = vfs->usual_rollback->xWrite(vfs->rollback_file, vfs->pending.data,
+					(int)vfs->pending.length, vfs->pending_at);
+	if (r == SQLITE_OK)
+		rg_buf_clear(&vfs->pending);
+	return r;
+}
+
+static int write_rollback(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
+{
+	struct rg_index_vfs *vfs = vfs_of_rollback(file);
+	int r;
+
+	if (!vfs->pending.length)
+		vfs->pending_at = at;
+	if (at == pending_end(vfs) && rg_buf_room(&vfs->pending, (size_t)length)) {
+		rg_buf_add(&vfs->pending, data, (size_t)length);
+		return SQLITE_OK;
+	}
+	r = flush(vfs);
+	return r == SQLITE_OK ? vfs->usual_rollback->xWrite(file, data, length, at) : r;
+}
+
+static int read_rollback(sqlite3_file *file, void *to, int length, sqlite3_int64 at)
+{
+	struct rg_index_vfs *vfs = vfs_of_rollback(file);
+	int r;
+
+	if (vfs->pending.length && at >= vfs->pending_at && at + length <= pending_end(vfs)) {
+		memcpy(to, vfs->pending.data + (at - vfs->pending_at), (size_t)length);
+		return SQLITE_OK;
+	}
+	r = at + length > vfs->pending_at ? flush(vfs) : SQLITE_OK;
+	return r == SQLITE_OK ? vfs->usual_rollback->xRead(file, to, length, at) : r;
+}
+
+static int size_rollback(sqlite3_file *file, sqlite3_int64 *ret_size)
+{
+	struct rg_index_vfs *vfs = vfs_of_rollback(file);
+	int r = vfs->usual_rollback->xFileSize(file, ret_size);
+
+	if (r == SQLITE_OK && vfs->pending.length && *ret_size < pending_end(vfs))
+		*ret_size = pending_end(vfs);
+	return r;
+}
+
+static int truncate_rollback(sqlite3_file *file, sqlite3_int64 size)
+{
+	struct rg_index_vfs *vfs = vfs_of_rollback(file);
+	int r = SQLITE_OK;
+
+	if (size <= vfs->pending_at)
+		rg_buf_clear(&vfs->pending);
+	else
+		r = flush(vfs);
+	return r == SQLITE_OK ? vfs->usual_rollback->xTruncate(file, size) : r;
+}
+
+static int sync_rollback(sqlite3_file *file, int flags)
+{
+	struct rg_index_vfs *vfs = vfs_of_rollback(file);
+	int r = flush(vfs);
+
+	return r == SQLITE_OK ? vfs->usual_rollback->xSync(file, flags) : r;
+}
+
+/* What was not written is of pages that were not written either. */
+static int close_rollback(sqlite3_file *file)
+{
+	struct rg_index_vfs *vfs = vfs_of_rollback(file);
+
+	rg_buf_clear(&vfs->pending);
+	vfs->rollback_file = NULL;
+	return vfs->usual_rollback->xClose(file);
+}
+
+static void hook_rollback(struct rg_index_vfs *vfs, sqlite3_file *file)
+{
+	vfs->usual_rollback = file->pMethods;
+	vfs->rollback = *file->pMethods;
+	vfs->rollback.xWrite = write_rollback;
+	vfs->rollback.xRead = read_rollback;
+	vfs->rollback.xFileSize = size_rollback;
+	vfs->rollback.xTruncate = truncate_rollback;
+	vfs->rollback.xSync = sync_rollback;
+	vfs->rollback.xClose = close_rollback;
+	vfs->rollback_file = file;
+	file->pMethods = &vfs->rollback;
+}
+
+/* --------------------------------------------------------- the database -- */
+
+static int write_database(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
+{
+	struct rg_index_vfs *vfs = vfs_of_database(file);
+	int r = flush(vfs);
+
+	return r == SQLITE_OK ? vfs->usual_database->xWrite(file, data, length, at) : r;
+}
+
+static int truncate_database(sqlite3_file *file, sqlite3_int64 size)
+{
+	struct rg_index_vfs *vfs = vfs_of_database(file);
+	int r = flush(vfs);
+
+	return r == SQLITE_OK ? vfs->usual_database->xTruncate(file, size) : r;
+}
+
+static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file)
+{
+	vfs->usual_database = file->pMethods;
+	vfs->database = *file->pMethods;
+	vfs->database.xWrite = write_database;
+	vfs->database.xTruncate = truncate_database;
+	file->pMethods = &vfs->database;
+}
+
+/* ------------------------------------------------------------ the whole -- */
+
+static struct rg_index_vfs *vfs_of(sqlite3_vfs *base)
+{
+	return (struct rg_index_vfs *)((uintptr_t)base - offsetof(struct rg_index_vfs, base));
+}
+
+static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, int flags,
+		     int *ret_flags)
+{
+	struct rg_index_vfs *vfs = vfs_of(base);
+	int r = vfs->usual->xOpen(vfs->usual, name, file, flags, ret_flags);
+
+	if (r != SQLITE_OK)
+		return r;
+	if (flags & SQLITE_OPEN_MAIN_DB)
+		hook_database(vfs, file);
+	if (flags & SQLITE_OPEN_MAIN_JOURNAL)
+		hook_rollback(vfs, file);
+	if (flags & SQLITE_OPEN_WAL)
+		vfs->met_wal = true;
+	return SQLITE_OK;
+}
+
+/* The default may be of the program that uses the library: it gets to see itself. */
+static int delete_file(sqlite3_vfs *base, const char *name, int sync_folder)
+{
+	sqlite3_vfs *usual = vfs_of(base)->usual;
+
+	return usual->xDelete(usual, name, sync_folder);
+}
+
+static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
+{
+	sqlite3_vfs *usual = vfs_of(base)->usual;
+
+	return usual->xAccess(usual, name, flags, ret);
+}
+
+static int full_path(sqlite3_vfs *base, const char *name, int bytes, char *to)
+{
+	sqlite3_vfs *usual = vfs_of(base)->usual;
+
+	return usual->xFullPathname(usual, name, bytes, to);
+}
+
+static int randomness(sqlite3_vfs *base, int bytes, char *to)
+{
+	sqlite3_vfs *usual = vfs_of(base)->usual;
+
+	return usual->xRandomness(usual, bytes, to);
+}
+
+static int sleep_us(sqlite3_vfs *base, int us)
+{
+	sqlite3_vfs *usual = vfs_of(base)->usual;
+
+	return usual->xSleep(usual, us);
+}
+
+static int current_time(sqlite3_vfs *base, double *ret_days)
+{
+	sqlite3_vfs *usual = vfs_of(base)->usual;
+
+	return usual->xCurrentTime(usual, ret_days);
+}
+
+static int last_error(sqlite3_vfs *base, int bytes, char *to)
+{
+	sqlite3_vfs *usual = vfs_of(base)->usual;
+
+	return usual->xGetLastError(usual, bytes, to);
+}
+
+void rg_index_vfs_init(struct rg_index_vfs *vfs)
+{
+	*vfs = (struct rg_index_vfs){ 0 };
+	snprintf(vfs->name, sizeof vfs->name, "roger-%p", (void *)vfs);
+	rg_buf_init(&vfs->pending, PENDING_BYTES_MAX);
+}
+
+void rg_index_vfs_deinit(struct rg_index_vfs *vfs)
+{
+	rg_buf_deinit(&vfs->pending);
+}
+
+/* SQLite knows it by name, and no longer than it takes: the list is the whole program's. */
+int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
+{
+	int r;
+
+	vfs->usual = sqlite3_vfs_find(NULL);
+	if (!vfs->usual)
+		return SQLITE_ERROR;
+	vfs->met_wal = false;
+	vfs->base = (sqlite3_vfs){ .iVersion = 1,
+				   .szOsFile = vfs->usual->szOsFile,
+				   .mxPathname = vfs->usual->mxPathname,
+				   .zName = vfs->name,
+				   .xOpen = open_file,
+				   .xDelete = delete_file,
+				   .xAccess = access_file,
+				   .xFullPathname = full_path,
+				   .xRandomness = randomness,
+				   .xSleep = sleep_us,
+				   .xCurrentTime = current_time,
+				   .xGetLastError = last_error };
+	r = sqlite3_vfs_register(&vfs->base, 0);
+	if (r == SQLITE_OK)
+		r = sqlite3_open_v2(path, ret_db, flags, vfs->name);
+	sqlite3_vfs_unregister(&vfs->base);
+	return r;
+}
