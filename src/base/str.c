@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+bool rg_str_among(struct roger_strs texts, struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < texts.count; i++)
+		if (rg_str_equal(texts.items[i], text))
+			return true;
+	return false;
+}
+
 bool rg_str_blank(struct roger_str text)
 {
 	size_t i;

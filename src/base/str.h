@@ -36,6 +36,9 @@ static inline bool rg_str_is(struct roger_str a, const char *text)
 	return rg_str_equal(a, rg_str(text));
 }
 
+/* Is it one of them? */
+bool rg_str_among(struct roger_strs texts, struct roger_str text);
+
 /* Nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 

@@ -12,16 +12,6 @@ struct list {
 	size_t count;
 };
 
-static bool has(struct roger_strs names, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < names.count; i++)
-		if (rg_str_equal(names.items[i], name))
-			return true;
-	return false;
-}
-
 static int add_all(struct list *list, struct roger_strs names, struct rg_arena *arena,
 		   struct roger_err *err)
 {
@@ -29,7 +19,7 @@ static int add_all(struct list *list, struct roger_strs names, struct rg_arena *
 	size_t i;
 
 	for (i = 0; i < names.count; i++) {
-		if (has((struct roger_strs){ list->items, list->count }, names.items[i]))
+		if (rg_str_among((struct roger_strs){ list->items, list->count }, names.items[i]))
 			continue;
 		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
 		if (!place || !rg_arena_copy(arena, names.items[i], place))
@@ -107,7 +97,7 @@ bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str n
 
 	if (rg_config_reserves(config, name))
 		return true;
-	if (has(crossing->known, name))
+	if (rg_str_among(crossing->known, name))
 		return false;
 	for (i = 0; i < config->group_count; i++)
 		if (alike(config->groups[i].name, name))
@@ -212,7 +202,8 @@ static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 	*place = name;
 	target->names = (struct roger_strs){ place, 1 };
 	target->shown = name;
-	return has(crossing->known, name) ? ROGER_OK : note_unknown(crossing, name, target, err);
+	return rg_str_among(crossing->known, name) ? ROGER_OK
+						   : note_unknown(crossing, name, target, err);
 }
 
 int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,

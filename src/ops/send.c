@@ -71,16 +71,6 @@ int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char 
 									 : rg_fail_memory(err);
 }
 
-static bool is_among(struct roger_strs names, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < names.count; i++)
-		if (rg_str_equal(names.items[i], name))
-			return true;
-	return false;
-}
-
 /* The nearest of the known agents and the groups; without a length: none. */
 static struct roger_str nearest_of(const struct rg_config *config, struct roger_strs names,
 				   struct roger_str name)
@@ -148,7 +138,7 @@ int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct ro
 		return r;
 	slip = slip_for(config, names, name);
 	ret_unknown->near = slip.length ? slip : nearest_of(config, names, name);
-	ret_unknown->expected = is_among(names, name);
+	ret_unknown->expected = rg_str_among(names, name);
 	if (ret_unknown->expected ||
 	    (!strict && (!slip.length || insists || config->recipients == RG_RECIPIENTS_OPEN)))
 		return ROGER_OK;
@@ -176,7 +166,7 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 	if (rg_engine_knows(roger->engine, name))
 		return ROGER_OK;
 	r = rg_crossing_names(roger, arena, &names, err);
-	if (r < 0 || is_among(names, name))
+	if (r < 0 || rg_str_among(names, name))
 		return r;
 	/* Whether its tool was ever here only the index knows, and a look must not need that. */
 	near = nearest_of(roger->workspace->config, names, name);

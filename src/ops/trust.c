@@ -49,16 +49,6 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 	return r;
 }
 
-static bool is_among(struct roger_strs names, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < names.count; i++)
-		if (rg_str_equal(names.items[i], name))
-			return true;
-	return false;
-}
-
 int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted, struct roger_strs filled,
 			  struct rg_arena *arena, struct roger_err *err)
 {
@@ -71,7 +61,7 @@ int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted, struct
 	if (r == ROGER_OK)
 		r = rg_trust_digest(roger->workspace->root, filled, arena, &unused, &named, err);
 	for (i = 0; r == ROGER_OK && i < named.count; i++)
-		if (!is_among(known, named.items[i]))
+		if (!rg_str_among(known, named.items[i]))
 			r = rg_fail(err, ROGER_EREFUSED, 0,
 				    "the command names '%.*s' by a placeholder, and nobody trusted "
 				    "that file",

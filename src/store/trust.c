@@ -498,25 +498,16 @@ int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *
 
 /* --------------------------------------------------------------- answers -- */
 
-static bool has(const struct roger_strs *list, struct roger_str text)
-{
-	size_t i;
-
-	for (i = 0; i < list->count; i++)
-		if (rg_str_equal(list->items[i], text))
-			return true;
-	return false;
-}
-
 bool rg_trust_has_command(const struct rg_trust *trust, struct roger_str sha256)
 {
-	return trust->mailbox && (trust->all_commands || has(&trust->known.commands, sha256));
+	return trust->mailbox &&
+	       (trust->all_commands || rg_str_among(trust->known.commands, sha256));
 }
 
 bool rg_trust_has_path(const struct rg_trust *trust, struct roger_str path)
 {
 	return trust->mailbox &&
-	       (has(&trust->known.paths, path) || has(&trust->machine_paths, path));
+	       (rg_str_among(trust->known.paths, path) || rg_str_among(trust->machine_paths, path));
 }
 
 /* -------------------------------------------------------------- changing -- */
