@@ -174,8 +174,8 @@ passes() { # SIGNAL
 	"$ROGER" run --run-id "on-$1" --as lead -q -- \
 		python3 -c '
 import os, signal, sys, time
-signal.signal(signal.SIG'"$1"', lambda *_: (print("got it", flush=True), os._exit(7)))
-print("ready\n", end="", flush=True)
+signal.signal(signal.SIG'"$1"', lambda *_: (os.write(1, b"got it\n"), os._exit(7)))
+os.write(1, b"ready\n")
 time.sleep(20)' >"on-$1" &
 	_pid=$!
 	until grep -qs ready "on-$1"; do sleep 0.02; done

@@ -444,7 +444,7 @@ static void agents_are_woken_as_configured(void **state)
 	assert_int_equal(config->wake_agent_count, 2);
 	assert_int_equal(agent->words.count, 3);
 	assert_true(rg_str_is(agent->words.items[0], "tmux"));
-	assert_true(rg_str_is(agent->words.items[2], "mail for {agent}"));
+	assert_true(rg_str_is(agent->words.items[2], "mail for builder"));
 	assert_true(rg_str_is(rg_config_wake(config, RG_STR("a/b"))->words.items[1], ""));
 	assert_null(rg_config_wake(config, RG_STR("Builder")));
 	assert_int_equal(config->settings.count, table_count() + 3);
@@ -862,7 +862,7 @@ static void files_and_environment_are_loaded(void **state)
 	shows(config, "storage.data_dir", ".agent-shepherd",
 	      ".agent-shepherd/config/phase-messenger.yaml:9");
 	shows(config, "cleanup.keep_last_n_runs", "9", ".roger/config.yaml:3");
-	shows(config, "recipients", "warn", ".roger/config.yaml:2");
+	shows(config, "recipients", "open", ".roger/config.yaml:2");
 	rg_config_free(config);
 
 	setenv("ROGER_RECIPIENTS", "strict", 1);
