@@ -8,7 +8,7 @@ roger init -q
 printf 'groups:\n  workers: [wanda-1, builder]\nbridge:\n  file_only: [filers]\nwake:\n  agents:\n    sleeper: [true]\n' >.roger/config.yaml
 roger send -q --as implement bob first 2>/dev/null
 roger send -q --as carol worker-1 first 2>/dev/null
-state=$(state_of .roger/messages.jsonl)
+state=$(state_of .roger)
 echo text >file
 names() { roger agents --json | json '[a["name"] for a in d["agents"]]'; }
 known=$(names)
@@ -26,7 +26,7 @@ like "is named" "$err" "'hi' is not known"
 exits 64 "a word that is no name" roger send --as ann bob 'hi,' 'there?' friend
 exits 64 "long ones, in one line" roger send --as ann bob "$(printf '%0300d' 0)" "$(printf 'ä%.0s' $(seq 300))"
 is "one" "$(printf '%s\n' "$err" | wc -l)" 1
-is "nothing of it is stored, nobody is known by it" "$(state_of .roger/messages.jsonl) $(names)" "$state $known"
+is "nothing of it is stored, nobody is known by it" "$(state_of .roger) $(names)" "$state $known"
 to() { json '" ".join(m["to"] for m in d["messages"])'; }
 is "known words are recipients" "$(roger send --as ann bob carol workers x --json | to)" "bob carol wanda-1 builder"
 is "in one word all are" "$(roger send --as ann bob,hi-1,hi-2 x --json | to)" "bob hi-1 hi-2"
