@@ -84,12 +84,16 @@ def workplace(parent=None):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def env_for(store):
+    """The environment of roger there, which is trusted, copy or not: so that each run makes the same calls."""
+    return {**ENV, "ROGER_TRUST": os.path.realpath(store)}
+
+
 def call(store, words, stdin=None, before=(), timeout=30, **more):
     """Run roger; a hang shows as exit status 124."""
     argv = [*before, ROGER, *words, "--workspace", store]
-    trusted = {**ENV, "ROGER_TRUST": os.path.realpath(store)}  # copies, too
     try:
-        return subprocess.run(argv, input=stdin, capture_output=True, text=True, errors="replace", env=trusted,
+        return subprocess.run(argv, input=stdin, capture_output=True, text=True, errors="replace", env=env_for(store),
                               timeout=timeout, check=False, **more)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(argv, 124, "", f"hung for {timeout} s")

@@ -38,7 +38,7 @@ class Stopped:
         calls = lib.calls_of(verb, warm_copy(store, f"{folder}/traced"), folder)
         name, number, _ = pick(calls)
         words = lib.injected(name, "signal=SIGSTOP", number)
-        self.strace = subprocess.Popen([*words, lib.ROGER, *verb.words, "--workspace", store], env=lib.ENV,
+        self.strace = subprocess.Popen([*words, lib.ROGER, *verb.words, "--workspace", store], env=lib.env_for(store),
                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.pid = self.wait_until_stopped()
 

@@ -26,7 +26,7 @@ KILLED = 0.1
 
 
 def start(store, words):
-    return subprocess.Popen([lib.ROGER, *words, "--workspace", store], env=lib.ENV, stdin=subprocess.DEVNULL,
+    return subprocess.Popen([lib.ROGER, *words, "--workspace", store], env=lib.env_for(store), stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
 
 

@@ -50,7 +50,7 @@ class Work:
 
     def call(self, program, *words):
         return subprocess.run([program, *words, "--workspace", self.store], capture_output=True, text=True,
-                              env=lib.ENV, timeout=60, check=False, stdin=subprocess.DEVNULL)
+                              env=lib.env_for(self.store), timeout=60, check=False, stdin=subprocess.DEVNULL)
 
     def note(self, fault):
         with self.lock:

@@ -25,7 +25,7 @@ LAST_TIMEOUTS = 100 if lib.SLOW else 40
 def at_once(store, commands):
     """Run them at the same time; their exit statuses and what they printed."""
     running = [subprocess.Popen([lib.ROGER, *words, "--workspace", store], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, env=lib.ENV) for words in commands]
+                                text=True, env=lib.env_for(store)) for words in commands]
     done = []
     for process in running:
         out, err = process.communicate(timeout=120)

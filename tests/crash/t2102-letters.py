@@ -129,7 +129,7 @@ def slow_one(top, kind):
               "  alarm: 100\n")
     letter = lib.letter_id("ann", "bob", "t:escalation:1", "1", 1)
     words = ["send", "--as", "ann", "--key", "t:escalation:1", "bob", "x", "--confirm", "read", "--within", "1ms"]
-    with subprocess.Popen([lib.ROGER, *words, "--workspace", store], stderr=subprocess.DEVNULL, env=lib.ENV) as sending:
+    with subprocess.Popen([lib.ROGER, *words, "--workspace", store], stderr=subprocess.DEVNULL, env=lib.env_for(store)) as sending:
         while not os.path.exists(f"{store}/running"):
             time.sleep(0.01)
         if kind == "read":

@@ -59,7 +59,7 @@ def run_call(store, words, stdin=None, before=(), timeout=30, **more):
     argv = [*before, lib.ROGER, *words]
     try:
         return lib.subprocess.run(argv, stdin=lib.subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                                  env=lib.ENV, timeout=timeout, check=False)
+                                  env=lib.env_for(store), timeout=timeout, check=False)
     except lib.subprocess.TimeoutExpired:
         return lib.subprocess.CompletedProcess(argv, 124, "", f"hung for {timeout} s")
 

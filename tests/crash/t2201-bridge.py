@@ -102,7 +102,7 @@ def hammer(store):
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        with subprocess.Popen([lib.ROGER, "bridge", "--workspace", store], env=lib.ENV, stdout=subprocess.DEVNULL,
+        with subprocess.Popen([lib.ROGER, "bridge", "--workspace", store], env=lib.env_for(store), stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as bridge:
             time.sleep(random.uniform(0.005, 0.15))
             kills += bridge.poll() is None
