@@ -398,7 +398,7 @@ def test_send(tool_class):
     """The tool starts our server, the model calls send, and it is in the mailbox."""
     for agent in (None, "alice"):
         who = agent or tool_class.name
-        with Place() as place, Model([Call("send", {"to": "bob", "text": f"hello from {who}"}), "Sent."]) as model:
+        with Place() as place, Model([Call("send", {"to": ["bob"], "text": f"hello from {who}"}), "Sent."]) as model:
             turn = tool_class(place, model, agent).turn("say hello to bob")
             ok(turn.is_well, f"a turn as {who} ends well", turn.story)
             ok(
@@ -415,7 +415,7 @@ def test_send(tool_class):
 def test_scopes(tool_class):
     """Also where setup wrote elsewhere: both ways, and git is shown nothing of the stealthy one."""
     for scope in ("stealth", "user"):
-        with Place() as place, Model([Call("send", {"to": "bob", "text": f"hello from {scope}"}), "Sent."]) as model:
+        with Place() as place, Model([Call("send", {"to": ["bob"], "text": f"hello from {scope}"}), "Sent."]) as model:
             tool = tool_class(place, model, scope=scope)
             place.send(tool.name, MARK % scope)
             turn = tool.turn("say hello to bob")
@@ -501,7 +501,8 @@ def test_inbox(tool_class):
         result = [text for text in given if f"You are {tool.name} in roger" not in text]
         ok(len(result) == 1, "inbox gives the model the message", given)
         ok(all(FRAME in text and "bob" in text for text in given), "as the words of another agent", given)
-        ok(all("\u202e" not in text for text in given), "and nothing in it reorders what is read", given)
+        framed = [text for text in given if text not in result or not text.lstrip().startswith(("{", "Wall time"))]
+        ok(all("\u202e" not in text for text in framed), "and nothing in a text reorders what is read", given)
         place.end_leftovers()
 
 
@@ -533,7 +534,7 @@ def shorten_timeouts(place, tool):
 
 def test_trouble(tool_class):
     """roger crashes, hangs, dies in the middle of a call, or is gone: the agent goes on."""
-    script = [Call("send", {"to": "bob", "text": "hello"}), "Went on."]
+    script = [Call("send", {"to": ["bob"], "text": "hello"}), "Went on."]
     for what, between in (
         ("a hook that is killed", CRASHING_HOOK),
         ("a hook that hangs", HANGING_HOOK),
