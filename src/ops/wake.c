@@ -48,6 +48,16 @@ static bool may_go_on(struct round *round)
 	return !round->stopped;
 }
 
+static int note(struct round *round, const char *text, struct roger_err *err)
+{
+	struct roger_str *place = rg_arena_push(round->reply->memory, &round->notes.items,
+						&round->notes.count, sizeof *place);
+
+	return place && rg_arena_copy(round->reply->memory, rg_str(text), place)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 /* -------------------------------------------------------------- attempts -- */
 
 /* Those that have ended, or are to, are written down and leave the others. */
@@ -105,17 +115,23 @@ static void give_up(struct round *round)
 /* Its turn is ours: what was due may have been done by another process meanwhile. */
 static int start(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
 {
+	struct roger_err inner = { 0 };
 	struct rg_mail mail;
 	int r;
 
 	r = rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail, err);
 	if (r == ROGER_OK && (round->test || (mail.there && !mail.wait_ms))) {
 		r = rg_waking_start(round->roger, agent, &mail, round->reply->memory,
-				    &round->waking[round->count], err);
+				    &round->waking[round->count], &inner);
 		if (r == ROGER_OK) {
 			round->count++;
 			return ROGER_OK;
 		}
+		/* What its mail made of its words is not trusted: that holds up no other agent. */
+		if (r == ROGER_EREFUSED && !round->test)
+			r = note(round, inner.message, err);
+		else if (err)
+			*err = inner;
 	}
 	rg_engine_turn_end(round->roger->engine, agent->name);
 	return r;
@@ -135,16 +151,6 @@ static int try_start(struct round *round, const struct rg_wake_agent *agent, boo
 }
 
 /* ---------------------------------------------------------------- rounds -- */
-
-static int note(struct round *round, const char *text, struct roger_err *err)
-{
-	struct roger_str *place = rg_arena_push(round->reply->memory, &round->notes.items,
-						&round->notes.count, sizeof *place);
-
-	return place && rg_arena_copy(round->reply->memory, rg_str(text), place)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
-}
 
 static int note_busy(struct round *round, struct roger_str agent, struct roger_err *err)
 {

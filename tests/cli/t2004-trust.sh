@@ -152,6 +152,11 @@ roger send eve x --as ann --issue evil -q --new 2>/dev/null
 exits 77 "nor one that only mail names" roger wake --test eve
 like "which is told" "$err" "names 'tools/evil.sh' by a placeholder"
 check "nothing ran" not_owned
+roger trust --accept "$(sha_now)" >/dev/null
+roger send ann x --as bob -q
+run roger wake --once --json
+is "and holds up nobody else" "$(printf '%s' "$out" | json '[a["agent"] for a in d["attempts"]], [n for n in d["notes"] if "evil.sh" in n] != []')" '[["ann"], true]'
+rm -f "$here/owned"
 git_id=$(cat .roger/id)
 roger trust --revoke >/dev/null
 roger trust --accept "$(sha_now)" >/dev/null
