@@ -46,7 +46,8 @@ void bench_peer_close(struct bench_peer *peer)
 	free(peer);
 }
 
-/* Send the first bytes of request; the answer has so many lines and must start as expected. */
+/* Send the first `total` bytes of the request buffer, read `lines` lines of answer, and check how
+ * it starts. */
 static const char *ask(struct bench_peer *peer, size_t total, const char *expected, size_t lines)
 {
 	static char answer[1024];
@@ -69,7 +70,7 @@ static const char *ask(struct bench_peer *peer, size_t total, const char *expect
 	return answer;
 }
 
-/* The head that stands in request, then the message. */
+/* Append the message to the head that is already in the request buffer, and send both. */
 static void put(struct bench_peer *peer, int head_bytes, const char *data, size_t length,
 		const char *expected)
 {

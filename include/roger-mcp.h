@@ -188,8 +188,8 @@ ROGER_MCP_API int roger_mcp_add_prompt(struct roger_mcp_server *server,
 ROGER_MCP_API int roger_mcp_remove_prompt(struct roger_mcp_server *server, const char *name);
 
 /*
- * Something happened: tells the clients that asked for it (any thread).  uri NULL:
- * perhaps to any of them, so all that were asked for are told.
+ * A resource changed: notify the clients that subscribed to it (any thread).  With
+ * uri NULL any resource may have changed, and every subscription is notified.
  */
 ROGER_MCP_API void roger_mcp_resource_updated(struct roger_mcp_server *server, const char *uri);
 

@@ -101,7 +101,7 @@ static bool same_plainly(struct roger_str a, struct roger_str b)
 	return false;
 }
 
-/* With the separator; without a length where there is none. */
+/* The last token, including its separator; empty if the name has no separator. */
 static struct roger_str last_token(struct roger_str name)
 {
 	size_t at = name.length;
