@@ -197,6 +197,14 @@ static bool reap_one(int flags)
 	return true;
 }
 
+const struct bench_work *bench_find_way(const struct bench_way *ways, const char *name)
+{
+	for (; ways->name; ways++)
+		if (strcmp(ways->name, name) == 0)
+			return &ways->work;
+	bench_die("there is no way '%s'", name);
+}
+
 void bench_lanes_run(const struct bench_work *work, const void *context, struct bench_limits limits)
 {
 	size_t size = sizeof(struct field) + limits.lanes * sizeof(struct lane);

@@ -18,6 +18,13 @@ struct bench_work {
 	void (*close)(void *self);
 };
 
+/* Ways of doing it, by their names; a list ends with one that has none. */
+struct bench_way {
+	const char *name;
+	struct bench_work work;
+};
+const struct bench_work *bench_find_way(const struct bench_way *ways, const char *name);
+
 struct bench_limits {
 	unsigned lanes;
 	double seconds;

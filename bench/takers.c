@@ -137,27 +137,15 @@ static void turn_fill_beanstalkd(void *self)
 
 /* ------------------------------------------------------------------ ways -- */
 
-static const struct {
-	const char *name;
-	struct bench_work work;
-} ways[] = {
+static const struct bench_way ways[] = {
 	{ "receive", { open_roger, turn_receive, close_taker } },
 	{ "claim", { open_roger, turn_claim, close_taker } },
 	{ "redis", { open_peer, turn_redis, close_taker } },
 	{ "beanstalkd", { open_peer, turn_beanstalkd, close_taker } },
 	{ "fill-redis", { open_peer, turn_fill_redis, close_taker } },
 	{ "fill-beanstalkd", { open_peer, turn_fill_beanstalkd, close_taker } },
+	{ 0 },
 };
-
-static const struct bench_work *find_way(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof ways / sizeof *ways; i++)
-		if (strcmp(ways[i].name, name) == 0)
-			return &ways[i].work;
-	bench_die("there is no way '%s'", name);
-}
 
 int main(int argc, char **argv)
 {
@@ -169,6 +157,6 @@ int main(int argc, char **argv)
 	limits.turns_max = bench_number(argv[4]) / limits.lanes;
 	if (limits.turns_max == 0)
 		bench_die("fewer messages than processes");
-	bench_lanes_run(find_way(argv[1]), argv[2], limits);
+	bench_lanes_run(bench_find_way(ways, argv[1]), argv[2], limits);
 	return 0;
 }

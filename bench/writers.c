@@ -224,10 +224,7 @@ static void turn_beanstalkd(void *self)
 
 /* ------------------------------------------------------------------ ways -- */
 
-static const struct {
-	const char *name;
-	struct bench_work work;
-} ways[] = {
+static const struct bench_way ways[] = {
 	{ "raw", { open_file, turn_raw, close_writer } },
 	{ "locked", { open_file, turn_locked, close_writer } },
 	{ "raw-batch", { open_file, turn_raw_batch, close_writer } },
@@ -236,17 +233,8 @@ static const struct {
 	{ "roger-batch", { open_roger, turn_roger_batch, close_writer } },
 	{ "redis", { open_peer, turn_redis, close_writer } },
 	{ "beanstalkd", { open_peer, turn_beanstalkd, close_writer } },
+	{ 0 },
 };
-
-static const struct bench_work *find_way(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof ways / sizeof *ways; i++)
-		if (strcmp(ways[i].name, name) == 0)
-			return &ways[i].work;
-	bench_die("there is no way '%s'", name);
-}
 
 int main(int argc, char **argv)
 {
@@ -259,6 +247,6 @@ int main(int argc, char **argv)
 	limits.lanes = (unsigned)bench_number(argv[3]);
 	limits.seconds = bench_seconds(argv[4]);
 	task.line_bytes = bench_number(argv[5]);
-	bench_lanes_run(find_way(argv[1]), &task, limits);
+	bench_lanes_run(bench_find_way(ways, argv[1]), &task, limits);
 	return 0;
 }

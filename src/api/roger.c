@@ -136,85 +136,19 @@ bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)
 	return *mark != before;
 }
 
-static const struct named_op {
-	const char *name;
-	const struct roger_op *op;
-} named_ops[] = {
-#define NAMED(verb)                                                                                \
-	{                                                                                          \
-#verb, &rg_op_##verb                                                               \
-	}
-	{ "run", &rg_op_run_program }, /* which cannot have the name that the others have */
-	NAMED(init),
-	NAMED(trust),
-	NAMED(setup),
-	NAMED(send),
-	NAMED(send_many),
-	NAMED(inbox),
-	NAMED(receive),
-	NAMED(looked),
-	NAMED(arrive),
-	NAMED(prime),
-	NAMED(wait),
-	NAMED(wake),
-	NAMED(claim),
-	NAMED(ack),
-	NAMED(nack),
-	NAMED(show),
-	NAMED(trace),
-	NAMED(thread),
-	NAMED(list),
-	NAMED(search),
-	NAMED(count),
-	NAMED(agents),
-	NAMED(session),
-	NAMED(archive),
-	NAMED(cleanup),
-	NAMED(delete),
-	NAMED(cycle),
-	NAMED(sends),
-	NAMED(dead_letters),
-	NAMED(redeliver),
-	NAMED(stale),
-	NAMED(purge),
-	NAMED(log),
-	NAMED(log_import),
-	NAMED(activity),
-	NAMED(stats),
-	NAMED(rebuild),
-	NAMED(verify),
-	NAMED(doctor),
-	NAMED(seal),
-	NAMED(config),
-	NAMED(bridge),
-	NAMED(ingest),
-	NAMED(dispatch),
-	NAMED(complete),
-	NAMED(forward),
-	NAMED(extend),
-	NAMED(recover),
-	NAMED(runs),
-	NAMED(sweep),
-	NAMED(timeline),
-	NAMED(report),
-	NAMED(status),
-#undef NAMED
-};
-
 int roger_verb(struct roger *roger, const char *verb, const void *request, size_t request_size,
 	       void *ret_reply, size_t reply_size, const struct roger_item *items,
 	       struct roger_err *err)
 {
 	const struct rg_layout layout = { request_size, reply_size, items };
-	size_t i;
+	const struct roger_op *const *op;
 
 	if (!verb || !request || !ret_reply || !items)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "roger_verb: expected a verb, a request and a place for the reply");
-	for (i = 0; i < sizeof named_ops / sizeof *named_ops; i++)
-		if (strcmp(named_ops[i].name, verb) == 0)
-			return rg_layout_run(named_ops[i].op, &layout, roger, request, ret_reply,
-					     err);
+	for (op = rg_op_table; *op; op++)
+		if (strcmp((*op)->name, verb) == 0)
+			return rg_layout_run(*op, &layout, roger, request, ret_reply, err);
 	return rg_fail(err, ROGER_EUSAGE, 0,
 		       "libroger " ROGER_VERSION " has no verb '%s': a newer one is needed", verb);
 }

@@ -55,17 +55,6 @@ static void print_crossing(FILE *to, const struct roger_crossing *item)
 	fputc('\n', to);
 }
 
-static void print_notes(const struct roger_bridge_reply *reply)
-{
-	size_t i;
-
-	for (i = 0; i < reply->notes.count; i++) {
-		fputs("note: ", stderr);
-		cli_print_text(stderr, reply->notes.items[i], false);
-		fputc('\n', stderr);
-	}
-}
-
 /* What did not come in goes to the standard error, too, where a script that reads answers sees it.
  */
 static void print_reply(const struct cli_run *run, const void *reply_)
@@ -82,7 +71,7 @@ static void print_reply(const struct cli_run *run, const void *reply_)
 			print_crossing(stderr, item);
 	}
 	if (!run->quiet)
-		print_notes(reply);
+		cli_print_notes(&reply->notes);
 }
 
 /* What ended it early; what was told before that stands. */
@@ -115,7 +104,7 @@ static void show(const struct cli_run *run, const struct roger_bridge_reply *rep
 	else if (run->form == CLI_JSON || reply->crossings.count)
 		cli_print_reply(run, op->reply, reply);
 	if (run->form != CLI_HUMAN)
-		print_notes(reply);
+		cli_print_notes(&reply->notes);
 }
 
 static void print_late(const struct roger_err *err)

@@ -179,21 +179,21 @@ static bool may_say(const struct hook *hook)
 /* To the person, not to the model: what came with the workspace is shown to no agent. */
 static void say_distrust(const struct hook *hook, const char *why)
 {
-	struct rg_buf out = { .maximum = SIZE_MAX }, line = out;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
-	rg_buf_printf(&line, "roger: %s", why);
-	if (hook->request.event != SESSION_START) {
-		; /* once a session is enough */
-	} else if (hook->request.tool == OPENCODE) {
-		fprintf(stderr, "%.*s\n", RG_STR_ARGS(rg_buf_str(&line)));
-	} else {
-		rg_buf_add_text(&out, "{\"systemMessage\":");
-		rg_json_add_string(&out, rg_buf_str(&line));
-		rg_buf_add_text(&out, "}\n");
-		fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
+	/* Once a session is enough. */
+	if (hook->request.event != SESSION_START)
+		return;
+	if (hook->request.tool == OPENCODE) {
+		fprintf(stderr, "roger: %s\n", why);
+		return;
 	}
-	rg_buf_deinit(&line);
-	rg_buf_deinit(&out);
+	rg_buf_printf(&line, "roger: %s", why);
+	rg_buf_add_text(&out, "{\"systemMessage\":");
+	rg_json_add_string(&out, rg_buf_str(&line));
+	rg_buf_add_text(&out, "}\n");
+	fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
 }
 
 /* ----------------------------------------------------------------- events -- */

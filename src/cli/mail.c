@@ -125,15 +125,11 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 	const struct roger_inbox_reply *reply = reply_;
 	bool look = strcmp(run->command->name, "inbox") == 0;
 	int64_t more = reply->unread - (look ? (int64_t)reply->messages.count : 0);
-	size_t i;
 
 	if (reply->messages.count == 0) {
 		fputs("no mail\n", cli_out);
-		for (i = 0; i < reply->notes.count && !run->quiet; i++) {
-			fputs("note: ", stderr);
-			cli_print_text(stderr, reply->notes.items[i], false);
-			fputc('\n', stderr);
-		}
+		if (!run->quiet)
+			cli_print_notes(&reply->notes);
 		return;
 	}
 	print_messages(&reply->messages);

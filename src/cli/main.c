@@ -265,11 +265,8 @@ static void print_notice(const struct cli_run *run)
 {
 	const char *notice = roger_notice(run->roger);
 
-	if (!*notice)
-		return;
-	fputs("note: ", stderr);
-	cli_print_text(stderr, rg_str(notice), false);
-	fputc('\n', stderr);
+	if (*notice)
+		cli_print_note(rg_str(notice));
 }
 
 static void print_help(const struct cli_run *run)

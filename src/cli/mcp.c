@@ -279,8 +279,8 @@ static int serve(struct mcp_session *session, struct roger_err *err)
 }
 
 /*
- * May an agent be served?  Mail that came with the workspace is shown to none: a
- * person is told.  What else is wrong with it the tools say.
+ * Refuse to serve mail from a workspace that nobody trusted, and say so on standard
+ * error.  Other problems with the workspace are reported by the tools.
  */
 static int check_trust(const char *workspace, bool *ret_trusted, struct roger_err *err)
 {

@@ -94,13 +94,8 @@ static int find_terminal(void)
 static void print_end(const struct cli_run *run, const struct roger_run_reply *reply)
 {
 	const struct roger_run *one = &reply->runs.items[0];
-	size_t i;
 
-	for (i = 0; i < reply->notes.count; i++) {
-		fputs("note: ", stderr);
-		cli_print_text(stderr, reply->notes.items[i], false);
-		fputc('\n', stderr);
-	}
+	cli_print_notes(&reply->notes);
 	if (run->quiet)
 		return;
 	fputs("roger: run ", stderr);

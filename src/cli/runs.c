@@ -175,23 +175,12 @@ static void print_troubles(const struct roger_run_troubles *troubles)
 
 /* --------------------------------------------------------------- replies -- */
 
-static void print_notes(const struct roger_strs *notes)
-{
-	size_t i;
-
-	for (i = 0; i < notes->count; i++) {
-		fputs("note: ", stderr);
-		cli_print_text(stderr, notes->items[i], false);
-		fputc('\n', stderr);
-	}
-}
-
 static void print_receipt(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_runs_reply *reply = reply_;
 
 	(void)run;
-	print_notes(&reply->notes);
+	cli_print_notes(&reply->notes);
 	print_line(&reply->runs.items[0]);
 	if (!reply->changed)
 		fputs("  (it said so already)\n", cli_out);
@@ -245,7 +234,7 @@ static void print_sweep(const struct cli_run *run, const void *reply_)
 		print_status((int)i, STATUS_COLUMNS);
 		fprintf(cli_out, "  %6lld\n", (long long)counts[i]);
 	}
-	print_notes(&reply->notes);
+	cli_print_notes(&reply->notes);
 	print_troubles(&reply->troubles);
 }
 

@@ -204,13 +204,9 @@ static void print_notes(const struct cli_run *run, const struct roger_send_reply
 	const struct roger_strs *notes = &replies[which].notes;
 	size_t i;
 
-	for (i = 0; i < notes->count && !run->quiet; i++) {
-		if (is_noted(replies, which, notes->items[i]))
-			continue;
-		fputs("note: ", stderr);
-		cli_print_text(stderr, notes->items[i], false);
-		fputc('\n', stderr);
-	}
+	for (i = 0; i < notes->count && !run->quiet; i++)
+		if (!is_noted(replies, which, notes->items[i]))
+			cli_print_note(notes->items[i]);
 }
 
 static void print_sent(const struct cli_run *run, const struct roger_send_reply *reply)

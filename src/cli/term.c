@@ -172,6 +172,21 @@ size_t cli_columns(struct roger_str text)
 	return columns;
 }
 
+void cli_print_note(struct roger_str text)
+{
+	fputs("note: ", stderr);
+	cli_print_text(stderr, text, false);
+	fputc('\n', stderr);
+}
+
+void cli_print_notes(const struct roger_strs *texts)
+{
+	size_t i;
+
+	for (i = 0; i < texts->count; i++)
+		cli_print_note(texts->items[i]);
+}
+
 void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 {
 	size_t columns = cli_columns(text);

@@ -59,6 +59,10 @@ size_t cli_columns(struct roger_str text);
 /* As many bytes of it as take no more than so many columns. */
 size_t cli_bytes_within(struct roger_str text, size_t columns);
 
+/* "note: TEXT" for people, a line each, on standard error. */
+void cli_print_note(struct roger_str text);
+void cli_print_notes(const struct roger_strs *texts);
+
 /* The text, and blanks up to width columns. */
 void cli_print_padded(FILE *to, struct roger_str text, size_t width);
 

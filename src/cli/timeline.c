@@ -180,17 +180,6 @@ static void measure(struct table *table, const struct roger_events *events)
 		table->who_columns = WHO_COLUMNS_MAX;
 }
 
-static void print_notes(const struct roger_timeline_reply *reply)
-{
-	size_t i;
-
-	for (i = 0; i < reply->notes.count; i++) {
-		fputs("note: ", stderr);
-		cli_print_text(stderr, reply->notes.items[i], false);
-		fputc('\n', stderr);
-	}
-}
-
 static void print_timeline(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_timeline_reply *reply = reply_;
@@ -198,7 +187,7 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 	size_t i;
 
 	(void)run;
-	print_notes(reply);
+	cli_print_notes(&reply->notes);
 	rg_buf_init(&table.who, SIZE_MAX);
 	rg_buf_init(&table.words, SIZE_MAX);
 	fprintf(cli_out, "%s%s ", cli_style(CLI_BOLD),
@@ -234,7 +223,7 @@ static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
 		struct roger_err *err)
 {
 	if (cli_given(run, "mermaid") || cli_given(run, "svg")) {
-		print_notes(reply);
+		cli_print_notes(&reply->notes);
 		return draw(reply, cli_given(run, "svg") ? cli_diagram_svg : cli_diagram_mermaid,
 			    err);
 	}

@@ -38,17 +38,6 @@ static void print_look(const struct roger_wake_attempt *attempt)
 			cli_style(CLI_PLAIN));
 }
 
-static void print_notes(const struct roger_wake_reply *reply)
-{
-	size_t i;
-
-	for (i = 0; i < reply->notes.count; i++) {
-		fputs("note: ", stderr);
-		cli_print_text(stderr, reply->notes.items[i], false);
-		fputc('\n', stderr);
-	}
-}
-
 static void print_wake(const struct cli_run *run, const struct roger_wake_reply *reply, bool test)
 {
 	size_t i;
@@ -87,7 +76,7 @@ static int call_once(struct cli_run *run, const struct roger_wake_request *reque
 	if (r < 0)
 		return r;
 	if (notes && run->form == CLI_HUMAN && !run->quiet)
-		print_notes(&reply);
+		cli_print_notes(&reply.notes);
 	if (reply.attempts.count || !request->for_ms)
 		print_wake(run, &reply, request->test);
 	*ret_exit = exit_of(&reply, request->test);

@@ -236,22 +236,14 @@ static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup
 static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 			const char *path, struct roger_err *err)
 {
-	size_t length = strlen(plan->root);
-	char part[RG_SETUP_PATH_BYTES], *real, *slash;
-	bool inside;
+	char real[4096];
 
-	if (strncmp(place->file, "{root}", 6) != 0)
+	if (strncmp(place->file, "{root}", 6) != 0 ||
+	    (rg_workspace_resolve(path, real) && rg_workspace_below(plan->root, real)))
 		return ROGER_OK;
-	snprintf(part, sizeof part, "%s", path);
-	while (!(real = realpath(part, NULL)) && (slash = strrchr(part, '/')) && slash > part)
-		*slash = '\0';
-	inside = real && strncmp(real, plan->root, length) == 0 &&
-		 (real[length] == '/' || !real[length]);
-	free(real);
-	return inside ? ROGER_OK
-		      : rg_fail(err, ROGER_EREFUSED, 0,
-				"a link leads out of the project from here; set it up by hand, or "
-				"with --scope user");
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "a link leads out of the project from here; set it up by hand, or with "
+		       "--scope user");
 }
 
 int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)

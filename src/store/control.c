@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/id.h"
 #include "base/clock.h"
+#include "base/id.h"
 #include "store/file.h"
 #include "store/process.h"
 

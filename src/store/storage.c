@@ -1,11 +1,9 @@
 #include "store/storage.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include "data/record.h"
 #include "base/limits.h"
+#include "data/record.h"
 #include "store/file.h"
 #include "store/workspace.h"
 #include "systems/activity.h"
@@ -16,43 +14,6 @@
 static const char *const usual[] = { ".roger", ".agent-shepherd", "workspace", "logs", "state" };
 
 /* ----------------------------------------------------------------- paths -- */
-
-/*
- * An absolute path with its links resolved as far as it is there; the rest, which
- * would be made, is added as it stands.  False: it is too long, or the rest goes up.
- */
-static bool resolve(const char *path, char to[4096])
-{
-	char part[4096], *slash, *real;
-	const char *rest;
-
-	if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
-		return false;
-	while (!(real = realpath(part, NULL))) {
-		slash = strrchr(part, '/');
-		if (!slash)
-			return false;
-		part[slash == part ? 1 : slash - part] = '\0';
-	}
-	rest = path + strlen(part);
-	if (strstr(rest, "..") ||
-	    snprintf(to, 4096, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) >= 4096) {
-		free(real);
-		return false;
-	}
-	free(real);
-	return true;
-}
-
-/* What stands behind root in path; NULL: path is not below it. */
-static const char *below(const char *root, const char *path)
-{
-	size_t length = strlen(root);
-
-	if (strncmp(root, path, length) != 0)
-		return NULL;
-	return path[length] == '/' ? path + length + 1 : path[length] ? NULL : path + length;
-}
 
 static bool is_usual(const char *inside)
 {
@@ -103,13 +64,13 @@ static int look_at(struct finding *finding, const char *key, bool file, struct r
 	/* The last name of a file is no link: it would not be opened. */
 	if (file)
 		*slash = '\0';
-	if (!resolve(file && slash == path ? "/" : path, real))
+	if (!rg_workspace_resolve(file && slash == path ? "/" : path, real))
 		return rg_fail(err, ROGER_ECONFIG, 0,
 			       "%.*s: %s: expected a shorter path, or one without '..'",
 			       RG_STR_ARGS(setting->origin), key);
 	if (file)
 		snprintf(real + strlen(real), sizeof real - strlen(real), "/%.600s", slash + 1);
-	inside = below(finding->root, real);
+	inside = rg_workspace_below(finding->root, real);
 	if (inside && is_usual(inside))
 		return ROGER_OK;
 	/* One that is there already is looked into before it is added to. */

@@ -11,6 +11,7 @@
 #include "data/record.h"
 #include "store/file.h"
 #include "store/outside.h"
+#include "store/workspace.h"
 
 enum {
 	ID_BYTES = 16,
@@ -328,14 +329,6 @@ static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str t
 	rg_sha256_add(sha, "\n", 1);
 }
 
-/* Path below root, as a name there; NULL: it is not below. */
-static const char *name_below(const char *root, const char *path)
-{
-	size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
-
-	return strncmp(path, root, length) == 0 && path[length] == '/' ? path + length + 1 : NULL;
-}
-
 static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -380,13 +373,13 @@ static bool is_known_file(const struct digesting *digesting, const char *name)
 static int add_file(struct digesting *digesting, const char *path, struct roger_err *err)
 {
 	char *real = realpath(path, NULL), sha256[RG_DIGEST_DIGITS + 1];
-	const char *inside = real ? name_below(digesting->root, real) : NULL;
+	const char *inside = real ? rg_workspace_below(digesting->root, real) : NULL;
 	const char *name = inside;
 	struct rg_file_look look;
 	struct roger_str *place;
 	int r = ROGER_OK;
 
-	if (!name && !strstr(path, "/../") && name_below(digesting->root, path))
+	if (!name && !strstr(path, "/../") && rg_workspace_below(digesting->root, path))
 		name = real;
 	if (name && !is_known_file(digesting, name) &&
 	    rg_file_examine(AT_FDCWD, real, &look, NULL) == ROGER_OK &&

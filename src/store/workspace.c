@@ -146,6 +146,38 @@ void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str pa
 	rg_workspace_path_in(workspace->root, path, to, size);
 }
 
+bool rg_workspace_resolve(const char *path, char to[4096])
+{
+	char part[4096], *slash, *real;
+	const char *rest;
+
+	if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
+		return false;
+	while (!(real = realpath(part, NULL))) {
+		slash = strrchr(part, '/');
+		if (!slash)
+			return false;
+		part[slash == part ? 1 : slash - part] = '\0';
+	}
+	rest = path + strlen(part);
+	if (strstr(rest, "..") ||
+	    snprintf(to, 4096, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) >= 4096) {
+		free(real);
+		return false;
+	}
+	free(real);
+	return true;
+}
+
+const char *rg_workspace_below(const char *root, const char *path)
+{
+	size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+
+	if (strncmp(root, path, length) != 0)
+		return NULL;
+	return path[length] == '/' ? path + length + 1 : path[length] ? NULL : path + length;
+}
+
 /* ----------------------------------------------------------------- trust -- */
 
 int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
@@ -353,14 +385,15 @@ static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struc
 	const struct roger_strs none = { 0 };
 	struct rg_trust *trust;
 	struct roger_err inner;
-	int64_t owner = 0;
-	char found[4096];
+	char home[4200];
+	int64_t owner;
 	int r;
 
 	why[0] = '\0';
-	r = rg_workspace_find(root, found, &owner, err);
-	if (r == ROGER_OK)
-		r = rg_trust_load(root, owner, &trust, err);
+	snprintf(home, sizeof home, "%s/%s", root, RG_WORKSPACE_FOLDER);
+	if (!rg_file_owner(home, &owner))
+		return rg_fail(err, ROGER_EIO, 0, "'%s' went away", home);
+	r = rg_trust_load(root, owner, &trust, err);
 	if (r < 0)
 		return r;
 	if (made && rg_trust_accept(trust, none, none, &inner) < 0)

@@ -57,6 +57,15 @@ void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str pa
 		       size_t size);
 void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size);
 
+/* What of path stands behind root, "" for root itself; NULL: it does not lie below. */
+const char *rg_workspace_below(const char *root, const char *path);
+
+/*
+ * An absolute path with its links resolved as far as it is there; the rest, which
+ * would be made, is added as it stands.  False: it is too long, or the rest goes up.
+ */
+bool rg_workspace_resolve(const char *path, char to[4096]);
+
 /*
  * A name as a file name: no '/', not hidden, never another name's, at most
  * 200 bytes.  Letters, digits, '.', '_' and '-' stay; others, and a '.' at the

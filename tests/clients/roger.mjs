@@ -4,32 +4,12 @@
  * Every call is answered; texts come back exactly.  Prints TAP.
  */
 import { execFileSync } from 'node:child_process';
-import { isDeepStrictEqual } from 'node:util';
-import { createRequire } from 'node:module';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { check, done, equal, load } from './lib.mjs';
 
-const clients = process.env.MCP_CLIENTS;
-const require = createRequire(path.join(clients, 'package.json'));
-const load = (name) => import(pathToFileURL(require.resolve(name)));
 const { Client } = await load('@modelcontextprotocol/client');
 const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
 const roger = process.env.ROGER;
 const calls = Number(process.env.ROGER_CALLS ?? 2000);
-
-let number = 0;
-let failures = 0;
-
-function check(name, good, note) {
-	number++;
-	failures += good ? 0 : 1;
-	console.log(`${good ? 'ok' : 'not ok'} ${number} - ${name}`);
-	if (!good && note !== undefined) console.log('# ' + JSON.stringify(note)?.slice(0, 1500));
-}
-
-function equal(name, got, expected) {
-	check(name, isDeepStrictEqual(got, expected), { got, expected });
-}
 
 /* The same sequence each time. */
 let state = Number(process.env.ROGER_SEED ?? 13);
@@ -145,5 +125,4 @@ for (const [era, mode] of [['legacy', 'legacy'], ['modern', { pin: '2026-07-28' 
 	await play(era, mode, calls / 2);
 	await kill(era, mode);
 }
-console.log(`1..${number}`);
-process.exit(failures > 0 ? 1 : 0);
+done();

@@ -2,31 +2,12 @@
  * stdio - the scenarios of the conformance suite, which speaks HTTP only, again
  * over standard input and output, by the public client library.  Prints TAP.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { check, done, equal, load } from './lib.mjs';
 
-const clients = process.env.MCP_CLIENTS;
-const require = createRequire(path.join(clients, 'package.json'));
-const load = (name) => import(pathToFileURL(require.resolve(name)));
 const { Client } = await load('@modelcontextprotocol/client');
 const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
 const fixture = path.join(process.env.ROGER_BUILD, 'tests', 'mcp_fixture');
-
-let number = 0;
-let failures = 0;
-
-function check(name, good, note) {
-	number++;
-	failures += good ? 0 : 1;
-	console.log(`${good ? 'ok' : 'not ok'} ${number} - ${name}`);
-	if (!good && note !== undefined) console.log('# ' + JSON.stringify(note)?.slice(0, 1500));
-}
-
-function equal(name, got, expected) {
-	check(name, isDeepStrictEqual(got, expected), { got, expected });
-}
 
 async function refused(name, promise, code) {
 	try {
@@ -180,5 +161,4 @@ const auto = await open('auto');
 equal('a client that takes both comes in the modern way', auto.getNegotiatedProtocolVersion(), '2026-07-28');
 await refused('input-required-result-capability-check', auto.callTool({ name: 'test_missing_capability', arguments: {} }), -32021);
 await auto.close();
-console.log(`1..${number}`);
-process.exit(failures > 0 ? 1 : 0);
+done();
