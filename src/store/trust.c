@@ -116,12 +116,14 @@ static bool state_folder(char to[PATH_BYTES])
 
 static bool document_path(const char *root, char to[PATH_BYTES])
 {
-	char folder[PATH_BYTES], sha256[RG_DIGEST_DIGITS + 1];
+	char folder[PATH_BYTES];
+	size_t length = strlen(root);
 
-	if (!state_folder(folder))
-		return false;
-	rg_sha256_hex(rg_str(root), sha256);
-	return snprintf(to, PATH_BYTES, "%s/%.32s.json", folder, sha256) < PATH_BYTES;
+	/* Every command asks for it; that two paths share a name would be told by what it holds. */
+	return state_folder(folder) &&
+	       snprintf(to, PATH_BYTES, "%s/%016llx%016llx.json", folder,
+			(unsigned long long)rg_hash(1, root, length),
+			(unsigned long long)rg_hash(2, root, length)) < PATH_BYTES;
 }
 
 /* Somebody else's, or one that others can write, counts as none. */

@@ -81,10 +81,11 @@ static const struct roger_strs none;
 
 static void path_of_document(const struct fixture *fixture, char to[600])
 {
-	char sha256[65];
+	size_t length = strlen(fixture->root);
 
-	rg_sha256_hex(rg_str(fixture->root), sha256);
-	snprintf(to, 600, "%s/roger/trust/%.32s.json", fixture->state, sha256);
+	snprintf(to, 600, "%s/roger/trust/%016llx%016llx.json", fixture->state,
+		 (unsigned long long)rg_hash(1, fixture->root, length),
+		 (unsigned long long)rg_hash(2, fixture->root, length));
 }
 
 static void a_document_holds_for_one_mailbox(void **state)
