@@ -14,7 +14,7 @@ script/test builds first and then calls this.  A test is
 and may say in its first lines
 
     # runner: plain         only with the ordinary build, not under the sanitizers
-    # runner: slow          only with --with-slow
+    # runner: slow          only with --with-slow, where all have ROGER_TEST_SLOW=1
     # runner: alone         nothing else at the same time
     # runner: timeout 300   seconds until it counts as hung (default 120)
 
@@ -40,6 +40,7 @@ SOURCE = Path(__file__).resolve().parent.parent
 RESULT = re.compile(r"^(not )?ok\b(.*)$")
 PLAN = re.compile(r"^1\.\.(\d+)")
 SANITIZE_FACTOR = 4  # how much longer a test may take there
+SLOW_FACTOR = 12  # and where it is thorough
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Test:
     build: Path
     sanitize: bool
     marks: dict = field(default_factory=dict)
+    builds: dict = field(default_factory=dict)
 
 
 @dataclass
@@ -60,6 +62,14 @@ class Outcome:
     seconds: float = 0.0
     problems: list = field(default_factory=list)
     output: str = ""
+
+
+RUNNING = {}  # title: when it began
+QUIET_S = 5  # then a line says what runs
+
+
+def title(test):
+    return test.name + (" (sanitized)" if test.sanitize else "")
 
 
 # ------------------------------------------------------------------ discovery
@@ -134,7 +144,10 @@ def environment(test, folder, reports):
     env.update(
         ROGER=str(test.build / "roger"),
         ROGER_BUILD=str(test.build),
+        **test.builds,
         ROGER_SOURCE=str(SOURCE),
+        # python3 is this one: what chooses among several costs more than most tests.
+        PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         ROGER_AGENTS=os.environ.get("ROGER_AGENTS_DIR", str(SOURCE / "build-agents")),
         TMPDIR=str(folder),
         HOME=str(folder),
@@ -203,7 +216,7 @@ def judge(outcome, status, problem, reports):
 
 def run(test):
     outcome = Outcome(test)
-    began = time.monotonic()
+    RUNNING[title(test)] = began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="roger-test.", ignore_cleanup_errors=True) as top:
         folder, reports = Path(top, "work"), Path(top, "reports")
         folder.mkdir()
@@ -215,6 +228,7 @@ def run(test):
         else:
             status, problem = None, f"'{test.command[0]}' was not built"
         judge(outcome, status, problem, reports)
+    del RUNNING[title(test)]
     outcome.seconds = time.monotonic() - began
     return outcome
 
@@ -225,9 +239,8 @@ def run(test):
 def tell(outcome):
     test = outcome.test
     word = "FAIL" if outcome.failed else "ok"
-    name = test.name + (" (sanitized)" if test.sanitize else "")
     skipped = f", {outcome.skipped} skipped" if outcome.skipped else ""
-    print(f"{word:<5} {name:<46} {outcome.passed:>4} passed{skipped}  {outcome.seconds:6.1f} s", flush=True)
+    print(f"{word:<5} {title(test):<46} {outcome.passed:>4} passed{skipped}  {outcome.seconds:6.1f} s", flush=True)
     for problem in outcome.problems:
         print("      " + problem.replace("\n", "\n      "))
     if outcome.failed:
@@ -235,13 +248,27 @@ def tell(outcome):
         print("\n".join("      | " + line for line in lines), flush=True)
 
 
+def tell_running(total, ended):
+    """Nothing ended for a while: what is it that takes so long?"""
+    now = time.monotonic()
+    longest = sorted(RUNNING.items(), key=lambda one: one[1])[:4]
+    names = ", ".join(f"{name} {now - began:.0f} s" for name, began in longest)
+    print(f"...   {ended} of {total}: {names}", flush=True)
+
+
 def run_all(tests, jobs):
-    together = [test for test in tests if "alone" not in test.marks]
+    """What takes long comes first, so that nothing is left to wait for in the end."""
+    together = sorted((test for test in tests if "alone" not in test.marks), key=lambda test: -test.marks.get("timeout", 0))
     outcomes = []
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(run, test) for test in together]):
-            outcomes.append(done.result())
-            tell(outcomes[-1])
+        pending = {pool.submit(run, test) for test in together}
+        while pending:
+            done, pending = concurrent.futures.wait(pending, QUIET_S, concurrent.futures.FIRST_COMPLETED)
+            for one in done:
+                outcomes.append(one.result())
+                tell(outcomes[-1])
+            if not done:
+                tell_running(len(tests), len(outcomes))
     for test in tests:
         if "alone" in test.marks:
             outcomes.append(run(test))
@@ -253,11 +280,13 @@ def main():
     parser = argparse.ArgumentParser(description="run roger's tests")
     parser.add_argument("--plain", type=Path, required=True, help="the ordinary build")
     parser.add_argument("--sanitize", type=Path, required=True, help="the build with sanitizers")
-    parser.add_argument("--with-slow", action="store_true", help="the slow tests, too")
+    parser.add_argument("--debug", type=Path, default="build-debug", help="the build without optimizing")
+    parser.add_argument("--thread", type=Path, default="build-thread", help="the build with the thread sanitizer")
+    parser.add_argument("--with-slow", action="store_true", help="the slow tests, too, and the others thoroughly")
     parser.add_argument("--with-clients", type=Path, metavar="FOLDER", help="the tests with what script/clients put there, too")
     parser.add_argument("--with-arm", type=Path, metavar="FOLDER", help="the unit tests that script/arm built there, too")
     parser.add_argument("--with-agents", action="store_true", help="also those with the agents' own tools")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="so many tests at a time")
+    parser.add_argument("--jobs", type=int, default=2 * os.cpu_count(), help="so many tests at a time: many of them wait")
     parser.add_argument("names", nargs="*", help="only tests whose name contains one of these")
     asked = parser.parse_args()
     # What a shell's "&" or nohup lets us ignore, a test must not: what is caught has its default in a child.
@@ -277,6 +306,12 @@ def main():
         print("no test of that name")
         print("0 passed, 1 failed")
         return 1
+    for test in tests:
+        test.builds = {"ROGER_DYNAMIC": str(asked.debug.resolve() / "roger"), "ROGER_THREAD": str(asked.thread.resolve()),
+                       "ROGER_FAULTS": str(asked.debug.resolve() / "tests/faults.so")}
+        if asked.with_slow:
+            test.builds["ROGER_TEST_SLOW"] = "1"
+            test.marks["timeout"] = SLOW_FACTOR * test.marks.get("timeout", 120)
     outcomes = run_all(tests, asked.jobs)
     passed, failed = sum(o.passed for o in outcomes), sum(o.failed for o in outcomes)
     broken = sorted({o.test.name for o in outcomes if o.failed})

@@ -19,10 +19,17 @@ here=$(mktemp -d)
 # What a person trusts, which no test may leave behind.
 _state=$(mktemp -d)
 export XDG_STATE_HOME="$_state"
-trap 'cd / && rm -rf "$here" "$_state"' EXIT
+_json_pipes=$(mktemp -d)
+mkfifo "$_json_pipes/ask" "$_json_pipes/answer"
+# No child of this shell, so that `wait` is for the test's own.
+_json_server=$(python3 "$source_dir/tests/cli/lib_json.py" "$_json_pipes/ask" "$_json_pipes/answer" $$ </dev/null >/dev/null & echo $!)
+trap 'cd / && kill $_json_server; rm -rf "$here" "$_state" "$_json_pipes"' EXIT
 cd "$here" || exit 1
 _number=0
 _failures=0
+_newline='
+'
+_tab='	'
 
 roger() {
 	"$ROGER" "$@"
@@ -30,7 +37,10 @@ roger() {
 
 result() { # STATUS NAME
 	_number=$((_number + 1))
-	_line=$(printf '%s' "$2" | tr '\n\t' '  ')
+	case $2 in
+	*"$_newline"* | *"$_tab"*) _line=$(printf '%s' "$2" | tr '\n\t' '  ') ;;
+	*) _line=$2 ;;
+	esac
 	if [ "$1" = 0 ]; then
 		printf 'ok %d - %s\n' "$_number" "$_line"
 	else
@@ -57,8 +67,10 @@ check() { # NAME COMMAND...
 run() {
 	"$@" >"$here/.out" 2>"$here/.err"
 	status=$?
-	out=$(cat "$here/.out")
-	err=$(cat "$here/.err")
+	out= err=
+	[ -s "$here/.out" ] && out=$(cat "$here/.out")
+	[ -s "$here/.err" ] && err=$(cat "$here/.err")
+	:
 }
 
 # The command exits with that status; $out and $err tell the rest.
@@ -120,17 +132,15 @@ compiles_alone() { # FILE
 	done
 }
 
-# A Python expression over d, the JSON on standard input.
+# A Python expression over d, the JSON on standard input.  One at a time; one may read from another.
 json() { # EXPRESSION
-	python3 -c '
-import json, sys
-text = sys.stdin.read()
-try:
-    d = json.loads(text)
-except ValueError:
-    sys.exit("no JSON: " + text[:200])
-value = eval(sys.argv[1])
-print(value if isinstance(value, str) else json.dumps(value))' "$1"
+	_text=$(cat)
+	printf '%s\n\000\n%s' "$1" "$_text" >"$_json_pipes/ask"
+	{
+		IFS= read -r _said
+		if [ "$_said" = 0 ]; then cat; else cat >&2; fi
+	} <"$_json_pipes/answer"
+	return "$_said"
 }
 
 # Everything that could change in a workspace, as one word.

@@ -313,10 +313,15 @@ is "nothing of it was kept aside" "$(grep -c larger log.err)" 0
 exec 3>"$boxes/never-seen.txt"
 printf '(HELD #1): a\n(HELD #2): unfin' >&3
 is "whole messages of it" "$(soon 1 --from HELD)" 1
-sleep 2.5
+# Two more rounds.
+for tick in 1 2; do
+	printf '(TICK #%s): x\n' $tick >"$boxes/bob.txt"
+	soon $tick --from TICK >/dev/null
+done
 is "a name never seen is told once" "$(grep -c "'never-seen' has never" log.err)" 1
 rm -rf "$boxes"
-sleep 2.5
+# Longer than the second after which it looks without being told.
+sleep 1.2
 mkdir -p "$boxes"
 printf '(AGAIN #1): after the folder came back\n' >"$boxes/bob.txt"
 is "a folder that was removed and made again" "$(soon 1 --from AGAIN)" 1

@@ -75,10 +75,10 @@ roger receive --as run -q
 
 # Every end: exit status, status of the run, what its owner is told.
 ends() { # RUN EXIT STATUS TOLD COMMAND...
-	_run=$1 _exit=$2 _state=$3 _told=$4
+	_run=$1 _exit=$2 _wanted=$3 _told=$4
 	shift 4
 	exits "$_exit" "$_run: its own exit status" roger run --run-id "$_run" --as lead --limit 10s -q -- "$@"
-	is "$_run: $_state" "$(status_of "$_run")" "$_state"
+	is "$_run: $_wanted" "$(status_of "$_run")" "$_wanted"
 	is "$_run: its owner is told" "$(told "$_run")" "$_told"
 }
 done=done_but_not_forwarded

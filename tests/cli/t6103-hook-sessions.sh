@@ -64,11 +64,20 @@ def wait(session, agent, **more):
     hook.stdin.close()
     return hook
 
+def waiting(hook):
+    """Until the hook below that shell waits for mail: it sleeps in poll, ppoll, futex or futex_waitv."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        for child in open(f"/proc/{hook.pid}/task/{hook.pid}/children").read().split():
+            if open(f"/proc/{child}/syscall").read().split()[0] in ("7", "271", "202", "449"):
+                return
+        time.sleep(0.01)
+
 first = wait(b"one", "w")
-time.sleep(1)
+waiting(first)
 print(wait(b"one", "w").wait(10), first.poll())
 other = wait(b"two", "w")
-time.sleep(1)
+waiting(other)
 print(other.poll())
 subprocess.run([sys.argv[1], "send", "w", "x", "--as", "bob", "-q"], stderr=subprocess.DEVNULL)
 print(first.wait(10), other.wait(10))
@@ -77,7 +86,7 @@ print(first.wait(10), other.wait(10))
 ours, its = socket.socketpair()
 gone = wait(b"three", "gone", stdout=its, stderr=its)
 its.close()
-time.sleep(1)
+waiting(gone)
 ours.close()
 subprocess.run([sys.argv[1], "send", "gone", "x", "--as", "bob", "-q"], stderr=subprocess.DEVNULL)
 print(gone.wait(10))

@@ -10,15 +10,19 @@ cannot run says so in a line with SKIP.  ROGER_TEST_SLOW=1 makes them thorough.
 import collections
 import concurrent.futures
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -26,6 +30,8 @@ ROGER = os.path.abspath(os.environ.get("ROGER", "build/roger"))
 SLOW = os.environ.get("ROGER_TEST_SLOW", "0") not in ("", "0")
 BUG_SIGNALS = {signal.SIGILL, signal.SIGTRAP, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV,
                signal.SIGSYS, signal.SIGPIPE}
+# roger again, linked dynamically, and what lets its calls go wrong in a fork (faults.c).
+FORKS = {"program": os.environ.get("ROGER_DYNAMIC", ""), "preload": os.environ.get("ROGER_FAULTS", "")}
 ENV = {k: v for k, v in os.environ.items() if not k.startswith("ROGER")}
 ENV["ROGER_TRUST_COMMANDS"] = "1"  # what is configured here may run; cli/t2004-trust says when
 SEED = 6  # messages a workspace starts with
@@ -89,9 +95,75 @@ def env_for(store):
     return {**ENV, "ROGER_TRUST": os.path.realpath(store)}
 
 
-def call(store, words, stdin=None, before=(), timeout=30, **more):
+class Forks:
+    """roger, forked for each call by one process that faults.c made of it: ten times as quick as to start it."""
+
+    local = threading.local()
+
+    def __init__(self):
+        self.server = subprocess.Popen([FORKS["program"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
+                                       env={**ENV, "LD_PRELOAD": FORKS["preload"]})
+
+    def __del__(self):
+        self.server.stdin.close()
+        self.server.stdout.close()
+        self.server.wait()
+
+    @classmethod
+    def mine(cls):
+        """That of this thread."""
+        if not hasattr(cls.local, "forks"):
+            cls.local.forks = cls()
+        return cls.local.forks
+
+    def ask(self, *texts):
+        request = b"".join(os.fsencode(text) + b"\0" for text in texts)
+        self.server.stdin.write(struct.pack("=Q", len(request)) + request)
+
+    def read(self, count, until):
+        got = b""
+        while len(got) < count:
+            ready, _, _ = select.select([self.server.stdout], [], [], max(0, until - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            part = self.server.stdout.read(count - len(got))
+            if not part:
+                raise RuntimeError(f"{FORKS['program']} with {FORKS['preload']} is gone")
+            got += part
+        return got
+
+    def call(self, words, stdin, env, fault, timeout, cwd="/"):
+        """Like subprocess.run(); with .calls, the lines of what was recorded or went wrong."""
+        until = time.monotonic() + timeout
+        try:
+            if fault:
+                self.ask("end")
+            self.ask(fault, cwd, stdin or "", str(len(env)), *(f"{name}={value}" for name, value in env.items()), *words)
+            status, *lengths = struct.unpack("=4Q", self.read(32, until))
+            out, err, calls = (self.read(length, until).decode(errors="replace") for length in lengths)
+        except TimeoutError:
+            self.server.kill()  # and the fork dies with it
+            self.server.wait()
+            del Forks.local.forks
+            raise subprocess.TimeoutExpired(words, timeout) from None
+        done = subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), out, err)
+        done.calls = calls.splitlines()
+        return done
+
+
+def forks():
+    """Is there what faults.c needs?  Not when slow: strace sees calls that libc makes by itself."""
+    return not SLOW and all(os.path.exists(path) for path in FORKS.values())
+
+
+def call(store, words, stdin=None, before=(), timeout=30, fault="", **more):
     """Run roger; a hang shows as exit status 124."""
     argv = [*before, ROGER, *words, "--workspace", store]
+    if not before and not more and (fault or forks()) and "\0" not in (stdin or ""):
+        try:
+            return Forks.mine().call([*words, "--workspace", store], stdin, env_for(store), fault, timeout)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(argv, 124, "", f"hung for {timeout} s")
     try:
         return subprocess.run(argv, input=stdin, capture_output=True, text=True, errors="replace", env=env_for(store),
                               timeout=timeout, check=False, **more)
@@ -513,6 +585,8 @@ def standing(store):
 
 def bridged(store, done, living, archived):
     """Each text came in once, or still stands there; what is stale is kept."""
+    # Whether somebody still writes could not be told: it waits for the next time.
+    untold = any(line.startswith("fcntl ") and "/.taken/" in line for line in getattr(done, "calls", []))
     there = collections.Counter(m["content"].split("\n")[0] for m in living + archived if m.get("via"))
     texts = standing(store)
     for i in range(1, 6):
@@ -521,7 +595,7 @@ def bridged(store, done, living, archived):
             raise Fault(f"'{text}' came in {there[text]} times")
         if not there[text] and text not in texts:
             raise Fault(f"'{text}' is gone")
-        if not there[text] and done.returncode == 0:
+        if not there[text] and done.returncode == 0 and not untold:
             raise Fault(f"'{text}' did not come in")
     if there["stale"] or "stale" not in texts:
         raise Fault("what is stale came in, or is gone")
@@ -705,13 +779,20 @@ def check_next(verb, base):
 STARTED = re.compile(r"rt_sigaction\(SIGPIPE")
 
 
-def calls_of(verb, base, folder):
-    """[(name, number from the start of the process, text)] of the calls that the program itself makes."""
-    trace = f"{folder}/trace"
-    done = run_verb(verb, base, before=["strace", "-f", "-qq", "-y", "-o", trace])
-    if done.returncode not in verb.also:
-        raise RuntimeError(f"{verb.name} fails without any fault: {done.returncode} {done.stderr}")
+def recorded(forked, trace):
+    """What to give call() so that it records the calls that roger makes."""
+    return {"fault": "record"} if forked else {"before": ["strace", "-f", "-qq", "-y", "-o", trace]}
+
+
+def calls_in(done, forked, trace):
+    """[(name, number from the start of the process, text)] of the calls that the program itself made."""
     counts, calls, started = collections.Counter(), [], False
+    for line in done.calls if forked else ():
+        name, text = line.split(" ", 1)
+        counts[name] += 1
+        calls.append((name, counts[name], text))
+    if forked:
+        return calls
     with open(trace, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             found = re.match(r"(\d+)\s+([a-z_0-9]+)\(", line)
@@ -725,21 +806,55 @@ def calls_of(verb, base, folder):
     return calls
 
 
+def calls_of(verb, base, folder, forked=False):
+    trace = f"{folder}/trace"
+    done = run_verb(verb, base, **recorded(forked, trace))
+    if done.returncode not in verb.also:
+        raise RuntimeError(f"{verb.name} fails without any fault: {done.returncode} {done.stderr}")
+    return calls_in(done, forked, trace)
+
+
 def injected(name, what, when, trace="/dev/null"):
     return ["strace", "-f", "-qq", "-y", "-o", trace, "-e", f"trace={name}", "-e", f"inject={name}:{what}:when={when}"]
+
+
+TRACED = {"send", "receive", "claim"}  # important enough to see also what libc does by itself
+
+
+def forked(verb):
+    """Do forks serve for this verb, or is it strace?"""
+    return forks() and verb.name not in TRACED
+
+
+def wrong(forked, name, number, error=None, sticky=False, trace="/dev/null"):
+    """What to give call() so that the call of that number, and with sticky all later ones, fails, or kills."""
+    if forked:
+        last = 2**32 - 1 if sticky else number
+        return {"fault": f"{name} {number} {last} {getattr(errno, error) if error else 0}"}
+    return {"before": injected(name, f"error={error}" if error else "signal=KILL", f"{number}+" if sticky else number, trace)}
+
+
+def go_wrong(verb, base, name, number, error=None, sticky=False, folder=""):
+    """Run the verb like that: how it ended, and a line with the path for each call that went wrong."""
+    trace = f"{folder}/trace"
+    done = run_verb(verb, base, **wrong(forked(verb), name, number, error, sticky, trace))
+    if forked(verb):
+        return done, getattr(done, "calls", [])
+    with open(trace, encoding="utf-8", errors="replace") as lines:
+        return done, [line for line in lines if "INJECTED" in line]
 
 
 # Calls that say nothing about files, and calls that only look: a kill between
 # two of these finds what it finds before the next call that changes something.
 DULL = {"exit_group", "rt_sigaction", "umask", "brk", "ioctl", "geteuid", "prlimit64"}
 LOOKING = {"newfstatat", "pread64", "fcntl", "close", "getpid", "read", "lseek", "openat", "open", "pwrite64", "fstat",
-           "rt_sigprocmask", "fchown", "clock_gettime"}
+           "rt_sigprocmask", "fchown", "clock_gettime", "stat", "lstat", "statx", "readlink", "madvise", "munmap", "mmap"}
 
 
 def points(verb, base, folder, some):
     """(name, number) of the calls to interfere with: all that change something, and some of the others."""
     by_name = collections.defaultdict(list)
-    for name, number, text in calls_of(verb, base, folder):
+    for name, number, text in calls_of(verb, base, folder, forked(verb)):
         if name not in DULL:
             by_name[name].append((number, text))
     for name, calls in sorted(by_name.items()):

@@ -25,7 +25,7 @@ def kill_everywhere(verb, store, warm, top):
     def one(point, folder):
         name, number = point
         base = lib.base_for(verb, seed, folder, warm)
-        first = lib.run_verb(verb, base, before=lib.injected(name, "signal=KILL", number))
+        first, _ = lib.go_wrong(verb, base, name, number, folder=folder)
         tally["killed"] += first.returncode in (-9, 137)
         if first.returncode not in (-9, 137, *verb.also):
             return f"{name}#{number}: exit {first.returncode} in place of a kill"

@@ -56,14 +56,14 @@ ONCE, STICKY = 4, 2  # so many calls of those that only look; all when slow
 
 def judge(point, verb, first, hits):
     """What is wrong with how the verb itself took it."""
-    name, _, error, _ = point
+    name, _, error = point
     if first.returncode == 124:
         raise lib.Fault("hangs")
     if first.returncode < 0 or first.returncode > 128:
         raise lib.Fault(f"dies of signal {abs(first.returncode) % 128}")
     if first.returncode and not first.stderr.strip() and not name.startswith("write"):
         raise lib.Fault(f"exit {first.returncode} and not a word")
-    if first.returncode == 0 and error != "EINTR" and "sync" in name and any("/messages.jsonl>" in h for h in hits):
+    if first.returncode == 0 and error != "EINTR" and "sync" in name and any("/messages.jsonl" in h for h in hits):
         if verb.name not in ("rebuild", "init"):
             raise lib.Fault("acknowledged although the sync of the journal failed")
     if error == "EINTR" and name in MENDED and first.returncode not in verb.also:
@@ -75,17 +75,15 @@ def fail_everywhere(verb, store, sticky, top):
     tally = collections.Counter()
 
     def one(point, folder):
-        name, number, error, when = point
-        base, trace = lib.base_for(verb, seed, folder, True), f"{folder}/trace"
-        first = lib.run_verb(verb, base, before=lib.injected(name, f"error={error}", when, trace))
-        with open(trace, encoding="utf-8", errors="replace") as lines:
-            hits = [line for line in lines if "INJECTED" in line]
+        name, number, error = point
+        base = lib.base_for(verb, seed, folder, True)
+        first, hits = lib.go_wrong(verb, base, name, number, error, sticky, folder)
         tally["hit"] += bool(hits)
         try:
             judge(point, verb, first, hits)
             lib.check_after(verb, base, acknowledged, first)
         except lib.Fault as fault:
-            return f"{name}#{when} {error}: {fault}"
+            return f"{name}#{number} {error}: {fault}"
         return None
 
     todo = []
@@ -94,7 +92,7 @@ def fail_everywhere(verb, store, sticky, top):
         if sticky and name in SLOW_STICKY and not lib.SLOW:
             continue
         for error in errors if lib.SLOW else errors[: 1 if sticky else 3]:
-            todo.append((name, number, error, f"{number}+" if sticky else str(number)))
+            todo.append((name, number, error))
     faults = lib.parallel(one, todo)
     if not tally["hit"]:
         faults.append("no call failed: nothing was tested")

@@ -6,7 +6,6 @@ of these failing: other people's settings are as they were or as they are to
 be, never torn; setup once more makes them whole, and --remove gives back every
 byte.  A hook and a server under the same treatment end well and lose no mail.
 """
-import collections
 import json
 import os
 import re
@@ -18,7 +17,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lib
 
 TOOLS = ["claude", "codex", "gemini", "opencode"]
-CHANGING = "mkdir,mkdirat,openat,open,write,rename,renameat,renameat2,unlink,unlinkat,rmdir,fsync,fdatasync,fchmod"
+CHANGING = {"mkdir", "mkdirat", "openat", "open", "write", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir",
+            "fsync", "fdatasync", "fchmod"}
 FILES = {
     ".claude/settings.json": '{\n  // mine\n  "hooks": {"Stop": [{"hooks": []}]},\n}',
     "AGENTS.md": "# Agents\r\nbe nice",
@@ -36,10 +36,13 @@ def project(folder):
     return folder
 
 
-def setup(folder, *words, before=()):
+def setup(folder, *words, before=(), fault=""):
     environment = {**lib.ENV, "HOME": f"{folder}/home", "PATH": "/usr/bin:/bin"}
-    return subprocess.run([*before, lib.ROGER, "setup", *TOOLS, "--scope", "project", *words, "--yes"], cwd=folder, env=environment,
-                          capture_output=True, text=True, timeout=60, check=False)
+    words = ["setup", *TOOLS, "--scope", "project", *words, "--yes"]
+    if lib.forks() and not before:
+        return lib.Forks.mine().call(words, "", environment, fault, 60, folder)
+    return subprocess.run([*before, lib.ROGER, *words], cwd=folder, env=environment, capture_output=True, text=True,
+                          timeout=60, check=False)
 
 
 def contents(folder):
@@ -55,17 +58,9 @@ def contents(folder):
 
 def calls(folder, *words):
     trace = f"{folder}.trace"
-    setup(folder, *words, before=["strace", "-f", "-qq", "-o", trace, "-e", f"trace={CHANGING}"])
-    counts = collections.Counter()
-    points = []
-    with open(trace, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            found = re.match(r"\d+ +(\w+)\(", line)
-            if found:
-                counts[found[1]] += 1
-                if found[1] not in ("openat", "open") or "O_CREAT" in line:
-                    points.append((found[1], counts[found[1]]))
-    return points
+    done = setup(folder, *words, **lib.recorded(lib.forks(), trace))
+    return [(name, number) for name, number, text in lib.calls_in(done, lib.forks(), trace)
+            if name in CHANGING and (name not in ("openat", "open") or "O_CREAT" in text)]
 
 
 def spares(found):
@@ -104,7 +99,7 @@ def disturb(tap, top, what, words, start):
     if start:
         setup(tried)
     points = calls(tried, *words)
-    for kind, injection in (("killed", "signal=KILL"), ("failing", "error=EIO"), ("full", "error=ENOSPC")):
+    for kind, error in (("killed", None), ("failing", "EIO"), ("full", "ENOSPC")):
         faults = []
 
         def one(point, folder):
@@ -114,8 +109,7 @@ def disturb(tap, top, what, words, start):
             tried = project(f"{folder}/p")
             if start:
                 setup(tried)
-            setup(tried, *words, before=["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}",
-                                         "-e", f"inject={name}:{injection}:when={number}"])
+            setup(tried, *words, **lib.wrong(lib.forks(), name, number, error))
             check(tried, [before, done], mine, where)
             heal(tried, done, before, mine, where)
             return mine or None
@@ -134,24 +128,17 @@ def mail(tap, top):
     lib.must(lib.call(store, ["init"]))
     lib.must(lib.call(store, ["send", "bob", "--as", "ann", "MARK"]))
     trace = f"{top}/hook.trace"
-    lib.call(lib.copy(store, f"{top}/traced-mail"), ["hook", "claude", "prompt", "--as", "bob"],
-             before=["strace", "-f", "-qq", "-o", trace], stdin="{}")
-    counts, points = collections.Counter(), []
-    for line in open(trace, encoding="utf-8", errors="replace"):
-        found = re.match(r"\d+ +(\w+)\(", line)
-        if found:
-            counts[found[1]] += 1
-            if found[1] not in lib.DULL and found[1] != "execve":
-                points.append((found[1], counts[found[1]]))
-    for kind, injection in (("killed", "signal=KILL"), ("failing", "error=EIO")):
+    done = lib.call(lib.copy(store, f"{top}/traced-mail"), ["hook", "claude", "prompt", "--as", "bob"],
+                    **lib.recorded(lib.forks(), trace), stdin="{}")
+    points = [(name, number) for name, number, _ in lib.calls_in(done, lib.forks(), trace) if name not in lib.DULL]
+    for kind, error in (("killed", None), ("failing", "EIO")):
         faults = []
 
         def one(point, folder):
             name, number = point
             tried = lib.copy(store, f"{folder}/w")
             first = lib.call(tried, ["hook", "claude", "prompt", "--as", "bob"], stdin="{}",
-                             before=["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={name}",
-                                     "-e", f"inject={name}:{injection}:when={number}"])
+                             **lib.wrong(lib.forks(), name, number, error))
             told = first.stdout.count("MARK")
             # Without memory there is no program yet that could do better, and 74 blocks no agent.
             if kind == "failing" and first.returncode and (name not in ("mmap", "arch_prctl") or first.returncode == 2):
