@@ -92,6 +92,10 @@ static bool valid(const struct rg_control_page *page, const struct rg_file_facts
 	if (!is_power_of_two(page->agent_capacity) || !is_power_of_two(page->count_capacity) ||
 	    size_of(page->agent_capacity, page->count_capacity) != (size_t)file->size)
 		return false;
+	/* More of them than it has room for would make it grow without end. */
+	if (atomic_load(&page->agents_used) > page->agent_capacity ||
+	    atomic_load(&page->counts_used) > page->count_capacity)
+		return false;
 	if (rg_control_retired(page))
 		return false;
 	rg_control_boot_id(boot_id);
