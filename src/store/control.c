@@ -330,8 +330,9 @@ static void move_slots(const struct rg_control *control, struct rg_agent_slot *a
 {
 	size_t i;
 
+	/* A length that no name has is damage. */
 	for (i = 0; i < control->page->agent_capacity; i++)
-		if (control->agents[i].length)
+		if (control->agents[i].length && control->agents[i].length <= RG_NAME_CHARS_MAX)
 			memcpy(agent_place(agents, agent_capacity,
 					   (struct roger_str){ control->agents[i].name,
 							       control->agents[i].length }),
