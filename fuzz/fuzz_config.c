@@ -96,39 +96,106 @@ static void write_quoted(struct roger_str text, struct rg_buf *out)
 	rg_buf_add_char(out, '"');
 }
 
+/* Numbers and switches may not be quoted; what is only letters and digits need not be. */
+static void write_value(struct roger_str text, struct rg_buf *out)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if (!between(text.data[i], '0', '9') && !between(text.data[i], 'a', 'z'))
+			break;
+	if (text.length && i == text.length && !rg_str_is(text, "null"))
+		rg_buf_add_str(out, text);
+	else
+		write_quoted(text, out);
+}
+
+static void write_list(const struct roger_strs *list, struct rg_buf *out)
+{
+	size_t i;
+
+	rg_buf_add_char(out, '[');
+	for (i = 0; i < list->count; i++) {
+		rg_buf_add_text(out, i ? ", " : "");
+		write_quoted(list->items[i], out);
+	}
+	rg_buf_add_text(out, "]\n");
+}
+
 /* Names need no codes, and a key may not be long in YAML. */
 static void write_groups(const struct rg_config *config, struct rg_buf *out)
 {
-	size_t i, j;
+	size_t i;
 
 	rg_buf_add_text(out, "groups:\n");
 	for (i = 0; i < config->group_count; i++) {
-		rg_buf_printf(out, "  '%.*s':\n", RG_STR_ARGS(config->groups[i].name));
-		for (j = 0; j < config->groups[i].members.count; j++)
-			rg_buf_printf(out, "    - '%.*s'\n",
-				      RG_STR_ARGS(config->groups[i].members.items[j]));
+		rg_buf_printf(out, "  '%.*s': ", RG_STR_ARGS(config->groups[i].name));
+		write_list(&config->groups[i].members, out);
 	}
 }
 
+static void write_agents(const struct rg_config *config, struct rg_buf *out)
+{
+	size_t i;
+
+	rg_buf_add_text(out, "  agents:\n");
+	for (i = 0; i < config->wake_agent_count; i++) {
+		rg_buf_printf(out, "    '%.*s': ", RG_STR_ARGS(config->wake_agents[i].name));
+		write_list(&config->wake_agents[i].words, out);
+	}
+}
+
+/* What is a list, by its setting; NULL: it is none. */
+static const struct roger_strs *list_of(const struct rg_config *config, struct roger_str key)
+{
+	if (rg_str_is(key, "bridge.file_only"))
+		return &config->file_only;
+	if (rg_str_is(key, "dead_letters.command"))
+		return &config->dead_letter_command;
+	return rg_str_is(key, "watchdog.recovery_command") ? &config->recovery_command : NULL;
+}
+
+static void write_setting(const struct rg_config *config, const struct roger_setting *setting,
+			  struct roger_str *section, struct rg_buf *out)
+{
+	const struct roger_strs *list = list_of(config, setting->key);
+	const char *dot = memchr(setting->key.data, '.', setting->key.length);
+	struct roger_str of = { setting->key.data, dot ? (size_t)(dot - setting->key.data) : 0 };
+	struct roger_str name = setting->key;
+
+	if (dot && !rg_str_equal(of, *section)) {
+		rg_buf_printf(out, "%.*s:\n", RG_STR_ARGS(of));
+		if (rg_str_is(of, "wake"))
+			write_agents(config, out);
+		*section = of;
+	}
+	if (dot) {
+		name.data += of.length + 1;
+		name.length -= of.length + 1;
+	}
+	rg_buf_printf(out, "%s%.*s: ", dot ? "  " : "", RG_STR_ARGS(name));
+	if (list)
+		write_list(list, out);
+	else
+		write_value(setting->value, out);
+	rg_buf_add_char(out, '\n');
+}
+
+static bool starts_with(struct roger_str text, const char *start)
+{
+	return text.length >= strlen(start) && !memcmp(text.data, start, strlen(start));
+}
+
+/* The settings of a section stand together. */
 static void write_config(const struct rg_config *config, struct rg_buf *out)
 {
-	static const char *const recipients[] = { "near", "open", "strict" };
-	rg_buf_printf(out,
-		      "size_limits:\n  max_content_length: %lld\n  max_metadata_length: %lld\n",
-		      (long long)config->content_chars_max, (long long)config->metadata_chars_max);
-	rg_buf_printf(out, "  max_messages_per_issue_phase: %lld\n  max_messages_per_issue: %lld\n",
-		      (long long)config->messages_per_issue_phase_max,
-		      (long long)config->messages_per_issue_max);
-	rg_buf_printf(out, "cleanup: {default_max_age_days: %lld, keep_last_n_per_phase: %lld,\n",
-		      (long long)config->max_age_days, (long long)config->keep_per_phase);
-	rg_buf_printf(out, "  keep_last_n_runs: %lld}\nrecipients: %s\nstorage:\n  data_dir: ",
-		      (long long)config->keep_runs, recipients[config->recipients]);
-	write_quoted(config->data_dir, out);
-	rg_buf_add_text(out, "\n  database_file: ");
-	write_quoted(config->database_file, out);
-	rg_buf_add_text(out, "\n  jsonl_file: ");
-	write_quoted(config->jsonl_file, out);
-	rg_buf_printf(out, "\nactivity: {own: %s}\n", config->note_own ? "true" : "false");
+	struct roger_str section = { 0 };
+	size_t i;
+
+	for (i = 0; i < config->settings.count; i++)
+		if (!starts_with(config->settings.items[i].key, "groups.") &&
+		    !starts_with(config->settings.items[i].key, "wake.agents."))
+			write_setting(config, &config->settings.items[i], &section, out);
 	write_groups(config, out);
 }
 

@@ -47,21 +47,34 @@ size_t rg_distance(struct roger_str a, struct roger_str b)
 	return (half_steps(a, b) + 1) / STEP;
 }
 
+/* So many letters may be wrong. */
+static size_t wrong_letters_max(struct roger_str typed)
+{
+	return typed.length < 4 ? 1 : typed.length < 8 ? 2 : 3;
+}
+
+/* The distance of words that are near, else SIZE_MAX.  Most differ too much in their length alone.
+ */
+static size_t near_distance(struct roger_str typed, struct roger_str known)
+{
+	size_t apart = typed.length > known.length ? typed.length - known.length
+						   : known.length - typed.length;
+	size_t most = wrong_letters_max(typed);
+	size_t distance = apart > most ? SIZE_MAX : rg_distance(typed, known);
+
+	return distance <= most && distance < known.length ? distance : SIZE_MAX;
+}
+
 bool rg_is_near(struct roger_str typed, struct roger_str known)
 {
-	size_t distance = rg_distance(typed, known);
-
-	return distance <= (typed.length < 4   ? 1
-			    : typed.length < 8 ? 2
-					       : 3) &&
-	       distance < known.length;
+	return near_distance(typed, known) != SIZE_MAX;
 }
 
 bool rg_nearest_look(struct rg_nearest *nearest, struct roger_str typed, struct roger_str known)
 {
-	size_t distance = rg_distance(typed, known);
+	size_t distance = near_distance(typed, known);
 
-	if (!rg_is_near(typed, known) || (nearest->word.data && distance >= nearest->distance))
+	if (distance == SIZE_MAX || (nearest->word.data && distance >= nearest->distance))
 		return false;
 	*nearest = (struct rg_nearest){ known, distance };
 	return true;

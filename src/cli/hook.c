@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/frame.h"
+#include "cli/hook_event.h"
 #include "cli/prime.h"
 #include "cli/term.h"
 #include "data/json.h"
@@ -30,21 +31,6 @@ enum {
 	SHOWN_MAX = 50,
 };
 
-enum tool { NO_TOOL, CLAUDE, CODEX, GEMINI, OPENCODE };
-static const char *const tools[] = { "", "claude", "codex", "gemini", "opencode", NULL };
-
-enum event { NO_EVENT, SESSION_START, PROMPT, TOOL, STOP, IDLE, EVENT_COUNT };
-static const char *const events[] = { "", "session-start", "prompt", "tool", "stop", "idle", NULL };
-
-/* What the tools call the events, where they do not say it themselves. */
-static const char *const event_names[][EVENT_COUNT] = {
-	[CLAUDE] = { "", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
-	[CODEX] = { "", "SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "Stop" },
-	[GEMINI] = { "", "SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "AfterAgent" },
-	[OPENCODE] = { "", "session.created", "chat.message", "tool.execute.after", "session.idle",
-		       "session.idle" },
-};
-
 struct request {
 	struct roger_str agent;
 	int tool;
@@ -54,11 +40,7 @@ struct request {
 struct hook {
 	struct roger *roger;
 	struct request request;
-	struct roger_str event_name;
-	struct roger_str session; /* the tool's name for it, or nothing */
-	bool stopped_before;	  /* the tool goes on only because a hook said so */
-	bool resumed;		  /* the session knows what was shown before */
-	bool in_subagent;	  /* the model that would be told is not the agent's own */
+	struct cli_hook_event event;
 };
 
 /* ------------------------------------------------------------------ input -- */
@@ -82,39 +64,6 @@ static void read_input(struct rg_buf *input)
 	}
 }
 
-/* A text among the members, or nothing. */
-static struct roger_str read_text(const struct rg_value *root, const char *name)
-{
-	const struct rg_value *value = rg_json_member(root, name);
-
-	return value && rg_json_kind(value) == RG_JSON_STRING ? rg_json_str(value)
-							      : (struct roger_str){ 0 };
-}
-
-/* What the tool says of the event; all of it may be missing. */
-static struct rg_json *read_event(struct hook *hook, struct roger_str input)
-{
-	const struct rg_value *root, *value;
-	struct rg_json *json = NULL;
-
-	hook->event_name = rg_str(event_names[hook->request.tool][hook->request.event]);
-	if (!input.length || rg_json_read(input, &json, NULL) < 0)
-		return NULL;
-	root = rg_json_root(json);
-	if (rg_json_kind(root) != RG_JSON_OBJECT)
-		return json;
-	if (read_text(root, "hook_event_name").length)
-		hook->event_name = read_text(root, "hook_event_name");
-	hook->session = read_text(root, "session_id");
-	/* Gemini CLI keeps no context of hooks with its sessions. */
-	hook->resumed =
-		hook->request.tool != GEMINI && rg_str_is(read_text(root, "source"), "resume");
-	hook->in_subagent = read_text(root, "agent_id").length > 0;
-	value = rg_json_member(root, "stop_hook_active");
-	hook->stopped_before = value && rg_json_kind(value) == RG_JSON_TRUE;
-	return json;
-}
-
 /* ----------------------------------------------------------------- output -- */
 
 /* In the form in which the tool takes it to its model. */
@@ -122,21 +71,7 @@ static void print_answer(const struct hook *hook, struct roger_str text)
 {
 	struct rg_buf out = { .maximum = SIZE_MAX };
 
-	if (hook->request.tool == OPENCODE) {
-		rg_buf_add_text(&out, "{\"additionalContext\":");
-		rg_json_add_string(&out, text);
-	} else if (hook->request.event == STOP) {
-		rg_buf_printf(&out, "{\"decision\":\"%s\",\"reason\":",
-			      hook->request.tool == GEMINI ? "deny" : "block");
-		rg_json_add_string(&out, text);
-	} else {
-		rg_buf_add_text(&out, "{\"hookSpecificOutput\":{\"hookEventName\":");
-		rg_json_add_string(&out, hook->event_name);
-		rg_buf_add_text(&out, ",\"additionalContext\":");
-		rg_json_add_string(&out, text);
-		rg_buf_add_char(&out, '}');
-	}
-	rg_buf_add_text(&out, "}\n");
+	cli_hook_print(&hook->event, text, &out);
 	if (out.failed)
 		cli_term_lose(ENOMEM);
 	else
@@ -183,9 +118,9 @@ static void say_distrust(const struct hook *hook, const char *why)
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
 	/* Once a session is enough. */
-	if (hook->request.event != SESSION_START)
+	if (hook->request.event != CLI_HOOK_SESSION_START)
 		return;
-	if (hook->request.tool == OPENCODE) {
+	if (hook->request.tool == CLI_HOOK_OPENCODE) {
 		fprintf(stderr, "roger: %s\n", why);
 		return;
 	}
@@ -202,11 +137,12 @@ static void say_distrust(const struct hook *hook, const char *why)
 static void note_arrival(const struct hook *hook)
 {
 	const struct roger_arrive_request request = { .agent = hook->request.agent,
-						      .session = hook->session,
-						      .tool = rg_str(tools[hook->request.tool]) };
+						      .session = hook->event.session,
+						      .tool = rg_str(
+							      cli_hook_tools[hook->request.tool]) };
 	struct roger_arrive_reply reply = { 0 };
 
-	if (rg_name_valid(hook->session) &&
+	if (rg_name_valid(hook->event.session) &&
 	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK)
 		roger_reply_free(&reply);
 }
@@ -297,15 +233,15 @@ static bool is_wanted(const struct hook *hook)
 {
 	const char *attended = getenv("CLAUDE_CODE_SESSION_ATTENDED"), *wake = getenv("ROGER_WAKE");
 
-	return hook->request.tool != CLAUDE || !attended || strcmp(attended, "0") != 0 ||
+	return hook->request.tool != CLI_HOOK_CLAUDE || !attended || strcmp(attended, "0") != 0 ||
 	       (wake && strcmp(wake, "always") == 0);
 }
 
 /* One that waits is enough for each session of a tool. */
 static bool is_only_one(const struct hook *hook)
 {
-	return hold(hook, "idle", hook->session.length ? 0 : (int)getppid(),
-		    hook->session.length ? hook->session : hook->request.agent);
+	return hold(hook, "idle", hook->event.session.length ? 0 : (int)getppid(),
+		    hook->event.session.length ? hook->event.session : hook->request.agent);
 }
 
 /*
@@ -343,7 +279,7 @@ static int wait_and_say(struct hook *hook)
 
 	if (!is_wanted(hook) || !is_only_one(hook) || !wait_for_mail(hook, from, &count))
 		return 0;
-	if (hook->request.tool == OPENCODE) {
+	if (hook->request.tool == CLI_HOOK_OPENCODE) {
 		say_mail(hook);
 		return 0;
 	}
@@ -365,7 +301,7 @@ static void set_budget(int event)
 {
 	struct sigaction action = { .sa_handler = give_up };
 
-	if (event == IDLE)
+	if (event == CLI_HOOK_IDLE)
 		return;
 	sigaction(SIGALRM, &action, NULL);
 	alarm(BUDGET_S);
@@ -392,31 +328,33 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct hook hook = { .request = *(const struct request *)run->request };
 	struct rg_buf input;
-	struct rg_json *event;
+	struct rg_json *said;
 
 	(void)err;
 	*ret_exit = CLI_DONE;
 	run->quiet = true;
 	if (!hook.request.agent.length)
-		hook.request.agent = rg_str(tools[hook.request.tool]);
+		hook.request.agent = rg_str(cli_hook_tools[hook.request.tool]);
 	set_budget(hook.request.event);
 	rg_buf_init(&input, INPUT_BYTES_MAX);
 	read_input(&input);
-	event = read_event(&hook, rg_buf_str(&input));
-	if (!hook.in_subagent && open_workspace(&hook, run->workspace)) {
-		if (hook.request.event == IDLE)
+	hook.event =
+		(struct cli_hook_event){ .tool = hook.request.tool, .kind = hook.request.event };
+	said = cli_hook_read(&hook.event, rg_buf_str(&input));
+	if (!hook.event.in_subagent && open_workspace(&hook, run->workspace)) {
+		if (hook.request.event == CLI_HOOK_IDLE)
 			*ret_exit = wait_and_say(&hook);
 		else if (!may_say(&hook))
 			; /* somebody else does */
-		else if (hook.request.event == SESSION_START && !hook.resumed)
+		else if (hook.request.event == CLI_HOOK_SESSION_START && !hook.event.resumed)
 			say_prime(&hook);
-		else if (hook.request.event != STOP || !hook.stopped_before)
+		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
 			say_mail(&hook);
-		if (hook.request.event == SESSION_START)
+		if (hook.request.event == CLI_HOOK_SESSION_START)
 			note_arrival(&hook);
 	}
 	roger_close(hook.roger);
-	rg_json_free(event);
+	rg_json_free(said);
 	rg_buf_deinit(&input);
 	/* An answer that nobody took is no failure of the agent's. */
 	if (cli_term_flush())
@@ -430,9 +368,9 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 static const struct roger_field fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "whose mail (--as, else ROGER_AGENT, else the tool's name)" },
-	{ "tool", ROGER_ENUM, AT(tool), ROGER_REQUIRED | ROGER_PLACE, tools, NULL,
+	{ "tool", ROGER_ENUM, AT(tool), ROGER_REQUIRED | ROGER_PLACE, cli_hook_tools, NULL,
 	  "claude, codex, gemini or opencode" },
-	{ "event", ROGER_ENUM, AT(event), ROGER_REQUIRED | ROGER_PLACE, events, NULL,
+	{ "event", ROGER_ENUM, AT(event), ROGER_REQUIRED | ROGER_PLACE, cli_hook_kinds, NULL,
 	  "session-start, prompt, tool, stop or idle" },
 	{ 0 },
 };

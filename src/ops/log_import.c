@@ -249,10 +249,13 @@ static void find_known(struct import *import)
 /* Neighbours that are new go out in one write. */
 static int write_new(struct import *import, struct roger_err *err)
 {
-	const struct item *item = import->items.items, *end = item + import->items.count;
+	const struct item *item = import->items.items, *end;
 	struct roger_str lines;
 	int r = ROGER_OK;
 
+	if (import->items.count == 0)
+		return ROGER_OK;
+	end = item + import->items.count;
 	while (item < end && r == ROGER_OK) {
 		import->reply->known += item->known;
 		if (item->known) {

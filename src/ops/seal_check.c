@@ -66,8 +66,9 @@ static int check_entry(const struct roger_seal_entry *entry, struct roger_err *e
 {
 	bool journal = entry->kind == ROGER_SEALED_JOURNAL;
 
-	if (entry->bytes >= 0 && entry->lines >= 0 && entry->every >= 0 &&
-	    (!journal || entry->every > 0) && entry->marks.length % MARK_DIGITS == 0 &&
+	if (entry->bytes >= 0 && entry->lines >= 0 && entry->lines < INT64_MAX &&
+	    entry->every >= 0 && (!journal || entry->every > 0) &&
+	    entry->marks.length % MARK_DIGITS == 0 &&
 	    (!journal || (int64_t)entry->marks.length / MARK_DIGITS == entry->lines / entry->every))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EDATA, "seal", "seal: its entry of '%.*s' is not valid",
@@ -146,9 +147,9 @@ static void find_difference(const struct roger_seal_entry *entry, const struct r
 			   digest->marks.data + i * MARK_DIGITS, MARK_DIGITS) != 0)
 			break;
 	*ret_first = (int64_t)i * entry->every + 1;
-	*ret_last = *ret_first + entry->every - 1;
-	if (*ret_last > entry->lines)
-		*ret_last = entry->lines;
+	*ret_last = entry->lines;
+	if (*ret_first <= entry->lines && entry->every - 1 < entry->lines - *ret_first)
+		*ret_last = *ret_first + entry->every - 1;
 }
 
 static bool was_changed(const struct checking *checking, const char *file)

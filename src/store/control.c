@@ -92,6 +92,10 @@ static bool valid(const struct rg_control_page *page, const struct rg_file_facts
 	if (!is_power_of_two(page->agent_capacity) || !is_power_of_two(page->count_capacity) ||
 	    size_of(page->agent_capacity, page->count_capacity) != (size_t)file->size)
 		return false;
+	/* More of them than it has room for would make it grow without end. */
+	if (atomic_load(&page->agents_used) > page->agent_capacity ||
+	    atomic_load(&page->counts_used) > page->count_capacity)
+		return false;
 	if (rg_control_retired(page))
 		return false;
 	rg_control_boot_id(boot_id);
@@ -326,8 +330,9 @@ static void move_slots(const struct rg_control *control, struct rg_agent_slot *a
 {
 	size_t i;
 
+	/* A length that no name has is damage. */
 	for (i = 0; i < control->page->agent_capacity; i++)
-		if (control->agents[i].length)
+		if (control->agents[i].length && control->agents[i].length <= RG_NAME_CHARS_MAX)
 			memcpy(agent_place(agents, agent_capacity,
 					   (struct roger_str){ control->agents[i].name,
 							       control->agents[i].length }),

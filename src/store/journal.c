@@ -505,16 +505,20 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 
 /* -------------------------------------------------------- group commit -- */
 
+/* As long as a sync is taken to last, whatever it took, or a damaged control file says. */
+enum { SYNC_NS_MAX = 10000000 };
+
 /* Give those a moment who wrote along the last times: they will not need a sync of their own. */
 static void gather(struct rg_control_page *page)
 {
 	uint64_t before = atomic_load(&page->synced_appends);
 	uint32_t company = page->groups[0] > page->groups[1] ? page->groups[0] : page->groups[1];
+	uint32_t sync_ns = atomic_load(&page->sync_ns);
 	int64_t until;
 
 	if (company <= 1)
 		return;
-	until = rg_clock_monotonic_ns() + atomic_load(&page->sync_ns) / 3;
+	until = rg_clock_monotonic_ns() + (sync_ns < SYNC_NS_MAX ? sync_ns : SYNC_NS_MAX) / 3;
 	while (atomic_load(&page->appends) - before < company && rg_clock_monotonic_ns() < until)
 		rg_clock_yield();
 }
@@ -526,8 +530,8 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 
 	page->groups[1] = page->groups[0];
 	page->groups[0] = appends > before ? (uint32_t)(appends - before) : 0;
-	if (took_ns > 10000000)
-		took_ns = 10000000;
+	if (took_ns > SYNC_NS_MAX)
+		took_ns = SYNC_NS_MAX;
 	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
 }
 
