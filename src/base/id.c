@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sodium.h>
+#include <unistd.h>
 
 int rg_random(void *to, size_t length, struct roger_err *err)
 {
