@@ -1,5 +1,8 @@
-# debian.sh - apt and the mirror, for script/bootstrap and script/parts, which read
-# it with `.` and say who they are in $me.
+# debian.sh - apt, the mirror and the pinned files, for script/bootstrap, script/parts
+# and script/arm, which read it with `.` and say who they are in $me.
+
+# What script/parts runs, and the packages that have it.
+parts_tools="gcc:gcc musl-gcc:musl-tools make:make tclsh:tcl patch:patch xz:xz-utils"
 
 say() { echo "$me: $*" >&2; }
 
@@ -74,4 +77,41 @@ set_apart() { # FOLDER TYPE CODENAME...
 	done >"$lists/sources.list"
 	apart="-o Dir::Etc::sourcelist=$lists/sources.list -o Dir::Etc::sourceparts=- -o Dir::State::Lists=$lists/lists
 		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o Acquire::Languages=none -o APT::Sandbox::User=root"
+}
+
+# ------------------------------------------------------------------- pins --
+
+is_pinned() { # FILE SHA-256
+	[ "$(sha256sum "$1" | cut -d ' ' -f 1)" = "$2" ]
+}
+
+# From the machine's own mirror, from Debian's, or from its archive.  69: it cannot
+# be had; 65: it is not what the pin says, which nobody may go on with.
+fetch_file() { # FOLDER SHA-256 PATH
+	file=$1/${3##*/}
+	[ -e "$file" ] && is_pinned "$file" "$2" && return
+	snapshot=$(sed -n 's/^snapshot //p' script/pins)
+	for place in "${mirror%/debian}/$3" "http://deb.debian.org/$3" \
+		"http://snapshot.debian.org/archive/${3%%/*}/$snapshot/${3#*/}"; do
+		rm -f "$file"
+		/usr/lib/apt/apt-helper -q download-file "$place" "$file" >"$1/log" 2>&1 || continue
+		is_pinned "$file" "$2" && return
+		say "$place is not the file that script/pins names:"
+		say "its SHA-256 is $(sha256sum "$file" | cut -d ' ' -f 1), not $2"
+		rm -f "$file"
+		return 65
+	done
+	grep '^[EW]:' "$1/log" >&2 || :
+	return 69
+}
+
+# All that script/pins has for "source" or an architecture.
+fetch_pinned() { # FOLDER ARCHITECTURE
+	[ -x /usr/lib/apt/apt-helper ] || return 69
+	mirror=$(find_mirror "$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" | head -n 1)
+	mirror=${mirror%/}
+	mkdir -p "$1"
+	while read -r _ _ _ architecture sha256 path; do
+		[ "$architecture" != "$2" ] || fetch_file "$1" "$sha256" "$path" || return
+	done <script/pins
 }

@@ -33,7 +33,7 @@ HEADER_OWNERS = {
     "sqlite3.h": r"src/store/index\w*\.[ch]",
     "yyjson.h": r"src/data/json\.c",
     "yaml.h": r"src/data/yaml\.c",
-    "sodium.h": r"src/base/(id|sign)\.c",
+    "sodium.h": r"src/base/(id|sign)\.c|src/mcp/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
     "libpq-fe.h": r"src/engine/postgres/.*",
     "event2/buffer.h": r"src/mcp/http\w*\.[ch]",

@@ -2,20 +2,12 @@
 
 #include <errno.h>
 #include <sodium.h>
-#include <sys/random.h>
+#include <unistd.h>
 
-static int refill(struct rg_id_source *source, size_t amount, struct roger_err *err)
+int rg_random(void *to, size_t length, struct roger_err *err)
 {
-	ssize_t got;
-
-	while (source->left < amount) {
-		got = getrandom(source->pool + source->left, amount - source->left, 0);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return rg_fail(err, ROGER_EIO, errno, "draw random bytes");
-		source->left += (size_t)got;
-	}
+	if (getentropy(to, length) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "draw random bytes");
 	return ROGER_OK;
 }
 
@@ -28,10 +20,10 @@ int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret
 	int r;
 
 	if (source->left < sizeof random) {
-		source->left = 0;
-		r = refill(source, sizeof source->pool, err);
+		r = rg_random(source->pool, sizeof source->pool, err);
 		if (r < 0)
 			return r;
+		source->left = sizeof source->pool;
 	}
 	source->left -= sizeof random;
 	memcpy(&random, source->pool + source->left, sizeof random);
@@ -42,23 +34,6 @@ int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret
 	for (i = 0; i < 16; i++, random >>= 4)
 		to[length++] = digits[random & 15];
 	*ret_length = length;
-	return ROGER_OK;
-}
-
-int rg_random(void *to, size_t length, struct roger_err *err)
-{
-	unsigned char *at = to;
-	ssize_t got;
-
-	while (length > 0) {
-		got = getrandom(at, length, 0);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return rg_fail(err, ROGER_EIO, errno, "draw random bytes");
-		at += got;
-		length -= (size_t)got;
-	}
 	return ROGER_OK;
 }
 

@@ -9,9 +9,9 @@
 /* "msg-<ms>-<random>", seed 004: 13 digits and 16 hexadecimal ones. */
 #define RG_MESSAGE_ID_BYTES_MAX 40
 
-/* Random bits, drawn from the system many at a time. */
+/* Random bits, drawn from the system as many at a time as it gives in one call. */
 struct rg_id_source {
-	unsigned char pool[512];
+	unsigned char pool[256];
 	size_t left;
 };
 
@@ -19,7 +19,7 @@ struct rg_id_source {
 RG_CHECKED int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
 			 struct roger_err *err);
 
-/* Bytes that nobody can guess, for a key. */
+/* Bytes that nobody can guess, for a key; at most 256. */
 RG_CHECKED int rg_random(void *to, size_t length, struct roger_err *err);
 
 /* SHA-256 of the text in 64 hexadecimal digits, and a NUL. */

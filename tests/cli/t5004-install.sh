@@ -12,7 +12,7 @@ for file in bin/roger include/roger.h include/roger-mcp.h \
 	lib/libroger.so lib/libroger.so.0 lib/libroger.a lib/libroger-mcp.so lib/libroger-mcp.so.0 lib/libroger-mcp.a \
 	lib/pkgconfig/roger.pc lib/pkgconfig/roger-mcp.pc share/man/man1/roger.1 \
 	share/bash-completion/completions/roger share/zsh/site-functions/_roger share/fish/vendor_completions.d/roger.fish \
-	share/doc/roger/LICENSE share/doc/roger/SECURITY.md share/doc/roger/README.md share/doc/roger/CHANGELOG.md \
+	share/doc/roger/LICENSE share/doc/roger/NOTICE share/doc/roger/SECURITY.md share/doc/roger/README.md share/doc/roger/CHANGELOG.md \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files 'docs/*.md' | sed 's|^docs|share/doc/roger|') \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files integrations | sed 's|^|share/roger/|'); do
 	printf '%s\n' "$installed" | grep -qx "$file" || note "missing: $file"
