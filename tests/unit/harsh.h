@@ -48,7 +48,10 @@ static bool scarce_is_out(size_t size)
 
 void *__wrap_malloc(size_t size)
 {
-	return scarce_is_out(size) ? NULL : __real_malloc(size);
+	void *piece = scarce_is_out(size) ? NULL : __real_malloc(size);
+
+	/* What was there before: no text, no number and no address that anybody expects. */
+	return piece ? memset(piece, 0xa5, size) : NULL;
 }
 
 void *__wrap_calloc(size_t count, size_t size)
@@ -58,6 +61,8 @@ void *__wrap_calloc(size_t count, size_t size)
 
 void *__wrap_realloc(void *piece, size_t size)
 {
+	if (!piece)
+		return __wrap_malloc(size);
 	return scarce_is_out(size) ? NULL : __real_realloc(piece, size);
 }
 

@@ -534,9 +534,27 @@ static int read_scarcely(struct rg_arena *arena, struct roger_err *err)
 	return r;
 }
 
+/* What is kept of others is larger than what memory there is. */
+static int read_much_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	static char text[3000];
+	struct rg_sequence *sequence;
+	int r;
+
+	(void)arena;
+	memset(text, 'x', sizeof text);
+	memcpy(text, "{\"more\":\"", 9);
+	memcpy(text + sizeof text - 2, "\"}", 2);
+	r = rg_sequence_read((struct roger_str){ text, sizeof text }, &sequence, err);
+	if (r == ROGER_OK)
+		rg_sequence_free(sequence);
+	return r;
+}
+
 static void memory_may_run_out(void **state)
 {
 	(void)state;
+	scarce_everywhere(read_much_scarcely);
 	for (scarce_fill = 0; scarce_fill < 1008; scarce_fill += 16) {
 		scarce_everywhere(change_scarcely);
 		scarce_everywhere(read_scarcely);

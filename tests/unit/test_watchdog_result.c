@@ -120,6 +120,8 @@ static void what_the_owner_reads(void **state)
 	says(&absent, RG_END_FAILED, "", false, "Run r1 ended without a result: not found.");
 	says(&well, RG_END_MESSAGE, "", false, "");
 	says(&well, RG_END_MESSAGE, "words", true, "");
+	says(&late, RG_END_SILENT, "", false,
+	     "Run r1 is done and printed nothing: exit 0 after the limit of 1.0s.");
 	says(&unseen, RG_END_WORDS, "fine", false, "[lost]\nfine");
 	says(&late, RG_END_WORDS, "fine", false, "[exit 0 after the limit of 1.0s]\nfine");
 	says(&three, RG_END_FAILED, "x", true,
@@ -248,6 +250,9 @@ static void odd_starts(void **state)
 	/* A half at the end, and one character more than asked for. */
 	TAIL("ab\xe2\x82", 3, 100, "ab\xef\xbf\xbd\xef\xbf\xbd", false);
 	TAIL("xabc", 3, 3, "abc", true);
+	/* No character at all: nothing behind the text is taken for the rest of one. */
+	TAIL("abc", 3, 0, "", true);
+	TAIL("ab\xc3\xa1", 3, 0, "", true);
 	TAIL("\nx\n", 1, 100, "x", false);
 	TAIL("a\nx", 1, 100, "x", true);
 	TAIL("\xc3\xa1"
