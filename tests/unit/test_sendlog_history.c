@@ -494,6 +494,11 @@ static void missing_by_cycle_and_demand(void **state)
 	assert_int_equal(missing(&scene, &count), 214);
 	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 300, false, NULL), 0);
 	assert_int_equal(missing(&scene, &count), 314);
+	/* Delivered is delivered, whether its entry is demanded or not. */
+	stored.idempotent_key = RG_STR("one more:escalation:c");
+	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 400, false, NULL), 0);
+	assert_int_equal(take(&scene, entry(&scene, stored, ROGER_DELIVERED)), 0);
+	assert_int_equal(missing(&scene, &count), 314);
 
 	/* What waits to be read is not delivered before; then by the line that says so. */
 	stored = message("3", 1);
