@@ -513,6 +513,12 @@ static void which_processes_live(void **state)
 	assert_int_equal(process_join(child), 0);
 	assert_false(rg_process_lives(child));
 	assert_true(rg_process_lives(getpid()));
+	/* What an earlier call found is not what this one finds. */
+	errno = ESRCH;
+	assert_true(rg_process_lives(getpid()));
+	((struct shared *)*state)->lock.word = me();
+	errno = ESRCH;
+	assert_true(rg_lock_held(&((struct shared *)*state)->lock, me()));
 	assert_false(rg_process_lives(0));
 	assert_false(rg_process_lives(-1));
 	assert_false(rg_process_lives(-getpid()));
