@@ -615,6 +615,13 @@ static void a_lock_that_is_elsewhere(void **state)
 			 ROGER_OK);
 	assert_false(gone);
 	assert_true(rg_lock_mine(&shared->lock, me()));
+	/* A free one is here, whatever was said before. */
+	rg_lock_release(&shared->lock, me());
+	gone = true;
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, &shared->word, &gone,
+					     "the thing", "sleeps", NULL),
+			 ROGER_OK);
+	assert_false(gone);
 }
 
 /* ------------------------------------------------------------------ sleeping -- */
