@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "store/journal.h"
 #include "store/lines.h"
@@ -811,6 +812,97 @@ static void every_lock_has_its_name(void **state)
 	rg_journal_close(two);
 }
 
+static int lowest_free_file(void)
+{
+	int file = dup(STDIN_FILENO);
+
+	close(file);
+	return file;
+}
+
+/* What cannot be opened is an error, for readers, too; and nothing of it stays open. */
+static void what_cannot_be_opened_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = NULL;
+	struct roger_err err;
+	int before = lowest_free_file(), writable;
+
+	assert_null(rg_journal_close(NULL));
+	assert_int_equal(mkdirat(fixture->folder.open, "folder", 0700), 0);
+	for (writable = 0; writable < 2; writable++) {
+		memset(&err, 0, sizeof err);
+		assert_true(rg_journal_open(fixture->folder.open, NAME, "folder", writable, adopt,
+					    &fixture->adopted, &journal, &err) < 0);
+		assert_non_null(strstr(err.message, "folder"));
+		assert_null(journal);
+	}
+	memset(&err, 0, sizeof err);
+	assert_true(rg_journal_open(fixture->folder.open, "folder", "messages.control", true, adopt,
+				    &fixture->adopted, &journal, &err) < 0);
+	assert_non_null(strstr(err.message, "folder"));
+	assert_true(rg_journal_open(fixture->folder.open, "folder", "messages.control", true, adopt,
+				    &fixture->adopted, &journal, NULL) < 0);
+	assert_int_equal(lowest_free_file(), before);
+	rg_journal_close(open_journal(fixture));
+	assert_int_equal(lowest_free_file(), before);
+}
+
+/* Whose control file was replaced is shown the new one when it asks. */
+static void who_asks_is_shown_the_larger_file(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t agents = page_of(one)->agent_capacity;
+
+	grow_more(two);
+	assert_true(page_of(two)->agent_capacity > agents);
+	assert_int_equal(page_of(one)->agent_capacity, page_of(two)->agent_capacity);
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+/* A process that may open no more files, for a moment. */
+static void give_back_without_files(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	struct rlimit limit, none;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	rg_journal_release(journal, which);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* Given back is given back, though the larger file could not be opened then; nothing else is. */
+static void what_is_owed_is_given_back_later(void **state)
+{
+	struct rg_journal *one, *two = open_journal(*state);
+	int closes;
+
+	for (closes = 0; closes < 2; closes++) {
+		one = open_journal(*state);
+		assert_int_equal(rg_journal_take(one, RG_LOCK_INDEX, 1000, NULL), ROGER_OK);
+		assert_int_equal(rg_journal_take(one, RG_LOCK_STATE, 1000, NULL), ROGER_OK);
+		grow_more(two);
+		give_back_without_files(one, RG_LOCK_STATE);
+		assert_false(rg_journal_try(two, RG_LOCK_STATE));
+		if (closes)
+			one = rg_journal_close(one);
+		else
+			assert_non_null(rg_journal_control(one));
+		assert_true(rg_journal_try(two, RG_LOCK_STATE));
+		rg_journal_release(two, RG_LOCK_STATE);
+		if (one) {
+			assert_true(rg_journal_holds(one, RG_LOCK_INDEX));
+			assert_false(rg_journal_try(two, RG_LOCK_INDEX));
+			rg_journal_release(one, RG_LOCK_INDEX);
+		}
+		rg_journal_close(one);
+	}
+	rg_journal_close(two);
+}
+
 /* From the last byte that was surely synced up to the end that was to be. */
 static void which_bytes_may_be_lost(void **state)
 {
@@ -910,6 +1002,10 @@ static int read_every_length(void *context)
 		return 77;
 	for (i = 0; i <= LENGTHS; i++) {
 		snprintf(name, sizeof name, "%d", i);
+		/* A writer is told so. */
+		if (rg_journal_open(fixture->folder.open, name, "messages.control", true, adopt,
+				    &fixture->adopted, &journal, NULL) == ROGER_OK)
+			return 99;
 		if (rg_journal_open(fixture->folder.open, name, "messages.control", false, adopt,
 				    &fixture->adopted, &journal, NULL) < 0)
 			return 100;
@@ -982,6 +1078,9 @@ int main(void)
 		TEST(bytes_are_read_where_they_stand),
 		TEST(nothing_counts_in_a_file_that_was_moved_away),
 		TEST(every_lock_has_its_name),
+		TEST(what_cannot_be_opened_is_an_error),
+		TEST(who_asks_is_shown_the_larger_file),
+		TEST(what_is_owed_is_given_back_later),
 		TEST(which_bytes_may_be_lost),
 		TEST(nothing_new_needs_no_sync),
 		TEST(a_line_without_memory_is_not_written),
