@@ -903,6 +903,96 @@ static void what_is_owed_is_given_back_later(void **state)
 	rg_journal_close(two);
 }
 
+/* Under the append lock: nobody else, room for all that was asked for, and nothing left over. */
+static void what_holds_under_the_append_lock(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *one = open_journal(fixture), *two = open_journal(fixture);
+	size_t agents = page_of(one)->agent_capacity + 1, counts = page_of(one)->count_capacity + 1;
+
+	foreign(fixture, "one\ntwo\nthr");
+	assert_int_equal(rg_journal_lock(one, agents, counts, NULL), ROGER_OK);
+	assert_true(rg_control_has_room(rg_journal_control(one), agents, counts));
+	assert_int_equal(rg_journal_end(one), folder_size(&fixture->folder, NAME));
+	assert_int_equal(rg_journal_end(one), strlen("one\ntwo\nthr\n"));
+	assert_false(rg_journal_lock_soon(two, 0));
+	rg_journal_unlock(one);
+	assert_true(rg_journal_lock_soon(two, 0));
+	rg_journal_unlock(two);
+	rg_journal_close(one);
+	rg_journal_close(two);
+	expect_adopted(fixture, "one|two|");
+}
+
+/* An end without a newline that is longer than any line. */
+static void a_very_long_torn_end_is_fenced(void **state)
+{
+	static char text[RG_LINE_BYTES_MAX + 2];
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+
+	memset(text, 'x', sizeof text);
+	folder_append(&fixture->folder, NAME, text, sizeof text);
+	append(journal, "{\"a\":1");
+	expect_adopted(fixture, "");
+	assert_true(folder_size(&fixture->folder, NAME) > sizeof text);
+	rg_journal_close(journal);
+	forget_control(fixture);
+	journal = open_journal(fixture);
+	assert_int_equal(settled(journal), folder_size(&fixture->folder, NAME));
+	expect_adopted(fixture, "({\"a\":1)|");
+	rg_journal_close(journal);
+}
+
+/* Append, and sync what cannot be synced: a pipe in place of the file. */
+static uint64_t fail_to_sync(struct rg_journal *journal, const char *body)
+{
+	uint64_t end = append_unsynced(journal, body);
+	int file = rg_journal_file(journal), save = dup(file), ends[2];
+	struct roger_err err;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(dup2(ends[1], file), file);
+	assert_int_equal(rg_journal_sync(journal, end, &err), ROGER_EIO);
+	assert_non_null(strstr(err.message, NAME));
+	assert_int_equal(dup2(save, file), file);
+	close(save);
+	close(ends[0]);
+	close(ends[1]);
+	return end;
+}
+
+/* From what was synced before to what the failed one should have covered, and no later sync helps.
+ */
+static void what_a_failed_sync_leaves_unsure(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t sure, along, failed, later, again;
+
+	append(one, "{\"a\":1");
+	sure = rg_journal_end(one);
+	along = append_unsynced(two, "{\"a\":2");
+	failed = fail_to_sync(one, "{\"a\":3");
+	assert_int_equal(rg_journal_sync(two, along, NULL), ROGER_EIO);
+	assert_false(rg_journal_lost(one, sure - 1));
+	assert_true(rg_journal_lost(one, sure));
+	assert_true(rg_journal_lost(two, failed - 1));
+	assert_false(rg_journal_lost(one, failed));
+
+	append(two, "{\"a\":4");
+	later = rg_journal_end(two);
+	assert_true(rg_journal_lost(one, sure));
+	assert_false(rg_journal_lost(one, later - 1));
+	/* What goes wrong next adds to it. */
+	again = fail_to_sync(two, "{\"a\":5");
+	assert_true(rg_journal_lost(one, sure));
+	assert_true(rg_journal_lost(one, again - 1));
+	assert_false(rg_journal_lost(one, again));
+	append(one, "{\"a\":6");
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
 /* From the last byte that was surely synced up to the end that was to be. */
 static void which_bytes_may_be_lost(void **state)
 {
@@ -1081,6 +1171,9 @@ int main(void)
 		TEST(what_cannot_be_opened_is_an_error),
 		TEST(who_asks_is_shown_the_larger_file),
 		TEST(what_is_owed_is_given_back_later),
+		TEST(what_holds_under_the_append_lock),
+		TEST(a_very_long_torn_end_is_fenced),
+		TEST(what_a_failed_sync_leaves_unsure),
 		TEST(which_bytes_may_be_lost),
 		TEST(nothing_new_needs_no_sync),
 		TEST(a_line_without_memory_is_not_written),
