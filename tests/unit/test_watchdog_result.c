@@ -190,6 +190,7 @@ static void tail_is(const char *output, size_t length, size_t lines, size_t char
 		rg_tail_add(&tail, output + at, length - at < piece ? length - at : piece);
 	rg_buf_init(&out, SIZE_MAX);
 	rg_tail_words(&tail, lines, chars, &out, &was_cut);
+	assert_false(out.failed);
 	assert_int_equal(tail.bytes, length);
 	assert_int_equal(out.length, strlen(words));
 	assert_memory_equal(out.length ? out.data : "", words, out.length);
