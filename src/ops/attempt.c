@@ -194,7 +194,8 @@ static int letter_of(const struct roger_attempt *last, int64_t attempts, struct 
 {
 	char id[RG_SENDLOG_ID_BYTES];
 
-	rg_dead_letter_id(last, id);
+	if (!rg_dead_letter_id(last, id))
+		return rg_fail_memory(err);
 	*ret_letter = (struct roger_dead_letter){
 		.task_id = rg_key_task(last->idempotent_key),
 		.sender = last->sender,

@@ -132,8 +132,8 @@ static int write_digests(struct purging *purging, struct roger_str sender, struc
 						    .attempts = state->attempt,
 						    .cycle_id = state->cycle_id,
 						    .timestamp_ms = state->timestamp_ms };
-		rg_digest_id(sender, state->idempotent_key, id);
-		if (!rg_arena_copy(purging->arena, rg_str(id), &digests[i].id))
+		if (!rg_digest_id(sender, state->idempotent_key, id) ||
+		    !rg_arena_copy(purging->arena, rg_str(id), &digests[i].id))
 			return rg_fail_memory(err);
 	}
 	return rg_records_write(purging->roger, RG_LOG_DIGESTS, (struct roger_str){ "", 0 },

@@ -55,7 +55,8 @@ static int find_digest(struct roger *roger, const struct roger_sends_request *re
 
 	if (!request->key.length || !request->from.length)
 		return ROGER_OK;
-	rg_digest_id(request->from, request->key, id);
+	if (!rg_digest_id(request->from, request->key, id))
+		return rg_fail_memory(err);
 	query.id = rg_str(id);
 	r = rg_records_read(roger, &query, &rg_digest_record, reply->memory, &items, &count, err);
 	if (r == ROGER_OK)

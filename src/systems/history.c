@@ -91,8 +91,7 @@ int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t unt
 	for (i = 0; i < history->count; i++)
 		if (is_within(&history->items[i], since_ms, until_ms))
 			order[count++] = (struct placed){ &history->items[i], i };
-	if (count)
-		qsort(order, count, sizeof *order, compare_events);
+	qsort(order, count, sizeof *order, compare_events);
 	for (i = 0; i < count; i++)
 		items[i] = *order[i].event;
 	history->items = items;
@@ -222,8 +221,7 @@ int rg_counter_figures(const struct rg_counter *counter, struct roger_figures *r
 	for (i = 0; i < counter->capacity; i++)
 		if (counter->slots[i].name.data)
 			items[count++] = counter->slots[i];
-	if (count)
-		qsort(items, count, sizeof *items, compare_figures);
+	qsort(items, count, sizeof *items, compare_figures);
 	*ret_figures = (struct roger_figures){ items, count };
 	return ROGER_OK;
 }

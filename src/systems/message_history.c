@@ -5,7 +5,7 @@
 /* What is known of a message: 24 bytes. */
 struct known {
 	uint64_t hash; /* of its id */
-	int64_t row;   /* what it adds to the sum of rows; of an archived one nothing */
+	int64_t row;   /* what it adds to the sum of rows until it is archived */
 	uint64_t facts;
 };
 
@@ -228,7 +228,6 @@ static void enter(struct rg_message_history *history, struct rg_message_agent *t
 	known->facts = (text & TEXT_MASK) | (uint64_t)line << LINE_AT | (message->read ? READ : 0) |
 		       (message->archived_at_ms ? ARCHIVED : 0) | (own ? 0 : FOREIGN);
 	if (message->archived_at_ms) {
-		known->row = 0;
 		history->sums.archived++;
 		history->sums.archived_positions += line;
 		return;

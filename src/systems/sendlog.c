@@ -151,11 +151,12 @@ struct roger_str rg_key_task(struct roger_str key)
 /* ------------------------------------------------------------- entries -- */
 
 /* The same attempt has the same id, whoever writes it down. */
-static void make_id(const char *prefix, const struct roger_attempt *attempt, int64_t number,
+static bool make_id(const char *prefix, const struct roger_attempt *attempt, int64_t number,
 		    char to[RG_SENDLOG_ID_BYTES])
 {
 	char hex[RG_SHA256_HEX_BYTES];
 	struct rg_buf text;
+	bool whole;
 
 	rg_buf_init(&text, SIZE_MAX);
 	rg_json_add_string(&text, attempt->sender);
@@ -163,26 +164,28 @@ static void make_id(const char *prefix, const struct roger_attempt *attempt, int
 	rg_json_add_string(&text, attempt->idempotent_key);
 	rg_json_add_string(&text, attempt->cycle_id);
 	rg_buf_add_int(&text, number);
+	whole = !text.failed;
 	rg_sha256_hex(rg_buf_str(&text), hex);
 	rg_buf_deinit(&text);
 	snprintf(to, RG_SENDLOG_ID_BYTES, "%s-%.32s", prefix, hex);
+	return whole;
 }
 
-void rg_sendlog_id(const struct roger_attempt *attempt, char to[RG_SENDLOG_ID_BYTES])
+bool rg_sendlog_id(const struct roger_attempt *attempt, char to[RG_SENDLOG_ID_BYTES])
 {
-	make_id("snd", attempt, attempt->attempt, to);
+	return make_id("snd", attempt, attempt->attempt, to);
 }
 
-void rg_dead_letter_id(const struct roger_attempt *last, char to[RG_SENDLOG_ID_BYTES])
+bool rg_dead_letter_id(const struct roger_attempt *last, char to[RG_SENDLOG_ID_BYTES])
 {
-	make_id("dl", last, last->attempt, to);
+	return make_id("dl", last, last->attempt, to);
 }
 
-void rg_digest_id(struct roger_str sender, struct roger_str key, char to[RG_SENDLOG_ID_BYTES])
+bool rg_digest_id(struct roger_str sender, struct roger_str key, char to[RG_SENDLOG_ID_BYTES])
 {
 	const struct roger_attempt attempt = { .sender = sender, .idempotent_key = key };
 
-	make_id("key", &attempt, 0, to);
+	return make_id("key", &attempt, 0, to);
 }
 
 int rg_sendlog_entry(const struct roger_message *message, int64_t max_attempts,
@@ -207,8 +210,8 @@ int rg_sendlog_entry(const struct roger_message *message, int64_t max_attempts,
 	(void)!rg_utf8_count(message->content, &chars);
 	attempt.payload_chars = (int64_t)chars;
 	rg_sha256_hex(message->content, hex);
-	rg_sendlog_id(&attempt, id);
-	if (!rg_arena_copy(arena, rg_str(hex), &attempt.payload_sha256) ||
+	if (!rg_sendlog_id(&attempt, id) ||
+	    !rg_arena_copy(arena, rg_str(hex), &attempt.payload_sha256) ||
 	    !rg_arena_copy(arena, rg_str(id), &attempt.id))
 		return rg_fail_memory(err);
 	*ret_attempt = attempt;
@@ -238,7 +241,6 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 {
 	int64_t wait_cycles;
 
-	*ret_due_ms = 0;
 	if (rules->retry_cycles) {
 		wait_cycles = rules->retry_cycles * history->timeouts;
 		return history->cycle - history->last_cycle >= wait_cycles;
@@ -314,7 +316,7 @@ bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t co
 	int64_t in_a_row = 0;
 	size_t i, k;
 
-	if (!failures || !open_ms || !count)
+	if (!failures || !count)
 		return false;
 	for (i = 0; i < count && newest_first[i].outcome == ROGER_TIMEOUT; i++) {
 		/* An attempt may stand in several lines. */

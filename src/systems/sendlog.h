@@ -42,13 +42,14 @@ struct roger_str rg_key_task(struct roger_str key);
 
 /* ------------------------------------------------------------- entries -- */
 
-/* "snd-" or "dl-" and 32 hexadecimal digits of a SHA-256. */
+/* "snd-" or "dl-" and 32 hexadecimal digits of a SHA-256; false: out of memory. */
 enum { RG_SENDLOG_ID_BYTES = 40, RG_SHA256_HEX_BYTES = 65 };
-void rg_sendlog_id(const struct roger_attempt *attempt, char to[RG_SENDLOG_ID_BYTES]);
-void rg_dead_letter_id(const struct roger_attempt *last, char to[RG_SENDLOG_ID_BYTES]);
+RG_CHECKED bool rg_sendlog_id(const struct roger_attempt *attempt, char to[RG_SENDLOG_ID_BYTES]);
+RG_CHECKED bool rg_dead_letter_id(const struct roger_attempt *last, char to[RG_SENDLOG_ID_BYTES]);
 
 /* What a digest of a purged key is found by: sender and key, hashed. */
-void rg_digest_id(struct roger_str sender, struct roger_str key, char to[RG_SENDLOG_ID_BYTES]);
+RG_CHECKED bool rg_digest_id(struct roger_str sender, struct roger_str key,
+			     char to[RG_SENDLOG_ID_BYTES]);
 
 /* The entry of an attempt to send this message; texts are the message's, or from arena. */
 RG_CHECKED int rg_sendlog_entry(const struct roger_message *message, int64_t max_attempts,

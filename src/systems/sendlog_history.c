@@ -216,10 +216,8 @@ int rg_sendlog_history_message(struct rg_sendlog_history *history,
 	expected = rg_table_put(&history->expected, hash_of(ID, attempt.id), &fresh);
 	if (!expected)
 		return rg_fail_memory(err);
-	if (fresh) {
+	if (fresh)
 		expected->facts = facts_of(&attempt);
-		expected->offset = offset;
-	}
 	if (!rg_sendlog_delivers(message, &unused))
 		return ROGER_OK;
 	expected->offset = offset;
@@ -375,7 +373,8 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 	uint64_t id;
 
 	/* What it is about is told by its members, whatever it calls itself. */
-	rg_sendlog_id(attempt, right_id);
+	if (!rg_sendlog_id(attempt, right_id))
+		return rg_fail_memory(err);
 	id = hash_of(ID, rg_str(right_id));
 	expected = rg_table_find(&history->expected, id);
 	*ret_faults = attempt->outcome == ROGER_DELIVERED ? judge_delivered(attempt, expected)

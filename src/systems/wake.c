@@ -46,7 +46,7 @@ static void fill(struct roger_str word, const struct placeholder *all, size_t co
 	const struct placeholder *found;
 
 	while (word.length) {
-		found = *word.data == '{' ? find_placeholder(all, count, word) : NULL;
+		found = find_placeholder(all, count, word);
 		if (found)
 			rg_buf_add_str(out, found->value);
 		else
@@ -81,10 +81,7 @@ void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, st
 
 static bool says(const struct rg_value *object, const char *member, const char *value)
 {
-	const struct rg_value *found = rg_json_member(object, member);
-
-	return found && rg_json_kind(found) == RG_JSON_STRING &&
-	       rg_str_is(rg_json_str(found), value);
+	return rg_str_is(rg_json_str(rg_json_member(object, member)), value);
 }
 
 struct roger_str rg_wake_step(const struct rg_value *details)

@@ -171,7 +171,7 @@ void rg_tail_words(const struct rg_tail *tail, size_t lines_max, size_t chars_ma
 		   struct rg_buf *out, bool *ret_cut)
 {
 	size_t kept = tail->bytes < tail->capacity ? (size_t)tail->bytes : tail->capacity,
-	       at = kept < tail->capacity ? 0 : tail->bytes % tail->capacity, start;
+	       at = tail->bytes % tail->capacity, start;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf raw = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct roger_str words;

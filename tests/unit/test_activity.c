@@ -5,6 +5,7 @@
  * told by number; and roger's own verbs note themselves once, with ids and
  * numbers and without content, only when they stored something or failed.
  */
+#include "harsh.h"
 #include "place.h"
 
 #include "base/limits.h"
@@ -159,6 +160,113 @@ static void an_entry_has_bounds(void **state)
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
 	assert_string_equal(err.member, "action.details");
 	rg_buf_deinit(&out);
+}
+
+/* At each bound, and one beyond; behind what the buffer holds already. */
+static void an_entry_has_exact_bounds(void **state)
+{
+	static char message[RG_ACTIVITY_BYTES_MAX], details[RG_DETAILS_CHARS_MAX + 1];
+	struct roger_activity entry = { .timestamp = str("2025-10-05T14:40:07Z"),
+					.task_id = str("t"),
+					.action_details = str("{}") };
+	struct roger_err err;
+	struct rg_buf out;
+	size_t rest, i;
+
+	(void)state;
+	memset(message, 'x', sizeof message);
+	rg_buf_init(&out, SIZE_MAX);
+	entry.outcome_message = (struct roger_str){ message, 1 };
+	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_OK);
+	rest = RG_ACTIVITY_BYTES_MAX - out.length + 1;
+	for (i = 0; i < 2; i++) {
+		out.length = i * 100;
+		entry.outcome_message.length = rest;
+		assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_OK);
+		assert_int_equal(out.length, i * 100 + RG_ACTIVITY_BYTES_MAX);
+		out.length = i * 100;
+		entry.outcome_message.length = rest + 1;
+		assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
+		assert_string_equal(err.message, "expected an entry of at most 1048576 bytes");
+		assert_int_equal(out.length, i * 100);
+	}
+	entry.outcome_message = str("");
+	memset(details, 'x', sizeof details);
+	memcpy(details, "{\"a\":\"", 6);
+	memcpy(details + RG_DETAILS_CHARS_MAX - 2, "\"}", 2);
+	entry.action_details = (struct roger_str){ details, RG_DETAILS_CHARS_MAX };
+	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_OK);
+	entry.action_details.length++;
+	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "action.details: expected at most 65536 characters as "
+					 "JSON text; name a file instead");
+	entry.action_details = str("\xff");
+	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
+	rg_buf_deinit(&out);
+}
+
+/* Names of any length are told by their first 32 bytes, and those of no length, too. */
+static void strict_names_long_members(void **state)
+{
+	static const struct {
+		const char *members, *member;
+	} cases[] = {
+		{ "\"\":1", "" },
+		{ "\"abcdefghijklmnopqrstuvwxyz01234\":1", "abcdefghijklmnopqrstuvwxyz01234" },
+		{ "\"abcdefghijklmnopqrstuvwxyz012345\":1", "abcdefghijklmnopqrstuvwxyz012345" },
+		{ "\"abcdefghijklmnopqrstuvwxyz0123456\":1", "abcdefghijklmnopqrstuvwxyz012345" },
+		{ "broken", "" },
+	};
+	struct roger_activity entry = { 0 };
+	struct roger_err err;
+	char message[100];
+	size_t i;
+
+	(void)state;
+	assert_int_equal(rg_activity_check_strict(&entry, &err), ROGER_OK);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		entry.unknown = str(cases[i].members);
+		assert_int_equal(rg_activity_check_strict(&entry, &err), ROGER_EDATA);
+		snprintf(message, sizeof message, "%s: no member of the schema (strict)",
+			 cases[i].member);
+		assert_string_equal(err.message, message);
+		assert_string_equal(err.member, cases[i].member);
+	}
+}
+
+static void what_is_no_json_is_said(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_activity entry;
+	struct rg_json *json;
+	struct roger_err err;
+
+	(void)state;
+	assert_int_equal(rg_activity_read(str(""), &json, arena, &entry, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "no JSON value");
+	rg_arena_free(arena);
+}
+
+static int entry_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_activity entry;
+	struct rg_json *json;
+	struct rg_buf out;
+	int r = rg_activity_read(rg_str(whole), &json, arena, &entry, err);
+
+	if (r < 0)
+		return r;
+	rg_buf_init(&out, SIZE_MAX);
+	r = rg_activity_print(&entry, &out, err);
+	rg_buf_deinit(&out);
+	rg_json_free(json);
+	return r;
+}
+
+static void memory_may_run_out(void **state)
+{
+	(void)state;
+	scarce_everywhere(entry_scarcely);
 }
 
 /* --------------------------------------------------------------- the verbs -- */
@@ -558,6 +666,10 @@ int main(void)
 		cmocka_unit_test(wrong_entries_are_refused_by_member),
 		cmocka_unit_test(strict_names_what_the_schema_lacks),
 		cmocka_unit_test(an_entry_has_bounds),
+		cmocka_unit_test(an_entry_has_exact_bounds),
+		cmocka_unit_test(strict_names_long_members),
+		cmocka_unit_test(what_is_no_json_is_said),
+		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(entries_are_found_by_what_they_are),
 		cmocka_unit_test(requests_are_checked),
 		cmocka_unit_test(importing_twice_is_importing_once),

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "harsh.h"
 #include "systems/history.h"
 
 static int make_arena(void **state)
@@ -168,6 +169,189 @@ static void figures_by_size_then_name(void **state)
 	assert_string_equal(figures.items[100].name.data, "");
 }
 
+/* More after the last one comes behind it, however many there were. */
+static void more_may_be_added_to_what_is_arranged(void **state)
+{
+	struct rg_history history;
+	int64_t count, i;
+
+	for (count = 0; count < 20; count++) {
+		history = (struct rg_history){ .arena = *state };
+		for (i = 0; i < count; i++)
+			add(&history, i, ROGER_EVENT_SENT, "a", "b");
+		assert_int_equal(rg_history_arrange(&history, 0, 0, NULL), ROGER_OK);
+		add(&history, 100, ROGER_EVENT_READ, "c", "d");
+		assert_int_equal(history.count, count + 1);
+		for (i = 0; i < count; i++)
+			assert_int_equal(history.items[i].at_ms, i);
+		assert_int_equal(history.items[count].at_ms, 100);
+	}
+}
+
+static void kinds_come_as_one_leads_to_the_next(void **state)
+{
+	struct rg_history history = { .arena = *state };
+	int kind;
+
+	for (kind = 0; kind <= ROGER_EVENT_ARCHIVED; kind++)
+		add(&history, 7,
+		    (enum roger_event_kind)((kind * 7 + 3) % (ROGER_EVENT_ARCHIVED + 1)), "a", "b");
+	assert_int_equal(rg_history_arrange(&history, 7, 8, NULL), ROGER_OK);
+	assert_int_equal(history.count, ROGER_EVENT_ARCHIVED + 1);
+	for (kind = 0; kind <= ROGER_EVENT_ARCHIVED; kind++)
+		assert_int_equal(history.items[kind].kind, kind);
+	assert_int_equal(rg_history_arrange(&history, 8, 0, NULL), ROGER_OK);
+	assert_int_equal(history.count, 0);
+}
+
+/* An event of nobody, or to nobody, hides no one who comes after it. */
+static void agents_of_half_an_event(void **state)
+{
+	static const struct roger_event events[] = {
+		{ .peer = { "bob", 3 } },
+		{ .actor = { "ann", 3 } },
+		{ .actor = { "ann", 3 }, .peer = { "ann", 3 } },
+		{ .actor = { "ann", 3 }, .peer = { "carol", 5 } },
+		{ .actor = { "nobody", 6 } },
+	};
+	const struct roger_events list = { events, 4 };
+	struct roger_strs agents;
+
+	assert_int_equal(rg_history_agents(&list, *state, &agents, NULL), ROGER_OK);
+	assert_int_equal(agents.count, 3);
+	assert_true(rg_str_is(agents.items[0], "bob"));
+	assert_true(rg_str_is(agents.items[1], "ann"));
+	assert_true(rg_str_is(agents.items[2], "carol"));
+}
+
+/* By counting: the smallest value that at least so many of a hundred do not exceed. */
+static void every_percentile(void **state)
+{
+	int64_t values[70];
+	int percent;
+	size_t count, i, below;
+
+	(void)state;
+	for (count = 1; count <= 70; count++)
+		for (percent = 0; percent <= 100; percent++) {
+			for (i = 0; i < count; i++)
+				values[i] = (int64_t)((i * 71 + 5) % count) + 1;
+			for (below = 1; below < count && below * 100 < count * (size_t)percent;)
+				below++;
+			assert_int_equal(rg_percentile(values, count, percent), below);
+		}
+}
+
+/* Names that begin alike, and so many that the table grows again and again. */
+static void names_that_begin_alike(void **state)
+{
+	static const char *const names[] = { "", "a", "aa", "aaa", "ab", "b", "ba" };
+	struct rg_counter counter = { .arena = *state };
+	struct roger_figures figures;
+	char name[16];
+	int i, round;
+
+	for (round = 0; round < 3; round++)
+		for (i = 6; i >= 0; i--)
+			*rg_counter_of(&counter, rg_str(names[i])) += 2;
+	assert_int_equal(rg_counter_figures(&counter, &figures, NULL), ROGER_OK);
+	assert_int_equal(figures.count, 7);
+	for (i = 0; i < 7; i++) {
+		assert_string_equal(figures.items[i].name.data, names[i]);
+		assert_int_equal(figures.items[i].count, 6);
+	}
+	for (i = 0; i < 3000; i++) {
+		snprintf(name, sizeof name, "n%d", i);
+		*rg_counter_of(&counter, rg_str(name)) = i;
+		/* Never so full that a search would not end soon. */
+		assert_true(counter.count * 2 <= counter.capacity);
+		assert_true(counter.capacity <= 16 || counter.capacity <= counter.count * 5);
+	}
+	for (i = 0; i < 3000; i++) {
+		snprintf(name, sizeof name, "n%d", i);
+		assert_int_equal(*rg_counter_of(&counter, rg_str(name)), i);
+	}
+	assert_int_equal(counter.count, 3007);
+	assert_int_equal(rg_counter_figures(&counter, &figures, NULL), ROGER_OK);
+	assert_int_equal(figures.count, 3007);
+	for (i = 1; i < 3007; i++)
+		assert_true(
+			figures.items[i - 1].count > figures.items[i].count ||
+			(figures.items[i - 1].count == figures.items[i].count &&
+			 strcmp(figures.items[i - 1].name.data, figures.items[i].name.data) < 0));
+}
+
+static void no_figures(void **state)
+{
+	struct rg_counter counter = { .arena = *state };
+	struct roger_figures figures;
+	struct roger_events none = { NULL, 0 };
+	struct rg_history history = { .arena = *state };
+	struct roger_strs agents;
+
+	assert_int_equal(rg_counter_figures(&counter, &figures, NULL), ROGER_OK);
+	assert_int_equal(figures.count, 0);
+	assert_int_equal(rg_history_agents(&none, *state, &agents, NULL), ROGER_OK);
+	assert_int_equal(agents.count, 0);
+	assert_int_equal(rg_history_arrange(&history, 0, 0, NULL), ROGER_OK);
+	assert_int_equal(history.count, 0);
+}
+
+static void small_rates(void **state)
+{
+	(void)state;
+	assert_int_equal(rg_permille(1, 1), 1000);
+	assert_int_equal(rg_permille(0, 1), 0);
+	assert_int_equal(rg_permille(5, -1), 0);
+	assert_int_equal(rg_permille(2, 3), 666);
+}
+
+static int arrange_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	static struct roger_event events[20];
+	static char names[20][8];
+	struct rg_history history = { .arena = arena, .items = events, .count = 20 };
+	struct rg_counter counter = { .arena = arena };
+	struct roger_figures figures;
+	struct roger_events list;
+	struct roger_strs agents;
+	int64_t *count;
+	size_t i;
+	int r;
+
+	for (i = 0; i < 20; i++) {
+		snprintf(names[i], sizeof names[i], "n%zu", i);
+		events[i].actor = rg_str(names[i]);
+		events[i].at_ms = (int64_t)i;
+	}
+	r = rg_history_arrange(&history, 0, 0, err);
+	if (r < 0)
+		return r;
+	list = (struct roger_events){ history.items, history.count };
+	r = rg_history_agents(&list, arena, &agents, err);
+	for (i = 0; r == ROGER_OK && i < 20; i++) {
+		count = rg_counter_of(&counter, rg_str(names[i]));
+		if (!count)
+			return rg_fail_memory(err);
+		*count += 1;
+	}
+	if (r == ROGER_OK)
+		r = rg_counter_figures(&counter, &figures, err);
+	if (r < 0)
+		return r;
+	assert_int_equal(agents.count, 20);
+	assert_int_equal(figures.count, 20);
+	for (i = 0; i < 20; i++)
+		assert_int_equal(history.items[i].at_ms, i);
+	return ROGER_OK;
+}
+
+static void memory_may_run_out(void **state)
+{
+	(void)state;
+	scarce_everywhere(arrange_scarcely);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +362,16 @@ int main(void)
 						clear_arena),
 		cmocka_unit_test_setup_teardown(a_range_is_cut_out, make_arena, clear_arena),
 		cmocka_unit_test_setup_teardown(agents_as_they_come_up, make_arena, clear_arena),
+		cmocka_unit_test_setup_teardown(more_may_be_added_to_what_is_arranged, make_arena,
+						clear_arena),
+		cmocka_unit_test_setup_teardown(kinds_come_as_one_leads_to_the_next, make_arena,
+						clear_arena),
+		cmocka_unit_test_setup_teardown(agents_of_half_an_event, make_arena, clear_arena),
+		cmocka_unit_test(every_percentile),
+		cmocka_unit_test_setup_teardown(names_that_begin_alike, make_arena, clear_arena),
+		cmocka_unit_test_setup_teardown(no_figures, make_arena, clear_arena),
+		cmocka_unit_test(small_rates),
+		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(percentiles_by_hand),
 		cmocka_unit_test(rates_in_thousandths),
 		cmocka_unit_test_setup_teardown(figures_by_size_then_name, make_arena, clear_arena),

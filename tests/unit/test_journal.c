@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "store/journal.h"
 #include "store/lines.h"
@@ -776,6 +777,366 @@ static void nothing_counts_in_a_file_that_was_moved_away(void **state)
 	rg_journal_close(other);
 }
 
+/* Each of the long locks is one of its own, known by its name. */
+static void every_lock_has_its_name(void **state)
+{
+	static const char *const names[] = { "the right to change messages", "the index",
+					     "message-state.json", "the logs", "the bridge" };
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	struct roger_err err;
+	char start[100];
+	int which, other;
+
+	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_BRIDGE; which++) {
+		assert_int_equal(rg_journal_take(one, (enum rg_journal_lock)which, 1000, NULL),
+				 ROGER_OK);
+		for (other = RG_LOCK_CHANGE; other <= RG_LOCK_BRIDGE; other++) {
+			assert_int_equal(rg_journal_holds(one, (enum rg_journal_lock)other),
+					 other == which);
+			assert_int_equal(rg_journal_try(two, (enum rg_journal_lock)other),
+					 other != which);
+			assert_int_equal(rg_journal_holds(two, (enum rg_journal_lock)other),
+					 other != which);
+			if (other != which)
+				rg_journal_release(two, (enum rg_journal_lock)other);
+			assert_false(rg_journal_holds(two, (enum rg_journal_lock)other));
+		}
+		assert_int_equal(rg_journal_take(two, (enum rg_journal_lock)which, 0, &err),
+				 ROGER_ETIMEOUT);
+		snprintf(start, sizeof start, "%s is held by process %d, which ", names[which],
+			 (int)getpid());
+		assert_memory_equal(err.message, start, strlen(start));
+		rg_journal_release(one, (enum rg_journal_lock)which);
+	}
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+static int lowest_free_file(void)
+{
+	int file = dup(STDIN_FILENO);
+
+	close(file);
+	return file;
+}
+
+/* What cannot be opened is an error, for readers, too; and nothing of it stays open. */
+static void what_cannot_be_opened_is_an_error(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = NULL;
+	struct roger_err err;
+	int before = lowest_free_file(), writable;
+
+	assert_null(rg_journal_close(NULL));
+	assert_int_equal(mkdirat(fixture->folder.open, "folder", 0700), 0);
+	for (writable = 0; writable < 2; writable++) {
+		memset(&err, 0, sizeof err);
+		assert_true(rg_journal_open(fixture->folder.open, NAME, "folder", writable, adopt,
+					    &fixture->adopted, &journal, &err) < 0);
+		assert_non_null(strstr(err.message, "folder"));
+		assert_null(journal);
+	}
+	memset(&err, 0, sizeof err);
+	assert_true(rg_journal_open(fixture->folder.open, "folder", "messages.control", true, adopt,
+				    &fixture->adopted, &journal, &err) < 0);
+	assert_non_null(strstr(err.message, "folder"));
+	assert_true(rg_journal_open(fixture->folder.open, "folder", "messages.control", true, adopt,
+				    &fixture->adopted, &journal, NULL) < 0);
+	assert_int_equal(lowest_free_file(), before);
+	rg_journal_close(open_journal(fixture));
+	assert_int_equal(lowest_free_file(), before);
+}
+
+/* Whose control file was replaced is shown the new one when it asks. */
+static void who_asks_is_shown_the_larger_file(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t agents = page_of(one)->agent_capacity;
+
+	grow_more(two);
+	assert_true(page_of(two)->agent_capacity > agents);
+	assert_int_equal(page_of(one)->agent_capacity, page_of(two)->agent_capacity);
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+/* A process that may open no more files, for a moment. */
+static void give_back_without_files(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	struct rlimit limit, none;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	rg_journal_release(journal, which);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+/* Given back is given back, though the larger file could not be opened then; nothing else is. */
+static void what_is_owed_is_given_back_later(void **state)
+{
+	struct rg_journal *one, *two = open_journal(*state);
+	int closes;
+
+	for (closes = 0; closes < 2; closes++) {
+		one = open_journal(*state);
+		assert_int_equal(rg_journal_take(one, RG_LOCK_INDEX, 1000, NULL), ROGER_OK);
+		assert_int_equal(rg_journal_take(one, RG_LOCK_STATE, 1000, NULL), ROGER_OK);
+		grow_more(two);
+		give_back_without_files(one, RG_LOCK_STATE);
+		assert_false(rg_journal_try(two, RG_LOCK_STATE));
+		if (closes)
+			one = rg_journal_close(one);
+		else
+			assert_non_null(rg_journal_control(one));
+		assert_true(rg_journal_try(two, RG_LOCK_STATE));
+		rg_journal_release(two, RG_LOCK_STATE);
+		if (one) {
+			assert_true(rg_journal_holds(one, RG_LOCK_INDEX));
+			assert_false(rg_journal_try(two, RG_LOCK_INDEX));
+			rg_journal_release(one, RG_LOCK_INDEX);
+		}
+		rg_journal_close(one);
+	}
+	rg_journal_close(two);
+}
+
+/* Under the append lock: nobody else, room for all that was asked for, and nothing left over. */
+static void what_holds_under_the_append_lock(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *one = open_journal(fixture), *two = open_journal(fixture);
+	size_t agents = page_of(one)->agent_capacity + 1, counts = page_of(one)->count_capacity + 1;
+
+	foreign(fixture, "one\ntwo\nthr");
+	assert_int_equal(rg_journal_lock(one, agents, counts, NULL), ROGER_OK);
+	assert_true(rg_control_has_room(rg_journal_control(one), agents, counts));
+	assert_int_equal(rg_journal_end(one), folder_size(&fixture->folder, NAME));
+	assert_int_equal(rg_journal_end(one), strlen("one\ntwo\nthr\n"));
+	assert_false(rg_journal_lock_soon(two, 0));
+	rg_journal_unlock(one);
+	assert_true(rg_journal_lock_soon(two, 0));
+	rg_journal_unlock(two);
+	rg_journal_close(one);
+	rg_journal_close(two);
+	expect_adopted(fixture, "one|two|");
+}
+
+/* An end without a newline that is longer than any line. */
+static void a_very_long_torn_end_is_fenced(void **state)
+{
+	static char text[RG_LINE_BYTES_MAX + 2];
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+
+	memset(text, 'x', sizeof text);
+	folder_append(&fixture->folder, NAME, text, sizeof text);
+	append(journal, "{\"a\":1");
+	expect_adopted(fixture, "");
+	assert_true(folder_size(&fixture->folder, NAME) > sizeof text);
+	rg_journal_close(journal);
+	forget_control(fixture);
+	journal = open_journal(fixture);
+	assert_int_equal(settled(journal), folder_size(&fixture->folder, NAME));
+	expect_adopted(fixture, "({\"a\":1)|");
+	rg_journal_close(journal);
+}
+
+/* Append, and sync what cannot be synced: a pipe in place of the file. */
+static uint64_t fail_to_sync(struct rg_journal *journal, const char *body)
+{
+	uint64_t end = append_unsynced(journal, body);
+	int file = rg_journal_file(journal), save = dup(file), ends[2];
+	struct roger_err err;
+
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(dup2(ends[1], file), file);
+	assert_int_equal(rg_journal_sync(journal, end, &err), ROGER_EIO);
+	assert_non_null(strstr(err.message, NAME));
+	assert_int_equal(dup2(save, file), file);
+	close(save);
+	close(ends[0]);
+	close(ends[1]);
+	return end;
+}
+
+/* From what was synced before to what the failed one should have covered, and no later sync helps.
+ */
+static void what_a_failed_sync_leaves_unsure(void **state)
+{
+	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
+	uint64_t sure, along, failed, later, again;
+
+	append(one, "{\"a\":1");
+	sure = rg_journal_end(one);
+	along = append_unsynced(two, "{\"a\":2");
+	failed = fail_to_sync(one, "{\"a\":3");
+	assert_int_equal(rg_journal_sync(two, along, NULL), ROGER_EIO);
+	assert_false(rg_journal_lost(one, sure - 1));
+	assert_true(rg_journal_lost(one, sure));
+	assert_true(rg_journal_lost(two, failed - 1));
+	assert_false(rg_journal_lost(one, failed));
+
+	append(two, "{\"a\":4");
+	later = rg_journal_end(two);
+	assert_true(rg_journal_lost(one, sure));
+	assert_false(rg_journal_lost(one, later - 1));
+	/* What goes wrong next adds to it. */
+	again = fail_to_sync(two, "{\"a\":5");
+	assert_true(rg_journal_lost(one, sure));
+	assert_true(rg_journal_lost(one, again - 1));
+	assert_false(rg_journal_lost(one, again));
+	append(one, "{\"a\":6");
+	rg_journal_close(one);
+	rg_journal_close(two);
+}
+
+/* From the last byte that was surely synced up to the end that was to be. */
+static void which_bytes_may_be_lost(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	struct rg_control_page *page = page_of(journal);
+	uint64_t offset;
+
+	assert_false(rg_journal_lost(journal, 0));
+	atomic_store(&page->lost_from, 10);
+	atomic_store(&page->lost_to, 20);
+	for (offset = 0; offset < 30; offset++)
+		assert_int_equal(rg_journal_lost(journal, offset), offset >= 10 && offset < 20);
+	rg_journal_close(journal);
+}
+
+/* Where nothing new stands, there is nothing to sync. */
+static void nothing_new_needs_no_sync(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	uint32_t wake;
+
+	append(journal, "{\"a\":1");
+	wake = rg_journal_wake_count(journal);
+	assert_int_equal(rg_journal_sync(journal, 0, NULL), ROGER_OK);
+	assert_int_equal(settled(journal), rg_journal_end(journal));
+	assert_int_equal(rg_journal_wake_count(journal), wake);
+	assert_int_equal(rg_journal_check_name(journal, NULL), ROGER_OK);
+	rg_journal_close(journal);
+}
+
+/* A line that found no memory is not written, nor is what came before it. */
+static void a_line_without_memory_is_not_written(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+	struct roger_err err;
+	uint64_t end;
+
+	lock(journal);
+	rg_journal_line(journal)->maximum = 40;
+	add_line(journal, "{\"a\":1");
+	assert_false(rg_journal_line(journal)->failed);
+	add_line(journal, "{\"a\":2");
+	assert_true(rg_journal_line(journal)->failed);
+	rg_journal_end_line(journal);
+	assert_int_equal(rg_journal_write(journal, &end, &err), ROGER_ENOMEM);
+	assert_string_equal(err.message, "out of memory");
+	rg_journal_unlock(journal);
+	assert_int_equal(folder_size(&fixture->folder, NAME), 0);
+	rg_journal_line(journal)->maximum = SIZE_MAX;
+	append(journal, "{\"a\":3");
+	expect_lines(fixture, "({\"a\":3)|");
+	rg_journal_close(journal);
+}
+
+static void what_cannot_be_read_is_said(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	struct roger_err err;
+	struct rg_buf text;
+
+	foreign(*state, "0123456789\n");
+	rg_buf_init(&text, 12);
+	rg_buf_add_text(&text, "<");
+	assert_int_equal(rg_journal_read(journal, 9, 3, &text, &err), ROGER_EIO);
+	assert_string_equal(err.message, "'messages.jsonl' ends before byte 12");
+	assert_int_equal(rg_journal_read(journal, 9, 2, &text, &err), ROGER_OK);
+	assert_true(rg_str_is(rg_buf_str(&text), "<9\n"));
+	assert_int_equal(rg_journal_read(journal, 0, 10, &text, &err), ROGER_ENOMEM);
+	assert_true(rg_str_is(rg_buf_str(&text), "<9\n"));
+	rg_buf_deinit(&text);
+	rg_journal_close(journal);
+}
+
+/* Where the last newline stands in a file of so many bytes; -1: nowhere. */
+static const struct {
+	int size, newline;
+} lengths[] = {
+	{ 0, -1 },	{ 1, -1 },	{ 1, 0 },	{ 2, 0 },	{ 4095, -1 },
+	{ 4095, 0 },	{ 4095, 4094 }, { 4096, -1 },	{ 4096, 0 },	{ 4096, 4095 },
+	{ 4096, 4094 }, { 4097, -1 },	{ 4097, 0 },	{ 4097, 1 },	{ 4097, 4096 },
+	{ 8192, -1 },	{ 8192, 4095 }, { 8192, 4096 }, { 8192, 0 },	{ 8193, 0 },
+	{ 8193, 1 },	{ 8193, 4096 }, { 8193, 4097 }, { 8193, 8191 }, { 20000, 5000 },
+};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+static int read_every_length(void *context)
+{
+	struct fixture *fixture = context;
+	struct rg_journal *journal;
+	struct roger_err err;
+	uint64_t end;
+	char name[16];
+	int i;
+
+	if (setgid(65534) < 0 || setuid(65534) < 0)
+		return 77;
+	for (i = 0; i <= LENGTHS; i++) {
+		snprintf(name, sizeof name, "%d", i);
+		/* A writer is told so. */
+		if (rg_journal_open(fixture->folder.open, name, "messages.control", true, adopt,
+				    &fixture->adopted, &journal, NULL) == ROGER_OK)
+			return 99;
+		if (rg_journal_open(fixture->folder.open, name, "messages.control", false, adopt,
+				    &fixture->adopted, &journal, NULL) < 0)
+			return 100;
+		end = UINT64_MAX;
+		/* The last of them is not there. */
+		if (rg_journal_settle(journal, &end, NULL) < 0 ||
+		    end != (i < LENGTHS ? (uint64_t)(lengths[i].newline + 1) : 0))
+			return i + 1;
+		if (rg_journal_control(journal) || rg_journal_wake_count(journal) != 0 ||
+		    rg_journal_try(journal, RG_LOCK_INDEX) || rg_journal_lock_soon(journal, 0) ||
+		    rg_journal_take(journal, RG_LOCK_INDEX, 0, &err) != ROGER_EIO)
+			return 101;
+		rg_journal_sleep(journal, 0, 20000);
+		rg_journal_close(journal);
+	}
+	return strcmp(err.message, "'25' can only be read: Read-only file system") ? 102 : 0;
+}
+
+/* Without a control file: up to the last newline, wherever that is. */
+static void every_length_is_read_without_writing(void **state)
+{
+	struct fixture *fixture = *state;
+	char name[16], *text;
+	int i;
+
+	if (geteuid() != 0)
+		skip();
+	for (i = 0; i < LENGTHS; i++) {
+		snprintf(name, sizeof name, "%d", i);
+		text = malloc((size_t)lengths[i].size + 1);
+		memset(text, 'x', (size_t)lengths[i].size + 1);
+		if (lengths[i].newline >= 0)
+			text[lengths[i].newline] = '\n';
+		folder_append(&fixture->folder, name, text, (size_t)lengths[i].size);
+		assert_int_equal(fchmodat(fixture->folder.open, name, 0644, 0), 0);
+		free(text);
+	}
+	assert_int_equal(fchmod(fixture->folder.open, 0755), 0);
+	assert_int_equal(process_join(process_fork(read_every_length, fixture)), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -806,6 +1167,18 @@ int main(void)
 		TEST(who_may_only_read_reads_whole_lines),
 		TEST(bytes_are_read_where_they_stand),
 		TEST(nothing_counts_in_a_file_that_was_moved_away),
+		TEST(every_lock_has_its_name),
+		TEST(what_cannot_be_opened_is_an_error),
+		TEST(who_asks_is_shown_the_larger_file),
+		TEST(what_is_owed_is_given_back_later),
+		TEST(what_holds_under_the_append_lock),
+		TEST(a_very_long_torn_end_is_fenced),
+		TEST(what_a_failed_sync_leaves_unsure),
+		TEST(which_bytes_may_be_lost),
+		TEST(nothing_new_needs_no_sync),
+		TEST(a_line_without_memory_is_not_written),
+		TEST(what_cannot_be_read_is_said),
+		TEST(every_length_is_read_without_writing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

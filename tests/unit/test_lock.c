@@ -6,13 +6,18 @@
  */
 #include "folder.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "store/lock.h"
+#include "store/process.h"
 
 struct shared {
 	struct rg_lock lock;
@@ -402,12 +407,371 @@ static void a_wake_reaches_who_sleeps_with_its_bit(void **state)
 	wake_until_ended(shared, second, 6);
 }
 
+/* ----------------------------------------------------------------- the word -- */
+
+enum { OWNERS = 3000 };
+#define SLEEPERS (UINT64_C(1) << 31)
+
+/* Process, namespace and ticks, as lock.h has them. */
+static void an_owner_says_who_and_since_when(void **state)
+{
+	uint64_t owner, before = rg_lock_owner();
+	uint32_t first = (uint32_t)(before >> 32), last = first;
+	struct stat space;
+	int i;
+
+	(void)state;
+	assert_int_equal(stat("/proc/self/ns/pid", &space), 0);
+	for (i = 1; i < OWNERS; i++) {
+		owner = rg_lock_owner();
+		assert_int_equal(owner & 0x3fffff, getpid());
+		assert_int_equal(owner >> 22 & 0x1ff, (uint64_t)space.st_ino & 0x1ff);
+		assert_int_equal(owner & SLEEPERS, 0);
+		/* Later than the one before, and no later than need be. */
+		last = (uint32_t)(owner >> 32);
+		assert_true((int32_t)(last - (uint32_t)(before >> 32)) > 0);
+		before = owner;
+	}
+	assert_true(last - first == OWNERS - 1 || (int32_t)(last - rg_clock_boot_ticks()) <= 0);
+	assert_true((int32_t)(first - rg_clock_boot_ticks()) < 100);
+}
+
+static void *make_owners(void *context)
+{
+	uint64_t *owners = context;
+	int i;
+
+	for (i = 0; i < OWNERS; i++)
+		owners[i] = rg_lock_owner();
+	return NULL;
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void threads_are_owners_of_their_own(void **state)
+{
+	static uint64_t owners[4 * OWNERS];
+	pthread_t threads[4];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, make_owners, &owners[i * OWNERS]), 0);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	qsort(owners, 4 * OWNERS, sizeof *owners, compare_owners);
+	for (i = 1; i < 4 * OWNERS; i++)
+		assert_true(owners[i - 1] != owners[i]);
+}
+
+/* A process is the owner when it was there when the handle was opened, give or take a tick. */
+static void an_owner_is_as_old_as_its_handle(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t low = me() & UINT32_MAX, start;
+	struct rg_process_look look;
+	int late;
+
+	assert_true(rg_process_look(getpid(), &look));
+	start = (uint64_t)look.start * 100 / (uint64_t)sysconf(_SC_CLK_TCK);
+	for (late = -3; late <= 3; late++) {
+		shared->lock.word = low | (uint64_t)(uint32_t)(start - (uint64_t)late) << 32;
+		assert_int_equal(rg_lock_held(&shared->lock, me()), late <= 1);
+	}
+}
+
+/* A process of somebody else lives, though it may not be sent a signal. */
+static int look_at_others(void *context)
+{
+	struct shared *shared = context;
+	uint64_t owner = me();
+
+	/* Where nobody else can be had, there is nothing to see. */
+	if ((geteuid() == 0 && setuid(65534) < 0) || kill(1, 0) == 0)
+		return 0;
+	shared->lock.word = (owner & ~UINT64_C(0x3fffff)) | 1;
+	if (!rg_lock_held(&shared->lock, owner) || rg_lock_try(&shared->lock, owner, true))
+		return 3;
+	return rg_process_lives(1) ? 0 : 4;
+}
+
+static void processes_of_others_live(void **state)
+{
+	assert_int_equal(process_join(process_fork(look_at_others, *state)), 0);
+}
+
+static void which_processes_live(void **state)
+{
+	pid_t child = process_fork(take_and_exit, *state);
+
+	assert_int_equal(process_join(child), 0);
+	assert_false(rg_process_lives(child));
+	assert_true(rg_process_lives(getpid()));
+	/* What an earlier call found is not what this one finds. */
+	errno = ESRCH;
+	assert_true(rg_process_lives(getpid()));
+	((struct shared *)*state)->lock.word = me();
+	errno = ESRCH;
+	assert_true(rg_lock_held(&((struct shared *)*state)->lock, me()));
+	assert_false(rg_process_lives(0));
+	assert_false(rg_process_lives(-1));
+	assert_false(rg_process_lives(-getpid()));
+	assert_false(rg_process_lives(INT32_MAX));
+	assert_false(rg_process_lives((INT64_C(1) << 32) + getpid()));
+	assert_false(rg_process_lives(INT64_MIN));
+}
+
+/* A lock that was taken over, or waited for, wakes one more when it is given back. */
+static void who_may_have_slept_is_woken(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me();
+	pid_t child;
+
+	assert_int_equal(process_join(process_fork(take_and_exit, shared)), 0);
+	assert_true(rg_lock_try(&shared->lock, owner, true));
+	assert_int_equal(shared->lock.word, owner | SLEEPERS);
+	rg_lock_release(&shared->lock, owner);
+	assert_int_equal(shared->lock.word, 0);
+
+	assert_int_equal(process_join(process_fork(take_and_exit, shared)), 0);
+	assert_int_equal(take(shared, 1000, NULL), ROGER_OK);
+	assert_int_equal(shared->lock.word, owner | SLEEPERS);
+	rg_lock_release(&shared->lock, owner);
+
+	/* One that was free all the time wakes nobody. */
+	assert_int_equal(take(shared, 0, NULL), ROGER_OK);
+	assert_int_equal(shared->lock.word, owner);
+	rg_lock_release(&shared->lock, owner);
+
+	child = process_fork(take_and_stop, shared);
+	hear(shared);
+	wait_for_stop(child);
+	assert_int_equal(take(shared, 50, NULL), ROGER_ETIMEOUT);
+	assert_true(shared->lock.word & SLEEPERS);
+	kill(child, SIGCONT);
+	assert_int_equal(process_join(child), 0);
+}
+
+static void the_error_names_holder_and_advice(void **state)
+{
+	struct shared *shared = *state;
+	pid_t child = process_fork(take_and_stop, shared);
+	struct roger_err err = { 0 };
+	char message[200];
+	bool gone = true;
+
+	hear(shared);
+	wait_for_stop(child);
+	snprintf(
+		message, sizeof message,
+		"the thing is held by process %d, which does not go on; look at it, then try again",
+		(int)child);
+	assert_int_equal(take(shared, 0, &err), ROGER_ETIMEOUT);
+	assert_string_equal(err.message, message);
+	snprintf(message, sizeof message, "the other is held by process %d, which sleeps",
+		 (int)child);
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, NULL, &gone, "the other",
+					     "sleeps", &err),
+			 ROGER_ETIMEOUT);
+	assert_string_equal(err.message, message);
+	assert_false(gone);
+	kill(child, SIGKILL);
+	assert_int_equal(process_join(child), 128 + SIGKILL);
+}
+
+/* What is elsewhere now is not waited for, and not taken here. */
+static void a_lock_that_is_elsewhere(void **state)
+{
+	struct shared *shared = *state;
+	pid_t child = process_fork(take_and_stop, shared);
+	uint64_t before;
+	bool gone = false;
+
+	hear(shared);
+	wait_for_stop(child);
+	before = shared->lock.word;
+	atomic_store(&shared->word, 1);
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 10000, &shared->word, &gone,
+					     "the thing", "sleeps", NULL),
+			 ROGER_OK);
+	assert_true(gone);
+	assert_int_equal(shared->lock.word & ~SLEEPERS, before & ~SLEEPERS);
+	atomic_store(&shared->word, 0);
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, &shared->word, &gone,
+					     "the thing", "sleeps", NULL),
+			 ROGER_ETIMEOUT);
+	assert_false(gone);
+	kill(child, SIGKILL);
+	assert_int_equal(process_join(child), 128 + SIGKILL);
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 1000, &shared->word, &gone,
+					     "the thing", "sleeps", NULL),
+			 ROGER_OK);
+	assert_false(gone);
+	assert_true(rg_lock_mine(&shared->lock, me()));
+	/* A free one is here, whatever was said before. */
+	rg_lock_release(&shared->lock, me());
+	gone = true;
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, &shared->word, &gone,
+					     "the thing", "sleeps", NULL),
+			 ROGER_OK);
+	assert_false(gone);
+}
+
+/* ------------------------------------------------------------------ sleeping -- */
+
+static long raw_futex(const void *word, int operation, uint32_t value, int64_t wait_ms)
+{
+	struct timespec wait = { wait_ms / 1000, wait_ms % 1000 * 1000000 };
+
+	return syscall(SYS_futex, word, operation, value, operation == FUTEX_WAIT ? &wait : NULL,
+		       NULL, 0);
+}
+
+/* In a child, with the word of the lock as it was when that was begun: 0 where it was woken. */
+static int sleep_on_lock(void *context)
+{
+	struct shared *shared = context;
+	uint32_t seen = (uint32_t)atomic_load(&shared->lock.word);
+
+	say(shared);
+	return raw_futex(&shared->lock.word, FUTEX_WAIT, seen, 20000) == 0 ? 0 : errno;
+}
+
+static void wait_for_sleep(pid_t child)
+{
+	char path[64], text[512] = "";
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+	while (!strstr(text, ") S ") && !strstr(text, ") Z ")) {
+		rg_clock_sleep(1);
+		file = fopen(path, "r");
+		assert_non_null(file);
+		assert_non_null(fgets(text, sizeof text, file));
+		fclose(file);
+	}
+}
+
+/* Giving it back wakes one of those who sleep on it; who is not its owner wakes nobody. */
+static void giving_back_wakes_one(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me();
+	pid_t child;
+
+	shared->lock.word = owner | SLEEPERS;
+	child = process_fork(sleep_on_lock, shared);
+	hear(shared);
+	wait_for_sleep(child);
+	rg_lock_release(&shared->lock, owner + (UINT64_C(1) << 32));
+	assert_int_equal(shared->lock.word, owner | SLEEPERS);
+	assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+	rg_lock_release(&shared->lock, owner);
+	assert_int_equal(shared->lock.word, 0);
+	assert_int_equal(process_join(child), 0);
+}
+
+/* Who waits for the lock sleeps on the low half of its word, and not somewhere else. */
+static void who_waits_sleeps_on_the_word(void **state)
+{
+	struct shared *shared = *state;
+	pid_t child;
+
+	assert_int_equal(take(shared, 0, NULL), ROGER_OK);
+	child = process_fork(take_and_exit, shared);
+	while (raw_futex(&shared->lock.word, FUTEX_WAKE, 1, 0) != 1)
+		assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+	assert_true(shared->lock.word & SLEEPERS);
+	rg_lock_release(&shared->lock, me());
+	assert_int_equal(process_join(child), 0);
+}
+
+static int take_at_once(void *context)
+{
+	return take(context, 0, NULL) == ROGER_OK ? 0 : 1;
+}
+
+/* Who has used up its wait, and finds the lock free then, gets it all the same. */
+static void a_free_lock_is_never_refused(void **state)
+{
+	struct shared *shared = *state;
+	int round, got = 1;
+	pid_t child;
+
+	/* The moment to give it back in is 20 ms long, and the machine may be busy. */
+	for (round = 0; round < 500 && got != 0; round++) {
+		shared->lock.word = me();
+		child = process_fork(take_at_once, shared);
+		wait_for_sleep(child);
+		rg_lock_release(&shared->lock, me());
+		got = process_join(child);
+	}
+	assert_int_equal(got, 0);
+}
+
+static int sleep_until_woken(void *context)
+{
+	struct shared *shared = context;
+
+	say(shared);
+	/* Of a time before, which is not this sleep's. */
+	errno = ETIMEDOUT;
+	return rg_lock_sleep(&shared->word, 0, 20000, RG_SLEEP_ANY) ? 0 : 1;
+}
+
+static void a_sleep_says_how_it_ended(void **state)
+{
+	struct shared *shared = *state;
+	int64_t began = rg_clock_monotonic_ns();
+	pid_t children[2];
+	int status, left = 2, i;
+
+	assert_false(rg_lock_sleep(&shared->word, 0, 30, RG_SLEEP_ANY));
+	assert_true(rg_clock_monotonic_ns() - began >= 30000000);
+	assert_false(rg_lock_sleep(&shared->word, 0, 0, RG_SLEEP_ANY));
+	assert_true(rg_lock_sleep(&shared->word, 1, 20000, RG_SLEEP_ANY));
+	for (i = 0; i < 2; i++) {
+		children[i] = process_fork(sleep_until_woken, shared);
+		hear(shared);
+		wait_for_sleep(children[i]);
+	}
+	/* One at a time. */
+	rg_lock_wake(&shared->word, 1, RG_SLEEP_ANY);
+	assert_true(waitpid(-1, &status, 0) > 0);
+	assert_int_equal(status, 0);
+	for (i = 0; i < 2; i++)
+		left -= waitpid(children[i], NULL, WNOHANG) != 0;
+	assert_int_equal(left, 1);
+	rg_lock_wake(&shared->word, 1, RG_SLEEP_ANY);
+	assert_true(waitpid(-1, &status, 0) > 0);
+	assert_int_equal(status, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_free_lock_is_taken_and_given_back),
+		TEST(an_owner_says_who_and_since_when),
+		TEST(threads_are_owners_of_their_own),
+		TEST(an_owner_is_as_old_as_its_handle),
+		TEST(which_processes_live),
+		TEST(processes_of_others_live),
+		TEST(who_may_have_slept_is_woken),
+		TEST(the_error_names_holder_and_advice),
+		TEST(a_lock_that_is_elsewhere),
+		TEST(giving_back_wakes_one),
+		TEST(who_waits_sleeps_on_the_word),
+		TEST(a_free_lock_is_never_refused),
+		TEST(a_sleep_says_how_it_ended),
 		TEST(a_dead_owner_has_lost_it),
 		TEST(a_zombie_has_lost_it),
 		TEST(a_killed_owner_loses_it_while_others_wait),

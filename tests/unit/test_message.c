@@ -6,6 +6,8 @@
  */
 #include "place.h"
 
+#include "harsh.h"
+
 #include "base/limits.h"
 #include "systems/message.h"
 
@@ -121,9 +123,164 @@ static void hostile_lines_are_no_messages(void **state)
 	rg_arena_free(arena);
 }
 
-static void lengths_count_characters(void **state)
+/* One way of reading is told from the other by nothing but who frees what. */
+static int read_both_ways(struct roger_str line, struct roger_message *message,
+			  struct roger_err *err)
+{
+	static const struct roger_message before = { .id = { "before", 6 } };
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_json *json = NULL;
+	struct roger_message one = before, other = before;
+	struct roger_err other_err = { 0 };
+	int r;
+
+	r = rg_message_read(line, &json, arena, &one, err);
+	assert_int_equal(rg_message_read_within(line, arena, &other, &other_err), r);
+	if (r < 0) {
+		assert_string_equal(err->message, other_err.message);
+		assert_string_equal(err->member, other_err.member);
+		assert_memory_equal(&one, &before, sizeof one);
+		assert_memory_equal(&other, &before, sizeof other);
+		assert_null(json);
+	} else {
+		assert_true(rg_str_equal(one.id, other.id));
+		assert_true(rg_str_equal(one.content, other.content));
+		assert_int_equal(one.seq, other.seq);
+		assert_int_equal(one.created_at_ms, other.created_at_ms);
+		*message = one;
+		message->id = message->content = RG_STR("");
+	}
+	rg_json_free(json);
+	rg_arena_free(arena);
+	return r;
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	static const struct {
+		const char *line, *message;
+	} cases[] = {
+		{ "", "no JSON value" },
+		{ "[]", "expected an object, found an array" },
+		{ "{}", "id: missing" },
+		{ "{\"id\":1}", "id: expected a string" },
+	};
+	struct roger_message message;
+	struct roger_err err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(read_both_ways(rg_str(cases[i].line), &message, &err),
+				 ROGER_EDATA);
+		assert_string_equal(err.message, cases[i].message);
+	}
+}
+
+static int read_with(const char *id, const char *more, struct roger_message *message,
+		     struct roger_err *err)
+{
+	char line[2048];
+
+	snprintf(line, sizeof line, "{\"id\":\"%s\"%s%s}", id, strchr(example, ','), more);
+	return read_both_ways(rg_str(line), message, err);
+}
+
+static void ids_and_numbers_have_bounds(void **state)
+{
+	char id[2 * RG_NAME_CHARS_MAX + 2];
+	struct roger_message message;
+	struct roger_err err;
+
+	(void)state;
+	memset(id, 'i', sizeof id);
+	id[sizeof id - 1] = '\0';
+	assert_int_equal(read_with(id, "", &message, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "id: expected 1 to 256 bytes");
+	assert_int_equal(read_with("", "", &message, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "id: expected 1 to 256 bytes");
+	id[sizeof id - 2] = '\0';
+	assert_int_equal(read_with(id, "", &message, &err), ROGER_OK);
+	assert_int_equal(read_with("i", ",\"seq\":281474976710656", &message, &err), ROGER_OK);
+	assert_int_equal(message.seq, RG_SEQ_MAX);
+	assert_int_equal(read_with("i", ",\"seq\":281474976710657", &message, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "seq: expected at most 281474976710656");
+	assert_string_equal(err.member, "seq");
+	assert_int_equal(read_with("i", ",\"epoch\":2147483648", &message, &err), ROGER_OK);
+	assert_int_equal(message.epoch, RG_EPOCH_MAX);
+	assert_int_equal(read_with("i", ",\"epoch\":2147483649", &message, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "epoch: expected at most 2147483648");
+	assert_string_equal(err.member, "epoch");
+}
+
+/* A line that gets its number later is the line that had it from the start. */
+static void a_number_that_is_put_in_later(void **state)
+{
+	struct roger_message message = { .id = str("i"),
+					 .content = str("c"),
+					 .idempotent_key = str("k") };
+	struct rg_buf without, with, joined;
+	size_t number_at, none;
+
+	(void)state;
+	rg_buf_init(&without, SIZE_MAX);
+	rg_buf_init(&with, SIZE_MAX);
+	rg_buf_init(&joined, SIZE_MAX);
+	rg_message_print(&message, &without, &number_at);
+	message.seq = 7;
+	message.epoch = 23;
+	rg_message_print(&message, &with, &none);
+	assert_true(none == SIZE_MAX);
+	rg_buf_add(&joined, without.data, number_at);
+	rg_message_print_number(7, 23, &joined);
+	rg_buf_add(&joined, without.data + number_at, without.length - number_at);
+	assert_int_equal(joined.length, with.length);
+	assert_memory_equal(joined.data, with.data, with.length);
+	rg_buf_deinit(&without);
+	rg_buf_deinit(&with);
+	rg_buf_deinit(&joined);
+}
+
+static int read_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_message message;
+	struct rg_json *json;
+	char line[1024];
+	int r;
+
+	snprintf(line, sizeof line, "%s,\"zz\":1}", example);
+	r = rg_message_read_within(rg_str(line), arena, &message, err);
+	if (r == ROGER_OK)
+		r = rg_message_read(rg_str(line), &json, arena, &message, err);
+	if (r == ROGER_OK)
+		rg_json_free(json);
+	return r;
+}
+
+static void memory_may_run_out(void **state)
 {
 	(void)state;
+	scarce_everywhere(read_scarcely);
+}
+
+static void lengths_count_characters(void **state)
+{
+	struct roger_err err;
+
+	(void)state;
+	assert_int_equal(rg_message_check_metadata(str("\xff"), 4, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "metadata: expected valid UTF-8 without NUL");
+	assert_int_equal(rg_message_check_metadata(str("{ }"), 2, &err), ROGER_EDATA);
+	assert_string_equal(err.message,
+			    "metadata: expected at most 2 characters as JSON text, found 3");
+	assert_int_equal(rg_message_check_content(str("\xff"), 4, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "content: expected valid UTF-8 without NUL");
+	assert_int_equal(rg_message_check_content(str(""), 4, &err), ROGER_EDATA);
+	assert_string_equal(err.message, "content: expected some text, found none");
+	assert_int_equal(rg_message_check_content(str("abcde"), 4, &err), ROGER_EDATA);
+	assert_string_equal(err.message,
+			    "content: expected at most 4 characters, found 5; send a file's path, "
+			    "or raise size_limits.max_content_length");
 	assert_int_equal(rg_message_check_content(str("äöü€"), 4, NULL), ROGER_OK);
 	assert_int_equal(rg_message_check_content(str("äöü€x"), 4, NULL), ROGER_EDATA);
 	assert_int_equal(rg_message_check_content(str(""), 4, NULL), ROGER_EDATA);
@@ -192,10 +349,18 @@ static void keys_hold_what_can_be_seen(void **state)
 		"\xc2\xad",
 		"\xff",
 	};
+	char longest[3 * RG_NAME_CHARS_MAX + 1];
 	struct roger_err err;
 	size_t i;
 
 	(void)state;
+	memset(longest, 'k', sizeof longest);
+	assert_int_equal(
+		rg_message_check_key((struct roger_str){ longest, sizeof longest - 1 }, &err),
+		ROGER_OK);
+	assert_int_equal(rg_message_check_key((struct roger_str){ longest, sizeof longest }, &err),
+			 ROGER_EDATA);
+	assert_string_equal(err.message, "key: expected at most 384 characters of UTF-8");
 	for (i = 0; i < sizeof good / sizeof *good; i++)
 		assert_int_equal(rg_message_check_key(rg_str(good[i]), NULL), ROGER_OK);
 	for (i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -211,6 +376,10 @@ int main(void)
 		cmocka_unit_test(unknown_members_survive_and_the_chain_does_not),
 		cmocka_unit_test(number_is_put_behind_the_seed_members),
 		cmocka_unit_test(hostile_lines_are_no_messages),
+		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(ids_and_numbers_have_bounds),
+		cmocka_unit_test(a_number_that_is_put_in_later),
+		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(lengths_count_characters),
 		cmocka_unit_test(archive_order_walks_every_case),
 		cmocka_unit_test(leases_end),

@@ -5,6 +5,7 @@
  */
 #include "place.h"
 
+#include "base/str.h"
 #include "systems/message_cleanup.h"
 
 enum { DAY_MS = 24 * 3600 * 1000 };
@@ -56,9 +57,81 @@ static void every_combination(void **state)
 					}
 }
 
+/* The rules, message by message. */
+static enum rg_cleanup expected(const struct roger_message *all, size_t count, size_t which,
+				const struct rg_cleanup_rules *rules, int64_t now_ms)
+{
+	int64_t last_run = all[which].run_counter, newer = 0;
+	enum rg_cleanup verdict = RG_KEEP;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		last_run = all[i].run_counter > last_run ? all[i].run_counter : last_run;
+		newer += i > which && rg_str_equal(all[i].to_phase, all[which].to_phase);
+	}
+	if (rules->keep_per_phase && newer >= rules->keep_per_phase)
+		verdict = RG_TOO_MANY;
+	if (rules->keep_runs && last_run - all[which].run_counter >= rules->keep_runs)
+		verdict = RG_OLD_RUN;
+	if (rules->max_age_days &&
+	    now_ms - all[which].created_at_ms > rules->max_age_days * (int64_t)DAY_MS)
+		verdict = RG_TOO_OLD;
+	return verdict != RG_KEEP && !all[which].read ? RG_KEEP_UNREAD : verdict;
+}
+
+static unsigned drawn = 1;
+
+static int draw(int below)
+{
+	drawn = drawn * 1103515245 + 12345;
+	return (int)((drawn >> 16) % (unsigned)below);
+}
+
+static void many_issues(void **state)
+{
+	const int64_t now_ms = INT64_C(1000) * DAY_MS;
+	struct roger_message all[8];
+	enum rg_cleanup verdicts[8];
+	size_t count, i;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 5000; round++) {
+		const struct rg_cleanup_rules rules = { draw(2) * 90, draw(4), draw(3) };
+		int runs = 1 + draw(4);
+
+		count = (size_t)draw(9);
+		for (i = 0; i < count; i++)
+			all[i] = (struct roger_message){
+				.to_phase = str(draw(2) ? "p" : "q"),
+				.read = draw(2),
+				.run_counter = draw(runs),
+				.created_at_ms = now_ms - INT64_C(90) * DAY_MS + draw(3) - 1,
+			};
+		rg_message_cleanup(all, count, &rules, now_ms, verdicts);
+		for (i = 0; i < count; i++)
+			assert_int_equal(verdicts[i], expected(all, count, i, &rules, now_ms));
+	}
+}
+
+static void each_verdict_has_its_reason(void **state)
+{
+	(void)state;
+	assert_string_equal(rg_message_cleanup_reason(RG_KEEP), "");
+	assert_string_equal(rg_message_cleanup_reason(RG_KEEP_UNREAD), "");
+	assert_string_equal(rg_message_cleanup_reason(RG_TOO_OLD), "cleanup: too old");
+	assert_string_equal(rg_message_cleanup_reason(RG_TOO_MANY),
+			    "cleanup: enough newer ones to the phase");
+	assert_string_equal(rg_message_cleanup_reason(RG_OLD_RUN), "cleanup: of an earlier run");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(every_combination) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_combination),
+		cmocka_unit_test(many_issues),
+		cmocka_unit_test(each_verdict_has_its_reason),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * delivered, what a key's history is and what may be tried next, each over
  * every combination, and when the breaker is open.
  */
+#include "harsh.h"
 #include "place.h"
 
 #include "base/arena.h"
@@ -104,14 +105,14 @@ static void every_attempt_has_an_id_of_its_own(void **state)
 	for (i = 0; i < ALL; i++) {
 		n = i;
 		attempt = attempt_of(n % 5, n / 5 % 5, n / 25 % 5, n / 125 % 5, 1 + n / 625 % 5);
-		rg_sendlog_id(&attempt, ids[i]);
+		assert_true(rg_sendlog_id(&attempt, ids[i]));
 		attempt.outcome = ROGER_ERROR;
 		attempt.timestamp_ms = i;
 		attempt.message_id = str("msg-1-x");
 		attempt.payload_chars = attempt.max_attempts = 7;
-		rg_sendlog_id(&attempt, again);
+		assert_true(rg_sendlog_id(&attempt, again));
 		assert_string_equal(ids[i], again);
-		rg_dead_letter_id(&attempt, letter);
+		assert_true(rg_dead_letter_id(&attempt, letter));
 		assert_memory_equal(ids[i], "snd-", 4);
 		assert_memory_equal(letter, "dl-", 3);
 		assert_string_equal(ids[i] + 4, letter + 3);
@@ -130,9 +131,9 @@ static void ids_are_the_same_tomorrow(void **state)
 
 	(void)state;
 	/* sha256 of "a""b""t:v:1""1"1 with their quotes; other programs compute it, too. */
-	rg_sendlog_id(&attempt, id);
+	assert_true(rg_sendlog_id(&attempt, id));
 	assert_string_equal(id, "snd-1996fa55d4b1d8e948b8897e1a6ec7b9");
-	rg_digest_id(str("a"), str("t:v:1"), id);
+	assert_true(rg_digest_id(str("a"), str("t:v:1"), id));
 	assert_string_equal(id, "key-0ab3dd2f6bf5657b42cccd3345fd5fcc");
 }
 
@@ -145,11 +146,11 @@ static void keys_of_any_length_have_ids(void **state)
 	(void)state;
 	memset(long_key, '\1', sizeof long_key);
 	attempt.idempotent_key = (struct roger_str){ long_key, sizeof long_key };
-	rg_sendlog_id(&attempt, ids[0]);
+	assert_true(rg_sendlog_id(&attempt, ids[0]));
 	attempt.attempt = 2;
-	rg_sendlog_id(&attempt, ids[1]);
+	assert_true(rg_sendlog_id(&attempt, ids[1]));
 	attempt.idempotent_key.length--;
-	rg_sendlog_id(&attempt, ids[2]);
+	assert_true(rg_sendlog_id(&attempt, ids[2]));
 	assert_string_not_equal(ids[0], ids[1]);
 	assert_string_not_equal(ids[1], ids[2]);
 }
@@ -166,6 +167,7 @@ static void an_entry_says_all_but_the_content(void **state)
 					 .metadata = str("{\"marker\":1}"),
 					 .idempotent_key = str("t:v:c"),
 					 .cycle_id = str("1") };
+	char id[RG_SENDLOG_ID_BYTES];
 	struct roger_attempt entry;
 	struct rg_buf text;
 
@@ -182,6 +184,20 @@ static void an_entry_says_all_but_the_content(void **state)
 	assert_int_equal(rg_sendlog_entry(&message, 3, ROGER_TIMEOUT, 5, arena, &entry, NULL),
 			 ROGER_OK);
 	assert_int_equal(entry.attempt, 3);
+	message.content = str("\xff");
+	assert_int_equal(rg_sendlog_entry(&message, 3, ROGER_TIMEOUT, 5, arena, &entry, NULL),
+			 ROGER_OK);
+	assert_int_equal(entry.payload_chars, 0);
+	assert_int_equal(entry.payload_bytes, 1);
+	message.content = str("zwei \xc3\xbc\n");
+	assert_int_equal(rg_sendlog_entry(&message, 4, ROGER_ERROR, 6, arena, &entry, NULL),
+			 ROGER_OK);
+	assert_int_equal(entry.max_attempts, 4);
+	assert_true(rg_sendlog_id(&entry, id));
+	assert_true(rg_str_is(entry.id, id));
+	assert_int_equal(entry.outcome, ROGER_ERROR);
+	assert_true(rg_str_is(entry.sender, "ann") && rg_str_is(entry.target, "bob"));
+	assert_true(rg_str_is(entry.message_id, "msg-1-x") && rg_str_is(entry.cycle_id, "1"));
 	rg_buf_init(&text, SIZE_MAX);
 	rg_record_encode(&rg_attempt_record, &entry, &text);
 	assert_null(memmem(text.data, text.length, "zwei", 4));
@@ -462,6 +478,46 @@ static void a_correcting_line_ends_a_row_of_timeouts(void **state)
 	rg_arena_free(arena);
 }
 
+/* An attempt of the same key to somebody else says nothing of this one. */
+static void keys_and_targets_are_apart(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_key_history history;
+	const struct roger_attempt lines[] = {
+		line_of(0, ROGER_TIMEOUT, "k", "bob"),
+		line_of(1, ROGER_DELIVERED, "k", "carol"),
+		line_of(2, ROGER_DELIVERED, "l", "bob"),
+	};
+
+	(void)state;
+	assert_int_equal(rg_key_history(lines, 3, str("k"), str("bob"), &history, arena, NULL), 0);
+	assert_int_equal(history.timeouts, 1);
+	assert_ptr_equal(history.last, &lines[0]);
+	rg_arena_free(arena);
+}
+
+static int log_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_message message = { .id = str("msg-1-x"), .content = str("text") };
+	const struct roger_attempt lines[] = {
+		line_of(0, ROGER_TIMEOUT, "k", "bob"),
+		line_of(1, ROGER_TIMEOUT, "k", "bob"),
+		line_of(2, ROGER_TIMEOUT, "k", "bob"),
+	};
+	struct rg_key_history history;
+	struct roger_attempt entry;
+	int r;
+
+	r = rg_sendlog_entry(&message, 3, ROGER_TIMEOUT, 5, arena, &entry, err);
+	return r < 0 ? r : rg_key_history(lines, 3, str("k"), str("bob"), &history, arena, err);
+}
+
+static void memory_may_run_out(void **state)
+{
+	(void)state;
+	scarce_everywhere(log_scarcely);
+}
+
 /* -------------------------------------------------------------- breaker -- */
 
 static void the_breaker(void **state)
@@ -518,6 +574,7 @@ static void the_breaker_counts_attempts(void **state)
 	(void)state;
 	assert_true(rg_sendlog_breaker_open(lines, 4, 2, WAIT_MS, 1, &until_ms));
 	assert_false(rg_sendlog_breaker_open(lines, 4, 3, WAIT_MS, 1, &until_ms));
+	assert_false(rg_sendlog_breaker_open(NULL, 0, 1, WAIT_MS, 1, &until_ms));
 }
 
 int main(void)
@@ -534,6 +591,8 @@ int main(void)
 		cmocka_unit_test(every_judgement_in_cycles),
 		cmocka_unit_test(every_short_log),
 		cmocka_unit_test(a_correcting_line_ends_a_row_of_timeouts),
+		cmocka_unit_test(keys_and_targets_are_apart),
+		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(the_breaker),
 		cmocka_unit_test(the_breaker_counts_attempts),
 	};

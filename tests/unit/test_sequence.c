@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "harsh.h"
 #include "systems/sequence.h"
 
 static struct rg_sequence *fresh(void)
@@ -184,6 +185,11 @@ static void numbers_never_go_back(void **state)
 	see(sequence, "LEAD", "WORKER-A", 3);
 	assert_int_equal(seen(sequence, "LEAD", "WORKER-A"), 5);
 
+	see(sequence, "LEAD", "WORKER-A", 9);
+	assert_int_equal(seen(sequence, "LEAD", "WORKER-A"), 9);
+	assert_int_equal(sequence->counter_count, 1);
+	assert_int_equal(sequence->seen_count, 1);
+
 	count(sequence, "QUIET", 0);
 	see(sequence, "LEAD", "QUIET", 0);
 	assert_int_equal(sequence->counter_count, 1);
@@ -262,7 +268,9 @@ static void a_new_session_starts_over(void **state)
 	assert_int_equal(counted(sequence, "LEAD"), 1);
 	rg_sequence_free(sequence);
 
-	sequence = of_text(RG_STR("{\"epoch\":2147483648}"));
+	sequence = of_text(RG_STR("{\"epoch\":2147483647}"));
+	rg_sequence_renew(sequence);
+	assert_int_equal(sequence->epoch, RG_EPOCH_MAX);
 	rg_sequence_renew(sequence);
 	assert_int_equal(sequence->epoch, RG_EPOCH_MAX);
 	rg_sequence_free(sequence);
@@ -416,12 +424,167 @@ static void broken_documents_are_refused(void **state)
 	assert_null(sequence);
 }
 
-static void errors_name_the_member(void **state)
+static void the_largest_numbers_are_read(void **state)
 {
-	struct rg_sequence *sequence = NULL;
-	struct roger_err err;
+	(void)state;
+	prints("{\"counters\":{\"A\":281474976710656,\"B\":0},\"epoch\":2147483648}",
+	       "{\"counters\":{\"A\":281474976710656,\"B\":0},\"lastSeen\":{},\"epoch\":"
+	       "2147483648}\n");
+}
+
+/* Names are copied: the caller's may go. */
+static void names_are_its_own(void **state)
+{
+	struct rg_sequence *sequence = fresh();
+	char names[] = "ABC";
 
 	(void)state;
+	assert_int_equal(rg_sequence_count(sequence, (struct roger_str){ names, 1 }, 1, NULL),
+			 ROGER_OK);
+	assert_int_equal(rg_sequence_see(sequence, (struct roger_str){ names + 1, 1 },
+					 (struct roger_str){ names + 2, 1 }, 1, NULL),
+			 ROGER_OK);
+	memset(names, 'x', sizeof names);
+	assert_int_equal(counted(sequence, "A"), 1);
+	assert_int_equal(seen(sequence, "B", "C"), 1);
+	rg_sequence_free(sequence);
+}
+
+/* A name that was never set is nobody's, wherever it would stand. */
+static void no_name_is_nobody(void **state)
+{
+	const struct roger_str none = { NULL, 0 };
+	struct rg_sequence *sequence = fresh();
+
+	(void)state;
+	count(sequence, "A", 1);
+	see(sequence, "A", "B", 1);
+	assert_int_equal(rg_sequence_counted(sequence, none), 0);
+	assert_int_equal(rg_sequence_seen(sequence, none, none), 0);
+	assert_int_equal(rg_sequence_seen(sequence, RG_STR("A"), none), 0);
+	rg_sequence_free(sequence);
+}
+
+/* What lies behind the list in memory is not taken for a part of it. */
+static void printing_ends_with_the_list(void **state)
+{
+	struct rg_sequence *sequence = fresh();
+	struct rg_buf out;
+	size_t *behind;
+
+	(void)state;
+	see(sequence, "R", "S", 1);
+	/* The length of the reader that would come next. */
+	behind = rg_arena_get(sequence->memory, sizeof *behind);
+	*behind = 1;
+	rg_buf_init(&out, SIZE_MAX);
+	rg_sequence_print(sequence, &out);
+	assert_true(rg_str_is(rg_buf_str(&out),
+			      "{\"counters\":{},\"lastSeen\":{\"R\":{\"S\":1}},\"epoch\":1}\n"));
+	rg_buf_deinit(&out);
+	rg_sequence_free(sequence);
+}
+
+/* -------------------------------------------------------------- memory -- */
+
+static size_t scarce_fill; /* what was taken of the sequence's own memory before */
+
+static int change_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_sequence *sequence;
+	int r;
+
+	(void)arena;
+	r = rg_sequence_new(&sequence, err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_room(sequence->memory, scarce_fill))
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_sequence_count(sequence, RG_STR("LEAD"), 5, err);
+	if (r == ROGER_OK)
+		r = rg_sequence_see(sequence, RG_STR("LEAD"), RG_STR("WORKER-A"), 5, err);
+	rg_sequence_free(sequence);
+	return r;
+}
+
+/* A document whose first names take so much memory that each later piece is the one refused. */
+static int read_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_sequence *sequence;
+	struct rg_buf text;
+	char member[64];
+	size_t i;
+	int r;
+
+	(void)arena;
+	memset(&text, 0, sizeof text);
+	text.maximum = SIZE_MAX;
+	rg_buf_add_text(&text, "{\"counters\":{");
+	for (i = 0; i < scarce_fill / 16; i++) {
+		snprintf(member, sizeof member, "\"A%zu\":1,", i);
+		rg_buf_add_text(&text, member);
+	}
+	rg_buf_add_text(&text, "\"B\":1},\"lastSeen\":{\"B\":{\"C\":1},\"D\":{\"E\":1}},"
+			       "\"more\":[1]}");
+	r = text.failed ? rg_fail_memory(err) : rg_sequence_read(rg_buf_str(&text), &sequence, err);
+	rg_buf_deinit(&text);
+	if (r == ROGER_OK)
+		rg_sequence_free(sequence);
+	return r;
+}
+
+/* What is kept of others is larger than what memory there is. */
+static int read_much_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	static char text[3000];
+	struct rg_sequence *sequence;
+	int r;
+
+	(void)arena;
+	memset(text, 'x', sizeof text);
+	memcpy(text, "{\"more\":\"", 9);
+	memcpy(text + sizeof text - 2, "\"}", 2);
+	r = rg_sequence_read((struct roger_str){ text, sizeof text }, &sequence, err);
+	if (r == ROGER_OK)
+		rg_sequence_free(sequence);
+	return r;
+}
+
+static void memory_may_run_out(void **state)
+{
+	(void)state;
+	scarce_everywhere(read_much_scarcely);
+	for (scarce_fill = 0; scarce_fill < 1008; scarce_fill += 16) {
+		scarce_everywhere(change_scarcely);
+		scarce_everywhere(read_scarcely);
+	}
+}
+
+static void errors_name_the_member(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{ "", "no JSON value" },
+		{ "[]", "expected an object" },
+		{ "{\"epoch\":0}", "epoch: expected a whole number from 1 to 2147483648" },
+		{ "{\"counters\":[]}", "counters: expected an object" },
+		{ "{\"lastSeen\":[]}", "lastSeen: expected an object" },
+		{ "{\"lastSeen\":{\"A\":5}}", "lastSeen: expected an object" },
+		{ "{\"lastSeen\":{\"A\":{\"B\":-1}}}",
+		  "lastSeen: expected a whole number from 0 to 281474976710656 for 'B'" },
+	};
+	struct rg_sequence *sequence = NULL;
+	struct roger_err err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(rg_sequence_read(rg_str(cases[i].text), &sequence, &err),
+				 ROGER_EDATA);
+		assert_string_equal(err.message, cases[i].message);
+	}
 	assert_int_equal(
 		rg_sequence_read(RG_STR("{\"counters\":{\"LEAD\":\"x\"}}"), &sequence, &err),
 		ROGER_EDATA);
@@ -450,6 +613,11 @@ int main(void)
 		cmocka_unit_test(members_of_others_survive),
 		cmocka_unit_test(built_document_reads_the_same),
 		cmocka_unit_test(broken_documents_are_refused),
+		cmocka_unit_test(the_largest_numbers_are_read),
+		cmocka_unit_test(names_are_its_own),
+		cmocka_unit_test(no_name_is_nobody),
+		cmocka_unit_test(printing_ends_with_the_list),
+		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(errors_name_the_member),
 	};
 

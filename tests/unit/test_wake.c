@@ -63,6 +63,7 @@ static void rules_of_nothing_and_of_much(void **state)
 {
 	const struct rg_wake_rules at_once = { 0, 1000, 1000 };
 	const struct rg_wake_rules large = { 0, INT64_C(86400000), INT64_C(604800000) };
+	const struct rg_wake_rules longest = { 0, INT64_MAX, INT64_MAX };
 	const struct rg_wake_case fresh = { .since_ms = 5 };
 	const struct rg_wake_case tried = { .since_ms = 5, .attempts = 100, .attempt_ms = 10 };
 
@@ -70,6 +71,8 @@ static void rules_of_nothing_and_of_much(void **state)
 	assert_int_equal(rg_wake_wait(&at_once, &fresh, 5), 0);
 	assert_int_equal(rg_wake_wait(&at_once, &tried, 10), 1000);
 	assert_int_equal(rg_wake_wait(&large, &tried, 10), INT64_C(604800000));
+	/* The longest gap there is is not doubled. */
+	assert_int_equal(rg_wake_wait(&longest, &tried, 10), INT64_MAX);
 }
 
 /* ----------------------------------------------------------------- words -- */
@@ -77,7 +80,7 @@ static void rules_of_nothing_and_of_much(void **state)
 static void fills(const char *word, const char *expected)
 {
 	const struct rg_wake_values values = { RG_STR("bob"), RG_STR("app-42"), RG_STR("msg-1-a"),
-					       12 };
+					       12, RG_STR("s-7") };
 	struct rg_buf out;
 
 	rg_buf_init(&out, SIZE_MAX);
@@ -97,9 +100,34 @@ static void words_are_filled(void **state)
 	fills("mail for {agent}: {count} in {issue}, first {id}",
 	      "mail for bob: 12 in app-42, first msg-1-a");
 	fills("{agent}{agent}{count}", "bobbob12");
+	fills("{session}/{issue}", "s-7/app-42");
 	/* Everything else in braces is somebody else's. */
 	fills("#{pane_id} {} { {agen} {agent {AGENT} {content} {{agent}}",
 	      "#{pane_id} {} { {agen} {agent {AGENT} {content} {bob}");
+}
+
+/* Before there is mail, only the agent is known: all else stays as it is. */
+static void the_agent_alone_is_filled(void **state)
+{
+	static const struct {
+		const char *word, *filled;
+	} cases[] = {
+		{ "", "" },
+		{ "{agent}", "bob" },
+		{ "tell {agent} {agent}.", "tell bob bob." },
+		{ "{issue} {id} {count} {session} {agen", "{issue} {id} {count} {session} {agen" },
+	};
+	struct rg_buf out;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		rg_buf_init(&out, SIZE_MAX);
+		rg_wake_fill_agent(rg_str(cases[i].word), RG_STR("bob"), &out);
+		rg_buf_add_char(&out, '\0');
+		assert_string_equal(out.data, cases[i].filled);
+		rg_buf_deinit(&out);
+	}
 }
 
 static void what_was_filled_in_is_not_looked_at_again(void **state)
@@ -133,6 +161,7 @@ static void notes_tell_their_step(void **state)
 	step_is("{\"tool\":\"roger\",\"verb\":\"claim\"}", "look");
 	step_is("{\"tool\":\"roger\",\"verb\":\"ack\"}", "ack");
 	step_is("{\"tool\":\"roger\",\"verb\":\"wake\"}", "wake");
+	step_is("{\"tool\":\"roger\",\"verb\":\"arrive\"}", "session");
 	step_is("{\"tool\":\"roger\",\"verb\":\"nack\"}", "");
 	step_is("{\"tool\":\"roger\",\"verb\":\"send\"}", "");
 	step_is("{\"tool\":\"roger\"}", "");
@@ -150,6 +179,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_was_set_back_delays_nothing),
 		cmocka_unit_test(rules_of_nothing_and_of_much),
 		cmocka_unit_test(words_are_filled),
+		cmocka_unit_test(the_agent_alone_is_filled),
 		cmocka_unit_test(what_was_filled_in_is_not_looked_at_again),
 		cmocka_unit_test(notes_tell_their_step),
 	};

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "harsh.h"
 #include "systems/watchdog_result.h"
 
 static const enum rg_ending endings[] = { RG_ENDED_BY_ITSELF, RG_ENDED_BY_SIGNAL, RG_ENDED_UNSEEN,
@@ -103,6 +104,8 @@ static void what_the_owner_reads(void **state)
 			      killed = { .ending = RG_ENDED_BY_SIGNAL,
 					 .status = 9,
 					 .limit_ms = 3600000 },
+			      unseen = { .ending = RG_ENDED_UNSEEN },
+			      late = { .ending = RG_ENDED_BY_ITSELF, .limit_ms = 1000 },
 			      absent = { .ending = RG_ENDED_UNBEGUN, .status = 127 };
 
 	(void)state;
@@ -116,6 +119,60 @@ static void what_the_owner_reads(void **state)
 	     "words:\nhalf");
 	says(&absent, RG_END_FAILED, "", false, "Run r1 ended without a result: not found.");
 	says(&well, RG_END_MESSAGE, "", false, "");
+	says(&well, RG_END_MESSAGE, "words", true, "");
+	says(&late, RG_END_SILENT, "", false,
+	     "Run r1 is done and printed nothing: exit 0 after the limit of 1.0s.");
+	says(&unseen, RG_END_WORDS, "fine", false, "[lost]\nfine");
+	says(&late, RG_END_WORDS, "fine", false, "[exit 0 after the limit of 1.0s]\nfine");
+	says(&three, RG_END_FAILED, "x", true,
+	     "Run r1 ended without a result: exit 3; this is part of 5000 bytes. Its last "
+	     "words:\nx");
+}
+
+static void reads(void (*print)(const struct rg_ended *, struct rg_buf *),
+		  const struct rg_ended *ended, const char *text)
+{
+	struct rg_buf out;
+
+	rg_buf_init(&out, SIZE_MAX);
+	print(ended, &out);
+	rg_buf_add_char(&out, '\0');
+	assert_string_equal(out.data, text);
+	rg_buf_deinit(&out);
+}
+
+/* Each way to end in words, for the run's document, and as a shell tells it. */
+static void every_end_is_told(void **state)
+{
+	static const struct {
+		struct rg_ended ended;
+		const char *text, *child_exit;
+		int status;
+	} cases[] = {
+		{ { .ending = RG_ENDED_BY_ITSELF }, "exit 0", "0", 0 },
+		{ { .ending = RG_ENDED_BY_ITSELF, .promised = true }, "exit 0", "failed", 0 },
+		{ { .ending = RG_ENDED_BY_ITSELF, .failed = true }, "exit 0", "failed", 0 },
+		{ { .ending = RG_ENDED_BY_ITSELF, .status = 3 }, "exit 3", "3", 3 },
+		{ { .ending = RG_ENDED_BY_ITSELF, .status = 3, .words = true }, "exit 3", "3", 3 },
+		{ { .ending = RG_ENDED_BY_ITSELF, .limit_ms = 1000 },
+		  "exit 0 after the limit of 1.0s",
+		  "0",
+		  0 },
+		{ { .ending = RG_ENDED_BY_SIGNAL, .status = 15 }, "signal 15", "signal 15", 143 },
+		{ { .ending = RG_ENDED_UNSEEN }, "lost", "lost", 1 },
+		{ { .ending = RG_ENDED_UNSEEN, .words = true }, "lost", "lost", 0 },
+		{ { .ending = RG_ENDED_UNSEEN, .message = true }, "lost", "lost", 0 },
+		{ { .ending = RG_ENDED_UNBEGUN, .status = 126 }, "cannot be run", "126", 126 },
+		{ { .ending = RG_ENDED_UNBEGUN, .status = 127 }, "not found", "127", 127 },
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		reads(rg_ended_describe, &cases[i].ended, cases[i].text);
+		reads(rg_ended_child_exit, &cases[i].ended, cases[i].child_exit);
+		assert_int_equal(rg_ended_exit_status(&cases[i].ended), cases[i].status);
+	}
 }
 
 /* ----------------------------------------------------------------- words -- */
@@ -133,6 +190,7 @@ static void tail_is(const char *output, size_t length, size_t lines, size_t char
 		rg_tail_add(&tail, output + at, length - at < piece ? length - at : piece);
 	rg_buf_init(&out, SIZE_MAX);
 	rg_tail_words(&tail, lines, chars, &out, &was_cut);
+	assert_false(out.failed);
 	assert_int_equal(tail.bytes, length);
 	assert_int_equal(out.length, strlen(words));
 	assert_memory_equal(out.length ? out.data : "", words, out.length);
@@ -174,6 +232,77 @@ static void tails(void **state)
 	     false);
 	TAIL("\xc3", 3, 100, "\xef\xbf\xbd", false);
 	TAIL("a\x1b[31mred", 3, 100, "a\x1b[31mred", false);
+}
+
+/* Where text begins, after bytes that are none or that are cut. */
+static void odd_starts(void **state)
+{
+	(void)state;
+	/* More of a character than is kept, and nothing else. */
+	tail_is("\xe2\x82\xac", 3, 20, 4000, 2, 1, "", true);
+	tail_is("\xe2\x82\xac", 3, 20, 4000, 1, 3, "", true);
+	/* Nothing was cut, so that what begins the output is its own. */
+	tail_is("\x82"
+		"a",
+		2, 20, 4000, 2, 1,
+		"\xef\xbf\xbd"
+		"a",
+		false);
+	/* A half at the end, and one character more than asked for. */
+	TAIL("ab\xe2\x82", 3, 100, "ab\xef\xbf\xbd\xef\xbf\xbd", false);
+	TAIL("xabc", 3, 3, "abc", true);
+	/* No character at all: nothing behind the text is taken for the rest of one. */
+	TAIL("abc", 3, 0, "", true);
+	TAIL("ab\xc3\xa1", 3, 0, "", true);
+	TAIL("\nx\n", 1, 100, "x", false);
+	TAIL("a\nx", 1, 100, "x", true);
+	TAIL("\xc3\xa1"
+	     "b",
+	     3, 1, "b", true);
+	TAIL("\xc3\x81"
+	     "b",
+	     3, 2,
+	     "\xc3\x81"
+	     "b",
+	     false);
+}
+
+static int tail_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	char memory[3000];
+	struct rg_tail tail = { .data = memory, .capacity = sizeof memory };
+	char output[3000];
+	struct rg_buf out;
+	bool cut, failed;
+
+	(void)arena;
+	memset(output, 'x', sizeof output);
+	rg_tail_add(&tail, output, sizeof output);
+	rg_buf_init(&out, SIZE_MAX);
+	rg_tail_words(&tail, 20, 4000, &out, &cut);
+	rg_text_words((struct roger_str){ output, sizeof output }, 4000, &out, &cut);
+	failed = out.failed;
+	rg_buf_deinit(&out);
+	return failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+/* What had no memory before stays failed, whatever comes then. */
+static void memory_may_run_out(void **state)
+{
+	char memory[8];
+	struct rg_tail tail = { .data = memory, .capacity = sizeof memory };
+	struct rg_buf out;
+	bool cut;
+
+	(void)state;
+	scarce_everywhere(tail_scarcely);
+	rg_buf_init(&out, 2);
+	rg_buf_add_text(&out, "too long");
+	rg_tail_words(&tail, 20, 4000, &out, &cut);
+	assert_true(out.failed);
+	rg_text_words(RG_STR("x"), 4000, &out, &cut);
+	assert_true(out.failed);
+	rg_buf_deinit(&out);
 }
 
 static void any_output(void **state)
@@ -238,6 +367,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_end),
 		cmocka_unit_test(what_the_owner_reads),
+		cmocka_unit_test(every_end_is_told),
+		cmocka_unit_test(odd_starts),
+		cmocka_unit_test(memory_may_run_out),
 		cmocka_unit_test(tails),
 		cmocka_unit_test(any_output),
 		cmocka_unit_test(broken_at_the_start),
