@@ -31,6 +31,7 @@ fi
 mkdir "$here/copy" && cp -R "$source_dir/script" "$here/copy"
 cat >"$here/proxy.py" <<'END'
 import http.server
+import signal
 class Other(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         body = b"something else"
@@ -42,14 +43,18 @@ class Other(http.server.BaseHTTPRequestHandler):
         pass
 server = http.server.HTTPServer(("127.0.0.1", 0), Other)
 print(server.server_port, flush=True)
+signal.alarm(120)  # should the test be gone
 server.serve_forever()
 END
 mkfifo "$here/port"
 python3 "$here/proxy.py" >"$here/port" &
 proxy=$!
-trap 'kill $proxy 2>/dev/null; cd / && rm -rf "$here" "$_state"' EXIT
 read -r port <"$here/port"
-echo "Acquire::http::Proxy \"http://127.0.0.1:$port\"; Acquire::Retries \"0\";" >"$here/apt.conf"
+# Nothing is asked of the network, whatever it is like here.
+for scheme in http https; do
+	echo "Acquire::$scheme::Proxy \"http://127.0.0.1:$port\"; Acquire::$scheme::Timeout \"5\";"
+done >"$here/apt.conf"
+echo 'Acquire::Retries "0";' >>"$here/apt.conf"
 
 export APT_CONFIG="$here/apt.conf"
 run "$here/copy/script/parts"
