@@ -24,6 +24,7 @@ struct rg_journal {
 	char control_name[256];
 	uint64_t owner;
 	struct rg_control *control; /* NULL: reading only */
+	int why_errno;		    /* and why that is so */
 	uint32_t owed;		    /* locks to give back in a control file yet to be mapped */
 	rg_journal_adopt *adopt;
 	void *context;
@@ -92,6 +93,7 @@ int rg_journal_open(int folder, const char *name, const char *control_name, bool
 	if (r == ROGER_OK)
 		r = rg_control_open(folder, control_name, journal->file, &journal->control,
 				    &refused);
+	journal->why_errno = refused.system_errno ? refused.system_errno : EROFS;
 	if (r < 0 && !writable) {
 		/* A reader can do without what it may not write, or what a full disk has no room
 		 * for. */
@@ -482,7 +484,8 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 	int r;
 
 	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
 	r = lock_tail(journal, agents, counts, true, wait_ms, err);
 	if (r < 0)
 		return r;
@@ -988,7 +991,8 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 	bool gone;
 
 	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
 	for (tries = 0; tries < PLACES_MAX; tries++) {
 		r = follow_control(journal, err);
 		if (r < 0)
