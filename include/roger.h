@@ -705,9 +705,9 @@ struct roger_archive_request {
 };
 struct roger_cleanup_request {
 	struct roger_str issue; /* "": every issue */
-	int64_t max_age_days;	/* 0: as configured */
-	int64_t keep_per_phase; /* 0: as configured */
-	int64_t keep_runs;	/* 0: as configured */
+	int64_t max_age_days;	/* 0: as configured; -1: the rule is off; so the next two */
+	int64_t keep_per_phase;
+	int64_t keep_runs;
 	bool dry_run;
 };
 struct roger_archive_reply {
@@ -1466,6 +1466,20 @@ typedef bool roger_progress(void *context, const char *what, int64_t done, int64
 ROGER_API void roger_on_progress(struct roger *roger, roger_progress *tell, void *context);
 
 /*
+ * For handlers of signals; both may be called there, and nowhere else is needed.
+ *
+ * roger_interrupt(): this process is to end.  No call waits for another process
+ * any more; ROGER_ETIMEOUT.
+ *
+ * roger_mend_map(): in a handler of SIGBUS, with its si_addr.  messages.control is
+ * mapped, and a file that somebody cuts short is no longer behind its map.  True:
+ * it was one of ours, and the call under way goes on when the handler returns.
+ * The library installs no handlers; a program without one dies of such a cut.
+ */
+ROGER_API void roger_interrupt(void);
+ROGER_API bool roger_mend_map(const void *address);
+
+/*
  * Structs only ever grow, at their end, and every call says how long they were
  * when the program was compiled.  A library that knows longer ones takes what a
  * request lacks as unset, fills of a reply as much as there is, and puts the items
@@ -1628,6 +1642,7 @@ enum roger_field_flag {
 	ROGER_HIDDEN = 1 << 3,	/* not part of the outside form */
 	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
+	ROGER_OR_OFF = 1 << 6,	/* on a command line 0 switches it off, which is -1 in the struct */
 };
 
 struct roger_field {

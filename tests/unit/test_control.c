@@ -7,8 +7,10 @@
  */
 #include "folder.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 
+#include "base/id.h"
 #include "store/control.h"
 
 #define NAME "messages.control"
@@ -54,22 +56,24 @@ static struct rg_control *open_control(const struct fixture *fixture)
 static void mark(const struct fixture *fixture)
 {
 	struct rg_control *control = open_control(fixture);
+	const struct rg_agent agent = { .seq = 42 };
 
-	rg_control_agent(control, RG_STR("marked"))->seq = 42;
-	atomic_store(&rg_control_page(control)->epoch, 7);
+	rg_control_put_agent(control, RG_STR("marked"), &agent);
+	rg_control_set_epoch(control, 7);
 	rg_control_close(control);
 }
 
 static bool is_marked(const struct fixture *fixture)
 {
 	struct rg_control *control = open_control(fixture);
-	struct rg_agent_slot *slot = rg_control_find_agent(control, RG_STR("marked"));
-	bool marked = slot && slot->seq == 42 && atomic_load(&rg_control_page(control)->epoch) == 7;
+	struct rg_agent agent;
+	bool found = rg_control_find_agent(control, RG_STR("marked"), &agent),
+	     marked = found && agent.seq == 42 && rg_control_epoch(control) == 7;
 
 	if (!marked) {
-		assert_null(slot);
-		assert_int_equal(atomic_load(&rg_control_page(control)->epoch), 1);
-		assert_int_equal(atomic_load(&rg_control_page(control)->appended), 0);
+		assert_false(found);
+		assert_int_equal(rg_control_epoch(control), 1);
+		assert_int_equal(rg_control_appended(control), 0);
 	}
 	rg_control_close(control);
 	return marked;
@@ -89,6 +93,7 @@ static void a_fresh_one_is_whole_and_private(void **state)
 {
 	struct fixture *fixture = *state;
 	struct rg_control *control = open_control(fixture);
+	struct rg_named_agent agent;
 	struct stat facts;
 	size_t i = 0;
 
@@ -96,7 +101,7 @@ static void a_fresh_one_is_whole_and_private(void **state)
 	assert_int_equal(facts.st_mode & 0777, 0600);
 	/* Written out, so that no access to the map asks the disk for room. */
 	assert_true(facts.st_blocks * 512 >= facts.st_size);
-	assert_null(rg_control_next_agent(control, &i));
+	assert_false(rg_control_next_agent(control, &i, &agent));
 	assert_true(rg_control_has_room(control, 2, 3));
 	rg_control_close(control);
 }
@@ -131,11 +136,14 @@ static void one_that_knows_more_than_the_journal_is_made_anew(void **state)
 {
 	static const uint64_t appended[] = { 10, 11, 12, UINT64_MAX };
 	struct fixture *fixture = *state;
+	struct rg_control *control;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
 		mark(fixture);
-		overwrite(fixture, offsetof(struct rg_control_page, appended), &appended[i], 8);
+		control = open_control(fixture);
+		rg_control_set_end(control, appended[i], 0);
+		rg_control_close(control);
 		if (appended[i] <= 11)
 			assert_true(is_marked(fixture));
 		else
@@ -154,6 +162,7 @@ static void a_damaged_head_is_made_anew(void **state)
 		{ offsetof(struct rg_control_page, journal_inode), 8 },
 		{ offsetof(struct rg_control_page, agent_capacity), 4 },
 		{ offsetof(struct rg_control_page, count_capacity), 4 },
+		{ offsetof(struct rg_control_page, generation), 32 },
 	};
 	struct fixture *fixture = *state;
 	size_t i, at;
@@ -197,6 +206,170 @@ static void one_of_another_length_is_made_anew(void **state)
 		assert_int_equal(folder_size(&fixture->folder, NAME), whole);
 		mark(fixture);
 	}
+}
+
+/* The file as the last boot left it. */
+static void put_into_another_boot(const struct fixture *fixture)
+{
+	unsigned char head[offsetof(struct rg_control_page, sum)];
+	char *all = folder_read(&fixture->folder, NAME);
+	uint64_t sum;
+
+	memcpy(head, all, sizeof head);
+	free(all);
+	head[offsetof(struct rg_control_page, boot_id)] ^= 1;
+	sum = rg_hash(RG_CONTROL_VERSION, head, sizeof head);
+	overwrite(fixture, 0, head, sizeof head);
+	overwrite(fixture, sizeof head, &sum, sizeof sum);
+}
+
+/* What was read after a start of the machine came from disk; of anything else nobody knows. */
+static void what_another_boot_left_is_on_disk(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+
+	assert_int_equal(rg_control_synced(control), 0);
+	assert_int_equal(rg_control_page(control)->found, 11);
+	rg_control_set_end(control, 8, 0);
+	rg_control_close(control);
+	put_into_another_boot(fixture);
+	control = open_control(fixture);
+	assert_int_equal(rg_control_appended(control), 0);
+	assert_int_equal(rg_control_synced(control), 8);
+	assert_int_equal(rg_control_page(control)->found, 11);
+	rg_control_close(control);
+
+	overwrite(fixture, 0, "x", 1);
+	control = open_control(fixture);
+	assert_int_equal(rg_control_synced(control), 0);
+	rg_control_close(control);
+}
+
+/* --------------------------------------------------- while it is mapped -- */
+
+static void whoever_writes_over_it_is_found_out(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct rg_control *control;
+	size_t at;
+
+	for (at = 0; at < offsetof(struct rg_control_page, sum); at++) {
+		control = open_control(fixture);
+		assert_true(rg_control_sound(control));
+		((unsigned char *)rg_control_page(control))[at] ^= 0x40;
+		if (rg_control_sound(control))
+			fail_msg("byte %zu does not matter", at);
+		rg_control_close(control);
+	}
+}
+
+static void a_tail_that_does_not_fit_is_not_believed(void **state)
+{
+	struct rg_control *control;
+	struct rg_tail tail;
+	size_t at;
+
+	for (at = 0; at < sizeof tail; at++) {
+		control = open_control(*state);
+		rg_control_set_end(control, 11, 77);
+		((unsigned char *)&rg_control_page(control)->tails[1])[at] ^= 0x04;
+		assert_false(rg_control_tail(control, &tail));
+		assert_false(rg_control_sound(control));
+		rg_control_retire(control);
+		rg_control_close(control);
+	}
+}
+
+static void what_is_synced_needs_its_sum(void **state)
+{
+	struct rg_control *control = open_control(*state);
+	struct rg_control_page *page = rg_control_page(control);
+
+	rg_control_set_synced(control, 11);
+	assert_int_equal(rg_control_synced(control), 11);
+	atomic_store(&page->synced, 9999);
+	assert_int_equal(rg_control_synced(control), 0);
+	rg_control_set_synced(control, 11);
+	atomic_store(&page->synced_sum, 0);
+	assert_int_equal(rg_control_synced(control), 0);
+	rg_control_close(control);
+}
+
+/* With the tables of agents and counts in it, byte by byte: never less than was counted. */
+static void a_slot_that_does_not_fit_says_maybe(void **state)
+{
+	const uint64_t key = rg_count_hash(RG_COUNT_KEY, RG_STR("a"), RG_STR("k"));
+	struct rg_agent agent = { .unread = 3, .epoch = 1, .seq = 9 };
+	struct rg_control *control = open_control(*state);
+	unsigned char *slots = (unsigned char *)(rg_control_page(control) + 1);
+	size_t size = folder_size(&((struct fixture *)*state)->folder, NAME) -
+		      sizeof(struct rg_control_page);
+	size_t found = 0, at;
+	bool there;
+
+	rg_control_put_agent(control, RG_STR("a"), &agent);
+	rg_control_put_count(control, key, 1);
+	assert_int_equal(rg_control_count_damaged(control), 0);
+	for (at = 0; at < size; at++) {
+		slots[at] ^= 0x20;
+		there = rg_control_find_agent(control, RG_STR("a"), &agent);
+		assert_true(there && agent.unread >= 3);
+		assert_true(rg_control_find_count(control, key) >= 1);
+		found += rg_control_count_damaged(control);
+		slots[at] ^= 0x20;
+	}
+	/* All but what belongs to names that nobody has. */
+	assert_true(found >= 28 * 32 + 512 * 16);
+	assert_true(rg_control_sound(control));
+	/* Nobody else is at work on it: then it is damage. */
+	memset(slots, 0, size);
+	rg_control_hold(control, true);
+	assert_int_equal(rg_control_find_count(control, key), RG_CONTROL_MAYBE);
+	assert_false(rg_control_sound(control));
+	rg_control_retire(control);
+	rg_control_close(control);
+}
+
+static void another_file_under_its_name_is_seen(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+
+	assert_true(rg_control_in_place(control));
+	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "away"), 0);
+	assert_false(rg_control_in_place(control));
+	assert_int_equal(renameat(fixture->folder.open, "away", fixture->folder.open, NAME), 0);
+	assert_true(rg_control_in_place(control));
+	rg_control_close(control);
+}
+
+static void mend(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	if (!rg_control_mend(info->si_addr))
+		_exit(99);
+}
+
+static void a_file_that_was_cut_short_is_only_retired(void **state)
+{
+	struct sigaction action = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO }, before;
+	const struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+	struct rg_agent agent;
+	int file = openat(fixture->folder.open, NAME, O_RDWR | O_CLOEXEC);
+
+	assert_false(rg_control_mend(&action));
+	sigaction(SIGBUS, &action, &before);
+	assert_int_equal(ftruncate(file, 0), 0);
+	close(file);
+	assert_true(rg_control_find_agent(control, RG_STR("a"), &agent));
+	assert_false(rg_control_sound(control));
+	assert_true(rg_control_retired(rg_control_page(control)));
+	rg_control_close(control);
+	assert_false(is_marked(fixture));
+	sigaction(SIGBUS, &before, NULL);
 }
 
 static void what_is_no_file_is_refused(void **state)
@@ -271,29 +444,32 @@ static struct roger_str name_of(int i)
 static void names_and_counts_have_places_of_their_own(void **state)
 {
 	struct rg_control *control = open_control(*state);
+	struct rg_named_agent each;
+	struct rg_agent agent = { 0 };
 	size_t seen = 0, at = 0;
 	uint64_t hash;
 	int i;
 
-	assert_null(rg_control_find_agent(control, RG_STR("nobody")));
-	for (i = 0; i < 20; i++)
-		rg_control_agent(control, name_of(i))->seq = i + 1;
+	assert_false(rg_control_find_agent(control, RG_STR("nobody"), &agent));
 	for (i = 0; i < 20; i++) {
-		assert_int_equal(rg_control_find_agent(control, name_of(i))->seq, i + 1);
-		assert_ptr_equal(rg_control_agent(control, name_of(i)),
-				 rg_control_find_agent(control, name_of(i)));
+		agent.seq = i + 1;
+		rg_control_put_agent(control, name_of(i), &agent);
 	}
-	while (rg_control_next_agent(control, &at))
+	for (i = 0; i < 20; i++) {
+		assert_true(rg_control_find_agent(control, name_of(i), &agent));
+		assert_int_equal(agent.seq, i + 1);
+	}
+	while (rg_control_next_agent(control, &at, &each))
 		seen++;
 	assert_int_equal(seen, 20);
 	for (i = 0; i < 300; i++) {
 		hash = rg_count_hash(RG_COUNT_KEY, name_of(i), RG_STR("k"));
-		assert_null(rg_control_find_count(control, hash));
-		rg_control_count(control, hash)->count = (uint64_t)i;
+		assert_int_equal(rg_control_find_count(control, hash), 0);
+		rg_control_put_count(control, hash, (uint64_t)i);
 	}
 	for (i = 0; i < 300; i++) {
 		hash = rg_count_hash(RG_COUNT_KEY, name_of(i), RG_STR("k"));
-		assert_int_equal(rg_control_find_count(control, hash)->count, i);
+		assert_int_equal(rg_control_find_count(control, hash), i);
 	}
 	rg_control_close(control);
 }
@@ -314,27 +490,27 @@ static void hashes_tell_kinds_and_parts_apart(void **state)
 static void check_grown(struct rg_control *control, uint64_t owner)
 {
 	struct rg_control_page *page = rg_control_page(control);
+	struct rg_tail tail;
 	int i;
 
 	for (i = 0; i < 24; i++) {
-		struct rg_agent_slot *slot = rg_control_find_agent(control, name_of(i));
+		struct rg_agent agent;
 
-		assert_non_null(slot);
-		assert_int_equal(slot->seq, 100 + i);
-		assert_int_equal(slot->unread, i);
+		assert_true(rg_control_find_agent(control, name_of(i), &agent));
+		assert_int_equal(agent.seq, 100 + i);
+		assert_int_equal(agent.unread, i);
 	}
 	for (i = 0; i < 380; i++)
 		assert_int_equal(
-			rg_control_find_count(control,
-					      rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")))
-				->count,
+			rg_control_find_count(
+				control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR(""))),
 			i);
-	assert_int_equal(atomic_load(&page->epoch), 9);
-	assert_int_equal(atomic_load(&page->appended), 11);
-	assert_int_equal(atomic_load(&page->synced), 10);
+	assert_true(rg_control_tail(control, &tail));
+	assert_int_equal(tail.epoch, 9);
+	assert_int_equal(tail.appended, 11);
+	assert_int_equal(tail.chain, 77);
+	assert_int_equal(rg_control_synced(control), 10);
 	assert_int_equal(atomic_load(&page->appends), 3);
-	assert_int_equal(page->tails[atomic_load(&page->tail_in_force)].appended, 11);
-	assert_int_equal(page->tails[atomic_load(&page->tail_in_force)].chain, 77);
 	assert_true(rg_lock_mine(&page->change_lock, owner));
 	assert_true(rg_lock_mine(&page->index_lock, owner));
 	assert_true(rg_lock_mine(&page->state_lock, owner));
@@ -349,19 +525,16 @@ static void fill(struct rg_control *control, uint64_t owner)
 	int i;
 
 	for (i = 0; i < 24; i++) {
-		struct rg_agent_slot *slot = rg_control_agent(control, name_of(i));
+		struct rg_agent agent = { .seq = 100 + i, .unread = (uint32_t)i };
 
-		slot->seq = 100 + i;
-		slot->unread = (uint32_t)i;
+		rg_control_put_agent(control, name_of(i), &agent);
 	}
 	for (i = 0; i < 380; i++)
-		rg_control_count(control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")))
-			->count = (uint64_t)i;
-	atomic_store(&page->epoch, 9);
-	page->tails[1] = (struct rg_tail){ 11, 77 };
-	atomic_store(&page->tail_in_force, 1);
-	atomic_store(&page->appended, 11);
-	atomic_store(&page->synced, 10);
+		rg_control_put_count(control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")),
+				     (uint64_t)i);
+	rg_control_set_epoch(control, 9);
+	rg_control_set_end(control, 11, 77);
+	rg_control_set_synced(control, 10);
 	atomic_store(&page->appends, 3);
 	assert_true(rg_lock_try(&page->append_lock, owner, false));
 	assert_true(rg_lock_try(&page->change_lock, owner, false));
@@ -381,7 +554,7 @@ static void growing_keeps_figures_and_held_locks(void **state)
 	assert_false(rg_control_has_room(control, 1, 0));
 	assert_false(rg_control_has_room(control, 0, 5));
 	wake = atomic_load(&rg_control_page(control)->wake);
-	assert_int_equal(rg_control_grow(control, fixture->journal, 1000, 5, NULL), ROGER_OK);
+	assert_int_equal(rg_control_grow(control, 1000, 5, NULL), ROGER_OK);
 	assert_true(rg_control_retired(rg_control_page(control)));
 	assert_true(atomic_load(&rg_control_page(control)->wake) != wake);
 	rg_control_close(control);
@@ -408,7 +581,7 @@ static void growing_that_fails_changes_nothing(void **state)
 	/* Something stands where the new file would be written. */
 	snprintf(spare, sizeof spare, NAME ".new-%d", (int)getpid());
 	assert_int_equal(mkdirat(fixture->folder.open, spare, 0700), 0);
-	assert_true(rg_control_grow(control, fixture->journal, 1000, 5, NULL) < 0);
+	assert_true(rg_control_grow(control, 1000, 5, NULL) < 0);
 	assert_false(rg_control_retired(rg_control_page(control)));
 	rg_lock_release(&rg_control_page(control)->append_lock, owner);
 	check_grown(control, owner);
@@ -477,6 +650,13 @@ int main(void)
 		TEST(one_that_knows_more_than_the_journal_is_made_anew),
 		TEST(a_damaged_head_is_made_anew),
 		TEST(one_of_another_length_is_made_anew),
+		TEST(what_another_boot_left_is_on_disk),
+		TEST(whoever_writes_over_it_is_found_out),
+		TEST(a_tail_that_does_not_fit_is_not_believed),
+		TEST(what_is_synced_needs_its_sum),
+		TEST(a_slot_that_does_not_fit_says_maybe),
+		TEST(another_file_under_its_name_is_seen),
+		TEST(a_file_that_was_cut_short_is_only_retired),
 		TEST(what_is_no_file_is_refused),
 		TEST(all_who_open_at_once_map_the_same),
 		TEST(names_and_counts_have_places_of_their_own),
