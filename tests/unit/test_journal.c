@@ -1111,7 +1111,7 @@ static int read_every_length(void *context)
 		rg_journal_sleep(journal, 0, 20000);
 		rg_journal_close(journal);
 	}
-	return strcmp(err.message, "'25' can only be read: Read-only file system") ? 102 : 0;
+	return strcmp(err.message, "'25' can only be read: Permission denied") ? 102 : 0;
 }
 
 /* Without a control file: up to the last newline, wherever that is. */

@@ -577,13 +577,18 @@ static void the_error_names_holder_and_advice(void **state)
 	assert_string_equal(err.message, message);
 	snprintf(message, sizeof message, "the other is held by process %d, which sleeps",
 		 (int)child);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, NULL, &gone, "the other",
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, NULL, NULL, &gone, "the other",
 					     "sleeps", &err),
 			 ROGER_ETIMEOUT);
 	assert_string_equal(err.message, message);
 	assert_false(gone);
 	kill(child, SIGKILL);
 	assert_int_equal(process_join(child), 128 + SIGKILL);
+}
+
+static bool is_set(void *context)
+{
+	return atomic_load((_Atomic uint32_t *)context) != 0;
 }
 
 /* What is elsewhere now is not waited for, and not taken here. */
@@ -598,27 +603,27 @@ static void a_lock_that_is_elsewhere(void **state)
 	wait_for_stop(child);
 	before = shared->lock.word;
 	atomic_store(&shared->word, 1);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 10000, &shared->word, &gone,
-					     "the thing", "sleeps", NULL),
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 10000, is_set, &shared->word,
+					     &gone, "the thing", "sleeps", NULL),
 			 ROGER_OK);
 	assert_true(gone);
 	assert_int_equal(shared->lock.word & ~SLEEPERS, before & ~SLEEPERS);
 	atomic_store(&shared->word, 0);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, &shared->word, &gone,
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, is_set, &shared->word, &gone,
 					     "the thing", "sleeps", NULL),
 			 ROGER_ETIMEOUT);
 	assert_false(gone);
 	kill(child, SIGKILL);
 	assert_int_equal(process_join(child), 128 + SIGKILL);
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 1000, &shared->word, &gone,
-					     "the thing", "sleeps", NULL),
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 1000, is_set, &shared->word,
+					     &gone, "the thing", "sleeps", NULL),
 			 ROGER_OK);
 	assert_false(gone);
 	assert_true(rg_lock_mine(&shared->lock, me()));
 	/* A free one is here, whatever was said before. */
 	rg_lock_release(&shared->lock, me());
 	gone = true;
-	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, &shared->word, &gone,
+	assert_int_equal(rg_lock_take_unless(&shared->lock, me(), 0, is_set, &shared->word, &gone,
 					     "the thing", "sleeps", NULL),
 			 ROGER_OK);
 	assert_false(gone);
