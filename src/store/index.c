@@ -614,20 +614,16 @@ static int check_ours(struct rg_index *index, struct roger_err *err)
 		       index->name);
 }
 
-/* With the index lock: into a new file, then in place of the old. */
-static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+/* Into a new file, then in place of the old. */
+static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	char fresh[270], rollback[300], path[sizeof index->path + 32];
-	struct rg_file_facts facts;
 	int r;
 
-	snprintf(fresh, sizeof fresh, "%.240s.new", index->name);
+	snprintf(fresh, sizeof fresh, "%.250s.new", index->name);
 	snprintf(rollback, sizeof rollback, "%.250s-journal", index->name);
 	snprintf(path, sizeof path, "%s.new", index->path);
-	close_db(index);
-	r = check_ours(index, err);
-	if (r == ROGER_OK)
-		r = rg_index_make_file(index, fresh, err);
+	r = rg_index_make_file(index, fresh, err);
 	if (r == ROGER_OK)
 		r = open_db(index, path, bulk_settings, err);
 	if (r == ROGER_OK)
@@ -638,11 +634,33 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 		r = rg_file_remove(index->folder, rollback, err);
 	if (r == ROGER_OK)
 		r = rg_file_rename(index->folder, fresh, index->name, false, err);
-	if (r < 0) {
+	if (r < 0)
 		(void)!rg_file_remove(index->folder, fresh, NULL);
+	return r;
+}
+
+/* With the index lock; with messages.db, where that must be made anew as well, or shall be. */
+static int rebuild_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
+{
+	struct rg_seed_making making;
+	struct rg_file_facts facts;
+	struct roger_err why = { 0 };
+	int r, made;
+
+	close_db(index);
+	r = check_ours(index, err);
+	if (r < 0)
 		return r;
+	rg_index_seed_begin(index, end, anew, &making);
+	r = make_index(index, end, err);
+	made = rg_index_seed_end(&making, &why);
+	if (r == ROGER_OK && made < 0 && anew) {
+		if (err)
+			*err = why;
+		return made;
 	}
-	r = check_places(index, &facts, err);
+	if (r == ROGER_OK)
+		r = check_places(index, &facts, err);
 	if (r == ROGER_OK)
 		r = use_file(index, &facts, err);
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
@@ -738,14 +756,14 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 	}
 	if (r < 0 && !rg_index_damaged(index))
 		return r;
-	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
+	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, false, err);
 }
 
 void rg_index_bring_seed_up(struct rg_index *index)
 {
 	if (rg_journal_try(index->journal, RG_LOCK_INDEX)) {
 		if (rg_index_peek(index))
-			(void)rg_index_seed_follow(index, RG_SEED_UP, NULL);
+			(void)rg_index_seed_follow(index, false, NULL);
 		rg_journal_release(index->journal, RG_LOCK_INDEX);
 	}
 }
@@ -773,22 +791,16 @@ static bool is_due(const struct rg_index *index, int64_t now)
 }
 
 /* What does not go well there keeps nobody from an answer. */
-static int serve_others(struct rg_index *index, bool anew, struct roger_err *err)
+static int serve_others(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 	int64_t now = rg_clock_ms();
 	sqlite3_stmt *set;
-	int r;
 
 	index->trouble[0] = '\0';
-	if (!anew && !is_due(index, now))
+	if (!is_due(index, now))
 		return ROGER_OK;
-	r = rg_index_seed_follow(index, anew ? RG_SEED_ANEW : RG_SEED_SOUND, &why);
-	if (r < 0 && anew) {
-		*err = why;
-		return r;
-	}
-	if (r == ROGER_EREFUSED)
+	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
 		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
 	set = rg_index_statement(index, RG_SQL_SEED_SET, err);
 	if (!set)
@@ -810,12 +822,12 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 	if (anew) {
 		r = check_places(index, &facts, err);
 		if (r == ROGER_OK)
-			r = rebuild_file(index, end, err);
+			r = rebuild_file(index, end, true, err);
 	} else {
 		r = refresh_file(index, end, err);
 	}
 	if (r == ROGER_OK)
-		r = serve_others(index, anew, err);
+		r = serve_others(index, err);
 	rg_journal_release(index->journal, RG_LOCK_INDEX);
 	return r;
 }
@@ -861,8 +873,15 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
 }
 
-int rg_index_mend(struct rg_index *index, struct roger_err *err)
+int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err)
 {
+	struct roger_err why = { 0 };
+
+	if (in_memory) {
+		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' is damaged again and again",
+			      index->name);
+		return use_memory(index, rg_index_end(index), &why, err);
+	}
 	/* Another process may have made it anew meanwhile. */
 	return bring(index, rg_index_end(index), fresh_enough(index, 0), err);
 }

@@ -10,6 +10,9 @@ static const char control_suffix[] = ".control";
 
 enum { LOOK_MS = 200 };
 
+/* Whatever damages the index may go on for a while; what is in memory it does not reach. */
+enum { MEND_TRIES = 2 };
+
 /* ------------------------------------------------------------- reading -- */
 
 /* An exclusive transaction sees what is appended: it will sync that before it answers. */
@@ -38,9 +41,9 @@ int rg_local_refresh(struct rg_local *local, struct roger_err *err)
 
 bool rg_local_mended(struct rg_local *local, int *tries, int *r, struct roger_err *err)
 {
-	if (*r >= 0 || (*tries)++ > 0 || !rg_index_damaged(local->index))
+	if (*r >= 0 || (*tries)++ > MEND_TRIES || !rg_index_damaged(local->index))
 		return false;
-	*r = rg_index_mend(local->index, err);
+	*r = rg_index_mend(local->index, *tries > MEND_TRIES, err);
 	return *r == ROGER_OK;
 }
 
