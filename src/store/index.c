@@ -17,6 +17,9 @@ enum { BUSY_YIELDS = 200 };
 /* How far messages.db may be behind, in time, before somebody brings it up to date. */
 enum { SEED_AFTER_MS = 1000 };
 
+/* With a journal longer than that, making both at once would take too long. */
+enum { SEED_AT_ONCE = 4 << 20 };
+
 /* Living messages, without their texts: those stand in the journal. */
 static const char message_table[] =
 	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
@@ -356,7 +359,7 @@ const char *rg_index_trouble(const struct rg_index *index)
 	return index->trouble;
 }
 
-static int make_tables(struct rg_index *index, struct roger_err *err)
+static int make_tables(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	char *sql;
 	int r;
@@ -367,8 +370,9 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
-			      " 0, 0)",
-			      RG_INDEX_VERSION, index->boot_id);
+			      " 0, %lld)",
+			      RG_INDEX_VERSION, index->boot_id,
+			      (long long)(end > SEED_AT_ONCE ? rg_clock_ms() : 0));
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	return r;
@@ -398,7 +402,7 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 	index->bulk = true;
 	r = rg_index_run(index, "BEGIN", err);
 	if (r == ROGER_OK)
-		r = make_tables(index, err);
+		r = make_tables(index, end, err);
 	if (r == ROGER_OK)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK)
@@ -639,31 +643,38 @@ static int make_index(struct rg_index *index, uint64_t end, struct roger_err *er
 	return r;
 }
 
-/* With the index lock; with messages.db, where that must be made anew as well, or shall be. */
-static int rebuild_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
+/* With the index lock. */
+static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
-	struct rg_seed_making making;
 	struct rg_file_facts facts;
-	struct roger_err why = { 0 };
-	int r, made;
+	int r;
 
 	close_db(index);
 	r = check_ours(index, err);
-	if (r < 0)
-		return r;
-	rg_index_seed_begin(index, end, anew, &making);
-	r = make_index(index, end, err);
-	made = rg_index_seed_end(&making, &why);
-	if (r == ROGER_OK && made < 0 && anew) {
-		if (err)
-			*err = why;
-		return made;
-	}
+	if (r == ROGER_OK)
+		r = make_index(index, end, err);
 	if (r == ROGER_OK)
 		r = check_places(index, &facts, err);
 	if (r == ROGER_OK)
 		r = use_file(index, &facts, err);
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
+}
+
+/* The same, and messages.db beside it. */
+static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+{
+	struct rg_seed_making making;
+	struct roger_err why = { 0 };
+	int r, made;
+
+	rg_index_seed_begin(index, end, all, &making);
+	r = rebuild_file(index, end, err);
+	made = rg_index_seed_end(&making, &why);
+	if (r < 0 || made == ROGER_OK)
+		return r;
+	if (err)
+		*err = why;
+	return made;
 }
 
 static int open_file(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
@@ -756,7 +767,7 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 	}
 	if (r < 0 && !rg_index_damaged(index))
 		return r;
-	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, false, err);
+	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
 }
 
 void rg_index_bring_seed_up(struct rg_index *index)
@@ -822,7 +833,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 	if (anew) {
 		r = check_places(index, &facts, err);
 		if (r == ROGER_OK)
-			r = rebuild_file(index, end, true, err);
+			r = rebuild_file(index, end, err);
 	} else {
 		r = refresh_file(index, end, err);
 	}
@@ -886,7 +897,17 @@ int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err)
 	return bring(index, rg_index_end(index), fresh_enough(index, 0), err);
 }
 
-int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err)
+int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
 {
-	return bring_file(index, end, true, err);
+	int r;
+
+	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	r = rebuild_both(index, end, all, err);
+	if (r == ROGER_OK)
+		r = serve_others(index, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
 }

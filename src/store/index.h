@@ -53,8 +53,12 @@ void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *co
 /* Take in the journal up to end. */
 RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
-/* Make it anew from the journal up to end, into a new file that then takes its name. */
-RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err);
+/*
+ * Make it anew from the journal up to end, into a new file that then takes its
+ * name; messages.db too, where others have changed it, or all is to be new.
+ */
+RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
+				struct roger_err *err);
 
 /* A damaged one: make it anew, or use the one that another process has made; else, or on request,
  * in memory. */

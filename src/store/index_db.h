@@ -148,7 +148,8 @@ int rg_index_make_file(struct rg_index *index, const char *name, struct roger_er
  */
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
-/* With the index lock: it is made anew on a second thread, where it must be or anew is set. */
+/* With the index lock: it is made anew on a second thread, where it must be, where others have
+ * changed it, or anew is set. */
 struct rg_seed_making {
 	struct rg_index *index;
 	int64_t end;

@@ -50,7 +50,8 @@ static const char seed_indexes[] =
 static const char progress_table[] =
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
 	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
-	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL);\n";
+	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
+	" touched INTEGER NOT NULL);\n";
 
 static const char put_row[] =
 	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
@@ -71,6 +72,8 @@ struct table {
 	struct rg_table archived; /* then: the hashes of ids that were archived */
 	int64_t offset;		  /* read up to here; the last line of that: */
 	int64_t last_offset, last_length;
+	int64_t changes; /* SQLite's count of them, */
+	bool touched;	 /* and whether others have made some */
 };
 
 /* ROGER_EDATA: it is damaged, or not as roger made it. */
@@ -134,6 +137,17 @@ static void close_table(struct table *table)
 
 /* -------------------------------------------------------------- progress -- */
 
+/* SQLite adds one in the file's head with each change, whoever makes it. */
+static int64_t count_changes(const struct table *table)
+{
+	unsigned char head[4] = { 0 };
+	sqlite3_file *file = NULL;
+
+	if (sqlite3_file_control(table->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+		(void)file->pMethods->xRead(file, head, sizeof head, 24);
+	return (int64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
+}
+
 /* Is there one that speaks of this version, boot and journal? */
 static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 {
@@ -142,9 +156,10 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 	int r;
 
 	*ret_valid = false;
+	table->changes = count_changes(table);
 	r = prepare(table,
-		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id"
-		    " FROM progress",
+		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id, changes,"
+		    " touched FROM progress",
 		    &get, err);
 	if (r < 0)
 		return r;
@@ -153,6 +168,8 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 		table->last_offset = sqlite3_column_int64(get, 1);
 		table->last_length = sqlite3_column_int64(get, 2);
 		known = sqlite3_column_int64(get, 3);
+		table->touched = sqlite3_column_int64(get, 6) != table->changes ||
+				 sqlite3_column_int(get, 7);
 		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
 			     rg_str_is(rg_index_column(get, 5), table->boot_id) &&
 			     table->offset >= 0 && table->offset <= table->end;
@@ -175,7 +192,7 @@ static int save(const struct table *table, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = prepare(table,
 			    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
-			    " last_hash = ?4",
+			    " last_hash = ?4, changes = ?5, touched = ?6",
 			    &set, err);
 	if (r < 0)
 		return r;
@@ -183,6 +200,9 @@ static int save(const struct table *table, struct roger_err *err)
 	sqlite3_bind_int64(set, 2, table->last_offset);
 	sqlite3_bind_int64(set, 3, table->last_length);
 	sqlite3_bind_int64(set, 4, hash);
+	/* This one counts as well. */
+	sqlite3_bind_int64(set, 5, table->changes + 1);
+	sqlite3_bind_int(set, 6, table->touched);
 	r = step(table, set, err);
 	sqlite3_finalize(set);
 	return r;
@@ -342,7 +362,7 @@ static int fill(struct table *table, struct roger_err *err)
 		r = run(table, progress_table, err);
 	if (r < 0)
 		return r;
-	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0)",
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0)",
 			      RG_INDEX_VERSION, table->boot_id);
 	r = sql ? run(table, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
@@ -406,14 +426,14 @@ static int bring_up(struct table *table, bool write, bool *ret_valid, struct rog
 }
 
 /* *ret_valid false, or ROGER_EDATA: it is to be made anew. */
-static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid,
+static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid, bool *ret_touched,
 		struct roger_err *err)
 {
 	struct table table = { .index = index, .end = end };
 	struct rg_file_facts facts;
 	int r;
 
-	*ret_valid = false;
+	*ret_valid = *ret_touched = false;
 	r = rg_index_places(index, index->seed_name, &facts, err);
 	if (r < 0 || !facts.inode)
 		return r;
@@ -421,14 +441,15 @@ static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid
 	r = open_table(&table, index->seed_path, "PRAGMA synchronous = OFF", err);
 	if (r == ROGER_OK)
 		r = bring_up(&table, write, ret_valid, err);
+	*ret_touched = table.touched;
 	close_table(&table);
 	return r;
 }
 
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err)
 {
-	bool valid;
-	int r = look(index, index->progress.offset, true, &valid, err);
+	bool valid, touched;
+	int r = look(index, index->progress.offset, true, &valid, &touched, err);
 
 	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
 		return r;
@@ -461,13 +482,13 @@ static bool start_thread(struct rg_seed_making *making)
 void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 			 struct rg_seed_making *making)
 {
-	bool valid = false;
+	bool valid = false, touched = false;
 	int r = ROGER_OK;
 
 	*making = (struct rg_seed_making){ .index = index, .end = (int64_t)end };
 	if (!anew)
-		r = look(index, (int64_t)end, false, &valid, NULL);
-	making->wanted = anew || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
+		r = look(index, (int64_t)end, false, &valid, &touched, NULL);
+	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
 	making->threaded = making->wanted && start_thread(making);
 }
 

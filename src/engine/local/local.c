@@ -447,7 +447,7 @@ static int rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_rep
 
 	r = rg_journal_settle(local->journal, &end, err);
 	if (r == ROGER_OK)
-		r = rg_index_rebuild(local->index, end, err);
+		r = rg_index_rebuild(local->index, end, false, err);
 	if (r == ROGER_OK)
 		r = rg_index_count(local->index, &all, &messages, err);
 	if (r < 0)
