@@ -359,7 +359,7 @@ const char *rg_index_trouble(const struct rg_index *index)
 	return index->trouble;
 }
 
-static int make_tables(struct rg_index *index, uint64_t end, struct roger_err *err)
+static int make_tables(struct rg_index *index, struct roger_err *err)
 {
 	char *sql;
 	int r;
@@ -370,9 +370,8 @@ static int make_tables(struct rg_index *index, uint64_t end, struct roger_err *e
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
-			      " 0, %lld)",
-			      RG_INDEX_VERSION, index->boot_id,
-			      (long long)(end > SEED_AT_ONCE ? rg_clock_ms() : 0));
+			      " 0, 0)",
+			      RG_INDEX_VERSION, index->boot_id);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	return r;
@@ -394,6 +393,18 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 			    err);
 }
 
+/* How many lines messages.db holds, and when it was seen to. */
+static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
+{
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_SEED_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, lines);
+	sqlite3_bind_int64(set, 2, at_ms);
+	return rg_index_step(index, set, err);
+}
+
 /* All tables and rows, in the open and empty database. */
 static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
@@ -402,11 +413,13 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 	index->bulk = true;
 	r = rg_index_run(index, "BEGIN", err);
 	if (r == ROGER_OK)
-		r = make_tables(index, end, err);
+		r = make_tables(index, err);
 	if (r == ROGER_OK)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK)
 		r = finish_bulk(index, err);
+	if (r == ROGER_OK && end > SEED_AT_ONCE)
+		r = note_seed(index, 0, rg_clock_ms(), err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, "COMMIT", err);
 	index->bulk = false;
@@ -806,19 +819,13 @@ static int serve_others(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 	int64_t now = rg_clock_ms();
-	sqlite3_stmt *set;
 
 	index->trouble[0] = '\0';
 	if (!is_due(index, now))
 		return ROGER_OK;
 	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
 		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
-	set = rg_index_statement(index, RG_SQL_SEED_SET, err);
-	if (!set)
-		return ROGER_EIO;
-	sqlite3_bind_int64(set, 1, index->progress.lines);
-	sqlite3_bind_int64(set, 2, now);
-	return rg_index_step(index, set, err);
+	return note_seed(index, index->progress.lines, now, err);
 }
 
 static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
