@@ -14,33 +14,28 @@ enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 /* Who reads or writes the file does so for microseconds; SQLite's own waits are milliseconds. */
 enum { BUSY_YIELDS = 200 };
 
-/* seed 004, as it stands. */
-static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
-				 "  id TEXT PRIMARY KEY,\n"
-				 "  issue_id TEXT NOT NULL,\n"
-				 "  from_phase TEXT NOT NULL,\n"
-				 "  to_phase TEXT NOT NULL,\n"
-				 "  run_counter INTEGER NOT NULL DEFAULT 1,\n"
-				 "  message_type TEXT NOT NULL,\n"
-				 "  content TEXT NOT NULL,\n"
-				 "  metadata TEXT,\n"
-				 "  read BOOLEAN NOT NULL DEFAULT 0,\n"
-				 "  created_at INTEGER NOT NULL,\n"
-				 "  read_at INTEGER\n"
-				 ");\n";
+/* How far messages.db may be behind, in time, before somebody brings it up to date. */
+enum { SEED_AFTER_MS = 1000 };
 
-static const char seed_indexes[] =
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, "
-	"read);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
-	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n";
+/* With a journal longer than that, making both at once would take too long. */
+enum { SEED_AT_ONCE = 4 << 20 };
 
-/* Tables of our own.  A position is the rowid of messages and of archived. */
-static const char own_tables[] =
+/* Living messages, without their texts: those stand in the journal. */
+static const char message_table[] =
+	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
+	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
+	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, text INTEGER NOT NULL,"
+	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, read_at INTEGER);\n";
+
+static const char message_indexes[] =
+	"CREATE INDEX messages_issue ON messages(issue_id);\n"
+	"CREATE INDEX messages_to ON messages(to_phase);\n"
+	"CREATE INDEX messages_from ON messages(from_phase);\n"
+	"CREATE INDEX messages_unread ON messages(issue_id, to_phase, read);\n"
+	"CREATE INDEX messages_created ON messages(created_at);\n";
+
+/* A position is the rowid of messages and of archived. */
+static const char other_tables[] =
 	"CREATE TABLE lines(block INTEGER PRIMARY KEY, offset INTEGER NOT NULL, lengths BLOB NOT "
 	"NULL);\n"
 	"CREATE TABLE changed(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
@@ -72,30 +67,31 @@ static const char own_tables[] =
 	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
 	"NOT NULL,"
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
-	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL);\n";
+	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
+	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL);\n";
 
 static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
 				"last_hash, epoch,"
-				" search_to, version, boot_id FROM progress",
+				" search_to, seed_to, seed_at, version, boot_id FROM progress",
 	[RG_SQL_PROGRESS_SET] =
 		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
 		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
 	[RG_SQL_MESSAGE_ADD] =
-		"INSERT INTO messages(rowid, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, content, metadata, read, created_at, read_at)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
+		" message_type, text, read, created_at, read_at)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
 		" ON CONFLICT(id) DO NOTHING",
-	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, to_phase, content IS ?8 AND metadata IS ?9,"
+	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, to_phase, text IS ?8,"
 			       " issue_id IS ?3 AND to_phase IS ?5,"
 			       " from_phase IS ?4 AND run_counter IS ?6 AND message_type IS ?7 AND"
-			       " created_at IS ?11, read IS ?10 AND read_at IS ?12"
+			       " created_at IS ?10, read IS ?9 AND read_at IS ?11"
 			       " FROM messages WHERE id = ?2",
 	[RG_SQL_MESSAGE_SET] =
 		"UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
-		" run_counter = ?6, message_type = ?7, content = ?8, metadata = ?9, read = ?10,"
-		" created_at = ?11, read_at = ?12 WHERE rowid = ?1",
-	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?10, read_at = ?12 WHERE rowid = ?1",
+		" run_counter = ?6, message_type = ?7, text = ?8, read = ?9, created_at = ?10,"
+		" read_at = ?11 WHERE rowid = ?1",
+	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?9, read_at = ?11 WHERE rowid = ?1",
 	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
 	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
 	[RG_SQL_LINES_SET] =
@@ -140,10 +136,7 @@ static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_BEGIN] = "BEGIN",
 	[RG_SQL_END] = "COMMIT",
 	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
-	[RG_SQL_MODE] = "PRAGMA journal_mode",
-	[RG_SQL_SEARCH_DROP] =
-		"INSERT INTO search(search, rowid, content, metadata)"
-		" SELECT 'delete', rowid, content, metadata FROM messages WHERE rowid = ?1",
+	[RG_SQL_SEED_SET] = "UPDATE progress SET seed_to = ?1, seed_at = ?2",
 };
 
 /* ----------------------------------------------------------- statements -- */
@@ -175,7 +168,7 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
 
 	/* What is done next forgets the code. */
-	if (means_damage(code))
+	if (means_damage(code) || index->vfs.pages.damaged)
 		index->damaged = true;
 	if ((code & 0xff) == SQLITE_NOMEM)
 		return rg_fail_memory(err);
@@ -311,8 +304,10 @@ int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path
 	index->journal = journal;
 	index->placed = placed;
 	index->folder = folder;
-	snprintf(index->name, sizeof index->name, "%s", name);
-	snprintf(index->path, sizeof index->path, "%s/%s", folder_path, name);
+	snprintf(index->name, sizeof index->name, "%.240s-index", name);
+	snprintf(index->path, sizeof index->path, "%s/%s", folder_path, index->name);
+	snprintf(index->seed_name, sizeof index->seed_name, "%.240s", name);
+	snprintf(index->seed_path, sizeof index->seed_path, "%s/%s", folder_path, name);
 	rg_index_vfs_init(&index->vfs);
 	*ret_index = index;
 	return ROGER_OK;
@@ -359,6 +354,11 @@ int64_t rg_index_stray_count(const struct rg_index *index)
 	return index->progress.strays;
 }
 
+const char *rg_index_name(const struct rg_index *index)
+{
+	return index->name;
+}
+
 const char *rg_index_trouble(const struct rg_index *index)
 {
 	return index->trouble;
@@ -369,12 +369,13 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 	char *sql;
 	int r;
 
-	r = rg_index_run(index, seed_table, err);
+	r = rg_index_run(index, message_table, err);
 	if (r == ROGER_OK)
-		r = rg_index_run(index, own_tables, err);
+		r = rg_index_run(index, other_tables, err);
 	if (r < 0)
 		return r;
-	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+			      " 0, 0)",
 			      RG_INDEX_VERSION, index->boot_id);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
@@ -385,7 +386,7 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 {
 	int r;
 
-	r = rg_index_run(index, seed_indexes, err);
+	r = rg_index_run(index, message_indexes, err);
 	if (r < 0)
 		return r;
 	index->bulk = false;
@@ -393,8 +394,20 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 	return rg_index_run(index,
 			    "INSERT INTO mailbox(agent, position, issue_id)"
 			    " SELECT to_phase, rowid, issue_id FROM messages INDEXED BY "
-			    "idx_messages_issue_unread WHERE read = 0 ORDER BY to_phase, rowid",
+			    "messages_unread WHERE read = 0 ORDER BY to_phase, rowid",
 			    err);
+}
+
+/* How many lines messages.db holds, and when it was seen to. */
+static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
+{
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_SEED_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, lines);
+	sqlite3_bind_int64(set, 2, at_ms);
+	return rg_index_step(index, set, err);
 }
 
 /* All tables and rows, in the open and empty database. */
@@ -410,6 +423,8 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK)
 		r = finish_bulk(index, err);
+	if (r == ROGER_OK && end > SEED_AT_ONCE)
+		r = note_seed(index, 0, rg_clock_ms(), err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, "COMMIT", err);
 	index->bulk = false;
@@ -430,8 +445,8 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	return fill(index, end, err);
 }
 
-static int check_place(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
-		       struct roger_err *err)
+int rg_index_place(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+		   struct roger_err *err)
 {
 	bool there;
 
@@ -461,25 +476,29 @@ static bool names_other_file(struct rg_index *index, const char *name, int64_t s
 	       got == sizeof end && memcmp(end, super_mark, sizeof end) == 0;
 }
 
-/* Refuse what is not a regular file, also under the name of SQLite's own journal.  inode 0: there
- * is no index. */
-static int check_places(struct rg_index *index, struct rg_file_facts *ret_facts,
-			struct roger_err *err)
+int rg_index_places(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+		    struct roger_err *err)
 {
 	char rollback[300];
 	bool foreign;
 	int r;
 
-	snprintf(rollback, sizeof rollback, "%s-journal", index->name);
-	r = check_place(index, rollback, ret_facts, err);
+	snprintf(rollback, sizeof rollback, "%s-journal", name);
+	r = rg_index_place(index, rollback, ret_facts, err);
 	foreign = r == ROGER_OK && names_other_file(index, rollback, ret_facts->size);
 	if (r == ROGER_OK)
-		r = check_place(index, index->name, ret_facts, err);
+		r = rg_index_place(index, name, ret_facts, err);
 	if (r < 0 || !foreign)
 		return r;
 	/* Neither is used, nor opened: both are made anew. */
 	*ret_facts = (struct rg_file_facts){ 0 };
 	return rg_file_remove(index->folder, rollback, err);
+}
+
+static int check_places(struct rg_index *index, struct rg_file_facts *ret_facts,
+			struct roger_err *err)
+{
+	return rg_index_places(index, index->name, ret_facts, err);
 }
 
 int rg_index_check_places(struct rg_index *index, bool *ret_there, struct roger_err *err)
@@ -500,29 +519,13 @@ void rg_index_distrust(sqlite3 *db)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 }
 
-/* SQLite's count of the changes it knows of, by this connection and by others. */
-static unsigned data_version(struct rg_index *index)
-{
-	unsigned version = 0;
-
-	sqlite3_file_control(index->db, "main", SQLITE_FCNTL_DATA_VERSION, &version);
-	return version;
-}
-
-static void note_file(struct rg_index *index, const struct rg_file_facts *facts)
-{
-	index->inode = facts->inode;
-	index->written_ns = facts->written_ns;
-	index->data_version = data_version(index);
-}
-
 static int use_file(struct rg_index *index, const struct rg_file_facts *facts,
 		    struct roger_err *err)
 {
 	int r = open_db(index, index->path, usual_settings, err);
 
 	if (r == ROGER_OK)
-		note_file(index, facts);
+		index->inode = facts->inode;
 	return r;
 }
 
@@ -548,9 +551,11 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.last_hash = sqlite3_column_int64(get, 6),
 			.epoch = sqlite3_column_int64(get, 7),
 			.search_to = sqlite3_column_int64(get, 8),
+			.seed_to = sqlite3_column_int64(get, 9),
+			.seed_at = sqlite3_column_int64(get, 10),
 		};
-		*ret_valid = sqlite3_column_int(get, 9) == RG_INDEX_VERSION &&
-			     rg_str_is(rg_index_column(get, 10), index->boot_id);
+		*ret_valid = sqlite3_column_int(get, 11) == RG_INDEX_VERSION &&
+			     rg_str_is(rg_index_column(get, 12), index->boot_id);
 	}
 	sqlite3_reset(get);
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
@@ -568,29 +573,33 @@ int rg_index_load(struct rg_index *index, struct roger_err *err)
 	return r;
 }
 
-int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err)
+int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
+		       struct roger_err *err)
 {
-	const struct rg_index_progress *progress = &index->progress;
 	struct rg_buf text;
 	int r;
 
-	if (progress->last_length < 0 || progress->last_offset < 0 ||
-	    progress->last_length > RG_LINE_BYTES_MAX)
+	if (length < 0 || offset < 0 || length > RG_LINE_BYTES_MAX)
 		return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
-	r = rg_journal_read(index->journal, (uint64_t)progress->last_offset,
-			    (size_t)progress->last_length, &text, err);
+	r = rg_journal_read(index->journal, (uint64_t)offset, (size_t)length, &text, err);
 	if (r == ROGER_OK)
 		*ret_hash = (int64_t)rg_hash(0, text.data, text.length);
 	rg_buf_deinit(&text);
 	return r;
 }
 
+int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err)
+{
+	return rg_index_hash_line(index, index->progress.last_offset, index->progress.last_length,
+				  ret_hash, err);
+}
+
 /* Is the journal still the one that was read? */
 static bool same_journal(struct rg_index *index)
 {
 	struct rg_file_facts facts;
-	int64_t hash;
+	int64_t hash = 0;
 
 	if (rg_file_facts(rg_journal_file(index->journal), "messages.jsonl", &facts, NULL) < 0 ||
 	    index->progress.offset > facts.size)
@@ -599,7 +608,7 @@ static bool same_journal(struct rg_index *index)
 	       hash == index->progress.last_hash;
 }
 
-static int make_file(struct rg_index *index, const char *name, struct roger_err *err)
+int rg_index_make_file(struct rg_index *index, const char *name, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	int r;
@@ -608,49 +617,18 @@ static int make_file(struct rg_index *index, const char *name, struct roger_err 
 	return r < 0 ? r : rg_file_open(index->folder, name, RG_FILE_CREATE_NEW, &file, err);
 }
 
-/* With the index lock: into a new file, then in place of the old. */
-/* In the place of a table of messages; false, too, where that cannot be told. */
-static bool is_foreign_database(const char *path)
-{
-	sqlite3_stmt *ask = NULL;
-	sqlite3 *db = NULL;
-	bool foreign = false;
-
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
-	    SQLITE_OK) {
-		rg_index_distrust(db);
-		if (sqlite3_prepare_v2(db,
-				       "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND"
-				       " name = 'messages'",
-				       -1, &ask, NULL) == SQLITE_OK &&
-		    sqlite3_step(ask) == SQLITE_ROW)
-			foreign = sqlite3_column_int(ask, 0) == 0;
-	}
-	sqlite3_finalize(ask);
-	sqlite3_close(db);
-	return foreign;
-}
-
-/*
- * Where the configuration places the index, only an index is replaced: not a
- * text, and not another program's database.
- */
+/* Where the configuration places the index, only an index is replaced. */
 static int check_ours(struct rg_index *index, struct roger_err *err)
 {
-	static const char magic[] = "SQLite format 3";
-	struct rg_buf start = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf start = { .maximum = SIZE_MAX };
 	struct rg_file_facts facts;
-	bool there = false, foreign;
+	bool there = false;
 	int r;
 
 	if (!index->placed)
 		return ROGER_OK;
-	r = rg_file_read_first(index->path, sizeof magic, &start, &facts, &there, err);
-	foreign = r == ROGER_OK && there && start.length &&
-		  (start.length < sizeof magic || memcmp(start.data, magic, sizeof magic) != 0 ||
-		   is_foreign_database(index->path));
-	rg_buf_deinit(&start);
-	if (!foreign)
+	r = rg_file_read_first(index->path, sizeof RG_PAGES_MAGIC, &start, &facts, &there, err);
+	if (r < 0 || !there || !start.length || rg_index_pages_known(rg_buf_str(&start)))
 		return r;
 	return rg_fail(err, ROGER_EREFUSED, 0,
 		       "'%s' is no index of messages, and stays as it is; correct "
@@ -658,19 +636,16 @@ static int check_ours(struct rg_index *index, struct roger_err *err)
 		       index->name);
 }
 
-static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+/* Into a new file, then in place of the old. */
+static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	char fresh[270], rollback[300], path[sizeof index->path + 32];
-	struct rg_file_facts facts;
 	int r;
 
-	snprintf(fresh, sizeof fresh, "%.240s.new", index->name);
+	snprintf(fresh, sizeof fresh, "%.250s.new", index->name);
 	snprintf(rollback, sizeof rollback, "%.250s-journal", index->name);
 	snprintf(path, sizeof path, "%s.new", index->path);
-	close_db(index);
-	r = check_ours(index, err);
-	if (r == ROGER_OK)
-		r = make_file(index, fresh, err);
+	r = rg_index_make_file(index, fresh, err);
 	if (r == ROGER_OK)
 		r = open_db(index, path, bulk_settings, err);
 	if (r == ROGER_OK)
@@ -681,14 +656,43 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 		r = rg_file_remove(index->folder, rollback, err);
 	if (r == ROGER_OK)
 		r = rg_file_rename(index->folder, fresh, index->name, false, err);
-	if (r < 0) {
+	if (r < 0)
 		(void)!rg_file_remove(index->folder, fresh, NULL);
-		return r;
-	}
-	r = check_places(index, &facts, err);
+	return r;
+}
+
+/* With the index lock. */
+static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r;
+
+	close_db(index);
+	r = check_ours(index, err);
+	if (r == ROGER_OK)
+		r = make_index(index, end, err);
+	if (r == ROGER_OK)
+		r = check_places(index, &facts, err);
 	if (r == ROGER_OK)
 		r = use_file(index, &facts, err);
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
+}
+
+/* The same, and messages.db beside it. */
+static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+{
+	struct rg_seed_making making;
+	struct roger_err why = { 0 };
+	int r, made;
+
+	rg_index_seed_begin(index, end, all, &making);
+	r = rebuild_file(index, end, err);
+	made = rg_index_seed_end(&making, &why);
+	if (r < 0 || made == ROGER_OK)
+		return r;
+	if (err)
+		*err = why;
+	return made;
 }
 
 static int open_file(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
@@ -721,36 +725,13 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 		       RG_STR_ARGS(about));
 }
 
-/* Another program may have changed it to WAL, which only a new connection can undo. */
-static bool has_usual_mode(struct rg_index *index)
-{
-	sqlite3_stmt *mode;
-	bool usual;
-
-	/* The question takes SQLite as long as two others: it is compiled each time. */
-	if (!index->vfs.met_wal)
-		return true;
-	mode = rg_index_statement(index, RG_SQL_MODE, NULL);
-	usual = mode && sqlite3_step(mode) == SQLITE_ROW &&
-		rg_str_is(rg_index_column(mode, 0), "truncate");
-	sqlite3_reset(mode);
-	return usual;
-}
-
-/*
- * In a transaction: may the open connection go on?  SQLite forgets what it
- * keeps of the file when others changed it by way of SQLite.  A write in
- * another way is told by its time.
- */
-static int look_again(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
-		      struct roger_err *err)
+/* In a transaction: may the open connection go on? */
+static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
 {
 	int r = load_progress(index, ret_usable, err);
 
 	if (r == ROGER_OK && *ret_usable)
-		*ret_usable = (facts->written_ns == index->written_ns ||
-			       data_version(index) != index->data_version) &&
-			      has_usual_mode(index) && same_journal(index);
+		*ret_usable = same_journal(index);
 	return r;
 }
 
@@ -761,36 +742,23 @@ static int run_alone(struct rg_index *index, enum rg_statement which, struct rog
 	return statement ? rg_index_step(index, statement, err) : ROGER_EIO;
 }
 
-/* One transaction; what goes wrong leaves the tables as they were.  Without facts: in memory. */
-static int take_in(struct rg_index *index, const struct rg_file_facts *facts, uint64_t end,
-		   bool *ret_usable, struct roger_err *err)
+/* One transaction; what goes wrong leaves the tables as they were. */
+static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
 {
 	struct rg_index_progress before = index->progress;
-	int r = run_alone(index, facts ? RG_SQL_BEGIN_WRITE : RG_SQL_BEGIN, err);
+	int r = run_alone(index, index->in_memory ? RG_SQL_BEGIN : RG_SQL_BEGIN_WRITE, err);
 
 	*ret_usable = true;
 	if (r < 0)
 		return r;
-	if (facts)
-		r = look_again(index, facts, ret_usable, err);
+	if (!index->in_memory)
+		r = look_again(index, ret_usable, err);
 	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK && *ret_usable)
 		return run_alone(index, RG_SQL_END, err);
 	rg_index_rollback(index);
 	index->progress = before;
-	return r;
-}
-
-static int take_into_file(struct rg_index *index, const struct rg_file_facts *facts, uint64_t end,
-			  bool *ret_usable, struct roger_err *err)
-{
-	struct rg_file_facts left;
-	int r = take_in(index, facts, end, ret_usable, err);
-
-	if (r == ROGER_OK && *ret_usable &&
-	    check_place(index, index->name, &left, NULL) == ROGER_OK && left.inode == index->inode)
-		note_file(index, &left);
 	return r;
 }
 
@@ -809,15 +777,24 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 	if (r < 0)
 		return r;
 	if (facts.inode && index->inode == facts.inode && !index->damaged)
-		r = take_into_file(index, &facts, end, &usable, err);
+		r = take_in(index, end, &usable, err);
 	if (r == ROGER_OK && !usable && facts.inode) {
 		r = open_file(index, &facts, &usable, err);
 		if (r == ROGER_OK && usable && rg_index_end(index) < end)
-			r = take_into_file(index, &facts, end, &usable, err);
+			r = take_in(index, end, &usable, err);
 	}
 	if (r < 0 && !rg_index_damaged(index))
 		return r;
 	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
+}
+
+void rg_index_bring_seed_up(struct rg_index *index)
+{
+	if (rg_journal_try(index->journal, RG_LOCK_INDEX)) {
+		if (rg_index_peek(index))
+			(void)rg_index_seed_follow(index, false, NULL);
+		rg_journal_release(index->journal, RG_LOCK_INDEX);
+	}
 }
 
 uint64_t rg_index_peek(struct rg_index *index)
@@ -830,6 +807,30 @@ uint64_t rg_index_peek(struct rg_index *index)
 	if (use_file(index, &facts, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
 		return 0;
 	return rg_index_end(index);
+}
+
+/* Is messages.db behind, and was it so for a while? */
+static bool is_due(const struct rg_index *index, int64_t now)
+{
+	const struct rg_index_progress *progress = &index->progress;
+
+	return !progress->seed_at ||
+	       (progress->seed_to < progress->lines &&
+		(now < progress->seed_at || now - progress->seed_at >= SEED_AFTER_MS));
+}
+
+/* What does not go well there keeps nobody from an answer. */
+static int serve_others(struct rg_index *index, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int64_t now = rg_clock_ms();
+
+	index->trouble[0] = '\0';
+	if (!is_due(index, now))
+		return ROGER_OK;
+	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
+		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
+	return note_seed(index, index->progress.lines, now, err);
 }
 
 static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
@@ -848,9 +849,9 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 	} else {
 		r = refresh_file(index, end, err);
 	}
-	rg_journal_release(index->journal, RG_LOCK_INDEX);
 	if (r == ROGER_OK)
-		index->trouble[0] = '\0';
+		r = serve_others(index, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
 	return r;
 }
 
@@ -887,8 +888,7 @@ int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err
 
 	if (fresh_enough(index, end))
 		return ROGER_OK;
-	return index->in_memory ? take_in(index, NULL, end, &usable, err)
-				: bring(index, end, false, err);
+	return index->in_memory ? take_in(index, end, &usable, err) : bring(index, end, false, err);
 }
 
 int rg_index_reopen(struct rg_index *index, struct roger_err *err)
@@ -896,13 +896,30 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
 }
 
-int rg_index_mend(struct rg_index *index, struct roger_err *err)
+int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err)
 {
+	struct roger_err why = { 0 };
+
+	if (in_memory) {
+		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' is damaged again and again",
+			      index->name);
+		return use_memory(index, rg_index_end(index), &why, err);
+	}
 	/* Another process may have made it anew meanwhile. */
 	return bring(index, rg_index_end(index), fresh_enough(index, 0), err);
 }
 
-int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err)
+int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
 {
-	return bring_file(index, end, true, err);
+	int r;
+
+	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	r = rebuild_both(index, end, all, err);
+	if (r == ROGER_OK)
+		r = serve_others(index, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
 }

@@ -56,11 +56,19 @@ void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max);
 /* Take in the journal up to end. */
 RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
-/* Make it anew from the journal up to end, into a new file that then takes its name. */
-RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err);
+/*
+ * Make it anew from the journal up to end, into a new file that then takes its
+ * name; messages.db too, where others have changed it, or all is to be new.
+ */
+RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
+				struct roger_err *err);
 
-/* A damaged one: make it anew, or use the one that another process has made; else in memory. */
-RG_CHECKED int rg_index_mend(struct rg_index *index, struct roger_err *err);
+/* A damaged one: make it anew, or use the one that another process has made; else, or on request,
+ * in memory. */
+RG_CHECKED int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err);
+
+/* Bring messages.db up to where the index is, if it is sound and nobody else is at it. */
+void rg_index_bring_seed_up(struct rg_index *index);
 
 /* How far the file says it has read, without bringing it up to date; 0: it does not say. */
 uint64_t rg_index_peek(struct rg_index *index);
@@ -71,6 +79,9 @@ bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64
 uint64_t rg_index_end(const struct rg_index *index);
 int64_t rg_index_line_count(const struct rg_index *index);
 int64_t rg_index_stray_count(const struct rg_index *index);
+
+/* Its file. */
+const char *rg_index_name(const struct rg_index *index);
 
 /* Why an index in memory answers; "" when the file does. */
 const char *rg_index_trouble(const struct rg_index *index);
@@ -164,6 +175,15 @@ RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t 
  */
 struct rg_index_summing;
 struct rg_message_sums;
+
+/* The same of messages.db. */
+struct rg_table_sums {
+	bool valid; /* roger would go on with it */
+	bool done;  /* and could read it */
+	bool damaged;
+	int64_t offset; /* how far it has read */
+	int64_t messages, rows;
+};
 RG_CHECKED int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 			    struct roger_err *err);
 struct rg_index_summing *rg_index_summing_free(struct rg_index_summing *summing);
@@ -173,7 +193,8 @@ int64_t rg_index_summing_end(const struct rg_index_summing *summing);
 
 /* ROGER_EDATA: it is damaged; err says how.  *ret_done false: it could not be read now. */
 RG_CHECKED int rg_index_summed(struct rg_index_summing *summing, struct rg_message_sums *ret_sums,
-			       bool *ret_done, struct roger_err *err);
+			       struct rg_table_sums *ret_table, bool *ret_done,
+			       struct roger_err *err);
 
 /* The highest number of sender that reader accepted, or that came in over an edge, in an epoch. */
 RG_CHECKED int rg_index_mark(struct rg_index *index, struct roger_str reader,

@@ -6,13 +6,14 @@
 #ifndef RG_INDEX_DB_H
 #define RG_INDEX_DB_H
 
+#include <pthread.h>
 #include <sqlite3.h>
 
 #include "store/index.h"
 #include "store/index_vfs.h"
 
 /* Changes whenever a table does: an index of another version is made anew. */
-#define RG_INDEX_VERSION 5
+#define RG_INDEX_VERSION 6
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -38,11 +39,10 @@ enum rg_statement {
 	RG_SQL_SEEN_ADD,
 	RG_SQL_EDGE_ADD,
 	RG_SQL_MARK_GET,
-	RG_SQL_SEARCH_DROP,
 	RG_SQL_BEGIN,
 	RG_SQL_END,
 	RG_SQL_BEGIN_WRITE,
-	RG_SQL_MODE,
+	RG_SQL_SEED_SET,
 	RG_SQL_COUNT,
 };
 
@@ -57,6 +57,8 @@ struct rg_index_progress {
 	int64_t last_hash;
 	int64_t epoch;	   /* the largest one seen */
 	int64_t search_to; /* positions up to here are in the full-text table */
+	int64_t seed_to;   /* lines up to here are in messages.db, */
+	int64_t seed_at;   /* which was written then: ms since 1970 */
 };
 
 /*
@@ -99,18 +101,19 @@ enum { RG_ASKED_MAX = 16 };
 struct rg_index {
 	struct rg_journal *journal;
 	int folder;
-	char path[4096]; /* of the database */
+	char path[4096]; /* of the index */
 	char name[256];
-	uint64_t inode;	       /* of the open database file; 0: none is open, or not yet */
-	int64_t written_ns;    /* when it was last written, as far as is known, */
-	unsigned data_version; /* and SQLite's count of changes then */
+	char seed_path[4096]; /* of messages.db */
+	char seed_name[256];
+	uint64_t inode; /* of the open index; 0: none is open, or not yet */
 	char boot_id[RG_BOOT_ID_BYTES];
 	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
-	bool placed;  /* where a configuration says, so that something else may stand there */
-	bool bulk;    /* the seed's indexes and the mailbox come at the end */
-	bool damaged; /* in a way that SQLite does not see */
+	bool placed;	   /* where a configuration says, so that something else may stand there */
+	bool bulk;	   /* indexes and the mailbox come at the end */
+	bool search_stale; /* a text changed that is in the full-text table */
+	bool damaged;	   /* in a way that SQLite does not see */
 	char trouble[200];
 	sqlite3_stmt *statements[RG_SQL_COUNT];
 	struct rg_asked asked[RG_ASKED_MAX];
@@ -129,6 +132,40 @@ struct rg_index {
  */
 RG_CHECKED int rg_index_check_places(struct rg_index *index, bool *ret_there,
 				     struct roger_err *err);
+
+/* The same of an index or a database by its name; inode 0: there is none. */
+struct rg_file_facts;
+int rg_index_places(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+		    struct roger_err *err);
+int rg_index_place(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+		   struct roger_err *err);
+
+/* A new and empty file, in place of one that is there. */
+int rg_index_make_file(struct rg_index *index, const char *name, struct roger_err *err);
+
+/*
+ * With the index lock, and with an index that is up to date: messages.db, too.
+ * anew: also where it must be made anew.
+ */
+int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
+
+/* With the index lock: it is made anew on a second thread, where it must be, where others have
+ * changed it, or anew is set. */
+struct rg_seed_making {
+	struct rg_index *index;
+	int64_t end;
+	bool wanted, threaded;
+	pthread_t thread;
+	int result;
+	struct roger_err err;
+};
+void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
+			 struct rg_seed_making *making);
+int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err);
+
+/* Was the message of this id archived?  *ret_archived false where none ever was. */
+int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
+			 struct roger_err *err);
 
 /* Whatever the file says of itself: it was made by whoever could write here. */
 void rg_index_distrust(sqlite3 *db);
@@ -156,7 +193,9 @@ int rg_index_load(struct rg_index *index, struct roger_err *err);
 RG_CHECKED int rg_index_reopen(struct rg_index *index, struct roger_err *err);
 void rg_index_rollback(struct rg_index *index);
 
-/* The hash of the last line taken in, as the journal has it now. */
+/* The hash of a line as the journal has it now; and of the last that was taken in. */
+int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
+		       struct roger_err *err);
 int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
 
 /* Ready for the lines behind those that are known; then each, in turn; then the rest into the

@@ -191,6 +191,13 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 
 /* ---------------------------------------------------------------- rows -- */
 
+/* By which a text is known again. */
+static int64_t hash_text(const struct roger_message *message)
+{
+	return (int64_t)rg_hash(rg_hash(0, message->content.data, message->content.length),
+				message->metadata.data, message->metadata.length);
+}
+
 static void bind_message(sqlite3_stmt *statement, int64_t position,
 			 const struct roger_message *message)
 {
@@ -201,17 +208,13 @@ static void bind_message(sqlite3_stmt *statement, int64_t position,
 	rg_index_bind(statement, 5, message->to_phase);
 	sqlite3_bind_int64(statement, 6, message->run_counter);
 	rg_index_bind(statement, 7, rg_str(rg_message_types[message->message_type]));
-	rg_index_bind(statement, 8, message->content);
-	if (message->metadata.length)
-		rg_index_bind(statement, 9, message->metadata);
-	else
-		sqlite3_bind_null(statement, 9);
-	sqlite3_bind_int(statement, 10, message->read);
-	sqlite3_bind_int64(statement, 11, message->created_at_ms);
+	sqlite3_bind_int64(statement, 8, hash_text(message));
+	sqlite3_bind_int(statement, 9, message->read);
+	sqlite3_bind_int64(statement, 10, message->created_at_ms);
 	if (message->read_at_ms)
-		sqlite3_bind_int64(statement, 12, message->read_at_ms);
+		sqlite3_bind_int64(statement, 11, message->read_at_ms);
 	else
-		sqlite3_bind_null(statement, 12);
+		sqlite3_bind_null(statement, 11);
 }
 
 /* Run a statement of one or two numbers. */
@@ -323,34 +326,6 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	return r;
 }
 
-/* Take the text of a row out of the full-text table, before the row changes. */
-static int leave_search(struct rg_index *index, const struct known *known, struct roger_err *err)
-{
-	if (known->position > index->progress.search_to)
-		return ROGER_OK;
-	return run_numbers(index, RG_SQL_SEARCH_DROP, known->position, 0, 0, err);
-}
-
-static int enter_search(struct rg_index *index, const struct roger_message *message,
-			int64_t position, struct roger_err *err)
-{
-	sqlite3_stmt *add = NULL;
-	int r;
-
-	if (position > index->progress.search_to)
-		return ROGER_OK;
-	if (sqlite3_prepare_v2(index->db,
-			       "INSERT INTO search(rowid, content, metadata) VALUES (?3, ?1, ?2)",
-			       -1, &add, NULL) != SQLITE_OK)
-		return rg_index_fail(index, "search", err);
-	rg_index_bind(add, 1, message->content);
-	rg_index_bind(add, 2, message->metadata);
-	sqlite3_bind_int64(add, 3, position);
-	r = rg_index_step(index, add, err);
-	sqlite3_finalize(add);
-	return r;
-}
-
 /* Every index of a column that is set is written: a claim sets none, being read two. */
 static int change_row(struct rg_index *index, const struct known *known,
 		      const struct roger_message *message, struct roger_err *err)
@@ -365,18 +340,6 @@ static int change_row(struct rg_index *index, const struct known *known,
 		return ROGER_EIO;
 	bind_message(set, known->position, message);
 	return rg_index_step(index, set, err);
-}
-
-static int change_text(struct rg_index *index, const struct known *known,
-		       const struct roger_message *message, struct roger_err *err)
-{
-	int r = known->same_text ? ROGER_OK : leave_search(index, known, err);
-
-	if (r == ROGER_OK)
-		r = change_row(index, known, message, err);
-	if (r == ROGER_OK && !known->same_text)
-		r = enter_search(index, message, known->position, err);
-	return r;
 }
 
 /* Where it is unread, and the figures of who has it. */
@@ -404,7 +367,9 @@ static int change_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	r = change_text(index, known, message, err);
+	if (!known->same_text && known->position <= index->progress.search_to)
+		index->search_stale = true;
+	r = change_row(index, known, message, err);
 	if (r == ROGER_OK)
 		r = run_numbers(index, RG_SQL_CHANGED_SET, known->position, index->progress.lines,
 				0, err);
@@ -441,9 +406,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	r = leave_search(index, known, err);
-	if (r == ROGER_OK)
-		r = run_numbers(index, RG_SQL_MESSAGE_DROP, known->position, 0, 0, err);
+	r = run_numbers(index, RG_SQL_MESSAGE_DROP, known->position, 0, 0, err);
 	if (r == ROGER_OK)
 		r = run_numbers(index, RG_SQL_CHANGED_DROP, known->position, 0, 0, err);
 	if (r == ROGER_OK)
@@ -472,8 +435,8 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 }
 
 /* Archived is final: whatever comes for the id later is history. */
-static int is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
-		       struct roger_err *err)
+int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
+			 struct roger_err *err)
 {
 	sqlite3_stmt *has;
 	int r;
@@ -567,7 +530,7 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 
 	if (message->epoch > index->progress.epoch)
 		index->progress.epoch = message->epoch;
-	r = is_archived(index, message->id, &taken, err);
+	r = rg_index_is_archived(index, message->id, &taken, err);
 	if (r == ROGER_OK && !taken && is_later_state(index, message))
 		r = use_known(index, message, line, &taken, err);
 	if (r == ROGER_OK && !taken)
@@ -632,7 +595,20 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 	sqlite3_bind_int64(set, 7, progress->last_hash);
 	sqlite3_bind_int64(set, 8, progress->epoch);
 	sqlite3_bind_int64(set, 9, progress->search_to);
+	index->vfs.pages.next_reach = (uint64_t)progress->offset;
 	return rg_index_step(index, set, err);
+}
+
+/* A text that is in the full-text table changed, which is rare: all are put in again. */
+static int empty_search(struct rg_index *index, struct roger_err *err)
+{
+	bool stale = index->search_stale;
+
+	index->search_stale = false;
+	if (!stale)
+		return ROGER_OK;
+	index->progress.search_to = 0;
+	return rg_index_run(index, "INSERT INTO search(search) VALUES ('delete-all')", err);
 }
 
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
@@ -653,6 +629,8 @@ int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 		r = rg_index_lines_end(index, err);
 	if (r == ROGER_OK)
 		r = flush_deltas(index, err);
+	if (r == ROGER_OK)
+		r = empty_search(index, err);
 	if (r == ROGER_OK)
 		r = rg_index_last_hash(index, &index->progress.last_hash, err);
 	if (r == ROGER_OK)

@@ -89,8 +89,7 @@ static void add_tables(struct question *question, const struct rg_query *query, 
 			rg_buf_add_text(
 				sql, " FROM keys k CROSS JOIN messages m ON m.rowid = k.position");
 		else if (query->unread && query->to.length && query->issue.length)
-			rg_buf_add_text(sql,
-					" FROM messages m INDEXED BY idx_messages_issue_unread");
+			rg_buf_add_text(sql, " FROM messages m INDEXED BY messages_unread");
 		else if (is_mailbox_enough(query, archived))
 			rg_buf_add_text(sql, " FROM mailbox b");
 		else if (query->unread && query->to.length)
@@ -250,25 +249,75 @@ static int prepare(struct rg_index *index, struct question *question, sqlite3_st
 
 /* --------------------------------------------------------- full-text table -- */
 
-static int fill_search(struct rg_index *index, struct roger_err *err)
+/* The texts stand in the journal. */
+static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg_entry *entry,
+		      struct roger_err *err)
 {
-	sqlite3_stmt *add = NULL;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message message;
 	int r;
 
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_journal_read(index->journal, entry->offset, entry->length, &line, err);
+	if (r == ROGER_OK)
+		r = rg_message_read_within(rg_buf_str(&line), arena, &message, err);
+	if (r == ROGER_EDATA)
+		rg_index_doubt(index);
+	if (r == ROGER_OK) {
+		sqlite3_bind_int64(add, 1, entry->position);
+		rg_index_bind(add, 2, message.content);
+		rg_index_bind(add, 3, message.metadata);
+		r = rg_index_step(index, add, err);
+	}
+	rg_arena_free(arena);
+	return r;
+}
+
+static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
+		      struct rg_entry *ret_entry, struct roger_err *err);
+
+static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt *add,
+			struct roger_err *err)
+{
+	struct rg_entry entry;
+	int step, r = ROGER_OK;
+
+	sqlite3_bind_int64(get, 1, index->progress.search_to);
+	while (r == ROGER_OK && (step = sqlite3_step(get)) == SQLITE_ROW) {
+		r = read_entry(index, get, false, &entry, err);
+		if (r == ROGER_OK)
+			r = add_search(index, add, &entry, err);
+	}
+	return r < 0 || step == SQLITE_DONE ? r : rg_index_fail(index, "read lines", err);
+}
+
+static int fill_search(struct rg_index *index, struct roger_err *err)
+{
+	static const char places[] =
+		"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths FROM "
+		"messages m"
+		" LEFT JOIN changed c ON c.position = m.position LEFT JOIN lines l"
+		" ON l.block = (coalesce(c.line, m.position) - 1) / 64 WHERE m.position > ?1";
+	sqlite3_stmt *get = NULL, *add = NULL;
+	int r;
+
+	_Static_assert(RG_INDEX_LINES == 64, "as in the statement");
 	r = rg_index_run(index,
 			 "CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(content, metadata,"
-			 " content = 'messages', content_rowid = 'rowid')",
+			 " content = '')",
 			 err);
 	if (r < 0)
 		return r;
-	if (sqlite3_prepare_v2(
-		    index->db,
-		    "INSERT INTO search(rowid, content, metadata) SELECT rowid, content, metadata"
-		    " FROM messages WHERE rowid > ?1",
-		    -1, &add, NULL) != SQLITE_OK)
-		return rg_index_fail(index, "prepare the full-text table", err);
-	sqlite3_bind_int64(add, 1, index->progress.search_to);
-	r = rg_index_step(index, add, err);
+	if (sqlite3_prepare_v2(index->db, places, -1, &get, NULL) != SQLITE_OK ||
+	    sqlite3_prepare_v2(index->db,
+			       "INSERT INTO search(rowid, content, metadata) VALUES (?1, ?2, ?3)",
+			       -1, &add, NULL) != SQLITE_OK)
+		r = rg_index_fail(index, "prepare the full-text table", err);
+	else
+		r = add_searches(index, get, add, err);
+	sqlite3_finalize(get);
 	sqlite3_finalize(add);
 	if (r < 0)
 		return r;

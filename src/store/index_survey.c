@@ -51,7 +51,7 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 		index,
 		since_ms || until_ms
 			? "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
-			  " FROM messages INDEXED BY idx_messages_created_at"
+			  " FROM messages INDEXED BY messages_created"
 			  " WHERE created_at >= ?1 AND created_at < ?2"
 			: "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
 			  " FROM messages NOT INDEXED"

@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More than nearly all transactions need; what is more is written in several pieces. */
-enum { PENDING_BYTES_MAX = 256 * 1024 };
+/*
+ * More than nearly all transactions need; what is more is written in several
+ * pieces.  SQLite's default VFS writes no 128 KiB at once: it takes the length
+ * modulo that, and says that the disk is full.
+ */
+enum { PENDING_BYTES_MAX = 128 * 1024 - 1 };
 
 /* ------------------------------------------------- the rollback journal -- */
 
@@ -125,29 +129,164 @@ static void hook_rollback(struct rg_index_vfs *vfs, sqlite3_file *file)
 
 /* --------------------------------------------------------- the database -- */
 
+/* In the first page; SQLite's cache is current while these bytes are the same. */
+enum { VERSION_AT = 24, VERSION_BYTES = 16 };
+
+/* Whole pages only. */
 static int write_database(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
+	uint64_t number = (uint64_t)at / RG_PAGE_BYTES;
 	int r = flush(vfs);
 
-	return r == SQLITE_OK ? vfs->usual_database->xWrite(file, data, length, at) : r;
+	if (length != RG_PAGE_BYTES || at % RG_PAGE_BYTES)
+		return SQLITE_IOERR_WRITE;
+	if (r != SQLITE_OK)
+		return r;
+	if (at == 0)
+		memcpy(vfs->version, (const char *)data + VERSION_AT, VERSION_BYTES);
+	return vfs->restoring ? rg_index_pages_restore(&vfs->pages, number, data)
+			      : rg_index_pages_write(&vfs->pages, number, data);
+}
+
+/*
+ * SQLite compares what it has with what it reads here.  Two files may agree in
+ * that and not in the rest; then it reads what is never so.
+ */
+static int read_version(const struct rg_index_vfs *vfs, unsigned char *to)
+{
+	int i;
+
+	for (i = 0; i < VERSION_BYTES; i++)
+		to[i] = vfs->cached == vfs->pages.sum ? vfs->version[i] : ~vfs->version[i];
+	return SQLITE_OK;
+}
+
+/* A part of a page is one of the whole page. */
+static int read_part(struct rg_index_vfs *vfs, void *to, int length, sqlite3_int64 at)
+{
+	unsigned char page[RG_PAGE_BYTES];
+	sqlite3_int64 skip = at % RG_PAGE_BYTES;
+	int r;
+
+	if (skip + length > RG_PAGE_BYTES)
+		return SQLITE_IOERR_READ;
+	r = rg_index_pages_read(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, page);
+	if (r == SQLITE_OK)
+		memcpy(to, page + skip, (size_t)length);
+	return r;
+}
+
+static int read_database(sqlite3_file *file, void *to, int length, sqlite3_int64 at)
+{
+	struct rg_index_vfs *vfs = vfs_of_database(file);
+	int r;
+
+	if ((uint64_t)at / RG_PAGE_BYTES >= vfs->pages.count) {
+		memset(to, 0, (size_t)length);
+		return SQLITE_IOERR_SHORT_READ;
+	}
+	if (at == VERSION_AT && length == VERSION_BYTES)
+		return read_version(vfs, to);
+	if (length != RG_PAGE_BYTES || at % RG_PAGE_BYTES)
+		return read_part(vfs, to, length, at);
+	r = rg_index_pages_read(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, to);
+	if (r == SQLITE_OK && at == 0) {
+		memcpy(vfs->version, (const char *)to + VERSION_AT, VERSION_BYTES);
+		vfs->cached = vfs->pages.sum;
+	}
+	return r;
+}
+
+static int size_database(sqlite3_file *file, sqlite3_int64 *ret_size)
+{
+	*ret_size = (sqlite3_int64)vfs_of_database(file)->pages.count * RG_PAGE_BYTES;
+	return SQLITE_OK;
 }
 
 static int truncate_database(sqlite3_file *file, sqlite3_int64 size)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
+	uint64_t count = (uint64_t)size / RG_PAGE_BYTES;
 	int r = flush(vfs);
 
-	return r == SQLITE_OK ? vfs->usual_database->xTruncate(file, size) : r;
+	if (r != SQLITE_OK)
+		return r;
+	if (!vfs->restoring)
+		return rg_index_pages_cut(&vfs->pages, count);
+	return count == vfs->pages.count ? SQLITE_OK : SQLITE_CORRUPT;
+}
+
+/* What is read under a lock goes with the root as it stands then. */
+static int lock_database(sqlite3_file *file, int level)
+{
+	struct rg_index_vfs *vfs = vfs_of_database(file);
+	int r = vfs->usual_database->xLock(file, level);
+
+	if (r != SQLITE_OK)
+		return r;
+	if (level == SQLITE_LOCK_SHARED) {
+		r = rg_index_pages_begin(&vfs->pages);
+		if (r != SQLITE_OK)
+			(void)vfs->usual_database->xUnlock(file, SQLITE_LOCK_NONE);
+	}
+	/* Only who rolls back for another takes the last lock without the one before. */
+	vfs->reserved |= level == SQLITE_LOCK_RESERVED;
+	vfs->restoring = level == SQLITE_LOCK_EXCLUSIVE && !vfs->reserved;
+	return r;
+}
+
+static int unlock_database(sqlite3_file *file, int level)
+{
+	struct rg_index_vfs *vfs = vfs_of_database(file);
+
+	vfs->reserved = vfs->restoring = false;
+	if (vfs->pages.changed)
+		rg_index_pages_forget(&vfs->pages);
+	return vfs->usual_database->xUnlock(file, level);
+}
+
+/* SQLite says so after the last page of a transaction, whether anything is to be synced or not. */
+static int control_database(sqlite3_file *file, int what, void *value)
+{
+	struct rg_index_vfs *vfs = vfs_of_database(file);
+	int r;
+
+	if (what == SQLITE_FCNTL_SIZE_HINT)
+		return SQLITE_OK;
+	if (what != SQLITE_FCNTL_SYNC)
+		return vfs->usual_database->xFileControl(file, what, value);
+	r = rg_index_pages_end(&vfs->pages);
+	if (r == SQLITE_OK)
+		vfs->cached = vfs->pages.sum;
+	return r;
+}
+
+static int close_database(sqlite3_file *file)
+{
+	struct rg_index_vfs *vfs = vfs_of_database(file);
+
+	rg_index_pages_deinit(&vfs->pages);
+	return vfs->usual_database->xClose(file);
 }
 
 static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file)
 {
 	vfs->usual_database = file->pMethods;
 	vfs->database = *file->pMethods;
+	vfs->database.iVersion = 1; /* without a write-ahead log, and never mapped */
+	vfs->database.xRead = read_database;
 	vfs->database.xWrite = write_database;
 	vfs->database.xTruncate = truncate_database;
+	vfs->database.xFileSize = size_database;
+	vfs->database.xLock = lock_database;
+	vfs->database.xUnlock = unlock_database;
+	vfs->database.xFileControl = control_database;
+	vfs->database.xClose = close_database;
 	file->pMethods = &vfs->database;
+	rg_index_pages_init(&vfs->pages);
+	vfs->pages.file = file;
+	vfs->pages.methods = vfs->usual_database;
 }
 
 /* ------------------------------------------------------------ the whole -- */
@@ -169,8 +308,6 @@ static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, in
 		hook_database(vfs, file);
 	if (flags & SQLITE_OPEN_MAIN_JOURNAL)
 		hook_rollback(vfs, file);
-	if (flags & SQLITE_OPEN_WAL)
-		vfs->met_wal = true;
 	return SQLITE_OK;
 }
 
@@ -185,7 +322,12 @@ static int delete_file(sqlite3_vfs *base, const char *name, int sync_folder)
 static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
 {
 	sqlite3_vfs *usual = vfs_of(base)->usual;
+	size_t length = strlen(name);
 
+	/* There is no write-ahead log, whatever stands under its name. */
+	*ret = 0;
+	if (length > 4 && strcmp(name + length - 4, "-wal") == 0)
+		return SQLITE_OK;
 	return usual->xAccess(usual, name, flags, ret);
 }
 
@@ -244,7 +386,8 @@ int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sql
 	vfs->usual = sqlite3_vfs_find(NULL);
 	if (!vfs->usual)
 		return SQLITE_ERROR;
-	vfs->met_wal = false;
+	vfs->cached = 0;
+	vfs->reserved = vfs->restoring = false;
 	vfs->base = (sqlite3_vfs){ .iVersion = 1,
 				   .szOsFile = vfs->usual->szOsFile,
 				   .mxPathname = vfs->usual->mxPathname,

@@ -90,17 +90,16 @@ uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *mes
 	return rg_hash(1, scratch->data, scratch->failed ? 0 : scratch->length);
 }
 
-static int64_t row_of(uint64_t text, const struct roger_message *message, int64_t position)
+static int64_t row_of(uint64_t text, const struct roger_message *message)
 {
-	const int64_t state[] = { position, message->read, message->read_at_ms };
+	const int64_t state[] = { message->read, message->read_at_ms };
 
 	return (int64_t)rg_hash(text, state, sizeof state);
 }
 
-int64_t rg_message_row(struct rg_buf *scratch, const struct roger_message *message,
-		       int64_t position)
+int64_t rg_message_row(struct rg_buf *scratch, const struct roger_message *message)
 {
-	return row_of(rg_message_text(scratch, message), message, position);
+	return row_of(rg_message_text(scratch, message), message);
 }
 
 static int64_t line_of(const struct known *known)
@@ -232,7 +231,7 @@ static void enter(struct rg_message_history *history, struct rg_message_agent *t
 		history->sums.archived_positions += line;
 		return;
 	}
-	known->row = row_of(text, message, line);
+	known->row = row_of(text, message);
 	move_living(history, to, known, 1);
 }
 

@@ -101,8 +101,7 @@ const struct rg_message_seen *rg_message_history_seen(const struct rg_message_hi
 /* A hash of what of a message never changes, as far as the seed's table holds it. */
 uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message);
 
-/* A hash of the row that the seed's table holds of a message at this position. */
-int64_t rg_message_row(struct rg_buf *scratch, const struct roger_message *message,
-		       int64_t position);
+/* A hash of the row that the seed's table holds of a message. */
+int64_t rg_message_row(struct rg_buf *scratch, const struct roger_message *message);
 
 #endif

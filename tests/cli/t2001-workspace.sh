@@ -30,7 +30,7 @@ exits 0 "init makes folders above" roger init new/a/b
 check "it is there" test -d new/a/b/.roger
 
 # Planted things are never followed.
-for thing in messages.jsonl messages.db messages.control message-state.json config.yaml messages_archive; do
+for thing in messages.jsonl messages.db messages.db-index messages.control message-state.json config.yaml messages_archive; do
 	rm -rf trap target
 	roger init -q trap
 	: >target

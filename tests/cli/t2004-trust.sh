@@ -190,6 +190,7 @@ END
 cp .roger/messages.db-journal "$here/hostile-journal"
 for verb in list "inbox --as bob" "receive --as bob" verify doctor "doctor --fix" status rebuild; do
 	cp "$here/hostile-journal" .roger/messages.db-journal
+	cp "$here/hostile-journal" .roger/messages.db-index-journal
 	# shellcheck disable=SC2086
 	run roger $verb
 	is "a journal of SQLite makes it remove nothing: $verb" "$(cat "$here/precious")" mine

@@ -50,7 +50,7 @@ is "it is in its file" "$(grep -c '"content":"m0"' .roger/messages_archive/i1.js
 is "100 are left" "$(roger count --to bob --issue i1)" 100
 exits 0 "rebuild" roger rebuild
 is "does not bring it back" "$(roger list --to bob --issue i1 --jsonl | grep -c '"m0"')" 0
-rm .roger/messages.db
+rm .roger/messages.db*
 is "nor does a lost index" "$(roger count --to bob --issue i1)" 100
 is "nor does reading it from the archive" "$(roger list --archived --jsonl | wc -l)" 1
 exits 0 "one more fits" roger send -q --as plan bob --issue i1 new

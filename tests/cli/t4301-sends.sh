@@ -133,7 +133,7 @@ exits 0 "and not in the next" roger send --as han ina 'x' --issue full --key app
 
 # Killed before the entry was written: whoever asks finds it.
 roger send --as kim leo 'k' --key app-10:status-update:c1 -q
-rm -rf .roger/send-log/kim.jsonl .roger/messages.control .roger/messages.db
+rm -rf .roger/send-log/kim.jsonl .roger/messages.control .roger/messages.db*
 is "an entry that was lost is made anew" "$(roger sends --from kim --json | json '[[a["outcome"],a["target"]] for a in d["attempts"]]')" '[["delivered", "leo"]]'
 is "and nobody else's is doubled" "$(roger sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
 

@@ -40,6 +40,7 @@ roger receive --as lead -q
 check "once it is read, forward" roger forward good
 is "completes the run" "$(status_of good)" completed
 is "with the message as evidence" "$(member forwardEvidence good)" "$(member resultMessageId good)"
+roger rebuild -q
 is "no content outside of the messages" "$(grep -rl PLANTED .roger | sed 's,.*/,,' | sort | tr '\n' ' ')" "messages.db messages.jsonl "
 
 # One that fails.

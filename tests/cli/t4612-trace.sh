@@ -112,7 +112,7 @@ is "of one of them" "$(roger trace t:report:1 --from gus --json | json '[t["from
 printf '%s\n' '{"id":"odd \"id\" \\ x","issue_id":"app","from_phase":"zoe","to_phase":"bob","run_counter":1,"message_type":"data","content":"PLANTED\u001b[31m","metadata":null,"read":false,"created_at":1700000000000,"read_at":null}' \
 	'{"id":"odd \u0022id\u0022 \\ x","issue_id":"app","from_phase":"zoe","to_phase":"bob","run_counter":1,"message_type":"data","content":"PLANTED","metadata":null,"read":true,"created_at":1700000000000,"read_at":1700000001000}' >>.roger/messages.jsonl
 is "an id with escapes" "$(steps 'odd "id" \ x')" '[["stored", "looked", "read"]]'
-mv .roger/messages.db .roger/gone
+mv .roger/messages.db-index .roger/gone
 is "without an index" "$(steps "$three")" \
 	'[["stored", "looked", "claimed", "returned", "claimed", "read", "acknowledged", "archived"]]'
 rm -f .roger/logs/activity.log.jsonl

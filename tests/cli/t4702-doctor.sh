@@ -7,7 +7,7 @@
 tests=$source_dir/tests/cli
 forge() { # FILE CODE
 	python3 "$tests/lib_forge.py" ".roger/$1" "$2" || note "forge $1 failed"
-	rm -f .roger/messages.db # or it would tell of the change before anybody else
+	rm -f .roger/messages.db-index # or it would tell of the change before anybody else
 }
 
 roger init -q
@@ -132,9 +132,10 @@ found "more messages than the limit" note limit "holds .* messages" messages.jso
 noted "a message longer than the limit" limit "content of 8 characters" messages.jsonl 1
 
 # ---- what is derived from them
-mended "an index that lacks rows" index "rows of mailbox: 0" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("delete from mailbox"); d.commit()'\'''
-mended "a row of the index changed" index "not what the journal says" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
-mended "an index that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'
+mended "an index with a flipped byte" index "cannot be read" messages.db-index 0 'printf x | dd of=.roger/messages.db-index bs=1 seek=70000 conv=notrunc 2>/dev/null'
+mended "a table that lacks rows" index "rows of messages: 0" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("delete from messages"); d.commit()'\'''
+mended "a row of it changed" index "not what the journal says" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
+mended "a table that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'
 mended "message-state.json is none" state "not JSON" message-state.json 0 'printf '\''{"epoch":0'\'' >.roger/message-state.json'
 sed -i 's/"ann":[0-9]*/"ann":1/' .roger/message-state.json
 found "a counter that is behind" note state "counter is below" message-state.json 0

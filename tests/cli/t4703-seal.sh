@@ -7,7 +7,7 @@
 tests=$source_dir/tests/cli
 forge() {
 	python3 "$tests/lib_forge.py" ".roger/$1" "$2" || note "forge $1 failed"
-	rm -f .roger/messages.db .roger/messages.control
+	rm -f .roger/messages.db* .roger/messages.control
 }
 
 roger init -q

@@ -20,7 +20,8 @@
 struct place {
 	char root[64];
 	char journal[128];
-	char database[128];
+	char database[128]; /* messages.db, */
+	char index[128];    /* and what decides */
 };
 
 static inline struct roger_str str(const char *text)
@@ -37,6 +38,7 @@ static inline void place_make(struct place *place)
 	assert_non_null(mkdtemp(place->root));
 	snprintf(place->journal, sizeof place->journal, "%s/.roger/messages.jsonl", place->root);
 	snprintf(place->database, sizeof place->database, "%s/.roger/messages.db", place->root);
+	snprintf(place->index, sizeof place->index, "%s/.roger/messages.db-index", place->root);
 	request.path = str(place->root);
 	assert_int_equal(roger_init(&request, &reply, NULL), ROGER_OK);
 	roger_reply_free(&reply);

@@ -205,8 +205,8 @@ static void the_sums_of_what_lives(void **state)
 	assert_int_equal(sums->sent, 3);
 	assert_int_equal(sums->seen, 1);
 	assert_int_equal(sums->seen_numbers, 1);
-	expected = (int64_t)((uint64_t)rg_message_row(&scene.history.scratch, &two, 2) +
-			     (uint64_t)rg_message_row(&scene.history.scratch, &three, 3));
+	expected = (int64_t)((uint64_t)rg_message_row(&scene.history.scratch, &two) +
+			     (uint64_t)rg_message_row(&scene.history.scratch, &three));
 	assert_int_equal(sums->rows, expected);
 	assert_int_equal(rg_message_history_agent(&scene.history, RG_STR("bob"))->unread, 2);
 	assert_int_equal(rg_message_history_agent(&scene.history, RG_STR("ann"))->seq, 3);

@@ -40,7 +40,7 @@ static void save(const struct place *place, const char *data, size_t length)
 	assert_int_equal(fwrite(data, 1, length, file), length);
 	fclose(file);
 	assert_int_equal(rename(path, place->journal), 0);
-	unlink(place->database);
+	unlink(place->index);
 }
 
 /* The first damage that verify finds; 0: none. */

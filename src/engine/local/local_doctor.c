@@ -120,6 +120,7 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 	int r;
 
 	/* The index first: whoever asks it for something mends it. */
+	rg_index_bring_seed_up(doctor->local->index);
 	r = rg_index_sum(doctor->local->index, &doctor->summing, err);
 	if (r == ROGER_OK)
 		r = measure_all(doctor, err);

@@ -14,7 +14,7 @@ static struct roger_breach at_index(const struct rg_doctor *doctor, enum roger_s
 {
 	return (struct roger_breach){ .kind = ROGER_BREACH_INDEX,
 				      .severity = (int)severity,
-				      .file = doctor->local->workspace->config->database_file };
+				      .file = rg_str(rg_index_name(doctor->local->index)) };
 }
 
 static int tell_index(struct rg_doctor *doctor, const char *what, int64_t there, int64_t expected,
@@ -34,7 +34,7 @@ static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *
 
 	if (!doctor->wish->fix)
 		return ROGER_OK;
-	r = rg_index_rebuild(doctor->local->index, rg_doctor_messages(doctor)->end, err);
+	r = rg_index_rebuild(doctor->local->index, rg_doctor_messages(doctor)->end, true, err);
 	for (; r == ROGER_OK && first < doctor->breaches.count; first++)
 		rg_doctor_fixed(doctor, first);
 	return r;
@@ -83,34 +83,55 @@ static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index
 		{ "rows of edges", index->edges, journal->edges },
 		{ "numbers in edges, added up", index->edge_numbers, journal->edge_numbers },
 	};
-	size_t first = doctor->breaches.count, i;
+	size_t i;
 	int r = ROGER_OK;
 
 	for (i = 0; i < sizeof sums / sizeof *sums && r == ROGER_OK; i++)
 		if (sums[i].there != sums[i].expected)
 			r = tell_index(doctor, sums[i].what, sums[i].there, sums[i].expected, NULL,
 				       err);
-	if (r == ROGER_OK && first == doctor->breaches.count && index->rows != journal->rows)
-		r = tell_index(doctor, "a row of messages is not what the journal says", 0, 0, NULL,
-			       err);
 	return r;
+}
+
+static int tell_table(struct rg_doctor *doctor, const struct rg_table_sums *table,
+		      struct roger_err *err)
+{
+	const struct rg_message_sums *journal = &doctor->at_index;
+	struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
+
+	breach.file = doctor->local->workspace->config->database_file;
+	if (table->damaged)
+		return rg_doctor_tell(doctor, &breach, NULL, err, "it cannot be read");
+	if (!table->done || table->offset != journal->offset)
+		return ROGER_OK;
+	if (table->messages != journal->messages)
+		return rg_doctor_tell(doctor, &breach, NULL, err,
+				      "rows of messages: %lld, by the journal %lld",
+				      (long long)table->messages, (long long)journal->messages);
+	if (table->rows != journal->rows)
+		return rg_doctor_tell(doctor, &breach, NULL, err,
+				      "a row of messages is not what the journal says");
+	return ROGER_OK;
 }
 
 int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 {
 	size_t first = doctor->breaches.count;
 	struct rg_message_sums index;
+	struct rg_table_sums table;
 	struct roger_err why = { 0 };
 	bool done;
 	int r;
 
-	r = rg_index_summed(doctor->summing, &index, &done, &why);
+	r = rg_index_summed(doctor->summing, &index, &table, &done, &why);
 	if (r == ROGER_EDATA)
 		r = tell_index(doctor, why.message, 0, 0, NULL, err);
 	else if (r < 0 && err)
 		*err = why;
 	else if (r == ROGER_OK && done && doctor->at_index.offset == index.offset)
 		r = compare(doctor, &index, &doctor->at_index, err);
+	if (r == ROGER_OK)
+		r = tell_table(doctor, &table, err);
 	doctor->summing = rg_index_summing_free(doctor->summing);
 	return r < 0 || first == doctor->breaches.count ? r : mend_index(doctor, first, err);
 }
