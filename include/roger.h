@@ -1466,6 +1466,20 @@ typedef bool roger_progress(void *context, const char *what, int64_t done, int64
 ROGER_API void roger_on_progress(struct roger *roger, roger_progress *tell, void *context);
 
 /*
+ * For handlers of signals; both may be called there, and nowhere else is needed.
+ *
+ * roger_interrupt(): this process is to end.  No call waits for another process
+ * any more; ROGER_ETIMEOUT.
+ *
+ * roger_mend_map(): in a handler of SIGBUS, with its si_addr.  messages.control is
+ * mapped, and a file that somebody cuts short is no longer behind its map.  True:
+ * it was one of ours, and the call under way goes on when the handler returns.
+ * The library installs no handlers; a program without one dies of such a cut.
+ */
+ROGER_API void roger_interrupt(void);
+ROGER_API bool roger_mend_map(const void *address);
+
+/*
  * Structs only ever grow, at their end, and every call says how long they were
  * when the program was compiled.  A library that knows longer ones takes what a
  * request lacks as unset, fills of a reply as much as there is, and puts the items

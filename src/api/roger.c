@@ -18,6 +18,7 @@
 
 #include "api/layout.h"
 #include "engine/local/local.h"
+#include "store/control.h"
 #include "ops/op.h"
 #include "systems/activity.h"
 #include "systems/message.h"
@@ -52,6 +53,16 @@ struct roger *roger_close(struct roger *roger)
 	rg_workspace_close(roger->workspace);
 	free(roger);
 	return NULL;
+}
+
+void roger_interrupt(void)
+{
+	rg_lock_interrupt();
+}
+
+bool roger_mend_map(const void *address)
+{
+	return rg_control_mend(address);
 }
 
 void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)

@@ -379,8 +379,17 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 	return run_command(run, argc - 2, argv + 2);
 }
 
+/* A file that somebody cuts short is a SIGBUS; of one that is not ours we die as we should. */
+static void mend(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (!roger_mend_map(info->si_addr))
+		signal(number, SIG_DFL);
+}
+
 int main(int argc, char **argv)
 {
+	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
 	struct cli_run run = { .form = wanted_form(argc, argv) };
 	int status;
 
@@ -388,6 +397,7 @@ int main(int argc, char **argv)
 	 * middle of something. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
+	sigaction(SIGBUS, &on_bus, NULL);
 	cli_file_mask = umask(077);
 	if (argc < 2) {
 		cli_print_help(stderr);

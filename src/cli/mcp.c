@@ -248,6 +248,7 @@ static struct roger_mcp_server *serving;
 static void stop(int signal)
 {
 	(void)signal;
+	roger_interrupt();
 	roger_mcp_stop(serving);
 }
 

@@ -8,6 +8,7 @@ static void stop(int signal_number)
 {
 	(void)signal_number;
 	stopped = 1;
+	roger_interrupt();
 }
 
 static bool go_on(void *context, const char *what, int64_t done, int64_t total)

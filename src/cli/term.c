@@ -41,10 +41,13 @@ static ssize_t write_all(void *context, const char *data, size_t length)
 	return (ssize_t)length;
 }
 
+static bool to_terminal; /* asked once: each time is a call of the system */
+
 bool cli_term_open(void)
 {
+	to_terminal = isatty(STDOUT_FILENO);
 	cli_out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_all });
-	if (cli_out && isatty(STDOUT_FILENO))
+	if (cli_out && to_terminal)
 		setvbuf(cli_out, NULL, _IOLBF, 0);
 	return cli_out != NULL;
 }
@@ -73,7 +76,7 @@ void cli_term_init(const char *when, bool quiet)
 	else if (force && *force && strcmp(force, "0") != 0)
 		colours = true;
 	else
-		colours = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+		colours = to_terminal && term && strcmp(term, "dumb") != 0;
 }
 
 const char *cli_style(enum cli_style style)
@@ -128,7 +131,7 @@ size_t cli_term_width(void)
 {
 	struct winsize size = { 0 };
 
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+	if (!to_terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
 		return 0;
 	return size.ws_col;
 }

@@ -561,7 +561,9 @@ static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
 	int r;
 
 	for (;;) {
-		r = look_around(look, full, &why);
+		r = rg_engine_bridge_begin(look->roger->engine, RG_LOCK_WAIT_MS, &why);
+		if (r == ROGER_OK)
+			r = look_around(look, full, &why);
 		if (r < 0)
 			return tell_failure(look, r, &why, err);
 		rg_bridge_watch_journal(look->roger, look->bridge);

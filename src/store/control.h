@@ -9,6 +9,11 @@
  * disk is a SIGBUS.  When the tally outgrows it, a larger one is renamed over
  * it and the old one is retired: whoever has that mapped opens it again.
  *
+ * Anything may be written into a file.  So the fixed part, the tail, the synced
+ * offset and each slot carry sums; what contradicts itself makes the handle
+ * unsound (rg_control_sound()), and the file is retired and made anew.  A file
+ * that is cut short while it is mapped is a SIGBUS: see rg_control_mend().
+ *
  * The tally never says no when the answer is yes.  For an agent it holds the
  * last number (exact) and how many messages may be unread (or fewer are); for
  * an issue, and an issue and recipient, how many messages there may be (or
@@ -25,25 +30,28 @@
 #include "base/limits.h"
 
 /* What follows is a file format: see docs/FORMAT.md before changing it. */
-#define RG_CONTROL_VERSION 4
+#define RG_CONTROL_VERSION 5
 
-/* Where the journal ends, and the chain there.  Two of them, one is in force. */
+/* Where the journal ends, the chain and the epoch there.  Two of them, one is in force. */
 struct rg_tail {
 	uint64_t appended; /* bytes that belong to whole, known lines */
 	uint64_t chain;
+	int64_t epoch;
+	uint64_t sum;
 };
 
 struct rg_agent_slot {
-	_Atomic uint32_t length; /* of name; 0: free.  Set last, with release. */
+	_Atomic uint32_t length; /* of name; 0: free */
 	_Atomic uint32_t unread; /* at most so many */
 	_Atomic int64_t epoch;	 /* that seq counts in */
 	_Atomic int64_t seq;
 	char name[RG_NAME_CHARS_MAX];
+	_Atomic uint64_t sum;
 };
 
 struct rg_count_slot {
 	_Atomic uint64_t hash; /* 0: free */
-	_Atomic uint64_t count;
+	_Atomic uint64_t word; /* the count, and a sum in its upper half */
 };
 
 struct rg_control_page {
@@ -55,6 +63,11 @@ struct rg_control_page {
 	uint64_t journal_inode;
 	uint32_t agent_capacity; /* powers of two */
 	uint32_t count_capacity;
+	/* What stands before this is the same in every version. */
+	uint64_t generation; /* drawn when it was made; a larger file keeps it */
+	uint64_t found;	     /* bytes of the journal then: what was stored before is among them */
+	uint64_t on_disk;    /* so many of them were written in another boot */
+	uint64_t sum;	     /* over all of the above but retired */
 
 	struct rg_lock append_lock; /* who appends */
 	struct rg_lock sync_lock;   /* who leads a sync */
@@ -66,11 +79,10 @@ struct rg_control_page {
 	_Alignas(64) _Atomic uint32_t tail_in_force; /* 0 or 1; changed under append_lock */
 	_Atomic uint32_t agents_used;
 	_Atomic uint32_t counts_used;
+	_Atomic uint32_t prepared; /* 1: the epoch was taken from message-state.json */
 	struct rg_tail tails[2];
-	_Atomic uint64_t appended; /* of the tail in force, for those without the lock */
-	_Atomic uint64_t appends;  /* how often it moved */
-	_Atomic int64_t epoch;
-	_Atomic uint32_t prepared;	/* 1: the epoch was taken from message-state.json */
+	_Atomic uint64_t appends;	/* how often the tail moved */
+	_Atomic uint64_t adoptions;	/* lines of roger's that nobody had published */
 	_Atomic uint64_t state_wanted;	/* message-state.json: numbers given */
 	_Atomic uint64_t state_written; /* and those it holds */
 	_Atomic uint64_t seen_wanted;	/* the same for what was accepted */
@@ -82,6 +94,7 @@ struct rg_control_page {
 	_Atomic uint64_t lost_from; /* bytes that a sync which went wrong should have covered */
 	_Atomic uint64_t lost_to;
 	_Atomic uint64_t synced;
+	_Atomic uint64_t synced_sum; /* counts only with this: rg_control_synced() */
 	_Atomic uint64_t synced_appends;
 	_Atomic uint32_t groups[2]; /* appends that the last two syncs covered */
 	_Atomic uint32_t sync_ns;   /* how long a sync takes, smoothed */
@@ -93,6 +106,21 @@ struct rg_control_page {
 /* This start of the machine, as text; "" where the system does not tell. */
 enum { RG_BOOT_ID_BYTES = 40 };
 void rg_control_boot_id(char to[RG_BOOT_ID_BYTES]);
+
+/*
+ * What the bytes of a control file are to a journal in this boot.  Reads nothing
+ * else, so any bytes may be asked about.
+ */
+struct rg_file_facts;
+enum rg_control_kind {
+	RG_CONTROL_INVALID,
+	RG_CONTROL_HOLDS,
+	RG_CONTROL_OTHER_BOOT,	/* sound, of this journal, but the machine was started since */
+	RG_CONTROL_OTHER_BUILD, /* in force in this boot for this journal, in another version */
+};
+enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
+				      const struct rg_file_facts *journal,
+				      const char boot_id[RG_BOOT_ID_BYTES]);
 
 struct rg_control; /* one process's view */
 
@@ -106,41 +134,102 @@ struct rg_control *rg_control_close(struct rg_control *control);
 
 struct rg_control_page *rg_control_page(struct rg_control *control);
 
+/* Drawn when the file was made; a larger one that took its place has the same. */
+uint64_t rg_control_generation(const struct rg_control *control);
+
+/*
+ * In a handler of SIGBUS: a file that was cut short is no longer behind the map
+ * that holds this address.  Memory that says "retired" takes its place, so that
+ * the library goes on with another file.  false: no map of ours.
+ */
+bool rg_control_mend(const void *address);
+
 /* Has a larger one taken its place?  Looked at in one order with the locks that go over. */
 static inline bool rg_control_retired(const struct rg_control_page *page)
 {
 	return atomic_load(&page->retired) != 0;
 }
 
+/* Not retired, and all that was looked at agrees with itself. */
+bool rg_control_sound(const struct rg_control *control);
+
+/* Is it the file of its name still, and whole? */
+bool rg_control_in_place(const struct rg_control *control);
+
+/* Nobody is to go on with it. */
+void rg_control_retire(struct rg_control *control);
+
+/* Whoever holds append_lock says so: only then does what contradicts itself mean damage. */
+void rg_control_hold(struct rg_control *control, bool held);
+
+/* The tail in force; false when it contradicts itself, which makes the handle unsound. */
+bool rg_control_tail(struct rg_control *control, struct rg_tail *ret_tail);
+
+/* How far lines are known; 0: unknown. */
+uint64_t rg_control_appended(struct rg_control *control);
+
+/* A new tail goes to the spare place and into force with one store.  Under append_lock. */
+void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain);
+void rg_control_set_epoch(struct rg_control *control, int64_t epoch);
+
+/* The epoch in force; 1 where it cannot be told. */
+int64_t rg_control_epoch(struct rg_control *control);
+
+/* How far the journal is on disk for sure.  Moved under sync_lock. */
+uint64_t rg_control_synced(const struct rg_control *control);
+void rg_control_set_synced(struct rg_control *control, uint64_t synced);
+
+/* How far the send logs were carried on; 0 where it cannot be told. */
+uint64_t rg_control_logged(struct rg_control *control);
+
 /* Is there room for so many more agents and counts?  Under append_lock. */
 bool rg_control_has_room(struct rg_control *control, size_t agents, size_t counts);
 
 /*
  * Put a control file with room for so many more in place of this one, and
- * retire this one.  Under append_lock of this one, whose holder then releases
- * it and opens again.  The long-held locks go over as they are held: whoever
- * takes or releases one looks whether the file was retired meanwhile.
+ * retire this one.  Under append_lock of this one and the system's lock on the
+ * journal; the holder then releases both and opens again.  The long-held locks go over as they are
+ * held: whoever takes or releases one looks whether the file was retired meanwhile.
  */
-RG_CHECKED int rg_control_grow(struct rg_control *control, int journal, size_t agents,
-			       size_t counts, struct roger_err *err);
+RG_CHECKED int rg_control_grow(struct rg_control *control, size_t agents, size_t counts,
+			       struct roger_err *err);
 
-/* The slot of an agent; NULL where there is none.  Needs no lock. */
-struct rg_agent_slot *rg_control_find_agent(struct rg_control *control, struct roger_str name);
+struct rg_agent {
+	uint32_t unread; /* at most so many */
+	int64_t epoch;
+	int64_t seq;
+};
 
-/* The same, made where there is none.  Under append_lock, with room. */
-struct rg_agent_slot *rg_control_agent(struct rg_control *control, struct roger_str name);
+/* Where a slot contradicts itself, there is no telling: then there may be as much as this. */
+#define RG_CONTROL_MAYBE UINT32_MAX
 
-/* Agents one by one, in no order: start with i = 0; NULL at the end. */
-struct rg_agent_slot *rg_control_next_agent(struct rg_control *control, size_t *i);
+/* An agent; false where there is none.  Needs no lock. */
+bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
+			   struct rg_agent *ret_agent);
+
+/* Remember it, as a new one where there is none.  Under append_lock, with room. */
+void rg_control_put_agent(struct rg_control *control, struct roger_str name,
+			  const struct rg_agent *agent);
+
+/* Agents one by one, in no order: start with i = 0; false at the end. */
+struct rg_named_agent {
+	char name[RG_NAME_CHARS_MAX];
+	size_t length;
+	struct rg_agent agent;
+};
+bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent);
 
 /* What a count is about; parts are names. */
 enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN };
 uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second);
 
-/* The slot of a count; NULL: never counted.  Needs no lock. */
-struct rg_count_slot *rg_control_find_count(struct rg_control *control, uint64_t hash);
+/* What was counted; 0: nothing.  Needs no lock. */
+uint64_t rg_control_find_count(struct rg_control *control, uint64_t hash);
 
-/* The same, made where there is none.  Under append_lock, with room. */
-struct rg_count_slot *rg_control_count(struct rg_control *control, uint64_t hash);
+/* Remember it.  Under append_lock, with room where it is new. */
+void rg_control_put_count(struct rg_control *control, uint64_t hash, uint64_t count);
+
+/* Slots that contradict themselves; under append_lock. */
+size_t rg_control_count_damaged(struct rg_control *control);
 
 #endif

@@ -70,20 +70,18 @@ static int fail_open(const char *name, int error, bool create, struct roger_err 
 		       error, "open '%s'", name);
 }
 
-static int check_regular(int file, const char *name, struct roger_err *err)
+static int check_regular(int file, const char *name, struct stat *ret_facts, struct roger_err *err)
 {
-	struct stat facts;
-
-	if (fstat(file, &facts) < 0)
+	if (fstat(file, ret_facts) < 0)
 		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	if (!S_ISREG(facts.st_mode))
+	if (!S_ISREG(ret_facts->st_mode))
 		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
 			       name);
 	return ROGER_OK;
 }
 
-int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
-		 struct roger_err *err)
+static int open_and_look(int folder, const char *name, enum rg_file_way way, int *ret_file,
+			 struct stat *ret_facts, struct roger_err *err)
 {
 	static const int flags[] = {
 		[RG_FILE_READ] = O_RDONLY,
@@ -108,13 +106,21 @@ int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_fi
 	if (create)
 		give_to_owner(folder, name, file);
 
-	r = check_regular(file, name, err);
+	r = check_regular(file, name, ret_facts, err);
 	if (r < 0) {
 		rg_file_close(file);
 		return r;
 	}
 	*ret_file = file;
 	return ROGER_OK;
+}
+
+int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
+		 struct roger_err *err)
+{
+	struct stat facts;
+
+	return open_and_look(folder, name, way, ret_file, &facts, err);
 }
 
 int rg_file_close(int file)
@@ -182,6 +188,17 @@ int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
 	*ret_facts = facts_of(&facts);
 	return ROGER_OK;
+}
+
+int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
+		       struct rg_file_facts *ret_facts, struct roger_err *err)
+{
+	struct stat facts = { 0 };
+	int r = open_and_look(folder, name, way, ret_file, &facts, err);
+
+	if (r == ROGER_OK)
+		*ret_facts = facts_of(&facts);
+	return r;
 }
 
 int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_facts *ret_facts,
@@ -279,11 +296,12 @@ uint64_t rg_file_inode(const char *path)
 	return stat(path, &facts) < 0 ? 0 : facts.st_ino;
 }
 
-static int read_all(int file, const char *name, size_t bytes_max, struct rg_buf *out,
+static int read_all(int file, const char *name, size_t size, size_t bytes_max, struct rg_buf *out,
 		    struct roger_err *err)
 {
-	/* Most of what is read whole is small. */
-	size_t piece = 1000, got = 0;
+	/* Most of what is read whole is small, and says how long it is; what the system makes up
+	 * does not. */
+	size_t piece = size && size < 1000 ? size : 1000, got = 0;
 	char *room;
 	int r;
 
@@ -298,7 +316,7 @@ static int read_all(int file, const char *name, size_t bytes_max, struct rg_buf 
 		if (out->length > bytes_max)
 			return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name,
 				       bytes_max);
-		if (got < piece)
+		if (got < piece || out->length == size)
 			return ROGER_OK;
 	}
 }
@@ -330,13 +348,15 @@ int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct r
 			bool *ret_found, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts = { 0 };
 	int r;
 
-	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
+	r = rg_file_open_facts(folder, name, RG_FILE_READ, &file, &facts, err);
 	if (r < 0)
 		return r;
 	*ret_found = file != RG_NO_FILE;
-	return *ret_found ? read_all(file, name, bytes_max, out, err) : ROGER_OK;
+	return *ret_found ? read_all(file, name, (size_t)facts.size, bytes_max, out, err)
+			  : ROGER_OK;
 }
 
 int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
@@ -655,6 +675,13 @@ int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct 
 			       name);
 	*ret_map = map;
 	return ROGER_OK;
+}
+
+/* Only what a handler of a signal may call. */
+bool rg_file_unback(void *map, size_t size)
+{
+	return mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0) == map;
 }
 
 void rg_file_unmap(void *map, size_t size)

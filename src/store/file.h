@@ -35,6 +35,9 @@ struct rg_file_facts {
 /* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
 RG_CHECKED int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
 			    struct roger_err *err);
+/* The same, and what it is when it is opened. */
+RG_CHECKED int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
+				  struct rg_file_facts *ret_facts, struct roger_err *err);
 int rg_file_close(int file);
 void rg_file_closep(int *file);
 
@@ -171,6 +174,8 @@ void rg_file_unlock_byte(int file, int64_t byte);
  */
 RG_CHECKED int rg_file_map(int file, size_t size, const char *name, void **ret_map,
 			   struct roger_err *err);
+/* Zero bytes of memory in the place of the file, which may have become too short for its map. */
+bool rg_file_unback(void *map, size_t size);
 void rg_file_unmap(void *map, size_t size);
 
 #endif

@@ -14,6 +14,9 @@ enum { ADOPT_BYTES_MAX = 4 << 20 };
 /* A reader waits no longer for a writer that does not go on, but looks for itself. */
 enum { READER_WAIT_MS = 200 };
 
+/* A control file may be exchanged or damaged while it is mapped: so often that is looked for. */
+enum { PLACE_LOOK_MS = 100, PLACES_MAX = 100 };
+
 struct rg_journal {
 	int folder;
 	int file;
@@ -24,12 +27,15 @@ struct rg_journal {
 	uint32_t owed;		    /* locks to give back in a control file yet to be mapped */
 	rg_journal_adopt *adopt;
 	void *context;
+	int64_t looked_ns; /* when the control file last was the one of its name */
 
 	/* While the append lock is held: */
+	bool appending;
 	struct rg_buf out;
 	size_t line_start;
 	uint64_t chain; /* behind the lines in out */
 	uint32_t failures_seen;
+	uint64_t generation_seen;
 };
 
 static struct rg_control_page *page_of(const struct rg_journal *journal)
@@ -80,6 +86,7 @@ int rg_journal_open(int folder, const char *name, const char *control_name, bool
 	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
 	rg_buf_init(&journal->out, SIZE_MAX);
 	journal->owner = rg_lock_owner();
+	journal->looked_ns = rg_clock_monotonic_ns();
 
 	r = open_file(journal, true, &refused);
 	if (r == ROGER_OK)
@@ -155,45 +162,65 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 		return r;
 	rg_control_close(journal->control);
 	journal->control = control;
+	journal->looked_ns = rg_clock_monotonic_ns();
 	if (journal->owed)
 		pay_owed(journal);
 	return ROGER_OK;
 }
 
+/*
+ * Is the one we have the one that all have?  Another may have taken its place by
+ * a rename, or somebody wrote over it.  Within the append lock there is no change.
+ */
+static bool is_current(struct rg_journal *journal)
+{
+	int64_t now;
+
+	if (journal->appending)
+		return true;
+	if (!rg_control_sound(journal->control))
+		return false;
+	now = rg_clock_monotonic_ns();
+	if (now - journal->looked_ns < (int64_t)PLACE_LOOK_MS * 1000000)
+		return true;
+	journal->looked_ns = now;
+	return rg_control_in_place(journal->control);
+}
+
 static int follow_control(struct rg_journal *journal, struct roger_err *err)
 {
-	return rg_control_retired(page_of(journal)) ? reopen_control(journal, err) : ROGER_OK;
+	if (is_current(journal))
+		return ROGER_OK;
+	rg_control_retire(journal->control);
+	return reopen_control(journal, err);
 }
 
 struct rg_control *rg_journal_control(struct rg_journal *journal)
 {
 	/* A failure keeps the retired one, whose figures are right but old. */
-	if (journal->control && rg_control_retired(page_of(journal)))
-		(void)!reopen_control(journal, NULL);
+	if (journal->control)
+		(void)!follow_control(journal, NULL);
 	return journal->control;
+}
+
+/* For who waits for a lock in it. */
+static bool is_gone(void *context)
+{
+	struct rg_journal *journal = context;
+
+	return !is_current(journal);
 }
 
 /* ------------------------------------------------------------ the tail -- */
 
-static const struct rg_tail *tail_of(const struct rg_control_page *page)
+static uint64_t end_of(const struct rg_journal *journal)
 {
-	return &page->tails[atomic_load_explicit(&page->tail_in_force, memory_order_acquire) & 1];
-}
-
-/* The new tail goes to the spare place and into force with one store, so a kill leaves either. */
-static void set_tail(struct rg_control_page *page, uint64_t appended, uint64_t chain)
-{
-	uint32_t spare = !(atomic_load_explicit(&page->tail_in_force, memory_order_relaxed) & 1);
-
-	page->tails[spare] = (struct rg_tail){ appended, chain };
-	atomic_store_explicit(&page->tail_in_force, spare, memory_order_release);
-	atomic_store_explicit(&page->appended, appended, memory_order_release);
-	atomic_fetch_add_explicit(&page->appends, 1, memory_order_relaxed);
+	return rg_control_appended(journal->control);
 }
 
 uint64_t rg_journal_end(const struct rg_journal *journal)
 {
-	return tail_of(page_of(journal))->appended;
+	return end_of(journal);
 }
 
 enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
@@ -202,16 +229,20 @@ enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
 static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *ret_how,
 		       struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(journal);
-	struct rg_tail tail = *tail_of(page);
-	struct rg_chain chain = { .value = tail.chain };
-	uint64_t pause_at = tail.appended + ADOPT_BYTES_MAX;
+	struct rg_tail tail;
+	struct rg_chain chain = { 0 };
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true, own;
+	uint64_t start, pause_at;
 	int r = ROGER_OK;
 
 	*ret_how = ADOPTED_ALL;
+	if (!rg_control_tail(journal->control, &tail))
+		return ROGER_OK;
+	chain.value = tail.chain;
+	start = tail.appended;
+	pause_at = tail.appended + ADOPT_BYTES_MAX;
 	rg_lines_init(&lines, journal->file, tail.appended, size);
 	while (tail.appended < pause_at) {
 		r = rg_lines_next(&lines, &line, &found, err);
@@ -229,21 +260,23 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 		}
 		chain = behind;
 		tail.appended = lines.at;
+		if (own)
+			atomic_fetch_add_explicit(&page_of(journal)->adoptions, 1,
+						  memory_order_relaxed);
 	}
 	if (r == ROGER_OK && found && *ret_how == ADOPTED_ALL)
 		*ret_how = ADOPTED_SOME;
 	rg_lines_deinit(&lines);
-	if (tail.appended != tail_of(page)->appended)
-		set_tail(page, tail.appended, chain.value);
+	if (tail.appended != start)
+		rg_control_set_end(journal->control, tail.appended, chain.value);
 	return r;
 }
 
 /* Is the unfinished end a line of ours that lacks nothing but its newline?  Its writer was never
  * told so. */
-static int is_finished(struct rg_journal *journal, uint64_t size, bool *ret_finished,
-		       struct roger_err *err)
+static int is_finished(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
+		       bool *ret_finished, struct roger_err *err)
 {
-	const struct rg_tail *tail = tail_of(page_of(journal));
 	struct rg_buf text;
 	struct roger_str body;
 	uint64_t stated;
@@ -267,14 +300,15 @@ static int is_finished(struct rg_journal *journal, uint64_t size, bool *ret_fini
  */
 static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(journal);
-	struct rg_tail tail = *tail_of(page);
+	struct rg_tail tail;
 	struct roger_str mark;
 	uint64_t end = 0;
 	bool finished;
 	int r;
 
-	r = is_finished(journal, size, &finished, err);
+	if (!rg_control_tail(journal->control, &tail))
+		return ROGER_OK;
+	r = is_finished(journal, &tail, size, &finished, err);
 	if (r < 0)
 		return r;
 	mark = finished ? RG_STR(" torn\n") : RG_STR("\n");
@@ -288,7 +322,7 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	r = rg_chain_over_file(journal->file, tail.appended, end, &tail.chain, err);
 	if (r < 0)
 		return r;
-	set_tail(page, size + mark.length, tail.chain);
+	rg_control_set_end(journal->control, size + mark.length, tail.chain);
 	return ROGER_OK;
 }
 
@@ -310,25 +344,70 @@ int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *er
 		       journal->name);
 }
 
-static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
+static int fail_again(struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "somebody changes '%s' all the time; leave it alone, then try again",
+		       journal->control_name);
+}
+
+static void release_append_lock(struct rg_journal *journal)
+{
+	journal->appending = false;
+	rg_control_hold(journal->control, false);
+	rg_file_unlock(journal->file);
+	rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+}
+
+/*
+ * The lock in the control file is fair and wakes who waits; the system's lock on
+ * the journal holds even where somebody wrote over that one, or put another
+ * control file in its place.
+ */
+static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone,
+		     struct roger_err *err)
 {
 	int r;
 
-	for (;;) {
+	r = rg_lock_take_unless(&page_of(journal)->append_lock, journal->owner, wait_ms, is_gone,
+				journal, ret_gone, "the end of the journal", RG_LOCK_STANDS_STILL,
+				err);
+	if (r < 0 || *ret_gone)
+		return r;
+	r = rg_file_lock(journal->file, journal->name, wait_ms, err);
+	if (r < 0) {
+		rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+		return r;
+	}
+	journal->appending = true;
+	rg_control_hold(journal->control, true);
+	return ROGER_OK;
+}
+
+static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
+{
+	struct rg_tail tail;
+	bool gone = false;
+	int tries, r;
+
+	for (tries = 0; tries < PLACES_MAX; tries++) {
 		r = follow_control(journal, err);
+		if (r == ROGER_OK)
+			r = take_both(journal, wait_ms, &gone, err);
 		if (r < 0)
 			return r;
-		r = rg_lock_take(&page_of(journal)->append_lock, journal->owner, wait_ms,
-				 "the end of the journal", err);
-		if (r < 0 || !rg_control_retired(page_of(journal)))
-			return r;
-		rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+		if (gone)
+			continue;
+		if (rg_control_tail(journal->control, &tail) && rg_control_sound(journal->control))
+			return ROGER_OK;
+		release_append_lock(journal);
 	}
+	return fail_again(journal, err);
 }
 
 static int grow(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
 {
-	return rg_control_grow(journal->control, journal->file, agents, counts, err);
+	return rg_control_grow(journal->control, agents, counts, err);
 }
 
 /* One look under the lock; *ret_again: what was found took long, give others a chance and look
@@ -341,9 +420,6 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	int r = ROGER_OK;
 
 	*ret_again = false;
-	/* Who was killed between the two leaves them apart. */
-	atomic_store_explicit(&page_of(journal)->appended, rg_journal_end(journal),
-			      memory_order_release);
 	/* Once a sync was refused, nothing more goes where it may not count. */
 	if (fencing && atomic_load(&page_of(journal)->failures))
 		r = rg_journal_check_name(journal, err);
@@ -380,16 +456,21 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
 		     int64_t wait_ms, struct roger_err *err)
 {
+	int unsound = 0, r;
 	bool again;
-	int r;
 
 	do {
 		r = take_append_lock(journal, wait_ms, err);
 		if (r < 0)
 			return r;
 		r = prepare(journal, agents, counts, fencing, &again, err);
+		/* An error may come of what it said. */
+		if (!rg_control_sound(journal->control) && !rg_control_retired(page_of(journal))) {
+			again = true;
+			r = unsound++ < PLACES_MAX ? ROGER_OK : fail_again(journal, err);
+		}
 		if (r < 0 || again)
-			rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+			release_append_lock(journal);
 	} while (r == ROGER_OK && again);
 	return r;
 }
@@ -397,6 +478,7 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_t wait_ms,
 		struct roger_err *err)
 {
+	struct rg_tail tail;
 	int r;
 
 	if (!journal->control)
@@ -406,7 +488,8 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 		return r;
 	rg_buf_clear(&journal->out);
 	journal->line_start = 0;
-	journal->chain = tail_of(page_of(journal))->chain;
+	(void)!rg_control_tail(journal->control, &tail);
+	journal->chain = tail.chain;
 	return ROGER_OK;
 }
 
@@ -422,7 +505,7 @@ bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts)
 
 void rg_journal_unlock(struct rg_journal *journal)
 {
-	rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+	release_append_lock(journal);
 }
 
 struct rg_buf *rg_journal_line(struct rg_journal *journal)
@@ -477,6 +560,11 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 
 	if (journal->out.failed)
 		return rg_fail_memory(err);
+	/* The last look before it counts: numbers and keys may come of what is wrong. */
+	*ret_end = 0;
+	if (!rg_control_sound(journal->control))
+		return ROGER_OK;
+	journal->generation_seen = rg_control_generation(journal->control);
 	journal->failures_seen = atomic_load(&page->failures);
 	r = rg_file_write(journal->file, journal->out.data, journal->out.length, journal->name,
 			  err);
@@ -486,7 +574,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	if (r < 0)
 		return r;
 	if (size == expected) {
-		set_tail(page, expected, journal->chain);
+		rg_control_set_end(journal->control, expected, journal->chain);
 		*ret_end = expected;
 		return ROGER_OK;
 	}
@@ -497,13 +585,15 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	while (r == ROGER_OK && how == ADOPTED_SOME);
 	if (r == ROGER_OK)
 		r = check_apart(journal, size - journal->out.length, err);
-	if (r == ROGER_OK && rg_journal_end(journal) < size)
+	if (r == ROGER_OK && rg_control_sound(journal->control) && end_of(journal) < size)
 		r = lost(journal, err);
 	*ret_end = size;
 	return r;
 }
 
 /* -------------------------------------------------------- group commit -- */
+
+enum { SYNC_NS_MAX = 10000000 };
 
 /* Give those a moment who wrote along the last times: they will not need a sync of their own. */
 static void gather(struct rg_control_page *page)
@@ -514,7 +604,8 @@ static void gather(struct rg_control_page *page)
 
 	if (company <= 1)
 		return;
-	until = rg_clock_monotonic_ns() + atomic_load(&page->sync_ns) / 3;
+	until = atomic_load(&page->sync_ns);
+	until = rg_clock_monotonic_ns() + (until < SYNC_NS_MAX ? until : SYNC_NS_MAX) / 3;
 	while (atomic_load(&page->appends) - before < company && rg_clock_monotonic_ns() < until)
 		rg_clock_yield();
 }
@@ -526,8 +617,10 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 
 	page->groups[1] = page->groups[0];
 	page->groups[0] = appends > before ? (uint32_t)(appends - before) : 0;
-	if (took_ns > 10000000)
-		took_ns = 10000000;
+	if (took_ns > SYNC_NS_MAX)
+		took_ns = SYNC_NS_MAX;
+	if (smoothed > SYNC_NS_MAX)
+		smoothed = SYNC_NS_MAX;
 	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
 }
 
@@ -568,10 +661,12 @@ static void end_lead(struct rg_journal *journal, bool everybody)
 }
 
 /* From the last sync that went well up to end nothing is sure any more. */
-static void note_lost(struct rg_control_page *page, uint64_t end)
+static void note_lost(struct rg_control *control, uint64_t end)
 {
+	struct rg_control_page *page = rg_control_page(control);
+
 	if (atomic_load(&page->lost_to) == 0)
-		atomic_store(&page->lost_from, atomic_load(&page->synced));
+		atomic_store(&page->lost_from, rg_control_synced(control));
 	if (end > atomic_load(&page->lost_to))
 		atomic_store(&page->lost_to, end);
 }
@@ -593,13 +688,13 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 
 	gather(page);
 	appends = atomic_load(&page->appends);
-	end = atomic_load(&page->appended);
+	end = end_of(journal);
 	atomic_store(&page->covering, end << 1 | (~atomic_load(&page->covering) & 1));
 	start = rg_clock_monotonic_ns();
 	r = rg_file_sync(journal->file, journal->name, err);
 	/* What was not yet on disk may never be: nobody who waits may believe the next sync. */
 	if (r < 0)
-		note_lost(page, end);
+		note_lost(journal->control, end);
 	else
 		r = rg_journal_check_name(journal, err);
 	if (r < 0) {
@@ -607,19 +702,19 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 		return r;
 	}
 	note_group(page, appends, rg_clock_monotonic_ns() - start);
-	if (end > atomic_load(&page->synced))
-		atomic_store(&page->synced, end);
+	if (end > rg_control_synced(journal->control))
+		rg_control_set_synced(journal->control, end);
 	return ROGER_OK;
 }
 
 enum synced { SYNCED, NOT_YET, LOST };
 
 /* Order matters: a failure is counted before a later sync moves the mark. */
-static enum synced judge(const struct rg_control_page *page, uint64_t end, uint32_t failures_seen)
+static enum synced judge(const struct rg_journal *journal, uint64_t end, uint32_t failures_seen)
 {
-	bool covered = atomic_load(&page->synced) >= end;
+	bool covered = rg_control_synced(journal->control) >= end;
 
-	if (atomic_load(&page->failures) != failures_seen)
+	if (atomic_load(&page_of(journal)->failures) != failures_seen)
 		return LOST;
 	return covered ? SYNCED : NOT_YET;
 }
@@ -631,7 +726,7 @@ static void note_failure_in_larger(struct rg_journal *journal)
 
 	while (rg_control_retired(page_of(journal)) && reopen_control(journal, NULL) == ROGER_OK) {
 		page = page_of(journal);
-		note_lost(page, atomic_load(&page->appended));
+		note_lost(journal->control, end_of(journal));
 		atomic_fetch_add(&page->failures, 1);
 	}
 }
@@ -642,8 +737,8 @@ static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures
 {
 	struct rg_control_page *page = page_of(journal);
 	/* Those whom a killed leader should have covered sleep with a bit that is not ours. */
-	bool orphans = atomic_load(&page->covering) >> 1 > atomic_load(&page->synced);
-	int r = judge(page, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
+	bool orphans = atomic_load(&page->covering) >> 1 > rg_control_synced(journal->control);
+	int r = judge(journal, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
 
 	end_lead(journal, orphans || r < 0);
 	if (r < 0)
@@ -651,12 +746,32 @@ static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures
 	return r;
 }
 
+/*
+ * The control file was made anew since we wrote.  It knows nothing of a sync that
+ * went wrong meanwhile, but the system tells each who has the file open.
+ */
+static int sync_alone(struct rg_journal *journal, struct roger_err *err)
+{
+	int r = rg_file_sync(journal->file, journal->name, err);
+
+	return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
+}
+
+/* Whoever has led for longer than that is named, or is none that could be looked at. */
+static int take_lead(struct rg_journal *journal, struct roger_err *err)
+{
+	bool gone;
+
+	return rg_lock_take_unless(&page_of(journal)->sync_lock, journal->owner, 0, NULL, NULL,
+				   &gone, "the sync of the journal", RG_LOCK_STANDS_STILL, err);
+}
+
 static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
-		      struct roger_err *err)
+		      uint64_t generation, struct roger_err *err)
 {
 	struct rg_control_page *page;
 	int64_t until = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
-	bool in_vain = false;
+	bool in_vain = false, late;
 	uint32_t wake;
 	int r;
 
@@ -665,26 +780,29 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 		if (r < 0)
 			return r;
 		page = page_of(journal);
+		if (rg_control_generation(journal->control) != generation)
+			return sync_alone(journal, err);
 		wake = atomic_load(&page->wake);
-		switch (judge(page, end, failures_seen)) {
+		switch (judge(journal, end, failures_seen)) {
 		case SYNCED:
 			return ROGER_OK;
 		case LOST:
+			if (!rg_control_sound(journal->control))
+				continue;
 			return lost(journal, err);
 		case NOT_YET:
 			break;
 		}
-		if (rg_lock_try(&page->sync_lock, journal->owner, in_vain)) {
+		late = rg_clock_monotonic_ns() > until || (in_vain && rg_lock_interrupted());
+		r = late ? take_lead(journal, err) : ROGER_OK;
+		if (r < 0)
+			return r;
+		if (late || rg_lock_try(&page->sync_lock, journal->owner, in_vain)) {
 			r = lead_once(journal, end, failures_seen, err);
 			if (r < 0)
 				return r;
 			continue;
 		}
-		if (rg_clock_monotonic_ns() > until)
-			return rg_fail(err, ROGER_ETIMEOUT, 0,
-				       "another process does not end its sync of '%s'; send again "
-				       "with the same key",
-				       journal->name);
 		/* Only who waited in vain looks whether the leader is dead. */
 		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS, awaited(page, end));
 	}
@@ -692,7 +810,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 
 int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err)
 {
-	return sync_until(journal, end, journal->failures_seen, err);
+	return sync_until(journal, end, journal->failures_seen, journal->generation_seen, err);
 }
 
 /* ------------------------------------------------------------- reading -- */
@@ -729,8 +847,35 @@ static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct ro
 	int r;
 
 	r = settle_read_only(journal, &end, err);
-	if (r == ROGER_OK && end > atomic_load(&page_of(journal)->synced))
+	if (r == ROGER_OK && end > rg_control_synced(journal->control))
 		r = rg_file_sync(journal->file, journal->name, err);
+	if (r == ROGER_OK)
+		*ret_end = end;
+	return r;
+}
+
+/*
+ * What is synced, after what nobody syncs.  What stood there when the control file
+ * was made is not left out, whoever syncs it: it may have been acknowledged before.
+ */
+static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t end = end_of(journal), found = page->found;
+	uint32_t failures = atomic_load(&page->failures);
+	int r = ROGER_OK;
+
+	if (rg_control_synced(journal->control) < end &&
+	    !rg_lock_held(&page->sync_lock, journal->owner))
+		/* Nobody is at it: a killed writer, or another program. */
+		r = sync_until(journal, end, failures, rg_control_generation(journal->control),
+			       err);
+	if (r < 0)
+		return r;
+	*ret_end = rg_control_synced(journal->control);
+	if (*ret_end >= end || *ret_end >= found)
+		return ROGER_OK;
+	r = rg_file_sync(journal->file, journal->name, err);
 	if (r == ROGER_OK)
 		*ret_end = end;
 	return r;
@@ -738,9 +883,7 @@ static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct ro
 
 int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
-	struct rg_control_page *page;
-	uint64_t size = 0, end;
-	uint32_t failures;
+	uint64_t size = 0;
 	int r;
 
 	if (journal->file == RG_NO_FILE) {
@@ -756,7 +899,7 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
-	if (size != atomic_load(&page_of(journal)->appended)) {
+	if (size != end_of(journal)) {
 		r = lock_tail(journal, 0, 0, false, READER_WAIT_MS, err);
 		if (r == ROGER_ETIMEOUT)
 			return settle_alone(journal, ret_end, err);
@@ -764,19 +907,22 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 			return r;
 		rg_journal_unlock(journal);
 	}
+	return settle_synced(journal, ret_end, err);
+}
 
-	page = page_of(journal);
-	end = atomic_load(&page->appended);
-	failures = atomic_load(&page->failures);
-	if (atomic_load(&page->synced) < end && !rg_lock_held(&page->sync_lock, journal->owner)) {
-		/* Nobody is at it: a killed writer, or another program. */
-		r = sync_until(journal, end, failures, err);
-		if (r < 0)
-			return r;
-		page = page_of(journal);
-	}
-	*ret_end = atomic_load(&page->synced);
-	return ROGER_OK;
+uint64_t rg_journal_adoptions(struct rg_journal *journal)
+{
+	return atomic_load(&page_of(journal)->adoptions);
+}
+
+bool rg_journal_in_place(const struct rg_journal *journal)
+{
+	return rg_control_in_place(journal->control);
+}
+
+bool rg_journal_knows(struct rg_journal *journal, uint64_t end)
+{
+	return end_of(journal) >= end;
 }
 
 uint32_t rg_journal_wake_count(struct rg_journal *journal)
@@ -838,27 +984,28 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 				     ? "takes in what comes; stop that one first, or leave it to it"
 				     : RG_LOCK_STANDS_STILL;
 	struct rg_control_page *page;
+	int tries, r;
 	bool gone;
-	int r;
 
 	if (!journal->control)
 		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
-	for (;;) {
+	for (tries = 0; tries < PLACES_MAX; tries++) {
 		r = follow_control(journal, err);
 		if (r < 0)
 			return r;
 		page = page_of(journal);
-		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms,
-					&page->retired, &gone, names[which], advice, err);
+		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms, is_gone,
+					journal, &gone, names[which], advice, err);
 		if (r == ROGER_OK && gone)
 			continue;
 		if (r < 0)
 			return r;
 		journal->owed &= ~(1u << which);
-		if (!rg_control_retired(page))
+		if (rg_control_sound(journal->control))
 			return ROGER_OK;
 		rg_journal_release(journal, which);
 	}
+	return fail_again(journal, err);
 }
 
 bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
@@ -867,7 +1014,7 @@ bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
 	    !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
 		return false;
 	journal->owed &= ~(1u << which);
-	if (!rg_control_retired(page_of(journal)))
+	if (rg_control_sound(journal->control))
 		return true;
 	rg_journal_release(journal, which);
 	return false;
@@ -884,13 +1031,15 @@ bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which)
  */
 void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which)
 {
-	for (;;) {
+	int tries;
+
+	for (tries = 0; tries < PLACES_MAX; tries++) {
 		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
-		if (!rg_control_retired(page_of(journal)))
+		if (rg_control_sound(journal->control))
 			return;
-		if (reopen_control(journal, NULL) < 0) {
-			journal->owed |= 1u << which;
-			return;
-		}
+		rg_control_retire(journal->control);
+		if (reopen_control(journal, NULL) < 0)
+			break;
 	}
+	journal->owed |= 1u << which;
 }

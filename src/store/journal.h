@@ -69,7 +69,8 @@ void rg_journal_end_line(struct rg_journal *journal);
 
 /*
  * Append the composed lines in one write.  *ret_end is what must be synced for
- * them to be durable.  On an error nothing is known to be stored; whole lines
+ * them to be durable; 0: nothing was written, since the control file turned out
+ * damaged: unlock, and begin again.  On an error nothing is known to be stored; whole lines
  * that reached the file all the same are adopted by the next writer.
  */
 RG_CHECKED int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end,
@@ -98,6 +99,19 @@ bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset);
  */
 RG_CHECKED int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end,
 				 struct roger_err *err);
+
+/* How many lines of roger's were found that nobody had published; a change tells of a second
+ * writer. */
+uint64_t rg_journal_adoptions(struct rg_journal *journal);
+
+/*
+ * Is this still the control file of its name?  Under the append lock, which whoever
+ * replaces it needs, that stays so.
+ */
+bool rg_journal_in_place(const struct rg_journal *journal);
+
+/* Does the tally know of all lines up to end? */
+bool rg_journal_knows(struct rg_journal *journal, uint64_t end);
 
 /* The word that moves after every sync, and sleeping on it. */
 uint32_t rg_journal_wake_count(struct rg_journal *journal);

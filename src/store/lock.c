@@ -172,9 +172,21 @@ static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool 
 	return take_from(lock, seen, owner | WAITERS);
 }
 
-int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
-			const _Atomic uint32_t *gone, bool *ret_gone, const char *what,
-			const char *advice, struct roger_err *err)
+static atomic_bool interrupted;
+
+void rg_lock_interrupt(void)
+{
+	atomic_store(&interrupted, true);
+}
+
+bool rg_lock_interrupted(void)
+{
+	return atomic_load(&interrupted);
+}
+
+int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, rg_lock_gone *gone,
+			void *context, bool *ret_gone, const char *what, const char *advice,
+			struct roger_err *err)
 {
 	int64_t until;
 	uint64_t seen, now;
@@ -194,9 +206,12 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
 				return ROGER_OK;
 			continue;
 		}
-		*ret_gone = gone && atomic_load(gone);
+		*ret_gone = gone && gone(context);
 		if (*ret_gone)
 			return ROGER_OK;
+		if (rg_lock_interrupted())
+			return rg_fail(err, ROGER_ETIMEOUT, 0, "stopped while waiting for %s",
+				       what);
 		if (!announce(lock, &seen))
 			continue;
 		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS, RG_SLEEP_ANY);
@@ -218,8 +233,8 @@ int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const ch
 {
 	bool gone;
 
-	return rg_lock_take_unless(lock, owner, wait_ms, NULL, &gone, what, RG_LOCK_STANDS_STILL,
-				   err);
+	return rg_lock_take_unless(lock, owner, wait_ms, NULL, NULL, &gone, what,
+				   RG_LOCK_STANDS_STILL, err);
 }
 
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner)

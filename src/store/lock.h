@@ -33,14 +33,22 @@ RG_CHECKED int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_m
 			    struct roger_err *err);
 
 /*
- * The same, but *ret_gone becomes true, and the lock is not taken, once *gone
- * is set: then it is elsewhere, and who holds it here may never give it back.
+ * The same, but *ret_gone becomes true, and the lock is not taken, once gone()
+ * says so: then it is elsewhere, and who holds it here may never give it back.
  * advice follows "which" in the error: what the holder does, and what to do.
  */
 #define RG_LOCK_STANDS_STILL "does not go on; look at it, then try again"
+typedef bool rg_lock_gone(void *context);
 RG_CHECKED int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
-				   const _Atomic uint32_t *gone, bool *ret_gone, const char *what,
-				   const char *advice, struct roger_err *err);
+				   rg_lock_gone *gone, void *context, bool *ret_gone,
+				   const char *what, const char *advice, struct roger_err *err);
+
+/*
+ * From a handler of a signal: this process is to end, so no wait for another
+ * one goes on; ROGER_ETIMEOUT.  What is free is taken still.
+ */
+void rg_lock_interrupt(void);
+bool rg_lock_interrupted(void);
 
 /* Take it if it is free or its owner is dead (looked for only when check is set). */
 bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check);

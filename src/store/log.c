@@ -138,17 +138,15 @@ static int open_log(int folder, const char *name, int *ret_file, struct roger_er
 	return r < 0 ? r : rg_file_sync_folder(folder, name, err);
 }
 
-static int append(int file, const char *name, struct roger_str entries, struct roger_err *err)
+static int append(int file, const char *name, uint64_t size, struct roger_str entries,
+		  struct roger_err *err)
 {
-	struct rg_file_facts facts;
 	struct rg_buf out;
 	uint64_t chain = 0;
 	bool torn = false;
 	int r;
 
-	r = rg_file_facts(file, name, &facts, err);
-	if (r == ROGER_OK)
-		r = head_of(file, (uint64_t)facts.size, &chain, &torn, err);
+	r = head_of(file, size, &chain, &torn, err);
 	if (r < 0)
 		return r;
 	rg_buf_init(&out, SIZE_MAX);
@@ -160,6 +158,25 @@ static int append(int file, const char *name, struct roger_str entries, struct r
 	return r;
 }
 
+/*
+ * The record lock goes with its control file, and two might go on from the same
+ * line: that looks like a change by somebody's hand for ever.
+ */
+static int append_alone(int file, const char *name, struct roger_str entries, struct roger_err *err)
+{
+	uint64_t size;
+	int r;
+
+	r = rg_file_lock(file, name, RG_LOCK_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	r = rg_file_size(file, name, &size, err);
+	if (r == ROGER_OK)
+		r = append(file, name, size, entries, err);
+	rg_file_unlock(file);
+	return r;
+}
+
 int rg_log_append(int folder, const char *name, struct roger_str entries, bool durable,
 		  struct roger_err *err)
 {
@@ -168,7 +185,7 @@ int rg_log_append(int folder, const char *name, struct roger_str entries, bool d
 
 	r = open_log(folder, name, &file, err);
 	if (r == ROGER_OK && entries.length)
-		r = append(file, name, entries, err);
+		r = append_alone(file, name, entries, err);
 	if (r == ROGER_OK && durable)
 		r = rg_file_sync(file, name, err);
 	return r;

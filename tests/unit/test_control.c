@@ -54,22 +54,24 @@ static struct rg_control *open_control(const struct fixture *fixture)
 static void mark(const struct fixture *fixture)
 {
 	struct rg_control *control = open_control(fixture);
+	const struct rg_agent agent = { .seq = 42 };
 
-	rg_control_agent(control, RG_STR("marked"))->seq = 42;
-	atomic_store(&rg_control_page(control)->epoch, 7);
+	rg_control_put_agent(control, RG_STR("marked"), &agent);
+	rg_control_set_epoch(control, 7);
 	rg_control_close(control);
 }
 
 static bool is_marked(const struct fixture *fixture)
 {
 	struct rg_control *control = open_control(fixture);
-	struct rg_agent_slot *slot = rg_control_find_agent(control, RG_STR("marked"));
-	bool marked = slot && slot->seq == 42 && atomic_load(&rg_control_page(control)->epoch) == 7;
+	struct rg_agent agent;
+	bool found = rg_control_find_agent(control, RG_STR("marked"), &agent),
+	     marked = found && agent.seq == 42 && rg_control_epoch(control) == 7;
 
 	if (!marked) {
-		assert_null(slot);
-		assert_int_equal(atomic_load(&rg_control_page(control)->epoch), 1);
-		assert_int_equal(atomic_load(&rg_control_page(control)->appended), 0);
+		assert_false(found);
+		assert_int_equal(rg_control_epoch(control), 1);
+		assert_int_equal(rg_control_appended(control), 0);
 	}
 	rg_control_close(control);
 	return marked;
@@ -89,6 +91,7 @@ static void a_fresh_one_is_whole_and_private(void **state)
 {
 	struct fixture *fixture = *state;
 	struct rg_control *control = open_control(fixture);
+	struct rg_named_agent agent;
 	struct stat facts;
 	size_t i = 0;
 
@@ -96,7 +99,7 @@ static void a_fresh_one_is_whole_and_private(void **state)
 	assert_int_equal(facts.st_mode & 0777, 0600);
 	/* Written out, so that no access to the map asks the disk for room. */
 	assert_true(facts.st_blocks * 512 >= facts.st_size);
-	assert_null(rg_control_next_agent(control, &i));
+	assert_false(rg_control_next_agent(control, &i, &agent));
 	assert_true(rg_control_has_room(control, 2, 3));
 	rg_control_close(control);
 }
@@ -131,11 +134,14 @@ static void one_that_knows_more_than_the_journal_is_made_anew(void **state)
 {
 	static const uint64_t appended[] = { 10, 11, 12, UINT64_MAX };
 	struct fixture *fixture = *state;
+	struct rg_control *control;
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
 		mark(fixture);
-		overwrite(fixture, offsetof(struct rg_control_page, appended), &appended[i], 8);
+		control = open_control(fixture);
+		rg_control_set_end(control, appended[i], 0);
+		rg_control_close(control);
 		if (appended[i] <= 11)
 			assert_true(is_marked(fixture));
 		else
@@ -154,6 +160,7 @@ static void a_damaged_head_is_made_anew(void **state)
 		{ offsetof(struct rg_control_page, journal_inode), 8 },
 		{ offsetof(struct rg_control_page, agent_capacity), 4 },
 		{ offsetof(struct rg_control_page, count_capacity), 4 },
+		{ offsetof(struct rg_control_page, generation), 32 },
 	};
 	struct fixture *fixture = *state;
 	size_t i, at;
@@ -271,29 +278,32 @@ static struct roger_str name_of(int i)
 static void names_and_counts_have_places_of_their_own(void **state)
 {
 	struct rg_control *control = open_control(*state);
+	struct rg_named_agent each;
+	struct rg_agent agent = { 0 };
 	size_t seen = 0, at = 0;
 	uint64_t hash;
 	int i;
 
-	assert_null(rg_control_find_agent(control, RG_STR("nobody")));
-	for (i = 0; i < 20; i++)
-		rg_control_agent(control, name_of(i))->seq = i + 1;
+	assert_false(rg_control_find_agent(control, RG_STR("nobody"), &agent));
 	for (i = 0; i < 20; i++) {
-		assert_int_equal(rg_control_find_agent(control, name_of(i))->seq, i + 1);
-		assert_ptr_equal(rg_control_agent(control, name_of(i)),
-				 rg_control_find_agent(control, name_of(i)));
+		agent.seq = i + 1;
+		rg_control_put_agent(control, name_of(i), &agent);
 	}
-	while (rg_control_next_agent(control, &at))
+	for (i = 0; i < 20; i++) {
+		assert_true(rg_control_find_agent(control, name_of(i), &agent));
+		assert_int_equal(agent.seq, i + 1);
+	}
+	while (rg_control_next_agent(control, &at, &each))
 		seen++;
 	assert_int_equal(seen, 20);
 	for (i = 0; i < 300; i++) {
 		hash = rg_count_hash(RG_COUNT_KEY, name_of(i), RG_STR("k"));
-		assert_null(rg_control_find_count(control, hash));
-		rg_control_count(control, hash)->count = (uint64_t)i;
+		assert_int_equal(rg_control_find_count(control, hash), 0);
+		rg_control_put_count(control, hash, (uint64_t)i);
 	}
 	for (i = 0; i < 300; i++) {
 		hash = rg_count_hash(RG_COUNT_KEY, name_of(i), RG_STR("k"));
-		assert_int_equal(rg_control_find_count(control, hash)->count, i);
+		assert_int_equal(rg_control_find_count(control, hash), i);
 	}
 	rg_control_close(control);
 }
@@ -314,27 +324,27 @@ static void hashes_tell_kinds_and_parts_apart(void **state)
 static void check_grown(struct rg_control *control, uint64_t owner)
 {
 	struct rg_control_page *page = rg_control_page(control);
+	struct rg_tail tail;
 	int i;
 
 	for (i = 0; i < 24; i++) {
-		struct rg_agent_slot *slot = rg_control_find_agent(control, name_of(i));
+		struct rg_agent agent;
 
-		assert_non_null(slot);
-		assert_int_equal(slot->seq, 100 + i);
-		assert_int_equal(slot->unread, i);
+		assert_true(rg_control_find_agent(control, name_of(i), &agent));
+		assert_int_equal(agent.seq, 100 + i);
+		assert_int_equal(agent.unread, i);
 	}
 	for (i = 0; i < 380; i++)
 		assert_int_equal(
-			rg_control_find_count(control,
-					      rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")))
-				->count,
+			rg_control_find_count(
+				control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR(""))),
 			i);
-	assert_int_equal(atomic_load(&page->epoch), 9);
-	assert_int_equal(atomic_load(&page->appended), 11);
-	assert_int_equal(atomic_load(&page->synced), 10);
+	assert_true(rg_control_tail(control, &tail));
+	assert_int_equal(tail.epoch, 9);
+	assert_int_equal(tail.appended, 11);
+	assert_int_equal(tail.chain, 77);
+	assert_int_equal(rg_control_synced(control), 10);
 	assert_int_equal(atomic_load(&page->appends), 3);
-	assert_int_equal(page->tails[atomic_load(&page->tail_in_force)].appended, 11);
-	assert_int_equal(page->tails[atomic_load(&page->tail_in_force)].chain, 77);
 	assert_true(rg_lock_mine(&page->change_lock, owner));
 	assert_true(rg_lock_mine(&page->index_lock, owner));
 	assert_true(rg_lock_mine(&page->state_lock, owner));
@@ -349,19 +359,16 @@ static void fill(struct rg_control *control, uint64_t owner)
 	int i;
 
 	for (i = 0; i < 24; i++) {
-		struct rg_agent_slot *slot = rg_control_agent(control, name_of(i));
+		struct rg_agent agent = { .seq = 100 + i, .unread = (uint32_t)i };
 
-		slot->seq = 100 + i;
-		slot->unread = (uint32_t)i;
+		rg_control_put_agent(control, name_of(i), &agent);
 	}
 	for (i = 0; i < 380; i++)
-		rg_control_count(control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")))
-			->count = (uint64_t)i;
-	atomic_store(&page->epoch, 9);
-	page->tails[1] = (struct rg_tail){ 11, 77 };
-	atomic_store(&page->tail_in_force, 1);
-	atomic_store(&page->appended, 11);
-	atomic_store(&page->synced, 10);
+		rg_control_put_count(control, rg_count_hash(RG_COUNT_ISSUE, name_of(i), RG_STR("")),
+				     (uint64_t)i);
+	rg_control_set_epoch(control, 9);
+	rg_control_set_end(control, 11, 77);
+	rg_control_set_synced(control, 10);
 	atomic_store(&page->appends, 3);
 	assert_true(rg_lock_try(&page->append_lock, owner, false));
 	assert_true(rg_lock_try(&page->change_lock, owner, false));
@@ -381,7 +388,7 @@ static void growing_keeps_figures_and_held_locks(void **state)
 	assert_false(rg_control_has_room(control, 1, 0));
 	assert_false(rg_control_has_room(control, 0, 5));
 	wake = atomic_load(&rg_control_page(control)->wake);
-	assert_int_equal(rg_control_grow(control, fixture->journal, 1000, 5, NULL), ROGER_OK);
+	assert_int_equal(rg_control_grow(control, 1000, 5, NULL), ROGER_OK);
 	assert_true(rg_control_retired(rg_control_page(control)));
 	assert_true(atomic_load(&rg_control_page(control)->wake) != wake);
 	rg_control_close(control);
@@ -408,7 +415,7 @@ static void growing_that_fails_changes_nothing(void **state)
 	/* Something stands where the new file would be written. */
 	snprintf(spare, sizeof spare, NAME ".new-%d", (int)getpid());
 	assert_int_equal(mkdirat(fixture->folder.open, spare, 0700), 0);
-	assert_true(rg_control_grow(control, fixture->journal, 1000, 5, NULL) < 0);
+	assert_true(rg_control_grow(control, 1000, 5, NULL) < 0);
 	assert_false(rg_control_retired(rg_control_page(control)));
 	rg_lock_release(&rg_control_page(control)->append_lock, owner);
 	check_grown(control, owner);

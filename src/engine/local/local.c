@@ -23,6 +23,9 @@ static int readable_end(struct rg_local *local, uint64_t *ret_end, struct roger_
 	if (r < 0)
 		return r;
 	*ret_end = rg_journal_end(local->journal);
+	if (!local->has_looked)
+		local->adoptions = rg_journal_adoptions(local->journal);
+	local->has_looked = true;
 	rg_journal_unlock(local->journal);
 	return ROGER_OK;
 }
@@ -32,7 +35,9 @@ int rg_local_refresh(struct rg_local *local, struct roger_err *err)
 	uint64_t end;
 	int r;
 
-	r = readable_end(local, &end, err);
+	r = rg_local_prepare_epoch(local, err);
+	if (r == ROGER_OK)
+		r = readable_end(local, &end, err);
 	return r < 0 ? r : rg_index_refresh(local->index, end, err);
 }
 
@@ -150,16 +155,18 @@ static int find(struct rg_engine *engine, const struct rg_query *query, struct r
  * right. */
 static void correct_unread(struct rg_local *local, struct roger_str agent, int64_t unread)
 {
-	struct rg_agent_slot *slot;
+	struct rg_control *control = rg_journal_control(local->journal);
+	struct rg_agent there;
 
-	if (!rg_journal_writable(local->journal))
+	if (!control || !rg_control_find_agent(control, agent, &there) ||
+	    (int64_t)there.unread == unread || !rg_journal_lock_soon(local->journal, 0))
 		return;
-	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
-	if (!slot || (int64_t)slot->unread == unread || !rg_journal_lock_soon(local->journal, 0))
-		return;
-	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
-	if (slot && rg_journal_end(local->journal) == rg_index_end(local->index))
-		slot->unread = (uint32_t)unread;
+	control = rg_journal_control(local->journal);
+	if (rg_control_find_agent(control, agent, &there) &&
+	    rg_journal_end(local->journal) == rg_index_end(local->index)) {
+		there.unread = (uint32_t)unread;
+		rg_control_put_agent(control, agent, &there);
+	}
 	rg_journal_unlock(local->journal);
 }
 
@@ -205,47 +212,44 @@ static int may_have_mail(struct rg_engine *engine, struct roger_str agent, bool 
 			 struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
-	struct rg_agent_slot *slot;
+	struct rg_control *control;
+	struct rg_agent there;
 	uint64_t end;
 	int r;
 
 	r = rg_journal_settle(local->journal, &end, err);
 	if (r < 0)
 		return r;
-	*ret_may = true;
-	if (!rg_journal_writable(local->journal))
-		return ROGER_OK;
-	slot = rg_control_find_agent(rg_journal_control(local->journal), agent);
-	*ret_may = slot && atomic_load_explicit(&slot->unread, memory_order_acquire) > 0;
+	control = rg_journal_control(local->journal);
+	*ret_may = !control || (rg_control_find_agent(control, agent, &there) && there.unread > 0);
+	/* Where nobody could yet count what stands there, the index has to tell. */
+	if (control && !rg_journal_knows(local->journal, end))
+		*ret_may = true;
 	return ROGER_OK;
 }
 
 static bool may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
 {
 	struct rg_control *control = rg_journal_control(rg_local_of(engine)->journal);
-	struct rg_control_page *page = control ? rg_control_page(control) : NULL;
-	struct rg_count_slot *slot;
 
 	/* Since the machine started nobody has looked which keys the logs know. */
-	if (!page || (atomic_load(&page->logged) == 0 && atomic_load(&page->appended) > 0))
-		return true;
-	slot = rg_control_find_count(control, rg_count_hash(RG_COUNT_KEY, sender, key));
-	return slot && slot->count > 0;
+	return !control || rg_control_logged(control) == 0 ||
+	       rg_control_find_count(control, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
 }
 
 static int note_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
 		    struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
+	uint64_t hash = rg_count_hash(RG_COUNT_KEY, sender, key);
+	struct rg_control *control;
 	int r;
 
 	r = rg_journal_lock(local->journal, 0, 1, err);
 	if (r < 0)
 		return r;
-	atomic_fetch_add(&rg_control_count(rg_journal_control(local->journal),
-					   rg_count_hash(RG_COUNT_KEY, sender, key))
-				  ->count,
-			 1);
+	control = rg_journal_control(local->journal);
+	rg_control_put_count(control, hash, rg_control_find_count(control, hash) + 1);
 	rg_journal_unlock(local->journal);
 	return ROGER_OK;
 }
@@ -254,7 +258,7 @@ static int64_t epoch_of(struct rg_local *local)
 {
 	struct rg_control *control = rg_journal_control(local->journal);
 
-	return control ? atomic_load(&rg_control_page(control)->epoch) : 0;
+	return control ? rg_control_epoch(control) : 0;
 }
 
 /* Within a transaction, so the epoch is the one its messages get. */
@@ -275,7 +279,12 @@ static int mark_of(struct rg_engine *engine, struct roger_str reader, struct rog
 
 static int bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
 {
-	return rg_journal_take(rg_local_of(engine)->journal, RG_LOCK_BRIDGE, wait_ms, err);
+	struct rg_journal *journal = rg_local_of(engine)->journal;
+
+	/* Asked again and again: a control file that was made anew knows nothing of it. */
+	if (rg_journal_control(journal) && rg_journal_holds(journal, RG_LOCK_BRIDGE))
+		return ROGER_OK;
+	return rg_journal_take(journal, RG_LOCK_BRIDGE, wait_ms, err);
 }
 
 static void bridge_end(struct rg_engine *engine)
@@ -333,14 +342,14 @@ static int names(struct rg_engine *engine, struct rg_arena *arena, struct roger_
 		struct roger_str *items;
 		size_t count;
 	} list = { 0 };
-	struct rg_agent_slot *slot;
+	struct rg_named_agent agent;
 	struct roger_str *name;
 	size_t i = 0;
 
-	while (control && (slot = rg_control_next_agent(control, &i))) {
+	while (control && rg_control_next_agent(control, &i, &agent)) {
 		name = rg_arena_push(arena, &list.items, &list.count, sizeof *name);
 		if (!name ||
-		    !rg_arena_copy(arena, (struct roger_str){ slot->name, slot->length }, name))
+		    !rg_arena_copy(arena, (struct roger_str){ agent.name, agent.length }, name))
 			return rg_fail_memory(err);
 	}
 	if (list.count)
@@ -353,7 +362,9 @@ static bool knows(struct rg_engine *engine, struct roger_str name)
 {
 	struct rg_control *control = rg_journal_control(rg_local_of(engine)->journal);
 
-	return control && rg_control_find_agent(control, name);
+	struct rg_agent agent;
+
+	return control && rg_control_find_agent(control, name, &agent);
 }
 
 static int issues(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_issues,

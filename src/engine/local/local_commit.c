@@ -17,6 +17,7 @@ int rg_local_begin(struct rg_engine *engine, bool exclusive, struct roger_err *e
 		return ROGER_OK;
 	r = rg_journal_take(local->journal, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	local->exclusive = r == ROGER_OK;
+	local->has_looked = false;
 	return r;
 }
 
@@ -172,7 +173,7 @@ static enum check count_added(struct rg_local *local, bool keys_checked, size_t 
 static int give_numbers(struct rg_local *local, struct roger_err *err)
 {
 	struct rg_control *control = rg_journal_control(local->journal);
-	int64_t epoch = atomic_load(&rg_control_page(control)->epoch), seq = 0;
+	int64_t epoch = rg_control_epoch(control), seq = 0;
 	struct roger_message *message;
 	size_t i;
 
@@ -180,7 +181,7 @@ static int give_numbers(struct rg_local *local, struct roger_err *err)
 		message = local->staged[i].added;
 		if (!message)
 			continue;
-		rg_control_agent(control, message->to_phase);
+		rg_tally_know(control, message->to_phase);
 		if (local->staged[i].brought) {
 			message->seq = local->staged[i].number;
 			message->epoch = message->seq ? epoch : 0;
@@ -241,7 +242,7 @@ static int append(struct rg_local *local, uint64_t *ret_end, struct roger_err *e
 		return r;
 	compose(local);
 	r = rg_journal_write(local->journal, ret_end, err);
-	if (r < 0)
+	if (r < 0 || !*ret_end)
 		return r;
 	count_changes(local);
 	if (!rg_local_has_sends(local))
@@ -294,7 +295,7 @@ static int correct_count(struct rg_local *local, const struct roger_message *mes
 	if (r < 0)
 		return r;
 	if (rg_journal_end(local->journal) == rg_index_end(local->index))
-		rg_control_count(rg_journal_control(local->journal), hash)->count = (uint64_t)exact;
+		rg_control_put_count(rg_journal_control(local->journal), hash, (uint64_t)exact);
 	rg_journal_unlock(local->journal);
 	return ROGER_OK;
 }
@@ -365,6 +366,9 @@ static int append_again(struct rg_local *local, const struct rg_entry *entry, ui
 		rg_journal_end_line(local->journal);
 		r = rg_journal_write(local->journal, ret_end, err);
 		rg_journal_unlock(local->journal);
+		if (r == ROGER_OK && !*ret_end)
+			r = rg_fail(err, ROGER_ETIMEOUT, 0,
+				    "the control file was made anew meanwhile; try again");
 	}
 	rg_buf_deinit(&line);
 	return r;
@@ -452,6 +456,17 @@ static size_t count_adds(const struct rg_local *local)
 	return adds;
 }
 
+/*
+ * The lock can be lost with the control file, and then two change messages at
+ * once.  Each sees what the other appended, since nobody had published it there.
+ */
+static bool still_alone(struct rg_local *local)
+{
+	return rg_journal_holds(local->journal, RG_LOCK_CHANGE) &&
+	       rg_journal_in_place(local->journal) &&
+	       (!local->has_looked || local->adoptions == rg_journal_adoptions(local->journal));
+}
+
 /* One try: appended (*ret_end set), an outcome, or neither: try again. */
 static int try_append(struct rg_local *local, uint64_t *keys_checked_to,
 		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
@@ -460,11 +475,18 @@ static int try_append(struct rg_local *local, uint64_t *keys_checked_to,
 	enum check check;
 	int r;
 
-	r = rg_journal_lock(local->journal, RG_TALLY_AGENTS * local->staged_count,
-			    RG_TALLY_COUNTS * local->staged_count, err);
+	r = rg_local_prepare_epoch(local, err);
+	if (r == ROGER_OK)
+		r = rg_journal_lock(local->journal, RG_TALLY_AGENTS * local->staged_count,
+				    RG_TALLY_COUNTS * local->staged_count, err);
 	if (r < 0)
 		return r;
-	if (local->exclusive && !rg_journal_holds(local->journal, RG_LOCK_CHANGE)) {
+	/* Another one took its place since: its epoch is looked at first. */
+	if (!rg_local_prepared(local)) {
+		rg_journal_unlock(local->journal);
+		return ROGER_OK;
+	}
+	if (local->exclusive && !still_alone(local)) {
 		rg_journal_unlock(local->journal);
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "another process was given the right to change messages meanwhile; "

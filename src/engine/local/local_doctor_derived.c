@@ -416,30 +416,29 @@ static int tell_control(struct rg_doctor *doctor, const char *what, struct roger
 static int check_agents(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
 {
 	const struct rg_message_agent *agent;
-	struct rg_agent_slot *slot;
+	struct rg_named_agent slot;
 	struct roger_str name;
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && (slot = rg_control_next_agent(control, &i))) {
-		name = (struct roger_str){ slot->name, slot->length };
+	while (r == ROGER_OK && rg_control_next_agent(control, &i, &slot)) {
+		name = (struct roger_str){ slot.name, slot.length };
 		agent = rg_message_history_agent(&doctor->messages, name);
 		if (!agent)
 			continue;
-		if (agent->epoch > slot->epoch ||
-		    (agent->epoch == slot->epoch && agent->seq > slot->seq)) {
+		if (agent->epoch > slot.agent.epoch ||
+		    (agent->epoch == slot.agent.epoch && agent->seq > slot.agent.seq)) {
 			r = tell_control(doctor, "the last number is too low of", name, err);
-			if (doctor->wish->fix) {
-				slot->epoch = agent->epoch;
-				slot->seq = agent->seq;
-			}
+			slot.agent.epoch = agent->epoch;
+			slot.agent.seq = agent->seq;
 		}
-		if (r == ROGER_OK && agent->unread > (int64_t)slot->unread) {
+		if (r == ROGER_OK && agent->unread > (int64_t)slot.agent.unread) {
 			r = tell_control(doctor, "too few unread messages are counted of", name,
 					 err);
-			if (doctor->wish->fix)
-				slot->unread = (uint32_t)agent->unread;
+			slot.agent.unread = (uint32_t)agent->unread;
 		}
+		if (doctor->wish->fix)
+			rg_control_put_agent(control, name, &slot.agent);
 	}
 	return r;
 }
@@ -447,36 +446,53 @@ static int check_agents(struct rg_doctor *doctor, struct rg_control *control, st
 static int check_counts(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
 {
 	const struct rg_doctor_count *count;
-	struct rg_count_slot *slot;
+	uint64_t there;
 	size_t i = 0;
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i))) {
 		if (count->count <= 0)
 			continue;
-		slot = rg_control_find_count(control, count->hash);
-		if (slot && (int64_t)slot->count >= count->count)
+		there = rg_control_find_count(control, count->hash);
+		if ((int64_t)there >= count->count)
 			continue;
 		r = tell_control(doctor, "too few messages are counted of an issue or mailbox",
 				 (struct roger_str){ "", 0 }, err);
-		if (doctor->wish->fix && (slot || rg_control_has_room(control, 0, 1)))
-			rg_control_count(control, count->hash)->count = (uint64_t)count->count;
+		if (doctor->wish->fix && (there || rg_control_has_room(control, 0, 1)))
+			rg_control_put_count(control, count->hash, (uint64_t)count->count);
 	}
 	return r;
 }
 
-static int check_offsets(struct rg_doctor *doctor, const struct rg_control_page *page,
+static int check_offsets(struct rg_doctor *doctor, struct rg_control *control,
 			 struct roger_err *err)
 {
+	const struct rg_control_page *page = rg_control_page(control);
 	struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
 				       .severity = ROGER_DAMAGE,
 				       .file = RG_STR("messages.control") };
 
-	if (page->synced <= page->appended && page->logged <= page->appended)
+	if (page->synced <= rg_control_appended(control) &&
+	    page->logged <= rg_control_appended(control))
 		return ROGER_OK;
 	return rg_doctor_tell(doctor, &breach, NULL, err,
 			      "it says that more is synced than was appended; remove it while "
 			      "nobody is at work");
+}
+
+/* Of a table that contradicts itself nothing else is asked: it is made anew by whoever comes next.
+ */
+static int check_slots(struct rg_doctor *doctor, struct rg_control *control, bool *ret_damaged,
+		       struct roger_err *err)
+{
+	*ret_damaged = rg_control_count_damaged(control) > 0;
+	if (*ret_damaged && doctor->wish->fix)
+		rg_control_retire(control);
+	return *ret_damaged
+		       ? tell_control(doctor,
+				      "its tables contradict themselves; it is to be made anew",
+				      RG_STR(""), err)
+		       : ROGER_OK;
 }
 
 /* Only while nothing was written since the journal was measured: else its figures moved on. */
@@ -484,16 +500,19 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_journal *journal = doctor->local->journal;
 	struct rg_control *control;
+	bool damaged = false;
 	int r = ROGER_OK;
 
 	if (!rg_journal_writable(journal) || !rg_journal_lock_soon(journal, 0))
 		return ROGER_OK;
 	control = rg_journal_control(journal);
 	if (rg_journal_end(journal) == rg_doctor_messages(doctor)->end) {
-		r = check_offsets(doctor, rg_control_page(control), err);
+		r = check_offsets(doctor, control, err);
 		if (r == ROGER_OK)
+			r = check_slots(doctor, control, &damaged, err);
+		if (r == ROGER_OK && !damaged)
 			r = check_agents(doctor, control, err);
-		if (r == ROGER_OK)
+		if (r == ROGER_OK && !damaged)
 			r = check_counts(doctor, control, err);
 	}
 	rg_journal_unlock(journal);

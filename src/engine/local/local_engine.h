@@ -32,7 +32,9 @@ struct rg_local {
 	struct rg_index *index;
 
 	/* The transaction: */
-	bool exclusive; /* the change lock is held */
+	bool exclusive;	    /* the change lock is held */
+	bool has_looked;    /* then: what it is about was looked up */
+	uint64_t adoptions; /* rg_journal_adoptions() before that */
 	struct rg_staged *staged;
 	size_t staged_count;
 	size_t staged_capacity;
@@ -93,6 +95,7 @@ int rg_local_note_cleanup(struct rg_engine *engine, struct roger_str line, struc
 /* local_state.c: message-state.json. */
 #define RG_STATE_NAME "message-state.json"
 RG_CHECKED int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err);
+bool rg_local_prepared(struct rg_local *local);
 void rg_local_want_state(struct rg_local *local, bool seen);
 void rg_local_save_state(struct rg_local *local, bool closing);
 int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,

@@ -456,11 +456,22 @@ static struct rg_control_page *page_of(struct rg_local *local)
 	return control ? rg_control_page(control) : NULL;
 }
 
-/* Under the record lock. */
-static int carry(struct rg_local *local, struct roger_err *err)
+/* How far they are; 0 where that cannot be told. */
+static uint64_t logged(struct rg_local *local)
+{
+	return rg_control_logged(rg_journal_control(local->journal));
+}
+
+static uint64_t synced(struct rg_local *local)
+{
+	return rg_control_synced(rg_journal_control(local->journal));
+}
+
+/* Under the record lock, as far as is on disk. */
+static int carry(struct rg_local *local, uint64_t to, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(local);
-	uint64_t from = atomic_load(&page->logged), to = atomic_load(&page->synced);
+	uint64_t stated = atomic_load(&page->logged), from = logged(local);
 	struct carrying carrying = { .local = local, .arena = rg_arena_new() };
 	int r = ROGER_OK;
 
@@ -477,8 +488,8 @@ static int carry(struct rg_local *local, struct roger_err *err)
 	if (to == 0)
 		atomic_store(&page->logged, 0);
 	while (r == ROGER_OK && from < to &&
-	       !atomic_compare_exchange_weak(&page->logged, &from, to))
-		continue;
+	       !atomic_compare_exchange_weak(&page->logged, &stated, to))
+		from = stated;
 	free_carrying(&carrying);
 	return r;
 }
@@ -492,9 +503,9 @@ int rg_local_carry(struct rg_local *local, bool anew, uint64_t *ret_to, struct r
 		return ROGER_OK;
 	if (anew)
 		atomic_store(&page_of(local)->logged, 0);
-	if (atomic_load(&page_of(local)->logged) < atomic_load(&page_of(local)->synced))
-		r = carry(local, err);
-	*ret_to = atomic_load(&page_of(local)->logged);
+	if (logged(local) < synced(local))
+		r = carry(local, synced(local), err);
+	*ret_to = logged(local);
 	return r;
 }
 
@@ -502,12 +513,12 @@ static int carry_all(struct rg_local *local, uint64_t end, struct roger_err *err
 {
 	int r;
 
-	if (!page_of(local) || atomic_load(&page_of(local)->logged) >= end)
+	if (!page_of(local) || logged(local) >= end)
 		return ROGER_OK;
 	r = rg_local_records_begin(&local->engine, err);
 	if (r < 0)
 		return r;
-	r = carry(local, err);
+	r = carry(local, end, err);
 	rg_local_records_end(&local->engine);
 	return r;
 }
@@ -810,7 +821,7 @@ int rg_local_log_find(struct rg_engine *engine, const struct rg_log_query *query
 	r = rg_journal_settle(local->journal, &end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS && page) {
 		/* Within a transaction of records the lock is ours already. */
-		r = rg_journal_holds(local->journal, RG_LOCK_RECORDS) ? carry(local, err)
+		r = rg_journal_holds(local->journal, RG_LOCK_RECORDS) ? carry(local, end, err)
 								      : carry_all(local, end, err);
 	}
 	return r < 0 ? r : rg_local_read_log(local, query, arena, ret_entries, err);

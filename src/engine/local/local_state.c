@@ -52,25 +52,32 @@ static int load(struct rg_local *local, struct rg_sequence **ret_sequence, struc
 	return r;
 }
 
+bool rg_local_prepared(struct rg_local *local)
+{
+	struct rg_control_page *page = page_of(local);
+
+	return !page || atomic_load(&page->prepared);
+}
+
 /* The epoch of a session that nobody has used yet stands only in the document. */
 int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(local);
 	struct rg_sequence *sequence = NULL;
 	struct roger_err refused = { 0 };
+	struct rg_control *control;
 	int r;
 
-	if (!page || atomic_load(&page->prepared))
+	if (rg_local_prepared(local))
 		return ROGER_OK;
 	r = load(local, &sequence, err);
 	if (r < 0)
 		return r;
 	r = rg_journal_lock(local->journal, 0, 0, &refused);
 	if (r == ROGER_OK) {
-		page = page_of(local);
-		if (sequence->epoch > atomic_load(&page->epoch))
-			atomic_store(&page->epoch, sequence->epoch);
-		atomic_store(&page->prepared, 1);
+		control = rg_journal_control(local->journal);
+		if (sequence->epoch > rg_control_epoch(control))
+			rg_control_set_epoch(control, sequence->epoch);
+		atomic_store(&rg_control_page(control)->prepared, 1);
 		rg_journal_unlock(local->journal);
 	} else if (r == ROGER_EIO && refused.system_errno) {
 		/* A disk that cannot be written can still be read. */
@@ -95,15 +102,15 @@ void rg_local_want_state(struct rg_local *local, bool seen)
 static int add_counters(struct rg_local *local, struct rg_sequence *sequence, struct roger_err *err)
 {
 	struct rg_control *control = rg_journal_control(local->journal);
-	struct rg_agent_slot *slot;
+	struct rg_named_agent agent;
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && (slot = rg_control_next_agent(control, &i)))
-		if (slot->epoch == sequence->epoch && slot->seq > 0)
+	while (r == ROGER_OK && rg_control_next_agent(control, &i, &agent))
+		if (agent.agent.epoch == sequence->epoch && agent.agent.seq > 0)
 			r = rg_sequence_count(sequence,
-					      (struct roger_str){ slot->name, slot->length },
-					      slot->seq, err);
+					      (struct roger_str){ agent.name, agent.length },
+					      agent.agent.seq, err);
 	return r;
 }
 
@@ -161,7 +168,7 @@ static int save_once(struct rg_local *local, bool whole, struct roger_err *err)
 {
 	struct rg_control_page *page = mapped_page(local);
 	uint64_t wanted = atomic_load(&page->state_wanted), seen = atomic_load(&page->seen_wanted);
-	int64_t epoch = atomic_load(&page->epoch);
+	int64_t epoch = rg_control_epoch(rg_journal_control(local->journal));
 	struct rg_sequence *sequence = NULL;
 	int r;
 
@@ -232,7 +239,8 @@ void rg_local_save_state(struct rg_local *local, bool closing)
 static int open_session(struct rg_local *local, struct roger_err *err)
 {
 	struct rg_sequence *sequence;
-	int64_t epoch = atomic_load(&mapped_page(local)->epoch);
+	int64_t epoch = rg_control_epoch(rg_journal_control(local->journal));
+	struct rg_control *control;
 	int r;
 
 	if (epoch >= RG_EPOCH_MAX)
@@ -249,8 +257,9 @@ static int open_session(struct rg_local *local, struct roger_err *err)
 	r = rg_journal_lock(local->journal, 0, 0, err);
 	if (r < 0)
 		return r;
-	if (atomic_load(&mapped_page(local)->epoch) < epoch + 1)
-		atomic_store(&mapped_page(local)->epoch, epoch + 1);
+	control = rg_journal_control(local->journal);
+	if (rg_control_epoch(control) < epoch + 1)
+		rg_control_set_epoch(control, epoch + 1);
 	rg_journal_unlock(local->journal);
 	return ROGER_OK;
 }
@@ -272,7 +281,7 @@ int rg_local_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 			return r;
 	}
 	if (page_of(local)) {
-		*ret_epoch = atomic_load(&page_of(local)->epoch);
+		*ret_epoch = rg_control_epoch(rg_journal_control(local->journal));
 		return ROGER_OK;
 	}
 	r = load(local, &sequence, err);

@@ -54,13 +54,10 @@ int rg_local_records_soon(struct rg_engine *engine, struct roger_err *err)
 bool rg_local_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id)
 {
 	struct rg_control *control = rg_journal_control(rg_local_of(engine)->journal);
-	struct rg_count_slot *slot;
 
 	/* Who can only read can note nothing. */
-	if (!control)
-		return true;
-	slot = rg_control_find_count(control, rg_count_hash(RG_COUNT_SHOWN, agent, id));
-	return slot && atomic_load(&slot->count) > 0;
+	return !control ||
+	       rg_control_find_count(control, rg_count_hash(RG_COUNT_SHOWN, agent, id)) > 0;
 }
 
 void rg_local_note_shown(struct rg_engine *engine, struct roger_str agent,
@@ -73,9 +70,7 @@ void rg_local_note_shown(struct rg_engine *engine, struct roger_str agent,
 	if (!rg_journal_writable(journal) || !rg_journal_lock_soon(journal, count))
 		return;
 	for (i = 0; i < count; i++)
-		atomic_store(&rg_control_count(rg_journal_control(journal),
-					       rg_count_hash(RG_COUNT_SHOWN, agent, ids[i]))
-				      ->count,
-			     shown);
+		rg_control_put_count(rg_journal_control(journal),
+				     rg_count_hash(RG_COUNT_SHOWN, agent, ids[i]), shown);
 	rg_journal_unlock(journal);
 }

@@ -1,59 +1,67 @@
 #include "engine/local/tally.h"
 
-static struct rg_count_slot *slot_of(struct rg_control *control, enum rg_count kind,
-				     struct roger_str first, struct roger_str second)
+static uint64_t mailbox_of(const struct roger_message *message)
 {
-	return rg_control_count(control, rg_count_hash(kind, first, second));
+	return rg_count_hash(RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
 }
 
-static struct rg_count_slot *mailbox_slot(struct rg_control *control,
-					  const struct roger_message *message)
+static uint64_t issue_of(const struct roger_message *message)
 {
-	return slot_of(control, RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
+	return rg_count_hash(RG_COUNT_ISSUE, message->issue_id, RG_STR(""));
 }
 
-static struct rg_count_slot *issue_slot(struct rg_control *control,
-					const struct roger_message *message)
+static uint64_t key_of(const struct roger_message *message)
 {
-	return slot_of(control, RG_COUNT_ISSUE, message->issue_id, RG_STR(""));
+	return rg_count_hash(RG_COUNT_KEY, message->from_phase, message->idempotent_key);
 }
 
-static void move_count(struct rg_count_slot *slot, int64_t by)
+static void move_count(struct rg_control *control, uint64_t hash, int64_t by)
 {
-	uint64_t count = atomic_load_explicit(&slot->count, memory_order_relaxed);
+	uint64_t count = rg_control_find_count(control, hash);
 
 	if (by < 0 && count < (uint64_t)-by)
 		count = 0;
 	else
 		count += (uint64_t)by;
-	atomic_store_explicit(&slot->count, count, memory_order_relaxed);
+	rg_control_put_count(control, hash, count);
 }
 
-static void move_unread(struct rg_agent_slot *slot, int by)
+static void move_unread(struct rg_control *control, struct roger_str name, int by)
 {
-	uint32_t unread = atomic_load_explicit(&slot->unread, memory_order_relaxed);
+	struct rg_agent agent;
 
-	if (by > 0 || unread > 0)
-		atomic_store_explicit(&slot->unread, unread + (uint32_t)by, memory_order_release);
+	(void)!rg_control_find_agent(control, name, &agent);
+	if (by > 0 ? agent.unread < RG_CONTROL_MAYBE : agent.unread > 0)
+		agent.unread += (uint32_t)by;
+	rg_control_put_agent(control, name, &agent);
+}
+
+void rg_tally_know(struct rg_control *control, struct roger_str name)
+{
+	struct rg_agent agent;
+
+	if (!rg_control_find_agent(control, name, &agent))
+		rg_control_put_agent(control, name, &agent);
 }
 
 /* A foreign line is data: it cannot open a session, and counts only in the one in force. */
 static void raise_number(struct rg_control *control, const struct roger_message *message, bool own)
 {
-	struct rg_agent_slot *sender = rg_control_agent(control, message->from_phase);
-	struct rg_control_page *page = rg_control_page(control);
+	struct rg_agent sender;
 
-	if (message->epoch > atomic_load(&page->epoch)) {
+	if (!rg_control_find_agent(control, message->from_phase, &sender))
+		rg_control_put_agent(control, message->from_phase, &sender);
+	if (message->epoch > rg_control_epoch(control)) {
 		if (!own)
 			return;
-		atomic_store(&page->epoch, message->epoch);
+		rg_control_set_epoch(control, message->epoch);
 	}
-	if (message->epoch > sender->epoch) {
-		sender->epoch = message->epoch;
-		sender->seq = message->seq;
-	} else if (message->epoch == sender->epoch && message->seq > sender->seq) {
-		sender->seq = message->seq;
-	}
+	if (message->epoch < sender.epoch ||
+	    (message->epoch == sender.epoch && message->seq <= sender.seq))
+		return;
+	sender.epoch = message->epoch;
+	sender.seq = message->seq;
+	rg_control_put_agent(control, message->from_phase, &sender);
 }
 
 void rg_tally_number(struct rg_control *control, const struct roger_message *message)
@@ -63,26 +71,22 @@ void rg_tally_number(struct rg_control *control, const struct roger_message *mes
 
 void rg_tally_add(struct rg_control *control, const struct roger_message *message)
 {
-	move_count(mailbox_slot(control, message), 1);
-	move_count(issue_slot(control, message), 1);
+	move_count(control, mailbox_of(message), 1);
+	move_count(control, issue_of(message), 1);
 	if (message->idempotent_key.length)
-		move_count(slot_of(control, RG_COUNT_KEY, message->from_phase,
-				   message->idempotent_key),
-			   1);
+		move_count(control, key_of(message), 1);
 	if (!message->read)
-		move_unread(rg_control_agent(control, message->to_phase), 1);
+		move_unread(control, message->to_phase, 1);
 }
 
 void rg_tally_undo(struct rg_control *control, const struct roger_message *message)
 {
-	move_count(mailbox_slot(control, message), -1);
-	move_count(issue_slot(control, message), -1);
+	move_count(control, mailbox_of(message), -1);
+	move_count(control, issue_of(message), -1);
 	if (message->idempotent_key.length)
-		move_count(slot_of(control, RG_COUNT_KEY, message->from_phase,
-				   message->idempotent_key),
-			   -1);
+		move_count(control, key_of(message), -1);
 	if (!message->read)
-		move_unread(rg_control_agent(control, message->to_phase), -1);
+		move_unread(control, message->to_phase, -1);
 }
 
 /* A line may be a new message or a new state of one: it is counted as new, which is never too low.
@@ -105,7 +109,7 @@ bool rg_tally_adopt(void *context, struct rg_control *control, struct roger_str 
 	if (r == ROGER_OK) {
 		room = rg_control_has_room(control, RG_TALLY_AGENTS, RG_TALLY_COUNTS);
 		if (room) {
-			rg_control_agent(control, message.to_phase);
+			rg_tally_know(control, message.to_phase);
 			raise_number(control, &message, own);
 			rg_tally_add(control, &message);
 		}
@@ -119,41 +123,41 @@ void rg_tally_change(struct rg_control *control, const struct roger_message *bef
 		     const struct roger_message *after)
 {
 	if (!before->read && (after->read || after->archived_at_ms))
-		move_unread(rg_control_agent(control, before->to_phase), -1);
+		move_unread(control, before->to_phase, -1);
 	if (before->read && !after->read && !after->archived_at_ms)
-		move_unread(rg_control_agent(control, after->to_phase), 1);
+		move_unread(control, after->to_phase, 1);
 	if (after->archived_at_ms) {
-		move_count(mailbox_slot(control, before), -1);
-		move_count(issue_slot(control, before), -1);
+		move_count(control, mailbox_of(before), -1);
+		move_count(control, issue_of(before), -1);
 	}
 }
 
 int64_t rg_tally_next_number(struct rg_control *control, struct roger_str sender)
 {
-	struct rg_agent_slot *slot = rg_control_agent(control, sender);
-	int64_t epoch = atomic_load(&rg_control_page(control)->epoch);
+	int64_t epoch = rg_control_epoch(control);
+	struct rg_agent agent;
 
-	if (slot->epoch != epoch) {
-		slot->epoch = epoch;
-		slot->seq = 0;
+	(void)!rg_control_find_agent(control, sender, &agent);
+	if (agent.epoch != epoch) {
+		agent.epoch = epoch;
+		agent.seq = 0;
 	}
-	return ++slot->seq;
+	agent.seq++;
+	rg_control_put_agent(control, sender, &agent);
+	return agent.seq;
 }
 
 int64_t rg_tally_mailbox(struct rg_control *control, const struct roger_message *message)
 {
-	return (int64_t)mailbox_slot(control, message)->count;
+	return (int64_t)rg_control_find_count(control, mailbox_of(message));
 }
 
 int64_t rg_tally_issue(struct rg_control *control, const struct roger_message *message)
 {
-	return (int64_t)issue_slot(control, message)->count;
+	return (int64_t)rg_control_find_count(control, issue_of(message));
 }
 
 bool rg_tally_knows_key(struct rg_control *control, const struct roger_message *message)
 {
-	struct rg_count_slot *slot = rg_control_find_count(
-		control, rg_count_hash(RG_COUNT_KEY, message->from_phase, message->idempotent_key));
-
-	return slot && slot->count > 0;
+	return rg_control_find_count(control, key_of(message)) > 0;
 }

@@ -29,6 +29,9 @@ void rg_tally_change(struct rg_control *control, const struct roger_message *bef
 /* A message is about to be written with a number that its sender gave it, or none. */
 void rg_tally_number(struct rg_control *control, const struct roger_message *message);
 
+/* There is an agent of that name. */
+void rg_tally_know(struct rg_control *control, struct roger_str name);
+
 /* The next number of a sender in the epoch in force. */
 int64_t rg_tally_next_number(struct rg_control *control, struct roger_str sender);
 
