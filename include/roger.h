@@ -880,6 +880,7 @@ enum roger_finding_kind {
 	ROGER_CHANGED,	  /* the document of a run that was open when it was sealed */
 	ROGER_PURGED,	  /* a send log that was purged since: the seal says nothing of it */
 	ROGER_OTHER_KEY,  /* damage: signed with another key */
+	ROGER_ACCEPTED,	  /* damage that a person has seen and accepted */
 };
 struct roger_finding {
 	int kind; /* enum roger_finding_kind */
@@ -917,6 +918,48 @@ struct roger_verify_reply {
 	int64_t sealed_at_ms;		/* with a seal: when it was made, */
 	struct roger_str sealed_by;	/* the public key it is signed with, */
 	int64_t sealed_files;		/* and how many files it speaks of */
+};
+
+/*
+ * accept: a person has seen what is damaged at a place, FILE:LINE as verify
+ * names it, or FILE where a journal is shorter, another one or gone.
+ */
+enum roger_damage_kind {
+	ROGER_DAMAGE_ALTERED,	 /* a line */
+	ROGER_DAMAGE_SHORTER,	 /* the file: less than was on disk once */
+	ROGER_DAMAGE_OTHER,	 /* the file: another one than was on disk once */
+	ROGER_DAMAGE_GONE,	 /* the file: nothing stands in it */
+	ROGER_DAMAGE_UNREADABLE, /* something else stands in its place */
+	ROGER_DAMAGE_GAP, /* no damage: lines that were never synced, lost with the machine */
+};
+struct roger_damage {
+	struct roger_str id;
+	struct roger_str file; /* from the data folder */
+	int kind;	       /* enum roger_damage_kind */
+	int64_t line;	       /* 0: the file as such */
+	int64_t byte;
+	int64_t bytes;			 /* of the line, or the file, as it was found, */
+	struct roger_str sha256;	 /* and of these */
+	int64_t expected_bytes;		 /* so many were on disk once; 0: nobody says so, */
+	struct roger_str expected_chain; /* and the chain behind them */
+	int64_t noticed_at_ms;
+	int64_t accepted_at_ms; /* 0: nobody has accepted it */
+	struct roger_str accepted_by;
+	struct roger_str reason;
+	struct roger_str unknown;
+	struct roger_str chain;
+};
+struct roger_damages {
+	const struct roger_damage *items;
+	size_t count;
+};
+struct roger_accept_request {
+	struct roger_str place; /* FILE:LINE or FILE */
+	struct roger_str reason;
+};
+struct roger_accept_reply {
+	void *memory;
+	struct roger_damages damages;
 };
 
 /* doctor: every rule over the whole workspace; fix: mend what is derived. */
@@ -1446,6 +1489,13 @@ ROGER_API struct roger *roger_close(struct roger *roger);
 ROGER_API const char *roger_notice(const struct roger *roger);
 
 /*
+ * What is damaged in the workspace, as far as that is known, until somebody has
+ * accepted it: it is answered all the same.  "" when nothing is.  roger_notice()
+ * says it, too.
+ */
+ROGER_API const char *roger_damage(const struct roger *roger);
+
+/*
  * Why the mail of this workspace should be shown to no agent unasked: one line
  * for a person; "" when it is trusted (see trust).  Borrowed until the close.
  */
@@ -1515,6 +1565,7 @@ static const struct roger_item roger_items[] = {
 	{ "trust place", sizeof(struct roger_trust_place) },
 	{ "trust workspace", sizeof(struct roger_trust_workspace) },
 	{ "breach", sizeof(struct roger_breach) },
+	{ "damage", sizeof(struct roger_damage) },
 	{ "link", sizeof(struct roger_link) },
 	{ "entry", sizeof(struct roger_seal_entry) },
 	{ "crossing", sizeof(struct roger_crossing) },
@@ -1585,6 +1636,7 @@ ROGER_VERB(activity, roger_activity_request, roger_activity_reply)
 ROGER_VERB(stats, roger_empty_request, roger_stats_reply)
 ROGER_VERB(rebuild, roger_empty_request, roger_rebuild_reply)
 ROGER_VERB(verify, roger_verify_request, roger_verify_reply)
+ROGER_VERB(accept, roger_accept_request, roger_accept_reply)
 ROGER_VERB(doctor, roger_doctor_request, roger_doctor_reply)
 ROGER_VERB(seal, roger_empty_request, roger_seal_reply)
 ROGER_VERB(config, roger_empty_request, roger_config_reply)

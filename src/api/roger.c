@@ -74,9 +74,16 @@ void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)
 	rg_engine_on_progress(roger->engine, tell, context);
 }
 
+const char *roger_damage(const struct roger *roger)
+{
+	return roger ? rg_engine_damage(roger->engine) : "";
+}
+
 const char *roger_notice(const struct roger *roger)
 {
-	const char *trouble = roger ? rg_engine_trouble(roger->engine) : "";
+	const char *trouble = *roger_damage(roger) ? roger_damage(roger)
+			      : roger		   ? rg_engine_trouble(roger->engine)
+						   : "";
 
 	if (*trouble || !roger)
 		return trouble;
@@ -270,6 +277,7 @@ VERB(activity, roger_activity_request, roger_activity_reply)
 VERB(stats, roger_empty_request, roger_stats_reply)
 VERB(rebuild, roger_empty_request, roger_rebuild_reply)
 VERB(verify, roger_verify_request, roger_verify_reply)
+VERB(accept, roger_accept_request, roger_accept_reply)
 VERB(doctor, roger_doctor_request, roger_doctor_reply)
 VERB(seal, roger_empty_request, roger_seal_reply)
 VERB(config, roger_empty_request, roger_config_reply)

@@ -86,6 +86,10 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
+/* The member `damage` of an object on its way, where anything is damaged. */
+struct rg_buf;
+void cli_add_damage(const struct cli_run *run, struct rg_buf *out);
+
 /* Options of every command; ends with a nameless one. */
 extern const struct cli_option cli_common_options[];
 

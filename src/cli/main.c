@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/term.h"
+#include "data/json.h"
 #include "data/record.h"
 
 mode_t cli_file_mask;
@@ -98,12 +99,29 @@ static const struct cli_command bare = { .name = "", .options = bare_options, .r
 
 /* -------------------------------------------------------------- output -- */
 
-static void print_line(const struct roger_record *record, const void *item)
+void cli_add_damage(const struct cli_run *run, struct rg_buf *out)
+{
+	const char *damage = roger_damage(run->roger);
+
+	if (!*damage)
+		return;
+	rg_json_add_key(out, RG_STR("damage"));
+	rg_json_add_string(out, rg_str(damage));
+}
+
+/* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
+static void print_line(const struct cli_run *run, const struct roger_record *record,
+		       const void *item)
 {
 	struct rg_buf line;
 
 	rg_buf_init(&line, SIZE_MAX);
 	rg_record_encode(record, item, &line);
+	if (run && line.length) {
+		line.length--;
+		cli_add_damage(run, &line);
+		rg_buf_add_char(&line, '}');
+	}
 	cli_print_json(cli_out, &line);
 	rg_buf_deinit(&line);
 }
@@ -119,12 +137,12 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 	size_t i;
 
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
-		print_line(record, reply);
+		print_line(run, record, reply);
 		return;
 	}
 	list = rg_field_at(field, reply);
 	for (i = 0; i < list->count; i++)
-		print_line(field->record, list->items + i * field->record->size);
+		print_line(NULL, field->record, list->items + i * field->record->size);
 }
 
 /* An error as an object, for --json. */

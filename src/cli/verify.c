@@ -30,6 +30,7 @@ static bool is_damage(int kind)
 	case ROGER_TORN:
 	case ROGER_CHANGED:
 	case ROGER_PURGED:
+	case ROGER_ACCEPTED:
 		return false;
 	case ROGER_ALTERED:
 	case ROGER_UNREADABLE:
@@ -125,6 +126,27 @@ static int prepare_verify(struct cli_run *run, struct roger_err *err)
 	r = read_file(run, &request->seal, "seal", SEAL_BYTES_MAX, err);
 	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
 }
+
+static void print_accept(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_accept_reply *reply = reply_;
+	size_t i;
+
+	(void)run;
+	for (i = 0; i < reply->damages.count; i++) {
+		fputs("accepted: ", cli_out);
+		print_place(CLI_PLAIN, reply->damages.items[i].file, reply->damages.items[i].line,
+			    reply->damages.items[i].byte);
+		fputs("verify counts it no more\n", cli_out);
+	}
+}
+
+static const struct roger_op *op_accept(void)
+{
+	return cli_op_named("accept");
+}
+
+const struct cli_command cli_accept = { .name = "accept", .op = op_accept, .print = print_accept };
 
 static const struct roger_op *op_verify(void)
 {

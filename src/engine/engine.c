@@ -301,6 +301,27 @@ int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish
 	return r;
 }
 
+const char *rg_engine_damage(struct rg_engine *engine)
+{
+	return engine->class->damage(engine);
+}
+
+int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
+		      struct roger_damages *ret_damages, struct roger_err *err)
+{
+	return engine->class->damages(engine, arena, ret_damages, err);
+}
+
+int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
+		     struct rg_arena *arena, struct roger_damages *ret_damages,
+		     struct roger_err *err)
+{
+	int r = engine->class->accept(engine, accepted, arena, ret_damages, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
+}
+
 int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
 		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
 {

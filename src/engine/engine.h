@@ -195,6 +195,12 @@ struct rg_engine_class {
 	int (*doctor)(struct rg_engine *engine, const struct rg_doctor_wish *wish,
 		      struct rg_arena *arena, struct roger_doctor_reply *reply,
 		      struct roger_err *err);
+	const char *(*damage)(struct rg_engine *engine);
+	int (*damages)(struct rg_engine *engine, struct rg_arena *arena,
+		       struct roger_damages *ret_damages, struct roger_err *err);
+	int (*accept)(struct rg_engine *engine, const struct roger_damage *accepted,
+		      struct rg_arena *arena, struct roger_damages *ret_damages,
+		      struct roger_err *err);
 	int (*digests)(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
 		       struct rg_arena *arena, struct rg_digests *ret_digests,
 		       struct roger_err *err);
@@ -422,6 +428,21 @@ RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena
 /* Look at everything that is kept, and add what is wrong to reply; see roger.h. */
 RG_CHECKED int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
 				struct rg_arena *arena, struct roger_doctor_reply *reply,
+				struct roger_err *err);
+
+/* What is damaged, and nobody has accepted, in a line; "" when nothing is.  Never slow. */
+const char *rg_engine_damage(struct rg_engine *engine);
+
+/* What was found damaged, whoever has accepted it; where nothing was, never slow. */
+RG_CHECKED int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
+				 struct roger_damages *ret_damages, struct roger_err *err);
+
+/*
+ * Somebody has seen what is damaged in a file, at a line (0: the file as such);
+ * who, when and why are filled in.  ROGER_ENOENT: there is no such damage.
+ */
+RG_CHECKED int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
+				struct rg_arena *arena, struct roger_damages *ret_damages,
 				struct roger_err *err);
 
 /*

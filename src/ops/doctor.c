@@ -16,6 +16,7 @@ struct examining {
 		size_t count;
 	} breaches;
 	bool fix;
+	bool lost; /* somebody has accepted that messages are gone */
 };
 
 /* ------------------------------------------------------------------ runs -- */
@@ -95,16 +96,17 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 			 struct roger_err *err)
 {
 	const struct roger_run *run = &document->run;
+	enum roger_severity severity = examining->lost ? ROGER_NOTE : ROGER_DAMAGE;
 	int r = ROGER_OK;
 
 	if (result->id.length && !result->found)
-		r = tell_run(examining, document->file, ROGER_DAMAGE, false,
+		r = tell_run(examining, document->file, severity, false,
 			     RG_STR("resultMessageId names no message"), err);
 	if (r == ROGER_OK && evidence->id.length && !evidence->found)
-		r = tell_run(examining, document->file, ROGER_DAMAGE, false,
+		r = tell_run(examining, document->file, severity, false,
 			     RG_STR("forwardEvidence names no message"), err);
 	else if (r == ROGER_OK && evidence->id.length && !evidence->read)
-		r = tell_run(examining, document->file, ROGER_DAMAGE, false,
+		r = tell_run(examining, document->file, severity, false,
 			     RG_STR("forwardEvidence names a message that nobody read"), err);
 	if (r == ROGER_OK && run->forwarded_to_main && !evidence->id.length)
 		r = tell_run(examining, document->file, ROGER_NOTE, false,
@@ -181,6 +183,20 @@ static int reply_breaches(struct examining *examining, struct roger_err *err)
 	return ROGER_OK;
 }
 
+static int look_for_lost(struct examining *examining, struct roger_err *err)
+{
+	const struct rg_config *config = examining->roger->workspace->config;
+	struct roger_damages damages;
+	size_t i;
+	int r;
+
+	r = rg_engine_damages(examining->roger->engine, examining->arena, &damages, err);
+	for (i = 0; i < damages.count; i++)
+		examining->lost |= damages.items[i].accepted_at_ms &&
+				   rg_str_equal(damages.items[i].file, config->jsonl_file);
+	return r;
+}
+
 /* Last, when everything that they look at is in order. */
 static int try_links(struct roger *roger, struct roger_doctor_reply *reply, struct roger_err *err)
 {
@@ -209,6 +225,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	wish.wanted = examining.wanted;
 	wish.wanted_count = 2 * examining.list.count;
 	r = rg_engine_doctor(roger->engine, &wish, reply->memory, reply, err);
+	if (r == ROGER_OK)
+		r = look_for_lost(&examining, err);
 	if (r == ROGER_OK)
 		r = judge_runs(&examining, err);
 	if (r == ROGER_OK)

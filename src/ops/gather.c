@@ -113,6 +113,7 @@ static struct rg_gathered_entries *place_of(struct rg_gathering *gathering, enum
 		return &gathering->activities;
 	case RG_LOG_CYCLES:
 	case RG_LOG_DIGESTS:
+	case RG_LOG_DAMAGE:
 		break;
 	}
 	rg_assert(!"a log of a history");

@@ -48,9 +48,10 @@ extern const struct roger_op rg_op_init, rg_op_setup, rg_op_trust, rg_op_looked,
 	rg_op_list, rg_op_search, rg_op_count, rg_op_agents, rg_op_session, rg_op_archive,
 	rg_op_cleanup, rg_op_delete, rg_op_cycle, rg_op_sends, rg_op_dead_letters, rg_op_redeliver,
 	rg_op_stale, rg_op_purge, rg_op_log, rg_op_log_import, rg_op_activity, rg_op_stats,
-	rg_op_rebuild, rg_op_verify, rg_op_bridge, rg_op_ingest, rg_op_doctor, rg_op_seal,
-	rg_op_config, rg_op_dispatch, rg_op_complete, rg_op_forward, rg_op_extend, rg_op_recover,
-	rg_op_runs, rg_op_run_program, rg_op_sweep, rg_op_timeline, rg_op_report, rg_op_status;
+	rg_op_rebuild, rg_op_verify, rg_op_accept, rg_op_bridge, rg_op_ingest, rg_op_doctor,
+	rg_op_seal, rg_op_config, rg_op_dispatch, rg_op_complete, rg_op_forward, rg_op_extend,
+	rg_op_recover, rg_op_runs, rg_op_run_program, rg_op_sweep, rg_op_timeline, rg_op_report,
+	rg_op_status;
 
 /* Records that several verbs share. */
 extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,

@@ -232,6 +232,16 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
 }
 
+/* Its line was damaged, or is gone: nobody gets it any more, and the key stays used. */
+static int fail_lost(const struct rg_draft *draft, const struct roger_attempt *last,
+		     struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "key",
+			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "
+			      "gone (`roger status`); to send it anew, use another key",
+			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message_id));
+}
+
 /* What the send log says before anything is stored.  Delivered keys are the engine's to find. */
 static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
@@ -263,10 +273,15 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 		if (r < 0 || answer == RG_SEND_NEW)
 			continue;
 		r = check_same(sending, draft, &use, history.last, err);
-		if (r < 0 || (answer == RG_SEND_SKIP && history.last->outcome == ROGER_DELIVERED))
-			continue;
 		stored = rg_key_message(&use, draft->to.items[i]);
 		is_stored = stored && rg_str_equal(stored->id, history.last->message_id);
+		if (r == ROGER_OK && answer == RG_SEND_SKIP &&
+		    history.last->outcome == ROGER_DELIVERED &&
+		    (!stored ||
+		     (is_stored && !rg_str_equal(stored->cycle_id, history.last->cycle_id))))
+			r = fail_lost(draft, history.last, err);
+		if (r < 0 || (answer == RG_SEND_SKIP && history.last->outcome == ROGER_DELIVERED))
+			continue;
 		/* What was never stored cannot be redelivered: its sender may go on trying. */
 		if (answer != RG_SEND_AGAIN && (answer != RG_SEND_USED_UP || is_stored))
 			return refuse(draft, &history, answer, due_ms, err);

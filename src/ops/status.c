@@ -12,6 +12,7 @@
 #include "ops/breaker.h"
 #include "ops/run_list.h"
 #include "ops/trust.h"
+#include "systems/damage.h"
 #include "systems/history.h"
 #include "systems/message.h"
 
@@ -567,6 +568,34 @@ static int look_at_trust(struct looking *looking, struct roger_err *err)
 		   count == 1 ? "" : " and others");
 }
 
+static int look_at_damage(struct looking *looking, struct roger_err *err)
+{
+	const struct roger_damage *damage;
+	struct roger_damages damages;
+	struct roger_str place;
+	char next[400], line[32];
+	size_t i;
+	int r;
+
+	r = rg_engine_damages(looking->roger->engine, looking->arena, &damages, err);
+	for (i = 0; i < damages.count && r == ROGER_OK; i++) {
+		damage = &damages.items[i];
+		if (damage->accepted_at_ms)
+			continue;
+		snprintf(line, sizeof line, ":%lld", (long long)damage->line);
+		if (!rg_arena_print(looking->arena, &place, "%.*s%s", RG_STR_ARGS(damage->file),
+				    damage->line ? line : ""))
+			return rg_fail_memory(err);
+		snprintf(next, sizeof next, "roger accept %.*s --reason TEXT", RG_STR_ARGS(place));
+		r = say(looking,
+			add(looking, ROGER_URGENT, "damage", place, 1, damage->noticed_at_ms), next,
+			"%.*s is %s%s", RG_STR_ARGS(place), rg_damage_words(damage),
+			rg_damage_closes(damage) ? "; nothing is sent until a person accepts that"
+						 : "");
+	}
+	return r;
+}
+
 static int look_for_trouble(struct looking *looking)
 {
 	const char *trouble = rg_engine_trouble(looking->roger->engine);
@@ -622,6 +651,8 @@ static int look(struct looking *looking, struct roger_err *err)
 		r = look_for_strays(looking, err);
 	if (r == ROGER_OK)
 		r = look_at_trust(looking, err);
+	if (r == ROGER_OK)
+		r = look_at_damage(looking, err);
 	return r < 0 ? r : look_for_trouble(looking);
 }
 

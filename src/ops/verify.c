@@ -13,9 +13,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	return r < 0 || !request->seal.length ? r : rg_seal_check(roger, request, reply, err);
 }
 
-static const char *const kinds[] = { "altered",	   "stray",	"foreign", "torn",
-				     "unreadable", "truncated", "missing", "changed",
-				     "purged",	   "other_key", NULL };
+static const char *const kinds[] = { "altered",	   "stray",	"foreign",  "torn",
+				     "unreadable", "truncated", "missing",  "changed",
+				     "purged",	   "other_key", "accepted", NULL };
 
 #define AT(member) offsetof(struct roger_verify_request, member)
 static const struct roger_field request_fields[] = {
@@ -32,7 +32,7 @@ static const struct roger_record request_record = { "verify", sizeof(struct roge
 #define AT(member) offsetof(struct roger_finding, member)
 static const struct roger_field finding_fields[] = {
 	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, kinds, NULL,
-	  "stray, foreign, torn, changed and purged are no damage" },
+	  "stray, foreign, torn, changed, purged and accepted are no damage" },
 	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "from the data folder" },
 	{ "line", ROGER_INT, AT(line), ROGER_REQUIRED, NULL, NULL, "its number, from 1; 0: none" },
 	{ "byte", ROGER_INT, AT(byte), ROGER_REQUIRED, NULL, NULL, "where it starts, from 0" },

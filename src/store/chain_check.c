@@ -24,6 +24,7 @@ static struct rg_chain_finding finding_of(bool damage, int64_t line, uint64_t by
 
 static struct rg_chain_finding altered(const struct rg_chain_doubt *doubt)
 {
+	struct rg_chain_finding finding;
 	char what[100];
 
 	if (doubt->slipped)
@@ -38,7 +39,9 @@ static struct rg_chain_finding altered(const struct rg_chain_doubt *doubt)
 				  "altered, or lines before it are missing or out of order");
 	snprintf(what, sizeof what, "altered or missing: this line, or one from line %lld on",
 		 (long long)doubt->foreign_line);
-	return finding_of(true, doubt->line, doubt->byte, what);
+	finding = finding_of(true, doubt->line, doubt->byte, what);
+	finding.from = doubt->foreign_line;
+	return finding;
 }
 
 /* whole: the chain ran on over the line in doubt, so it stood there as it is. */

@@ -43,6 +43,7 @@ struct rg_chain_check {
 struct rg_chain_finding {
 	bool damage; /* else another program's doing, and harmless */
 	int64_t line;
+	int64_t from; /* the first of the lines that it may be instead; 0: it is this one */
 	uint64_t byte;
 	char what[120];
 };

@@ -38,8 +38,10 @@ struct rg_control {
 	size_t count_capacity;
 	struct rg_agent_slot *agents;
 	struct rg_count_slot *counts;
-	bool held;		 /* append_lock is ours: nobody else changes a slot or the tail */
-	bool damaged;		 /* something contradicts itself */
+	bool held;    /* append_lock is ours: nobody else changes a slot or the tail */
+	bool damaged; /* something contradicts itself */
+	rg_witness_source *source;
+	void *context;		 /* of source */
 	struct rg_control *next; /* in maps */
 };
 
@@ -72,6 +74,11 @@ static uint64_t sum_of_tail(uint64_t generation, const struct rg_tail *tail)
 static uint64_t sum_of_synced(uint64_t generation, uint64_t synced)
 {
 	return mix(~generation, synced) | 1;
+}
+
+static uint64_t sum_of_witness(uint64_t generation, struct rg_witness witness)
+{
+	return mix(mix(mix(~generation, witness.end), witness.chain), witness.chained) | 1;
 }
 
 /* Free slots have sums, too: else zero bytes would make a key that was used a new one. */
@@ -119,13 +126,32 @@ static bool is_power_of_two(uint32_t n)
 	return n && (n & (n - 1)) == 0;
 }
 
+static struct rg_tail load_tail(const struct rg_control_page *page, uint32_t which)
+{
+	return (struct rg_tail){
+		.appended =
+			atomic_load_explicit(&page->tails[which].appended, memory_order_relaxed),
+		.chain = atomic_load_explicit(&page->tails[which].chain, memory_order_relaxed),
+		.epoch = atomic_load_explicit(&page->tails[which].epoch, memory_order_relaxed),
+		.sum = atomic_load_explicit(&page->tails[which].sum, memory_order_relaxed),
+	};
+}
+
+static void store_tail(struct rg_control_page *page, uint32_t which, const struct rg_tail *tail)
+{
+	atomic_store_explicit(&page->tails[which].appended, tail->appended, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].chain, tail->chain, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].epoch, tail->epoch, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].sum, tail->sum, memory_order_relaxed);
+}
+
 /* The tail that is in force, where it agrees with its sum. */
 static bool read_tail(const struct rg_control_page *page, uint64_t generation,
 		      struct rg_tail *ret_tail)
 {
 	uint32_t which = atomic_load_explicit(&page->tail_in_force, memory_order_acquire) & 1;
 
-	*ret_tail = page->tails[which];
+	*ret_tail = load_tail(page, which);
 	return ret_tail->sum == sum_of_tail(generation, ret_tail) && ret_tail->epoch > 0;
 }
 
@@ -330,6 +356,50 @@ static uint64_t left_by_other_boot(struct rg_control *control, const struct rg_f
 	return tail.appended < (uint64_t)journal->size ? tail.appended : (uint64_t)journal->size;
 }
 
+/* Up to where it is known to be on disk; where a sync went wrong, nothing is. */
+static struct rg_witness testify(const struct rg_control_page *page, uint64_t generation)
+{
+	struct rg_witness witness = { 0 };
+	struct rg_tail tail;
+	uint64_t synced = atomic_load(&page->synced);
+
+	if (page->failures || !read_tail(page, generation, &tail) ||
+	    page->synced_sum != sum_of_synced(generation, synced) || synced > tail.appended)
+		return witness;
+	witness.end = synced;
+	witness.chained = synced == tail.appended;
+	if (witness.chained)
+		witness.chain = tail.chain;
+	return witness;
+}
+
+/* The one that says most: what is before its end is covered, too. */
+static struct rg_witness find_witness(struct rg_control *control,
+				      const struct rg_file_facts *journal)
+{
+	struct rg_witness witness = { 0 }, other = { 0 };
+	enum rg_control_kind kind;
+	struct rg_control_page page;
+	uint64_t inode;
+
+	kind = look(control, journal, &page, &inode);
+	if (kind == RG_CONTROL_HOLDS || kind == RG_CONTROL_OTHER_BOOT)
+		witness = testify(&page, page.generation);
+	if (control->source)
+		control->source(control->context, &other);
+	if (other.end > witness.end || (other.end == witness.end && other.chained))
+		witness = other;
+	return witness;
+}
+
+static void put_witness(struct rg_control_page *page, struct rg_witness witness)
+{
+	page->witness_end = witness.end;
+	page->witness_chain = witness.chain;
+	page->witness_chained = witness.chained;
+	page->witness_sum = sum_of_witness(page->generation, witness);
+}
+
 static int fresh_page(struct rg_control *control, const struct rg_file_facts *journal,
 		      struct rg_control_page *ret_page, struct roger_err *err)
 {
@@ -353,9 +423,11 @@ static int fresh_page(struct rg_control *control, const struct rg_file_facts *jo
 
 static void sum_page(struct rg_control_page *page)
 {
+	uint32_t which = page->tail_in_force & 1;
+	struct rg_tail tail = load_tail(page, which);
+
 	page->sum = sum_of_head(page);
-	page->tails[page->tail_in_force & 1].sum =
-		sum_of_tail(page->generation, &page->tails[page->tail_in_force & 1]);
+	page->tails[which].sum = sum_of_tail(page->generation, &tail);
 }
 
 static void free_slots(uint64_t generation, struct rg_agent_slot *agents, size_t agent_capacity,
@@ -401,6 +473,7 @@ static int put_fresh(struct rg_control *control, int journal_file, struct roger_
 	if (r == ROGER_OK)
 		r = fresh_page(control, &journal, &page, err);
 	if (r == ROGER_OK) {
+		put_witness(&page, find_witness(control, &journal));
 		sum_page(&page);
 		free_slots(page.generation, agents, AGENTS_FIRST, counts, COUNTS_FIRST);
 		r = put_file(control, &page, agents, counts, err);
@@ -514,6 +587,13 @@ static int replace_invalid(struct rg_control *control, int journal_file, struct 
 int rg_control_open(int folder, const char *name, int journal_file, struct rg_control **ret_control,
 		    struct roger_err *err)
 {
+	return rg_control_open_asking(folder, name, journal_file, NULL, NULL, ret_control, err);
+}
+
+int rg_control_open_asking(int folder, const char *name, int journal_file,
+			   rg_witness_source *source, void *context,
+			   struct rg_control **ret_control, struct roger_err *err)
+{
 	struct rg_control *control = calloc(1, sizeof *control);
 	bool mapped = false;
 	int r;
@@ -521,6 +601,8 @@ int rg_control_open(int folder, const char *name, int journal_file, struct rg_co
 	if (!control)
 		return rg_fail_memory(err);
 	control->folder = folder;
+	control->source = source;
+	control->context = context;
 	snprintf(control->name, sizeof control->name, "%s", name);
 
 	r = map_valid(control, journal_file, &mapped, err);
@@ -623,7 +705,7 @@ static void set_tail(struct rg_control *control, struct rg_tail tail)
 	uint32_t spare = !(atomic_load_explicit(&page->tail_in_force, memory_order_relaxed) & 1);
 
 	tail.sum = sum_of_tail(control->generation, &tail);
-	page->tails[spare] = tail;
+	store_tail(page, spare, &tail);
 	atomic_store_explicit(&page->tail_in_force, spare, memory_order_release);
 }
 
@@ -673,6 +755,27 @@ void rg_control_set_synced(struct rg_control *control, uint64_t synced)
 {
 	atomic_store(&control->page->synced, synced);
 	atomic_store(&control->page->synced_sum, sum_of_synced(control->generation, synced));
+}
+
+struct rg_witness rg_control_witness(const struct rg_control *control)
+{
+	const struct rg_control_page *page = control->page;
+	struct rg_witness witness = { page->witness_end, page->witness_chain,
+				      page->witness_chained };
+
+	if (page->witness_sum != sum_of_witness(control->generation, witness))
+		witness = (struct rg_witness){ 0 };
+	return witness;
+}
+
+void rg_control_set_witness(struct rg_control *control, struct rg_witness witness)
+{
+	put_witness(control->page, witness);
+}
+
+struct rg_witness rg_control_testify(struct rg_control *control)
+{
+	return testify(control->page, control->generation);
 }
 
 uint64_t rg_control_logged(struct rg_control *control)

@@ -80,7 +80,11 @@ struct rg_control_page {
 	_Atomic uint32_t agents_used;
 	_Atomic uint32_t counts_used;
 	_Atomic uint32_t prepared; /* 1: the epoch was taken from message-state.json */
-	struct rg_tail tails[2];
+	struct {
+		_Atomic uint64_t appended, chain;
+		_Atomic int64_t epoch;
+		_Atomic uint64_t sum;
+	} tails[2]; /* each a struct rg_tail, read while it may be written: its sum tells */
 	_Atomic uint64_t appends;	/* how often the tail moved */
 	_Atomic uint64_t adoptions;	/* lines of roger's that nobody had published */
 	_Atomic uint64_t state_wanted;	/* message-state.json: numbers given */
@@ -101,7 +105,36 @@ struct rg_control_page {
 	struct rg_lock bridge_lock; /* who takes in trigger files */
 	_Atomic uint64_t
 		covering; /* end of the last sync begun, times 2; plus 1 every other time */
+	_Atomic uint64_t witness_end; /* struct rg_witness; counts only with its sum */
+	_Atomic uint64_t witness_chain;
+	_Atomic uint64_t witness_sum;
+	_Atomic uint32_t witness_chained;
+	_Atomic uint32_t broken;  /* enum rg_broken */
+	_Atomic uint32_t damages; /* entries of damage.jsonl that nobody has accepted */
+	_Atomic uint32_t damaged; /* 1: there are entries: keys may be known to the logs alone */
 };
+
+/*
+ * What somebody wrote down after a sync: so many bytes of the journal were on
+ * disk, and the chain behind them.
+ */
+struct rg_witness {
+	uint64_t end; /* 0: nobody says so */
+	uint64_t chain;
+	bool chained; /* the chain is known, too */
+};
+
+/* What came out when the journal was compared with its witness. */
+enum rg_broken {
+	RG_BROKEN_NOT,
+	RG_BROKEN_DIFFERS, /* other bytes stand there; nobody has looked which */
+	RG_BROKEN_SHORTER, /* less than that; nobody has noted it */
+	RG_BROKEN_CLOSED,  /* noted: nothing is appended until a person has accepted it */
+	RG_BROKEN_LINE,	   /* noted: lines were altered, and mail goes on */
+};
+
+/* Asked for while a control file is made anew: what others keep of the journal. */
+typedef void rg_witness_source(void *context, struct rg_witness *ret_witness);
 
 /* This start of the machine, as text; "" where the system does not tell. */
 enum { RG_BOOT_ID_BYTES = 40 };
@@ -130,6 +163,10 @@ struct rg_control; /* one process's view */
  */
 RG_CHECKED int rg_control_open(int folder, const char *name, int journal,
 			       struct rg_control **ret_control, struct roger_err *err);
+/* The same; source is asked where it is made anew. */
+RG_CHECKED int rg_control_open_asking(int folder, const char *name, int journal,
+				      rg_witness_source *source, void *context,
+				      struct rg_control **ret_control, struct roger_err *err);
 struct rg_control *rg_control_close(struct rg_control *control);
 
 struct rg_control_page *rg_control_page(struct rg_control *control);
@@ -178,6 +215,11 @@ int64_t rg_control_epoch(struct rg_control *control);
 /* How far the journal is on disk for sure.  Moved under sync_lock. */
 uint64_t rg_control_synced(const struct rg_control *control);
 void rg_control_set_synced(struct rg_control *control, uint64_t synced);
+
+/* What the journal must hold, and what is so now: nothing in doubt may be a witness. */
+struct rg_witness rg_control_witness(const struct rg_control *control);
+void rg_control_set_witness(struct rg_control *control, struct rg_witness witness);
+struct rg_witness rg_control_testify(struct rg_control *control);
 
 /* How far the send logs were carried on; 0 where it cannot be told. */
 uint64_t rg_control_logged(struct rg_control *control);

@@ -13,6 +13,7 @@
 #include "store/file.h"
 #include "store/lines.h"
 #include "systems/activity.h"
+#include "systems/damage.h"
 #include "systems/sendlog.h"
 #include "systems/wake.h"
 
@@ -102,6 +103,13 @@ static void read_digest(const void *record, struct columns *columns)
 				     .cycle = digest->cycle_id };
 }
 
+static void read_damage(const void *record, struct columns *columns)
+{
+	const struct roger_damage *damage = record;
+
+	*columns = (struct columns){ .at_ms = damage->noticed_at_ms, .id = damage->id };
+}
+
 static const struct {
 	const struct roger_record *record;
 	void (*read)(const void *record, struct columns *columns);
@@ -110,6 +118,7 @@ static const struct {
 	[RG_LOG_DEAD_LETTERS] = { &rg_dead_letter_record, read_dead_letter },
 	[RG_LOG_CYCLES] = { &rg_cycle_record, read_cycle },
 	[RG_LOG_DIGESTS] = { &rg_digest_record, read_digest },
+	[RG_LOG_DAMAGE] = { &rg_damage_record, read_damage },
 };
 
 /* One of the records above. */
@@ -118,6 +127,7 @@ union entry {
 	struct roger_dead_letter letter;
 	struct roger_cycle cycle;
 	struct roger_digest digest;
+	struct roger_damage damage;
 };
 
 /* -------------------------------------------------------------- taking in -- */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "store/file.h"
+#include "data/json.h"
 #include "store/lines.h"
 
 /* An append lock is given back between pieces of a long adoption. */
@@ -27,11 +28,13 @@ struct rg_journal {
 	int why_errno;		    /* and why that is so */
 	uint32_t owed;		    /* locks to give back in a control file yet to be mapped */
 	rg_journal_adopt *adopt;
-	void *context;
+	rg_witness_source *source;
+	void *context;	   /* of both */
 	int64_t looked_ns; /* when the control file last was the one of its name */
 
 	/* While the append lock is held: */
 	bool appending;
+	bool shrunk; /* it is shorter than what was appended to it */
 	struct rg_buf out;
 	size_t line_start;
 	uint64_t chain; /* behind the lines in out */
@@ -70,29 +73,16 @@ static bool only_readable(const struct roger_err *err)
 	       err->system_errno == EPERM;
 }
 
-int rg_journal_open(int folder, const char *name, const char *control_name, bool writable,
-		    rg_journal_adopt *adopt, void *context, struct rg_journal **ret_journal,
-		    struct roger_err *err)
+static int open_journal(struct rg_journal *journal, bool writable, struct roger_err *err)
 {
-	struct rg_journal *journal = calloc(1, sizeof *journal);
 	struct roger_err refused = { 0 };
 	int r;
 
-	if (!journal)
-		return rg_fail_memory(err);
-	*journal = (struct rg_journal){
-		.folder = folder, .file = RG_NO_FILE, .adopt = adopt, .context = context
-	};
-	snprintf(journal->name, sizeof journal->name, "%s", name);
-	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
-	rg_buf_init(&journal->out, SIZE_MAX);
-	journal->owner = rg_lock_owner();
-	journal->looked_ns = rg_clock_monotonic_ns();
-
 	r = open_file(journal, true, &refused);
 	if (r == ROGER_OK)
-		r = rg_control_open(folder, control_name, journal->file, &journal->control,
-				    &refused);
+		r = rg_control_open_asking(journal->folder, journal->control_name, journal->file,
+					   journal->source, journal->context, &journal->control,
+					   &refused);
 	journal->why_errno = refused.system_errno ? refused.system_errno : EROFS;
 	if (r < 0 && !writable) {
 		/* A reader can do without what it may not write, or what a full disk has no room
@@ -104,14 +94,52 @@ int rg_journal_open(int folder, const char *name, const char *control_name, bool
 			r = ROGER_OK;
 		}
 	}
+	if (r < 0 && err)
+		*err = refused;
+	return r;
+}
+
+static int open_as(int folder, const char *name, const char *control_name, bool writable,
+		   struct rg_journal as, struct rg_journal **ret_journal, struct roger_err *err)
+{
+	struct rg_journal *journal = calloc(1, sizeof *journal);
+	int r;
+
+	if (!journal)
+		return rg_fail_memory(err);
+	*journal = as;
+	journal->folder = folder;
+	journal->file = RG_NO_FILE;
+	snprintf(journal->name, sizeof journal->name, "%s", name);
+	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
+	rg_buf_init(&journal->out, SIZE_MAX);
+	journal->owner = rg_lock_owner();
+	journal->looked_ns = rg_clock_monotonic_ns();
+	r = open_journal(journal, writable, err);
 	if (r < 0) {
-		if (err)
-			*err = refused;
 		rg_journal_close(journal);
 		return r;
 	}
 	*ret_journal = journal;
 	return ROGER_OK;
+}
+
+int rg_journal_open(int folder, const char *name, const char *control_name, bool writable,
+		    rg_journal_adopt *adopt, void *context, struct rg_journal **ret_journal,
+		    struct roger_err *err)
+{
+	const struct rg_journal as = { .adopt = adopt, .context = context };
+
+	return open_as(folder, name, control_name, writable, as, ret_journal, err);
+}
+
+int rg_journal_open_asking(int folder, const char *name, const char *control_name,
+			   rg_journal_adopt *adopt, rg_witness_source *source, void *context,
+			   struct rg_journal **ret_journal, struct roger_err *err)
+{
+	const struct rg_journal as = { .adopt = adopt, .source = source, .context = context };
+
+	return open_as(folder, name, control_name, false, as, ret_journal, err);
 }
 
 static int reopen_control(struct rg_journal *journal, struct roger_err *err);
@@ -159,7 +187,8 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 	struct rg_control *control;
 	int r;
 
-	r = rg_control_open(journal->folder, journal->control_name, journal->file, &control, err);
+	r = rg_control_open_asking(journal->folder, journal->control_name, journal->file,
+				   journal->source, journal->context, &control, err);
 	if (r < 0)
 		return r;
 	rg_control_close(journal->control);
@@ -225,7 +254,102 @@ uint64_t rg_journal_end(const struct rg_journal *journal)
 	return end_of(journal);
 }
 
+/* The chain behind end, over all of the file. */
+static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, uint64_t end,
+		    uint64_t *ret_chain, struct roger_err *err)
+{
+	struct rg_chain behind = { .value = chain };
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true, own;
+	int r;
+
+	rg_lines_init(&lines, journal->file, from, end);
+	do {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r == ROGER_OK && found)
+			r = rg_chain_step(journal->file, &line, &behind, &own, err);
+	} while (r == ROGER_OK && found);
+	rg_lines_deinit(&lines);
+	*ret_chain = behind.value;
+	return r;
+}
+
+/* Where the last line but one that states a chain ends, among the last bytes before end. */
+static int find_stated(struct rg_journal *journal, uint64_t end, uint64_t *ret_from,
+		       uint64_t *ret_chain, struct roger_err *err)
+{
+	enum { LAST_BYTES = 4096 };
+	char bytes[LAST_BYTES];
+	uint64_t start = end > LAST_BYTES ? end - LAST_BYTES : 0, stated;
+	struct roger_str line, unused;
+	const char *newline;
+	size_t got = 0, at = 0;
+	int r;
+
+	*ret_from = *ret_chain = 0;
+	r = rg_file_read_at(journal->file, bytes, (size_t)(end - start), (int64_t)start, &got, err);
+	if (r < 0)
+		return r;
+	while ((newline = memchr(bytes + at, '\n', got - at))) {
+		line = (struct roger_str){ bytes + at, (size_t)(newline - bytes) - at };
+		at += line.length + 1;
+		if (start + at < end && (start == 0 || at > line.length + 1) &&
+		    rg_chain_split(line, &stated, &unused)) {
+			*ret_from = start + at;
+			*ret_chain = stated;
+		}
+	}
+	return ROGER_OK;
+}
+
+/* What stands before the known end was changed: whoever looks next finds out how. */
+static void suspect(struct rg_journal *journal)
+{
+	struct rg_tail tail;
+
+	if (atomic_load(&page_of(journal)->broken) != RG_BROKEN_NOT ||
+	    !rg_control_tail(journal->control, &tail))
+		return;
+	rg_control_set_witness(journal->control,
+			       (struct rg_witness){ tail.appended, tail.chain, true });
+	atomic_store(&page_of(journal)->broken, RG_BROKEN_DIFFERS);
+}
+
+int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
+{
+	uint64_t from, chain;
+	struct rg_tail tail;
+	int r;
+
+	*ret_fits = true;
+	if (!journal->control || !rg_control_tail(journal->control, &tail) || !tail.appended)
+		return ROGER_OK;
+	r = find_stated(journal, tail.appended, &from, &chain, err);
+	if (r == ROGER_OK)
+		r = chain_at(journal, from, chain, tail.appended, &chain, err);
+	if (r < 0 || chain == tail.chain)
+		return r;
+	/* What a line states need not be what went on: the whole file tells. */
+	r = chain_at(journal, 0, 0, tail.appended, &chain, err);
+	*ret_fits = r < 0 || chain == tail.chain;
+	if (!*ret_fits)
+		suspect(journal);
+	return r;
+}
+
 enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
+
+/* The line that ends where the witness speaks of must end there, with its chain. */
+static void compare(struct rg_journal *journal, const struct rg_witness *witness, uint64_t before,
+		    uint64_t behind, uint64_t chain)
+{
+	if (before >= witness->end || behind < witness->end ||
+	    (behind == witness->end && (!witness->chained || chain == witness->chain)))
+		return;
+	if (atomic_load(&page_of(journal)->broken) == RG_BROKEN_NOT)
+		atomic_store(&page_of(journal)->broken, RG_BROKEN_DIFFERS);
+}
 
 /* Take in whole lines up to size; how far it came is in force even if it ends early. */
 static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *ret_how,
@@ -233,6 +357,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 {
 	struct rg_tail tail;
 	struct rg_chain chain = { 0 };
+	struct rg_witness witness;
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true, own;
@@ -242,6 +367,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	*ret_how = ADOPTED_ALL;
 	if (!rg_control_tail(journal->control, &tail))
 		return ROGER_OK;
+	witness = rg_control_witness(journal->control);
 	chain.value = tail.chain;
 	start = tail.appended;
 	pause_at = tail.appended + ADOPT_BYTES_MAX;
@@ -261,6 +387,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 			break;
 		}
 		chain = behind;
+		compare(journal, &witness, tail.appended, lines.at, chain.value);
 		tail.appended = lines.at;
 		if (own)
 			atomic_fetch_add_explicit(&page_of(journal)->adoptions, 1,
@@ -274,24 +401,69 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	return r;
 }
 
-/* Is the unfinished end a line of ours that lacks nothing but its newline?  Its writer was never
- * told so. */
-static int is_finished(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
-		       bool *ret_finished, struct roger_err *err)
+static bool begins_own(struct roger_str line)
 {
-	struct rg_buf text;
+	static const char start[] = "{\"id\":\"msg-";
+	const size_t length = sizeof start - 1;
+
+	return line.length >= length && memcmp(line.data, start, length) == 0;
+}
+
+/* One byte more or less of its end may be wrong: then the other half tells. */
+static bool ends_own(struct roger_str line)
+{
+	static const char head[] = ",\"chain\":\"";
+	const char *end = line.data + line.length;
+
+	if (line.length <= RG_CHAIN_BYTES)
+		return false;
+	return memcmp(end - RG_CHAIN_BYTES, head, sizeof head - 1) == 0 ||
+	       (begins_own(line) && memcmp(end - 2, "\"}", 2) == 0);
+}
+
+bool rg_journal_looks_own(struct roger_str line)
+{
+	return ends_own(line) && !rg_journal_is_torn(line);
+}
+
+bool rg_journal_is_torn(struct roger_str line)
+{
+	static const char mark[] = " torn";
+	const size_t length = sizeof mark - 1;
+
+	return line.length >= length && memcmp(line.data + line.length - length, mark, length) == 0;
+}
+
+/* A message that only lacks its newline, and is not of ours: its writer may have meant it so. */
+static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
+{
+	struct rg_json *json = NULL;
 	struct roger_str body;
 	uint64_t stated;
+	bool whole;
+
+	if (rg_chain_split(text, &stated, &body) && rg_chain_over(tail->chain, body) == stated)
+		return false;
+	whole = rg_json_read(text, &json, NULL) == ROGER_OK;
+	rg_json_free(json);
+	return whole;
+}
+
+/* Is the unfinished end a rest of a line of ours?  Its writer was never told that it is stored. */
+static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
+		       bool *ret_own, struct roger_err *err)
+{
+	struct rg_buf text;
 	int r;
 
-	*ret_finished = false;
+	*ret_own = false;
 	if (size - tail->appended > RG_LINE_BYTES_MAX)
 		return ROGER_OK;
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
 	r = rg_journal_read(journal, tail->appended, (size_t)(size - tail->appended), &text, err);
 	if (r == ROGER_OK)
-		*ret_finished = rg_chain_split(rg_buf_str(&text), &stated, &body) &&
-				rg_chain_over(tail->chain, body) == stated;
+		*ret_own = (begins_own(rg_buf_str(&text)) || ends_own(rg_buf_str(&text))) &&
+			   !is_foreign_whole(tail, rg_buf_str(&text));
 	rg_buf_deinit(&text);
 	return r;
 }
@@ -305,15 +477,15 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	struct rg_tail tail;
 	struct roger_str mark;
 	uint64_t end = 0;
-	bool finished;
+	bool own;
 	int r;
 
 	if (!rg_control_tail(journal->control, &tail))
 		return ROGER_OK;
-	r = is_finished(journal, &tail, size, &finished, err);
+	r = is_own_rest(journal, &tail, size, &own, err);
 	if (r < 0)
 		return r;
-	mark = finished ? RG_STR(" torn\n") : RG_STR("\n");
+	mark = own ? RG_STR(" torn\n") : RG_STR("\n");
 	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
 	if (r < 0)
 		return r;
@@ -412,6 +584,56 @@ static int grow(struct rg_journal *journal, size_t agents, size_t counts, struct
 	return rg_control_grow(journal->control, agents, counts, err);
 }
 
+/* Does a newline stand before it?  Then the next line starts on its own. */
+static int is_line_end(struct rg_journal *journal, uint64_t end, bool *ret_is,
+		       struct roger_err *err)
+{
+	char last = '\n';
+	size_t got;
+	int r = ROGER_OK;
+
+	if (end)
+		r = rg_file_read_at(journal->file, &last, 1, (int64_t)end - 1, &got, err);
+	*ret_is = last == '\n';
+	return r;
+}
+
+/* The last newline was written over, which is noted: what follows is chained over what stands
+ * there. */
+static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err *err)
+{
+	const struct roger_str mark = RG_STR(" torn\n");
+	uint64_t chain;
+	int r;
+
+	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
+	if (r == ROGER_OK)
+		r = chain_at(journal, 0, 0, size + mark.length, &chain, err);
+	if (r == ROGER_OK)
+		rg_control_set_end(journal->control, size + mark.length, chain);
+	return r;
+}
+
+/* All that stands there is adopted: is it what was on disk once?  If not, nothing is added. */
+static int check_witness(struct rg_journal *journal, bool writing, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint32_t broken = atomic_load(&page->broken);
+
+	if (broken == RG_BROKEN_NOT &&
+	    rg_control_witness(journal->control).end > rg_journal_end(journal)) {
+		broken = RG_BROKEN_SHORTER;
+		atomic_store(&page->broken, broken);
+	}
+	if (!writing || broken == RG_BROKEN_NOT || broken == RG_BROKEN_LINE)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EDATA, 0,
+		       "'%s' is not the journal that was written: lines are missing, or it is "
+		       "another file; nothing is added until a person has looked (`roger status`) "
+		       "and runs `roger accept %s --reason TEXT`",
+		       journal->name, journal->name);
+}
+
 /* One look under the lock; *ret_again: what was found took long, give others a chance and look
  * again. */
 static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
@@ -419,6 +641,7 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 {
 	enum adopted how;
 	uint64_t size = 0;
+	bool fits = true;
 	int r = ROGER_OK;
 
 	*ret_again = false;
@@ -429,13 +652,16 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
-	if (size < rg_journal_end(journal))
-		return rg_fail(err, ROGER_EIO, 0,
-			       "'%s' is shorter than what was written to it; remove '%s' to go on "
-			       "with what is left",
-			       journal->name, journal->control_name);
+	/* Somebody cut it: another control file takes over, and tells by what the journal held. */
+	if (size < rg_journal_end(journal)) {
+		*ret_again = journal->shrunk = true;
+		return ROGER_OK;
+	}
 	if (size > rg_journal_end(journal)) {
-		r = adopt_lines(journal, size, &how, err);
+		/* Who wrote over it may have made it longer. */
+		r = rg_journal_check_end(journal, &fits, err);
+		if (r == ROGER_OK)
+			r = adopt_lines(journal, size, &how, err);
 		if (r < 0)
 			return r;
 		*ret_again = how != ADOPTED_ALL;
@@ -443,7 +669,22 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 			return grow(journal, 2, 3, err);
 		if (how == ADOPTED_SOME)
 			return ROGER_OK;
-		if (fencing && size > rg_journal_end(journal)) {
+	}
+	if (fencing && size == rg_journal_end(journal)) {
+		r = is_line_end(journal, size, &fits, err);
+		if (r == ROGER_OK && !fits)
+			suspect(journal);
+	}
+	if (r == ROGER_OK)
+		r = check_witness(journal, fencing, err);
+	if (r < 0)
+		return r;
+	if (!fits && size == rg_journal_end(journal)) {
+		*ret_again = true;
+		return close_off(journal, size, err);
+	}
+	if (size > rg_journal_end(journal)) {
+		if (fencing) {
 			*ret_again = true;
 			return fence(journal, size, err);
 		}
@@ -473,6 +714,10 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 		}
 		if (r < 0 || again)
 			release_append_lock(journal);
+		if (r == ROGER_OK && journal->shrunk)
+			r = unsound++ < PLACES_MAX ? reopen_control(journal, err)
+						   : fail_again(journal, err);
+		journal->shrunk = false;
 	} while (r == ROGER_OK && again);
 	return r;
 }

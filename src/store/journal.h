@@ -37,6 +37,11 @@ typedef bool rg_journal_adopt(void *context, struct rg_control *control, struct 
 RG_CHECKED int rg_journal_open(int folder, const char *name, const char *control_name,
 			       bool writable, rg_journal_adopt *adopt, void *context,
 			       struct rg_journal **ret_journal, struct roger_err *err);
+/* The same; source is asked for what else is known of it where a control file is made anew. */
+RG_CHECKED int rg_journal_open_asking(int folder, const char *name, const char *control_name,
+				      rg_journal_adopt *adopt, rg_witness_source *source,
+				      void *context, struct rg_journal **ret_journal,
+				      struct roger_err *err);
 struct rg_journal *rg_journal_close(struct rg_journal *journal);
 
 int rg_journal_file(const struct rg_journal *journal);
@@ -99,6 +104,17 @@ bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset);
  */
 RG_CHECKED int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end,
 				 struct roger_err *err);
+
+/*
+ * Do the last lines fit the chain that the control file has for them?  Costs one
+ * read; false: they were changed since they were appended.
+ */
+RG_CHECKED int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits,
+				    struct roger_err *err);
+
+/* Is it a line that roger wrote, as far as it looks?  torn: one that a fence spoilt. */
+bool rg_journal_looks_own(struct roger_str line);
+bool rg_journal_is_torn(struct roger_str line);
 
 /* How many lines of roger's were found that nobody had published; a change tells of a second
  * writer. */

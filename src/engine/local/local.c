@@ -35,12 +35,17 @@ static int readable_end(struct rg_local *local, uint64_t *ret_end, struct roger_
 
 int rg_local_refresh(struct rg_local *local, struct roger_err *err)
 {
-	uint64_t end;
+	uint64_t known = rg_index_end(local->index), end;
 	int r;
 
 	r = rg_local_prepare_epoch(local, err);
 	if (r == ROGER_OK)
 		r = readable_end(local, &end, err);
+	/* What is about to be read, and what other processes have read. */
+	if (r == ROGER_OK && (known < end || !local->checked))
+		r = rg_local_check_end(local, err);
+	if (r == ROGER_OK)
+		rg_local_look_at_damage(local);
 	return r < 0 ? r : rg_index_refresh(local->index, end, err);
 }
 
@@ -221,6 +226,8 @@ static int may_have_mail(struct rg_engine *engine, struct roger_str agent, bool 
 	int r;
 
 	r = rg_journal_settle(local->journal, &end, err);
+	if (r == ROGER_OK && !local->checked)
+		r = rg_local_check_end(local, err);
 	if (r < 0)
 		return r;
 	control = rg_journal_control(local->journal);
@@ -240,6 +247,7 @@ static bool may_know_key(struct rg_engine *engine, struct roger_str sender, stru
 	/* Since the machine started nobody has looked which keys the logs know. */
 	return !control || !rg_control_tail(control, &tail) ||
 	       (rg_control_logged(control) == 0 && tail.appended > 0) ||
+	       atomic_load(&rg_control_page(control)->damaged) ||
 	       rg_control_find_count(control, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
 }
 
@@ -486,6 +494,14 @@ static const char *trouble(struct rg_engine *engine)
 	return local->trouble[0] ? local->trouble : rg_index_trouble(local->index);
 }
 
+static const char *damage(struct rg_engine *engine)
+{
+	struct rg_local *local = rg_local_of(engine);
+
+	rg_local_tell_damage(local, local->damage, sizeof local->damage);
+	return local->damage;
+}
+
 static struct rg_engine *close_engine(struct rg_engine *engine)
 {
 	struct rg_local *local = rg_local_of(engine);
@@ -557,6 +573,9 @@ static const struct rg_engine_class local_class = {
 	.rebuild = rebuild,
 	.verify = rg_local_verify,
 	.doctor = rg_local_doctor,
+	.damage = damage,
+	.damages = rg_local_list_damages,
+	.accept = rg_local_accept,
 	.digests = rg_local_digests,
 	.seal_key = rg_local_seal_key,
 	.trouble = trouble,
@@ -580,8 +599,8 @@ static int open_parts(struct rg_local *local, struct roger_err *err)
 		stem.length -= 6;
 	snprintf(control_name, sizeof control_name, "%.*s%s", RG_STR_ARGS(stem), control_suffix);
 
-	r = rg_journal_open(local->workspace->data, journal_name, control_name, false,
-			    rg_tally_adopt, NULL, &local->journal, err);
+	r = rg_journal_open_asking(local->workspace->data, journal_name, control_name,
+				   rg_tally_adopt, rg_local_recall, local, &local->journal, err);
 	if (r == ROGER_OK)
 		r = rg_index_new(local->journal, local->workspace->data,
 				 local->workspace->data_path, index_name, config->places_configured,

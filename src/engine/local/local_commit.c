@@ -479,6 +479,9 @@ static int try_append(struct rg_local *local, uint64_t *keys_checked_to,
 	if (r == ROGER_OK)
 		r = rg_journal_lock(local->journal, RG_TALLY_AGENTS * local->staged_count,
 				    RG_TALLY_COUNTS * local->staged_count, err);
+	/* Where nobody has looked yet what is damaged, it may be a line, and mail goes on. */
+	if (r == ROGER_EDATA && rg_local_look_at_damage(local))
+		return ROGER_OK;
 	if (r < 0)
 		return r;
 	/* Another one took its place since: its epoch is looked at first. */

@@ -121,7 +121,11 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 
 	/* The index first: whoever asks it for something mends it. */
 	rg_index_bring_seed_up(doctor->local->index);
-	r = rg_index_sum(doctor->local->index, &doctor->summing, err);
+	r = rg_local_check_end(doctor->local, err);
+	if (r == ROGER_OK)
+		r = rg_judge_init(&doctor->judge, doctor->local, doctor->arena, err);
+	if (r == ROGER_OK)
+		r = rg_index_sum(doctor->local->index, &doctor->summing, err);
 	if (r == ROGER_OK)
 		r = measure_all(doctor, err);
 	if (r == ROGER_OK)

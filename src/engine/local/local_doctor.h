@@ -41,6 +41,8 @@ struct rg_doctor {
 	uint64_t logged; /* the send logs hold every keyed message before this byte */
 	bool incomplete; /* a log went away while all was looked at */
 
+	struct rg_judge judge;
+
 	struct rg_message_history messages;
 	struct rg_sendlog_history sends;
 	struct rg_table counts;	  /* struct rg_doctor_count: of issues and of mailboxes */

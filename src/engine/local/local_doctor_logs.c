@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "store/file.h"
+#include "systems/damage.h"
 #include "systems/message.h"
 
 /* A breach at the line a walk stands at. */
@@ -21,22 +22,60 @@ static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_ki
 static int take_finding(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct rg_chain_finding *finding = &walk->finding;
-	struct roger_breach breach =
-		here(walk, ROGER_BREACH_CHAIN, finding->damage ? ROGER_DAMAGE : ROGER_NOTE);
+	const char *what = finding->what;
+	enum roger_finding_kind kind;
+	struct roger_breach breach;
+	size_t place;
+	int r;
 
-	if (!finding->line)
+	if (!rg_judge_finding(&doctor->judge, walk, &kind, &what))
 		return ROGER_OK;
+	breach = here(walk, ROGER_BREACH_CHAIN, kind == ROGER_ALTERED ? ROGER_DAMAGE : ROGER_NOTE);
 	breach.line = finding->line;
 	breach.byte = (int64_t)finding->byte;
-	return rg_doctor_tell(doctor, &breach, NULL, err, "%s", finding->what);
+	breach.fixable = kind == ROGER_TORN && !doctor->judge.closed;
+	r = rg_doctor_tell(doctor, &breach, &place, err, "%s%s",
+			   kind == ROGER_ACCEPTED ? "accepted: " : "", what);
+	if (r < 0 || !breach.fixable || !doctor->wish->fix)
+		return r;
+	r = rg_judge_close(&doctor->judge, walk, doctor->arena, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+/* What was noted, and does not show in the lines themselves. */
+static int tell_noted(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+{
+	const struct roger_damage *damage;
+	enum roger_finding_kind kind;
+	struct roger_breach breach;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK &&
+	       (damage = rg_judge_next(&doctor->judge, walk->journal->shown, &i, &kind))) {
+		breach = here(walk, ROGER_BREACH_CHAIN,
+			      kind == ROGER_TORN ? ROGER_NOTE : ROGER_DAMAGE);
+		breach.line = damage->line;
+		breach.byte = damage->byte;
+		r = rg_doctor_tell(doctor, &breach, NULL, err, "%s", rg_damage_words(damage));
+	}
+	return r;
 }
 
 static int tell_stray(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
-	const struct roger_breach breach = here(walk, ROGER_BREACH_SHAPE, ROGER_NOTE);
+	struct roger_breach breach = here(walk, ROGER_BREACH_SHAPE, ROGER_NOTE);
+	enum roger_finding_kind kind;
 	char what[220];
 	int r;
 
+	if (rg_judge_line(&doctor->judge, walk, &kind)) {
+		breach.kind = ROGER_BREACH_CHAIN;
+		if (kind == ROGER_ALTERED)
+			breach.severity = ROGER_DAMAGE;
+	}
 	r = rg_walk_why_stray(walk, doctor->scratch, what, sizeof what, err);
 	return r < 0 ? r : rg_doctor_tell(doctor, &breach, NULL, err, "%s", what);
 }
@@ -62,6 +101,9 @@ static int tell_message(struct rg_doctor *doctor, const struct rg_walk *walk, un
 			continue;
 		breach =
 			here(walk, ROGER_BREACH_MESSAGE, severity_of(walk, fault & RG_MESSAGE_ODD));
+		/* A state before it may have been in a line that is gone. */
+		if (rg_judge_lost_messages(&doctor->judge, doctor->local))
+			breach.severity = ROGER_NOTE;
 		r = rg_doctor_tell(doctor, &breach, NULL, err, "message '%.*s': %s",
 				   RG_STR_ARGS(walk->message->id),
 				   rg_message_fault_text((enum rg_message_fault)fault));
@@ -205,6 +247,9 @@ static int tell_send(struct rg_doctor *doctor, const struct rg_walk *walk,
 		if (!(faults & fault))
 			continue;
 		breach = here(walk, kind, severity_of(walk, fault & RG_SENDLOG_ODD));
+		/* What was said of lines that are gone has been seen with them. */
+		if (rg_judge_lost_messages(&doctor->judge, doctor->local))
+			breach.severity = ROGER_NOTE;
 		r = rg_doctor_tell(doctor, &breach, NULL, err, "'%.*s': %s",
 				   id.length < 80 ? (int)id.length : 80, id.data,
 				   rg_sendlog_fault_text((enum rg_sendlog_fault)fault));
@@ -284,6 +329,7 @@ static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, stru
 		return take_cycle(doctor, walk, &record.cycle, err);
 	case RG_LOG_ACTIVITY:
 	case RG_LOG_DIGESTS:
+	case RG_LOG_DAMAGE:
 		break;
 	}
 	return ROGER_OK;
@@ -314,6 +360,8 @@ static int check_end(struct rg_doctor *doctor, struct rg_walk *walk, struct roge
 	int r;
 
 	r = take_finding(doctor, walk, err);
+	if (r == ROGER_OK)
+		r = tell_noted(doctor, walk, err);
 	if (r == ROGER_OK)
 		r = rg_walk_torn(walk, &torn, err);
 	if (r < 0 || !torn)

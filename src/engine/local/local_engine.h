@@ -44,6 +44,8 @@ struct rg_local {
 	uint64_t state_written; /* what it held then */
 
 	char trouble[400]; /* what went wrong although nothing failed */
+	char damage[400];  /* what is damaged, in words */
+	bool checked;	   /* the last lines, by this handle */
 
 	int send_logs; /* folders, open once they are needed; RG_NO_FILE before */
 	int activity_logs;
@@ -141,6 +143,33 @@ int rg_local_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_s
 int rg_local_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 		      struct roger_str *ret_text, struct roger_err *err);
 
+/* What message-state.json says of the journal, for a control file that is made anew. */
+void rg_local_recall(void *context, struct rg_witness *ret_witness);
+/* After lines were lost: numbers that were given stay used, and the document goes on from here. */
+RG_CHECKED int rg_local_stay_used(struct rg_local *local, struct roger_err *err);
+
+/*
+ * local_damage.c: damage.jsonl, what was found and what a person has accepted.
+ * The states of all entries, the first first.
+ */
+RG_CHECKED int rg_local_damages(struct rg_local *local, struct rg_arena *arena,
+				struct roger_damages *ret_damages, struct roger_err *err);
+size_t rg_local_count_damages(struct rg_local *local);
+/* The control file says that the journal is not what it was: find out how, and note it.  False:
+ * it says no such thing, or somebody has looked. */
+bool rg_local_look_at_damage(struct rg_local *local);
+/* Are the last lines still those that were appended? */
+RG_CHECKED int rg_local_check_end(struct rg_local *local, struct roger_err *err);
+/* Does the entry speak of what stands in that file now? */
+bool rg_local_damage_stands(int file, const struct roger_damage *damage);
+/* Into to, for people; "" where all is well. */
+void rg_local_tell_damage(struct rg_local *local, char *to, size_t size);
+int rg_local_list_damages(struct rg_engine *engine, struct rg_arena *arena,
+			  struct roger_damages *ret_damages, struct roger_err *err);
+int rg_local_accept(struct rg_engine *engine, const struct roger_damage *accepted,
+		    struct rg_arena *arena, struct roger_damages *ret_damages,
+		    struct roger_err *err);
+
 /* local_wait.c */
 int rg_local_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
 		  struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
@@ -212,6 +241,37 @@ RG_CHECKED int rg_walk_open(struct rg_walk *walk, struct rg_local *local,
 RG_CHECKED int rg_walk_next(struct rg_walk *walk, bool *ret_found, struct roger_err *err);
 void rg_walk_close(struct rg_walk *walk);
 
+/*
+ * What of all that does not fit is damage, and what of that a person has
+ * accepted: for verify and doctor, while each journal is walked through.
+ */
+struct rg_judge {
+	struct roger_damages damages; /* that were noted or accepted before */
+	bool *told;
+	const struct rg_local_journal *journal;
+	int64_t last_own;  /* of journal: the last line that was roger's and cannot be read */
+	int64_t last_hole; /* the last one with NULs in it */
+	bool closed;	   /* the gap that was told last was written down before */
+};
+RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_local *local, struct rg_arena *arena,
+			     struct roger_err *err);
+
+/* A line that is no entry: was it one of roger's?  In messages.jsonl, that is. */
+bool rg_judge_line(struct rg_judge *judge, const struct rg_walk *walk,
+		   enum roger_finding_kind *ret_kind);
+/* What the chain brought to light: false where there is nothing to tell. */
+bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
+		      enum roger_finding_kind *ret_kind, const char **what);
+/* Write down that the gap which was just found is one. */
+RG_CHECKED int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk,
+			      struct rg_arena *arena, struct roger_err *err);
+/* Has a person accepted that messages are not what they were?  Then other files tell more than
+ * they. */
+bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_local *local);
+/* Damage that was noted of a journal, and did not come up; NULL at the end. */
+const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
+					 enum roger_finding_kind *ret_kind);
+
 /* At the end: is there an unfinished line behind it?  What others append meanwhile is none. */
 RG_CHECKED int rg_walk_torn(const struct rg_walk *walk, bool *ret_torn, struct roger_err *err);
 
@@ -221,6 +281,7 @@ union rg_log_record {
 	struct roger_dead_letter letter;
 	struct roger_cycle cycle;
 	struct roger_digest digest;
+	struct roger_damage damage;
 	struct roger_activity activity;
 };
 RG_CHECKED int rg_walk_decode(const struct rg_walk *walk, struct rg_arena *arena,

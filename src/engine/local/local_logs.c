@@ -21,7 +21,7 @@
 enum { READ_TRIES_MAX = 20 };
 
 static const char dead_letters_name[] = "dead-letters.jsonl", cycles_name[] = "cycles.jsonl",
-		  digests_name[] = "key-digests.jsonl";
+		  digests_name[] = "key-digests.jsonl", damage_name[] = "damage.jsonl";
 
 /* -------------------------------------------------------------- places -- */
 
@@ -92,6 +92,9 @@ static int place_of(struct rg_local *local, enum rg_log log, struct roger_str ow
 		break;
 	case RG_LOG_DIGESTS:
 		snprintf(to, RG_FILE_NAME_BYTES, "%s", digests_name);
+		break;
+	case RG_LOG_DAMAGE:
+		snprintf(to, RG_FILE_NAME_BYTES, "%s", damage_name);
 		break;
 	case RG_LOG_CYCLES:
 		snprintf(to, RG_FILE_NAME_BYTES, "%s", cycles_name);

@@ -59,12 +59,64 @@ bool rg_local_prepared(struct rg_local *local)
 	return !page || atomic_load(&page->prepared);
 }
 
+void rg_local_recall(void *context, struct rg_witness *ret_witness)
+{
+	struct rg_sequence *sequence;
+
+	if (load(context, &sequence, NULL) < 0)
+		return;
+	*ret_witness = (struct rg_witness){ sequence->journal_bytes, sequence->journal_chain,
+					    sequence->journal_bytes != 0 };
+	rg_sequence_free(sequence);
+}
+
+static void raise(struct rg_control *control, struct roger_str agent, int64_t epoch, int64_t seq)
+{
+	const struct roger_message last = { .from_phase = agent, .epoch = epoch, .seq = seq };
+
+	if (seq > 0)
+		rg_tally_number(control, &last);
+}
+
+/* Numbers of lines that are gone stay used: the document has what was counted and seen. */
+static void raise_numbers(struct rg_control *control, const struct rg_sequence *sequence)
+{
+	size_t i;
+
+	for (i = 0; i < sequence->counter_count; i++)
+		raise(control, sequence->counters[i].agent, sequence->epoch,
+		      sequence->counters[i].seq);
+	for (i = 0; i < sequence->seen_count; i++)
+		raise(control, sequence->seen[i].sender, sequence->epoch, sequence->seen[i].seq);
+}
+
+/* With the append lock; a journal that nothing may be added to is left as it is. */
+static int take_over(struct rg_local *local, const struct rg_sequence *sequence,
+		     struct roger_err *err)
+{
+	size_t names = sequence->counter_count + sequence->seen_count;
+	struct rg_control *control;
+	bool damaged = rg_local_count_damages(local) > 0;
+	int r;
+
+	r = rg_journal_lock(local->journal, damaged ? names : 0, 0, err);
+	if (r < 0)
+		return r;
+	control = rg_journal_control(local->journal);
+	if (sequence->epoch > rg_control_epoch(control))
+		rg_control_set_epoch(control, sequence->epoch);
+	if (damaged)
+		raise_numbers(control, sequence);
+	atomic_store(&rg_control_page(control)->prepared, 1);
+	rg_journal_unlock(local->journal);
+	return ROGER_OK;
+}
+
 /* The epoch of a session that nobody has used yet stands only in the document. */
 int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err)
 {
 	struct rg_sequence *sequence = NULL;
 	struct roger_err refused = { 0 };
-	struct rg_control *control;
 	int r;
 
 	if (rg_local_prepared(local))
@@ -72,13 +124,15 @@ int rg_local_prepare_epoch(struct rg_local *local, struct roger_err *err)
 	r = load(local, &sequence, err);
 	if (r < 0)
 		return r;
-	r = rg_journal_lock(local->journal, 0, 0, &refused);
-	if (r == ROGER_OK) {
-		control = rg_journal_control(local->journal);
-		if (sequence->epoch > rg_control_epoch(control))
-			rg_control_set_epoch(control, sequence->epoch);
-		atomic_store(&rg_control_page(control)->prepared, 1);
-		rg_journal_unlock(local->journal);
+	r = take_over(local, sequence, &refused);
+	/* What it was refused for is looked at once, noted, and may be accepted already. */
+	if (r == ROGER_EDATA) {
+		rg_local_look_at_damage(local);
+		r = take_over(local, sequence, &refused);
+	}
+	if (r == ROGER_EDATA) {
+		atomic_store(&page_of(local)->prepared, 1);
+		r = ROGER_OK;
 	} else if (r == ROGER_EIO && refused.system_errno) {
 		/* A disk that cannot be written can still be read. */
 		r = ROGER_OK;
@@ -148,12 +202,18 @@ static int compose_from_index(struct rg_local *local, int64_t epoch,
 	return r;
 }
 
-static int put(struct rg_local *local, const struct rg_sequence *sequence, bool durable,
+static int put(struct rg_local *local, struct rg_sequence *sequence, bool durable,
 	       struct roger_err *err)
 {
+	struct rg_witness witness = rg_control_testify(rg_journal_control(local->journal));
 	struct rg_buf text;
 	int r;
 
+	/* As long as others are at it, what was known before holds as well. */
+	if (witness.chained) {
+		sequence->journal_bytes = witness.end;
+		sequence->journal_chain = witness.chain;
+	}
 	rg_buf_init(&text, STATE_BYTES_MAX);
 	rg_sequence_print(sequence, &text);
 	r = text.failed ? rg_fail_memory(err)
@@ -208,7 +268,8 @@ void rg_local_save_state(struct rg_local *local, bool closing)
 	bool whole;
 	int rounds;
 
-	if (!page || !local->index ||
+	/* As long as nobody has accepted that lines are gone, it tells of them. */
+	if (!page || !local->index || atomic_load(&page->broken) == RG_BROKEN_CLOSED ||
 	    (!closing && now - local->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
 		return;
 	/* Most handles write once and close: leave it to the closing.  Where many write, one of
@@ -234,6 +295,17 @@ void rg_local_save_state(struct rg_local *local, bool closing)
 	}
 	local->state_written = atomic_load(&page->state_written);
 	local->state_saved_ns = now;
+}
+
+int rg_local_stay_used(struct rg_local *local, struct roger_err *err)
+{
+	int r = rg_local_prepare_epoch(local, err);
+
+	if (r < 0)
+		return r;
+	rg_local_want_state(local, false);
+	rg_local_save_state(local, true);
+	return ROGER_OK;
 }
 
 static int open_session(struct rg_local *local, struct roger_err *err)

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "store/file.h"
+#include "systems/damage.h"
 
 enum { FINDINGS_MAX = 1000 };
 
@@ -17,12 +17,14 @@ struct check {
 		size_t count;
 	} findings;
 	struct roger_journal *journal; /* the one that is gone through */
+	struct rg_judge judge;
 };
 
 static int add_finding(struct check *check, struct roger_str file, enum roger_finding_kind kind,
 		       int64_t line, uint64_t byte, const char *what, struct roger_err *err)
 {
-	bool damage = kind == ROGER_ALTERED || kind == ROGER_UNREADABLE;
+	bool damage = kind == ROGER_ALTERED || kind == ROGER_UNREADABLE ||
+		      kind == ROGER_TRUNCATED || kind == ROGER_MISSING;
 	struct roger_finding *finding;
 
 	check->reply.damaged += damage;
@@ -44,16 +46,18 @@ static int add_finding(struct check *check, struct roger_str file, enum roger_fi
 static int take_finding(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
 	const struct rg_chain_finding *finding = &walk->finding;
+	const char *what = finding->what;
+	enum roger_finding_kind kind;
 
-	if (!finding->line)
+	if (!rg_judge_finding(&check->judge, walk, &kind, &what))
 		return ROGER_OK;
-	return add_finding(check, walk->journal->shown,
-			   finding->damage ? ROGER_ALTERED : ROGER_FOREIGN, finding->line,
-			   finding->byte, finding->what, err);
+	return add_finding(check, walk->journal->shown, kind, finding->line, finding->byte, what,
+			   err);
 }
 
 static int take_line(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
+	enum roger_finding_kind kind;
 	char what[220];
 	int r;
 
@@ -64,6 +68,9 @@ static int take_line(struct check *check, const struct rg_walk *walk, struct rog
 	if (r < 0 || !*what)
 		return r;
 	check->journal->strays++;
+	if (rg_judge_line(&check->judge, walk, &kind))
+		return add_finding(check, walk->journal->shown, kind, walk->number,
+				   walk->line.offset, "altered: it was a message of roger's", err);
 	return add_finding(check, walk->journal->shown, ROGER_STRAY, walk->number,
 			   walk->line.offset, what, err);
 }
@@ -84,24 +91,19 @@ static int check_torn(struct check *check, const struct rg_walk *walk, struct ro
 			   err);
 }
 
-/* Was it longer once?  The index is asked first, so that the journal is ahead of it. */
-static int check_cut(struct check *check, const struct rg_walk *walk, struct roger_err *err)
+/* What was noted, and does not show in the lines themselves. */
+static int add_noted(struct check *check, const struct rg_walk *walk, struct roger_err *err)
 {
-	struct rg_file_facts facts;
-	uint64_t known;
-	char what[200];
-	int r;
+	const struct roger_damage *damage;
+	enum roger_finding_kind kind;
+	size_t i = 0;
+	int r = ROGER_OK;
 
-	if (walk->journal->log != RG_JOURNAL_MESSAGES)
-		return ROGER_OK;
-	known = rg_index_peek(check->local->index);
-	r = rg_file_facts(walk->journal->file, walk->journal->name.data, &facts, err);
-	if (r < 0 || known <= (uint64_t)facts.size)
-		return r;
-	snprintf(what, sizeof what, "missing: the index has read %llu bytes more",
-		 (unsigned long long)(known - (uint64_t)facts.size));
-	return add_finding(check, walk->journal->shown, ROGER_ALTERED, walk->number + 1,
-			   walk->lines.at, what, err);
+	while (r == ROGER_OK &&
+	       (damage = rg_judge_next(&check->judge, walk->journal->shown, &i, &kind)))
+		r = add_finding(check, walk->journal->shown, kind, damage->line,
+				(uint64_t)damage->byte, rg_damage_words(damage), err);
+	return r;
 }
 
 static int note_journal(struct check *check, const struct rg_walk *walk, struct roger_err *err)
@@ -143,7 +145,7 @@ static int walk_through(struct check *check, const struct rg_local_journal *jour
 	if (r == ROGER_OK)
 		r = check_torn(check, &walk, err);
 	if (r == ROGER_OK)
-		r = check_cut(check, &walk, err);
+		r = add_noted(check, &walk, err);
 	if (r == ROGER_OK)
 		r = note_journal(check, &walk, err);
 	rg_walk_close(&walk);
@@ -179,7 +181,12 @@ static int check_all(struct check *check, struct roger_err *err)
 	bool there;
 	int r;
 
-	r = rg_local_journals(check->local, check->arena, &journals, err);
+	/* What the last lines are is known before they are gone over. */
+	r = rg_local_check_end(check->local, err);
+	if (r == ROGER_OK)
+		r = rg_judge_init(&check->judge, check->local, check->arena, err);
+	if (r == ROGER_OK)
+		r = rg_local_journals(check->local, check->arena, &journals, err);
 	if (r < 0)
 		return r;
 	rows = rg_arena_get(check->arena, journals.count * sizeof *rows);

@@ -6,6 +6,7 @@
 #include "store/decoder.h"
 #include "store/file.h"
 #include "systems/activity.h"
+#include "systems/damage.h"
 #include "systems/message.h"
 #include "systems/sendlog.h"
 
@@ -45,8 +46,8 @@ int rg_local_journals(struct rg_local *local, struct rg_arena *arena,
 		      struct rg_local_journals *ret_journals, struct roger_err *err)
 {
 	/* In the order in which they speak of each other. */
-	static const enum rg_log logs[] = { RG_LOG_CYCLES, RG_LOG_DEAD_LETTERS, RG_LOG_SENDS,
-					    RG_LOG_DIGESTS, RG_LOG_ACTIVITY };
+	static const enum rg_log logs[] = { RG_LOG_CYCLES,  RG_LOG_DEAD_LETTERS, RG_LOG_SENDS,
+					    RG_LOG_DIGESTS, RG_LOG_DAMAGE,	 RG_LOG_ACTIVITY };
 	const struct roger_str name = local->workspace->config->jsonl_file;
 	struct rg_local_journals journals = { 0 };
 	struct rg_local_journal *messages = add_journal(&journals, arena);
@@ -219,6 +220,7 @@ int rg_walk_decode(const struct rg_walk *walk, struct rg_arena *arena,
 		[RG_LOG_ACTIVITY] = &rg_activity_record,
 		[RG_LOG_CYCLES] = &rg_cycle_record,
 		[RG_LOG_DIGESTS] = &rg_digest_record,
+		[RG_LOG_DAMAGE] = &rg_damage_record,
 	};
 	const struct rg_json *json;
 	int r;
