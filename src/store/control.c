@@ -54,13 +54,22 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return x ^ x >> 29;
 }
 
+/* All of the head but the mark, which is the one thing that may change: it is zero. */
+static void copy_head(unsigned char to[HEAD_BYTES], const void *page)
+{
+	const size_t mark = offsetof(struct rg_control_page, retired), behind = mark + 4;
+
+	memset(to, 0, HEAD_BYTES);
+	memcpy(to, page, mark);
+	memcpy(to + behind, (const unsigned char *)page + behind, HEAD_BYTES - behind);
+}
+
 /* Zero bytes have no sum of zero. */
-static uint64_t sum_of_head(const void *bytes)
+static uint64_t sum_of_head(const void *page)
 {
 	unsigned char head[HEAD_BYTES];
 
-	memcpy(head, bytes, sizeof head);
-	memset(head + offsetof(struct rg_control_page, retired), 0, sizeof(uint32_t));
+	copy_head(head, page);
 	return rg_hash(RG_CONTROL_VERSION, head, sizeof head);
 }
 
@@ -119,13 +128,32 @@ static bool is_power_of_two(uint32_t n)
 	return n && (n & (n - 1)) == 0;
 }
 
+static struct rg_tail load_tail(const struct rg_control_page *page, uint32_t which)
+{
+	return (struct rg_tail){
+		.appended =
+			atomic_load_explicit(&page->tails[which].appended, memory_order_relaxed),
+		.chain = atomic_load_explicit(&page->tails[which].chain, memory_order_relaxed),
+		.epoch = atomic_load_explicit(&page->tails[which].epoch, memory_order_relaxed),
+		.sum = atomic_load_explicit(&page->tails[which].sum, memory_order_relaxed),
+	};
+}
+
+static void store_tail(struct rg_control_page *page, uint32_t which, const struct rg_tail *tail)
+{
+	atomic_store_explicit(&page->tails[which].appended, tail->appended, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].chain, tail->chain, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].epoch, tail->epoch, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].sum, tail->sum, memory_order_relaxed);
+}
+
 /* The tail that is in force, where it agrees with its sum. */
 static bool read_tail(const struct rg_control_page *page, uint64_t generation,
 		      struct rg_tail *ret_tail)
 {
 	uint32_t which = atomic_load_explicit(&page->tail_in_force, memory_order_acquire) & 1;
 
-	*ret_tail = page->tails[which];
+	*ret_tail = load_tail(page, which);
 	return ret_tail->sum == sum_of_tail(generation, ret_tail) && ret_tail->epoch > 0;
 }
 
@@ -226,7 +254,7 @@ static void use_map(struct rg_control *control, void *map, const struct rg_file_
 	control->size = (size_t)file->size;
 	control->device = file->device;
 	control->inode = file->inode;
-	memcpy(control->head, page, sizeof control->head);
+	copy_head(control->head, page);
 	control->generation = page->generation;
 	control->agent_capacity = page->agent_capacity;
 	control->count_capacity = page->count_capacity;
@@ -353,9 +381,11 @@ static int fresh_page(struct rg_control *control, const struct rg_file_facts *jo
 
 static void sum_page(struct rg_control_page *page)
 {
+	uint32_t which = page->tail_in_force & 1;
+	struct rg_tail tail = load_tail(page, which);
+
 	page->sum = sum_of_head(page);
-	page->tails[page->tail_in_force & 1].sum =
-		sum_of_tail(page->generation, &page->tails[page->tail_in_force & 1]);
+	page->tails[which].sum = sum_of_tail(page->generation, &tail);
 }
 
 static void free_slots(uint64_t generation, struct rg_agent_slot *agents, size_t agent_capacity,
@@ -555,14 +585,12 @@ uint64_t rg_control_generation(const struct rg_control *control)
 
 /* ------------------------------------------------------ is it right yet? -- */
 
-/* All of the head but the mark, which is the one thing that may change. */
 static bool head_is_same(const struct rg_control *control)
 {
-	const size_t mark = offsetof(struct rg_control_page, retired), behind = mark + 4;
-	const unsigned char *head = (const unsigned char *)control->page;
+	unsigned char head[HEAD_BYTES];
 
-	return memcmp(head, control->head, mark) == 0 &&
-	       memcmp(head + behind, control->head + behind, HEAD_BYTES - behind) == 0;
+	copy_head(head, control->page);
+	return memcmp(head, control->head, HEAD_BYTES) == 0;
 }
 
 bool rg_control_sound(const struct rg_control *control)
@@ -623,7 +651,7 @@ static void set_tail(struct rg_control *control, struct rg_tail tail)
 	uint32_t spare = !(atomic_load_explicit(&page->tail_in_force, memory_order_relaxed) & 1);
 
 	tail.sum = sum_of_tail(control->generation, &tail);
-	page->tails[spare] = tail;
+	store_tail(page, spare, &tail);
 	atomic_store_explicit(&page->tail_in_force, spare, memory_order_release);
 }
 

@@ -80,7 +80,11 @@ struct rg_control_page {
 	_Atomic uint32_t agents_used;
 	_Atomic uint32_t counts_used;
 	_Atomic uint32_t prepared; /* 1: the epoch was taken from message-state.json */
-	struct rg_tail tails[2];
+	struct {
+		_Atomic uint64_t appended, chain;
+		_Atomic int64_t epoch;
+		_Atomic uint64_t sum;
+	} tails[2]; /* each a struct rg_tail, read while it may be written: its sum tells */
 	_Atomic uint64_t appends;	/* how often the tail moved */
 	_Atomic uint64_t adoptions;	/* lines of roger's that nobody had published */
 	_Atomic uint64_t state_wanted;	/* message-state.json: numbers given */

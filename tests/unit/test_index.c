@@ -216,11 +216,11 @@ static int watch_rollback(sqlite3_file *file, const void *data, int length, sqli
 	return real_rollback.xWrite(file, data, length, at);
 }
 
-static int watch_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
+static int watch_open(sqlite3_vfs *own, const char *name, sqlite3_file *file, int flags,
 		      int *ret_flags)
 {
-	const sqlite3_vfs *original = vfs->pAppData;
-	int r = original->xOpen((sqlite3_vfs *)vfs->pAppData, name, file, flags, ret_flags);
+	const sqlite3_vfs *original = own->pAppData;
+	int r = original->xOpen((sqlite3_vfs *)own->pAppData, name, file, flags, ret_flags);
 
 	/* Of the index: messages.db is another matter. */
 	if (r != SQLITE_OK || !name || !strstr(name, "-index"))
