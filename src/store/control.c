@@ -56,13 +56,22 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return x ^ x >> 29;
 }
 
+/* All of the head but the mark, which is the one thing that may change: it is zero. */
+static void copy_head(unsigned char to[HEAD_BYTES], const void *page)
+{
+	const size_t mark = offsetof(struct rg_control_page, retired), behind = mark + 4;
+
+	memset(to, 0, HEAD_BYTES);
+	memcpy(to, page, mark);
+	memcpy(to + behind, (const unsigned char *)page + behind, HEAD_BYTES - behind);
+}
+
 /* Zero bytes have no sum of zero. */
-static uint64_t sum_of_head(const void *bytes)
+static uint64_t sum_of_head(const void *page)
 {
 	unsigned char head[HEAD_BYTES];
 
-	memcpy(head, bytes, sizeof head);
-	memset(head + offsetof(struct rg_control_page, retired), 0, sizeof(uint32_t));
+	copy_head(head, page);
 	return rg_hash(RG_CONTROL_VERSION, head, sizeof head);
 }
 
@@ -252,7 +261,7 @@ static void use_map(struct rg_control *control, void *map, const struct rg_file_
 	control->size = (size_t)file->size;
 	control->device = file->device;
 	control->inode = file->inode;
-	memcpy(control->head, page, sizeof control->head);
+	copy_head(control->head, page);
 	control->generation = page->generation;
 	control->agent_capacity = page->agent_capacity;
 	control->count_capacity = page->count_capacity;
@@ -637,14 +646,12 @@ uint64_t rg_control_generation(const struct rg_control *control)
 
 /* ------------------------------------------------------ is it right yet? -- */
 
-/* All of the head but the mark, which is the one thing that may change. */
 static bool head_is_same(const struct rg_control *control)
 {
-	const size_t mark = offsetof(struct rg_control_page, retired), behind = mark + 4;
-	const unsigned char *head = (const unsigned char *)control->page;
+	unsigned char head[HEAD_BYTES];
 
-	return memcmp(head, control->head, mark) == 0 &&
-	       memcmp(head + behind, control->head + behind, HEAD_BYTES - behind) == 0;
+	copy_head(head, control->page);
+	return memcmp(head, control->head, HEAD_BYTES) == 0;
 }
 
 bool rg_control_sound(const struct rg_control *control)
