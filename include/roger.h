@@ -705,9 +705,9 @@ struct roger_archive_request {
 };
 struct roger_cleanup_request {
 	struct roger_str issue; /* "": every issue */
-	int64_t max_age_days;	/* 0: as configured */
-	int64_t keep_per_phase; /* 0: as configured */
-	int64_t keep_runs;	/* 0: as configured */
+	int64_t max_age_days;	/* 0: as configured; -1: the rule is off; so the next two */
+	int64_t keep_per_phase;
+	int64_t keep_runs;
 	bool dry_run;
 };
 struct roger_archive_reply {
@@ -1694,6 +1694,7 @@ enum roger_field_flag {
 	ROGER_HIDDEN = 1 << 3,	/* not part of the outside form */
 	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
+	ROGER_OR_OFF = 1 << 6,	/* on a command line 0 switches it off, which is -1 in the struct */
 };
 
 struct roger_field {

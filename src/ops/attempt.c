@@ -140,10 +140,14 @@ static bool any_waiting(const struct roger_messages *messages, int64_t *ret_unti
 	return waiting;
 }
 
+/*
+ * No longer than asked for now: the instant that stands in the message comes of
+ * an earlier send, or of a clock that was set back since.
+ */
 static int wait_until_read(struct roger *roger, const struct roger_str *ids, size_t count,
-			   bool *ret_read, struct roger_err *err)
+			   int64_t within_ms, bool *ret_read, struct roger_err *err)
 {
-	int64_t until_ms = 0, now_ms;
+	int64_t end_ns = rg_clock_monotonic_ns() + within_ms * 1000000, until_ms = 0, left_ms;
 	struct roger_messages messages;
 	struct rg_arena *arena;
 	uint32_t mark;
@@ -157,10 +161,12 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 		r = find_ids(roger, ids, count, arena, &messages, err);
 		*ret_read = r == ROGER_OK && !any_waiting(&messages, &until_ms);
 		rg_arena_free(arena);
-		now_ms = rg_clock_ms();
-		if (r < 0 || *ret_read || now_ms >= until_ms)
+		left_ms = until_ms - rg_clock_ms();
+		if (left_ms > (end_ns - rg_clock_monotonic_ns()) / 1000000)
+			left_ms = (end_ns - rg_clock_monotonic_ns() + 999999) / 1000000;
+		if (r < 0 || *ret_read || left_ms <= 0)
 			return r;
-		rg_engine_sleep(roger->engine, mark, until_ms - now_ms);
+		rg_engine_sleep(roger->engine, mark, left_ms);
 	}
 }
 
@@ -348,6 +354,12 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	return r;
 }
 
+/* Written when the clock was ahead: what it says of instants says nothing now. */
+static bool is_of_another_clock(const struct roger_message *message)
+{
+	return message->created_at_ms > rg_clock_ms();
+}
+
 /* The entry of a message that was not read in time; the dead letter when it was the last time. */
 static int judge_timeout(struct roger *roger, const struct roger_message *message,
 			 struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
@@ -359,7 +371,8 @@ static int judge_timeout(struct roger *roger, const struct roger_message *messag
 	if (r < 0)
 		return r;
 	giving_up->attempt.cause = RG_STR("not read in time");
-	giving_up->written = message->confirm_by_ms > rg_clock_ms();
+	giving_up->written =
+		message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message);
 	return giving_up->written ? ROGER_OK : judge_attempt(roger, giving_up, arena, err);
 }
 
@@ -523,13 +536,13 @@ static int give_up(struct roger *roger, const struct roger_str *id, struct rg_ar
 }
 
 int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
-		       struct rg_arena *arena, struct roger_err *err)
+		       int64_t within_ms, struct rg_arena *arena, struct roger_err *err)
 {
 	bool read = false, late;
 	int r, result = ROGER_OK;
 	size_t i;
 
-	r = wait_until_read(roger, ids, count, &read, err);
+	r = wait_until_read(roger, ids, count, within_ms, &read, err);
 	for (i = 0; r == ROGER_OK && !read && i < count; i++) {
 		r = give_up(roger, &ids[i], arena, &late, err);
 		/* One that was late does not keep the others from being written down. */
@@ -551,7 +564,7 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 
 	*ret_settled = false;
 	if (!is_waited_for(message) || message->archived_at_ms ||
-	    message->confirm_by_ms > rg_clock_ms())
+	    (message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message)))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
 	if (r < 0 || has_id(lines, count, begun.id))

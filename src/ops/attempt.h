@@ -57,7 +57,7 @@ RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message
  * then the result is ROGER_ETIMEOUT.
  */
 RG_CHECKED int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
-				  struct rg_arena *arena, struct roger_err *err);
+				  int64_t within_ms, struct rg_arena *arena, struct roger_err *err);
 
 /* Write down that messages were not stored, for a word's reason; best effort. */
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,

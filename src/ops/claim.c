@@ -48,8 +48,9 @@ static struct roger_message *copies(const struct roger_messages *found, struct r
 static int claim(struct roger *roger, const struct roger_claim_request *request,
 		 struct roger_messages_reply *reply, struct roger_err *err)
 {
-	int64_t now_ms = rg_clock_ms(),
-		lease_ms = request->lease_ms ? request->lease_ms : RG_LEASE_MS;
+	int64_t now_ms = rg_clock_ms(), longest_ms = roger->workspace->config->lease_ms_max,
+		usual_ms = longest_ms < RG_LEASE_MS ? longest_ms : RG_LEASE_MS,
+		lease_ms = request->lease_ms ? request->lease_ms : usual_ms;
 	const struct rg_query query = {
 		.unread = true,
 		.to = request->agent,
@@ -92,14 +93,18 @@ static int run_claim(struct roger *roger, const void *request_, void *reply_, st
 {
 	const struct roger_claim_request *request = request_;
 	struct roger_messages_reply *reply = reply_;
+	int64_t longest_ms = roger->workspace->config->lease_ms_max;
+	char longest[32];
 	bool may;
 	int r;
 
 	if (request->limit < 0 || request->limit > RG_PAGE_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_PAGE_MAX);
-	if (request->lease_ms < 0 || request->lease_ms > RG_LEASE_MS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "lease", "lease: expected at most 7 days");
+	rg_clock_print_span(longest_ms, longest);
+	if (request->lease_ms < 0 || request->lease_ms > longest_ms)
+		return rg_fail_member(err, ROGER_EDATA, "lease",
+				      "lease: expected at most %s (claims.max_lease)", longest);
 	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
 	if (r < 0 || !may)
 		return r;
@@ -144,11 +149,16 @@ static int check_ids(const struct roger_ack_request *request, const struct roger
 	return ROGER_OK;
 }
 
+struct instant {
+	int64_t ms;
+	int64_t lease_ms_max;
+};
+
 /* May this worker decide over the message? */
 static int check_lease(const struct roger_ack_request *request, const struct roger_message *message,
-		       int64_t now_ms, struct roger_err *err)
+		       const struct instant *now, struct roger_err *err)
 {
-	if (!rg_message_claimed(message, now_ms) ||
+	if (!rg_message_claimed(message, now->ms, now->lease_ms_max) ||
 	    rg_str_equal(message->claimed_by, worker_of(request->worker, request->agent)))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is claimed by '%.*s'",
@@ -165,7 +175,7 @@ static int refuse_archived(const struct roger_message *message, struct roger_err
 }
 
 static int ack_one(const struct roger_ack_request *request, struct roger_message *message,
-		   int64_t now_ms, struct roger_err *err)
+		   const struct instant *now, struct roger_err *err)
 {
 	int r;
 
@@ -174,18 +184,18 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 		return ROGER_OK;
 	if (message->archived_at_ms)
 		return refuse_archived(message, err);
-	r = check_lease(request, message, now_ms, err);
+	r = check_lease(request, message, now, err);
 	if (r < 0)
 		return r;
 	message->read = true;
-	message->read_at_ms = now_ms;
+	message->read_at_ms = now->ms;
 	message->claimed_by = (struct roger_str){ "", 0 };
 	message->claimed_until_ms = 0;
 	return ROGER_OK;
 }
 
 static int nack_one(const struct roger_ack_request *request, struct roger_message *message,
-		    int64_t now_ms, struct roger_err *err)
+		    const struct instant *now, struct roger_err *err)
 {
 	int r;
 
@@ -194,17 +204,17 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 				      RG_STR_ARGS(message->id));
 	if (message->archived_at_ms)
 		return refuse_archived(message, err);
-	r = check_lease(request, message, now_ms, err);
+	r = check_lease(request, message, now, err);
 	if (r < 0)
 		return r;
 	/* Its worker stays named: the line is a new state, not a new message. */
 	if (message->claimed_by.length)
-		message->claimed_until_ms = now_ms;
+		message->claimed_until_ms = now->ms;
 	return ROGER_OK;
 }
 
 typedef int decide(const struct roger_ack_request *request, struct roger_message *message,
-		   int64_t now_ms, struct roger_err *err);
+		   const struct instant *now, struct roger_err *err);
 
 static int decide_all(struct roger *roger, const struct roger_ack_request *request,
 		      struct roger_messages_reply *reply, decide *one, struct roger_err *err)
@@ -212,6 +222,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	const struct rg_query query = { .ids = request->ids.items,
 					.id_count = request->ids.count,
 					.anywhere = true };
+	const struct instant now = { rg_clock_ms(), roger->workspace->config->lease_ms_max };
 	struct roger_messages found;
 	struct roger_message *after;
 	size_t i;
@@ -226,7 +237,7 @@ static int decide_all(struct roger *roger, const struct roger_ack_request *reque
 	if (!after)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
-		r = one(request, &after[i], rg_clock_ms(), err);
+		r = one(request, &after[i], &now, err);
 	if (r < 0)
 		return r;
 	reply->messages = (struct roger_messages){ after, found.count };

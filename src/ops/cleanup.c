@@ -6,17 +6,21 @@
 /* Issues are gone through one by one, each in pieces of one commit. */
 enum { PIECE = 256 };
 
+/* Of a request: 0 is as configured; in the rules it is off, as in the configuration. */
+static int64_t rule(int64_t requested, int64_t configured)
+{
+	return requested < 0 ? 0 : requested ? requested : configured;
+}
+
 static struct rg_cleanup_rules rules_of(struct roger *roger,
 					const struct roger_cleanup_request *request)
 {
 	const struct rg_config *config = roger->workspace->config;
 
 	return (struct rg_cleanup_rules){
-		.max_age_days =
-			request->max_age_days ? request->max_age_days : config->max_age_days,
-		.keep_per_phase =
-			request->keep_per_phase ? request->keep_per_phase : config->keep_per_phase,
-		.keep_runs = request->keep_runs ? request->keep_runs : config->keep_runs,
+		.max_age_days = rule(request->max_age_days, config->max_age_days),
+		.keep_per_phase = rule(request->keep_per_phase, config->keep_per_phase),
+		.keep_runs = rule(request->keep_runs, config->keep_runs),
 	};
 }
 
@@ -165,11 +169,11 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	size_t i;
 	int r = ROGER_OK;
 
-	if (request->max_age_days < 0 || request->max_age_days > RG_AGE_DAYS_CEILING)
+	if (request->max_age_days < -1 || request->max_age_days > RG_AGE_DAYS_CEILING)
 		return rg_fail_member(err, ROGER_EDATA, "max_age_days",
-				      "max_age_days: expected 1 to %d", RG_AGE_DAYS_CEILING);
-	if (request->keep_per_phase < 0 || request->keep_runs < 0)
-		return rg_fail(err, ROGER_EDATA, 0, "cleanup: expected numbers from 1 up");
+				      "max_age_days: expected 0 to %d", RG_AGE_DAYS_CEILING);
+	if (request->keep_per_phase < -1 || request->keep_runs < -1)
+		return rg_fail(err, ROGER_EDATA, 0, "cleanup: expected numbers from 0 up");
 	if (!request->issue.length)
 		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
 	for (i = 0; i < issues.count && r == ROGER_OK; i++) {
@@ -187,10 +191,12 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 #define AT(member) offsetof(struct roger_cleanup_request, member)
 static const struct roger_field request_fields[] = {
 	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only this unit of work (default: all)" },
-	{ "max_age_days", ROGER_INT, AT(max_age_days), 0, NULL, NULL, "archive what is older" },
-	{ "keep_per_phase", ROGER_INT, AT(keep_per_phase), 0, NULL, NULL,
-	  "keep so many to each agent" },
-	{ "keep_runs", ROGER_INT, AT(keep_runs), 0, NULL, NULL, "keep so many runs" },
+	{ "max_age_days", ROGER_INT, AT(max_age_days), ROGER_OR_OFF, NULL, NULL,
+	  "archive what is older; 0: not for its age" },
+	{ "keep_per_phase", ROGER_INT, AT(keep_per_phase), ROGER_OR_OFF, NULL, NULL,
+	  "keep so many to each agent; 0: not for their number" },
+	{ "keep_runs", ROGER_INT, AT(keep_runs), ROGER_OR_OFF, NULL, NULL,
+	  "keep so many runs; 0: not for their run" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "say what would move, move nothing" },
 	RG_END,
 };

@@ -219,7 +219,7 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 	if (r == ROGER_OK)
 		r = change(roger, request->id, ROGER_REDELIVERED, request->note, reply, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_confirm(roger, &letter.message_id, 1, reply->memory, err);
+		r = rg_attempt_confirm(roger, &letter.message_id, 1, within_ms, reply->memory, err);
 	if (r < 0)
 		return r;
 	/* With when it was read. */

@@ -353,7 +353,8 @@ static int confirm_once(struct rg_sending *sending, const struct rg_draft *draft
 		return rg_fail_memory(err);
 	for (i = 0; i < receipts->count; i++)
 		ids[i] = receipts->items[i].id;
-	return rg_attempt_confirm(sending->roger, ids, receipts->count, sending->arena, err);
+	return rg_attempt_confirm(sending->roger, ids, receipts->count,
+				  rg_send_within(sending, draft), sending->arena, err);
 }
 
 /* With --retry the next attempts follow, each when it is due, as long as there are any. */

@@ -14,6 +14,7 @@
 #include "ops/trust.h"
 #include "systems/damage.h"
 #include "systems/history.h"
+#include "systems/message.h"
 
 enum {
 	LINES_MAX = 2000,   /* newest lines of dead letters that are looked at */
@@ -324,6 +325,34 @@ static int add_lease(struct looking *looking, const struct roger_message *messag
 		   RG_STR_ARGS(message->from_phase));
 }
 
+/* Taken while the clock was ahead, or under another configuration: the mail is free, and nobody
+ * expects it. */
+static int add_too_long(struct looking *looking, const struct roger_message *message)
+{
+	char until[32], next[300];
+
+	rg_clock_print_utc(message->claimed_until_ms, until);
+	snprintf(next, sizeof next, "roger claim --as %.*s", RG_STR_ARGS(message->to_phase));
+	return say(
+		looking,
+		add(looking, ROGER_SOON, "lease", message->id, 1, message->claimed_until_ms), next,
+		"the lease of %.*s on #%lld of %.*s says %s, beyond claims.max_lease: it has ended",
+		RG_STR_ARGS(message->claimed_by), (long long)message->seq,
+		RG_STR_ARGS(message->from_phase), until);
+}
+
+static int look_at_lease(struct looking *looking, const struct roger_message *message,
+			 int64_t *leases)
+{
+	int64_t longest_ms = looking->roger->workspace->config->lease_ms_max;
+
+	if (!message->claimed_by.length || message->read ||
+	    rg_message_claimed(message, looking->now_ms, longest_ms) || (*leases)++ >= EACH_MAX)
+		return ROGER_OK;
+	return message->claimed_until_ms <= looking->now_ms ? add_lease(looking, message)
+							    : add_too_long(looking, message);
+}
+
 static int add_rest(struct looking *looking, const char *kind, int64_t count, const char *next,
 		    const char *what)
 {
@@ -354,9 +383,8 @@ static int look_at_waiting(struct looking *looking, struct roger_err *err)
 			message = &found.items[i];
 			if (message->confirm_by_ms && waiting++ < EACH_MAX)
 				r = add_waiting(looking, message);
-			if (r == ROGER_OK && message->claimed_by.length &&
-			    message->claimed_until_ms <= looking->now_ms && leases++ < EACH_MAX)
-				r = add_lease(looking, message);
+			if (r == ROGER_OK)
+				r = look_at_lease(looking, message, &leases);
 		}
 	}
 	if (r == ROGER_OK)

@@ -85,6 +85,7 @@ static const struct setting table[] = {
 	{ IN("watchdog", "command_timeout"), SPAN, AT(recovery_command_timeout_ms), 100, 3600000, 0,
 	  "30s" },
 	{ IN("watchdog", "heartbeat"), SPAN, AT(heartbeat_ms), 0, DAY_MS, 0, "30s" },
+	{ IN("claims", "max_lease"), SPAN, AT(lease_ms_max), 1000, RG_LEASE_MS_MAX, 0, "1d" },
 	{ IN("wake", "after"), SPAN, AT(wake_after_ms), 0, 7 * DAY_MS, 0, "30s" },
 	{ IN("wake", "backoff"), SPAN, AT(wake_backoff_ms), 1000, DAY_MS, 0, "1m" },
 	{ IN("wake", "backoff_most"), SPAN, AT(wake_backoff_most_ms), 1000, 7 * DAY_MS, 0, "30m" },

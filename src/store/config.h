@@ -85,6 +85,7 @@ struct rg_config {
 	int64_t heartbeat_ms;		     /* heartbeat: of `roger run`; 0: none */
 
 	/* wake: */
+	int64_t lease_ms_max;	 /* max_lease: what ends later is no lease */
 	int64_t wake_after_ms;	 /* after: unread so long without a look of the agent */
 	int64_t wake_backoff_ms; /* backoff: from the first attempt to the next, then doubled */
 	int64_t wake_backoff_most_ms;		 /* backoff_most: up to this */

@@ -326,6 +326,11 @@ void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *co
 	index->tell_context = context;
 }
 
+void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max)
+{
+	index->lease_ms_max = lease_ms_max;
+}
+
 bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64_t total)
 {
 	return !index->tell || index->tell(index->tell_context, what, done, total);

@@ -50,6 +50,9 @@ struct rg_index *rg_index_free(struct rg_index *index);
 
 void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context);
 
+/* What ends later than that from now is no lease. */
+void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max);
+
 /* Take in the journal up to end. */
 RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 

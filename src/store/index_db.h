@@ -120,6 +120,7 @@ struct rg_index {
 	struct rg_index_progress progress;
 	struct rg_index_lines lines; /* being filled */
 	struct rg_deltas deltas;
+	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
 	void *tell_context;
 };

@@ -16,6 +16,7 @@ struct question {
 	struct rg_buf sql;
 	struct rg_buf values; /* struct value, one for each place; ids may be many */
 	struct rg_buf match;  /* words for the full-text table */
+	int64_t lease_ms_max; /* 0: none */
 };
 
 static void add_value(struct question *question, const char *sql, struct value value)
@@ -168,7 +169,10 @@ static void add_conditions(struct question *question, const struct rg_query *que
 		rg_buf_printf(&question->sql,
 			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",
 			      position);
-		add_number(question, " AND l.until > ?)", query->free_at_ms);
+		add_number(question, " AND l.until > ?", query->free_at_ms);
+		add_number(question, " AND l.until <= ?)",
+			   question->lease_ms_max ? query->free_at_ms + question->lease_ms_max
+						  : INT64_MAX);
 	}
 	if (query->after) {
 		rg_buf_printf(&question->sql, " AND %s", position);
@@ -176,8 +180,10 @@ static void add_conditions(struct question *question, const struct rg_query *que
 	}
 }
 
-static void init_question(struct question *question, const struct rg_query *query)
+static void init_question(struct question *question, const struct rg_index *index,
+			  const struct rg_query *query)
 {
+	question->lease_ms_max = index->lease_ms_max;
 	rg_buf_init(&question->sql, 1 << 20);
 	rg_buf_init(&question->values, SIZE_MAX);
 	rg_buf_init(&question->match, 1 << 20);
@@ -406,7 +412,7 @@ static int find_in(struct rg_index *index, const struct rg_query *query, bool ar
 	sqlite3_stmt *statement = NULL;
 	int r;
 
-	init_question(&question, query);
+	init_question(&question, index, query);
 	if (archived)
 		rg_buf_add_text(&question.sql, "SELECT m.position, m.offset, m.length");
 	else
@@ -489,7 +495,7 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 		r = refresh_search(index, err);
 	if (r < 0)
 		return r;
-	init_question(&question, query);
+	init_question(&question, index, query);
 	/* Asked often, so the table of agents keeps it. */
 	if (rg_query_is_unread_only(query)) {
 		add_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
@@ -610,7 +616,7 @@ static int number_of(struct rg_index *index, const char *sql, int64_t *ret_numbe
 	struct question question;
 	int r;
 
-	init_question(&question, &all);
+	init_question(&question, index, &all);
 	rg_buf_add_text(&question.sql, sql);
 	r = one_number(index, &question, ret_number, err);
 	deinit_question(&question);

@@ -25,6 +25,7 @@ struct rg_journal {
 	char control_name[256];
 	uint64_t owner;
 	struct rg_control *control; /* NULL: reading only */
+	int why_errno;		    /* and why that is so */
 	uint32_t owed;		    /* locks to give back in a control file yet to be mapped */
 	rg_journal_adopt *adopt;
 	rg_witness_source *source;
@@ -82,6 +83,7 @@ static int open_journal(struct rg_journal *journal, bool writable, struct roger_
 		r = rg_control_open_asking(journal->folder, journal->control_name, journal->file,
 					   journal->source, journal->context, &journal->control,
 					   &refused);
+	journal->why_errno = refused.system_errno ? refused.system_errno : EROFS;
 	if (r < 0 && !writable) {
 		/* A reader can do without what it may not write, or what a full disk has no room
 		 * for. */
@@ -727,7 +729,8 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 	int r;
 
 	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
 	r = lock_tail(journal, agents, counts, true, wait_ms, err);
 	if (r < 0)
 		return r;
@@ -1233,7 +1236,8 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 	bool gone;
 
 	if (!journal->control)
-		return rg_fail(err, ROGER_EIO, EROFS, "'%s' can only be read", journal->name);
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
 	for (tries = 0; tries < PLACES_MAX; tries++) {
 		r = follow_control(journal, err);
 		if (r < 0)

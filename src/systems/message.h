@@ -52,9 +52,11 @@ RG_CHECKED int rg_message_check_key(struct roger_str key, struct roger_err *err)
 int rg_message_archive_order(const void *a, const void *b);
 
 /* Is the lease on a message still held at now? */
-static inline bool rg_message_claimed(const struct roger_message *message, int64_t now_ms)
+static inline bool rg_message_claimed(const struct roger_message *message, int64_t now_ms,
+				      int64_t lease_ms_max)
 {
-	return message->claimed_by.length > 0 && message->claimed_until_ms > now_ms;
+	return message->claimed_by.length > 0 && message->claimed_until_ms > now_ms &&
+	       message->claimed_until_ms - now_ms <= lease_ms_max;
 }
 
 #endif

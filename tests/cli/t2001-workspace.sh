@@ -71,4 +71,16 @@ exits 0 "an inner one" roger init outer/inner
 like "tells of the one above" "$err" "note: .*$(cd outer && pwd -P) is not seen"
 exits 0 "once more" roger init outer/inner --json
 is "it is no news" "$(printf '%s' "$out" | json '"above" in d')" false
+# Who may not write is told so.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	locked=$(mktemp -d)
+	chmod 755 "$locked"
+	(cd "$locked" && roger init -q && roger send -q bob x --as ann && chown -R 65534 . && chmod -R a-w .)
+	exits 74 "without the right to write" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
+		"$ROGER" send bob x --as ann --workspace "$locked"
+	like "that is what it says" "$err" "Permission denied"
+	rm -rf "$locked"
+else
+	result 0 "without the right to write # SKIP needs root and setpriv"
+fi
 done_testing

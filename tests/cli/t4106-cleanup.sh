@@ -36,6 +36,13 @@ is "finds nothing more" "$(printf '%s' "$out" | json 'd["archived"]')" 0
 exits 0 "another age" roger cleanup --issue a --max-age-days 30 --json
 is "takes what is older" "$(printf '%s' "$out" | json 'd["by_age"]')" 1
 exits 65 "a negative number" roger cleanup --max-age-days -1
+for i in 1 2 3; do
+	old "off-$i" finn off "$i" 1 true
+done
+exits 0 "0 switches a rule off" roger cleanup --issue off --keep-runs 0 --keep-per-phase 0 --max-age-days 0 --json
+is "so nothing goes" "$(printf '%s' "$out" | json 'd["archived"]')" 0
+exits 0 "which without it does" roger cleanup --issue off --json
+is "all but the last run" "$(printf '%s' "$out" | json 'd["by_run"]')" 2
 
 id=$(send_id --as plan bob "delete me" --issue d)
 exits 77 "archive spares the unread" roger archive "$id"

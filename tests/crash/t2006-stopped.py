@@ -96,13 +96,22 @@ def index_write(calls):
 
 
 def check_held_up(stopped, store, words, faults):
+    """What it says."""
     done, took = timed(store, words)
     if done.returncode != 75:
         faults.append(f"{words[0]}: exit {done.returncode} after {took:.1f} s in place of 75: {done.stderr.strip()}")
     elif took > BOUND:
         faults.append(f"{words[0]}: held up for {took:.1f} s")
-    elif "held by process" in done.stderr and str(stopped.pid) not in done.stderr:
-        faults.append(f"{words[0]}: names another holder: {done.stderr.strip()}")
+    elif f"held by process {stopped.pid}" not in done.stderr:
+        faults.append(f"{words[0]}: does not name the holder: {done.stderr.strip()}")
+    return done.stderr
+
+
+def check_unsure(store, stderr, faults):
+    """What was written is there once the holder is gone, under the id that was told."""
+    told = re.findall(r"may be stored all the same: (msg-[0-9a-f-]+)", stderr)
+    if len(told) != 1 or lib.call(store, ["show", told[0]]).returncode:
+        faults.append(f"it is not told under which id it may be stored: {stderr.strip()}")
 
 
 def check_free(store, words, faults, codes=(0, 1)):
@@ -119,9 +128,11 @@ def scenario(store, verb, pick, held_up, free, folder):
         for words in free:
             check_free(base, words, faults)
         with concurrent.futures.ThreadPoolExecutor(len(held_up) or 1) as pool:
-            list(pool.map(lambda words: check_held_up(stopped, base, words, faults), held_up))
+            said = list(pool.map(lambda words: check_held_up(stopped, base, words, faults), held_up))
     finally:
         stopped.kill()
+    if pick is journal_sync:
+        check_unsure(base, said[0], faults)
     for words in [SEND, *READS, ["receive", "--as", "bob"], ["rebuild"], *READS]:
         check_free(base, words, faults)
     try:

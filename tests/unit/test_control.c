@@ -7,8 +7,10 @@
  */
 #include "folder.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 
+#include "base/id.h"
 #include "store/control.h"
 
 #define NAME "messages.control"
@@ -204,6 +206,170 @@ static void one_of_another_length_is_made_anew(void **state)
 		assert_int_equal(folder_size(&fixture->folder, NAME), whole);
 		mark(fixture);
 	}
+}
+
+/* The file as the last boot left it. */
+static void put_into_another_boot(const struct fixture *fixture)
+{
+	unsigned char head[offsetof(struct rg_control_page, sum)];
+	char *all = folder_read(&fixture->folder, NAME);
+	uint64_t sum;
+
+	memcpy(head, all, sizeof head);
+	free(all);
+	head[offsetof(struct rg_control_page, boot_id)] ^= 1;
+	sum = rg_hash(RG_CONTROL_VERSION, head, sizeof head);
+	overwrite(fixture, 0, head, sizeof head);
+	overwrite(fixture, sizeof head, &sum, sizeof sum);
+}
+
+/* What was read after a start of the machine came from disk; of anything else nobody knows. */
+static void what_another_boot_left_is_on_disk(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+
+	assert_int_equal(rg_control_synced(control), 0);
+	assert_int_equal(rg_control_page(control)->found, 11);
+	rg_control_set_end(control, 8, 0);
+	rg_control_close(control);
+	put_into_another_boot(fixture);
+	control = open_control(fixture);
+	assert_int_equal(rg_control_appended(control), 0);
+	assert_int_equal(rg_control_synced(control), 8);
+	assert_int_equal(rg_control_page(control)->found, 11);
+	rg_control_close(control);
+
+	overwrite(fixture, 0, "x", 1);
+	control = open_control(fixture);
+	assert_int_equal(rg_control_synced(control), 0);
+	rg_control_close(control);
+}
+
+/* --------------------------------------------------- while it is mapped -- */
+
+static void whoever_writes_over_it_is_found_out(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct rg_control *control;
+	size_t at;
+
+	for (at = 0; at < offsetof(struct rg_control_page, sum); at++) {
+		control = open_control(fixture);
+		assert_true(rg_control_sound(control));
+		((unsigned char *)rg_control_page(control))[at] ^= 0x40;
+		if (rg_control_sound(control))
+			fail_msg("byte %zu does not matter", at);
+		rg_control_close(control);
+	}
+}
+
+static void a_tail_that_does_not_fit_is_not_believed(void **state)
+{
+	struct rg_control *control;
+	struct rg_tail tail;
+	size_t at;
+
+	for (at = 0; at < sizeof tail; at++) {
+		control = open_control(*state);
+		rg_control_set_end(control, 11, 77);
+		((unsigned char *)&rg_control_page(control)->tails[1])[at] ^= 0x04;
+		assert_false(rg_control_tail(control, &tail));
+		assert_false(rg_control_sound(control));
+		rg_control_retire(control);
+		rg_control_close(control);
+	}
+}
+
+static void what_is_synced_needs_its_sum(void **state)
+{
+	struct rg_control *control = open_control(*state);
+	struct rg_control_page *page = rg_control_page(control);
+
+	rg_control_set_synced(control, 11);
+	assert_int_equal(rg_control_synced(control), 11);
+	atomic_store(&page->synced, 9999);
+	assert_int_equal(rg_control_synced(control), 0);
+	rg_control_set_synced(control, 11);
+	atomic_store(&page->synced_sum, 0);
+	assert_int_equal(rg_control_synced(control), 0);
+	rg_control_close(control);
+}
+
+/* With the tables of agents and counts in it, byte by byte: never less than was counted. */
+static void a_slot_that_does_not_fit_says_maybe(void **state)
+{
+	const uint64_t key = rg_count_hash(RG_COUNT_KEY, RG_STR("a"), RG_STR("k"));
+	struct rg_agent agent = { .unread = 3, .epoch = 1, .seq = 9 };
+	struct rg_control *control = open_control(*state);
+	unsigned char *slots = (unsigned char *)(rg_control_page(control) + 1);
+	size_t size = folder_size(&((struct fixture *)*state)->folder, NAME) -
+		      sizeof(struct rg_control_page);
+	size_t found = 0, at;
+	bool there;
+
+	rg_control_put_agent(control, RG_STR("a"), &agent);
+	rg_control_put_count(control, key, 1);
+	assert_int_equal(rg_control_count_damaged(control), 0);
+	for (at = 0; at < size; at++) {
+		slots[at] ^= 0x20;
+		there = rg_control_find_agent(control, RG_STR("a"), &agent);
+		assert_true(there && agent.unread >= 3);
+		assert_true(rg_control_find_count(control, key) >= 1);
+		found += rg_control_count_damaged(control);
+		slots[at] ^= 0x20;
+	}
+	/* All but what belongs to names that nobody has. */
+	assert_true(found >= 28 * 32 + 512 * 16);
+	assert_true(rg_control_sound(control));
+	/* Nobody else is at work on it: then it is damage. */
+	memset(slots, 0, size);
+	rg_control_hold(control, true);
+	assert_int_equal(rg_control_find_count(control, key), RG_CONTROL_MAYBE);
+	assert_false(rg_control_sound(control));
+	rg_control_retire(control);
+	rg_control_close(control);
+}
+
+static void another_file_under_its_name_is_seen(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+
+	assert_true(rg_control_in_place(control));
+	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "away"), 0);
+	assert_false(rg_control_in_place(control));
+	assert_int_equal(renameat(fixture->folder.open, "away", fixture->folder.open, NAME), 0);
+	assert_true(rg_control_in_place(control));
+	rg_control_close(control);
+}
+
+static void mend(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)context;
+	if (!rg_control_mend(info->si_addr))
+		_exit(99);
+}
+
+static void a_file_that_was_cut_short_is_only_retired(void **state)
+{
+	struct sigaction action = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO }, before;
+	const struct fixture *fixture = *state;
+	struct rg_control *control = open_control(fixture);
+	struct rg_agent agent;
+	int file = openat(fixture->folder.open, NAME, O_RDWR | O_CLOEXEC);
+
+	assert_false(rg_control_mend(&action));
+	sigaction(SIGBUS, &action, &before);
+	assert_int_equal(ftruncate(file, 0), 0);
+	close(file);
+	assert_true(rg_control_find_agent(control, RG_STR("a"), &agent));
+	assert_false(rg_control_sound(control));
+	assert_true(rg_control_retired(rg_control_page(control)));
+	rg_control_close(control);
+	assert_false(is_marked(fixture));
+	sigaction(SIGBUS, &before, NULL);
 }
 
 static void what_is_no_file_is_refused(void **state)
@@ -484,6 +650,13 @@ int main(void)
 		TEST(one_that_knows_more_than_the_journal_is_made_anew),
 		TEST(a_damaged_head_is_made_anew),
 		TEST(one_of_another_length_is_made_anew),
+		TEST(what_another_boot_left_is_on_disk),
+		TEST(whoever_writes_over_it_is_found_out),
+		TEST(a_tail_that_does_not_fit_is_not_believed),
+		TEST(what_is_synced_needs_its_sum),
+		TEST(a_slot_that_does_not_fit_says_maybe),
+		TEST(another_file_under_its_name_is_seen),
+		TEST(a_file_that_was_cut_short_is_only_retired),
 		TEST(what_is_no_file_is_refused),
 		TEST(all_who_open_at_once_map_the_same),
 		TEST(names_and_counts_have_places_of_their_own),

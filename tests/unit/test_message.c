@@ -170,10 +170,12 @@ static void leases_end(void **state)
 	struct roger_message message = { .claimed_by = str("w"), .claimed_until_ms = 10 };
 
 	(void)state;
-	assert_true(rg_message_claimed(&message, 9));
-	assert_false(rg_message_claimed(&message, 10));
+	assert_true(rg_message_claimed(&message, 9, 7));
+	assert_false(rg_message_claimed(&message, 10, 7));
+	/* What nobody can have taken: the clock was ahead. */
+	assert_false(rg_message_claimed(&message, 2, 7));
 	message.claimed_by = str("");
-	assert_false(rg_message_claimed(&message, 9));
+	assert_false(rg_message_claimed(&message, 9, 7));
 }
 
 /* Two keys that look the same would be two; so nothing unseen is taken. */

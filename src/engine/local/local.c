@@ -239,8 +239,11 @@ static bool may_know_key(struct rg_engine *engine, struct roger_str sender, stru
 {
 	struct rg_control *control = rg_journal_control(rg_local_of(engine)->journal);
 
+	struct rg_tail tail;
+
 	/* Since the machine started nobody has looked which keys the logs know. */
-	return !control || rg_control_logged(control) == 0 ||
+	return !control || !rg_control_tail(control, &tail) ||
+	       (rg_control_logged(control) == 0 && tail.appended > 0) ||
 	       atomic_load(&rg_control_page(control)->damaged) ||
 	       rg_control_find_count(control, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
 }
@@ -599,7 +602,10 @@ static int open_parts(struct rg_local *local, struct roger_err *err)
 		r = rg_index_new(local->journal, local->workspace->data,
 				 local->workspace->data_path, index_name, config->places_configured,
 				 &local->index, err);
-	return r == ROGER_OK ? rg_local_prepare_epoch(local, err) : r;
+	if (r < 0)
+		return r;
+	rg_index_bound_leases(local->index, config->lease_ms_max);
+	return rg_local_prepare_epoch(local, err);
 }
 
 int rg_local_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,

@@ -553,6 +553,25 @@ static bool any_seen(const struct rg_local *local)
 	return false;
 }
 
+/* It was written, but nobody can say whether it is on disk: then a plain send again makes two of
+ * it. */
+static int tell_unsure(const struct rg_local *local, int r, struct roger_err *err)
+{
+	const struct roger_message *first = NULL;
+	struct roger_err why;
+	size_t i;
+
+	for (i = local->staged_count; i > 0; i--)
+		if (local->staged[i - 1].added)
+			first = local->staged[i - 1].added;
+	if (!first || !err)
+		return r;
+	why = *err;
+	return rg_fail(err, r, why.system_errno, "%s; it may be stored all the same: %.*s%s",
+		       why.message, RG_STR_ARGS(first->id),
+		       count_adds(local) > 1 ? " and those after it" : "");
+}
+
 int rg_local_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome, struct roger_err *err)
 {
 	struct rg_local *local = rg_local_of(engine);
@@ -570,6 +589,8 @@ int rg_local_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome, st
 	if (r == ROGER_OK && end) {
 		rg_local_want_state(local, any_seen(local));
 		r = rg_journal_sync(local->journal, end, err);
+		if (r == ROGER_ETIMEOUT)
+			r = tell_unsure(local, r, err);
 		if (r == ROGER_OK && rg_local_has_sends(local))
 			rg_local_log_sends(local, end);
 		rg_local_save_state(local, false);

@@ -141,6 +141,8 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = rg_doctor_control(doctor, err);
 	if (r == ROGER_OK)
+		r = rg_doctor_leases(doctor, err);
+	if (r == ROGER_OK)
 		r = rg_doctor_places(doctor, err);
 	if (r == ROGER_OK)
 		look_up_wanted(doctor);

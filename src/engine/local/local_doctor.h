@@ -89,6 +89,7 @@ RG_CHECKED int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_er
 RG_CHECKED int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err);
 
 /* local_doctor_places.c: folders, files and who may use them. */

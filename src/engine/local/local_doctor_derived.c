@@ -518,3 +518,44 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 	rg_journal_unlock(journal);
 	return r;
 }
+
+/* -------------------------------------------------------------- leases -- */
+
+enum { LEASES_MAX = 256 };
+
+static int tell_lease(struct rg_doctor *doctor, const struct roger_message *message,
+		      struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,
+					     .severity = ROGER_NOTE,
+					     .file = RG_STR("messages.jsonl") };
+	char until[32];
+
+	rg_clock_print_utc(message->claimed_until_ms, until);
+	return rg_doctor_tell(doctor, &breach, NULL, err,
+			      "the lease of '%.*s' on message '%.*s' says %s, beyond "
+			      "claims.max_lease: it counts as ended",
+			      RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
+}
+
+/* Taken while the clock was ahead, or under another configuration. */
+int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_local *local = doctor->local;
+	const int64_t last_ms = rg_clock_ms() + local->workspace->config->lease_ms_max;
+	struct rg_query query = { .anywhere = true };
+	struct roger_messages found = { 0 };
+	struct roger_strs ids;
+	size_t i;
+	int r;
+
+	r = rg_engine_overdue(&local->engine, INT64_MAX, LEASES_MAX, doctor->arena, &ids, err);
+	query.ids = ids.items;
+	query.id_count = ids.count;
+	if (r == ROGER_OK && ids.count)
+		r = rg_local_find_known(local, &query, doctor->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		if (found.items[i].claimed_by.length && found.items[i].claimed_until_ms > last_ms)
+			r = tell_lease(doctor, &found.items[i], err);
+	return r;
+}

@@ -71,7 +71,8 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 		return rg_fail_memory(err);
 	if (rg_message_read(line, &json, arena, &message, NULL) == ROGER_OK) {
 		if (!message.read && !message.archived_at_ms &&
-		    !rg_message_claimed(&message, rg_clock_ms()) &&
+		    !rg_message_claimed(&message, rg_clock_ms(),
+					waiting->local->workspace->config->lease_ms_max) &&
 		    rg_str_equal(message.to_phase, waiting->agent) &&
 		    (waiting->from.length == 0 ||
 		     rg_str_equal(message.from_phase, waiting->from)) &&
