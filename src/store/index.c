@@ -17,6 +17,9 @@ enum { BUSY_YIELDS = 200 };
 /* How far messages.db may be behind, in time, before somebody brings it up to date. */
 enum { SEED_AFTER_MS = 1000 };
 
+/* With a journal longer than that, making both at once would take too long. */
+enum { SEED_AT_ONCE = 4 << 20 };
+
 /* Living messages, without their texts: those stand in the journal. */
 static const char message_table[] =
 	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
@@ -395,6 +398,18 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 			    err);
 }
 
+/* How many lines messages.db holds, and when it was seen to. */
+static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
+{
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_SEED_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, lines);
+	sqlite3_bind_int64(set, 2, at_ms);
+	return rg_index_step(index, set, err);
+}
+
 /* All tables and rows, in the open and empty database. */
 static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
@@ -408,6 +423,8 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK)
 		r = finish_bulk(index, err);
+	if (r == ROGER_OK && end > SEED_AT_ONCE)
+		r = note_seed(index, 0, rg_clock_ms(), err);
 	if (r == ROGER_OK)
 		r = rg_index_run(index, "COMMIT", err);
 	index->bulk = false;
@@ -619,20 +636,16 @@ static int check_ours(struct rg_index *index, struct roger_err *err)
 		       index->name);
 }
 
-/* With the index lock: into a new file, then in place of the old. */
-static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+/* Into a new file, then in place of the old. */
+static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	char fresh[270], rollback[300], path[sizeof index->path + 32];
-	struct rg_file_facts facts;
 	int r;
 
-	snprintf(fresh, sizeof fresh, "%.240s.new", index->name);
+	snprintf(fresh, sizeof fresh, "%.250s.new", index->name);
 	snprintf(rollback, sizeof rollback, "%.250s-journal", index->name);
 	snprintf(path, sizeof path, "%s.new", index->path);
-	close_db(index);
-	r = check_ours(index, err);
-	if (r == ROGER_OK)
-		r = rg_index_make_file(index, fresh, err);
+	r = rg_index_make_file(index, fresh, err);
 	if (r == ROGER_OK)
 		r = open_db(index, path, bulk_settings, err);
 	if (r == ROGER_OK)
@@ -643,14 +656,43 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 		r = rg_file_remove(index->folder, rollback, err);
 	if (r == ROGER_OK)
 		r = rg_file_rename(index->folder, fresh, index->name, false, err);
-	if (r < 0) {
+	if (r < 0)
 		(void)!rg_file_remove(index->folder, fresh, NULL);
-		return r;
-	}
-	r = check_places(index, &facts, err);
+	return r;
+}
+
+/* With the index lock. */
+static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r;
+
+	close_db(index);
+	r = check_ours(index, err);
+	if (r == ROGER_OK)
+		r = make_index(index, end, err);
+	if (r == ROGER_OK)
+		r = check_places(index, &facts, err);
 	if (r == ROGER_OK)
 		r = use_file(index, &facts, err);
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
+}
+
+/* The same, and messages.db beside it. */
+static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+{
+	struct rg_seed_making making;
+	struct roger_err why = { 0 };
+	int r, made;
+
+	rg_index_seed_begin(index, end, all, &making);
+	r = rebuild_file(index, end, err);
+	made = rg_index_seed_end(&making, &why);
+	if (r < 0 || made == ROGER_OK)
+		return r;
+	if (err)
+		*err = why;
+	return made;
 }
 
 static int open_file(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
@@ -750,7 +792,7 @@ void rg_index_bring_seed_up(struct rg_index *index)
 {
 	if (rg_journal_try(index->journal, RG_LOCK_INDEX)) {
 		if (rg_index_peek(index))
-			(void)rg_index_seed_follow(index, RG_SEED_UP, NULL);
+			(void)rg_index_seed_follow(index, false, NULL);
 		rg_journal_release(index->journal, RG_LOCK_INDEX);
 	}
 }
@@ -778,29 +820,17 @@ static bool is_due(const struct rg_index *index, int64_t now)
 }
 
 /* What does not go well there keeps nobody from an answer. */
-static int serve_others(struct rg_index *index, bool anew, struct roger_err *err)
+static int serve_others(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 	int64_t now = rg_clock_ms();
-	sqlite3_stmt *set;
-	int r;
 
 	index->trouble[0] = '\0';
-	if (!anew && !is_due(index, now))
+	if (!is_due(index, now))
 		return ROGER_OK;
-	r = rg_index_seed_follow(index, anew ? RG_SEED_ANEW : RG_SEED_SOUND, &why);
-	if (r < 0 && anew) {
-		*err = why;
-		return r;
-	}
-	if (r == ROGER_EREFUSED)
+	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
 		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
-	set = rg_index_statement(index, RG_SQL_SEED_SET, err);
-	if (!set)
-		return ROGER_EIO;
-	sqlite3_bind_int64(set, 1, index->progress.lines);
-	sqlite3_bind_int64(set, 2, now);
-	return rg_index_step(index, set, err);
+	return note_seed(index, index->progress.lines, now, err);
 }
 
 static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
@@ -820,7 +850,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 		r = refresh_file(index, end, err);
 	}
 	if (r == ROGER_OK)
-		r = serve_others(index, anew, err);
+		r = serve_others(index, err);
 	rg_journal_release(index->journal, RG_LOCK_INDEX);
 	return r;
 }
@@ -866,13 +896,30 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
 }
 
-int rg_index_mend(struct rg_index *index, struct roger_err *err)
+int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err)
 {
+	struct roger_err why = { 0 };
+
+	if (in_memory) {
+		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' is damaged again and again",
+			      index->name);
+		return use_memory(index, rg_index_end(index), &why, err);
+	}
 	/* Another process may have made it anew meanwhile. */
 	return bring(index, rg_index_end(index), fresh_enough(index, 0), err);
 }
 
-int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err)
+int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
 {
-	return bring_file(index, end, true, err);
+	int r;
+
+	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	r = rebuild_both(index, end, all, err);
+	if (r == ROGER_OK)
+		r = serve_others(index, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
 }

@@ -56,11 +56,16 @@ void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max);
 /* Take in the journal up to end. */
 RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
-/* Make it anew from the journal up to end, into a new file that then takes its name. */
-RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, struct roger_err *err);
+/*
+ * Make it anew from the journal up to end, into a new file that then takes its
+ * name; messages.db too, where others have changed it, or all is to be new.
+ */
+RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
+				struct roger_err *err);
 
-/* A damaged one: make it anew, or use the one that another process has made; else in memory. */
-RG_CHECKED int rg_index_mend(struct rg_index *index, struct roger_err *err);
+/* A damaged one: make it anew, or use the one that another process has made; else, or on request,
+ * in memory. */
+RG_CHECKED int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err);
 
 /* Bring messages.db up to where the index is, if it is sound and nobody else is at it. */
 void rg_index_bring_seed_up(struct rg_index *index);

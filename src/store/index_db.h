@@ -6,6 +6,7 @@
 #ifndef RG_INDEX_DB_H
 #define RG_INDEX_DB_H
 
+#include <pthread.h>
 #include <sqlite3.h>
 
 #include "store/index.h"
@@ -142,13 +143,25 @@ int rg_index_place(struct rg_index *index, const char *name, struct rg_file_fact
 /* A new and empty file, in place of one that is there. */
 int rg_index_make_file(struct rg_index *index, const char *name, struct roger_err *err);
 
-/* With the index lock, and with an index that is up to date: messages.db, too. */
-enum rg_seed_way {
-	RG_SEED_UP,    /* unless it must be made anew */
-	RG_SEED_SOUND, /* and made anew where it must be */
-	RG_SEED_ANEW,  /* whatever it is */
+/*
+ * With the index lock, and with an index that is up to date: messages.db, too.
+ * anew: also where it must be made anew.
+ */
+int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
+
+/* With the index lock: it is made anew on a second thread, where it must be, where others have
+ * changed it, or anew is set. */
+struct rg_seed_making {
+	struct rg_index *index;
+	int64_t end;
+	bool wanted, threaded;
+	pthread_t thread;
+	int result;
+	struct roger_err err;
 };
-int rg_index_seed_follow(struct rg_index *index, enum rg_seed_way way, struct roger_err *err);
+void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
+			 struct rg_seed_making *making);
+int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err);
 
 /* Was the message of this id archived?  *ret_archived false where none ever was. */
 int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,

@@ -595,6 +595,7 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 	sqlite3_bind_int64(set, 7, progress->last_hash);
 	sqlite3_bind_int64(set, 8, progress->epoch);
 	sqlite3_bind_int64(set, 9, progress->search_to);
+	index->vfs.pages.next_reach = (uint64_t)progress->offset;
 	return rg_index_step(index, set, err);
 }
 

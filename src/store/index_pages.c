@@ -136,22 +136,25 @@ struct root {
 	char magic[16];
 	uint64_t sum;
 	uint64_t count; /* of pages */
+	uint64_t changes;
+	uint64_t reach;
 };
 
 _Static_assert(sizeof(struct root) == RG_PAGES_ROOT_HEAD, "the root's head is packed");
 
-static uint64_t sum_of_root(uint64_t count, const uint64_t *roots)
+static uint64_t sum_of_root(const struct root *root, const uint64_t *roots)
 {
-	uint64_t words[4] = { 0 }, sum = count;
-	size_t groups = groups_of(count), i, n;
+	uint64_t words[4] = { root->count, root->changes, root->reach }, sum;
+	size_t groups = groups_of(root->count), i, n;
 
+	sum = rg_index_sum_of(0, words, sizeof words);
 	for (i = 0; i < groups; i += n) {
 		n = groups - i < 4 ? groups - i : 4;
 		memset(words, 0, sizeof words);
 		memcpy(words, roots + i, n * sizeof *words);
 		sum = rg_index_sum_of(sum, words, sizeof words);
 	}
-	return rg_index_sum_of(sum, words, 0);
+	return sum;
 }
 
 bool rg_index_pages_known(struct roger_str start)
@@ -172,12 +175,18 @@ static int read_root(struct rg_index_pages *pages, const struct root *root)
 		r = read_at(pages, pages->roots, groups * sizeof *pages->roots, RG_PAGES_ROOT_HEAD);
 	if (r != SQLITE_OK)
 		return r;
-	if (sum_of_root(root->count, pages->roots) != root->sum)
+	if (sum_of_root(root, pages->roots) != root->sum)
 		return damaged(pages);
 	for (i = 0; i < pages->room; i++)
 		if (pages->groups[i])
 			pages->groups[i]->loaded = false;
-	pages->sum = root->sum;
+	/* Who has seen more in this file asks for what one from before does not know. */
+	if (root->sum != pages->seen &&
+	    (root->changes <= pages->changes || root->reach < pages->reach))
+		return damaged(pages);
+	pages->sum = pages->seen = root->sum;
+	pages->changes = root->changes;
+	pages->reach = pages->next_reach = root->reach;
 	pages->count = pages->stored = root->count;
 	return SQLITE_OK;
 }
@@ -195,9 +204,10 @@ int rg_index_pages_begin(struct rg_index_pages *pages)
 	if (size == 0) {
 		rg_index_pages_forget(pages);
 		pages->count = pages->stored = 0;
-		return SQLITE_OK;
+		return pages->seen ? damaged(pages) : SQLITE_OK;
 	}
 	r = read_at(pages, &root, sizeof root, 0);
+	pages->next_reach = pages->reach;
 	if (r != SQLITE_OK || (pages->sum && root.sum == pages->sum))
 		return r;
 	rg_index_pages_forget(pages);
@@ -336,11 +346,14 @@ static int write_root(struct rg_index_pages *pages)
 {
 	size_t groups = groups_of(pages->count);
 	unsigned char bytes[512];
-	struct root root = { .magic = RG_PAGES_MAGIC, .count = pages->count };
+	struct root root = { .magic = RG_PAGES_MAGIC,
+			     .count = pages->count,
+			     .changes = pages->changes + 1,
+			     .reach = pages->next_reach };
 	size_t length = groups * sizeof *pages->roots;
 	int r = SQLITE_OK;
 
-	root.sum = sum_of_root(root.count, pages->roots);
+	root.sum = sum_of_root(&root, pages->roots);
 	/* In one piece, unless it is large. */
 	if (length <= sizeof bytes - sizeof root) {
 		memcpy(bytes, &root, sizeof root);
@@ -353,7 +366,9 @@ static int write_root(struct rg_index_pages *pages)
 			r = write_at(pages, &root, sizeof root, 0);
 	}
 	if (r == SQLITE_OK) {
-		pages->sum = root.sum;
+		pages->sum = pages->seen = root.sum;
+		pages->changes = root.changes;
+		pages->reach = root.reach;
 		pages->stored = pages->count;
 		pages->changed = false;
 	}

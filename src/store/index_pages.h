@@ -5,7 +5,8 @@
  * number and content of each page is kept apart from the page, in a block for
  * so many pages; a sum over each block is kept in the root, and the root has
  * one of its own.  So a page that was changed, moved or put back from before is
- * no page, whoever did it and however; only a whole file from before is one.
+ * no page, whoever did it and however.  A whole file from before is one, but not
+ * for who has seen it later.
  *
  *     root | sums of 512 pages | 512 pages | sums of 512 pages | ...
  */
@@ -20,7 +21,7 @@ enum {
 	RG_PAGE_BYTES = 4096,
 	RG_PAGE_GROUP = 512,	     /* pages to a block of sums */
 	RG_PAGES_ROOT_BYTES = 65536, /* room for the root */
-	RG_PAGES_ROOT_HEAD = 32,     /* of it, before the sums of the blocks */
+	RG_PAGES_ROOT_HEAD = 48,     /* of it, before the sums of the blocks */
 	RG_PAGES_GROUPS_MAX = (RG_PAGES_ROOT_BYTES - RG_PAGES_ROOT_HEAD) / 8,
 };
 
@@ -35,6 +36,10 @@ struct rg_index_pages {
 	sqlite3_file *file;
 	const sqlite3_io_methods *methods; /* of the file below */
 	uint64_t sum;			   /* of the root, and so of everything; 0: none was read */
+	uint64_t seen;			   /* the last sum that was right */
+	uint64_t changes;		   /* so many, as that root says */
+	uint64_t reach;			   /* how far the journal is read, */
+	uint64_t next_reach;		   /* and will be after this change */
 	uint64_t count;			   /* of pages, as they are now */
 	uint64_t stored;		   /* as the root says */
 	uint64_t *roots;		   /* the sums of the groups, as the root says */

@@ -9,9 +9,11 @@
  */
 #include "store/index_db.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "base/id.h"
+#include "base/table.h"
 #include "store/decoder.h"
 #include "store/file.h"
 #include "systems/message.h"
@@ -48,7 +50,8 @@ static const char seed_indexes[] =
 static const char progress_table[] =
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
 	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
-	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL);\n";
+	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
+	" touched INTEGER NOT NULL);\n";
 
 static const char put_row[] =
 	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
@@ -61,10 +64,16 @@ static const char put_row[] =
 
 struct table {
 	struct rg_index *index;
+	int64_t end; /* to be read up to here */
+	char boot_id[RG_BOOT_ID_BYTES];
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
-	int64_t offset; /* read up to here; the last line of that: */
+	bool anew;		  /* without the index, which may be made at the same time */
+	struct rg_table archived; /* then: the hashes of ids that were archived */
+	int64_t offset;		  /* read up to here; the last line of that: */
 	int64_t last_offset, last_length;
+	int64_t changes; /* SQLite's count of them, */
+	bool touched;	 /* and whether others have made some */
 };
 
 /* ROGER_EDATA: it is damaged, or not as roger made it. */
@@ -128,6 +137,17 @@ static void close_table(struct table *table)
 
 /* -------------------------------------------------------------- progress -- */
 
+/* SQLite adds one in the file's head with each change, whoever makes it. */
+static int64_t count_changes(const struct table *table)
+{
+	unsigned char head[4] = { 0 };
+	sqlite3_file *file = NULL;
+
+	if (sqlite3_file_control(table->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+		(void)file->pMethods->xRead(file, head, sizeof head, 24);
+	return (int64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
+}
+
 /* Is there one that speaks of this version, boot and journal? */
 static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 {
@@ -136,9 +156,10 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 	int r;
 
 	*ret_valid = false;
+	table->changes = count_changes(table);
 	r = prepare(table,
-		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id"
-		    " FROM progress",
+		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id, changes,"
+		    " touched FROM progress",
 		    &get, err);
 	if (r < 0)
 		return r;
@@ -147,9 +168,11 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 		table->last_offset = sqlite3_column_int64(get, 1);
 		table->last_length = sqlite3_column_int64(get, 2);
 		known = sqlite3_column_int64(get, 3);
+		table->touched = sqlite3_column_int64(get, 6) != table->changes ||
+				 sqlite3_column_int(get, 7);
 		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
-			     rg_str_is(rg_index_column(get, 5), table->index->boot_id) &&
-			     table->offset >= 0 && table->offset <= table->index->progress.offset;
+			     rg_str_is(rg_index_column(get, 5), table->boot_id) &&
+			     table->offset >= 0 && table->offset <= table->end;
 	}
 	sqlite3_finalize(get);
 	if (*ret_valid)
@@ -169,7 +192,7 @@ static int save(const struct table *table, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = prepare(table,
 			    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
-			    " last_hash = ?4",
+			    " last_hash = ?4, changes = ?5, touched = ?6",
 			    &set, err);
 	if (r < 0)
 		return r;
@@ -177,6 +200,9 @@ static int save(const struct table *table, struct roger_err *err)
 	sqlite3_bind_int64(set, 2, table->last_offset);
 	sqlite3_bind_int64(set, 3, table->last_length);
 	sqlite3_bind_int64(set, 4, hash);
+	/* This one counts as well. */
+	sqlite3_bind_int64(set, 5, table->changes + 1);
+	sqlite3_bind_int(set, 6, table->touched);
 	r = step(table, set, err);
 	sqlite3_finalize(set);
 	return r;
@@ -209,30 +235,40 @@ static int put_message(const struct table *table, const struct roger_message *me
 	return step(table, put, err);
 }
 
-static int take_message(const struct table *table, const struct roger_message *message,
+/* Archived is final.  Read from the start, the lines say so themselves. */
+static int is_archived(struct table *table, const struct roger_message *message, bool *ret_archived,
+		       struct roger_err *err)
+{
+	uint64_t hash = rg_hash(0, message->id.data, message->id.length);
+	bool fresh;
+
+	if (!table->anew)
+		return rg_index_is_archived(table->index, message->id, ret_archived, err);
+	*ret_archived = message->archived_at_ms || rg_table_find(&table->archived, hash);
+	if (message->archived_at_ms && !rg_table_put(&table->archived, hash, &fresh))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+static int take_message(struct table *table, const struct roger_message *message,
 			struct roger_err *err)
 {
-	bool archived;
+	bool archived = false;
 	int r;
 
-	r = rg_index_is_archived(table->index, message->id, &archived, err);
+	r = is_archived(table, message, &archived, err);
 	if (r < 0 || !archived)
 		return r < 0 ? r : put_message(table, message, err);
 	rg_index_bind(table->drop, 1, message->id);
 	return step(table, table->drop, err);
 }
 
-static int take_lines(struct table *table, struct rg_decoder *decoder, int64_t end,
-		      struct roger_err *err)
+static int take_lines(struct table *table, struct rg_decoder *decoder, struct roger_err *err)
 {
 	const struct rg_decoded *decoded;
-	int64_t lines = 0;
 	int r;
 
 	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
-		if (++lines % 8192 == 0 &&
-		    !rg_index_tell(table->index, "table", (int64_t)decoded->line.offset, end))
-			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 		if (decoded->is_message)
 			r = take_message(table, &decoded->message, err);
 		if (r < 0)
@@ -247,7 +283,6 @@ static int take_lines(struct table *table, struct rg_decoder *decoder, int64_t e
 /* What the index has read and the table has not. */
 static int take_in(struct table *table, struct roger_err *err)
 {
-	int64_t end = table->index->progress.offset;
 	struct rg_decoder *decoder;
 	int r;
 
@@ -256,10 +291,10 @@ static int take_in(struct table *table, struct roger_err *err)
 		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
 	if (r == ROGER_OK)
 		r = rg_decoder_open(rg_journal_file(table->index->journal), (uint64_t)table->offset,
-				    (uint64_t)end, &decoder, err);
+				    (uint64_t)table->end, &decoder, err);
 	if (r < 0)
 		return r;
-	r = take_lines(table, decoder, end, err);
+	r = take_lines(table, decoder, err);
 	rg_decoder_close(decoder);
 	return r == ROGER_OK ? save(table, err) : r;
 }
@@ -327,8 +362,8 @@ static int fill(struct table *table, struct roger_err *err)
 		r = run(table, progress_table, err);
 	if (r < 0)
 		return r;
-	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0)",
-			      RG_INDEX_VERSION, table->index->boot_id);
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0)",
+			      RG_INDEX_VERSION, table->boot_id);
 	r = sql ? run(table, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	if (r == ROGER_OK)
@@ -338,9 +373,9 @@ static int fill(struct table *table, struct roger_err *err)
 	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
 }
 
-static int make_anew(struct rg_index *index, struct roger_err *err)
+static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 {
-	struct table table = { .index = index };
+	struct table table = { .index = index, .end = end, .anew = true };
 	char fresh[270], rollback[300], path[sizeof index->seed_path + 32];
 	int r;
 
@@ -352,6 +387,8 @@ static int make_anew(struct rg_index *index, struct roger_err *err)
 		r = rg_index_make_file(index, fresh, err);
 	if (r < 0)
 		return r;
+	rg_control_boot_id(table.boot_id);
+	rg_table_init(&table.archived, sizeof(uint64_t));
 	r = open_table(&table, path,
 		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		       "PRAGMA cache_size = -2000",
@@ -359,6 +396,7 @@ static int make_anew(struct rg_index *index, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = fill(&table, err);
 	close_table(&table);
+	rg_table_deinit(&table.archived);
 	/* A rollback journal of the old one must never be applied to the new. */
 	if (r == ROGER_OK)
 		r = rg_file_remove(index->folder, rollback, err);
@@ -371,39 +409,96 @@ static int make_anew(struct rg_index *index, struct roger_err *err)
 
 /* ------------------------------------------------------------ in its place -- */
 
-/* One transaction; *ret_valid false: it is to be made anew. */
-static int bring_up(struct table *table, bool *ret_valid, struct roger_err *err)
+/* In a transaction, unless it is as far already; *ret_valid false: it is to be made anew. */
+static int bring_up(struct table *table, bool write, bool *ret_valid, struct roger_err *err)
 {
 	int r;
 
 	/* Others may have changed that, and have it open. */
 	(void)sqlite3_exec(table->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
-	r = run(table, "BEGIN IMMEDIATE", err);
+	r = run(table, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
 	if (r == ROGER_OK)
 		r = load(table, ret_valid, err);
-	if (r < 0 || !*ret_valid || table->offset == table->index->progress.offset)
+	if (r < 0 || !write || !*ret_valid || table->offset == table->end)
 		return r;
 	r = take_in(table, err);
 	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
 }
 
-int rg_index_seed_follow(struct rg_index *index, enum rg_seed_way way, struct roger_err *err)
+/* *ret_valid false, or ROGER_EDATA: it is to be made anew. */
+static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid, bool *ret_touched,
+		struct roger_err *err)
 {
-	struct table table = { .index = index };
+	struct table table = { .index = index, .end = end };
 	struct rg_file_facts facts;
-	bool valid = false;
 	int r;
 
+	*ret_valid = *ret_touched = false;
 	r = rg_index_places(index, index->seed_name, &facts, err);
-	if (r < 0)
+	if (r < 0 || !facts.inode)
 		return r;
-	if (facts.inode && way != RG_SEED_ANEW) {
-		r = open_table(&table, index->seed_path, "PRAGMA synchronous = OFF", err);
-		if (r == ROGER_OK)
-			r = bring_up(&table, &valid, err);
-		close_table(&table);
-	}
-	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || way == RG_SEED_UP)
+	rg_control_boot_id(table.boot_id);
+	r = open_table(&table, index->seed_path, "PRAGMA synchronous = OFF", err);
+	if (r == ROGER_OK)
+		r = bring_up(&table, write, ret_valid, err);
+	*ret_touched = table.touched;
+	close_table(&table);
+	return r;
+}
+
+int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err)
+{
+	bool valid, touched;
+	int r = look(index, index->progress.offset, true, &valid, &touched, err);
+
+	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
 		return r;
-	return make_anew(index, err);
+	return make_anew(index, index->progress.offset, err);
+}
+
+/* ------------------------------------------------ while the index is made -- */
+
+static void *make_beside(void *context)
+{
+	struct rg_seed_making *making = context;
+
+	making->result = make_anew(making->index, making->end, &making->err);
+	return NULL;
+}
+
+/* Signals are the caller's business: none is handled on the second thread. */
+static bool start_thread(struct rg_seed_making *making)
+{
+	sigset_t all, before;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = pthread_create(&making->thread, NULL, make_beside, making) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
+			 struct rg_seed_making *making)
+{
+	bool valid = false, touched = false;
+	int r = ROGER_OK;
+
+	*making = (struct rg_seed_making){ .index = index, .end = (int64_t)end };
+	if (!anew)
+		r = look(index, (int64_t)end, false, &valid, &touched, NULL);
+	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
+	making->threaded = making->wanted && start_thread(making);
+}
+
+int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err)
+{
+	if (making->threaded)
+		pthread_join(making->thread, NULL);
+	else if (making->wanted)
+		make_beside(making);
+	if (making->result < 0)
+		*err = making->err;
+	return making->result;
 }

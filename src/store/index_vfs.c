@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More than nearly all transactions need; what is more is written in several pieces. */
-enum { PENDING_BYTES_MAX = 256 * 1024 };
+/*
+ * More than nearly all transactions need; what is more is written in several
+ * pieces.  SQLite's default VFS writes no 128 KiB at once: it takes the length
+ * modulo that, and says that the disk is full.
+ */
+enum { PENDING_BYTES_MAX = 128 * 1024 - 1 };
 
 /* ------------------------------------------------- the rollback journal -- */
 
@@ -125,6 +129,9 @@ static void hook_rollback(struct rg_index_vfs *vfs, sqlite3_file *file)
 
 /* --------------------------------------------------------- the database -- */
 
+/* In the first page; SQLite's cache is current while these bytes are the same. */
+enum { VERSION_AT = 24, VERSION_BYTES = 16 };
+
 /* Whole pages only. */
 static int write_database(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
@@ -136,23 +143,23 @@ static int write_database(sqlite3_file *file, const void *data, int length, sqli
 		return SQLITE_IOERR_WRITE;
 	if (r != SQLITE_OK)
 		return r;
+	if (at == 0)
+		memcpy(vfs->version, (const char *)data + VERSION_AT, VERSION_BYTES);
 	return vfs->restoring ? rg_index_pages_restore(&vfs->pages, number, data)
 			      : rg_index_pages_write(&vfs->pages, number, data);
 }
-
-/* Where SQLite's copy of the file's head stands, by which it knows whether its cache is current. */
-enum { VERSION_AT = 24, VERSION_BYTES = 16 };
 
 /*
  * SQLite compares what it has with what it reads here.  Two files may agree in
  * that and not in the rest; then it reads what is never so.
  */
-static void tell_version(const struct rg_index_vfs *vfs, unsigned char *to)
+static int read_version(const struct rg_index_vfs *vfs, unsigned char *to)
 {
 	int i;
 
-	for (i = 0; vfs->cached != vfs->pages.sum && i < VERSION_BYTES; i++)
-		to[i] ^= 0xff;
+	for (i = 0; i < VERSION_BYTES; i++)
+		to[i] = vfs->cached == vfs->pages.sum ? vfs->version[i] : ~vfs->version[i];
+	return SQLITE_OK;
 }
 
 /* A part of a page is one of the whole page. */
@@ -167,8 +174,6 @@ static int read_part(struct rg_index_vfs *vfs, void *to, int length, sqlite3_int
 	r = rg_index_pages_read(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, page);
 	if (r == SQLITE_OK)
 		memcpy(to, page + skip, (size_t)length);
-	if (r == SQLITE_OK && at == VERSION_AT && length == VERSION_BYTES)
-		tell_version(vfs, to);
 	return r;
 }
 
@@ -181,11 +186,15 @@ static int read_database(sqlite3_file *file, void *to, int length, sqlite3_int64
 		memset(to, 0, (size_t)length);
 		return SQLITE_IOERR_SHORT_READ;
 	}
+	if (at == VERSION_AT && length == VERSION_BYTES)
+		return read_version(vfs, to);
 	if (length != RG_PAGE_BYTES || at % RG_PAGE_BYTES)
 		return read_part(vfs, to, length, at);
 	r = rg_index_pages_read(&vfs->pages, (uint64_t)at / RG_PAGE_BYTES, to);
-	if (r == SQLITE_OK && at == 0)
+	if (r == SQLITE_OK && at == 0) {
+		memcpy(vfs->version, (const char *)to + VERSION_AT, VERSION_BYTES);
 		vfs->cached = vfs->pages.sum;
+	}
 	return r;
 }
 

@@ -34,9 +34,10 @@ struct rg_index_vfs {
 	struct rg_buf pending;		       /* not yet written to it, */
 	sqlite3_int64 pending_at;	       /* and where it belongs */
 	struct rg_index_pages pages;
-	uint64_t cached; /* the sum of the root that SQLite's cache goes with */
-	bool reserved;	 /* this connection writes, */
-	bool restoring;	 /* or rolls back what another one left */
+	uint64_t cached;	   /* the sum of the root that SQLite's cache goes with, */
+	unsigned char version[16]; /* and by which bytes of the first page it knows it */
+	bool reserved;		   /* this connection writes, */
+	bool restoring;		   /* or rolls back what another one left */
 };
 
 void rg_index_vfs_init(struct rg_index_vfs *vfs);

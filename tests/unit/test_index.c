@@ -39,12 +39,14 @@ static void send(struct roger *roger, const char *from, const char *to, const ch
 
 /* ------------------------------------------------------------- dumping -- */
 
+static struct rg_index_vfs vfs;
+
 /* The index; one at a time. */
 static sqlite3 *open_db(const struct place *place, int flags)
 {
-	static struct rg_index_vfs vfs;
 	sqlite3 *db = NULL;
 
+	rg_index_vfs_deinit(&vfs);
 	rg_index_vfs_init(&vfs);
 	assert_int_equal(rg_index_vfs_open(&vfs, place->index, flags, &db), SQLITE_OK);
 	return db;
@@ -1374,7 +1376,10 @@ int main(void)
 		TEST(an_empty_one_answers),
 		TEST(in_memory_it_follows),
 	};
+	int failed;
 
 	watch_sqlite();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rg_index_vfs_deinit(&vfs);
+	return failed;
 }

@@ -340,12 +340,253 @@ static void a_full_disk_fails_it_and_no_more(void **state)
 	}
 }
 
+/* ---------------------------------------------------------------- damage -- */
+
+enum { FILE_BYTES_MAX = 4 << 20 };
+
+struct bytes {
+	size_t length;
+	unsigned char data[FILE_BYTES_MAX];
+};
+
+static void read_file(const char *path, struct bytes *to)
+{
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(file);
+	to->length = fread(to->data, 1, sizeof to->data, file);
+	assert_true(to->length && to->length < sizeof to->data);
+	fclose(file);
+}
+
+static void write_file(const char *path, const void *data, size_t length)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(data, 1, length, file), length);
+	fclose(file);
+}
+
+/* It gives what it held, or says that it is damaged; returns whether it does. */
+static bool is_noticed(const char *path, const struct bytes *bytes, const char *expected)
+{
+	char *found;
+	bool noticed;
+
+	write_file(path, bytes->data, bytes->length);
+	found = contents_of(path);
+	noticed = !found;
+	if (found)
+		assert_string_equal(found, expected);
+	sqlite3_free(found);
+	return noticed;
+}
+
+static size_t page_at(size_t number)
+{
+	return RG_PAGES_ROOT_BYTES + ((number - 1) / RG_PAGE_GROUP * (RG_PAGE_GROUP + 1) + 1 +
+				      (number - 1) % RG_PAGE_GROUP) *
+					     RG_PAGE_BYTES;
+}
+
+/* A database of more than one group of pages, as it was and as it is. */
+struct scene {
+	struct folder folder;
+	char path[300];
+	struct bytes before, now, changed;
+	char *text_before, *text;
+	size_t pages;
+};
+
+static struct scene *make_scene(void)
+{
+	static const char more[] =
+		"WITH RECURSIVE c(n) AS (SELECT 1001 UNION ALL SELECT n + 1 FROM c WHERE n < 1600)"
+		" INSERT INTO t SELECT n, n || hex(zeroblob(900)) FROM c;";
+	struct scene *scene = calloc(1, sizeof *scene);
+	struct database database;
+
+	assert_non_null(scene);
+	open_database(&database);
+	run(database.db, more);
+	scene->text_before = contents(database.db);
+	assert_non_null(scene->text_before);
+	read_file(database.path, &scene->before);
+	run(database.db, "UPDATE t SET text = n || text WHERE n % 3 = 0");
+	scene->text = contents(database.db);
+	read_file(database.path, &scene->now);
+	close_database(&database);
+	folder_make(&scene->folder);
+	snprintf(scene->path, sizeof scene->path, "%s/db", scene->folder.path);
+	memcpy(&scene->pages, scene->now.data + 24, sizeof scene->pages);
+	assert_true(scene->pages > RG_PAGE_GROUP + 10);
+	return scene;
+}
+
+static void remove_scene(struct scene *scene)
+{
+	sqlite3_free(scene->text_before);
+	sqlite3_free(scene->text);
+	folder_remove(&scene->folder);
+	free(scene);
+}
+
+static void a_flipped_bit_is_noticed_anywhere(void **state)
+{
+	struct scene *scene = make_scene();
+	size_t at, root = RG_PAGES_ROOT_HEAD + 2 * sizeof(uint64_t);
+
+	(void)state;
+	memcpy(&scene->changed, &scene->now, sizeof scene->changed);
+	for (at = 0; at < scene->now.length; at += at < root ? 1 : 30011) {
+		if (at >= root && at < RG_PAGES_ROOT_BYTES)
+			at = RG_PAGES_ROOT_BYTES + at % 512;
+		scene->changed.data[at] ^= (unsigned char)(1 << at % 8);
+		if (!is_noticed(scene->path, &scene->changed, scene->text))
+			fail_msg("a bit at %zu", at);
+		scene->changed.data[at] ^= (unsigned char)(1 << at % 8);
+	}
+	assert_false(is_noticed(scene->path, &scene->changed, scene->text));
+	remove_scene(scene);
+}
+
+static void a_page_of_elsewhere_or_from_before_is_noticed(void **state)
+{
+	struct scene *scene = make_scene();
+	size_t page, at, other;
+	int stale = 0;
+
+	(void)state;
+	for (page = 1; page + 7 < scene->pages; page += 7) {
+		at = page_at(page);
+		other = page_at(page + 7);
+		memcpy(&scene->changed, &scene->now, sizeof scene->changed);
+		memcpy(scene->changed.data + at, scene->now.data + other, RG_PAGE_BYTES);
+		memcpy(scene->changed.data + other, scene->now.data + at, RG_PAGE_BYTES);
+		if (memcmp(scene->now.data + at, scene->now.data + other, RG_PAGE_BYTES) != 0)
+			assert_true(is_noticed(scene->path, &scene->changed, scene->text));
+		if (memcmp(scene->now.data + at, scene->before.data + at, RG_PAGE_BYTES) == 0)
+			continue;
+		memcpy(&scene->changed, &scene->now, sizeof scene->changed);
+		memcpy(scene->changed.data + at, scene->before.data + at, RG_PAGE_BYTES);
+		assert_true(is_noticed(scene->path, &scene->changed, scene->text));
+		/* With the sums that it had then, too. */
+		memcpy(scene->changed.data + RG_PAGES_ROOT_BYTES,
+		       scene->before.data + RG_PAGES_ROOT_BYTES, RG_PAGE_BYTES);
+		assert_true(is_noticed(scene->path, &scene->changed, scene->text));
+		stale++;
+	}
+	assert_true(stale > 5);
+	remove_scene(scene);
+}
+
+/* To who opens it anew it is a database; who has seen what came later does not take it. */
+static void a_whole_file_from_before_is_noticed_by_who_has_seen_more(void **state)
+{
+	struct scene *scene = make_scene();
+	struct rg_index_vfs vfs;
+	sqlite3 *db;
+	char *text;
+
+	(void)state;
+	assert_false(is_noticed(scene->path, &scene->before, scene->text_before));
+	write_file(scene->path, scene->now.data, scene->now.length);
+	rg_index_vfs_init(&vfs);
+	spy.aside = true;
+	assert_int_equal(rg_index_vfs_open(&vfs, scene->path, SQLITE_OPEN_READWRITE, &db),
+			 SQLITE_OK);
+	text = contents(db);
+	assert_string_equal(text, scene->text);
+	sqlite3_free(text);
+	write_file(scene->path, scene->before.data, scene->before.length);
+	assert_null(contents(db));
+	sqlite3_close(db);
+	spy.aside = false;
+	rg_index_vfs_deinit(&vfs);
+	remove_scene(scene);
+}
+
+static void big_endian(unsigned char *to, uint32_t number)
+{
+	int i;
+
+	for (i = 3; i >= 0; i--, number >>= 8)
+		to[i] = (unsigned char)number;
+}
+
+/* A rollback journal of SQLite's for one page, as a kill leaves it. */
+static void leave_journal(const char *path, size_t pages, size_t number, const unsigned char *page)
+{
+	static const unsigned char magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+	unsigned char bytes[512 + 4 + RG_PAGE_BYTES + 4] = { 0 };
+	uint32_t sum = 77;
+	char name[320];
+	int at;
+
+	for (at = RG_PAGE_BYTES - 200; at > 0; at -= 200)
+		sum += page[at];
+	memcpy(bytes, magic, sizeof magic);
+	big_endian(bytes + 8, 1);
+	big_endian(bytes + 12, 77);
+	big_endian(bytes + 16, (uint32_t)pages);
+	big_endian(bytes + 20, 512);
+	big_endian(bytes + 24, RG_PAGE_BYTES);
+	big_endian(bytes + 512, (uint32_t)number);
+	memcpy(bytes + 516, page, RG_PAGE_BYTES);
+	big_endian(bytes + 516 + RG_PAGE_BYTES, sum);
+	snprintf(name, sizeof name, "%s-journal", path);
+	write_file(name, bytes, sizeof bytes);
+}
+
+/* What another one left is rolled back to what the sums say, and to nothing else. */
+static void a_rollback_journal_brings_in_nothing(void **state)
+{
+	struct scene *scene = make_scene();
+	size_t page, restored = 0, refused = 0;
+
+	(void)state;
+	for (page = 1; page < scene->pages; page += 5) {
+		const unsigned char *old = scene->before.data + page_at(page);
+		bool same = memcmp(old, scene->now.data + page_at(page), RG_PAGE_BYTES) == 0;
+
+		memcpy(&scene->changed, &scene->now, sizeof scene->changed);
+		if (same)
+			memset(scene->changed.data + page_at(page), 7, 100);
+		leave_journal(scene->path, scene->pages, page, old);
+		assert_int_equal(is_noticed(scene->path, &scene->changed, scene->text), !same);
+		restored += same;
+		refused += !same;
+	}
+	assert_true(restored > 5 && refused > 5);
+	leave_journal(scene->path, scene->pages / 2, 1, scene->now.data + page_at(1));
+	assert_true(is_noticed(scene->path, &scene->now, scene->text));
+	remove_scene(scene);
+}
+
+static void a_write_ahead_log_is_not_looked_at(void **state)
+{
+	struct scene *scene = make_scene();
+	char name[320];
+
+	(void)state;
+	snprintf(name, sizeof name, "%s-wal", scene->path);
+	write_file(name, scene->before.data, 100000);
+	assert_false(is_noticed(scene->path, &scene->now, scene->text));
+	remove_scene(scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cut_anywhere_it_is_all_or_nothing_or_damaged),
 		cmocka_unit_test(one_write_holds_the_journal_of_a_small_one),
 		cmocka_unit_test(a_full_disk_fails_it_and_no_more),
+		cmocka_unit_test(a_flipped_bit_is_noticed_anywhere),
+		cmocka_unit_test(a_page_of_elsewhere_or_from_before_is_noticed),
+		cmocka_unit_test(a_whole_file_from_before_is_noticed_by_who_has_seen_more),
+		cmocka_unit_test(a_rollback_journal_brings_in_nothing),
+		cmocka_unit_test(a_write_ahead_log_is_not_looked_at),
 	};
 
 	spy_on_sqlite();

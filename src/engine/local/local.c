@@ -10,6 +10,9 @@ static const char control_suffix[] = ".control";
 
 enum { LOOK_MS = 200 };
 
+/* Whatever damages the index may go on for a while; what is in memory it does not reach. */
+enum { MEND_TRIES = 2 };
+
 /* ------------------------------------------------------------- reading -- */
 
 /* An exclusive transaction sees what is appended: it will sync that before it answers. */
@@ -48,9 +51,9 @@ int rg_local_refresh(struct rg_local *local, struct roger_err *err)
 
 bool rg_local_mended(struct rg_local *local, int *tries, int *r, struct roger_err *err)
 {
-	if (*r >= 0 || (*tries)++ > 0 || !rg_index_damaged(local->index))
+	if (*r >= 0 || (*tries)++ > MEND_TRIES || !rg_index_damaged(local->index))
 		return false;
-	*r = rg_index_mend(local->index, err);
+	*r = rg_index_mend(local->index, *tries > MEND_TRIES, err);
 	return *r == ROGER_OK;
 }
 
@@ -466,7 +469,7 @@ static int rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_rep
 
 	r = rg_journal_settle(local->journal, &end, err);
 	if (r == ROGER_OK)
-		r = rg_index_rebuild(local->index, end, err);
+		r = rg_index_rebuild(local->index, end, false, err);
 	if (r == ROGER_OK)
 		r = rg_index_count(local->index, &all, &messages, err);
 	if (r < 0)

@@ -34,7 +34,7 @@ static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *
 
 	if (!doctor->wish->fix)
 		return ROGER_OK;
-	r = rg_index_rebuild(doctor->local->index, rg_doctor_messages(doctor)->end, err);
+	r = rg_index_rebuild(doctor->local->index, rg_doctor_messages(doctor)->end, true, err);
 	for (; r == ROGER_OK && first < doctor->breaches.count; first++)
 		rg_doctor_fixed(doctor, first);
 	return r;
