@@ -1,4 +1,4 @@
-/* verify, doctor, seal: is everything as it should be, and can that be proved? */
+/* verify, accept, doctor, seal: is everything as it should be, and can that be proved? */
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/term.h"

@@ -303,7 +303,7 @@ static void forget(struct rg_local *local, enum rg_broken broken)
 	uint64_t end;
 
 	if (rg_journal_settle(local->journal, &end, NULL) == ROGER_OK)
-		(void)!rg_index_rebuild(local->index, end, false, NULL);
+		(void)!rg_index_rebuild(local->index, end, true, NULL);
 	/* With it the right to change messages would be lost. */
 	if (broken == RG_BROKEN_LINE && !local->exclusive)
 		rg_control_retire(rg_journal_control(local->journal));
