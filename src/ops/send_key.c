@@ -242,7 +242,8 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 
 	/* It may have been stored since the messages were looked up. */
 	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
-	if (r < 0 || (found.count && rg_str_equal(found.items[0].cycle_id, last->cycle_id)))
+	if (r < 0 || (found.count && rg_str_equal(found.items[0].idempotent_key, draft->key) &&
+		      rg_str_equal(found.items[0].cycle_id, last->cycle_id)))
 		return r;
 	return rg_fail_member(err, ROGER_EREFUSED, "key",
 			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "
