@@ -233,9 +233,18 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 }
 
 /* Its line was damaged, or is gone: nobody gets it any more, and the key stays used. */
-static int fail_lost(const struct rg_draft *draft, const struct roger_attempt *last,
-		     struct roger_err *err)
+static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
+		      const struct roger_attempt *last, struct roger_err *err)
 {
+	const struct rg_query query = { .ids = &last->message_id, .id_count = 1, .anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	/* It may have been stored since the messages were looked up. */
+	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
+	if (r < 0 || (found.count && rg_str_equal(found.items[0].idempotent_key, draft->key) &&
+		      rg_str_equal(found.items[0].cycle_id, last->cycle_id)))
+		return r;
 	return rg_fail_member(err, ROGER_EREFUSED, "key",
 			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "
 			      "gone (`roger status`); to send it anew, use another key",
@@ -279,7 +288,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 		    history.last->outcome == ROGER_DELIVERED &&
 		    (!stored ||
 		     (is_stored && !rg_str_equal(stored->cycle_id, history.last->cycle_id))))
-			r = fail_lost(draft, history.last, err);
+			r = check_lost(sending, draft, history.last, err);
 		if (r < 0 || (answer == RG_SEND_SKIP && history.last->outcome == ROGER_DELIVERED))
 			continue;
 		/* What was never stored cannot be redelivered: its sender may go on trying. */

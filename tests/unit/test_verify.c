@@ -122,7 +122,8 @@ static void every_line_taken_out(void **state)
 		       text.length - text.starts[i + 1]);
 		save(&place, copy, text.length - length);
 		assert_int_equal(first_damage(&place, &count), i + 1);
-		assert_int_equal(count, 1);
+		/* That it is shorter than it was is told, too. */
+		assert_in_range(count, 1, 2);
 	}
 	free(text.data);
 	place_remove(&place);
