@@ -6,6 +6,7 @@
  * locks that are held for long, while the old file says that it is retired.
  */
 #include "folder.h"
+#include "harsh.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -1041,6 +1042,52 @@ static void growing_keeps_figures_and_held_locks(void **state)
 	rg_control_close(grown);
 }
 
+struct sleeper {
+	struct rg_control_page *page;
+	int ready[2];
+};
+
+static int sleep_on_wake(void *context)
+{
+	struct sleeper *sleeper = context;
+	uint32_t seen = atomic_load(&sleeper->page->wake);
+
+	if (write(sleeper->ready[1], "x", 1) != 1)
+		return 2;
+	return rg_lock_sleep(&sleeper->page->wake, seen, 60000, 4) ? 0 : 1;
+}
+
+/* Whoever waits for a sync looks at the new file at once. */
+static void who_sleeps_is_woken_when_it_is_retired(void **state)
+{
+	struct rg_control *control;
+	struct sleeper sleeper;
+	pid_t children[2];
+	char byte;
+	int how, i;
+
+	assert_int_equal(pipe(sleeper.ready), 0);
+	for (how = 0; how < 2; how++) {
+		control = open_control(*state);
+		sleeper.page = rg_control_page(control);
+		for (i = 0; i < 2; i++) {
+			children[i] = process_fork(sleep_on_wake, &sleeper);
+			assert_int_equal(read(sleeper.ready[0], &byte, 1), 1);
+			process_wait_for_sleep(children[i]);
+		}
+		if (how == 0)
+			rg_control_retire(control);
+		else
+			assert_int_equal(rg_control_grow(control, 100, 0, NULL), ROGER_OK);
+		assert_true(rg_control_retired(sleeper.page));
+		for (i = 0; i < 2; i++)
+			assert_int_equal(process_join(children[i]), 0);
+		rg_control_close(control);
+	}
+	close(sleeper.ready[0]);
+	close(sleeper.ready[1]);
+}
+
 static void growing_that_fails_changes_nothing(void **state)
 {
 	struct fixture *fixture = *state;
@@ -1127,6 +1174,59 @@ static void growing_what_is_damaged_is_refused(void **state)
 		}
 		rg_control_retire(control);
 		rg_control_close(control);
+	}
+}
+
+static const struct fixture *scarce_fixture;
+
+static int open_without_memory(struct rg_arena *arena, struct roger_err *err)
+{
+	const struct fixture *fixture = scarce_fixture;
+	struct rg_control *control = NULL;
+	int file = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_CLOEXEC), r;
+
+	(void)arena;
+	(void)!unlinkat(fixture->folder.open, NAME, 0);
+	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, err);
+	assert_true((control != NULL) == (r == ROGER_OK));
+	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
+	close(file);
+	rg_control_close(control);
+	return r;
+}
+
+static void opening_without_memory_is_an_error(void **state)
+{
+	scarce_fixture = *state;
+	scarce_everywhere(open_without_memory);
+}
+
+static void growing_without_memory_changes_nothing(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct rg_control *control;
+	struct roger_err err;
+	long pieces;
+	int r, once;
+
+	for (once = 0; once < 2; once++) {
+		mark(fixture);
+		for (r = ROGER_ENOMEM, pieces = 0; r < 0; pieces++) {
+			control = open_control(fixture);
+			scarce_once = once;
+			scarce_refused = false;
+			scarce_left = pieces;
+			r = rg_control_grow(control, 100, 1000, &err);
+			scarce_left = -1;
+			assert_int_equal(r, scarce_refused ? ROGER_ENOMEM : ROGER_OK);
+			assert_int_equal(rg_control_sound(control), r < 0);
+			assert_int_equal(rg_control_in_place(control), r < 0);
+			rg_control_close(control);
+			assert_true(is_marked(fixture));
+		}
+		scarce_once = false;
+		assert_true(pieces > 3);
+		overwrite(fixture, 0, "x", 1);
 	}
 }
 
@@ -1323,6 +1423,7 @@ int main(void)
 		TEST(hashes_tell_kinds_and_parts_apart),
 		TEST(growing_keeps_figures_and_held_locks),
 		TEST(growing_that_fails_changes_nothing),
+		TEST(who_sleeps_is_woken_when_it_is_retired),
 		TEST(one_that_another_build_works_with_is_left),
 		TEST(the_end_of_another_build_is_waited_for),
 		TEST(one_that_another_build_left_is_retired),
@@ -1339,6 +1440,8 @@ int main(void)
 		TEST(growing_what_is_damaged_is_refused),
 		TEST(damage_is_told_by_who_holds_the_lock),
 		TEST(counts_are_bounded),
+		TEST(opening_without_memory_is_an_error),
+		TEST(growing_without_memory_changes_nothing),
 		TEST(one_that_cannot_be_made_is_an_error),
 	};
 

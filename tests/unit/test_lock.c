@@ -757,21 +757,6 @@ static int sleep_on_lock(void *context)
 	return raw_futex(&shared->lock.word, FUTEX_WAIT, seen, 20000) == 0 ? 0 : errno;
 }
 
-static void wait_for_sleep(pid_t child)
-{
-	char path[64], text[512] = "";
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
-	while (!strstr(text, ") S ") && !strstr(text, ") Z ")) {
-		rg_clock_sleep(1);
-		file = fopen(path, "r");
-		assert_non_null(file);
-		assert_non_null(fgets(text, sizeof text, file));
-		fclose(file);
-	}
-}
-
 /* Giving it back wakes one of those who sleep on it; who is not its owner wakes nobody. */
 static void giving_back_wakes_one(void **state)
 {
@@ -784,7 +769,7 @@ static void giving_back_wakes_one(void **state)
 	for (i = 0; i < 2; i++) {
 		children[i] = process_fork(sleep_on_lock, shared);
 		hear(shared);
-		wait_for_sleep(children[i]);
+		process_wait_for_sleep(children[i]);
 	}
 	rg_lock_release(&shared->lock, owner + (UINT64_C(1) << 32));
 	assert_int_equal(shared->lock.word, owner | SLEEPERS);
@@ -828,7 +813,7 @@ static void a_free_lock_is_never_refused(void **state)
 	for (round = 0; round < 500 && got != 0; round++) {
 		shared->lock.word = me();
 		child = process_fork(take_at_once, shared);
-		wait_for_sleep(child);
+		process_wait_for_sleep(child);
 		rg_lock_release(&shared->lock, me());
 		got = process_join(child);
 	}
@@ -859,7 +844,7 @@ static void a_sleep_says_how_it_ended(void **state)
 	for (i = 0; i < 2; i++) {
 		children[i] = process_fork(sleep_until_woken, shared);
 		hear(shared);
-		wait_for_sleep(children[i]);
+		process_wait_for_sleep(children[i]);
 	}
 	/* One at a time. */
 	rg_lock_wake(&shared->word, 1, RG_SLEEP_ANY);
