@@ -98,6 +98,8 @@ static void a_fresh_one_is_whole_and_private(void **state)
 	struct fixture *fixture = *state;
 	struct rg_control *control = open_control(fixture);
 	struct rg_named_agent agent;
+	const struct rg_count_slot *counts;
+	uint64_t generation;
 	struct stat facts;
 	size_t i = 0;
 
@@ -107,6 +109,15 @@ static void a_fresh_one_is_whole_and_private(void **state)
 	assert_true(facts.st_blocks * 512 >= facts.st_size);
 	assert_false(rg_control_next_agent(control, &i, &agent));
 	assert_true(rg_control_has_room(control, 2, 3));
+	counts = (struct rg_count_slot *)((struct rg_agent_slot *)(rg_control_page(control) + 1) +
+					  32);
+	for (i = 0; i < 512; i++)
+		assert_int_equal(counts[i].word & UINT32_MAX, 0);
+	generation = rg_control_generation(control);
+	rg_control_retire(control);
+	rg_control_close(control);
+	control = open_control(fixture);
+	assert_true(rg_control_generation(control) != generation);
 	rg_control_close(control);
 }
 
@@ -339,12 +350,26 @@ static void another_file_under_its_name_is_seen(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct rg_control *control = open_control(fixture);
+	size_t length;
+	char *copy;
 
 	assert_true(rg_control_in_place(control));
 	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "away"), 0);
 	assert_false(rg_control_in_place(control));
 	assert_int_equal(renameat(fixture->folder.open, "away", fixture->folder.open, NAME), 0);
 	assert_true(rg_control_in_place(control));
+	/* One of its length, and one of its own that grew. */
+	folder_append_text(&fixture->folder, NAME, "x");
+	assert_false(rg_control_in_place(control));
+	rg_control_close(control);
+	rg_control_close(open_control(fixture));
+	control = open_control(fixture);
+	copy = folder_read(&fixture->folder, NAME);
+	length = folder_size(&fixture->folder, NAME);
+	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "away"), 0);
+	folder_append(&fixture->folder, NAME, copy, length);
+	assert_false(rg_control_in_place(control));
+	free(copy);
 	rg_control_close(control);
 }
 
@@ -456,6 +481,8 @@ enum {
 	DESCRIBED_BYTES = offsetof(struct described, counts) + PLACES * sizeof(struct rg_count_slot)
 };
 
+static uint64_t described_draw; /* another generation, and other sums */
+
 static void describe_head(const struct fixture *fixture, struct described *all)
 {
 	struct stat journal;
@@ -468,7 +495,7 @@ static void describe_head(const struct fixture *fixture, struct described *all)
 	all->page.journal_inode = journal.st_ino;
 	all->page.agent_capacity = PLACES;
 	all->page.count_capacity = PLACES;
-	all->page.generation = UINT64_C(0x0123456789abcdef);
+	all->page.generation = UINT64_C(0x0123456789abcdef) + described_draw;
 	all->page.found = 7;
 	all->page.on_disk = 5;
 }
@@ -512,8 +539,7 @@ static void put(const struct fixture *fixture, const struct described *all)
 	folder_append(&fixture->folder, NAME, all, DESCRIBED_BYTES);
 }
 
-/* Two builds of one version work side by side, so each sum is the same in both. */
-static void one_is_read_as_it_is_described(void **state)
+static void check_described(void **state)
 {
 	struct rg_named_agent each = { .length = 0 };
 	struct rg_control *control;
@@ -551,6 +577,14 @@ static void one_is_read_as_it_is_described(void **state)
 	rg_control_close(control);
 }
 
+/* Two builds of one version work side by side, so each sum is the same in both. */
+static void one_is_read_as_it_is_described(void **state)
+{
+	for (described_draw = 1; described_draw <= 16; described_draw++)
+		check_described(state);
+	described_draw = 0;
+}
+
 /* Each is whole but for one thing, and has the right sums. */
 static void what_is_judged_is_all_of_it(void **state)
 {
@@ -562,14 +596,13 @@ static void what_is_judged_is_all_of_it(void **state)
 	const size_t common = offsetof(struct rg_control_page, generation);
 	struct described all, good;
 	uint64_t at;
-	size_t i;
+	size_t size, i;
 	static const struct {
 		uint32_t agents, counts;
-		enum rg_control_kind expected;
+		bool holds;
 	} capacities[] = {
-		{ 2, 2, RG_CONTROL_HOLDS },    { 1, 2, RG_CONTROL_INVALID },
-		{ 2, 1, RG_CONTROL_INVALID },  { 4, 2, RG_CONTROL_INVALID },
-		{ 0, 22, RG_CONTROL_INVALID }, { 1, 12, RG_CONTROL_INVALID },
+		{ 2, 2, true },	 { 1, 1, true },   { 4, 8, true },  { 3, 2, false },
+		{ 2, 3, false }, { 0, 16, false }, { 2, 0, false }, { 6, 2, false },
 	};
 
 	rg_control_boot_id(boot_id);
@@ -580,8 +613,12 @@ static void what_is_judged_is_all_of_it(void **state)
 		all.page.agent_capacity = capacities[i].agents;
 		all.page.count_capacity = capacities[i].counts;
 		sum_described(&all);
-		assert_int_equal(rg_control_judge(&all, whole, &journal, boot_id),
-				 capacities[i].expected);
+		size = sizeof all.page + capacities[i].agents * sizeof *all.agents +
+		       capacities[i].counts * sizeof *all.counts;
+		assert_int_equal(rg_control_judge(&all, size, &journal, boot_id),
+				 capacities[i].holds ? RG_CONTROL_HOLDS : RG_CONTROL_INVALID);
+		assert_int_equal(rg_control_judge(&all, size + 1, &journal, boot_id),
+				 RG_CONTROL_INVALID);
 	}
 	assert_int_equal(rg_control_judge(&good, whole, &journal, elsewhere),
 			 RG_CONTROL_OTHER_BOOT);
@@ -591,6 +628,23 @@ static void what_is_judged_is_all_of_it(void **state)
 	memset(all.page.boot_id, 0, sizeof all.page.boot_id);
 	sum_described(&all);
 	assert_int_equal(rg_control_judge(&all, whole, &journal, nowhere), RG_CONTROL_INVALID);
+
+	all = good;
+	all.page.boot_id[RG_BOOT_ID_BYTES - 1] = 1;
+	sum_described(&all);
+	assert_int_equal(rg_control_judge(&all, whole, &journal, boot_id), RG_CONTROL_OTHER_BOOT);
+	memcpy(all.page.boot_id, elsewhere, sizeof elsewhere);
+	sum_described(&all);
+	assert_int_equal(rg_control_judge(&all, whole, &journal, elsewhere), RG_CONTROL_HOLDS);
+	for (i = 0; i < 3; i++) {
+		all = good;
+		all.page.magic[7] ^= i == 0;
+		all.page.journal_device += i == 1;
+		all.page.journal_inode += i == 2;
+		sum_described(&all);
+		assert_int_equal(rg_control_judge(&all, whole, &journal, boot_id),
+				 RG_CONTROL_INVALID);
+	}
 
 	all = good;
 	all.page.version = 6;
@@ -816,10 +870,32 @@ static void hashes_tell_kinds_and_parts_apart(void **state)
 
 static struct roger_str same_length(int i)
 {
-	static char name[8];
+	static char name[16];
 
 	snprintf(name, sizeof name, "n%03d", i);
 	return rg_str(name);
+}
+
+/* Each the start of those that were put before it. */
+static struct roger_str shorter_and_shorter(int i)
+{
+	static const char all[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+
+	return rg_str(all + i);
+}
+
+/* A name whose own place is the one behind the only one that is left. */
+static struct roger_str far_from_its_place(struct rg_control *control)
+{
+	const struct rg_agent_slot *agents = (struct rg_agent_slot *)(rg_control_page(control) + 1);
+	size_t left = 0;
+	int i = 0;
+
+	while (agents[left].length)
+		left++;
+	while ((rg_hash(0, same_length(i).data, 4) & 31) != ((left + 1) & 31))
+		i++;
+	return same_length(i);
 }
 
 /* Places round the end of the tables, and none left. */
@@ -827,18 +903,24 @@ static void tables_are_used_to_the_last_place(void **state)
 {
 	struct rg_control *control = open_control(*state);
 	struct rg_agent agent = { 0 };
+	struct roger_str far;
 	uint64_t hash;
 	int i;
 
-	for (i = 0; i < 32; i++) {
+	for (i = 0; i < 31; i++) {
 		agent = (struct rg_agent){ .seq = i, .epoch = 3, .unread = 1 };
-		rg_control_put_agent(control, same_length(i), &agent);
+		rg_control_put_agent(control, shorter_and_shorter(i), &agent);
 	}
-	for (i = 0; i < 32; i++) {
-		assert_true(rg_control_find_agent(control, same_length(i), &agent));
+	far = far_from_its_place(control);
+	assert_false(rg_control_find_agent(control, far, &agent));
+	rg_control_put_agent(control, far, &(struct rg_agent){ .seq = 31 });
+	assert_true(rg_control_find_agent(control, far, &agent));
+	assert_int_equal(agent.seq, 31);
+	for (i = 0; i < 31; i++) {
+		assert_true(rg_control_find_agent(control, shorter_and_shorter(i), &agent));
 		assert_int_equal(agent.seq, i);
 	}
-	assert_false(rg_control_find_agent(control, same_length(32), &agent));
+	assert_false(rg_control_find_agent(control, RG_STR("y"), &agent));
 	assert_int_equal(agent.unread, 0);
 	/* All want the last place. */
 	for (hash = 511, i = 0; i < 512; i++, hash += 512)
@@ -1026,6 +1108,9 @@ static void growing_keeps_figures_and_held_locks(void **state)
 	assert_false(rg_control_has_room(control, 1, 0));
 	assert_false(rg_control_has_room(control, 0, 5));
 	wake = atomic_load(&rg_control_page(control)->wake);
+	/* Figures like these are counted anew. */
+	rg_control_page(control)->agents_used = 3;
+	rg_control_page(control)->counts_used = 7;
 	assert_int_equal(rg_control_grow(control, 1000, 5, NULL), ROGER_OK);
 	assert_true(rg_control_retired(rg_control_page(control)));
 	assert_true(atomic_load(&rg_control_page(control)->wake) != wake);
@@ -1278,12 +1363,15 @@ static int work_with_it(void *context)
 	void *map = mmap(NULL, sizeof(struct rg_control_page), PROT_READ | PROT_WRITE, MAP_SHARED,
 			 file, 0);
 	char byte = 0;
+	int turn;
 
 	close(other->end[1]);
 	if (map == MAP_FAILED || write(other->ready[1], &byte, 1) != 1)
 		return 1;
-	while (other->until_wanted && !is_wanted(other))
-		sched_yield();
+	/* Twice, with a pause between: it looks again. */
+	for (turn = 0; other->until_wanted && turn < 3; turn++)
+		while (is_wanted(other) != (turn != 1))
+			sched_yield();
 	return other->until_wanted ? 0 : read(other->end[0], &byte, 1) != 0;
 }
 
@@ -1340,30 +1428,33 @@ static int open_while_stopped(void *context)
 /* A second append lock would number messages twice: defects T8. */
 static void one_that_another_build_works_with_is_left(void **state)
 {
+	enum { NAMED = 8 };
+	static const int counts[] = { 1, 2, NAMED + 1 };
 	const struct fixture *fixture = *state;
 	struct other other = { .fixture = fixture };
-	char expected[200], digits[3][24];
+	char expected[400], *before, *after;
 	struct attempt attempt = { fixture, expected, true };
-	char *before, *after;
-	pid_t children[2];
-	int count, i;
+	pid_t children[NAMED + 1];
+	size_t round, at;
+	int i;
 
-	for (count = 1; count <= 2; count++) {
-		start_other(&other, children, count);
+	for (round = 0; round < 3; round++) {
+		start_other(&other, children, counts[round]);
 		before = folder_read(&fixture->folder, NAME);
-		for (i = 0; i < count; i++)
-			snprintf(digits[i], sizeof digits[i], "%d", (int)children[i]);
+		at = (size_t)snprintf(expected, sizeof expected,
+				      "another version of roger is at work here: end process%s",
+				      round ? "es" : "");
 		/* /proc tells them in this order. */
-		snprintf(expected, sizeof expected,
-			 "another version of roger is at work here: end process%s %s%s%s first",
-			 count == 1 ? "" : "es", digits[0], count == 1 ? "" : ", ",
-			 count == 1 ? "" : digits[1]);
+		for (i = 0; i < counts[round] && i < NAMED; i++)
+			at += (size_t)snprintf(expected + at, sizeof expected - at, "%s %d",
+					       i ? "," : "", (int)children[i]);
+		snprintf(expected + at, sizeof expected - at, " first");
 		assert_int_equal(process_join(process_fork(open_while_stopped, &attempt)), 0);
 		after = folder_read(&fixture->folder, NAME);
 		assert_memory_equal(before, after, sizeof(struct rg_control_page));
 		free(before);
 		free(after);
-		end_other(&other, children, count);
+		end_other(&other, children, counts[round]);
 		assert_false(is_marked(fixture));
 	}
 }
