@@ -121,6 +121,20 @@ static void a_fresh_one_is_whole_and_private(void **state)
 	rg_control_close(control);
 }
 
+static void a_boot_is_known_by_what_the_system_says(void **state)
+{
+	char boot_id[RG_BOOT_ID_BYTES], expected[RG_BOOT_ID_BYTES] = "";
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(fread(expected, 1, 36, file), 36);
+	fclose(file);
+	memset(boot_id, 'x', sizeof boot_id);
+	rg_control_boot_id(boot_id);
+	assert_memory_equal(boot_id, expected, sizeof boot_id);
+}
+
 static void one_that_fits_is_kept(void **state)
 {
 	mark(*state);
@@ -1495,6 +1509,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_fresh_one_is_whole_and_private),
+		TEST(a_boot_is_known_by_what_the_system_says),
 		TEST(one_that_fits_is_kept),
 		TEST(one_of_another_boot_is_made_anew),
 		TEST(one_of_another_journal_is_made_anew),
