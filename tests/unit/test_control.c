@@ -1162,6 +1162,7 @@ static void who_sleeps_is_woken_when_it_is_retired(void **state)
 	struct rg_control *control;
 	struct sleeper sleeper;
 	pid_t children[2];
+	uint32_t wake;
 	char byte;
 	int how, i;
 
@@ -1174,11 +1175,13 @@ static void who_sleeps_is_woken_when_it_is_retired(void **state)
 			assert_int_equal(read(sleeper.ready[0], &byte, 1), 1);
 			process_wait_for_sleep(children[i]);
 		}
+		wake = atomic_load(&sleeper.page->wake);
 		if (how == 0)
 			rg_control_retire(control);
 		else
 			assert_int_equal(rg_control_grow(control, 100, 0, NULL), ROGER_OK);
 		assert_true(rg_control_retired(sleeper.page));
+		assert_true(atomic_load(&sleeper.page->wake) != wake);
 		for (i = 0; i < 2; i++)
 			assert_int_equal(process_join(children[i]), 0);
 		rg_control_close(control);
