@@ -147,9 +147,8 @@ static bool spin(struct rg_lock *lock, uint64_t owner)
 /* Tell the owner that somebody sleeps; *seen follows the word. */
 static bool announce(struct rg_lock *lock, uint64_t *seen)
 {
-	if (*seen & WAITERS)
-		return true;
-	if (!atomic_compare_exchange_strong_explicit(&lock->word, seen, *seen | WAITERS,
+	if (!(*seen & WAITERS) &&
+	    !atomic_compare_exchange_strong_explicit(&lock->word, seen, *seen | WAITERS,
 						     memory_order_relaxed, memory_order_relaxed))
 		return false;
 	*seen |= WAITERS;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -95,6 +96,23 @@ static inline pid_t process_fork(int (*work)(void *context), void *context)
 	if (child == 0)
 		_exit(work(context));
 	return child;
+}
+
+/* Until it sleeps, or has ended. */
+static inline void process_wait_for_sleep(pid_t child)
+{
+	char path[64], text[512] = "";
+	const struct timespec moment = { 0, 1000000 };
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+	while (!strstr(text, ") S ") && !strstr(text, ") Z ")) {
+		nanosleep(&moment, NULL);
+		file = fopen(path, "r");
+		assert_non_null(file);
+		assert_non_null(fgets(text, sizeof text, file));
+		fclose(file);
+	}
 }
 
 /* Exit status, or 128 and the signal it died of. */

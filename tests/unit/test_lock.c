@@ -436,12 +436,17 @@ static void an_owner_says_who_and_since_when(void **state)
 	assert_true((int32_t)(first - rg_clock_boot_ticks()) < 100);
 }
 
+enum { THREADS = 4, MANY_OWNERS = 5000 };
+
+static pthread_barrier_t all_there;
+
 static void *make_owners(void *context)
 {
 	uint64_t *owners = context;
 	int i;
 
-	for (i = 0; i < OWNERS; i++)
+	pthread_barrier_wait(&all_there);
+	for (i = 0; i < MANY_OWNERS; i++)
 		owners[i] = rg_lock_owner();
 	return NULL;
 }
@@ -453,21 +458,30 @@ static int compare_owners(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-static void threads_are_owners_of_their_own(void **state)
+/* In a child: so many owners are ahead of the clock. */
+static int make_owners_in_threads(void *context)
 {
-	static uint64_t owners[4 * OWNERS];
-	pthread_t threads[4];
+	static uint64_t owners[THREADS * MANY_OWNERS];
+	pthread_t threads[THREADS];
 	int i;
 
-	(void)state;
-	for (i = 0; i < 4; i++)
-		assert_int_equal(
-			pthread_create(&threads[i], NULL, make_owners, &owners[i * OWNERS]), 0);
-	for (i = 0; i < 4; i++)
-		assert_int_equal(pthread_join(threads[i], NULL), 0);
-	qsort(owners, 4 * OWNERS, sizeof *owners, compare_owners);
-	for (i = 1; i < 4 * OWNERS; i++)
-		assert_true(owners[i - 1] != owners[i]);
+	(void)context;
+	pthread_barrier_init(&all_there, NULL, THREADS);
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, make_owners, &owners[i * MANY_OWNERS]) != 0)
+			return 1;
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	qsort(owners, THREADS * MANY_OWNERS, sizeof *owners, compare_owners);
+	for (i = 1; i < THREADS * MANY_OWNERS; i++)
+		if (owners[i - 1] == owners[i])
+			return 2;
+	return 0;
+}
+
+static void threads_are_owners_of_their_own(void **state)
+{
+	assert_int_equal(process_join(process_fork(make_owners_in_threads, *state)), 0);
 }
 
 /* A process is the owner when it was there when the handle was opened, give or take a tick. */
@@ -629,6 +643,100 @@ static void a_lock_that_is_elsewhere(void **state)
 	assert_false(gone);
 }
 
+/* Whoever changes the word, so many times, while another is about to wait for it. */
+struct change {
+	struct shared *shared;
+	uint64_t to[2]; /* in turn */
+	int times, calls;
+};
+
+static bool change_word(void *context)
+{
+	struct change *change = context;
+
+	if (change->calls++ < change->times)
+		atomic_store(&change->shared->lock.word, change->to[change->calls & 1]);
+	return change->calls >= 100;
+}
+
+static int take_changing(struct change *change, bool *ret_gone)
+{
+	return rg_lock_take_unless(&change->shared->lock, me(), 0, change_word, change, ret_gone,
+				   "the thing", "sleeps", NULL);
+}
+
+/* The wait is one for the lock, and not for each of its owners. */
+static void a_wait_ends_though_the_owner_changes(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me() | SLEEPERS, other = (me() + (UINT64_C(1) << 32)) | SLEEPERS;
+	struct change change = { shared, { owner, other }, 200, 0 };
+	bool gone;
+
+	shared->lock.word = owner;
+	assert_int_equal(take_changing(&change, &gone), ROGER_ETIMEOUT);
+	assert_false(gone);
+	assert_int_equal(change.calls, 1);
+}
+
+/* Each whom nobody has told yet that somebody sleeps is told. */
+static void a_new_owner_is_told_before_the_sleep(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t owner = me(), other = me() + (UINT64_C(1) << 32);
+	struct change change = { shared, { owner, other }, 3, 0 };
+	bool gone;
+
+	shared->lock.word = owner;
+	assert_int_equal(take_changing(&change, &gone), ROGER_ETIMEOUT);
+	assert_int_equal(change.calls, 4);
+	assert_int_equal(shared->lock.word, other | SLEEPERS);
+}
+
+/* Who died after another died in its place is not taken for one who lives. */
+static void a_dead_owner_after_a_dead_owner(void **state)
+{
+	struct shared *shared = *state;
+	uint64_t later = UINT64_C(1) << 32;
+	struct change change = { .shared = shared, .times = 1 };
+	bool gone;
+
+	assert_int_equal(process_join(process_fork(take_and_exit, shared)), 0);
+	shared->lock.word |= SLEEPERS;
+	change.to[0] = change.to[1] = shared->lock.word + later;
+	assert_int_equal(take_changing(&change, &gone), ROGER_OK);
+	assert_int_equal(change.calls, 2);
+	assert_true(rg_lock_mine(&shared->lock, me()));
+}
+
+static int wait_while_stopped(void *context)
+{
+	struct shared *shared = context;
+	struct roger_err err = { 0 };
+
+	if (rg_lock_interrupted())
+		return 1;
+	rg_lock_interrupt();
+	if (!rg_lock_interrupted())
+		return 2;
+	if (take(shared, 20000, &err) != ROGER_ETIMEOUT)
+		return 3;
+	if (strcmp(err.message, "stopped while waiting for the thing") != 0)
+		return 4;
+	/* A free one is no wait. */
+	atomic_store(&shared->lock.word, 0);
+	return take(shared, 0, NULL) == ROGER_OK ? 0 : 5;
+}
+
+static void who_is_told_to_stop_does_not_wait(void **state)
+{
+	struct shared *shared = *state;
+
+	assert_int_equal(take(shared, 0, NULL), ROGER_OK);
+	assert_int_equal(process_join(process_fork(wait_while_stopped, shared)), 0);
+	assert_false(rg_lock_interrupted());
+}
+
 /* ------------------------------------------------------------------ sleeping -- */
 
 static long raw_futex(const void *word, int operation, uint32_t value, int64_t wait_ms)
@@ -649,38 +757,29 @@ static int sleep_on_lock(void *context)
 	return raw_futex(&shared->lock.word, FUTEX_WAIT, seen, 20000) == 0 ? 0 : errno;
 }
 
-static void wait_for_sleep(pid_t child)
-{
-	char path[64], text[512] = "";
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
-	while (!strstr(text, ") S ") && !strstr(text, ") Z ")) {
-		rg_clock_sleep(1);
-		file = fopen(path, "r");
-		assert_non_null(file);
-		assert_non_null(fgets(text, sizeof text, file));
-		fclose(file);
-	}
-}
-
 /* Giving it back wakes one of those who sleep on it; who is not its owner wakes nobody. */
 static void giving_back_wakes_one(void **state)
 {
 	struct shared *shared = *state;
 	uint64_t owner = me();
-	pid_t child;
+	pid_t children[2];
+	int i;
 
 	shared->lock.word = owner | SLEEPERS;
-	child = process_fork(sleep_on_lock, shared);
-	hear(shared);
-	wait_for_sleep(child);
+	for (i = 0; i < 2; i++) {
+		children[i] = process_fork(sleep_on_lock, shared);
+		hear(shared);
+		process_wait_for_sleep(children[i]);
+	}
 	rg_lock_release(&shared->lock, owner + (UINT64_C(1) << 32));
 	assert_int_equal(shared->lock.word, owner | SLEEPERS);
-	assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), 0);
 	rg_lock_release(&shared->lock, owner);
 	assert_int_equal(shared->lock.word, 0);
-	assert_int_equal(process_join(child), 0);
+	/* The other one sleeps on. */
+	assert_int_equal(raw_futex(&shared->lock.word, FUTEX_WAKE, 9, 0), 1);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(process_join(children[i]), 0);
 }
 
 /* Who waits for the lock sleeps on the low half of its word, and not somewhere else. */
@@ -714,7 +813,7 @@ static void a_free_lock_is_never_refused(void **state)
 	for (round = 0; round < 500 && got != 0; round++) {
 		shared->lock.word = me();
 		child = process_fork(take_at_once, shared);
-		wait_for_sleep(child);
+		process_wait_for_sleep(child);
 		rg_lock_release(&shared->lock, me());
 		got = process_join(child);
 	}
@@ -745,7 +844,7 @@ static void a_sleep_says_how_it_ended(void **state)
 	for (i = 0; i < 2; i++) {
 		children[i] = process_fork(sleep_until_woken, shared);
 		hear(shared);
-		wait_for_sleep(children[i]);
+		process_wait_for_sleep(children[i]);
 	}
 	/* One at a time. */
 	rg_lock_wake(&shared->word, 1, RG_SLEEP_ANY);
@@ -773,6 +872,10 @@ int main(void)
 		TEST(who_may_have_slept_is_woken),
 		TEST(the_error_names_holder_and_advice),
 		TEST(a_lock_that_is_elsewhere),
+		TEST(a_wait_ends_though_the_owner_changes),
+		TEST(a_new_owner_is_told_before_the_sleep),
+		TEST(a_dead_owner_after_a_dead_owner),
+		TEST(who_is_told_to_stop_does_not_wait),
 		TEST(giving_back_wakes_one),
 		TEST(who_waits_sleeps_on_the_word),
 		TEST(a_free_lock_is_never_refused),
