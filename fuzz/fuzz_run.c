@@ -32,6 +32,15 @@ static bool read_document(struct roger_str text, struct rg_arena *arena, struct 
 	return true;
 }
 
+static bool same_receipts(const struct rg_receipts *a, const struct rg_receipts *b)
+{
+	return a->dispatched_ms == b->dispatched_ms && a->expected_by_ms == b->expected_by_ms &&
+	       a->completed_ms == b->completed_ms && a->forwarded == b->forwarded &&
+	       a->from_recovery == b->from_recovery && a->child_ended == b->child_ended &&
+	       a->child_lost == b->child_lost && a->recoveries == b->recoveries &&
+	       a->last_recovery_ms == b->last_recovery_ms && a->extensions == b->extensions;
+}
+
 /* The document, printed; it must read as the same. */
 static struct document print_again(const struct document *document, struct rg_arena *arena)
 {
@@ -40,7 +49,7 @@ static struct document print_again(const struct document *document, struct rg_ar
 
 	rg_run_print(&document->run, &once);
 	rg_assert(!once.failed && read_document(rg_buf_str(&once), arena, &again));
-	rg_assert(!memcmp(&again.receipts, &document->receipts, sizeof again.receipts));
+	rg_assert(same_receipts(&again.receipts, &document->receipts));
 	rg_assert(rg_str_equal(again.run.unknown, document->run.unknown));
 	rg_assert(rg_str_equal(again.run.processes_unknown, document->run.processes_unknown));
 	rg_run_print(&again.run, &twice);

@@ -516,11 +516,12 @@ static void describe_head(const struct fixture *fixture, struct described *all)
 
 static void sum_described(struct described *all)
 {
-	struct rg_tail *tail = &all->page.tails[all->page.tail_in_force & 1];
-	uint64_t g = all->page.generation;
+	uint32_t which = all->page.tail_in_force & 1;
+	uint64_t g = all->page.generation, sum;
 
 	all->page.sum = rg_hash(5, all, 104);
-	tail->sum = mix(mix(mix(g, tail->appended), tail->chain), (uint64_t)tail->epoch) | 1;
+	sum = mix(mix(g, all->page.tails[which].appended), all->page.tails[which].chain);
+	all->page.tails[which].sum = mix(sum, (uint64_t)all->page.tails[which].epoch) | 1;
 	all->page.synced_sum = mix(~g, all->page.synced) | 1;
 }
 
@@ -534,7 +535,9 @@ static void describe(const struct fixture *fixture, struct described *all, uint6
 	describe_head(fixture, all);
 	g = all->page.generation;
 	all->page.tail_in_force = 1;
-	all->page.tails[1] = (struct rg_tail){ .appended = 11, .chain = 77, .epoch = 9 };
+	all->page.tails[1].appended = 11;
+	all->page.tails[1].chain = 77;
+	all->page.tails[1].epoch = 9;
 	all->page.synced = 10;
 	sum_described(all);
 	all->agents[at] = (struct rg_agent_slot){ 2, 3, 9, 42, "aa", 0 };
