@@ -572,8 +572,12 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 			return r;
 		if (gone)
 			continue;
-		if (rg_control_tail(journal->control, &tail) && rg_control_sound(journal->control))
+		/* Who makes another control file holds the system's lock, too: an older version as
+		 * well, which does not ask for it when it appends. */
+		if (rg_control_tail(journal->control, &tail) &&
+		    rg_control_sound(journal->control) && rg_control_in_place(journal->control))
 			return ROGER_OK;
+		journal->looked_ns = 0;
 		release_append_lock(journal);
 	}
 	return fail_again(journal, err);

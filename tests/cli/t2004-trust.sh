@@ -282,6 +282,8 @@ exits 0 "an activity log that is none" roger send bob z --as ann
 like "is told" "$err" "does not begin with an entry of the activity log"
 is "and left" "$(cat logs/activity.log.jsonl)" "alias ls=ls"
 printf '{"id":"msg-17' >workspace/torn.jsonl
+# Another mailbox: the state of this one says that its journal held more.
+rm workspace/message-state.json
 printf 'storage: {data_dir: workspace, jsonl_file: torn.jsonl}\n' >.roger/config.yaml
 exits 0 "a first message that a kill cut off" roger send bob x --as ann
 printf 'storage: {data_dir: ../data}\n' >.roger/config.yaml
