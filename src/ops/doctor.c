@@ -4,6 +4,7 @@
 
 #include "ops/run_list.h"
 #include "ops/setup.h"
+#include "systems/damage.h"
 
 struct examining {
 	struct roger *roger;
@@ -187,13 +188,10 @@ static int look_for_lost(struct examining *examining, struct roger_err *err)
 {
 	const struct rg_config *config = examining->roger->workspace->config;
 	struct roger_damages damages;
-	size_t i;
 	int r;
 
 	r = rg_engine_damages(examining->roger->engine, examining->arena, &damages, err);
-	for (i = 0; i < damages.count; i++)
-		examining->lost |= damages.items[i].accepted_at_ms &&
-				   rg_str_equal(damages.items[i].file, config->jsonl_file);
+	examining->lost = rg_damages_accepted(&damages, config->jsonl_file);
 	return r;
 }
 

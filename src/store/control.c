@@ -683,17 +683,23 @@ void rg_control_hold(struct rg_control *control, bool held)
 	control->held = held;
 }
 
+/* A sum that is wrong may be of a change under way; who holds the lock makes none meanwhile. */
+static bool look_again(const struct rg_control *control, int *looks)
+{
+	if (control->held || ++*looks == LOOKS_MAX)
+		return false;
+	rg_clock_yield();
+	return true;
+}
+
 bool rg_control_tail(struct rg_control *control, struct rg_tail *ret_tail)
 {
-	int looks;
+	int looks = 0;
 
-	for (looks = 0; looks < LOOKS_MAX; looks++) {
+	do {
 		if (read_tail(control->page, control->generation, ret_tail))
 			return true;
-		if (control->held)
-			break;
-		rg_clock_yield();
-	}
+	} while (look_again(control, &looks));
 	control->damaged = true;
 	*ret_tail = (struct rg_tail){ .epoch = 1 };
 	return false;
@@ -950,18 +956,15 @@ static bool look_at_agent(const struct rg_control *control, size_t at,
 				   (struct roger_str){ found.name, found.length }, &found.agent);
 }
 
-/* The same until it does not: somebody may be in the middle of a change. */
+/* The same, looked at again while it may be in the middle of a change. */
 static bool see_agent(struct rg_control *control, size_t at, struct rg_named_agent *ret_agent)
 {
-	int looks;
+	int looks = 0;
 
-	for (looks = 0; looks < LOOKS_MAX; looks++) {
+	do {
 		if (look_at_agent(control, at, ret_agent))
 			return true;
-		if (control->held)
-			break;
-		rg_clock_yield();
-	}
+	} while (look_again(control, &looks));
 	control->damaged = control->damaged || control->held;
 	return false;
 }
@@ -1059,15 +1062,12 @@ static bool look_at_count(const struct rg_control *control, size_t at, uint64_t 
 static bool see_count(struct rg_control *control, size_t at, uint64_t *ret_hash,
 		      uint32_t *ret_count)
 {
-	int looks;
+	int looks = 0;
 
-	for (looks = 0; looks < LOOKS_MAX; looks++) {
+	do {
 		if (look_at_count(control, at, ret_hash, ret_count))
 			return true;
-		if (control->held)
-			break;
-		rg_clock_yield();
-	}
+	} while (look_again(control, &looks));
 	control->damaged = control->damaged || control->held;
 	return false;
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "store/file.h"
+#include "systems/message.h"
 
 /* Another process may be making the index of a large journal. */
 enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
@@ -218,6 +219,24 @@ void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text)
 {
 	sqlite3_bind_text64(statement, place, text.length ? text.data : "", text.length,
 			    SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms)
+{
+	if (instant_ms)
+		sqlite3_bind_int64(statement, place, instant_ms);
+	else
+		sqlite3_bind_null(statement, place);
+}
+
+void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message)
+{
+	rg_index_bind(statement, first, message->id);
+	rg_index_bind(statement, first + 1, message->issue_id);
+	rg_index_bind(statement, first + 2, message->from_phase);
+	rg_index_bind(statement, first + 3, message->to_phase);
+	sqlite3_bind_int64(statement, first + 4, message->run_counter);
+	rg_index_bind(statement, first + 5, rg_str(rg_message_types[message->message_type]));
 }
 
 struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column)

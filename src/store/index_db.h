@@ -183,6 +183,10 @@ int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err)
 int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err);
 
 void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
+/* An instant in ms; 0 is NULL. */
+void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms);
+/* Six columns from that place on: id, issue, sender, recipient, run counter, type. */
+void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message);
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
 struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column);
 

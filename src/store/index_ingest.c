@@ -202,19 +202,11 @@ static void bind_message(sqlite3_stmt *statement, int64_t position,
 			 const struct roger_message *message)
 {
 	sqlite3_bind_int64(statement, 1, position);
-	rg_index_bind(statement, 2, message->id);
-	rg_index_bind(statement, 3, message->issue_id);
-	rg_index_bind(statement, 4, message->from_phase);
-	rg_index_bind(statement, 5, message->to_phase);
-	sqlite3_bind_int64(statement, 6, message->run_counter);
-	rg_index_bind(statement, 7, rg_str(rg_message_types[message->message_type]));
+	rg_index_bind_message(statement, 2, message);
 	sqlite3_bind_int64(statement, 8, hash_text(message));
 	sqlite3_bind_int(statement, 9, message->read);
 	sqlite3_bind_int64(statement, 10, message->created_at_ms);
-	if (message->read_at_ms)
-		sqlite3_bind_int64(statement, 11, message->read_at_ms);
-	else
-		sqlite3_bind_null(statement, 11);
+	rg_index_bind_instant(statement, 11, message->read_at_ms);
 }
 
 /* Run a statement of one or two numbers. */
@@ -386,12 +378,7 @@ static int add_archived(struct rg_index *index, const struct roger_message *mess
 	if (!add)
 		return ROGER_EIO;
 	sqlite3_bind_int64(add, 1, position);
-	rg_index_bind(add, 2, message->id);
-	rg_index_bind(add, 3, message->issue_id);
-	rg_index_bind(add, 4, message->from_phase);
-	rg_index_bind(add, 5, message->to_phase);
-	sqlite3_bind_int64(add, 6, message->run_counter);
-	rg_index_bind(add, 7, rg_str(rg_message_types[message->message_type]));
+	rg_index_bind_message(add, 2, message);
 	sqlite3_bind_int(add, 8, message->read);
 	sqlite3_bind_int64(add, 9, message->created_at_ms);
 	sqlite3_bind_int64(add, 10, (int64_t)line->offset);

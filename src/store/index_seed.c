@@ -215,12 +215,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 {
 	sqlite3_stmt *put = table->put;
 
-	rg_index_bind(put, 1, message->id);
-	rg_index_bind(put, 2, message->issue_id);
-	rg_index_bind(put, 3, message->from_phase);
-	rg_index_bind(put, 4, message->to_phase);
-	sqlite3_bind_int64(put, 5, message->run_counter);
-	rg_index_bind(put, 6, rg_str(rg_message_types[message->message_type]));
+	rg_index_bind_message(put, 1, message);
 	rg_index_bind(put, 7, message->content);
 	if (message->metadata.length)
 		rg_index_bind(put, 8, message->metadata);
@@ -228,10 +223,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 		sqlite3_bind_null(put, 8);
 	sqlite3_bind_int(put, 9, message->read);
 	sqlite3_bind_int64(put, 10, message->created_at_ms);
-	if (message->read_at_ms)
-		sqlite3_bind_int64(put, 11, message->read_at_ms);
-	else
-		sqlite3_bind_null(put, 11);
+	rg_index_bind_instant(put, 11, message->read_at_ms);
 	return step(table, put, err);
 }
 

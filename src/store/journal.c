@@ -244,14 +244,9 @@ static bool is_gone(void *context)
 
 /* ------------------------------------------------------------ the tail -- */
 
-static uint64_t end_of(const struct rg_journal *journal)
-{
-	return rg_control_appended(journal->control);
-}
-
 uint64_t rg_journal_end(const struct rg_journal *journal)
 {
-	return end_of(journal);
+	return rg_control_appended(journal->control);
 }
 
 /* The chain behind end, over all of the file. */
@@ -837,7 +832,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	while (r == ROGER_OK && how == ADOPTED_SOME);
 	if (r == ROGER_OK)
 		r = check_apart(journal, size - journal->out.length, err);
-	if (r == ROGER_OK && rg_control_sound(journal->control) && end_of(journal) < size)
+	if (r == ROGER_OK && rg_control_sound(journal->control) && rg_journal_end(journal) < size)
 		r = lost(journal, err);
 	*ret_end = size;
 	return r;
@@ -940,7 +935,7 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 
 	gather(page);
 	appends = atomic_load(&page->appends);
-	end = end_of(journal);
+	end = rg_journal_end(journal);
 	atomic_store(&page->covering, end << 1 | (~atomic_load(&page->covering) & 1));
 	start = rg_clock_monotonic_ns();
 	r = rg_file_sync(journal->file, journal->name, err);
@@ -978,7 +973,7 @@ static void note_failure_in_larger(struct rg_journal *journal)
 
 	while (rg_control_retired(page_of(journal)) && reopen_control(journal, NULL) == ROGER_OK) {
 		page = page_of(journal);
-		note_lost(journal->control, end_of(journal));
+		note_lost(journal->control, rg_journal_end(journal));
 		atomic_fetch_add(&page->failures, 1);
 	}
 }
@@ -1113,7 +1108,7 @@ static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct ro
 static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
-	uint64_t end = end_of(journal), found = page->found;
+	uint64_t end = rg_journal_end(journal), found = page->found;
 	uint32_t failures = atomic_load(&page->failures);
 	int r = ROGER_OK;
 
@@ -1151,7 +1146,7 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
-	if (size != end_of(journal)) {
+	if (size != rg_journal_end(journal)) {
 		r = lock_tail(journal, 0, 0, false, READER_WAIT_MS, err);
 		if (r == ROGER_ETIMEOUT)
 			return settle_alone(journal, ret_end, err);
@@ -1167,14 +1162,9 @@ uint64_t rg_journal_adoptions(struct rg_journal *journal)
 	return atomic_load(&page_of(journal)->adoptions);
 }
 
-bool rg_journal_in_place(const struct rg_journal *journal)
-{
-	return rg_control_in_place(journal->control);
-}
-
 bool rg_journal_knows(struct rg_journal *journal, uint64_t end)
 {
-	return end_of(journal) >= end;
+	return rg_journal_end(journal) >= end;
 }
 
 uint32_t rg_journal_wake_count(struct rg_journal *journal)

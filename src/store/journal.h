@@ -120,12 +120,6 @@ bool rg_journal_is_torn(struct roger_str line);
  * writer. */
 uint64_t rg_journal_adoptions(struct rg_journal *journal);
 
-/*
- * Is this still the control file of its name?  Under the append lock, which whoever
- * replaces it needs, that stays so.
- */
-bool rg_journal_in_place(const struct rg_journal *journal);
-
 /* Does the tally know of all lines up to end? */
 bool rg_journal_knows(struct rg_journal *journal, uint64_t end);
 

@@ -39,7 +39,7 @@ bool rg_damage_closes(const struct roger_damage *damage)
 	       damage->kind == ROGER_DAMAGE_GONE;
 }
 
-void rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAGE_ID_BYTES])
+bool rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAGE_ID_BYTES])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char digits[65] = "";
@@ -52,8 +52,21 @@ void rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAGE_ID_BYTES]
 		rg_buf_printf(&text, "%.*s:%lld %lld %.*s", RG_STR_ARGS(damage->file),
 			      (long long)damage->line, (long long)damage->byte,
 			      RG_STR_ARGS(damage->sha256));
+	if (text.failed)
+		return false;
 	rg_sha256_hex(rg_buf_str(&text), digits);
 	snprintf(to, RG_DAMAGE_ID_BYTES, "dmg-%.32s", digits);
+	return true;
+}
+
+bool rg_damages_accepted(const struct roger_damages *damages, struct roger_str file)
+{
+	size_t i;
+
+	for (i = 0; i < damages->count; i++)
+		if (damages->items[i].accepted_at_ms && rg_str_equal(damages->items[i].file, file))
+			return true;
+	return false;
 }
 
 const char *rg_damage_words(const struct roger_damage *damage)

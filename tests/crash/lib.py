@@ -451,6 +451,15 @@ def check_sends(store, living, archived, sure=True):
         raise Fault(f"{twice[0]} has {messages[twice[0]]} messages")
 
 
+def gather_broken(store, faults):
+    """The chains, and each message there once."""
+    try:
+        check_verify(store)
+        check_once(store, [])
+    except Fault as fault:
+        faults.append(str(fault))
+
+
 def gather_faults(store, faults):
     """Messages, what was sent with keys, and the chains, of a store where nothing else is known."""
     try:

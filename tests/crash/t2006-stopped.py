@@ -136,11 +136,7 @@ def scenario(store, verb, pick, held_up, free, folder):
         check_unsure(base, said[0], faults)
     for words in [SEND, *READS, ["receive", "--as", "bob"], ["rebuild"], *READS]:
         check_free(base, words, faults)
-    try:
-        lib.check_verify(base)
-        lib.check_once(base, [])
-    except lib.Fault as fault:
-        faults.append(str(fault))
+    lib.gather_broken(base, faults)
     return faults
 
 

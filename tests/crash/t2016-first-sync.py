@@ -145,11 +145,7 @@ def scenario(store, state, verb, how, identity, folder):
     finally:
         first.kill()
     faults = [fault for fault in found if fault]
-    try:
-        lib.check_verify(base)
-        lib.check_once(base, [])
-    except lib.Fault as fault:
-        faults.append(str(fault))
+    lib.gather_broken(base, faults)
     return faults
 
 

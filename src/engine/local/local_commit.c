@@ -463,7 +463,6 @@ static size_t count_adds(const struct rg_local *local)
 static bool still_alone(struct rg_local *local)
 {
 	return rg_journal_holds(local->journal, RG_LOCK_CHANGE) &&
-	       rg_journal_in_place(local->journal) &&
 	       (!local->has_looked || local->adoptions == rg_journal_adoptions(local->journal));
 }
 

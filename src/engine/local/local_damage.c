@@ -36,14 +36,14 @@ struct list {
 	size_t count;
 };
 
-static struct roger_damage *find_id(const struct list *list, struct roger_str id)
+/* count: it is not among them. */
+static size_t find_id(const struct roger_damage *items, size_t count, struct roger_str id)
 {
 	size_t i;
 
-	for (i = 0; i < list->count; i++)
-		if (rg_str_equal(list->items[i].id, id))
-			return &list->items[i];
-	return NULL;
+	for (i = 0; i < count && !rg_str_equal(items[i].id, id); i++)
+		continue;
+	return i;
 }
 
 /* The last line for an id is its state; what is no entry is verify's to tell. */
@@ -52,6 +52,7 @@ static int take_line(struct list *list, struct roger_str line, struct rg_arena *
 {
 	struct roger_damage damage = { 0 }, *place;
 	const struct rg_json *json;
+	size_t at;
 	int r;
 
 	r = rg_json_read_within(line, arena, &json, NULL);
@@ -59,9 +60,9 @@ static int take_line(struct list *list, struct roger_str line, struct rg_arena *
 		r = rg_record_decode(&rg_damage_record, rg_json_root(json), &damage, arena, NULL);
 	if (r < 0)
 		return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
-	place = find_id(list, damage.id);
-	if (!place)
-		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+	at = find_id(list->items, list->count, damage.id);
+	place = at < list->count ? &list->items[at]
+				 : rg_arena_push(arena, &list->items, &list->count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
 	*place = damage;
@@ -167,8 +168,26 @@ static int fill(struct roger_damage *damage, int file, struct rg_arena *arena,
 	if (file != RG_NO_FILE && digest(file, damage->byte, damage->bytes, digits) &&
 	    !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
 		return rg_fail_memory(err);
-	rg_damage_id(damage, id);
-	return rg_arena_copy(arena, rg_str(id), &damage->id) ? ROGER_OK : rg_fail_memory(err);
+	if (!rg_damage_id(damage, id) || !rg_arena_copy(arena, rg_str(id), &damage->id))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* The same of the line that starts at its byte. */
+static int fill_line(struct roger_damage *damage, const struct rg_local_journal *journal,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	rg_lines_init(&lines, journal->file, (uint64_t)damage->byte, journal->end);
+	r = rg_lines_next(&lines, &line, &found, err);
+	if (r == ROGER_OK && found)
+		damage->bytes = (int64_t)line.length;
+	rg_lines_deinit(&lines);
+	return r == ROGER_OK ? fill(damage, journal->file, arena, err) : r;
 }
 
 /* ------------------------------------------------------------- what happened -- */
@@ -274,20 +293,18 @@ static int note(struct rg_local *local, struct rg_arena *arena, const struct rog
 {
 	struct roger_damages damages;
 	const struct roger_damage *known;
-	size_t i;
+	size_t at;
 	int r;
 
 	*ret_noted = *damage;
 	r = rg_local_damages(local, arena, &damages, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < damages.count; i++)
-		if (rg_str_equal(damages.items[i].id, damage->id)) {
-			*ret_noted = damages.items[i];
-			return ROGER_OK;
-		}
-	known = noted_line(local, &damages, damage);
-	if (known && rg_damage_closes(damage)) {
+	at = find_id(damages.items, damages.count, damage->id);
+	known = at < damages.count ? &damages.items[at] : NULL;
+	if (!known && rg_damage_closes(damage))
+		known = noted_line(local, &damages, damage);
+	if (known) {
 		*ret_noted = *known;
 		return ROGER_OK;
 	}
@@ -538,18 +555,9 @@ int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk, str
 				    .accepted_by = RG_STR("doctor"),
 				    .reason = RG_STR("lines that were not synced yet went with the "
 						     "machine") };
-	struct rg_lines lines;
-	struct rg_line line;
-	bool found;
 	int r;
 
-	rg_lines_init(&lines, judge->journal->file, walk->finding.byte, judge->journal->end);
-	r = rg_lines_next(&lines, &line, &found, err);
-	if (r == ROGER_OK && found)
-		gap.bytes = (int64_t)line.length;
-	rg_lines_deinit(&lines);
-	if (r == ROGER_OK)
-		r = fill(&gap, judge->journal->file, arena, err);
+	r = fill_line(&gap, judge->journal, arena, err);
 	if (r == ROGER_OK)
 		r = rg_local_records_begin(engine, err);
 	if (r < 0)
@@ -579,13 +587,7 @@ static enum roger_finding_kind kind_of(const struct roger_damage *damage)
 
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_local *local)
 {
-	size_t i;
-
-	for (i = 0; i < judge->damages.count; i++)
-		if (judge->damages.items[i].accepted_at_ms &&
-		    rg_str_equal(judge->damages.items[i].file, journal_name(local)))
-			return true;
-	return false;
+	return rg_damages_accepted(&judge->damages, journal_name(local));
 }
 
 const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
@@ -617,8 +619,6 @@ static int of_finding(struct rg_local *local, const struct roger_finding *findin
 		      struct roger_err *err)
 {
 	struct rg_local_journals journals;
-	struct rg_lines lines;
-	struct rg_line line;
 	bool there = false;
 	size_t i;
 	int r;
@@ -637,14 +637,7 @@ static int of_finding(struct rg_local *local, const struct roger_finding *findin
 		r = rg_local_journal_open(local, &journals.items[i], &there, err);
 		if (r < 0 || !there)
 			break;
-		rg_lines_init(&lines, journals.items[i].file, (uint64_t)finding->byte,
-			      journals.items[i].end);
-		r = rg_lines_next(&lines, &line, &there, err);
-		if (r == ROGER_OK && there) {
-			ret_damage->bytes = (int64_t)line.length;
-			r = fill(ret_damage, journals.items[i].file, arena, err);
-		}
-		rg_lines_deinit(&lines);
+		r = fill_line(ret_damage, &journals.items[i], arena, err);
 		rg_local_journal_close(&journals.items[i]);
 		return r;
 	}
@@ -656,7 +649,7 @@ static int push(struct list *list, const struct roger_damage *damage, struct rg_
 {
 	struct roger_damage *place;
 
-	if (find_id(list, damage->id))
+	if (find_id(list->items, list->count, damage->id) < list->count)
 		return ROGER_OK;
 	place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
 	if (!place)
