@@ -377,7 +377,10 @@ static int await_look(struct round *round, struct roger_wake_attempt *attempt, i
 		rg_clock_sleep(POLL_MS);
 	}
 	attempt->looked = at_ms != 0;
-	if (at_ms > attempt->started_at_ms)
+	/* Rounded up to whole milliseconds; a clock that was set back tells nothing. */
+	if (at_ms == attempt->started_at_ms)
+		attempt->looked_ms = 1;
+	else if (at_ms > attempt->started_at_ms)
 		attempt->looked_ms = at_ms - attempt->started_at_ms;
 	return r;
 }
