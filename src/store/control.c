@@ -646,12 +646,22 @@ uint64_t rg_control_generation(const struct rg_control *control)
 
 /* ------------------------------------------------------ is it right yet? -- */
 
+/* By words: a send asks this two dozen times, and musl's memcmp() goes byte by byte. */
 static bool head_is_same(const struct rg_control *control)
 {
-	unsigned char head[HEAD_BYTES];
+	const size_t mark = offsetof(struct rg_control_page, retired);
+	const unsigned char *page = (const unsigned char *)control->page;
+	uint32_t differ = 0, now, then;
+	size_t at;
 
-	copy_head(head, control->page);
-	return memcmp(head, control->head, HEAD_BYTES) == 0;
+	for (at = 0; at < HEAD_BYTES; at += sizeof now) {
+		if (at == mark)
+			continue;
+		memcpy(&now, page + at, sizeof now);
+		memcpy(&then, control->head + at, sizeof then);
+		differ |= now ^ then;
+	}
+	return differ == 0;
 }
 
 bool rg_control_sound(const struct rg_control *control)

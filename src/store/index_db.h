@@ -101,10 +101,6 @@ enum { RG_ASKED_MAX = 16 };
 struct rg_index {
 	struct rg_journal *journal;
 	int folder;
-	char path[4096]; /* of the index */
-	char name[256];
-	char seed_path[4096]; /* of messages.db */
-	char seed_name[256];
 	uint64_t inode; /* of the open index; 0: none is open, or not yet */
 	char boot_id[RG_BOOT_ID_BYTES];
 	struct rg_index_vfs vfs;
@@ -124,6 +120,11 @@ struct rg_index {
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
 	void *tell_context;
+	char name[256];
+	char seed_name[256];
+	/* Last, and hardly filled: a send touches no page of memory for the rest of them. */
+	char path[4096];      /* of the index */
+	char seed_path[4096]; /* of messages.db */
 };
 
 /*

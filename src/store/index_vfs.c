@@ -369,7 +369,6 @@ static int last_error(sqlite3_vfs *base, int bytes, char *to)
 void rg_index_vfs_init(struct rg_index_vfs *vfs)
 {
 	*vfs = (struct rg_index_vfs){ 0 };
-	snprintf(vfs->name, sizeof vfs->name, "roger-%p", (void *)vfs);
 	rg_buf_init(&vfs->pending, PENDING_BYTES_MAX);
 }
 
@@ -386,6 +385,7 @@ int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sql
 	vfs->usual = sqlite3_vfs_find(NULL);
 	if (!vfs->usual)
 		return SQLITE_ERROR;
+	snprintf(vfs->name, sizeof vfs->name, "roger-%p", (void *)vfs);
 	vfs->cached = 0;
 	vfs->reserved = vfs->restoring = false;
 	vfs->base = (sqlite3_vfs){ .iVersion = 1,
