@@ -5,7 +5,7 @@
  * one line of valid text, and what it calls a member fits its place.
  */
 #include "base/limits.h"
-#include "systems/activity.h"
+#include "facts/activity.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

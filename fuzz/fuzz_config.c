@@ -5,7 +5,7 @@
  */
 #include "base/limits.h"
 #include "data/record.h"
-#include "store/config.h"
+#include "host/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

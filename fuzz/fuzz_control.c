@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 #include "ops/op.h"
-#include "store/control.h"
+#include "store/file/control.h"
 
 enum { SENT = 4 };
 

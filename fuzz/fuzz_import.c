@@ -4,7 +4,7 @@
  * more, nothing is; and what the log holds then are whole entries.
  */
 #include "fuzz.h"
-#include "systems/activity.h"
+#include "facts/activity.h"
 
 /* A log that grows is quicker than one that begins anew: so does the index. */
 enum { LOG_BYTES = 4096 };

@@ -4,8 +4,8 @@
  * string reads back as itself; any error is one line of valid text.
  */
 #include "base/limits.h"
-#include "systems/message.h"
-#include "systems/sequence.h"
+#include "facts/message.h"
+#include "facts/sequence.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

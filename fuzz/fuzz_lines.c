@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store/lines.h"
-#include "systems/message.h"
+#include "store/file/lines.h"
+#include "facts/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,10 +7,10 @@
  */
 #include "base/limits.h"
 #include "fuzz.h"
-#include "ops/records.h"
-#include "systems/message.h"
-#include "systems/message_history.h"
-#include "systems/sendlog_history.h"
+#include "ops/proof/records.h"
+#include "facts/message.h"
+#include "facts/message_history.h"
+#include "facts/sendlog_history.h"
 
 enum { LINES_MAX = 64 };
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../tests/clients/mcp_fixture.h"
+#include "../mcp/tests/mcp_fixture.h"
 #include "data/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

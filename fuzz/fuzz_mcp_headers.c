@@ -7,8 +7,8 @@
 #include <strings.h>
 
 #include "fuzz.h"
-#include "mcp/headers.h"
-#include "mcp/uri.h"
+#include "headers.h"
+#include "uri.h"
 
 enum { HOST, ORIGIN, ACCEPT, VERSION, METHOD, NAME, BODY, TEMPLATE, URI, LINES };
 

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "fuzz.h"
-#include "mcp/http.h"
+#include "http.h"
 
 #define TOKEN "fuzz-token-0123456789"
 

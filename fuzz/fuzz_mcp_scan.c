@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "data/json.h"
-#include "mcp/scan.h"
+#include "scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
  */
 #include "base/limits.h"
 #include "fuzz.h"
-#include "systems/watchdog.h"
+#include "facts/watchdog.h"
 
 static const struct rg_watchdog_rules rules = { 3, 600000, 2, RG_EXTENSION_MS_MAX };
 

@@ -6,7 +6,7 @@
  */
 #include "base/sign.h"
 #include "fuzz.h"
-#include "ops/seal.h"
+#include "ops/proof/seal.h"
 
 static struct roger *open_place(void)
 {

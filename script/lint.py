@@ -12,12 +12,14 @@ from pathlib import Path
 EDGES = {
     "base": "",
     "data": "base",
-    "systems": "base data",
-    "store": "base data systems",
-    "engine": "base data systems",
-    "engine/local": "base data systems store engine",
-    "ops": "base data systems store engine",
-    "api": "base data systems store engine engine/local ops",
+    "facts": "base data",
+    "host": "base data facts",
+    "store/file": "base data facts host",
+    "index": "base data facts host store/file",
+    "engine": "base data facts host store/file index",
+    "proof": "base data facts host store/file index engine",
+    "ops": "base data facts host engine",
+    "api": "base data facts host store/file engine ops",
     "mcp": "base data",
     "cli": "base data",
 }
@@ -30,45 +32,45 @@ SYSTEMS = ("message", "sequence", "sendlog", "watchdog", "activity")
 
 # A foreign header and the files that own it.
 HEADER_OWNERS = {
-    "sqlite3.h": r"src/store/index\w*\.[ch]",
+    "sqlite3.h": r"src/index/index\w*\.[ch]",
     "yyjson.h": r"src/data/json\.c",
     "yaml.h": r"src/data/yaml\.c",
-    "sodium.h": r"src/base/(id|sign)\.c|src/mcp/base64\.c",
+    "sodium.h": r"src/base/(id|sign)\.c|mcp/src/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
-    "libpq-fe.h": r"src/engine/postgres/.*",
-    "event2/buffer.h": r"src/mcp/http\w*\.[ch]",
-    "event2/bufferevent.h": r"src/mcp/http\w*\.[ch]",
-    "event2/event.h": r"src/mcp/http\w*\.[ch]",
-    "event2/http.h": r"src/mcp/http\w*\.[ch]",
-    "event2/listener.h": r"src/mcp/http\w*\.[ch]",
+    "libpq-fe.h": r"src/store/postgres/.*",
+    "event2/buffer.h": r"mcp/src/http\w*\.[ch]",
+    "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]",
+    "event2/event.h": r"mcp/src/http\w*\.[ch]",
+    "event2/http.h": r"mcp/src/http\w*\.[ch]",
+    "event2/listener.h": r"mcp/src/http\w*\.[ch]",
 }
 
 # Calls with a side effect, and the files that own it.
 CALL_OWNERS = [
     (
-        "files are touched in store/file.c",
+        "files are touched in host/file.c",
         "open|openat|open64|creat|fopen|fdopen|freopen|pwrite|pwritev|rename|renameat|renameat2|unlink|unlinkat"
         "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
         "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
         # The command line reads files that a person names, and nothing else.
-        r"src/store/file\.c|src/store/outside\.c|src/cli/input\.c",
+        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c",
     ),
     # What a front end writes to is standard output.
-    ("bytes are written in store/file.c", "write|writev", r"src/store/file\.c|src/store/child\.c|src/mcp/stdio\.c|src/cli/.*"),
+    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/cli/.*"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
-    ("folders are watched in store/watch.c", r"inotify_\w+", r"src/store/watch\.c"),
+    ("folders are watched in host/watch.c", r"inotify_\w+", r"src/host/watch\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
     (
         "printing and ending is for the front ends",
         "printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|fputc|putc|perror|exit|_exit|_Exit|abort|syslog",
         # rg_assert is the end of everything; a child that cannot become a program ends, too.
-        r"src/cli/.*|src/base/err\.c|src/store/program\.c|src/store/child\.c",
+        r"src/cli/.*|src/base/err\.c|src/host/program\.c|src/host/child\.c",
     ),
     (
-        "programs are run in store/program.c and store/child.c",
+        "programs are run in host/program.c and host/child.c",
         r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
         "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
-        r"src/store/program\.c|src/store/child\.c",
+        r"src/host/program\.c|src/host/child\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]
@@ -140,13 +142,14 @@ def includes_of(path):
 
 def includes_point_down(sources):
     for path in sources:
-        here = folder_of(path.relative_to("src"))
+        of_mcp = str(path).startswith("mcp/")
+        here = "mcp" if of_mcp else folder_of(path.relative_to("src"))
         if here not in EDGES:
             yield f"{path}: folder '{here}' is not among the floors of script/lint.py"
             continue
         allowed = EDGES[here].split() + [here]
         for number, system, name in includes_of(path):
-            there = folder_of(name)
+            there = "mcp" if of_mcp and "/" not in name else folder_of(name)
             if not system and there not in allowed and name not in GENERATED:
                 yield f"{path}:{number}: {here}/ may not include '{name}'"
 
@@ -159,10 +162,10 @@ def system_of(name):
 def systems_stay_apart(sources):
     for path in sources:
         mine = system_of(path.name)
-        if not str(path).startswith("src/systems/") or not mine:
+        if not str(path).startswith("src/facts/") or not mine:
             continue
         for number, system, name in includes_of(path):
-            other = system_of(name) if name.startswith("systems/") else None
+            other = system_of(name) if name.startswith("facts/") else None
             if other and other != mine:
                 yield f"{path}:{number}: the rules of '{mine}' include those of '{other}'"
 
@@ -249,7 +252,7 @@ def check_manual(files):
 
 def main():
     files = project_files()
-    sources = [path for path in files if str(path).startswith("src/") and path.suffix in (".c", ".h")]
+    sources = [path for path in files if str(path).startswith(("src/", "mcp/src/")) and path.suffix in (".c", ".h")]
     c_files = [path for path in files if path.suffix in (".c", ".h")]
     texts = [path for path in files if is_text(path)]
 

@@ -1,10 +1,10 @@
 """Change a C file in many small ways, one at a time, and run the tests that should notice.
 
-  script/mutate src/systems/wake.c               every mutant against tests/unit/test_wake.c
-  script/mutate src/systems/*.c                  one file after the other
-  script/mutate src/systems/wake.c --again       only those that survived the last time
-  script/mutate src/systems/wake.c --list        show the mutants, run nothing
-  script/mutate src/store/lock.c --test test_lock --test tests/cli/t4104-claims.sh
+  script/mutate src/facts/wake.c               every mutant against tests/unit/test_wake.c
+  script/mutate src/facts/*.c                  one file after the other
+  script/mutate src/facts/wake.c --again       only those that survived the last time
+  script/mutate src/facts/wake.c --list        show the mutants, run nothing
+  script/mutate src/store/file/lock.c --test test_lock --test tests/cli/t4104-claims.sh
 
 A mutant that no test notices is printed with its place, the line as it is and as
 it was changed.  Each is a missing check, or makes no difference that anybody can
@@ -36,12 +36,12 @@ EQUIVALENT = Path("tests/mutate/equivalent.txt")
 
 # What else should notice a change of these files, after tests/unit/test_<module>.c.
 MORE_TESTS = {
-    "src/systems/": ["test_seeds"],
-    "src/store/journal.c": ["tests/cli/t4101-mail.sh", "tests/cli/t4103-batch.sh", "tests/crash/t2003-torn.py"],
-    "src/store/lock.c": ["tests/cli/t4101-mail.sh", "tests/cli/t4104-claims.sh"],
-    "src/store/control.c": ["test_journal", "test_lock", "tests/cli/t4101-mail.sh"],
-    "src/store/lines.c": ["test_journal", "test_log", "tests/crash/t2003-torn.py"],
-    "src/store/log.c": ["tests/cli/t4501-activity.sh"],
+    "src/facts/": ["test_seeds"],
+    "src/store/file/journal.c": ["tests/cli/t4101-mail.sh", "tests/cli/t4103-batch.sh", "tests/crash/t2003-torn.py"],
+    "src/store/file/lock.c": ["tests/cli/t4101-mail.sh", "tests/cli/t4104-claims.sh"],
+    "src/store/file/control.c": ["test_journal", "test_lock", "tests/cli/t4101-mail.sh"],
+    "src/store/file/lines.c": ["test_journal", "test_log", "tests/crash/t2003-torn.py"],
+    "src/store/file/log.c": ["tests/cli/t4501-activity.sh"],
 }
 
 # --------------------------------------------------------------------- tokens

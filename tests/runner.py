@@ -104,6 +104,8 @@ def tests_of(build, sanitize, clients):
     for folder in ("unit", "spec"):
         for path in sorted((SOURCE / "tests" / folder).glob("test_*.c")):
             yield Test(f"{folder}/{path.stem}", [str(build / "tests" / path.stem)], build, sanitize, marks_of(path))
+    for path in sorted((SOURCE / "mcp" / "tests").glob("test_*.c")):
+        yield Test(f"unit/{path.stem}", [str(build / "mcp" / "tests" / path.stem)], build, sanitize, marks_of(path))
     for path in scripts(clients):
         yield Test(f"{path.parent.name}/{path.stem}", interpreter(path), build, sanitize, marks_of(path))
 

@@ -17,11 +17,11 @@
 #include <stdlib.h>
 
 #include "api/layout.h"
-#include "engine/local/local.h"
-#include "store/control.h"
+#include "engine/engine.h"
+#include "store/file/control.h"
 #include "ops/op.h"
-#include "systems/activity.h"
-#include "systems/message.h"
+#include "facts/activity.h"
+#include "facts/message.h"
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
 {
@@ -35,7 +35,7 @@ int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err
 		return rg_fail_memory(err);
 	r = rg_workspace_open(path, &roger->workspace, err);
 	if (r == ROGER_OK)
-		r = rg_local_open(roger->workspace, &roger->engine, err);
+		r = rg_engine_open(roger->workspace, &roger->engine, err);
 	if (r < 0) {
 		roger_close(roger);
 		return r;

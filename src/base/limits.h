@@ -2,7 +2,7 @@
  * limits - every bound roger keeps, with its unit and where it comes from.
  *
  * Those a person may change have their defaults here and are read through
- * store/config.h; the rest protect roger from its input.
+ * host/config.h; the rest protect roger from its input.
  */
 #ifndef RG_LIMITS_H
 #define RG_LIMITS_H

@@ -1,350 +1,561 @@
-#include "engine/engine.h"
+#include "engine/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+
+static const char control_suffix[] = ".control";
+
+enum { LOOK_MS = 200 };
+
+/* Whatever damages the index may go on for a while; what is in memory it does not reach. */
+enum { MEND_TRIES = 2 };
+
+uint64_t rg_engine_stored(const struct rg_engine *engine)
+{
+	return engine->stored;
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+/* An exclusive transaction sees what is appended: it will sync that before it answers. */
+static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+{
+	int r;
+
+	if (!engine->exclusive)
+		return rg_journal_settle(engine->journal, ret_end, err);
+	r = rg_journal_lock(engine->journal, 0, 0, err);
+	if (r < 0)
+		return r;
+	*ret_end = rg_journal_end(engine->journal);
+	if (!engine->has_looked)
+		engine->adoptions = rg_journal_adoptions(engine->journal);
+	engine->has_looked = true;
+	rg_journal_unlock(engine->journal);
+	return ROGER_OK;
+}
+
+int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
+{
+	uint64_t known = rg_index_end(engine->index), end;
+	int r;
+
+	r = rg_engine_prepare_epoch(engine, err);
+	if (r == ROGER_OK)
+		r = readable_end(engine, &end, err);
+	/* What is about to be read, and what other processes have read. */
+	if (r == ROGER_OK && (known < end || !engine->checked))
+		r = rg_engine_check_end(engine, err);
+	if (r == ROGER_OK)
+		rg_engine_look_at_damage(engine);
+	return r < 0 ? r : rg_index_refresh(engine->index, end, err);
+}
+
+bool rg_engine_mended(struct rg_engine *engine, int *tries, int *r, struct roger_err *err)
+{
+	if (*r >= 0 || (*tries)++ > MEND_TRIES || !rg_index_damaged(engine->index))
+		return false;
+	*r = rg_index_mend(engine->index, *tries > MEND_TRIES, err);
+	return *r == ROGER_OK;
+}
+
+/* May there be a line?  Others may have taken in more than our rg_index_end(). */
+static bool stands(const struct rg_engine *engine, const struct rg_entry *entry)
+{
+	uint64_t size;
+
+	return rg_file_size(rg_journal_file(engine->journal), "messages.jsonl", &size, NULL) < 0 ||
+	       (entry->length <= RG_LINE_BYTES_MAX && entry->offset <= size &&
+		entry->length <= size - entry->offset);
+}
+
+static int read_message(struct rg_engine *engine, const struct rg_entry *entry,
+			struct rg_arena *arena, struct roger_message *ret_message,
+			struct roger_err *err)
+{
+	struct rg_buf line;
+	struct rg_json *json;
+	int r;
+
+	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
+	r = rg_journal_read(engine->journal, entry->offset, entry->length, &line, err);
+	if (r == ROGER_OK)
+		r = rg_message_read(rg_buf_str(&line), &json, arena, ret_message, err);
+	if (r == ROGER_EDATA || (r < 0 && !stands(engine, entry)))
+		rg_index_doubt(engine->index);
+	if (r == ROGER_OK) {
+		if (!rg_record_keep(&rg_message_record, ret_message, arena))
+			r = rg_fail_memory(err);
+		ret_message->position = entry->position;
+		rg_json_free(json);
+	}
+	rg_buf_deinit(&line);
+	return r;
+}
+
+static bool is_or_any(struct roger_str wanted, struct roger_str is)
+{
+	return !wanted.length || rg_str_equal(wanted, is);
+}
+
+/*
+ * Does the line say what was asked for?  SQLite does not notice all damage, and
+ * nobody gets mail by an index that is wrong.
+ */
+static bool answers(const struct rg_query *query, const struct roger_message *message)
+{
+	/* Of many ids each line would be compared with all. */
+	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
+	       is_or_any(query->to, message->to_phase) &&
+	       is_or_any(query->from, message->from_phase) &&
+	       is_or_any(query->issue, message->issue_id) && !(query->unread && message->read) &&
+	       !(query->read && !message->read);
+}
+
+/* Of a cycle, where one is given. */
+static int read_messages(struct rg_engine *engine, const struct rg_entries *entries,
+			 const struct rg_query *query, struct rg_arena *arena,
+			 struct roger_messages *ret_messages, struct roger_err *err)
+{
+	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
+	size_t i, count = 0;
+	int r;
+
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < entries->count; i++) {
+		r = read_message(engine, &entries->items[i], arena, &items[count], err);
+		if (r < 0)
+			return r;
+		if (!answers(query, &items[count]))
+			return rg_index_wrong(engine->index, items[count].id, err);
+		if (is_or_any(query->cycle, items[count].cycle_id))
+			count++;
+	}
+	*ret_messages = (struct roger_messages){ items, count };
+	return ROGER_OK;
+}
+
+int rg_engine_find_known(struct rg_engine *engine, const struct rg_query *query,
+			 struct rg_arena *arena, struct roger_messages *ret_messages,
+			 struct roger_err *err)
+{
+	struct rg_entries entries;
+	int tries = 0, r;
+
+	do {
+		r = rg_index_find(engine->index, query, arena, &entries, err);
+		if (r == ROGER_OK)
+			r = read_messages(engine, &entries, query, arena, ret_messages, err);
+	} while (rg_engine_mended(engine, &tries, &r, err));
+	return r;
+}
 
 int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
 		   struct roger_messages *ret_messages, struct roger_err *err)
 {
-	return engine->class->find(engine, query, arena, ret_messages, err);
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	return r < 0 ? r : rg_engine_find_known(engine, query, arena, ret_messages, err);
+}
+
+/* The tally may have counted too high; nothing came since the index was asked, so it can be set
+ * right. */
+static void correct_unread(struct rg_engine *engine, struct roger_str agent, int64_t unread)
+{
+	struct rg_control *control = rg_journal_control(engine->journal);
+	struct rg_agent there;
+
+	if (!control || !rg_control_find_agent(control, agent, &there) ||
+	    (int64_t)there.unread == unread || !rg_journal_lock_soon(engine->journal, 0))
+		return;
+	control = rg_journal_control(engine->journal);
+	if (rg_control_find_agent(control, agent, &there) &&
+	    rg_journal_end(engine->journal) == rg_index_end(engine->index)) {
+		there.unread = (uint32_t)unread;
+		rg_control_put_agent(control, agent, &there);
+	}
+	rg_journal_unlock(engine->journal);
 }
 
 int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 			struct rg_arena *arena, struct roger_messages *ret_messages,
 			int64_t *ret_total, struct roger_err *err)
 {
-	return engine->class->find_page(engine, query, arena, ret_messages, ret_total, err);
+	const struct rg_query all = rg_query_held_too(query);
+	struct rg_entries entries;
+	int tries = 0, r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do {
+		r = rg_index_find_page(engine->index, query, arena, &entries, ret_total, err);
+		if (r == ROGER_OK)
+			r = read_messages(engine, &entries, query, arena, ret_messages, err);
+	} while (rg_engine_mended(engine, &tries, &r, err));
+	if (r == ROGER_OK && rg_query_is_unread_only(&all))
+		correct_unread(engine, query->to, *ret_total);
+	return r;
 }
 
 int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		    struct roger_err *err)
 {
-	return engine->class->count(engine, query, ret_count, err);
+	int tries = 0, r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_count(engine->index, query, ret_count, err);
+	while (rg_engine_mended(engine, &tries, &r, err));
+	if (r == ROGER_OK && rg_query_is_unread_only(query))
+		correct_unread(engine, query->to, *ret_count);
+	return r;
 }
 
 int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			    struct roger_err *err)
 {
-	return engine->class->may_have_mail(engine, agent, ret_may, err);
-}
+	struct rg_control *control;
+	struct rg_agent there;
+	uint64_t end;
+	int r;
 
-int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
-		     struct roger_agent_list *ret_agents, struct roger_err *err)
-{
-	return engine->class->agents(engine, arena, ret_agents, err);
-}
-
-int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
-		    struct roger_err *err)
-{
-	return engine->class->names(engine, arena, ret_names, err);
-}
-
-bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
-{
-	return engine->class->knows(engine, name);
-}
-
-int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
-		     struct roger_strs *ret_issues, struct roger_err *err)
-{
-	return engine->class->issues(engine, arena, ret_issues, err);
-}
-
-int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
-		     rg_survey_see *see, void *context, struct roger_err *err)
-{
-	return engine->class->survey(engine, since_ms, until_ms, see, context, err);
-}
-
-int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
-		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
-{
-	return engine->class->overdue(engine, now_ms, limit, arena, ret_ids, err);
-}
-
-int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)
-{
-	return engine->class->strays(engine, ret_strays, err);
-}
-
-int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
-		      struct roger_err *err)
-{
-	return engine->class->figures(engine, ret_figures, err);
-}
-
-int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		   struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
-		   struct rg_found *ret_found, struct roger_err *err)
-{
-	return engine->class->wait(engine, agent, issue, from, timeout_ms, arena, ret_found, err);
-}
-
-int rg_engine_states(struct rg_engine *engine, const struct roger_message *message,
-		     struct rg_arena *arena, struct rg_states *ret_states, struct roger_err *err)
-{
-	return engine->class->states(engine, message, arena, ret_states, err);
-}
-
-bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id)
-{
-	return engine->class->shown(engine, agent, id);
-}
-
-void rg_engine_note_shown(struct rg_engine *engine, struct roger_str agent,
-			  const struct roger_str *ids, size_t count, bool shown)
-{
-	engine->class->note_shown(engine, agent, ids, count, shown);
-}
-
-int rg_engine_turn_take(struct rg_engine *engine, struct roger_str agent, bool *ret_taken,
-			struct roger_err *err)
-{
-	return engine->class->turn_take(engine, agent, ret_taken, err);
-}
-
-void rg_engine_turn_end(struct rg_engine *engine, struct roger_str agent)
-{
-	engine->class->turn_end(engine, agent);
+	r = rg_journal_settle(engine->journal, &end, err);
+	if (r == ROGER_OK && !engine->checked)
+		r = rg_engine_check_end(engine, err);
+	if (r < 0)
+		return r;
+	control = rg_journal_control(engine->journal);
+	*ret_may = !control || (rg_control_find_agent(control, agent, &there) && there.unread > 0);
+	/* Where nobody could yet count what stands there, the index has to tell. */
+	if (control && !rg_journal_knows(engine->journal, end))
+		*ret_may = true;
+	return ROGER_OK;
 }
 
 bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
 {
-	return engine->class->may_know_key(engine, sender, key);
+	struct rg_control *control = rg_journal_control(engine->journal);
+
+	struct rg_tail tail;
+
+	/* Since the machine started nobody has looked which keys the logs know. */
+	return !control || !rg_control_tail(control, &tail) ||
+	       (rg_control_logged(control) == 0 && tail.appended > 0) ||
+	       atomic_load(&rg_control_page(control)->damaged) ||
+	       rg_control_find_count(control, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
 }
 
 int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
 		       struct roger_err *err)
 {
-	return engine->class->note_key(engine, sender, key, err);
+	uint64_t hash = rg_count_hash(RG_COUNT_KEY, sender, key);
+	struct rg_control *control;
+	int r;
+
+	r = rg_journal_lock(engine->journal, 0, 1, err);
+	if (r < 0)
+		return r;
+	control = rg_journal_control(engine->journal);
+	rg_control_put_count(control, hash, rg_control_find_count(control, hash) + 1);
+	rg_journal_unlock(engine->journal);
+	return ROGER_OK;
 }
 
-uint32_t rg_engine_mark(struct rg_engine *engine)
+static int64_t epoch_of(struct rg_engine *engine)
 {
-	return engine->class->mark(engine);
+	struct rg_control *control = rg_journal_control(engine->journal);
+
+	return control ? rg_control_epoch(control) : 0;
 }
 
-void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms)
-{
-	engine->class->sleep(engine, mark, wait_ms);
-}
-
-int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
-{
-	engine->staged = false;
-	return engine->class->begin(engine, exclusive, err);
-}
-
-int rg_engine_add(struct rg_engine *engine, struct roger_message *message, bool new_number,
-		  struct roger_err *err)
-{
-	engine->staged = true;
-	return engine->class->add(engine, message, new_number, err);
-}
-
-int rg_engine_bring(struct rg_engine *engine, struct roger_message *message, int64_t number,
-		    struct roger_err *err)
-{
-	engine->staged = true;
-	return engine->class->bring(engine, message, number, err);
-}
-
+/* Within a transaction, so the epoch is the one its messages get. */
 int rg_engine_mark_of(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
 		      int64_t *ret_number, struct roger_err *err)
 {
-	return engine->class->mark_of(engine, reader, sender, ret_number, err);
+	int tries = 0, r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_mark(engine->index, reader, sender, epoch_of(engine), ret_number, err);
+	while (rg_engine_mended(engine, &tries, &r, err));
+	return r;
 }
 
 int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
 {
-	return engine->class->bridge_begin(engine, wait_ms, err);
+	struct rg_journal *journal = engine->journal;
+
+	/* Asked again and again: a control file that was made anew knows nothing of it. */
+	if (rg_journal_control(journal) && rg_journal_holds(journal, RG_LOCK_BRIDGE))
+		return ROGER_OK;
+	return rg_journal_take(journal, RG_LOCK_BRIDGE, wait_ms, err);
 }
 
 void rg_engine_bridge_end(struct rg_engine *engine)
 {
-	engine->class->bridge_end(engine);
+	rg_journal_release(engine->journal, RG_LOCK_BRIDGE);
 }
 
-int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,
-		     const struct roger_message *after, struct roger_err *err)
+uint32_t rg_engine_mark(struct rg_engine *engine)
 {
-	engine->staged = true;
-	return engine->class->change(engine, before, after, err);
+	return rg_journal_wake_count(engine->journal);
 }
 
-int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message,
+void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
+{
+	struct rg_journal *journal = engine->journal;
+
+	/* Other programs append without waking anybody. */
+	if (rg_journal_writable(journal))
+		rg_journal_sleep(journal, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+	else
+		rg_clock_sleep(wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+}
+
+int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
+		     struct roger_agent_list *ret_agents, struct roger_err *err)
+{
+	int tries = 0, r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_agents(engine->index, epoch_of(engine), arena, ret_agents, err);
+	while (rg_engine_mended(engine, &tries, &r, err));
+	return r;
+}
+
+static int compare_strs(const void *a, const void *b)
+{
+	const struct roger_str *x = a, *y = b;
+	size_t shorter = x->length < y->length ? x->length : y->length;
+	int order = memcmp(x->data, y->data, shorter);
+
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* From the tally, without the index. */
+int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
+		    struct roger_err *err)
+{
+	struct rg_control *control = rg_journal_control(engine->journal);
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} list = { 0 };
+	struct rg_named_agent agent;
+	struct roger_str *name;
+	size_t i = 0;
+
+	while (control && rg_control_next_agent(control, &i, &agent)) {
+		name = rg_arena_push(arena, &list.items, &list.count, sizeof *name);
+		if (!name ||
+		    !rg_arena_copy(arena, (struct roger_str){ agent.name, agent.length }, name))
+			return rg_fail_memory(err);
+	}
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, compare_strs);
+	*ret_names = (struct roger_strs){ list.items, list.count };
+	return ROGER_OK;
+}
+
+bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
+{
+	struct rg_control *control = rg_journal_control(engine->journal);
+
+	struct rg_agent agent;
+
+	return control && rg_control_find_agent(control, name, &agent);
+}
+
+int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
+		     struct roger_strs *ret_issues, struct roger_err *err)
+{
+	int tries = 0, r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_issues(engine->index, arena, ret_issues, err);
+	while (rg_engine_mended(engine, &tries, &r, err));
+	return r;
+}
+
+int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 		      struct roger_err *err)
 {
-	engine->staged = true;
-	return engine->class->archive(engine, message, err);
+	int tries = 0, r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_figures(engine->index, ret_figures, err);
+	while (rg_engine_mended(engine, &tries, &r, err));
+	if (r < 0)
+		return r;
+	ret_figures->journal_bytes = (int64_t)rg_index_end(engine->index);
+	ret_figures->epoch = epoch_of(engine);
+	return ROGER_OK;
 }
 
-int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
-		     struct roger_err *err)
+int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
+		     rg_survey_see *see, void *context, struct roger_err *err)
 {
-	int r = engine->class->commit(engine, ret_outcome, err);
+	int tries = 0, r;
 
-	engine->stored += r == ROGER_OK && ret_outcome->verdict == RG_COMMITTED && engine->staged;
+	r = rg_engine_refresh(engine, err);
+	while (r == ROGER_OK) {
+		r = rg_index_survey(engine->index, since_ms, until_ms, see, context, err);
+		if (!rg_engine_mended(engine, &tries, &r, err))
+			break;
+		r = see(context, NULL, err);
+	}
 	return r;
 }
 
-void rg_engine_rollback(struct rg_engine *engine)
+int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
-	engine->class->rollback(engine);
-}
+	int tries = 0, r;
 
-int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
-{
-	return engine->class->records_begin(engine, err);
-}
-
-int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err)
-{
-	return engine->class->records_soon(engine, err);
-}
-
-void rg_engine_records_end(struct rg_engine *engine)
-{
-	engine->class->records_end(engine);
-}
-
-int rg_engine_log_append(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
-			 struct roger_str entries, bool durable, struct roger_err *err)
-{
-	int r = engine->class->log_append(engine, log, owner, entries, durable, err);
-
-	engine->stored += r == ROGER_OK;
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do
+		r = rg_index_overdue(engine->index, now_ms, limit, arena, ret_ids, err);
+	while (rg_engine_mended(engine, &tries, &r, err));
 	return r;
 }
 
-int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
-		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
-		       struct roger_err *err)
+int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)
 {
-	return engine->class->log_find(engine, query, arena, ret_entries, err);
-}
+	int r;
 
-int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
-		       struct roger_str *ret_text, struct roger_err *err)
-{
-	return engine->class->run_find(engine, run_id, arena, ret_text, err);
-}
-
-int rg_engine_runs(struct rg_engine *engine, struct rg_arena *arena, struct rg_run_texts *ret_runs,
-		   struct roger_err *err)
-{
-	return engine->class->runs(engine, arena, ret_runs, err);
-}
-
-int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
-		      struct roger_str after, struct roger_err *err)
-{
-	int r = engine->class->run_put(engine, run_id, before, after, err);
-
-	engine->stored += r == ROGER_OK;
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		*ret_strays = rg_index_stray_count(engine->index);
 	return r;
 }
 
-int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
-			rg_log_drop *drop, void *context, int64_t *ret_dropped,
-			struct roger_err *err)
-{
-	int r = engine->class->log_purge(engine, log, owner, drop, context, ret_dropped, err);
-
-	engine->stored += r == ROGER_OK && *ret_dropped;
-	return r;
-}
-
-int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
-		       struct roger_str *ret_text, struct roger_err *err)
-{
-	return engine->class->log_last(engine, log, arena, ret_text, err);
-}
-
-int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
-		      struct roger_err *err)
-{
-	int r = engine->class->session(engine, fresh, ret_epoch, err);
-
-	engine->stored += r == ROGER_OK && fresh;
-	return r;
-}
-
-int rg_engine_note_cleanup(struct rg_engine *engine, struct roger_str line, struct roger_err *err)
-{
-	int r = engine->class->note_cleanup(engine, line, err);
-
-	engine->stored += r == ROGER_OK;
-	return r;
-}
+/* --------------------------------------------------------- maintenance -- */
 
 int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
 		      struct roger_err *err)
 {
-	int r = engine->class->rebuild(engine, ret_reply, err);
+	const struct rg_query all = { 0 };
+	int64_t messages;
+	uint64_t end;
+	int r;
 
-	engine->stored += r == ROGER_OK;
-	return r;
-}
-
-int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
-		     struct roger_verify_reply *ret_reply, struct roger_err *err)
-{
-	return engine->class->verify(engine, arena, ret_reply, err);
-}
-
-int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
-		     struct rg_arena *arena, struct roger_doctor_reply *reply,
-		     struct roger_err *err)
-{
-	int r = engine->class->doctor(engine, wish, arena, reply, err);
-
-	engine->stored += r == ROGER_OK && reply->fixed > 0;
-	return r;
-}
-
-const char *rg_engine_damage(struct rg_engine *engine)
-{
-	return engine->class->damage(engine);
-}
-
-int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
-		      struct roger_damages *ret_damages, struct roger_err *err)
-{
-	return engine->class->damages(engine, arena, ret_damages, err);
-}
-
-int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
-		     struct rg_arena *arena, struct roger_damages *ret_damages,
-		     struct roger_err *err)
-{
-	int r = engine->class->accept(engine, accepted, arena, ret_damages, err);
-
-	engine->stored += r == ROGER_OK;
-	return r;
-}
-
-int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
-		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
-{
-	return engine->class->digests(engine, wishes, count, arena, ret_digests, err);
-}
-
-int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
-		       struct rg_seal_key *ret_key, struct roger_err *err)
-{
-	return engine->class->seal_key(engine, make, arena, ret_key, err);
-}
-
-const char *rg_engine_trouble(struct rg_engine *engine)
-{
-	return engine->class->trouble(engine);
+	r = rg_journal_settle(engine->journal, &end, err);
+	if (r == ROGER_OK)
+		r = rg_index_rebuild(engine->index, end, false, err);
+	if (r == ROGER_OK)
+		r = rg_index_count(engine->index, &all, &messages, err);
+	if (r < 0)
+		return r;
+	ret_reply->lines = rg_index_line_count(engine->index);
+	ret_reply->messages = messages;
+	ret_reply->strays = rg_index_stray_count(engine->index);
+	if (rg_journal_writable(engine->journal))
+		rg_engine_want_state(engine, true);
+	engine->stored++;
+	return ROGER_OK;
 }
 
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)
 {
-	engine->class->on_progress(engine, tell, context);
+	rg_index_on_progress(engine->index, tell, context);
+}
+
+const char *rg_engine_trouble(struct rg_engine *engine)
+{
+	return engine->trouble[0] ? engine->trouble : rg_index_trouble(engine->index);
+}
+
+const char *rg_engine_damage(struct rg_engine *engine)
+{
+	rg_engine_tell_damage(engine, engine->damage, sizeof engine->damage);
+	return engine->damage;
 }
 
 struct rg_engine *rg_engine_close(struct rg_engine *engine)
 {
-	return engine ? engine->class->close(engine) : NULL;
+	if (!engine)
+		return NULL;
+	if (engine->journal) {
+		rg_engine_rollback(engine);
+		rg_engine_save_state(engine, true);
+	}
+	rg_file_close(engine->send_logs);
+	rg_file_close(engine->activity_logs);
+	rg_file_close(engine->turns);
+	rg_index_free(engine->index);
+	rg_journal_close(engine->journal);
+	rg_buf_deinit(&engine->text);
+	free(engine->staged);
+	free(engine);
+	return NULL;
+}
+
+static int open_parts(struct rg_engine *engine, struct roger_err *err)
+{
+	const struct rg_config *config = engine->workspace->config;
+	char journal_name[RG_FILE_NAME_BYTES], control_name[RG_FILE_NAME_BYTES + 16],
+		index_name[RG_FILE_NAME_BYTES];
+	struct roger_str stem = config->jsonl_file;
+	int r;
+
+	if (stem.length > 200 || config->database_file.length > 200)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "storage: expected file names of at most 200 bytes");
+	snprintf(journal_name, sizeof journal_name, "%.*s", RG_STR_ARGS(stem));
+	snprintf(index_name, sizeof index_name, "%.*s", RG_STR_ARGS(config->database_file));
+	if (stem.length > 6 && memcmp(stem.data + stem.length - 6, ".jsonl", 6) == 0)
+		stem.length -= 6;
+	snprintf(control_name, sizeof control_name, "%.*s%s", RG_STR_ARGS(stem), control_suffix);
+
+	r = rg_journal_open_asking(engine->workspace->data, journal_name, control_name,
+				   rg_tally_adopt, rg_engine_recall, engine, &engine->journal, err);
+	if (r == ROGER_OK)
+		r = rg_index_new(engine->journal, engine->workspace->data,
+				 engine->workspace->data_path, index_name,
+				 config->places_configured, &engine->index, err);
+	if (r < 0)
+		return r;
+	rg_index_bound_leases(engine->index, config->lease_ms_max);
+	return rg_engine_prepare_epoch(engine, err);
+}
+
+int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
+		   struct roger_err *err)
+{
+	struct rg_engine *engine = calloc(1, sizeof *engine);
+	int r;
+
+	if (!engine)
+		return rg_fail_memory(err);
+	engine->workspace = workspace;
+	engine->send_logs = engine->activity_logs = engine->turns = RG_NO_FILE;
+	rg_buf_init(&engine->text, SIZE_MAX);
+	r = open_parts(engine, err);
+	if (r < 0) {
+		rg_engine_close(engine);
+		return r;
+	}
+	*ret_engine = engine;
+	return ROGER_OK;
 }

@@ -1,8 +1,9 @@
 /*
  * engine - where messages live: find, begin, put, commit = durable.
  *
- * Two kinds implement it: local (files, no daemon) and, later, postgres.  Rules
- * and verbs never know which one they stand on.
+ * messages.jsonl is the truth and the only file that a send syncs.  What the
+ * writers need to know at once is in the control file's tally; everything else
+ * is asked of the index, which follows the journal.
  *
  * A transaction is begin .. commit.  An exclusive one is alone in changing the
  * state of messages, so what it finds stays as found until it ends; senders do
@@ -12,8 +13,8 @@
 #ifndef RG_ENGINE_H
 #define RG_ENGINE_H
 
-#include "base/arena.h"
-#include "systems/query.h"
+#include "facts/query.h"
+#include "host/workspace.h"
 
 struct rg_engine;
 
@@ -100,122 +101,13 @@ struct rg_seal_key {
 	struct roger_str public_key; /* as its own file has it */
 };
 
-struct rg_engine_class {
-	const char *name;
-	struct rg_engine *(*close)(struct rg_engine *engine);
+/* The workspace stays the caller's and open. */
+RG_CHECKED int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
+			      struct roger_err *err);
+struct rg_engine *rg_engine_close(struct rg_engine *engine);
 
-	int (*find)(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
-		    struct roger_messages *ret_messages, struct roger_err *err);
-	int (*find_page)(struct rg_engine *engine, const struct rg_query *query,
-			 struct rg_arena *arena, struct roger_messages *ret_messages,
-			 int64_t *ret_total, struct roger_err *err);
-	int (*count)(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
-		     struct roger_err *err);
-	int (*may_have_mail)(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
-			     struct roger_err *err);
-	int (*agents)(struct rg_engine *engine, struct rg_arena *arena,
-		      struct roger_agent_list *ret_agents, struct roger_err *err);
-	bool (*knows)(struct rg_engine *engine, struct roger_str name);
-	int (*names)(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
-		     struct roger_err *err);
-	int (*issues)(struct rg_engine *engine, struct rg_arena *arena,
-		      struct roger_strs *ret_issues, struct roger_err *err);
-	int (*figures)(struct rg_engine *engine, struct rg_figures *ret_figures,
-		       struct roger_err *err);
-	int (*survey)(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
-		      rg_survey_see *see, void *context, struct roger_err *err);
-	int (*overdue)(struct rg_engine *engine, int64_t now_ms, int64_t limit,
-		       struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err);
-	int (*strays)(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err);
-	int (*wait)(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
-		    struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
-		    struct rg_found *ret_found, struct roger_err *err);
-
-	int (*states)(struct rg_engine *engine, const struct roger_message *message,
-		      struct rg_arena *arena, struct rg_states *ret_states, struct roger_err *err);
-	bool (*shown)(struct rg_engine *engine, struct roger_str agent, struct roger_str id);
-	void (*note_shown)(struct rg_engine *engine, struct roger_str agent,
-			   const struct roger_str *ids, size_t count, bool shown);
-	int (*turn_take)(struct rg_engine *engine, struct roger_str agent, bool *ret_taken,
-			 struct roger_err *err);
-	void (*turn_end)(struct rg_engine *engine, struct roger_str agent);
-
-	bool (*may_know_key)(struct rg_engine *engine, struct roger_str sender,
-			     struct roger_str key);
-	int (*note_key)(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
-			struct roger_err *err);
-	uint32_t (*mark)(struct rg_engine *engine);
-	void (*sleep)(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
-
-	int (*begin)(struct rg_engine *engine, bool exclusive, struct roger_err *err);
-	int (*add)(struct rg_engine *engine, struct roger_message *message, bool new_number,
-		   struct roger_err *err);
-	int (*bring)(struct rg_engine *engine, struct roger_message *message, int64_t number,
-		     struct roger_err *err);
-	int (*mark_of)(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
-		       int64_t *ret_number, struct roger_err *err);
-	int (*bridge_begin)(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err);
-	void (*bridge_end)(struct rg_engine *engine);
-	int (*change)(struct rg_engine *engine, const struct roger_message *before,
-		      const struct roger_message *after, struct roger_err *err);
-	int (*archive)(struct rg_engine *engine, const struct roger_message *message,
-		       struct roger_err *err);
-	int (*commit)(struct rg_engine *engine, struct rg_outcome *ret_outcome,
-		      struct roger_err *err);
-	void (*rollback)(struct rg_engine *engine);
-
-	int (*records_begin)(struct rg_engine *engine, struct roger_err *err);
-	int (*records_soon)(struct rg_engine *engine, struct roger_err *err);
-	void (*records_end)(struct rg_engine *engine);
-	int (*log_append)(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
-			  struct roger_str entries, bool durable, struct roger_err *err);
-	int (*log_find)(struct rg_engine *engine, const struct rg_log_query *query,
-			struct rg_arena *arena, struct rg_log_entries *ret_entries,
-			struct roger_err *err);
-
-	int (*run_find)(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
-			struct roger_str *ret_text, struct roger_err *err);
-	int (*runs)(struct rg_engine *engine, struct rg_arena *arena, struct rg_run_texts *ret_runs,
-		    struct roger_err *err);
-	int (*run_put)(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
-		       struct roger_str after, struct roger_err *err);
-	int (*log_purge)(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
-			 rg_log_drop *drop, void *context, int64_t *ret_dropped,
-			 struct roger_err *err);
-	int (*log_last)(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
-			struct roger_str *ret_text, struct roger_err *err);
-
-	int (*session)(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
-		       struct roger_err *err);
-	int (*note_cleanup)(struct rg_engine *engine, struct roger_str line, struct roger_err *err);
-	int (*rebuild)(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
-		       struct roger_err *err);
-	int (*verify)(struct rg_engine *engine, struct rg_arena *arena,
-		      struct roger_verify_reply *ret_reply, struct roger_err *err);
-	int (*doctor)(struct rg_engine *engine, const struct rg_doctor_wish *wish,
-		      struct rg_arena *arena, struct roger_doctor_reply *reply,
-		      struct roger_err *err);
-	const char *(*damage)(struct rg_engine *engine);
-	int (*damages)(struct rg_engine *engine, struct rg_arena *arena,
-		       struct roger_damages *ret_damages, struct roger_err *err);
-	int (*accept)(struct rg_engine *engine, const struct roger_damage *accepted,
-		      struct rg_arena *arena, struct roger_damages *ret_damages,
-		      struct roger_err *err);
-	int (*digests)(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
-		       struct rg_arena *arena, struct rg_digests *ret_digests,
-		       struct roger_err *err);
-	int (*seal_key)(struct rg_engine *engine, bool make, struct rg_arena *arena,
-			struct rg_seal_key *ret_key, struct roger_err *err);
-	const char *(*trouble)(struct rg_engine *engine);
-	void (*on_progress)(struct rg_engine *engine, roger_progress *tell, void *context);
-};
-
-/* What every engine starts with. */
-struct rg_engine {
-	const struct rg_engine_class *class;
-	bool staged;	 /* something was put since begin */
-	uint64_t stored; /* how often this handle stored something */
-};
+/* How often this handle stored something. */
+uint64_t rg_engine_stored(const struct rg_engine *engine);
 
 /* -------------------------------------------------------------- reading -- */
 
@@ -460,7 +352,5 @@ RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg
 /* What does not work as it should although everything is answered; "" when all does. */
 const char *rg_engine_trouble(struct rg_engine *engine);
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
-
-struct rg_engine *rg_engine_close(struct rg_engine *engine);
 
 #endif

@@ -1,7 +1,7 @@
 #include "ops/op.h"
 
-#include "ops/note.h"
-#include "systems/message.h"
+#include "ops/proof/note.h"
+#include "facts/message.h"
 
 /* A verb that stored something, or should have, notes that; so does a send that was one already. */
 static bool is_noted(const struct roger_op *op, const struct roger *roger, uint64_t stored_before,
@@ -10,7 +10,8 @@ static bool is_noted(const struct roger_op *op, const struct roger *roger, uint6
 	if (!roger || !(op->flags & ROGER_WRITES) || (op->flags & ROGER_UNNOTED) ||
 	    !roger->workspace->config->note_own)
 		return false;
-	return code < 0 || roger->engine->stored != stored_before || rg_note_duplicates(op, reply);
+	return code < 0 || rg_engine_stored(roger->engine) != stored_before ||
+	       rg_note_duplicates(op, reply);
 }
 
 /* Who calls is one agent: nobody reads what a group or all gets. */
@@ -35,7 +36,7 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
 	      struct roger_err *err)
 {
-	uint64_t stored = roger ? roger->engine->stored : 0;
+	uint64_t stored = roger ? rg_engine_stored(roger->engine) : 0;
 	struct rg_arena *memory;
 	struct roger_err local;
 	int r;

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "data/record.h"
 #include "engine/engine.h"
-#include "store/workspace.h"
+#include "host/workspace.h"
 
 /* The handle of the public header. */
 struct roger {
@@ -26,7 +26,7 @@ struct roger {
 	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
 };
 
-/* ops/bridge.c; returns NULL. */
+/* ops/edge/bridge.c; returns NULL. */
 struct rg_bridge;
 struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge);
 

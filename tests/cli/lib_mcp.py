@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 BUILD = Path(os.environ.get("ROGER_BUILD") or Path(os.environ["ROGER"]).parent).resolve()
-FIXTURE = BUILD / "tests" / "mcp_fixture"
+FIXTURE = BUILD / "mcp" / "tests" / "mcp_fixture"
 MODERN = "2026-07-28"
 META = "io.modelcontextprotocol/"
 number = failures = 0

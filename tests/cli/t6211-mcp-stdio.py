@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # runner: timeout 180
 """The MCP library over standard input and output: both eras, every rule that a
-client can see, hostile input, and the end.  The server is tests/clients/mcp_fixture.c."""
+client can see, hostile input, and the end.  The server is mcp/tests/mcp_fixture.c."""
 import json
 import os
 import time

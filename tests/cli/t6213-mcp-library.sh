@@ -5,11 +5,11 @@
 # and never exits; the example is a whole server, and uses nothing else.
 . "$(dirname "$0")/lib.sh"
 
-header=$source_dir/include/roger-mcp.h
+header=$source_dir/mcp/include/roger-mcp.h
 build=${ROGER_BUILD:-$(dirname "$ROGER")}
 compiles_alone "$header"
 printf '#include <roger.h>\n#include <roger-mcp.h>\nint main() { roger_mcp_options options = {}; return roger_mcp_server_new(&options) != nullptr; }\n' >use.cpp
-check "used from C++, beside roger.h" g++ -std=c++17 -Wall -Werror -I"$source_dir/include" -c use.cpp
+check "used from C++, beside roger.h" g++ -std=c++17 -Wall -Werror -I"$source_dir/include" -I"$source_dir/mcp/include" -c use.cpp
 
 check "install" env DESTDIR="$here/root" meson install -C "$build" --no-rebuild --quiet
 pc=$(find root -name roger-mcp.pc)
@@ -49,7 +49,7 @@ is "and all of the header is" "$(cat missing)" ""
 unlike "it neither prints nor exits" "$(nm -D --undefined-only "$shared" | awk '{ print $2 }' | sed 's/@.*//' | grep -vx 'fprintf\|stderr\|abort')" \
 	'^(printf|puts|putchar|exit|_exit|perror|syslog|stdout)$'
 # shellcheck disable=SC2046
-check "a static server links" gcc -std=c99 -D_POSIX_C_SOURCE=200809L "$source_dir/examples/mcp_clock.c" -I"$source_dir/include" -o static_clock \
+check "a static server links" gcc -std=c99 -D_POSIX_C_SOURCE=200809L "$source_dir/examples/mcp_clock.c" -I"$source_dir/mcp/include" -o static_clock \
 	"$(find root -name libroger-mcp.a)" $(env -u PKG_CONFIG_SYSROOT_DIR pkg-config --libs libsodium yyjson) -lm -lpthread
 unlike "without HTTP it needs no libevent" "$(readelf -d static_clock)" 'libevent|libroger'
 # shellcheck disable=SC2046
@@ -58,10 +58,14 @@ check "pkg-config --static links, too" gcc -std=c99 -D_POSIX_C_SOURCE=200809L "$
 run ./static_clock <input
 is "and runs" "$status" 0
 
-# The server of docs/MCP.md is a whole one, too.
-sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source_dir/docs/MCP.md" >manual.c
+# By itself, without roger.
+check "it is set up alone" meson setup alone "$source_dir/mcp" -Dbuildtype=debug
+check "and builds alone" ninja -C alone src/libroger-mcp.so.0.1.0
+
+# The server of mcp/docs/MCP.md is a whole one, too.
+sed -n '/^```c$/,/^```$/{/^```/d;p}' "$source_dir/mcp/docs/MCP.md" >manual.c
 # shellcheck disable=SC2086
-check "the server of docs/MCP.md compiles" gcc -std=c99 -Wall -Wextra -Werror manual.c -o manual $flags
+check "the server of mcp/docs/MCP.md compiles" gcc -std=c99 -Wall -Wextra -Werror manual.c -o manual $flags
 cat >input <<END
 {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Ann"},$meta}}
 END

@@ -7,7 +7,7 @@ import { check, done, equal, load } from './lib.mjs';
 
 const { Client } = await load('@modelcontextprotocol/client');
 const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
-const fixture = path.join(process.env.ROGER_BUILD, 'tests', 'mcp_fixture');
+const fixture = path.join(process.env.ROGER_BUILD, 'mcp', 'tests', 'mcp_fixture');
 
 async function refused(name, promise, code) {
 	try {

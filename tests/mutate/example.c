@@ -1,5 +1,5 @@
 /* What script/mutate changes and what it does not: if (a < b) return 1; */
-#include "systems/example.h"
+#include "facts/example.h"
 
 #define LIMIT(x) ((x) < 10)
 enum colour { RED, GREEN, BLUE };

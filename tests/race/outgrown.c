@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "store/journal.h"
+#include "store/file/journal.h"
 
 int __real_munmap(void *at, size_t size);
 int __wrap_munmap(void *at, size_t size);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/lock.h"
+#include "store/file/lock.h"
 
 enum { THREADS = 8, TURNS = 4000 };
 

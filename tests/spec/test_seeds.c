@@ -15,11 +15,11 @@
 
 #include <cmocka.h>
 
-#include "systems/activity.h"
-#include "systems/message.h"
-#include "systems/sendlog.h"
-#include "systems/sequence.h"
-#include "systems/watchdog.h"
+#include "facts/activity.h"
+#include "facts/message.h"
+#include "facts/sendlog.h"
+#include "facts/sequence.h"
+#include "facts/watchdog.h"
 
 #include "../unit/rolelines.h"
 

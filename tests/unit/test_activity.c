@@ -1,5 +1,5 @@
 /*
- * What systems/activity.h and the verbs over it promise: every wrong member is
+ * What facts/activity.h and the verbs over it promise: every wrong member is
  * refused by its path, members of other programs survive at each level, strict
  * mode names them; log, log_import and activity through the library, bad lines
  * told by number; and roger's own verbs note themselves once, with ids and
@@ -9,7 +9,7 @@
 #include "place.h"
 
 #include "base/limits.h"
-#include "systems/activity.h"
+#include "facts/activity.h"
 
 static const char whole[] =
 	"{\"timestamp\":\"2025-10-05T14:40:07.5+02:00\",\"task_id\":\"t\",\"action\":{\"type\":"

@@ -9,8 +9,8 @@
 #include <fcntl.h>
 
 #include "base/limits.h"
-#include "ops/bridge.h"
-#include "store/file.h"
+#include "ops/edge/bridge.h"
+#include "host/file.h"
 
 /* --------------------------------------------------------------- names -- */
 

@@ -1,5 +1,5 @@
 /*
- * What store/config.h promises: defaults are those of base/limits.h, later
+ * What host/config.h promises: defaults are those of base/limits.h, later
  * sources win and are named, the phase-messenger.yaml of seed 004 is used as
  * it stands, every wrong value names its file, line and key and what was
  * expected, and no YAML trick gets through.
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
-#include "store/config.h"
+#include "host/config.h"
 
 static struct rg_config *defaults(void)
 {

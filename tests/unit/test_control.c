@@ -1,5 +1,5 @@
 /*
- * What store/control.h promises: a control file holds for one boot and one
+ * What store/file/control.h promises: a control file holds for one boot and one
  * journal and is made anew when it speaks of another, is damaged or short, or
  * knows more than the journal holds; everyone maps the same one; the tally
  * keeps its figures, and growing keeps them, the numbers, the tail and the
@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 
 #include "base/id.h"
-#include "store/control.h"
-#include "store/file.h"
+#include "store/file/control.h"
+#include "host/file.h"
 
 #define NAME "messages.control"
 
@@ -131,7 +131,7 @@ static void a_boot_is_known_by_what_the_system_says(void **state)
 	assert_int_equal(fread(expected, 1, 36, file), 36);
 	fclose(file);
 	memset(boot_id, 'x', sizeof boot_id);
-	rg_control_boot_id(boot_id);
+	rg_boot_id(boot_id);
 	assert_memory_equal(boot_id, expected, sizeof boot_id);
 }
 
@@ -504,7 +504,7 @@ static void describe_head(const struct fixture *fixture, struct described *all)
 	assert_int_equal(fstat(fixture->journal, &journal), 0);
 	memcpy(all->page.magic, "rogerctl", 8);
 	all->page.version = 5;
-	rg_control_boot_id(all->page.boot_id);
+	rg_boot_id(all->page.boot_id);
 	all->page.journal_device = journal.st_dev;
 	all->page.journal_inode = journal.st_ino;
 	all->page.agent_capacity = PLACES;
@@ -622,7 +622,7 @@ static void what_is_judged_is_all_of_it(void **state)
 		{ 2, 3, false }, { 0, 16, false }, { 2, 0, false }, { 6, 2, false },
 	};
 
-	rg_control_boot_id(boot_id);
+	rg_boot_id(boot_id);
 	describe(fixture, &good, &at);
 	assert_int_equal(rg_file_facts(fixture->journal, "j", &journal, NULL), ROGER_OK);
 	for (i = 0; i < sizeof capacities / sizeof *capacities; i++) {

@@ -1,5 +1,5 @@
 /*
- * What systems/history.h promises: events of all systems in one order, the
+ * What facts/history.h promises: events of all systems in one order, the
  * same at every instant; percentiles and rates by hand; figures by name.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "harsh.h"
-#include "systems/history.h"
+#include "facts/history.h"
 
 static int make_arena(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * What store/index.h promises of messages.db: the seed's table and its seven
+ * What index/index.h promises of messages.db: the seed's table and its seven
  * indexes stand in it as the seed has them; whichever way it came about, it
  * holds the same rows in every table; and missing, stale, damaged, of another
  * version, boot or journal, deleted in mid-use or not a file at all, it never
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
-#include "store/index_vfs.h"
+#include "index/index_vfs.h"
 
 static int setup(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * What store/index_vfs.h promises: at every moment of a transaction, whether it
+ * What index/index_vfs.h promises: at every moment of a transaction, whether it
  * is small, outgrows the cache, goes back to a savepoint, or fails, the files
  * as they are then give whoever opens them all of the transaction, or nothing
  * of it, or the word that they are damaged, which they are for no longer than
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "store/index_vfs.h"
+#include "index/index_vfs.h"
 
 /* What a default VFS below sees: every write to the two files, which it looks at half done, too. */
 enum { DATABASE, ROLLBACK, FILES };

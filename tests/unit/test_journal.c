@@ -1,5 +1,5 @@
 /*
- * What store/journal.h promises: lines come whole and in order, each with a
+ * What store/file/journal.h promises: lines come whole and in order, each with a
  * chain that fits; what another program wrote is adopted once and never
  * overwritten; a torn end is fenced off, one of ours as spoilt; a line that
  * slips in under our hands costs nobody theirs; nobody believes a sync that
@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "store/journal.h"
-#include "store/lines.h"
+#include "store/file/journal.h"
+#include "store/file/lines.h"
 
 #define NAME "messages.jsonl"
 

@@ -1,5 +1,5 @@
 /*
- * What store/lock.h promises: one owner at a time, whatever processes want the
+ * What store/file/lock.h promises: one owner at a time, whatever processes want the
  * lock; no lock outlives its process, be it dead, a zombie, or another one of
  * the same id; a living owner that does not go on is waited for and named, and
  * no longer than asked; an owner that cannot be looked at is outwaited.
@@ -16,8 +16,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "store/lock.h"
-#include "store/process.h"
+#include "store/file/lock.h"
+#include "host/process.h"
 
 struct shared {
 	struct rg_lock lock;

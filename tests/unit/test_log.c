@@ -1,14 +1,14 @@
 /*
- * What store/log.h promises: entries come whole and in order behind whatever
+ * What store/file/log.h promises: entries come whole and in order behind whatever
  * stands there, each with a chain that fits; a torn end is closed off and
  * covered; the last line is found behind anything; purging leaves out what was
  * asked for, keeps all else as it stands and chains anew.
  */
 #include "folder.h"
 
-#include "store/file.h"
-#include "store/lines.h"
-#include "store/log.h"
+#include "host/file.h"
+#include "store/file/lines.h"
+#include "store/file/log.h"
 
 #define NAME "x.jsonl"
 

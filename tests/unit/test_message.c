@@ -1,5 +1,5 @@
 /*
- * What systems/message.h promises: seed 004's example reads and prints back
+ * What facts/message.h promises: seed 004's example reads and prints back
  * with its members in order, members of others survive, lengths count
  * characters, hostile lines are no messages and say why, and the order of
  * archiving holds for every combination of age and type.
@@ -9,7 +9,7 @@
 #include "harsh.h"
 
 #include "base/limits.h"
-#include "systems/message.h"
+#include "facts/message.h"
 
 /* The seed's example, on one line. */
 static const char example[] =

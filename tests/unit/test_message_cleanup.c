@@ -1,12 +1,12 @@
 /*
- * What systems/message_cleanup.h promises, over every combination of read
+ * What facts/message_cleanup.h promises, over every combination of read
  * state, age, run and newer messages: unread ones stay, and each rule takes
  * what it says and can be switched off.
  */
 #include "place.h"
 
 #include "base/str.h"
-#include "systems/message_cleanup.h"
+#include "facts/message_cleanup.h"
 
 enum { DAY_MS = 24 * 3600 * 1000 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "harsh.h"
-#include "systems/message_history.h"
+#include "facts/message_history.h"
 
 struct scene {
 	struct rg_message_history history;

@@ -1,12 +1,12 @@
 /*
- * What store/outside.h promises of files that others make, link and remove,
+ * What host/outside.h promises of files that others make, link and remove,
  * also in the very moment they are looked at.
  */
 #include "folder.h"
 
 #include <signal.h>
 
-#include "store/outside.h"
+#include "host/outside.h"
 
 static struct folder folder;
 

@@ -1,5 +1,5 @@
 /*
- * What store/program.h promises: input and output go through, no shell sees
+ * What host/program.h promises: input and output go through, no shell sees
  * the words, and a command that hangs, fails, floods, does not read, leaves
  * processes behind or cannot be found is an answer within its time.
  */
@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "store/program.h"
+#include "host/program.h"
 
 struct ran {
 	int r;

@@ -10,8 +10,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "ops/run_process.h"
-#include "store/child.h"
+#include "ops/runs/run_process.h"
+#include "host/child.h"
 
 static void hands(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * What systems/sendlog.h promises: how a key splits, ids that tell every
+ * What facts/sendlog.h promises: how a key splits, ids that tell every
  * attempt from every other, which lines of a message say that it was
  * delivered, what a key's history is and what may be tried next, each over
  * every combination, and when the breaker is open.
@@ -8,7 +8,7 @@
 #include "place.h"
 
 #include "base/arena.h"
-#include "systems/sendlog.h"
+#include "facts/sendlog.h"
 
 enum { NOW_MS = 1000000, WAIT_MS = 5000 };
 

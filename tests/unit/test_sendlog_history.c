@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "harsh.h"
-#include "systems/sendlog_history.h"
+#include "facts/sendlog_history.h"
 
 struct scene {
 	struct rg_sendlog_history history;

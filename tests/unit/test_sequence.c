@@ -1,5 +1,5 @@
 /*
- * What systems/sequence.h promises: every case of seed 002's "Sequence Rules"
+ * What facts/sequence.h promises: every case of seed 002's "Sequence Rules"
  * and of epochs, a counter that never goes back, message-state.json as the
  * seed shows it read and written without loss, and a broken one refused.
  */
@@ -14,7 +14,7 @@
 
 #include "base/limits.h"
 #include "harsh.h"
-#include "systems/sequence.h"
+#include "facts/sequence.h"
 
 static struct rg_sequence *fresh(void)
 {

@@ -1,14 +1,14 @@
 /*
- * What store/trust.h and store/storage.h promise: what holds of a document, and
+ * What host/trust.h and host/storage.h promise: what holds of a document, and
  * what does not; the machine's list; which files a command's digest covers; where
  * the configuration may let files be, and which files are added to.
  */
 #include "folder.h"
 
 #include "base/id.h"
-#include "store/config.h"
-#include "store/storage.h"
-#include "store/trust.h"
+#include "host/config.h"
+#include "host/storage.h"
+#include "host/trust.h"
 
 struct fixture {
 	struct folder folder;

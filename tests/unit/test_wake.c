@@ -1,5 +1,5 @@
 /*
- * What systems/wake.h promises: an attempt is due once mail has waited, comes
+ * What facts/wake.h promises: an attempt is due once mail has waited, comes
  * again ever later and never beyond the most, and no clock keeps it from
  * coming; words get names and numbers and nothing else; notes tell their step.
  */
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "systems/wake.h"
+#include "facts/wake.h"
 
 static const struct rg_wake_rules rules = { 30000, 60000, 1800000 };
 

@@ -1,5 +1,5 @@
 /*
- * What systems/watchdog.h promises, over every combination of receipts,
+ * What facts/watchdog.h promises, over every combination of receipts,
  * recoveries and instants: the status follows from the evidence, has a reason,
  * and no time alone ends a run; offsets, daylight saving and clocks that were
  * set back change nothing of that; contradictions are refused by member.
@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "harsh.h"
-#include "systems/watchdog.h"
+#include "facts/watchdog.h"
 
 static const struct rg_watchdog_rules rules = { 3, 300000, 2, 3600000 };
 

@@ -1,5 +1,5 @@
 /*
- * What systems/watchdog_result.h promises: every way to end, with and without
+ * What facts/watchdog_result.h promises: every way to end, with and without
  * words, a message, a promise and a word of failure, is judged as the header
  * says; and the tail of any output, in pieces of any size, is what one gets who
  * keeps all of it and then takes its last lines.
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "harsh.h"
-#include "systems/watchdog_result.h"
+#include "facts/watchdog_result.h"
 
 static const enum rg_ending endings[] = { RG_ENDED_BY_ITSELF, RG_ENDED_BY_SIGNAL, RG_ENDED_UNSEEN,
 					  RG_ENDED_UNBEGUN };

@@ -1,0 +1,746 @@
+/*
+ * damage.jsonl: what was found damaged, and what a person has accepted.
+ *
+ * That the journal is not what it was comes out in the store, which keeps a
+ * word of it in the control file.  Here it is found out what exactly happened,
+ * and written down before anything that tells of it is written over.
+ */
+#include "engine/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/sign.h"
+#include "host/file.h"
+#include "facts/damage.h"
+
+enum { DAMAGE_BYTES_MAX = 16 << 20, CHAIN_DIGITS = 16 };
+
+static struct rg_control_page *page_of(struct rg_engine *engine)
+{
+	struct rg_control *control = rg_journal_control(engine->journal);
+
+	return control ? rg_control_page(control) : NULL;
+}
+
+static struct roger_str journal_name(const struct rg_engine *engine)
+{
+	return engine->workspace->config->jsonl_file;
+}
+
+/* -------------------------------------------------------------- the log -- */
+
+struct list {
+	struct roger_damage *items;
+	size_t count;
+};
+
+/* count: it is not among them. */
+static size_t find_id(const struct roger_damage *items, size_t count, struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < count && !rg_str_equal(items[i].id, id); i++)
+		continue;
+	return i;
+}
+
+/* The last line for an id is its state; what is no entry is verify's to tell. */
+static int take_line(struct list *list, struct roger_str line, struct rg_arena *arena,
+		     struct roger_err *err)
+{
+	struct roger_damage damage = { 0 }, *place;
+	const struct rg_json *json;
+	size_t at;
+	int r;
+
+	r = rg_json_read_within(line, arena, &json, NULL);
+	if (r == ROGER_OK)
+		r = rg_record_decode(&rg_damage_record, rg_json_root(json), &damage, arena, NULL);
+	if (r < 0)
+		return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+	at = find_id(list->items, list->count, damage.id);
+	place = at < list->count ? &list->items[at]
+				 : rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = damage;
+	return ROGER_OK;
+}
+
+int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
+			     struct roger_damages *ret_damages, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = DAMAGE_BYTES_MAX + 8192 };
+	struct list list = { 0 };
+	struct roger_str rest;
+	const char *newline;
+	bool found;
+	int r;
+
+	*ret_damages = (struct roger_damages){ 0 };
+	r = rg_file_read_all_at(engine->workspace->data, "damage.jsonl", DAMAGE_BYTES_MAX, &text,
+				&found, err);
+	if (r == ROGER_OK && found && !rg_arena_copy(arena, rg_buf_str(&text), &rest))
+		r = rg_fail_memory(err);
+	while (r == ROGER_OK && found && rest.length &&
+	       (newline = memchr(rest.data, '\n', rest.length))) {
+		struct roger_str line = { rest.data, (size_t)(newline - rest.data) };
+
+		r = take_line(&list, line, arena, err);
+		rest.data += line.length + 1;
+		rest.length -= line.length + 1;
+	}
+	*ret_damages = (struct roger_damages){ list.items, list.count };
+	engine->stored += r == ROGER_OK;
+	return r;
+}
+
+static size_t count_open(const struct roger_damages *damages)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < damages->count; i++)
+		count += !damages->items[i].accepted_at_ms;
+	return count;
+}
+
+/* All, also those that were accepted; the control file learns how many were not. */
+size_t rg_engine_count_damages(struct rg_engine *engine)
+{
+	struct rg_control_page *page = page_of(engine);
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_damages damages = { 0 };
+
+	if (arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK && page) {
+		atomic_store(&page->damages, (uint32_t)count_open(&damages));
+		atomic_store(&page->damaged, damages.count > 0);
+	}
+	rg_arena_free(arena);
+	return damages.count;
+}
+
+static int append(struct rg_engine *engine, const struct roger_damage *damage,
+		  struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	rg_record_encode(&rg_damage_record, damage, &text);
+	rg_buf_add_char(&text, '\n');
+	if (text.failed)
+		return rg_fail_memory(err);
+	return rg_engine_log_add(engine, RG_LOG_DAMAGE, (struct roger_str){ "", 0 },
+				 rg_buf_str(&text), true, err);
+}
+
+/* --------------------------------------------------------- what stands there -- */
+
+/* The SHA-256 of some bytes of a file; false: it has fewer, or cannot be read. */
+static bool digest(int file, int64_t from, int64_t bytes, char to[RG_DIGEST_DIGITS + 1])
+{
+	struct rg_sha256 sha;
+	char piece[4096];
+	size_t want, got;
+
+	rg_sha256_init(&sha);
+	for (; bytes > 0; from += (int64_t)got, bytes -= (int64_t)got) {
+		want = bytes < (int64_t)sizeof piece ? (size_t)bytes : sizeof piece;
+		if (rg_file_read_at(file, piece, want, from, &got, NULL) < 0 || !got)
+			return false;
+		rg_sha256_add(&sha, piece, got);
+	}
+	rg_sha256_peek(&sha, to);
+	return true;
+}
+
+bool rg_engine_damage_stands(int file, const struct roger_damage *damage)
+{
+	char digits[RG_DIGEST_DIGITS + 1];
+
+	return digest(file, damage->byte, damage->bytes, digits) &&
+	       rg_str_is(damage->sha256, digits);
+}
+
+static int fill(struct roger_damage *damage, int file, struct rg_arena *arena,
+		struct roger_err *err)
+{
+	char digits[RG_DIGEST_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
+
+	if (file != RG_NO_FILE && digest(file, damage->byte, damage->bytes, digits) &&
+	    !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
+		return rg_fail_memory(err);
+	if (!rg_damage_id(damage, id) || !rg_arena_copy(arena, rg_str(id), &damage->id))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* The same of the line that starts at its byte. */
+static int fill_line(struct roger_damage *damage, const struct rg_engine_journal *journal,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	rg_lines_init(&lines, journal->file, (uint64_t)damage->byte, journal->end);
+	r = rg_lines_next(&lines, &line, &found, err);
+	if (r == ROGER_OK && found)
+		damage->bytes = (int64_t)line.length;
+	rg_lines_deinit(&lines);
+	return r == ROGER_OK ? fill(damage, journal->file, arena, err) : r;
+}
+
+/* ------------------------------------------------------------- what happened -- */
+
+/* The last line before the witness that looks like one of roger's and is none: 0, when there is
+ * no such line. */
+static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
+		     struct roger_err *err)
+{
+	struct rg_engine_journal journal = { .log = RG_JOURNAL_MESSAGES,
+					     .folder = engine->workspace->data,
+					     .name = journal_name(engine),
+					     .shown = journal_name(engine),
+					     .file = RG_NO_FILE };
+	struct rg_witness witness = rg_control_witness(rg_journal_control(engine->journal));
+	struct roger_str unused;
+	struct rg_walk walk;
+	uint64_t stated = 0;
+	bool found = true, there;
+	int r;
+
+	r = rg_engine_journal_open(engine, &journal, &there, err);
+	if (r < 0)
+		return r;
+	r = rg_walk_open(&walk, engine, &journal, "damage", err);
+	while (r == ROGER_OK && found) {
+		r = rg_walk_next(&walk, &found, err);
+		if (r < 0 || !found || walk.line.offset >= end)
+			break;
+		if (!walk.line.too_long)
+			(void)!rg_chain_split(walk.line.text, &stated, &unused);
+		if (walk.own || walk.line.too_long || !rg_journal_looks_own(walk.line.text))
+			continue;
+		damage->line = walk.number;
+		damage->byte = (int64_t)walk.line.offset;
+		damage->bytes = (int64_t)walk.line.length;
+	}
+	/* Behind a line that was altered, the chain goes on to where it was: else it is another
+	 * file, in which somebody wrote. */
+	if (damage->line && (uint64_t)(damage->byte + damage->bytes) + 1 < end &&
+	    !(witness.chained && stated == witness.chain))
+		damage->line = damage->byte = damage->bytes = 0;
+	/* The last line may lack no more than its newline. */
+	if (r == ROGER_OK && !found && walk.lines.at < end && journal.size >= end) {
+		damage->line = walk.number + 1;
+		damage->byte = (int64_t)walk.lines.at;
+		damage->bytes = (int64_t)(journal.size - walk.lines.at);
+	}
+	rg_walk_close(&walk);
+	return r;
+}
+
+static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
+		    struct roger_err *err)
+{
+	struct rg_witness witness = rg_control_witness(rg_journal_control(engine->journal));
+	int file = rg_journal_file(engine->journal), r;
+	char chain[CHAIN_DIGITS + 1];
+	uint64_t size = 0;
+
+	*damage = (struct roger_damage){ .file = journal_name(engine),
+					 .expected_bytes = (int64_t)witness.end,
+					 .noticed_at_ms = rg_clock_ms() };
+	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
+	if (witness.chained && !rg_arena_copy(arena, rg_str(chain), &damage->expected_chain))
+		return rg_fail_memory(err);
+	r = rg_file_size(file, "messages.jsonl", &size, err);
+	if (r == ROGER_OK && size >= witness.end)
+		r = find_line(engine, witness.end, damage, err);
+	if (r < 0)
+		return r;
+	if (!damage->line) {
+		damage->kind = size == 0	    ? ROGER_DAMAGE_GONE
+			       : size < witness.end ? ROGER_DAMAGE_SHORTER
+						    : ROGER_DAMAGE_OTHER;
+		damage->bytes = (int64_t)size;
+	}
+	return fill(damage, file, arena, err);
+}
+
+/* A line that was noted before, and that stands where the witness speaks of. */
+static const struct roger_damage *noted_line(struct rg_engine *engine,
+					     const struct roger_damages *damages,
+					     const struct roger_damage *damage)
+{
+	const struct roger_damage *noted;
+	size_t i;
+
+	for (i = 0; i < damages->count; i++) {
+		noted = &damages->items[i];
+		if (noted->kind == ROGER_DAMAGE_ALTERED &&
+		    rg_str_equal(noted->file, damage->file) &&
+		    noted->byte < damage->expected_bytes &&
+		    rg_engine_damage_stands(rg_journal_file(engine->journal), noted))
+			return noted;
+	}
+	return NULL;
+}
+
+/* With the record lock: what is known of it already, or a new entry. */
+static int note(struct rg_engine *engine, struct rg_arena *arena, const struct roger_damage *damage,
+		struct roger_damage *ret_noted, struct roger_err *err)
+{
+	struct roger_damages damages;
+	const struct roger_damage *known;
+	size_t at;
+	int r;
+
+	*ret_noted = *damage;
+	r = rg_engine_damage_entries(engine, arena, &damages, err);
+	if (r < 0)
+		return r;
+	at = find_id(damages.items, damages.count, damage->id);
+	known = at < damages.count ? &damages.items[at] : NULL;
+	if (!known && rg_damage_closes(damage))
+		known = noted_line(engine, &damages, damage);
+	if (known) {
+		*ret_noted = *known;
+		return ROGER_OK;
+	}
+	return append(engine, damage, err);
+}
+
+/*
+ * What the index has read, and the control file has counted, is noted by now, and
+ * made anew of what stands there.
+ */
+static void forget(struct rg_engine *engine, enum rg_broken broken)
+{
+	uint64_t end;
+
+	if (rg_journal_settle(engine->journal, &end, NULL) == ROGER_OK)
+		(void)!rg_index_rebuild(engine->index, end, true, NULL);
+	/* With it the right to change messages would be lost. */
+	if (broken == RG_BROKEN_LINE && !engine->exclusive)
+		rg_control_retire(rg_journal_control(engine->journal));
+}
+
+static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_damage damage, noted;
+	struct rg_control *control;
+	enum rg_broken broken;
+	int r;
+
+	r = describe(engine, arena, &damage, err);
+	if (r == ROGER_OK)
+		r = rg_journal_take(engine->journal, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	r = note(engine, arena, &damage, &noted, err);
+	rg_journal_release(engine->journal, RG_LOCK_RECORDS);
+	if (r < 0)
+		return r;
+	control = rg_journal_control(engine->journal);
+	broken = rg_damage_closes(&noted) ? RG_BROKEN_CLOSED : RG_BROKEN_LINE;
+	if (noted.accepted_at_ms && broken == RG_BROKEN_CLOSED) {
+		rg_control_set_witness(control, (struct rg_witness){ 0 });
+		broken = RG_BROKEN_NOT;
+	}
+	atomic_store(&rg_control_page(control)->broken, broken);
+	(void)rg_engine_count_damages(engine);
+	if (noted.noticed_at_ms == damage.noticed_at_ms)
+		forget(engine, broken);
+	return ROGER_OK;
+}
+
+bool rg_engine_look_at_damage(struct rg_engine *engine)
+{
+	struct rg_control_page *page = page_of(engine);
+	struct roger_err err = { 0 };
+	struct rg_arena *arena;
+	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
+	bool looked;
+
+	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
+		return false;
+	arena = rg_arena_new();
+	looked = arena && look(engine, arena, &err) == ROGER_OK;
+	if (!looked)
+		snprintf(engine->trouble, sizeof engine->trouble,
+			 "messages.jsonl is damaged, and that could not be written down: %.250s",
+			 err.message);
+	rg_arena_free(arena);
+	return looked;
+}
+
+int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err)
+{
+	bool fits;
+	int r;
+
+	engine->checked = true;
+	if (!page_of(engine))
+		return ROGER_OK;
+	r = rg_journal_check_end(engine->journal, &fits, err);
+	if (r == ROGER_OK)
+		rg_engine_look_at_damage(engine);
+	return r;
+}
+
+/* --------------------------------------------------------------- telling -- */
+
+void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
+{
+	struct rg_control_page *page = page_of(engine);
+	struct roger_damages damages = { 0 };
+	const struct roger_damage *first = NULL;
+	char line[32] = "", more[40] = "";
+	struct rg_arena *arena;
+	size_t i, count;
+
+	*to = '\0';
+	if (page && !atomic_load(&page->damages))
+		return;
+	arena = rg_arena_new();
+	if (arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK)
+		for (i = 0; i < damages.count && !first; i++)
+			if (!damages.items[i].accepted_at_ms)
+				first = &damages.items[i];
+	count = count_open(&damages);
+	if (first) {
+		if (first->line)
+			snprintf(line, sizeof line, ":%lld", (long long)first->line);
+		if (count > 1)
+			snprintf(more, sizeof more, " (and %zu more)", count - 1);
+		snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
+			 RG_STR_ARGS(first->file), line, rg_damage_words(first), more);
+	}
+	rg_arena_free(arena);
+}
+
+int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
+		      struct roger_damages *ret_damages, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(engine);
+
+	*ret_damages = (struct roger_damages){ 0 };
+	if (page && !atomic_load(&page->damaged))
+		return ROGER_OK;
+	return rg_engine_damage_entries(engine, arena, ret_damages, err);
+}
+
+/* --------------------------------------------------------------- judging -- */
+
+int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_arena *arena,
+		  struct roger_err *err)
+{
+	int r;
+
+	*judge = (struct rg_judge){ 0 };
+	r = rg_engine_damage_entries(engine, arena, &judge->damages, err);
+	if (r < 0)
+		return r;
+	judge->told = rg_arena_get(arena, judge->damages.count + 1);
+	return judge->told ? ROGER_OK : rg_fail_memory(err);
+}
+
+static void begin(struct rg_judge *judge, const struct rg_walk *walk)
+{
+	if (judge->journal == walk->journal)
+		return;
+	judge->journal = walk->journal;
+	judge->last_own = judge->last_hole = 0;
+}
+
+/* A line that somebody has accepted, as it stands there still? */
+static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
+					    int64_t line)
+{
+	enum roger_finding_kind kind = ROGER_ALTERED;
+	const struct roger_damage *damage;
+	size_t i;
+
+	for (i = 0; i < judge->damages.count; i++) {
+		damage = &judge->damages.items[i];
+		if (damage->line != line || !rg_str_equal(damage->file, walk->journal->shown) ||
+		    !rg_engine_damage_stands(walk->journal->file, damage))
+			continue;
+		judge->told[i] = true;
+		if (damage->accepted_at_ms)
+			kind = damage->kind == ROGER_DAMAGE_GAP ? ROGER_TORN : ROGER_ACCEPTED;
+	}
+	return kind;
+}
+
+bool rg_judge_line(struct rg_judge *judge, const struct rg_walk *walk,
+		   enum roger_finding_kind *ret_kind)
+{
+	const struct rg_line *line = &walk->line;
+
+	begin(judge, walk);
+	if (line->too_long)
+		return false;
+	if (line->length && memchr(line->text.data, '\0', line->length))
+		judge->last_hole = walk->number;
+	if (walk->journal->log != RG_JOURNAL_MESSAGES || walk->own ||
+	    !rg_journal_looks_own(line->text))
+		return false;
+	judge->last_own = walk->number;
+	*ret_kind = kind_of_line(judge, walk, walk->number);
+	return true;
+}
+
+/* A log whose lines are not all synced. */
+static bool may_have_gaps(const struct rg_engine_journal *journal)
+{
+	return journal->log == RG_LOG_ACTIVITY || journal->log == RG_LOG_SENDS;
+}
+
+/* Is it known which of these lines was altered, but for the last? */
+static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, int64_t from,
+		     int64_t line)
+{
+	const struct roger_damage *damage;
+	size_t i;
+
+	for (i = 0; i < judge->damages.count; i++) {
+		damage = &judge->damages.items[i];
+		if (damage->line >= from && damage->line < line &&
+		    rg_str_equal(damage->file, walk->journal->shown) &&
+		    rg_engine_damage_stands(walk->journal->file, damage))
+			return true;
+	}
+	return false;
+}
+
+bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
+		      enum roger_finding_kind *ret_kind, const char **what)
+{
+	const struct rg_chain_finding *finding = &walk->finding;
+	int64_t from = finding->from ? finding->from : finding->line;
+
+	begin(judge, walk);
+	*ret_kind = ROGER_FOREIGN;
+	if (!finding->line)
+		return false;
+	if (!finding->damage)
+		return true;
+	/* A line before it, that cannot be read, was told already; what was noted will be. */
+	if (judge->last_own >= from || is_noted(judge, walk, from, finding->line))
+		return false;
+	*ret_kind = kind_of_line(judge, walk, finding->line);
+	judge->closed = *ret_kind == ROGER_TORN;
+	if (judge->last_hole < from || !may_have_gaps(walk->journal))
+		return true;
+	*ret_kind = ROGER_TORN;
+	*what = judge->closed ? "lines before it are missing, and doctor has written that down"
+			      : "lines before it are missing: they were not synced yet when the "
+				"machine stopped";
+	return true;
+}
+
+int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk, struct rg_arena *arena,
+		   struct roger_err *err)
+{
+	struct rg_engine *engine = walk->engine;
+	struct roger_damage gap = { .file = judge->journal->shown,
+				    .kind = ROGER_DAMAGE_GAP,
+				    .line = walk->finding.line,
+				    .byte = (int64_t)walk->finding.byte,
+				    .noticed_at_ms = rg_clock_ms(),
+				    .accepted_at_ms = rg_clock_ms(),
+				    .accepted_by = RG_STR("doctor"),
+				    .reason = RG_STR("lines that were not synced yet went with the "
+						     "machine") };
+	int r;
+
+	r = fill_line(&gap, judge->journal, arena, err);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = append(walk->engine, &gap, err);
+	rg_engine_records_end(engine);
+	return r;
+}
+
+static enum roger_finding_kind kind_of(const struct roger_damage *damage)
+{
+	switch ((enum roger_damage_kind)damage->kind) {
+	case ROGER_DAMAGE_SHORTER:
+		return ROGER_TRUNCATED;
+	case ROGER_DAMAGE_GONE:
+		return ROGER_MISSING;
+	case ROGER_DAMAGE_UNREADABLE:
+		return ROGER_UNREADABLE;
+	case ROGER_DAMAGE_GAP:
+		return ROGER_TORN;
+	case ROGER_DAMAGE_ALTERED:
+	case ROGER_DAMAGE_OTHER:
+		break;
+	}
+	return ROGER_ALTERED;
+}
+
+bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine)
+{
+	return rg_damages_accepted(&judge->damages, journal_name(engine));
+}
+
+const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
+					 enum roger_finding_kind *ret_kind)
+{
+	const struct roger_damage *damage;
+
+	while (*i < judge->damages.count) {
+		damage = &judge->damages.items[(*i)++];
+		if (judge->told[*i - 1] || damage->accepted_at_ms ||
+		    !rg_str_equal(damage->file, file))
+			continue;
+		*ret_kind = kind_of(damage);
+		return damage;
+	}
+	return NULL;
+}
+
+/* -------------------------------------------------------------- accepting -- */
+
+static bool is_meant(const struct roger_damage *accepted, struct roger_str file, int64_t line)
+{
+	return rg_str_equal(accepted->file, file) && accepted->line == line;
+}
+
+/* What verify found and nobody has noted. */
+static int of_finding(struct rg_engine *engine, const struct roger_finding *finding,
+		      struct rg_arena *arena, struct roger_damage *ret_damage,
+		      struct roger_err *err)
+{
+	struct rg_engine_journals journals;
+	bool there = false;
+	size_t i;
+	int r;
+
+	*ret_damage = (struct roger_damage){ .file = finding->file,
+					     .kind = finding->kind == ROGER_UNREADABLE
+							     ? ROGER_DAMAGE_UNREADABLE
+							     : ROGER_DAMAGE_ALTERED,
+					     .line = finding->line,
+					     .byte = finding->byte,
+					     .noticed_at_ms = rg_clock_ms() };
+	r = rg_engine_journals(engine, arena, &journals, err);
+	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
+		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
+			continue;
+		r = rg_engine_journal_open(engine, &journals.items[i], &there, err);
+		if (r < 0 || !there)
+			break;
+		r = fill_line(ret_damage, &journals.items[i], arena, err);
+		rg_engine_journal_close(&journals.items[i]);
+		return r;
+	}
+	return r == ROGER_OK ? fill(ret_damage, RG_NO_FILE, arena, err) : r;
+}
+
+static int push(struct list *list, const struct roger_damage *damage, struct rg_arena *arena,
+		struct roger_err *err)
+{
+	struct roger_damage *place;
+
+	if (find_id(list->items, list->count, damage->id) < list->count)
+		return ROGER_OK;
+	place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *damage;
+	return ROGER_OK;
+}
+
+/* What is noted and not accepted, and what verify finds there beside that. */
+static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
+		  struct rg_arena *arena, struct list *list, struct roger_err *err)
+{
+	struct roger_verify_reply found = { .memory = arena };
+	const struct roger_finding *finding;
+	struct roger_damages noted;
+	struct roger_damage damage;
+	size_t i;
+	int r;
+
+	r = rg_engine_verify(engine, arena, &found, err);
+	if (r == ROGER_OK)
+		r = rg_engine_damage_entries(engine, arena, &noted, err);
+	for (i = 0; r == ROGER_OK && i < noted.count; i++)
+		if (!noted.items[i].accepted_at_ms &&
+		    is_meant(accepted, noted.items[i].file, noted.items[i].line))
+			r = push(list, &noted.items[i], arena, err);
+	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
+		finding = &found.findings.items[i];
+		if ((finding->kind != ROGER_ALTERED && finding->kind != ROGER_UNREADABLE) ||
+		    !is_meant(accepted, finding->file, finding->line))
+			continue;
+		r = of_finding(engine, finding, arena, &damage, err);
+		if (r == ROGER_OK)
+			r = push(list, &damage, arena, err);
+	}
+	return r;
+}
+
+static int write_all(struct rg_engine *engine, const struct roger_damage *accepted,
+		     const struct list *list, struct roger_err *err)
+{
+	size_t i;
+	int r = rg_engine_records_begin(engine, err);
+
+	if (r < 0)
+		return r;
+	for (i = 0; i < list->count && r == ROGER_OK; i++) {
+		list->items[i].accepted_at_ms = rg_clock_ms();
+		list->items[i].accepted_by = accepted->accepted_by;
+		list->items[i].reason = accepted->reason;
+		r = append(engine, &list->items[i], err);
+	}
+	rg_engine_records_end(engine);
+	return r;
+}
+
+/* The journal goes on as it is; numbers and keys that were given stay used. */
+static int reopen(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_control *control = rg_journal_control(engine->journal);
+
+	if (!control || atomic_load(&rg_control_page(control)->broken) != RG_BROKEN_CLOSED)
+		return ROGER_OK;
+	/* The figures may be those of the journal before. */
+	rg_control_retire(control);
+	return rg_engine_stay_used(engine, err);
+}
+
+int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
+		     struct rg_arena *arena, struct roger_damages *ret_damages,
+		     struct roger_err *err)
+{
+	bool closes = false;
+	struct list list = { 0 };
+	size_t i;
+	int r;
+
+	r = gather(engine, accepted, arena, &list, err);
+	if (r < 0)
+		return r;
+	if (!list.count)
+		return rg_fail_member(err, ROGER_ENOENT, "place",
+				      "place: nothing is damaged there; `roger verify` names "
+				      "every place, as FILE:LINE or FILE");
+	r = write_all(engine, accepted, &list, err);
+	for (i = 0; i < list.count; i++)
+		closes |= rg_damage_closes(&list.items[i]);
+	if (r == ROGER_OK && closes)
+		r = reopen(engine, err);
+	(void)rg_engine_count_damages(engine);
+	*ret_damages = (struct roger_damages){ list.items, list.count };
+	return r;
+}

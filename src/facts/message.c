@@ -1,0 +1,215 @@
+#include "facts/message.h"
+
+#include "base/limits.h"
+#include "base/unicode.h"
+
+const char *const rg_message_types[] = { "context", "result", "decision", "data", NULL };
+
+#define AT(member) offsetof(struct roger_message, member)
+static const struct roger_field fields[] = {
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "msg-<ms>-<random>" },
+	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_REQUIRED, NULL, NULL, "unit of work" },
+	{ "from_phase", ROGER_NAME, AT(from_phase), ROGER_REQUIRED, NULL, NULL, "sender" },
+	{ "to_phase", ROGER_NAME, AT(to_phase), ROGER_REQUIRED, NULL, NULL, "recipient" },
+	{ "run_counter", ROGER_INT, AT(run_counter), ROGER_REQUIRED, NULL, NULL,
+	  "pass through the workflow" },
+	{ "message_type", ROGER_ENUM, AT(message_type), ROGER_REQUIRED, rg_message_types, NULL,
+	  "kind of message" },
+	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED, NULL, NULL, "the text" },
+	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "structured data beside it" },
+	{ "read", ROGER_BOOL, AT(read), ROGER_REQUIRED, NULL, NULL, "handed over and accepted" },
+	{ "created_at", ROGER_TIME, AT(created_at_ms), ROGER_REQUIRED, NULL, NULL,
+	  "ms since 1970" },
+	{ "read_at", ROGER_TIME, AT(read_at_ms), 0, NULL, NULL, "ms since 1970" },
+	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
+	{ "epoch", ROGER_INT, AT(epoch), ROGER_SPARE, NULL, NULL, "life of the counters" },
+	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_SPARE, NULL, NULL,
+	  "sent at most once" },
+	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_SPARE, NULL, NULL, "id of what it answers" },
+	{ "via", ROGER_TEXT, AT(via), ROGER_SPARE, NULL, NULL, "the edge it came in over" },
+	{ "cycle_id", ROGER_TEXT, AT(cycle_id), ROGER_SPARE, NULL, NULL, "cycle of the key" },
+	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "which attempt" },
+	{ "confirm_by", ROGER_TIME, AT(confirm_by_ms), ROGER_SPARE, NULL, NULL,
+	  "when its reading should be known" },
+	{ "claimed_by", ROGER_TEXT, AT(claimed_by), ROGER_SPARE, NULL, NULL,
+	  "who holds the lease" },
+	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL,
+	  "when it ends" },
+	{ "archived_at", ROGER_TIME, AT(archived_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when it was moved out" },
+	{ "archive_reason", ROGER_TEXT, AT(archive_reason), ROGER_SPARE, NULL, NULL, "and why" },
+	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
+	{ 0 },
+};
+#undef AT
+
+const struct roger_record rg_message_record = { "message", sizeof(struct roger_message), fields };
+
+static int bound(const char *member, int64_t number, int64_t maximum, struct roger_err *err)
+{
+	if (number <= maximum)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected at most %lld", member,
+			      (long long)maximum);
+}
+
+/* What the field table does not say: ids and numbers have bounds. */
+static int check_shape(const struct roger_message *message, struct roger_err *err)
+{
+	int r;
+
+	if (message->id.length == 0 || message->id.length > 2 * RG_NAME_CHARS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "id", "id: expected 1 to %d bytes",
+				      2 * RG_NAME_CHARS_MAX);
+	r = bound("seq", message->seq, RG_SEQ_MAX, err);
+	if (r < 0)
+		return r;
+	return bound("epoch", message->epoch, RG_EPOCH_MAX, err);
+}
+
+static int decode(const struct rg_json *json, struct rg_arena *arena,
+		  struct roger_message *ret_message, struct roger_err *err)
+{
+	struct roger_message message = { 0 };
+	int r;
+
+	r = rg_record_decode(&rg_message_record, rg_json_root(json), &message, arena, err);
+	if (r == ROGER_OK)
+		r = check_shape(&message, err);
+	if (r == ROGER_OK)
+		*ret_message = message;
+	return r;
+}
+
+int rg_message_read(struct roger_str line, struct rg_json **ret_json, struct rg_arena *arena,
+		    struct roger_message *ret_message, struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	int r;
+
+	r = rg_json_read(line, &json, err);
+	if (r == ROGER_OK)
+		r = decode(json, arena, ret_message, err);
+	if (r < 0)
+		return r;
+	*ret_json = json;
+	json = NULL;
+	return ROGER_OK;
+}
+
+int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
+			   struct roger_message *ret_message, struct roger_err *err)
+{
+	const struct rg_json *json = NULL;
+	int r;
+
+	r = rg_json_read_within(line, arena, &json, err);
+	return r < 0 ? r : decode(json, arena, ret_message, err);
+}
+
+void rg_message_print(const struct roger_message *message, struct rg_buf *out,
+		      size_t *ret_number_at)
+{
+	const struct roger_field *field;
+
+	*ret_number_at = SIZE_MAX;
+	rg_buf_add_char(out, '{');
+	for (field = fields; field->name; field++) {
+		if (field->offset == offsetof(struct roger_message, seq) && message->seq == 0)
+			*ret_number_at = out->length;
+		rg_field_encode(field, message, out);
+	}
+}
+
+void rg_message_print_number(int64_t seq, int64_t epoch, struct rg_buf *out)
+{
+	rg_buf_add(out, ",\"seq\":", 7);
+	rg_buf_add_int(out, seq);
+	rg_buf_add(out, ",\"epoch\":", 9);
+	rg_buf_add_int(out, epoch);
+}
+
+int rg_message_check_content(struct roger_str content, int64_t chars_max, struct roger_err *err)
+{
+	size_t chars;
+
+	if (content.length == 0)
+		return rg_fail_member(err, ROGER_EDATA, "content",
+				      "content: expected some text, found none");
+	if (!rg_utf8_count(content, &chars))
+		return rg_fail_member(err, ROGER_EDATA, "content",
+				      "content: expected valid UTF-8 without NUL");
+	if ((int64_t)chars > chars_max)
+		return rg_fail_member(
+			err, ROGER_EDATA, "content",
+			"content: expected at most %lld characters, found %zu; send a file's "
+			"path, or raise size_limits.max_content_length",
+			(long long)chars_max, chars);
+	return ROGER_OK;
+}
+
+int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max, struct roger_err *err)
+{
+	size_t chars;
+
+	if (!rg_utf8_count(metadata, &chars))
+		return rg_fail_member(err, ROGER_EDATA, "metadata",
+				      "metadata: expected valid UTF-8 without NUL");
+	if ((int64_t)chars > chars_max)
+		return rg_fail_member(
+			err, ROGER_EDATA, "metadata",
+			"metadata: expected at most %lld characters as JSON text, found %zu",
+			(long long)chars_max, chars);
+	return ROGER_OK;
+}
+
+/* The first character that nobody can see, or 0: two keys that look the same would not be. */
+static uint32_t unseen_character(struct roger_str text)
+{
+	size_t at, step;
+	uint32_t c;
+
+	for (at = 0; at < text.length; at += step) {
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		if (rg_char_is_unseen(c))
+			return c;
+	}
+	return 0;
+}
+
+int rg_message_check_key(struct roger_str key, struct roger_err *err)
+{
+	uint32_t unseen;
+	size_t chars;
+
+	if (!rg_utf8_count(key, &chars) || chars > 3 * RG_NAME_CHARS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "key",
+				      "key: expected at most %d characters of UTF-8",
+				      3 * RG_NAME_CHARS_MAX);
+	unseen = unseen_character(key);
+	if (!unseen)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "key",
+			      "key: expected characters that can be seen, found U+%04X", unseen);
+}
+
+static int rank(int type)
+{
+	static const int ranks[] = {
+		[ROGER_DATA] = 0, [ROGER_RESULT] = 1, [ROGER_DECISION] = 2, [ROGER_CONTEXT] = 3
+	};
+
+	return ranks[type];
+}
+
+int rg_message_archive_order(const void *a, const void *b)
+{
+	const struct roger_message *x = a, *y = b;
+
+	if (x->created_at_ms != y->created_at_ms)
+		return x->created_at_ms < y->created_at_ms ? -1 : 1;
+	if (rank(x->message_type) != rank(y->message_type))
+		return rank(x->message_type) - rank(y->message_type);
+	return (x->position > y->position) - (x->position < y->position);
+}

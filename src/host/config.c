@@ -1,0 +1,727 @@
+#include "host/config_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/nearest.h"
+#include "data/record.h"
+#include "data/yaml.h"
+#include "host/file.h"
+
+enum kind {
+	NUMBER,
+	SPAN,
+	PATH,
+	FILE_NAME,
+	RECIPIENTS,
+	SWITCH,
+	WORDS,
+	NAMES,
+};
+
+struct setting {
+	const char *section; /* "": stands alone, and is roger's own word */
+	const char *name;
+	const char *key; /* both */
+	enum kind kind;
+	size_t offset;
+	int64_t least; /* of a SPAN in ms */
+	int64_t most;
+	int64_t number;	  /* default of a NUMBER */
+	const char *text; /* default of the others; WORDS and NAMES have none */
+};
+
+enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000, CENTURY_DAYS = 36500 };
+
+#define DAY_MS INT64_C(86400000)
+
+#define AT(member) offsetof(struct rg_config, member)
+#define IN(section, name) section, name, section "." name
+static const struct setting table[] = {
+	{ IN("size_limits", "max_content_length"), NUMBER, AT(content_chars_max), 1, CEILING,
+	  RG_CONTENT_CHARS_MAX, NULL },
+	{ IN("size_limits", "max_metadata_length"), NUMBER, AT(metadata_chars_max), 0, CEILING,
+	  RG_METADATA_CHARS_MAX, NULL },
+	{ IN("size_limits", "max_messages_per_issue_phase"), NUMBER,
+	  AT(messages_per_issue_phase_max), 1, MANY, RG_MESSAGES_PER_ISSUE_PHASE_MAX, NULL },
+	{ IN("size_limits", "max_messages_per_issue"), NUMBER, AT(messages_per_issue_max), 1, MANY,
+	  RG_MESSAGES_PER_ISSUE_MAX, NULL },
+	{ IN("cleanup", "default_max_age_days"), NUMBER, AT(max_age_days), 0, CENTURY_DAYS,
+	  RG_AGE_DAYS_MAX, NULL },
+	{ IN("cleanup", "keep_last_n_per_phase"), NUMBER, AT(keep_per_phase), 0, MANY,
+	  RG_KEEP_PER_PHASE, NULL },
+	{ IN("cleanup", "keep_last_n_runs"), NUMBER, AT(keep_runs), 0, MANY, RG_KEEP_RUNS, NULL },
+	{ IN("storage", "data_dir"), PATH, AT(data_dir), 0, 0, 0, ".roger" },
+	{ IN("storage", "database_file"), FILE_NAME, AT(database_file), 0, 0, 0, "messages.db" },
+	{ IN("storage", "jsonl_file"), FILE_NAME, AT(jsonl_file), 0, 0, 0, "messages.jsonl" },
+	{ IN("storage", "send_log_dir"), PATH, AT(send_log_dir), 0, 0, 0, ".roger/send-log" },
+	{ IN("storage", "activity_file"), PATH, AT(activity_file), 0, 0, 0,
+	  ".roger/logs/activity.log.jsonl" },
+	{ IN("storage", "trigger_dir"), PATH, AT(trigger_dir), 0, 0, 0, ".roger/triggers" },
+	{ IN("bridge", "file_only"), NAMES, AT(file_only), 0, 0, 0, NULL },
+	{ IN("retries", "max_attempts"), NUMBER, AT(attempts_max), 1, 10, RG_ATTEMPTS_MAX, NULL },
+	{ IN("retries", "after"), SPAN, AT(retry_after_ms), 0, 7 * DAY_MS, 0, "0s" },
+	{ IN("retries", "after_cycles"), NUMBER, AT(retry_cycles), 0, 100, 0, NULL },
+	{ IN("retries", "confirm_within"), SPAN, AT(confirm_within_ms), 1, 7 * DAY_MS, 0, "30s" },
+	{ IN("breaker", "failures"), NUMBER, AT(breaker_failures), 0, 1000, RG_BREAKER_FAILURES,
+	  NULL },
+	{ IN("breaker", "open_for"), SPAN, AT(breaker_open_ms), 0, DAY_MS, 0, "1m" },
+	{ IN("dead_letters", "alarm"), NUMBER, AT(dead_letter_alarm), 0, MANY, RG_DEAD_LETTER_ALARM,
+	  NULL },
+	{ IN("dead_letters", "command"), WORDS, AT(dead_letter_command), 0, 0, 0, NULL },
+	{ IN("dead_letters", "command_timeout"), SPAN, AT(dead_letter_timeout_ms), 100, 3600000, 0,
+	  "10s" },
+	{ IN("cycles", "keep"), NUMBER, AT(cycles_kept), 1, 1000, RG_CYCLES_KEPT, NULL },
+	{ IN("cycles", "keep_digests"), NUMBER, AT(digests_kept), 0, MANY, RG_DIGESTS_KEPT, NULL },
+	{ IN("watchdog", "within"), SPAN, AT(run_within_ms), 1000, RG_RUN_WITHIN_MS_MAX, 0, "10m" },
+	{ IN("watchdog", "max_recoveries"), NUMBER, AT(recoveries_max), 0, 100, RG_RECOVERIES_MAX,
+	  NULL },
+	{ IN("watchdog", "recovery_cooldown"), SPAN, AT(recovery_cooldown_ms), 0, DAY_MS, 0, "5m" },
+	{ IN("watchdog", "max_extensions"), NUMBER, AT(extensions_max), 0, 100, RG_EXTENSIONS_MAX,
+	  NULL },
+	{ IN("watchdog", "recovery_command"), WORDS, AT(recovery_command), 0, 0, 0, NULL },
+	{ IN("watchdog", "command_timeout"), SPAN, AT(recovery_command_timeout_ms), 100, 3600000, 0,
+	  "30s" },
+	{ IN("watchdog", "heartbeat"), SPAN, AT(heartbeat_ms), 0, DAY_MS, 0, "30s" },
+	{ IN("claims", "max_lease"), SPAN, AT(lease_ms_max), 1000, RG_LEASE_MS_MAX, 0, "1d" },
+	{ IN("wake", "after"), SPAN, AT(wake_after_ms), 0, 7 * DAY_MS, 0, "30s" },
+	{ IN("wake", "backoff"), SPAN, AT(wake_backoff_ms), 1000, DAY_MS, 0, "1m" },
+	{ IN("wake", "backoff_most"), SPAN, AT(wake_backoff_most_ms), 1000, 7 * DAY_MS, 0, "30m" },
+	{ IN("wake", "timeout"), SPAN, AT(wake_timeout_ms), 100, 60000, 0, "10s" },
+	{ IN("activity", "own"), SWITCH, AT(note_own), 0, 0, 0, "true" },
+	{ "", "recipients", "recipients", RECIPIENTS, AT(recipients), 0, 0, 0, "near" },
+};
+#undef IN
+#undef AT
+
+enum { SETTING_COUNT = sizeof table / sizeof *table };
+
+static const struct roger_str default_origin = { "default", 7 };
+
+/* In the order of enum rg_recipients; older files say warn for open. */
+static const char *const recipients_names[] = { "near", "open", "strict", NULL };
+
+/* ------------------------------------------------------------- settings -- */
+
+struct roger_setting *rg_config_setting_at(const struct rg_config *config, size_t i)
+{
+	return (struct roger_setting *)(uintptr_t)&config->settings.items[i];
+}
+
+int rg_config_origin(const struct rg_config_source *source, size_t line, struct roger_str *ret,
+		     struct roger_err *err)
+{
+	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name, line)
+			 : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
+
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* "section.name" */
+static int key_of(struct rg_config *config, const char *section, struct roger_str name,
+		  struct roger_str *ret, struct roger_err *err)
+{
+	return rg_arena_print(config->memory, ret, "%s%s%.*s", section, *section ? "." : "",
+			      RG_STR_ARGS(name))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* NULL: out of memory. */
+static struct roger_setting *add_setting(struct rg_config *config)
+{
+	struct roger_settings *settings = &config->settings;
+
+	return rg_arena_push(config->memory, &settings->items, &settings->count,
+			     sizeof *settings->items);
+}
+
+int rg_config_add_setting(struct rg_config *config, const char *section, struct roger_str name,
+			  size_t *ret_index, struct roger_err *err)
+{
+	struct roger_setting *setting = add_setting(config);
+
+	if (!setting)
+		return rg_fail_memory(err);
+	*ret_index = config->settings.count - 1;
+	return key_of(config, section, name, &setting->key, err);
+}
+
+int rg_config_wrong(struct roger_str origin, struct roger_str key, const char *expected,
+		    struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected %s", RG_STR_ARGS(origin),
+		       RG_STR_ARGS(key), expected);
+}
+
+int rg_config_wrong_node(const struct rg_config_source *source, const struct rg_yaml *node,
+			 struct roger_str key, const char *expected, struct roger_err *err)
+{
+	struct roger_str origin;
+	int r;
+
+	r = rg_config_origin(source, node->line, &origin, err);
+	return r < 0 ? r : rg_config_wrong(origin, key, expected, err);
+}
+
+/* --------------------------------------------------------------- values -- */
+
+/* Digits alone; "010" means ten to some and eight to YAML, so neither. */
+static int set_number(const struct setting *setting, struct roger_str text, void *at,
+		      struct roger_setting *shown, struct roger_err *err)
+{
+	char expected[80];
+	int64_t number;
+
+	if (rg_str_number(text, &number) && (text.data[0] != '0' || text.length == 1) &&
+	    number >= setting->least && number <= setting->most) {
+		*(int64_t *)at = number;
+		return ROGER_OK;
+	}
+	snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
+		 (long long)setting->least, (long long)setting->most);
+	return rg_config_wrong(shown->origin, shown->key, expected, err);
+}
+
+static int set_span(const struct setting *setting, struct roger_str text, void *at,
+		    struct roger_setting *shown, struct roger_err *err)
+{
+	char expected[96];
+	int64_t span_ms;
+
+	if (rg_clock_read_span(text, &span_ms) && span_ms >= setting->least &&
+	    span_ms <= setting->most) {
+		*(int64_t *)at = span_ms;
+		return ROGER_OK;
+	}
+	snprintf(expected, sizeof expected, "a span such as 30s, 5m or 2h, from %lldms to %llds",
+		 (long long)setting->least, (long long)setting->most / 1000);
+	return rg_config_wrong(shown->origin, shown->key, expected, err);
+}
+
+static bool is_path(struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
+			return false;
+	return text.length > 0;
+}
+
+static int set_path(struct roger_str text, void *at, struct roger_setting *shown,
+		    struct roger_err *err)
+{
+	if (!is_path(text))
+		return rg_config_wrong(shown->origin, shown->key, "a path", err);
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+/* Files that stand in the data folder under names of ours. */
+static bool is_ours(struct roger_str name)
+{
+	static const char *const ours[] = {
+		"config.yaml",	     ".gitignore", "message-state.json", "cleanup_metrics.jsonl",
+		"messages_archive",  "state",	   "dead-letters.jsonl", "cycles.jsonl",
+		"key-digests.jsonl", "wake.lock",  "send-log",		 "logs",
+		"triggers",	     "id",	   "setup.json",	 "seal.key",
+		"seal.pub"
+	};
+	static const char *const ends[] = { ".control", ".new" };
+	size_t i, length;
+
+	for (i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (rg_str_is(name, ours[i]))
+			return true;
+	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
+		length = strlen(ends[i]);
+		if (name.length >= length &&
+		    memcmp(name.data + name.length - length, ends[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int set_file_name(struct roger_str text, void *at, struct roger_setting *shown,
+			 struct roger_err *err)
+{
+	if (!is_path(text) || memchr(text.data, '/', text.length) || rg_str_is(text, ".") ||
+	    rg_str_is(text, ".."))
+		return rg_config_wrong(shown->origin, shown->key,
+				       "the name of a file below data_dir, without '/'", err);
+	if (is_ours(text))
+		return rg_config_wrong(shown->origin, shown->key,
+				       "a name that roger does not use for a file of its own", err);
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+static int set_recipients(struct roger_str text, void *at, struct roger_setting *shown,
+			  struct roger_err *err)
+{
+	int index =
+		rg_str_is(text, "warn") ? RG_RECIPIENTS_OPEN : rg_enum_find(recipients_names, text);
+
+	if (index < 0)
+		return rg_config_wrong(shown->origin, shown->key, "near, open or strict", err);
+	*(enum rg_recipients *)at = (enum rg_recipients)index;
+	shown->value = rg_str(recipients_names[index]);
+	return ROGER_OK;
+}
+
+static int set_switch(struct roger_str text, void *at, struct roger_setting *shown,
+		      struct roger_err *err)
+{
+	if (!rg_str_is(text, "true") && !rg_str_is(text, "false"))
+		return rg_config_wrong(shown->origin, shown->key, "true or false", err);
+	*(bool *)at = rg_str_is(text, "true");
+	return ROGER_OK;
+}
+
+/* text is a copy that lives as long as config. */
+static int set_value(struct rg_config *config, size_t i, struct roger_str text,
+		     struct roger_err *err)
+{
+	struct roger_setting *shown = rg_config_setting_at(config, i);
+	void *at = (char *)config + table[i].offset;
+
+	shown->value = text;
+	switch (table[i].kind) {
+	case NUMBER:
+		return set_number(&table[i], text, at, shown, err);
+	case SPAN:
+		return set_span(&table[i], text, at, shown, err);
+	case PATH:
+		return set_path(text, at, shown, err);
+	case FILE_NAME:
+		return set_file_name(text, at, shown, err);
+	case RECIPIENTS:
+		return set_recipients(text, at, shown, err);
+	case SWITCH:
+		return set_switch(text, at, shown, err);
+	case WORDS:
+	case NAMES:
+		break;
+	}
+	return ROGER_OK;
+}
+
+static int change(const struct rg_config_source *source, size_t i, struct roger_str text,
+		  size_t line, struct roger_err *err)
+{
+	struct roger_str copy;
+	int r;
+
+	r = rg_config_origin(source, line, &rg_config_setting_at(source->config, i)->origin, err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(source->config->memory, text, &copy))
+		return rg_fail_memory(err);
+	source->config->places_configured |= table[i].kind == PATH || table[i].kind == FILE_NAME;
+	return set_value(source->config, i, copy, err);
+}
+
+/* --------------------------------------------------------- unknown keys -- */
+
+struct suggestion {
+	const char *section;
+	struct rg_nearest name;
+};
+
+static void consider(struct suggestion *best, struct roger_str typed, const char *section,
+		     const char *name)
+{
+	if (rg_nearest_look(&best->name, typed, rg_str(name)))
+		best->section = section;
+}
+
+/* What a mistyped or misplaced key may have meant; without a name: nothing. */
+static struct suggestion suggest(struct roger_str typed)
+{
+	struct suggestion best = { 0 };
+	size_t i;
+
+	consider(&best, typed, "", "groups");
+	consider(&best, typed, "wake", "agents");
+	for (i = 0; i < SETTING_COUNT; i++) {
+		consider(&best, typed, table[i].section, table[i].name);
+		consider(&best, typed, "", table[i].section);
+	}
+	return best;
+}
+
+static bool is_mistyped(const char *section, const struct rg_yaml *node)
+{
+	struct suggestion meant = suggest(node->key);
+
+	return meant.name.word.data && !strcmp(meant.section, section);
+}
+
+static int unknown(const struct rg_config_source *source, const char *section,
+		   const struct rg_yaml *node, struct roger_err *err)
+{
+	struct suggestion meant = suggest(node->key);
+	struct roger_str origin, key;
+	int r;
+
+	r = rg_config_origin(source, node->line, &origin, err);
+	if (r < 0)
+		return r;
+	r = key_of(source->config, section, node->key, &key, err);
+	if (r < 0)
+		return r;
+	if (!meant.name.word.data)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting",
+			       RG_STR_ARGS(origin), key.length < 96 ? (int)key.length : 96,
+			       key.data);
+	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
+		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section,
+		       *meant.section ? "." : "", meant.name.word.data);
+}
+
+/* ----------------------------------------------------- between settings -- */
+
+static size_t find_setting(const char *section, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < SETTING_COUNT; i++)
+		if (!strcmp(table[i].section, section) && rg_str_is(name, table[i].name))
+			break;
+	return i;
+}
+
+/* Would SQLite take the journal for its own, as FILE-journal or FILE-wal? */
+static bool is_beside(struct roger_str file, struct roger_str database)
+{
+	return file.length > database.length && file.data[database.length] == '-' &&
+	       !memcmp(file.data, database.data, database.length);
+}
+
+static int check_storage(const struct rg_config *config, struct roger_err *err)
+{
+	const struct roger_setting *jsonl =
+		rg_config_setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
+	const struct roger_setting *database =
+		rg_config_setting_at(config, find_setting("storage", RG_STR("database_file")));
+	const struct roger_setting *guilty =
+		rg_str_equal(jsonl->origin, default_origin) ? database : jsonl;
+
+	if (!rg_str_equal(config->jsonl_file, config->database_file) &&
+	    !is_beside(config->jsonl_file, config->database_file))
+		return ROGER_OK;
+	return rg_config_wrong(guilty->origin, guilty->key,
+			       "database_file and jsonl_file to name files of their own", err);
+}
+
+static int check_groups(const struct rg_config *config, struct roger_err *err)
+{
+	const struct rg_wake_agent *agent;
+	size_t i;
+	int r;
+
+	r = rg_config_expect_agents(config, find_setting("bridge", RG_STR("file_only")),
+				    config->file_only, err);
+	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
+		r = rg_config_expect_agents(config, config->groups[i].shown,
+					    config->groups[i].members, err);
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++) {
+		agent = &config->wake_agents[i];
+		r = rg_config_expect_agents(config, agent->shown,
+					    (struct roger_strs){ &agent->name, 1 }, err);
+	}
+	return r;
+}
+
+/* Later attempts would otherwise come sooner than the second one. */
+static int check_wake(const struct rg_config *config, struct roger_err *err)
+{
+	const struct roger_setting *most =
+		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff_most")));
+	const struct roger_setting *first =
+		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff")));
+	const struct roger_setting *guilty =
+		rg_str_equal(most->origin, default_origin) ? first : most;
+
+	if (config->wake_backoff_most_ms >= config->wake_backoff_ms)
+		return ROGER_OK;
+	return rg_config_wrong(guilty->origin, guilty->key, "backoff_most to be at least backoff",
+			       err);
+}
+
+/* --------------------------------------------------------------- a file -- */
+
+/* Members of a mapping, each read by itself. */
+static int read_each(const struct rg_config_source *source, const struct rg_yaml *node,
+		     struct roger_str key, const char *expected, rg_config_read_entry *read,
+		     struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (rg_yaml_is_null(node))
+		return ROGER_OK;
+	if (node->kind != RG_YAML_MAPPING)
+		return rg_config_wrong_node(source, node, key, expected, err);
+	for (member = node->first; member; member = member->next) {
+		r = read(source, member, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int read_setting(const struct rg_config_source *source, const char *section,
+			const struct rg_yaml *node, struct roger_err *err)
+{
+	size_t i = find_setting(section, node->key);
+
+	if (!source->foreign && !strcmp(section, "wake") && rg_str_is(node->key, "agents"))
+		return read_each(source, node, RG_STR("wake.agents"),
+				 "names, each with a program and its arguments",
+				 rg_config_read_wake_agent, err);
+	/* Another program has settings of its own; what looks like one of ours is mistyped. */
+	if (source->foreign && (!*section || (i == SETTING_COUNT && !is_mistyped(section, node))))
+		return ROGER_OK;
+	if (i == SETTING_COUNT)
+		return unknown(source, section, node, err);
+	if (table[i].kind == NAMES)
+		return rg_config_read_names(source, node, rg_config_setting_at(source->config, i),
+					    (void *)((char *)source->config + table[i].offset),
+					    err);
+	if (table[i].kind == WORDS)
+		return rg_config_read_words(source, node, rg_config_setting_at(source->config, i),
+					    (void *)((char *)source->config + table[i].offset),
+					    err);
+	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
+		return rg_config_wrong_node(
+			source, node, rg_config_setting_at(source->config, i)->key, "a value", err);
+	if (table[i].kind == NUMBER && node->quoted)
+		return rg_config_wrong_node(source, node,
+					    rg_config_setting_at(source->config, i)->key,
+					    "a whole number without quotes", err);
+	return change(source, i, node->value, node->line, err);
+}
+
+static int read_section(const struct rg_config_source *source, const char *section,
+			const struct rg_yaml *node, struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (rg_yaml_is_null(node))
+		return ROGER_OK;
+	if (node->kind != RG_YAML_MAPPING)
+		return rg_config_wrong_node(source, node, node->key, "settings below it", err);
+	for (member = node->first; member; member = member->next) {
+		r = read_setting(source, section, member, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int read_member(const struct rg_config_source *source, const struct rg_yaml *node,
+		       struct roger_err *err)
+{
+	size_t i;
+
+	if (rg_str_is(node->key, "groups"))
+		return source->foreign ? ROGER_OK
+				       : read_each(source, node, node->key,
+						   "names, each with a list of agents",
+						   rg_config_read_group, err);
+	for (i = 0; i < SETTING_COUNT; i++)
+		if (*table[i].section && rg_str_is(node->key, table[i].section))
+			return read_section(source, table[i].section, node, err);
+	return read_setting(source, "", node, err);
+}
+
+static int read_root(const struct rg_config_source *source, const struct rg_yaml *root,
+		     struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (!root || rg_yaml_is_null(root))
+		return ROGER_OK;
+	if (root->kind != RG_YAML_MAPPING)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: expected settings", source->name,
+			       root->line);
+	for (member = root->first; member; member = member->next) {
+		r = read_member(source, member, err);
+		if (r < 0)
+			return r;
+	}
+	r = check_storage(source->config, err);
+	if (r == ROGER_OK)
+		r = check_wake(source->config, err);
+	return r < 0 ? r : check_groups(source->config, err);
+}
+
+/* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */
+static int blame_config(int r, struct roger_err *err)
+{
+	if (r == ROGER_OK || r == ROGER_ENOMEM)
+		return r;
+	if (err)
+		err->code = ROGER_ECONFIG;
+	return ROGER_ECONFIG;
+}
+
+/* Comments and nothing else, as `roger init` leaves it: a process for every message need not parse
+ * that. */
+static bool says_nothing(struct roger_str text)
+{
+	size_t at = 0;
+
+	while (at < text.length) {
+		if (text.data[at] == '#')
+			while (at < text.length && text.data[at] >= ' ' && text.data[at] <= '~')
+				at++;
+		else if (text.data[at] == ' ' || text.data[at] == '\n')
+			at++;
+		else
+			return false;
+	}
+	return true;
+}
+
+int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
+		   struct roger_err *err)
+{
+	struct rg_config_source source = { config, file, foreign };
+	const struct rg_yaml *root;
+	int r;
+
+	if (says_nothing(text))
+		return ROGER_OK;
+	r = rg_yaml_read(text, file, config->memory, &root, err);
+	if (r < 0)
+		return blame_config(r, err);
+	return read_root(&source, root, err);
+}
+
+/* -------------------------------------------------------------- loading -- */
+
+struct rg_config *rg_config_free(struct rg_config *config)
+{
+	/* The configuration lives in its own memory. */
+	if (config)
+		rg_arena_free(config->memory);
+	return NULL;
+}
+
+static void config_freep(struct rg_config **config)
+{
+	*config = rg_config_free(*config);
+}
+
+/* Every command does this: nothing is printed, and little copied. */
+static int set_default(struct rg_config *config, size_t i, struct roger_err *err)
+{
+	char digits[20];
+	struct roger_str text = rg_str(table[i].text ? table[i].text : "");
+	struct roger_setting *setting = add_setting(config);
+
+	if (!setting)
+		return rg_fail_memory(err);
+	setting->key = rg_str(table[i].key);
+	setting->origin = default_origin;
+	if (table[i].kind == NUMBER &&
+	    !rg_arena_copy(config->memory,
+			   (struct roger_str){ digits, rg_print_int(digits, table[i].number) },
+			   &text))
+		return rg_fail_memory(err);
+	return set_value(config, i, text, err);
+}
+
+int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
+{
+	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	struct rg_arena *memory = rg_arena_new();
+	size_t i;
+	int r;
+
+	config = memory ? rg_arena_get(memory, sizeof *config) : NULL;
+	if (!config) {
+		rg_arena_free(memory);
+		return rg_fail_memory(err);
+	}
+	config->memory = memory;
+
+	for (i = 0; i < SETTING_COUNT; i++) {
+		r = set_default(config, i, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_config = config;
+	config = NULL;
+	return ROGER_OK;
+}
+
+static int read_file(const char *path, const char *file, struct rg_buf *out, bool *ret_found,
+		     struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	r = rg_file_read_all(path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s: %s", file, inner.message);
+	return ROGER_OK;
+}
+
+static int load_file(struct rg_config *config, const char *root, const char *file, bool foreign,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	bool found;
+	int r;
+
+	rg_buf_printf(&path, "%s/%s", root, file);
+	if (path.failed)
+		return rg_fail_memory(err);
+	r = read_file(path.data, file, &text, &found, err);
+	if (r < 0 || !found)
+		return r;
+	return rg_config_read(config, rg_buf_str(&text), file, foreign, err);
+}
+
+static int load_environment(struct rg_config *config, struct roger_err *err)
+{
+	struct rg_config_source source = { config, "ROGER_RECIPIENTS", false };
+	const char *value = getenv(source.name);
+
+	if (!value || !*value)
+		return ROGER_OK;
+	return change(&source, find_setting("", RG_STR("recipients")), rg_str(value), 0, err);
+}
+
+int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err)
+{
+	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	int r;
+
+	r = rg_config_new(&config, err);
+	if (r < 0)
+		return r;
+	r = load_file(config, root, ".agent-shepherd/config/phase-messenger.yaml", true, err);
+	if (r < 0)
+		return r;
+	r = load_file(config, root, ".roger/config.yaml", false, err);
+	if (r < 0)
+		return r;
+	r = load_environment(config, err);
+	if (r < 0)
+		return r;
+	*ret_config = config;
+	config = NULL;
+	return ROGER_OK;
+}

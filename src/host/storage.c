@@ -1,0 +1,215 @@
+#include "host/storage.h"
+
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "data/record.h"
+#include "host/file.h"
+#include "host/workspace.h"
+#include "facts/activity.h"
+#include "facts/message.h"
+#include "facts/sendlog.h"
+
+/* Folders that are made for such files: roger's, and those of the seeds. */
+static const char *const usual[] = { ".roger", ".agent-shepherd", "workspace", "logs", "state" };
+
+/* ----------------------------------------------------------------- paths -- */
+
+static bool is_usual(const char *inside)
+{
+	size_t length = strcspn(inside, "/"), i;
+
+	for (i = 0; i < sizeof usual / sizeof *usual; i++)
+		if (strlen(usual[i]) == length && memcmp(usual[i], inside, length) == 0)
+			return true;
+	return false;
+}
+
+/* ---------------------------------------------------------------- places -- */
+
+/* The setting of that name, where a file names it. */
+static const struct roger_setting *configured(const struct rg_config *config, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < config->settings.count; i++)
+		if (rg_str_is(config->settings.items[i].key, key))
+			return rg_str_is(config->settings.items[i].origin, "default")
+				       ? NULL
+				       : &config->settings.items[i];
+	return NULL;
+}
+
+struct finding {
+	const struct rg_config *config;
+	const char *root;
+	struct rg_arena *arena;
+	struct rg_storage_place *items;
+	size_t count;
+};
+
+/* A folder of that setting; file: the setting names a file in it. */
+static int look_at(struct finding *finding, const char *key, bool file, struct roger_err *err)
+{
+	const struct roger_setting *setting = configured(finding->config, key);
+	struct rg_storage_place *place;
+	struct rg_file_look look;
+	char path[4300], real[4096], *slash;
+	const char *inside;
+
+	if (!setting)
+		return ROGER_OK;
+	rg_workspace_path_in(finding->root, setting->value, path, sizeof path);
+	slash = strrchr(path, '/');
+	/* The last name of a file is no link: it would not be opened. */
+	if (file)
+		*slash = '\0';
+	if (!rg_workspace_resolve(file && slash == path ? "/" : path, real))
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "%.*s: %s: expected a shorter path, or one without '..'",
+			       RG_STR_ARGS(setting->origin), key);
+	if (file)
+		snprintf(real + strlen(real), sizeof real - strlen(real), "/%.600s", slash + 1);
+	inside = rg_workspace_below(finding->root, real);
+	if (inside && is_usual(inside))
+		return ROGER_OK;
+	/* One that is there already is looked into before it is added to. */
+	if (inside && file && rg_file_examine(-1, real, &look, NULL) == ROGER_OK &&
+	    look.kind == RG_FILE_REGULAR)
+		return ROGER_OK;
+	place = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *place);
+	if (!place || !rg_arena_copy(finding->arena, rg_str(real), &place->path))
+		return rg_fail_memory(err);
+	place->setting = setting->key;
+	place->origin = setting->origin;
+	place->outside = !inside;
+	return ROGER_OK;
+}
+
+int rg_storage_find(const struct rg_config *config, const char *root, struct rg_arena *arena,
+		    struct rg_storage_places *ret_places, struct roger_err *err)
+{
+	struct finding finding = { .config = config, .root = root, .arena = arena };
+	int r;
+
+	r = look_at(&finding, "storage.data_dir", false, err);
+	if (r == ROGER_OK)
+		r = look_at(&finding, "storage.send_log_dir", false, err);
+	if (r == ROGER_OK)
+		r = look_at(&finding, "storage.activity_file", true, err);
+	if (r == ROGER_OK)
+		r = look_at(&finding, "storage.trigger_dir", false, err);
+	*ret_places = (struct rg_storage_places){ finding.items, finding.count };
+	return r;
+}
+
+/* ----------------------------------------------------------------- files -- */
+
+/* The start of every line of the kind, as roger writes it: one that a kill cut off begins so. */
+static const char *const starts[] = {
+	[RG_STORAGE_MESSAGES] = "{\"id\":\"msg-",
+	[RG_STORAGE_SENDS] = "{\"id\":\"",
+	[RG_STORAGE_ACTIVITY] = "{\"timestamp\":\"",
+};
+
+static const char *const names[] = {
+	[RG_STORAGE_MESSAGES] = "a message",
+	[RG_STORAGE_SENDS] = "an entry of a send log",
+	[RG_STORAGE_ACTIVITY] = "an entry of the activity log",
+};
+
+static bool is_start(struct roger_str text, enum rg_storage_kind kind)
+{
+	size_t length = strlen(starts[kind]);
+
+	if (text.length < length)
+		length = text.length;
+	return length > 1 && memcmp(text.data, starts[kind], length) == 0;
+}
+
+static int read_record(struct roger_str line, enum rg_storage_kind kind, struct rg_arena *arena)
+{
+	struct rg_json *json = NULL;
+	union {
+		struct roger_message message;
+		struct roger_activity activity;
+		struct roger_attempt attempt;
+	} record = { 0 };
+	int r = ROGER_OK;
+
+	switch (kind) {
+	case RG_STORAGE_MESSAGES:
+		r = rg_message_read(line, &json, arena, &record.message, NULL);
+		break;
+	case RG_STORAGE_ACTIVITY:
+		r = rg_activity_read(line, &json, arena, &record.activity, NULL);
+		break;
+	case RG_STORAGE_SENDS:
+		r = rg_json_read(line, &json, NULL);
+		if (r == ROGER_OK)
+			r = rg_record_decode(&rg_attempt_record, rg_json_root(json),
+					     &record.attempt, arena, NULL);
+		break;
+	}
+	rg_json_free(json);
+	return r;
+}
+
+/* The first line without its newline; false: there is none that ends, or it is too long to be one.
+ */
+static bool first_line(struct roger_str text, struct roger_str *ret_line)
+{
+	const char *newline = memchr(text.data, '\n', text.length);
+
+	if (newline)
+		*ret_line = (struct roger_str){ text.data, (size_t)(newline - text.data) };
+	return newline != NULL;
+}
+
+static bool is_of_kind(struct roger_str text, enum rg_storage_kind kind)
+{
+	struct rg_arena *arena;
+	struct roger_str line;
+	bool is;
+
+	if (!first_line(text, &line))
+		return is_start(text, kind);
+	/* A torn line of ours is fenced off with a newline by the next one. */
+	arena = rg_arena_new();
+	is = arena && (read_record(line, kind, arena) == ROGER_OK || is_start(line, kind));
+	rg_arena_free(arena);
+	return is;
+}
+
+int rg_storage_check_file(int folder, const char *name, enum rg_storage_kind kind,
+			  struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	size_t want = 4096, got = 0;
+	struct roger_str line;
+	char *room;
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	do {
+		rg_buf_clear(&text);
+		room = rg_buf_room(&text, want);
+		if (!room)
+			return rg_fail_memory(err);
+		r = rg_file_read_at(file, room, want, 0, &got, err);
+		if (r < 0)
+			return r;
+		text.length = got;
+		want *= 8;
+	} while (got == want / 8 && got < RG_LINE_BYTES_MAX &&
+		 !first_line(rg_buf_str(&text), &line));
+	if (!got || is_of_kind(rg_buf_str(&text), kind))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_ECONFIG, 0,
+		       "'%s' does not begin with %s, so roger does not write to it; correct "
+		       "storage: in the configuration, or move the file away",
+		       name, names[kind]);
+}

@@ -1,0 +1,944 @@
+#include "index/index_db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "host/file.h"
+#include "facts/message.h"
+
+/* Another process may be making the index of a large journal. */
+enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
+
+/* Who reads or writes the file does so for microseconds; SQLite's own waits are milliseconds. */
+enum { BUSY_YIELDS = 200 };
+
+/* How far messages.db may be behind, in time, before somebody brings it up to date. */
+enum { SEED_AFTER_MS = 1000 };
+
+/* With a journal longer than that, making both at once would take too long. */
+enum { SEED_AT_ONCE = 4 << 20 };
+
+/* Living messages, without their texts: those stand in the journal. */
+static const char message_table[] =
+	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
+	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
+	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, text INTEGER NOT NULL,"
+	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, read_at INTEGER);\n";
+
+static const char message_indexes[] =
+	"CREATE INDEX messages_issue ON messages(issue_id);\n"
+	"CREATE INDEX messages_to ON messages(to_phase);\n"
+	"CREATE INDEX messages_from ON messages(from_phase);\n"
+	"CREATE INDEX messages_unread ON messages(issue_id, to_phase, read);\n"
+	"CREATE INDEX messages_created ON messages(created_at);\n";
+
+/* A position is the rowid of messages and of archived. */
+static const char other_tables[] =
+	"CREATE TABLE lines(block INTEGER PRIMARY KEY, offset INTEGER NOT NULL, lengths BLOB NOT "
+	"NULL);\n"
+	"CREATE TABLE changed(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
+	"CREATE TABLE mailbox(agent TEXT NOT NULL, position INTEGER NOT NULL, issue_id TEXT NOT "
+	"NULL,"
+	" PRIMARY KEY(agent, position)) WITHOUT ROWID;\n"
+	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER "
+	"NOT NULL,"
+	" confirm_by INTEGER NOT NULL);\n"
+	"CREATE TABLE keys(sender TEXT NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL,"
+	" PRIMARY KEY(sender, key, position)) WITHOUT ROWID;\n"
+	"CREATE TABLE replies(parent TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,"
+	" PRIMARY KEY(parent, position)) WITHOUT ROWID;\n"
+	"CREATE INDEX replies_id ON replies(id);\n"
+	"CREATE TABLE archived(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
+	"TEXT NOT NULL,"
+	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
+	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
+	" offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
+	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT "
+	"NULL,"
+	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
+	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
+	"CREATE TABLE last_seen(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
+	"CREATE TABLE edges(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
+	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
+	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
+	"NOT NULL,"
+	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
+	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
+	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL);\n";
+
+static const char *const statements[RG_SQL_COUNT] = {
+	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
+				"last_hash, epoch,"
+				" search_to, seed_to, seed_at, version, boot_id FROM progress",
+	[RG_SQL_PROGRESS_SET] =
+		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
+		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
+	[RG_SQL_MESSAGE_ADD] =
+		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
+		" message_type, text, read, created_at, read_at)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+		" ON CONFLICT(id) DO NOTHING",
+	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, to_phase, text IS ?8,"
+			       " issue_id IS ?3 AND to_phase IS ?5,"
+			       " from_phase IS ?4 AND run_counter IS ?6 AND message_type IS ?7 AND"
+			       " created_at IS ?10, read IS ?9 AND read_at IS ?11"
+			       " FROM messages WHERE id = ?2",
+	[RG_SQL_MESSAGE_SET] =
+		"UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
+		" run_counter = ?6, message_type = ?7, text = ?8, read = ?9, created_at = ?10,"
+		" read_at = ?11 WHERE rowid = ?1",
+	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?9, read_at = ?11 WHERE rowid = ?1",
+	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
+	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
+	[RG_SQL_LINES_SET] =
+		"INSERT OR REPLACE INTO lines(block, offset, lengths) VALUES (?1, ?2, ?3)",
+	[RG_SQL_CHANGED_SET] = "INSERT OR REPLACE INTO changed(position, line) VALUES (?1, ?2)",
+	[RG_SQL_CHANGED_DROP] = "DELETE FROM changed WHERE position = ?1",
+	[RG_SQL_MAILBOX_ADD] =
+		"INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_MAILBOX_DROP] = "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2",
+	[RG_SQL_LEASE_SET] =
+		"INSERT OR REPLACE INTO leases(position, claimed_by, until, confirm_by)"
+		" VALUES (?1, ?2, ?3, ?4)",
+	[RG_SQL_LEASE_DROP] = "DELETE FROM leases WHERE position = ?1",
+	[RG_SQL_KEY_ADD] = "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_REPLY_ADD] =
+		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_ARCHIVED_ADD] =
+		"INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
+		" message_type, read, created_at, offset, length)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+	[RG_SQL_ARCHIVED_HAS] = "SELECT 1 FROM archived WHERE id = ?1",
+	[RG_SQL_AGENT_ADD] =
+		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(name) DO UPDATE SET"
+		" sent = sent + ?2, received = received + ?3, unread = unread + ?4,"
+		" seq = CASE WHEN ?5 > epoch OR (?5 = epoch AND ?6 > seq) THEN ?6 ELSE seq END,"
+		" epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7)",
+	[RG_SQL_SEEN_ADD] =
+		"INSERT INTO last_seen(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT(reader, sender) DO UPDATE SET"
+		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
+		" epoch = max(epoch, ?3)",
+	[RG_SQL_EDGE_ADD] =
+		"INSERT INTO edges(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT(reader, sender) DO UPDATE SET"
+		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
+		" epoch = max(epoch, ?3)",
+	[RG_SQL_MARK_GET] =
+		"SELECT max(seq) FROM (SELECT seq FROM last_seen"
+		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3 UNION ALL SELECT seq FROM edges"
+		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
+	[RG_SQL_BEGIN] = "BEGIN",
+	[RG_SQL_END] = "COMMIT",
+	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+	[RG_SQL_SEED_SET] = "UPDATE progress SET seed_to = ?1, seed_at = ?2",
+};
+
+/* ----------------------------------------------------------- statements -- */
+
+/* Does a result of SQLite mean that the file is damaged or strange, and not just unusable now? */
+static bool means_damage(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+	case SQLITE_NOMEM:
+	case SQLITE_PERM:
+	case SQLITE_READONLY:
+	case SQLITE_INTERRUPT:
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err)
+{
+	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
+
+	/* What is done next forgets the code. */
+	if (means_damage(code) || index->vfs.pages.damaged)
+		index->damaged = true;
+	if ((code & 0xff) == SQLITE_NOMEM)
+		return rg_fail_memory(err);
+	return rg_fail(err, (code & 0xff) == SQLITE_BUSY ? ROGER_ETIMEOUT : ROGER_EIO, 0,
+		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
+}
+
+/* What went wrong may have rolled it back already; to be told so is no damage. */
+void rg_index_rollback(struct rg_index *index)
+{
+	if (!sqlite3_get_autocommit(index->db))
+		(void)sqlite3_exec(index->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
+				 struct roger_err *err)
+{
+	sqlite3_stmt **statement = &index->statements[which];
+
+	if (!*statement &&
+	    sqlite3_prepare_v3(index->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
+			       statement, NULL) != SQLITE_OK) {
+		rg_index_fail(index, "prepare", err);
+		return NULL;
+	}
+	return *statement;
+}
+
+int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err)
+{
+	if (sqlite3_exec(index->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "run", err);
+	return ROGER_OK;
+}
+
+int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err)
+{
+	int step = sqlite3_step(statement), r = ROGER_OK;
+
+	if (step != SQLITE_DONE && step != SQLITE_ROW)
+		r = rg_index_fail(index, "write", err);
+	sqlite3_reset(statement);
+	return r;
+}
+
+void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text)
+{
+	sqlite3_bind_text64(statement, place, text.length ? text.data : "", text.length,
+			    SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms)
+{
+	if (instant_ms)
+		sqlite3_bind_int64(statement, place, instant_ms);
+	else
+		sqlite3_bind_null(statement, place);
+}
+
+void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message)
+{
+	rg_index_bind(statement, first, message->id);
+	rg_index_bind(statement, first + 1, message->issue_id);
+	rg_index_bind(statement, first + 2, message->from_phase);
+	rg_index_bind(statement, first + 3, message->to_phase);
+	sqlite3_bind_int64(statement, first + 4, message->run_counter);
+	rg_index_bind(statement, first + 5, rg_str(rg_message_types[message->message_type]));
+}
+
+struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column)
+{
+	const char *bytes = sqlite3_column_blob(statement, column);
+
+	return (struct roger_str){ bytes ? bytes : "",
+				   (size_t)sqlite3_column_bytes(statement, column) };
+}
+
+struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return (struct roger_str){ text ? text : "",
+				   (size_t)sqlite3_column_bytes(statement, column) };
+}
+
+/* ------------------------------------------------------ opening, closing -- */
+
+/* See design.md for why not WAL.  What is made anew has nothing to roll back to. */
+static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
+				     "PRAGMA cache_size = -8000";
+static const char bulk_settings[] = "PRAGMA journal_mode = OFF;"
+				    "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000";
+
+static void close_db(struct rg_index *index)
+{
+	size_t i;
+
+	/* Most commands never open it: then SQLite's code need not even be mapped. */
+	if (!index->db)
+		return;
+	for (i = 0; i < RG_SQL_COUNT; i++) {
+		sqlite3_finalize(index->statements[i]);
+		index->statements[i] = NULL;
+	}
+	for (i = 0; i < RG_ASKED_MAX; i++) {
+		sqlite3_finalize(index->asked[i].statement);
+		free(index->asked[i].sql);
+		index->asked[i] = (struct rg_asked){ 0 };
+	}
+	sqlite3_close_v2(index->db);
+	index->db = NULL;
+	index->inode = 0;
+	index->progress = (struct rg_index_progress){ 0 };
+	index->damaged = false;
+}
+
+static int wait_for_others(void *unused, int tries)
+{
+	(void)unused;
+	if (tries < BUSY_YIELDS)
+		rg_clock_yield();
+	else
+		rg_clock_sleep(1);
+	return tries < BUSY_YIELDS + BUSY_WAIT_MS;
+}
+
+static int open_db(struct rg_index *index, const char *path, const char *settings,
+		   struct roger_err *err)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+
+	close_db(index);
+	rg_boot_id(index->boot_id);
+	if (index->in_memory)
+		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
+	if (rg_index_vfs_open(&index->vfs, path, flags, &index->db) != SQLITE_OK)
+		return rg_index_fail(index, "open", err);
+	sqlite3_busy_handler(index->db, wait_for_others, NULL);
+	sqlite3_extended_result_codes(index->db, 1);
+	rg_index_distrust(index->db);
+	return rg_index_run(index, settings, err);
+}
+
+int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path, const char *name,
+		 bool placed, struct rg_index **ret_index, struct roger_err *err)
+{
+	struct rg_index *index = calloc(1, sizeof *index);
+
+	if (!index)
+		return rg_fail_memory(err);
+	index->journal = journal;
+	index->placed = placed;
+	index->folder = folder;
+	snprintf(index->name, sizeof index->name, "%.240s-index", name);
+	snprintf(index->path, sizeof index->path, "%s/%s", folder_path, index->name);
+	snprintf(index->seed_name, sizeof index->seed_name, "%.240s", name);
+	snprintf(index->seed_path, sizeof index->seed_path, "%s/%s", folder_path, name);
+	rg_index_vfs_init(&index->vfs);
+	*ret_index = index;
+	return ROGER_OK;
+}
+
+struct rg_index *rg_index_free(struct rg_index *index)
+{
+	if (!index)
+		return NULL;
+	close_db(index);
+	rg_index_vfs_deinit(&index->vfs);
+	free(index);
+	return NULL;
+}
+
+void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context)
+{
+	index->tell = tell;
+	index->tell_context = context;
+}
+
+void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max)
+{
+	index->lease_ms_max = lease_ms_max;
+}
+
+bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64_t total)
+{
+	return !index->tell || index->tell(index->tell_context, what, done, total);
+}
+
+uint64_t rg_index_end(const struct rg_index *index)
+{
+	return (uint64_t)index->progress.offset;
+}
+
+int64_t rg_index_line_count(const struct rg_index *index)
+{
+	return index->progress.lines;
+}
+
+int64_t rg_index_stray_count(const struct rg_index *index)
+{
+	return index->progress.strays;
+}
+
+const char *rg_index_name(const struct rg_index *index)
+{
+	return index->name;
+}
+
+const char *rg_index_trouble(const struct rg_index *index)
+{
+	return index->trouble;
+}
+
+static int make_tables(struct rg_index *index, struct roger_err *err)
+{
+	char *sql;
+	int r;
+
+	r = rg_index_run(index, message_table, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, other_tables, err);
+	if (r < 0)
+		return r;
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
+			      " 0, 0)",
+			      RG_INDEX_VERSION, index->boot_id);
+	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
+	sqlite3_free(sql);
+	return r;
+}
+
+static int finish_bulk(struct rg_index *index, struct roger_err *err)
+{
+	int r;
+
+	r = rg_index_run(index, message_indexes, err);
+	if (r < 0)
+		return r;
+	index->bulk = false;
+	/* An index that has all of it; SQLite would rather look into every row than sort. */
+	return rg_index_run(index,
+			    "INSERT INTO mailbox(agent, position, issue_id)"
+			    " SELECT to_phase, rowid, issue_id FROM messages INDEXED BY "
+			    "messages_unread WHERE read = 0 ORDER BY to_phase, rowid",
+			    err);
+}
+
+/* How many lines messages.db holds, and when it was seen to. */
+static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
+{
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_SEED_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, lines);
+	sqlite3_bind_int64(set, 2, at_ms);
+	return rg_index_step(index, set, err);
+}
+
+/* All tables and rows, in the open and empty database. */
+static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	int r;
+
+	index->bulk = true;
+	r = rg_index_run(index, "BEGIN", err);
+	if (r == ROGER_OK)
+		r = make_tables(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_ingest(index, end, err);
+	if (r == ROGER_OK)
+		r = finish_bulk(index, err);
+	if (r == ROGER_OK && end > SEED_AT_ONCE)
+		r = note_seed(index, 0, rg_clock_ms(), err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "COMMIT", err);
+	index->bulk = false;
+	return r;
+}
+
+/* ------------------------------------------------------ the index in use -- */
+
+/* Only in memory, when the file cannot be used: then it still answers. */
+static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
+		      struct roger_err *err)
+{
+	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory",
+		 why->message);
+	index->in_memory = true;
+	if (open_db(index, ":memory:", usual_settings, err) < 0)
+		return ROGER_EIO;
+	return fill(index, end, err);
+}
+
+int rg_index_place(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+		   struct roger_err *err)
+{
+	bool there;
+
+	/* Not by opening it: closing it again would drop the locks SQLite holds in this process. */
+	*ret_facts = (struct rg_file_facts){ 0 };
+	return rg_file_look(index->folder, name, &there, ret_facts, err);
+}
+
+/* How a rollback journal of SQLite ends that names another file: length, sum, and this. */
+static const unsigned char super_mark[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+
+/*
+ * A journal may tell SQLite to remove a file, a super-journal, whatever its name.
+ * roger's never do: it came from somewhere else, and so may what it would roll back.
+ */
+static bool names_other_file(struct rg_index *index, const char *name, int64_t size)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	unsigned char end[sizeof super_mark];
+	size_t got = 0;
+
+	return size >= (int64_t)sizeof end &&
+	       rg_file_open(index->folder, name, RG_FILE_READ, &file, NULL) == ROGER_OK &&
+	       file != RG_NO_FILE &&
+	       rg_file_read_at(file, end, sizeof end, size - (int64_t)sizeof end, &got, NULL) ==
+		       ROGER_OK &&
+	       got == sizeof end && memcmp(end, super_mark, sizeof end) == 0;
+}
+
+int rg_index_places(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+		    struct roger_err *err)
+{
+	char rollback[300];
+	bool foreign;
+	int r;
+
+	snprintf(rollback, sizeof rollback, "%s-journal", name);
+	r = rg_index_place(index, rollback, ret_facts, err);
+	foreign = r == ROGER_OK && names_other_file(index, rollback, ret_facts->size);
+	if (r == ROGER_OK)
+		r = rg_index_place(index, name, ret_facts, err);
+	if (r < 0 || !foreign)
+		return r;
+	/* Neither is used, nor opened: both are made anew. */
+	*ret_facts = (struct rg_file_facts){ 0 };
+	return rg_file_remove(index->folder, rollback, err);
+}
+
+static int check_places(struct rg_index *index, struct rg_file_facts *ret_facts,
+			struct roger_err *err)
+{
+	return rg_index_places(index, index->name, ret_facts, err);
+}
+
+int rg_index_check_places(struct rg_index *index, bool *ret_there, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r = check_places(index, &facts, err);
+
+	*ret_there = r == ROGER_OK && facts.inode;
+	return r;
+}
+
+void rg_index_distrust(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	/* A view in the place of a table could run for ever. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+}
+
+static int use_file(struct rg_index *index, const struct rg_file_facts *facts,
+		    struct roger_err *err)
+{
+	int r = open_db(index, index->path, usual_settings, err);
+
+	if (r == ROGER_OK)
+		index->inode = facts->inode;
+	return r;
+}
+
+/* Is the row there, and does it speak of this version, boot and journal? */
+static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_PROGRESS_GET, err);
+	struct rg_index_progress *progress = &index->progress;
+	int step;
+
+	*ret_valid = false;
+	if (!get)
+		return ROGER_EIO;
+	step = sqlite3_step(get);
+	if (step == SQLITE_ROW) {
+		*progress = (struct rg_index_progress){
+			.offset = sqlite3_column_int64(get, 0),
+			.lines = sqlite3_column_int64(get, 1),
+			.strays = sqlite3_column_int64(get, 2),
+			.archived = sqlite3_column_int64(get, 3),
+			.last_offset = sqlite3_column_int64(get, 4),
+			.last_length = sqlite3_column_int64(get, 5),
+			.last_hash = sqlite3_column_int64(get, 6),
+			.epoch = sqlite3_column_int64(get, 7),
+			.search_to = sqlite3_column_int64(get, 8),
+			.seed_to = sqlite3_column_int64(get, 9),
+			.seed_at = sqlite3_column_int64(get, 10),
+		};
+		*ret_valid = sqlite3_column_int(get, 11) == RG_INDEX_VERSION &&
+			     rg_str_is(rg_index_column(get, 12), index->boot_id);
+	}
+	sqlite3_reset(get);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
+							 : rg_index_fail(index, "read", err);
+}
+
+int rg_index_load(struct rg_index *index, struct roger_err *err)
+{
+	bool valid;
+	int r = load_progress(index, &valid, err);
+
+	if (r == ROGER_OK && !valid)
+		return rg_fail(err, ROGER_EIO, 0, "index '%s' was replaced meanwhile; try again",
+			       index->name);
+	return r;
+}
+
+int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
+		       struct roger_err *err)
+{
+	struct rg_buf text;
+	int r;
+
+	if (length < 0 || offset < 0 || length > RG_LINE_BYTES_MAX)
+		return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
+	rg_buf_init(&text, RG_LINE_BYTES_MAX);
+	r = rg_journal_read(index->journal, (uint64_t)offset, (size_t)length, &text, err);
+	if (r == ROGER_OK)
+		*ret_hash = (int64_t)rg_hash(0, text.data, text.length);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err)
+{
+	return rg_index_hash_line(index, index->progress.last_offset, index->progress.last_length,
+				  ret_hash, err);
+}
+
+/* Is the journal still the one that was read? */
+static bool same_journal(struct rg_index *index)
+{
+	struct rg_file_facts facts;
+	int64_t hash = 0;
+
+	if (rg_file_facts(rg_journal_file(index->journal), "messages.jsonl", &facts, NULL) < 0 ||
+	    index->progress.offset > facts.size)
+		return false;
+	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK &&
+	       hash == index->progress.last_hash;
+}
+
+int rg_index_make_file(struct rg_index *index, const char *name, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_remove(index->folder, name, err);
+	return r < 0 ? r : rg_file_open(index->folder, name, RG_FILE_CREATE_NEW, &file, err);
+}
+
+/* Where the configuration places the index, only an index is replaced. */
+static int check_ours(struct rg_index *index, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf start = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts;
+	bool there = false;
+	int r;
+
+	if (!index->placed)
+		return ROGER_OK;
+	r = rg_file_read_first(index->path, sizeof RG_PAGES_MAGIC, &start, &facts, &there, err);
+	if (r < 0 || !there || !start.length || rg_index_pages_known(rg_buf_str(&start)))
+		return r;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s' is no index of messages, and stays as it is; correct "
+		       "storage.database_file, or move it away",
+		       index->name);
+}
+
+/* Into a new file, then in place of the old. */
+static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	char fresh[270], rollback[300], path[sizeof index->path + 32];
+	int r;
+
+	snprintf(fresh, sizeof fresh, "%.250s.new", index->name);
+	snprintf(rollback, sizeof rollback, "%.250s-journal", index->name);
+	snprintf(path, sizeof path, "%s.new", index->path);
+	r = rg_index_make_file(index, fresh, err);
+	if (r == ROGER_OK)
+		r = open_db(index, path, bulk_settings, err);
+	if (r == ROGER_OK)
+		r = fill(index, end, err);
+	close_db(index);
+	/* A rollback journal of the old one must never be applied to the new. */
+	if (r == ROGER_OK)
+		r = rg_file_remove(index->folder, rollback, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(index->folder, fresh, index->name, false, err);
+	if (r < 0)
+		(void)!rg_file_remove(index->folder, fresh, NULL);
+	return r;
+}
+
+/* With the index lock. */
+static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r;
+
+	close_db(index);
+	r = check_ours(index, err);
+	if (r == ROGER_OK)
+		r = make_index(index, end, err);
+	if (r == ROGER_OK)
+		r = check_places(index, &facts, err);
+	if (r == ROGER_OK)
+		r = use_file(index, &facts, err);
+	return r == ROGER_OK ? rg_index_load(index, err) : r;
+}
+
+/* The same, and messages.db beside it. */
+static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+{
+	struct rg_seed_making making;
+	struct roger_err why = { 0 };
+	int r, made;
+
+	rg_index_seed_begin(index, end, all, &making);
+	r = rebuild_file(index, end, err);
+	made = rg_index_seed_end(&making, &why);
+	if (r < 0 || made == ROGER_OK)
+		return r;
+	if (err)
+		*err = why;
+	return made;
+}
+
+static int open_file(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
+		     struct roger_err *err)
+{
+	int r = use_file(index, facts, err);
+
+	if (r == ROGER_OK)
+		r = load_progress(index, ret_usable, err);
+	if (r == ROGER_OK && *ret_usable)
+		*ret_usable = same_journal(index);
+	return r;
+}
+
+bool rg_index_damaged(const struct rg_index *index)
+{
+	return index->damaged;
+}
+
+void rg_index_doubt(struct rg_index *index)
+{
+	index->damaged = true;
+}
+
+int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_err *err)
+{
+	rg_index_doubt(index);
+	return rg_fail(err, ROGER_EIO, 0,
+		       "the index is wrong about '%.*s'; `roger rebuild` makes it anew",
+		       RG_STR_ARGS(about));
+}
+
+/* In a transaction: may the open connection go on? */
+static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
+{
+	int r = load_progress(index, ret_usable, err);
+
+	if (r == ROGER_OK && *ret_usable)
+		*ret_usable = same_journal(index);
+	return r;
+}
+
+static int run_alone(struct rg_index *index, enum rg_statement which, struct roger_err *err)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+
+	return statement ? rg_index_step(index, statement, err) : ROGER_EIO;
+}
+
+/* One transaction; what goes wrong leaves the tables as they were. */
+static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
+{
+	struct rg_index_progress before = index->progress;
+	int r = run_alone(index, index->in_memory ? RG_SQL_BEGIN : RG_SQL_BEGIN_WRITE, err);
+
+	*ret_usable = true;
+	if (r < 0)
+		return r;
+	if (!index->in_memory)
+		r = look_again(index, ret_usable, err);
+	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
+		r = rg_index_ingest(index, end, err);
+	if (r == ROGER_OK && *ret_usable)
+		return run_alone(index, RG_SQL_END, err);
+	rg_index_rollback(index);
+	index->progress = before;
+	return r;
+}
+
+/*
+ * With the index lock: what is there is used, brought up to date, or made anew.
+ * The connection stays open while the file is the same: to open it again takes
+ * the schema and every statement.
+ */
+static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	bool usable = false;
+	int r;
+
+	r = check_places(index, &facts, err);
+	if (r < 0)
+		return r;
+	if (facts.inode && index->inode == facts.inode && !index->damaged)
+		r = take_in(index, end, &usable, err);
+	if (r == ROGER_OK && !usable && facts.inode) {
+		r = open_file(index, &facts, &usable, err);
+		if (r == ROGER_OK && usable && rg_index_end(index) < end)
+			r = take_in(index, end, &usable, err);
+	}
+	if (r < 0 && !rg_index_damaged(index))
+		return r;
+	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
+}
+
+void rg_index_bring_seed_up(struct rg_index *index)
+{
+	if (rg_journal_try(index->journal, RG_LOCK_INDEX)) {
+		if (rg_index_peek(index))
+			(void)rg_index_seed_follow(index, false, NULL);
+		rg_journal_release(index->journal, RG_LOCK_INDEX);
+	}
+}
+
+uint64_t rg_index_peek(struct rg_index *index)
+{
+	struct rg_file_facts facts;
+	bool valid = false;
+
+	if (index->in_memory || check_places(index, &facts, NULL) < 0 || !facts.inode)
+		return 0;
+	if (use_file(index, &facts, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
+		return 0;
+	return rg_index_end(index);
+}
+
+/* Is messages.db behind, and was it so for a while? */
+static bool is_due(const struct rg_index *index, int64_t now)
+{
+	const struct rg_index_progress *progress = &index->progress;
+
+	return !progress->seed_at ||
+	       (progress->seed_to < progress->lines &&
+		(now < progress->seed_at || now - progress->seed_at >= SEED_AFTER_MS));
+}
+
+/* What does not go well there keeps nobody from an answer. */
+static int serve_others(struct rg_index *index, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int64_t now = rg_clock_ms();
+
+	index->trouble[0] = '\0';
+	if (!is_due(index, now))
+		return ROGER_OK;
+	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
+		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
+	return note_seed(index, index->progress.lines, now, err);
+}
+
+static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r;
+
+	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	if (anew) {
+		r = check_places(index, &facts, err);
+		if (r == ROGER_OK)
+			r = rebuild_file(index, end, err);
+	} else {
+		r = refresh_file(index, end, err);
+	}
+	if (r == ROGER_OK)
+		r = serve_others(index, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
+}
+
+/* Is the open one the file of that name, and does it reach far enough? */
+static bool fresh_enough(struct rg_index *index, uint64_t end)
+{
+	return index->db && rg_index_end(index) >= end &&
+	       (index->in_memory || rg_file_inode(index->path) == index->inode);
+}
+
+/* By way of the file where it can be used, else in memory. */
+static int bring(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int r;
+
+	if (rg_journal_writable(index->journal))
+		r = bring_file(index, end, anew, &why);
+	else
+		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
+	if (r == ROGER_OK)
+		return ROGER_OK;
+	if (r == ROGER_ETIMEOUT || r == ROGER_ENOMEM || rg_str_is(rg_str(why.message), "stopped")) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	return use_memory(index, end, &why, err);
+}
+
+int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	bool usable;
+
+	if (fresh_enough(index, end))
+		return ROGER_OK;
+	return index->in_memory ? take_in(index, end, &usable, err) : bring(index, end, false, err);
+}
+
+int rg_index_reopen(struct rg_index *index, struct roger_err *err)
+{
+	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
+}
+
+int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+
+	if (in_memory) {
+		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' is damaged again and again",
+			      index->name);
+		return use_memory(index, rg_index_end(index), &why, err);
+	}
+	/* Another process may have made it anew meanwhile. */
+	return bring(index, rg_index_end(index), fresh_enough(index, 0), err);
+}
+
+int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+{
+	int r;
+
+	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	r = rebuild_both(index, end, all, err);
+	if (r == ROGER_OK)
+		r = serve_others(index, err);
+	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	return r;
+}

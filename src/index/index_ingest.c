@@ -1,0 +1,629 @@
+/* Taking lines of the journal into the tables. */
+#include "index/index_db.h"
+
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "store/file/decoder.h"
+#include "facts/message.h"
+
+/* What the tables hold of a message that came before, and which of it a new line says again. */
+struct known {
+	int64_t position;
+	bool read;
+	struct roger_str to;
+	bool same_text;
+	bool same_mailbox; /* issue and recipient */
+	bool same_rest;	   /* all else but whether and when it was read */
+	bool same_read;
+};
+
+/* -------------------------------------------------------------- deltas -- */
+
+static struct rg_delta *delta_place(struct rg_delta *slots, size_t capacity, struct roger_str first,
+				    struct roger_str second, bool edge)
+{
+	size_t at =
+		rg_hash(rg_hash(1 + edge, first.data, first.length), second.data, second.length) &
+		(capacity - 1);
+
+	while (slots[at].first.length &&
+	       (!rg_str_equal(slots[at].first, first) || !rg_str_equal(slots[at].second, second) ||
+		slots[at].edge != edge))
+		at = (at + 1) & (capacity - 1);
+	return &slots[at];
+}
+
+static bool grow_deltas(struct rg_deltas *deltas)
+{
+	size_t capacity = deltas->capacity ? deltas->capacity * 2 : 16, i;
+	struct rg_delta *slots;
+
+	if (!deltas->memory)
+		deltas->memory = rg_arena_new();
+	slots = deltas->memory ? rg_arena_get(deltas->memory, capacity * sizeof *slots) : NULL;
+	if (!slots)
+		return false;
+	for (i = 0; i < deltas->capacity; i++)
+		if (deltas->slots[i].first.length)
+			*delta_place(slots, capacity, deltas->slots[i].first,
+				     deltas->slots[i].second, deltas->slots[i].edge) =
+				deltas->slots[i];
+	deltas->slots = slots;
+	deltas->capacity = capacity;
+	return true;
+}
+
+/* NULL: out of memory. */
+static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
+				 struct roger_str second, bool edge)
+{
+	struct rg_delta *delta;
+
+	if (deltas->count * 2 >= deltas->capacity && !grow_deltas(deltas))
+		return NULL;
+	delta = delta_place(deltas->slots, deltas->capacity, first, second, edge);
+	if (delta->first.length)
+		return delta;
+	delta->edge = edge;
+	if (!rg_arena_copy(deltas->memory, first, &delta->first) ||
+	    !rg_arena_copy(deltas->memory, second, &delta->second))
+		return NULL;
+	deltas->count++;
+	return delta;
+}
+
+static void clear_deltas(struct rg_deltas *deltas)
+{
+	rg_arena_free(deltas->memory);
+	*deltas = (struct rg_deltas){ 0 };
+}
+
+/* The larger number of the larger epoch. */
+static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
+{
+	if (epoch > delta->epoch || (epoch == delta->epoch && seq > delta->seq)) {
+		delta->epoch = epoch;
+		delta->seq = seq;
+	}
+}
+
+static int count_sender(struct rg_index *index, const struct roger_message *message,
+			struct roger_err *err)
+{
+	struct rg_delta *from = delta_of(&index->deltas, message->from_phase, RG_STR(""), false);
+
+	if (!from)
+		return rg_fail_memory(err);
+	from->sent++;
+	raise(from, message->epoch, message->seq);
+	if (message->created_at_ms > from->last_sent_at_ms)
+		from->last_sent_at_ms = message->created_at_ms;
+	return ROGER_OK;
+}
+
+static int count_recipient(struct rg_index *index, struct roger_str name, int received, int unread,
+			   struct roger_err *err)
+{
+	struct rg_delta *to;
+
+	if (received == 0 && unread == 0)
+		return ROGER_OK;
+	to = delta_of(&index->deltas, name, RG_STR(""), false);
+	if (!to)
+		return rg_fail_memory(err);
+	to->received += received;
+	to->unread += unread;
+	return ROGER_OK;
+}
+
+/* What the recipient has seen of the sender, or what came in over an edge from it. */
+static int raise_mark(struct rg_index *index, const struct roger_message *message, bool edge,
+		      struct roger_err *err)
+{
+	struct rg_delta *seen;
+
+	if (message->seq == 0)
+		return ROGER_OK;
+	seen = delta_of(&index->deltas, message->to_phase, message->from_phase, edge);
+	if (!seen)
+		return rg_fail_memory(err);
+	raise(seen, message->epoch, message->seq);
+	return ROGER_OK;
+}
+
+static int flush_agent(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_AGENT_ADD, err);
+
+	if (!add)
+		return ROGER_EIO;
+	rg_index_bind(add, 1, delta->first);
+	sqlite3_bind_int64(add, 2, delta->sent);
+	sqlite3_bind_int64(add, 3, delta->received);
+	sqlite3_bind_int64(add, 4, delta->unread);
+	sqlite3_bind_int64(add, 5, delta->epoch);
+	sqlite3_bind_int64(add, 6, delta->seq);
+	sqlite3_bind_int64(add, 7, delta->last_sent_at_ms);
+	return rg_index_step(index, add, err);
+}
+
+static int note_seen(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return raise_mark(index, message, false, err);
+}
+
+static int note_edge(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return message->via.length ? raise_mark(index, message, true, err) : ROGER_OK;
+}
+
+static int flush_seen(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
+{
+	sqlite3_stmt *add =
+		rg_index_statement(index, delta->edge ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err);
+
+	if (!add)
+		return ROGER_EIO;
+	rg_index_bind(add, 1, delta->first);
+	rg_index_bind(add, 2, delta->second);
+	sqlite3_bind_int64(add, 3, delta->epoch);
+	sqlite3_bind_int64(add, 4, delta->seq);
+	return rg_index_step(index, add, err);
+}
+
+static int flush_deltas(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_delta *delta;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < index->deltas.capacity && r == ROGER_OK; i++) {
+		delta = &index->deltas.slots[i];
+		if (delta->first.length)
+			r = delta->second.length ? flush_seen(index, delta, err)
+						 : flush_agent(index, delta, err);
+	}
+	return r;
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+/* By which a text is known again. */
+static int64_t hash_text(const struct roger_message *message)
+{
+	return (int64_t)rg_hash(rg_hash(0, message->content.data, message->content.length),
+				message->metadata.data, message->metadata.length);
+}
+
+static void bind_message(sqlite3_stmt *statement, int64_t position,
+			 const struct roger_message *message)
+{
+	sqlite3_bind_int64(statement, 1, position);
+	rg_index_bind_message(statement, 2, message);
+	sqlite3_bind_int64(statement, 8, hash_text(message));
+	sqlite3_bind_int(statement, 9, message->read);
+	sqlite3_bind_int64(statement, 10, message->created_at_ms);
+	rg_index_bind_instant(statement, 11, message->read_at_ms);
+}
+
+/* Run a statement of one or two numbers. */
+static int run_numbers(struct rg_index *index, enum rg_statement which, int64_t first,
+		       int64_t second, int64_t third, struct roger_err *err)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+	int places;
+
+	if (!statement)
+		return ROGER_EIO;
+	places = sqlite3_bind_parameter_count(statement);
+	sqlite3_bind_int64(statement, 1, first);
+	if (places > 1)
+		sqlite3_bind_int64(statement, 2, second);
+	if (places > 2)
+		sqlite3_bind_int64(statement, 3, third);
+	return rg_index_step(index, statement, err);
+}
+
+/* Run a statement of two texts, where given, and a position. */
+static int run_texts(struct rg_index *index, enum rg_statement which, struct roger_str first,
+		     struct roger_str second, int64_t position, struct roger_err *err)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+
+	if (!statement)
+		return ROGER_EIO;
+	rg_index_bind(statement, 1, first);
+	rg_index_bind(statement, 2, second);
+	sqlite3_bind_int64(statement, 3, position);
+	return rg_index_step(index, statement, err);
+}
+
+static int enter_mailbox(struct rg_index *index, const struct roger_message *message,
+			 int64_t position, struct roger_err *err)
+{
+	if (index->bulk || message->read)
+		return ROGER_OK;
+	return run_texts(index, RG_SQL_MAILBOX_ADD, message->to_phase, message->issue_id, position,
+			 err);
+}
+
+static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
+{
+	sqlite3_stmt *drop;
+
+	if (index->bulk || known->read)
+		return ROGER_OK;
+	drop = rg_index_statement(index, RG_SQL_MAILBOX_DROP, err);
+	if (!drop)
+		return ROGER_EIO;
+	rg_index_bind(drop, 1, known->to);
+	sqlite3_bind_int64(drop, 2, known->position);
+	return rg_index_step(index, drop, err);
+}
+
+/* Until when an unread message is held, and until when it is to be read. */
+static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
+		     struct roger_err *err)
+{
+	sqlite3_stmt *set;
+
+	if ((!message->claimed_by.length && !message->confirm_by_ms) || message->read)
+		return run_numbers(index, RG_SQL_LEASE_DROP, position, 0, 0, err);
+	set = rg_index_statement(index, RG_SQL_LEASE_SET, err);
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, position);
+	rg_index_bind(set, 2, message->claimed_by);
+	sqlite3_bind_int64(set, 3, message->claimed_until_ms);
+	sqlite3_bind_int64(set, 4, message->confirm_by_ms);
+	return rg_index_step(index, set, err);
+}
+
+/* Members that few messages have: each has a table of its own. */
+static int add_links(struct rg_index *index, const struct roger_message *message, int64_t position,
+		     struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (message->idempotent_key.length)
+		r = run_texts(index, RG_SQL_KEY_ADD, message->from_phase, message->idempotent_key,
+			      position, err);
+	if (r == ROGER_OK && message->reply_to.length)
+		r = run_texts(index, RG_SQL_REPLY_ADD, message->reply_to, message->id, position,
+			      err);
+	if (r == ROGER_OK && (message->claimed_by.length || message->confirm_by_ms))
+		r = set_lease(index, message, position, err);
+	return r;
+}
+
+static int add_new(struct rg_index *index, const struct roger_message *message, int64_t position,
+		   struct roger_err *err)
+{
+	int r;
+
+	r = enter_mailbox(index, message, position, err);
+	if (r == ROGER_OK)
+		r = add_links(index, message, position, err);
+	if (r == ROGER_OK)
+		r = count_sender(index, message, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+	if (r == ROGER_OK)
+		r = note_edge(index, message, err);
+	if (r == ROGER_OK && message->read)
+		r = note_seen(index, message, err);
+	return r;
+}
+
+/* Every index of a column that is set is written: a claim sets none, being read two. */
+static int change_row(struct rg_index *index, const struct known *known,
+		      const struct roger_message *message, struct roger_err *err)
+{
+	bool same = known->same_text && known->same_mailbox && known->same_rest;
+	sqlite3_stmt *set;
+
+	if (same && known->same_read)
+		return ROGER_OK;
+	set = rg_index_statement(index, same ? RG_SQL_READ_SET : RG_SQL_MESSAGE_SET, err);
+	if (!set)
+		return ROGER_EIO;
+	bind_message(set, known->position, message);
+	return rg_index_step(index, set, err);
+}
+
+/* Where it is unread, and the figures of who has it. */
+static int change_mailbox(struct rg_index *index, const struct known *known,
+			  const struct roger_message *message, struct roger_err *err)
+{
+	int r;
+
+	if (known->same_mailbox && known->read == message->read)
+		return ROGER_OK;
+	r = leave_mailbox(index, known, err);
+	if (r == ROGER_OK)
+		r = enter_mailbox(index, message, known->position, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, known->to, -1, -!known->read, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+	if (r == ROGER_OK && message->read && !known->read)
+		r = note_seen(index, message, err);
+	return r;
+}
+
+static int change_known(struct rg_index *index, const struct known *known,
+			const struct roger_message *message, struct roger_err *err)
+{
+	int r;
+
+	if (!known->same_text && known->position <= index->progress.search_to)
+		index->search_stale = true;
+	r = change_row(index, known, message, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_CHANGED_SET, known->position, index->progress.lines,
+				0, err);
+	if (r == ROGER_OK)
+		r = change_mailbox(index, known, message, err);
+	return r == ROGER_OK ? set_lease(index, message, known->position, err) : r;
+}
+
+static int add_archived(struct rg_index *index, const struct roger_message *message,
+			int64_t position, const struct rg_line *line, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_ARCHIVED_ADD, err);
+
+	if (!add)
+		return ROGER_EIO;
+	sqlite3_bind_int64(add, 1, position);
+	rg_index_bind_message(add, 2, message);
+	sqlite3_bind_int(add, 8, message->read);
+	sqlite3_bind_int64(add, 9, message->created_at_ms);
+	sqlite3_bind_int64(add, 10, (int64_t)line->offset);
+	sqlite3_bind_int64(add, 11, (int64_t)line->length);
+	index->progress.archived++;
+	return rg_index_step(index, add, err);
+}
+
+static int archive_known(struct rg_index *index, const struct known *known,
+			 const struct roger_message *message, const struct rg_line *line,
+			 struct roger_err *err)
+{
+	int r;
+
+	r = run_numbers(index, RG_SQL_MESSAGE_DROP, known->position, 0, 0, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_CHANGED_DROP, known->position, 0, 0, err);
+	if (r == ROGER_OK)
+		r = leave_mailbox(index, known, err);
+	if (r == ROGER_OK)
+		r = run_numbers(index, RG_SQL_LEASE_DROP, known->position, 0, 0, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, known->to, 0, -!known->read, err);
+	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;
+}
+
+/* An archived message that was never here alive: it counts as sent and received. */
+static int archive_new(struct rg_index *index, const struct roger_message *message,
+		       int64_t position, const struct rg_line *line, struct roger_err *err)
+{
+	int r;
+
+	r = add_archived(index, message, position, line, err);
+	if (r == ROGER_OK)
+		r = add_links(index, message, position, err);
+	if (r == ROGER_OK)
+		r = count_sender(index, message, err);
+	if (r == ROGER_OK)
+		r = note_edge(index, message, err);
+	return r == ROGER_OK ? count_recipient(index, message->to_phase, 1, 0, err) : r;
+}
+
+/* Archived is final: whatever comes for the id later is history. */
+int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
+			 struct roger_err *err)
+{
+	sqlite3_stmt *has;
+	int r;
+
+	*ret_archived = false;
+	if (index->progress.archived == 0)
+		return ROGER_OK;
+	has = rg_index_statement(index, RG_SQL_ARCHIVED_HAS, err);
+	if (!has)
+		return ROGER_EIO;
+	rg_index_bind(has, 1, id);
+	r = sqlite3_step(has);
+	*ret_archived = r == SQLITE_ROW;
+	sqlite3_reset(has);
+	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK
+						   : rg_index_fail(index, "look up an id", err);
+}
+
+static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
+		   bool *ret_added, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_MESSAGE_ADD, err);
+	int r;
+
+	if (!add)
+		return ROGER_EIO;
+	bind_message(add, position, message);
+	r = rg_index_step(index, add, err);
+	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
+	return r;
+}
+
+static int use_known(struct rg_index *index, const struct roger_message *message,
+		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MESSAGE_GET, err);
+	struct known known;
+	int r;
+
+	*ret_known = false;
+	if (!get)
+		return ROGER_EIO;
+	bind_message(get, 0, message);
+	r = sqlite3_step(get);
+	if (r != SQLITE_ROW) {
+		sqlite3_reset(get);
+		return r == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "look up a message", err);
+	}
+	known = (struct known){
+		.position = sqlite3_column_int64(get, 0),
+		.read = sqlite3_column_int(get, 1),
+		.to = rg_index_column(get, 2),
+		.same_text = sqlite3_column_int(get, 3),
+		.same_mailbox = sqlite3_column_int(get, 4),
+		.same_rest = sqlite3_column_int(get, 5),
+		.same_read = sqlite3_column_int(get, 6),
+	};
+	*ret_known = true;
+	r = message->archived_at_ms ? archive_known(index, &known, message, line, err)
+				    : change_known(index, &known, message, err);
+	sqlite3_reset(get);
+	return r;
+}
+
+/* Is the line probably a later state of a message?  Then it is looked up before it is added; a
+ * foreign journal that is read as a whole may begin with any state. */
+static bool is_later_state(const struct rg_index *index, const struct roger_message *message)
+{
+	return message->archived_at_ms ||
+	       (!index->bulk && (message->read || message->claimed_by.length));
+}
+
+static int take_new(struct rg_index *index, const struct roger_message *message,
+		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
+{
+	int64_t position = index->progress.lines;
+	int r;
+
+	*ret_added = true;
+	if (message->archived_at_ms)
+		return archive_new(index, message, position, line, err);
+	r = add_row(index, message, position, ret_added, err);
+	return r == ROGER_OK && *ret_added ? add_new(index, message, position, err) : r;
+}
+
+static int take_message(struct rg_index *index, const struct roger_message *message,
+			const struct rg_line *line, struct roger_err *err)
+{
+	bool taken = false;
+	int r;
+
+	if (message->epoch > index->progress.epoch)
+		index->progress.epoch = message->epoch;
+	r = rg_index_is_archived(index, message->id, &taken, err);
+	if (r == ROGER_OK && !taken && is_later_state(index, message))
+		r = use_known(index, message, line, &taken, err);
+	if (r == ROGER_OK && !taken)
+		r = take_new(index, message, line, &taken, err);
+	if (r == ROGER_OK && !taken)
+		r = use_known(index, message, line, &taken, err);
+	return r;
+}
+
+static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
+		     struct roger_err *err)
+{
+	struct rg_index_progress *progress = &index->progress;
+	const struct rg_line *line = &decoded->line;
+	int r;
+
+	r = rg_index_lines_add(index, line->offset, line->length, err);
+	if (r < 0)
+		return r;
+	progress->lines++;
+	progress->offset = (int64_t)(line->offset + line->length + 1);
+	progress->last_offset = (int64_t)line->offset;
+	progress->last_length = line->too_long ? 0 : (int64_t)line->length;
+	if (decoded->is_message)
+		return take_message(index, &decoded->message, line, err);
+	progress->strays++;
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- lines -- */
+
+static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64_t end,
+		      struct roger_err *err)
+{
+	const struct rg_decoded *decoded;
+	int r;
+
+	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
+		if (index->progress.lines % 8192 == 0 &&
+		    !rg_index_tell(index, "index", (int64_t)decoded->line.offset, (int64_t)end))
+			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+		r = take_line(index, decoded, err);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+static int save_progress(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_index_progress *progress = &index->progress;
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_PROGRESS_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, progress->offset);
+	sqlite3_bind_int64(set, 2, progress->lines);
+	sqlite3_bind_int64(set, 3, progress->strays);
+	sqlite3_bind_int64(set, 4, progress->archived);
+	sqlite3_bind_int64(set, 5, progress->last_offset);
+	sqlite3_bind_int64(set, 6, progress->last_length);
+	sqlite3_bind_int64(set, 7, progress->last_hash);
+	sqlite3_bind_int64(set, 8, progress->epoch);
+	sqlite3_bind_int64(set, 9, progress->search_to);
+	index->vfs.pages.next_reach = (uint64_t)progress->offset;
+	return rg_index_step(index, set, err);
+}
+
+/* A text that is in the full-text table changed, which is rare: all are put in again. */
+static int empty_search(struct rg_index *index, struct roger_err *err)
+{
+	bool stale = index->search_stale;
+
+	index->search_stale = false;
+	if (!stale)
+		return ROGER_OK;
+	index->progress.search_to = 0;
+	return rg_index_run(index, "INSERT INTO search(search) VALUES ('delete-all')", err);
+}
+
+int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	struct rg_index_progress before = index->progress;
+	struct rg_decoder *decoder;
+	int r;
+
+	r = rg_decoder_open(rg_journal_file(index->journal), (uint64_t)before.offset, end, &decoder,
+			    err);
+	if (r < 0)
+		return r;
+	r = rg_index_lines_begin(index, err);
+	if (r == ROGER_OK)
+		r = take_lines(index, decoder, end, err);
+	rg_decoder_close(decoder);
+	if (r == ROGER_OK)
+		r = rg_index_lines_end(index, err);
+	if (r == ROGER_OK)
+		r = flush_deltas(index, err);
+	if (r == ROGER_OK)
+		r = empty_search(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_last_hash(index, &index->progress.last_hash, err);
+	if (r == ROGER_OK)
+		r = save_progress(index, err);
+	clear_deltas(&index->deltas);
+	if (r < 0)
+		index->progress = before;
+	return r;
+}

@@ -1,0 +1,496 @@
+/*
+ * messages.db: the seed's table, for other programs.
+ *
+ * It decides nothing, and no answer comes from it.  It follows the index: what
+ * the lines say that came since is put in by id, under SQLite's lock, whatever
+ * another program has put in of the same messages.  It is made anew when it is
+ * missing, damaged, or not one of this version, boot and journal.  What other
+ * programs do to other rows is theirs; doctor compares all of it.
+ */
+#include "index/index_db.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/id.h"
+#include "base/table.h"
+#include "store/file/decoder.h"
+#include "host/file.h"
+#include "facts/message.h"
+
+/* Others may hold it; then it has to wait for the next time. */
+enum { BUSY_MS = 20 };
+
+/* seed 004, as it stands. */
+static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
+				 "  id TEXT PRIMARY KEY,\n"
+				 "  issue_id TEXT NOT NULL,\n"
+				 "  from_phase TEXT NOT NULL,\n"
+				 "  to_phase TEXT NOT NULL,\n"
+				 "  run_counter INTEGER NOT NULL DEFAULT 1,\n"
+				 "  message_type TEXT NOT NULL,\n"
+				 "  content TEXT NOT NULL,\n"
+				 "  metadata TEXT,\n"
+				 "  read BOOLEAN NOT NULL DEFAULT 0,\n"
+				 "  created_at INTEGER NOT NULL,\n"
+				 "  read_at INTEGER\n"
+				 ");\n";
+
+static const char seed_indexes[] =
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, "
+	"read);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n";
+
+/* How far it has read. */
+static const char progress_table[] =
+	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
+	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
+	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
+	" touched INTEGER NOT NULL);\n";
+
+static const char put_row[] =
+	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
+	" content, metadata, read, created_at, read_at)"
+	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
+	" issue_id = ?2, from_phase = ?3, to_phase = ?4, run_counter = ?5, message_type = ?6,"
+	" content = ?7, metadata = ?8, read = ?9, created_at = ?10, read_at = ?11"
+	" WHERE (issue_id, from_phase, to_phase, run_counter, message_type, content, metadata,"
+	" read, created_at, read_at) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+struct table {
+	struct rg_index *index;
+	int64_t end; /* to be read up to here */
+	char boot_id[RG_BOOT_ID_BYTES];
+	sqlite3 *db;
+	sqlite3_stmt *put, *drop;
+	bool anew;		  /* without the index, which may be made at the same time */
+	struct rg_table archived; /* then: the hashes of ids that were archived */
+	int64_t offset;		  /* read up to here; the last line of that: */
+	int64_t last_offset, last_length;
+	int64_t changes; /* SQLite's count of them, */
+	bool touched;	 /* and whether others have made some */
+};
+
+/* ROGER_EDATA: it is damaged, or not as roger made it. */
+static int fail(const struct table *table, const char *what, struct roger_err *err)
+{
+	int code = table->db ? sqlite3_errcode(table->db) & 0xff : SQLITE_NOMEM;
+
+	return rg_fail(err,
+		       code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR ||
+				       code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA ||
+				       code == SQLITE_MISMATCH || code == SQLITE_FORMAT
+			       ? ROGER_EDATA
+			       : ROGER_EIO,
+		       0, "'%s': %s: %s", table->index->seed_name, what, sqlite3_errstr(code));
+}
+
+static int run(const struct table *table, const char *sql, struct roger_err *err)
+{
+	return sqlite3_exec(table->db, sql, NULL, NULL, NULL) == SQLITE_OK
+		       ? ROGER_OK
+		       : fail(table, "run", err);
+}
+
+static int step(const struct table *table, sqlite3_stmt *statement, struct roger_err *err)
+{
+	int result = sqlite3_step(statement);
+
+	sqlite3_reset(statement);
+	return result == SQLITE_DONE || result == SQLITE_ROW ? ROGER_OK : fail(table, "write", err);
+}
+
+static int prepare(const struct table *table, const char *sql, sqlite3_stmt **ret,
+		   struct roger_err *err)
+{
+	return sqlite3_prepare_v2(table->db, sql, -1, ret, NULL) == SQLITE_OK
+		       ? ROGER_OK
+		       : fail(table, "prepare", err);
+}
+
+/* ------------------------------------------------------- opening, closing -- */
+
+static int open_table(struct table *table, const char *path, const char *settings,
+		      struct roger_err *err)
+{
+	if (sqlite3_open_v2(path, &table->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK)
+		return fail(table, "open", err);
+	sqlite3_busy_timeout(table->db, BUSY_MS);
+	rg_index_distrust(table->db);
+	return run(table, settings, err);
+}
+
+static void close_table(struct table *table)
+{
+	sqlite3_finalize(table->put);
+	sqlite3_finalize(table->drop);
+	sqlite3_close_v2(table->db);
+	table->put = table->drop = NULL;
+	table->db = NULL;
+}
+
+/* -------------------------------------------------------------- progress -- */
+
+/* SQLite adds one in the file's head with each change, whoever makes it. */
+static int64_t count_changes(const struct table *table)
+{
+	unsigned char head[4] = { 0 };
+	sqlite3_file *file = NULL;
+
+	if (sqlite3_file_control(table->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+		(void)file->pMethods->xRead(file, head, sizeof head, 24);
+	return (int64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
+}
+
+/* Is there one that speaks of this version, boot and journal? */
+static int load(struct table *table, bool *ret_valid, struct roger_err *err)
+{
+	int64_t hash = 0, known = 0;
+	sqlite3_stmt *get;
+	int r;
+
+	*ret_valid = false;
+	table->changes = count_changes(table);
+	r = prepare(table,
+		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id, changes,"
+		    " touched FROM progress",
+		    &get, err);
+	if (r < 0)
+		return r;
+	if (sqlite3_step(get) == SQLITE_ROW) {
+		table->offset = sqlite3_column_int64(get, 0);
+		table->last_offset = sqlite3_column_int64(get, 1);
+		table->last_length = sqlite3_column_int64(get, 2);
+		known = sqlite3_column_int64(get, 3);
+		table->touched = sqlite3_column_int64(get, 6) != table->changes ||
+				 sqlite3_column_int(get, 7);
+		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
+			     rg_str_is(rg_index_column(get, 5), table->boot_id) &&
+			     table->offset >= 0 && table->offset <= table->end;
+	}
+	sqlite3_finalize(get);
+	if (*ret_valid)
+		*ret_valid = rg_index_hash_line(table->index, table->last_offset,
+						table->last_length, &hash, NULL) == ROGER_OK &&
+			     hash == known;
+	return ROGER_OK;
+}
+
+static int save(const struct table *table, struct roger_err *err)
+{
+	sqlite3_stmt *set;
+	int64_t hash = 0;
+	int r;
+
+	r = rg_index_hash_line(table->index, table->last_offset, table->last_length, &hash, err);
+	if (r == ROGER_OK)
+		r = prepare(table,
+			    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
+			    " last_hash = ?4, changes = ?5, touched = ?6",
+			    &set, err);
+	if (r < 0)
+		return r;
+	sqlite3_bind_int64(set, 1, table->offset);
+	sqlite3_bind_int64(set, 2, table->last_offset);
+	sqlite3_bind_int64(set, 3, table->last_length);
+	sqlite3_bind_int64(set, 4, hash);
+	/* This one counts as well. */
+	sqlite3_bind_int64(set, 5, table->changes + 1);
+	sqlite3_bind_int(set, 6, table->touched);
+	r = step(table, set, err);
+	sqlite3_finalize(set);
+	return r;
+}
+
+/* ------------------------------------------------------------------ rows -- */
+
+static int put_message(const struct table *table, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	sqlite3_stmt *put = table->put;
+
+	rg_index_bind_message(put, 1, message);
+	rg_index_bind(put, 7, message->content);
+	if (message->metadata.length)
+		rg_index_bind(put, 8, message->metadata);
+	else
+		sqlite3_bind_null(put, 8);
+	sqlite3_bind_int(put, 9, message->read);
+	sqlite3_bind_int64(put, 10, message->created_at_ms);
+	rg_index_bind_instant(put, 11, message->read_at_ms);
+	return step(table, put, err);
+}
+
+/* Archived is final.  Read from the start, the lines say so themselves. */
+static int is_archived(struct table *table, const struct roger_message *message, bool *ret_archived,
+		       struct roger_err *err)
+{
+	uint64_t hash = rg_hash(0, message->id.data, message->id.length);
+	bool fresh;
+
+	if (!table->anew)
+		return rg_index_is_archived(table->index, message->id, ret_archived, err);
+	*ret_archived = message->archived_at_ms || rg_table_find(&table->archived, hash);
+	if (message->archived_at_ms && !rg_table_put(&table->archived, hash, &fresh))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+static int take_message(struct table *table, const struct roger_message *message,
+			struct roger_err *err)
+{
+	bool archived = false;
+	int r;
+
+	r = is_archived(table, message, &archived, err);
+	if (r < 0 || !archived)
+		return r < 0 ? r : put_message(table, message, err);
+	rg_index_bind(table->drop, 1, message->id);
+	return step(table, table->drop, err);
+}
+
+static int take_lines(struct table *table, struct rg_decoder *decoder, struct roger_err *err)
+{
+	const struct rg_decoded *decoded;
+	int r;
+
+	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
+		if (decoded->is_message)
+			r = take_message(table, &decoded->message, err);
+		if (r < 0)
+			break;
+		table->last_offset = (int64_t)decoded->line.offset;
+		table->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
+		table->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
+	}
+	return r;
+}
+
+/* What the index has read and the table has not. */
+static int take_in(struct table *table, struct roger_err *err)
+{
+	struct rg_decoder *decoder;
+	int r;
+
+	r = prepare(table, put_row, &table->put, err);
+	if (r == ROGER_OK)
+		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
+	if (r == ROGER_OK)
+		r = rg_decoder_open(rg_journal_file(table->index->journal), (uint64_t)table->offset,
+				    (uint64_t)table->end, &decoder, err);
+	if (r < 0)
+		return r;
+	r = take_lines(table, decoder, err);
+	rg_decoder_close(decoder);
+	return r == ROGER_OK ? save(table, err) : r;
+}
+
+/* ------------------------------------------------------------------ anew -- */
+
+/* In the place of a table of messages; false, too, where that cannot be told. */
+static bool is_foreign_database(const char *path)
+{
+	sqlite3_stmt *ask = NULL;
+	sqlite3 *db = NULL;
+	bool foreign = false;
+
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+	    SQLITE_OK) {
+		rg_index_distrust(db);
+		if (sqlite3_prepare_v2(db,
+				       "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND"
+				       " name = 'messages'",
+				       -1, &ask, NULL) == SQLITE_OK &&
+		    sqlite3_step(ask) == SQLITE_ROW)
+			foreign = sqlite3_column_int(ask, 0) == 0;
+	}
+	sqlite3_finalize(ask);
+	sqlite3_close(db);
+	return foreign;
+}
+
+/*
+ * Where the configuration places it, only what was made for messages is
+ * replaced: not a text, and not another program's database.
+ */
+static int check_ours(struct rg_index *index, struct roger_err *err)
+{
+	static const char magic[] = "SQLite format 3";
+	struct rg_buf start = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts;
+	bool there = false, foreign;
+	int r;
+
+	if (!index->placed)
+		return ROGER_OK;
+	r = rg_file_read_first(index->seed_path, sizeof magic, &start, &facts, &there, err);
+	foreign = r == ROGER_OK && there && start.length &&
+		  (start.length < sizeof magic || memcmp(start.data, magic, sizeof magic) != 0 ||
+		   is_foreign_database(index->seed_path));
+	rg_buf_deinit(&start);
+	if (!foreign)
+		return r;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s' is no index of messages, and stays as it is; correct "
+		       "storage.database_file, or move it away",
+		       index->seed_name);
+}
+
+static int fill(struct table *table, struct roger_err *err)
+{
+	char *sql;
+	int r;
+
+	r = run(table, "BEGIN", err);
+	if (r == ROGER_OK)
+		r = run(table, seed_table, err);
+	if (r == ROGER_OK)
+		r = run(table, progress_table, err);
+	if (r < 0)
+		return r;
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0)",
+			      RG_INDEX_VERSION, table->boot_id);
+	r = sql ? run(table, sql, err) : rg_fail_memory(err);
+	sqlite3_free(sql);
+	if (r == ROGER_OK)
+		r = take_in(table, err);
+	if (r == ROGER_OK)
+		r = run(table, seed_indexes, err);
+	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
+}
+
+static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
+{
+	struct table table = { .index = index, .end = end, .anew = true };
+	char fresh[270], rollback[300], path[sizeof index->seed_path + 32];
+	int r;
+
+	snprintf(fresh, sizeof fresh, "%s.new", index->seed_name);
+	snprintf(rollback, sizeof rollback, "%s-journal", index->seed_name);
+	snprintf(path, sizeof path, "%s.new", index->seed_path);
+	r = check_ours(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_make_file(index, fresh, err);
+	if (r < 0)
+		return r;
+	rg_boot_id(table.boot_id);
+	rg_table_init(&table.archived, sizeof(uint64_t));
+	r = open_table(&table, path,
+		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		       "PRAGMA cache_size = -2000",
+		       err);
+	if (r == ROGER_OK)
+		r = fill(&table, err);
+	close_table(&table);
+	rg_table_deinit(&table.archived);
+	/* A rollback journal of the old one must never be applied to the new. */
+	if (r == ROGER_OK)
+		r = rg_file_remove(index->folder, rollback, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(index->folder, fresh, index->seed_name, false, err);
+	if (r < 0)
+		(void)!rg_file_remove(index->folder, fresh, NULL);
+	return r;
+}
+
+/* ------------------------------------------------------------ in its place -- */
+
+/* In a transaction, unless it is as far already; *ret_valid false: it is to be made anew. */
+static int bring_up(struct table *table, bool write, bool *ret_valid, struct roger_err *err)
+{
+	int r;
+
+	/* Others may have changed that, and have it open. */
+	(void)sqlite3_exec(table->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
+	r = run(table, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
+	if (r == ROGER_OK)
+		r = load(table, ret_valid, err);
+	if (r < 0 || !write || !*ret_valid || table->offset == table->end)
+		return r;
+	r = take_in(table, err);
+	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
+}
+
+/* *ret_valid false, or ROGER_EDATA: it is to be made anew. */
+static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid, bool *ret_touched,
+		struct roger_err *err)
+{
+	struct table table = { .index = index, .end = end };
+	struct rg_file_facts facts;
+	int r;
+
+	*ret_valid = *ret_touched = false;
+	r = rg_index_places(index, index->seed_name, &facts, err);
+	if (r < 0 || !facts.inode)
+		return r;
+	rg_boot_id(table.boot_id);
+	r = open_table(&table, index->seed_path, "PRAGMA synchronous = OFF", err);
+	if (r == ROGER_OK)
+		r = bring_up(&table, write, ret_valid, err);
+	*ret_touched = table.touched;
+	close_table(&table);
+	return r;
+}
+
+int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err)
+{
+	bool valid, touched;
+	int r = look(index, index->progress.offset, true, &valid, &touched, err);
+
+	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
+		return r;
+	return make_anew(index, index->progress.offset, err);
+}
+
+/* ------------------------------------------------ while the index is made -- */
+
+static void *make_beside(void *context)
+{
+	struct rg_seed_making *making = context;
+
+	making->result = make_anew(making->index, making->end, &making->err);
+	return NULL;
+}
+
+/* Signals are the caller's business: none is handled on the second thread. */
+static bool start_thread(struct rg_seed_making *making)
+{
+	sigset_t all, before;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = pthread_create(&making->thread, NULL, make_beside, making) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
+			 struct rg_seed_making *making)
+{
+	bool valid = false, touched = false;
+	int r = ROGER_OK;
+
+	*making = (struct rg_seed_making){ .index = index, .end = (int64_t)end };
+	if (!anew)
+		r = look(index, (int64_t)end, false, &valid, &touched, NULL);
+	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
+	making->threaded = making->wanted && start_thread(making);
+}
+
+int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err)
+{
+	if (making->threaded)
+		pthread_join(making->thread, NULL);
+	else if (making->wanted)
+		make_beside(making);
+	if (making->result < 0)
+		*err = making->err;
+	return making->result;
+}

@@ -1,0 +1,658 @@
+#include "ops/keys/attempt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ops/tools/trust.h"
+#include "host/program.h"
+
+/* -------------------------------------------------------------- one key -- */
+
+int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,
+		   struct rg_arena *arena, struct rg_key_use *ret_use, struct roger_err *err)
+{
+	const struct rg_log_query lines = { .log = RG_LOG_SENDS, .owner = sender, .key = key };
+	const struct rg_query messages = { .key = key, .from = sender, .anywhere = true };
+	void *items;
+	int r;
+
+	r = rg_cycle_all(roger, arena, &ret_use->cycles, err);
+	if (r < 0)
+		return r;
+	ret_use->cycle = ret_use->cycles.items[ret_use->cycles.count - 1];
+	r = rg_engine_find(roger->engine, &messages, arena, &ret_use->messages, err);
+	if (r == ROGER_OK)
+		r = rg_records_read(roger, &lines, &rg_attempt_record, arena, &items,
+				    &ret_use->line_count, err);
+	if (r == ROGER_OK)
+		ret_use->lines = items;
+	return r;
+}
+
+const struct roger_message *rg_key_message(const struct rg_key_use *use, struct roger_str target)
+{
+	size_t i;
+
+	for (i = use->messages.count; i > 0; i--)
+		if (rg_str_equal(use->messages.items[i - 1].to_phase, target))
+			return &use->messages.items[i - 1];
+	return NULL;
+}
+
+int rg_key_judge(struct roger *roger, const struct rg_key_use *use, struct roger_str key,
+		 struct roger_str target, struct rg_arena *arena,
+		 enum rg_sendlog_answer *ret_answer, struct rg_key_history *ret_history,
+		 int64_t *ret_due_ms, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct rg_sendlog_rules rules = { config->attempts_max, config->retry_after_ms,
+						config->retry_cycles };
+	int r;
+
+	r = rg_key_history(use->lines, use->line_count, key, target, ret_history, arena, err);
+	if (r < 0)
+		return r;
+	ret_history->cycle = use->cycle.number;
+	if (ret_history->last)
+		ret_history->last_cycle =
+			rg_cycle_number(&use->cycles, ret_history->last->cycle_id);
+	*ret_answer = rg_sendlog_judge(ret_history, &rules, rg_clock_ms(), ret_due_ms);
+	return ROGER_OK;
+}
+
+/* ----------------------------------------------------------- confirming -- */
+
+static int find_ids(struct roger *roger, const struct roger_str *ids, size_t count,
+		    struct rg_arena *arena, struct roger_messages *ret_messages,
+		    struct roger_err *err)
+{
+	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
+
+	return rg_engine_find(roger->engine, &query, arena, ret_messages, err);
+}
+
+static int begin_one(struct roger *roger, const struct roger_message *message, int64_t ended,
+		     struct roger_str cycle, int64_t within_ms, struct roger_err *err)
+{
+	struct roger_message after = *message;
+
+	if (after.read || after.archived_at_ms || (after.attempt > ended && after.confirm_by_ms))
+		return ROGER_OK;
+	/* One that was begun without a deadline is begun again: nobody knows whether that is on
+	 * disk. */
+	after.attempt = ended + 1;
+	after.cycle_id = cycle;
+	after.confirm_by_ms = within_ms ? rg_clock_ms() + within_ms : 0;
+	return rg_engine_change(roger->engine, message, &after, err);
+}
+
+static int begin_attempts(struct roger *roger, const struct roger_messages *messages,
+			  const struct roger_str *ids, const int64_t *ended, size_t count,
+			  struct roger_str cycle, int64_t within_ms, struct roger_err *err)
+{
+	struct rg_outcome outcome;
+	size_t i, k;
+	int r = ROGER_OK;
+
+	for (i = 0; i < messages->count; i++)
+		for (k = 0; k < count && r == ROGER_OK; k++)
+			if (rg_str_equal(messages->items[i].id, ids[k]))
+				r = begin_one(roger, &messages->items[i], ended[k], cycle,
+					      within_ms, err);
+	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
+}
+
+int rg_attempt_begin(struct roger *roger, const struct roger_str *ids, const int64_t *ended,
+		     size_t count, struct roger_str cycle, int64_t within_ms,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_messages messages;
+	int r;
+
+	r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = find_ids(roger, ids, count, arena, &messages, err);
+	if (r == ROGER_OK)
+		r = begin_attempts(roger, &messages, ids, ended, count, cycle, within_ms, err);
+	rg_engine_rollback(roger->engine);
+	return r;
+}
+
+static bool is_waited_for(const struct roger_message *message)
+{
+	return message->confirm_by_ms > 0 && !message->read;
+}
+
+/* Is there still one that nobody read?  Until when may it be? */
+static bool any_waiting(const struct roger_messages *messages, int64_t *ret_until_ms)
+{
+	bool waiting = false;
+	size_t i;
+
+	*ret_until_ms = 0;
+	for (i = 0; i < messages->count; i++) {
+		if (!is_waited_for(&messages->items[i]))
+			continue;
+		waiting = true;
+		if (messages->items[i].confirm_by_ms > *ret_until_ms)
+			*ret_until_ms = messages->items[i].confirm_by_ms;
+	}
+	return waiting;
+}
+
+/*
+ * No longer than asked for now: the instant that stands in the message comes of
+ * an earlier send, or of a clock that was set back since.
+ */
+static int wait_until_read(struct roger *roger, const struct roger_str *ids, size_t count,
+			   int64_t within_ms, bool *ret_read, struct roger_err *err)
+{
+	int64_t end_ns = rg_clock_monotonic_ns() + within_ms * 1000000, until_ms = 0, left_ms;
+	struct roger_messages messages;
+	struct rg_arena *arena;
+	uint32_t mark;
+	int r;
+
+	for (;;) {
+		arena = rg_arena_new();
+		if (!arena)
+			return rg_fail_memory(err);
+		mark = rg_engine_mark(roger->engine);
+		r = find_ids(roger, ids, count, arena, &messages, err);
+		*ret_read = r == ROGER_OK && !any_waiting(&messages, &until_ms);
+		rg_arena_free(arena);
+		left_ms = until_ms - rg_clock_ms();
+		if (left_ms > (end_ns - rg_clock_monotonic_ns()) / 1000000)
+			left_ms = (end_ns - rg_clock_monotonic_ns() + 999999) / 1000000;
+		if (r < 0 || *ret_read || left_ms <= 0)
+			return r;
+		rg_engine_sleep(roger->engine, mark, left_ms);
+	}
+}
+
+/* ---------------------------------------------------------- dead letters -- */
+
+int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
+			 struct rg_arena *arena, struct roger_dead_letter **ret_letters,
+			 size_t *ret_count, struct roger_err *err)
+{
+	struct roger_messages messages;
+	struct roger_dead_letter *letters;
+	void *items;
+	size_t i;
+	int r;
+
+	r = rg_records_read(roger, query, &rg_dead_letter_record, arena, &items, ret_count, err);
+	if (r == ROGER_OK)
+		r = rg_records_states(items, sizeof *letters, ret_count, err);
+	letters = items;
+	for (i = 0; r == ROGER_OK && i < *ret_count; i++) {
+		r = find_ids(roger, &letters[i].message_id, 1, arena, &messages, err);
+		if (r == ROGER_OK && messages.count && messages.items[0].read)
+			letters[i].delivered_at_ms = messages.items[0].read_at_ms;
+	}
+	*ret_letters = letters;
+	return r;
+}
+
+static int letter_of(const struct roger_attempt *last, int64_t attempts, struct rg_arena *arena,
+		     struct roger_dead_letter *ret_letter, struct roger_err *err)
+{
+	char id[RG_SENDLOG_ID_BYTES];
+
+	if (!rg_dead_letter_id(last, id))
+		return rg_fail_memory(err);
+	*ret_letter = (struct roger_dead_letter){
+		.task_id = rg_key_task(last->idempotent_key),
+		.sender = last->sender,
+		.target = last->target,
+		.timestamp_ms = last->timestamp_ms,
+		.idempotent_key = last->idempotent_key,
+		.payload_sha256 = last->payload_sha256,
+		.payload_bytes = last->payload_bytes,
+		.attempt_count = attempts,
+		.status = ROGER_UNDELIVERED,
+		.cycle_id = last->cycle_id,
+		.message_id = last->message_id,
+		.cause = last->cause,
+	};
+	return rg_arena_copy(arena, rg_str(id), &ret_letter->id) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Once for a message and target, whatever comes later. */
+static int has_letter(struct roger *roger, const struct roger_attempt *last, struct rg_arena *arena,
+		      bool *ret_has, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+					    .message = last->message_id,
+					    .limit = 1 };
+	struct rg_log_entries entries;
+	int r;
+
+	r = rg_engine_log_find(roger->engine, &query, arena, &entries, err);
+	*ret_has = r == ROGER_OK && entries.count > 0;
+	return r;
+}
+
+/* A name the task system gave: one word or line of text, nothing that could pass for more. */
+static bool is_task_name(struct roger_str text)
+{
+	size_t chars, i;
+
+	if (!text.length || !rg_utf8_count(text, &chars) || chars > RG_NAME_CHARS_MAX)
+		return false;
+	for (i = 0; i < text.length; i++)
+		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static struct roger_str first_line(struct roger_str text)
+{
+	const char *newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+
+	if (newline)
+		text.length = (size_t)(newline - text.data);
+	while (text.length &&
+	       (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\r' ||
+		text.data[text.length - 1] == '\t'))
+		text.length--;
+	return text;
+}
+
+/* The configured command gets the letter and says what it called it; "" when it does not. */
+static int file_letter(struct roger *roger, const struct roger_dead_letter *letter,
+		       struct rg_arena *arena, struct roger_str *ret_name, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	struct rg_program program = { .words = config->dead_letter_command,
+				      .folder = roger->workspace->root,
+				      .timeout_ms = config->dead_letter_timeout_ms,
+				      .output_bytes_most = 4096 };
+	struct rg_program_result result;
+	struct rg_buf input, output;
+	struct roger_str name;
+	bool may = false;
+	int r = ROGER_OK;
+
+	*ret_name = (struct roger_str){ "", 0 };
+	if (program.words.count)
+		r = rg_trust_may_run(roger, "dead_letters.command", program.words, &may, err);
+	if (r < 0 || !may)
+		return r;
+	rg_buf_init(&input, SIZE_MAX);
+	rg_buf_init(&output, SIZE_MAX);
+	rg_record_encode(&rg_dead_letter_record, letter, &input);
+	rg_buf_add_char(&input, '\n');
+	program.input = rg_buf_str(&input);
+	r = rg_program_run(&program, &output, &result, NULL);
+	if (r == ROGER_OK && result.end == RG_PROGRAM_EXITED && result.status == 0) {
+		name = first_line(rg_buf_str(&output));
+		if (is_task_name(name) && !rg_arena_copy(arena, name, ret_name))
+			r = ROGER_ENOMEM;
+	}
+	rg_buf_deinit(&input);
+	rg_buf_deinit(&output);
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+}
+
+/* A timeout on its way into the log. */
+struct giving_up {
+	struct roger_attempt attempt;
+	struct roger_dead_letter letter;
+	bool dead;    /* it gets a dead letter */
+	bool written; /* somebody who waited as well has written it down, or begun the next */
+};
+
+static bool has_id(const struct roger_attempt *lines, size_t count, struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (rg_str_equal(lines[i].id, id))
+			return true;
+	return false;
+}
+
+/* Is the attempt in the log already?  Else: was this timeout the last that is allowed? */
+static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
+			 struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct roger_attempt *attempt = &giving_up->attempt;
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = attempt->sender,
+					    .key = attempt->idempotent_key };
+	struct rg_key_history history;
+	struct roger_attempt *lines;
+	size_t count;
+	void *items;
+	bool has;
+	int r;
+
+	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	if (r < 0)
+		return r;
+	giving_up->written = has_id(items, count, attempt->id);
+	if (giving_up->written || attempt->outcome != ROGER_TIMEOUT)
+		return ROGER_OK;
+	lines = rg_arena_get(arena, (count + 1) * sizeof *lines);
+	if (!lines)
+		return rg_fail_memory(err);
+	if (count)
+		memcpy(lines, items, count * sizeof *lines);
+	lines[count] = *attempt;
+	r = rg_key_history(lines, count + 1, attempt->idempotent_key, attempt->target, &history,
+			   arena, err);
+	if (r < 0 || history.timeouts < config->attempts_max)
+		return r;
+	r = has_letter(roger, attempt, arena, &has, err);
+	if (r < 0 || has)
+		return r;
+	giving_up->dead = true;
+	r = letter_of(attempt, history.timeouts, arena, &giving_up->letter, err);
+	giving_up->attempt.dead_letter_task_id = giving_up->letter.id;
+	return r;
+}
+
+/* Written when the clock was ahead: what it says of instants says nothing now. */
+static bool is_of_another_clock(const struct roger_message *message)
+{
+	return message->created_at_ms > rg_clock_ms();
+}
+
+/* The entry of a message that was not read in time; the dead letter when it was the last time. */
+static int judge_timeout(struct roger *roger, const struct roger_message *message,
+			 struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
+{
+	int r;
+
+	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max, ROGER_TIMEOUT,
+			     rg_clock_ms(), arena, &giving_up->attempt, err);
+	if (r < 0)
+		return r;
+	giving_up->attempt.cause = RG_STR("not read in time");
+	giving_up->written =
+		message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message);
+	return giving_up->written ? ROGER_OK : judge_attempt(roger, giving_up, arena, err);
+}
+
+/* The dead letter is on disk before the entry that names it. */
+static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
+			 struct roger_err *err)
+{
+	const struct roger_str none = { "", 0 };
+	int r = ROGER_OK;
+
+	if (giving_up->dead)
+		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, none, &rg_dead_letter_record,
+				     &giving_up->letter, 1, true, err);
+	if (r == ROGER_OK)
+		r = rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.sender,
+				     &rg_attempt_record, &giving_up->attempt, 1, true, err);
+	return r;
+}
+
+/* Under the lock of records, so that two who gave up at once file one letter. */
+static int give_up_one(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+		       struct giving_up *giving_up, bool *ret_late, struct roger_err *err)
+{
+	struct roger_messages found;
+	int r;
+
+	*ret_late = false;
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = find_ids(roger, id, 1, arena, &found, err);
+	if (r == ROGER_OK && found.count && is_waited_for(&found.items[0])) {
+		*ret_late = true;
+		r = judge_timeout(roger, &found.items[0], giving_up, arena, err);
+		if (r == ROGER_OK && !giving_up->written)
+			r = write_timeout(roger, giving_up, err);
+	}
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+/* The state of the record with an id, where a log has one. */
+static int find_state(struct roger *roger, const struct rg_log_query *query,
+		      const struct roger_record *type, struct rg_arena *arena, void *record,
+		      struct roger_err *err)
+{
+	void *items;
+	size_t count;
+	int r;
+
+	r = rg_records_read(roger, query, type, arena, &items, &count, err);
+	if (r == ROGER_OK && count)
+		memcpy(record, (char *)items + (count - 1) * type->size, type->size);
+	return r;
+}
+
+/* Meanwhile it may have been read, redelivered or marked: that stays. */
+static int take_states(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
+		       struct roger_err *err)
+{
+	const struct rg_log_query letter = { .log = RG_LOG_DEAD_LETTERS,
+					     .id = giving_up->letter.id };
+	const struct rg_log_query attempt = { .log = RG_LOG_SENDS,
+					      .owner = giving_up->attempt.sender,
+					      .id = giving_up->attempt.id };
+	int r;
+
+	r = find_state(roger, &letter, &rg_dead_letter_record, arena, &giving_up->letter, err);
+	if (r == ROGER_OK)
+		r = find_state(roger, &attempt, &rg_attempt_record, arena, &giving_up->attempt,
+			       err);
+	return r;
+}
+
+/* What the task system called it goes into the letter and the entry. */
+static int note_filed(struct roger *roger, struct giving_up *giving_up, struct roger_str name,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = take_states(roger, giving_up, arena, err);
+	if (r == ROGER_OK) {
+		giving_up->letter.filed_as = name;
+		giving_up->attempt.dead_letter_task_id = name;
+		r = write_timeout(roger, giving_up, err);
+	}
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static int file(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
+		struct roger_err *err)
+{
+	struct roger_str name;
+	int r;
+
+	if (!giving_up->dead)
+		return ROGER_OK;
+	r = file_letter(roger, &giving_up->letter, arena, &name, err);
+	return r == ROGER_OK && name.length ? note_filed(roger, giving_up, name, arena, err) : r;
+}
+
+static int alarm_of(struct roger *roger, struct roger_str cycle, struct rg_arena *arena,
+		    int64_t *ret_letters, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .cycle = cycle };
+	void *items;
+	size_t count;
+	int r;
+
+	r = rg_records_read(roger, &query, &rg_dead_letter_record, arena, &items, &count, err);
+	if (r == ROGER_OK)
+		r = rg_records_states(items, sizeof(struct roger_dead_letter), &count, err);
+	*ret_letters = (int64_t)count;
+	return r;
+}
+
+static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_attempt *attempt = &giving_up->attempt;
+	int64_t limit = roger->workspace->config->dead_letter_alarm, letters = 0;
+	char alarm[80] = "";
+	int r;
+
+	if (!giving_up->dead)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "
+			       "safe to send again with the same key",
+			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+			       (long long)attempt->attempt, (long long)attempt->max_attempts);
+	r = alarm_of(roger, attempt->cycle_id, arena, &letters, err);
+	if (r < 0)
+		return r;
+	if (limit && letters > limit)
+		snprintf(alarm, sizeof alarm, "; alarm: %lld dead letters in this cycle",
+			 (long long)letters);
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "'%.*s' did not read message '%.*s' in %lld attempt%s: it is dead letter "
+		       "'%.*s'%s%s",
+		       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+		       (long long)attempt->attempt, rg_plural(attempt->attempt),
+		       RG_STR_ARGS(giving_up->letter.id), alarm,
+		       roger->untold[0] ? "; its command was left out, see `roger trust`" : "");
+}
+
+static int give_up(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+		   bool *ret_late, struct roger_err *err)
+{
+	struct giving_up giving_up = { 0 };
+	int r;
+
+	r = give_up_one(roger, id, arena, &giving_up, ret_late, err);
+	if (r < 0 || !*ret_late)
+		return r;
+	r = file(roger, &giving_up, arena, err);
+	return r < 0 ? r : tell_timeout(roger, &giving_up, arena, err);
+}
+
+int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
+		       int64_t within_ms, struct rg_arena *arena, struct roger_err *err)
+{
+	bool read = false, late;
+	int r, result = ROGER_OK;
+	size_t i;
+
+	r = wait_until_read(roger, ids, count, within_ms, &read, err);
+	for (i = 0; r == ROGER_OK && !read && i < count; i++) {
+		r = give_up(roger, &ids[i], arena, &late, err);
+		/* One that was late does not keep the others from being written down. */
+		if (r == ROGER_ETIMEOUT && late) {
+			result = r;
+			r = ROGER_OK;
+		}
+	}
+	return r < 0 ? r : result;
+}
+
+int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
+		      const struct roger_attempt *lines, size_t count, struct rg_arena *arena,
+		      bool *ret_settled, struct roger_err *err)
+{
+	struct roger_attempt begun;
+	bool late;
+	int r;
+
+	*ret_settled = false;
+	if (!is_waited_for(message) || message->archived_at_ms ||
+	    (message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message)))
+		return ROGER_OK;
+	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
+	if (r < 0 || has_id(lines, count, begun.id))
+		return r;
+	r = give_up(roger, &message->id, arena, &late, err);
+	*ret_settled = r == ROGER_OK || (r == ROGER_ETIMEOUT && late);
+	return *ret_settled ? ROGER_OK : r;
+}
+
+/* ------------------------------------------------------------- failures -- */
+
+/* Whoever sends with the same key may have written down the attempt: that holds. */
+static int note_failure(struct roger *roger, const struct roger_message *message,
+			enum roger_attempt_outcome outcome, const char *cause,
+			struct giving_up *giving_up, struct rg_arena *arena)
+{
+	int r;
+
+	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max, outcome,
+			     rg_clock_ms(), arena, &giving_up->attempt, NULL);
+	giving_up->attempt.cause = rg_str(cause);
+	if (r == ROGER_OK)
+		r = judge_attempt(roger, giving_up, arena, NULL);
+	if (r == ROGER_OK && !giving_up->written)
+		r = write_timeout(roger, giving_up, NULL);
+	return r;
+}
+
+static int note_failures(struct roger *roger, const struct roger_message *messages, size_t count,
+			 enum roger_attempt_outcome outcome, const char *cause,
+			 struct rg_arena *arena)
+{
+	struct giving_up *giving_up = rg_arena_get(arena, count * sizeof *giving_up);
+	size_t i;
+	int r;
+
+	if (!giving_up)
+		return ROGER_ENOMEM;
+	r = rg_engine_note_key(roger->engine, messages[0].from_phase, messages[0].idempotent_key,
+			       NULL);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(roger->engine, NULL);
+	if (r < 0)
+		return r;
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = note_failure(roger, &messages[i], outcome, cause, &giving_up[i], arena);
+	rg_engine_records_end(roger->engine);
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = file(roger, &giving_up[i], arena, NULL);
+	return r;
+}
+
+void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
+		       enum roger_attempt_outcome outcome, const char *cause)
+{
+	struct rg_arena *arena = rg_arena_new();
+
+	if (arena && count && messages[0].idempotent_key.length)
+		(void)!note_failures(roger, messages, count, outcome, cause, arena);
+	rg_arena_free(arena);
+}
+
+int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender, struct roger_str target,
+			     struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	/* An attempt may stand in several lines. */
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = sender,
+					    .target = target,
+					    .newest = true,
+					    .limit = 4 * config->breaker_failures };
+	char until[32];
+	int64_t until_ms;
+	size_t count;
+	void *items;
+	int r;
+
+	if (!config->breaker_failures)
+		return ROGER_OK;
+	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	if (r < 0 || !rg_sendlog_breaker_open(items, count, config->breaker_failures,
+					      config->breaker_open_ms, rg_clock_ms(), &until_ms))
+		return r;
+	rg_clock_print_utc(until_ms, until);
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "'%.*s' let the last %lld attempts time out: nothing is sent to it with "
+		       "--confirm read before %s (breaker)",
+		       RG_STR_ARGS(target), (long long)config->breaker_failures, until);
+}

@@ -1,0 +1,88 @@
+#include "ops/keys/breaker.h"
+
+#include "ops/keys/attempt.h"
+#include "facts/history.h"
+
+/* Timeouts that are looked at, the newest first. */
+enum { LOOK_AT = 1000 };
+
+static int judge(struct roger *roger, const struct roger_attempt *timeout, struct rg_arena *arena,
+		 bool *ret_open, int64_t *ret_until_ms, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	/* An attempt may stand in several lines. */
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = timeout->sender,
+					    .target = timeout->target,
+					    .newest = true,
+					    .limit = 4 * config->breaker_failures };
+	size_t count;
+	void *items;
+	int r;
+
+	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	*ret_open = r == ROGER_OK &&
+		    rg_sendlog_breaker_open(items, count, config->breaker_failures,
+					    config->breaker_open_ms, rg_clock_ms(), ret_until_ms);
+	return r;
+}
+
+/* Each pair of sender and target once. */
+static int note_pair(struct rg_counter *pairs, const struct roger_attempt *timeout, bool *ret_first,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf name = { .maximum = SIZE_MAX };
+	int64_t *times;
+
+	rg_buf_add_str(&name, timeout->sender);
+	rg_buf_add_char(&name, ' ');
+	rg_buf_add_str(&name, timeout->target);
+	times = name.failed ? NULL : rg_counter_of(pairs, rg_buf_str(&name));
+	if (!times)
+		return rg_fail_memory(err);
+	*ret_first = (*times)++ == 0;
+	return ROGER_OK;
+}
+
+int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_breakers *ret_breakers,
+		     struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .state = RG_STR("timeout"),
+					    .since_ms = rg_clock_ms() - config->breaker_open_ms,
+					    .newest = true,
+					    .limit = LOOK_AT };
+	struct rg_counter pairs = { .arena = arena };
+	struct {
+		struct rg_breaker *items;
+		size_t count;
+	} list = { 0 };
+	struct roger_attempt *timeouts;
+	struct rg_breaker *place;
+	bool first = false, open = false;
+	size_t count, i;
+	int64_t until_ms;
+	void *items;
+	int r;
+
+	*ret_breakers = (struct rg_breakers){ 0 };
+	if (!config->breaker_failures || !config->breaker_open_ms)
+		return ROGER_OK;
+	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	timeouts = items;
+	for (i = 0; r == ROGER_OK && i < count; i++) {
+		r = note_pair(&pairs, &timeouts[i], &first, err);
+		if (r < 0 || !first)
+			continue;
+		r = judge(roger, &timeouts[i], arena, &open, &until_ms, err);
+		if (r < 0 || !open)
+			continue;
+		place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = (struct rg_breaker){ timeouts[i].sender, timeouts[i].target, until_ms };
+	}
+	*ret_breakers = (struct rg_breakers){ list.items, list.count };
+	return r;
+}

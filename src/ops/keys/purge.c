@@ -1,0 +1,313 @@
+/*
+ * purge: entries of old cycles leave the send logs (seed 000, retention).
+ *
+ * The current cycle and those before it, cycles.keep in all, stay.  So does
+ * every entry of a key whose outcome is open: it timed out and has no dead
+ * letter, and its next attempt goes by them.  Of the other keys a digest
+ * stays for cycles.keep_digests cycles.  Dead letters are another log.
+ */
+#include "ops/proof/records.h"
+
+#include <stdlib.h>
+
+struct purging {
+	struct roger *roger;
+	struct rg_arena *arena;
+	struct roger_cycles cycles;
+	int64_t oldest_kept;	     /* number of a cycle */
+	struct roger_attempt *lines; /* of one sender */
+	size_t count;
+	struct roger_attempt *states; /* the last attempt of each key and target */
+	size_t state_count;
+	bool dry_run;
+	bool short_of_memory; /* a line stayed that may have been due */
+};
+
+/* An entry of another tool may name a cycle that was never opened here: it counts as new. */
+static int64_t number_of(const struct roger_cycles *cycles, struct roger_str id)
+{
+	int64_t number = rg_cycle_number(cycles, id);
+
+	return number ? number : cycles->items[cycles->count - 1].number;
+}
+
+static bool is_old(const struct purging *purging, struct roger_str cycle)
+{
+	return number_of(&purging->cycles, cycle) < purging->oldest_kept;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct roger_attempt *x = a, *y = b;
+	size_t shorter = x->idempotent_key.length < y->idempotent_key.length
+				 ? x->idempotent_key.length
+				 : y->idempotent_key.length;
+	int order = shorter ? memcmp(x->idempotent_key.data, y->idempotent_key.data, shorter) : 0;
+
+	if (order)
+		return order;
+	return (x->idempotent_key.length > y->idempotent_key.length) -
+	       (x->idempotent_key.length < y->idempotent_key.length);
+}
+
+/* Is any target of the key still waited for, or was it tried in a cycle that is kept? */
+static bool is_open(const struct roger_attempt *states, size_t count, const struct purging *purging)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!is_old(purging, states[i].cycle_id) ||
+		    (states[i].outcome == ROGER_TIMEOUT && !states[i].dead_letter_task_id.length))
+			return true;
+	return false;
+}
+
+static bool same_key(const struct roger_attempt *a, const struct roger_attempt *b)
+{
+	return rg_str_equal(a->idempotent_key, b->idempotent_key);
+}
+
+/* Of the keys in order, those that may go, one state each; how many. */
+static size_t find_closed(struct purging *purging)
+{
+	struct roger_attempt *states = purging->states, newest;
+	size_t from = 0, to, closed = 0, i;
+
+	while (from < purging->state_count) {
+		for (to = from + 1;
+		     to < purging->state_count && same_key(&states[from], &states[to]);)
+			to++;
+		if (!is_open(&states[from], to - from, purging)) {
+			newest = states[from];
+			for (i = from + 1; i < to; i++)
+				if (states[i].timestamp_ms > newest.timestamp_ms)
+					newest = states[i];
+			states[closed++] = newest;
+		}
+		from = to;
+	}
+	return closed;
+}
+
+static bool is_closed(const struct purging *purging, const struct roger_attempt *line)
+{
+	return purging->state_count &&
+	       bsearch(line, purging->states, purging->state_count, sizeof *line, compare) != NULL;
+}
+
+/* A line that is no entry, or of a key that stays, is kept. */
+static bool drop_line(void *context, struct roger_str line)
+{
+	struct purging *purging = context;
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_attempt attempt = { 0 };
+	struct rg_json *json = NULL;
+	bool drop = false;
+	int r;
+
+	r = arena ? rg_json_read(line, &json, NULL) : ROGER_ENOMEM;
+	if (r == ROGER_OK)
+		r = rg_record_decode(&rg_attempt_record, rg_json_root(json), &attempt, arena, NULL);
+	if (r == ROGER_OK)
+		drop = is_closed(purging, &attempt);
+	purging->short_of_memory |= r == ROGER_ENOMEM;
+	rg_json_free(json);
+	rg_arena_free(arena);
+	return drop;
+}
+
+static int write_digests(struct purging *purging, struct roger_str sender, struct roger_err *err)
+{
+	struct roger_digest *digests =
+		rg_arena_get(purging->arena, purging->state_count * sizeof *digests);
+	char id[RG_SENDLOG_ID_BYTES];
+	size_t i;
+
+	if (!digests)
+		return rg_fail_memory(err);
+	for (i = 0; i < purging->state_count; i++) {
+		const struct roger_attempt *state = &purging->states[i];
+
+		digests[i] = (struct roger_digest){ .outcome = state->outcome,
+						    .attempts = state->attempt,
+						    .cycle_id = state->cycle_id,
+						    .timestamp_ms = state->timestamp_ms };
+		if (!rg_digest_id(sender, state->idempotent_key, id) ||
+		    !rg_arena_copy(purging->arena, rg_str(id), &digests[i].id))
+			return rg_fail_memory(err);
+	}
+	return rg_records_write(purging->roger, RG_LOG_DIGESTS, (struct roger_str){ "", 0 },
+				&rg_digest_record, digests, purging->state_count, true, err);
+}
+
+static int64_t count_closed(const struct purging *purging)
+{
+	int64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < purging->count; i++)
+		count += is_closed(purging, &purging->lines[i]);
+	return count;
+}
+
+/* The digests are on disk before the entries go. */
+static int purge_sender(struct purging *purging, struct roger_str sender,
+			struct roger_purge_reply *reply, struct roger_err *err)
+{
+	int64_t dropped;
+	int r;
+
+	purging->states =
+		rg_arena_get(purging->arena, (purging->count + 1) * sizeof *purging->states);
+	if (!purging->states)
+		return rg_fail_memory(err);
+	memcpy(purging->states, purging->lines, purging->count * sizeof *purging->states);
+	purging->state_count = purging->count;
+	r = rg_records_states(purging->states, sizeof *purging->states, &purging->state_count, err);
+	if (r < 0)
+		return r;
+	qsort(purging->states, purging->state_count, sizeof *purging->states, compare);
+	purging->state_count = find_closed(purging);
+	dropped = count_closed(purging);
+	if (dropped && !purging->dry_run) {
+		r = write_digests(purging, sender, err);
+		if (r == ROGER_OK)
+			r = rg_engine_log_purge(purging->roger->engine, RG_LOG_SENDS, sender,
+						drop_line, purging, &dropped, err);
+		if (r == ROGER_OK && purging->short_of_memory)
+			r = rg_fail_memory(err);
+	}
+	reply->purged += dropped;
+	reply->kept += (int64_t)purging->count - dropped;
+	reply->digests += (int64_t)purging->state_count;
+	return r;
+}
+
+/* The next sender's lines, in their order, out of all; its place in all is emptied. */
+static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count,
+					 struct roger_attempt *lines, size_t *ret_count)
+{
+	struct roger_str sender;
+	size_t i = 0;
+
+	*ret_count = 0;
+	while (i < count && !all[i].sender.length)
+		i++;
+	if (i == count)
+		return NULL;
+	for (sender = all[i].sender; i < count; i++) {
+		if (!rg_str_equal(all[i].sender, sender))
+			continue;
+		lines[(*ret_count)++] = all[i];
+		all[i].sender.length = 0;
+	}
+	return lines;
+}
+
+/* Digests of cycles that are long past. */
+struct forgetting {
+	const struct roger_cycles *cycles;
+	int64_t oldest_kept;
+};
+
+static bool drop_digest(void *context, struct roger_str line)
+{
+	const struct forgetting *forgetting = context;
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_digest digest = { 0 };
+	struct rg_json *json = NULL;
+	bool drop = false;
+
+	if (arena && rg_json_read(line, &json, NULL) == ROGER_OK &&
+	    rg_record_decode(&rg_digest_record, rg_json_root(json), &digest, arena, NULL) ==
+		    ROGER_OK)
+		drop = number_of(forgetting->cycles, digest.cycle_id) < forgetting->oldest_kept;
+	rg_json_free(json);
+	rg_arena_free(arena);
+	return drop;
+}
+
+static int forget_digests(struct purging *purging, struct roger_err *err)
+{
+	const struct rg_config *config = purging->roger->workspace->config;
+	struct forgetting forgetting = { &purging->cycles,
+					 purging->oldest_kept - config->digests_kept };
+	int64_t dropped;
+
+	return rg_engine_log_purge(purging->roger->engine, RG_LOG_DIGESTS,
+				   (struct roger_str){ "", 0 }, drop_digest, &forgetting, &dropped,
+				   err);
+}
+
+static int purge(struct purging *purging, struct roger_purge_reply *reply, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS };
+	struct roger_attempt *lines;
+	size_t count;
+	void *items;
+	int r;
+
+	r = rg_cycle_all(purging->roger, purging->arena, &purging->cycles, err);
+	if (r == ROGER_OK)
+		r = rg_records_read(purging->roger, &query, &rg_attempt_record, purging->arena,
+				    &items, &count, err);
+	if (r < 0)
+		return r;
+	purging->oldest_kept = purging->cycles.items[purging->cycles.count - 1].number -
+			       purging->roger->workspace->config->cycles_kept + 1;
+	lines = rg_arena_get(purging->arena, (count + 1) * sizeof *lines);
+	if (!lines)
+		return rg_fail_memory(err);
+	while (r == ROGER_OK &&
+	       (purging->lines = take_sender(items, count, lines, &purging->count)))
+		r = purge_sender(purging, purging->lines[0].sender, reply, err);
+	if (r == ROGER_OK && !purging->dry_run)
+		r = forget_digests(purging, err);
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_purge_request *request = request_;
+	struct roger_purge_reply *reply = reply_;
+	struct purging purging = { .roger = roger,
+				   .arena = reply->memory,
+				   .dry_run = request->dry_run };
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = purge(&purging, reply, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static const struct roger_field request_fields[] = {
+	{ "dry_run", ROGER_BOOL, offsetof(struct roger_purge_request, dry_run), 0, NULL, NULL,
+	  "only tell what would go" },
+	RG_END,
+};
+static const struct roger_record request_record = { "purge", sizeof(struct roger_purge_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_purge_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "purged", ROGER_INT, AT(purged), 0, NULL, NULL, "lines that left the send logs" },
+	{ "kept", ROGER_INT, AT(kept), 0, NULL, NULL, "lines that stay" },
+	{ "digests", ROGER_INT, AT(digests), 0, NULL, NULL, "purged keys that are remembered" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "purged", sizeof(struct roger_purge_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_purge = {
+	.name = "purge",
+	.summary = "drop send log entries of old cycles; dead letters stay",
+	.examples = "roger purge --dry-run\nroger purge\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

@@ -1,0 +1,387 @@
+/* What a key has to say about a send: known, timed out, used up, to be confirmed (spec.md section
+ * 4). */
+#include "ops/mail/send.h"
+
+#include <stdio.h>
+
+#include "facts/message.h"
+
+/* ---------------------------------------------------------------- keys -- */
+
+/* <task>:<verb>:<current cycle>, where the parts are given in place of a key. */
+static int make_key(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+
+	if (request->key.length || !request->task.length || !request->verb.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "key",
+				      "key: expected a key, or a task and a verb to make one of");
+	if (memchr(request->task.data, ':', request->task.length) ||
+	    memchr(request->verb.data, ':', request->verb.length))
+		return rg_fail_member(err, ROGER_EDATA, "task",
+				      "task and verb: expected no ':', which stands between them");
+	return rg_arena_print(sending->arena, &draft->key, "%.*s:%.*s:%.*s",
+			      RG_STR_ARGS(request->task), RG_STR_ARGS(request->verb),
+			      RG_STR_ARGS(draft->cycle))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* Its beginning, of whole characters. */
+static struct roger_str shortened(struct roger_str text)
+{
+	if (text.length <= 60)
+		return text;
+	for (text.length = 60; ((unsigned char)text.data[text.length] & 0xc0) == 0x80;)
+		text.length--;
+	return text;
+}
+
+static int note_form(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	struct rg_key parts;
+	char text[200];
+
+	if (!rg_key_split(draft->key, &parts))
+		return rg_send_note(
+			sending, draft,
+			"the key has not the form task:verb:cycle; it is taken as it is", err);
+	if (rg_key_verb_stable(parts.verb))
+		return ROGER_OK;
+	snprintf(text, sizeof text,
+		 "the verb '%.*s' of the key is none of status-update, blocker-update, escalation, "
+		 "finding-report and dead-letter",
+		 RG_STR_ARGS(shortened(parts.verb)));
+	return rg_send_note(sending, draft, text, err);
+}
+
+int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+	struct roger_cycle cycle;
+	int r;
+
+	draft->key = request->key;
+	if (!request->key.length && !request->task.length && !request->verb.length)
+		return ROGER_OK;
+	r = rg_cycle_current(sending->roger, sending->arena, &cycle, err);
+	if (r < 0)
+		return r;
+	draft->cycle = cycle.id;
+	if (request->task.length || request->verb.length)
+		r = make_key(sending, draft, err);
+	if (r == ROGER_OK)
+		r = rg_message_check_key(draft->key, err);
+	return r == ROGER_OK ? note_form(sending, draft, err) : r;
+}
+
+int rg_send_check_confirm(const struct rg_draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+
+	if (request->confirm < 0 || request->confirm > ROGER_CONFIRM_READ)
+		return rg_fail_member(err, ROGER_EDATA, "confirm",
+				      "confirm: expected stored or read");
+	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "within",
+				      "within: expected at most 7 days");
+	if (request->confirm == ROGER_CONFIRM_STORED) {
+		if (!request->within_ms && !request->retry)
+			return ROGER_OK;
+		return rg_fail_member(err, ROGER_EUSAGE, "confirm",
+				      "confirm: within and retry go with --confirm read");
+	}
+	if (!draft->key.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "confirm",
+				      "confirm: to confirm reading needs a key, so that the next "
+				      "attempt is the same message");
+	return ROGER_OK;
+}
+
+int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *draft)
+{
+	return draft->request->within_ms ? draft->request->within_ms
+					 : sending->roger->workspace->config->confirm_within_ms;
+}
+
+/* ---------------------------------------------------------- a known key -- */
+
+static int conflict(const struct rg_draft *draft, struct roger_str what, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "key",
+			      "key: '%.*s' was used for '%.*s', which says something else",
+			      RG_STR_ARGS(draft->key), RG_STR_ARGS(what));
+}
+
+/* A message that was stored says the same; of one that was not, the log has the checksum. */
+static int check_same(struct rg_sending *sending, struct rg_draft *draft,
+		      const struct rg_key_use *use, const struct roger_attempt *last,
+		      struct roger_err *err)
+{
+	const struct roger_message *stored = rg_key_message(use, last->target);
+	const struct roger_messages first = { stored, 1 };
+	char hex[RG_SHA256_HEX_BYTES];
+
+	if (stored && rg_str_equal(stored->id, last->message_id)) {
+		if (rg_str_equal(stored->content, draft->request->content) &&
+		    (draft->to.count > 1 || rg_send_same_payload(sending, draft, &first)))
+			return ROGER_OK;
+		return conflict(draft, stored->id, err);
+	}
+	rg_sha256_hex(draft->request->content, hex);
+	return rg_str_is(last->payload_sha256, hex) ? ROGER_OK : conflict(draft, last->id, err);
+}
+
+static int refuse(const struct rg_draft *draft, const struct rg_key_history *history,
+		  enum rg_sendlog_answer answer, int64_t due_ms, struct roger_err *err)
+{
+	const struct roger_attempt *last = history->last;
+	char due[40];
+
+	if (answer == RG_SEND_USED_UP)
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: '%.*s' has had its %lld attempts; see `roger dead`, or "
+				      "`roger redeliver %.*s`",
+				      RG_STR_ARGS(draft->key), (long long)history->timeouts,
+				      RG_STR_ARGS(last->dead_letter_task_id));
+	if (answer == RG_SEND_SKIP)
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: '%.*s' was refused in this cycle already (%.*s); a new "
+				      "cycle may try again",
+				      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->cause));
+	if (due_ms)
+		rg_clock_print_utc(due_ms, due);
+	else
+		snprintf(due, sizeof due, "a later cycle");
+	return rg_fail_member(err, ROGER_ETIMEOUT, "key",
+			      "key: '%.*s' timed out; its next attempt is due in %s",
+			      RG_STR_ARGS(draft->key), due);
+}
+
+/* Attempts somebody began and did not see through. */
+static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft,
+			const struct rg_key_use *use, bool *ret_settled, struct roger_err *err)
+{
+	const struct roger_message *message;
+	bool settled;
+	size_t i;
+	int r = ROGER_OK;
+
+	*ret_settled = false;
+	for (i = 0; i < draft->to.count && r == ROGER_OK; i++) {
+		message = rg_key_message(use, draft->to.items[i]);
+		if (!message)
+			continue;
+		r = rg_attempt_settle(sending->roger, message, use->lines, use->line_count,
+				      sending->arena, &settled, err);
+		*ret_settled |= r == ROGER_OK && settled;
+	}
+	return r;
+}
+
+/* Of a message that never was stored the next attempt has the same id. */
+static void take_over(struct rg_draft *draft, size_t which, const struct roger_attempt *last)
+{
+	if (last->message_id.length)
+		draft->messages[which].id = last->message_id;
+	draft->messages[which].attempt = last->attempt + 1;
+}
+
+/* Stored messages whose next attempt is begun. */
+struct again {
+	struct roger_str *ids;
+	int64_t *ended; /* number of the attempt that timed out */
+	size_t count;
+};
+
+static int check_there(const struct roger_messages *messages, struct roger_err *err)
+{
+	size_t i;
+
+	if (messages->count == 0)
+		return rg_fail(err, ROGER_ENOENT, 0, "the message of the key was removed");
+	for (i = 0; i < messages->count; i++)
+		if (messages->items[i].archived_at_ms && !messages->items[i].read)
+			return rg_fail_member(err, ROGER_EREFUSED, "key",
+					      "key: its message '%.*s' was archived unread; use "
+					      "another key to send it anew",
+					      RG_STR_ARGS(messages->items[i].id));
+	return ROGER_OK;
+}
+
+/* To be read in time; or only to be stored, which they are. */
+static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
+		       const struct again *again, struct roger_err *err)
+{
+	const bool confirm = draft->request->confirm == ROGER_CONFIRM_READ;
+	const struct rg_query query = { .ids = again->ids,
+					.id_count = again->count,
+					.anywhere = true };
+	struct roger_messages first;
+	int r;
+
+	r = rg_attempt_begin(sending->roger, again->ids, again->ended, again->count, draft->cycle,
+			     confirm ? rg_send_within(sending, draft) : 0, sending->arena, err);
+	if (r == ROGER_OK)
+		r = rg_engine_find(sending->roger->engine, &query, sending->arena, &first, err);
+	if (r == ROGER_OK)
+		r = check_there(&first, err);
+	if (r < 0)
+		return r;
+	draft->settled = draft->again = true;
+	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
+}
+
+/* Its line was damaged, or is gone: nobody gets it any more, and the key stays used. */
+static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
+		      const struct roger_attempt *last, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &last->message_id, .id_count = 1, .anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	/* It may have been stored since the messages were looked up. */
+	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
+	if (r < 0 || (found.count && rg_str_equal(found.items[0].idempotent_key, draft->key) &&
+		      rg_str_equal(found.items[0].cycle_id, last->cycle_id)))
+		return r;
+	return rg_fail_member(err, ROGER_EREFUSED, "key",
+			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "
+			      "gone (`roger status`); to send it anew, use another key",
+			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message_id));
+}
+
+/* What the send log says before anything is stored.  Delivered keys are the engine's to find. */
+static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	struct again again = {
+		.ids = rg_arena_get(sending->arena, draft->to.count * sizeof *again.ids),
+		.ended = rg_arena_get(sending->arena, draft->to.count * sizeof *again.ended),
+	};
+	const struct roger_message *stored;
+	struct rg_key_history history;
+	enum rg_sendlog_answer answer;
+	struct rg_key_use use = { 0 };
+	bool settled, is_stored;
+	int64_t due_ms;
+	size_t i;
+	int r;
+
+	if (!again.ids || !again.ended)
+		return rg_fail_memory(err);
+	do {
+		r = rg_key_look_up(sending->roger, draft->from, draft->key, sending->arena, &use,
+				   err);
+		if (r == ROGER_OK)
+			r = settle_begun(sending, draft, &use, &settled, err);
+	} while (r == ROGER_OK && settled);
+
+	for (i = 0; i < draft->to.count && r == ROGER_OK; i++) {
+		r = rg_key_judge(sending->roger, &use, draft->key, draft->to.items[i],
+				 sending->arena, &answer, &history, &due_ms, err);
+		if (r < 0 || answer == RG_SEND_NEW)
+			continue;
+		r = check_same(sending, draft, &use, history.last, err);
+		stored = rg_key_message(&use, draft->to.items[i]);
+		is_stored = stored && rg_str_equal(stored->id, history.last->message_id);
+		if (r == ROGER_OK && answer == RG_SEND_SKIP &&
+		    history.last->outcome == ROGER_DELIVERED &&
+		    (!stored ||
+		     (is_stored && !rg_str_equal(stored->cycle_id, history.last->cycle_id))))
+			r = check_lost(sending, draft, history.last, err);
+		if (r < 0 || (answer == RG_SEND_SKIP && history.last->outcome == ROGER_DELIVERED))
+			continue;
+		/* What was never stored cannot be redelivered: its sender may go on trying. */
+		if (answer != RG_SEND_AGAIN && (answer != RG_SEND_USED_UP || is_stored))
+			return refuse(draft, &history, answer, due_ms, err);
+		if (is_stored) {
+			again.ids[again.count] = stored->id;
+			again.ended[again.count++] = history.last->attempt;
+		} else {
+			take_over(draft, i, history.last);
+		}
+	}
+	return r < 0 || !again.count ? r : begin_again(sending, draft, &again, err);
+}
+
+static void note_failed(struct rg_sending *sending, const struct rg_draft *draft,
+			enum roger_attempt_outcome outcome, const char *cause)
+{
+	if (draft->key.length && !draft->settled)
+		rg_attempt_failed(sending->roger, draft->messages, draft->to.count, outcome, cause);
+}
+
+/* What came of it goes into the send log, where the journal cannot say it. */
+void rg_send_failed(struct rg_sending *sending, int code)
+{
+	const struct rg_draft *draft;
+	size_t i;
+
+	for (i = 0; i < sending->count; i++) {
+		draft = &sending->drafts[i];
+		if (draft->no_room)
+			note_failed(sending, draft, ROGER_ERROR, "mailbox full");
+		else if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
+			note_failed(sending, draft, ROGER_TIMEOUT,
+				    code == ROGER_EIO ? "not known to be on disk"
+						      : "not stored in time");
+	}
+}
+
+int rg_send_look_back(struct rg_sending *sending, struct roger_err *err)
+{
+	struct rg_draft *draft;
+	size_t i, k;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		draft = &sending->drafts[i];
+		if (!draft->key.length || draft->settled)
+			continue;
+		if (rg_engine_may_know_key(sending->roger->engine, draft->from, draft->key))
+			r = look_back(sending, draft, err);
+		for (k = 0; draft->request->confirm == ROGER_CONFIRM_READ && r == ROGER_OK &&
+			    !draft->again && k < draft->to.count;
+		     k++)
+			r = rg_attempt_check_breaker(sending->roger, draft->from,
+						     draft->to.items[k], sending->arena, err);
+	}
+	return r;
+}
+
+/* ------------------------------------------------------------ confirming -- */
+
+static int confirm_once(struct rg_sending *sending, const struct rg_draft *draft,
+			struct roger_err *err)
+{
+	const struct roger_receipts *receipts = &draft->reply->messages;
+	struct roger_str *ids = rg_arena_get(sending->arena, receipts->count * sizeof *ids);
+	size_t i;
+
+	if (!ids)
+		return rg_fail_memory(err);
+	for (i = 0; i < receipts->count; i++)
+		ids[i] = receipts->items[i].id;
+	return rg_attempt_confirm(sending->roger, ids, receipts->count,
+				  rg_send_within(sending, draft), sending->arena, err);
+}
+
+/* With --retry the next attempts follow, each when it is due, as long as there are any. */
+int rg_send_confirm(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct rg_config *config = sending->roger->workspace->config;
+	int64_t attempt;
+	int r;
+
+	r = confirm_once(sending, draft, err);
+	for (attempt = 1; r == ROGER_ETIMEOUT && draft->request->retry && !config->retry_cycles &&
+			  attempt < config->attempts_max;
+	     attempt++) {
+		rg_clock_sleep(config->retry_after_ms);
+		draft->settled = false;
+		r = look_back(sending, draft, err);
+		if (r == ROGER_OK)
+			r = confirm_once(sending, draft, err);
+	}
+	return r;
+}

@@ -1,0 +1,249 @@
+/* Finding what belongs into a history, in each of the logs. */
+#include "ops/proof/gather.h"
+
+#include "ops/keys/attempt.h"
+
+/* Ids of one question. */
+enum { IDS_MAX = 500 };
+
+void rg_gathering_init(struct rg_gathering *gathering, struct roger *roger, struct rg_arena *arena)
+{
+	*gathering = (struct rg_gathering){
+		.roger = roger,
+		.arena = arena,
+		.messages.seen.arena = arena,
+		.sends.seen.arena = arena,
+		.letters.seen.arena = arena,
+		.activities.seen.arena = arena,
+	};
+}
+
+/* Is it the first time?  False with err filled: out of memory. */
+static int note_first(struct rg_counter *seen, struct roger_str name, bool *ret_first,
+		      struct roger_err *err)
+{
+	int64_t *times = rg_counter_of(seen, name);
+
+	if (!times)
+		return rg_fail_memory(err);
+	*ret_first = (*times)++ == 0;
+	return ROGER_OK;
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+static int add_messages(struct rg_gathering *gathering, const struct roger_messages *found,
+			struct roger_err *err)
+{
+	struct rg_gathered_messages *to = &gathering->messages;
+	struct roger_message *place;
+	bool first = false;
+	size_t i;
+	int r;
+
+	for (i = 0; i < found->count; i++) {
+		r = note_first(&to->seen, found->items[i].id, &first, err);
+		if (r < 0)
+			return r;
+		if (!first)
+			continue;
+		place = rg_arena_push(gathering->arena, &to->items, &to->count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = found->items[i];
+	}
+	return ROGER_OK;
+}
+
+static int find_messages(struct rg_gathering *gathering, struct rg_query query,
+			 struct roger_err *err)
+{
+	struct roger_messages found;
+	int r;
+
+	query.newest = true;
+	query.until_ms = gathering->until_ms;
+	query.limit = gathering->limit;
+	r = rg_engine_find(gathering->roger->engine, &query, gathering->arena, &found, err);
+	if (r < 0)
+		return r;
+	gathering->more |= query.limit && (int64_t)found.count >= query.limit;
+	return add_messages(gathering, &found, err);
+}
+
+int rg_gather_messages(struct rg_gathering *gathering, const struct rg_query *query,
+		       struct roger_err *err)
+{
+	struct rg_query archived = *query;
+	int r;
+
+	archived.archived = true;
+	r = find_messages(gathering, *query, err);
+	return r < 0 ? r : find_messages(gathering, archived, err);
+}
+
+int rg_gather_ids(struct rg_gathering *gathering, const struct roger_str *ids, size_t count,
+		  struct roger_err *err)
+{
+	struct rg_query query = { .anywhere = true };
+	struct roger_messages found;
+	size_t done;
+	int r = ROGER_OK;
+
+	for (done = 0; done < count && r == ROGER_OK; done += query.id_count) {
+		query.ids = ids + done;
+		query.id_count = count - done < IDS_MAX ? count - done : IDS_MAX;
+		r = rg_engine_find(gathering->roger->engine, &query, gathering->arena, &found, err);
+		if (r == ROGER_OK)
+			r = add_messages(gathering, &found, err);
+	}
+	return r;
+}
+
+/* --------------------------------------------------------------- entries -- */
+
+static struct rg_gathered_entries *place_of(struct rg_gathering *gathering, enum rg_log log)
+{
+	switch (log) {
+	case RG_LOG_SENDS:
+		return &gathering->sends;
+	case RG_LOG_DEAD_LETTERS:
+		return &gathering->letters;
+	case RG_LOG_ACTIVITY:
+		return &gathering->activities;
+	case RG_LOG_CYCLES:
+	case RG_LOG_DIGESTS:
+	case RG_LOG_DAMAGE:
+		break;
+	}
+	rg_assert(!"a log of a history");
+	return NULL;
+}
+
+static int add_entries(struct rg_gathering *gathering, struct rg_gathered_entries *to,
+		       const struct rg_log_entries *found, struct roger_err *err)
+{
+	struct rg_log_entry *place;
+	bool first = false;
+	size_t i;
+	int r;
+
+	for (i = 0; i < found->count; i++) {
+		const struct roger_str position = { (const char *)&found->items[i].position,
+						    sizeof found->items[i].position };
+
+		r = note_first(&to->seen, position, &first, err);
+		if (r < 0)
+			return r;
+		if (!first)
+			continue;
+		place = rg_arena_push(gathering->arena, &to->items, &to->count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = found->items[i];
+	}
+	return ROGER_OK;
+}
+
+int rg_gather_entries(struct rg_gathering *gathering, const struct rg_log_query *query_,
+		      struct roger_err *err)
+{
+	struct rg_log_query query = *query_;
+	struct rg_log_entries found;
+	int r;
+
+	query.newest = true;
+	query.until_ms = gathering->until_ms;
+	query.limit = gathering->limit;
+	r = rg_engine_log_find(gathering->roger->engine, &query, gathering->arena, &found, err);
+	if (r < 0)
+		return r;
+	gathering->more |= query.limit && (int64_t)found.count >= query.limit;
+	return add_entries(gathering, place_of(gathering, query.log), &found, err);
+}
+
+int rg_gather_attempts(struct rg_gathering *gathering, struct roger_str task, struct roger_err *err)
+{
+	struct rg_log_query query = { .log = RG_LOG_SENDS };
+	struct roger_str *ids, key;
+	size_t count = 0, done, i;
+	int r = ROGER_OK;
+
+	ids = rg_arena_get(gathering->arena, gathering->messages.count * sizeof *ids);
+	if (!ids)
+		return rg_fail_memory(err);
+	for (i = 0; i < gathering->messages.count; i++) {
+		key = gathering->messages.items[i].idempotent_key;
+		if (key.length && !rg_str_equal(rg_key_task(key), task))
+			ids[count++] = gathering->messages.items[i].id;
+	}
+	for (done = 0; done < count && r == ROGER_OK; done += query.message_count) {
+		query.messages = ids + done;
+		query.message_count = count - done < IDS_MAX ? count - done : IDS_MAX;
+		query.log = RG_LOG_SENDS;
+		r = rg_gather_entries(gathering, &query, err);
+		query.log = RG_LOG_DEAD_LETTERS;
+		if (r == ROGER_OK)
+			r = rg_gather_entries(gathering, &query, err);
+	}
+	return r;
+}
+
+int rg_gather_attempted(struct rg_gathering *gathering, struct roger_err *err)
+{
+	struct roger_attempt attempt;
+	struct roger_str *ids;
+	size_t count = 0, i;
+	int r = ROGER_OK;
+
+	ids = rg_arena_get(gathering->arena, gathering->sends.count * sizeof *ids);
+	if (!ids)
+		return rg_fail_memory(err);
+	for (i = 0; i < gathering->sends.count && r == ROGER_OK; i++) {
+		attempt = (struct roger_attempt){ 0 };
+		r = rg_records_decode(gathering->sends.items[i].text, &rg_attempt_record,
+				      gathering->arena, &attempt, err);
+		if (r == ROGER_OK && attempt.message_id.length)
+			ids[count++] = attempt.message_id;
+	}
+	return r < 0 ? r : rg_gather_ids(gathering, ids, count, err);
+}
+
+/* ------------------------------------------------------------------ runs -- */
+
+/* Most documents are about something else: they are passed over without being read. */
+static bool may_name(struct roger_str text, struct roger_str name)
+{
+	return memchr(text.data, '\\', text.length) ||
+	       memmem(text.data, text.length, name.data, name.length);
+}
+
+int rg_gather_runs(struct rg_gathering *gathering, struct roger_str name, rg_run_fits *fits,
+		   struct roger_err *err)
+{
+	struct rg_run_document document, *place;
+	struct rg_run_texts texts;
+	size_t i;
+	int r;
+
+	r = rg_engine_runs(gathering->roger->engine, gathering->arena, &texts, err);
+	for (i = 0; r == ROGER_OK && i < texts.count; i++) {
+		if (texts.items[i].trouble.length || !may_name(texts.items[i].text, name))
+			continue;
+		r = rg_run_decode(gathering->roger, texts.items[i].text, rg_clock_ms(),
+				  gathering->arena, &document, err);
+		/* What is not valid is told by `runs`, and by `doctor`. */
+		if (r == ROGER_EDATA || (r == ROGER_OK && !fits(&document.run, name))) {
+			r = ROGER_OK;
+			continue;
+		}
+		place = r < 0 ? NULL
+			      : rg_arena_push(gathering->arena, &gathering->runs.items,
+					      &gathering->runs.count, sizeof *place);
+		if (!place)
+			return r < 0 ? r : rg_fail_memory(err);
+		*place = document;
+		place->file = texts.items[i].file;
+	}
+	return r;
+}

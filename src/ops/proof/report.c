@@ -1,0 +1,636 @@
+/* report: figures over a time, or over cycles, from all logs. */
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "base/table.h"
+#include "ops/keys/attempt.h"
+#include "ops/keys/breaker.h"
+#include "ops/proof/gather.h"
+#include "ops/proof/note.h"
+#include "ops/runs/run_list.h"
+#include "facts/activity.h"
+
+/* Entries of the activity log that are looked at in one go. */
+enum { ACTIVITY_PAGE = 10000 };
+
+/* A report on its way. */
+struct counting {
+	struct roger *roger;
+	struct roger_report_reply *reply;
+	struct rg_arena *arena; /* the reply's */
+	struct {
+		int64_t *items;
+		size_t count;
+	} latencies, looks;	  /* from stored to read; to the first look */
+	struct rg_table shown;	  /* struct shown, of the looks that are noted */
+	struct rg_counter places; /* of agents in the list below, from 1 */
+	struct {
+		struct roger_agent_figures *items;
+		size_t count;
+	} agents;
+};
+
+/* When a message was first shown; ids stand for themselves by their hashes. */
+struct shown {
+	uint64_t id;
+	int64_t at_ms;
+};
+
+static struct roger_agent_figures *figures_of(struct counting *counting, struct roger_str name)
+{
+	int64_t *place = rg_counter_of(&counting->places, name);
+	struct roger_agent_figures *figures;
+
+	if (!place)
+		return NULL;
+	if (*place)
+		return &counting->agents.items[*place - 1];
+	figures = rg_arena_push(counting->arena, &counting->agents.items, &counting->agents.count,
+				sizeof *figures);
+	if (!figures || !rg_arena_copy(counting->arena, name, &figures->name))
+		return NULL;
+	*place = (int64_t)counting->agents.count;
+	return figures;
+}
+
+/* ----------------------------------------------------------------- range -- */
+
+/* The place of a cycle; count: there is none of that name. */
+static size_t find_cycle(const struct roger_cycles *cycles, struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < cycles->count; i++)
+		if (rg_str_equal(cycles->items[i].id, id))
+			break;
+	return i;
+}
+
+/* "7", or "5..7"; a cycle may have two dots in its name, then it is meant. */
+static bool find_span(const struct roger_cycles *cycles, struct roger_str text, size_t *ret_from,
+		      size_t *ret_to)
+{
+	size_t i;
+
+	*ret_from = *ret_to = find_cycle(cycles, text);
+	for (i = 1; *ret_from == cycles->count && i + 2 < text.length; i++) {
+		if (text.data[i] != '.' || text.data[i + 1] != '.')
+			continue;
+		*ret_from = find_cycle(cycles, (struct roger_str){ text.data, i });
+		*ret_to = find_cycle(cycles,
+				     (struct roger_str){ text.data + i + 2, text.length - i - 2 });
+		if (*ret_to == cycles->count)
+			*ret_from = cycles->count;
+	}
+	return *ret_from < cycles->count && *ret_from <= *ret_to;
+}
+
+static int set_cycles(struct counting *counting, struct roger_str text, struct roger_err *err)
+{
+	struct roger_report_reply *reply = counting->reply;
+	struct roger_cycles cycles;
+	struct roger_str *ids;
+	size_t from, to, i;
+	int r;
+
+	r = rg_cycle_all(counting->roger, counting->arena, &cycles, err);
+	if (r < 0)
+		return r;
+	if (!find_span(&cycles, text, &from, &to))
+		return rg_fail_member(err, ROGER_ENOENT, "cycle",
+				      "cycle: no such cycle, or FROM..TO of two in their order; "
+				      "`roger cycle list` shows them");
+	ids = rg_arena_get(counting->arena, (to - from + 1) * sizeof *ids);
+	if (!ids)
+		return rg_fail_memory(err);
+	for (i = from; i <= to; i++)
+		ids[i - from] = cycles.items[i].id;
+	reply->cycles = (struct roger_strs){ ids, to - from + 1 };
+	reply->since_ms = cycles.items[from].opened_at_ms;
+	reply->until_ms = to + 1 < cycles.count ? cycles.items[to + 1].opened_at_ms : 0;
+	return ROGER_OK;
+}
+
+static int set_range(struct counting *counting, const struct roger_report_request *request,
+		     struct roger_err *err)
+{
+	if (request->cycle.length && (request->since_ms || request->until_ms))
+		return rg_fail_member(err, ROGER_EUSAGE, "cycle",
+				      "cycle: expected cycles or a time, not both");
+	counting->reply->since_ms = request->since_ms;
+	counting->reply->until_ms = request->until_ms;
+	return request->cycle.length ? set_cycles(counting, request->cycle, err) : ROGER_OK;
+}
+
+static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
+{
+	return at_ms >= reply->since_ms && (!reply->until_ms || at_ms < reply->until_ms);
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+/* A clock that was set back makes no negative span. */
+static int64_t span_of(int64_t from_ms, int64_t to_ms)
+{
+	return to_ms > from_ms ? to_ms - from_ms : 0;
+}
+
+static int count_latency(struct counting *counting, const struct rg_survey_row *row,
+			 struct roger_err *err)
+{
+	int64_t *place;
+
+	if (!row->read_at_ms)
+		return ROGER_OK;
+	place = rg_arena_push(counting->arena, &counting->latencies.items,
+			      &counting->latencies.count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = span_of(row->created_at_ms, row->read_at_ms);
+	return ROGER_OK;
+}
+
+/* Shown by a look, which was noted with its time; else, as trace has it, by being taken. */
+static int count_look(struct counting *counting, const struct rg_survey_row *row,
+		      struct roger_err *err)
+{
+	const struct shown *shown =
+		rg_table_find(&counting->shown, rg_hash(0, row->id.data, row->id.length));
+	int64_t at_ms = shown ? shown->at_ms : row->read_at_ms, *place;
+
+	if (!shown && !row->claimed && !row->read)
+		return ROGER_OK;
+	counting->reply->looked++;
+	if (!at_ms)
+		return ROGER_OK;
+	place = rg_arena_push(counting->arena, &counting->looks.items, &counting->looks.count,
+			      sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = span_of(row->created_at_ms, at_ms);
+	return ROGER_OK;
+}
+
+/* Nothing else is counted yet when messages are. */
+static void count_afresh(struct counting *counting)
+{
+	struct roger_report_reply *reply = counting->reply;
+
+	reply->messages = reply->read = reply->unread = reply->looked = 0;
+	counting->latencies.count = counting->looks.count = counting->agents.count = 0;
+	counting->places = (struct rg_counter){ .arena = counting->arena };
+}
+
+static int count_message(void *context, const struct rg_survey_row *row, struct roger_err *err)
+{
+	struct counting *counting = context;
+	struct roger_agent_figures *figures;
+	int r;
+
+	if (!row) {
+		count_afresh(counting);
+		return ROGER_OK;
+	}
+	counting->reply->messages++;
+	counting->reply->read += row->read;
+	counting->reply->unread += !row->read;
+	figures = figures_of(counting, row->from);
+	if (!figures)
+		return rg_fail_memory(err);
+	figures->sent++;
+	figures = figures_of(counting, row->to);
+	if (!figures)
+		return rg_fail_memory(err);
+	figures->received++;
+	figures->read += row->read;
+	r = count_latency(counting, row, err);
+	return r < 0 ? r : count_look(counting, row, err);
+}
+
+static int count_messages(struct counting *counting, struct roger_err *err)
+{
+	struct roger_report_reply *reply = counting->reply;
+	int r;
+
+	r = rg_engine_survey(counting->roger->engine, reply->since_ms, reply->until_ms,
+			     count_message, counting, err);
+	if (r < 0)
+		return r;
+	reply->latency_p50_ms =
+		rg_percentile(counting->latencies.items, counting->latencies.count, 50);
+	reply->latency_p95_ms =
+		rg_percentile(counting->latencies.items, counting->latencies.count, 95);
+	reply->latency_max_ms =
+		rg_percentile(counting->latencies.items, counting->latencies.count, 100);
+	reply->look_p50_ms = rg_percentile(counting->looks.items, counting->looks.count, 50);
+	reply->look_p95_ms = rg_percentile(counting->looks.items, counting->looks.count, 95);
+	reply->look_max_ms = rg_percentile(counting->looks.items, counting->looks.count, 100);
+	return ROGER_OK;
+}
+
+/* -------------------------------------------------------------- attempts -- */
+
+/* An attempt counts with its last line, and as late where an earlier one was a timeout. */
+static int count_attempt(struct counting *counting, const struct roger_attempt *attempt,
+			 struct rg_counter *outcomes, struct roger_err *err)
+{
+	struct roger_report_reply *reply = counting->reply;
+	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors };
+	int64_t *before = rg_counter_of(outcomes, attempt->id);
+	struct roger_agent_figures *figures;
+
+	if (!before)
+		return rg_fail_memory(err);
+	if (!*before) {
+		reply->attempts++;
+		reply->retries += attempt->attempt > 1;
+	} else {
+		--*by_outcome[*before - 1];
+	}
+	++*by_outcome[attempt->outcome];
+	reply->late += *before == ROGER_TIMEOUT + 1 && attempt->outcome == ROGER_DELIVERED;
+	if (!*before && attempt->outcome == ROGER_TIMEOUT) {
+		figures = figures_of(counting, attempt->sender);
+		if (!figures)
+			return rg_fail_memory(err);
+		figures->timeouts++;
+	}
+	*before = attempt->outcome + 1;
+	return ROGER_OK;
+}
+
+/* Of a time, or of each cycle. */
+static int read_log(struct counting *counting, enum rg_log log, const struct roger_record *type,
+		    size_t cycle, void **ret_items, size_t *ret_count, struct roger_err *err)
+{
+	const struct roger_report_reply *reply = counting->reply;
+	struct rg_log_query query = { .log = log };
+
+	if (reply->cycles.count) {
+		query.cycle = reply->cycles.items[cycle];
+	} else {
+		query.since_ms = reply->since_ms;
+		query.until_ms = reply->until_ms;
+	}
+	return rg_records_read(counting->roger, &query, type, counting->arena, ret_items, ret_count,
+			       err);
+}
+
+static size_t reading_count(const struct counting *counting)
+{
+	return counting->reply->cycles.count ? counting->reply->cycles.count : 1;
+}
+
+static int count_attempts(struct counting *counting, struct roger_err *err)
+{
+	struct rg_counter outcomes = { .arena = counting->arena };
+	struct roger_attempt *attempts;
+	size_t count, cycle, i;
+	void *items;
+	int r = ROGER_OK;
+
+	for (cycle = 0; cycle < reading_count(counting) && r == ROGER_OK; cycle++) {
+		r = read_log(counting, RG_LOG_SENDS, &rg_attempt_record, cycle, &items, &count,
+			     err);
+		attempts = items;
+		for (i = 0; r == ROGER_OK && i < count; i++)
+			r = count_attempt(counting, &attempts[i], &outcomes, err);
+	}
+	counting->reply->delivery_permille =
+		rg_permille(counting->reply->delivered, counting->reply->attempts);
+	return r;
+}
+
+/* ---------------------------------------------------------- dead letters -- */
+
+struct letters {
+	struct rg_counter causes, targets, cycles;
+};
+
+static int count_letter(struct counting *counting, const struct roger_dead_letter *letter,
+			struct letters *letters, struct roger_err *err)
+{
+	const int64_t limit = counting->roger->workspace->config->dead_letter_alarm;
+	struct roger_report_reply *reply = counting->reply;
+	int64_t *const by_status[] = { &reply->undelivered, &reply->redelivered, &reply->stale };
+	struct roger_str cause = letter->cause.length ? letter->cause : RG_STR("unknown");
+	int64_t *of_cause, *of_target, *of_cycle;
+
+	reply->dead_letters++;
+	++*by_status[letter->status];
+	of_cause = rg_counter_of(&letters->causes, cause);
+	of_target = rg_counter_of(&letters->targets, letter->target);
+	of_cycle = rg_counter_of(&letters->cycles, letter->cycle_id);
+	if (!of_cause || !of_target || !of_cycle)
+		return rg_fail_memory(err);
+	++*of_cause;
+	++*of_target;
+	reply->alarm |= ++*of_cycle > limit && limit;
+	return ROGER_OK;
+}
+
+static int count_letters(struct counting *counting, struct roger_err *err)
+{
+	struct letters letters = { .causes.arena = counting->arena,
+				   .targets.arena = counting->arena,
+				   .cycles.arena = counting->arena };
+	struct roger_dead_letter *items;
+	size_t count, cycle, i;
+	void *found;
+	int r = ROGER_OK;
+
+	for (cycle = 0; cycle < reading_count(counting) && r == ROGER_OK; cycle++) {
+		r = read_log(counting, RG_LOG_DEAD_LETTERS, &rg_dead_letter_record, cycle, &found,
+			     &count, err);
+		if (r == ROGER_OK)
+			r = rg_records_states(found, sizeof *items, &count, err);
+		items = found;
+		for (i = 0; r == ROGER_OK && i < count; i++)
+			r = count_letter(counting, &items[i], &letters, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_counter_figures(&letters.causes, &counting->reply->dead_by_cause, err);
+	if (r == ROGER_OK)
+		r = rg_counter_figures(&letters.targets, &counting->reply->dead_by_target, err);
+	return r;
+}
+
+/* ------------------------------------------------------------- activities -- */
+
+/* Most notes of roger tell of something that went well, and need not be read. */
+static bool may_count(struct roger_str text)
+{
+	static const char *const marks[] = { "\"duplicates\":", "\"FAILURE\"", "\"verb\":\"wake\"",
+					     "\"verb\":\"inbox\"", "\"verb\":\"ack\"" };
+	size_t i;
+
+	for (i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (memmem(text.data, text.length, marks[i], strlen(marks[i])))
+			return true;
+	return false;
+}
+
+/* The first time counts: a look may be noted more than once. */
+static int note_shown(struct counting *counting, const struct rg_own_note *note, int64_t at_ms,
+		      struct roger_err *err)
+{
+	struct roger_str id;
+	struct shown *shown;
+	bool first;
+	size_t i;
+
+	for (i = 0; i < note->ids.count; i++) {
+		id = note->ids.items[i];
+		shown = rg_table_put(&counting->shown, rg_hash(0, id.data, id.length), &first);
+		if (!shown)
+			return rg_fail_memory(err);
+		if (first)
+			shown->at_ms = at_ms;
+	}
+	return ROGER_OK;
+}
+
+static int count_note(struct counting *counting, const struct roger_activity *activity,
+		      const struct rg_own_note *note, struct roger_err *err)
+{
+	struct roger_report_reply *reply = counting->reply;
+	bool done = activity->outcome_status == ROGER_SUCCESS;
+
+	/* A message is looked at when it is, also after the time that it was sent in. */
+	if (done && rg_str_is(note->verb, "inbox"))
+		return note_shown(counting, note, activity->at_ms, err);
+	if (!is_within(reply, activity->at_ms))
+		return ROGER_OK;
+	if (rg_str_is(note->verb, "send") || rg_str_is(note->verb, "send_many")) {
+		reply->duplicates += note->duplicates;
+		reply->conflicts += !done && rg_str_is(activity->outcome_message, "refused: key");
+	} else if (rg_str_is(note->verb, "wake")) {
+		reply->wakes++;
+		reply->failed_wakes += !done;
+	} else if (done && rg_str_is(note->verb, "ack")) {
+		reply->acknowledged += note->count;
+	}
+	return ROGER_OK;
+}
+
+static int count_activity(struct counting *counting, const struct rg_log_entry *entry,
+			  struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct roger_activity activity;
+	struct rg_own_note note;
+	int r;
+
+	if (!may_count(entry->text))
+		return ROGER_OK;
+	r = rg_activity_read(entry->text, &json, arena, &activity, err);
+	if (r == ROGER_EDATA)
+		return ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_own_note(&activity, arena, &note, err);
+	return r < 0 ? r : count_note(counting, &activity, &note, err);
+}
+
+static int count_activities(struct counting *counting, struct roger_err *err)
+{
+	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
+				      .kind = rg_str(rg_activity_types[ROGER_TOOL_EXEC]),
+				      .since_ms = counting->reply->since_ms,
+				      .limit = ACTIVITY_PAGE };
+	struct rg_log_entries found = { 0 };
+	struct rg_arena *arena;
+	size_t i;
+	int r;
+
+	do {
+		found.count = 0;
+		arena = rg_arena_new();
+		r = arena ? rg_engine_log_find(counting->roger->engine, &query, arena, &found, err)
+			  : rg_fail_memory(err);
+		for (i = 0; r == ROGER_OK && i < found.count; i++)
+			r = count_activity(counting, &found.items[i], arena, err);
+		if (r == ROGER_OK && found.count)
+			query.after = found.items[found.count - 1].position;
+		rg_arena_free(arena);
+	} while (r == ROGER_OK && found.count == ACTIVITY_PAGE);
+	return r;
+}
+
+/* ------------------------------------------------------------------ runs -- */
+
+static void count_run(struct roger_report_reply *reply, const struct rg_run_document *document)
+{
+	int64_t *const by_status[] = { &reply->active,	  &reply->suspect,   &reply->not_forwarded,
+				       &reply->completed, &reply->recovered, &reply->blocked };
+	const struct rg_receipts *receipts = &document->receipts;
+
+	reply->runs++;
+	++*by_status[document->run.status];
+	reply->late_runs += receipts->completed_ms > receipts->expected_by_ms;
+	reply->lost_runs += document->run.status == ROGER_RUN_SUSPECT ||
+			    document->run.status == ROGER_RUN_BLOCKED;
+	reply->recoveries += receipts->recoveries;
+}
+
+static int count_runs(struct counting *counting, struct roger_err *err)
+{
+	struct rg_run_list list;
+	size_t i;
+	int r;
+
+	r = rg_run_list_load(counting->roger, true, counting->arena, &list, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < list.count; i++)
+		if (is_within(counting->reply, list.documents[i].receipts.dispatched_ms))
+			count_run(counting->reply, &list.documents[i]);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int compare_agents(const void *a, const void *b)
+{
+	const struct roger_agent_figures *x = a, *y = b;
+
+	return strcmp(x->name.data, y->name.data);
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_report_request *request = request_;
+	struct roger_report_reply *reply = reply_;
+	struct counting counting = { .roger = roger,
+				     .reply = reply,
+				     .arena = reply->memory,
+				     .places.arena = reply->memory };
+	struct rg_breakers breakers;
+	int r;
+
+	rg_table_init(&counting.shown, sizeof(struct shown));
+	r = set_range(&counting, request, err);
+	if (r == ROGER_OK)
+		r = count_activities(&counting, err);
+	if (r == ROGER_OK)
+		r = count_messages(&counting, err);
+	rg_table_deinit(&counting.shown);
+	if (r == ROGER_OK)
+		r = count_attempts(&counting, err);
+	if (r == ROGER_OK)
+		r = count_letters(&counting, err);
+	if (r == ROGER_OK)
+		r = count_runs(&counting, err);
+	if (r == ROGER_OK)
+		r = rg_breakers_find(roger, reply->memory, &breakers, err);
+	if (r < 0)
+		return r;
+	reply->breakers = (int64_t)breakers.count;
+	if (counting.agents.count)
+		qsort(counting.agents.items, counting.agents.count, sizeof *counting.agents.items,
+		      compare_agents);
+	reply->agents =
+		(struct roger_agent_figures_list){ counting.agents.items, counting.agents.count };
+	return ROGER_OK;
+}
+
+#define AT(member) offsetof(struct roger_report_request, member)
+static const struct roger_field request_fields[] = {
+	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
+	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },
+	{ "cycle", ROGER_TEXT, AT(cycle), 0, NULL, NULL, "of a cycle, or of FROM..TO" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "report", sizeof(struct roger_report_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_figure, member)
+static const struct roger_field figure_fields[] = {
+	{ "name", ROGER_TEXT, AT(name), 0, NULL, NULL, "of what" },
+	{ "count", ROGER_INT, AT(count), 0, NULL, NULL, "how many" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record figure_record = { "figure", sizeof(struct roger_figure),
+						   figure_fields };
+
+#define AT(member) offsetof(struct roger_agent_figures, member)
+static const struct roger_field agent_fields[] = {
+	{ "name", ROGER_TEXT, AT(name), 0, NULL, NULL, "the agent" },
+	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "messages it sent" },
+	{ "received", ROGER_INT, AT(received), 0, NULL, NULL, "messages it got" },
+	{ "read", ROGER_INT, AT(read), 0, NULL, NULL, "of these read" },
+	{ "timeouts", ROGER_INT, AT(timeouts), 0, NULL, NULL, "attempts of it that timed out" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record agent_record = { "agent figures",
+						  sizeof(struct roger_agent_figures),
+						  agent_fields };
+
+#define AT(member) offsetof(struct roger_report_reply, member)
+#define NUMBER(member, help)                                                                       \
+	{                                                                                          \
+#member, ROGER_INT, AT(member), 0, NULL, NULL, help                                \
+	}
+static const struct roger_field reply_fields[] = {
+	{ "since", ROGER_TIME, AT(since_ms), ROGER_SPARE, NULL, NULL, "from when on" },
+	{ "until", ROGER_TIME, AT(until_ms), ROGER_SPARE, NULL, NULL, "before when" },
+	{ "cycles", ROGER_TEXTS, AT(cycles), ROGER_SPARE, NULL, NULL, "of these cycles" },
+	NUMBER(messages, "messages, archived ones too"),
+	NUMBER(read, "of these read"),
+	NUMBER(unread, "of these unread"),
+	NUMBER(wakes, "attempts to tell an agent that mail waits"),
+	NUMBER(failed_wakes, "of these whose command did not end with 0"),
+	NUMBER(looked, "messages that their agent was shown by a look at its inbox, or took"),
+	NUMBER(acknowledged, "messages that were accepted by ack"),
+	NUMBER(look_p50_ms, "from stored to the first look: half of them took no longer"),
+	NUMBER(look_p95_ms, "95 of a hundred"),
+	NUMBER(look_max_ms, "the longest"),
+	NUMBER(latency_p50_ms, "from stored to read: half of them took no longer"),
+	NUMBER(latency_p95_ms, "95 of a hundred"),
+	NUMBER(latency_max_ms, "the longest"),
+	NUMBER(attempts, "attempts to send with a key"),
+	NUMBER(delivered, "of these delivered"),
+	NUMBER(timeouts, "of these timed out, and not delivered since"),
+	NUMBER(errors, "of these refused"),
+	NUMBER(delivery_permille, "delivered of a thousand attempts"),
+	NUMBER(late, "delivered after their timeout"),
+	NUMBER(retries, "attempts that were not the first"),
+	NUMBER(duplicates, "sends that were not made twice"),
+	NUMBER(conflicts, "sends refused for what came of their key before"),
+	NUMBER(breakers, "breakers that are open now"),
+	NUMBER(dead_letters, "messages given up"),
+	NUMBER(undelivered, "of these still so"),
+	NUMBER(redelivered, "of these tried again"),
+	NUMBER(stale, "of these no longer of use"),
+	{ "dead_by_cause", ROGER_RECORDS, AT(dead_by_cause), 0, NULL, &figure_record, "why" },
+	{ "dead_by_target", ROGER_RECORDS, AT(dead_by_target), 0, NULL, &figure_record, "to whom" },
+	{ "alarm", ROGER_BOOL, AT(alarm), 0, NULL, NULL,
+	  "a cycle with more of them than dead_letters.alarm" },
+	NUMBER(runs, "runs dispatched"),
+	NUMBER(active, "of these under way"),
+	NUMBER(suspect, "of these late without a result"),
+	NUMBER(not_forwarded, "of these done, and not known to be heard"),
+	NUMBER(completed, "of these completed"),
+	NUMBER(recovered, "of these completed by recovery"),
+	NUMBER(blocked, "of these without hope"),
+	NUMBER(late_runs, "runs completed after their time"),
+	NUMBER(lost_runs, "runs whose time or hope is over without a result"),
+	NUMBER(recoveries, "attempts to recover a run"),
+	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
+	RG_END,
+};
+#undef NUMBER
+#undef AT
+static const struct roger_record reply_record = { "report", sizeof(struct roger_report_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_report = {
+	.name = "report",
+	.summary = "figures: delivered, late, retried, given up, lost",
+	.examples = "roger report\nroger report --since 24h\nroger report --cycle 3..5 --json\n",
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

@@ -1,0 +1,371 @@
+/*
+ * complete, forward, extend: receipts of a run that come after its dispatch.
+ *
+ * A result is delivered before its receipt is written, under a key of the run,
+ * so that one who was killed in between repeats both and delivers it once.
+ */
+#include "ops/runs/run_document.h"
+
+#include <stdio.h>
+
+/* -------------------------------------------------------------- complete -- */
+
+struct completion {
+	const struct roger_complete_request *request;
+	struct roger_str source;
+	struct roger_str child_exit; /* "": not known */
+	struct roger_str message_id; /* of the result; "": there is none */
+	bool failed;		     /* it ended, and no result came of it */
+};
+
+static bool is_exit_status(struct roger_str text)
+{
+	int64_t status;
+
+	return rg_str_number(text, &status) && status <= 255;
+}
+
+static int read_request(const struct roger_complete_request *request, struct completion *completion,
+			struct roger_err *err)
+{
+	bool result = request->result.length || request->message.length;
+
+	*completion = (struct completion){
+		.request = request,
+		.source = request->source.length ? request->source : RG_STR("completion_event"),
+		.child_exit = request->child_exit,
+		.failed = request->failed,
+	};
+	if (request->result.length && request->message.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "message",
+				      "result and message exclude each other");
+	if (request->failed && result)
+		return rg_fail_member(err, ROGER_EUSAGE, "failed",
+				      "failed: a run that has a result has not failed");
+	if (request->child_exit.length && !is_exit_status(request->child_exit))
+		return rg_fail_member(err, ROGER_EDATA, "exit",
+				      "exit: expected an exit status from 0 to 255");
+	if (request->failed && !request->child_exit.length)
+		completion->child_exit = RG_STR("failed");
+	completion->failed |=
+		completion->child_exit.length && !rg_str_is(completion->child_exit, "0") && !result;
+	return ROGER_OK;
+}
+
+/* A completion whose result could not be delivered may get it later. */
+static bool lacks_result(const struct completion *completion,
+			 const struct rg_run_document *document)
+{
+	const struct roger_complete_request *request = completion->request;
+
+	return (request->result.length || request->message.length) &&
+	       !document->run.result_message_id.length && !document->receipts.forwarded;
+}
+
+static int change_completion(void *context, struct rg_run_document *document, int64_t now_ms,
+			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	const struct completion *completion = context;
+	struct roger_run *run = &document->run;
+	int r;
+
+	if (completion->failed)
+		return rg_run_end_child(run, &document->receipts, completion->child_exit,
+					ret_changed, err);
+	r = rg_run_complete(run, &document->receipts, completion->source, now_ms, arena,
+			    ret_changed, err);
+	if (r < 0)
+		return r;
+	*ret_changed |= lacks_result(completion, document);
+	if (!*ret_changed)
+		return ROGER_OK;
+	run->result_message_id = completion->message_id;
+	if (completion->child_exit.length)
+		run->child_exit = completion->child_exit;
+	return ROGER_OK;
+}
+
+/* A message that delivered the result already must have done so. */
+static int check_message(struct roger *roger, const struct roger_run *run, struct roger_str id,
+			 struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_message *message;
+	int r;
+
+	r = rg_run_message(roger, id, arena, &message, err);
+	if (r < 0)
+		return r;
+	if (!message)
+		return rg_fail_member(err, ROGER_ENOENT, "message", "no message '%.*s'",
+				      RG_STR_ARGS(id));
+	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent))
+		return rg_fail_member(err, ROGER_EREFUSED, "message",
+				      "message '%.*s' is for '%.*s', but the result of run '%.*s' "
+				      "is for '%.*s'",
+				      RG_STR_ARGS(id), RG_STR_ARGS(message->to_phase),
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
+	return ROGER_OK;
+}
+
+static int deliver(struct roger *roger, const struct rg_run_document *document,
+		   struct completion *completion, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_complete_request *request = completion->request;
+
+	completion->message_id = request->message;
+	if (request->message.length)
+		return check_message(roger, &document->run, request->message, arena, err);
+	if (!request->result.length)
+		return ROGER_OK;
+	if (!document->run.owner_agent.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "result",
+				      "result: run '%.*s' was dispatched without anybody to get "
+				      "it; send it, and give its id with --message",
+				      RG_STR_ARGS(document->run.run_id));
+	return rg_run_deliver(roger, &document->run, request->result, arena,
+			      &completion->message_id, err);
+}
+
+/* To say the same again is no harm; another result would be lost without a word. */
+static int check_same(struct roger *roger, const struct roger_run *run,
+		      const struct roger_complete_request *request, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	const struct roger_message *message = NULL;
+	const char *member = request->result.length ? "result" : "message";
+	bool same;
+	int r;
+
+	if (!run->result_message_id.length || (!request->result.length && !request->message.length))
+		return ROGER_OK;
+	r = rg_run_message(roger, run->result_message_id, arena, &message, err);
+	if (r < 0)
+		return r;
+	same = request->result.length ? !message || rg_str_equal(message->content, request->result)
+				      : rg_str_equal(run->result_message_id, request->message);
+	return same ? ROGER_OK
+		    : rg_fail_member(err, ROGER_EREFUSED, member,
+				     "%s: message '%.*s' delivered another one already", member,
+				     RG_STR_ARGS(run->result_message_id));
+}
+
+static int run_complete(struct roger *roger, const void *request_, void *reply_,
+			struct roger_err *err)
+{
+	const struct roger_complete_request *request = request_;
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	struct completion completion;
+	bool changed;
+	int r;
+
+	r = read_request(request, &completion, err);
+	if (r == ROGER_OK)
+		r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	/* Nothing is sent for a receipt that will be refused. */
+	if (r == ROGER_OK)
+		r = rg_run_try(change_completion, &completion, &document, reply->memory, &changed,
+			       err);
+	if (r == ROGER_OK)
+		r = changed ? deliver(roger, &document, &completion, reply->memory, err)
+			    : check_same(roger, &document.run, request, reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, request->run_id, change_completion, &completion,
+				  reply->memory, &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* --------------------------------------------------------------- forward -- */
+
+static int refuse_evidence(const struct roger_run *run, struct roger_str id, const char *what,
+			   struct roger_str who, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "evidence",
+			      "run '%.*s' is not confirmed as forwarded: message '%.*s' %s '%.*s'",
+			      RG_STR_ARGS(run->run_id), RG_STR_ARGS(id), what, RG_STR_ARGS(who));
+}
+
+static int check_evidence(struct roger *roger, const struct rg_run_document *document,
+			  struct roger_str id, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_run *run = &document->run;
+	const struct roger_message *message;
+	int r;
+
+	if (id.length == 0)
+		return rg_fail_member(err, ROGER_EREFUSED, "evidence",
+				      "evidence: no message is known to hold the result of run "
+				      "'%.*s'; name the one that its owner has read",
+				      RG_STR_ARGS(run->run_id));
+	r = rg_run_message(roger, id, arena, &message, err);
+	if (r < 0)
+		return r;
+	if (!message)
+		return rg_fail_member(err, ROGER_ENOENT, "evidence", "no message '%.*s'",
+				      RG_STR_ARGS(id));
+	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent))
+		return refuse_evidence(run, id, "is not for", run->owner_agent, err);
+	if (message->created_at_ms < document->receipts.dispatched_ms)
+		return refuse_evidence(run, id, "is older than the dispatch of", run->run_id, err);
+	if (!message->read)
+		return refuse_evidence(run, id, "was not yet read by", message->to_phase, err);
+	return ROGER_OK;
+}
+
+static int change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
+			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	(void)now_ms;
+	(void)arena;
+	return rg_run_forward(&document->run, &document->receipts,
+			      *(const struct roger_str *)context, ret_changed, err);
+}
+
+static int run_forward(struct roger *roger, const void *request_, void *reply_,
+		       struct roger_err *err)
+{
+	const struct roger_forward_request *request = request_;
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	struct roger_str evidence;
+	bool changed;
+	int r;
+
+	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	if (r < 0)
+		return r;
+	evidence = request->evidence.length ? request->evidence : document.run.result_message_id;
+	r = rg_run_try(change_forward, &evidence, &document, reply->memory, &changed, err);
+	if (r == ROGER_OK && changed)
+		r = check_evidence(roger, &document, evidence, reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, request->run_id, change_forward, &evidence, reply->memory,
+				  &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* ---------------------------------------------------------------- extend -- */
+
+struct extension {
+	struct rg_watchdog_rules rules;
+	int64_t by_ms;
+	struct roger_str why;
+};
+
+static int change_extension(void *context, struct rg_run_document *document, int64_t now_ms,
+			    struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct extension *extension = context;
+	struct roger_run *run = &document->run;
+	int r;
+
+	r = rg_run_extend(run, &document->receipts, &extension->rules, extension->by_ms, now_ms,
+			  arena, err);
+	if (r < 0)
+		return r;
+	rg_buf_printf(&note, "extended to %.*s, %lld of %lld", RG_STR_ARGS(run->expected_by),
+		      (long long)run->extension_count, (long long)extension->rules.extensions_max);
+	if (extension->why.length)
+		rg_buf_printf(&note, ": %.*s", RG_STR_ARGS(extension->why));
+	*ret_changed = true;
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+static int run_extend(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	const struct roger_extend_request *request = request_;
+	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	size_t chars;
+	int r;
+
+	if (!rg_utf8_count(request->why, &chars) || chars > 500)
+		return rg_fail_member(err, ROGER_EDATA, "why",
+				      "why: expected at most 500 characters of UTF-8");
+	r = rg_run_update(roger, request->run_id, change_extension, &extension, reply->memory,
+			  &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* ---------------------------------------------------------------- tables -- */
+
+#define AT(member) offsetof(struct roger_complete_request, member)
+static const struct roger_field complete_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "a dispatched run" },
+	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
+	  "where it is known from (default completion_event)" },
+	{ "result", ROGER_TEXT, AT(result), 0, NULL, NULL,
+	  "delivered to the run's owner as a message; - reads it from standard input" },
+	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL,
+	  "id of the message that delivered it already" },
+	{ "exit", ROGER_TEXT, AT(child_exit), 0, NULL, NULL,
+	  "the child's exit status; without a result and not 0, it failed" },
+	{ "failed", ROGER_BOOL, AT(failed), 0, NULL, NULL, "the child ended without a result" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record complete_request = { "complete",
+						      sizeof(struct roger_complete_request),
+						      complete_fields };
+
+#define AT(member) offsetof(struct roger_forward_request, member)
+static const struct roger_field forward_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "a completed run" },
+	{ "evidence", ROGER_TEXT, AT(evidence), 0, NULL, NULL,
+	  "id of a message that its owner has read (default: that of the result)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record forward_request = { "forward",
+						     sizeof(struct roger_forward_request),
+						     forward_fields };
+
+#define AT(member) offsetof(struct roger_extend_request, member)
+static const struct roger_field extend_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "a run" },
+	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "so much more time" },
+	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "for the notes" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record extend_request = { "extend", sizeof(struct roger_extend_request),
+						    extend_fields };
+
+const struct roger_op rg_op_complete = {
+	.name = "complete",
+	.summary = "note that a run has ended, and deliver its result",
+	.examples = "roger complete build-7 --result 'all 212 tests pass'\n"
+		    "roger complete build-7 --exit $? --result - < report.md\n"
+		    "roger complete build-7 --failed\n",
+	.flags = ROGER_WRITES,
+	.request = &complete_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_complete,
+};
+
+const struct roger_op rg_op_forward = {
+	.name = "forward",
+	.summary = "confirm that a run's result reached its owner, by what the owner has read",
+	.examples = "roger forward build-7\n"
+		    "roger forward build-7 --evidence msg-1736328000000-0123abcd\n",
+	.flags = ROGER_WRITES,
+	.request = &forward_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_forward,
+};
+
+const struct roger_op rg_op_extend = {
+	.name = "extend",
+	.summary = "give a run more time; bounded and noted",
+	.examples = "roger extend build-7 --by 5m --why 'the mirror is slow'\n",
+	.flags = ROGER_WRITES,
+	.request = &extend_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_extend,
+};

@@ -1,0 +1,259 @@
+/* Messages about a run: its result, and those that the watchdog sends. */
+#include "ops/runs/run_document.h"
+
+#include <stdio.h>
+
+#include "facts/message.h"
+
+/* So often in one cycle a message may be refused and tried again. */
+enum { TRIES_MAX = 8 };
+
+static bool is_agent(const struct roger *roger, struct roger_str name)
+{
+	return rg_name_valid(name) && !rg_config_is_person(name) &&
+	       !rg_config_reserves_sender(roger->workspace->config, name);
+}
+
+struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run)
+{
+	struct roger_str name = run->child_session_key;
+
+	if (rg_str_equal(name, run->run_id) || rg_str_equal(name, run->owner_agent) ||
+	    !is_agent(roger, name))
+		name = RG_STR("run");
+	/* Taken by a group or by the owner: a name of its own. */
+	if (rg_str_equal(name, run->owner_agent) || !is_agent(roger, name))
+		name = run->run_id;
+	return is_agent(roger, name) ? name : run->owner_agent;
+}
+
+bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
+{
+	struct roger_str child = run->child_session_key;
+
+	return !rg_str_equal(child, run->owner_agent) && is_agent(roger, child) &&
+	       rg_engine_knows(roger->engine, child);
+}
+
+/*
+ * task:verb:cycle, with a task that holds no colon.  A key that was refused, as
+ * by a mailbox that was full, is refused for the rest of its cycle: so there are
+ * several for one message, of which one is delivered.
+ */
+static void make_key(const struct roger_run *run, const char *verb, int64_t number, int try,
+		     struct rg_buf *out)
+{
+	char task[RG_FILE_NAME_BYTES];
+
+	rg_buf_clear(out);
+	rg_workspace_file_name(run->run_id, "", task);
+	rg_buf_printf(out, "%s:%s:%lld", task, verb, (long long)number);
+	if (try > 1)
+		rg_buf_printf(out, "-%d", try);
+}
+
+static void make_metadata(const struct roger_run *run, struct rg_buf *out)
+{
+	rg_buf_add_char(out, '{');
+	rg_json_add_key(out, RG_STR("run"));
+	rg_json_add_string(out, run->run_id);
+	rg_buf_add_char(out, '}');
+}
+
+/* Sent before, in whatever cycle; a result that says something else is not the same one. */
+static int find_sent(struct roger *roger, const struct roger_send_request *request,
+		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	const struct rg_query query = { .from = request->from,
+					.key = request->key,
+					.anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_id = found.count ? found.items[0].id : (struct roger_str){ "", 0 };
+	if (found.count && request->type == ROGER_RESULT &&
+	    !rg_str_equal(found.items[0].content, request->content))
+		return rg_fail_member(err, ROGER_EREFUSED, "result",
+				      "result: message '%.*s' delivered another one already",
+				      RG_STR_ARGS(*ret_id));
+	return ROGER_OK;
+}
+
+static int send_new(struct roger *roger, const struct roger_send_request *request,
+		    struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_send_reply reply;
+	int r;
+
+	roger->own_mail = true;
+	r = rg_op_run(&rg_op_send, roger, request, &reply, err);
+	roger->own_mail = false;
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(arena, reply.messages.items[0].id, ret_id))
+		r = rg_fail_memory(err);
+	rg_arena_free(reply.memory);
+	return r;
+}
+
+/* A message, and what its keys are made of. */
+struct mail {
+	struct roger_send_request request;
+	const struct roger_run *run;
+	const char *verb;
+	int64_t number;
+	struct rg_buf key;
+};
+
+static int set_key(struct mail *mail, int try, struct roger_err *err)
+{
+	make_key(mail->run, mail->verb, mail->number, try, &mail->key);
+	mail->request.key = rg_buf_str(&mail->key);
+	return mail->key.failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+/* Under any of its keys. */
+static int find_any(struct roger *roger, struct mail *mail, struct rg_arena *arena,
+		    struct roger_str *ret_id, struct roger_err *err)
+{
+	int try, r = ROGER_OK;
+
+	*ret_id = (struct roger_str){ "", 0 };
+	for (try = 1; try <= TRIES_MAX && r == ROGER_OK && !ret_id->length; try++) {
+		r = set_key(mail, try, err);
+		if (r == ROGER_OK)
+			r = find_sent(roger, &mail->request, arena, ret_id, err);
+	}
+	return r;
+}
+
+static int send_once(struct roger *roger, struct mail *mail, struct rg_arena *arena,
+		     struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int try, r;
+
+	r = find_any(roger, mail, arena, ret_id, err);
+	for (try = 1; r == ROGER_OK && !ret_id->length; try++) {
+		r = set_key(mail, try, err);
+		if (r < 0)
+			return r;
+		r = send_new(roger, &mail->request, arena, ret_id, &inner);
+		if (r < 0 && err)
+			*err = inner;
+		if (r != ROGER_EREFUSED || strcmp(inner.member, "key") != 0 || try == TRIES_MAX)
+			return r;
+		/* Refused before; or another has delivered it in this moment. */
+		r = find_sent(roger, &mail->request, arena, ret_id, err);
+	}
+	return r;
+}
+
+int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_str from,
+		struct roger_str to, int type, const char *verb, int64_t number,
+		struct roger_str content, struct rg_arena *arena, struct roger_str *ret_id,
+		struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
+	struct mail mail = { .request = { .from = from,
+					  .to = { &to, 1 },
+					  .content = content,
+					  .issue = run->issue_id,
+					  .type = type,
+					  .new_names = true },
+			     .run = run,
+			     .verb = verb,
+			     .number = number,
+			     .key = { .maximum = SIZE_MAX } };
+	int r;
+
+	make_metadata(run, &metadata);
+	if (metadata.failed)
+		return rg_fail_memory(err);
+	mail.request.metadata = rg_buf_str(&metadata);
+	r = send_once(roger, &mail, arena, ret_id, err);
+	rg_buf_deinit(&mail.key);
+	return r;
+}
+
+int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
+		   struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	return rg_run_send(roger, run, rg_run_sender(roger, run), run->owner_agent, ROGER_RESULT,
+			   "run-result", 1, content, arena, ret_id, err);
+}
+
+int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
+		   const struct roger_message **ret_message, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &id, .id_count = 1, .anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_message = found.count ? &found.items[0] : NULL;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------- finding a result -- */
+
+static bool names_run(struct roger_str metadata, struct roger_str run_id)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const struct rg_value *value;
+
+	if (metadata.length == 0 || rg_json_read(metadata, &json, NULL) < 0)
+		return false;
+	value = rg_json_member(rg_json_root(json), "run");
+	return value && rg_json_kind(value) == RG_JSON_STRING &&
+	       rg_str_equal(rg_json_str(value), run_id);
+}
+
+static bool key_names_run(struct roger_str key, struct roger_str run_id)
+{
+	return key.length > run_id.length && key.data[run_id.length] == ':' &&
+	       memcmp(key.data, run_id.data, run_id.length) == 0;
+}
+
+/* The last of them that is about the run. */
+static const struct roger_message *pick_result(const struct roger_messages *messages,
+					       const struct roger_run *run)
+{
+	size_t i;
+
+	for (i = messages->count; i > 0; i--)
+		if (names_run(messages->items[i - 1].metadata, run->run_id) ||
+		    key_names_run(messages->items[i - 1].idempotent_key, run->run_id))
+			return &messages->items[i - 1];
+	return NULL;
+}
+
+int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
+		       struct rg_arena *arena, const struct roger_message **ret_message,
+		       struct roger_err *err)
+{
+	struct rg_query query = {
+		.type = ROGER_RESULT + 1,
+		.to = document->run.owner_agent,
+		.since_ms = document->receipts.dispatched_ms,
+	};
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_message = pick_result(&found, &document->run);
+	if (*ret_message)
+		return ROGER_OK;
+	query.archived = true;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r == ROGER_OK)
+		*ret_message = pick_result(&found, &document->run);
+	return r;
+}

@@ -1,0 +1,298 @@
+#include "ops/tools/setup_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/outside.h"
+
+/* ------------------------------------------------------------------ files -- */
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* "{codex}" becomes $CODEX_HOME, or ~/.codex. */
+struct folder {
+	const char *name;
+	const char *variable;
+	const char *below;	/* what stands behind that */
+	const char *below_home; /* where it is not set */
+};
+static const struct folder folders[] = {
+	{ "{home}", "HOME", "", "" },
+	{ "{claude}", "CLAUDE_CONFIG_DIR", "", "/.claude" },
+	{ "{claude.json}", "CLAUDE_CONFIG_DIR", "/.claude.json", "/.claude.json" },
+	{ "{codex}", "CODEX_HOME", "", "/.codex" },
+	{ "{gemini}", NULL, "", "/.gemini" },
+	{ "{config}", "XDG_CONFIG_HOME", "", "/.config" },
+	{ "{state}", "XDG_STATE_HOME", "", "/.local/state" },
+};
+
+/* Nothing of git's is made where there is no git. */
+static int expand_project(const struct rg_setup_plan *plan, bool git, struct roger_str below,
+			  char to[RG_SETUP_PATH_BYTES])
+{
+	char folder[RG_SETUP_PATH_BYTES];
+
+	to[0] = '\0';
+	if (git && !rg_outside_git_folder(plan->root, folder))
+		return ROGER_OK;
+	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%.*s", git ? folder : plan->root,
+		 RG_STR_ARGS(below));
+	return ROGER_OK;
+}
+
+int rg_setup_expand(const struct rg_setup_plan *plan, const char *name, size_t length,
+		    char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+{
+	const char *end = memchr(name, '}', length), *home = variable("HOME");
+	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
+	const char *value;
+
+	if (strncmp(name, "{root}", start) == 0 || strncmp(name, "{git}", start) == 0)
+		return expand_project(plan, name[1] == 'g',
+				      (struct roger_str){ name + start, length - start }, to);
+	for (i = 0; strncmp(name, folders[i].name, start) != 0; i++)
+		rg_assert(i + 1 < sizeof folders / sizeof *folders);
+	value = folders[i].variable ? variable(folders[i].variable) : NULL;
+	if (!value && !home)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "HOME: not set, so there is no place for a user's settings");
+	/* It would be another one from each folder. */
+	if ((value ? value : home)[0] != '/')
+		return rg_fail(err, ROGER_EUSAGE, 0, "%s: expected a path that starts with '/'",
+			       value ? folders[i].variable : "HOME");
+	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%s%.*s", value ? value : home,
+		 value ? folders[i].below : folders[i].below_home, (int)(length - start),
+		 name + start);
+	return ROGER_OK;
+}
+
+/* Of several names, the first that is there, or else the first. */
+static int find_file(const struct rg_setup_plan *plan, const char *names,
+		     char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+{
+	const char *name = names;
+	size_t length;
+	int r;
+
+	for (;; name += length + 1) {
+		length = strcspn(name, "|");
+		r = rg_setup_expand(plan, name, length, to, err);
+		if (r < 0 || rg_outside_is_there(to))
+			return r;
+		if (!name[length])
+			return rg_setup_expand(plan, names, strcspn(names, "|"), to, err);
+	}
+}
+
+int rg_setup_file(const struct rg_setup_place *place, const char *root,
+		  char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+{
+	struct rg_setup_plan plan = { 0 };
+
+	snprintf(plan.root, sizeof plan.root, "%s", root);
+	return find_file(&plan, place->file, to, err);
+}
+
+/* ---------------------------------------------------------------- targets -- */
+
+int64_t rg_setup_missing_folders(const char *path)
+{
+	char folder[RG_SETUP_PATH_BYTES];
+	int64_t count = 0;
+	char *slash;
+
+	for (snprintf(folder, sizeof folder, "%s", path);; count++) {
+		slash = strrchr(folder, '/');
+		if (!slash || slash == folder)
+			return count;
+		*slash = '\0';
+		if (rg_outside_is_there(folder))
+			return count;
+	}
+}
+
+int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
+			 struct rg_setup_target **ret_target, struct roger_err *err)
+{
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_setup_target *target;
+	struct roger_err why;
+	size_t i;
+	int r;
+
+	for (i = 0; i < plan->target_count; i++)
+		if (rg_str_is(plan->targets[i].changed.file, path)) {
+			*ret_target = &plan->targets[i];
+			return ROGER_OK;
+		}
+	target = rg_arena_push(plan->arena, &plan->targets, &plan->target_count, sizeof *target);
+	if (!target || !rg_arena_copy(plan->arena, rg_str(path), &target->changed.file))
+		return rg_fail_memory(err);
+	r = rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &target->there, &why);
+	target->unusable = r < 0;
+	if (target->unusable)
+		r = rg_setup_target_leave(plan, target, why.message, err);
+	else if (!rg_arena_keep(plan->arena, &text, &target->before))
+		r = rg_fail_memory(err);
+	rg_buf_deinit(&text);
+	target->text = target->before;
+	target->changed.made = !target->there;
+	target->changed.folders = rg_setup_missing_folders(path);
+	*ret_target = target;
+	return r;
+}
+
+int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *target,
+			  const struct rg_json_edit *edit, const char *tool, struct roger_err *err)
+{
+	struct roger_str before = { target->text.data + edit->offset, edit->length };
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_setup_edit *made;
+
+	if (rg_json_edit_is_none(edit))
+		return ROGER_OK;
+	made = rg_arena_push(plan->arena, &target->changed.edits.items,
+			     &target->changed.edits.count, sizeof *made);
+	if (!made)
+		return rg_fail_memory(err);
+	*made = (struct rg_setup_edit){ rg_str(tool), (int64_t)edit->offset, before, edit->text };
+	rg_json_edit_apply(target->text, edit, &text);
+	return rg_arena_keep(plan->arena, &text, &target->text) ? ROGER_OK : rg_fail_memory(err);
+}
+
+int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
+			  const char *why, struct roger_err *err)
+{
+	target->trouble = (struct roger_str){ 0 };
+	return rg_arena_copy(plan->arena, rg_str(why), &target->trouble) ? ROGER_OK
+									 : rg_fail_memory(err);
+}
+
+bool rg_setup_target_changes(const struct rg_setup_target *target)
+{
+	return !rg_str_equal(target->before, target->text);
+}
+
+/* ----------------------------------------------------------------- places -- */
+
+/* The one tool that a place is for; "": several share it. */
+static const char *tool_of(const struct rg_setup_place *place)
+{
+	int i;
+
+	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++)
+		if (place->tools == 1u << i)
+			return rg_setup_tools[i];
+	return "";
+}
+
+static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_place *place)
+{
+	const unsigned project = 1u << ROGER_SETUP_PROJECT | 1u << ROGER_SETUP_STEALTH;
+	unsigned scopes = 1u << plan->request->scope;
+
+	/* Whoever takes it out of a project need not remember how it came in. */
+	if (plan->request->remove && (scopes & project))
+		scopes = project;
+	if (!(place->scopes & scopes))
+		return false;
+	/* What tools share is there as long as one of them is. */
+	if (plan->request->remove && !*tool_of(place))
+		return !plan->others_stay;
+	return place->tools & plan->tools;
+}
+
+/* Working trees share a repository: out of its files comes what the record tells, and no more. */
+static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      const char *path)
+{
+	return strncmp(place->file, "{git}", 5) == 0 &&
+	       strncmp(path, plan->root, strlen(plan->root)) != 0;
+}
+
+/* A place that is to be invisible is left when git would show the change. */
+static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+			 const struct rg_setup_target *target, const char *path,
+			 struct roger_err *err)
+{
+	if (plan->request->scope != ROGER_SETUP_STEALTH || plan->request->remove ||
+	    !target->there || strncmp(place->file, "{root}", 6) != 0 ||
+	    !rg_outside_git_may_show(path))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "git tracks it, or cannot be asked, and so would show the change; set it up "
+		       "with --scope project or user");
+}
+
+/*
+ * A link in the project may come with its repository, and then leads wherever its
+ * author wants; that of a person's own settings is the person's.
+ */
+static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+			const char *path, struct roger_err *err)
+{
+	char real[4096];
+
+	if (strncmp(place->file, "{root}", 6) != 0 ||
+	    (rg_workspace_resolve(path, real) && rg_workspace_below(plan->root, real)))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "a link leads out of the project from here; set it up by hand, or with "
+		       "--scope user");
+}
+
+int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
+{
+	const struct rg_setup_place *place;
+	struct roger_err why;
+	struct rg_setup_target *target;
+	struct rg_setup_changed before;
+	struct roger_str text;
+	char path[RG_SETUP_PATH_BYTES];
+	int r;
+
+	for (place = rg_setup_places; place->file; place++) {
+		if (!is_meant(plan, place))
+			continue;
+		r = find_file(plan, place->file, path, err);
+		/* Where no place can be, nothing of ours is to be taken out. */
+		if (r == ROGER_EUSAGE && plan->request->remove && !plan->request->tools.count &&
+		    !variable("HOME"))
+			continue;
+		if (r < 0)
+			return r;
+		if (!path[0])
+			continue;
+		r = rg_setup_target_find(plan, path, &target, err);
+		if (r < 0)
+			return r;
+		if (target->unusable)
+			continue;
+		if (plan->request->remove && (target->undone || is_others(plan, place, path)))
+			continue;
+		text = target->text;
+		before = target->changed;
+		r = check_inside(plan, place, path, &why);
+		if (r == ROGER_OK)
+			r = plan->request->remove
+				    ? rg_setup_place_cut(plan, place, target, &why)
+				    : rg_setup_place_put(plan, place, target, tool_of(place), &why);
+		if (r == ROGER_OK && !rg_str_equal(target->text, text))
+			r = check_stealth(plan, place, target, path, &why);
+		if (plan->request->remove)
+			target->changed.edits = before.edits;
+		if (r < 0) {
+			target->text = text;
+			target->changed = before;
+			r = rg_setup_target_leave(plan, target, why.message, err);
+		}
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}

@@ -1,0 +1,373 @@
+/*
+ * setup: does what was put into a tool work?  Tried as the tool would, but for
+ * what is not roger: settings come along with a repository, and may be anybody's.
+ */
+#include <stdio.h>
+
+#include "data/json_edit.h"
+#include "ops/tools/setup.h"
+#include "host/outside.h"
+#include "host/program.h"
+
+enum { TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
+
+/* Nobody writes to it, so no mail is shown to a hook that is tried. */
+#define NOBODY "roger-doctor"
+
+struct trying {
+	struct rg_arena *arena;
+	const char *root;
+	char own[RG_SETUP_PATH_BYTES]; /* this program */
+	struct roger_link *links;
+	size_t count;
+};
+
+/* What is tried: in which tool's file. */
+struct subject {
+	const struct rg_setup_place *place;
+	const char *tool;
+	struct roger_str file, text;
+};
+
+static int tell(struct trying *trying, const struct subject *subject, const char *what,
+		const char *trouble, struct roger_err *err)
+{
+	struct roger_link *link =
+		rg_arena_push(trying->arena, &trying->links, &trying->count, sizeof *link);
+
+	if (!link)
+		return rg_fail_memory(err);
+	*link = (struct roger_link){ .tool = rg_str(subject->tool),
+				     .file = subject->file,
+				     .works = !trouble[0] };
+	return rg_arena_copy(trying->arena, rg_str(what), &link->what) &&
+			       rg_arena_copy(trying->arena, rg_str(trouble), &link->trouble)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* Run it; what is wrong with how it ended, or nothing. */
+static void run_words(const struct trying *trying, const struct roger_strs *words,
+		      struct roger_str input, struct rg_buf *output, char trouble[200])
+{
+	const struct rg_program program = { .words = *words,
+					    .folder = trying->root,
+					    .input = input,
+					    .timeout_ms = TRY_MS,
+					    .output_bytes_most = OUTPUT_BYTES };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
+	struct rg_program_result result;
+	struct roger_err err;
+
+	if (rg_program_run(&program, output, &result, &err) < 0) {
+		snprintf(trouble, 200, "%.190s", err.message);
+	} else if (result.end == RG_PROGRAM_EXITED && result.status == 0) {
+		trouble[0] = '\0';
+	} else {
+		rg_program_describe(&program, &result, &ended);
+		snprintf(trouble, 200, "'%.80s': %.*s", words->items[0].data,
+			 (int)(ended.length < 100 ? ended.length : 100), ended.data);
+	}
+}
+
+/* ----------------------------------------------------------------- server -- */
+
+static const char greeting[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+	"\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"roger doctor\",\"version\":"
+	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
+
+/* "mcp --for TOOL --as NAME", of which only the first must be there: what setup writes. */
+static bool is_our_server(struct roger_strs words)
+{
+	bool ours = words.count >= 2 && rg_str_is(words.items[1], "mcp");
+	size_t i = 2;
+
+	if (ours && i + 1 < words.count && rg_str_is(words.items[i], "--for") &&
+	    rg_enum_find(rg_setup_tools, words.items[i + 1]) >= 0)
+		i += 2;
+	if (ours && i + 1 < words.count && rg_str_is(words.items[i], "--as") &&
+	    rg_name_valid(words.items[i + 1]))
+		i += 2;
+	return ours && i == words.count;
+}
+
+static int try_server(struct trying *trying, const struct subject *subject,
+		      const struct roger_strs *words, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
+	static const char tool[] = "\"name\":\"inbox\"";
+	char trouble[200];
+
+	if (!words->count)
+		return tell(trying, subject, "server", "it names no command", err);
+	/* The file may be anybody's, and doctor runs no programs of anybody's, nor roger's other
+	 * verbs, of which some run programs. */
+	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
+		return tell(trying, subject, "server",
+			    "it names another program than roger; not tried", err);
+	if (!is_our_server(*words))
+		return tell(trying, subject, "server",
+			    "it is not the command that setup writes; not tried", err);
+	run_words(trying, words, RG_STR(greeting), &output, trouble);
+	if (!trouble[0] &&
+	    (!output.length || !memmem(output.data, output.length, tool, sizeof tool - 1)))
+		snprintf(trouble, sizeof trouble, "it started, and told of no tools");
+	return tell(trying, subject, "server", trouble, err);
+}
+
+static int add_words(struct trying *trying, const struct rg_value *value, struct roger_strs *words,
+		     struct roger_err *err)
+{
+	const struct rg_value *item = NULL;
+	struct roger_str key, *place;
+	size_t i = 0;
+
+	if (value && rg_json_kind(value) == RG_JSON_STRING) {
+		place = rg_arena_push(trying->arena, &words->items, &words->count, sizeof *place);
+		return place && rg_arena_copy(trying->arena, rg_json_str(value), place)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	}
+	while (value && rg_json_next(value, &i, &key, &item))
+		if (rg_json_kind(item) == RG_JSON_STRING) {
+			int r = add_words(trying, item, words, err);
+
+			if (r < 0)
+				return r;
+		}
+	return ROGER_OK;
+}
+
+/* "command" and "args" of an object, or of lines that look the same. */
+static int try_object(struct trying *trying, const struct subject *subject, struct roger_str text,
+		      struct roger_err *err)
+{
+	struct roger_strs words = { 0 };
+	const struct rg_json *json;
+	int r;
+
+	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
+		return tell(trying, subject, "server", "its settings are no JSON", err);
+	r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
+	if (r == ROGER_OK)
+		r = add_words(trying, rg_json_member(rg_json_root(json), "args"), &words, err);
+	return r == ROGER_OK ? try_server(trying, subject, &words, err) : r;
+}
+
+static int try_member(struct trying *trying, const struct subject *subject, struct roger_err *err)
+{
+	struct roger_str names[RG_SETUP_NAMES_MAX], value;
+	const struct roger_strs path = rg_setup_names(subject->place, trying->root, NULL, names);
+	struct roger_err why;
+
+	if (rg_json_edit_find(subject->text, &path, (struct roger_str){ 0 }, &value, &why) < 0)
+		return tell(trying, subject, "server", why.message, err);
+	return value.data ? try_object(trying, subject, value, err) : ROGER_OK;
+}
+
+/* What stands behind "name = " in lines of TOML; strings and lists are JSON's, too. */
+static struct roger_str find_setting(struct roger_str lines, const char *name)
+{
+	const char *at = memmem(lines.data, lines.length, name, strlen(name)), *end;
+
+	if (!at)
+		return RG_STR("null");
+	at += strlen(name);
+	end = memchr(at, '\n', (size_t)(lines.data + lines.length - at));
+	return (struct roger_str){ at, (size_t)((end ? end : lines.data + lines.length) - at) };
+}
+
+static int try_block(struct trying *trying, const struct subject *subject, struct roger_err *err)
+{
+	struct rg_buf object = { .maximum = SIZE_MAX };
+	struct roger_str lines, kept;
+	size_t offset, length;
+
+	if (!rg_setup_find_block(subject->text, subject->place->mark, &offset, &length))
+		return ROGER_OK;
+	lines = (struct roger_str){ subject->text.data + offset, length };
+	if (!memmem(lines.data, lines.length, "\ncommand = ", 11))
+		return ROGER_OK; /* no server */
+	rg_buf_add_text(&object, "{\"command\":");
+	rg_buf_add_str(&object, find_setting(lines, "\ncommand = "));
+	rg_buf_add_text(&object, ",\"args\":");
+	rg_buf_add_str(&object, find_setting(lines, "\nargs = "));
+	rg_buf_add_char(&object, '}');
+	if (!rg_arena_keep(trying->arena, &object, &kept))
+		return rg_fail_memory(err);
+	return try_object(trying, subject, kept, err);
+}
+
+/* ------------------------------------------------------------------ hooks -- */
+
+/* The command of the first hook in an element, which a tool gives to a shell. */
+static int find_command(struct trying *trying, struct roger_str element,
+			struct roger_str *ret_command)
+{
+	const struct rg_value *hooks, *hook = NULL, *command;
+	const struct rg_json *json;
+	struct roger_str key;
+	size_t i = 0;
+
+	if (rg_json_read_within(element, trying->arena, &json, NULL) < 0)
+		return ROGER_EDATA;
+	hooks = rg_json_member(rg_json_root(json), "hooks");
+	if (!hooks || !rg_json_next(hooks, &i, &key, &hook))
+		return ROGER_EDATA;
+	command = rg_json_member(hook, "command");
+	if (!command || rg_json_kind(command) != RG_JSON_STRING)
+		return ROGER_EDATA;
+	*ret_command = rg_json_str(command);
+	return ROGER_OK;
+}
+
+static struct roger_str without_guard(struct roger_str command)
+{
+	static const char guard[] = RG_SETUP_GUARD;
+	size_t length = sizeof guard - 1;
+
+	if (command.length < length || memcmp(command.data, guard, length) != 0)
+		return command;
+	return (struct roger_str){ command.data + length, command.length - length };
+}
+
+/* Is it the command that setup writes?  Nothing else is run: the file may be anybody's. */
+static bool is_ours(const struct trying *trying, struct roger_str command,
+		    const struct rg_setup_hook *hook)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf wanted = { .maximum = SIZE_MAX };
+	struct roger_str rest;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		rg_buf_clear(&wanted);
+		rg_setup_shell_word(&wanted, i ? rg_str(trying->own) : RG_STR("roger"));
+		rg_buf_printf(&wanted, " hook %s", hook->command);
+		if (wanted.failed || command.length < wanted.length ||
+		    memcmp(command.data, wanted.data, wanted.length) != 0)
+			continue;
+		rest = (struct roger_str){ command.data + wanted.length,
+					   command.length - wanted.length };
+		if (!rest.length)
+			return true;
+		return rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
+		       rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 });
+	}
+	return false;
+}
+
+static int try_command(struct trying *trying, const struct subject *subject, const char *what,
+		       struct roger_str command, const struct rg_setup_hook *hook,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
+	const char *blank = strchr(hook->command, ' ');
+	struct roger_str items[] = {
+		command.data[0] == 'r' ? RG_STR("roger") : rg_str(trying->own),
+		RG_STR("hook"),
+		{ hook->command, (size_t)(blank - hook->command) },
+		rg_str(blank + 1),
+		RG_STR("--as"),
+		RG_STR(NOBODY),
+	};
+	const struct roger_strs words = { items, sizeof items / sizeof *items };
+	char trouble[200];
+
+	if (!is_ours(trying, command, hook))
+		return tell(trying, subject, what,
+			    "it is not the command that setup writes; not tried", err);
+	run_words(trying, &words, RG_STR("{}"), &output, trouble);
+	if (!trouble[0] && output.length)
+		snprintf(trouble, sizeof trouble, "it spoke although there was no mail");
+	return tell(trying, subject, what, trouble, err);
+}
+
+static int try_hook(struct trying *trying, const struct subject *subject,
+		    const struct rg_setup_hook *hook, struct roger_err *err)
+{
+	struct roger_str names[RG_SETUP_NAMES_MAX], element, command;
+	const struct roger_strs path =
+		rg_setup_names(subject->place, trying->root, hook->event, names);
+	char mark[RG_SETUP_MARK_BYTES], what[64];
+
+	rg_setup_mark(subject->text, &path, hook, mark);
+	snprintf(what, sizeof what, "hook at %s", hook->event);
+	if (rg_json_edit_find(subject->text, &path, rg_str(mark), &element, NULL) < 0)
+		return tell(trying, subject, what, "the file is no JSON, or its hooks no lists",
+			    err);
+	if (!element.data)
+		return ROGER_OK;
+	if (find_command(trying, element, &command) < 0)
+		return tell(trying, subject, what, "it names no command", err);
+	return try_command(trying, subject, what, without_guard(command), hook, err);
+}
+
+static int try_hooks(struct trying *trying, const struct subject *subject, struct roger_err *err)
+{
+	const struct rg_setup_hook *hook;
+	int r = ROGER_OK;
+
+	/* One that waits for mail would wait. */
+	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++)
+		if ((hook->tool & subject->place->tools) && !strstr(hook->command, " idle"))
+			r = try_hook(trying, subject, hook, err);
+	return r;
+}
+
+/* -------------------------------------------------------------------- all -- */
+
+static int try_place(struct trying *trying, const struct subject *subject, struct roger_err *err)
+{
+	switch (subject->place->kind) {
+	case RG_SETUP_MEMBER:
+		return try_member(trying, subject, err);
+	case RG_SETUP_BLOCK:
+		return try_block(trying, subject, err);
+	case RG_SETUP_HOOKS:
+		return try_hooks(trying, subject, err);
+	case RG_SETUP_FILE:
+		break;
+	}
+	return ROGER_OK;
+}
+
+static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
+		   struct roger_err *err)
+{
+	struct subject subject = { .place = place, .tool = tool };
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	char path[RG_SETUP_PATH_BYTES];
+	bool found;
+	int r;
+
+	/* No HOME is no trouble, and nor is a file that only its tool can read. */
+	if (rg_setup_file(place, trying->root, path, NULL) < 0 ||
+	    rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &found, NULL) < 0)
+		found = false;
+	r = !found || text.failed ? ROGER_OK
+	    : rg_arena_copy(trying->arena, rg_str(path), &subject.file) &&
+			    rg_arena_copy(trying->arena, rg_buf_str(&text), &subject.text)
+		    ? try_place(trying, &subject, err)
+		    : rg_fail_memory(err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
+		 struct roger_err *err)
+{
+	struct trying trying = { .arena = arena, .root = root };
+	const struct rg_setup_place *place;
+	int i, r = ROGER_OK;
+
+	if (!rg_outside_own_program(trying.own))
+		trying.own[0] = '\0';
+	for (place = rg_setup_places; place->file && r == ROGER_OK; place++)
+		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
+			if (place->tools == 1u << i)
+				r = look_at(&trying, place, rg_setup_tools[i], err);
+	*ret_links = (struct roger_links){ trying.links, trying.count };
+	return r;
+}

@@ -1,0 +1,481 @@
+/*
+ * trust: what a workspace wants to be allowed, shown, accepted and taken back.
+ *
+ * What is accepted is named by the SHA-256 of what was shown, so that nothing
+ * changes in between unnoticed.
+ */
+#include "ops/tools/trust.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sign.h"
+#include "host/file.h"
+#include "host/storage.h"
+
+struct showing {
+	struct roger_trust_reply *reply;
+	struct rg_trust *trust;
+	struct roger_trust_command *commands;
+	size_t command_count;
+	struct roger_trust_place *places;
+	size_t place_count;
+	bool all;
+};
+
+/* -------------------------------------------------------------- commands -- */
+
+int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
+		     bool *ret_may, struct roger_err *err)
+{
+	struct rg_workspace *workspace = roger->workspace;
+	struct rg_arena *arena = rg_arena_new();
+	const struct rg_trust *trust;
+	struct roger_str sha256;
+	struct roger_strs files;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_workspace_trust(workspace, &trust, err);
+	if (r == ROGER_OK)
+		r = rg_trust_digest(workspace->root, words, arena, &sha256, &files, err);
+	*ret_may = r == ROGER_OK && rg_trust_has_command(trust, sha256);
+	if (r == ROGER_OK && !*ret_may)
+		snprintf(roger->untold, sizeof roger->untold,
+			 "%.200s was left out: nobody trusted it as it is now; see `roger trust`",
+			 setting);
+	rg_arena_free(arena);
+	return r;
+}
+
+int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted, struct roger_strs filled,
+			  struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_strs known, named;
+	struct roger_str unused;
+	size_t i;
+	int r;
+
+	r = rg_trust_digest(roger->workspace->root, trusted, arena, &unused, &known, err);
+	if (r == ROGER_OK)
+		r = rg_trust_digest(roger->workspace->root, filled, arena, &unused, &named, err);
+	for (i = 0; r == ROGER_OK && i < named.count; i++)
+		if (!rg_str_among(known, named.items[i]))
+			r = rg_fail(err, ROGER_EREFUSED, 0,
+				    "the command names '%.*s' by a placeholder, and nobody trusted "
+				    "that file",
+				    RG_STR_ARGS(named.items[i]));
+	return r;
+}
+
+int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
+		  struct roger_err *err)
+{
+	struct roger_str *items, text;
+
+	if (!roger->untold[0])
+		return ROGER_OK;
+	items = rg_arena_get(arena, (notes->count + 1) * sizeof *items);
+	if (!items || !rg_arena_copy(arena, rg_str(roger->untold), &text))
+		return rg_fail_memory(err);
+	if (notes->count)
+		memcpy(items, notes->items, notes->count * sizeof *items);
+	items[notes->count] = text;
+	*notes = (struct roger_strs){ items, notes->count + 1 };
+	roger->untold[0] = '\0';
+	return ROGER_OK;
+}
+
+int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena, int64_t *ret_count,
+			    struct roger_str *ret_first, struct roger_err *err)
+{
+	struct rg_workspace *workspace = roger->workspace;
+	struct roger_str setting, sha256;
+	struct roger_strs words, files;
+	const struct rg_trust *trust;
+	size_t i = 0;
+	int r;
+
+	*ret_count = 0;
+	r = rg_workspace_trust(workspace, &trust, err);
+	while (r == ROGER_OK && rg_config_next_command(workspace->config, &i, &setting, &words)) {
+		r = rg_trust_digest(workspace->root, words, arena, &sha256, &files, err);
+		if (r == ROGER_OK && !rg_trust_has_command(trust, sha256) && (*ret_count)++ == 0)
+			*ret_first = setting;
+	}
+	return r;
+}
+
+/* --------------------------------------------------------------- showing -- */
+
+static int show_commands(struct showing *showing, const struct rg_config *config,
+			 struct roger_err *err)
+{
+	struct rg_arena *arena = showing->reply->memory;
+	struct roger_trust_command *place;
+	struct roger_str setting;
+	struct roger_strs words;
+	struct roger_str *copies;
+	size_t i = 0, k;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && rg_config_next_command(config, &i, &setting, &words)) {
+		place = rg_arena_push(arena, &showing->commands, &showing->command_count,
+				      sizeof *place);
+		copies = rg_arena_get(arena, words.count * sizeof *copies);
+		if (!place || !copies || !rg_arena_copy(arena, setting, &place->setting))
+			return rg_fail_memory(err);
+		for (k = 0; k < words.count; k++)
+			if (!rg_arena_copy(arena, words.items[k], &copies[k]))
+				return rg_fail_memory(err);
+		place->words = (struct roger_strs){ copies, words.count };
+		r = rg_trust_digest(showing->trust->root.data, words, arena, &place->sha256,
+				    &place->files, err);
+		place->trusted =
+			r == ROGER_OK && rg_trust_has_command(showing->trust, place->sha256);
+		showing->all &= place->trusted;
+	}
+	return r;
+}
+
+static int show_places(struct showing *showing, const struct rg_config *config,
+		       struct roger_err *err)
+{
+	struct rg_arena *arena = showing->reply->memory;
+	struct rg_storage_places places;
+	struct roger_trust_place *place;
+	size_t i;
+	int r;
+
+	r = rg_storage_find(config, showing->trust->root.data, arena, &places, err);
+	for (i = 0; r == ROGER_OK && i < places.count; i++) {
+		place = rg_arena_push(arena, &showing->places, &showing->place_count,
+				      sizeof *place);
+		if (!place || !rg_arena_copy(arena, places.items[i].setting, &place->setting))
+			return rg_fail_memory(err);
+		place->path = places.items[i].path;
+		place->trusted = rg_trust_has_path(showing->trust, place->path);
+		showing->all &= place->trusted;
+	}
+	return r;
+}
+
+static void add(struct rg_sha256 *sha, const char *what, struct roger_str text)
+{
+	char head[64];
+
+	snprintf(head, sizeof head, "%s %zu ", what, text.length);
+	rg_sha256_add(sha, head, strlen(head));
+	rg_sha256_add(sha, text.data, text.length);
+}
+
+/* Of everything that is asked for, in its order. */
+static int sum_up(struct showing *showing, struct roger_err *err)
+{
+	char sha256[RG_DIGEST_DIGITS + 1], owner[24];
+	struct rg_sha256 sha;
+	size_t i;
+
+	rg_sha256_init(&sha);
+	add(&sha, "mailbox", showing->trust->root);
+	snprintf(owner, sizeof owner, "%lld", (long long)showing->trust->owner);
+	add(&sha, "owner", rg_str(owner));
+	for (i = 0; i < showing->command_count; i++) {
+		add(&sha, "setting", showing->commands[i].setting);
+		add(&sha, "command", showing->commands[i].sha256);
+	}
+	for (i = 0; i < showing->place_count; i++) {
+		add(&sha, "setting", showing->places[i].setting);
+		add(&sha, "path", showing->places[i].path);
+	}
+	rg_sha256_peek(&sha, sha256);
+	return rg_arena_copy(showing->reply->memory, rg_str(sha256), &showing->reply->sha256)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int show(struct showing *showing, struct roger_err *err)
+{
+	struct roger_trust_reply *reply = showing->reply;
+	struct rg_config *config;
+	int r;
+
+	showing->all = reply->mailbox = showing->trust->mailbox;
+	r = rg_config_load(showing->trust->root.data, &config, err);
+	if (r < 0)
+		return r;
+	r = show_commands(showing, config, err);
+	if (r == ROGER_OK)
+		r = show_places(showing, config, err);
+	if (r == ROGER_OK)
+		r = sum_up(showing, err);
+	rg_config_free(config);
+	reply->owner = showing->trust->owner;
+	reply->trusted = showing->all;
+	reply->commands =
+		(struct roger_trust_commands){ showing->commands, showing->command_count };
+	reply->places = (struct roger_trust_places){ showing->places, showing->place_count };
+	return r == ROGER_OK && !rg_arena_copy(reply->memory, showing->trust->root,
+					       &reply->workspace)
+		       ? rg_fail_memory(err)
+		       : r;
+}
+
+/* -------------------------------------------------------------- changing -- */
+
+static int accept(struct showing *showing, struct roger_str sha256, struct roger_err *err)
+{
+	struct roger_trust_reply *reply = showing->reply;
+	struct roger_strs commands, paths;
+	struct roger_str *items;
+	size_t i;
+	int r;
+
+	if (!rg_str_equal(sha256, reply->sha256))
+		return rg_fail_member(err, ROGER_EREFUSED, "accept",
+				      "accept: this is not what the workspace asks for now; look "
+				      "at it again with `roger trust --show`");
+	items = rg_arena_get(reply->memory,
+			     (showing->command_count + showing->place_count + 1) * sizeof *items);
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < showing->command_count; i++)
+		items[i] = showing->commands[i].sha256;
+	for (i = 0; i < showing->place_count; i++)
+		items[showing->command_count + i] = showing->places[i].path;
+	commands = (struct roger_strs){ items, showing->command_count };
+	paths = (struct roger_strs){ items + showing->command_count, showing->place_count };
+	r = rg_trust_accept(showing->trust, commands, paths, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < showing->command_count; i++)
+		showing->commands[i].trusted = true;
+	for (i = 0; i < showing->place_count; i++)
+		showing->places[i].trusted = true;
+	reply->mailbox = reply->trusted = reply->changed = true;
+	return ROGER_OK;
+}
+
+int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
+			 bool *ret_trusted, struct roger_err *err)
+{
+	struct roger_strs commands, files;
+	struct rg_trust *trust = NULL;
+	struct roger_str *items, sha256;
+	char found[4096];
+	int64_t owner;
+	size_t i;
+	int r;
+
+	*ret_trusted = false;
+	r = rg_workspace_find(root, found, &owner, err);
+	if (r == ROGER_OK)
+		r = rg_trust_load(found, owner, &trust, err);
+	if (r == ROGER_OK)
+		r = rg_trust_digest(found, words, arena, &sha256, &files, err);
+	*ret_trusted = r == ROGER_OK && rg_trust_has_command(trust, sha256);
+	if (r == ROGER_OK && !*ret_trusted && trust->known.id.length) {
+		commands = trust->known.commands;
+		items = rg_arena_get(arena, (commands.count + 1) * sizeof *items);
+		for (i = 0; items && i < commands.count; i++)
+			items[i] = commands.items[i];
+		if (items)
+			items[i] = sha256;
+		r = items ? rg_trust_accept(trust, (struct roger_strs){ items, commands.count + 1 },
+					    trust->known.paths, err)
+			  : rg_fail_memory(err);
+		*ret_trusted = r == ROGER_OK;
+	}
+	rg_trust_free(trust);
+	return r;
+}
+
+/* ------------------------------------------------------------------ list -- */
+
+/* Does the folder still hold the mailbox that the document speaks of? */
+static bool is_there(const struct rg_trusted *known)
+{
+	struct rg_trust *trust;
+	char path[4200];
+	int64_t owner;
+	bool there;
+
+	snprintf(path, sizeof path, "%.*s/" RG_WORKSPACE_FOLDER, RG_STR_ARGS(known->path));
+	if (!rg_file_owner(path, &owner) ||
+	    rg_trust_load(known->path.data, owner, &trust, NULL) < 0)
+		return false;
+	there = trust->known.id.length > 0;
+	rg_trust_free(trust);
+	return there;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct roger_trust_workspace *x = a, *y = b;
+
+	return strcmp(x->workspace.data, y->workspace.data);
+}
+
+static int list(struct roger_trust_reply *reply, struct roger_err *err)
+{
+	struct roger_trust_workspace *items;
+	struct rg_trusted_list known;
+	size_t i;
+	int r;
+
+	r = rg_trust_list(reply->memory, &known, err);
+	if (r < 0)
+		return r;
+	items = rg_arena_get(reply->memory, (known.count + 1) * sizeof *items);
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < known.count; i++) {
+		items[i] = (struct roger_trust_workspace){
+			.there = is_there(&known.items[i]),
+			.commands = (int64_t)known.items[i].commands.count,
+			.accepted_at_ms = known.items[i].accepted_at_ms
+		};
+		/* With a NUL behind it, which a decoded text need not have. */
+		if (!rg_arena_copy(reply->memory, known.items[i].path, &items[i].workspace))
+			return rg_fail_memory(err);
+	}
+	qsort(items, known.count, sizeof *items, compare);
+	reply->workspaces = (struct roger_trust_workspaces){ items, known.count };
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int check(const struct roger_trust_request *request, struct roger_err *err)
+{
+	if ((request->accept.length > 0) + request->revoke + request->list > 1)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected one of --accept, --revoke and --list");
+	if (request->path.length >= 4096)
+		return rg_fail_member(err, ROGER_EDATA, "path",
+				      "path: expected at most 4095 bytes");
+	return ROGER_OK;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_trust_request *request = request_;
+	struct roger_trust_reply *reply = reply_;
+	struct showing showing = { .reply = reply };
+	char path[4096], root[4096];
+	int64_t owner;
+	int r;
+
+	(void)roger;
+	r = check(request, err);
+	if (r < 0 || request->list)
+		return r < 0 ? r : list(reply, err);
+	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(request->path));
+	r = rg_workspace_find(path[0] ? path : NULL, root, &owner, err);
+	if (r < 0)
+		return r;
+	if (request->revoke) {
+		r = rg_trust_revoke(root, &reply->changed, err);
+		return r == ROGER_OK && !rg_arena_copy(reply->memory, rg_str(root),
+						       &reply->workspace)
+			       ? rg_fail_memory(err)
+			       : r;
+	}
+	r = rg_trust_load(root, owner, &showing.trust, err);
+	if (r == ROGER_OK)
+		r = show(&showing, err);
+	if (r == ROGER_OK && request->accept.length)
+		r = accept(&showing, request->accept, err);
+	rg_trust_free(showing.trust);
+	return r;
+}
+
+#define AT(member) offsetof(struct roger_trust_request, member)
+static const struct roger_field request_fields[] = {
+	{ "path", ROGER_TEXT, AT(path), ROGER_PLACE, NULL, NULL,
+	  "at or below the workspace (default: as for every command)" },
+	{ "accept", ROGER_TEXT, AT(accept), 0, NULL, NULL,
+	  "the SHA-256 that --show printed: trust what it showed" },
+	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "trust nothing of it any more" },
+	{ "list", ROGER_BOOL, AT(list), 0, NULL, NULL, "show every workspace that is trusted" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "request", sizeof(struct roger_trust_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_trust_command, member)
+static const struct roger_field command_fields[] = {
+	{ "setting", ROGER_TEXT, AT(setting), 0, NULL, NULL, "where it is configured" },
+	{ "words", ROGER_TEXTS, AT(words), 0, NULL, NULL, "a program and its arguments" },
+	{ "files", ROGER_TEXTS, AT(files), ROGER_SPARE, NULL, NULL,
+	  "files of the workspace that they name" },
+	{ "sha256", ROGER_TEXT, AT(sha256), 0, NULL, NULL, "of the words and these files" },
+	{ "trusted", ROGER_BOOL, AT(trusted), 0, NULL, NULL, "it may run" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record command_record = { "trust command",
+						    sizeof(struct roger_trust_command),
+						    command_fields };
+
+#define AT(member) offsetof(struct roger_trust_place, member)
+static const struct roger_field place_fields[] = {
+	{ "setting", ROGER_TEXT, AT(setting), 0, NULL, NULL, "where it is configured" },
+	{ "path", ROGER_TEXT, AT(path), 0, NULL, NULL, "absolute, links resolved" },
+	{ "trusted", ROGER_BOOL, AT(trusted), 0, NULL, NULL, "roger may write there" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record place_record = { "trust place", sizeof(struct roger_trust_place),
+						  place_fields };
+
+#define AT(member) offsetof(struct roger_trust_workspace, member)
+static const struct roger_field workspace_fields[] = {
+	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "its path" },
+	{ "there", ROGER_BOOL, AT(there), 0, NULL, NULL, "it still stands there" },
+	{ "commands", ROGER_INT, AT(commands), 0, NULL, NULL, "that are trusted" },
+	{ "accepted_at", ROGER_TIME, AT(accepted_at_ms), 0, NULL, NULL, "when" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record workspace_record = { "trust workspace",
+						      sizeof(struct roger_trust_workspace),
+						      workspace_fields };
+
+#define AT(member) offsetof(struct roger_trust_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_SPARE, NULL, NULL,
+	  "the folder that holds .roger" },
+	{ "owner", ROGER_INT, AT(owner), ROGER_SPARE, NULL, NULL, "user id of .roger" },
+	{ "mailbox", ROGER_BOOL, AT(mailbox), 0, NULL, NULL,
+	  "its mail may be shown to an agent unasked" },
+	{ "commands", ROGER_RECORDS, AT(commands), 0, NULL, &command_record,
+	  "that are configured" },
+	{ "places", ROGER_RECORDS, AT(places), 0, NULL, &place_record,
+	  "outside the folders for messages" },
+	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_SPARE, NULL, NULL, "of all of it, for accept" },
+	{ "trusted", ROGER_BOOL, AT(trusted), 0, NULL, NULL, "all of it is" },
+	{ "changed", ROGER_BOOL, AT(changed), 0, NULL, NULL, "by this call" },
+	{ "workspaces", ROGER_RECORDS, AT(workspaces), ROGER_SPARE, NULL, &workspace_record,
+	  "with list" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "trust", sizeof(struct roger_trust_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_trust = {
+	.name = "trust",
+	.summary = "what this workspace may do unasked: shown, accepted, taken back",
+	.examples = "roger trust\n"
+		    "roger trust --show\n"
+		    "roger trust --accept SHA256\n"
+		    "roger trust --revoke\n"
+		    "roger trust --list\n",
+	.flags = ROGER_WRITES | ROGER_NO_WORKSPACE,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

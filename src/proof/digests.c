@@ -1,0 +1,354 @@
+/*
+ * What a seal is about: the journals as they are on disk, and the key of the
+ * workspace, seal.key, with its public half beside it in seal.pub.
+ */
+#include "engine/inside.h"
+
+#include <stdio.h>
+
+#include "base/sign.h"
+#include "host/file.h"
+
+/* --------------------------------------------------------------- digests -- */
+
+/* From MARKS_MAX marks on every second one goes. */
+enum { MARK_DIGITS = 16, MARKS_MAX = 2048 };
+
+struct digesting {
+	struct rg_sha256 sha;
+	struct rg_buf marks;
+	int64_t every;
+	bool fixed; /* every is given */
+};
+
+static void halve_marks(struct digesting *digesting)
+{
+	size_t count = digesting->marks.length / MARK_DIGITS, i;
+	char *marks = digesting->marks.data;
+
+	for (i = 1; i < count; i += 2)
+		memmove(marks + i / 2 * MARK_DIGITS, marks + i * MARK_DIGITS, MARK_DIGITS);
+	digesting->marks.length = count / 2 * MARK_DIGITS;
+	digesting->every *= 2;
+}
+
+static void add_mark(struct digesting *digesting, int64_t line)
+{
+	char digest[RG_DIGEST_DIGITS + 1];
+
+	if (line % digesting->every)
+		return;
+	rg_sha256_peek(&digesting->sha, digest);
+	rg_buf_add(&digesting->marks, digest, MARK_DIGITS);
+	if (!digesting->fixed && digesting->marks.length == (size_t)MARKS_MAX * MARK_DIGITS)
+		halve_marks(digesting);
+}
+
+static int add_bytes(struct digesting *digesting, int file, uint64_t from, uint64_t to,
+		     struct roger_err *err)
+{
+	char piece[4096];
+	size_t want, got;
+	int r;
+
+	for (; from < to; from += got) {
+		want = to - from < sizeof piece ? (size_t)(to - from) : sizeof piece;
+		r = rg_file_read_at(file, piece, want, (int64_t)from, &got, err);
+		if (r < 0)
+			return r;
+		if (got == 0)
+			return rg_fail(err, ROGER_EIO, 0,
+				       "the journal became shorter while it was read");
+		rg_sha256_add(&digesting->sha, piece, got);
+	}
+	return ROGER_OK;
+}
+
+static int add_line(struct digesting *digesting, const struct rg_walk *walk, struct roger_err *err)
+{
+	const struct rg_line *line = &walk->line;
+	int r = ROGER_OK;
+
+	/* The newline stands behind the text in the reader's buffer. */
+	if (line->too_long)
+		r = add_bytes(digesting, walk->journal->file, line->offset,
+			      line->offset + line->length + 1, err);
+	else
+		rg_sha256_add(&digesting->sha, line->text.data, line->text.length + 1);
+	add_mark(digesting, walk->number);
+	return r;
+}
+
+static int keep_digest(const struct digesting *digesting, const struct rg_walk *walk,
+		       struct rg_arena *arena, struct rg_digest *digest, struct roger_err *err)
+{
+	char sha256[RG_DIGEST_DIGITS + 1], chain[20];
+
+	rg_sha256_peek(&digesting->sha, sha256);
+	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)walk->chain.chain);
+	digest->lines = walk->number;
+	digest->every = digesting->every;
+	if (digesting->marks.failed || !rg_arena_copy(arena, rg_str(sha256), &digest->sha256) ||
+	    !rg_arena_copy(arena, rg_str(chain), &digest->chain) ||
+	    !rg_arena_copy(arena, rg_buf_str(&digesting->marks), &digest->marks))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+static int go_through(struct digesting *digesting, struct rg_walk *walk, struct roger_err *err)
+{
+	bool found = true;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && found) {
+		r = rg_walk_next(walk, &found, err);
+		if (r == ROGER_OK && found)
+			r = add_line(digesting, walk, err);
+	}
+	return r;
+}
+
+/* Whole lines; or, where so many bytes are wished for, these, whatever they are. */
+static int digest_journal(struct rg_engine *engine, const struct rg_engine_journal *journal,
+			  const struct rg_digest_wish *wish, struct rg_arena *arena,
+			  struct rg_digest *digest, struct roger_err *err)
+{
+	struct digesting digesting = { .every = wish ? wish->every : 1, .fixed = wish != NULL };
+	struct rg_engine_journal plain = *journal;
+	struct rg_walk walk;
+	int r;
+
+	/* Nobody asks what its lines mean. */
+	plain.log = RG_LOG_ACTIVITY;
+	rg_sha256_init(&digesting.sha);
+	rg_buf_init(&digesting.marks, SIZE_MAX);
+	r = rg_walk_open(&walk, engine, &plain, "digest", err);
+	if (r == ROGER_OK)
+		r = go_through(&digesting, &walk, err);
+	digest->bytes = (int64_t)(wish ? journal->end : walk.lines.at);
+	if (r == ROGER_OK && wish)
+		r = add_bytes(&digesting, journal->file, walk.lines.at, journal->end, err);
+	if (r == ROGER_OK)
+		r = keep_digest(&digesting, &walk, arena, digest, err);
+	rg_walk_close(&walk);
+	rg_buf_deinit(&digesting.marks);
+	return r;
+}
+
+static int open_and_digest(struct rg_engine *engine, struct rg_engine_journal *journal,
+			   const struct rg_digest_wish *wish, struct rg_arena *arena,
+			   struct rg_digest *digest, struct roger_err *err)
+{
+	int r;
+
+	digest->file = journal->shown;
+	r = rg_engine_journal_open(engine, journal, &digest->there, err);
+	if (r < 0 || !digest->there)
+		return r;
+	if (wish && journal->end > (uint64_t)wish->bytes)
+		journal->end = (uint64_t)wish->bytes;
+	/* What was carried over into a log is not synced otherwise. */
+	if (!wish && journal->log != RG_JOURNAL_MESSAGES)
+		r = rg_file_sync(journal->file, journal->name.data, err);
+	if (r == ROGER_OK)
+		r = digest_journal(engine, journal, wish, arena, digest, err);
+	rg_engine_journal_close(journal);
+	return r;
+}
+
+static struct rg_engine_journal *find_journal(const struct rg_engine_journals *journals,
+					      struct roger_str file)
+{
+	size_t i;
+
+	for (i = 0; i < journals->count; i++)
+		if (rg_str_equal(journals->items[i].shown, file))
+			return &journals->items[i];
+	return NULL;
+}
+
+static int digest_all(struct rg_engine *engine, const struct rg_engine_journals *journals,
+		      struct rg_arena *arena, struct rg_digest *digests, size_t *ret_count,
+		      struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < journals->count && r == ROGER_OK; i++) {
+		r = open_and_digest(engine, &journals->items[i], NULL, arena, &digests[*ret_count],
+				    err);
+		*ret_count += r == ROGER_OK && digests[*ret_count].there;
+	}
+	return r;
+}
+
+static int digest_wished(struct rg_engine *engine, const struct rg_engine_journals *journals,
+			 const struct rg_digest_wish *wishes, size_t count, struct rg_arena *arena,
+			 struct rg_digest *digests, struct roger_err *err)
+{
+	struct rg_engine_journal *journal;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		digests[i].file = wishes[i].file;
+		journal = find_journal(journals, wishes[i].file);
+		if (!journal)
+			continue;
+		r = open_and_digest(engine, journal, &wishes[i], arena, &digests[i], err);
+		/* Something else in its place is as good as nothing. */
+		if (r == ROGER_EREFUSED)
+			r = ROGER_OK;
+	}
+	return r;
+}
+
+int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
+		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
+{
+	struct rg_engine_journals journals;
+	struct rg_digest *digests;
+	size_t found = count;
+	int r;
+
+	r = rg_engine_journals(engine, arena, &journals, err);
+	if (r < 0)
+		return r;
+	digests = rg_arena_get(arena, (wishes ? count : journals.count) * sizeof *digests + 1);
+	if (!digests)
+		return rg_fail_memory(err);
+	if (!wishes)
+		found = 0;
+	r = wishes ? digest_wished(engine, &journals, wishes, count, arena, digests, err)
+		   : digest_all(engine, &journals, arena, digests, &found, err);
+	*ret_digests = (struct rg_digests){ digests, found };
+	return r;
+}
+
+/* ------------------------------------------------------------------- key -- */
+
+static const char key_name[] = "seal.key", public_name[] = "seal.pub";
+enum { KEY_FILE_BYTES_MAX = 200 };
+
+/* The digits of a key's file; "": it is not there. */
+static int read_key(struct rg_engine *engine, const char *name, struct rg_arena *arena,
+		    struct roger_str *ret_key, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str key;
+	bool found;
+	int r;
+
+	*ret_key = (struct roger_str){ "", 0 };
+	r = rg_file_read_all_at(engine->workspace->data, name, KEY_FILE_BYTES_MAX, &text, &found,
+				err);
+	if (r < 0 || !found)
+		return r;
+	key = rg_buf_str(&text);
+	while (key.length && key.data[key.length - 1] == '\n')
+		key.length--;
+	return rg_arena_copy(arena, key, ret_key) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int put_key(struct rg_engine *engine, const char *name, const char *key,
+		   struct roger_err *err)
+{
+	char line[RG_KEY_DIGITS + 2];
+
+	snprintf(line, sizeof line, "%s\n", key);
+	return rg_file_replace(engine->workspace->data, name, rg_str(line), true, err);
+}
+
+static int make_secret(struct rg_engine *engine, struct rg_arena *arena, struct rg_seal_key *key,
+		       struct roger_err *err)
+{
+	char secret[RG_KEY_DIGITS + 1];
+	int r;
+
+	if (key->public_key.length)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s' is there and '%s' is not; bring the key back, or move the "
+			       "other away to begin with a new one",
+			       public_name, key_name);
+	r = rg_key_new(secret, err);
+	if (r == ROGER_OK)
+		r = put_key(engine, key_name, secret, err);
+	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(secret), &key->secret))
+		r = rg_fail_memory(err);
+	return r;
+}
+
+/* The public half may have been lost on the way; one that does not fit was not ours. */
+static int make_public(struct rg_engine *engine, struct rg_arena *arena, struct rg_seal_key *key,
+		       struct roger_err *err)
+{
+	char public[RG_KEY_DIGITS + 1];
+	int r;
+
+	if (!rg_key_public(key->secret, public))
+		return rg_fail(err, ROGER_EDATA, 0, "'%s' holds no key of %d hexadecimal digits",
+			       key_name, RG_KEY_DIGITS);
+	if (rg_str_is(key->public_key, public))
+		return ROGER_OK;
+	if (key->public_key.length)
+		return rg_fail(err, ROGER_EDATA, 0, "'%s' is not that of '%s'", public_name,
+			       key_name);
+	r = put_key(engine, public_name, public, err);
+	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(public), &key->public_key))
+		r = rg_fail_memory(err);
+	return r;
+}
+
+/* Under the record lock, so that two who begin at once use one key. */
+static int make_key(struct rg_engine *engine, struct rg_arena *arena, struct rg_seal_key *key,
+		    struct roger_err *err)
+{
+	int r;
+
+	r = read_key(engine, public_name, arena, &key->public_key, err);
+	if (r == ROGER_OK)
+		r = read_key(engine, key_name, arena, &key->secret, err);
+	if (r == ROGER_OK && !key->secret.length)
+		r = make_secret(engine, arena, key, err);
+	return r < 0 ? r : make_public(engine, arena, key, err);
+}
+
+int rg_engine_seal_state(struct rg_engine *engine, struct rg_arena *arena,
+			 enum rg_seal_state *ret_state, struct roger_err *err)
+{
+	struct roger_str secret, there = { "", 0 };
+	char public[RG_KEY_DIGITS + 1];
+	int r;
+
+	r = read_key(engine, key_name, arena, &secret, err);
+	if (r == ROGER_OK)
+		r = read_key(engine, public_name, arena, &there, err);
+	if (r < 0)
+		return r;
+	if (!secret.length)
+		*ret_state = RG_SEAL_NONE;
+	else if (!rg_key_public(secret, public))
+		*ret_state = RG_SEAL_WRONG;
+	else if (!there.length)
+		*ret_state = RG_SEAL_NO_PUBLIC;
+	else
+		*ret_state = rg_str_is(there, public) ? RG_SEAL_WHOLE : RG_SEAL_WRONG;
+	return ROGER_OK;
+}
+
+int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
+		       struct rg_seal_key *ret_key, struct roger_err *err)
+{
+	int r;
+
+	*ret_key = (struct rg_seal_key){ { "", 0 }, { "", 0 } };
+	r = read_key(engine, public_name, arena, &ret_key->public_key, err);
+	if (r < 0 || !make)
+		return r;
+	r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = make_key(engine, arena, ret_key, err);
+	rg_engine_records_end(engine);
+	return r;
+}

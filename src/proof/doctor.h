@@ -1,0 +1,98 @@
+/*
+ * doctor - what the files of doctor share.
+ */
+#ifndef RG_LOCAL_DOCTOR_H
+#define RG_LOCAL_DOCTOR_H
+
+#include "engine/inside.h"
+#include "facts/message_history.h"
+#include "facts/sendlog_history.h"
+
+/* What the journal says that messages_archive/ holds. */
+struct rg_doctor_archived {
+	uint64_t hash; /* of the line up to and with its id */
+	uint64_t text; /* rg_message_text() */
+	uint64_t offset;
+	int64_t line;
+	uint64_t found;
+};
+
+/* How many messages an issue, or an issue and recipient, has: by rg_count_hash(). */
+struct rg_doctor_count {
+	uint64_t hash;
+	int64_t count;
+	int64_t line; /* of the last one */
+	uint64_t offset;
+};
+
+struct rg_doctor {
+	struct rg_engine *engine;
+	const struct rg_doctor_wish *wish;
+	struct rg_arena *arena;	  /* of the reply */
+	struct rg_arena *scratch; /* of one line */
+	struct roger_doctor_reply *reply;
+	struct {
+		struct roger_breach *items;
+		size_t count;
+	} breaches;
+	size_t told[ROGER_NOTE + 1]; /* of each severity */
+
+	struct rg_engine_journals journals;
+	uint64_t logged; /* the send logs hold every keyed message before this byte */
+	bool incomplete; /* a log went away while all was looked at */
+
+	struct rg_judge judge;
+
+	struct rg_message_history messages;
+	struct rg_sendlog_history sends;
+	struct rg_table counts;	  /* struct rg_doctor_count: of issues and of mailboxes */
+	struct rg_table archived; /* struct rg_doctor_archived */
+
+	struct rg_index_summing *summing; /* what the index holds, up to its end */
+	int64_t index_end;
+	struct rg_message_sums at_index; /* what the journal held up to there */
+};
+
+/*
+ * One breach more: its kind, severity, file, line and byte, whether it can be
+ * mended, and what it is.  *ret_place, where that is wanted, for
+ * rg_doctor_fixed().  When many were told it is only counted.
+ */
+RG_CHECKED int rg_doctor_tell(struct rg_doctor *doctor, const struct roger_breach *breach,
+			      size_t *ret_place, struct roger_err *err, const char *format, ...)
+	RG_PRINTF(5, 6);
+
+/* That one is mended. */
+void rg_doctor_fixed(struct rg_doctor *doctor, size_t place);
+
+/* How a line of roger's starts: up to and with the id of its message; false: otherwise. */
+static inline bool rg_doctor_head(struct roger_str line, uint64_t *ret_hash)
+{
+	static const char next[] = ",\"issue_id\":";
+	const char *end = memmem(line.data, line.length, next, sizeof next - 1);
+
+	if (end)
+		*ret_hash = rg_hash(0, line.data, (size_t)(end - line.data));
+	return end != NULL;
+}
+
+static inline const struct rg_engine_journal *rg_doctor_messages(const struct rg_doctor *doctor)
+{
+	return &doctor->journals.items[0];
+}
+
+/* local_doctor_logs.c: the journals; that of messages first, but for the cycles. */
+RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
+
+/* local_doctor_derived.c: what is derived from the journal. */
+RG_CHECKED int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err);
+
+/* local_doctor_places.c: folders, files and who may use them. */
+RG_CHECKED int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err);
+
+#endif

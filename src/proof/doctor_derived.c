@@ -1,0 +1,561 @@
+/* doctor: the index, message-state.json, the archive and the control file, against the journal. */
+#include "proof/doctor.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+#include "facts/message.h"
+#include "facts/sequence.h"
+
+/* ----------------------------------------------------------------- index -- */
+
+static struct roger_breach at_index(const struct rg_doctor *doctor, enum roger_severity severity)
+{
+	return (struct roger_breach){ .kind = ROGER_BREACH_INDEX,
+				      .severity = (int)severity,
+				      .file = rg_str(rg_index_name(doctor->engine->index)) };
+}
+
+static int tell_index(struct rg_doctor *doctor, const char *what, int64_t there, int64_t expected,
+		      size_t *ret_place, struct roger_err *err)
+{
+	const struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
+
+	if (there == expected)
+		return rg_doctor_tell(doctor, &breach, ret_place, err, "%s", what);
+	return rg_doctor_tell(doctor, &breach, ret_place, err, "%s: %lld, by the journal %lld",
+			      what, (long long)there, (long long)expected);
+}
+
+static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *err)
+{
+	int r;
+
+	if (!doctor->wish->fix)
+		return ROGER_OK;
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, true, err);
+	for (; r == ROGER_OK && first < doctor->breaches.count; first++)
+		rg_doctor_fixed(doctor, first);
+	return r;
+}
+
+int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_engine_journal *messages = rg_doctor_messages(doctor);
+	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
+	int64_t end = rg_index_summing_end(doctor->summing);
+
+	doctor->index_end = end;
+	if ((uint64_t)end <= messages->size)
+		return ROGER_OK;
+	breach.file = messages->shown;
+	breach.byte = (int64_t)messages->size;
+	return rg_doctor_tell(doctor, &breach, NULL, err,
+			      "missing at the end: the index has read %lld bytes more",
+			      (long long)(end - (int64_t)messages->size));
+}
+
+static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index,
+		   const struct rg_message_sums *journal, struct roger_err *err)
+{
+	const struct {
+		const char *what;
+		int64_t there, expected;
+	} sums[] = {
+		{ "lines read", index->lines, journal->lines },
+		{ "lines that are no messages", index->strays, journal->strays },
+		{ "rows of messages", index->messages, journal->messages },
+		{ "unread rows of messages", index->unread, journal->unread },
+		{ "rows of mailbox", index->mailbox, journal->mailbox },
+		{ "positions in mailbox, added up", index->mailbox_positions,
+		  journal->mailbox_positions },
+		{ "rows of archived", index->archived, journal->archived },
+		{ "positions in archived, added up", index->archived_positions,
+		  journal->archived_positions },
+		{ "rows of keys", index->keys, journal->keys },
+		{ "rows of replies", index->replies, journal->replies },
+		{ "messages sent, by agents", index->sent, journal->sent },
+		{ "messages received, by agents", index->received, journal->received },
+		{ "messages unread, by agents", index->agents_unread, journal->agents_unread },
+		{ "rows of last_seen", index->seen, journal->seen },
+		{ "numbers in last_seen, added up", index->seen_numbers, journal->seen_numbers },
+		{ "rows of edges", index->edges, journal->edges },
+		{ "numbers in edges, added up", index->edge_numbers, journal->edge_numbers },
+	};
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sizeof sums / sizeof *sums && r == ROGER_OK; i++)
+		if (sums[i].there != sums[i].expected)
+			r = tell_index(doctor, sums[i].what, sums[i].there, sums[i].expected, NULL,
+				       err);
+	return r;
+}
+
+static int tell_table(struct rg_doctor *doctor, const struct rg_table_sums *table,
+		      struct roger_err *err)
+{
+	const struct rg_message_sums *journal = &doctor->at_index;
+	struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
+
+	breach.file = doctor->engine->workspace->config->database_file;
+	if (table->damaged)
+		return rg_doctor_tell(doctor, &breach, NULL, err, "it cannot be read");
+	if (!table->done || table->offset != journal->offset)
+		return ROGER_OK;
+	if (table->messages != journal->messages)
+		return rg_doctor_tell(doctor, &breach, NULL, err,
+				      "rows of messages: %lld, by the journal %lld",
+				      (long long)table->messages, (long long)journal->messages);
+	if (table->rows != journal->rows)
+		return rg_doctor_tell(doctor, &breach, NULL, err,
+				      "a row of messages is not what the journal says");
+	return ROGER_OK;
+}
+
+int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
+{
+	size_t first = doctor->breaches.count;
+	struct rg_message_sums index;
+	struct rg_table_sums table;
+	struct roger_err why = { 0 };
+	bool done;
+	int r;
+
+	r = rg_index_summed(doctor->summing, &index, &table, &done, &why);
+	if (r == ROGER_EDATA)
+		r = tell_index(doctor, why.message, 0, 0, NULL, err);
+	else if (r < 0 && err)
+		*err = why;
+	else if (r == ROGER_OK && done && doctor->at_index.offset == index.offset)
+		r = compare(doctor, &index, &doctor->at_index, err);
+	if (r == ROGER_OK)
+		r = tell_table(doctor, &table, err);
+	doctor->summing = rg_index_summing_free(doctor->summing);
+	return r < 0 || first == doctor->breaches.count ? r : mend_index(doctor, first, err);
+}
+
+/* ----------------------------------------------------- message-state.json -- */
+
+enum { STATE_BYTES_MAX = 64 << 20 };
+
+static int load_state(struct rg_doctor *doctor, struct rg_sequence **ret_sequence, bool *ret_found,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int r;
+
+	*ret_sequence = NULL;
+	r = rg_file_read_all_at(doctor->engine->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX,
+				&text, ret_found, err);
+	if (r < 0 || !*ret_found)
+		return r;
+	return rg_sequence_read(rg_buf_str(&text), ret_sequence, err);
+}
+
+/* Numbers it holds of what the journal does: all of them, and none too low? */
+static bool counters_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_agent *agent;
+	size_t i = 0;
+
+	for (i = 0; i < state->counter_count; i++) {
+		agent = rg_message_history_agent(&doctor->messages, state->counters[i].agent);
+		if (agent && agent->epoch == state->epoch && agent->seq > state->counters[i].seq)
+			return true;
+	}
+	return false;
+}
+
+static bool seen_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_seen *seen;
+	size_t i;
+
+	for (i = 0; i < state->seen_count; i++) {
+		seen = rg_message_history_seen(&doctor->messages, state->seen[i].reader,
+					       state->seen[i].sender);
+		if (seen && seen->epoch == state->epoch && seen->seq > state->seen[i].seq)
+			return true;
+	}
+	return false;
+}
+
+/* The journal has so many of this epoch. */
+static bool lacks_some(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_agent *agent;
+	const struct rg_message_seen *seen;
+	size_t counters = 0, pairs = 0, i = 0;
+
+	while ((agent = rg_table_next(&doctor->messages.agents, &i)))
+		counters += agent->seq && agent->epoch == state->epoch;
+	for (i = 0; (seen = rg_table_next(&doctor->messages.seen, &i));)
+		pairs += seen->epoch == state->epoch;
+	return counters > state->counter_count || pairs > state->seen_count;
+}
+
+static const char *what_is_behind(const struct rg_doctor *doctor, const struct rg_sequence *state,
+				  enum roger_severity *ret_severity)
+{
+	*ret_severity = ROGER_NOTE;
+	if (state->epoch < doctor->messages.epoch) {
+		*ret_severity = ROGER_REPAIRABLE;
+		return "its epoch is one that had ended";
+	}
+	if (counters_behind(doctor, state))
+		return "a counter is below the numbers in the journal; the next send writes it";
+	if (seen_behind(doctor, state))
+		return "a lastSeen is below what was read; the next reader writes it";
+	if (lacks_some(doctor, state))
+		return "a counter or a lastSeen is missing; the next reader writes it, or --fix";
+	return NULL;
+}
+
+static int mend_state(struct rg_doctor *doctor, size_t place, struct roger_err *err)
+{
+	struct rg_engine *engine = doctor->engine;
+	struct rg_sequence *state = NULL;
+	enum roger_severity unused;
+	bool found;
+	int r;
+
+	if (!doctor->wish->fix || !rg_journal_writable(engine->journal))
+		return ROGER_OK;
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	rg_engine_want_state(engine, true);
+	rg_engine_save_state(engine, true);
+	r = load_state(doctor, &state, &found, NULL);
+	if (r == ROGER_OK && found && !what_is_behind(doctor, state, &unused))
+		rg_doctor_fixed(doctor, place);
+	rg_sequence_free(state);
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+}
+
+int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_STATE,
+				       .severity = ROGER_REPAIRABLE,
+				       .file = RG_STR(RG_STATE_NAME),
+				       .fixable = true };
+	enum roger_severity severity = ROGER_REPAIRABLE;
+	struct rg_sequence *state = NULL;
+	struct roger_err why = { 0 };
+	const char *what;
+	bool found = false;
+	size_t place;
+	int r;
+
+	r = load_state(doctor, &state, &found, &why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	what = r < 0 ? why.message : found ? what_is_behind(doctor, state, &severity) : NULL;
+	breach.severity = (int)severity;
+	r = ROGER_OK;
+	if (what)
+		r = rg_doctor_tell(doctor, &breach, &place, err, "%s", what);
+	rg_sequence_free(state);
+	return r < 0 || !what ? r : mend_state(doctor, place, err);
+}
+
+/* --------------------------------------------------------------- archive -- */
+
+#define ARCHIVE_FOLDER "messages_archive"
+
+/* A line of an archive's file. */
+struct archive_line {
+	const char *file;
+	struct rg_line line;
+	int64_t number;
+};
+
+static int tell_changed(struct rg_doctor *doctor, const struct archive_line *at,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf shown = { .maximum = SIZE_MAX };
+	struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+				       .severity = ROGER_DAMAGE,
+				       .line = at->number,
+				       .byte = (int64_t)at->line.offset };
+
+	rg_buf_printf(&shown, ARCHIVE_FOLDER "/%s", at->file);
+	if (shown.failed)
+		return rg_fail_memory(err);
+	breach.file = rg_buf_str(&shown);
+	return rg_doctor_tell(doctor, &breach, NULL, err, "not the message that was archived");
+}
+
+/* A line that the journal does not have archived was written by somebody who was then killed. */
+static int find_archived(struct rg_doctor *doctor, const struct archive_line *at,
+			 struct roger_err *err)
+{
+	struct rg_doctor_archived *archived = NULL;
+	struct roger_message message;
+	uint64_t hash;
+	int r;
+
+	if (!at->line.too_long && rg_doctor_head(at->line.text, &hash))
+		archived = rg_table_find(&doctor->archived, hash);
+	if (!archived)
+		return ROGER_OK;
+	archived->found = 1;
+	rg_arena_reset(doctor->scratch);
+	r = rg_message_read_within(at->line.text, doctor->scratch, &message, NULL);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r == ROGER_OK && rg_message_text(&doctor->messages.scratch, &message) == archived->text)
+		return ROGER_OK;
+	return tell_changed(doctor, at, err);
+}
+
+static int read_archive(struct rg_doctor *doctor, int folder, const char *name,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts;
+	struct archive_line at = { .file = name };
+	struct rg_lines lines;
+	bool found = true;
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
+	/* What stands there in its place is told where places are looked at. */
+	if (r == ROGER_EREFUSED || (r == ROGER_OK && file == RG_NO_FILE))
+		return ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_file_facts(file, name, &facts, err);
+	if (r < 0)
+		return r;
+	rg_lines_init(&lines, file, 0, (uint64_t)facts.size);
+	while (r == ROGER_OK && found) {
+		r = rg_lines_next(&lines, &at.line, &found, err);
+		at.number++;
+		if (r == ROGER_OK && found)
+			r = find_archived(doctor, &at, err);
+	}
+	doctor->reply->bytes += (int64_t)lines.at;
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct roger_strs names = { 0 };
+	size_t i;
+	int r;
+
+	r = rg_file_open_folder(doctor->engine->workspace->data, ARCHIVE_FOLDER, &folder, err);
+	if (r == ROGER_EREFUSED)
+		return ROGER_OK;
+	if (r == ROGER_OK && folder != RG_NO_FILE)
+		r = rg_file_list_folder(folder, ARCHIVE_FOLDER, doctor->arena, &names, err);
+	for (i = 0; i < names.count && r == ROGER_OK; i++)
+		r = read_archive(doctor, folder, names.items[i].data, err);
+	return r;
+}
+
+static int tell_unarchived(struct rg_doctor *doctor, const struct rg_doctor_archived *archived,
+			   struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+					     .severity = ROGER_REPAIRABLE,
+					     .file = rg_doctor_messages(doctor)->shown,
+					     .line = archived->line,
+					     .byte = (int64_t)archived->offset };
+	size_t place;
+	int r;
+
+	r = rg_doctor_tell(doctor, &breach, &place, err,
+			   "archived by this line, and missing in " ARCHIVE_FOLDER "/");
+	if (r < 0 || !doctor->wish->fix)
+		return r;
+	r = rg_engine_archive_again(doctor->engine, archived->offset, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_doctor_archived *archived;
+	size_t i = 0;
+	int r;
+
+	if (!doctor->archived.count)
+		return ROGER_OK;
+	r = read_archives(doctor, err);
+	while (r == ROGER_OK && (archived = rg_table_next(&doctor->archived, &i)))
+		if (!archived->found)
+			r = tell_unarchived(doctor, archived, err);
+	return r;
+}
+
+/* --------------------------------------------------------------- control -- */
+
+static int tell_control(struct rg_doctor *doctor, const char *what, struct roger_str name,
+			struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
+					     .severity = ROGER_REPAIRABLE,
+					     .file = RG_STR("messages.control") };
+	size_t place;
+	int r;
+
+	r = rg_doctor_tell(doctor, &breach, &place, err, "%s%s%.*s%s", what,
+			   name.length ? " '" : "", RG_STR_ARGS(name), name.length ? "'" : "");
+	if (r == ROGER_OK && doctor->wish->fix)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+/* Figures may be too high, never too low. */
+static int check_agents(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
+{
+	const struct rg_message_agent *agent;
+	struct rg_named_agent slot;
+	struct roger_str name;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && rg_control_next_agent(control, &i, &slot)) {
+		name = (struct roger_str){ slot.name, slot.length };
+		agent = rg_message_history_agent(&doctor->messages, name);
+		if (!agent)
+			continue;
+		if (agent->epoch > slot.agent.epoch ||
+		    (agent->epoch == slot.agent.epoch && agent->seq > slot.agent.seq)) {
+			r = tell_control(doctor, "the last number is too low of", name, err);
+			slot.agent.epoch = agent->epoch;
+			slot.agent.seq = agent->seq;
+		}
+		if (r == ROGER_OK && agent->unread > (int64_t)slot.agent.unread) {
+			r = tell_control(doctor, "too few unread messages are counted of", name,
+					 err);
+			slot.agent.unread = (uint32_t)agent->unread;
+		}
+		if (doctor->wish->fix)
+			rg_control_put_agent(control, name, &slot.agent);
+	}
+	return r;
+}
+
+static int check_counts(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
+{
+	const struct rg_doctor_count *count;
+	uint64_t there;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i))) {
+		if (count->count <= 0)
+			continue;
+		there = rg_control_find_count(control, count->hash);
+		if ((int64_t)there >= count->count)
+			continue;
+		r = tell_control(doctor, "too few messages are counted of an issue or mailbox",
+				 (struct roger_str){ "", 0 }, err);
+		if (doctor->wish->fix && (there || rg_control_has_room(control, 0, 1)))
+			rg_control_put_count(control, count->hash, (uint64_t)count->count);
+	}
+	return r;
+}
+
+static int check_offsets(struct rg_doctor *doctor, struct rg_control *control,
+			 struct roger_err *err)
+{
+	const struct rg_control_page *page = rg_control_page(control);
+	struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
+				       .severity = ROGER_DAMAGE,
+				       .file = RG_STR("messages.control") };
+
+	if (page->synced <= rg_control_appended(control) &&
+	    page->logged <= rg_control_appended(control))
+		return ROGER_OK;
+	return rg_doctor_tell(doctor, &breach, NULL, err,
+			      "it says that more is synced than was appended; remove it while "
+			      "nobody is at work");
+}
+
+/* Of a table that contradicts itself nothing else is asked: it is made anew by whoever comes next.
+ */
+static int check_slots(struct rg_doctor *doctor, struct rg_control *control, bool *ret_damaged,
+		       struct roger_err *err)
+{
+	*ret_damaged = rg_control_count_damaged(control) > 0;
+	if (*ret_damaged && doctor->wish->fix)
+		rg_control_retire(control);
+	return *ret_damaged
+		       ? tell_control(doctor,
+				      "its tables contradict themselves; it is to be made anew",
+				      RG_STR(""), err)
+		       : ROGER_OK;
+}
+
+/* Only while nothing was written since the journal was measured: else its figures moved on. */
+int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_journal *journal = doctor->engine->journal;
+	struct rg_control *control;
+	bool damaged = false;
+	int r = ROGER_OK;
+
+	if (!rg_journal_writable(journal) || !rg_journal_lock_soon(journal, 0))
+		return ROGER_OK;
+	control = rg_journal_control(journal);
+	if (rg_journal_end(journal) == rg_doctor_messages(doctor)->end) {
+		r = check_offsets(doctor, control, err);
+		if (r == ROGER_OK)
+			r = check_slots(doctor, control, &damaged, err);
+		if (r == ROGER_OK && !damaged)
+			r = check_agents(doctor, control, err);
+		if (r == ROGER_OK && !damaged)
+			r = check_counts(doctor, control, err);
+	}
+	rg_journal_unlock(journal);
+	return r;
+}
+
+/* -------------------------------------------------------------- leases -- */
+
+enum { LEASES_MAX = 256 };
+
+static int tell_lease(struct rg_doctor *doctor, const struct roger_message *message,
+		      struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,
+					     .severity = ROGER_NOTE,
+					     .file = RG_STR("messages.jsonl") };
+	char until[32];
+
+	rg_clock_print_utc(message->claimed_until_ms, until);
+	return rg_doctor_tell(doctor, &breach, NULL, err,
+			      "the lease of '%.*s' on message '%.*s' says %s, beyond "
+			      "claims.max_lease: it counts as ended",
+			      RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
+}
+
+/* Taken while the clock was ahead, or under another configuration. */
+int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_engine *engine = doctor->engine;
+	const int64_t last_ms = rg_clock_ms() + engine->workspace->config->lease_ms_max;
+	struct rg_query query = { .anywhere = true };
+	struct roger_messages found = { 0 };
+	struct roger_strs ids;
+	size_t i;
+	int r;
+
+	r = rg_engine_overdue(engine, INT64_MAX, LEASES_MAX, doctor->arena, &ids, err);
+	query.ids = ids.items;
+	query.id_count = ids.count;
+	if (r == ROGER_OK && ids.count)
+		r = rg_engine_find_known(engine, &query, doctor->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		if (found.items[i].claimed_by.length && found.items[i].claimed_until_ms > last_ms)
+			r = tell_lease(doctor, &found.items[i], err);
+	return r;
+}

@@ -1,0 +1,1133 @@
+#include "store/file/control.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "host/file.h"
+#include "host/process.h"
+
+#define MAGIC "rogerctl"
+
+/* Of a fresh file: small enough for a small disk, see rg_control_grow(). */
+enum { AGENTS_FIRST = 32, COUNTS_FIRST = 512 };
+
+enum { OTHERS_MAX = 8, OTHERS_LOOK_MS = 50 };
+
+/* Who reads without the lock may meet somebody in the middle of a change. */
+enum { LOOKS_MAX = 100 };
+
+/* What stands before the sum, and what is the same in every version. */
+enum {
+	HEAD_BYTES = offsetof(struct rg_control_page, sum),
+	COMMON_BYTES = offsetof(struct rg_control_page, generation),
+};
+
+struct rg_control {
+	int folder;
+	char name[256];
+	struct rg_control_page *page;
+	size_t size;
+	uint64_t device;
+	uint64_t inode;
+	unsigned char head[HEAD_BYTES]; /* as it was when the file was found to hold */
+	uint64_t generation;
+	size_t agent_capacity;
+	size_t count_capacity;
+	struct rg_agent_slot *agents;
+	struct rg_count_slot *counts;
+	bool held;    /* append_lock is ours: nobody else changes a slot or the tail */
+	bool damaged; /* something contradicts itself */
+	rg_witness_source *source;
+	void *context;		 /* of source */
+	struct rg_control *next; /* in maps */
+};
+
+/* ---------------------------------------------------------------- sums -- */
+
+/* Quick, and nothing to rely on against intent: whoever may write the file may write anything. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return x ^ x >> 29;
+}
+
+/* All of the head but the mark, which is the one thing that may change: it is zero. */
+static void copy_head(unsigned char to[HEAD_BYTES], const void *page)
+{
+	const size_t mark = offsetof(struct rg_control_page, retired), behind = mark + 4;
+
+	memset(to, 0, HEAD_BYTES);
+	memcpy(to, page, mark);
+	memcpy(to + behind, (const unsigned char *)page + behind, HEAD_BYTES - behind);
+}
+
+/* Zero bytes have no sum of zero. */
+static uint64_t sum_of_head(const void *page)
+{
+	unsigned char head[HEAD_BYTES];
+
+	copy_head(head, page);
+	return rg_hash(RG_CONTROL_VERSION, head, sizeof head);
+}
+
+static uint64_t sum_of_tail(uint64_t generation, const struct rg_tail *tail)
+{
+	return mix(mix(mix(generation, tail->appended), tail->chain), (uint64_t)tail->epoch) | 1;
+}
+
+static uint64_t sum_of_synced(uint64_t generation, uint64_t synced)
+{
+	return mix(~generation, synced) | 1;
+}
+
+static uint64_t sum_of_witness(uint64_t generation, struct rg_witness witness)
+{
+	return mix(mix(mix(~generation, witness.end), witness.chain), witness.chained) | 1;
+}
+
+/* Free slots have sums, too: else zero bytes would make a key that was used a new one. */
+static uint64_t sum_of_agent(uint64_t generation, size_t at, struct roger_str name,
+			     const struct rg_agent *agent)
+{
+	uint64_t sum = mix(generation, at);
+
+	if (name.length)
+		sum = mix(mix(sum, rg_hash(0, name.data, name.length)),
+			  (uint64_t)agent->unread << 32 | name.length);
+	return mix(mix(sum, (uint64_t)agent->epoch), (uint64_t)agent->seq) | 1;
+}
+
+static uint64_t word_of_count(uint64_t generation, size_t at, uint64_t hash, uint32_t count)
+{
+	uint64_t sum = mix(mix(mix(generation, ~(uint64_t)at), hash), count);
+
+	return ((sum | UINT64_C(1) << 32) & ~(uint64_t)UINT32_MAX) | count;
+}
+
+/* ----------------------------------------------------------- the file -- */
+
+static size_t size_of(size_t agents, size_t counts)
+{
+	return sizeof(struct rg_control_page) + agents * sizeof(struct rg_agent_slot) +
+	       counts * sizeof(struct rg_count_slot);
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+	return n && (n & (n - 1)) == 0;
+}
+
+static struct rg_tail load_tail(const struct rg_control_page *page, uint32_t which)
+{
+	return (struct rg_tail){
+		.appended =
+			atomic_load_explicit(&page->tails[which].appended, memory_order_relaxed),
+		.chain = atomic_load_explicit(&page->tails[which].chain, memory_order_relaxed),
+		.epoch = atomic_load_explicit(&page->tails[which].epoch, memory_order_relaxed),
+		.sum = atomic_load_explicit(&page->tails[which].sum, memory_order_relaxed),
+	};
+}
+
+static void store_tail(struct rg_control_page *page, uint32_t which, const struct rg_tail *tail)
+{
+	atomic_store_explicit(&page->tails[which].appended, tail->appended, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].chain, tail->chain, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].epoch, tail->epoch, memory_order_relaxed);
+	atomic_store_explicit(&page->tails[which].sum, tail->sum, memory_order_relaxed);
+}
+
+/* The tail that is in force, where it agrees with its sum. */
+static bool read_tail(const struct rg_control_page *page, uint64_t generation,
+		      struct rg_tail *ret_tail)
+{
+	uint32_t which = atomic_load_explicit(&page->tail_in_force, memory_order_acquire) & 1;
+
+	*ret_tail = load_tail(page, which);
+	return ret_tail->sum == sum_of_tail(generation, ret_tail) && ret_tail->epoch > 0;
+}
+
+static bool is_of_journal(const struct rg_control_page *page, const struct rg_file_facts *journal)
+{
+	return memcmp(page->magic, MAGIC, sizeof page->magic) == 0 && !rg_control_retired(page) &&
+	       page->journal_device == journal->device && page->journal_inode == journal->inode;
+}
+
+enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
+				      const struct rg_file_facts *journal,
+				      const char boot_id[RG_BOOT_ID_BYTES])
+{
+	const struct rg_control_page *page = bytes;
+	struct rg_tail tail;
+	bool this_boot;
+
+	if (size < COMMON_BYTES || !is_of_journal(page, journal))
+		return RG_CONTROL_INVALID;
+	this_boot = boot_id[0] && memcmp(boot_id, page->boot_id, RG_BOOT_ID_BYTES) == 0;
+	if (page->version != RG_CONTROL_VERSION)
+		return this_boot ? RG_CONTROL_OTHER_BUILD : RG_CONTROL_INVALID;
+	if (size < sizeof *page || page->sum != sum_of_head(page) ||
+	    !is_power_of_two(page->agent_capacity) || !is_power_of_two(page->count_capacity) ||
+	    size_of(page->agent_capacity, page->count_capacity) != size)
+		return RG_CONTROL_INVALID;
+	if (!this_boot)
+		return boot_id[0] ? RG_CONTROL_OTHER_BOOT : RG_CONTROL_INVALID;
+	return read_tail(page, page->generation, &tail) ? RG_CONTROL_HOLDS : RG_CONTROL_INVALID;
+}
+
+/* ---------------------------------------------------------------- maps -- */
+
+/* All maps of this process, for rg_control_mend(); nothing under the lock touches one. */
+static struct rg_control *maps;
+static atomic_flag maps_lock = ATOMIC_FLAG_INIT;
+
+static void lock_maps(void)
+{
+	while (atomic_flag_test_and_set_explicit(&maps_lock, memory_order_acquire))
+		rg_clock_yield();
+}
+
+static void unlock_maps(void)
+{
+	atomic_flag_clear_explicit(&maps_lock, memory_order_release);
+}
+
+static void remember_map(struct rg_control *control)
+{
+	lock_maps();
+	control->next = maps;
+	maps = control;
+	unlock_maps();
+}
+
+static void forget_map(struct rg_control *control)
+{
+	struct rg_control **at;
+
+	lock_maps();
+	for (at = &maps; *at; at = &(*at)->next) {
+		if (*at == control) {
+			*at = control->next;
+			break;
+		}
+	}
+	unlock_maps();
+}
+
+static bool is_in(const struct rg_control *control, const void *address)
+{
+	uintptr_t at = (uintptr_t)address, start = (uintptr_t)control->page;
+
+	return at >= start && at - start < control->size;
+}
+
+bool rg_control_mend(const void *address)
+{
+	struct rg_control *control;
+	bool ours = false;
+
+	lock_maps();
+	for (control = maps; control && !is_in(control, address); control = control->next)
+		continue;
+	ours = control && rg_file_unback(control->page, control->size);
+	if (ours)
+		atomic_store(&control->page->retired, 1);
+	unlock_maps();
+	return ours;
+}
+
+static void use_map(struct rg_control *control, void *map, const struct rg_file_facts *file)
+{
+	struct rg_control_page *page = map;
+
+	control->page = page;
+	control->size = (size_t)file->size;
+	control->device = file->device;
+	control->inode = file->inode;
+	copy_head(control->head, page);
+	control->generation = page->generation;
+	control->agent_capacity = page->agent_capacity;
+	control->count_capacity = page->count_capacity;
+	control->agents = (struct rg_agent_slot *)(page + 1);
+	control->counts = (struct rg_count_slot *)(control->agents + control->agent_capacity);
+}
+
+/*
+ * Does it hold, and is the journal at least as long as it says?  Asked in this
+ * order: writers are at work.  It is mapped, since what is mapped is what is used.
+ */
+static int judge_map(struct rg_control *control, int journal_file, bool *ret_holds,
+		     struct roger_err *err)
+{
+	char boot_id[RG_BOOT_ID_BYTES];
+	struct rg_file_facts journal;
+	struct rg_tail tail;
+	bool known = read_tail(control->page, control->generation, &tail);
+	int r;
+
+	r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
+	if (r < 0)
+		return r;
+	rg_boot_id(boot_id);
+	/* The head is that which use_map() took: a file that changes meanwhile is unsound. */
+	*ret_holds = known && (uint64_t)journal.size >= tail.appended &&
+		     rg_control_judge(control->page, control->size, &journal, boot_id) ==
+			     RG_CONTROL_HOLDS &&
+		     rg_control_sound(control);
+	return ROGER_OK;
+}
+
+static void drop_map(struct rg_control *control)
+{
+	if (control->page)
+		forget_map(control);
+	rg_file_unmap(control->page, control->size);
+	control->page = NULL;
+}
+
+/* Map the file where it is there and holds; *ret_mapped says whether it was. */
+static int map_valid(struct rg_control *control, int journal_file, bool *ret_mapped,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts;
+	void *map;
+	int r;
+
+	*ret_mapped = false;
+	r = rg_file_open_facts(control->folder, control->name, RG_FILE_CHANGE, &file, &facts, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	if ((size_t)facts.size < sizeof(struct rg_control_page))
+		return ROGER_OK;
+	r = rg_file_map(file, (size_t)facts.size, control->name, &map, err);
+	if (r < 0)
+		return r;
+	/* Looked after before it is first touched. */
+	control->page = map;
+	control->size = (size_t)facts.size;
+	remember_map(control);
+	use_map(control, map, &facts);
+	r = judge_map(control, journal_file, ret_mapped, err);
+	if (r < 0 || !*ret_mapped)
+		drop_map(control);
+	return r;
+}
+
+/* ------------------------------------------------------------ made anew -- */
+
+/* What there is under the name: enough of it to be judged. */
+static enum rg_control_kind look(struct rg_control *control, const struct rg_file_facts *journal,
+				 struct rg_control_page *ret_page, uint64_t *ret_inode)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char boot_id[RG_BOOT_ID_BYTES];
+	struct rg_file_facts facts;
+	size_t got = 0;
+
+	if (rg_file_open(control->folder, control->name, RG_FILE_READ, &file, NULL) < 0 ||
+	    file == RG_NO_FILE || rg_file_facts(file, control->name, &facts, NULL) < 0 ||
+	    rg_file_read_at(file, ret_page, sizeof *ret_page, 0, &got, NULL) < 0 ||
+	    got < sizeof *ret_page)
+		return RG_CONTROL_INVALID;
+	*ret_inode = facts.inode;
+	rg_boot_id(boot_id);
+	return rg_control_judge(ret_page, (size_t)facts.size, journal, boot_id);
+}
+
+/* What the last boot left of this journal was read from disk in this one. */
+static uint64_t left_by_other_boot(struct rg_control *control, const struct rg_file_facts *journal)
+{
+	struct rg_control_page page;
+	struct rg_tail tail;
+	uint64_t inode;
+
+	if (look(control, journal, &page, &inode) != RG_CONTROL_OTHER_BOOT ||
+	    !read_tail(&page, page.generation, &tail))
+		return 0;
+	return tail.appended < (uint64_t)journal->size ? tail.appended : (uint64_t)journal->size;
+}
+
+/* Up to where it is known to be on disk; where a sync went wrong, nothing is. */
+static struct rg_witness testify(const struct rg_control_page *page, uint64_t generation)
+{
+	struct rg_witness witness = { 0 };
+	struct rg_tail tail;
+	uint64_t synced = atomic_load(&page->synced);
+
+	if (page->failures || !read_tail(page, generation, &tail) ||
+	    page->synced_sum != sum_of_synced(generation, synced) || synced > tail.appended)
+		return witness;
+	witness.end = synced;
+	witness.chained = synced == tail.appended;
+	if (witness.chained)
+		witness.chain = tail.chain;
+	return witness;
+}
+
+/* The one that says most: what is before its end is covered, too. */
+static struct rg_witness find_witness(struct rg_control *control,
+				      const struct rg_file_facts *journal)
+{
+	struct rg_witness witness = { 0 }, other = { 0 };
+	enum rg_control_kind kind;
+	struct rg_control_page page;
+	uint64_t inode;
+
+	kind = look(control, journal, &page, &inode);
+	if (kind == RG_CONTROL_HOLDS || kind == RG_CONTROL_OTHER_BOOT)
+		witness = testify(&page, page.generation);
+	if (control->source)
+		control->source(control->context, &other);
+	if (other.end > witness.end || (other.end == witness.end && other.chained))
+		witness = other;
+	return witness;
+}
+
+static void put_witness(struct rg_control_page *page, struct rg_witness witness)
+{
+	page->witness_end = witness.end;
+	page->witness_chain = witness.chain;
+	page->witness_chained = witness.chained;
+	page->witness_sum = sum_of_witness(page->generation, witness);
+}
+
+static int fresh_page(struct rg_control *control, const struct rg_file_facts *journal,
+		      struct rg_control_page *ret_page, struct roger_err *err)
+{
+	struct rg_control_page page = {
+		.version = RG_CONTROL_VERSION,
+		.journal_device = journal->device,
+		.journal_inode = journal->inode,
+		.agent_capacity = AGENTS_FIRST,
+		.count_capacity = COUNTS_FIRST,
+		.found = (uint64_t)journal->size,
+		.on_disk = left_by_other_boot(control, journal),
+		.tails = { { .epoch = 1 } },
+	};
+
+	memcpy(page.magic, MAGIC, sizeof page.magic);
+	rg_boot_id(page.boot_id);
+	page.sum = 0;
+	*ret_page = page;
+	return rg_random(&ret_page->generation, sizeof ret_page->generation, err);
+}
+
+static void sum_page(struct rg_control_page *page)
+{
+	uint32_t which = page->tail_in_force & 1;
+	struct rg_tail tail = load_tail(page, which);
+
+	page->sum = sum_of_head(page);
+	page->tails[which].sum = sum_of_tail(page->generation, &tail);
+}
+
+static void free_slots(uint64_t generation, struct rg_agent_slot *agents, size_t agent_capacity,
+		       struct rg_count_slot *counts, size_t count_capacity)
+{
+	const struct rg_agent nobody = { 0 };
+	size_t i;
+
+	for (i = 0; i < agent_capacity; i++)
+		agents[i].sum = sum_of_agent(generation, i, RG_STR(""), &nobody);
+	for (i = 0; i < count_capacity; i++)
+		counts[i].word = word_of_count(generation, i, 0, 0);
+}
+
+static int put_file(struct rg_control *control, const struct rg_control_page *page,
+		    const struct rg_agent_slot *agents, const struct rg_count_slot *counts,
+		    struct roger_err *err)
+{
+	struct rg_buf text;
+	int r;
+
+	rg_buf_init(&text, SIZE_MAX);
+	rg_buf_add(&text, page, sizeof *page);
+	rg_buf_add(&text, agents, page->agent_capacity * sizeof *agents);
+	rg_buf_add(&text, counts, page->count_capacity * sizeof *counts);
+	r = text.failed ? rg_fail_memory(err)
+			: rg_file_replace(control->folder, control->name, rg_buf_str(&text), false,
+					  err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+static int put_fresh(struct rg_control *control, int journal_file, struct roger_err *err)
+{
+	struct rg_agent_slot *agents = calloc(AGENTS_FIRST, sizeof *agents);
+	struct rg_count_slot *counts = calloc(COUNTS_FIRST, sizeof *counts);
+	struct rg_file_facts journal;
+	struct rg_control_page page;
+	int r;
+
+	r = agents && counts ? rg_file_facts(journal_file, "messages.jsonl", &journal, err)
+			     : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = fresh_page(control, &journal, &page, err);
+	if (r == ROGER_OK) {
+		put_witness(&page, find_witness(control, &journal));
+		sum_page(&page);
+		free_slots(page.generation, agents, AGENTS_FIRST, counts, COUNTS_FIRST);
+		r = put_file(control, &page, agents, counts, err);
+	}
+	free(agents);
+	free(counts);
+	return r;
+}
+
+static int name_others(const int64_t *ids, size_t count, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf named = { .maximum = 200 };
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		rg_buf_printf(&named, "%s%lld", i ? ", " : "", (long long)ids[i]);
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "another version of roger is at work here: end process%s %.*s first",
+		       count == 1 ? "" : "es", RG_STR_ARGS(rg_buf_str(&named)));
+}
+
+/* Set or clear the mark in the file of another build. */
+static void mark_retired(struct rg_control *control, bool retired)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_control_page *page;
+	void *map;
+
+	if (rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, NULL) < 0 ||
+	    file == RG_NO_FILE || rg_file_map(file, sizeof *page, control->name, &map, NULL) < 0)
+		return;
+	page = map;
+	atomic_store(&page->retired, retired);
+	rg_file_unmap(map, sizeof *page);
+}
+
+/*
+ * Two layouts would be two append locks.  So nothing is put in the place of a file
+ * that a living process of another build works with.  It is looked for once more
+ * after the file was retired: whoever maps it later sees that, and waits for the
+ * lock on the journal, which is ours.
+ */
+static int replace_other_build(struct rg_control *control, const struct rg_file_facts *journal,
+			       int64_t *ids, size_t *ret_count)
+{
+	struct rg_control_page page;
+	uint64_t inode;
+
+	*ret_count = 0;
+	if (look(control, journal, &page, &inode) != RG_CONTROL_OTHER_BUILD)
+		return ROGER_OK;
+	*ret_count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
+	if (*ret_count)
+		return ROGER_OK;
+	mark_retired(control, true);
+	*ret_count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
+	if (*ret_count)
+		mark_retired(control, false);
+	return ROGER_OK;
+}
+
+/* Under the system's lock on the journal.  *ret_others: so many are at work with what is there. */
+static int map_or_replace(struct rg_control *control, int journal_file, int64_t *ids,
+			  size_t *ret_others, struct roger_err *err)
+{
+	struct rg_file_facts journal;
+	bool mapped = false;
+	int r;
+
+	*ret_others = 0;
+	r = map_valid(control, journal_file, &mapped, err);
+	if (r < 0 || mapped)
+		return r;
+	r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
+	if (r == ROGER_OK)
+		r = replace_other_build(control, &journal, ids, ret_others);
+	if (r < 0 || *ret_others)
+		return r;
+	r = put_fresh(control, journal_file, err);
+	if (r == ROGER_OK)
+		r = map_valid(control, journal_file, &mapped, err);
+	if (r == ROGER_OK && !mapped)
+		r = rg_fail(err, ROGER_EIO, 0,
+			    "'%s' does not hold what was written to it, or the boot id cannot be "
+			    "read",
+			    control->name);
+	return r;
+}
+
+/* Make it anew; the system's lock on the journal keeps two from doing so at once. */
+static int replace_invalid(struct rg_control *control, int journal_file, struct roger_err *err)
+{
+	int64_t ids[OTHERS_MAX], until_ns = rg_clock_monotonic_ns() + RG_LOCK_WAIT_MS * 1000000LL;
+	size_t others;
+	int r;
+
+	for (;;) {
+		r = rg_file_lock(journal_file, "messages.jsonl", RG_LOCK_WAIT_MS, err);
+		if (r < 0)
+			return r;
+		r = map_or_replace(control, journal_file, ids, &others, err);
+		rg_file_unlock(journal_file);
+		if (r < 0 || !others)
+			return r;
+		if (rg_clock_monotonic_ns() >= until_ns || rg_lock_interrupted())
+			return name_others(ids, others, err);
+		rg_clock_sleep(OTHERS_LOOK_MS);
+	}
+}
+
+int rg_control_open(int folder, const char *name, int journal_file, struct rg_control **ret_control,
+		    struct roger_err *err)
+{
+	return rg_control_open_asking(folder, name, journal_file, NULL, NULL, ret_control, err);
+}
+
+int rg_control_open_asking(int folder, const char *name, int journal_file,
+			   rg_witness_source *source, void *context,
+			   struct rg_control **ret_control, struct roger_err *err)
+{
+	struct rg_control *control = calloc(1, sizeof *control);
+	bool mapped = false;
+	int r;
+
+	if (!control)
+		return rg_fail_memory(err);
+	control->folder = folder;
+	control->source = source;
+	control->context = context;
+	snprintf(control->name, sizeof control->name, "%s", name);
+
+	r = map_valid(control, journal_file, &mapped, err);
+	if (r == ROGER_OK && !mapped)
+		r = replace_invalid(control, journal_file, err);
+	if (r < 0) {
+		rg_control_close(control);
+		return r;
+	}
+	*ret_control = control;
+	return ROGER_OK;
+}
+
+struct rg_control *rg_control_close(struct rg_control *control)
+{
+	if (!control)
+		return NULL;
+	drop_map(control);
+	free(control);
+	return NULL;
+}
+
+struct rg_control_page *rg_control_page(struct rg_control *control)
+{
+	return control->page;
+}
+
+uint64_t rg_control_generation(const struct rg_control *control)
+{
+	return control->generation;
+}
+
+/* ------------------------------------------------------ is it right yet? -- */
+
+/* By words: a send asks this two dozen times, and musl's memcmp() goes byte by byte. */
+static bool head_is_same(const struct rg_control *control)
+{
+	const size_t mark = offsetof(struct rg_control_page, retired);
+	const unsigned char *page = (const unsigned char *)control->page;
+	uint32_t differ = 0, now, then;
+	size_t at;
+
+	for (at = 0; at < HEAD_BYTES; at += sizeof now) {
+		if (at == mark)
+			continue;
+		memcpy(&now, page + at, sizeof now);
+		memcpy(&then, control->head + at, sizeof then);
+		differ |= now ^ then;
+	}
+	return differ == 0;
+}
+
+bool rg_control_sound(const struct rg_control *control)
+{
+	return !control->damaged && !rg_control_retired(control->page) && head_is_same(control);
+}
+
+bool rg_control_in_place(const struct rg_control *control)
+{
+	struct rg_file_facts facts;
+	bool there;
+
+	return rg_file_look(control->folder, control->name, &there, &facts, NULL) == ROGER_OK &&
+	       there && facts.device == control->device && facts.inode == control->inode &&
+	       (uint64_t)facts.size == control->size;
+}
+
+void rg_control_retire(struct rg_control *control)
+{
+	struct rg_control_page *page = control->page;
+
+	atomic_store(&page->retired, 1);
+	atomic_fetch_add(&page->wake, 1);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL, RG_SLEEP_ANY);
+}
+
+void rg_control_hold(struct rg_control *control, bool held)
+{
+	control->held = held;
+}
+
+/* A sum that is wrong may be of a change under way; who holds the lock makes none meanwhile. */
+static bool look_again(const struct rg_control *control, int *looks)
+{
+	if (control->held || ++*looks == LOOKS_MAX)
+		return false;
+	rg_clock_yield();
+	return true;
+}
+
+bool rg_control_tail(struct rg_control *control, struct rg_tail *ret_tail)
+{
+	int looks = 0;
+
+	do {
+		if (read_tail(control->page, control->generation, ret_tail))
+			return true;
+	} while (look_again(control, &looks));
+	control->damaged = true;
+	*ret_tail = (struct rg_tail){ .epoch = 1 };
+	return false;
+}
+
+uint64_t rg_control_appended(struct rg_control *control)
+{
+	struct rg_tail tail;
+
+	return rg_control_tail(control, &tail) ? tail.appended : 0;
+}
+
+static void set_tail(struct rg_control *control, struct rg_tail tail)
+{
+	struct rg_control_page *page = control->page;
+	uint32_t spare = !(atomic_load_explicit(&page->tail_in_force, memory_order_relaxed) & 1);
+
+	tail.sum = sum_of_tail(control->generation, &tail);
+	store_tail(page, spare, &tail);
+	atomic_store_explicit(&page->tail_in_force, spare, memory_order_release);
+}
+
+void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain)
+{
+	struct rg_tail tail;
+
+	if (!rg_control_tail(control, &tail))
+		return;
+	tail.appended = appended;
+	tail.chain = chain;
+	set_tail(control, tail);
+	atomic_fetch_add_explicit(&control->page->appends, 1, memory_order_relaxed);
+}
+
+void rg_control_set_epoch(struct rg_control *control, int64_t epoch)
+{
+	struct rg_tail tail;
+
+	if (!rg_control_tail(control, &tail))
+		return;
+	tail.epoch = epoch;
+	set_tail(control, tail);
+}
+
+int64_t rg_control_epoch(struct rg_control *control)
+{
+	struct rg_tail tail;
+
+	(void)!rg_control_tail(control, &tail);
+	return tail.epoch;
+}
+
+/* Between the two words, or where one is damaged, less is known: somebody syncs once more. */
+uint64_t rg_control_synced(const struct rg_control *control)
+{
+	const struct rg_control_page *page = control->page;
+	uint64_t synced = atomic_load(&page->synced);
+
+	if (synced <= page->on_disk ||
+	    atomic_load(&page->synced_sum) != sum_of_synced(control->generation, synced))
+		return page->on_disk;
+	return synced;
+}
+
+void rg_control_set_synced(struct rg_control *control, uint64_t synced)
+{
+	atomic_store(&control->page->synced, synced);
+	atomic_store(&control->page->synced_sum, sum_of_synced(control->generation, synced));
+}
+
+struct rg_witness rg_control_witness(const struct rg_control *control)
+{
+	const struct rg_control_page *page = control->page;
+	struct rg_witness witness = { page->witness_end, page->witness_chain,
+				      page->witness_chained };
+
+	if (page->witness_sum != sum_of_witness(control->generation, witness))
+		witness = (struct rg_witness){ 0 };
+	return witness;
+}
+
+void rg_control_set_witness(struct rg_control *control, struct rg_witness witness)
+{
+	put_witness(control->page, witness);
+}
+
+struct rg_witness rg_control_testify(struct rg_control *control)
+{
+	return testify(control->page, control->generation);
+}
+
+uint64_t rg_control_logged(struct rg_control *control)
+{
+	uint64_t logged = atomic_load(&control->page->logged);
+
+	return logged <= rg_control_appended(control) ? logged : 0;
+}
+
+/* ------------------------------------------------------------- growing -- */
+
+/* Open addressing stays quick up to three quarters. */
+static bool fits(size_t used, size_t more, size_t capacity)
+{
+	return used + more <= capacity / 4 * 3;
+}
+
+bool rg_control_has_room(struct rg_control *control, size_t agents, size_t counts)
+{
+	const struct rg_control_page *page = control->page;
+
+	return fits(atomic_load(&page->agents_used), agents, control->agent_capacity) &&
+	       fits(atomic_load(&page->counts_used), counts, control->count_capacity);
+}
+
+static size_t capacity_for(size_t used, size_t more, size_t capacity)
+{
+	while (!fits(used, more, capacity))
+		capacity *= 2;
+	return capacity;
+}
+
+static size_t count_used(const struct rg_control *control, size_t *ret_counts)
+{
+	size_t agents = 0, i;
+
+	*ret_counts = 0;
+	for (i = 0; i < control->agent_capacity; i++)
+		agents += control->agents[i].length != 0;
+	for (i = 0; i < control->count_capacity; i++)
+		*ret_counts += control->counts[i].hash != 0;
+	return agents;
+}
+
+static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
+		      struct roger_str name, const struct rg_agent *agent, bool *ret_new);
+static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t capacity,
+		      uint64_t hash, uint32_t count, bool *ret_new);
+static bool look_at_agent(const struct rg_control *control, size_t at,
+			  struct rg_named_agent *ret_agent);
+
+/* False where there is something in a slot that cannot be. */
+static bool move_slots(const struct rg_control *control, struct rg_agent_slot *agents,
+		       size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity)
+{
+	struct rg_named_agent agent;
+	bool is_new, well = true;
+	uint64_t hash, word;
+	size_t i;
+
+	for (i = 0; well && i < control->agent_capacity; i++)
+		well = look_at_agent(control, i, &agent) &&
+		       (!agent.length || put_agent(control->generation, agents, agent_capacity,
+						   (struct roger_str){ agent.name, agent.length },
+						   &agent.agent, &is_new));
+	for (i = 0; well && i < control->count_capacity; i++) {
+		hash = control->counts[i].hash;
+		word = control->counts[i].word;
+		well = word == word_of_count(control->generation, i, hash, (uint32_t)word) &&
+		       (!hash || put_count(control->generation, counts, count_capacity, hash,
+					   (uint32_t)word, &is_new));
+	}
+	return well;
+}
+
+/*
+ * Others are at work on it: each word is taken as it stands at one moment, and
+ * none of them before the file was retired.
+ */
+static void copy_words(const struct rg_control_page *from, struct rg_control_page *to)
+{
+	const _Atomic uint64_t *words = (const _Atomic uint64_t *)from;
+	size_t i;
+
+	_Static_assert(sizeof *from % sizeof *words == 0, "the page is made of words");
+	for (i = 0; i < sizeof *from / sizeof *words; i++)
+		((uint64_t *)to)[i] = atomic_load(&words[i]);
+}
+
+/* The page of the larger file: all of the old one but the locks of one moment. */
+static void copy_page(const struct rg_control_page *from, struct rg_control_page *to, size_t agents,
+		      size_t counts)
+{
+	copy_words(from, to);
+	to->append_lock.word = 0;
+	to->sync_lock.word = 0;
+	to->retired = 0;
+	to->agent_capacity = (uint32_t)agents;
+	to->count_capacity = (uint32_t)counts;
+	to->sum = sum_of_head(to);
+}
+
+/* The old file is retired before its locks are copied, so that a release is seen here or there. */
+static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
+		      size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity,
+		      struct roger_err *err)
+{
+	struct rg_control_page *page = control->page, larger;
+	int r;
+
+	free_slots(control->generation, agents, agent_capacity, counts, count_capacity);
+	if (!rg_control_sound(control) ||
+	    !move_slots(control, agents, agent_capacity, counts, count_capacity)) {
+		control->damaged = true;
+		return ROGER_OK;
+	}
+	atomic_store(&page->retired, 1);
+	copy_page(page, &larger, agent_capacity, count_capacity);
+	larger.agents_used = (uint32_t)count_used(control, &count_capacity);
+	larger.counts_used = (uint32_t)count_capacity;
+	r = put_file(control, &larger, agents, counts, err);
+	if (r < 0)
+		atomic_store(&page->retired, 0);
+	atomic_fetch_add(&page->wake, 1);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL, RG_SLEEP_ANY);
+	return r;
+}
+
+/* Under the system's lock on the journal, too, which every appender has. */
+int rg_control_grow(struct rg_control *control, size_t agents, size_t counts, struct roger_err *err)
+{
+	size_t counts_used, agents_used = count_used(control, &counts_used);
+	size_t agent_capacity = capacity_for(agents_used, agents, control->agent_capacity);
+	size_t count_capacity = capacity_for(counts_used, counts, control->count_capacity);
+	struct rg_agent_slot *agent_slots = calloc(agent_capacity, sizeof *agent_slots);
+	struct rg_count_slot *count_slots = calloc(count_capacity, sizeof *count_slots);
+	int r;
+
+	r = agent_slots && count_slots ? put_larger(control, agent_slots, agent_capacity,
+						    count_slots, count_capacity, err)
+				       : rg_fail_memory(err);
+	free(agent_slots);
+	free(count_slots);
+	return r;
+}
+
+/* --------------------------------------------------------------- tally -- */
+
+/* One look at a slot; false: it contradicts itself. */
+static bool look_at_agent(const struct rg_control *control, size_t at,
+			  struct rg_named_agent *ret_agent)
+{
+	const struct rg_agent_slot *slot = &control->agents[at];
+	struct rg_named_agent found;
+	uint64_t sum;
+
+	found.length = atomic_load_explicit(&slot->length, memory_order_acquire);
+	found.agent = (struct rg_agent){ slot->unread, slot->epoch, slot->seq };
+	sum = atomic_load_explicit(&slot->sum, memory_order_acquire);
+	if (found.length > sizeof found.name)
+		return false;
+	memcpy(found.name, slot->name, found.length);
+	*ret_agent = found;
+	return sum == sum_of_agent(control->generation, at,
+				   (struct roger_str){ found.name, found.length }, &found.agent);
+}
+
+/* The same, looked at again while it may be in the middle of a change. */
+static bool see_agent(struct rg_control *control, size_t at, struct rg_named_agent *ret_agent)
+{
+	int looks = 0;
+
+	do {
+		if (look_at_agent(control, at, ret_agent))
+			return true;
+	} while (look_again(control, &looks));
+	control->damaged = control->damaged || control->held;
+	return false;
+}
+
+bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
+			   struct rg_agent *ret_agent)
+{
+	size_t mask = control->agent_capacity - 1, tries;
+	size_t at = rg_hash(0, name.data, name.length) & mask;
+	struct rg_named_agent found;
+
+	*ret_agent = (struct rg_agent){ .unread = RG_CONTROL_MAYBE };
+	for (tries = 0; tries <= mask; tries++, at = (at + 1) & mask) {
+		if (!see_agent(control, at, &found))
+			return true;
+		if (!found.length)
+			break;
+		if (found.length == name.length &&
+		    memcmp(found.name, name.data, name.length) == 0) {
+			*ret_agent = found.agent;
+			return true;
+		}
+	}
+	*ret_agent = (struct rg_agent){ 0 };
+	return false;
+}
+
+/* The sum is written last; who is killed before that leaves what is found damaged and made anew. */
+static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
+		      struct roger_str name, const struct rg_agent *agent, bool *ret_new)
+{
+	size_t at = rg_hash(0, name.data, name.length) & (capacity - 1), tries;
+	struct rg_agent_slot *slot;
+
+	rg_assert(name.length > 0 && name.length <= sizeof slot->name);
+	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
+		slot = &agents[at];
+		*ret_new = slot->length == 0;
+		if (!*ret_new && (slot->length != name.length ||
+				  memcmp(slot->name, name.data, name.length) != 0))
+			continue;
+		if (*ret_new)
+			memcpy(slot->name, name.data, name.length);
+		atomic_store_explicit(&slot->length, (uint32_t)name.length, memory_order_release);
+		atomic_store_explicit(&slot->unread, agent->unread, memory_order_relaxed);
+		atomic_store_explicit(&slot->epoch, agent->epoch, memory_order_relaxed);
+		atomic_store_explicit(&slot->seq, agent->seq, memory_order_relaxed);
+		atomic_store_explicit(&slot->sum, sum_of_agent(generation, at, name, agent),
+				      memory_order_release);
+		return true;
+	}
+	return false;
+}
+
+void rg_control_put_agent(struct rg_control *control, struct roger_str name,
+			  const struct rg_agent *agent)
+{
+	bool is_new = false;
+
+	if (!put_agent(control->generation, control->agents, control->agent_capacity, name, agent,
+		       &is_new))
+		control->damaged = true;
+	else if (is_new)
+		atomic_fetch_add(&control->page->agents_used, 1);
+}
+
+bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent)
+{
+	while (*i < control->agent_capacity)
+		if (see_agent(control, (*i)++, ret_agent) && ret_agent->length)
+			return true;
+	return false;
+}
+
+uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second)
+{
+	uint64_t hash = rg_hash(rg_hash((uint64_t)kind + 1, first.data, first.length), second.data,
+				second.length);
+
+	return hash ? hash : 1;
+}
+
+/* One look at a slot; false: it contradicts itself. */
+static bool look_at_count(const struct rg_control *control, size_t at, uint64_t *ret_hash,
+			  uint32_t *ret_count)
+{
+	const struct rg_count_slot *slot = &control->counts[at];
+	uint64_t word = atomic_load_explicit(&slot->word, memory_order_acquire);
+
+	*ret_hash = atomic_load_explicit(&slot->hash, memory_order_acquire);
+	*ret_count = (uint32_t)word;
+	return word == word_of_count(control->generation, at, *ret_hash, *ret_count);
+}
+
+static bool see_count(struct rg_control *control, size_t at, uint64_t *ret_hash,
+		      uint32_t *ret_count)
+{
+	int looks = 0;
+
+	do {
+		if (look_at_count(control, at, ret_hash, ret_count))
+			return true;
+	} while (look_again(control, &looks));
+	control->damaged = control->damaged || control->held;
+	return false;
+}
+
+uint64_t rg_control_find_count(struct rg_control *control, uint64_t hash)
+{
+	size_t mask = control->count_capacity - 1, at = hash & mask, tries;
+	uint64_t there;
+	uint32_t count;
+
+	for (tries = 0; tries <= mask; tries++, at = (at + 1) & mask) {
+		if (!see_count(control, at, &there, &count))
+			return RG_CONTROL_MAYBE;
+		if (there == 0)
+			return 0;
+		if (there == hash)
+			return count;
+	}
+	return RG_CONTROL_MAYBE;
+}
+
+static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t capacity,
+		      uint64_t hash, uint32_t count, bool *ret_new)
+{
+	size_t at = hash & (capacity - 1), tries;
+	struct rg_count_slot *slot;
+
+	for (tries = 0; tries < capacity; tries++, at = (at + 1) & (capacity - 1)) {
+		slot = &counts[at];
+		*ret_new = slot->hash == 0;
+		if (!*ret_new && slot->hash != hash)
+			continue;
+		atomic_store_explicit(&slot->hash, hash, memory_order_release);
+		atomic_store_explicit(&slot->word, word_of_count(generation, at, hash, count),
+				      memory_order_release);
+		return true;
+	}
+	return false;
+}
+
+void rg_control_put_count(struct rg_control *control, uint64_t hash, uint64_t count)
+{
+	bool is_new = false;
+
+	if (count > RG_CONTROL_MAYBE)
+		count = RG_CONTROL_MAYBE;
+	if (!put_count(control->generation, control->counts, control->count_capacity, hash,
+		       (uint32_t)count, &is_new))
+		control->damaged = true;
+	else if (is_new)
+		atomic_fetch_add(&control->page->counts_used, 1);
+}
+
+size_t rg_control_count_damaged(struct rg_control *control)
+{
+	struct rg_named_agent agent;
+	size_t damaged = 0, i;
+	uint64_t hash;
+	uint32_t count;
+
+	for (i = 0; i < control->agent_capacity; i++)
+		damaged += !look_at_agent(control, i, &agent);
+	for (i = 0; i < control->count_capacity; i++)
+		damaged += !look_at_count(control, i, &hash, &count);
+	return damaged;
+}

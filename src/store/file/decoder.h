@@ -1,0 +1,29 @@
+/*
+ * decoder - lines of a journal as messages, one after the other.
+ *
+ * Where there is much to read, a second thread reads and decodes ahead while
+ * the caller stores: taking in a large journal then uses two processors.
+ */
+#ifndef RG_DECODER_H
+#define RG_DECODER_H
+
+#include "store/file/lines.h"
+
+struct rg_decoder;
+
+struct rg_decoded {
+	struct rg_line line; /* its text is gone */
+	bool is_message;
+	struct roger_message message; /* valid until the next one is asked for */
+};
+
+/* Lines of an open file from offset from on, up to end. */
+RG_CHECKED int rg_decoder_open(int file, uint64_t from, uint64_t end,
+			       struct rg_decoder **ret_decoder, struct roger_err *err);
+struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder);
+
+/* The next whole line; NULL at the end. */
+RG_CHECKED int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,
+			       struct roger_err *err);
+
+#endif

@@ -1,0 +1,1288 @@
+#include "store/file/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+#include "data/json.h"
+#include "store/file/lines.h"
+
+/* An append lock is given back between pieces of a long adoption. */
+enum { ADOPT_BYTES_MAX = 4 << 20 };
+
+/* A reader waits no longer for a writer that does not go on, but looks for itself. */
+enum { READER_WAIT_MS = 200 };
+
+/* A control file may be exchanged or damaged while it is mapped: so often that is looked for. */
+enum { PLACE_LOOK_MS = 100, PLACES_MAX = 100 };
+
+struct rg_journal {
+	int folder;
+	int file;
+	char name[256];
+	char control_name[256];
+	uint64_t owner;
+	struct rg_control *control; /* NULL: reading only */
+	int why_errno;		    /* and why that is so */
+	uint32_t owed;		    /* locks to give back in a control file yet to be mapped */
+	rg_journal_adopt *adopt;
+	rg_witness_source *source;
+	void *context;	   /* of both */
+	int64_t looked_ns; /* when the control file last was the one of its name */
+
+	/* While the append lock is held: */
+	bool appending;
+	bool shrunk; /* it is shorter than what was appended to it */
+	struct rg_buf out;
+	size_t line_start;
+	uint64_t chain; /* behind the lines in out */
+	uint32_t failures_seen;
+	uint64_t generation_seen;
+};
+
+static struct rg_control_page *page_of(const struct rg_journal *journal)
+{
+	return rg_control_page(journal->control);
+}
+
+/* ------------------------------------------------------------- opening -- */
+
+static int open_file(struct rg_journal *journal, bool writable, struct roger_err *err)
+{
+	struct roger_err refused;
+	int r;
+
+	r = rg_file_open(journal->folder, journal->name, writable ? RG_FILE_APPEND : RG_FILE_READ,
+			 &journal->file, &refused);
+	if (r == ROGER_OK && journal->file == RG_NO_FILE && writable) {
+		r = rg_file_open(journal->folder, journal->name, RG_FILE_CREATE_APPEND,
+				 &journal->file, &refused);
+		if (r == ROGER_OK)
+			r = rg_file_sync_folder(journal->folder, journal->name, &refused);
+	}
+	if (r < 0 && err)
+		*err = refused;
+	return r;
+}
+
+static bool only_readable(const struct roger_err *err)
+{
+	return err->system_errno == EROFS || err->system_errno == EACCES ||
+	       err->system_errno == EPERM;
+}
+
+static int open_journal(struct rg_journal *journal, bool writable, struct roger_err *err)
+{
+	struct roger_err refused = { 0 };
+	int r;
+
+	r = open_file(journal, true, &refused);
+	if (r == ROGER_OK)
+		r = rg_control_open_asking(journal->folder, journal->control_name, journal->file,
+					   journal->source, journal->context, &journal->control,
+					   &refused);
+	journal->why_errno = refused.system_errno ? refused.system_errno : EROFS;
+	if (r < 0 && !writable) {
+		/* A reader can do without what it may not write, or what a full disk has no room
+		 * for. */
+		if (journal->file == RG_NO_FILE || only_readable(&refused)) {
+			journal->file = rg_file_close(journal->file);
+			r = open_file(journal, false, &refused);
+		} else if (refused.system_errno == ENOSPC || refused.system_errno == EDQUOT) {
+			r = ROGER_OK;
+		}
+	}
+	if (r < 0 && err)
+		*err = refused;
+	return r;
+}
+
+static int open_as(int folder, const char *name, const char *control_name, bool writable,
+		   struct rg_journal as, struct rg_journal **ret_journal, struct roger_err *err)
+{
+	struct rg_journal *journal = calloc(1, sizeof *journal);
+	int r;
+
+	if (!journal)
+		return rg_fail_memory(err);
+	*journal = as;
+	journal->folder = folder;
+	journal->file = RG_NO_FILE;
+	snprintf(journal->name, sizeof journal->name, "%s", name);
+	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
+	rg_buf_init(&journal->out, SIZE_MAX);
+	journal->owner = rg_lock_owner();
+	journal->looked_ns = rg_clock_monotonic_ns();
+	r = open_journal(journal, writable, err);
+	if (r < 0) {
+		rg_journal_close(journal);
+		return r;
+	}
+	*ret_journal = journal;
+	return ROGER_OK;
+}
+
+int rg_journal_open(int folder, const char *name, const char *control_name, bool writable,
+		    rg_journal_adopt *adopt, void *context, struct rg_journal **ret_journal,
+		    struct roger_err *err)
+{
+	const struct rg_journal as = { .adopt = adopt, .context = context };
+
+	return open_as(folder, name, control_name, writable, as, ret_journal, err);
+}
+
+int rg_journal_open_asking(int folder, const char *name, const char *control_name,
+			   rg_journal_adopt *adopt, rg_witness_source *source, void *context,
+			   struct rg_journal **ret_journal, struct roger_err *err)
+{
+	const struct rg_journal as = { .adopt = adopt, .source = source, .context = context };
+
+	return open_as(folder, name, control_name, false, as, ret_journal, err);
+}
+
+static int reopen_control(struct rg_journal *journal, struct roger_err *err);
+
+struct rg_journal *rg_journal_close(struct rg_journal *journal)
+{
+	if (!journal)
+		return NULL;
+	if (journal->owed)
+		(void)!reopen_control(journal, NULL);
+	rg_control_close(journal->control);
+	rg_file_close(journal->file);
+	rg_buf_deinit(&journal->out);
+	free(journal);
+	return NULL;
+}
+
+int rg_journal_file(const struct rg_journal *journal)
+{
+	return journal->file;
+}
+
+bool rg_journal_writable(const struct rg_journal *journal)
+{
+	return journal->control != NULL;
+}
+
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_lock which);
+
+/* What was given back while the larger control file could not be mapped still stands there. */
+static void pay_owed(struct rg_journal *journal)
+{
+	enum rg_journal_lock which;
+
+	for (which = RG_LOCK_CHANGE; journal->owed >> which; which++)
+		if (journal->owed >> which & 1)
+			rg_lock_release(lock_of(page_of(journal), which), journal->owner);
+	if (!rg_control_retired(page_of(journal)))
+		journal->owed = 0;
+}
+
+/* Map the larger control file that took the place of ours. */
+static int reopen_control(struct rg_journal *journal, struct roger_err *err)
+{
+	struct rg_control *control;
+	int r;
+
+	r = rg_control_open_asking(journal->folder, journal->control_name, journal->file,
+				   journal->source, journal->context, &control, err);
+	if (r < 0)
+		return r;
+	rg_control_close(journal->control);
+	journal->control = control;
+	journal->looked_ns = rg_clock_monotonic_ns();
+	if (journal->owed)
+		pay_owed(journal);
+	return ROGER_OK;
+}
+
+/*
+ * Is the one we have the one that all have?  Another may have taken its place by
+ * a rename, or somebody wrote over it.  Within the append lock there is no change.
+ */
+static bool is_current(struct rg_journal *journal)
+{
+	int64_t now;
+
+	if (journal->appending)
+		return true;
+	if (!rg_control_sound(journal->control))
+		return false;
+	now = rg_clock_monotonic_ns();
+	if (now - journal->looked_ns < (int64_t)PLACE_LOOK_MS * 1000000)
+		return true;
+	journal->looked_ns = now;
+	return rg_control_in_place(journal->control);
+}
+
+static int follow_control(struct rg_journal *journal, struct roger_err *err)
+{
+	if (is_current(journal))
+		return ROGER_OK;
+	rg_control_retire(journal->control);
+	return reopen_control(journal, err);
+}
+
+struct rg_control *rg_journal_control(struct rg_journal *journal)
+{
+	/* A failure keeps the retired one, whose figures are right but old. */
+	if (journal->control)
+		(void)!follow_control(journal, NULL);
+	return journal->control;
+}
+
+/* For who waits for a lock in it. */
+static bool is_gone(void *context)
+{
+	struct rg_journal *journal = context;
+
+	return !is_current(journal);
+}
+
+/* ------------------------------------------------------------ the tail -- */
+
+uint64_t rg_journal_end(const struct rg_journal *journal)
+{
+	return rg_control_appended(journal->control);
+}
+
+/* The chain behind end, over all of the file. */
+static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, uint64_t end,
+		    uint64_t *ret_chain, struct roger_err *err)
+{
+	struct rg_chain behind = { .value = chain };
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true, own;
+	int r;
+
+	rg_lines_init(&lines, journal->file, from, end);
+	do {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r == ROGER_OK && found)
+			r = rg_chain_step(journal->file, &line, &behind, &own, err);
+	} while (r == ROGER_OK && found);
+	rg_lines_deinit(&lines);
+	*ret_chain = behind.value;
+	return r;
+}
+
+/* Where the last line but one that states a chain ends, among the last bytes before end. */
+static int find_stated(struct rg_journal *journal, uint64_t end, uint64_t *ret_from,
+		       uint64_t *ret_chain, struct roger_err *err)
+{
+	enum { LAST_BYTES = 4096 };
+	char bytes[LAST_BYTES];
+	uint64_t start = end > LAST_BYTES ? end - LAST_BYTES : 0, stated;
+	struct roger_str line, unused;
+	const char *newline;
+	size_t got = 0, at = 0;
+	int r;
+
+	*ret_from = *ret_chain = 0;
+	r = rg_file_read_at(journal->file, bytes, (size_t)(end - start), (int64_t)start, &got, err);
+	if (r < 0)
+		return r;
+	while ((newline = memchr(bytes + at, '\n', got - at))) {
+		line = (struct roger_str){ bytes + at, (size_t)(newline - bytes) - at };
+		at += line.length + 1;
+		if (start + at < end && (start == 0 || at > line.length + 1) &&
+		    rg_chain_split(line, &stated, &unused)) {
+			*ret_from = start + at;
+			*ret_chain = stated;
+		}
+	}
+	return ROGER_OK;
+}
+
+/* What stands before the known end was changed: whoever looks next finds out how. */
+static void suspect(struct rg_journal *journal)
+{
+	struct rg_tail tail;
+
+	if (atomic_load(&page_of(journal)->broken) != RG_BROKEN_NOT ||
+	    !rg_control_tail(journal->control, &tail))
+		return;
+	rg_control_set_witness(journal->control,
+			       (struct rg_witness){ tail.appended, tail.chain, true });
+	atomic_store(&page_of(journal)->broken, RG_BROKEN_DIFFERS);
+}
+
+int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
+{
+	uint64_t from, chain;
+	struct rg_tail tail;
+	int r;
+
+	*ret_fits = true;
+	if (!journal->control || !rg_control_tail(journal->control, &tail) || !tail.appended)
+		return ROGER_OK;
+	r = find_stated(journal, tail.appended, &from, &chain, err);
+	if (r == ROGER_OK)
+		r = chain_at(journal, from, chain, tail.appended, &chain, err);
+	if (r < 0 || chain == tail.chain)
+		return r;
+	/* What a line states need not be what went on: the whole file tells. */
+	r = chain_at(journal, 0, 0, tail.appended, &chain, err);
+	*ret_fits = r < 0 || chain == tail.chain;
+	if (!*ret_fits)
+		suspect(journal);
+	return r;
+}
+
+enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
+
+/* The line that ends where the witness speaks of must end there, with its chain. */
+static void compare(struct rg_journal *journal, const struct rg_witness *witness, uint64_t before,
+		    uint64_t behind, uint64_t chain)
+{
+	if (before >= witness->end || behind < witness->end ||
+	    (behind == witness->end && (!witness->chained || chain == witness->chain)))
+		return;
+	if (atomic_load(&page_of(journal)->broken) == RG_BROKEN_NOT)
+		atomic_store(&page_of(journal)->broken, RG_BROKEN_DIFFERS);
+}
+
+/* Take in whole lines up to size; how far it came is in force even if it ends early. */
+static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *ret_how,
+		       struct roger_err *err)
+{
+	struct rg_tail tail;
+	struct rg_chain chain = { 0 };
+	struct rg_witness witness;
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true, own;
+	uint64_t start, pause_at;
+	int r = ROGER_OK;
+
+	*ret_how = ADOPTED_ALL;
+	if (!rg_control_tail(journal->control, &tail))
+		return ROGER_OK;
+	witness = rg_control_witness(journal->control);
+	chain.value = tail.chain;
+	start = tail.appended;
+	pause_at = tail.appended + ADOPT_BYTES_MAX;
+	rg_lines_init(&lines, journal->file, tail.appended, size);
+	while (tail.appended < pause_at) {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r < 0 || !found)
+			break;
+		struct rg_chain behind = chain;
+
+		r = rg_chain_step(journal->file, &line, &behind, &own, err);
+		if (r < 0)
+			break;
+		if (!line.too_long &&
+		    !journal->adopt(journal->context, journal->control, line.text, own)) {
+			*ret_how = ADOPTED_NEEDS_ROOM;
+			break;
+		}
+		chain = behind;
+		compare(journal, &witness, tail.appended, lines.at, chain.value);
+		tail.appended = lines.at;
+		if (own)
+			atomic_fetch_add_explicit(&page_of(journal)->adoptions, 1,
+						  memory_order_relaxed);
+	}
+	if (r == ROGER_OK && found && *ret_how == ADOPTED_ALL)
+		*ret_how = ADOPTED_SOME;
+	rg_lines_deinit(&lines);
+	if (tail.appended != start)
+		rg_control_set_end(journal->control, tail.appended, chain.value);
+	return r;
+}
+
+static bool begins_own(struct roger_str line)
+{
+	static const char start[] = "{\"id\":\"msg-";
+	const size_t length = sizeof start - 1;
+
+	return line.length >= length && memcmp(line.data, start, length) == 0;
+}
+
+/* One byte more or less of its end may be wrong: then the other half tells. */
+static bool ends_own(struct roger_str line)
+{
+	static const char head[] = ",\"chain\":\"";
+	const char *end = line.data + line.length;
+
+	if (line.length <= RG_CHAIN_BYTES)
+		return false;
+	return memcmp(end - RG_CHAIN_BYTES, head, sizeof head - 1) == 0 ||
+	       (begins_own(line) && memcmp(end - 2, "\"}", 2) == 0);
+}
+
+bool rg_journal_looks_own(struct roger_str line)
+{
+	return ends_own(line) && !rg_journal_is_torn(line);
+}
+
+bool rg_journal_is_torn(struct roger_str line)
+{
+	static const char mark[] = " torn";
+	const size_t length = sizeof mark - 1;
+
+	return line.length >= length && memcmp(line.data + line.length - length, mark, length) == 0;
+}
+
+/* A message that only lacks its newline, and is not of ours: its writer may have meant it so. */
+static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
+{
+	struct rg_json *json = NULL;
+	struct roger_str body;
+	uint64_t stated;
+	bool whole;
+
+	if (rg_chain_split(text, &stated, &body) && rg_chain_over(tail->chain, body) == stated)
+		return false;
+	whole = rg_json_read(text, &json, NULL) == ROGER_OK;
+	rg_json_free(json);
+	return whole;
+}
+
+/* Is the unfinished end a rest of a line of ours?  Its writer was never told that it is stored. */
+static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
+		       bool *ret_own, struct roger_err *err)
+{
+	struct rg_buf text;
+	int r;
+
+	*ret_own = false;
+	if (size - tail->appended > RG_LINE_BYTES_MAX)
+		return ROGER_OK;
+	rg_buf_init(&text, RG_LINE_BYTES_MAX);
+	r = rg_journal_read(journal, tail->appended, (size_t)(size - tail->appended), &text, err);
+	if (r == ROGER_OK)
+		*ret_own = (begins_own(rg_buf_str(&text)) || ends_own(rg_buf_str(&text))) &&
+			   !is_foreign_whole(tail, rg_buf_str(&text));
+	rg_buf_deinit(&text);
+	return r;
+}
+
+/*
+ * Close off an unfinished end, so that the next line starts on its own.  An
+ * unacknowledged line of ours is spoilt: who sent it was told that it failed.
+ */
+static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *err)
+{
+	struct rg_tail tail;
+	struct roger_str mark;
+	uint64_t end = 0;
+	bool own;
+	int r;
+
+	if (!rg_control_tail(journal->control, &tail))
+		return ROGER_OK;
+	r = is_own_rest(journal, &tail, size, &own, err);
+	if (r < 0)
+		return r;
+	mark = own ? RG_STR(" torn\n") : RG_STR("\n");
+	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
+	if (r < 0)
+		return r;
+	r = rg_file_tell(journal->file, journal->name, &end, err);
+	/* Another program wrote meanwhile: what stands there now is looked at again. */
+	if (r < 0 || end != size + mark.length)
+		return r;
+	r = rg_chain_over_file(journal->file, tail.appended, end, &tail.chain, err);
+	if (r < 0)
+		return r;
+	rg_control_set_end(journal->control, size + mark.length, tail.chain);
+	return ROGER_OK;
+}
+
+/* ----------------------------------------------------------- appending -- */
+
+static int file_size(struct rg_journal *journal, uint64_t *ret_size, struct roger_err *err)
+{
+	return rg_file_size(journal->file, journal->name, ret_size, err);
+}
+
+int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *err)
+{
+	const struct rg_control_page *page = page_of(journal);
+
+	if (rg_file_is(journal->folder, journal->name, page->journal_device, page->journal_inode))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EIO, 0,
+		       "another file took the place of '%s'; open the workspace again",
+		       journal->name);
+}
+
+static int fail_again(struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "somebody changes '%s' all the time; leave it alone, then try again",
+		       journal->control_name);
+}
+
+static void release_append_lock(struct rg_journal *journal)
+{
+	journal->appending = false;
+	rg_control_hold(journal->control, false);
+	rg_file_unlock(journal->file);
+	rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+}
+
+/*
+ * The lock in the control file is fair and wakes who waits; the system's lock on
+ * the journal holds even where somebody wrote over that one, or put another
+ * control file in its place.
+ */
+static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone,
+		     struct roger_err *err)
+{
+	int r;
+
+	r = rg_lock_take_unless(&page_of(journal)->append_lock, journal->owner, wait_ms, is_gone,
+				journal, ret_gone, "the end of the journal", RG_LOCK_STANDS_STILL,
+				err);
+	if (r < 0 || *ret_gone)
+		return r;
+	r = rg_file_lock(journal->file, journal->name, wait_ms, err);
+	if (r < 0) {
+		rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+		return r;
+	}
+	journal->appending = true;
+	rg_control_hold(journal->control, true);
+	return ROGER_OK;
+}
+
+static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
+{
+	struct rg_tail tail;
+	bool gone = false;
+	int tries, r;
+
+	for (tries = 0; tries < PLACES_MAX; tries++) {
+		r = follow_control(journal, err);
+		if (r == ROGER_OK)
+			r = take_both(journal, wait_ms, &gone, err);
+		if (r < 0)
+			return r;
+		if (gone)
+			continue;
+		/* Who makes another control file holds the system's lock, too: an older version as
+		 * well, which does not ask for it when it appends. */
+		if (rg_control_tail(journal->control, &tail) &&
+		    rg_control_sound(journal->control) && rg_control_in_place(journal->control))
+			return ROGER_OK;
+		journal->looked_ns = 0;
+		release_append_lock(journal);
+	}
+	return fail_again(journal, err);
+}
+
+static int grow(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
+{
+	return rg_control_grow(journal->control, agents, counts, err);
+}
+
+/* Does a newline stand before it?  Then the next line starts on its own. */
+static int is_line_end(struct rg_journal *journal, uint64_t end, bool *ret_is,
+		       struct roger_err *err)
+{
+	char last = '\n';
+	size_t got;
+	int r = ROGER_OK;
+
+	if (end)
+		r = rg_file_read_at(journal->file, &last, 1, (int64_t)end - 1, &got, err);
+	*ret_is = last == '\n';
+	return r;
+}
+
+/* The last newline was written over, which is noted: what follows is chained over what stands
+ * there. */
+static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err *err)
+{
+	const struct roger_str mark = RG_STR(" torn\n");
+	uint64_t chain;
+	int r;
+
+	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
+	if (r == ROGER_OK)
+		r = chain_at(journal, 0, 0, size + mark.length, &chain, err);
+	if (r == ROGER_OK)
+		rg_control_set_end(journal->control, size + mark.length, chain);
+	return r;
+}
+
+/* All that stands there is adopted: is it what was on disk once?  If not, nothing is added. */
+static int check_witness(struct rg_journal *journal, bool writing, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint32_t broken = atomic_load(&page->broken);
+
+	if (broken == RG_BROKEN_NOT &&
+	    rg_control_witness(journal->control).end > rg_journal_end(journal)) {
+		broken = RG_BROKEN_SHORTER;
+		atomic_store(&page->broken, broken);
+	}
+	if (!writing || broken == RG_BROKEN_NOT || broken == RG_BROKEN_LINE)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EDATA, 0,
+		       "'%s' is not the journal that was written: lines are missing, or it is "
+		       "another file; nothing is added until a person has looked (`roger status`) "
+		       "and runs `roger accept %s --reason TEXT`",
+		       journal->name, journal->name);
+}
+
+/* One look under the lock; *ret_again: what was found took long, give others a chance and look
+ * again. */
+static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
+		   bool *ret_again, struct roger_err *err)
+{
+	enum adopted how;
+	uint64_t size = 0;
+	bool fits = true;
+	int r = ROGER_OK;
+
+	*ret_again = false;
+	/* Once a sync was refused, nothing more goes where it may not count. */
+	if (fencing && atomic_load(&page_of(journal)->failures))
+		r = rg_journal_check_name(journal, err);
+	if (r == ROGER_OK)
+		r = file_size(journal, &size, err);
+	if (r < 0)
+		return r;
+	/* Somebody cut it: another control file takes over, and tells by what the journal held. */
+	if (size < rg_journal_end(journal)) {
+		*ret_again = journal->shrunk = true;
+		return ROGER_OK;
+	}
+	if (size > rg_journal_end(journal)) {
+		/* Who wrote over it may have made it longer. */
+		r = rg_journal_check_end(journal, &fits, err);
+		if (r == ROGER_OK)
+			r = adopt_lines(journal, size, &how, err);
+		if (r < 0)
+			return r;
+		*ret_again = how != ADOPTED_ALL;
+		if (how == ADOPTED_NEEDS_ROOM)
+			return grow(journal, 2, 3, err);
+		if (how == ADOPTED_SOME)
+			return ROGER_OK;
+	}
+	if (fencing && size == rg_journal_end(journal)) {
+		r = is_line_end(journal, size, &fits, err);
+		if (r == ROGER_OK && !fits)
+			suspect(journal);
+	}
+	if (r == ROGER_OK)
+		r = check_witness(journal, fencing, err);
+	if (r < 0)
+		return r;
+	if (!fits && size == rg_journal_end(journal)) {
+		*ret_again = true;
+		return close_off(journal, size, err);
+	}
+	if (size > rg_journal_end(journal)) {
+		if (fencing) {
+			*ret_again = true;
+			return fence(journal, size, err);
+		}
+	}
+	if (!rg_control_has_room(journal->control, agents, counts)) {
+		*ret_again = true;
+		return grow(journal, agents, counts, err);
+	}
+	return ROGER_OK;
+}
+
+static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
+		     int64_t wait_ms, struct roger_err *err)
+{
+	int unsound = 0, r;
+	bool again;
+
+	do {
+		r = take_append_lock(journal, wait_ms, err);
+		if (r < 0)
+			return r;
+		r = prepare(journal, agents, counts, fencing, &again, err);
+		/* An error may come of what it said. */
+		if (!rg_control_sound(journal->control) && !rg_control_retired(page_of(journal))) {
+			again = true;
+			r = unsound++ < PLACES_MAX ? ROGER_OK : fail_again(journal, err);
+		}
+		if (r < 0 || again)
+			release_append_lock(journal);
+		if (r == ROGER_OK && journal->shrunk)
+			r = unsound++ < PLACES_MAX ? reopen_control(journal, err)
+						   : fail_again(journal, err);
+		journal->shrunk = false;
+	} while (r == ROGER_OK && again);
+	return r;
+}
+
+static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_t wait_ms,
+		struct roger_err *err)
+{
+	struct rg_tail tail;
+	int r;
+
+	if (!journal->control)
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
+	r = lock_tail(journal, agents, counts, true, wait_ms, err);
+	if (r < 0)
+		return r;
+	rg_buf_clear(&journal->out);
+	journal->line_start = 0;
+	(void)!rg_control_tail(journal->control, &tail);
+	journal->chain = tail.chain;
+	return ROGER_OK;
+}
+
+int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
+{
+	return lock(journal, agents, counts, RG_LOCK_WAIT_MS, err);
+}
+
+bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts)
+{
+	return lock(journal, 0, counts, READER_WAIT_MS, NULL) == ROGER_OK;
+}
+
+void rg_journal_unlock(struct rg_journal *journal)
+{
+	release_append_lock(journal);
+}
+
+struct rg_buf *rg_journal_line(struct rg_journal *journal)
+{
+	return &journal->out;
+}
+
+void rg_journal_end_line(struct rg_journal *journal)
+{
+	struct roger_str body;
+
+	if (journal->out.failed)
+		return;
+	body = (struct roger_str){ journal->out.data + journal->line_start,
+				   journal->out.length - journal->line_start };
+	journal->chain = rg_chain_over(journal->chain, body);
+	rg_chain_print(journal->chain, &journal->out);
+	rg_buf_add_char(&journal->out, '\n');
+	journal->line_start = journal->out.length;
+}
+
+static int lost(const struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_fail(
+		err, ROGER_EIO, EIO,
+		"sync '%s': what was just written may not be on disk; send again with the same key",
+		journal->name);
+}
+
+/* Did our lines start on a line of their own, or were they glued to half a line of another program?
+ */
+static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_err *err)
+{
+	size_t got;
+	char before;
+	int r;
+
+	if (start == 0)
+		return ROGER_OK;
+	r = rg_file_read_at(journal->file, &before, 1, (int64_t)start - 1, &got, err);
+	if (r < 0)
+		return r;
+	return got == 1 && before == '\n' ? ROGER_OK : lost(journal, err);
+}
+
+int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t expected = rg_journal_end(journal) + journal->out.length, size;
+	enum adopted how;
+	int r;
+
+	if (journal->out.failed)
+		return rg_fail_memory(err);
+	/* The last look before it counts: numbers and keys may come of what is wrong. */
+	*ret_end = 0;
+	if (!rg_control_sound(journal->control))
+		return ROGER_OK;
+	journal->generation_seen = rg_control_generation(journal->control);
+	journal->failures_seen = atomic_load(&page->failures);
+	r = rg_file_write(journal->file, journal->out.data, journal->out.length, journal->name,
+			  err);
+	if (r < 0)
+		return r;
+	r = rg_file_tell(journal->file, journal->name, &size, err);
+	if (r < 0)
+		return r;
+	if (size == expected) {
+		rg_control_set_end(journal->control, expected, journal->chain);
+		*ret_end = expected;
+		return ROGER_OK;
+	}
+
+	/* Another program's line slipped in before ours: both are adopted as they stand. */
+	do
+		r = adopt_lines(journal, size, &how, err);
+	while (r == ROGER_OK && how == ADOPTED_SOME);
+	if (r == ROGER_OK)
+		r = check_apart(journal, size - journal->out.length, err);
+	if (r == ROGER_OK && rg_control_sound(journal->control) && rg_journal_end(journal) < size)
+		r = lost(journal, err);
+	*ret_end = size;
+	return r;
+}
+
+/* -------------------------------------------------------- group commit -- */
+
+enum { SYNC_NS_MAX = 10000000 };
+
+/* Give those a moment who wrote along the last times: they will not need a sync of their own. */
+static void gather(struct rg_control_page *page)
+{
+	uint64_t before = atomic_load(&page->synced_appends);
+	uint32_t company = page->groups[0] > page->groups[1] ? page->groups[0] : page->groups[1];
+	int64_t until;
+
+	if (company <= 1)
+		return;
+	until = atomic_load(&page->sync_ns);
+	until = rg_clock_monotonic_ns() + (until < SYNC_NS_MAX ? until : SYNC_NS_MAX) / 3;
+	while (atomic_load(&page->appends) - before < company && rg_clock_monotonic_ns() < until)
+		rg_clock_yield();
+}
+
+static void note_group(struct rg_control_page *page, uint64_t appends, int64_t took_ns)
+{
+	uint32_t smoothed = atomic_load(&page->sync_ns);
+	uint64_t before = atomic_exchange(&page->synced_appends, appends);
+
+	page->groups[1] = page->groups[0];
+	page->groups[0] = appends > before ? (uint32_t)(appends - before) : 0;
+	if (took_ns > SYNC_NS_MAX)
+		took_ns = SYNC_NS_MAX;
+	if (smoothed > SYNC_NS_MAX)
+		smoothed = SYNC_NS_MAX;
+	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
+}
+
+/*
+ * Writers sleep with the bit of the sync that will cover them, which is the
+ * one under way or the next.  Those who read wait for every sync.
+ */
+enum { READERS = 4 };
+
+static uint32_t bit_of(uint64_t covering)
+{
+	return 1u << (covering & 1);
+}
+
+static uint32_t awaited(const struct rg_control_page *page, uint64_t end)
+{
+	uint64_t covering = atomic_load(&page->covering);
+
+	return bit_of(end <= covering >> 1 ? covering : ~covering);
+}
+
+/*
+ * Let the sync lock go, and only then move the word: who sees the word moved
+ * and the lock taken would sleep through the wakes.  Who leads the next sync is
+ * woken before those whom this one covered.
+ */
+static void end_lead(struct rg_journal *journal, bool everybody)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t covering = atomic_load(&page->covering);
+
+	rg_lock_release(&page->sync_lock, journal->owner);
+	atomic_fetch_add(&page->wake, 1);
+	if (!everybody)
+		rg_lock_wake(&page->wake, 1, bit_of(~covering));
+	rg_lock_wake(&page->wake, RG_WAKE_ALL,
+		     everybody ? RG_SLEEP_ANY : bit_of(covering) | READERS);
+}
+
+/* From the last sync that went well up to end nothing is sure any more. */
+static void note_lost(struct rg_control *control, uint64_t end)
+{
+	struct rg_control_page *page = rg_control_page(control);
+
+	if (atomic_load(&page->lost_to) == 0)
+		atomic_store(&page->lost_from, rg_control_synced(control));
+	if (end > atomic_load(&page->lost_to))
+		atomic_store(&page->lost_to, end);
+}
+
+bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset)
+{
+	const struct rg_control_page *page = page_of(journal);
+
+	return offset < atomic_load(&page->lost_to) && offset >= atomic_load(&page->lost_from);
+}
+
+/* Sync for everyone, with the sync lock held. */
+static int lead(struct rg_journal *journal, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t appends, end;
+	int64_t start;
+	int r;
+
+	gather(page);
+	appends = atomic_load(&page->appends);
+	end = rg_journal_end(journal);
+	atomic_store(&page->covering, end << 1 | (~atomic_load(&page->covering) & 1));
+	start = rg_clock_monotonic_ns();
+	r = rg_file_sync(journal->file, journal->name, err);
+	/* What was not yet on disk may never be: nobody who waits may believe the next sync. */
+	if (r < 0)
+		note_lost(journal->control, end);
+	else
+		r = rg_journal_check_name(journal, err);
+	if (r < 0) {
+		atomic_fetch_add(&page->failures, 1);
+		return r;
+	}
+	note_group(page, appends, rg_clock_monotonic_ns() - start);
+	if (end > rg_control_synced(journal->control))
+		rg_control_set_synced(journal->control, end);
+	return ROGER_OK;
+}
+
+enum synced { SYNCED, NOT_YET, LOST };
+
+/* Order matters: a failure is counted before a later sync moves the mark. */
+static enum synced judge(const struct rg_journal *journal, uint64_t end, uint32_t failures_seen)
+{
+	bool covered = rg_control_synced(journal->control) >= end;
+
+	if (atomic_load(&page_of(journal)->failures) != failures_seen)
+		return LOST;
+	return covered ? SYNCED : NOT_YET;
+}
+
+/* A control file that took the place of ours may have been made just before it was noted there. */
+static void note_failure_in_larger(struct rg_journal *journal)
+{
+	struct rg_control_page *page;
+
+	while (rg_control_retired(page_of(journal)) && reopen_control(journal, NULL) == ROGER_OK) {
+		page = page_of(journal);
+		note_lost(journal->control, rg_journal_end(journal));
+		atomic_fetch_add(&page->failures, 1);
+	}
+}
+
+/* Lead where it is still needed, with the sync lock held, which is let go. */
+static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
+		     struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	/* Those whom a killed leader should have covered sleep with a bit that is not ours. */
+	bool orphans = atomic_load(&page->covering) >> 1 > rg_control_synced(journal->control);
+	int r = judge(journal, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
+
+	end_lead(journal, orphans || r < 0);
+	if (r < 0)
+		note_failure_in_larger(journal);
+	return r;
+}
+
+/*
+ * The control file was made anew since we wrote.  It knows nothing of a sync that
+ * went wrong meanwhile, but the system tells each who has the file open.
+ */
+static int sync_alone(struct rg_journal *journal, struct roger_err *err)
+{
+	int r = rg_file_sync(journal->file, journal->name, err);
+
+	return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
+}
+
+/* Whoever has led for longer than that is named, or is none that could be looked at. */
+static int take_lead(struct rg_journal *journal, struct roger_err *err)
+{
+	bool gone;
+
+	return rg_lock_take_unless(&page_of(journal)->sync_lock, journal->owner, 0, NULL, NULL,
+				   &gone, "the sync of the journal", RG_LOCK_STANDS_STILL, err);
+}
+
+static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
+		      uint64_t generation, struct roger_err *err)
+{
+	struct rg_control_page *page;
+	int64_t until = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
+	bool in_vain = false, late;
+	uint32_t wake;
+	int r;
+
+	for (;;) {
+		r = follow_control(journal, err);
+		if (r < 0)
+			return r;
+		page = page_of(journal);
+		if (rg_control_generation(journal->control) != generation)
+			return sync_alone(journal, err);
+		wake = atomic_load(&page->wake);
+		switch (judge(journal, end, failures_seen)) {
+		case SYNCED:
+			return ROGER_OK;
+		case LOST:
+			if (!rg_control_sound(journal->control))
+				continue;
+			return lost(journal, err);
+		case NOT_YET:
+			break;
+		}
+		late = rg_clock_monotonic_ns() > until || (in_vain && rg_lock_interrupted());
+		r = late ? take_lead(journal, err) : ROGER_OK;
+		if (r < 0)
+			return r;
+		if (late || rg_lock_try(&page->sync_lock, journal->owner, in_vain)) {
+			r = lead_once(journal, end, failures_seen, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		/* Only who waited in vain looks whether the leader is dead. */
+		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS, awaited(page, end));
+	}
+}
+
+int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err)
+{
+	return sync_until(journal, end, journal->failures_seen, journal->generation_seen, err);
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+/* Without a control file: everything up to the last newline. */
+static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	char piece[4096];
+	uint64_t size = 0, from;
+	size_t got;
+	int r;
+
+	r = file_size(journal, &size, err);
+	while (r == ROGER_OK && size > 0) {
+		from = size > sizeof piece ? size - sizeof piece : 0;
+		r = rg_file_read_at(journal->file, piece, (size_t)(size - from), (int64_t)from,
+				    &got, err);
+		if (r < 0)
+			return r;
+		while (got > 0 && piece[got - 1] != '\n')
+			got--;
+		size = from + got;
+		if (got)
+			break;
+	}
+	*ret_end = size;
+	return r;
+}
+
+/* Without the append lock: whole lines are what they are, whoever holds it; nothing is adopted. */
+static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	uint64_t end;
+	int r;
+
+	r = settle_read_only(journal, &end, err);
+	if (r == ROGER_OK && end > rg_control_synced(journal->control))
+		r = rg_file_sync(journal->file, journal->name, err);
+	if (r == ROGER_OK)
+		*ret_end = end;
+	return r;
+}
+
+/*
+ * What is synced, after what nobody syncs.  What stood there when the control file
+ * was made is not left out, whoever syncs it: it may have been acknowledged before.
+ */
+static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t end = rg_journal_end(journal), found = page->found;
+	uint32_t failures = atomic_load(&page->failures);
+	int r = ROGER_OK;
+
+	if (rg_control_synced(journal->control) < end &&
+	    !rg_lock_held(&page->sync_lock, journal->owner))
+		/* Nobody is at it: a killed writer, or another program. */
+		r = sync_until(journal, end, failures, rg_control_generation(journal->control),
+			       err);
+	if (r < 0)
+		return r;
+	*ret_end = rg_control_synced(journal->control);
+	if (*ret_end >= end || *ret_end >= found)
+		return ROGER_OK;
+	r = rg_file_sync(journal->file, journal->name, err);
+	if (r == ROGER_OK)
+		*ret_end = end;
+	return r;
+}
+
+int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	uint64_t size = 0;
+	int r;
+
+	if (journal->file == RG_NO_FILE) {
+		*ret_end = 0;
+		return ROGER_OK;
+	}
+	if (!journal->control)
+		return settle_read_only(journal, ret_end, err);
+	r = follow_control(journal, err);
+	if (r < 0)
+		return r;
+
+	r = file_size(journal, &size, err);
+	if (r < 0)
+		return r;
+	if (size != rg_journal_end(journal)) {
+		r = lock_tail(journal, 0, 0, false, READER_WAIT_MS, err);
+		if (r == ROGER_ETIMEOUT)
+			return settle_alone(journal, ret_end, err);
+		if (r < 0)
+			return r;
+		rg_journal_unlock(journal);
+	}
+	return settle_synced(journal, ret_end, err);
+}
+
+uint64_t rg_journal_adoptions(struct rg_journal *journal)
+{
+	return atomic_load(&page_of(journal)->adoptions);
+}
+
+bool rg_journal_knows(struct rg_journal *journal, uint64_t end)
+{
+	return rg_journal_end(journal) >= end;
+}
+
+uint32_t rg_journal_wake_count(struct rg_journal *journal)
+{
+	return journal->control ? atomic_load(&page_of(journal)->wake) : 0;
+}
+
+void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
+{
+	if (journal->control)
+		rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms, READERS);
+}
+
+int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,
+		    struct roger_err *err)
+{
+	char *room = rg_buf_room(out, length);
+	size_t got;
+	int r;
+
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(journal->file, room, length, (int64_t)offset, &got, err);
+	if (r < 0)
+		return r;
+	if (got < length)
+		return rg_fail(err, ROGER_EIO, 0, "'%s' ends before byte %llu", journal->name,
+			       (unsigned long long)(offset + length));
+	out->length += got;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------ the other locks -- */
+
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_lock which)
+{
+	switch (which) {
+	case RG_LOCK_CHANGE:
+		return &page->change_lock;
+	case RG_LOCK_INDEX:
+		return &page->index_lock;
+	case RG_LOCK_STATE:
+		return &page->state_lock;
+	case RG_LOCK_RECORDS:
+		return &page->record_lock;
+	case RG_LOCK_BRIDGE:
+		return &page->bridge_lock;
+	}
+	rg_assert(!"such a lock");
+}
+
+int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int64_t wait_ms,
+		    struct roger_err *err)
+{
+	static const char *const names[] = { "the right to change messages", "the index",
+					     "message-state.json", "the logs", "the bridge" };
+	/* A bridge keeps its lock for as long as it runs, and that is well. */
+	const char *advice = which == RG_LOCK_BRIDGE
+				     ? "takes in what comes; stop that one first, or leave it to it"
+				     : RG_LOCK_STANDS_STILL;
+	struct rg_control_page *page;
+	int tries, r;
+	bool gone;
+
+	if (!journal->control)
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
+	for (tries = 0; tries < PLACES_MAX; tries++) {
+		r = follow_control(journal, err);
+		if (r < 0)
+			return r;
+		page = page_of(journal);
+		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms, is_gone,
+					journal, &gone, names[which], advice, err);
+		if (r == ROGER_OK && gone)
+			continue;
+		if (r < 0)
+			return r;
+		journal->owed &= ~(1u << which);
+		if (rg_control_sound(journal->control))
+			return ROGER_OK;
+		rg_journal_release(journal, which);
+	}
+	return fail_again(journal, err);
+}
+
+bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	if (!journal->control ||
+	    !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
+		return false;
+	journal->owed &= ~(1u << which);
+	if (rg_control_sound(journal->control))
+		return true;
+	rg_journal_release(journal, which);
+	return false;
+}
+
+bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
+}
+
+/*
+ * The holder's mark may have gone over into a larger control file meanwhile,
+ * and from that one into the next while it was looked at.
+ */
+void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which)
+{
+	int tries;
+
+	for (tries = 0; tries < PLACES_MAX; tries++) {
+		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
+		if (rg_control_sound(journal->control))
+			return;
+		rg_control_retire(journal->control);
+		if (reopen_control(journal, NULL) < 0)
+			break;
+	}
+	journal->owed |= 1u << which;
+}

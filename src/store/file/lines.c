@@ -1,0 +1,239 @@
+#include "store/file/lines.h"
+
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "host/file.h"
+
+enum { READ_BYTES = 256 << 10 };
+
+void rg_lines_init(struct rg_lines *lines, int file, uint64_t from, uint64_t end)
+{
+	*lines = (struct rg_lines){ .file = file, .at = from, .end = end, .buffer_at = from };
+	rg_buf_init(&lines->buffer, RG_LINE_BYTES_MAX + 2 * READ_BYTES);
+}
+
+void rg_lines_deinit(struct rg_lines *lines)
+{
+	rg_buf_deinit(&lines->buffer);
+}
+
+/* Bytes in the buffer from lines->at on. */
+static struct roger_str ahead(const struct rg_lines *lines)
+{
+	size_t used = (size_t)(lines->at - lines->buffer_at);
+
+	if (lines->buffer.length == 0)
+		return (struct roger_str){ "", 0 };
+	return (struct roger_str){ lines->buffer.data + used, lines->buffer.length - used };
+}
+
+/* Read more behind what is ahead; *ret_more false at the end. */
+static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
+{
+	struct roger_str kept = ahead(lines);
+	uint64_t from = lines->at + kept.length;
+	size_t want, got;
+	char *room;
+	int r;
+
+	*ret_more = false;
+	if (from >= lines->end)
+		return ROGER_OK;
+	if (kept.length)
+		memmove(lines->buffer.data, kept.data, kept.length);
+	lines->buffer.length = kept.length;
+	lines->buffer_at = lines->at;
+
+	want = lines->end - from < READ_BYTES ? (size_t)(lines->end - from) : READ_BYTES;
+	room = rg_buf_room(&lines->buffer, want);
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(lines->file, room, want, (int64_t)from, &got, err);
+	if (r < 0)
+		return r;
+	lines->buffer.length += got;
+	*ret_more = got > 0;
+	return ROGER_OK;
+}
+
+/* Go over a line that is too long for the buffer, piece by piece. */
+static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret_line,
+		     bool *ret_found, struct roger_err *err)
+{
+	const char *newline = NULL;
+	struct roger_str text;
+	bool more = true;
+	int r;
+
+	for (;;) {
+		text = ahead(lines);
+		newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+		if (newline)
+			break;
+		lines->at += text.length;
+		r = fill(lines, &more, err);
+		if (r < 0)
+			return r;
+		if (!more) {
+			lines->at = start;
+			lines->buffer.length = 0;
+			lines->buffer_at = start;
+			*ret_found = false;
+			return ROGER_OK;
+		}
+	}
+	lines->at += (uint64_t)(newline - text.data) + 1;
+	*ret_line = (struct rg_line){ start, lines->at - 1 - start, true, { "", 0 } };
+	*ret_found = true;
+	return ROGER_OK;
+}
+
+int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_found,
+		  struct roger_err *err)
+{
+	size_t searched = 0;
+	struct roger_str text;
+	const char *newline;
+	bool more;
+	int r;
+
+	for (;;) {
+		text = ahead(lines);
+		newline = text.length > searched
+				  ? memchr(text.data + searched, '\n', text.length - searched)
+				  : NULL;
+		if (newline || text.length > RG_LINE_BYTES_MAX)
+			break;
+		searched = text.length;
+		r = fill(lines, &more, err);
+		if (r < 0)
+			return r;
+		if (!more) {
+			*ret_found = false;
+			return ROGER_OK;
+		}
+	}
+
+	if (!newline || newline - text.data > RG_LINE_BYTES_MAX)
+		return skip_long(lines, lines->at, ret_line, ret_found, err);
+	text.length = (size_t)(newline - text.data);
+	*ret_line = (struct rg_line){ lines->at, text.length, false, text };
+	lines->at += text.length + 1;
+	*ret_found = true;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- chain -- */
+
+#define CHAIN_HEAD ",\"chain\":\""
+
+uint64_t rg_chain_over(uint64_t chain, struct roger_str text)
+{
+	size_t piece;
+
+	do {
+		piece = text.length < RG_CHAIN_PIECE ? text.length : RG_CHAIN_PIECE;
+		chain = rg_hash(chain, text.data, piece);
+		text.data += piece;
+		text.length -= piece;
+	} while (text.length);
+	return chain;
+}
+
+int rg_chain_over_file(int file, uint64_t from, uint64_t to, uint64_t *chain, struct roger_err *err)
+{
+	char *piece = malloc(RG_CHAIN_PIECE);
+	size_t want, got;
+	int r = piece ? ROGER_OK : rg_fail_memory(err);
+
+	while (r == ROGER_OK && from < to) {
+		want = to - from < RG_CHAIN_PIECE ? (size_t)(to - from) : RG_CHAIN_PIECE;
+		r = rg_file_read_at(file, piece, want, (int64_t)from, &got, err);
+		if (r == ROGER_OK && got < want)
+			r = rg_fail(err, ROGER_EIO, 0,
+				    "the journal became shorter while it was read");
+		if (r == ROGER_OK)
+			*chain = rg_hash(*chain, piece, got);
+		from += want;
+	}
+	free(piece);
+	return r;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body)
+{
+	const char *at = line.data + line.length - RG_CHAIN_BYTES;
+	uint64_t chain = 0;
+	int digit;
+	size_t i;
+
+	if (line.length <= RG_CHAIN_BYTES || memcmp(at, CHAIN_HEAD, 10) != 0 ||
+	    memcmp(at + 26, "\"}", 2) != 0)
+		return false;
+	for (i = 0; i < 16; i++) {
+		digit = hex_digit(at[10 + i]);
+		if (digit < 0)
+			return false;
+		chain = chain << 4 | (uint64_t)digit;
+	}
+	*ret_chain = chain;
+	*ret_body = (struct roger_str){ line.data, line.length - RG_CHAIN_BYTES };
+	return true;
+}
+
+void rg_chain_print(uint64_t chain, struct rg_buf *out)
+{
+	static const char hex[] = "0123456789abcdef";
+	char *room = rg_buf_room(out, RG_CHAIN_BYTES);
+	size_t i;
+
+	if (!room)
+		return;
+	memcpy(room, CHAIN_HEAD, 10);
+	for (i = 0; i < 16; i++)
+		room[10 + i] = hex[chain >> (60 - 4 * i) & 15];
+	memcpy(room + 26, "\"}", 2);
+	out->length += RG_CHAIN_BYTES;
+}
+
+/* Take a line in whole, with its newline. */
+static int over_line(int file, const struct rg_line *line, uint64_t *chain, struct roger_err *err)
+{
+	if (line->too_long)
+		return rg_chain_over_file(file, line->offset, line->offset + line->length + 1,
+					  chain, err);
+	/* The newline stands behind the text in the reader's buffer. */
+	*chain =
+		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
+	return ROGER_OK;
+}
+
+int rg_chain_step(int file, const struct rg_line *line, struct rg_chain *chain, bool *ret_own,
+		  struct roger_err *err)
+{
+	struct roger_str body;
+	uint64_t stated;
+	bool carries = !line->too_long && rg_chain_split(line->text, &stated, &body);
+	int r;
+
+	*ret_own = carries && (rg_chain_over(chain->value, body) == stated ||
+			       (chain->doubt && rg_chain_over(chain->other, body) == stated));
+	if (*ret_own) {
+		*chain = (struct rg_chain){ .value = stated };
+		return ROGER_OK;
+	}
+	r = over_line(file, line, &chain->value, err);
+	if (r == ROGER_OK && chain->doubt && !carries)
+		r = over_line(file, line, &chain->other, err);
+	if (carries)
+		*chain = (struct rg_chain){ chain->value, true, stated };
+	return r;
+}

@@ -1,0 +1,272 @@
+#include "store/file/log.h"
+
+#include "host/file.h"
+
+enum { TAIL_BYTES = 4096 };
+
+/* The end of a log: its last bytes, and where in them the first whole line starts. */
+struct tail {
+	struct rg_buf text;
+	size_t first;
+	bool whole; /* it is all of the file */
+};
+
+static int read_tail(int file, uint64_t size, size_t want, struct tail *tail, struct roger_err *err)
+{
+	uint64_t from = size > want ? size - want : 0;
+	size_t got, length = (size_t)(size - from);
+	const char *newline;
+	char *room;
+	int r;
+
+	rg_buf_clear(&tail->text);
+	room = rg_buf_room(&tail->text, length + 1);
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(file, room, length, (int64_t)from, &got, err);
+	if (r < 0)
+		return r;
+	tail->text.length = got;
+	tail->whole = from == 0;
+	newline = tail->whole ? NULL : memchr(room, '\n', got);
+	tail->first = tail->whole ? 0 : newline ? (size_t)(newline - room) + 1 : got;
+	return ROGER_OK;
+}
+
+/* The next whole line from *at on, or the torn rest; false at the end. */
+static bool next_line(const struct tail *tail, size_t *at, struct roger_str *ret_line)
+{
+	const char *start = tail->text.data + *at, *newline;
+	size_t left = tail->text.length - *at;
+
+	if (left == 0)
+		return false;
+	newline = memchr(start, '\n', left);
+	*ret_line = (struct roger_str){ start, newline ? (size_t)(newline - start) : left };
+	*at += ret_line->length + (newline != NULL);
+	return true;
+}
+
+/* The chain that a line carries; one that is too long to be read as a line carries none. */
+static bool split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body)
+{
+	return line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, ret_chain, ret_body);
+}
+
+/* Where the last line with a chain ends, and that chain; false: none has one. */
+static bool find_chain(const struct tail *tail, uint64_t *ret_chain, size_t *ret_behind)
+{
+	struct roger_str line, unused;
+	size_t at = tail->first;
+	bool found = false;
+
+	while (next_line(tail, &at, &line))
+		if (split(line, ret_chain, &unused)) {
+			*ret_behind = at;
+			found = true;
+		}
+	return found;
+}
+
+static bool is_torn(const struct tail *tail)
+{
+	return tail->text.length && tail->text.data[tail->text.length - 1] != '\n';
+}
+
+/* The chain behind everything; a torn rest is taken with the newline that will close it off. */
+static int head_of(int file, uint64_t size, uint64_t *ret_chain, bool *ret_torn,
+		   struct roger_err *err)
+{
+	size_t want = TAIL_BYTES, behind = 0;
+	struct roger_str line;
+	struct tail tail;
+	int r;
+
+	*ret_chain = 0;
+	rg_buf_init(&tail.text, SIZE_MAX);
+	do {
+		r = read_tail(file, size, want, &tail, err);
+		want *= 8;
+		if (r < 0)
+			break;
+		*ret_torn = is_torn(&tail);
+		if (*ret_torn)
+			rg_buf_add_char(&tail.text, '\n');
+	} while (!find_chain(&tail, ret_chain, &behind) && !tail.whole);
+	if (r == ROGER_OK && tail.text.failed)
+		r = rg_fail_memory(err);
+	/* The newline stands behind each line. */
+	while (r == ROGER_OK && next_line(&tail, &behind, &line))
+		*ret_chain =
+			rg_chain_over(*ret_chain, (struct roger_str){ line.data, line.length + 1 });
+	rg_buf_deinit(&tail.text);
+	return r;
+}
+
+/* A body, which is a line without its closing brace, as a chained line. */
+static void add_body(struct roger_str body, uint64_t *chain, struct rg_buf *out)
+{
+	*chain = rg_chain_over(*chain, body);
+	rg_buf_add_str(out, body);
+	rg_chain_print(*chain, out);
+	rg_buf_add_char(out, '\n');
+}
+
+static void add_entries(struct roger_str entries, uint64_t *chain, struct rg_buf *out)
+{
+	const char *newline;
+	struct roger_str body;
+
+	while (entries.length) {
+		newline = memchr(entries.data, '\n', entries.length);
+		rg_assert(newline && newline > entries.data && newline[-1] == '}');
+		body = (struct roger_str){ entries.data, (size_t)(newline - entries.data) - 1 };
+		add_body(body, chain, out);
+		entries.data += body.length + 2;
+		entries.length -= body.length + 2;
+	}
+}
+
+static int open_log(int folder, const char *name, int *ret_file, struct roger_err *err)
+{
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_APPEND, ret_file, err);
+	if (r < 0 || *ret_file != RG_NO_FILE)
+		return r;
+	r = rg_file_open(folder, name, RG_FILE_CREATE_APPEND, ret_file, err);
+	return r < 0 ? r : rg_file_sync_folder(folder, name, err);
+}
+
+static int append(int file, const char *name, uint64_t size, struct roger_str entries,
+		  struct roger_err *err)
+{
+	struct rg_buf out;
+	uint64_t chain = 0;
+	bool torn = false;
+	int r;
+
+	r = head_of(file, size, &chain, &torn, err);
+	if (r < 0)
+		return r;
+	rg_buf_init(&out, SIZE_MAX);
+	if (torn)
+		rg_buf_add_char(&out, '\n');
+	add_entries(entries, &chain, &out);
+	r = out.failed ? rg_fail_memory(err) : rg_file_write(file, out.data, out.length, name, err);
+	rg_buf_deinit(&out);
+	return r;
+}
+
+/*
+ * The record lock goes with its control file, and two might go on from the same
+ * line: that looks like a change by somebody's hand for ever.
+ */
+static int append_alone(int file, const char *name, struct roger_str entries, struct roger_err *err)
+{
+	uint64_t size;
+	int r;
+
+	r = rg_file_lock(file, name, RG_LOCK_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	r = rg_file_size(file, name, &size, err);
+	if (r == ROGER_OK)
+		r = append(file, name, size, entries, err);
+	rg_file_unlock(file);
+	return r;
+}
+
+int rg_log_append(int folder, const char *name, struct roger_str entries, bool durable,
+		  struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = open_log(folder, name, &file, err);
+	if (r == ROGER_OK && entries.length)
+		r = append_alone(file, name, entries, err);
+	if (r == ROGER_OK && durable)
+		r = rg_file_sync(file, name, err);
+	return r;
+}
+
+int rg_log_last(int folder, const char *name, struct rg_buf *out, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct roger_str line, last = { "", 0 };
+	struct rg_file_facts facts;
+	size_t want = TAIL_BYTES, at;
+	struct tail tail;
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	r = rg_file_facts(file, name, &facts, err);
+	rg_buf_init(&tail.text, SIZE_MAX);
+	for (; r == ROGER_OK && !last.length; want *= 8) {
+		r = read_tail(file, (uint64_t)facts.size, want, &tail, err);
+		at = tail.first;
+		while (r == ROGER_OK && next_line(&tail, &at, &line))
+			if (line.length && (at < tail.text.length || !is_torn(&tail)))
+				last = line;
+		if (tail.whole)
+			break;
+	}
+	if (r == ROGER_OK)
+		rg_buf_add_str(out, last);
+	rg_buf_deinit(&tail.text);
+	return r;
+}
+
+/* ------------------------------------------------------------- purging -- */
+
+/* A line that had a chain gets its new one; others stay as they are, and are covered. */
+static void keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *out)
+{
+	struct roger_str body;
+	uint64_t unused;
+
+	if (split(line, &unused, &body)) {
+		add_body(body, chain, out);
+		return;
+	}
+	/* Its newline, or the one that closes it off, stands behind it in out. */
+	rg_buf_add_str(out, line);
+	rg_buf_add_char(out, '\n');
+	if (!out->failed)
+		*chain = rg_chain_over(
+			*chain, (struct roger_str){ out->data + out->length - line.length - 1,
+						    line.length + 1 });
+}
+
+int rg_log_purge(int folder, const char *name, bool (*drop)(void *context, struct roger_str line),
+		 void *context, int64_t *ret_dropped, struct roger_err *err)
+{
+	struct tail all = { .whole = true };
+	struct roger_str line;
+	struct rg_buf out;
+	uint64_t chain = 0;
+	size_t at = 0;
+	bool found;
+	int r;
+
+	*ret_dropped = 0;
+	rg_buf_init(&all.text, SIZE_MAX);
+	rg_buf_init(&out, SIZE_MAX);
+	r = rg_file_read_all_at(folder, name, SIZE_MAX / 2, &all.text, &found, err);
+	while (r == ROGER_OK && found && next_line(&all, &at, &line)) {
+		if (drop(context, line))
+			++*ret_dropped;
+		else
+			keep_line(line, &chain, &out);
+	}
+	if (r == ROGER_OK && out.failed)
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK && *ret_dropped)
+		r = rg_file_replace(folder, name, rg_buf_str(&out), true, err);
+	rg_buf_deinit(&all.text);
+	rg_buf_deinit(&out);
+	return r;
+}

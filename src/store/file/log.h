@@ -1,0 +1,34 @@
+/*
+ * log - a small journal beside messages.jsonl: chained lines, only ever added.
+ *
+ * Send logs, dead letters, the activity log and cycles are logs.  Who adds to
+ * one holds RG_LOCK_RECORDS; the chain goes on from the last line that carries
+ * one.  A torn end is closed off with a newline.  Readers take whole lines and
+ * no lock.
+ */
+#ifndef RG_LOG_H
+#define RG_LOG_H
+
+#include "base/limits.h"
+#include "store/file/lines.h"
+
+/*
+ * Add entries, JSON objects with a newline behind each, to the file of that
+ * name, which is made when missing; durable: synced.  On an error whole lines
+ * of it may stand.
+ */
+RG_CHECKED int rg_log_append(int folder, const char *name, struct roger_str entries, bool durable,
+			     struct roger_err *err);
+
+/* The last whole line, without its newline, into out, which stays empty where there is none. */
+RG_CHECKED int rg_log_last(int folder, const char *name, struct rg_buf *out, struct roger_err *err);
+
+/*
+ * Put a file without some of its lines in place of it, chained anew, synced.
+ * Every other line stays, also one that is no entry.
+ */
+RG_CHECKED int rg_log_purge(int folder, const char *name,
+			    bool (*drop)(void *context, struct roger_str line), void *context,
+			    int64_t *ret_dropped, struct roger_err *err);
+
+#endif
