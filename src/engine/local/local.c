@@ -35,17 +35,15 @@ static int readable_end(struct rg_local *local, uint64_t *ret_end, struct roger_
 
 int rg_local_refresh(struct rg_local *local, struct roger_err *err)
 {
-	uint64_t known = rg_index_end(local->index), end;
+	uint64_t end;
 	int r;
 
 	r = rg_local_prepare_epoch(local, err);
 	if (r == ROGER_OK)
 		r = readable_end(local, &end, err);
-	/* What is about to be read, and what other processes have read. */
-	if (r == ROGER_OK && (known < end || !local->checked))
-		r = rg_local_check_end(local, err);
+	/* What is about to be read, and what was read before. */
 	if (r == ROGER_OK)
-		rg_local_look_at_damage(local);
+		r = rg_local_check_end(local, err);
 	return r < 0 ? r : rg_index_refresh(local->index, end, err);
 }
 
@@ -226,7 +224,7 @@ static int may_have_mail(struct rg_engine *engine, struct roger_str agent, bool 
 	int r;
 
 	r = rg_journal_settle(local->journal, &end, err);
-	if (r == ROGER_OK && !local->checked)
+	if (r == ROGER_OK)
 		r = rg_local_check_end(local, err);
 	if (r < 0)
 		return r;

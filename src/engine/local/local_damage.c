@@ -380,7 +380,6 @@ int rg_local_check_end(struct rg_local *local, struct roger_err *err)
 	bool fits;
 	int r;
 
-	local->checked = true;
 	if (!page_of(local))
 		return ROGER_OK;
 	r = rg_journal_check_end(local->journal, &fits, err);
