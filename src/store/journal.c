@@ -1183,10 +1183,11 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	if (!journal->control)
 		return settle_read_only(journal, ret_end, err);
 	r = follow_control(journal, err);
-	if (r < 0)
-		return r;
-
-	r = file_size(journal, &size, err);
+	/* A handle that is open for long: what was moved away is not read any more. */
+	if (r == ROGER_OK)
+		r = rg_journal_check_name(journal, err);
+	if (r == ROGER_OK)
+		r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
 	if (size != rg_journal_end(journal)) {

@@ -390,32 +390,51 @@ int rg_local_check_end(struct rg_local *local, struct roger_err *err)
 
 /* --------------------------------------------------------------- telling -- */
 
+/* damage.jsonl may have come along with the workspace, and agents read this: a name, and no words.
+ */
+static struct roger_str shown_name(const struct rg_local *local, struct roger_str file)
+{
+	return rg_name_valid(file) || rg_str_equal(file, journal_name(local)) ? file
+									      : RG_STR("a log");
+}
+
+static void tell_first(const struct rg_local *local, const struct roger_damages *damages, char *to,
+		       size_t size)
+{
+	const struct roger_damage *first = NULL;
+	char line[32] = "", more[40] = "";
+	size_t count = count_open(damages), i;
+
+	for (i = 0; i < damages->count && !first; i++)
+		if (!damages->items[i].accepted_at_ms)
+			first = &damages->items[i];
+	if (!first)
+		return;
+	if (first->line)
+		snprintf(line, sizeof line, ":%lld", (long long)first->line);
+	if (count > 1)
+		snprintf(more, sizeof more, " (and %zu more)", count - 1);
+	snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
+		 RG_STR_ARGS(shown_name(local, first->file)), line, rg_damage_words(first), more);
+}
+
 void rg_local_tell_damage(struct rg_local *local, char *to, size_t size)
 {
 	struct rg_control_page *page = page_of(local);
 	struct roger_damages damages = { 0 };
-	const struct roger_damage *first = NULL;
-	char line[32] = "", more[40] = "";
 	struct rg_arena *arena;
-	size_t i, count;
+	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
 
 	*to = '\0';
+	/* Found, and not written down: whoever comes next tries again. */
+	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
+		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
+			 RG_STR_ARGS(journal_name(local)));
 	if (page && !atomic_load(&page->damages))
 		return;
 	arena = rg_arena_new();
 	if (arena && rg_local_damages(local, arena, &damages, NULL) == ROGER_OK)
-		for (i = 0; i < damages.count && !first; i++)
-			if (!damages.items[i].accepted_at_ms)
-				first = &damages.items[i];
-	count = count_open(&damages);
-	if (first) {
-		if (first->line)
-			snprintf(line, sizeof line, ":%lld", (long long)first->line);
-		if (count > 1)
-			snprintf(more, sizeof more, " (and %zu more)", count - 1);
-		snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
-			 RG_STR_ARGS(first->file), line, rg_damage_words(first), more);
-	}
+		tell_first(local, &damages, to, size);
 	rg_arena_free(arena);
 }
 
