@@ -88,7 +88,10 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 
 /* The member `damage` of an object on its way, where anything is damaged. */
 struct rg_buf;
-void cli_add_damage(const struct cli_run *run, struct rg_buf *out);
+void cli_add_damage(const struct roger *roger, struct rg_buf *out);
+
+/* The same as a line for an agent, who is to tell a person. */
+void cli_print_damage(FILE *to, const struct roger *roger);
 
 /* Options of every command; ends with a nameless one. */
 extern const struct cli_option cli_common_options[];

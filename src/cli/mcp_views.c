@@ -13,12 +13,13 @@ static const char json_type[] = "application/json";
 
 /* -------------------------------------------------------------- resources -- */
 
-static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, void *reply)
+static void add_reply(struct roger_mcp_call *call, const struct roger *roger,
+		      const struct roger_op *op, void *reply)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 	struct rg_arena *arena = rg_arena_new();
 
-	if (arena && mcp_print_reply(&json, op, reply, VIEW_LIMIT, arena))
+	if (arena && mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
 		roger_mcp_add_text(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory");
@@ -37,7 +38,7 @@ static void read_list(struct roger_mcp_call *call, struct mcp_session *session,
 	if (roger_list(roger, request, &reply, &err) < 0)
 		roger_mcp_fail(call, "%s", err.message);
 	else
-		add_reply(call, cli_op_named("list"), &reply);
+		add_reply(call, roger, cli_op_named("list"), &reply);
 	roger_reply_free(&reply);
 }
 
@@ -86,7 +87,7 @@ static void read_run(struct roger_mcp_call *call, void *session)
 	else if (r < 0)
 		roger_mcp_fail(call, "%s", err.message);
 	else
-		add_reply(call, cli_op_named("runs"), &reply);
+		add_reply(call, roger, cli_op_named("runs"), &reply);
 	roger_reply_free(&reply);
 }
 
@@ -102,7 +103,7 @@ static void read_letters(struct roger_mcp_call *call, void *session)
 	if (roger_dead_letters(roger, &request, &reply, &err) < 0)
 		roger_mcp_fail(call, "%s", err.message);
 	else
-		add_reply(call, cli_op_named("dead_letters"), &reply);
+		add_reply(call, roger, cli_op_named("dead_letters"), &reply);
 	roger_reply_free(&reply);
 }
 
@@ -221,7 +222,7 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 		fputs("Check your mail: read what other agents wrote, do what it needs as far as "
 		      "the user's own instructions allow, answer, and ack it.\n\n",
 		      to);
-		cli_prime_print(to, &reply, PRIME_CHARS);
+		cli_prime_print(to, &reply, roger, PRIME_CHARS);
 		if (fclose(to) == 0)
 			roger_mcp_add_text(call, text);
 		free(text);

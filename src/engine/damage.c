@@ -382,7 +382,6 @@ int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err)
 	bool fits;
 	int r;
 
-	engine->checked = true;
 	if (!page_of(engine))
 		return ROGER_OK;
 	r = rg_journal_check_end(engine->journal, &fits, err);
@@ -393,32 +392,51 @@ int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err)
 
 /* --------------------------------------------------------------- telling -- */
 
+/* damage.jsonl may have come along with the workspace, and agents read this: a name, and no words.
+ */
+static struct roger_str shown_name(const struct rg_engine *engine, struct roger_str file)
+{
+	return rg_name_valid(file) || rg_str_equal(file, journal_name(engine)) ? file
+									       : RG_STR("a log");
+}
+
+static void tell_first(const struct rg_engine *engine, const struct roger_damages *damages,
+		       char *to, size_t size)
+{
+	const struct roger_damage *first = NULL;
+	char line[32] = "", more[40] = "";
+	size_t count = count_open(damages), i;
+
+	for (i = 0; i < damages->count && !first; i++)
+		if (!damages->items[i].accepted_at_ms)
+			first = &damages->items[i];
+	if (!first)
+		return;
+	if (first->line)
+		snprintf(line, sizeof line, ":%lld", (long long)first->line);
+	if (count > 1)
+		snprintf(more, sizeof more, " (and %zu more)", count - 1);
+	snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
+		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
+}
+
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
 {
 	struct rg_control_page *page = page_of(engine);
 	struct roger_damages damages = { 0 };
-	const struct roger_damage *first = NULL;
-	char line[32] = "", more[40] = "";
 	struct rg_arena *arena;
-	size_t i, count;
+	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
 
 	*to = '\0';
+	/* Found, and not written down: whoever comes next tries again. */
+	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
+		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
+			 RG_STR_ARGS(journal_name(engine)));
 	if (page && !atomic_load(&page->damages))
 		return;
 	arena = rg_arena_new();
 	if (arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK)
-		for (i = 0; i < damages.count && !first; i++)
-			if (!damages.items[i].accepted_at_ms)
-				first = &damages.items[i];
-	count = count_open(&damages);
-	if (first) {
-		if (first->line)
-			snprintf(line, sizeof line, ":%lld", (long long)first->line);
-		if (count > 1)
-			snprintf(more, sizeof more, " (and %zu more)", count - 1);
-		snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
-			 RG_STR_ARGS(first->file), line, rg_damage_words(first), more);
-	}
+		tell_first(engine, &damages, to, size);
 	rg_arena_free(arena);
 }
 

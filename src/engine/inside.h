@@ -45,7 +45,6 @@ struct rg_engine {
 
 	char trouble[400]; /* what went wrong although nothing failed */
 	char damage[400];  /* what is damaged, in words */
-	bool checked;	   /* the last lines, by this handle */
 
 	int send_logs; /* folders, open once they are needed; RG_NO_FILE before */
 	int activity_logs;

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from dataclasses import dataclass, field
 
 ROGER = os.path.abspath(os.environ.get("ROGER", "build/roger"))
@@ -92,7 +93,23 @@ def workplace(parent=None):
 
 def env_for(store):
     """The environment of roger there, which is trusted, copy or not: so that each run makes the same calls."""
-    return {**ENV, "ROGER_TRUST": os.path.realpath(store)}
+    env = {**ENV, "ROGER_TRUST": os.path.realpath(store)}
+    return {**env, "FAULTS_BOOT_ID": f"{store}/boot_id"} if is_rebooted(store) else env
+
+
+def reboot(store):
+    """From here on roger takes the machine for one that was started again since, in this workspace and its copies."""
+    with open(f"{store}/boot_id", "w", encoding="ascii") as file:
+        file.write(f"{uuid.uuid4()}\n")
+
+
+def is_rebooted(store):
+    return os.path.exists(f"{store}/boot_id")
+
+
+def can_reboot():
+    """Only faults.c can show another boot."""
+    return all(os.path.exists(path) for path in FORKS.values())
 
 
 class Forks:
@@ -153,13 +170,13 @@ class Forks:
 
 def forks():
     """Is there what faults.c needs?  Not when slow: strace sees calls that libc makes by itself."""
-    return not SLOW and all(os.path.exists(path) for path in FORKS.values())
+    return not SLOW and can_reboot()
 
 
 def call(store, words, stdin=None, before=(), timeout=30, fault="", **more):
     """Run roger; a hang shows as exit status 124."""
     argv = [*before, ROGER, *words, "--workspace", store]
-    if not before and not more and (fault or forks()) and "\0" not in (stdin or ""):
+    if not before and not more and (fault or forks() or is_rebooted(store)) and "\0" not in (stdin or ""):
         try:
             return Forks.mine().call([*words, "--workspace", store], stdin, env_for(store), fault, timeout)
         except subprocess.TimeoutExpired:

@@ -232,6 +232,16 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
 }
 
+/* Does its line say what the attempt's entry says? */
+static bool is_of(const struct roger_message *message, const struct rg_draft *draft,
+		  const struct roger_attempt *last)
+{
+	return rg_str_equal(message->from_phase, draft->from) &&
+	       rg_str_equal(message->to_phase, last->target) &&
+	       rg_str_equal(message->idempotent_key, draft->key) &&
+	       rg_str_equal(message->cycle_id, last->cycle_id);
+}
+
 /* Its line was damaged, or is gone: nobody gets it any more, and the key stays used. */
 static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 		      const struct roger_attempt *last, struct roger_err *err)
@@ -242,8 +252,7 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 
 	/* It may have been stored since the messages were looked up. */
 	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
-	if (r < 0 || (found.count && rg_str_equal(found.items[0].idempotent_key, draft->key) &&
-		      rg_str_equal(found.items[0].cycle_id, last->cycle_id)))
+	if (r < 0 || (found.count && is_of(&found.items[0], draft, last)))
 		return r;
 	return rg_fail_member(err, ROGER_EREFUSED, "key",
 			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "
