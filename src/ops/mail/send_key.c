@@ -1,5 +1,4 @@
-/* What a key has to say about a send: known, timed out, used up, to be confirmed (spec.md section
- * 4). */
+/* What a key has to say about a send: known, timed out, used up, to be confirmed. */
 #include "ops/mail/send.h"
 
 #include <stdio.h>
