@@ -15,6 +15,7 @@ int rg_local_begin(struct rg_engine *engine, bool exclusive, struct roger_err *e
 	rg_local_rollback(engine);
 	if (!exclusive)
 		return ROGER_OK;
+	rg_local_look_at_damage(local);
 	r = rg_journal_take(local->journal, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	local->exclusive = r == ROGER_OK;
 	local->has_looked = false;

@@ -105,19 +105,22 @@ static size_t count_open(const struct roger_damages *damages)
 	return count;
 }
 
-/* All, also those that were accepted; the control file learns how many were not. */
-size_t rg_local_count_damages(struct rg_local *local)
+/* Are there any, also accepted ones?  The control file learns how many were not.  What cannot be
+ * read now is not nothing. */
+bool rg_local_count_damages(struct rg_local *local)
 {
 	struct rg_control_page *page = page_of(local);
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_damages damages = { 0 };
+	bool readable = arena && rg_local_damages(local, arena, &damages, NULL) == ROGER_OK;
+	bool any = damages.count || !readable;
 
-	if (arena && rg_local_damages(local, arena, &damages, NULL) == ROGER_OK && page) {
-		atomic_store(&page->damages, (uint32_t)count_open(&damages));
-		atomic_store(&page->damaged, damages.count > 0);
+	if (page) {
+		atomic_store(&page->damages, readable ? (uint32_t)count_open(&damages) : 1);
+		atomic_store(&page->damaged, any);
 	}
 	rg_arena_free(arena);
-	return damages.count;
+	return any;
 }
 
 static int append(struct rg_local *local, const struct roger_damage *damage, struct roger_err *err)
@@ -348,11 +351,49 @@ static int look(struct rg_local *local, struct rg_arena *arena, struct roger_err
 		rg_control_set_witness(control, (struct rg_witness){ 0 });
 		broken = RG_BROKEN_NOT;
 	}
-	atomic_store(&rg_control_page(control)->broken, broken);
+	/* Once it counts as looked at, nobody looks again: by then it is counted. */
 	(void)rg_local_count_damages(local);
+	atomic_store(&rg_control_page(control)->broken, broken);
 	if (noted.noticed_at_ms == damage.noticed_at_ms)
 		forget(local, broken);
 	return ROGER_OK;
+}
+
+/* The journal goes on as it is; numbers and keys that were given stay used. */
+static int reopen(struct rg_local *local, struct roger_err *err)
+{
+	struct rg_control *control = rg_journal_control(local->journal);
+
+	if (!control || atomic_load(&rg_control_page(control)->broken) != RG_BROKEN_CLOSED)
+		return ROGER_OK;
+	/* The figures may be those of the journal before. */
+	rg_control_retire(control);
+	return rg_local_stay_used(local, err);
+}
+
+/* Has somebody accepted what closed the journal, and was killed before it was open again? */
+static bool was_accepted(struct rg_local *local)
+{
+	struct rg_witness witness = rg_control_witness(rg_journal_control(local->journal));
+	struct rg_arena *arena = rg_arena_new();
+	char chain[CHAIN_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
+	struct roger_damages damages = { 0 };
+	struct roger_damage closed = { .file = journal_name(local),
+				       .kind = ROGER_DAMAGE_SHORTER,
+				       .expected_bytes = (int64_t)witness.end };
+	bool accepted = false;
+	size_t at;
+
+	if (witness.chained)
+		snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
+	closed.expected_chain = rg_str(chain);
+	if (arena && rg_damage_id(&closed, id) &&
+	    rg_local_damages(local, arena, &damages, NULL) == ROGER_OK) {
+		at = find_id(damages.items, damages.count, rg_str(id));
+		accepted = at < damages.count && damages.items[at].accepted_at_ms;
+	}
+	rg_arena_free(arena);
+	return accepted;
 }
 
 bool rg_local_look_at_damage(struct rg_local *local)
@@ -363,6 +404,9 @@ bool rg_local_look_at_damage(struct rg_local *local)
 	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
 	bool looked;
 
+	/* Within a transaction the right to change messages would be lost. */
+	if (broken == RG_BROKEN_CLOSED && !local->exclusive)
+		return was_accepted(local) && reopen(local, NULL) == ROGER_OK;
 	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
 		return false;
 	arena = rg_arena_new();
@@ -418,23 +462,46 @@ static void tell_first(const struct rg_local *local, const struct roger_damages 
 		 RG_STR_ARGS(shown_name(local, first->file)), line, rg_damage_words(first), more);
 }
 
+/* Found and not written down, or nobody could look: a full disk, or only the right to read. */
+static bool is_known_damaged(struct rg_local *local, const struct rg_control_page *page,
+			     const struct roger_damages *damages)
+{
+	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
+	struct rg_witness witness = { 0 };
+	uint64_t size;
+
+	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
+		return true;
+	if (page)
+		witness = rg_control_witness(rg_journal_control(local->journal));
+	else if (!rg_damages_accepted(damages, journal_name(local)))
+		rg_local_recall(local, &witness);
+	if (rg_journal_file(local->journal) == RG_NO_FILE)
+		return witness.end > 0;
+	return witness.end &&
+	       rg_file_size(rg_journal_file(local->journal), "messages.jsonl", &size, NULL) ==
+		       ROGER_OK &&
+	       size < witness.end;
+}
+
 void rg_local_tell_damage(struct rg_local *local, char *to, size_t size)
 {
 	struct rg_control_page *page = page_of(local);
 	struct roger_damages damages = { 0 };
-	struct rg_arena *arena;
-	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
+	bool readable = true, counted = page && rg_local_prepared(local);
+	struct rg_arena *arena = NULL;
 
 	*to = '\0';
-	/* Found, and not written down: whoever comes next tries again. */
-	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
+	/* Who prepares a control file that was made anew counts them; before that it says nothing.
+	 */
+	if (!counted || atomic_load(&page->damages)) {
+		arena = rg_arena_new();
+		readable = arena && rg_local_damages(local, arena, &damages, NULL) == ROGER_OK;
+		tell_first(local, &damages, to, size);
+	}
+	if (!*to && ((!readable && counted) || is_known_damaged(local, page, &damages)))
 		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
 			 RG_STR_ARGS(journal_name(local)));
-	if (page && !atomic_load(&page->damages))
-		return;
-	arena = rg_arena_new();
-	if (arena && rg_local_damages(local, arena, &damages, NULL) == ROGER_OK)
-		tell_first(local, &damages, to, size);
 	rg_arena_free(arena);
 }
 
@@ -445,7 +512,7 @@ int rg_local_list_damages(struct rg_engine *engine, struct rg_arena *arena,
 	struct rg_control_page *page = page_of(local);
 
 	*ret_damages = (struct roger_damages){ 0 };
-	if (page && !atomic_load(&page->damaged))
+	if (page && rg_local_prepared(local) && !atomic_load(&page->damaged))
 		return ROGER_OK;
 	return rg_local_damages(local, arena, ret_damages, err);
 }
@@ -722,18 +789,6 @@ static int write_all(struct rg_local *local, const struct roger_damage *accepted
 	}
 	rg_local_records_end(&local->engine);
 	return r;
-}
-
-/* The journal goes on as it is; numbers and keys that were given stay used. */
-static int reopen(struct rg_local *local, struct roger_err *err)
-{
-	struct rg_control *control = rg_journal_control(local->journal);
-
-	if (!control || atomic_load(&rg_control_page(control)->broken) != RG_BROKEN_CLOSED)
-		return ROGER_OK;
-	/* The figures may be those of the journal before. */
-	rg_control_retire(control);
-	return rg_local_stay_used(local, err);
 }
 
 int rg_local_accept(struct rg_engine *engine, const struct roger_damage *accepted,

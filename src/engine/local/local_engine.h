@@ -153,7 +153,7 @@ RG_CHECKED int rg_local_stay_used(struct rg_local *local, struct roger_err *err)
  */
 RG_CHECKED int rg_local_damages(struct rg_local *local, struct rg_arena *arena,
 				struct roger_damages *ret_damages, struct roger_err *err);
-size_t rg_local_count_damages(struct rg_local *local);
+bool rg_local_count_damages(struct rg_local *local);
 /* The control file says that the journal is not what it was: find out how, and note it.  False:
  * it says no such thing, or somebody has looked. */
 bool rg_local_look_at_damage(struct rg_local *local);
