@@ -101,7 +101,7 @@ RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *e
  */
 RG_CHECKED int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
 					struct roger_damages *ret_damages, struct roger_err *err);
-size_t rg_engine_count_damages(struct rg_engine *engine);
+bool rg_engine_count_damages(struct rg_engine *engine);
 /* The control file says that the journal is not what it was: find out how, and note it.  False:
  * it says no such thing, or somebody has looked. */
 bool rg_engine_look_at_damage(struct rg_engine *engine);
