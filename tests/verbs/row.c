@@ -120,37 +120,34 @@ static void read_quoted(struct row *row, struct rg_buf *out)
 	row->at += *row->at == '"';
 }
 
-/* x^500 */
-static void read_word(struct row *row, struct rg_buf *out)
+static void read_once(struct row *row, struct rg_buf *out)
 {
-	struct roger_str word = span(row, " \t\n]}");
-	const char *times = memchr(word.data, '^', word.length);
-	long n = times ? strtol(times + 1, NULL, 10) : 1;
-
-	if (times)
-		word.length = (size_t)(times - word.data);
-	while (n-- > 0)
-		rg_buf_add_str(out, word);
+	if (row_next(row, "'")) {
+		rg_buf_add_str(out, span(row, "'"));
+		row->at += *row->at == '\'';
+	} else if (*row->at == '"' && ++row->at) {
+		read_quoted(row, out);
+	} else if (*row->at == '$' && ++row->at) {
+		rg_buf_add_str(out, value_of_name(row));
+	} else {
+		rg_buf_add_str(out, span(row, "^ \t\n]}"));
+	}
 }
 
 struct roger_str row_text(struct row *row)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf once = { .maximum = SIZE_MAX };
 	struct roger_str text = { "", 0 };
-	struct rg_buf buf;
+	struct rg_buf all;
+	long times = 1;
 
-	rg_buf_init(&buf, SIZE_MAX);
-	skip_blanks(row);
-	if (row_next(row, "'")) {
-		rg_buf_add_str(&buf, span(row, "'"));
-		row->at += *row->at == '\'';
-	} else if (*row->at == '"' && ++row->at) {
-		read_quoted(row, &buf);
-	} else if (*row->at == '$' && ++row->at) {
-		rg_buf_add_str(&buf, value_of_name(row));
-	} else {
-		read_word(row, &buf);
-	}
-	rg_assert(rg_arena_keep(row->arena, &buf, &text));
+	read_once(row, &once);
+	if (*row->at == '^')
+		times = strtol(span(row, " \t\n]}").data + 1, NULL, 10);
+	rg_buf_init(&all, SIZE_MAX);
+	while (times-- > 0)
+		rg_buf_add_str(&all, rg_buf_str(&once));
+	rg_assert(rg_arena_keep(row->arena, &all, &text));
 	return text;
 }
 

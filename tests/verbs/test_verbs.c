@@ -47,6 +47,16 @@ static size_t scenario_count;
 /* How many rows of each verb had a reply, in the order of roger_ops(). */
 static int answered[128];
 
+/* Of the test that runs. */
+static struct scene scene;
+
+static int close_scene(void **state)
+{
+	(void)state;
+	scene_close(&scene);
+	return 0;
+}
+
 /* A verb that is called, maybe beside the next one. */
 struct call {
 	const struct step *step;
@@ -62,7 +72,6 @@ struct call {
 };
 
 struct play {
-	struct scene scene;
 	struct row row;
 	const struct scenario *scenario;
 	const struct step *step;
@@ -137,7 +146,7 @@ static struct call *read_call(struct play *play, size_t which)
 
 	call->step = play->step;
 	call->which = which;
-	call->roger = play->scene.roger;
+	call->roger = scene.roger;
 	call->request = rg_arena_get(play->row.arena, op->request->size);
 	call->reply = rg_arena_get(play->row.arena, op->reply->size);
 	row_request(&play->row, op->request, call->request);
@@ -176,7 +185,7 @@ static void start_beside(struct play *play, size_t which, bool upon)
 	struct call *call = play->beside = read_call(play, which);
 
 	call->upon = upon;
-	call->roger = scene_handle(&play->scene);
+	call->roger = scene_handle(&scene);
 	roger_watch(call->roger, &call->mark, 0);
 	assert_int_equal(pthread_create(&call->thread, NULL, run_call, call), 0);
 }
@@ -222,9 +231,9 @@ static void run_other(struct play *play, struct roger_str word)
 	if (rg_str_is(word, "pass") && rg_clock_read_span(text, &ms))
 		scene_pass(ms);
 	else if (rg_str_is(word, "damage") && (play->damaged = true))
-		play->scene.store->damage(&play->scene, strtol(text.data, NULL, 10));
+		scene.store->damage(&scene, strtol(text.data, NULL, 10));
 	else if (rg_str_is(word, "outside"))
-		scene_outside(&play->scene, text.data, row_text(&play->row));
+		scene_outside(&scene, text.data, row_text(&play->row));
 	else if (rg_str_is(word, "meanwhile") || rg_str_is(word, "upon"))
 		start_beside(play, find_op(text), rg_str_is(word, "upon"));
 	else
@@ -243,9 +252,9 @@ static void run_step(struct play *play, const struct step *step)
 		play->settings = play->row.at;
 		return;
 	}
-	if (!play->scene.roger) {
-		scene_open(&play->scene, play->scenario->store, play->settings);
-		row_name(&play->row, RG_STR("here"), rg_str(play->scene.root));
+	if (!scene.roger) {
+		scene_open(&scene, play->scenario->store, play->settings);
+		row_name(&play->row, RG_STR("here"), rg_str(scene.root));
 	}
 	if (roger_ops()[which])
 		run_verb(play, which);
@@ -265,7 +274,6 @@ static void run_scenario(void **state)
 		run_step(&play, &steps[i]);
 	for (i = 0; i < 2 && !play.damaged; i++)
 		run_step(&play, &health[i]);
-	scene_close(&play.scene);
 	rg_arena_free(play.row.arena);
 	assert_false(play.failed);
 }
@@ -342,7 +350,6 @@ static void every_verb_refuses_what_its_table_forbids(void **state)
 {
 	const struct roger_op *const *op;
 	const struct roger_field *field;
-	struct scene scene;
 	void *request;
 
 	(void)state;
@@ -354,7 +361,21 @@ static void every_verb_refuses_what_its_table_forbids(void **state)
 		check_self(scene.roger, *op, request);
 		free(request);
 	}
-	scene_close(&scene);
+}
+
+static void a_verb_without_a_workspace_is_refused(void **state)
+{
+	static const char request[4096];
+	const struct roger_op *const *op;
+	static char reply[4096];
+
+	(void)state;
+	for (op = roger_ops(); *op; op++) {
+		rg_assert(sizeof request >= (*op)->request->size &&
+			  sizeof reply >= (*op)->reply->size);
+		if (!((*op)->flags & ROGER_NO_WORKSPACE))
+			assert_int_equal(roger_call(NULL, *op, request, reply, NULL), ROGER_EUSAGE);
+	}
 }
 
 static void every_verb_has_a_row(void **state)
@@ -444,19 +465,21 @@ int main(void)
 {
 	static const char *const files[] = { "mail",  "keys",  "runs", "edge",
 					     "tools", "proof", "care", NULL };
-	static struct CMUnitTest tests[SCENARIOS_MAX + 2] = {
-		cmocka_unit_test(every_verb_refuses_what_its_table_forbids),
+	static struct CMUnitTest tests[SCENARIOS_MAX + 3] = {
+		cmocka_unit_test_teardown(every_verb_refuses_what_its_table_forbids, close_scene),
+		cmocka_unit_test(a_verb_without_a_workspace_is_refused),
 	};
 	const struct scene_store *store;
-	size_t i, count = 1;
+	size_t i, count = 2;
 
 	for (store = scene_stores; store->name; store++)
 		for (i = 0; files[i]; i++)
 			find_scenarios(files[i], store, read_text(files[i]));
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	forget_settings();
 	for (i = 0; i < scenario_count; i++)
-		tests[count++] = (struct CMUnitTest){ scenarios[i].title, run_scenario, NULL, NULL,
-						      &scenarios[i] };
+		tests[count++] = (struct CMUnitTest){ scenarios[i].title, run_scenario, NULL,
+						      close_scene, &scenarios[i] };
 	tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_verb_has_a_row);
 	return _cmocka_run_group_tests("verbs", tests, count, NULL, NULL);
 }
