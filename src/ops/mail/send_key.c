@@ -78,9 +78,6 @@ int rg_send_check_confirm(const struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
 
-	if (request->confirm < 0 || request->confirm > ROGER_CONFIRM_READ)
-		return rg_fail_member(err, ROGER_EDATA, "confirm",
-				      "confirm: expected stored or read");
 	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "within",
 				      "within: expected at most 7 days");
