@@ -13,7 +13,7 @@
 #include "index/index_vfs.h"
 
 /* Changes whenever a table does: an index of another version is made anew. */
-#define RG_INDEX_VERSION 6
+#define RG_INDEX_VERSION 7
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
