@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "base/table.h"
 #include "index/index.h"
 #include "index/index_vfs.h"
 
@@ -77,6 +78,7 @@ struct rg_index_lines {
 
 /* Figures per agent, and per reader and sender, gathered while lines are taken in. */
 struct rg_delta {
+	uint64_t hash;
 	struct roger_str first;
 	struct roger_str second; /* "": figures of an agent; else what first has seen of it */
 	bool edge;		 /* or what came in over an edge from second to first */
@@ -85,9 +87,7 @@ struct rg_delta {
 
 struct rg_deltas {
 	struct rg_arena *memory;
-	struct rg_delta *slots;
-	size_t capacity;
-	size_t count;
+	struct rg_table table;
 };
 
 /* A question that was asked before: its text and its statement. */
