@@ -134,10 +134,32 @@ int rg_engine_log_append(struct rg_engine *engine, enum rg_log log, struct roger
 	return r;
 }
 
+struct purging {
+	enum rg_log log;
+	rg_log_drop *drop;
+	void *context;
+	struct rg_arena *arena; /* of one line */
+	bool short_of_memory;	/* a line stayed that may have been due */
+};
+
+/* A line that is no entry is kept. */
+static bool drop_line(void *context, struct roger_str line)
+{
+	struct purging *purging = context;
+	union rg_log_record record;
+	int r;
+
+	rg_arena_reset(purging->arena);
+	r = rg_kind_read(purging->log, line, purging->arena, &record, NULL);
+	purging->short_of_memory |= r == ROGER_ENOMEM;
+	return r == ROGER_OK && purging->drop(purging->context, &record);
+}
+
 int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 			rg_log_drop *drop, void *context, int64_t *ret_dropped,
 			struct roger_err *err)
 {
+	struct purging purging = { .log = log, .drop = drop, .context = context };
 	char name[RG_FILE_NAME_BYTES];
 	int folder, r;
 
@@ -145,7 +167,12 @@ int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_
 	r = place_of(engine, log, owner, false, &folder, name, err);
 	if (r < 0 || folder == RG_NO_FILE)
 		return r;
-	r = rg_log_purge(folder, name, drop, context, ret_dropped, err);
+	purging.arena = rg_arena_new();
+	r = purging.arena ? rg_log_purge(folder, name, drop_line, &purging, ret_dropped, err)
+			  : rg_fail_memory(err);
+	if (r == ROGER_OK && purging.short_of_memory)
+		r = rg_fail_memory(err);
+	rg_arena_free(purging.arena);
 	engine->stored += r == ROGER_OK && *ret_dropped;
 	return r;
 }

@@ -10,14 +10,14 @@ const char *const rg_column_names[RG_COLUMNS] = { "id",	    "owner",	"task",	 "k
 						  "target", "message",	"cycle", "state",
 						  "kind",   "citation", "step" };
 
-static int check_message(union rg_log_record *record, struct roger_err *err)
+static int check_message(void *record, struct roger_err *err)
 {
-	return rg_message_check(&record->message, err);
+	return rg_message_check(record, err);
 }
 
-static int check_activity(union rg_log_record *record, struct roger_err *err)
+static int check_activity(void *record, struct roger_err *err)
 {
-	return rg_activity_check(&record->activity, err);
+	return rg_activity_check(record, err);
 }
 
 static void derive_task(const union rg_log_record *record, struct rg_arena *arena,
@@ -124,8 +124,8 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 	[RG_LOG_CLEANUPS] = { .folder = "", .file = "cleanup_metrics.jsonl" },
 };
 
-int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
-		 union rg_log_record *ret_record, struct roger_err *err)
+int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,
+		 struct roger_err *err)
 {
 	const struct rg_kind *kind = &rg_kinds[log];
 	const struct rg_json *json;

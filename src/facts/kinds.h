@@ -62,7 +62,7 @@ struct rg_kind {
 	const struct roger_record *record;
 	bool chained;	   /* roger's lines carry a chain; others are not verified or sealed */
 	bool may_lose_end; /* not all lines are synced at once */
-	int (*check)(union rg_log_record *record, struct roger_err *err); /* beside its fields */
+	int (*check)(void *record, struct roger_err *err); /* beside its fields */
 
 	/* Members that the index has columns for. */
 	const char *at, *members[RG_COLUMNS];
@@ -75,9 +75,12 @@ struct rg_kind {
 };
 extern const struct rg_kind rg_kinds[RG_LOGS];
 
-/* An entry from one line, which must stay while it is used.  ROGER_EDATA: it is none. */
+/*
+ * An entry from one line, which must stay while it is used, into a record of
+ * its kind.  ROGER_EDATA: it is none; err says why.
+ */
 RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
-			    union rg_log_record *ret_record, struct roger_err *err);
+			    void *ret_record, struct roger_err *err);
 
 /* What can be asked for of an entry. */
 void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,

@@ -98,6 +98,7 @@ struct rg_log_query {
 	int64_t since_ms; /* at or after */
 	int64_t until_ms; /* before */
 	bool newest;	  /* newest first */
+	bool states;	  /* for rg_records_read() */
 	int64_t after;	  /* position, in the order asked for; 0: from the start */
 	int64_t limit;	  /* 0: all */
 	bool strays;	  /* tell lines that are no entries, too */
@@ -111,8 +112,8 @@ struct rg_log_entry {
 	int64_t at_ms;
 };
 
-/* Shall this line of a log be left out? */
-typedef bool rg_log_drop(void *context, struct roger_str line);
+/* Shall this entry of a log be left out? */
+typedef bool rg_log_drop(void *context, const union rg_log_record *record);
 
 struct rg_log_entries {
 	const struct rg_log_entry *items;
