@@ -463,8 +463,7 @@ struct roger_send_request {
 	int64_t within_ms; /* with ROGER_CONFIRM_READ; 0: as configured */
 	bool retry;	   /* the same: try as often as configured */
 	bool dry_run;	   /* check everything, store nothing */
-	bool padding_[6];
-	bool new_names; /* also to a name never seen that is near a known one */
+	bool new_names;	   /* also to a name never seen that is near a known one */
 };
 struct roger_receipt {
 	struct roger_str id;
@@ -1428,7 +1427,7 @@ struct roger_prime_reply {
  * remove, taken out of them again, byte for byte.  Works without a workspace,
  * and makes one in the project where there is none.
  */
-/* Unless given, stealth.  (Programs of the first header mean by 0 what is now 3.) */
+/* Unless given, stealth. */
 enum roger_setup_scope {
 	ROGER_SETUP_UNSAID,
 	ROGER_SETUP_USER,
@@ -1530,7 +1529,7 @@ ROGER_API void roger_interrupt(void);
 ROGER_API bool roger_mend_map(const void *address);
 
 /*
- * Structs only ever grow, at their end, and every call says how long they were
+ * From version 1.0 on structs only grow, at their end, and every call says how long they were
  * when the program was compiled.  A library that knows longer ones takes what a
  * request lacks as unset, fills of a reply as much as there is, and puts the items
  * of lists as far apart as the program expects.  A library that knows shorter
@@ -1579,12 +1578,73 @@ static const struct roger_item roger_items[] = {
 	{ NULL, 0 },
 };
 
-/* What the functions below call; verb is their name without roger_. */
+/*
+ * All verbs, in the order of help: each is a function below, a command, and a file in
+ * src/ops that says what its request and its reply hold.  ALONE: it needs no handle.
+ */
+#define ROGER_VERBS(VERB, ALONE)                                                                   \
+	ALONE(init, roger_init_request, roger_init_reply)                                          \
+	ALONE(setup, roger_setup_request, roger_setup_reply)                                       \
+	ALONE(trust, roger_trust_request, roger_trust_reply)                                       \
+	VERB(prime, roger_prime_request, roger_prime_reply)                                        \
+	VERB(looked, roger_looked_request, roger_looked_reply)                                     \
+	VERB(arrive, roger_arrive_request, roger_arrive_reply)                                     \
+	VERB(send, roger_send_request, roger_send_reply)                                           \
+	VERB(send_many, roger_send_many_request, roger_send_many_reply)                            \
+	VERB(inbox, roger_inbox_request, roger_inbox_reply)                                        \
+	VERB(receive, roger_inbox_request, roger_inbox_reply)                                      \
+	VERB(wait, roger_wait_request, roger_wait_reply)                                           \
+	VERB(wake, roger_wake_request, roger_wake_reply)                                           \
+	VERB(claim, roger_claim_request, roger_messages_reply)                                     \
+	VERB(ack, roger_ack_request, roger_messages_reply)                                         \
+	VERB(nack, roger_ack_request, roger_messages_reply)                                        \
+	VERB(show, roger_show_request, roger_messages_reply)                                       \
+	VERB(trace, roger_trace_request, roger_trace_reply)                                        \
+	VERB(thread, roger_thread_request, roger_messages_reply)                                   \
+	VERB(list, roger_list_request, roger_messages_reply)                                       \
+	VERB(search, roger_list_request, roger_messages_reply)                                     \
+	VERB(count, roger_list_request, roger_count_reply)                                         \
+	VERB(agents, roger_empty_request, roger_agents_reply)                                      \
+	VERB(session, roger_session_request, roger_session_reply)                                  \
+	VERB(archive, roger_archive_request, roger_archive_reply)                                  \
+	VERB(cleanup, roger_cleanup_request, roger_archive_reply)                                  \
+	VERB(delete, roger_archive_request, roger_archive_reply)                                   \
+	VERB(cycle, roger_cycle_request, roger_cycle_reply)                                        \
+	VERB(sends, roger_sends_request, roger_sends_reply)                                        \
+	VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)                   \
+	VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply)                         \
+	VERB(stale, roger_stale_request, roger_dead_letters_reply)                                 \
+	VERB(purge, roger_purge_request, roger_purge_reply)                                        \
+	VERB(log, roger_log_request, roger_activity_reply)                                         \
+	VERB(log_import, roger_log_import_request, roger_log_import_reply)                         \
+	VERB(activity, roger_activity_request, roger_activity_reply)                               \
+	VERB(dispatch, roger_dispatch_request, roger_runs_reply)                                   \
+	VERB(complete, roger_complete_request, roger_runs_reply)                                   \
+	VERB(forward, roger_forward_request, roger_runs_reply)                                     \
+	VERB(extend, roger_extend_request, roger_runs_reply)                                       \
+	VERB(recover, roger_recover_request, roger_runs_reply)                                     \
+	VERB(runs, roger_runs_request, roger_runs_reply)                                           \
+	VERB(run, roger_run_request, roger_run_reply)                                              \
+	VERB(sweep, roger_sweep_request, roger_sweep_reply)                                        \
+	VERB(timeline, roger_timeline_request, roger_timeline_reply)                               \
+	VERB(report, roger_report_request, roger_report_reply)                                     \
+	VERB(status, roger_empty_request, roger_status_reply)                                      \
+	VERB(stats, roger_empty_request, roger_stats_reply)                                        \
+	VERB(bridge, roger_bridge_request, roger_bridge_reply)                                     \
+	VERB(ingest, roger_ingest_request, roger_bridge_reply)                                     \
+	VERB(rebuild, roger_empty_request, roger_rebuild_reply)                                    \
+	VERB(verify, roger_verify_request, roger_verify_reply)                                     \
+	VERB(accept, roger_accept_request, roger_accept_reply)                                     \
+	VERB(doctor, roger_doctor_request, roger_doctor_reply)                                     \
+	VERB(seal, roger_empty_request, roger_seal_reply)                                          \
+	VERB(config, roger_empty_request, roger_config_reply)
+
+/* What the functions of the verbs call; verb is their name without roger_. */
 ROGER_API int roger_verb(struct roger *roger, const char *verb, const void *request,
 			 size_t request_size, void *ret_reply, size_t reply_size,
 			 const struct roger_item *items, struct roger_err *err);
 
-#ifndef ROGER_VERB
+/* int roger_send(roger, request, ret_reply, err), and so on. */
 #define ROGER_VERB(verb, request, reply)                                                           \
 	ROGER_INLINE int roger_##verb(struct roger *roger, const struct request *request_,         \
 				      struct reply *ret_reply, struct roger_err *err)              \
@@ -1599,60 +1659,9 @@ ROGER_API int roger_verb(struct roger *roger, const char *verb, const void *requ
 		return roger_verb(NULL, #verb, request_, sizeof *request_, ret_reply,              \
 				  sizeof *ret_reply, roger_items, err);                            \
 	}
-#endif
-
-ROGER_VERB(send, roger_send_request, roger_send_reply)
-ROGER_VERB(send_many, roger_send_many_request, roger_send_many_reply)
-ROGER_VERB(inbox, roger_inbox_request, roger_inbox_reply)
-ROGER_VERB(receive, roger_inbox_request, roger_inbox_reply)
-ROGER_VERB(looked, roger_looked_request, roger_looked_reply)
-ROGER_VERB(arrive, roger_arrive_request, roger_arrive_reply)
-ROGER_VERB(prime, roger_prime_request, roger_prime_reply)
-ROGER_VERB(wait, roger_wait_request, roger_wait_reply)
-ROGER_VERB(wake, roger_wake_request, roger_wake_reply)
-ROGER_VERB(claim, roger_claim_request, roger_messages_reply)
-ROGER_VERB(ack, roger_ack_request, roger_messages_reply)
-ROGER_VERB(nack, roger_ack_request, roger_messages_reply)
-ROGER_VERB(show, roger_show_request, roger_messages_reply)
-ROGER_VERB(trace, roger_trace_request, roger_trace_reply)
-ROGER_VERB(thread, roger_thread_request, roger_messages_reply)
-ROGER_VERB(list, roger_list_request, roger_messages_reply)
-ROGER_VERB(search, roger_list_request, roger_messages_reply)
-ROGER_VERB(count, roger_list_request, roger_count_reply)
-ROGER_VERB(agents, roger_empty_request, roger_agents_reply)
-ROGER_VERB(session, roger_session_request, roger_session_reply)
-ROGER_VERB(archive, roger_archive_request, roger_archive_reply)
-ROGER_VERB(cleanup, roger_cleanup_request, roger_archive_reply)
-ROGER_VERB(delete, roger_archive_request, roger_archive_reply)
-ROGER_VERB(cycle, roger_cycle_request, roger_cycle_reply)
-ROGER_VERB(sends, roger_sends_request, roger_sends_reply)
-ROGER_VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)
-ROGER_VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply)
-ROGER_VERB(stale, roger_stale_request, roger_dead_letters_reply)
-ROGER_VERB(purge, roger_purge_request, roger_purge_reply)
-ROGER_VERB(log, roger_log_request, roger_activity_reply)
-ROGER_VERB(log_import, roger_log_import_request, roger_log_import_reply)
-ROGER_VERB(activity, roger_activity_request, roger_activity_reply)
-ROGER_VERB(stats, roger_empty_request, roger_stats_reply)
-ROGER_VERB(rebuild, roger_empty_request, roger_rebuild_reply)
-ROGER_VERB(verify, roger_verify_request, roger_verify_reply)
-ROGER_VERB(accept, roger_accept_request, roger_accept_reply)
-ROGER_VERB(doctor, roger_doctor_request, roger_doctor_reply)
-ROGER_VERB(seal, roger_empty_request, roger_seal_reply)
-ROGER_VERB(config, roger_empty_request, roger_config_reply)
-ROGER_VERB(bridge, roger_bridge_request, roger_bridge_reply)
-ROGER_VERB(ingest, roger_ingest_request, roger_bridge_reply)
-ROGER_VERB(dispatch, roger_dispatch_request, roger_runs_reply)
-ROGER_VERB(complete, roger_complete_request, roger_runs_reply)
-ROGER_VERB(forward, roger_forward_request, roger_runs_reply)
-ROGER_VERB(extend, roger_extend_request, roger_runs_reply)
-ROGER_VERB(recover, roger_recover_request, roger_runs_reply)
-ROGER_VERB(runs, roger_runs_request, roger_runs_reply)
-ROGER_VERB(run, roger_run_request, roger_run_reply)
-ROGER_VERB(sweep, roger_sweep_request, roger_sweep_reply)
-ROGER_VERB(timeline, roger_timeline_request, roger_timeline_reply)
-ROGER_VERB(report, roger_report_request, roger_report_reply)
-ROGER_VERB(status, roger_empty_request, roger_status_reply)
+ROGER_VERBS(ROGER_VERB, ROGER_VERB_ALONE)
+#undef ROGER_VERB
+#undef ROGER_VERB_ALONE
 
 /*
  * Sleep until anything is stored by anybody after *mark was set, or for timeout_ms;
@@ -1660,11 +1669,6 @@ ROGER_VERB(status, roger_empty_request, roger_status_reply)
  * it only sets the mark.  True: something was stored.
  */
 ROGER_API bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms);
-
-/* These need no handle. */
-ROGER_VERB_ALONE(init, roger_init_request, roger_init_reply)
-ROGER_VERB_ALONE(trust, roger_trust_request, roger_trust_reply)
-ROGER_VERB_ALONE(setup, roger_setup_request, roger_setup_reply)
 
 /* Free what a reply owns; takes NULL and replies that were never filled. */
 ROGER_API void roger_reply_free(void *reply);
@@ -1695,6 +1699,7 @@ enum roger_field_flag {
 	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
 	ROGER_OR_OFF = 1 << 6,	/* on a command line 0 switches it off, which is -1 in the struct */
+	ROGER_ARGUMENT = 1 << 7, /* of a ROGER_TOOL; where a request marks none, all are */
 };
 
 struct roger_field {
@@ -1718,6 +1723,8 @@ enum roger_op_flag {
 	ROGER_NO_WORKSPACE = 1 << 1, /* works without one */
 	ROGER_UNNOTED = 1 << 2,	     /* leaves no note of itself in the activity log */
 	ROGER_EXECUTES = 1 << 3,     /* runs a program that its request names: not for strangers */
+	ROGER_NO_COMMAND = 1 << 4,   /* a part of another command, such as send --batch */
+	ROGER_TOOL = 1 << 5,	     /* a tool of `roger mcp`, too */
 };
 
 struct roger_op {
@@ -1728,9 +1735,10 @@ struct roger_op {
 	const struct roger_record *request;
 	const struct roger_record *reply;
 	int (*run)(struct roger *roger, const void *request, void *reply, struct roger_err *err);
+	const char *tool; /* of a ROGER_TOOL: the summary in words for a model; NULL: as it is */
 };
 
-/* All verbs, in the order of the manual; ends with NULL. */
+/* All verbs, in the order of ROGER_VERBS; ends with NULL. */
 ROGER_API const struct roger_op *const *roger_ops(void);
 
 /* The message record, for those who print or read one. */

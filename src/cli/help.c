@@ -20,7 +20,8 @@ static void print_examples(FILE *to, const char *examples)
 
 void cli_print_help(FILE *to)
 {
-	size_t i;
+	const struct cli_command *command;
+	size_t i = 0;
 
 	fputs("roger - reliable, audited messages between agents\n"
 	      "\n"
@@ -32,10 +33,8 @@ void cli_print_help(FILE *to)
 	      "\n"
 	      "commands:\n",
 	      to);
-	for (i = 0; cli_commands[i]; i++)
-		if (cli_commands[i]->name[0] != '_')
-			fprintf(to, "  %-11s %s\n", cli_commands[i]->name,
-				summary_of(cli_commands[i]));
+	while ((command = cli_next_command(&i)))
+		fprintf(to, "  %-11s %s\n", command->name, summary_of(command));
 	fputs("\n"
 	      "everywhere: --workspace DIR, --as NAME, --json, --jsonl, --color auto|always|never, "
 	      "--quiet, --help\n"

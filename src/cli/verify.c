@@ -141,20 +141,9 @@ static void print_accept(const struct cli_run *run, const void *reply_)
 	}
 }
 
-static const struct roger_op *op_accept(void)
-{
-	return cli_op_named("accept");
-}
-
-const struct cli_command cli_accept = { .name = "accept", .op = op_accept, .print = print_accept };
-
-static const struct roger_op *op_verify(void)
-{
-	return cli_op_named("verify");
-}
+const struct cli_command cli_accept = { .name = "accept", .print = print_accept };
 
 const struct cli_command cli_verify = { .name = "verify",
-					.op = op_verify,
 					.prepare = prepare_verify,
 					.print = print_verify,
 					.exit_of = exit_of_verify };
@@ -261,14 +250,9 @@ static int exit_of_doctor(const void *reply)
 	return doctor->left || doctor->broken_links ? CLI_DATA : CLI_DONE;
 }
 
-static const struct roger_op *op_doctor(void)
-{
-	return cli_op_named("doctor");
-}
-
-const struct cli_command cli_doctor = {
-	.name = "doctor", .op = op_doctor, .print = print_doctor, .exit_of = exit_of_doctor
-};
+const struct cli_command cli_doctor = { .name = "doctor",
+					.print = print_doctor,
+					.exit_of = exit_of_doctor };
 
 /* ------------------------------------------------------------------ seal -- */
 
@@ -317,11 +301,4 @@ static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-static const struct roger_op *op_seal(void)
-{
-	return cli_op_named("seal");
-}
-
-const struct cli_command cli_seal = {
-	.name = "seal", .op = op_seal, .options = seal_options, .run = run_seal
-};
+const struct cli_command cli_seal = { .name = "seal", .options = seal_options, .run = run_seal };

@@ -3,6 +3,10 @@
 #include "ops/proof/note.h"
 #include "facts/message.h"
 
+#define ROW(verb, request, reply) &rg_op_##verb,
+const struct roger_op *const rg_op_table[] = { ROGER_VERBS(ROW, ROW) NULL };
+#undef ROW
+
 /* A verb that stored something, or should have, notes that; so does a send that was one already. */
 static bool is_noted(const struct roger_op *op, const struct roger *roger, uint64_t stored_before,
 		     const void *reply, int code)
@@ -33,8 +37,8 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 	return ROGER_OK;
 }
 
-int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
-	      struct roger_err *err)
+int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
+	       struct roger_err *err)
 {
 	uint64_t stored = roger ? rg_engine_stored(roger->engine) : 0;
 	struct rg_arena *memory;
