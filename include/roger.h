@@ -1121,6 +1121,7 @@ struct roger_setting {
 	struct roger_str key;
 	struct roger_str value;
 	struct roger_str origin;
+	struct roger_str about; /* what it may be, and what it is for */
 };
 struct roger_settings {
 	const struct roger_setting *items;
@@ -1699,7 +1700,7 @@ enum roger_field_flag {
 	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
 	ROGER_OR_OFF = 1 << 6,	/* on a command line 0 switches it off, which is -1 in the struct */
-	ROGER_ARGUMENT = 1 << 7, /* of a ROGER_TOOL; where a request marks none, all are */
+	ROGER_OF_TOOL = 1 << 7, /* of a ROGER_TOOL; where a record marks none, all are */
 };
 
 struct roger_field {
