@@ -92,7 +92,7 @@ const struct roger_record rg_empty_request_record = { "request", sizeof(struct r
 
 #define AT(member) offsetof(struct roger_messages_reply, member)
 static const struct roger_field messages_fields[] = {
-	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record,
+	{ "messages", ROGER_RECORDS, AT(messages), ROGER_OF_TOOL, NULL, &rg_message_record,
 	  "first in, first out" },
 	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "the limit cut the answer" },
 	{ "next", ROGER_TEXT, AT(next), ROGER_SPARE, NULL, NULL, "give this as after to go on" },
