@@ -60,6 +60,7 @@ static void print_field(FILE *to, const struct roger_field *field)
 			 : field->kind == ROGER_SPAN				     ? "SPAN"
 			 : field->kind == ROGER_TIME || field->kind == ROGER_INSTANT ? "TIME"
 			 : field->kind == ROGER_OBJECT				     ? "JSON"
+			 : field->kind == ROGER_NAME				     ? "NAME"
 										     : "TEXT");
 	}
 	fprintf(to, "  %-24s %s\n", text, field->help);
