@@ -61,10 +61,14 @@ struct roger_str {
 	size_t length;
 };
 
-struct roger_strs {
-	const struct roger_str *items;
-	size_t count;
-};
+/* A list of a struct is { items, count }. */
+#define ROGER_LIST(list, item)                                                                     \
+	struct list {                                                                              \
+		const struct item *items;                                                          \
+		size_t count;                                                                      \
+	}
+
+ROGER_LIST(roger_strs, roger_str);
 
 /*
  * What went wrong.  message is one line: what, where, what was expected, what
@@ -114,11 +118,7 @@ struct roger_message {
 	struct roger_str chain;	  /* as read; the journal writes its own */
 	int64_t position;	  /* line of messages.jsonl where it first stood; not stored */
 };
-
-struct roger_messages {
-	const struct roger_message *items;
-	size_t count;
-};
+ROGER_LIST(roger_messages, roger_message);
 
 enum roger_attempt_outcome { ROGER_DELIVERED, ROGER_TIMEOUT, ROGER_ERROR };
 
@@ -146,11 +146,7 @@ struct roger_attempt {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_attempts {
-	const struct roger_attempt *items;
-	size_t count;
-};
+ROGER_LIST(roger_attempts, roger_attempt);
 
 enum roger_dead_letter_status { ROGER_UNDELIVERED, ROGER_REDELIVERED, ROGER_STALE };
 
@@ -176,11 +172,7 @@ struct roger_dead_letter {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_dead_letters {
-	const struct roger_dead_letter *items;
-	size_t count;
-};
+ROGER_LIST(roger_dead_letters, roger_dead_letter);
 
 /* A period of the send log, as a line of cycles.jsonl holds it. */
 struct roger_cycle {
@@ -191,11 +183,7 @@ struct roger_cycle {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_cycles {
-	const struct roger_cycle *items;
-	size_t count;
-};
+ROGER_LIST(roger_cycles, roger_cycle);
 
 /* What is left of a purged key, as a line of key-digests.jsonl holds it. */
 struct roger_digest {
@@ -207,11 +195,7 @@ struct roger_digest {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_digests {
-	const struct roger_digest *items;
-	size_t count;
-};
+ROGER_LIST(roger_digests, roger_digest);
 
 enum roger_run_status {
 	ROGER_RUN_ACTIVE,
@@ -258,11 +242,7 @@ struct roger_run {
 	struct roger_str processes_unknown; /* members of processes that roger does not know */
 	struct roger_str unknown;	    /* members roger does not know: "a":1,"b":2 */
 };
-
-struct roger_run_list {
-	const struct roger_run *items;
-	size_t count;
-};
+ROGER_LIST(roger_run_list, roger_run);
 
 enum roger_action {
 	ROGER_FILE_READ,
@@ -289,11 +269,7 @@ struct roger_activity {
 	struct roger_str chain;
 	int64_t at_ms; /* the timestamp; not stored */
 };
-
-struct roger_activities {
-	const struct roger_activity *items;
-	size_t count;
-};
+ROGER_LIST(roger_activities, roger_activity);
 
 /* What can happen; what happens at one instant stands in this order. */
 enum roger_event_kind {
@@ -339,11 +315,7 @@ struct roger_event {
 	struct roger_str file; /* evidence: the file, */
 	int64_t line;	       /* and the line of it; 0: the whole */
 };
-
-struct roger_events {
-	const struct roger_event *items;
-	size_t count;
-};
+ROGER_LIST(roger_events, roger_event);
 
 /* A line that is not what it should be. */
 struct roger_bad_line {
@@ -351,11 +323,7 @@ struct roger_bad_line {
 	struct roger_str file;
 	struct roger_str what; /* why */
 };
-
-struct roger_bad_lines {
-	const struct roger_bad_line *items;
-	size_t count;
-};
+ROGER_LIST(roger_bad_lines, roger_bad_line);
 
 struct roger_agent {
 	struct roger_str name;
@@ -365,11 +333,7 @@ struct roger_agent {
 	int64_t unread;
 	int64_t last_sent_at_ms;
 };
-
-struct roger_agent_list {
-	const struct roger_agent *items;
-	size_t count;
-};
+ROGER_LIST(roger_agent_list, roger_agent);
 
 /* ----------------------------------------------------- requests, replies -- */
 
@@ -404,29 +368,20 @@ struct roger_trust_command {
 	struct roger_str sha256;  /* of the words and of these files */
 	bool trusted;
 };
-struct roger_trust_commands {
-	const struct roger_trust_command *items;
-	size_t count;
-};
+ROGER_LIST(roger_trust_commands, roger_trust_command);
 struct roger_trust_place {
 	struct roger_str setting; /* "storage.data_dir" */
 	struct roger_str path;	  /* absolute, links resolved */
 	bool trusted;
 };
-struct roger_trust_places {
-	const struct roger_trust_place *items;
-	size_t count;
-};
+ROGER_LIST(roger_trust_places, roger_trust_place);
 struct roger_trust_workspace {
 	struct roger_str workspace;
 	bool there;	  /* it still holds the .roger/ that was trusted */
 	int64_t commands; /* how many are trusted */
 	int64_t accepted_at_ms;
 };
-struct roger_trust_workspaces {
-	const struct roger_trust_workspace *items;
-	size_t count;
-};
+ROGER_LIST(roger_trust_workspaces, roger_trust_workspace);
 struct roger_trust_reply {
 	void *memory;
 	struct roger_str workspace;
@@ -469,10 +424,7 @@ struct roger_receipt {
 	struct roger_str id;
 	struct roger_str to;
 };
-struct roger_receipts {
-	const struct roger_receipt *items;
-	size_t count;
-};
+ROGER_LIST(roger_receipts, roger_receipt);
 struct roger_send_reply {
 	void *memory;
 	struct roger_receipts messages;
@@ -569,10 +521,7 @@ struct roger_trace_step {
 	int64_t line;	       /* its line, from 1, */
 	int64_t byte;	       /* and where that begins, in the journal of messages */
 };
-struct roger_trace_steps {
-	const struct roger_trace_step *items;
-	size_t count;
-};
+ROGER_LIST(roger_trace_steps, roger_trace_step);
 struct roger_trace {
 	struct roger_str id;
 	struct roger_str from;
@@ -584,10 +533,7 @@ struct roger_trace {
 		      */
 	struct roger_trace_steps steps; /* in their order */
 };
-struct roger_traces {
-	const struct roger_trace *items;
-	size_t count;
-};
+ROGER_LIST(roger_traces, roger_trace);
 struct roger_trace_reply {
 	void *memory;
 	struct roger_traces traces;
@@ -617,10 +563,7 @@ struct roger_wake_attempt {
 	bool looked;	   /* with test: the agent looked at its mail, or took it, in time */
 	int64_t looked_ms; /* after the command was started */
 };
-struct roger_wake_attempts {
-	const struct roger_wake_attempt *items;
-	size_t count;
-};
+ROGER_LIST(roger_wake_attempts, roger_wake_attempt);
 struct roger_wake_reply {
 	void *memory;
 	struct roger_wake_attempts attempts;
@@ -888,10 +831,7 @@ struct roger_finding {
 	int64_t byte; /* where the line starts */
 	struct roger_str what;
 };
-struct roger_findings {
-	const struct roger_finding *items;
-	size_t count;
-};
+ROGER_LIST(roger_findings, roger_finding);
 struct roger_journal {
 	struct roger_str file;
 	int64_t bytes;
@@ -901,10 +841,7 @@ struct roger_journal {
 	int64_t strays;
 	struct roger_str head; /* the chain behind its last line */
 };
-struct roger_journals {
-	const struct roger_journal *items;
-	size_t count;
-};
+ROGER_LIST(roger_journals, roger_journal);
 struct roger_verify_reply {
 	void *memory;
 	int64_t lines;	  /* of messages.jsonl */
@@ -948,10 +885,7 @@ struct roger_damage {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-struct roger_damages {
-	const struct roger_damage *items;
-	size_t count;
-};
+ROGER_LIST(roger_damages, roger_damage);
 struct roger_accept_request {
 	struct roger_str place; /* FILE:LINE or FILE */
 	struct roger_str reason;
@@ -997,10 +931,7 @@ struct roger_breach {
 	bool fixable;
 	bool fixed;
 };
-struct roger_breaches {
-	const struct roger_breach *items;
-	size_t count;
-};
+ROGER_LIST(roger_breaches, roger_breach);
 /* Something that setup put into a tool, tried as the tool would. */
 struct roger_link {
 	struct roger_str tool;
@@ -1009,10 +940,7 @@ struct roger_link {
 	bool works;
 	struct roger_str trouble; /* if not: what happened */
 };
-struct roger_links {
-	const struct roger_link *items;
-	size_t count;
-};
+ROGER_LIST(roger_links, roger_link);
 struct roger_doctor_reply {
 	void *memory;
 	struct roger_breaches breaches; /* the first 1,000 of each severity */
@@ -1042,10 +970,7 @@ struct roger_seal_entry {
 	struct roger_str marks;	 /* the first 16 digits of the SHA-256 up to there */
 	struct roger_str status; /* of a run */
 };
-struct roger_seal_entries {
-	const struct roger_seal_entry *items;
-	size_t count;
-};
+ROGER_LIST(roger_seal_entries, roger_seal_entry);
 struct roger_seal_reply {
 	void *memory;
 	int64_t version; /* 1 */
@@ -1082,10 +1007,7 @@ struct roger_crossing {
 	struct roger_str why;
 	struct roger_str kept; /* where text that was skipped is now, from the workspace's folder */
 };
-struct roger_crossings {
-	const struct roger_crossing *items;
-	size_t count;
-};
+ROGER_LIST(roger_crossings, roger_crossing);
 /*
  * wait_ms 0: one look.  Otherwise it answers as soon as anything happened, and
  * the handle stays the bridge of the workspace until it is closed; a signal
@@ -1123,10 +1045,7 @@ struct roger_setting {
 	struct roger_str origin;
 	struct roger_str about; /* what it may be, and what it is for */
 };
-struct roger_settings {
-	const struct roger_setting *items;
-	size_t count;
-};
+ROGER_LIST(roger_settings, roger_setting);
 struct roger_config_reply {
 	void *memory;
 	struct roger_str workspace;
@@ -1177,10 +1096,7 @@ struct roger_run_trouble {
 	bool invalid;
 	struct roger_str what;
 };
-struct roger_run_troubles {
-	const struct roger_run_trouble *items;
-	size_t count;
-};
+ROGER_LIST(roger_run_troubles, roger_run_trouble);
 struct roger_runs_reply {
 	void *memory;
 	struct roger_run_list runs;
@@ -1255,10 +1171,7 @@ struct roger_run_change {
 	int after;
 	struct roger_str reason;
 };
-struct roger_run_changes {
-	const struct roger_run_change *items;
-	size_t count;
-};
+ROGER_LIST(roger_run_changes, roger_run_change);
 struct roger_sweep_reply {
 	void *memory;
 	struct roger_run_changes changes;
@@ -1309,10 +1222,7 @@ struct roger_figure {
 	struct roger_str name;
 	int64_t count;
 };
-struct roger_figures {
-	const struct roger_figure *items;
-	size_t count;
-};
+ROGER_LIST(roger_figures, roger_figure);
 struct roger_agent_figures {
 	struct roger_str name;
 	int64_t sent;
@@ -1320,10 +1230,7 @@ struct roger_agent_figures {
 	int64_t read;	  /* of those received */
 	int64_t timeouts; /* of what it sent */
 };
-struct roger_agent_figures_list {
-	const struct roger_agent_figures *items;
-	size_t count;
-};
+ROGER_LIST(roger_agent_figures_list, roger_agent_figures);
 struct roger_report_reply {
 	void *memory;
 	int64_t since_ms; /* what it is about; 0: from the start */
@@ -1361,10 +1268,7 @@ struct roger_concern {
 	struct roger_str words;
 	struct roger_str next; /* a command */
 };
-struct roger_concerns {
-	const struct roger_concern *items;
-	size_t count;
-};
+ROGER_LIST(roger_concerns, roger_concern);
 struct roger_status_reply {
 	void *memory;
 	struct roger_concerns concerns; /* the most urgent first */
@@ -1455,10 +1359,7 @@ struct roger_setup_file {
 	struct roger_str diff; /* as diff prints it; "": no change */
 	struct roger_str trouble;
 };
-struct roger_setup_files {
-	const struct roger_setup_file *items;
-	size_t count;
-};
+ROGER_LIST(roger_setup_files, roger_setup_file);
 struct roger_setup_reply {
 	void *memory;
 	struct roger_setup_files files;

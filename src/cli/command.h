@@ -60,7 +60,8 @@ struct cli_command {
 	void (*print)(const struct cli_run *run, const void *reply);
 	bool forgiving; /* errors are told on standard error, and are none to who called */
 
-	/* The exit status of a reply.  NULL: CLI_DONE. */
+	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
+	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
 	int (*exit_of)(const void *reply);
 };
 

@@ -138,14 +138,7 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 			cli_style(CLI_PLAIN));
 }
 
-static int exit_of_inbox(const void *reply)
-{
-	return ((const struct roger_inbox_reply *)reply)->messages.count ? CLI_DONE : CLI_NOTHING;
-}
-
-const struct cli_command cli_inbox = { .name = "inbox",
-				       .print = print_inbox,
-				       .exit_of = exit_of_inbox };
+const struct cli_command cli_inbox = { .name = "inbox", .print = print_inbox, .nothing = true };
 /* What these take is told once: where nobody can hear it, it stays. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
@@ -157,7 +150,7 @@ static int must_be_heard(struct cli_run *run, struct roger_err *err)
 }
 
 const struct cli_command cli_receive = {
-	.name = "receive", .prepare = must_be_heard, .print = print_inbox, .exit_of = exit_of_inbox
+	.name = "receive", .prepare = must_be_heard, .print = print_inbox, .nothing = true
 };
 
 /* ----------------------------------------------------------------- wait -- */
@@ -183,14 +176,7 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 	cli_term_flush();
 }
 
-static int exit_of_wait(const void *reply)
-{
-	return ((const struct roger_wait_reply *)reply)->found ? CLI_DONE : CLI_NOTHING;
-}
-
-const struct cli_command cli_wait = { .name = "wait",
-				      .print = print_wait,
-				      .exit_of = exit_of_wait };
+const struct cli_command cli_wait = { .name = "wait", .print = print_wait, .nothing = true };
 
 /* ----------------------------------------------------- claim, ack, nack -- */
 
@@ -202,12 +188,6 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 	if (reply->messages.count == 0)
 		fputs("nothing to claim\n", cli_out);
 	print_messages(&reply->messages);
-}
-
-static int exit_of_messages(const void *reply)
-{
-	return ((const struct roger_messages_reply *)reply)->messages.count ? CLI_DONE
-									    : CLI_NOTHING;
 }
 
 static void print_decided(const struct cli_run *run, const void *reply_)
@@ -223,7 +203,7 @@ static void print_decided(const struct cli_run *run, const void *reply_)
 }
 
 const struct cli_command cli_claim = {
-	.name = "claim", .prepare = must_be_heard, .print = print_claim, .exit_of = exit_of_messages
+	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
 };
 const struct cli_command cli_ack = { .name = "ack", .print = print_decided };
 const struct cli_command cli_nack = { .name = "nack", .print = print_decided };

@@ -200,44 +200,6 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 	print_troubles(&reply->troubles);
 }
 
-static void print_count(int64_t count, const char *of, const char *more)
-{
-	fprintf(cli_out, ", %lld %s%s%s", (long long)count, of, rg_plural(count), more);
-}
-
-static void print_sweep(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_sweep_request *request = run->request;
-	const struct roger_sweep_reply *reply = reply_;
-	const int64_t counts[] = { reply->active,    reply->suspect,   reply->not_forwarded,
-				   reply->completed, reply->recovered, reply->blocked };
-	size_t i;
-
-	for (i = 0; i < reply->changes.count; i++) {
-		cli_print_text(cli_out, reply->changes.items[i].run_id, false);
-		fprintf(cli_out, "  %s -> ", status_name(reply->changes.items[i].before));
-		print_status(reply->changes.items[i].after, 0);
-		fprintf(cli_out, "  %s", cli_style(CLI_DIM));
-		cli_print_text(cli_out, reply->changes.items[i].reason, false);
-		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
-	}
-	fprintf(cli_out, "%lld run%s: %zu changed", (long long)reply->runs, rg_plural(reply->runs),
-		reply->changes.count);
-	print_count(reply->forwarded, "forward", " confirmed");
-	print_count(reply->recoveries, "recovery attempt", "");
-	print_count(reply->escalations, "escalation", "");
-	fprintf(cli_out, "%s\n", request->dry_run ? " (dry run: nothing done)" : "");
-	for (i = 0; i < sizeof counts / sizeof *counts; i++) {
-		if (!counts[i])
-			continue;
-		fputs("  ", cli_out);
-		print_status((int)i, STATUS_COLUMNS);
-		fprintf(cli_out, "  %6lld\n", (long long)counts[i]);
-	}
-	cli_print_notes(&reply->notes);
-	print_troubles(&reply->troubles);
-}
-
 /* -------------------------------------------------------------- commands -- */
 
 /* A result of - is read from standard input; an empty one is none. */
@@ -265,4 +227,3 @@ const struct cli_command cli_forward = { .name = "forward", .print = print_recei
 const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
 const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
 const struct cli_command cli_runs = { .name = "runs", .print = print_runs };
-const struct cli_command cli_sweep = { .name = "sweep", .print = print_sweep };

@@ -73,37 +73,7 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 
 const struct cli_command cli_sends = { .name = "sends", .print = print_sends };
 
-/* ---------------------------------------------------------------- cycle -- */
-
-static void print_cycle(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_cycle_reply *reply = reply_;
-	size_t i;
-
-	(void)run;
-	for (i = 0; i < reply->cycles.count; i++) {
-		const struct roger_cycle *cycle = &reply->cycles.items[i];
-		bool current = i + 1 == reply->cycles.count;
-
-		fprintf(cli_out, "%s%s %4lld  ", current ? cli_style(CLI_BOLD) : "",
-			current ? "*" : " ", (long long)cycle->number);
-		cli_print_text(cli_out, cycle->id, false);
-		fputs(current ? cli_style(CLI_PLAIN) : "", cli_out);
-		if (cycle->opened_at_ms) {
-			fputs("  ", cli_out);
-			cli_print_time(cli_out, cycle->opened_at_ms);
-		}
-		if (cycle->opened_by.length) {
-			fputs("  by ", cli_out);
-			cli_print_text(cli_out, cycle->opened_by, false);
-		}
-		fputc('\n', cli_out);
-	}
-}
-
-const struct cli_command cli_cycle = { .name = "cycle",
-				       .words = "new|list|current",
-				       .print = print_cycle };
+const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|current" };
 
 /* ----------------------------------------------------------------- dead -- */
 
@@ -160,18 +130,11 @@ static void print_dead(const struct cli_run *run, const void *reply_)
 			cli_style(CLI_PLAIN));
 }
 
-static int exit_of_dead(const void *reply_)
-{
-	const struct roger_dead_letters_reply *reply = reply_;
-
-	return reply->dead_letters.count ? CLI_DONE : CLI_NOTHING;
-}
-
 const struct cli_command cli_dead = { .name = "dead",
 				      .verb = "dead_letters",
 				      .words = "list|show",
 				      .print = print_dead,
-				      .exit_of = exit_of_dead };
+				      .nothing = true };
 const struct cli_command cli_redeliver = { .name = "redeliver",
 					   .under = "dead",
 					   .print = print_dead };

@@ -127,22 +127,6 @@ static int prepare_verify(struct cli_run *run, struct roger_err *err)
 	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
 }
 
-static void print_accept(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_accept_reply *reply = reply_;
-	size_t i;
-
-	(void)run;
-	for (i = 0; i < reply->damages.count; i++) {
-		fputs("accepted: ", cli_out);
-		print_place(CLI_PLAIN, reply->damages.items[i].file, reply->damages.items[i].line,
-			    reply->damages.items[i].byte);
-		fputs("verify counts it no more\n", cli_out);
-	}
-}
-
-const struct cli_command cli_accept = { .name = "accept", .print = print_accept };
-
 const struct cli_command cli_verify = { .name = "verify",
 					.prepare = prepare_verify,
 					.print = print_verify,
