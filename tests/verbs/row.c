@@ -211,10 +211,22 @@ static void set_number(struct row *row, const struct roger_field *field, int64_t
 		wrong(row, "no number", text);
 }
 
+/* One of its words, or a number that is none. */
+static void set_enum(struct row *row, const struct roger_field *field, int *at)
+{
+	struct roger_str text = row_text(row);
+	char *end;
+
+	*at = rg_enum_find(field->names, text);
+	if (*at >= 0)
+		return;
+	*at = (int)strtol(text.data, &end, 10);
+	if (*end || !text.length)
+		wrong(row, "no such word", text);
+}
+
 static void set_field(struct row *row, const struct roger_field *field, void *at)
 {
-	struct roger_str text;
-
 	switch (field->kind) {
 	case ROGER_INT:
 	case ROGER_TIME:
@@ -223,10 +235,7 @@ static void set_field(struct row *row, const struct roger_field *field, void *at
 		set_number(row, field, at);
 		break;
 	case ROGER_ENUM:
-		text = row_text(row);
-		*(int *)at = rg_enum_find(field->names, text);
-		if (*(int *)at < 0)
-			*(int *)at = (int)strtol(text.data, NULL, 10);
+		set_enum(row, field, at);
 		break;
 	case ROGER_TEXTS:
 	case ROGER_RECORDS:
