@@ -12,10 +12,9 @@
 #include "base/id.h"
 #include "host/file.h"
 #include "store/file/lines.h"
-#include "facts/activity.h"
 #include "facts/damage.h"
+#include "facts/note.h"
 #include "facts/sendlog.h"
-#include "facts/wake.h"
 
 enum { STRAYS_MAX = 1000, WAIT_MS = 120000 };
 
@@ -191,7 +190,8 @@ static int add_stray(struct intake *intake, const struct rg_line *line, struct r
 }
 
 /* Whose action it was, and what step of its mail, as roger's own notes name them. */
-static void read_details(struct roger_str details, struct rg_arena *arena, struct columns *columns)
+static void read_details(struct roger_str details, bool failed, struct rg_arena *arena,
+			 struct columns *columns)
 {
 	static const char member[] = "\"agent\":";
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
@@ -206,7 +206,7 @@ static void read_details(struct roger_str details, struct rg_arena *arena, struc
 		columns->owner = (struct roger_str){ "", 0 };
 		return;
 	}
-	columns->step = rg_wake_step(rg_json_root(json));
+	columns->step = rg_str(rg_note_steps[rg_note_step(rg_json_root(json), failed)]);
 }
 
 static int read_activity(struct roger_str text, struct rg_arena *arena, struct rg_json **ret_json,
@@ -224,12 +224,9 @@ static int read_activity(struct roger_str text, struct rg_arena *arena, struct r
 			.kind = rg_str(rg_activity_types[activity.action_type]),
 			.citation = activity.evidence_citation,
 		};
-	/* One that went wrong did nothing, but for an attempt to wake. */
 	if (r == ROGER_OK)
-		read_details(activity.action_details, arena, ret_columns);
-	if (r == ROGER_OK && activity.outcome_status != ROGER_SUCCESS &&
-	    !rg_str_is(ret_columns->step, "wake"))
-		ret_columns->step = (struct roger_str){ "", 0 };
+		read_details(activity.action_details, activity.outcome_status != ROGER_SUCCESS,
+			     arena, ret_columns);
 	return r;
 }
 
@@ -554,7 +551,7 @@ static size_t conditions_of(const struct rg_log_query *query, struct condition t
 		{ " AND e.state = ?", query->state, 0 },
 		{ " AND e.kind = ?", query->kind, 0 },
 		{ " AND e.citation = ?", query->citation, 0 },
-		{ " AND e.step = ?", query->step, 0 },
+		{ " AND e.step = ?", rg_str(rg_note_steps[query->step]), 0 },
 		{ " AND e.at >= ?", { "", 0 }, query->since_ms },
 		{ " AND e.at < ?", { "", 0 }, query->until_ms },
 		{ query->newest ? " AND e.position < ?" : " AND e.position > ?",
@@ -573,7 +570,7 @@ static size_t conditions_of(const struct rg_log_query *query, struct condition t
 static bool is_narrow(const struct rg_log_query *query)
 {
 	return query->id.length || query->key.length || query->target.length ||
-	       query->message.length || query->message_count || query->step.length;
+	       query->message.length || query->message_count || query->step;
 }
 
 static void add_messages(struct rg_buf *sql, size_t count)

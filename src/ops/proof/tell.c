@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "ops/keys/attempt.h"
-#include "ops/proof/note.h"
-#include "facts/activity.h"
 #include "facts/message.h"
+#include "facts/note.h"
 
 /* Words from free text are cut to this. */
 enum { FREE_BYTES_MAX = 240 };
@@ -550,81 +549,78 @@ static int tell_run(struct telling *telling, const struct rg_gathering *gatherin
 
 /* ------------------------------------------------------------ activities -- */
 
-/* Verbs whose success shows in another log; and so does a send that timed out. */
-static bool is_told_elsewhere(const struct roger_activity *activity, struct roger_str verb)
+/* What succeeded shows in another log; and so does a send that timed out. */
+static bool is_told_elsewhere(const struct rg_note *note)
 {
-	static const char *const verbs[] = { "send",	"send_many", "receive",	  "claim",
-					     "ack",	"nack",	     "archive",	  "delete",
-					     "cleanup", "dispatch",  "complete",  "forward",
-					     "extend",	"recover",   "redeliver", "stale",
-					     "sweep",	"cycle",     NULL };
-
-	if (activity->outcome_status == ROGER_FAILURE)
-		return rg_str_is(verb, "send") && rg_str_is(activity->outcome_message, "retry");
-	return verb.length && rg_enum_find(verbs, verb) >= 0;
+	switch (note->kind) {
+	case RG_NOTE_SENT:
+		return !note->failure || note->failure == RG_FAILURE_RETRY;
+	case RG_NOTE_READ:
+	case RG_NOTE_CLAIMED:
+	case RG_NOTE_ACKNOWLEDGED:
+	case RG_NOTE_RECORDED:
+		return !note->failure;
+	case RG_NOTE_FOREIGN:
+	case RG_NOTE_VERB:
+	case RG_NOTE_LOOKED:
+	case RG_NOTE_WOKEN:
+	case RG_NOTE_ARRIVED:
+	case RG_NOTE_RAN:
+		break;
+	}
+	return false;
 }
 
-static void say_activity(struct telling *telling, const struct roger_activity *activity,
-			 const struct rg_own_note *note)
+static void say_activity(struct telling *telling, const struct rg_note *note)
 {
-	if (note->verb.length)
+	if (note->kind)
 		say_free(telling, "roger ", note->verb);
 	else
-		rg_buf_add_text(&telling->words, rg_activity_types[activity->action_type]);
+		rg_buf_add_text(&telling->words, rg_activity_types[note->entry.action_type]);
 	if (note->duplicates)
 		rg_buf_add_text(&telling->words, ": skipped as a duplicate");
 	else
 		rg_buf_printf(&telling->words, " %s",
-			      rg_activity_statuses[activity->outcome_status]);
-	say_free(telling, ": ", activity->outcome_message);
-	say_free(telling, ", because of ", activity->evidence_citation);
+			      rg_activity_statuses[note->entry.outcome_status]);
+	say_free(telling, ": ", note->entry.outcome_message);
+	say_free(telling, ", because of ", note->entry.evidence_citation);
 }
 
-static void say_wake(struct telling *telling, const struct roger_activity *activity,
-		     const struct rg_own_note *note)
+/* In words, and as which kind of event. */
+static enum roger_event_kind say_note(struct telling *telling, const struct rg_note *note)
 {
-	rg_buf_printf(&telling->words, "to tell of %lld unread, attempt %lld",
-		      (long long)note->count, (long long)note->attempt);
-	say_free(telling, ": ", activity->outcome_message);
-}
-
-static enum roger_event_kind kind_of_activity(const struct rg_own_note *note)
-{
-	if (rg_str_is(note->verb, "wake"))
+	begin(telling);
+	if (note->kind == RG_NOTE_WOKEN) {
+		rg_buf_printf(&telling->words, "to tell of %lld unread, attempt %lld",
+			      (long long)note->count, (long long)note->attempt);
+		say_free(telling, ": ", note->entry.outcome_message);
 		return ROGER_EVENT_WAKE;
-	return rg_str_is(note->verb, "inbox") ? ROGER_EVENT_LOOKED : ROGER_EVENT_ACTIVITY;
+	}
+	if (note->kind == RG_NOTE_LOOKED) {
+		rg_buf_printf(&telling->words, "looked at %lld new message%s",
+			      (long long)note->count, rg_plural(note->count));
+		return ROGER_EVENT_LOOKED;
+	}
+	say_activity(telling, note);
+	return ROGER_EVENT_ACTIVITY;
 }
 
 static int tell_activity(struct telling *telling, const struct rg_log_entry *entry, bool own,
 			 struct roger_err *err)
 {
-	struct rg_arena *arena = telling->history->arena;
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_activity activity;
-	struct rg_own_note note;
 	struct roger_event *event;
+	struct rg_note note;
 	int r;
 
-	r = rg_activity_read(entry->text, &json, arena, &activity, err);
-	if (r == ROGER_EDATA)
-		return ROGER_OK;
-	if (r == ROGER_OK)
-		r = rg_own_note(&activity, arena, &note, err);
-	if (r < 0)
+	r = rg_note_read(entry->text, telling->history->arena, &note, err);
+	if (r < 0 || !note.entry.timestamp.length)
 		return r;
-	if (!own && !note.duplicates && is_told_elsewhere(&activity, note.verb))
+	if (!own && !note.duplicates && is_told_elsewhere(&note))
 		return ROGER_OK;
-	begin(telling);
-	if (rg_str_is(note.verb, "wake"))
-		say_wake(telling, &activity, &note);
-	else if (rg_str_is(note.verb, "inbox"))
-		rg_buf_printf(&telling->words, "looked at %lld new message%s",
-			      (long long)note.count, rg_plural(note.count));
-	else
-		say_activity(telling, &activity, &note);
-	event = add_of_entry(telling, entry, kind_of_activity(&note), activity.at_ms, err);
-	if (!event || !rg_arena_copy(arena, activity.task_id, &event->task_id))
-		return rg_fail_memory(err);
+	event = add_of_entry(telling, entry, say_note(telling, &note), note.entry.at_ms, err);
+	if (!event)
+		return ROGER_ENOMEM;
+	event->task_id = note.entry.task_id;
 	event->actor = note.agent;
 	if (note.count == 1 && note.ids.count == 1)
 		event->message_id = note.ids.items[0];

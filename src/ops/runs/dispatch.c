@@ -158,7 +158,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_dispatch_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
 	  "a name for the run, not used before" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "who dispatches (--as, else ROGER_AGENT)" },
@@ -171,7 +171,7 @@ static const struct roger_field request_fields[] = {
 	  "run's key, and results from 'run')" },
 	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
 	  "who is to get the result (default: who dispatches)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "unit of work" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
 	RG_END,
 };
