@@ -1703,6 +1703,7 @@ enum roger_field_flag {
 	ROGER_ID = 1 << 10,	   /* ids of messages, or of entries of a log */
 	ROGER_DRY_RUN = 1 << 11,   /* nothing is to change */
 	ROGER_DUPLICATE = 1 << 12, /* what was asked for had been done before */
+	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
 };
 
 struct roger_field {

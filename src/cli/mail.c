@@ -120,12 +120,9 @@ static void print_messages(const struct roger_messages *messages)
 
 /* ------------------------------------------------------- inbox, receive -- */
 
-static void print_inbox(const struct cli_run *run, const void *reply_)
+static void print_mail(const struct cli_run *run, const struct roger_inbox_reply *reply,
+		       int64_t more)
 {
-	const struct roger_inbox_reply *reply = reply_;
-	bool look = strcmp(run->command->name, "inbox") == 0;
-	int64_t more = reply->unread - (look ? (int64_t)reply->messages.count : 0);
-
 	if (reply->messages.count == 0) {
 		fputs("no mail\n", cli_out);
 		if (!run->quiet)
@@ -136,6 +133,21 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 	if (more > 0)
 		fprintf(cli_out, "\n%s%lld more unread%s\n", cli_style(CLI_DIM), (long long)more,
 			cli_style(CLI_PLAIN));
+}
+
+/* What is shown stays unread. */
+static void print_inbox(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_inbox_reply *reply = reply_;
+
+	print_mail(run, reply, reply->unread - (int64_t)reply->messages.count);
+}
+
+static void print_received(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_inbox_reply *reply = reply_;
+
+	print_mail(run, reply, reply->unread);
 }
 
 static int exit_of_inbox(const void *reply)
@@ -169,7 +181,7 @@ static int must_be_heard(struct cli_run *run, struct roger_err *err)
 const struct cli_command cli_receive = { .name = "receive",
 					 .op = op_receive,
 					 .prepare = must_be_heard,
-					 .print = print_inbox,
+					 .print = print_received,
 					 .exit_of = exit_of_inbox };
 
 /* ----------------------------------------------------------------- wait -- */
@@ -227,16 +239,27 @@ static int exit_of_messages(const void *reply)
 									    : CLI_NOTHING;
 }
 
-static void print_decided(const struct cli_run *run, const void *reply_)
+static void print_decided(const struct roger_messages_reply *reply, const char *words)
 {
-	const struct roger_messages_reply *reply = reply_;
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++) {
-		fputs(strcmp(run->command->name, "ack") == 0 ? "acked " : "gave back ", cli_out);
+		fputs(words, cli_out);
 		cli_print_text(cli_out, reply->messages.items[i].id, false);
 		fputc('\n', cli_out);
 	}
+}
+
+static void print_acked(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	print_decided(reply, "acked ");
+}
+
+static void print_given_back(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	print_decided(reply, "gave back ");
 }
 
 static const struct roger_op *op_claim(void)
@@ -259,8 +282,8 @@ const struct cli_command cli_claim = { .name = "claim",
 				       .prepare = must_be_heard,
 				       .print = print_claim,
 				       .exit_of = exit_of_messages };
-const struct cli_command cli_ack = { .name = "ack", .op = op_ack, .print = print_decided };
-const struct cli_command cli_nack = { .name = "nack", .op = op_nack, .print = print_decided };
+const struct cli_command cli_ack = { .name = "ack", .op = op_ack, .print = print_acked };
+const struct cli_command cli_nack = { .name = "nack", .op = op_nack, .print = print_given_back };
 
 /* --------------------------------------------------------- show, thread -- */
 

@@ -187,17 +187,16 @@ static bool is_dry(const struct cli_run *run)
 {
 	const struct roger_field *field = cli_op(run->command)->request->fields;
 
-	while (field->name && strcmp(field->name, "dry_run") != 0)
+	while (field->name && !(field->flags & ROGER_DRY_RUN))
 		field++;
 	return field->name && !rg_field_unset(field, run->request);
 }
 
-static void print_archived(const struct cli_run *run, const void *reply_)
+static void print_moved(const struct cli_run *run, const struct roger_archive_reply *reply,
+			const char *what)
 {
-	const struct roger_archive_reply *reply = reply_;
-
-	fprintf(cli_out, "%lld message%s", (long long)reply->archived, rg_plural(reply->archived));
-	fputs(strcmp(run->command->name, "delete") == 0 ? " deleted" : " archived", cli_out);
+	fprintf(cli_out, "%lld message%s %s", (long long)reply->archived,
+		rg_plural(reply->archived), what);
 	if (reply->by_age || reply->by_count || reply->by_run)
 		fprintf(cli_out,
 			" (%lld too old, %lld with enough newer ones, %lld of earlier runs)",
@@ -206,6 +205,16 @@ static void print_archived(const struct cli_run *run, const void *reply_)
 	if (reply->kept_unread)
 		fprintf(cli_out, "; %lld kept because unread", (long long)reply->kept_unread);
 	fputs(is_dry(run) ? " (dry run: nothing done)\n" : "\n", cli_out);
+}
+
+static void print_archived(const struct cli_run *run, const void *reply)
+{
+	print_moved(run, reply, "archived");
+}
+
+static void print_deleted(const struct cli_run *run, const void *reply)
+{
+	print_moved(run, reply, "deleted");
 }
 
 static const struct roger_op *op_archive(void)
@@ -229,9 +238,7 @@ const struct cli_command cli_archive = { .name = "archive",
 const struct cli_command cli_cleanup = { .name = "cleanup",
 					 .op = op_cleanup,
 					 .print = print_archived };
-const struct cli_command cli_delete = { .name = "delete",
-					.op = op_delete,
-					.print = print_archived };
+const struct cli_command cli_delete = { .name = "delete", .op = op_delete, .print = print_deleted };
 
 /* -------------------------------------------------------------- rebuild -- */
 

@@ -803,7 +803,7 @@ static const struct roger_field request_fields[] = {
 	  "agents, groups, or all" },
 	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
 	  "the text; - reads it from standard input" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL,
 	  "unit of work (else ROGER_ISSUE, else general)" },
 	{ "type", ROGER_ENUM, AT(type), 0, rg_message_types, NULL,
 	  "context, result, decision or data" },
