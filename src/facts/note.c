@@ -4,8 +4,6 @@
 
 #include "base/clock.h"
 
-const char *const rg_note_steps[] = { "", "look", "ack", "wake", "session", NULL };
-
 /* As the outcome of a verb says it: the code of its error, and the member. */
 static const char *const failures[] = { "", "retry", "refused: key", NULL };
 
@@ -205,6 +203,13 @@ enum rg_note_step rg_note_step(const struct rg_value *details, bool failed)
 					 rg_json_str(rg_json_member(details, "verb")));
 
 	return failed && kind != RG_NOTE_WOKEN ? RG_STEP_NONE : steps[kind];
+}
+
+struct roger_str rg_note_step_name(enum rg_note_step step)
+{
+	static const char *const names[] = { "", "look", "ack", "wake", "session" };
+
+	return rg_str(names[step]);
 }
 
 bool rg_note_may_be(struct roger_str line, unsigned kinds)

@@ -33,7 +33,9 @@ enum rg_note_step {
 	RG_STEP_WAKE,
 	RG_STEP_SESSION,
 };
-extern const char *const rg_note_steps[]; /* as the index names them */
+
+/* As the index names it. */
+struct roger_str rg_note_step_name(enum rg_note_step step);
 
 /* Why a verb failed, as far as anybody asks. */
 enum rg_note_failure {

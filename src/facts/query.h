@@ -4,7 +4,7 @@
 #ifndef RG_QUERY_H
 #define RG_QUERY_H
 
-#include "facts/note.h"
+#include "base/str.h"
 
 /* Which messages; unset members do not matter. */
 struct rg_query {
@@ -100,13 +100,13 @@ struct rg_log_query {
 	struct roger_str state; /* outcome, status */
 	struct roger_str kind;	/* activity: type of the action */
 	struct roger_str citation;
-	enum rg_note_step step; /* activity, with owner */
-	int64_t since_ms;	/* at or after */
-	int64_t until_ms;	/* before */
-	bool newest;		/* newest first */
-	int64_t after;		/* position, in the order asked for; 0: from the start */
-	int64_t limit;		/* 0: all */
-	bool strays;		/* tell lines that are no entries, too */
+	struct roger_str step; /* activity, with owner: rg_note_step_name() */
+	int64_t since_ms;      /* at or after */
+	int64_t until_ms;      /* before */
+	bool newest;	       /* newest first */
+	int64_t after;	       /* position, in the order asked for; 0: from the start */
+	int64_t limit;	       /* 0: all */
+	bool strays;	       /* tell lines that are no entries, too */
 };
 
 struct rg_log_entry {

@@ -206,7 +206,7 @@ static void read_details(struct roger_str details, bool failed, struct rg_arena 
 		columns->owner = (struct roger_str){ "", 0 };
 		return;
 	}
-	columns->step = rg_str(rg_note_steps[rg_note_step(rg_json_root(json), failed)]);
+	columns->step = rg_note_step_name(rg_note_step(rg_json_root(json), failed));
 }
 
 static int read_activity(struct roger_str text, struct rg_arena *arena, struct rg_json **ret_json,
@@ -551,7 +551,7 @@ static size_t conditions_of(const struct rg_log_query *query, struct condition t
 		{ " AND e.state = ?", query->state, 0 },
 		{ " AND e.kind = ?", query->kind, 0 },
 		{ " AND e.citation = ?", query->citation, 0 },
-		{ " AND e.step = ?", rg_str(rg_note_steps[query->step]), 0 },
+		{ " AND e.step = ?", query->step, 0 },
 		{ " AND e.at >= ?", { "", 0 }, query->since_ms },
 		{ " AND e.at < ?", { "", 0 }, query->until_ms },
 		{ query->newest ? " AND e.position < ?" : " AND e.position > ?",
@@ -570,7 +570,7 @@ static size_t conditions_of(const struct rg_log_query *query, struct condition t
 static bool is_narrow(const struct rg_log_query *query)
 {
 	return query->id.length || query->key.length || query->target.length ||
-	       query->message.length || query->message_count || query->step;
+	       query->message.length || query->message_count || query->step.length;
 }
 
 static void add_messages(struct rg_buf *sql, size_t count)

@@ -8,7 +8,7 @@ int rg_arrive_last(struct roger *roger, struct roger_str agent, struct rg_arena 
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
-					    .step = RG_STEP_SESSION,
+					    .step = rg_note_step_name(RG_STEP_SESSION),
 					    .newest = true,
 					    .limit = 1 };
 	struct rg_log_entries found;

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "facts/note.h"
 #include "facts/wake.h"
 
 enum {
@@ -338,7 +339,7 @@ static int has_looked(struct round *round, const struct roger_wake_attempt *atte
 {
 	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
 					    .owner = attempt->agent,
-					    .step = RG_STEP_LOOK,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
 	const struct rg_query query = { .ids = attempt->ids.items,

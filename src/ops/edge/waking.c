@@ -59,7 +59,7 @@ static int find_last_look(struct roger *roger, struct roger_str agent, struct rg
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
-					    .step = RG_STEP_LOOK,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
 	struct rg_log_entries found;
@@ -80,7 +80,7 @@ static int count_attempts(struct roger *roger, struct roger_str agent, const str
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
-					    .step = RG_STEP_WAKE,
+					    .step = rg_note_step_name(RG_STEP_WAKE),
 					    .newest = true,
 					    .limit = ATTEMPTS_MAX };
 	struct rg_log_entries found;

@@ -261,7 +261,7 @@ static int tell_notes(struct tracing *tracing, struct roger_err *err)
 	if (message->read && message->read_at_ms >= message->created_at_ms)
 		query.until_ms = message->read_at_ms + LATE_MS;
 	for (i = 0; i < sizeof steps / sizeof *steps && r == ROGER_OK; i++) {
-		query.step = steps[i];
+		query.step = rg_note_step_name(steps[i]);
 		r = rg_engine_log_find(tracing->roger->engine, &query, tracing->arena, &found, err);
 		for (k = 0; r == ROGER_OK && k < found.count; k++)
 			r = tell_note(tracing, &found.items[k], err);
