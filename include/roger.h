@@ -1601,7 +1601,16 @@ enum roger_field_flag {
 	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
 	ROGER_OR_OFF = 1 << 6,	/* on a command line 0 switches it off, which is -1 in the struct */
-	ROGER_OF_TOOL = 1 << 7, /* of a ROGER_TOOL; where a record marks none, all are */
+
+	/* What it means, to all who read the fields of any verb: */
+	ROGER_ISSUE = 1 << 7,	   /* unit of work */
+	ROGER_RUN = 1 << 8,	   /* id of a run */
+	ROGER_KEY = 1 << 9,	   /* idempotent key of a send */
+	ROGER_ID = 1 << 10,	   /* ids of messages, or of entries of a log */
+	ROGER_DRY_RUN = 1 << 11,   /* nothing is to change */
+	ROGER_DUPLICATE = 1 << 12, /* what was asked for had been done before */
+	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
+	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
 };
 
 struct roger_field {

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "cli/command.h"
+#include "cli/mail.h"
 #include "cli/term.h"
 
 #include "data/record.h"
@@ -318,7 +318,7 @@ static bool is_message_id(const struct completing *completing, const struct roge
 {
 	return strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
 	       strcmp(field->name, "after") == 0 ||
-	       (strcmp(field->name, "id") == 0 && strcmp(completing->command->name, "thread") == 0);
+	       (strcmp(field->name, "id") == 0 && completing->command == &cli_thread);
 }
 
 /* Values by the field's name: what a person would expect to see there. */

@@ -85,7 +85,7 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r < 0)
 		return r;
 	print_end(run, printed, next);
-	*ret_exit = printed || strcmp(run->command->name, "list") == 0 ? CLI_DONE : CLI_NOTHING;
+	*ret_exit = printed || !request->text.length ? CLI_DONE : CLI_NOTHING;
 	return ROGER_OK;
 }
 

@@ -120,12 +120,9 @@ static void print_messages(const struct roger_messages *messages)
 
 /* ------------------------------------------------------- inbox, receive -- */
 
-static void print_inbox(const struct cli_run *run, const void *reply_)
+static void print_mail(const struct cli_run *run, const struct roger_inbox_reply *reply,
+		       int64_t more)
 {
-	const struct roger_inbox_reply *reply = reply_;
-	bool look = strcmp(run->command->name, "inbox") == 0;
-	int64_t more = reply->unread - (look ? (int64_t)reply->messages.count : 0);
-
 	if (reply->messages.count == 0) {
 		fputs("no mail\n", cli_out);
 		if (!run->quiet)
@@ -138,7 +135,23 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 			cli_style(CLI_PLAIN));
 }
 
+/* What is shown stays unread. */
+static void print_inbox(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_inbox_reply *reply = reply_;
+
+	print_mail(run, reply, reply->unread - (int64_t)reply->messages.count);
+}
+
+static void print_received(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_inbox_reply *reply = reply_;
+
+	print_mail(run, reply, reply->unread);
+}
+
 const struct cli_command cli_inbox = { .name = "inbox", .print = print_inbox, .nothing = true };
+
 /* What these take is told once: where nobody can hear it, it stays. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
@@ -150,7 +163,7 @@ static int must_be_heard(struct cli_run *run, struct roger_err *err)
 }
 
 const struct cli_command cli_receive = {
-	.name = "receive", .prepare = must_be_heard, .print = print_inbox, .nothing = true
+	.name = "receive", .prepare = must_be_heard, .print = print_received, .nothing = true
 };
 
 /* ----------------------------------------------------------------- wait -- */
@@ -190,13 +203,12 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 	print_messages(&reply->messages);
 }
 
-static void print_decided(const struct cli_run *run, const void *reply_)
+static void print_decided(const struct roger_messages_reply *reply, const char *words)
 {
-	const struct roger_messages_reply *reply = reply_;
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++) {
-		fputs(strcmp(run->command->name, "ack") == 0 ? "acked " : "gave back ", cli_out);
+		fputs(words, cli_out);
 		cli_print_text(cli_out, reply->messages.items[i].id, false);
 		fputc('\n', cli_out);
 	}
@@ -205,8 +217,20 @@ static void print_decided(const struct cli_run *run, const void *reply_)
 const struct cli_command cli_claim = {
 	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
 };
-const struct cli_command cli_ack = { .name = "ack", .print = print_decided };
-const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
+static void print_acked(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	print_decided(reply, "acked ");
+}
+
+static void print_given_back(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	print_decided(reply, "gave back ");
+}
+
+const struct cli_command cli_ack = { .name = "ack", .print = print_acked };
+const struct cli_command cli_nack = { .name = "nack", .print = print_given_back };
 
 /* --------------------------------------------------------- show, thread -- */
 

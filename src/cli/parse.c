@@ -371,12 +371,7 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
-static bool heeds_issue(const struct cli_command *command)
-{
-	return strcmp(command->name, "send") == 0 || strcmp(command->name, "run") == 0;
-}
-
-/* Who we are, and in send and run the unit of work, may come from the environment. */
+/* Who we are, and what is of which unit of work, may come from the environment. */
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
@@ -392,8 +387,8 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 		r = ROGER_OK;
 		if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
-		else if (heeds_issue(run->command) && strcmp(field->name, "issue") == 0 &&
-			 rg_field_unset(field, run->request) && issue && *issue)
+		else if ((field->flags & ROGER_AMBIENT) && rg_field_unset(field, run->request) &&
+			 issue && *issue)
 			r = rg_record_set(field, rg_str(issue), 0, run->request, run->arena, err);
 		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED))
 			r = rg_fail_member(err, ROGER_EUSAGE, field->name,

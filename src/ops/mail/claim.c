@@ -279,7 +279,7 @@ static const struct roger_field claim_fields[] = {
 	  "whose mail (--as, else ROGER_AGENT)" },
 	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL,
 	  "who holds the lease (default: the agent)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 1)" },
 	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL, "how long it is theirs (default 5m)" },
 	RG_END,
@@ -293,8 +293,8 @@ static const struct roger_field ack_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "whose mail (--as, else ROGER_AGENT)" },
 	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL, "who claimed it (default: the agent)" },
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL, NULL, NULL,
-	  "ids of messages" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID,
+	  NULL, NULL, "ids of messages" },
 	RG_END,
 };
 #undef AT

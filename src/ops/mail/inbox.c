@@ -100,7 +100,7 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
 	if (r == ROGER_OK && (request->fresh || !reply->unread))
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK && !request->unnoted)
-		rg_look_note(roger, "inbox", request->agent, &reply->messages);
+		rg_look_note(roger, request->agent, &reply->messages);
 	return r;
 }
 
@@ -217,7 +217,7 @@ static int run_receive(struct roger *roger, const void *request, void *reply, st
 		{ "issue",                                                                           \
 		  ROGER_NAME,                                                                        \
 		  AT(issue),                                                                         \
-		  ROGER_OF_TOOL,                                                                     \
+		  ROGER_OF_TOOL | ROGER_ISSUE,                                                       \
 		  NULL,                                                                              \
 		  NULL,                                                                              \
 		  "only of this unit of work" },                                                     \
@@ -276,7 +276,7 @@ static int run_looked(struct roger *roger, const void *request_, void *reply_,
 				      RG_STR_ARGS(request->agent));
 	if (r < 0)
 		return r;
-	rg_look_note(roger, "inbox", request->agent, &found);
+	rg_look_note(roger, request->agent, &found);
 	/* Also where notes are off, or could not be written: shown is shown. */
 	rg_engine_note_shown(roger->engine, request->agent, request->ids.items, request->ids.count,
 			     true);
@@ -288,7 +288,7 @@ static const struct roger_field looked_fields[] = {
 	{ "agent", ROGER_NAME, offsetof(struct roger_looked_request, agent),
 	  ROGER_SELF | ROGER_REQUIRED, NULL, NULL, "who was shown them" },
 	{ "ids", ROGER_TEXTS, offsetof(struct roger_looked_request, ids),
-	  ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "the messages" },
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "the messages" },
 	RG_END,
 };
 static const struct roger_record looked_request = { "looked", sizeof(struct roger_looked_request),

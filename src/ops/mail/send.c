@@ -804,7 +804,7 @@ static const struct roger_field request_fields[] = {
 	  "agents, groups, or all" },
 	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL, NULL,
 	  NULL, "the text; - reads it from standard input" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL, NULL, NULL,
+	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL,
 	  "unit of work (else ROGER_ISSUE, else general)" },
 	{ "type", ROGER_ENUM, AT(type), ROGER_OF_TOOL, rg_message_types, NULL,
 	  "context, result, decision or data" },
@@ -813,7 +813,7 @@ static const struct roger_field request_fields[] = {
 	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
 	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_OF_TOOL, NULL, NULL,
 	  "id of the message this one answers" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_OF_TOOL, NULL, NULL,
+	{ "key", ROGER_TEXT, AT(key), ROGER_OF_TOOL | ROGER_KEY, NULL, NULL,
 	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "or a key made of this task, ..." },
 	{ "verb", ROGER_TEXT, AT(verb), 0, NULL, NULL,
@@ -823,7 +823,8 @@ static const struct roger_field request_fields[] = {
 	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "with --confirm read: how long" },
 	{ "retry", ROGER_BOOL, AT(retry), 0, NULL, NULL,
 	  "with --confirm read: try as often as configured" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "check everything, store nothing" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
+	  "check everything, store nothing" },
 	{ "new", ROGER_BOOL, AT(new_names), 0, NULL, NULL,
 	  "also to a name never seen that is near a known one" },
 	RG_END,
@@ -834,7 +835,8 @@ static const struct roger_record request_record = { "send", sizeof(struct roger_
 
 #define AT(member) offsetof(struct roger_receipt, member)
 static const struct roger_field receipt_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "of the stored message" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL,
+	  "of the stored message" },
 	{ "to", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "its recipient" },
 	RG_END,
 };
@@ -852,7 +854,7 @@ static const struct roger_field reply_fields[] = {
 	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
 	{ "duplicate", ROGER_BOOL, AT(duplicate), ROGER_OF_TOOL, NULL, NULL,
 	  "the key was sent before: its first result" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "as given, or as made" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "as given, or as made" },
 	{ "cycle", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "of the key" },
 	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "of the key" },
 	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL,

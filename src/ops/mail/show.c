@@ -50,15 +50,15 @@ static int run_thread(struct roger *roger, const void *request_, void *reply_,
 
 static const struct roger_field show_fields[] = {
 	{ "ids", ROGER_TEXTS, offsetof(struct roger_show_request, ids),
-	  ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "ids of messages" },
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "ids of messages" },
 	RG_END,
 };
 static const struct roger_record show_record = { "show", sizeof(struct roger_show_request),
 						 show_fields };
 
 static const struct roger_field thread_fields[] = {
-	{ "id", ROGER_TEXT, offsetof(struct roger_thread_request, id), ROGER_REQUIRED | ROGER_PLACE,
-	  NULL, NULL, "the id of any message in it" },
+	{ "id", ROGER_TEXT, offsetof(struct roger_thread_request, id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "the id of any message in it" },
 	RG_END,
 };
 static const struct roger_record thread_record = { "thread", sizeof(struct roger_thread_request),

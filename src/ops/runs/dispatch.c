@@ -158,8 +158,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_dispatch_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL, NULL, NULL,
-	  "a name for the run, not used before" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
+	  NULL, NULL, "a name for the run, not used before" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "who dispatches (--as, else ROGER_AGENT)" },
 	{ "within", ROGER_SPAN, AT(within_ms), ROGER_OF_TOOL, NULL, NULL,
@@ -171,7 +171,7 @@ static const struct roger_field request_fields[] = {
 	  "run's key, and results from 'run')" },
 	{ "forward_to", ROGER_NAME, AT(forward_to), ROGER_OF_TOOL, NULL, NULL,
 	  "who is to get the result (default: who dispatches)" },
-	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL, NULL, NULL, "unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE, NULL, NULL, "unit of work" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
 	RG_END,
 };

@@ -461,7 +461,7 @@ static const struct roger_field request_fields[] = {
 	  "its completion is expected within this time (default 10m)" },
 	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
 	  "who is to get the result (default: who dispatches)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL, "unit of work" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
 	{ "child", ROGER_NAME, AT(child), 0, NULL, NULL,
 	  "the agent that the program is, its ROGER_AGENT (default: the run's id)" },
