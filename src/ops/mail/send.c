@@ -852,7 +852,7 @@ static const struct roger_field reply_fields[] = {
 	{ "seq", ROGER_INT, AT(seq), ROGER_OF_TOOL, NULL, NULL, "the sender's number" },
 	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "life of the counters" },
 	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
-	{ "duplicate", ROGER_BOOL, AT(duplicate), ROGER_OF_TOOL, NULL, NULL,
+	{ "duplicate", ROGER_BOOL, AT(duplicate), ROGER_OF_TOOL | ROGER_DUPLICATE, NULL, NULL,
 	  "the key was sent before: its first result" },
 	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "as given, or as made" },
 	{ "cycle", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "of the key" },
