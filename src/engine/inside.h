@@ -55,28 +55,14 @@ struct rg_engine {
 /* Bring the index up to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
 
-/*
- * After a question to the index: did it fail since the index is damaged?  Then
- * the index is made anew, and the question is to be asked again.  That happens
- * once: *tries, of the caller, starts at 0.
- */
-bool rg_engine_mended(struct rg_engine *engine, int *tries, int *r, struct roger_err *err);
-
-/* Messages by what the index knows already. */
-RG_CHECKED int rg_engine_find_known(struct rg_engine *engine, const struct rg_query *query,
-				    struct rg_arena *arena, struct roger_messages *ret_messages,
-				    struct roger_err *err);
-
-/* local_commit.c */
-
-/* local_archive.c: lines into messages_archive/, durable, none twice. */
+/* archive.c: lines into messages_archive/, durable, none twice. */
 RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
 				     size_t count, struct roger_err *err);
 /* The message archived by the line at this byte of the journal, once more. */
 RG_CHECKED int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset,
 				       struct roger_err *err);
 
-/* local_state.c: message-state.json. */
+/* state.c: message-state.json. */
 #define RG_STATE_NAME "message-state.json"
 RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err);
 bool rg_engine_prepared(struct rg_engine *engine);
@@ -84,7 +70,7 @@ void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 
 /*
- * local_logs.c: the logs.  What the journal says was delivered up to its byte
+ * logs.c: the logs.  What the journal says was delivered up to its byte
  * end goes into the send logs; after the sync, and never its failure.
  */
 void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);
@@ -105,15 +91,13 @@ RG_CHECKED int rg_engine_log_files(struct rg_engine *engine, enum rg_log log,
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to,
 			       struct roger_err *err);
 
-/* local_runs.c: documents of the watchdog. */
-
 /* What message-state.json says of the journal, for a control file that is made anew. */
 void rg_engine_recall(void *context, struct rg_witness *ret_witness);
 /* After lines were lost: numbers that were given stay used, and the document goes on from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
 
 /*
- * local_damage.c: damage.jsonl, what was found and what a person has accepted.
+ * damage.c: damage.jsonl, what was found and what a person has accepted.
  * The states of all entries, the first first.
  */
 RG_CHECKED int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
@@ -129,13 +113,7 @@ bool rg_engine_damage_stands(int file, const struct roger_damage *damage);
 /* Into to, for people; "" where all is well. */
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size);
 
-/* local_wait.c */
-
-/* local_states.c */
-
-/* local_wake.c */
-
-/* local_walk.c: all journals, and every line of one with its chain followed. */
+/* proof/walk.c: all journals, and every line of one with its chain followed. */
 enum { RG_JOURNAL_MESSAGES = -1 };
 struct rg_engine_journal {
 	int log; /* enum rg_log, or RG_JOURNAL_MESSAGES */
@@ -238,11 +216,7 @@ RG_CHECKED int rg_walk_decode(const struct rg_walk *walk, struct rg_arena *arena
 RG_CHECKED int rg_walk_why_stray(const struct rg_walk *walk, struct rg_arena *arena, char *to,
 				 size_t size, struct roger_err *err);
 
-/* local_verify.c */
-
-/* local_doctor.c */
-
-/* local_seal.c */
+/* proof/digests.c */
 enum rg_seal_state { RG_SEAL_NONE, RG_SEAL_WHOLE, RG_SEAL_NO_PUBLIC, RG_SEAL_WRONG };
 RG_CHECKED int rg_engine_seal_state(struct rg_engine *engine, struct rg_arena *arena,
 				    enum rg_seal_state *ret_state, struct roger_err *err);

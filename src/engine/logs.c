@@ -794,7 +794,7 @@ static int read_log(struct rg_engine *engine, const struct rg_log_query *query,
 			r = read_entries(index, files, &places, arena, ret_entries, ret_moved, err);
 		if (r == ROGER_OK && query->strays)
 			r = read_strays(index, files, &strays, arena, ret_entries, ret_moved, err);
-	} while (rg_engine_mended(engine, &tries, &r, err));
+	} while (rg_index_heals(index, &tries, &r, err));
 	return r;
 }
 
