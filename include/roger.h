@@ -1601,7 +1601,7 @@ enum roger_field_flag {
 	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
 	ROGER_OR_OFF = 1 << 6,	/* on a command line 0 switches it off, which is -1 in the struct */
-	ROGER_OF_TOOL = 1 << 7, /* of a ROGER_TOOL; where a record marks none, all are */
+	ROGER_OF_TOOL = 1 << 14, /* of a ROGER_TOOL; where a record marks none, all are */
 };
 
 struct roger_field {
