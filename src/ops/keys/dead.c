@@ -240,7 +240,7 @@ static const struct roger_field list_fields[] = {
 	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "only to this agent" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only with a key of this task" },
 	{ "cycle", ROGER_NAME, AT(cycle), 0, NULL, NULL, "only of this cycle" },
-	{ "status", ROGER_ENUM, AT(status), 0, status_names, NULL,
+	{ "status", ROGER_ENUM, AT(status), ROGER_OF_TOOL, status_names, NULL,
 	  "undelivered, redelivered or stale" },
 	RG_END,
 };
@@ -275,8 +275,8 @@ static const struct roger_record stale_request = { "stale", sizeof(struct roger_
 
 #define AT(member) offsetof(struct roger_dead_letters_reply, member)
 static const struct roger_field reply_fields[] = {
-	{ "dead_letters", ROGER_RECORDS, AT(dead_letters), 0, NULL, &rg_dead_letter_record,
-	  "the oldest first" },
+	{ "dead_letters", ROGER_RECORDS, AT(dead_letters), ROGER_OF_TOOL, NULL,
+	  &rg_dead_letter_record, "the oldest first" },
 	{ "cycle", ROGER_NAME, AT(cycle), ROGER_SPARE, NULL, NULL, "the current one" },
 	{ "in_cycle", ROGER_INT, AT(in_cycle), 0, NULL, NULL, "dead letters of it" },
 	{ "alarm", ROGER_BOOL, AT(alarm), 0, NULL, NULL, "more than dead_letters.alarm" },
@@ -293,6 +293,8 @@ const struct roger_op rg_op_dead_letters = {
 	.examples = "roger dead\nroger dead --to bob --status undelivered\n"
 		    "roger dead redeliver dl-5f0c...\nroger dead stale dl-5f0c... --note 'done by "
 		    "hand'\n",
+	.flags = ROGER_TOOL,
+	.tool = "Messages that were given up.",
 	.request = &list_request,
 	.reply = &reply_record,
 	.run = run_list,

@@ -206,24 +206,25 @@ static int run_receive(struct roger *roger, const void *request, void *reply, st
 }
 
 #define AT(member) offsetof(struct roger_inbox_request, member)
-#define COMMON_FIELDS                                                                              \
-	{ "agent",                                                                                 \
-	  ROGER_NAME,                                                                              \
-	  AT(agent),                                                                               \
-	  ROGER_SELF | ROGER_REQUIRED,                                                             \
-	  NULL,                                                                                    \
-	  NULL,                                                                                    \
-	  "whose mail (--as, else ROGER_AGENT)" },                                                 \
-		{ "issue",                                                                         \
-		  ROGER_NAME,                                                                      \
-		  AT(issue),                                                                       \
-		  ROGER_ISSUE,                                                                     \
-		  NULL,                                                                            \
-		  NULL,                                                                            \
-		  "only of this unit of work" },                                                   \
-		{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only from this agent" },           \
-	{                                                                                          \
-		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 50)"       \
+#define COMMON_FIELDS                                                                                \
+	{ "agent",                                                                                   \
+	  ROGER_NAME,                                                                                \
+	  AT(agent),                                                                                 \
+	  ROGER_SELF | ROGER_REQUIRED,                                                               \
+	  NULL,                                                                                      \
+	  NULL,                                                                                      \
+	  "whose mail (--as, else ROGER_AGENT)" },                                                   \
+		{ "issue",                                                                           \
+		  ROGER_NAME,                                                                        \
+		  AT(issue),                                                                         \
+		  ROGER_OF_TOOL | ROGER_ISSUE,                                                       \
+		  NULL,                                                                              \
+		  NULL,                                                                              \
+		  "only of this unit of work" },                                                     \
+		{ "from", ROGER_NAME, AT(from), ROGER_OF_TOOL, NULL, NULL, "only from this agent" }, \
+	{                                                                                            \
+		"limit", ROGER_INT, AT(limit), ROGER_OF_TOOL, NULL, NULL,                            \
+			"at most so many (default 50)"                                               \
 	}
 static const struct roger_field inbox_fields[] = {
 	COMMON_FIELDS,
@@ -314,6 +315,8 @@ const struct roger_op rg_op_inbox = {
 	.name = "inbox",
 	.summary = "look at unread mail; changes nothing",
 	.examples = "roger inbox\nroger inbox --as bob --issue app-42\nroger inbox --json\n",
+	.flags = ROGER_TOOL,
+	.tool = "Your unread messages from other agents. They stay until you ack them.",
 	.request = &inbox_request,
 	.reply = &reply_record,
 	.run = run_inbox,

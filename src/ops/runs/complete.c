@@ -295,17 +295,18 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 
 #define AT(member) offsetof(struct roger_complete_request, member)
 static const struct roger_field complete_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
-	  "a dispatched run" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
+	  NULL, NULL, "a dispatched run" },
 	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
 	  "where it is known from (default completion_event)" },
-	{ "result", ROGER_TEXT, AT(result), 0, NULL, NULL,
+	{ "result", ROGER_TEXT, AT(result), ROGER_OF_TOOL, NULL, NULL,
 	  "delivered to the run's owner as a message; - reads it from standard input" },
 	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL,
 	  "id of the message that delivered it already" },
 	{ "exit", ROGER_TEXT, AT(child_exit), 0, NULL, NULL,
 	  "the child's exit status; without a result and not 0, it failed" },
-	{ "failed", ROGER_BOOL, AT(failed), 0, NULL, NULL, "the child ended without a result" },
+	{ "failed", ROGER_BOOL, AT(failed), ROGER_OF_TOOL, NULL, NULL,
+	  "the child ended without a result" },
 	RG_END,
 };
 #undef AT

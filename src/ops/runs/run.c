@@ -501,7 +501,7 @@ static const struct roger_field reply_fields[] = {
 static const struct roger_record reply_record = { "run", sizeof(struct roger_run_reply),
 						  reply_fields };
 
-const struct roger_op rg_op_run_program = {
+const struct roger_op rg_op_run = {
 	.name = "run",
 	.summary = "run a program as a run: dispatched, watched, and its result delivered",
 	.examples = "roger run --within 10m --forward-to lead -- make check\n"
