@@ -151,7 +151,6 @@ static void print_received(const struct cli_run *run, const void *reply_)
 }
 
 const struct cli_command cli_inbox = { .name = "inbox", .print = print_inbox, .nothing = true };
-
 /* What these take is told once: where nobody can hear it, it stays. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
@@ -214,9 +213,6 @@ static void print_decided(const struct roger_messages_reply *reply, const char *
 	}
 }
 
-const struct cli_command cli_claim = {
-	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
-};
 static void print_acked(const struct cli_run *run, const void *reply)
 {
 	(void)run;
@@ -229,6 +225,9 @@ static void print_given_back(const struct cli_run *run, const void *reply)
 	print_decided(reply, "gave back ");
 }
 
+const struct cli_command cli_claim = {
+	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
+};
 const struct cli_command cli_ack = { .name = "ack", .print = print_acked };
 const struct cli_command cli_nack = { .name = "nack", .print = print_given_back };
 

@@ -531,18 +531,13 @@ static int blame_config(int r, struct roger_err *err)
  * that. */
 static bool says_nothing(struct roger_str text)
 {
-	size_t at = 0;
+	const char *at = text.data, *end = text.data + text.length;
 
-	while (at < text.length) {
-		if (text.data[at] == '#')
-			while (at < text.length && text.data[at] >= ' ' && text.data[at] <= '~')
-				at++;
-		else if (text.data[at] == ' ' || text.data[at] == '\n')
-			at++;
-		else
-			return false;
+	while (at < end && (*at == '#' || *at == '\n')) {
+		at = memchr(at, '\n', (size_t)(end - at));
+		at = at ? at + 1 : end;
 	}
-	return true;
+	return at == end;
 }
 
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,

@@ -848,7 +848,7 @@ static const struct roger_record receipt_record = { "receipt", sizeof(struct rog
 static const struct roger_field reply_fields[] = {
 	{ "messages", ROGER_RECORDS, AT(messages), ROGER_OF_TOOL, NULL, &receipt_record,
 	  "one per recipient" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "unit of work" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_OF_TOOL, NULL, NULL, "the sender's number" },
 	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "life of the counters" },
 	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
