@@ -235,7 +235,7 @@ static void print_end(struct listing *listing)
 		rg_buf_printf(&text, "],\"more\":%s", listing->next ? "true" : "false");
 		if (listing->next)
 			rg_buf_printf(&text, ",\"next\":%lld", (long long)listing->next);
-		cli_add_damage(run, &text);
+		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
 		rg_buf_deinit(&text);

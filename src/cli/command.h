@@ -101,7 +101,10 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 
 /* The member `damage` of an object on its way, where anything is damaged. */
 struct rg_buf;
-void cli_add_damage(const struct cli_run *run, struct rg_buf *out);
+void cli_add_damage(const struct roger *roger, struct rg_buf *out);
+
+/* The same as a line for an agent, who is to tell a person. */
+void cli_print_damage(FILE *to, const struct roger *roger);
 
 /* Options of every command; ends with a nameless one. */
 extern const struct cli_option cli_common_options[];

@@ -49,7 +49,7 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 				next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
 		if (next.length)
 			rg_json_add_string(&text, next);
-		cli_add_damage(run, &text);
+		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
 		rg_buf_deinit(&text);

@@ -91,14 +91,25 @@ static const struct cli_command bare = { .name = "", .options = bare_options, .r
 
 /* -------------------------------------------------------------- output -- */
 
-void cli_add_damage(const struct cli_run *run, struct rg_buf *out)
+void cli_add_damage(const struct roger *roger, struct rg_buf *out)
 {
-	const char *damage = roger_damage(run->roger);
+	const char *damage = roger_damage(roger);
 
 	if (!*damage)
 		return;
 	rg_json_add_key(out, RG_STR("damage"));
 	rg_json_add_string(out, rg_str(damage));
+}
+
+void cli_print_damage(FILE *to, const struct roger *roger)
+{
+	const char *damage = roger_damage(roger);
+
+	if (!*damage)
+		return;
+	fputs("\nDamaged: ", to);
+	cli_print_text(to, rg_str(damage), false);
+	fputs(". Tell the person you work for.\n", to);
 }
 
 /* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
@@ -111,7 +122,7 @@ static void print_line(const struct cli_run *run, const struct roger_record *rec
 	rg_record_encode(record, item, &line);
 	if (run && line.length) {
 		line.length--;
-		cli_add_damage(run, &line);
+		cli_add_damage(run->roger, &line);
 		rg_buf_add_char(&line, '}');
 	}
 	cli_print_json(cli_out, &line);

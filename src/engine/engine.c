@@ -40,17 +40,15 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 
 int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 {
-	uint64_t known = rg_index_end(engine->index), end;
+	uint64_t end;
 	int r;
 
 	r = rg_engine_prepare_epoch(engine, err);
 	if (r == ROGER_OK)
 		r = readable_end(engine, &end, err);
-	/* What is about to be read, and what other processes have read. */
-	if (r == ROGER_OK && (known < end || !engine->checked))
-		r = rg_engine_check_end(engine, err);
+	/* What is about to be read, and what was read before. */
 	if (r == ROGER_OK)
-		rg_engine_look_at_damage(engine);
+		r = rg_engine_check_end(engine, err);
 	return r < 0 ? r : rg_index_refresh(engine->index, end, err);
 }
 
@@ -119,7 +117,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	int r;
 
 	r = rg_journal_settle(engine->journal, &end, err);
-	if (r == ROGER_OK && !engine->checked)
+	if (r == ROGER_OK)
 		r = rg_engine_check_end(engine, err);
 	if (r < 0)
 		return r;
@@ -366,14 +364,16 @@ const char *rg_engine_damage(struct rg_engine *engine)
 
 struct rg_engine *rg_engine_close(struct rg_engine *engine)
 {
+	size_t i;
+
 	if (!engine)
 		return NULL;
 	if (engine->journal) {
 		rg_engine_rollback(engine);
 		rg_engine_save_state(engine, true);
 	}
-	rg_file_close(engine->send_logs);
-	rg_file_close(engine->activity_logs);
+	for (i = 0; i < RG_LOGS; i++)
+		rg_file_close(engine->folders[i]);
 	rg_file_close(engine->turns);
 	rg_index_free(engine->index);
 	rg_journal_close(engine->journal);
@@ -416,12 +416,15 @@ int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine
 		   struct roger_err *err)
 {
 	struct rg_engine *engine = calloc(1, sizeof *engine);
+	size_t i;
 	int r;
 
 	if (!engine)
 		return rg_fail_memory(err);
 	engine->workspace = workspace;
-	engine->send_logs = engine->activity_logs = engine->turns = RG_NO_FILE;
+	engine->turns = RG_NO_FILE;
+	for (i = 0; i < RG_LOGS; i++)
+		engine->folders[i] = RG_NO_FILE;
 	rg_buf_init(&engine->text, SIZE_MAX);
 	r = open_parts(engine, err);
 	if (r < 0) {

@@ -27,7 +27,7 @@ enum rg_message_fault {
 enum { RG_MESSAGE_FAULTS = 8, RG_MESSAGE_ODD = RG_MESSAGE_READ_EARLY | RG_MESSAGE_ANSWERS_NONE };
 
 /* In words. */
-const char *rg_message_fault_text(enum rg_message_fault fault);
+extern const char *const rg_message_fault_texts[];
 
 /* What the tables of an index hold, summed up. */
 struct rg_message_sums {
