@@ -368,16 +368,17 @@ static void fail_call(const struct mcp_tool *tool, struct roger_mcp_call *call, 
 
 /* Other files may have taken the place of those that are open: the next call has those, and so
  * has this one where it can be made twice. */
-static int call_current(struct mcp_session *session, struct roger_mcp_call *call,
+static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			const struct roger_op *op, const void *request, void *reply,
 			struct roger_err *err)
 {
+	struct mcp_session *session = tool->session;
 	int r = roger_call(session->roger, op, request, reply, err);
 
 	if (r != ROGER_EIO)
 		return r;
 	session->roger = roger_close(session->roger);
-	if (op->flags & ROGER_WRITES || !mcp_open(session, call))
+	if ((op->flags & ROGER_WRITES) || !mcp_open(session, call))
 		return r;
 	return roger_call(session->roger, op, request, reply, err);
 }
@@ -400,7 +401,7 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
 	if (r == ROGER_OK)
-		r = call_current(tool->session, call, op, request, reply, &err);
+		r = call_current(tool, call, op, request, reply, &err);
 	if (r < 0) {
 		fail_call(tool, call, r, &err);
 		return;
