@@ -599,8 +599,8 @@ static int open_parts(struct rg_local *local, struct roger_err *err)
 		stem.length -= 6;
 	snprintf(control_name, sizeof control_name, "%.*s%s", RG_STR_ARGS(stem), control_suffix);
 
-	r = rg_journal_open_asking(local->workspace->data, journal_name, control_name,
-				   rg_tally_adopt, rg_local_recall, local, &local->journal, err);
+	r = rg_journal_open(local->workspace->data, journal_name, control_name, rg_tally_adopt,
+			    rg_local_recall, local, &local->journal, err);
 	if (r == ROGER_OK)
 		r = rg_index_new(local->journal, local->workspace->data,
 				 local->workspace->data_path, index_name, config->places_configured,
