@@ -1550,9 +1550,11 @@ static void what_cannot_be_looked_at_is_no_damage(void **state)
 	struct roger_err err;
 	long left = -1;
 	bool fits;
-	int r;
+	int r, i;
 
-	append_long(journal, 600000);
+	/* More than is read at once. */
+	for (i = 0; i < 300; i++)
+		append_long(journal, 1000);
 	put_a_copy_between(*state, journal);
 	do {
 		faulty_begin("read_at", ++left, 1, EIO);
@@ -1563,7 +1565,7 @@ static void what_cannot_be_looked_at_is_no_damage(void **state)
 	/* Nothing is known of it. */
 	damage_tail(journal);
 	assert_true(end_fits(journal));
-	assert_true(left >= 5);
+	assert_true(left >= 4);
 	rg_journal_close(journal);
 }
 
