@@ -400,8 +400,8 @@ static int open_parts(struct rg_engine *engine, struct roger_err *err)
 		stem.length -= 6;
 	snprintf(control_name, sizeof control_name, "%.*s%s", RG_STR_ARGS(stem), control_suffix);
 
-	r = rg_journal_open_asking(engine->workspace->data, journal_name, control_name,
-				   rg_tally_adopt, rg_engine_recall, engine, &engine->journal, err);
+	r = rg_journal_open(engine->workspace->data, journal_name, control_name, rg_tally_adopt,
+			    rg_engine_recall, engine, &engine->journal, err);
 	if (r == ROGER_OK)
 		r = rg_index_new(engine->journal, engine->workspace->data,
 				 engine->workspace->data_path, index_name,

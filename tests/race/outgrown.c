@@ -74,7 +74,7 @@ static struct rg_journal *open_one(int folder)
 	struct rg_journal *journal;
 	struct roger_err err;
 
-	must(rg_journal_open(folder, "messages.jsonl", "messages.control", true, adopt, NULL,
+	must(rg_journal_open(folder, "messages.jsonl", "messages.control", adopt, NULL, NULL,
 			     &journal, &err),
 	     &err, "open");
 	return journal;

@@ -3,8 +3,10 @@
  * journal and is made anew when it speaks of another, is damaged or short, or
  * knows more than the journal holds; everyone maps the same one; the tally
  * keeps its figures, and growing keeps them, the numbers, the tail and the
- * locks that are held for long, while the old file says that it is retired.
+ * locks that are held for long, while the old file says that it is retired.  A
+ * file that cannot be looked at is an error, and another build's stays.
  */
+#include "faulty.h"
 #include "folder.h"
 #include "harsh.h"
 
@@ -40,6 +42,8 @@ static int teardown(void **state)
 {
 	struct fixture *fixture = *state;
 
+	faulty_end();
+	faulty_now_ns = faulty_maps = 0;
 	close(fixture->journal);
 	folder_remove(&fixture->folder);
 	free(fixture);
@@ -51,7 +55,8 @@ static struct rg_control *open_control(const struct fixture *fixture)
 	struct rg_control *control = NULL;
 	struct roger_err err;
 
-	if (rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err) < 0)
+	if (rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, &control,
+			    &err) < 0)
 		fail_msg("%s", err.message);
 	return control;
 }
@@ -422,21 +427,21 @@ static void what_is_no_file_is_refused(void **state)
 	struct roger_err err;
 
 	assert_int_equal(mkdirat(fixture->folder.open, NAME, 0700), 0);
-	assert_int_equal(
-		rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err),
-		ROGER_EREFUSED);
+	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
+					 &control, &err),
+			 ROGER_EREFUSED);
 	assert_int_equal(unlinkat(fixture->folder.open, NAME, AT_REMOVEDIR), 0);
 	folder_append_text(&fixture->folder, "target", "precious");
 	assert_int_equal(symlinkat("target", fixture->folder.open, NAME), 0);
-	assert_int_equal(
-		rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err),
-		ROGER_EREFUSED);
+	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
+					 &control, &err),
+			 ROGER_EREFUSED);
 	assert_int_equal(folder_size(&fixture->folder, "target"), 8);
 	assert_int_equal(unlinkat(fixture->folder.open, NAME, 0), 0);
 	assert_int_equal(mkfifoat(fixture->folder.open, NAME, 0600), 0);
-	assert_int_equal(
-		rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, &err),
-		ROGER_EREFUSED);
+	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
+					 &control, &err),
+			 ROGER_EREFUSED);
 }
 
 static int open_and_count(void *context)
@@ -445,7 +450,7 @@ static int open_and_count(void *context)
 	struct fixture *fixture = context;
 	int journal = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_APPEND | O_CLOEXEC);
 
-	if (rg_control_open(fixture->folder.open, NAME, journal, &control, NULL) < 0)
+	if (rg_control_open(fixture->folder.open, NAME, journal, NULL, NULL, &control, NULL) < 0)
 		return 1;
 	atomic_fetch_add(&rg_control_page(control)->appends, 1);
 	rg_control_close(control);
@@ -523,6 +528,8 @@ static void sum_described(struct described *all)
 	sum = mix(mix(g, all->page.tails[which].appended), all->page.tails[which].chain);
 	all->page.tails[which].sum = mix(sum, (uint64_t)all->page.tails[which].epoch) | 1;
 	all->page.synced_sum = mix(~g, all->page.synced) | 1;
+	sum = mix(mix(~g, all->page.witness_end), all->page.witness_chain);
+	all->page.witness_sum = mix(sum, all->page.witness_chained) | 1;
 }
 
 /* Agent "aa" and a count; *ret_at is the place of the agent, the count has the first one. */
@@ -539,6 +546,9 @@ static void describe(const struct fixture *fixture, struct described *all, uint6
 	all->page.tails[1].chain = 77;
 	all->page.tails[1].epoch = 9;
 	all->page.synced = 10;
+	all->page.witness_end = 6;
+	all->page.witness_chain = 66;
+	all->page.witness_chained = 1;
 	sum_described(all);
 	all->agents[at] = (struct rg_agent_slot){ 2, 3, 9, 42, "aa", 0 };
 	all->agents[at].sum =
@@ -559,6 +569,7 @@ static void put(const struct fixture *fixture, const struct described *all)
 static void check_described(void **state)
 {
 	struct rg_named_agent each = { .length = 0 };
+	struct rg_witness witness;
 	struct rg_control *control;
 	struct described all;
 	struct rg_agent agent;
@@ -575,6 +586,8 @@ static void check_described(void **state)
 	assert_int_equal(tail.chain, 77);
 	assert_int_equal(tail.epoch, 9);
 	assert_int_equal(rg_control_synced(control), 10);
+	witness = rg_control_witness(control);
+	assert_true(witness.end == 6 && witness.chain == 66 && witness.chained);
 	assert_true(rg_control_find_agent(control, RG_STR("aa"), &agent));
 	assert_true(agent.unread == 3 && agent.epoch == 9 && agent.seq == 42);
 	assert_false(rg_control_find_agent(control, RG_STR("ab"), &agent));
@@ -1292,7 +1305,8 @@ static int open_without_memory(struct rg_arena *arena, struct roger_err *err)
 
 	(void)arena;
 	(void)!unlinkat(fixture->folder.open, NAME, 0);
-	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, err);
+	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, &control,
+			    err);
 	assert_true((control != NULL) == (r == ROGER_OK));
 	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
 	close(file);
@@ -1343,11 +1357,12 @@ static void one_that_cannot_be_made_is_an_error(void **state)
 	char spare[64];
 	int file = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_CLOEXEC);
 
-	assert_true(rg_control_open(fixture->folder.open, NAME, -1, &control, NULL) < 0);
+	assert_true(rg_control_open(fixture->folder.open, NAME, -1, NULL, NULL, &control, NULL) <
+		    0);
 	snprintf(spare, sizeof spare, NAME ".new-%d", (int)getpid());
 	assert_int_equal(mkdirat(fixture->folder.open, spare, 0700), 0);
-	assert_true(rg_control_open(fixture->folder.open, NAME, fixture->journal, &control, NULL) <
-		    0);
+	assert_true(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
+				    &control, NULL) < 0);
 	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(flock(file, LOCK_UN), 0);
 	assert_int_equal(unlinkat(fixture->folder.open, spare, AT_REMOVEDIR), 0);
@@ -1355,8 +1370,9 @@ static void one_that_cannot_be_made_is_an_error(void **state)
 	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
 	close(file);
 	rg_control_close(control);
-	assert_int_equal(rg_control_open(fixture->folder.open, NAME, -1, &control, NULL),
-			 ROGER_EIO);
+	assert_int_equal(
+		rg_control_open(fixture->folder.open, NAME, -1, NULL, NULL, &control, NULL),
+		ROGER_EIO);
 }
 
 /* Maps the file, says so, and stays until it is told to end, or until somebody wants to open it. */
@@ -1439,8 +1455,8 @@ static int open_while_stopped(void *context)
 
 	if (attempt->stopped)
 		rg_lock_interrupt();
-	if (rg_control_open(attempt->fixture->folder.open, NAME, attempt->fixture->journal,
-			    &control, &err) != ROGER_EREFUSED)
+	if (rg_control_open(attempt->fixture->folder.open, NAME, attempt->fixture->journal, NULL,
+			    NULL, &control, &err) != ROGER_EREFUSED)
 		return 1;
 	return strcmp(err.message, attempt->expected) == 0 ? 0 : 2;
 }
@@ -1509,6 +1525,370 @@ static void one_that_another_build_left_is_retired(void **state)
 	end_other(&other, NULL, 0);
 }
 
+/* ----------------------------------------------------- files that go wrong -- */
+
+static void leave_nothing(const struct fixture *fixture)
+{
+	(void)!unlinkat(fixture->folder.open, NAME, 0);
+}
+
+static void leave_another_boot(const struct fixture *fixture)
+{
+	mark(fixture);
+	put_into_another_boot(fixture);
+}
+
+static void leave_another_build(const struct fixture *fixture)
+{
+	uint32_t version = RG_CONTROL_VERSION - 1;
+
+	mark(fixture);
+	overwrite(fixture, offsetof(struct rg_control_page, version), &version, sizeof version);
+}
+
+static void leave_damage(const struct fixture *fixture)
+{
+	mark(fixture);
+	overwrite(fixture, 0, "x", 1);
+}
+
+static int lowest_free_file(void)
+{
+	int file = dup(STDIN_FILENO);
+
+	close(file);
+	return file;
+}
+
+/* One call fails; then nothing is open, mapped or locked, and what was there is there still. */
+static void open_with_one_that_fails(const struct fixture *fixture, const char *call, long left,
+				     int error)
+{
+	int file = openat(fixture->folder.open, "messages.jsonl", O_RDWR | O_CLOEXEC), r;
+	int before = lowest_free_file();
+	struct rg_control *control = NULL;
+	struct roger_err err = { 0 };
+	bool hit;
+
+	faulty_begin(call, left, 1, error);
+	r = rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL, &control,
+			    &err);
+	hit = faulty.hit;
+	faulty_end();
+	faulty.hit = hit;
+	if (r != (hit ? ROGER_EIO : ROGER_OK) && error != FAULTY_SHORT)
+		fail_msg("%s %ld: %d %s", call, left, r, err.message);
+	if (r < 0 && strcmp(err.message, "faulty: Input/output error") != 0)
+		assert_string_equal(err.message, "cannot read /proc/sys/kernel/random/boot_id");
+	assert_true((control != NULL) == (r == ROGER_OK));
+	assert_int_equal(flock(file, LOCK_EX | LOCK_NB), 0);
+	rg_control_close(control);
+	assert_int_equal(faulty_maps, 0);
+	assert_int_equal(lowest_free_file(), before);
+	close(file);
+}
+
+/* Nobody who could not look says that there is nothing: it would be the second append lock. */
+static void each_call_that_fails_is_an_error(void **state)
+{
+	static void (*const leave[])(const struct fixture *) = {
+		mark, leave_nothing, leave_another_boot, leave_another_build, leave_damage
+	};
+	static const char *const calls[] = { "open",	"open_facts", "facts", "read_at",
+					     "replace", "lock",	      "map" };
+	const struct fixture *fixture = *state;
+	size_t i, k;
+	long left;
+	int is_short;
+
+	for (i = 0; i < sizeof leave / sizeof *leave; i++) {
+		for (k = 0; k < sizeof calls / sizeof *calls; k++) {
+			for (is_short = 0; is_short < 1 + (k == 3); is_short++) {
+				left = -1;
+				do {
+					leave_nothing(fixture);
+					leave[i](fixture);
+					open_with_one_that_fails(fixture, calls[k], ++left,
+								 is_short ? FAULTY_SHORT : EIO);
+				} while (faulty.hit);
+			}
+		}
+	}
+}
+
+/* The boot cannot be told: then a control file in force stays what it is. */
+static void who_cannot_tell_the_boot_replaces_nothing(void **state)
+{
+	const struct fixture *fixture = *state;
+	static const int errors[] = { EIO, FAULTY_SHORT };
+	char boot_id[RG_BOOT_ID_BYTES], none[RG_BOOT_ID_BYTES] = "";
+	struct rg_control *control = NULL;
+	struct roger_err err;
+	size_t i;
+
+	mark(fixture);
+	for (i = 0; i < 3; i++) {
+		faulty_begin(i < 2 ? "read_at" : "open", 0, 1, i < 2 ? errors[i] : EIO);
+		assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL,
+						 NULL, &control, &err),
+				 ROGER_EIO);
+		assert_true(faulty.hit);
+		assert_string_equal(err.message, "cannot read /proc/sys/kernel/random/boot_id");
+		assert_true(is_marked(fixture));
+		faulty_begin(i < 2 ? "read_at" : "open", 0, 1, i < 2 ? errors[i] : EIO);
+		memset(boot_id, 'x', sizeof boot_id);
+		rg_boot_id(boot_id);
+		assert_memory_equal(boot_id, none, sizeof none);
+	}
+}
+
+/* As often as it says; who holds the lock looks once. */
+static void what_contradicts_itself_is_looked_at_again(void **state)
+{
+	struct rg_control *control = open_control(*state);
+	struct rg_control_page *page = rg_control_page(control);
+	struct rg_named_agent each;
+	struct rg_agent agent;
+	struct rg_tail tail;
+	int held, i;
+	size_t at;
+
+	memset(page + 1, 0, 32 * sizeof(struct rg_agent_slot));
+	page->tails[page->tail_in_force].sum ^= 2;
+	for (held = 0; held < 2; held++) {
+		rg_control_hold(control, held);
+		faulty_count("yield");
+		assert_false(rg_control_tail(control, &tail));
+		assert_int_equal(faulty_counted(), held ? 0 : 99);
+		faulty_count("yield");
+		(void)rg_control_find_agent(control, RG_STR("a"), &agent);
+		assert_int_equal(faulty_counted(), held ? 0 : 99);
+		/* At all slots together, in each walk. */
+		for (i = 0; i < 2; i++) {
+			at = 0;
+			faulty_count("yield");
+			assert_false(rg_control_next_agent(control, &at, &each));
+			assert_int_equal(faulty_counted(), held ? 0 : 99);
+		}
+	}
+	rg_control_retire(control);
+	rg_control_close(control);
+}
+
+/* Nor is a file whose place cannot be looked at still the one of its name. */
+static void a_place_that_cannot_be_seen_is_another(void **state)
+{
+	struct rg_control *control = open_control(*state);
+
+	faulty_begin("look", 0, 1, EIO);
+	assert_false(rg_control_in_place(control));
+	assert_true(rg_control_in_place(control));
+	leave_nothing(*state);
+	assert_false(rg_control_in_place(control));
+	rg_control_close(control);
+	assert_int_equal(faulty_maps, 0);
+}
+
+/* ----------------------------------------------------------- another build -- */
+
+struct late {
+	struct other other;
+	pid_t child;
+};
+
+/* It maps the file after the first look, and before the second. */
+static void come_late(void *context)
+{
+	struct late *late = context;
+	char byte;
+
+	late->child = process_fork(work_with_it, &late->other);
+	assert_int_equal(read(late->other.ready[0], &byte, 1), 1);
+}
+
+static int open_between(void *context)
+{
+	struct late *late = context;
+	struct rg_control *control = NULL;
+	struct roger_err err = { 0 };
+	char expected[200];
+	int r;
+
+	rg_lock_interrupt();
+	/* The first is of the map that was judged, the second of the one in which it was retired.
+	 */
+	faulty_meanwhile("unmap", 1, come_late, late);
+	r = rg_control_open(late->other.fixture->folder.open, NAME, late->other.fixture->journal,
+			    NULL, NULL, &control, &err);
+	snprintf(expected, sizeof expected,
+		 "another version of roger is at work here: end process %d first",
+		 (int)late->child);
+	kill(late->child, SIGKILL);
+	(void)process_join(late->child);
+	if (!faulty.hit || r != ROGER_EREFUSED || faulty_maps != 0)
+		return 1;
+	return strcmp(err.message, expected) == 0 ? 0 : 2;
+}
+
+static void another_build_that_comes_between_is_left(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct late late = { .other = { .fixture = fixture } };
+	char *before, *after;
+
+	start_other(&late.other, NULL, 0);
+	before = folder_read(&fixture->folder, NAME);
+	assert_int_equal(process_join(process_fork(open_between, &late)), 0);
+	after = folder_read(&fixture->folder, NAME);
+	assert_memory_equal(before, after, folder_size(&fixture->folder, NAME));
+	free(before);
+	free(after);
+	end_other(&late.other, NULL, 0);
+}
+
+/* Ten seconds, and a look every 50 ms. */
+static void another_build_is_not_waited_for_for_ever(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct other other = { .fixture = fixture };
+	struct rg_control *control = NULL;
+	pid_t child;
+
+	start_other(&other, &child, 1);
+	faulty_now_ns = 1;
+	faulty_count("lock");
+	assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal, NULL, NULL,
+					 &control, NULL),
+			 ROGER_EREFUSED);
+	assert_int_equal(faulty_counted(), 10000 / 50 + 1);
+	assert_int_equal(faulty_maps, 0);
+	end_other(&other, &child, 1);
+}
+
+/* ------------------------------------------------------------- witnesses -- */
+
+/* The journal has 11 bytes, and so many of them are known; chain 77. */
+static const struct {
+	uint64_t appended, synced;
+	uint32_t failures;
+	uint64_t tail_sum, synced_sum; /* changes of them */
+	struct rg_witness witness;
+} testimonies[] = {
+	{ 11, 11, 0, 0, 0, { 11, 77, true } }, { 11, 10, 0, 0, 0, { 10, 0, false } },
+	{ 11, 0, 0, 0, 0, { 0, 0, false } },   { 11, 12, 0, 0, 0, { 0, 0, false } },
+	{ 11, 11, 1, 0, 0, { 0, 0, false } },  { 11, 11, 0, 2, 0, { 0, 0, false } },
+	{ 11, 11, 0, 0, 2, { 0, 0, false } },  { 12, 12, 0, 0, 0, { 12, 77, true } },
+};
+
+static void put_testimony(const struct fixture *fixture, size_t i, bool other_boot)
+{
+	struct described all;
+	uint64_t at;
+
+	describe(fixture, &all, &at);
+	all.page.boot_id[0] ^= other_boot;
+	all.page.tails[1].appended = testimonies[i].appended;
+	all.page.synced = testimonies[i].synced;
+	all.page.failures = testimonies[i].failures;
+	sum_described(&all);
+	all.page.tails[1].sum ^= testimonies[i].tail_sum;
+	all.page.synced_sum ^= testimonies[i].synced_sum;
+	put(fixture, &all);
+}
+
+static void expect_witness(struct rg_witness witness, struct rg_witness expected)
+{
+	assert_int_equal(witness.end, expected.end);
+	assert_int_equal(witness.chain, expected.chain);
+	assert_int_equal(witness.chained, expected.chained);
+}
+
+/* What is in force, and what was left of another boot; where it knows more than the journal has. */
+static void what_was_synced_is_testified(void **state)
+{
+	const struct rg_witness none = { 0 }, kept = { 6, 66, true };
+	struct rg_control *control;
+	size_t i;
+
+	for (i = 0; i < sizeof testimonies / sizeof *testimonies; i++) {
+		put_testimony(*state, i, true);
+		control = open_control(*state);
+		expect_witness(rg_control_witness(control), testimonies[i].witness);
+		rg_control_close(control);
+		put_testimony(*state, i, false);
+		control = open_control(*state);
+		if (testimonies[i].tail_sum || testimonies[i].appended > 11) {
+			expect_witness(rg_control_witness(control), testimonies[i].witness);
+		} else {
+			expect_witness(rg_control_witness(control), kept);
+			expect_witness(rg_control_testify(control), testimonies[i].witness);
+		}
+		rg_control_close(control);
+	}
+	/* Nothing of what is no control file. */
+	put_testimony(*state, 0, true);
+	overwrite(*state, 0, "x", 1);
+	control = open_control(*state);
+	expect_witness(rg_control_witness(control), none);
+	rg_control_close(control);
+}
+
+static void testify(void *context, struct rg_witness *ret_witness)
+{
+	*ret_witness = *(struct rg_witness *)context;
+}
+
+/* The one that says most. */
+static void others_are_asked_when_it_is_made(void **state)
+{
+	const struct fixture *fixture = *state;
+	static const struct {
+		size_t testimony;
+		struct rg_witness other, witness;
+	} table[] = {
+		{ 1, { 9, 5, true }, { 10, 0, false } },
+		{ 1, { 10, 5, true }, { 10, 5, true } },
+		{ 0, { 11, 5, false }, { 11, 77, true } },
+		{ 0, { 12, 5, false }, { 12, 5, false } },
+		{ 1, { 11, 5, true }, { 11, 5, true } },
+		{ 0, { 0, 0, false }, { 11, 77, true } },
+	};
+	struct rg_control *control;
+	struct rg_witness other;
+	size_t i;
+
+	for (i = 0; i < sizeof table / sizeof *table; i++) {
+		put_testimony(fixture, table[i].testimony, true);
+		other = table[i].other;
+		assert_int_equal(rg_control_open(fixture->folder.open, NAME, fixture->journal,
+						 testify, &other, &control, NULL),
+				 ROGER_OK);
+		expect_witness(rg_control_witness(control), table[i].witness);
+		rg_control_close(control);
+	}
+}
+
+/* It counts only with its sum. */
+static void a_witness_that_does_not_fit_is_none(void **state)
+{
+	const struct rg_witness none = { 0 }, witness = { 11, 77, true };
+	struct rg_control *control = open_control(*state);
+	struct rg_control_page *page = rg_control_page(control);
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		rg_control_set_witness(control, witness);
+		expect_witness(rg_control_witness(control), witness);
+		page->witness_end += i == 0;
+		page->witness_chain += i == 1;
+		page->witness_chained -= i == 2;
+		page->witness_sum ^= i == 3 ? 2 : 0;
+		page->witness_sum ^= i == 4 ? 1 : 0;
+		expect_witness(rg_control_witness(control), none);
+	}
+	rg_control_close(control);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -1555,6 +1935,15 @@ int main(void)
 		TEST(opening_without_memory_is_an_error),
 		TEST(growing_without_memory_changes_nothing),
 		TEST(one_that_cannot_be_made_is_an_error),
+		TEST(each_call_that_fails_is_an_error),
+		TEST(who_cannot_tell_the_boot_replaces_nothing),
+		TEST(what_contradicts_itself_is_looked_at_again),
+		TEST(a_place_that_cannot_be_seen_is_another),
+		TEST(another_build_that_comes_between_is_left),
+		TEST(another_build_is_not_waited_for_for_ever),
+		TEST(what_was_synced_is_testified),
+		TEST(others_are_asked_when_it_is_made),
+		TEST(a_witness_that_does_not_fit_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

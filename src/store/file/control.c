@@ -40,6 +40,7 @@ struct rg_control {
 	struct rg_count_slot *counts;
 	bool held;    /* append_lock is ours: nobody else changes a slot or the tail */
 	bool damaged; /* something contradicts itself */
+	int looks;    /* of rg_control_next_agent(), at all slots together */
 	rg_witness_source *source;
 	void *context;		 /* of source */
 	struct rg_control *next; /* in maps */
@@ -115,6 +116,14 @@ static size_t size_of(size_t agents, size_t counts)
 {
 	return sizeof(struct rg_control_page) + agents * sizeof(struct rg_agent_slot) +
 	       counts * sizeof(struct rg_count_slot);
+}
+
+/* Nobody who cannot tell the boot may say that a control file is of another one. */
+static int get_boot_id(char to[RG_BOOT_ID_BYTES], struct roger_err *err)
+{
+	rg_boot_id(to);
+	return to[0] ? ROGER_OK
+		     : rg_fail(err, ROGER_EIO, 0, "cannot read /proc/sys/kernel/random/boot_id");
 }
 
 static bool is_power_of_two(uint32_t n)
@@ -270,9 +279,10 @@ static int judge_map(struct rg_control *control, int journal_file, bool *ret_hol
 	int r;
 
 	r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
+	if (r == ROGER_OK)
+		r = get_boot_id(boot_id, err);
 	if (r < 0)
 		return r;
-	rg_boot_id(boot_id);
 	/* The head is that which use_map() took: a file that changes meanwhile is unsound. */
 	*ret_holds = known && (uint64_t)journal.size >= tail.appended &&
 		     rg_control_judge(control->page, control->size, &journal, boot_id) ==
@@ -321,33 +331,42 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 /* ------------------------------------------------------------ made anew -- */
 
 /* What there is under the name: enough of it to be judged. */
-static enum rg_control_kind look(struct rg_control *control, const struct rg_file_facts *journal,
-				 struct rg_control_page *ret_page, uint64_t *ret_inode)
+struct found {
+	enum rg_control_kind kind;
+	struct rg_control_page page; /* unless it is invalid */
+	uint64_t inode;
+};
+
+static int look(const struct rg_control *control, const struct rg_file_facts *journal,
+		struct found *ret_found, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	char boot_id[RG_BOOT_ID_BYTES];
 	struct rg_file_facts facts;
-	size_t got = 0;
+	size_t got;
+	int r;
 
-	if (rg_file_open(control->folder, control->name, RG_FILE_READ, &file, NULL) < 0 ||
-	    file == RG_NO_FILE || rg_file_facts(file, control->name, &facts, NULL) < 0 ||
-	    rg_file_read_at(file, ret_page, sizeof *ret_page, 0, &got, NULL) < 0 ||
-	    got < sizeof *ret_page)
-		return RG_CONTROL_INVALID;
-	*ret_inode = facts.inode;
-	rg_boot_id(boot_id);
-	return rg_control_judge(ret_page, (size_t)facts.size, journal, boot_id);
+	ret_found->kind = RG_CONTROL_INVALID;
+	r = rg_file_open_facts(control->folder, control->name, RG_FILE_READ, &file, &facts, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	r = rg_file_read_at(file, &ret_found->page, sizeof ret_found->page, 0, &got, err);
+	if (r == ROGER_OK)
+		r = get_boot_id(boot_id, err);
+	if (r < 0 || got < sizeof ret_found->page)
+		return r;
+	ret_found->inode = facts.inode;
+	ret_found->kind = rg_control_judge(&ret_found->page, (size_t)facts.size, journal, boot_id);
+	return ROGER_OK;
 }
 
 /* What the last boot left of this journal was read from disk in this one. */
-static uint64_t left_by_other_boot(struct rg_control *control, const struct rg_file_facts *journal)
+static uint64_t left_by_other_boot(const struct found *found, const struct rg_file_facts *journal)
 {
-	struct rg_control_page page;
 	struct rg_tail tail;
-	uint64_t inode;
 
-	if (look(control, journal, &page, &inode) != RG_CONTROL_OTHER_BOOT ||
-	    !read_tail(&page, page.generation, &tail))
+	if (found->kind != RG_CONTROL_OTHER_BOOT ||
+	    !read_tail(&found->page, found->page.generation, &tail))
 		return 0;
 	return tail.appended < (uint64_t)journal->size ? tail.appended : (uint64_t)journal->size;
 }
@@ -370,17 +389,12 @@ static struct rg_witness testify(const struct rg_control_page *page, uint64_t ge
 }
 
 /* The one that says most: what is before its end is covered, too. */
-static struct rg_witness find_witness(struct rg_control *control,
-				      const struct rg_file_facts *journal)
+static struct rg_witness find_witness(struct rg_control *control, const struct found *found)
 {
 	struct rg_witness witness = { 0 }, other = { 0 };
-	enum rg_control_kind kind;
-	struct rg_control_page page;
-	uint64_t inode;
 
-	kind = look(control, journal, &page, &inode);
-	if (kind == RG_CONTROL_HOLDS || kind == RG_CONTROL_OTHER_BOOT)
-		witness = testify(&page, page.generation);
+	if (found->kind == RG_CONTROL_HOLDS || found->kind == RG_CONTROL_OTHER_BOOT)
+		witness = testify(&found->page, found->page.generation);
 	if (control->source)
 		control->source(control->context, &other);
 	if (other.end > witness.end || (other.end == witness.end && other.chained))
@@ -396,7 +410,7 @@ static void put_witness(struct rg_control_page *page, struct rg_witness witness)
 	page->witness_sum = sum_of_witness(page->generation, witness);
 }
 
-static int fresh_page(struct rg_control *control, const struct rg_file_facts *journal,
+static int fresh_page(const struct found *found, const struct rg_file_facts *journal,
 		      struct rg_control_page *ret_page, struct roger_err *err)
 {
 	struct rg_control_page page = {
@@ -406,24 +420,26 @@ static int fresh_page(struct rg_control *control, const struct rg_file_facts *jo
 		.agent_capacity = AGENTS_FIRST,
 		.count_capacity = COUNTS_FIRST,
 		.found = (uint64_t)journal->size,
-		.on_disk = left_by_other_boot(control, journal),
+		.on_disk = left_by_other_boot(found, journal),
 		.tails = { { .epoch = 1 } },
 	};
 
+	int r;
+
 	memcpy(page.magic, MAGIC, sizeof page.magic);
-	rg_boot_id(page.boot_id);
-	page.sum = 0;
+	r = get_boot_id(page.boot_id, err);
+	if (r == ROGER_OK)
+		r = rg_random(&page.generation, sizeof page.generation, err);
 	*ret_page = page;
-	return rg_random(&ret_page->generation, sizeof ret_page->generation, err);
+	return r;
 }
 
 static void sum_page(struct rg_control_page *page)
 {
-	uint32_t which = page->tail_in_force & 1;
-	struct rg_tail tail = load_tail(page, which);
+	struct rg_tail tail = load_tail(page, 0);
 
 	page->sum = sum_of_head(page);
-	page->tails[which].sum = sum_of_tail(page->generation, &tail);
+	page->tails[0].sum = sum_of_tail(page->generation, &tail);
 }
 
 static void free_slots(uint64_t generation, struct rg_agent_slot *agents, size_t agent_capacity,
@@ -456,20 +472,17 @@ static int put_file(struct rg_control *control, const struct rg_control_page *pa
 	return r;
 }
 
-static int put_fresh(struct rg_control *control, int journal_file, struct roger_err *err)
+static int put_fresh(struct rg_control *control, const struct rg_file_facts *journal,
+		     const struct found *found, struct roger_err *err)
 {
 	struct rg_agent_slot *agents = calloc(AGENTS_FIRST, sizeof *agents);
 	struct rg_count_slot *counts = calloc(COUNTS_FIRST, sizeof *counts);
-	struct rg_file_facts journal;
 	struct rg_control_page page;
 	int r;
 
-	r = agents && counts ? rg_file_facts(journal_file, "messages.jsonl", &journal, err)
-			     : rg_fail_memory(err);
-	if (r == ROGER_OK)
-		r = fresh_page(control, &journal, &page, err);
+	r = agents && counts ? fresh_page(found, journal, &page, err) : rg_fail_memory(err);
 	if (r == ROGER_OK) {
-		put_witness(&page, find_witness(control, &journal));
+		put_witness(&page, find_witness(control, found));
 		sum_page(&page);
 		free_slots(page.generation, agents, AGENTS_FIRST, counts, COUNTS_FIRST);
 		r = put_file(control, &page, agents, counts, err);
@@ -492,18 +505,23 @@ static int name_others(const int64_t *ids, size_t count, struct roger_err *err)
 }
 
 /* Set or clear the mark in the file of another build. */
-static void mark_retired(struct rg_control *control, bool retired)
+static int mark_retired(struct rg_control *control, bool retired, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_control_page *page;
 	void *map;
+	int r;
 
-	if (rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, NULL) < 0 ||
-	    file == RG_NO_FILE || rg_file_map(file, sizeof *page, control->name, &map, NULL) < 0)
-		return;
+	r = rg_file_open(control->folder, control->name, RG_FILE_CHANGE, &file, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	r = rg_file_map(file, sizeof *page, control->name, &map, err);
+	if (r < 0)
+		return r;
 	page = map;
 	atomic_store(&page->retired, retired);
 	rg_file_unmap(map, sizeof *page);
+	return ROGER_OK;
 }
 
 /*
@@ -512,23 +530,19 @@ static void mark_retired(struct rg_control *control, bool retired)
  * after the file was retired: whoever maps it later sees that, and waits for the
  * lock on the journal, which is ours.
  */
-static int replace_other_build(struct rg_control *control, const struct rg_file_facts *journal,
-			       int64_t *ids, size_t *ret_count)
+static int replace_other_build(struct rg_control *control, uint64_t inode, int64_t *ids,
+			       size_t *ret_count, struct roger_err *err)
 {
-	struct rg_control_page page;
-	uint64_t inode;
+	int r;
 
-	*ret_count = 0;
-	if (look(control, journal, &page, &inode) != RG_CONTROL_OTHER_BUILD)
-		return ROGER_OK;
 	*ret_count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
 	if (*ret_count)
 		return ROGER_OK;
-	mark_retired(control, true);
+	r = mark_retired(control, true, err);
+	if (r < 0)
+		return r;
 	*ret_count = rg_process_find_mapping(inode, control->name, ids, OTHERS_MAX);
-	if (*ret_count)
-		mark_retired(control, false);
-	return ROGER_OK;
+	return *ret_count ? mark_retired(control, false, err) : ROGER_OK;
 }
 
 /* Under the system's lock on the journal.  *ret_others: so many are at work with what is there. */
@@ -536,6 +550,7 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 			  size_t *ret_others, struct roger_err *err)
 {
 	struct rg_file_facts journal;
+	struct found found;
 	bool mapped = false;
 	int r;
 
@@ -545,16 +560,16 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 		return r;
 	r = rg_file_facts(journal_file, "messages.jsonl", &journal, err);
 	if (r == ROGER_OK)
-		r = replace_other_build(control, &journal, ids, ret_others);
+		r = look(control, &journal, &found, err);
+	if (r == ROGER_OK && found.kind == RG_CONTROL_OTHER_BUILD)
+		r = replace_other_build(control, found.inode, ids, ret_others, err);
 	if (r < 0 || *ret_others)
 		return r;
-	r = put_fresh(control, journal_file, err);
+	r = put_fresh(control, &journal, &found, err);
 	if (r == ROGER_OK)
 		r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped)
-		r = rg_fail(err, ROGER_EIO, 0,
-			    "'%s' does not hold what was written to it, or the boot id cannot be "
-			    "read",
+		r = rg_fail(err, ROGER_EIO, 0, "'%s' does not hold what was written to it",
 			    control->name);
 	return r;
 }
@@ -580,15 +595,8 @@ static int replace_invalid(struct rg_control *control, int journal_file, struct 
 	}
 }
 
-int rg_control_open(int folder, const char *name, int journal_file, struct rg_control **ret_control,
-		    struct roger_err *err)
-{
-	return rg_control_open_asking(folder, name, journal_file, NULL, NULL, ret_control, err);
-}
-
-int rg_control_open_asking(int folder, const char *name, int journal_file,
-			   rg_witness_source *source, void *context,
-			   struct rg_control **ret_control, struct roger_err *err)
+int rg_control_open(int folder, const char *name, int journal_file, rg_witness_source *source,
+		    void *context, struct rg_control **ret_control, struct roger_err *err)
 {
 	struct rg_control *control = calloc(1, sizeof *control);
 	bool mapped = false;
@@ -683,7 +691,7 @@ void rg_control_hold(struct rg_control *control, bool held)
 /* A sum that is wrong may be of a change under way; who holds the lock makes none meanwhile. */
 static bool look_again(const struct rg_control *control, int *looks)
 {
-	if (control->held || ++*looks == LOOKS_MAX)
+	if (control->held || ++*looks >= LOOKS_MAX)
 		return false;
 	rg_clock_yield();
 	return true;
@@ -954,14 +962,13 @@ static bool look_at_agent(const struct rg_control *control, size_t at,
 }
 
 /* The same, looked at again while it may be in the middle of a change. */
-static bool see_agent(struct rg_control *control, size_t at, struct rg_named_agent *ret_agent)
+static bool see_agent(struct rg_control *control, size_t at, int *looks,
+		      struct rg_named_agent *ret_agent)
 {
-	int looks = 0;
-
 	do {
 		if (look_at_agent(control, at, ret_agent))
 			return true;
-	} while (look_again(control, &looks));
+	} while (look_again(control, looks));
 	control->damaged = control->damaged || control->held;
 	return false;
 }
@@ -972,10 +979,11 @@ bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 	size_t mask = control->agent_capacity - 1, tries;
 	size_t at = rg_hash(0, name.data, name.length) & mask;
 	struct rg_named_agent found;
+	int looks = 0;
 
 	*ret_agent = (struct rg_agent){ .unread = RG_CONTROL_MAYBE };
 	for (tries = 0; tries <= mask; tries++, at = (at + 1) & mask) {
-		if (!see_agent(control, at, &found))
+		if (!see_agent(control, at, &looks, &found))
 			return true;
 		if (!found.length)
 			break;
@@ -1030,8 +1038,11 @@ void rg_control_put_agent(struct rg_control *control, struct roger_str name,
 
 bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent)
 {
+	/* Where all are damaged, a yield for each would take minutes on a busy machine. */
+	if (*i == 0)
+		control->looks = 0;
 	while (*i < control->agent_capacity)
-		if (see_agent(control, (*i)++, ret_agent) && ret_agent->length)
+		if (see_agent(control, (*i)++, &control->looks, ret_agent) && ret_agent->length)
 			return true;
 	return false;
 }

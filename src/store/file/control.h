@@ -155,15 +155,12 @@ enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
 struct rg_control; /* one process's view */
 
 /*
- * Map the control file of a journal, made anew where needed.  journal is its
- * open descriptor, folder the one both are in.
+ * Map the control file of a journal, made anew where needed; then source, unless
+ * it is NULL, is asked.  journal is its open descriptor, folder the one both are in.
  */
-RG_CHECKED int rg_control_open(int folder, const char *name, int journal,
-			       struct rg_control **ret_control, struct roger_err *err);
-/* The same; source is asked where it is made anew. */
-RG_CHECKED int rg_control_open_asking(int folder, const char *name, int journal,
-				      rg_witness_source *source, void *context,
-				      struct rg_control **ret_control, struct roger_err *err);
+RG_CHECKED int rg_control_open(int folder, const char *name, int journal, rg_witness_source *source,
+			       void *context, struct rg_control **ret_control,
+			       struct roger_err *err);
 struct rg_control *rg_control_close(struct rg_control *control);
 
 struct rg_control_page *rg_control_page(struct rg_control *control);

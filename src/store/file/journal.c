@@ -49,73 +49,72 @@ static struct rg_control_page *page_of(const struct rg_journal *journal)
 
 /* ------------------------------------------------------------- opening -- */
 
-static int open_file(struct rg_journal *journal, bool writable, struct roger_err *err)
+/* Made when missing. */
+static int open_to_append(struct rg_journal *journal, struct roger_err *err)
 {
-	struct roger_err refused;
 	int r;
 
-	r = rg_file_open(journal->folder, journal->name, writable ? RG_FILE_APPEND : RG_FILE_READ,
-			 &journal->file, &refused);
-	if (r == ROGER_OK && journal->file == RG_NO_FILE && writable) {
-		r = rg_file_open(journal->folder, journal->name, RG_FILE_CREATE_APPEND,
-				 &journal->file, &refused);
-		if (r == ROGER_OK)
-			r = rg_file_sync_folder(journal->folder, journal->name, &refused);
-	}
-	if (r < 0 && err)
-		*err = refused;
-	return r;
+	r = rg_file_open(journal->folder, journal->name, RG_FILE_APPEND, &journal->file, err);
+	if (r < 0 || journal->file != RG_NO_FILE)
+		return r;
+	r = rg_file_open(journal->folder, journal->name, RG_FILE_CREATE_APPEND, &journal->file,
+			 err);
+	return r == ROGER_OK ? rg_file_sync_folder(journal->folder, journal->name, err) : r;
 }
 
-static bool only_readable(const struct roger_err *err)
+static bool only_readable(int system_errno)
 {
-	return err->system_errno == EROFS || err->system_errno == EACCES ||
-	       err->system_errno == EPERM;
+	return system_errno == EROFS || system_errno == EACCES || system_errno == EPERM;
 }
 
-static int open_journal(struct rg_journal *journal, bool writable, struct roger_err *err)
+static bool is_full(int system_errno)
+{
+	return system_errno == ENOSPC || system_errno == EDQUOT;
+}
+
+static int reopen_control(struct rg_journal *journal, struct roger_err *err);
+
+/* A reader can do without what it may not write, or what a full disk has no room for. */
+static int open_journal(struct rg_journal *journal, struct roger_err *err)
 {
 	struct roger_err refused = { 0 };
 	int r;
 
-	r = open_file(journal, true, &refused);
+	r = open_to_append(journal, &refused);
 	if (r == ROGER_OK)
-		r = rg_control_open_asking(journal->folder, journal->control_name, journal->file,
-					   journal->source, journal->context, &journal->control,
-					   &refused);
-	journal->why_errno = refused.system_errno ? refused.system_errno : EROFS;
-	if (r < 0 && !writable) {
-		/* A reader can do without what it may not write, or what a full disk has no room
-		 * for. */
-		if (journal->file == RG_NO_FILE || only_readable(&refused)) {
-			journal->file = rg_file_close(journal->file);
-			r = open_file(journal, false, &refused);
-		} else if (refused.system_errno == ENOSPC || refused.system_errno == EDQUOT) {
-			r = ROGER_OK;
-		}
+		r = reopen_control(journal, &refused);
+	journal->why_errno = refused.system_errno;
+	if (r == ROGER_OK || (journal->file != RG_NO_FILE && is_full(journal->why_errno)))
+		return ROGER_OK;
+	if (journal->file == RG_NO_FILE || only_readable(journal->why_errno)) {
+		journal->file = rg_file_close(journal->file);
+		return rg_file_open(journal->folder, journal->name, RG_FILE_READ, &journal->file,
+				    err);
 	}
-	if (r < 0 && err)
+	if (err)
 		*err = refused;
 	return r;
 }
 
-static int open_as(int folder, const char *name, const char *control_name, bool writable,
-		   struct rg_journal as, struct rg_journal **ret_journal, struct roger_err *err)
+int rg_journal_open(int folder, const char *name, const char *control_name, rg_journal_adopt *adopt,
+		    rg_witness_source *source, void *context, struct rg_journal **ret_journal,
+		    struct roger_err *err)
 {
 	struct rg_journal *journal = calloc(1, sizeof *journal);
 	int r;
 
 	if (!journal)
 		return rg_fail_memory(err);
-	*journal = as;
+	journal->adopt = adopt;
+	journal->source = source;
+	journal->context = context;
 	journal->folder = folder;
 	journal->file = RG_NO_FILE;
 	snprintf(journal->name, sizeof journal->name, "%s", name);
 	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
 	rg_buf_init(&journal->out, SIZE_MAX);
 	journal->owner = rg_lock_owner();
-	journal->looked_ns = rg_clock_monotonic_ns();
-	r = open_journal(journal, writable, err);
+	r = open_journal(journal, err);
 	if (r < 0) {
 		rg_journal_close(journal);
 		return r;
@@ -123,26 +122,6 @@ static int open_as(int folder, const char *name, const char *control_name, bool 
 	*ret_journal = journal;
 	return ROGER_OK;
 }
-
-int rg_journal_open(int folder, const char *name, const char *control_name, bool writable,
-		    rg_journal_adopt *adopt, void *context, struct rg_journal **ret_journal,
-		    struct roger_err *err)
-{
-	const struct rg_journal as = { .adopt = adopt, .context = context };
-
-	return open_as(folder, name, control_name, writable, as, ret_journal, err);
-}
-
-int rg_journal_open_asking(int folder, const char *name, const char *control_name,
-			   rg_journal_adopt *adopt, rg_witness_source *source, void *context,
-			   struct rg_journal **ret_journal, struct roger_err *err)
-{
-	const struct rg_journal as = { .adopt = adopt, .source = source, .context = context };
-
-	return open_as(folder, name, control_name, false, as, ret_journal, err);
-}
-
-static int reopen_control(struct rg_journal *journal, struct roger_err *err);
 
 struct rg_journal *rg_journal_close(struct rg_journal *journal)
 {
@@ -187,15 +166,14 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 	struct rg_control *control;
 	int r;
 
-	r = rg_control_open_asking(journal->folder, journal->control_name, journal->file,
-				   journal->source, journal->context, &control, err);
+	r = rg_control_open(journal->folder, journal->control_name, journal->file, journal->source,
+			    journal->context, &control, err);
 	if (r < 0)
 		return r;
 	rg_control_close(journal->control);
 	journal->control = control;
 	journal->looked_ns = rg_clock_monotonic_ns();
-	if (journal->owed)
-		pay_owed(journal);
+	pay_owed(journal);
 	return ROGER_OK;
 }
 
@@ -214,8 +192,11 @@ static bool is_current(struct rg_journal *journal)
 	now = rg_clock_monotonic_ns();
 	if (now - journal->looked_ns < (int64_t)PLACE_LOOK_MS * 1000000)
 		return true;
+	/* Who is told that it is another looks again, to follow. */
+	if (!rg_control_in_place(journal->control))
+		return false;
 	journal->looked_ns = now;
-	return rg_control_in_place(journal->control);
+	return true;
 }
 
 static int follow_control(struct rg_journal *journal, struct roger_err *err)
@@ -256,15 +237,16 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 	struct rg_chain behind = { .value = chain };
 	struct rg_lines lines;
 	struct rg_line line;
-	bool found = true, own;
+	bool found, own;
 	int r;
 
 	rg_lines_init(&lines, journal->file, from, end);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
-		if (r == ROGER_OK && found)
-			r = rg_chain_step(journal->file, &line, &behind, &own, err);
-	} while (r == ROGER_OK && found);
+		if (r < 0 || !found)
+			break;
+		r = rg_chain_step(journal->file, &line, &behind, &own, err);
+	} while (r == ROGER_OK);
 	rg_lines_deinit(&lines);
 	*ret_chain = behind.value;
 	return r;
@@ -347,9 +329,9 @@ static void suspect(struct rg_journal *journal)
 {
 	struct rg_tail tail;
 
-	if (atomic_load(&page_of(journal)->broken) != RG_BROKEN_NOT ||
-	    !rg_control_tail(journal->control, &tail))
+	if (atomic_load(&page_of(journal)->broken) != RG_BROKEN_NOT)
 		return;
+	(void)!rg_control_tail(journal->control, &tail);
 	rg_control_set_witness(journal->control,
 			       (struct rg_witness){ tail.appended, tail.chain, true });
 	atomic_store(&page_of(journal)->broken, RG_BROKEN_DIFFERS);
@@ -362,17 +344,17 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	int r;
 
 	*ret_fits = true;
-	if (!journal->control || !rg_control_tail(journal->control, &tail) || !tail.appended)
+	if (!rg_control_tail(journal->control, &tail))
 		return ROGER_OK;
 	r = chain_at_end(journal, tail.appended, &chain, err);
+	/* What a line states need not be what went on: the whole file tells. */
+	if (r == ROGER_OK && chain != tail.chain)
+		r = chain_at(journal, 0, 0, tail.appended, &chain, err);
 	if (r < 0 || chain == tail.chain)
 		return r;
-	/* What a line states need not be what went on: the whole file tells. */
-	r = chain_at(journal, 0, 0, tail.appended, &chain, err);
-	*ret_fits = r < 0 || chain == tail.chain;
-	if (!*ret_fits)
-		suspect(journal);
-	return r;
+	*ret_fits = false;
+	suspect(journal);
+	return ROGER_OK;
 }
 
 enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
@@ -397,9 +379,9 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	struct rg_witness witness;
 	struct rg_lines lines;
 	struct rg_line line;
-	bool found = true, own;
+	bool found, own;
 	uint64_t start, pause_at;
-	int r = ROGER_OK;
+	int r;
 
 	*ret_how = ADOPTED_ALL;
 	if (!rg_control_tail(journal->control, &tail))
@@ -409,7 +391,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	start = tail.appended;
 	pause_at = tail.appended + ADOPT_BYTES_MAX;
 	rg_lines_init(&lines, journal->file, tail.appended, size);
-	while (tail.appended < pause_at) {
+	do {
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r < 0 || !found)
 			break;
@@ -429,8 +411,8 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 		if (own)
 			atomic_fetch_add_explicit(&page_of(journal)->adoptions, 1,
 						  memory_order_relaxed);
-	}
-	if (r == ROGER_OK && found && *ret_how == ADOPTED_ALL)
+	} while (tail.appended < pause_at);
+	if (found && *ret_how == ADOPTED_ALL)
 		*ret_how = ADOPTED_SOME;
 	rg_lines_deinit(&lines);
 	if (tail.appended != start)
@@ -493,14 +475,12 @@ static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, u
 	struct rg_buf text;
 	int r;
 
-	*ret_own = false;
 	if (size - tail->appended > RG_LINE_BYTES_MAX)
 		return ROGER_OK;
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
 	r = rg_journal_read(journal, tail->appended, (size_t)(size - tail->appended), &text, err);
-	if (r == ROGER_OK)
-		*ret_own = (begins_own(rg_buf_str(&text)) || ends_own(rg_buf_str(&text))) &&
-			   !is_foreign_whole(tail, rg_buf_str(&text));
+	*ret_own = (begins_own(rg_buf_str(&text)) || ends_own(rg_buf_str(&text))) &&
+		   !is_foreign_whole(tail, rg_buf_str(&text));
 	rg_buf_deinit(&text);
 	return r;
 }
@@ -513,8 +493,8 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 {
 	struct rg_tail tail;
 	struct roger_str mark;
-	uint64_t end = 0;
-	bool own;
+	bool own = false;
+	uint64_t end;
 	int r;
 
 	if (!rg_control_tail(journal->control, &tail))
@@ -533,7 +513,7 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	r = rg_chain_over_file(journal->file, tail.appended, end, &tail.chain, err);
 	if (r < 0)
 		return r;
-	rg_control_set_end(journal->control, size + mark.length, tail.chain);
+	rg_control_set_end(journal->control, end, tail.chain);
 	return ROGER_OK;
 }
 
@@ -562,7 +542,7 @@ static int fail_again(struct rg_journal *journal, struct roger_err *err)
 		       journal->control_name);
 }
 
-static void release_append_lock(struct rg_journal *journal)
+void rg_journal_unlock(struct rg_journal *journal)
 {
 	journal->appending = false;
 	rg_control_hold(journal->control, false);
@@ -597,9 +577,8 @@ static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone
 
 static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
 {
-	struct rg_tail tail;
-	bool gone = false;
 	int tries, r;
+	bool gone;
 
 	for (tries = 0; tries < PLACES_MAX; tries++) {
 		r = follow_control(journal, err);
@@ -611,18 +590,12 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 			continue;
 		/* Who makes another control file holds the system's lock, too: an older version as
 		 * well, which does not ask for it when it appends. */
-		if (rg_control_tail(journal->control, &tail) &&
-		    rg_control_sound(journal->control) && rg_control_in_place(journal->control))
+		if (rg_control_sound(journal->control) && rg_control_in_place(journal->control))
 			return ROGER_OK;
 		journal->looked_ns = 0;
-		release_append_lock(journal);
+		rg_journal_unlock(journal);
 	}
 	return fail_again(journal, err);
-}
-
-static int grow(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
-{
-	return rg_control_grow(journal->control, agents, counts, err);
 }
 
 /* Does a newline stand before it?  Then the next line starts on its own. */
@@ -681,8 +654,8 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		   bool *ret_again, struct roger_err *err)
 {
 	enum adopted how;
-	uint64_t size = 0;
 	bool fits = true;
+	uint64_t size;
 	int r = ROGER_OK;
 
 	*ret_again = false;
@@ -695,7 +668,7 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		return r;
 	/* Somebody cut it: another control file takes over, and tells by what the journal held. */
 	if (size < rg_journal_end(journal)) {
-		*ret_again = journal->shrunk = true;
+		journal->shrunk = true;
 		return ROGER_OK;
 	}
 	if (size > rg_journal_end(journal)) {
@@ -707,7 +680,7 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 			return r;
 		*ret_again = how != ADOPTED_ALL;
 		if (how == ADOPTED_NEEDS_ROOM)
-			return grow(journal, 2, 3, err);
+			return rg_control_grow(journal->control, 2, 3, err);
 		if (how == ADOPTED_SOME)
 			return ROGER_OK;
 	}
@@ -725,15 +698,13 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		*ret_again = true;
 		return close_off(journal, size, err);
 	}
-	if (size > rg_journal_end(journal)) {
-		if (fencing) {
-			*ret_again = true;
-			return fence(journal, size, err);
-		}
+	if (fencing && size > rg_journal_end(journal)) {
+		*ret_again = true;
+		return fence(journal, size, err);
 	}
 	if (!rg_control_has_room(journal->control, agents, counts)) {
 		*ret_again = true;
-		return grow(journal, agents, counts, err);
+		return rg_control_grow(journal->control, agents, counts, err);
 	}
 	return ROGER_OK;
 }
@@ -741,8 +712,8 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
 		     int64_t wait_ms, struct roger_err *err)
 {
-	int unsound = 0, r;
 	bool again;
+	int tries = 0, r;
 
 	do {
 		r = take_append_lock(journal, wait_ms, err);
@@ -750,15 +721,14 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 			return r;
 		r = prepare(journal, agents, counts, fencing, &again, err);
 		/* An error may come of what it said. */
-		if (!rg_control_sound(journal->control) && !rg_control_retired(page_of(journal))) {
+		if (!rg_control_sound(journal->control) || journal->shrunk) {
 			again = true;
-			r = unsound++ < PLACES_MAX ? ROGER_OK : fail_again(journal, err);
+			r = ++tries < PLACES_MAX ? ROGER_OK : fail_again(journal, err);
 		}
 		if (r < 0 || again)
-			release_append_lock(journal);
+			rg_journal_unlock(journal);
 		if (r == ROGER_OK && journal->shrunk)
-			r = unsound++ < PLACES_MAX ? reopen_control(journal, err)
-						   : fail_again(journal, err);
+			r = reopen_control(journal, err);
 		journal->shrunk = false;
 	} while (r == ROGER_OK && again);
 	return r;
@@ -793,11 +763,6 @@ bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts)
 	return lock(journal, 0, counts, READER_WAIT_MS, NULL) == ROGER_OK;
 }
 
-void rg_journal_unlock(struct rg_journal *journal)
-{
-	release_append_lock(journal);
-}
-
 struct rg_buf *rg_journal_line(struct rg_journal *journal)
 {
 	return &journal->out;
@@ -829,8 +794,8 @@ static int lost(const struct rg_journal *journal, struct roger_err *err)
  */
 static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_err *err)
 {
+	char before = '\0';
 	size_t got;
-	char before;
 	int r;
 
 	if (start == 0)
@@ -838,7 +803,7 @@ static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_
 	r = rg_file_read_at(journal->file, &before, 1, (int64_t)start - 1, &got, err);
 	if (r < 0)
 		return r;
-	return got == 1 && before == '\n' ? ROGER_OK : lost(journal, err);
+	return before == '\n' ? ROGER_OK : lost(journal, err);
 }
 
 int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
@@ -892,8 +857,6 @@ static void gather(struct rg_control_page *page)
 	uint32_t company = page->groups[0] > page->groups[1] ? page->groups[0] : page->groups[1];
 	int64_t until;
 
-	if (company <= 1)
-		return;
 	until = atomic_load(&page->sync_ns);
 	until = rg_clock_monotonic_ns() + (until < SYNC_NS_MAX ? until : SYNC_NS_MAX) / 3;
 	while (atomic_load(&page->appends) - before < company && rg_clock_monotonic_ns() < until)
@@ -906,11 +869,9 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 	uint64_t before = atomic_exchange(&page->synced_appends, appends);
 
 	page->groups[1] = page->groups[0];
-	page->groups[0] = appends > before ? (uint32_t)(appends - before) : 0;
+	page->groups[0] = (uint32_t)(appends - before);
 	if (took_ns > SYNC_NS_MAX)
 		took_ns = SYNC_NS_MAX;
-	if (smoothed > SYNC_NS_MAX)
-		smoothed = SYNC_NS_MAX;
 	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
 }
 
@@ -992,8 +953,7 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 		return r;
 	}
 	note_group(page, appends, rg_clock_monotonic_ns() - start);
-	if (end > rg_control_synced(journal->control))
-		rg_control_set_synced(journal->control, end);
+	rg_control_set_synced(journal->control, end);
 	return ROGER_OK;
 }
 
@@ -1109,12 +1069,14 @@ int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *
 static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	char piece[4096];
-	uint64_t size = 0, from;
+	uint64_t size, from;
 	size_t got;
 	int r;
 
 	r = file_size(journal, &size, err);
-	while (r == ROGER_OK && size > 0) {
+	if (r < 0)
+		return r;
+	while (size > 0) {
 		from = size > sizeof piece ? size - sizeof piece : 0;
 		r = rg_file_read_at(journal->file, piece, (size_t)(size - from), (int64_t)from,
 				    &got, err);
@@ -1127,20 +1089,16 @@ static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struc
 			break;
 	}
 	*ret_end = size;
-	return r;
+	return ROGER_OK;
 }
 
 /* Without the append lock: whole lines are what they are, whoever holds it; nothing is adopted. */
 static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
-	uint64_t end;
-	int r;
+	int r = settle_read_only(journal, ret_end, err);
 
-	r = settle_read_only(journal, &end, err);
-	if (r == ROGER_OK && end > rg_control_synced(journal->control))
+	if (r == ROGER_OK && *ret_end > rg_control_synced(journal->control))
 		r = rg_file_sync(journal->file, journal->name, err);
-	if (r == ROGER_OK)
-		*ret_end = end;
 	return r;
 }
 
@@ -1165,15 +1123,13 @@ static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct r
 	*ret_end = rg_control_synced(journal->control);
 	if (*ret_end >= end || *ret_end >= found)
 		return ROGER_OK;
-	r = rg_file_sync(journal->file, journal->name, err);
-	if (r == ROGER_OK)
-		*ret_end = end;
-	return r;
+	*ret_end = end;
+	return rg_file_sync(journal->file, journal->name, err);
 }
 
 int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
-	uint64_t size = 0;
+	uint64_t size;
 	int r;
 
 	if (journal->file == RG_NO_FILE) {
@@ -1218,8 +1174,7 @@ uint32_t rg_journal_wake_count(struct rg_journal *journal)
 
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
 {
-	if (journal->control)
-		rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms, READERS);
+	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms, READERS);
 }
 
 int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,

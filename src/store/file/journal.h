@@ -30,18 +30,14 @@ typedef bool rg_journal_adopt(void *context, struct rg_control *control, struct 
 			      bool own);
 
 /*
- * Open name in folder, which the caller keeps open.  writable: made when
- * missing.  Otherwise, or where the system lets us only read, the journal is
- * read without a control file, up to its last newline.
+ * Open name in folder, which the caller keeps open; it is made when missing.
+ * Where the system lets us only read, or the disk is full, the journal is read
+ * without a control file, up to its last newline.  source, or NULL, is asked for
+ * what else is known of it where a control file is made anew; context is of both.
  */
 RG_CHECKED int rg_journal_open(int folder, const char *name, const char *control_name,
-			       bool writable, rg_journal_adopt *adopt, void *context,
+			       rg_journal_adopt *adopt, rg_witness_source *source, void *context,
 			       struct rg_journal **ret_journal, struct roger_err *err);
-/* The same; source is asked for what else is known of it where a control file is made anew. */
-RG_CHECKED int rg_journal_open_asking(int folder, const char *name, const char *control_name,
-				      rg_journal_adopt *adopt, rg_witness_source *source,
-				      void *context, struct rg_journal **ret_journal,
-				      struct roger_err *err);
 struct rg_journal *rg_journal_close(struct rg_journal *journal);
 
 int rg_journal_file(const struct rg_journal *journal);
@@ -106,8 +102,8 @@ RG_CHECKED int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end,
 				 struct roger_err *err);
 
 /*
- * Do the last lines fit the chain that the control file has for them?  Costs one
- * read; false: they were changed since they were appended.
+ * Do the last lines fit the chain that the control file has for them?  For who has
+ * one.  Costs one read; false: they were changed since they were appended.
  */
 RG_CHECKED int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits,
 				    struct roger_err *err);
@@ -123,7 +119,7 @@ uint64_t rg_journal_adoptions(struct rg_journal *journal);
 /* Does the tally know of all lines up to end? */
 bool rg_journal_knows(struct rg_journal *journal, uint64_t end);
 
-/* The word that moves after every sync, and sleeping on it. */
+/* The word that moves after every sync, and sleeping on it, for who may write. */
 uint32_t rg_journal_wake_count(struct rg_journal *journal);
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms);
 
