@@ -84,6 +84,21 @@ static inline void fuzz_patch(char *text, size_t length, const uint8_t *data, si
 	}
 }
 
+/* Two or three bytes behind the patches: so long is the file; else as long as it was. */
+static inline size_t fuzz_cut(size_t length, const uint8_t *data, size_t size)
+{
+	size_t count;
+
+	for (; size > 4; data += count, size -= count) {
+		count = 4 + data[3] % 16 + 1u;
+		count = count < size ? count : size;
+	}
+	if (size < 2)
+		return length;
+	return (data[0] | (size_t)data[1] << 8 | (size > 2 ? (size_t)data[2] << 16 : 0)) %
+	       (length + 1);
+}
+
 /* A whole file of a folder, to be freed. */
 static inline char *fuzz_get(int folder, const char *name, size_t *ret_size)
 {

@@ -1,16 +1,20 @@
 /*
- * Patches (fuzz.h) to messages.db of a workspace with a few messages.  However
- * it is damaged, every question ends, in an answer or an error of one line, and
- * each message of an answer is one that was sent, word by word.
+ * Patches (fuzz.h) to the index and, at the offsets behind it, to messages.db of
+ * a workspace with a few messages; the index may also be cut short.  However they
+ * are damaged, every question is answered with all that was sent, word by word:
+ * what contradicts its sum is built anew from the journal.
  */
 #include "fuzz.h"
 
 enum { SENT = 6 };
 
+static const char *const names[] = { "messages.db-index", "messages.db" };
+enum { INDEX, TABLE, FILES };
+
 static struct {
-	int folder; /* .roger/ */
-	char *database;
-	size_t size;
+	int folder;  /* .roger/ */
+	char *bytes; /* of both files */
+	size_t sizes[FILES];
 } before;
 
 static void send(struct roger *roger, int number)
@@ -39,45 +43,59 @@ static struct roger *open_place(void)
 	return roger;
 }
 
-static void check_message(const struct roger_message *message)
+static void check_message(const struct roger_message *message, int number)
 {
-	int64_t number = -1;
+	char text[32];
 
+	snprintf(text, sizeof text, "text %d", number);
 	rg_assert(rg_str_is(message->from_phase, "al") && rg_str_is(message->issue_id, "i"));
-	rg_assert(message->content.length == 6 && memcmp(message->content.data, "text ", 5) == 0);
-	number = message->content.data[5] - '0';
-	rg_assert(number >= 0 && number < SENT);
+	rg_assert(rg_str_is(message->content, text) && message->seq == number + 1);
 	rg_assert(rg_str_is(message->to_phase, number % 2 ? "bob" : "eve"));
 }
 
-static void check_messages(const struct roger_messages *messages)
+/* These, and no others. */
+static void check_messages(const struct roger_messages *messages, int first, int step)
 {
 	size_t i;
 
+	rg_assert(messages->count == (size_t)((SENT - 1 - first) / step + 1));
 	for (i = 0; i < messages->count; i++)
-		check_message(&messages->items[i]);
+		check_message(&messages->items[i], first + (int)i * step);
 }
 
 static void ask(struct roger *roger)
 {
 	struct roger_inbox_request inbox = { .agent = RG_STR("bob") };
-	struct roger_list_request search = { .text = RG_STR("text") };
+	struct roger_list_request all = { .issue = RG_STR("i") },
+				  search = { .text = RG_STR("text") };
 	struct roger_messages_reply found;
 	struct roger_inbox_reply mail;
-	struct roger_err err = { 0 };
-	int r = roger_search(roger, &search, &found, &err);
 
-	if (r == ROGER_OK) {
-		check_messages(&found.messages);
-		roger_reply_free(&found);
-		r = roger_inbox(roger, &inbox, &mail, &err);
-		if (r == ROGER_OK) {
-			check_messages(&mail.messages);
-			roger_reply_free(&mail);
-		}
+	rg_assert(roger_list(roger, &all, &found, NULL) == ROGER_OK);
+	check_messages(&found.messages, 0, 1);
+	roger_reply_free(&found);
+	rg_assert(roger_search(roger, &search, &found, NULL) == ROGER_OK);
+	rg_assert(found.messages.count == SENT);
+	roger_reply_free(&found);
+	rg_assert(roger_inbox(roger, &inbox, &mail, NULL) == ROGER_OK);
+	check_messages(&mail.messages, 1, 2);
+	roger_reply_free(&mail);
+}
+
+/* Both files, one behind the other. */
+static void keep_files(void)
+{
+	char *texts[FILES];
+	size_t i, at = 0;
+
+	for (i = 0; i < FILES; i++)
+		texts[i] = fuzz_get(before.folder, names[i], &before.sizes[i]);
+	before.bytes = malloc(before.sizes[INDEX] + before.sizes[TABLE]);
+	rg_assert(before.bytes);
+	for (i = 0; i < FILES; at += before.sizes[i++]) {
+		memcpy(before.bytes + at, texts[i], before.sizes[i]);
+		free(texts[i]);
 	}
-	if (r < 0)
-		fuzz_check_error(&err, r);
 }
 
 static void make(void)
@@ -97,23 +115,31 @@ static void make(void)
 	roger_close(roger);
 	snprintf(path, sizeof path, "%s/.roger", fuzz_folder());
 	before.folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	before.database = fuzz_get(before.folder, "messages.db", &before.size);
+	keep_files();
+}
+
+static void restore(const uint8_t *data, size_t size)
+{
+	size_t all = before.sizes[INDEX] + before.sizes[TABLE];
+	char *bytes = malloc(all);
+
+	rg_assert(bytes);
+	memcpy(bytes, before.bytes, all);
+	fuzz_patch(bytes, all, data, size);
+	fuzz_put(before.folder, names[INDEX], bytes, fuzz_cut(before.sizes[INDEX], data, size));
+	fuzz_put(before.folder, names[TABLE], bytes + before.sizes[INDEX], before.sizes[TABLE]);
+	unlinkat(before.folder, "messages.db-index-journal", 0);
+	unlinkat(before.folder, "messages.db-journal", 0);
+	free(bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct roger *roger;
-	char *database;
 
-	if (!before.database)
+	if (!before.bytes)
 		make();
-	database = malloc(before.size);
-	rg_assert(database);
-	memcpy(database, before.database, before.size);
-	fuzz_patch(database, before.size, data, size);
-	fuzz_put(before.folder, "messages.db", database, before.size);
-	unlinkat(before.folder, "messages.db-journal", 0);
-	free(database);
+	restore(data, size);
 	roger = open_place();
 	ask(roger);
 	roger_close(roger);

@@ -109,6 +109,7 @@ struct rg_index {
 	bool bulk;	   /* indexes and the mailbox come at the end */
 	bool search_stale; /* a text changed that is in the full-text table */
 	bool damaged;	   /* in a way that SQLite does not see */
+	int64_t busy_until_ns; /* of the monotonic clock: so long somebody else is waited for */
 	char trouble[200];
 	sqlite3_stmt *statements[RG_SQL_COUNT];
 	struct rg_asked asked[RG_ASKED_MAX];

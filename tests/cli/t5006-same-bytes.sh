@@ -7,6 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 
 export CCACHE_DISABLE=1
+# Another compiler makes another program, without the parts.
+unset CC
 copies="$here/one/roger $here/another/folder/for/it"
 for copy in $copies; do
 	mkdir -p "$copy"

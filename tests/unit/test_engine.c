@@ -20,6 +20,7 @@ enum { CROWD = 8, IDS_MAX = 4000 };
 struct told {
 	_Atomic int ok, refused, other, duplicates, next_id;
 	_Atomic int start;
+	struct roger_err why; /* of one of the others */
 	char ids[IDS_MAX][64];
 };
 
@@ -48,6 +49,18 @@ static int teardown(void **state)
 	place_remove(&scene->place);
 	free(scene);
 	return 0;
+}
+
+static void tell_other(struct scene *scene, const struct roger_err *err)
+{
+	if (atomic_fetch_add(&scene->told->other, 1) == 0)
+		scene->told->why = *err;
+}
+
+static void check_no_other(const struct scene *scene)
+{
+	if (scene->told->other)
+		fail_msg("%d failed: %s", scene->told->other, scene->told->why.message);
 }
 
 /* ---------------------------------------------------------------- crowds -- */
@@ -406,11 +419,12 @@ static void receive_all(struct scene *scene, struct roger *roger)
 {
 	struct roger_inbox_request request = { .agent = RG_STR("bob"), .limit = 1 + scene->me % 3 };
 	struct roger_inbox_reply reply;
+	struct roger_err err;
 	size_t n = 1, i;
 
 	while (n) {
-		if (roger_receive(roger, &request, &reply, NULL) < 0) {
-			atomic_fetch_add(&scene->told->other, 1);
+		if (roger_receive(roger, &request, &reply, &err) < 0) {
+			tell_other(scene, &err);
 			return;
 		}
 		n = reply.messages.count;
@@ -424,14 +438,15 @@ static void claim_all(struct scene *scene, struct roger *roger)
 {
 	struct roger_claim_request request = { .agent = RG_STR("bob"), .limit = 1 + scene->me % 3 };
 	struct roger_messages_reply reply, acked;
+	struct roger_err err;
 	char me[16];
 	size_t n = 1, i;
 
 	snprintf(me, sizeof me, "w%d", scene->me);
 	request.worker = str(me);
 	while (n) {
-		if (roger_claim(roger, &request, &reply, NULL) < 0) {
-			atomic_fetch_add(&scene->told->other, 1);
+		if (roger_claim(roger, &request, &reply, &err) < 0) {
+			tell_other(scene, &err);
 			return;
 		}
 		n = reply.messages.count;
@@ -442,8 +457,8 @@ static void claim_all(struct scene *scene, struct roger *roger)
 								  1 } };
 
 			tell_id(scene, reply.messages.items[i].id.data);
-			if (roger_ack(roger, &ack, &acked, NULL) < 0)
-				atomic_fetch_add(&scene->told->other, 1);
+			if (roger_ack(roger, &ack, &acked, &err) < 0)
+				tell_other(scene, &err);
 			else
 				roger_reply_free(&acked);
 		}
@@ -455,7 +470,7 @@ static void check_shared_out(struct scene *scene)
 {
 	struct roger *roger = place_open(&scene->place);
 
-	assert_int_equal(scene->told->other, 0);
+	check_no_other(scene);
 	assert_int_equal(scene->told->next_id, MAIL);
 	assert_int_equal(different_ids(scene->told), MAIL);
 	assert_int_equal(count(roger, (struct roger_list_request){ .unread = true }), 0);

@@ -484,6 +484,32 @@ static void threads_are_owners_of_their_own(void **state)
 	assert_int_equal(process_join(process_fork(make_owners_in_threads, *state)), 0);
 }
 
+/* Also one that was started after the lock was taken; its /proc may say otherwise (qemu). */
+static void *look_from_a_later_thread(void *context)
+{
+	struct shared *shared = context;
+	uint64_t owner = rg_lock_owner();
+
+	shared->broken =
+		!rg_lock_held(&shared->lock, owner) || rg_lock_try(&shared->lock, owner, true);
+	return NULL;
+}
+
+static void a_later_thread_leaves_it_to_its_owner(void **state)
+{
+	struct shared *shared = *state;
+	uint32_t taken = (uint32_t)(me() >> 32);
+	pthread_t thread;
+
+	assert_int_equal(take(shared, 0, NULL), ROGER_OK);
+	while ((int32_t)(rg_clock_boot_ticks() - taken) < 10)
+		rg_clock_yield();
+	assert_int_equal(pthread_create(&thread, NULL, look_from_a_later_thread, shared), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(shared->broken, 0);
+	rg_lock_release(&shared->lock, me());
+}
+
 /* A process is the owner when it was there when the handle was opened, give or take a tick. */
 static void an_owner_is_as_old_as_its_handle(void **state)
 {
@@ -866,6 +892,7 @@ int main(void)
 		TEST(a_free_lock_is_taken_and_given_back),
 		TEST(an_owner_says_who_and_since_when),
 		TEST(threads_are_owners_of_their_own),
+		TEST(a_later_thread_leaves_it_to_its_owner),
 		TEST(an_owner_is_as_old_as_its_handle),
 		TEST(which_processes_live),
 		TEST(processes_of_others_live),

@@ -46,13 +46,32 @@ static uint32_t own_ticks(void)
 	return own;
 }
 
+/* Of the first handle of this process; after a fork, of its parent. */
+static _Atomic uint64_t first_owner;
+
 uint64_t rg_lock_owner(void)
 {
 	/* Without /proc every process has tag 0, which is right for one namespace. */
-	uint64_t space = rg_file_inode("/proc/self/ns/pid");
+	uint64_t space = rg_file_inode("/proc/self/ns/pid"), before = atomic_load(&first_owner);
+	uint64_t owner = ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
+			 (uint64_t)own_ticks() << 32;
 
-	return ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
-	       (uint64_t)own_ticks() << 32;
+	if ((before ^ owner) & PID_MASK)
+		atomic_compare_exchange_strong(&first_owner, &before, owner);
+	return owner;
+}
+
+/*
+ * Does a handle of this process own it?  That needs no look, and a look is not to be
+ * trusted everywhere: qemu tells a thread that the process started when the thread did.
+ */
+static bool is_own(uint64_t word)
+{
+	uint64_t first = atomic_load(&first_owner);
+
+	return (word & PID_MASK) == ((uint64_t)getpid() & PID_MASK) &&
+	       !((word ^ first) & (PID_MASK | TAG_MASK)) &&
+	       (int32_t)((uint32_t)(word >> 32) - (uint32_t)(first >> 32)) >= 0;
 }
 
 bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits)
@@ -78,6 +97,8 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
 
 	if ((word & TAG_MASK) != (looker & TAG_MASK))
 		return UNKNOWN;
+	if (is_own(word))
+		return ALIVE;
 	if (kill(pid, 0) < 0 && errno == ESRCH)
 		return DEAD;
 	if (!rg_process_look(pid, &look))
