@@ -88,7 +88,7 @@ static int memory_wake(bool wake)
 #define eventfd_write(file, value) memory_wake(true)
 #define eventfd_read(file, value) ((void)(value), memory_wake(false))
 #define close(file) ((void)(file))
-#include "../src/mcp/stdio.c"
+#include "../mcp/src/stdio.c"
 
 static void check_error(const struct rg_value *error)
 {
