@@ -9,7 +9,7 @@
 
 static const char *name_of(const char *member, int value)
 {
-	const struct roger_field *field = roger_activity_record()->fields;
+	const struct roger_field *field = cli_item_record("activity")->fields;
 
 	while (strcmp(field->name, member) != 0)
 		field++;
@@ -192,7 +192,7 @@ static void print_entries(struct listing *listing, const struct roger_activities
 			continue;
 		}
 		rg_buf_init(&line, SIZE_MAX);
-		rg_record_encode(roger_activity_record(), &activities->items[i], &line);
+		rg_record_encode(cli_item_record("activity"), &activities->items[i], &line);
 		if (listing->run->form == CLI_JSON && listing->printed + (int64_t)i)
 			fputc(',', cli_out);
 		cli_print_json(cli_out, &line);

@@ -50,6 +50,20 @@ const struct roger_op *cli_op_named(const char *name)
 	return NULL;
 }
 
+const struct roger_record *cli_item_record(const char *verb)
+{
+	return cli_op_named(verb)->reply->fields->record;
+}
+
+bool cli_is_agreed(const char *question)
+{
+	char answer[16] = "";
+
+	cli_term_flush();
+	fprintf(stderr, "%s [y/N] ", question);
+	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 static int option_index(const struct cli_run *run, const char *name)
 {
 	const struct cli_option *option = run->command->options;

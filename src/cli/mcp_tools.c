@@ -188,7 +188,7 @@ static struct roger_messages *messages_of(const struct roger_op *op, void *reply
 	const struct roger_field *field;
 
 	for (field = op->reply->fields; field->name; field++)
-		if (field->record == roger_message_record())
+		if (field->record == cli_item_record("list"))
 			return (struct roger_messages *)((char *)reply + field->offset);
 	return NULL;
 }
