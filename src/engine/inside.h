@@ -66,9 +66,7 @@ RG_CHECKED int rg_engine_find_known(struct rg_engine *engine, const struct rg_qu
 				    struct rg_arena *arena, struct roger_messages *ret_messages,
 				    struct roger_err *err);
 
-/* local_commit.c */
-
-/* local_archive.c: lines into messages_archive/, durable, none twice. */
+/* archive.c: lines into messages_archive/, durable, none twice. */
 RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
 				     size_t count, struct roger_err *err);
 /* The message archived by the line at this byte of the journal, once more. */
@@ -87,7 +85,7 @@ static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
 	return end != NULL;
 }
 
-/* local_state.c: message-state.json. */
+/* state.c: message-state.json. */
 #define RG_STATE_NAME "message-state.json"
 RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err);
 bool rg_engine_prepared(struct rg_engine *engine);
@@ -95,7 +93,7 @@ void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 
 /*
- * local_logs.c: the logs.  What the journal says was delivered up to its byte
+ * logs.c: the logs.  What the journal says was delivered up to its byte
  * end goes into the send logs; after the sync, and never its failure.
  */
 void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);
@@ -116,15 +114,13 @@ RG_CHECKED int rg_engine_log_files(struct rg_engine *engine, enum rg_log log,
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to,
 			       struct roger_err *err);
 
-/* local_runs.c: documents of the watchdog. */
-
 /* What message-state.json says of the journal, for a control file that is made anew. */
 void rg_engine_recall(void *context, struct rg_witness *ret_witness);
 /* After lines were lost: numbers that were given stay used, and the document goes on from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
 
 /*
- * local_damage.c: damage.jsonl, what was found and what a person has accepted.
+ * damage.c: damage.jsonl, what was found and what a person has accepted.
  * The states of all entries, the first first.
  */
 RG_CHECKED int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
@@ -140,13 +136,7 @@ bool rg_engine_damage_stands(int file, const struct roger_damage *damage);
 /* Into to, for people; "" where all is well. */
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size);
 
-/* local_wait.c */
-
-/* local_states.c */
-
-/* local_wake.c */
-
-/* local_walk.c: all journals, and every line of one with its chain followed. */
+/* proof/walk.c: all journals, and every line of one with its chain followed. */
 /* All that are chained; messages.jsonl is the first. */
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 				  struct rg_log_files *ret_journals, struct roger_err *err);
@@ -217,6 +207,10 @@ struct rg_walk {
 	bool is_entry;			     /* of another journal: record holds it */
 	union rg_log_record record;
 	struct rg_chain_finding finding;
+
+	/* For who judges: */
+	int64_t last_own;  /* the last line that was roger's and cannot be read */
+	int64_t last_hole; /* the last one with NULs in it */
 };
 
 /*
@@ -235,23 +229,19 @@ RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
 struct rg_judge {
 	struct roger_damages damages; /* that were noted or accepted before */
 	bool *told;
-	const struct rg_log_file *journal;
-	int64_t last_own;  /* of journal: the last line that was roger's and cannot be read */
-	int64_t last_hole; /* the last one with NULs in it */
-	bool closed;	   /* the gap that was told last was written down before */
+	bool closed; /* the gap that was told last was written down before */
 };
 RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine,
 			     struct rg_arena *arena, struct roger_err *err);
 
 /* A line that is no entry: was it one of roger's?  In messages.jsonl, that is. */
-bool rg_judge_line(struct rg_judge *judge, const struct rg_walk *walk,
-		   enum roger_finding_kind *ret_kind);
+bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind);
 /* What the chain brought to light: false where there is nothing to tell. */
 bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		      enum roger_finding_kind *ret_kind, const char **what);
 /* Write down that the gap which was just found is one. */
-RG_CHECKED int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk,
-			      struct rg_arena *arena, struct roger_err *err);
+RG_CHECKED int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena,
+			      struct roger_err *err);
 /* Has a person accepted that messages are not what they were?  Then other files tell more than
  * they. */
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine);
@@ -259,11 +249,7 @@ bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine
 const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
 					 enum roger_finding_kind *ret_kind);
 
-/* local_verify.c */
-
-/* local_doctor.c */
-
-/* local_seal.c */
+/* proof/digests.c */
 enum rg_seal_state { RG_SEAL_NONE, RG_SEAL_WHOLE, RG_SEAL_NO_PUBLIC, RG_SEAL_WRONG };
 RG_CHECKED int rg_engine_seal_state(struct rg_engine *engine, struct rg_arena *arena,
 				    enum rg_seal_state *ret_state, struct roger_err *err);

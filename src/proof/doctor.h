@@ -70,13 +70,13 @@ static inline const struct rg_log_file *rg_doctor_messages(const struct rg_docto
 	return &doctor->journals.items[0];
 }
 
-/* local_doctor_logs.c: the journals; that of messages first, but for the cycles. */
+/* doctor_logs.c: the journals; that of messages first, but for the cycles. */
 RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
 
 /* At the end of a walk. */
 RG_CHECKED int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err);
 
-/* local_doctor_derived.c: what is derived from the journal. */
+/* doctor_derived.c: what is derived from the journal. */
 RG_CHECKED int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err);
@@ -84,7 +84,7 @@ RG_CHECKED int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err
 RG_CHECKED int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err);
 
-/* local_doctor_places.c: folders, files and who may use them. */
+/* doctor_places.c: folders, files and who may use them. */
 RG_CHECKED int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err);
 
 #endif
