@@ -251,14 +251,10 @@ static int exact_count(struct rg_engine *engine, const struct roger_message *mes
 		       bool whole_issue, int64_t *ret_count, struct roger_err *err)
 {
 	struct rg_query query = { .issue = message->issue_id };
-	int tries = 0, r;
 
 	if (!whole_issue)
 		query.to = message->to_phase;
-	do
-		r = rg_index_count(engine->index, &query, ret_count, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
-	return r;
+	return rg_index_count(engine->index, &query, ret_count, err);
 }
 
 /* What this transaction adds to the same mailbox or issue, up to and with which. */
@@ -380,13 +376,11 @@ static int secure_first_result(struct rg_engine *engine, const struct rg_query *
 	struct rg_entries entries;
 	uint64_t end = 0;
 	size_t i;
-	int tries = 0, r;
+	int r;
 
 	if (!arena)
 		return rg_fail_memory(err);
-	do
-		r = rg_index_find(engine->index, key, arena, &entries, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
+	r = rg_index_find(engine->index, key, arena, &entries, err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++)
 		if (rg_journal_lost(engine->journal, entries.items[i].offset))
 			r = append_again(engine, &entries.items[i], &end, err);
@@ -406,7 +400,7 @@ static int find_key(struct rg_engine *engine, const struct rg_query *query, bool
 
 	if (!arena)
 		return rg_fail_memory(err);
-	r = rg_engine_find_known(engine, query, arena, &found, err);
+	r = rg_index_messages(engine->index, query, arena, &found, NULL, err);
 	*ret_known = found.count > 0;
 	rg_arena_free(arena);
 	return r;

@@ -54,113 +54,13 @@ int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 	return r < 0 ? r : rg_index_refresh(engine->index, end, err);
 }
 
-bool rg_engine_mended(struct rg_engine *engine, int *tries, int *r, struct roger_err *err)
-{
-	if (*r >= 0 || (*tries)++ > MEND_TRIES || !rg_index_damaged(engine->index))
-		return false;
-	*r = rg_index_mend(engine->index, *tries > MEND_TRIES, err);
-	return *r == ROGER_OK;
-}
-
-/* May there be a line?  Others may have taken in more than our rg_index_end(). */
-static bool stands(const struct rg_engine *engine, const struct rg_entry *entry)
-{
-	uint64_t size;
-
-	return rg_file_size(rg_journal_file(engine->journal), "messages.jsonl", &size, NULL) < 0 ||
-	       (entry->length <= RG_LINE_BYTES_MAX && entry->offset <= size &&
-		entry->length <= size - entry->offset);
-}
-
-static int read_message(struct rg_engine *engine, const struct rg_entry *entry,
-			struct rg_arena *arena, struct roger_message *ret_message,
-			struct roger_err *err)
-{
-	struct rg_buf line;
-	struct rg_json *json;
-	int r;
-
-	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
-	r = rg_journal_read(engine->journal, entry->offset, entry->length, &line, err);
-	if (r == ROGER_OK)
-		r = rg_message_read(rg_buf_str(&line), &json, arena, ret_message, err);
-	if (r == ROGER_EDATA || (r < 0 && !stands(engine, entry)))
-		rg_index_doubt(engine->index);
-	if (r == ROGER_OK) {
-		if (!rg_record_keep(&rg_message_record, ret_message, arena))
-			r = rg_fail_memory(err);
-		ret_message->position = entry->position;
-		rg_json_free(json);
-	}
-	rg_buf_deinit(&line);
-	return r;
-}
-
-static bool is_or_any(struct roger_str wanted, struct roger_str is)
-{
-	return !wanted.length || rg_str_equal(wanted, is);
-}
-
-/*
- * Does the line say what was asked for?  SQLite does not notice all damage, and
- * nobody gets mail by an index that is wrong.
- */
-static bool answers(const struct rg_query *query, const struct roger_message *message)
-{
-	/* Of many ids each line would be compared with all. */
-	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
-	       is_or_any(query->to, message->to_phase) &&
-	       is_or_any(query->from, message->from_phase) &&
-	       is_or_any(query->issue, message->issue_id) && !(query->unread && message->read) &&
-	       !(query->read && !message->read);
-}
-
-/* Of a cycle, where one is given. */
-static int read_messages(struct rg_engine *engine, const struct rg_entries *entries,
-			 const struct rg_query *query, struct rg_arena *arena,
-			 struct roger_messages *ret_messages, struct roger_err *err)
-{
-	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
-	size_t i, count = 0;
-	int r;
-
-	if (!items)
-		return rg_fail_memory(err);
-	for (i = 0; i < entries->count; i++) {
-		r = read_message(engine, &entries->items[i], arena, &items[count], err);
-		if (r < 0)
-			return r;
-		if (!answers(query, &items[count]))
-			return rg_index_wrong(engine->index, items[count].id, err);
-		if (is_or_any(query->cycle, items[count].cycle_id))
-			count++;
-	}
-	*ret_messages = (struct roger_messages){ items, count };
-	return ROGER_OK;
-}
-
-int rg_engine_find_known(struct rg_engine *engine, const struct rg_query *query,
-			 struct rg_arena *arena, struct roger_messages *ret_messages,
-			 struct roger_err *err)
-{
-	struct rg_entries entries;
-	int tries = 0, r;
-
-	do {
-		r = rg_index_find(engine->index, query, arena, &entries, err);
-		if (r == ROGER_OK)
-			r = read_messages(engine, &entries, query, arena, ret_messages, err);
-	} while (rg_engine_mended(engine, &tries, &r, err));
-	return r;
-}
-
 int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
 		   struct roger_messages *ret_messages, struct roger_err *err)
 {
 	int r;
 
 	r = rg_engine_refresh(engine, err);
-	return r < 0 ? r : rg_engine_find_known(engine, query, arena, ret_messages, err);
+	return r < 0 ? r : rg_index_messages(engine->index, query, arena, ret_messages, NULL, err);
 }
 
 /* The tally may have counted too high; nothing came since the index was asked, so it can be set
@@ -187,17 +87,11 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 			int64_t *ret_total, struct roger_err *err)
 {
 	const struct rg_query all = rg_query_held_too(query);
-	struct rg_entries entries;
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	do {
-		r = rg_index_find_page(engine->index, query, arena, &entries, ret_total, err);
-		if (r == ROGER_OK)
-			r = read_messages(engine, &entries, query, arena, ret_messages, err);
-	} while (rg_engine_mended(engine, &tries, &r, err));
+	if (r == ROGER_OK)
+		r = rg_index_messages(engine->index, query, arena, ret_messages, ret_total, err);
 	if (r == ROGER_OK && rg_query_is_unread_only(&all))
 		correct_unread(engine, query->to, *ret_total);
 	return r;
@@ -206,14 +100,11 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		    struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	do
+	if (r == ROGER_OK)
 		r = rg_index_count(engine->index, query, ret_count, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
 	if (r == ROGER_OK && rg_query_is_unread_only(query))
 		correct_unread(engine, query->to, *ret_count);
 	return r;
@@ -280,14 +171,11 @@ static int64_t epoch_of(struct rg_engine *engine)
 int rg_engine_mark_of(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
 		      int64_t *ret_number, struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	do
+	if (r == ROGER_OK)
 		r = rg_index_mark(engine->index, reader, sender, epoch_of(engine), ret_number, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
 	return r;
 }
 
@@ -325,14 +213,11 @@ void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 		     struct roger_agent_list *ret_agents, struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	do
+	if (r == ROGER_OK)
 		r = rg_index_agents(engine->index, epoch_of(engine), arena, ret_agents, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
 	return r;
 }
 
@@ -382,28 +267,22 @@ bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
 		     struct roger_strs *ret_issues, struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	do
+	if (r == ROGER_OK)
 		r = rg_index_issues(engine->index, arena, ret_issues, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
 	return r;
 }
 
 int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 		      struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	do
+	if (r == ROGER_OK)
 		r = rg_index_figures(engine->index, ret_figures, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
 	if (r < 0)
 		return r;
 	ret_figures->journal_bytes = (int64_t)rg_index_end(engine->index);
@@ -414,29 +293,22 @@ int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
 		     rg_survey_see *see, void *context, struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	while (r == ROGER_OK) {
+	if (r == ROGER_OK)
 		r = rg_index_survey(engine->index, since_ms, until_ms, see, context, err);
-		if (!rg_engine_mended(engine, &tries, &r, err))
-			break;
-		r = see(context, NULL, err);
-	}
 	return r;
 }
 
 int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
 		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
-	if (r < 0)
-		return r;
-	do
+	if (r == ROGER_OK)
 		r = rg_index_overdue(engine->index, now_ms, limit, arena, ret_ids, err);
-	while (rg_engine_mended(engine, &tries, &r, err));
 	return r;
 }
 

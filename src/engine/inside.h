@@ -54,18 +54,6 @@ struct rg_engine {
 /* Bring the index up to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
 
-/*
- * After a question to the index: did it fail since the index is damaged?  Then
- * the index is made anew, and the question is to be asked again.  That happens
- * once: *tries, of the caller, starts at 0.
- */
-bool rg_engine_mended(struct rg_engine *engine, int *tries, int *r, struct roger_err *err);
-
-/* Messages by what the index knows already. */
-RG_CHECKED int rg_engine_find_known(struct rg_engine *engine, const struct rg_query *query,
-				    struct rg_arena *arena, struct roger_messages *ret_messages,
-				    struct roger_err *err);
-
 /* archive.c: lines into messages_archive/, durable, none twice. */
 RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
 				     size_t count, struct roger_err *err);

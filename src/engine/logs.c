@@ -617,7 +617,7 @@ int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *quer
 		if (r == ROGER_OK)
 			r = rg_index_find_log(engine->index, query, &files, arena, ret_entries,
 					      err);
-	} while (rg_engine_mended(engine, &tries, &r, err));
+	} while (rg_index_heals(engine->index, &tries, &r, err));
 	return r;
 }
 

@@ -186,20 +186,17 @@ static int compose_from_document(struct rg_engine *engine, int64_t epoch,
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
 {
-	int tries = 0, r;
+	int r;
 
 	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_sequence_new(ret_sequence, err);
 	if (r < 0)
 		return r;
-	do {
-		r = rg_sequence_new(ret_sequence, err);
-		if (r < 0)
-			return r;
-		(*ret_sequence)->epoch = epoch;
-		r = rg_index_sequence(engine->index, epoch, *ret_sequence, err);
-		if (r < 0)
-			*ret_sequence = rg_sequence_free(*ret_sequence);
-	} while (rg_engine_mended(engine, &tries, &r, err));
+	(*ret_sequence)->epoch = epoch;
+	r = rg_index_sequence(engine->index, epoch, *ret_sequence, err);
+	if (r < 0)
+		*ret_sequence = rg_sequence_free(*ret_sequence);
 	return r;
 }
 

@@ -86,14 +86,11 @@ int rg_engine_states(struct rg_engine *engine, const struct roger_message *messa
 	const struct rg_query query = { .ids = &message->id, .id_count = 1, .anywhere = true };
 	struct rg_entries found;
 	struct rg_entry first;
-	int tries = 0, r;
+	int r;
 
-	do {
-		r = rg_index_find(looking.engine->index, &query, arena, &found, err);
-		if (r == ROGER_OK && found.count)
-			r = rg_index_line(looking.engine->index, found.items[0].position, &first,
-					  err);
-	} while (rg_engine_mended(looking.engine, &tries, &r, err));
+	r = rg_index_find(engine->index, &query, arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		r = rg_index_line(engine->index, found.items[0].position, &first, err);
 	if (r == ROGER_OK && found.count)
 		r = look_through(&looking, &first,
 				 found.items[0].offset + found.items[0].length + 1, err);

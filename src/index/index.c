@@ -15,6 +15,8 @@ enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 /* Who reads or writes the file does so for microseconds; SQLite's own waits are milliseconds. */
 enum { BUSY_YIELDS = 200 };
 
+enum { HEAL_TRIES = 2 };
+
 /* How far messages.db may be behind, in time, before somebody brings it up to date. */
 enum { SEED_AFTER_MS = 1000 };
 
@@ -130,10 +132,6 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" ON CONFLICT(reader, sender) DO UPDATE SET"
 		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
 		" epoch = max(epoch, ?3)",
-	[RG_SQL_MARK_GET] =
-		"SELECT max(seq) FROM (SELECT seq FROM last_seen"
-		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3 UNION ALL SELECT seq FROM edges"
-		" WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
 	[RG_SQL_BEGIN] = "BEGIN",
 	[RG_SQL_END] = "COMMIT",
 	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
@@ -726,11 +724,6 @@ static int open_file(struct rg_index *index, const struct rg_file_facts *facts, 
 	return r;
 }
 
-bool rg_index_damaged(const struct rg_index *index)
-{
-	return index->damaged;
-}
-
 void rg_index_doubt(struct rg_index *index)
 {
 	index->damaged = true;
@@ -754,7 +747,7 @@ static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err
 	return r;
 }
 
-static int run_alone(struct rg_index *index, enum rg_statement which, struct roger_err *err)
+int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err)
 {
 	sqlite3_stmt *statement = rg_index_statement(index, which, err);
 
@@ -765,7 +758,7 @@ static int run_alone(struct rg_index *index, enum rg_statement which, struct rog
 static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
 {
 	struct rg_index_progress before = index->progress;
-	int r = run_alone(index, index->in_memory ? RG_SQL_BEGIN : RG_SQL_BEGIN_WRITE, err);
+	int r = rg_index_run_one(index, index->in_memory ? RG_SQL_BEGIN : RG_SQL_BEGIN_WRITE, err);
 
 	*ret_usable = true;
 	if (r < 0)
@@ -775,7 +768,7 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
 	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
 		r = rg_index_ingest(index, end, err);
 	if (r == ROGER_OK && *ret_usable)
-		return run_alone(index, RG_SQL_END, err);
+		return rg_index_run_one(index, RG_SQL_END, err);
 	rg_index_rollback(index);
 	index->progress = before;
 	return r;
@@ -802,7 +795,7 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 		if (r == ROGER_OK && usable && rg_index_end(index) < end)
 			r = take_in(index, end, &usable, err);
 	}
-	if (r < 0 && !rg_index_damaged(index))
+	if (r < 0 && !index->damaged)
 		return r;
 	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
 }
@@ -915,17 +908,24 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
 }
 
-int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err)
+/* Another process may have rebuilt it meanwhile.  Whatever damages it may go on for a while: what
+ * is in memory it does not reach. */
+bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 
-	if (in_memory) {
+	if (*r >= 0 || (*tries)++ > HEAL_TRIES || !index->damaged)
+		return false;
+	if (index->db)
+		rg_index_rollback(index);
+	if (*tries <= HEAL_TRIES) {
+		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), err);
+	} else {
 		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' is damaged again and again",
 			      index->name);
-		return use_memory(index, rg_index_end(index), &why, err);
+		*r = use_memory(index, rg_index_end(index), &why, err);
 	}
-	/* Another process may have made it anew meanwhile. */
-	return bring(index, rg_index_end(index), fresh_enough(index, 0), err);
+	return *r == ROGER_OK;
 }
 
 int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)

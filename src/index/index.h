@@ -63,10 +63,6 @@ RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct rog
 RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
 				struct roger_err *err);
 
-/* A damaged one: make it anew, or use the one that another process has made; else, or on request,
- * in memory. */
-RG_CHECKED int rg_index_mend(struct rg_index *index, bool in_memory, struct roger_err *err);
-
 /* Bring messages.db up to where the index is, if it is sound and nobody else is at it. */
 void rg_index_bring_seed_up(struct rg_index *index);
 
@@ -86,8 +82,11 @@ const char *rg_index_name(const struct rg_index *index);
 /* Why an index in memory answers; "" when the file does. */
 const char *rg_index_trouble(const struct rg_index *index);
 
-/* Does the last failure mean that the file is damaged or strange, and not just unusable now? */
-bool rg_index_damaged(const struct rg_index *index);
+/*
+ * After a question: did it fail since the index is damaged?  Then it is rebuilt, and the question
+ * is to be asked again; the questions below do so by themselves.  *tries starts at 0.
+ */
+bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err);
 
 /* The journal does not say what it says: from now on it counts as damaged. */
 void rg_index_doubt(struct rg_index *index);
@@ -100,13 +99,15 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query,
 			     struct rg_arena *arena, struct rg_entries *ret_entries,
 			     struct roger_err *err);
+/*
+ * The messages themselves, read from the journal; ret_total, which may be NULL: how many there
+ * are whatever the limit and held or not (not by words, and from the start).
+ */
+RG_CHECKED int rg_index_messages(struct rg_index *index, const struct rg_query *query,
+				 struct rg_arena *arena, struct roger_messages *ret_messages,
+				 int64_t *ret_total, struct roger_err *err);
 RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query,
 			      int64_t *ret_count, struct roger_err *err);
-/* What find gives, and how many there are whatever the limit and held or not; not by words, and
- * from the start. */
-RG_CHECKED int rg_index_find_page(struct rg_index *index, const struct rg_query *query,
-				  struct rg_arena *arena, struct rg_entries *ret_entries,
-				  int64_t *ret_total, struct roger_err *err);
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
 RG_CHECKED int rg_index_issues(struct rg_index *index, struct rg_arena *arena,

@@ -1,7 +1,7 @@
 /*
  * index_db - inside of the index: its database and prepared statements.
  *
- * For store/index*.c only, the users of sqlite3.h.
+ * For index/ only, the users of sqlite3.h.
  */
 #ifndef RG_INDEX_DB_H
 #define RG_INDEX_DB_H
@@ -39,7 +39,6 @@ enum rg_statement {
 	RG_SQL_AGENT_ADD,
 	RG_SQL_SEEN_ADD,
 	RG_SQL_EDGE_ADD,
-	RG_SQL_MARK_GET,
 	RG_SQL_BEGIN,
 	RG_SQL_END,
 	RG_SQL_BEGIN_WRITE,
@@ -179,6 +178,37 @@ sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which
 int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err);
 
 int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err);
+
+/* A question being put together: its text, and the values for its places, in their order. */
+struct rg_question {
+	struct rg_buf sql;
+	struct rg_buf values;
+};
+void rg_question_init(struct rg_question *question, const char *sql);
+void rg_question_deinit(struct rg_question *question);
+/* More text, with a place in it for the value; the text of the value is borrowed. */
+void rg_question_text(struct rg_question *question, const char *sql, struct roger_str text);
+void rg_question_number(struct rg_question *question, const char *sql, int64_t number);
+
+/* Sees a row of the answer; NULL: the index was damaged, and all rows come again. */
+typedef int rg_index_see(void *context, sqlite3_stmt *row, struct roger_err *err);
+
+/*
+ * Ask, of an index that is rebuilt where it turns out damaged; the question is
+ * deinitialized.
+ */
+int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
+		 void *context, struct roger_err *err);
+/* The first column of each row, as text. */
+int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
+		       struct roger_strs *ret_texts, struct roger_err *err);
+
+/* What find gives, and how many there are whatever the limit and held or not. */
+int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
+		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err);
+
+/* Prepared and run to its end: a statement without places or rows. */
+int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
 /* Run to its end a statement that returns no rows. */
 int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err);

@@ -135,8 +135,8 @@ int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
 	return ROGER_OK;
 }
 
-int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
-		  struct roger_err *err)
+static int find_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+		     struct roger_err *err)
 {
 	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_LINES_GET, err);
 	int r;
@@ -157,5 +157,16 @@ int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_ent
 		r = rg_index_fail(index, "look up lines", err);
 	}
 	sqlite3_reset(get);
+	return r;
+}
+
+int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+		  struct roger_err *err)
+{
+	int tries = 0, r;
+
+	do
+		r = find_line(index, line, ret_entry, err);
+	while (rg_index_heals(index, &tries, &r, err));
 	return r;
 }

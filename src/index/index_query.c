@@ -6,31 +6,38 @@
 #include "facts/message.h"
 #include "facts/sequence.h"
 
-/* A statement being put together, and the values for its places. */
+/* A value for a place of a question. */
 struct value {
 	bool is_text;
 	struct roger_str text;
 	int64_t number;
 };
-struct question {
-	struct rg_buf sql;
-	struct rg_buf values; /* struct value, one for each place; ids may be many */
-	struct rg_buf match;  /* words for the full-text table */
-	int64_t lease_ms_max; /* 0: none */
-};
 
-static void add_value(struct question *question, const char *sql, struct value value)
+void rg_question_init(struct rg_question *question, const char *sql)
+{
+	rg_buf_init(&question->sql, 1 << 20);
+	rg_buf_init(&question->values, SIZE_MAX);
+	rg_buf_add_text(&question->sql, sql);
+}
+
+void rg_question_deinit(struct rg_question *question)
+{
+	rg_buf_deinit(&question->sql);
+	rg_buf_deinit(&question->values);
+}
+
+static void add_value(struct rg_question *question, const char *sql, struct value value)
 {
 	rg_buf_add_text(&question->sql, sql);
 	rg_buf_add(&question->values, &value, sizeof value);
 }
 
-static void add_text(struct question *question, const char *sql, struct roger_str text)
+void rg_question_text(struct rg_question *question, const char *sql, struct roger_str text)
 {
 	add_value(question, sql, (struct value){ .is_text = true, .text = text });
 }
 
-static void add_number(struct question *question, const char *sql, int64_t number)
+void rg_question_number(struct rg_question *question, const char *sql, int64_t number)
 {
 	add_value(question, sql, (struct value){ .number = number });
 }
@@ -71,7 +78,7 @@ static bool is_mailbox_enough(const struct rg_query *query, bool archived)
 }
 
 /* Which tables, the narrowest first; SQLite has no figures to choose by. */
-static void add_tables(struct question *question, const struct rg_query *query, bool archived)
+static void add_tables(struct rg_question *question, const struct rg_query *query, bool archived)
 {
 	struct rg_buf *sql = &question->sql;
 
@@ -101,22 +108,23 @@ static void add_tables(struct question *question, const struct rg_query *query, 
 	}
 }
 
-static void add_ids(struct question *question, const struct rg_query *query)
+static void add_ids(struct rg_question *question, const struct rg_query *query)
 {
 	size_t i;
 
 	for (i = 0; i < query->id_count; i++)
-		add_text(question, i ? ", ?" : " AND m.id IN (?", query->ids[i]);
+		rg_question_text(question, i ? ", ?" : " AND m.id IN (?", query->ids[i]);
 	if (query->id_count)
 		rg_buf_add_char(&question->sql, ')');
 	if (query->thread.length)
-		add_text(question,
-			 " AND m.id IN (WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT r.parent "
-			 "FROM up JOIN replies r"
-			 " ON r.id = up.id), down(id) AS (SELECT id FROM up UNION SELECT r.id FROM "
-			 "down JOIN replies r"
-			 " ON r.parent = down.id) SELECT id FROM down)",
-			 query->thread);
+		rg_question_text(
+			question,
+			" AND m.id IN (WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT r.parent "
+			"FROM up JOIN replies r"
+			" ON r.id = up.id), down(id) AS (SELECT id FROM up UNION SELECT r.id FROM "
+			"down JOIN replies r"
+			" ON r.parent = down.id) SELECT id FROM down)",
+			query->thread);
 }
 
 /* The position as the table that is gone through first has it, so that nothing need be sorted. */
@@ -133,68 +141,52 @@ static const char *position_of(const struct rg_query *query, bool archived)
 	return "m.rowid";
 }
 
-static void add_conditions(struct question *question, const struct rg_query *query, bool archived)
+static void add_conditions(struct rg_question *question, const struct rg_index *index,
+			   const struct rg_query *query, const struct rg_buf *match, bool archived)
 {
 	const char *position = position_of(query, archived);
 
 	rg_buf_add_text(&question->sql, " WHERE 1");
 	add_ids(question, query);
 	if (query->text.length && !archived)
-		add_text(question, " AND search MATCH ?", rg_buf_str(&question->match));
+		rg_question_text(question, " AND search MATCH ?", rg_buf_str(match));
 	if (query->key.length)
-		add_text(question, " AND k.key = ?", query->key);
+		rg_question_text(question, " AND k.key = ?", query->key);
 	if (query->key.length && query->from.length)
-		add_text(question, " AND k.sender = ?", query->from);
+		rg_question_text(question, " AND k.sender = ?", query->from);
 	if (query->unread && query->to.length && !query->issue.length && !query->text.length &&
 	    !query->key.length && !archived)
-		add_text(question, " AND b.agent = ?", query->to);
+		rg_question_text(question, " AND b.agent = ?", query->to);
 	else if (query->to.length)
-		add_text(question, " AND m.to_phase = ?", query->to);
+		rg_question_text(question, " AND m.to_phase = ?", query->to);
 	if (query->issue.length)
-		add_text(question, " AND m.issue_id = ?", query->issue);
+		rg_question_text(question, " AND m.issue_id = ?", query->issue);
 	if (query->from.length)
-		add_text(question, " AND m.from_phase = ?", query->from);
+		rg_question_text(question, " AND m.from_phase = ?", query->from);
 	if (query->type)
-		add_text(question, " AND m.message_type = ?",
-			 rg_str(rg_message_types[query->type - 1]));
+		rg_question_text(question, " AND m.message_type = ?",
+				 rg_str(rg_message_types[query->type - 1]));
 	if (query->run_counter)
-		add_number(question, " AND m.run_counter = ?", query->run_counter);
+		rg_question_number(question, " AND m.run_counter = ?", query->run_counter);
 	if ((query->unread || query->read) && !is_mailbox_enough(query, archived))
-		add_number(question, " AND m.read = ?", query->read);
+		rg_question_number(question, " AND m.read = ?", query->read);
 	if (query->since_ms)
-		add_number(question, " AND m.created_at >= ?", query->since_ms);
+		rg_question_number(question, " AND m.created_at >= ?", query->since_ms);
 	if (query->until_ms)
-		add_number(question, " AND m.created_at < ?", query->until_ms);
+		rg_question_number(question, " AND m.created_at < ?", query->until_ms);
 	if (query->free_at_ms && !archived) {
 		rg_buf_printf(&question->sql,
 			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",
 			      position);
-		add_number(question, " AND l.until > ?", query->free_at_ms);
-		add_number(question, " AND l.until <= ?)",
-			   question->lease_ms_max ? query->free_at_ms + question->lease_ms_max
-						  : INT64_MAX);
+		rg_question_number(question, " AND l.until > ?", query->free_at_ms);
+		rg_question_number(question, " AND l.until <= ?)",
+				   index->lease_ms_max ? query->free_at_ms + index->lease_ms_max
+						       : INT64_MAX);
 	}
 	if (query->after) {
 		rg_buf_printf(&question->sql, " AND %s", position);
-		add_number(question, query->newest ? " < ?" : " > ?", query->after);
+		rg_question_number(question, query->newest ? " < ?" : " > ?", query->after);
 	}
-}
-
-static void init_question(struct question *question, const struct rg_index *index,
-			  const struct rg_query *query)
-{
-	question->lease_ms_max = index->lease_ms_max;
-	rg_buf_init(&question->sql, 1 << 20);
-	rg_buf_init(&question->values, SIZE_MAX);
-	rg_buf_init(&question->match, 1 << 20);
-	add_words(&question->match, query->text);
-}
-
-static void deinit_question(struct question *question)
-{
-	rg_buf_deinit(&question->sql);
-	rg_buf_deinit(&question->values);
-	rg_buf_deinit(&question->match);
 }
 
 /* Questions of the same words share a statement, so that an inbox asked again costs no preparing.
@@ -225,14 +217,14 @@ static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_st
 }
 
 /* The statement with its values; whoever asked resets it. */
-static int prepare(struct rg_index *index, struct question *question, sqlite3_stmt **ret_statement,
-		   struct roger_err *err)
+static int prepare(struct rg_index *index, const struct rg_question *question,
+		   sqlite3_stmt **ret_statement, struct roger_err *err)
 {
 	struct value value;
 	size_t i;
 	int r;
 
-	if (question->sql.failed || question->values.failed || question->match.failed)
+	if (question->sql.failed || question->values.failed)
 		return rg_fail_memory(err);
 	r = statement_of(index, rg_buf_str(&question->sql), ret_statement, err);
 	if (r < 0)
@@ -245,6 +237,36 @@ static int prepare(struct rg_index *index, struct question *question, sqlite3_st
 			sqlite3_bind_int64(*ret_statement, (int)i + 1, value.number);
 	}
 	return ROGER_OK;
+}
+
+static int ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
+		    void *context, struct roger_err *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int step = SQLITE_DONE, r;
+
+	r = prepare(index, question, &statement, err);
+	while (r == ROGER_OK && (step = sqlite3_step(statement)) == SQLITE_ROW)
+		r = see(context, statement, err);
+	if (r == ROGER_OK && step != SQLITE_DONE)
+		r = rg_index_fail(index, "ask", err);
+	sqlite3_reset(statement);
+	return r;
+}
+
+int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
+		 void *context, struct roger_err *err)
+{
+	int tries = 0, r;
+
+	r = ask_once(index, question, see, context, err);
+	while (rg_index_heals(index, &tries, &r, err)) {
+		r = see(context, NULL, err);
+		if (r == ROGER_OK)
+			r = ask_once(index, question, see, context, err);
+	}
+	rg_question_deinit(question);
+	return r;
 }
 
 /* --------------------------------------------------------- full-text table -- */
@@ -358,15 +380,37 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 	return r;
 }
 
+/* What to match, with a full-text table that has all lines; nothing where no words are asked for.
+ */
+static int words_of(struct rg_index *index, const struct rg_query *query, struct rg_buf *match,
+		    struct roger_err *err)
+{
+	int tries = 0, r = ROGER_OK;
+
+	if (!query->text.length)
+		return ROGER_OK;
+	add_words(match, query->text);
+	if (match->failed)
+		return rg_fail_memory(err);
+	do
+		r = refresh_search(index, err);
+	while (rg_index_heals(index, &tries, &r, err));
+	return r;
+}
+
 /* -------------------------------------------------------------- finding -- */
 
-struct entry_list {
+/* Entries as they are found, those of the living and then those of the archived. */
+struct finding {
+	struct rg_index *index;
+	struct rg_arena *arena;
+	bool archived;
 	struct rg_entry *items;
-	size_t count;
+	size_t count, count_before;
 };
 
 /* The line that is the state of a living message, and the lines that it is among. */
-static void add_places(struct question *question, const char *position)
+static void add_places(struct rg_question *question, const char *position)
 {
 	rg_buf_printf(&question->sql,
 		      " LEFT JOIN changed c ON c.position = %s"
@@ -387,53 +431,42 @@ static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool arch
 	return ROGER_OK;
 }
 
-static int read_entries(struct rg_index *index, sqlite3_stmt *statement, bool archived,
-			struct rg_arena *arena, struct entry_list *list, struct roger_err *err)
+static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
+	struct finding *finding = context;
 	struct rg_entry *entry;
-	int step, r;
 
-	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
-		entry = rg_arena_push(arena, &list->items, &list->count, sizeof *entry);
-		if (!entry)
-			return rg_fail_memory(err);
-		r = read_entry(index, statement, archived, entry, err);
-		if (r < 0)
-			return r;
+	if (!row) {
+		finding->count = finding->count_before;
+		return ROGER_OK;
 	}
-	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
+	entry = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *entry);
+	return entry ? read_entry(finding->index, row, finding->archived, entry, err)
+		     : rg_fail_memory(err);
 }
 
-static int find_in(struct rg_index *index, const struct rg_query *query, bool archived,
-		   struct rg_arena *arena, struct entry_list *list, struct roger_err *err)
+static int find_in(struct finding *finding, const struct rg_query *query,
+		   const struct rg_buf *match, bool archived, struct roger_err *err)
 {
 	const char *position = position_of(query, archived);
-	struct question question;
-	sqlite3_stmt *statement = NULL;
-	int r;
+	struct rg_question question;
 
-	init_question(&question, index, query);
-	if (archived)
-		rg_buf_add_text(&question.sql, "SELECT m.position, m.offset, m.length");
-	else
+	rg_question_init(&question, archived ? "SELECT m.position, m.offset, m.length" : "");
+	if (!archived)
 		rg_buf_printf(&question.sql, "SELECT %s, coalesce(c.line, %s), l.offset, l.lengths",
 			      position, position);
 	add_tables(&question, query, archived);
 	if (!archived)
 		add_places(&question, position);
-	add_conditions(&question, query, archived);
+	add_conditions(&question, finding->index, query, match, archived);
 	rg_buf_printf(&question.sql, " ORDER BY %s", position);
 	if (query->newest)
 		rg_buf_add_text(&question.sql, " DESC");
 	if (query->limit)
-		add_number(&question, " LIMIT ?", query->limit);
-
-	r = prepare(index, &question, &statement, err);
-	if (r == ROGER_OK)
-		r = read_entries(index, statement, archived, arena, list, err);
-	sqlite3_reset(statement);
-	deinit_question(&question);
-	return r;
+		rg_question_number(&question, " LIMIT ?", query->limit);
+	finding->archived = archived;
+	finding->count_before = finding->count;
+	return rg_index_ask(finding->index, &question, see_entry, finding, err);
 }
 
 static int compare_positions(const void *a, const void *b)
@@ -446,200 +479,168 @@ static int compare_positions(const void *a, const void *b)
 int rg_index_find(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
 		  struct rg_entries *ret_entries, struct roger_err *err)
 {
-	struct entry_list list = { 0 };
-	int r = ROGER_OK;
+	struct finding finding = { .index = index, .arena = arena };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
+	int r;
 
-	if (query->text.length) {
-		r = refresh_search(index, err);
-		if (r < 0)
-			return r;
-	}
-	if (!query->archived || query->anywhere)
-		r = find_in(index, query, false, arena, &list, err);
+	r = words_of(index, query, &match, err);
+	if (r == ROGER_OK && (!query->archived || query->anywhere))
+		r = find_in(&finding, query, &match, false, err);
 	if (r == ROGER_OK && (query->archived || query->anywhere))
-		r = find_in(index, query, true, arena, &list, err);
+		r = find_in(&finding, query, &match, true, err);
 	if (r < 0)
 		return r;
-	if (query->anywhere && list.count)
-		qsort(list.items, list.count, sizeof *list.items, compare_positions);
-	*ret_entries = (struct rg_entries){ list.items, list.count };
+	if (query->anywhere && finding.count)
+		qsort(finding.items, finding.count, sizeof *finding.items, compare_positions);
+	*ret_entries = (struct rg_entries){ finding.items, finding.count };
 	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------- counting -- */
 
-static int one_number(struct rg_index *index, struct question *question, int64_t *ret_number,
-		      struct roger_err *err)
+static int see_number(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	sqlite3_stmt *statement = NULL;
-	int step, r;
-
-	r = prepare(index, question, &statement, err);
-	if (r == ROGER_OK) {
-		step = sqlite3_step(statement);
-		*ret_number = step == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-		if (step != SQLITE_ROW && step != SQLITE_DONE)
-			r = rg_index_fail(index, "count", err);
-	}
-	sqlite3_reset(statement);
-	return r;
+	(void)err;
+	*(int64_t *)context = row ? sqlite3_column_int64(row, 0) : 0;
+	return ROGER_OK;
 }
 
 int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
 		   struct roger_err *err)
 {
-	struct question question;
-	int r = ROGER_OK;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
+	struct rg_question question;
+	int r;
 
-	if (query->text.length)
-		r = refresh_search(index, err);
+	r = words_of(index, query, &match, err);
 	if (r < 0)
 		return r;
-	init_question(&question, index, query);
 	/* Asked often, so the table of agents keeps it. */
 	if (rg_query_is_unread_only(query)) {
-		add_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
+		rg_question_init(&question, "");
+		rg_question_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
 	} else {
-		rg_buf_add_text(&question.sql, "SELECT count(*)");
+		rg_question_init(&question, "SELECT count(*)");
 		add_tables(&question, query, query->archived);
-		add_conditions(&question, query, query->archived);
+		add_conditions(&question, index, query, &match, query->archived);
 	}
-	r = one_number(index, &question, ret_count, err);
-	deinit_question(&question);
-	return r;
+	*ret_count = 0;
+	return rg_index_ask(index, &question, see_number, ret_count, err);
 }
 
 /* Both in one transaction, so that the file is locked and looked at once. */
 int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
 		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err)
 {
-	sqlite3_stmt *begin = rg_index_statement(index, RG_SQL_BEGIN, err);
-	sqlite3_stmt *end = begin ? rg_index_statement(index, RG_SQL_END, err) : NULL;
 	const struct rg_query all = rg_query_held_too(query);
-	int r = end ? rg_index_step(index, begin, err) : ROGER_EIO;
+	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 
 	rg_assert(!query->text.length && !query->after);
-	if (r < 0)
-		return r;
-	r = rg_index_find(index, query, arena, ret_entries, err);
+	if (r == ROGER_OK)
+		r = rg_index_find(index, query, arena, ret_entries, err);
 	if (r == ROGER_OK)
 		*ret_total = (int64_t)ret_entries->count;
 	if (r == ROGER_OK && (query->free_at_ms || (query->limit && *ret_total >= query->limit)))
 		r = rg_index_count(index, &all, ret_total, err);
 	/* What went wrong may have ended it already. */
-	if (!sqlite3_get_autocommit(index->db)) {
-		sqlite3_step(end);
-		sqlite3_reset(end);
-	}
+	if (!sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
 	return r;
 }
 
 /* -------------------------------------------------------------- figures -- */
 
-static int read_agents(struct rg_index *index, sqlite3_stmt *statement, int64_t epoch,
-		       struct rg_arena *arena, struct roger_agent_list *ret_agents,
-		       struct roger_err *err)
-{
-	struct {
-		struct roger_agent *items;
-		size_t count;
-	} list = { 0 };
-	struct roger_agent *agent;
-	int step;
+/* A list that grows row by row. */
+struct listing {
+	struct rg_arena *arena;
+	int64_t epoch;
+	void *items;
+	size_t count;
+};
 
-	while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
-		agent = rg_arena_push(arena, &list.items, &list.count, sizeof *agent);
-		if (!agent || !rg_arena_copy(arena, rg_index_column(statement, 0), &agent->name))
-			return rg_fail_memory(err);
-		agent->sent = sqlite3_column_int64(statement, 1);
-		agent->received = sqlite3_column_int64(statement, 2);
-		agent->unread = sqlite3_column_int64(statement, 3);
-		if (sqlite3_column_int64(statement, 4) == epoch || epoch == 0)
-			agent->seq = sqlite3_column_int64(statement, 5);
-		agent->last_sent_at_ms = sqlite3_column_int64(statement, 6);
+static int see_agent(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct listing *list = context;
+	struct roger_agent *agent;
+
+	if (!row) {
+		list->count = 0;
+		return ROGER_OK;
 	}
-	*ret_agents = (struct roger_agent_list){ list.items, list.count };
-	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
+	agent = rg_arena_push(list->arena, &list->items, &list->count, sizeof *agent);
+	if (!agent || !rg_arena_copy(list->arena, rg_index_column(row, 0), &agent->name))
+		return rg_fail_memory(err);
+	agent->sent = sqlite3_column_int64(row, 1);
+	agent->received = sqlite3_column_int64(row, 2);
+	agent->unread = sqlite3_column_int64(row, 3);
+	if (sqlite3_column_int64(row, 4) == list->epoch || list->epoch == 0)
+		agent->seq = sqlite3_column_int64(row, 5);
+	agent->last_sent_at_ms = sqlite3_column_int64(row, 6);
+	return ROGER_OK;
 }
 
 int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
 		    struct roger_agent_list *ret_agents, struct roger_err *err)
 {
-	sqlite3_stmt *statement = NULL;
+	struct listing list = { .arena = arena, .epoch = epoch };
+	struct rg_question question;
 	int r;
 
-	if (sqlite3_prepare_v2(index->db,
-			       "SELECT name, sent, received, unread, epoch, seq, last_sent_at FROM "
-			       "agents ORDER BY name",
-			       -1, &statement, NULL) != SQLITE_OK)
-		return rg_index_fail(index, "ask", err);
-	r = read_agents(index, statement, epoch, arena, ret_agents, err);
-	sqlite3_finalize(statement);
+	rg_question_init(&question, "SELECT name, sent, received, unread, epoch, seq, last_sent_at"
+				    " FROM agents ORDER BY name");
+	r = rg_index_ask(index, &question, see_agent, &list, err);
+	*ret_agents = (struct roger_agent_list){ list.items, list.count };
 	return r;
 }
 
+static int see_text(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct listing *list = context;
+	struct roger_str *text;
+
+	if (!row) {
+		list->count = 0;
+		return ROGER_OK;
+	}
+	text = rg_arena_push(list->arena, &list->items, &list->count, sizeof *text);
+	return text && rg_arena_copy(list->arena, rg_index_column(row, 0), text)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
+		       struct roger_strs *ret_texts, struct roger_err *err)
+{
+	struct listing list = { .arena = arena };
+	int r = rg_index_ask(index, question, see_text, &list, err);
+
+	*ret_texts = (struct roger_strs){ list.items, list.count };
+	return r;
+}
+
+/* A skip scan: one look-up an issue, however many messages it has. */
 int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger_strs *ret_issues,
 		    struct roger_err *err)
 {
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} list = { 0 };
-	struct roger_str *issue;
-	sqlite3_stmt *statement = NULL;
-	int step, r = ROGER_OK;
+	struct rg_question question;
 
-	/* A skip scan: one look-up an issue, however many messages it has. */
-	if (sqlite3_prepare_v2(
-		    index->db,
-		    "WITH RECURSIVE t(i) AS (SELECT min(issue_id) FROM messages UNION ALL"
-		    " SELECT (SELECT min(issue_id) FROM messages WHERE issue_id > t.i) FROM t"
-		    " WHERE t.i IS NOT NULL) SELECT i FROM t WHERE i IS NOT NULL",
-		    -1, &statement, NULL) != SQLITE_OK)
-		return rg_index_fail(index, "ask", err);
-	while ((step = sqlite3_step(statement)) == SQLITE_ROW && r == ROGER_OK) {
-		issue = rg_arena_push(arena, &list.items, &list.count, sizeof *issue);
-		if (!issue || !rg_arena_copy(arena, rg_index_column(statement, 0), issue))
-			r = rg_fail_memory(err);
-	}
-	if (r == ROGER_OK && step != SQLITE_DONE)
-		r = rg_index_fail(index, "ask", err);
-	sqlite3_finalize(statement);
-	*ret_issues = (struct roger_strs){ list.items, list.count };
-	return r;
+	rg_question_init(&question,
+			 "WITH RECURSIVE t(i) AS (SELECT min(issue_id) FROM messages UNION ALL"
+			 " SELECT (SELECT min(issue_id) FROM messages WHERE issue_id > t.i) FROM t"
+			 " WHERE t.i IS NOT NULL) SELECT i FROM t WHERE i IS NOT NULL");
+	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 
-static int number_of(struct rg_index *index, const char *sql, int64_t *ret_number,
-		     struct roger_err *err)
+/* In the order of enum roger_type: the only figures that need a look at every row. */
+static int see_types(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	const struct rg_query all = { 0 };
-	struct question question;
-	int r;
+	int64_t *by_type = context;
+	int type;
 
-	init_question(&question, index, &all);
-	rg_buf_add_text(&question.sql, sql);
-	r = one_number(index, &question, ret_number, err);
-	deinit_question(&question);
-	return r;
-}
-
-/* The only figures that need a look at every row. */
-static int count_types(struct rg_index *index, int64_t by_type[4], struct roger_err *err)
-{
-	sqlite3_stmt *statement = NULL;
-	int step, type;
-
-	if (sqlite3_prepare_v2(index->db,
-			       "SELECT sum(message_type = 'context'), sum(message_type = 'result'),"
-			       " sum(message_type = 'decision'), sum(message_type = 'data')"
-			       " FROM messages",
-			       -1, &statement, NULL) != SQLITE_OK)
-		return rg_index_fail(index, "ask", err);
-	step = sqlite3_step(statement);
-	for (type = ROGER_CONTEXT; type <= ROGER_DATA && step == SQLITE_ROW; type++)
-		by_type[type] = sqlite3_column_int64(statement, type);
-	sqlite3_finalize(statement);
-	return step == SQLITE_ROW ? ROGER_OK : rg_index_fail(index, "count", err);
+	(void)err;
+	for (type = ROGER_CONTEXT; type <= ROGER_DATA && row; type++)
+		by_type[type] = sqlite3_column_int64(row, type);
+	return ROGER_OK;
 }
 
 int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, struct roger_err *err)
@@ -660,72 +661,67 @@ int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, str
 		{ "SELECT coalesce(min(created_at), 0) FROM messages", &figures.oldest_at_ms },
 		{ "SELECT coalesce(max(created_at), 0) FROM messages", &figures.newest_at_ms },
 	};
+	struct rg_question question;
+	int r = ROGER_OK;
 	size_t i;
-	int r;
 
-	for (i = 0; i < sizeof questions / sizeof *questions; i++) {
-		r = number_of(index, questions[i].sql, questions[i].number, err);
-		if (r < 0)
-			return r;
+	for (i = 0; r == ROGER_OK && i < sizeof questions / sizeof *questions; i++) {
+		rg_question_init(&question, questions[i].sql);
+		r = rg_index_ask(index, &question, see_number, questions[i].number, err);
 	}
-	r = count_types(index, figures.by_type, err);
+	if (r < 0)
+		return r;
+	rg_question_init(&question,
+			 "SELECT sum(message_type = 'context'), sum(message_type = 'result'),"
+			 " sum(message_type = 'decision'), sum(message_type = 'data')"
+			 " FROM messages");
+	r = rg_index_ask(index, &question, see_types, figures.by_type, err);
 	if (r == ROGER_OK)
 		*ret_figures = figures;
 	return r;
 }
 
-static int read_sequence(struct rg_index *index, sqlite3_stmt *statement,
-			 struct rg_sequence *sequence, struct roger_err *err)
+static int see_sequence(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	struct roger_str sender;
-	int step, r = ROGER_OK;
+	struct rg_sequence *sequence = context;
+	int64_t epoch = sequence->epoch;
 
-	while ((step = sqlite3_step(statement)) == SQLITE_ROW && r == ROGER_OK) {
-		sender = rg_index_column(statement, 1);
-		if (sender.length)
-			r = rg_sequence_see(sequence, rg_index_column(statement, 0), sender,
-					    sqlite3_column_int64(statement, 2), err);
-		else
-			r = rg_sequence_count(sequence, rg_index_column(statement, 0),
-					      sqlite3_column_int64(statement, 2), err);
+	if (!row) {
+		rg_sequence_renew(sequence);
+		sequence->epoch = epoch;
+		return ROGER_OK;
 	}
-	if (r < 0)
-		return r;
-	return step == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "ask", err);
+	if (rg_index_column(row, 1).length)
+		return rg_sequence_see(sequence, rg_index_column(row, 0), rg_index_column(row, 1),
+				       sqlite3_column_int64(row, 2), err);
+	return rg_sequence_count(sequence, rg_index_column(row, 0), sqlite3_column_int64(row, 2),
+				 err);
 }
 
 int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
 		      struct roger_err *err)
 {
-	sqlite3_stmt *statement = NULL;
-	int r;
+	struct rg_question question;
 
-	if (sqlite3_prepare_v2(
-		    index->db,
-		    "SELECT name, '', seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
-		    " SELECT reader, sender, seq FROM last_seen WHERE epoch = ?1",
-		    -1, &statement, NULL) != SQLITE_OK)
-		return rg_index_fail(index, "ask", err);
-	sqlite3_bind_int64(statement, 1, epoch);
-	r = read_sequence(index, statement, sequence, err);
-	sqlite3_finalize(statement);
-	return r;
+	rg_question_init(&question, "");
+	rg_question_number(&question,
+			   "SELECT name, '', seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
+			   " SELECT reader, sender, seq FROM last_seen WHERE epoch = ?1",
+			   epoch);
+	return rg_index_ask(index, &question, see_sequence, sequence, err);
 }
 
 int rg_index_mark(struct rg_index *index, struct roger_str reader, struct roger_str sender,
 		  int64_t epoch, int64_t *ret_number, struct roger_err *err)
 {
-	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MARK_GET, err);
-	int step;
+	struct rg_question question;
 
-	if (!get)
-		return ROGER_EIO;
-	rg_index_bind(get, 1, reader);
-	rg_index_bind(get, 2, sender);
-	sqlite3_bind_int64(get, 3, epoch);
-	step = sqlite3_step(get);
-	if (step == SQLITE_ROW)
-		*ret_number = sqlite3_column_int64(get, 0);
-	sqlite3_reset(get);
-	return step == SQLITE_ROW ? ROGER_OK : rg_index_fail(index, "ask", err);
+	rg_question_init(&question, "SELECT max(seq) FROM (SELECT seq FROM last_seen");
+	rg_question_text(&question, " WHERE reader = ?1", reader);
+	rg_question_text(&question, " AND sender = ?2", sender);
+	rg_question_number(&question,
+			   " AND epoch = ?3 UNION ALL SELECT seq FROM edges"
+			   " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
+			   epoch);
+	return rg_index_ask(index, &question, see_number, ret_number, err);
 }

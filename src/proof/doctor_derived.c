@@ -515,7 +515,7 @@ int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 	query.ids = ids.items;
 	query.id_count = ids.count;
 	if (r == ROGER_OK && ids.count)
-		r = rg_engine_find_known(engine, &query, doctor->arena, &found, err);
+		r = rg_index_messages(engine->index, &query, doctor->arena, &found, NULL, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
 		if (found.items[i].claimed_by.length && found.items[i].claimed_until_ms > last_ms)
 			r = tell_lease(doctor, &found.items[i], err);
