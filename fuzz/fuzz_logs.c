@@ -14,14 +14,6 @@
 
 enum { LINES_MAX = 64 };
 
-union entry {
-	struct roger_attempt attempt;
-	struct roger_dead_letter letter;
-	struct roger_cycle cycle;
-	struct roger_digest digest;
-	struct roger_message message;
-};
-
 struct logs {
 	struct rg_arena *arena;
 	struct rg_sendlog_history sends;
@@ -31,33 +23,30 @@ struct logs {
 	int64_t line;
 };
 
-static const struct roger_record *record_of(char kind)
+static int log_of(char kind)
 {
 	switch (kind) {
 	case 's':
-		return &rg_attempt_record;
+		return RG_LOG_SENDS;
 	case 'd':
-		return &rg_dead_letter_record;
+		return RG_LOG_DEAD_LETTERS;
 	case 'c':
-		return &rg_cycle_record;
+		return RG_LOG_CYCLES;
 	case 'k':
-		return &rg_digest_record;
+		return RG_LOG_DIGESTS;
 	case 'm':
-		return &rg_message_record;
+		return RG_LOG_ARCHIVE;
 	default:
-		return NULL;
+		return -1;
 	}
 }
 
-static bool read_entry(struct roger_str text, const struct roger_record *type,
-		       struct rg_arena *arena, union entry *entry)
+static bool read_entry(struct roger_str text, enum rg_log log, struct rg_arena *arena,
+		       union rg_log_record *entry)
 {
 	struct roger_err err = { 0 };
-	int r;
+	int r = rg_kind_read(log, text, arena, entry, &err);
 
-	memset(entry, 0, sizeof *entry);
-	r = type == &rg_message_record ? rg_message_read_within(text, arena, &entry->message, &err)
-				       : rg_records_decode(text, type, arena, entry, &err);
 	if (r < 0) {
 		rg_assert(r == ROGER_EDATA);
 		fuzz_check_error(&err, r);
@@ -65,18 +54,18 @@ static bool read_entry(struct roger_str text, const struct roger_record *type,
 	return r == ROGER_OK;
 }
 
-static bool read_and_print(struct roger_str text, const struct roger_record *type,
-			   struct rg_arena *arena, union entry *entry)
+static bool read_and_print(struct roger_str text, enum rg_log log, struct rg_arena *arena,
+			   union rg_log_record *entry)
 {
 	struct rg_buf once = { .maximum = SIZE_MAX }, twice = { .maximum = SIZE_MAX };
-	union entry again;
-	bool good = read_entry(text, type, arena, entry);
+	union rg_log_record again;
+	bool good = read_entry(text, log, arena, entry);
 
 	if (good) {
-		rg_record_encode(type, entry, &once);
+		rg_record_encode(rg_kinds[log].record, entry, &once);
 		rg_assert(!once.failed && !memchr(once.data, '\n', once.length));
-		rg_assert(read_entry(rg_buf_str(&once), type, arena, &again));
-		rg_record_encode(type, &again, &twice);
+		rg_assert(read_entry(rg_buf_str(&once), log, arena, &again));
+		rg_record_encode(rg_kinds[log].record, &again, &twice);
 		rg_assert(rg_str_equal(rg_buf_str(&once), rg_buf_str(&twice)));
 	}
 	rg_buf_deinit(&once);
@@ -84,7 +73,7 @@ static bool read_and_print(struct roger_str text, const struct roger_record *typ
 	return good;
 }
 
-static void take(struct logs *logs, char kind, const union entry *entry)
+static void take(struct logs *logs, char kind, const union rg_log_record *entry)
 {
 	struct rg_message_step step = { 0 };
 	unsigned faults = 0;
@@ -111,14 +100,14 @@ static void take(struct logs *logs, char kind, const union entry *entry)
 
 static void take_line(struct logs *logs, struct roger_str line)
 {
-	const struct roger_record *type = line.length ? record_of(line.data[0]) : NULL;
-	union entry entry;
+	int log = line.length ? log_of(line.data[0]) : -1;
+	union rg_log_record entry;
 
-	if (!type)
+	if (log < 0)
 		return;
 	logs->line++;
-	if (read_and_print((struct roger_str){ line.data + 1, line.length - 1 }, type, logs->arena,
-			   &entry))
+	if (read_and_print((struct roger_str){ line.data + 1, line.length - 1 }, (enum rg_log)log,
+			   logs->arena, &entry))
 		take(logs, line.data[0], &entry);
 }
 

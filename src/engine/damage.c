@@ -15,7 +15,7 @@
 #include "host/file.h"
 #include "facts/damage.h"
 
-enum { DAMAGE_BYTES_MAX = 16 << 20, CHAIN_DIGITS = 16 };
+enum { CHAIN_DIGITS = 16 };
 
 static struct rg_control_page *page_of(struct rg_engine *engine)
 {
@@ -34,64 +34,61 @@ static struct roger_str journal_name(const struct rg_engine *engine)
 struct list {
 	struct roger_damage *items;
 	size_t count;
+	struct rg_arena *arena;
 };
 
 /* count: it is not among them. */
-static size_t find_id(const struct roger_damage *items, size_t count, struct roger_str id)
+static size_t find_id(const struct list *list, struct roger_str id)
 {
 	size_t i;
 
-	for (i = 0; i < count && !rg_str_equal(items[i].id, id); i++)
+	for (i = 0; i < list->count && !rg_str_equal(list->items[i].id, id); i++)
 		continue;
 	return i;
 }
 
-/* The last line for an id is its state; what is no entry is verify's to tell. */
-static int take_line(struct list *list, struct roger_str line, struct rg_arena *arena,
-		     struct roger_err *err)
+/* The last one for an id is its state. */
+static int put(struct list *list, const struct roger_damage *damage, struct roger_err *err)
 {
-	struct roger_damage damage = { 0 }, *place;
-	const struct rg_json *json;
-	size_t at;
-	int r;
+	size_t at = find_id(list, damage->id);
+	struct roger_damage *place = at < list->count ? &list->items[at]
+						      : rg_arena_push(list->arena, &list->items,
+								      &list->count, sizeof *place);
 
-	r = rg_json_read_within(line, arena, &json, NULL);
-	if (r == ROGER_OK)
-		r = rg_record_decode(&rg_damage_record, rg_json_root(json), &damage, arena, NULL);
-	if (r < 0)
-		return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
-	at = find_id(list->items, list->count, damage.id);
-	place = at < list->count ? &list->items[at]
-				 : rg_arena_push(arena, &list->items, &list->count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
-	*place = damage;
+	*place = *damage;
 	return ROGER_OK;
+}
+
+/* What is no entry is verify's to tell. */
+static int take_entry(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct list *list = context;
+	union rg_log_record record;
+	struct roger_str text;
+	int r;
+
+	if (!rg_arena_copy(list->arena, walk->line.text, &text))
+		return rg_fail_memory(err);
+	r = rg_kind_read(RG_LOG_DAMAGE, text, list->arena, &record, NULL);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	return r == ROGER_OK ? put(list, &record.damage, err) : ROGER_OK;
 }
 
 int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
 			     struct roger_damages *ret_damages, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = DAMAGE_BYTES_MAX + 8192 };
-	struct list list = { 0 };
-	struct roger_str rest;
-	const char *newline;
-	bool found;
+	static const struct rg_visitor visitor = { .name = "damage", .line = take_entry };
+	struct list list = { .arena = arena };
+	struct rg_log_files files = { 0 };
+	bool there;
 	int r;
 
-	*ret_damages = (struct roger_damages){ 0 };
-	r = rg_file_read_all_at(engine->workspace->data, "damage.jsonl", DAMAGE_BYTES_MAX, &text,
-				&found, err);
-	if (r == ROGER_OK && found && !rg_arena_copy(arena, rg_buf_str(&text), &rest))
-		r = rg_fail_memory(err);
-	while (r == ROGER_OK && found && rest.length &&
-	       (newline = memchr(rest.data, '\n', rest.length))) {
-		struct roger_str line = { rest.data, (size_t)(newline - rest.data) };
-
-		r = take_line(&list, line, arena, err);
-		rest.data += line.length + 1;
-		rest.length -= line.length + 1;
-	}
+	r = rg_engine_log_files(engine, RG_LOG_DAMAGE, RG_STR(""), arena, &files, err);
+	if (r == ROGER_OK)
+		r = rg_walk(engine, files.items, &visitor, NULL, &list, &there, err);
 	*ret_damages = (struct roger_damages){ list.items, list.count };
 	engine->stored += r == ROGER_OK;
 	return r;
@@ -176,7 +173,7 @@ static int fill(struct roger_damage *damage, int file, struct rg_arena *arena,
 }
 
 /* The same of the line that starts at its byte. */
-static int fill_line(struct roger_damage *damage, const struct rg_engine_journal *journal,
+static int fill_line(struct roger_damage *damage, const struct rg_log_file *journal,
 		     struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_lines lines;
@@ -194,52 +191,67 @@ static int fill_line(struct roger_damage *damage, const struct rg_engine_journal
 
 /* ------------------------------------------------------------- what happened -- */
 
-/* The last line before the witness that looks like one of roger's and is none: 0, when there is
- * no such line. */
+/* The last line before the witness that looks like one of roger's and is none. */
+struct search {
+	uint64_t end;
+	uint64_t stated; /* the last chain that a line carries before there */
+	struct roger_damage *damage;
+};
+
+static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct search *search = context;
+	struct roger_str unused;
+
+	(void)err;
+	if (walk->line.offset >= search->end)
+		return ROGER_OK;
+	if (!walk->line.too_long)
+		(void)!rg_chain_split(walk->line.text, &search->stated, &unused);
+	if (walk->own || walk->line.too_long || !rg_journal_looks_own(walk->line.text))
+		return ROGER_OK;
+	search->damage->line = walk->number;
+	search->damage->byte = (int64_t)walk->line.offset;
+	search->damage->bytes = (int64_t)walk->line.length;
+	return ROGER_OK;
+}
+
+/* Behind a line that was altered, the chain goes on to where it was: else it is another file, in
+ * which somebody wrote.  The last line may lack no more than its newline. */
+static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct rg_witness witness = rg_control_witness(rg_journal_control(walk->engine->journal));
+	struct search *search = context;
+	struct roger_damage *damage = search->damage;
+
+	(void)err;
+	if (damage->line && (uint64_t)(damage->byte + damage->bytes) + 1 < search->end &&
+	    !(witness.chained && search->stated == witness.chain))
+		damage->line = damage->byte = damage->bytes = 0;
+	if (walk->lines.at >= search->end || walk->file->size < search->end)
+		return ROGER_OK;
+	damage->line = walk->number + 1;
+	damage->byte = (int64_t)walk->lines.at;
+	damage->bytes = (int64_t)(walk->file->size - walk->lines.at);
+	return ROGER_OK;
+}
+
+/* Its line stays 0 when there is no such line. */
 static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
 		     struct roger_err *err)
 {
-	struct rg_engine_journal journal = { .log = RG_JOURNAL_MESSAGES,
-					     .folder = engine->workspace->data,
-					     .name = journal_name(engine),
-					     .shown = journal_name(engine),
-					     .file = RG_NO_FILE };
-	struct rg_witness witness = rg_control_witness(rg_journal_control(engine->journal));
-	struct roger_str unused;
-	struct rg_walk walk;
-	uint64_t stated = 0;
-	bool found = true, there;
-	int r;
+	static const struct rg_visitor visitor = { .name = "damage",
+						   .line = look_at_line,
+						   .end = look_at_end };
+	struct rg_log_file file = { .log = RG_LOG_MESSAGES,
+				    .folder = engine->workspace->data,
+				    .name = journal_name(engine),
+				    .shown = journal_name(engine),
+				    .file = RG_NO_FILE };
+	struct search search = { .end = end, .damage = damage };
+	bool there;
 
-	r = rg_engine_journal_open(engine, &journal, &there, err);
-	if (r < 0)
-		return r;
-	r = rg_walk_open(&walk, engine, &journal, "damage", err);
-	while (r == ROGER_OK && found) {
-		r = rg_walk_next(&walk, &found, err);
-		if (r < 0 || !found || walk.line.offset >= end)
-			break;
-		if (!walk.line.too_long)
-			(void)!rg_chain_split(walk.line.text, &stated, &unused);
-		if (walk.own || walk.line.too_long || !rg_journal_looks_own(walk.line.text))
-			continue;
-		damage->line = walk.number;
-		damage->byte = (int64_t)walk.line.offset;
-		damage->bytes = (int64_t)walk.line.length;
-	}
-	/* Behind a line that was altered, the chain goes on to where it was: else it is another
-	 * file, in which somebody wrote. */
-	if (damage->line && (uint64_t)(damage->byte + damage->bytes) + 1 < end &&
-	    !(witness.chained && stated == witness.chain))
-		damage->line = damage->byte = damage->bytes = 0;
-	/* The last line may lack no more than its newline. */
-	if (r == ROGER_OK && !found && walk.lines.at < end && journal.size >= end) {
-		damage->line = walk.number + 1;
-		damage->byte = (int64_t)walk.lines.at;
-		damage->bytes = (int64_t)(journal.size - walk.lines.at);
-	}
-	rg_walk_close(&walk);
-	return r;
+	return rg_walk(engine, &file, &visitor, NULL, &search, &there, err);
 }
 
 static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
@@ -293,17 +305,18 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 static int note(struct rg_engine *engine, struct rg_arena *arena, const struct roger_damage *damage,
 		struct roger_damage *ret_noted, struct roger_err *err)
 {
+	const struct roger_damage *known = NULL;
 	struct roger_damages damages;
-	const struct roger_damage *known;
-	size_t at;
+	size_t i;
 	int r;
 
 	*ret_noted = *damage;
 	r = rg_engine_damage_entries(engine, arena, &damages, err);
 	if (r < 0)
 		return r;
-	at = find_id(damages.items, damages.count, damage->id);
-	known = at < damages.count ? &damages.items[at] : NULL;
+	for (i = 0; i < damages.count && !known; i++)
+		if (rg_str_equal(damages.items[i].id, damage->id))
+			known = &damages.items[i];
 	if (!known && rg_damage_closes(damage))
 		known = noted_line(engine, &damages, damage);
 	if (known) {
@@ -448,14 +461,6 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	return judge->told ? ROGER_OK : rg_fail_memory(err);
 }
 
-static void begin(struct rg_judge *judge, const struct rg_walk *walk)
-{
-	if (judge->journal == walk->journal)
-		return;
-	judge->journal = walk->journal;
-	judge->last_own = judge->last_hole = 0;
-}
-
 /* A line that somebody has accepted, as it stands there still? */
 static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
 					    int64_t line)
@@ -466,8 +471,8 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
-		if (damage->line != line || !rg_str_equal(damage->file, walk->journal->shown) ||
-		    !rg_engine_damage_stands(walk->journal->file, damage))
+		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
+		    !rg_engine_damage_stands(walk->file->file, damage))
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
@@ -476,28 +481,19 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	return kind;
 }
 
-bool rg_judge_line(struct rg_judge *judge, const struct rg_walk *walk,
-		   enum roger_finding_kind *ret_kind)
+bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind)
 {
 	const struct rg_line *line = &walk->line;
 
-	begin(judge, walk);
 	if (line->too_long)
 		return false;
 	if (line->length && memchr(line->text.data, '\0', line->length))
-		judge->last_hole = walk->number;
-	if (walk->journal->log != RG_JOURNAL_MESSAGES || walk->own ||
-	    !rg_journal_looks_own(line->text))
+		walk->last_hole = walk->number;
+	if (walk->file->log != RG_LOG_MESSAGES || walk->own || !rg_journal_looks_own(line->text))
 		return false;
-	judge->last_own = walk->number;
+	walk->last_own = walk->number;
 	*ret_kind = kind_of_line(judge, walk, walk->number);
 	return true;
-}
-
-/* A log whose lines are not all synced. */
-static bool may_have_gaps(const struct rg_engine_journal *journal)
-{
-	return journal->log == RG_LOG_ACTIVITY || journal->log == RG_LOG_SENDS;
 }
 
 /* Is it known which of these lines was altered, but for the last? */
@@ -510,8 +506,8 @@ static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, i
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line >= from && damage->line < line &&
-		    rg_str_equal(damage->file, walk->journal->shown) &&
-		    rg_engine_damage_stands(walk->journal->file, damage))
+		    rg_str_equal(damage->file, walk->file->shown) &&
+		    rg_engine_damage_stands(walk->file->file, damage))
 			return true;
 	}
 	return false;
@@ -523,18 +519,17 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	const struct rg_chain_finding *finding = &walk->finding;
 	int64_t from = finding->from ? finding->from : finding->line;
 
-	begin(judge, walk);
 	*ret_kind = ROGER_FOREIGN;
 	if (!finding->line)
 		return false;
 	if (!finding->damage)
 		return true;
 	/* A line before it, that cannot be read, was told already; what was noted will be. */
-	if (judge->last_own >= from || is_noted(judge, walk, from, finding->line))
+	if (walk->last_own >= from || is_noted(judge, walk, from, finding->line))
 		return false;
 	*ret_kind = kind_of_line(judge, walk, finding->line);
 	judge->closed = *ret_kind == ROGER_TORN;
-	if (judge->last_hole < from || !may_have_gaps(walk->journal))
+	if (walk->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
 		return true;
 	*ret_kind = ROGER_TORN;
 	*what = judge->closed ? "lines before it are missing, and doctor has written that down"
@@ -543,11 +538,10 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	return true;
 }
 
-int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk, struct rg_arena *arena,
-		   struct roger_err *err)
+int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_engine *engine = walk->engine;
-	struct roger_damage gap = { .file = judge->journal->shown,
+	struct roger_damage gap = { .file = walk->file->shown,
 				    .kind = ROGER_DAMAGE_GAP,
 				    .line = walk->finding.line,
 				    .byte = (int64_t)walk->finding.byte,
@@ -558,7 +552,7 @@ int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk, str
 						     "machine") };
 	int r;
 
-	r = fill_line(&gap, judge->journal, arena, err);
+	r = fill_line(&gap, walk->file, arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
@@ -619,7 +613,7 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 		      struct rg_arena *arena, struct roger_damage *ret_damage,
 		      struct roger_err *err)
 {
-	struct rg_engine_journals journals;
+	struct rg_log_files journals;
 	bool there = false;
 	size_t i;
 	int r;
@@ -645,20 +639,6 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 	return r == ROGER_OK ? fill(ret_damage, RG_NO_FILE, arena, err) : r;
 }
 
-static int push(struct list *list, const struct roger_damage *damage, struct rg_arena *arena,
-		struct roger_err *err)
-{
-	struct roger_damage *place;
-
-	if (find_id(list->items, list->count, damage->id) < list->count)
-		return ROGER_OK;
-	place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = *damage;
-	return ROGER_OK;
-}
-
 /* What is noted and not accepted, and what verify finds there beside that. */
 static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 		  struct rg_arena *arena, struct list *list, struct roger_err *err)
@@ -676,7 +656,7 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 	for (i = 0; r == ROGER_OK && i < noted.count; i++)
 		if (!noted.items[i].accepted_at_ms &&
 		    is_meant(accepted, noted.items[i].file, noted.items[i].line))
-			r = push(list, &noted.items[i], arena, err);
+			r = put(list, &noted.items[i], err);
 	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
 		finding = &found.findings.items[i];
 		if ((finding->kind != ROGER_ALTERED && finding->kind != ROGER_UNREADABLE) ||
@@ -684,7 +664,7 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 			continue;
 		r = of_finding(engine, finding, arena, &damage, err);
 		if (r == ROGER_OK)
-			r = push(list, &damage, arena, err);
+			r = put(list, &damage, err);
 	}
 	return r;
 }
@@ -724,7 +704,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 		     struct roger_err *err)
 {
 	bool closes = false;
-	struct list list = { 0 };
+	struct list list = { .arena = arena };
 	size_t i;
 	int r;
 

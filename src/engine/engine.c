@@ -366,14 +366,16 @@ const char *rg_engine_damage(struct rg_engine *engine)
 
 struct rg_engine *rg_engine_close(struct rg_engine *engine)
 {
+	size_t i;
+
 	if (!engine)
 		return NULL;
 	if (engine->journal) {
 		rg_engine_rollback(engine);
 		rg_engine_save_state(engine, true);
 	}
-	rg_file_close(engine->send_logs);
-	rg_file_close(engine->activity_logs);
+	for (i = 0; i < RG_LOGS; i++)
+		rg_file_close(engine->folders[i]);
 	rg_file_close(engine->turns);
 	rg_index_free(engine->index);
 	rg_journal_close(engine->journal);
@@ -416,12 +418,15 @@ int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine
 		   struct roger_err *err)
 {
 	struct rg_engine *engine = calloc(1, sizeof *engine);
+	size_t i;
 	int r;
 
 	if (!engine)
 		return rg_fail_memory(err);
 	engine->workspace = workspace;
-	engine->send_logs = engine->activity_logs = engine->turns = RG_NO_FILE;
+	engine->turns = RG_NO_FILE;
+	for (i = 0; i < RG_LOGS; i++)
+		engine->folders[i] = RG_NO_FILE;
 	rg_buf_init(&engine->text, SIZE_MAX);
 	r = open_parts(engine, err);
 	if (r < 0) {

@@ -306,10 +306,6 @@ RG_CHECKED int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, str
 RG_CHECKED int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 				 struct roger_err *err);
 
-/* One line of cleanup_metrics.jsonl. */
-RG_CHECKED int rg_engine_note_cleanup(struct rg_engine *engine, struct roger_str line,
-				      struct roger_err *err);
-
 /* ---------------------------------------------------------- maintenance -- */
 
 RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,

@@ -47,9 +47,8 @@ struct rg_engine {
 	char damage[400];  /* what is damaged, in words */
 	bool checked;	   /* the last lines, by this handle */
 
-	int send_logs; /* folders, open once they are needed; RG_NO_FILE before */
-	int activity_logs;
-	int turns; /* wake.lock, likewise */
+	int folders[RG_LOGS]; /* of logs, open once they are needed; RG_NO_FILE before */
+	int turns;	      /* wake.lock, likewise */
 };
 
 /* Bring the index up to what this transaction must see. */
@@ -61,6 +60,18 @@ RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_s
 /* The message archived by the line at this byte of the journal, once more. */
 RG_CHECKED int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset,
 				       struct roger_err *err);
+
+/* How a line of a message starts: up to and with its id; false: it is not one of roger's. */
+static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
+{
+	static const char next[] = ",\"issue_id\":";
+	const char *end =
+		line.length ? memmem(line.data, line.length, next, sizeof next - 1) : NULL;
+
+	if (end)
+		*ret_hash = rg_hash(0, line.data, (size_t)(end - line.data));
+	return end != NULL;
+}
 
 /* state.c: message-state.json. */
 #define RG_STATE_NAME "message-state.json"
@@ -83,10 +94,10 @@ RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_
 /* As rg_engine_log_append(), for what no caller asked for: it does not count as stored. */
 RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				 struct roger_str entries, bool durable, struct roger_err *err);
-/* The files a log stands in now. */
+/* Add the files that a log stands in now, of one owner or of all, to files. */
 RG_CHECKED int rg_engine_log_files(struct rg_engine *engine, enum rg_log log,
-				   struct rg_arena *arena, const struct rg_log_file **ret_items,
-				   size_t *ret_count, struct roger_err *err);
+				   struct roger_str owner, struct rg_arena *arena,
+				   struct rg_log_files *files, struct roger_err *err);
 /* Bring them up to the synced end, within records_begin and _end; *ret_to: how far they are. */
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to,
 			       struct roger_err *err);
@@ -114,57 +125,90 @@ bool rg_engine_damage_stands(int file, const struct roger_damage *damage);
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size);
 
 /* proof/walk.c: all journals, and every line of one with its chain followed. */
-enum { RG_JOURNAL_MESSAGES = -1 };
-struct rg_engine_journal {
-	int log; /* enum rg_log, or RG_JOURNAL_MESSAGES */
-	int folder;
-	struct roger_str name;
-	struct roger_str shown; /* from the data folder */
-	int file;		/* open while it is gone through; that of messages always is */
-	uint64_t end;		/* and so far */
-	uint64_t size;		/* of the file then */
-	uint64_t inode;		/* with measured: of this file; 0: it was not there */
-	bool measured;		/* end was set before */
-};
-struct rg_engine_journals {
-	struct rg_engine_journal *items; /* messages.jsonl is the first */
-	size_t count;
-};
+/* All that are chained; messages.jsonl is the first. */
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
-				  struct rg_engine_journals *ret_journals, struct roger_err *err);
+				  struct rg_log_files *ret_journals, struct roger_err *err);
 
 /*
  * Ready to be gone through; of messages.jsonl what is synced.  *ret_there false:
  * it went away.  ROGER_EREFUSED: there is something else in its place.
  */
-RG_CHECKED int rg_engine_journal_open(struct rg_engine *engine, struct rg_engine_journal *journal,
+RG_CHECKED int rg_engine_journal_open(struct rg_engine *engine, struct rg_log_file *journal,
 				      bool *ret_there, struct roger_err *err);
 /* Keep to what a file holds now, whatever comes to it before it is opened. */
-RG_CHECKED int rg_engine_journal_measure(struct rg_engine_journal *journal, struct roger_err *err);
-void rg_engine_journal_close(struct rg_engine_journal *journal);
+RG_CHECKED int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
+					 struct roger_err *err);
+void rg_engine_journal_close(struct rg_log_file *journal);
 
-struct rg_decoder;
+/* What does not fit, and by what it was found. */
+enum rg_misfit_by {
+	RG_MISFIT_IN_CHAIN,
+	RG_MISFIT_IN_LINE, /* the line is no entry */
+	RG_MISFIT_AT_END,  /* an unfinished line */
+	RG_MISFIT_BEFORE,  /* noted, and nothing else shows it */
+};
+struct rg_misfit {
+	enum roger_finding_kind kind;
+	enum rg_misfit_by by;
+	int64_t line;
+	uint64_t byte;
+	const char *what;
+};
+
+/* Is that damage, and not just something to know? */
+static inline bool rg_finding_is_damage(enum roger_finding_kind kind)
+{
+	return kind == ROGER_ALTERED || kind == ROGER_UNREADABLE || kind == ROGER_TRUNCATED ||
+	       kind == ROGER_MISSING;
+}
+
+/* Who goes through journals.  NULL: does not care. */
+struct rg_walk;
+struct rg_visitor {
+	const char *name; /* for whoever is told how far it is */
+	int (*line)(void *context, struct rg_walk *walk, struct roger_err *err);
+	int (*found)(void *context, struct rg_walk *walk, const struct rg_misfit *found,
+		     struct roger_err *err);
+	int (*end)(void *context, struct rg_walk *walk, struct roger_err *err);
+	/* Something else than a file is in its place; NULL: that is an error. */
+	int (*unread)(void *context, const struct rg_log_file *file, const char *why,
+		      struct roger_err *err);
+};
+
+struct rg_judge;
 struct rg_walk {
 	struct rg_engine *engine;
-	const struct rg_engine_journal *journal;
-	const char *what; /* for whoever is told how far it is */
+	const struct rg_log_file *file;
+	const struct rg_visitor *visitor;
+	struct rg_judge *judge;
+	void *context;
 	struct rg_lines lines;
 	struct rg_decoder *decoder; /* of messages */
 	struct rg_chain_check chain;
+	struct rg_arena *scratch; /* of one line */
 
 	/* The line: */
 	int64_t number;
 	struct rg_line line;
 	bool own;			     /* its chain fits: roger wrote it */
 	const struct roger_message *message; /* that it holds; NULL: none */
+	bool is_entry;			     /* of another journal: record holds it */
+	union rg_log_record record;
 	struct rg_chain_finding finding;
+
+	/* For who judges: */
+	int64_t last_own;  /* the last line that was roger's and cannot be read */
+	int64_t last_hole; /* the last one with NULs in it */
 };
-RG_CHECKED int rg_walk_open(struct rg_walk *walk, struct rg_engine *engine,
-			    const struct rg_engine_journal *journal, const char *what,
-			    struct roger_err *err);
-/* *ret_found false: there is no further line; finding tells what came out at the end. */
-RG_CHECKED int rg_walk_next(struct rg_walk *walk, bool *ret_found, struct roger_err *err);
-void rg_walk_close(struct rg_walk *walk);
+
+/*
+ * Show each line of a journal to visitor, and what does not fit; without judge,
+ * who says what that is, nobody asks what lines mean.  *ret_there false: it went
+ * away, or another file has its name.
+ */
+RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
+		       const struct rg_visitor *visitor, struct rg_judge *judge, void *context,
+		       bool *ret_there, struct roger_err *err);
 
 /*
  * What of all that does not fit is damage, and what of that a person has
@@ -173,48 +217,25 @@ void rg_walk_close(struct rg_walk *walk);
 struct rg_judge {
 	struct roger_damages damages; /* that were noted or accepted before */
 	bool *told;
-	const struct rg_engine_journal *journal;
-	int64_t last_own;  /* of journal: the last line that was roger's and cannot be read */
-	int64_t last_hole; /* the last one with NULs in it */
-	bool closed;	   /* the gap that was told last was written down before */
+	bool closed; /* the gap that was told last was written down before */
 };
 RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine,
 			     struct rg_arena *arena, struct roger_err *err);
 
 /* A line that is no entry: was it one of roger's?  In messages.jsonl, that is. */
-bool rg_judge_line(struct rg_judge *judge, const struct rg_walk *walk,
-		   enum roger_finding_kind *ret_kind);
+bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind);
 /* What the chain brought to light: false where there is nothing to tell. */
 bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		      enum roger_finding_kind *ret_kind, const char **what);
 /* Write down that the gap which was just found is one. */
-RG_CHECKED int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk,
-			      struct rg_arena *arena, struct roger_err *err);
+RG_CHECKED int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena,
+			      struct roger_err *err);
 /* Has a person accepted that messages are not what they were?  Then other files tell more than
  * they. */
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine);
 /* Damage that was noted of a journal, and did not come up; NULL at the end. */
 const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
 					 enum roger_finding_kind *ret_kind);
-
-/* At the end: is there an unfinished line behind it?  What others append meanwhile is none. */
-RG_CHECKED int rg_walk_torn(const struct rg_walk *walk, bool *ret_torn, struct roger_err *err);
-
-/* The entry of a line of a log, in the walk's buffer and arena.  ROGER_EDATA: it is none. */
-union rg_log_record {
-	struct roger_attempt attempt;
-	struct roger_dead_letter letter;
-	struct roger_cycle cycle;
-	struct roger_digest digest;
-	struct roger_damage damage;
-	struct roger_activity activity;
-};
-RG_CHECKED int rg_walk_decode(const struct rg_walk *walk, struct rg_arena *arena,
-			      union rg_log_record *ret_record, struct roger_err *err);
-
-/* Why a line of the journal is no entry of it; "" when it is one. */
-RG_CHECKED int rg_walk_why_stray(const struct rg_walk *walk, struct rg_arena *arena, char *to,
-				 size_t size, struct roger_err *err);
 
 /* proof/digests.c */
 enum rg_seal_state { RG_SEAL_NONE, RG_SEAL_WHOLE, RG_SEAL_NO_PUBLIC, RG_SEAL_WRONG };

@@ -55,8 +55,7 @@ static int bound(const char *member, int64_t number, int64_t maximum, struct rog
 			      (long long)maximum);
 }
 
-/* What the field table does not say: ids and numbers have bounds. */
-static int check_shape(const struct roger_message *message, struct roger_err *err)
+int rg_message_check(const struct roger_message *message, struct roger_err *err)
 {
 	int r;
 
@@ -77,7 +76,7 @@ static int decode(const struct rg_json *json, struct rg_arena *arena,
 
 	r = rg_record_decode(&rg_message_record, rg_json_root(json), &message, arena, err);
 	if (r == ROGER_OK)
-		r = check_shape(&message, err);
+		r = rg_message_check(&message, err);
 	if (r == ROGER_OK)
 		*ret_message = message;
 	return r;

@@ -26,6 +26,9 @@ RG_CHECKED int rg_message_read(struct roger_str line, struct rg_json **ret_json,
 RG_CHECKED int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
 				      struct roger_message *ret_message, struct roger_err *err);
 
+/* What the field table does not say: ids and numbers have bounds. */
+RG_CHECKED int rg_message_check(const struct roger_message *message, struct roger_err *err);
+
 /*
  * The message as a JSON object without its closing brace.  When it has no seq
  * yet, *ret_number_at is where rg_message_print_number() belongs; SIZE_MAX: it

@@ -14,28 +14,38 @@ enum { READ = 1, ARCHIVED = 2, FOREIGN = 4, LINE_AT = 3 };
 #define LINE_MASK ((UINT64_C(1) << 37) - 1)
 #define TEXT_MASK (~UINT64_C(0) << 42)
 
-const char *rg_message_fault_text(enum rg_message_fault fault)
-{
-	switch (fault) {
-	case RG_MESSAGE_ID_TAKEN:
-		return "its id belongs to another message";
-	case RG_MESSAGE_UNREAD_AGAIN:
-		return "unread, though the message was read before";
-	case RG_MESSAGE_AFTER_ARCHIVE:
-		return "the message was archived before, which is final";
-	case RG_MESSAGE_NUMBER_BACK:
-		return "its number is not above those its sender used before";
-	case RG_MESSAGE_EPOCH_BACK:
-		return "its session is one that had ended";
-	case RG_MESSAGE_READ_WHEN:
-		return "read and read_at contradict each other";
-	case RG_MESSAGE_READ_EARLY:
-		return "read before it was sent, by the clocks of the two";
-	case RG_MESSAGE_ANSWERS_NONE:
-		return "reply_to names no message before it";
-	}
-	return "";
-}
+const char *const rg_message_sum_names[RG_MESSAGE_SUMS] = {
+	"lines read",
+	"lines that are no messages",
+	"rows of messages",
+	"unread rows of messages",
+	"rows of mailbox",
+	"positions in mailbox, added up",
+	"rows of archived",
+	"positions in archived, added up",
+	"rows of keys",
+	"rows of replies",
+	"messages sent, by agents",
+	"messages received, by agents",
+	"messages unread, by agents",
+	"rows of last_seen",
+	"numbers in last_seen, added up",
+	"rows of edges",
+	"numbers in edges, added up",
+};
+
+/* In the order of enum rg_message_fault. */
+const char *const rg_message_fault_texts[] = {
+	"its id belongs to another message",
+	"unread, though the message was read before",
+	"the message was archived before, which is final",
+	"its number is not above those its sender used before",
+	"its session is one that had ended",
+	"read and read_at contradict each other",
+	"read before it was sent, by the clocks of the two",
+	"reply_to names no message before it",
+	NULL
+};
 
 void rg_message_history_init(struct rg_message_history *history)
 {

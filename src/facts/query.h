@@ -4,7 +4,7 @@
 #ifndef RG_QUERY_H
 #define RG_QUERY_H
 
-#include "base/str.h"
+#include "facts/kinds.h"
 
 /* Which messages; unset members do not matter. */
 struct rg_query {
@@ -72,41 +72,36 @@ struct rg_survey_row {
 typedef int rg_survey_see(void *context, const struct rg_survey_row *row, struct roger_err *err);
 
 /*
- * Logs are journals of their own: entries that are only ever added, one JSON
- * object each.  Where entries carry an id, the last one for it is its state.
+ * Which entries of a log; unset members do not matter.  Where entries carry an
+ * id, the last one for it is its state.
  */
-enum rg_log {
-	RG_LOG_SENDS,
-	RG_LOG_DEAD_LETTERS,
-	RG_LOG_ACTIVITY,
-	RG_LOG_CYCLES,
-	RG_LOG_DIGESTS, /* of purged keys */
-	RG_LOG_DAMAGE,	/* what was found damaged */
-};
-
-/* Which entries of a log; unset members do not matter. */
 struct rg_log_query {
 	enum rg_log log;
-	struct roger_str
-		owner; /* sends: of this sender's log; activity: the agent of its details */
-	struct roger_str id;
-	struct roger_str task;		  /* sends: of its key */
-	struct roger_str key;		  /* sends, dead letters */
-	struct roger_str target;	  /* sends, dead letters */
-	struct roger_str message;	  /* sends, dead letters: id of the message */
-	const struct roger_str *messages; /* the same: any of these, at most 1000 */
+	union {
+		struct roger_str columns[RG_COLUMNS];
+		struct {
+			struct roger_str id;
+			struct roger_str owner; /* sends: of this sender's log; activity: the agent
+						   of its details */
+			struct roger_str task;	/* sends: of its key */
+			struct roger_str key, target;
+			struct roger_str message; /* its id */
+			struct roger_str cycle;
+			struct roger_str state; /* outcome, status */
+			struct roger_str kind;	/* activity: type of the action */
+			struct roger_str citation;
+			struct roger_str step; /* activity, with owner: rg_note_step_name() */
+		};
+	};
+	const struct roger_str *messages; /* any of these, at most 1000 */
 	size_t message_count;
-	struct roger_str cycle; /* sends, dead letters */
-	struct roger_str state; /* outcome, status */
-	struct roger_str kind;	/* activity: type of the action */
-	struct roger_str citation;
-	struct roger_str step; /* activity, with owner: rg_note_step_name() */
-	int64_t since_ms;      /* at or after */
-	int64_t until_ms;      /* before */
-	bool newest;	       /* newest first */
-	int64_t after;	       /* position, in the order asked for; 0: from the start */
-	int64_t limit;	       /* 0: all */
-	bool strays;	       /* tell lines that are no entries, too */
+	int64_t since_ms; /* at or after */
+	int64_t until_ms; /* before */
+	bool newest;	  /* newest first */
+	bool states;	  /* for rg_records_read() */
+	int64_t after;	  /* position, in the order asked for; 0: from the start */
+	int64_t limit;	  /* 0: all */
+	bool strays;	  /* tell lines that are no entries, too */
 };
 
 struct rg_log_entry {
@@ -117,20 +112,14 @@ struct rg_log_entry {
 	int64_t at_ms;
 };
 
-/* A line that is no entry: left where it is. */
-struct rg_log_stray {
-	struct roger_str file;
-	int64_t line; /* from 1 */
-	struct roger_str text;
-};
-
-/* Shall this line of a log be left out? */
-typedef bool rg_log_drop(void *context, struct roger_str line);
+/* Shall this entry of a log be left out? */
+typedef bool rg_log_drop(void *context, const union rg_log_record *record);
 
 struct rg_log_entries {
 	const struct rg_log_entry *items;
 	size_t count;
-	const struct rg_log_stray *strays; /* the first of the log, when asked for */
+	/* Lines that are no entries, the first of the log, when asked for: text is why. */
+	const struct rg_log_entry *strays;
 	size_t stray_count;
 };
 

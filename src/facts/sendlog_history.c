@@ -47,34 +47,21 @@ struct target {
 };
 enum { ATTEMPTS_SEEN = 32 };
 
-const char *rg_sendlog_fault_text(enum rg_sendlog_fault fault)
-{
-	switch (fault) {
-	case RG_SENDLOG_ID_WRONG:
-		return "its id is not that of its members";
-	case RG_SENDLOG_PAYLOAD_WRONG:
-		return "checksum, length or message id are not those of the message";
-	case RG_SENDLOG_NO_MESSAGE:
-		return "the journal holds no such attempt of a message";
-	case RG_SENDLOG_NOT_READ:
-		return "delivered, but the journal has no evidence that it was";
-	case RG_SENDLOG_GAP:
-		return "the attempt before it is missing";
-	case RG_SENDLOG_TAKEN_BACK:
-		return "the attempt was delivered before; that is final";
-	case RG_SENDLOG_NO_LETTER:
-		return "it names a dead letter that is not there";
-	case RG_SENDLOG_NO_CYCLE:
-		return "its cycle was never opened";
-	case RG_SENDLOG_SECOND_LETTER:
-		return "the message has another dead letter already";
-	case RG_SENDLOG_CYCLE_ORDER:
-		return "cycles have each their own id, and are numbered one by one";
-	case RG_SENDLOG_UNSETTLED:
-		return "the attempt before it was begun, and nobody wrote down what came of it";
-	}
-	return "";
-}
+/* In the order of enum rg_sendlog_fault. */
+const char *const rg_sendlog_fault_texts[] = {
+	"its id is not that of its members",
+	"checksum, length or message id are not those of the message",
+	"the journal holds no such attempt of a message",
+	"delivered, but the journal has no evidence that it was",
+	"the attempt before it is missing",
+	"the attempt was delivered before; that is final",
+	"it names a dead letter that is not there",
+	"its cycle was never opened",
+	"the message has another dead letter already",
+	"cycles have each their own id, and are numbered one by one",
+	"the attempt before it was begun, and nobody wrote down what came of it",
+	NULL
+};
 
 int rg_sendlog_history_init(struct rg_sendlog_history *history, int64_t cycles_kept,
 			    struct roger_err *err)

@@ -30,7 +30,7 @@ enum rg_sendlog_fault {
 enum { RG_SENDLOG_FAULTS = 11, RG_SENDLOG_ODD = RG_SENDLOG_UNSETTLED };
 
 /* In words. */
-const char *rg_sendlog_fault_text(enum rg_sendlog_fault fault);
+extern const char *const rg_sendlog_fault_texts[];
 
 struct rg_sendlog_history {
 	struct rg_table cycles;	  /* ids of cycles, and their numbers */

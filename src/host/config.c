@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "data/record.h"
 #include "data/yaml.h"
+#include "facts/kinds.h"
 #include "host/file.h"
 
 enum kind {
@@ -178,16 +179,15 @@ static int set_path(struct roger_str text, void *at, struct roger_setting *shown
 /* Files that stand in the data folder under names of ours. */
 static bool is_ours(struct roger_str name)
 {
-	static const char *const ours[] = {
-		"config.yaml",	     ".gitignore", "message-state.json", "cleanup_metrics.jsonl",
-		"messages_archive",  "state",	   "dead-letters.jsonl", "cycles.jsonl",
-		"key-digests.jsonl", "wake.lock",  "send-log",		 "logs",
-		"triggers",	     "id",	   "setup.json",	 "seal.key",
-		"seal.pub"
-	};
+	static const char *const ours[] = { "config.yaml", ".gitignore", "message-state.json",
+					    "state",	   "wake.lock",	 "triggers",
+					    "id",	   "setup.json", "seal.key",
+					    "seal.pub" };
 	static const char *const ends[] = { ".control", ".new" };
 	size_t i, length;
 
+	if (rg_kinds_use(name))
+		return true;
 	for (i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (rg_str_is(name, ours[i]))
 			return true;

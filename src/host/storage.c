@@ -3,12 +3,8 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "data/record.h"
 #include "host/file.h"
 #include "host/workspace.h"
-#include "facts/activity.h"
-#include "facts/message.h"
-#include "facts/sendlog.h"
 
 /* Folders that are made for such files: roger's, and those of the seeds. */
 static const char *const usual[] = { ".roger", ".agent-shepherd", "workspace", "logs", "state" };
@@ -105,54 +101,14 @@ int rg_storage_find(const struct rg_config *config, const char *root, struct rg_
 
 /* ----------------------------------------------------------------- files -- */
 
-/* The start of every line of the kind, as roger writes it: one that a kill cut off begins so. */
-static const char *const starts[] = {
-	[RG_STORAGE_MESSAGES] = "{\"id\":\"msg-",
-	[RG_STORAGE_SENDS] = "{\"id\":\"",
-	[RG_STORAGE_ACTIVITY] = "{\"timestamp\":\"",
-};
-
-static const char *const names[] = {
-	[RG_STORAGE_MESSAGES] = "a message",
-	[RG_STORAGE_SENDS] = "an entry of a send log",
-	[RG_STORAGE_ACTIVITY] = "an entry of the activity log",
-};
-
-static bool is_start(struct roger_str text, enum rg_storage_kind kind)
+/* Lines start as roger writes them: one that a kill cut off begins so. */
+static bool is_start(struct roger_str text, enum rg_log log)
 {
-	size_t length = strlen(starts[kind]);
+	size_t length = strlen(rg_kinds[log].start);
 
 	if (text.length < length)
 		length = text.length;
-	return length > 1 && memcmp(text.data, starts[kind], length) == 0;
-}
-
-static int read_record(struct roger_str line, enum rg_storage_kind kind, struct rg_arena *arena)
-{
-	struct rg_json *json = NULL;
-	union {
-		struct roger_message message;
-		struct roger_activity activity;
-		struct roger_attempt attempt;
-	} record = { 0 };
-	int r = ROGER_OK;
-
-	switch (kind) {
-	case RG_STORAGE_MESSAGES:
-		r = rg_message_read(line, &json, arena, &record.message, NULL);
-		break;
-	case RG_STORAGE_ACTIVITY:
-		r = rg_activity_read(line, &json, arena, &record.activity, NULL);
-		break;
-	case RG_STORAGE_SENDS:
-		r = rg_json_read(line, &json, NULL);
-		if (r == ROGER_OK)
-			r = rg_record_decode(&rg_attempt_record, rg_json_root(json),
-					     &record.attempt, arena, NULL);
-		break;
-	}
-	rg_json_free(json);
-	return r;
+	return length > 1 && memcmp(text.data, rg_kinds[log].start, length) == 0;
 }
 
 /* The first line without its newline; false: there is none that ends, or it is too long to be one.
@@ -166,23 +122,24 @@ static bool first_line(struct roger_str text, struct roger_str *ret_line)
 	return newline != NULL;
 }
 
-static bool is_of_kind(struct roger_str text, enum rg_storage_kind kind)
+static bool is_of_kind(struct roger_str text, enum rg_log log)
 {
+	union rg_log_record record;
 	struct rg_arena *arena;
 	struct roger_str line;
 	bool is;
 
 	if (!first_line(text, &line))
-		return is_start(text, kind);
+		return is_start(text, log);
 	/* A torn line of ours is fenced off with a newline by the next one. */
 	arena = rg_arena_new();
-	is = arena && (read_record(line, kind, arena) == ROGER_OK || is_start(line, kind));
+	is = arena &&
+	     (rg_kind_read(log, line, arena, &record, NULL) == ROGER_OK || is_start(line, log));
 	rg_arena_free(arena);
 	return is;
 }
 
-int rg_storage_check_file(int folder, const char *name, enum rg_storage_kind kind,
-			  struct roger_err *err)
+int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -206,10 +163,10 @@ int rg_storage_check_file(int folder, const char *name, enum rg_storage_kind kin
 		want *= 8;
 	} while (got == want / 8 && got < RG_LINE_BYTES_MAX &&
 		 !first_line(rg_buf_str(&text), &line));
-	if (!got || is_of_kind(rg_buf_str(&text), kind))
+	if (!got || is_of_kind(rg_buf_str(&text), log))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_ECONFIG, 0,
 		       "'%s' does not begin with %s, so roger does not write to it; correct "
 		       "storage: in the configuration, or move the file away",
-		       name, names[kind]);
+		       name, rg_kinds[log].noun);
 }

@@ -11,6 +11,7 @@
 #define RG_STORAGE_H
 
 #include "base/arena.h"
+#include "facts/kinds.h"
 #include "host/config.h"
 
 /* A place that is not allowed by itself. */
@@ -30,13 +31,11 @@ RG_CHECKED int rg_storage_find(const struct rg_config *config, const char *root,
 			       struct rg_arena *arena, struct rg_storage_places *ret_places,
 			       struct roger_err *err);
 
-enum rg_storage_kind { RG_STORAGE_MESSAGES, RG_STORAGE_SENDS, RG_STORAGE_ACTIVITY };
-
 /*
  * May a file be added to?  It is missing or empty, or its first whole line is a
- * record of that kind, or the start of one that was cut off.  Else ROGER_ECONFIG.
+ * entry of that log, or the start of one that was cut off.  Else ROGER_ECONFIG.
  */
-RG_CHECKED int rg_storage_check_file(int folder, const char *name, enum rg_storage_kind kind,
+RG_CHECKED int rg_storage_check_file(int folder, const char *name, enum rg_log log,
 				     struct roger_err *err);
 
 #endif

@@ -246,7 +246,7 @@ static int check_journal(const struct rg_workspace *workspace, struct roger_err 
 	if (!workspace->config->places_configured)
 		return ROGER_OK;
 	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(workspace->config->jsonl_file));
-	return rg_storage_check_file(workspace->data, name, RG_STORAGE_MESSAGES, err);
+	return rg_storage_check_file(workspace->data, name, RG_LOG_MESSAGES, err);
 }
 
 /*

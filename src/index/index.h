@@ -117,49 +117,34 @@ RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_f
 
 /* ---------------------------------------------------------------- logs -- */
 
-/* A log's file, for the index to take in. */
+/* A file of a journal.  What is behind shown is for whoever goes through it. */
 struct rg_log_file {
 	enum rg_log log;
 	int folder;
 	struct roger_str name;	/* in the folder */
 	struct roger_str shown; /* for people: from the workspace's data folder */
+	int file;		/* open while it is gone through; that of messages always is */
+	uint64_t end;		/* and so far */
+	uint64_t size;		/* of the file then */
+	uint64_t inode;		/* with measured: of this file; 0: it was not there */
+	bool measured;		/* end was set before */
+	bool limited;		/* end is at most: */
+	uint64_t most;
 };
 
-/* Where an entry stands. */
-/* The last line that was read of a file: it tells whether another one took its place. */
-struct rg_log_mark {
-	int64_t offset, length, hash;
-};
-
-struct rg_log_place {
-	struct roger_str shown;
-	uint64_t offset;
-	size_t length;
-	int64_t position;
-	int64_t at_ms;
-	int64_t line;
-	struct rg_log_mark mark; /* of its file */
-};
-
-struct rg_log_places {
-	const struct rg_log_place *items;
+struct rg_log_files {
+	struct rg_log_file *items;
 	size_t count;
 };
 
 /* Take in what these files hold; an index that was asked for messages need not be refreshed. */
-RG_CHECKED int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_file *files,
-				     size_t count, struct roger_err *err);
+RG_CHECKED int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_files *files,
+				     struct roger_err *err);
 
+/* Entries of these files; memory from arena. */
 RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
-				 struct rg_arena *arena, struct rg_log_places *ret_places,
-				 struct roger_err *err);
-
-/* Is this open file the one that the mark was made of? */
-bool rg_index_log_same(int file, const struct rg_log_mark *mark);
-
-/* Lines that are no entries: the first 1,000 of a log. */
-RG_CHECKED int rg_index_log_strays(struct rg_index *index, enum rg_log log, struct rg_arena *arena,
-				   struct rg_log_places *ret_places, struct roger_err *err);
+				 const struct rg_log_files *files, struct rg_arena *arena,
+				 struct rg_log_entries *ret_entries, struct roger_err *err);
 
 /* Messages, archived ones too, created at since and before until (0: open), in no order. */
 RG_CHECKED int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms,

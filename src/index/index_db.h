@@ -9,11 +9,12 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
+#include "base/table.h"
 #include "index/index.h"
 #include "index/index_vfs.h"
 
 /* Changes whenever a table does: an index of another version is made anew. */
-#define RG_INDEX_VERSION 6
+#define RG_INDEX_VERSION 7
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -76,6 +77,7 @@ struct rg_index_lines {
 
 /* Figures per agent, and per reader and sender, gathered while lines are taken in. */
 struct rg_delta {
+	uint64_t hash;
 	struct roger_str first;
 	struct roger_str second; /* "": figures of an agent; else what first has seen of it */
 	bool edge;		 /* or what came in over an edge from second to first */
@@ -84,9 +86,7 @@ struct rg_delta {
 
 struct rg_deltas {
 	struct rg_arena *memory;
-	struct rg_delta *slots;
-	size_t capacity;
-	size_t count;
+	struct rg_table table;
 };
 
 /* A question that was asked before: its text and its statement. */

@@ -1,7 +1,7 @@
 /* Taking lines of the journal into the tables. */
 #include "index/index_db.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
 
 #include "base/id.h"
 #include "store/file/decoder.h"
@@ -18,63 +18,55 @@ struct known {
 	bool same_read;
 };
 
+/* Run a statement that returns no rows, with its values: i a number, t a text. */
+static int run(struct rg_index *index, enum rg_statement which, struct roger_err *err,
+	       const char *kinds, ...)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+	va_list values;
+	int place;
+
+	if (!statement)
+		return ROGER_EIO;
+	va_start(values, kinds);
+	for (place = 1; *kinds; kinds++, place++)
+		if (*kinds == 't')
+			rg_index_bind(statement, place, va_arg(values, struct roger_str));
+		else
+			sqlite3_bind_int64(statement, place, va_arg(values, int64_t));
+	va_end(values);
+	return rg_index_step(index, statement, err);
+}
+
 /* -------------------------------------------------------------- deltas -- */
-
-static struct rg_delta *delta_place(struct rg_delta *slots, size_t capacity, struct roger_str first,
-				    struct roger_str second, bool edge)
-{
-	size_t at =
-		rg_hash(rg_hash(1 + edge, first.data, first.length), second.data, second.length) &
-		(capacity - 1);
-
-	while (slots[at].first.length &&
-	       (!rg_str_equal(slots[at].first, first) || !rg_str_equal(slots[at].second, second) ||
-		slots[at].edge != edge))
-		at = (at + 1) & (capacity - 1);
-	return &slots[at];
-}
-
-static bool grow_deltas(struct rg_deltas *deltas)
-{
-	size_t capacity = deltas->capacity ? deltas->capacity * 2 : 16, i;
-	struct rg_delta *slots;
-
-	if (!deltas->memory)
-		deltas->memory = rg_arena_new();
-	slots = deltas->memory ? rg_arena_get(deltas->memory, capacity * sizeof *slots) : NULL;
-	if (!slots)
-		return false;
-	for (i = 0; i < deltas->capacity; i++)
-		if (deltas->slots[i].first.length)
-			*delta_place(slots, capacity, deltas->slots[i].first,
-				     deltas->slots[i].second, deltas->slots[i].edge) =
-				deltas->slots[i];
-	deltas->slots = slots;
-	deltas->capacity = capacity;
-	return true;
-}
 
 /* NULL: out of memory. */
 static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
 				 struct roger_str second, bool edge)
 {
+	uint64_t hash =
+		rg_hash(rg_hash(1 + edge, first.data, first.length), second.data, second.length);
 	struct rg_delta *delta;
+	bool fresh;
 
-	if (deltas->count * 2 >= deltas->capacity && !grow_deltas(deltas))
-		return NULL;
-	delta = delta_place(deltas->slots, deltas->capacity, first, second, edge);
-	if (delta->first.length)
+	if (!deltas->memory) {
+		deltas->memory = rg_arena_new();
+		rg_table_init(&deltas->table, sizeof *delta);
+	}
+	delta = deltas->memory ? rg_table_put(&deltas->table, hash, &fresh) : NULL;
+	if (!delta || !fresh)
 		return delta;
 	delta->edge = edge;
-	if (!rg_arena_copy(deltas->memory, first, &delta->first) ||
-	    !rg_arena_copy(deltas->memory, second, &delta->second))
-		return NULL;
-	deltas->count++;
-	return delta;
+	return rg_arena_copy(deltas->memory, first, &delta->first) &&
+			       rg_arena_copy(deltas->memory, second, &delta->second)
+		       ? delta
+		       : NULL;
 }
 
 static void clear_deltas(struct rg_deltas *deltas)
 {
+	if (deltas->memory)
+		rg_table_deinit(&deltas->table);
 	rg_arena_free(deltas->memory);
 	*deltas = (struct rg_deltas){ 0 };
 }
@@ -132,22 +124,6 @@ static int raise_mark(struct rg_index *index, const struct roger_message *messag
 	return ROGER_OK;
 }
 
-static int flush_agent(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
-{
-	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_AGENT_ADD, err);
-
-	if (!add)
-		return ROGER_EIO;
-	rg_index_bind(add, 1, delta->first);
-	sqlite3_bind_int64(add, 2, delta->sent);
-	sqlite3_bind_int64(add, 3, delta->received);
-	sqlite3_bind_int64(add, 4, delta->unread);
-	sqlite3_bind_int64(add, 5, delta->epoch);
-	sqlite3_bind_int64(add, 6, delta->seq);
-	sqlite3_bind_int64(add, 7, delta->last_sent_at_ms);
-	return rg_index_step(index, add, err);
-}
-
 static int note_seen(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
@@ -160,32 +136,25 @@ static int note_edge(struct rg_index *index, const struct roger_message *message
 	return message->via.length ? raise_mark(index, message, true, err) : ROGER_OK;
 }
 
-static int flush_seen(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
+static int flush_delta(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
 {
-	sqlite3_stmt *add =
-		rg_index_statement(index, delta->edge ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err);
-
-	if (!add)
-		return ROGER_EIO;
-	rg_index_bind(add, 1, delta->first);
-	rg_index_bind(add, 2, delta->second);
-	sqlite3_bind_int64(add, 3, delta->epoch);
-	sqlite3_bind_int64(add, 4, delta->seq);
-	return rg_index_step(index, add, err);
+	if (!delta->second.length)
+		return run(index, RG_SQL_AGENT_ADD, err, "tiiiiii", delta->first, delta->sent,
+			   delta->received, delta->unread, delta->epoch, delta->seq,
+			   delta->last_sent_at_ms);
+	return run(index, delta->edge ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err, "ttii",
+		   delta->first, delta->second, delta->epoch, delta->seq);
 }
 
 static int flush_deltas(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_delta *delta;
-	size_t i;
+	size_t i = 0;
 	int r = ROGER_OK;
 
-	for (i = 0; i < index->deltas.capacity && r == ROGER_OK; i++) {
-		delta = &index->deltas.slots[i];
-		if (delta->first.length)
-			r = delta->second.length ? flush_seen(index, delta, err)
-						 : flush_agent(index, delta, err);
-	}
+	while (r == ROGER_OK && index->deltas.memory &&
+	       (delta = rg_table_next(&index->deltas.table, &i)))
+		r = flush_delta(index, delta, err);
 	return r;
 }
 
@@ -209,77 +178,30 @@ static void bind_message(sqlite3_stmt *statement, int64_t position,
 	rg_index_bind_instant(statement, 11, message->read_at_ms);
 }
 
-/* Run a statement of one or two numbers. */
-static int run_numbers(struct rg_index *index, enum rg_statement which, int64_t first,
-		       int64_t second, int64_t third, struct roger_err *err)
-{
-	sqlite3_stmt *statement = rg_index_statement(index, which, err);
-	int places;
-
-	if (!statement)
-		return ROGER_EIO;
-	places = sqlite3_bind_parameter_count(statement);
-	sqlite3_bind_int64(statement, 1, first);
-	if (places > 1)
-		sqlite3_bind_int64(statement, 2, second);
-	if (places > 2)
-		sqlite3_bind_int64(statement, 3, third);
-	return rg_index_step(index, statement, err);
-}
-
-/* Run a statement of two texts, where given, and a position. */
-static int run_texts(struct rg_index *index, enum rg_statement which, struct roger_str first,
-		     struct roger_str second, int64_t position, struct roger_err *err)
-{
-	sqlite3_stmt *statement = rg_index_statement(index, which, err);
-
-	if (!statement)
-		return ROGER_EIO;
-	rg_index_bind(statement, 1, first);
-	rg_index_bind(statement, 2, second);
-	sqlite3_bind_int64(statement, 3, position);
-	return rg_index_step(index, statement, err);
-}
-
 static int enter_mailbox(struct rg_index *index, const struct roger_message *message,
 			 int64_t position, struct roger_err *err)
 {
 	if (index->bulk || message->read)
 		return ROGER_OK;
-	return run_texts(index, RG_SQL_MAILBOX_ADD, message->to_phase, message->issue_id, position,
-			 err);
+	return run(index, RG_SQL_MAILBOX_ADD, err, "tti", message->to_phase, message->issue_id,
+		   position);
 }
 
 static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
 {
-	sqlite3_stmt *drop;
-
 	if (index->bulk || known->read)
 		return ROGER_OK;
-	drop = rg_index_statement(index, RG_SQL_MAILBOX_DROP, err);
-	if (!drop)
-		return ROGER_EIO;
-	rg_index_bind(drop, 1, known->to);
-	sqlite3_bind_int64(drop, 2, known->position);
-	return rg_index_step(index, drop, err);
+	return run(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to, known->position);
 }
 
 /* Until when an unread message is held, and until when it is to be read. */
 static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     struct roger_err *err)
 {
-	sqlite3_stmt *set;
-
 	if ((!message->claimed_by.length && !message->confirm_by_ms) || message->read)
-		return run_numbers(index, RG_SQL_LEASE_DROP, position, 0, 0, err);
-	set = rg_index_statement(index, RG_SQL_LEASE_SET, err);
-	if (!set)
-		return ROGER_EIO;
-	sqlite3_bind_int64(set, 1, position);
-	rg_index_bind(set, 2, message->claimed_by);
-	sqlite3_bind_int64(set, 3, message->claimed_until_ms);
-	sqlite3_bind_int64(set, 4, message->confirm_by_ms);
-	return rg_index_step(index, set, err);
+		return run(index, RG_SQL_LEASE_DROP, err, "i", position);
+	return run(index, RG_SQL_LEASE_SET, err, "itii", position, message->claimed_by,
+		   message->claimed_until_ms, message->confirm_by_ms);
 }
 
 /* Members that few messages have: each has a table of its own. */
@@ -289,11 +211,11 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 	int r = ROGER_OK;
 
 	if (message->idempotent_key.length)
-		r = run_texts(index, RG_SQL_KEY_ADD, message->from_phase, message->idempotent_key,
-			      position, err);
+		r = run(index, RG_SQL_KEY_ADD, err, "tti", message->from_phase,
+			message->idempotent_key, position);
 	if (r == ROGER_OK && message->reply_to.length)
-		r = run_texts(index, RG_SQL_REPLY_ADD, message->reply_to, message->id, position,
-			      err);
+		r = run(index, RG_SQL_REPLY_ADD, err, "tti", message->reply_to, message->id,
+			position);
 	if (r == ROGER_OK && (message->claimed_by.length || message->confirm_by_ms))
 		r = set_lease(index, message, position, err);
 	return r;
@@ -363,8 +285,8 @@ static int change_known(struct rg_index *index, const struct known *known,
 		index->search_stale = true;
 	r = change_row(index, known, message, err);
 	if (r == ROGER_OK)
-		r = run_numbers(index, RG_SQL_CHANGED_SET, known->position, index->progress.lines,
-				0, err);
+		r = run(index, RG_SQL_CHANGED_SET, err, "ii", known->position,
+			index->progress.lines);
 	if (r == ROGER_OK)
 		r = change_mailbox(index, known, message, err);
 	return r == ROGER_OK ? set_lease(index, message, known->position, err) : r;
@@ -393,13 +315,13 @@ static int archive_known(struct rg_index *index, const struct known *known,
 {
 	int r;
 
-	r = run_numbers(index, RG_SQL_MESSAGE_DROP, known->position, 0, 0, err);
+	r = run(index, RG_SQL_MESSAGE_DROP, err, "i", known->position);
 	if (r == ROGER_OK)
-		r = run_numbers(index, RG_SQL_CHANGED_DROP, known->position, 0, 0, err);
+		r = run(index, RG_SQL_CHANGED_DROP, err, "i", known->position);
 	if (r == ROGER_OK)
 		r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
-		r = run_numbers(index, RG_SQL_LEASE_DROP, known->position, 0, 0, err);
+		r = run(index, RG_SQL_LEASE_DROP, err, "i", known->position);
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, 0, -!known->read, err);
 	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;
@@ -569,21 +491,12 @@ static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64
 static int save_progress(struct rg_index *index, struct roger_err *err)
 {
 	const struct rg_index_progress *progress = &index->progress;
-	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_PROGRESS_SET, err);
 
-	if (!set)
-		return ROGER_EIO;
-	sqlite3_bind_int64(set, 1, progress->offset);
-	sqlite3_bind_int64(set, 2, progress->lines);
-	sqlite3_bind_int64(set, 3, progress->strays);
-	sqlite3_bind_int64(set, 4, progress->archived);
-	sqlite3_bind_int64(set, 5, progress->last_offset);
-	sqlite3_bind_int64(set, 6, progress->last_length);
-	sqlite3_bind_int64(set, 7, progress->last_hash);
-	sqlite3_bind_int64(set, 8, progress->epoch);
-	sqlite3_bind_int64(set, 9, progress->search_to);
 	index->vfs.pages.next_reach = (uint64_t)progress->offset;
-	return rg_index_step(index, set, err);
+	return run(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiii", progress->offset, progress->lines,
+		   progress->strays, progress->archived, progress->last_offset,
+		   progress->last_length, progress->last_hash, progress->epoch,
+		   progress->search_to);
 }
 
 /* A text that is in the full-text table changed, which is rare: all are put in again. */

@@ -18,7 +18,9 @@ struct digesting {
 	struct rg_sha256 sha;
 	struct rg_buf marks;
 	int64_t every;
-	bool fixed; /* every is given */
+	const struct rg_digest_wish *wish;
+	struct rg_arena *arena;
+	struct rg_digest *digest;
 };
 
 static void halve_marks(struct digesting *digesting)
@@ -40,7 +42,7 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		return;
 	rg_sha256_peek(&digesting->sha, digest);
 	rg_buf_add(&digesting->marks, digest, MARK_DIGITS);
-	if (!digesting->fixed && digesting->marks.length == (size_t)MARKS_MAX * MARK_DIGITS)
+	if (!digesting->wish && digesting->marks.length == (size_t)MARKS_MAX * MARK_DIGITS)
 		halve_marks(digesting);
 }
 
@@ -64,14 +66,15 @@ static int add_bytes(struct digesting *digesting, int file, uint64_t from, uint6
 	return ROGER_OK;
 }
 
-static int add_line(struct digesting *digesting, const struct rg_walk *walk, struct roger_err *err)
+static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
 {
+	struct digesting *digesting = context;
 	const struct rg_line *line = &walk->line;
 	int r = ROGER_OK;
 
 	/* The newline stands behind the text in the reader's buffer. */
 	if (line->too_long)
-		r = add_bytes(digesting, walk->journal->file, line->offset,
+		r = add_bytes(digesting, walk->file->file, line->offset,
 			      line->offset + line->length + 1, err);
 	else
 		rg_sha256_add(&digesting->sha, line->text.data, line->text.length + 1);
@@ -79,85 +82,58 @@ static int add_line(struct digesting *digesting, const struct rg_walk *walk, str
 	return r;
 }
 
-static int keep_digest(const struct digesting *digesting, const struct rg_walk *walk,
-		       struct rg_arena *arena, struct rg_digest *digest, struct roger_err *err)
+/* Whole lines; or, where so many bytes are wished for, these, whatever they are. */
+static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *err)
 {
-	char sha256[RG_DIGEST_DIGITS + 1], chain[20];
-
-	rg_sha256_peek(&digesting->sha, sha256);
-	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)walk->chain.chain);
-	digest->lines = walk->number;
-	digest->every = digesting->every;
-	if (digesting->marks.failed || !rg_arena_copy(arena, rg_str(sha256), &digest->sha256) ||
-	    !rg_arena_copy(arena, rg_str(chain), &digest->chain) ||
-	    !rg_arena_copy(arena, rg_buf_str(&digesting->marks), &digest->marks))
-		return rg_fail_memory(err);
-	return ROGER_OK;
-}
-
-static int go_through(struct digesting *digesting, struct rg_walk *walk, struct roger_err *err)
-{
-	bool found = true;
+	struct digesting *digesting = context;
+	struct rg_digest *digest = digesting->digest;
+	char sha256[RG_DIGEST_DIGITS + 1];
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && found) {
-		r = rg_walk_next(walk, &found, err);
-		if (r == ROGER_OK && found)
-			r = add_line(digesting, walk, err);
+	digest->bytes = (int64_t)walk->lines.at;
+	digest->lines = walk->number;
+	digest->every = digesting->every;
+	if (digesting->wish) {
+		digest->bytes = (int64_t)walk->file->end;
+		r = add_bytes(digesting, walk->file->file, walk->lines.at, walk->file->end, err);
+	} else if (walk->file->log != RG_LOG_MESSAGES) {
+		/* What was carried over into a log is not synced otherwise. */
+		r = rg_file_sync(walk->file->file, walk->file->name.data, err);
 	}
+	rg_sha256_peek(&digesting->sha, sha256);
+	if (r == ROGER_OK &&
+	    (digesting->marks.failed ||
+	     !rg_arena_copy(digesting->arena, rg_str(sha256), &digest->sha256) ||
+	     !rg_arena_print(digesting->arena, &digest->chain, "%016llx",
+			     (unsigned long long)walk->chain.chain) ||
+	     !rg_arena_copy(digesting->arena, rg_buf_str(&digesting->marks), &digest->marks)))
+		r = rg_fail_memory(err);
 	return r;
 }
 
-/* Whole lines; or, where so many bytes are wished for, these, whatever they are. */
-static int digest_journal(struct rg_engine *engine, const struct rg_engine_journal *journal,
-			  const struct rg_digest_wish *wish, struct rg_arena *arena,
-			  struct rg_digest *digest, struct roger_err *err)
+static int digest_one(struct rg_engine *engine, struct rg_log_file *journal,
+		      const struct rg_digest_wish *wish, struct rg_arena *arena,
+		      struct rg_digest *digest, struct roger_err *err)
 {
-	struct digesting digesting = { .every = wish ? wish->every : 1, .fixed = wish != NULL };
-	struct rg_engine_journal plain = *journal;
-	struct rg_walk walk;
+	static const struct rg_visitor visitor = { .name = "digest",
+						   .line = add_line,
+						   .end = keep_digest };
+	struct digesting digesting = {
+		.every = wish ? wish->every : 1, .wish = wish, .arena = arena, .digest = digest
+	};
 	int r;
 
-	/* Nobody asks what its lines mean. */
-	plain.log = RG_LOG_ACTIVITY;
+	digest->file = journal->shown;
+	journal->limited = wish != NULL;
+	journal->most = wish ? (uint64_t)wish->bytes : 0;
 	rg_sha256_init(&digesting.sha);
 	rg_buf_init(&digesting.marks, SIZE_MAX);
-	r = rg_walk_open(&walk, engine, &plain, "digest", err);
-	if (r == ROGER_OK)
-		r = go_through(&digesting, &walk, err);
-	digest->bytes = (int64_t)(wish ? journal->end : walk.lines.at);
-	if (r == ROGER_OK && wish)
-		r = add_bytes(&digesting, journal->file, walk.lines.at, journal->end, err);
-	if (r == ROGER_OK)
-		r = keep_digest(&digesting, &walk, arena, digest, err);
-	rg_walk_close(&walk);
+	r = rg_walk(engine, journal, &visitor, NULL, &digesting, &digest->there, err);
 	rg_buf_deinit(&digesting.marks);
 	return r;
 }
 
-static int open_and_digest(struct rg_engine *engine, struct rg_engine_journal *journal,
-			   const struct rg_digest_wish *wish, struct rg_arena *arena,
-			   struct rg_digest *digest, struct roger_err *err)
-{
-	int r;
-
-	digest->file = journal->shown;
-	r = rg_engine_journal_open(engine, journal, &digest->there, err);
-	if (r < 0 || !digest->there)
-		return r;
-	if (wish && journal->end > (uint64_t)wish->bytes)
-		journal->end = (uint64_t)wish->bytes;
-	/* What was carried over into a log is not synced otherwise. */
-	if (!wish && journal->log != RG_JOURNAL_MESSAGES)
-		r = rg_file_sync(journal->file, journal->name.data, err);
-	if (r == ROGER_OK)
-		r = digest_journal(engine, journal, wish, arena, digest, err);
-	rg_engine_journal_close(journal);
-	return r;
-}
-
-static struct rg_engine_journal *find_journal(const struct rg_engine_journals *journals,
-					      struct roger_str file)
+static struct rg_log_file *find_journal(const struct rg_log_files *journals, struct roger_str file)
 {
 	size_t i;
 
@@ -167,60 +143,34 @@ static struct rg_engine_journal *find_journal(const struct rg_engine_journals *j
 	return NULL;
 }
 
-static int digest_all(struct rg_engine *engine, const struct rg_engine_journals *journals,
-		      struct rg_arena *arena, struct rg_digest *digests, size_t *ret_count,
-		      struct roger_err *err)
-{
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < journals->count && r == ROGER_OK; i++) {
-		r = open_and_digest(engine, &journals->items[i], NULL, arena, &digests[*ret_count],
-				    err);
-		*ret_count += r == ROGER_OK && digests[*ret_count].there;
-	}
-	return r;
-}
-
-static int digest_wished(struct rg_engine *engine, const struct rg_engine_journals *journals,
-			 const struct rg_digest_wish *wishes, size_t count, struct rg_arena *arena,
-			 struct rg_digest *digests, struct roger_err *err)
-{
-	struct rg_engine_journal *journal;
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		digests[i].file = wishes[i].file;
-		journal = find_journal(journals, wishes[i].file);
-		if (!journal)
-			continue;
-		r = open_and_digest(engine, journal, &wishes[i], arena, &digests[i], err);
-		/* Something else in its place is as good as nothing. */
-		if (r == ROGER_EREFUSED)
-			r = ROGER_OK;
-	}
-	return r;
-}
-
 int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
 		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
 {
-	struct rg_engine_journals journals;
+	struct rg_log_files journals;
+	struct rg_log_file *journal;
 	struct rg_digest *digests;
-	size_t found = count;
+	size_t found = 0, i;
 	int r;
 
 	r = rg_engine_journals(engine, arena, &journals, err);
 	if (r < 0)
 		return r;
-	digests = rg_arena_get(arena, (wishes ? count : journals.count) * sizeof *digests + 1);
+	count = wishes ? count : journals.count;
+	digests = rg_arena_get(arena, count * sizeof *digests + 1);
 	if (!digests)
 		return rg_fail_memory(err);
-	if (!wishes)
-		found = 0;
-	r = wishes ? digest_wished(engine, &journals, wishes, count, arena, digests, err)
-		   : digest_all(engine, &journals, arena, digests, &found, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		journal = wishes ? find_journal(&journals, wishes[i].file) : &journals.items[i];
+		if (wishes)
+			digests[found].file = wishes[i].file;
+		if (journal)
+			r = digest_one(engine, journal, wishes ? &wishes[i] : NULL, arena,
+				       &digests[found], err);
+		/* Something else in its place is as good as nothing. */
+		if (wishes && r == ROGER_EREFUSED)
+			r = ROGER_OK;
+		found += wishes || digests[found].there;
+	}
 	*ret_digests = (struct rg_digests){ digests, found };
 	return r;
 }

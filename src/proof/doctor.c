@@ -67,9 +67,7 @@ void rg_doctor_fixed(struct rg_doctor *doctor, size_t place)
 
 static int measure(struct rg_doctor *doctor, struct roger_err *err)
 {
-	struct rg_engine_journal *journals;
 	uint64_t end;
-	bool there;
 	size_t i;
 	int r;
 
@@ -78,11 +76,8 @@ static int measure(struct rg_doctor *doctor, struct roger_err *err)
 		r = rg_engine_carry(doctor->engine, false, &doctor->logged, err);
 	if (r == ROGER_OK)
 		r = rg_engine_journals(doctor->engine, doctor->arena, &doctor->journals, err);
-	journals = doctor->journals.items;
-	if (r == ROGER_OK)
-		r = rg_engine_journal_open(doctor->engine, &journals[0], &there, err);
-	for (i = 1; r == ROGER_OK && i < doctor->journals.count; i++)
-		r = rg_engine_journal_measure(&journals[i], err);
+	for (i = 0; r == ROGER_OK && i < doctor->journals.count; i++)
+		r = rg_engine_journal_measure(doctor->engine, &doctor->journals.items[i], err);
 	return r;
 }
 

@@ -37,7 +37,7 @@ struct rg_doctor {
 	} breaches;
 	size_t told[ROGER_NOTE + 1]; /* of each severity */
 
-	struct rg_engine_journals journals;
+	struct rg_log_files journals;
 	uint64_t logged; /* the send logs hold every keyed message before this byte */
 	bool incomplete; /* a log went away while all was looked at */
 
@@ -65,24 +65,16 @@ RG_CHECKED int rg_doctor_tell(struct rg_doctor *doctor, const struct roger_breac
 /* That one is mended. */
 void rg_doctor_fixed(struct rg_doctor *doctor, size_t place);
 
-/* How a line of roger's starts: up to and with the id of its message; false: otherwise. */
-static inline bool rg_doctor_head(struct roger_str line, uint64_t *ret_hash)
-{
-	static const char next[] = ",\"issue_id\":";
-	const char *end = memmem(line.data, line.length, next, sizeof next - 1);
-
-	if (end)
-		*ret_hash = rg_hash(0, line.data, (size_t)(end - line.data));
-	return end != NULL;
-}
-
-static inline const struct rg_engine_journal *rg_doctor_messages(const struct rg_doctor *doctor)
+static inline const struct rg_log_file *rg_doctor_messages(const struct rg_doctor *doctor)
 {
 	return &doctor->journals.items[0];
 }
 
 /* doctor_logs.c: the journals; that of messages first, but for the cycles. */
 RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
+
+/* At the end of a walk. */
+RG_CHECKED int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err);
 
 /* doctor_derived.c: what is derived from the journal. */
 RG_CHECKED int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err);

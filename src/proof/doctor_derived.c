@@ -42,7 +42,7 @@ static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *
 
 int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
 {
-	const struct rg_engine_journal *messages = rg_doctor_messages(doctor);
+	const struct rg_log_file *messages = rg_doctor_messages(doctor);
 	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
 	int64_t end = rg_index_summing_end(doctor->summing);
 
@@ -59,37 +59,13 @@ int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
 static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index,
 		   const struct rg_message_sums *journal, struct roger_err *err)
 {
-	const struct {
-		const char *what;
-		int64_t there, expected;
-	} sums[] = {
-		{ "lines read", index->lines, journal->lines },
-		{ "lines that are no messages", index->strays, journal->strays },
-		{ "rows of messages", index->messages, journal->messages },
-		{ "unread rows of messages", index->unread, journal->unread },
-		{ "rows of mailbox", index->mailbox, journal->mailbox },
-		{ "positions in mailbox, added up", index->mailbox_positions,
-		  journal->mailbox_positions },
-		{ "rows of archived", index->archived, journal->archived },
-		{ "positions in archived, added up", index->archived_positions,
-		  journal->archived_positions },
-		{ "rows of keys", index->keys, journal->keys },
-		{ "rows of replies", index->replies, journal->replies },
-		{ "messages sent, by agents", index->sent, journal->sent },
-		{ "messages received, by agents", index->received, journal->received },
-		{ "messages unread, by agents", index->agents_unread, journal->agents_unread },
-		{ "rows of last_seen", index->seen, journal->seen },
-		{ "numbers in last_seen, added up", index->seen_numbers, journal->seen_numbers },
-		{ "rows of edges", index->edges, journal->edges },
-		{ "numbers in edges, added up", index->edge_numbers, journal->edge_numbers },
-	};
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < sizeof sums / sizeof *sums && r == ROGER_OK; i++)
-		if (sums[i].there != sums[i].expected)
-			r = tell_index(doctor, sums[i].what, sums[i].there, sums[i].expected, NULL,
-				       err);
+	for (i = 0; i < RG_MESSAGE_SUMS && r == ROGER_OK; i++)
+		if (index->all[i] != journal->all[i])
+			r = tell_index(doctor, rg_message_sum_names[i], index->all[i],
+				       journal->all[i], NULL, err);
 	return r;
 }
 
@@ -263,98 +239,60 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 
 /* --------------------------------------------------------------- archive -- */
 
-#define ARCHIVE_FOLDER "messages_archive"
-
-/* A line of an archive's file. */
-struct archive_line {
-	const char *file;
-	struct rg_line line;
-	int64_t number;
-};
-
-static int tell_changed(struct rg_doctor *doctor, const struct archive_line *at,
-			struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf shown = { .maximum = SIZE_MAX };
-	struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
-				       .severity = ROGER_DAMAGE,
-				       .line = at->number,
-				       .byte = (int64_t)at->line.offset };
-
-	rg_buf_printf(&shown, ARCHIVE_FOLDER "/%s", at->file);
-	if (shown.failed)
-		return rg_fail_memory(err);
-	breach.file = rg_buf_str(&shown);
-	return rg_doctor_tell(doctor, &breach, NULL, err, "not the message that was archived");
-}
-
 /* A line that the journal does not have archived was written by somebody who was then killed. */
-static int find_archived(struct rg_doctor *doctor, const struct archive_line *at,
-			 struct roger_err *err)
+static int find_archived(void *context, struct rg_walk *walk, struct roger_err *err)
 {
+	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+					     .severity = ROGER_DAMAGE,
+					     .file = walk->file->shown,
+					     .line = walk->number,
+					     .byte = (int64_t)walk->line.offset };
 	struct rg_doctor_archived *archived = NULL;
-	struct roger_message message;
+	struct rg_doctor *doctor = context;
+	union rg_log_record record;
 	uint64_t hash;
 	int r;
 
-	if (!at->line.too_long && rg_doctor_head(at->line.text, &hash))
+	if (!walk->line.too_long && rg_archive_head(walk->line.text, &hash))
 		archived = rg_table_find(&doctor->archived, hash);
 	if (!archived)
 		return ROGER_OK;
 	archived->found = 1;
-	rg_arena_reset(doctor->scratch);
-	r = rg_message_read_within(at->line.text, doctor->scratch, &message, NULL);
+	r = rg_kind_read(RG_LOG_ARCHIVE, walk->line.text, walk->scratch, &record, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	if (r == ROGER_OK && rg_message_text(&doctor->messages.scratch, &message) == archived->text)
+	if (r == ROGER_OK &&
+	    rg_message_text(&doctor->messages.scratch, &record.message) == archived->text)
 		return ROGER_OK;
-	return tell_changed(doctor, at, err);
+	return rg_doctor_tell(doctor, &breach, NULL, err, "not the message that was archived");
 }
 
-static int read_archive(struct rg_doctor *doctor, int folder, const char *name,
-			struct roger_err *err)
+/* What stands there in its place is told where places are looked at. */
+static int pass_over(void *context, const struct rg_log_file *file, const char *why,
+		     struct roger_err *err)
 {
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	struct rg_file_facts facts;
-	struct archive_line at = { .file = name };
-	struct rg_lines lines;
-	bool found = true;
-	int r;
-
-	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
-	/* What stands there in its place is told where places are looked at. */
-	if (r == ROGER_EREFUSED || (r == ROGER_OK && file == RG_NO_FILE))
-		return ROGER_OK;
-	if (r == ROGER_OK)
-		r = rg_file_facts(file, name, &facts, err);
-	if (r < 0)
-		return r;
-	rg_lines_init(&lines, file, 0, (uint64_t)facts.size);
-	while (r == ROGER_OK && found) {
-		r = rg_lines_next(&lines, &at.line, &found, err);
-		at.number++;
-		if (r == ROGER_OK && found)
-			r = find_archived(doctor, &at, err);
-	}
-	doctor->reply->bytes += (int64_t)lines.at;
-	rg_lines_deinit(&lines);
-	return r;
+	(void)context, (void)file, (void)why, (void)err;
+	return ROGER_OK;
 }
 
 static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 {
-	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
-	struct roger_strs names = { 0 };
+	static const struct rg_visitor visitor = { .name = "doctor",
+						   .line = find_archived,
+						   .end = rg_doctor_count_bytes,
+						   .unread = pass_over };
+	struct rg_log_files files = { 0 };
+	bool there;
 	size_t i;
 	int r;
 
-	r = rg_file_open_folder(doctor->engine->workspace->data, ARCHIVE_FOLDER, &folder, err);
+	r = rg_engine_log_files(doctor->engine, RG_LOG_ARCHIVE, RG_STR(""), doctor->arena, &files,
+				err);
+	/* A folder that is none, too. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
-	if (r == ROGER_OK && folder != RG_NO_FILE)
-		r = rg_file_list_folder(folder, ARCHIVE_FOLDER, doctor->arena, &names, err);
-	for (i = 0; i < names.count && r == ROGER_OK; i++)
-		r = read_archive(doctor, folder, names.items[i].data, err);
+	for (i = 0; i < files.count && r == ROGER_OK; i++)
+		r = rg_walk(doctor->engine, &files.items[i], &visitor, NULL, doctor, &there, err);
 	return r;
 }
 
@@ -370,7 +308,7 @@ static int tell_unarchived(struct rg_doctor *doctor, const struct rg_doctor_arch
 	int r;
 
 	r = rg_doctor_tell(doctor, &breach, &place, err,
-			   "archived by this line, and missing in " ARCHIVE_FOLDER "/");
+			   "archived by this line, and missing in messages_archive/");
 	if (r < 0 || !doctor->wish->fix)
 		return r;
 	r = rg_engine_archive_again(doctor->engine, archived->offset, err);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "host/file.h"
-#include "facts/damage.h"
 #include "facts/message.h"
 
 /* A breach at the line a walk stands at. */
@@ -14,70 +13,34 @@ static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_ki
 {
 	return (struct roger_breach){ .kind = (int)kind,
 				      .severity = (int)severity,
-				      .file = walk->journal->shown,
+				      .file = walk->file->shown,
 				      .line = walk->number,
 				      .byte = (int64_t)walk->line.offset };
 }
 
-static int take_finding(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
+		      struct roger_err *err)
 {
-	const struct rg_chain_finding *finding = &walk->finding;
-	const char *what = finding->what;
-	enum roger_finding_kind kind;
-	struct roger_breach breach;
+	const bool shape = found->by == RG_MISFIT_AT_END || found->kind == ROGER_STRAY;
+	const bool gap = found->by == RG_MISFIT_IN_CHAIN && found->kind == ROGER_TORN;
+	struct rg_doctor *doctor = context;
+	struct roger_breach breach =
+		here(walk, shape ? ROGER_BREACH_SHAPE : ROGER_BREACH_CHAIN,
+		     rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE);
 	size_t place;
 	int r;
 
-	if (!rg_judge_finding(&doctor->judge, walk, &kind, &what))
-		return ROGER_OK;
-	breach = here(walk, ROGER_BREACH_CHAIN, kind == ROGER_ALTERED ? ROGER_DAMAGE : ROGER_NOTE);
-	breach.line = finding->line;
-	breach.byte = (int64_t)finding->byte;
-	breach.fixable = kind == ROGER_TORN && !doctor->judge.closed;
+	breach.line = found->line;
+	breach.byte = (int64_t)found->byte;
+	breach.fixable = gap && !doctor->judge.closed;
 	r = rg_doctor_tell(doctor, &breach, &place, err, "%s%s",
-			   kind == ROGER_ACCEPTED ? "accepted: " : "", what);
+			   found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what);
 	if (r < 0 || !breach.fixable || !doctor->wish->fix)
 		return r;
-	r = rg_judge_close(&doctor->judge, walk, doctor->arena, err);
+	r = rg_judge_close(walk, doctor->arena, err);
 	if (r == ROGER_OK)
 		rg_doctor_fixed(doctor, place);
 	return r;
-}
-
-/* What was noted, and does not show in the lines themselves. */
-static int tell_noted(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
-{
-	const struct roger_damage *damage;
-	enum roger_finding_kind kind;
-	struct roger_breach breach;
-	size_t i = 0;
-	int r = ROGER_OK;
-
-	while (r == ROGER_OK &&
-	       (damage = rg_judge_next(&doctor->judge, walk->journal->shown, &i, &kind))) {
-		breach = here(walk, ROGER_BREACH_CHAIN,
-			      kind == ROGER_TORN ? ROGER_NOTE : ROGER_DAMAGE);
-		breach.line = damage->line;
-		breach.byte = damage->byte;
-		r = rg_doctor_tell(doctor, &breach, NULL, err, "%s", rg_damage_words(damage));
-	}
-	return r;
-}
-
-static int tell_stray(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
-{
-	struct roger_breach breach = here(walk, ROGER_BREACH_SHAPE, ROGER_NOTE);
-	enum roger_finding_kind kind;
-	char what[220];
-	int r;
-
-	if (rg_judge_line(&doctor->judge, walk, &kind)) {
-		breach.kind = ROGER_BREACH_CHAIN;
-		if (kind == ROGER_ALTERED)
-			breach.severity = ROGER_DAMAGE;
-	}
-	r = rg_walk_why_stray(walk, doctor->scratch, what, sizeof what, err);
-	return r < 0 ? r : rg_doctor_tell(doctor, &breach, NULL, err, "%s", what);
 }
 
 /* What is wrong is damage where roger wrote it; what other programs wrote is theirs. */
@@ -86,30 +49,31 @@ static enum roger_severity severity_of(const struct rg_walk *walk, bool odd)
 	return walk->own && !odd ? ROGER_DAMAGE : ROGER_NOTE;
 }
 
-/* -------------------------------------------------------------- messages -- */
-
-static int tell_message(struct rg_doctor *doctor, const struct rg_walk *walk, unsigned faults,
-			struct roger_err *err)
+/* Each of the faults, of which these are odd and no more. */
+static int tell_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
+		       enum roger_breach_kind kind, const char *noun, struct roger_str id,
+		       unsigned faults, unsigned odd, const char *const *texts,
+		       struct roger_err *err)
 {
 	struct roger_breach breach;
-	unsigned fault;
-	int r = ROGER_OK, i;
+	unsigned i;
+	int r = ROGER_OK;
 
-	for (i = 0; i < RG_MESSAGE_FAULTS && r == ROGER_OK; i++) {
-		fault = 1u << i;
-		if (!(faults & fault))
+	for (i = 0; texts[i] && r == ROGER_OK; i++) {
+		if (!(faults >> i & 1))
 			continue;
-		breach =
-			here(walk, ROGER_BREACH_MESSAGE, severity_of(walk, fault & RG_MESSAGE_ODD));
-		/* A state before it may have been in a line that is gone. */
+		breach = here(walk, kind, severity_of(walk, odd >> i & 1));
+		/* A state before it may have been in a line that is gone, and was seen with that.
+		 */
 		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
 			breach.severity = ROGER_NOTE;
-		r = rg_doctor_tell(doctor, &breach, NULL, err, "message '%.*s': %s",
-				   RG_STR_ARGS(walk->message->id),
-				   rg_message_fault_text((enum rg_message_fault)fault));
+		r = rg_doctor_tell(doctor, &breach, NULL, err, "%s'%.*s': %s", noun,
+				   id.length < 80 ? (int)id.length : 80, id.data, texts[i]);
 	}
 	return r;
 }
+
+/* -------------------------------------------------------------- messages -- */
 
 static int count_one(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t hash, int by,
 		     struct roger_err *err)
@@ -175,7 +139,7 @@ static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk,
 	uint64_t hash;
 	bool fresh;
 
-	if (!walk->own || !rg_doctor_head(walk->line.text, &hash))
+	if (!walk->own || !rg_archive_head(walk->line.text, &hash))
 		return ROGER_OK;
 	archived = rg_table_put(&doctor->archived, hash, &fresh);
 	if (!archived)
@@ -208,7 +172,8 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	r = rg_message_history_take(&doctor->messages, message, walk->number, walk->own, &step,
 				    err);
 	if (r == ROGER_OK && step.faults)
-		r = tell_message(doctor, walk, step.faults, err);
+		r = tell_faults(doctor, walk, ROGER_BREACH_MESSAGE, "message ", message->id,
+				step.faults, RG_MESSAGE_ODD, rg_message_fault_texts, err);
 	if (r == ROGER_OK && step.added && !message->archived_at_ms)
 		r = count_message(doctor, walk, 1, err);
 	if (r == ROGER_OK && step.left)
@@ -234,29 +199,6 @@ static void note_sums(struct rg_doctor *doctor, const struct rg_walk *walk)
 
 /* ------------------------------------------------------------------ logs -- */
 
-static int tell_send(struct rg_doctor *doctor, const struct rg_walk *walk,
-		     enum roger_breach_kind kind, struct roger_str id, unsigned faults,
-		     struct roger_err *err)
-{
-	struct roger_breach breach;
-	unsigned fault;
-	int r = ROGER_OK, i;
-
-	for (i = 0; i < RG_SENDLOG_FAULTS && r == ROGER_OK; i++) {
-		fault = 1u << i;
-		if (!(faults & fault))
-			continue;
-		breach = here(walk, kind, severity_of(walk, fault & RG_SENDLOG_ODD));
-		/* What was said of lines that are gone has been seen with them. */
-		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
-			breach.severity = ROGER_NOTE;
-		r = rg_doctor_tell(doctor, &breach, NULL, err, "'%.*s': %s",
-				   id.length < 80 ? (int)id.length : 80, id.data,
-				   rg_sendlog_fault_text((enum rg_sendlog_fault)fault));
-	}
-	return r;
-}
-
 /* Each sender has a log of its own. */
 static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 		       struct roger_str sender, struct roger_err *err)
@@ -266,177 +208,117 @@ static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 	char name[RG_FILE_NAME_BYTES];
 
 	rg_workspace_file_name(sender, ".jsonl", name);
-	if (rg_str_is(walk->journal->name, name))
+	if (rg_str_is(walk->file->name, name))
 		return ROGER_OK;
 	return rg_doctor_tell(doctor, &breach, NULL, err,
 			      "an entry of '%.*s', whose log is another", RG_STR_ARGS(sender));
 }
 
-static int take_attempt(struct rg_doctor *doctor, const struct rg_walk *walk,
-			const struct roger_attempt *attempt, struct roger_err *err)
+static int judge_entry(struct rg_doctor *doctor, const struct rg_walk *walk, unsigned *ret_faults,
+		       struct roger_err *err)
 {
-	uint32_t log = (uint32_t)(walk->journal - doctor->journals.items);
-	unsigned faults;
-	int r;
+	const union rg_log_record *record = &walk->record;
 
-	doctor->reply->attempts++;
-	r = rg_sendlog_history_entry(&doctor->sends, attempt, log, walk->number, &faults, err);
-	if (r == ROGER_OK && faults)
-		r = tell_send(doctor, walk, ROGER_BREACH_SEND_LOG, attempt->id, faults, err);
-	return r == ROGER_OK ? check_owner(doctor, walk, attempt->sender, err) : r;
-}
-
-static int take_letter(struct rg_doctor *doctor, const struct rg_walk *walk,
-		       const struct roger_dead_letter *letter, struct roger_err *err)
-{
-	unsigned faults;
-	int r;
-
-	r = rg_sendlog_history_letter(&doctor->sends, letter, &faults, err);
-	return r < 0 || !faults
-		       ? r
-		       : tell_send(doctor, walk, ROGER_BREACH_DEAD_LETTER, letter->id, faults, err);
-}
-
-static int take_cycle(struct rg_doctor *doctor, const struct rg_walk *walk,
-		      const struct roger_cycle *cycle, struct roger_err *err)
-{
-	unsigned faults;
-	int r;
-
-	r = rg_sendlog_history_cycle(&doctor->sends, cycle, &faults, err);
-	return r < 0 || !faults
-		       ? r
-		       : tell_send(doctor, walk, ROGER_BREACH_CYCLE, cycle->id, faults, err);
+	switch ((int)walk->file->log) {
+	case RG_LOG_SENDS:
+		doctor->reply->attempts++;
+		return rg_sendlog_history_entry(&doctor->sends, &record->attempt,
+						(uint32_t)(walk->file - doctor->journals.items),
+						walk->number, ret_faults, err);
+	case RG_LOG_DEAD_LETTERS:
+		return rg_sendlog_history_letter(&doctor->sends, &record->letter, ret_faults, err);
+	case RG_LOG_CYCLES:
+		return rg_sendlog_history_cycle(&doctor->sends, &record->cycle, ret_faults, err);
+	default:
+		return ROGER_OK;
+	}
 }
 
 static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
-	union rg_log_record record;
+	static const enum roger_breach_kind kinds[RG_LOGS] = {
+		[RG_LOG_SENDS] = ROGER_BREACH_SEND_LOG,
+		[RG_LOG_DEAD_LETTERS] = ROGER_BREACH_DEAD_LETTER,
+		[RG_LOG_CYCLES] = ROGER_BREACH_CYCLE,
+	};
+	unsigned faults = 0;
 	int r;
 
-	r = rg_walk_decode(walk, doctor->scratch, &record, NULL);
-	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
-	if (r < 0)
-		return tell_stray(doctor, walk, err);
-	switch ((enum rg_log)walk->journal->log) {
-	case RG_LOG_SENDS:
-		return take_attempt(doctor, walk, &record.attempt, err);
-	case RG_LOG_DEAD_LETTERS:
-		return take_letter(doctor, walk, &record.letter, err);
-	case RG_LOG_CYCLES:
-		return take_cycle(doctor, walk, &record.cycle, err);
-	case RG_LOG_ACTIVITY:
-	case RG_LOG_DIGESTS:
-	case RG_LOG_DAMAGE:
-		break;
-	}
-	return ROGER_OK;
+	r = judge_entry(doctor, walk, &faults, err);
+	/* Records that have faults start with their id. */
+	if (r == ROGER_OK && faults)
+		r = tell_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,
+				faults, RG_SENDLOG_ODD, rg_sendlog_fault_texts, err);
+	if (r == ROGER_OK && walk->file->log == RG_LOG_SENDS)
+		r = check_owner(doctor, walk, walk->record.attempt.sender, err);
+	return r;
 }
 
 /* --------------------------------------------------------------- walking -- */
 
-static int take_line(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+static int take_line(void *context, struct rg_walk *walk, struct roger_err *err)
 {
-	int r;
+	struct rg_doctor *doctor = context;
+	int r = ROGER_OK;
 
-	rg_arena_reset(doctor->scratch);
 	doctor->reply->lines++;
-	r = take_finding(doctor, walk, err);
-	if (r < 0)
-		return r;
-	if (walk->journal->log != RG_JOURNAL_MESSAGES)
-		return take_entry(doctor, walk, err);
-	r = walk->message ? take_message(doctor, walk, err) : tell_stray(doctor, walk, err);
-	note_sums(doctor, walk);
+	if (walk->is_entry)
+		r = take_entry(doctor, walk, err);
+	if (walk->message)
+		r = take_message(doctor, walk, err);
+	if (walk->file->log == RG_LOG_MESSAGES)
+		note_sums(doctor, walk);
 	return r;
 }
 
-static int check_end(struct rg_doctor *doctor, struct rg_walk *walk, struct roger_err *err)
+int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err)
 {
-	struct roger_breach breach = here(walk, ROGER_BREACH_SHAPE, ROGER_NOTE);
-	bool torn = false;
-	int r;
+	struct rg_doctor *doctor = context;
 
-	r = take_finding(doctor, walk, err);
-	if (r == ROGER_OK)
-		r = tell_noted(doctor, walk, err);
-	if (r == ROGER_OK)
-		r = rg_walk_torn(walk, &torn, err);
-	if (r < 0 || !torn)
-		return r;
-	breach.line = walk->number + 1;
-	breach.byte = (int64_t)walk->lines.at;
-	return rg_doctor_tell(doctor, &breach, NULL, err,
-			      "unfinished; the next writer closes it off");
-}
-
-static int walk_through(struct rg_doctor *doctor, const struct rg_engine_journal *journal,
-			struct roger_err *err)
-{
-	struct rg_walk walk;
-	bool found = true;
-	int r;
-
-	r = rg_walk_open(&walk, doctor->engine, journal, "doctor", err);
-	while (r == ROGER_OK && found) {
-		r = rg_walk_next(&walk, &found, err);
-		if (r == ROGER_OK && found)
-			r = take_line(doctor, &walk, err);
-	}
-	if (r == ROGER_OK)
-		r = check_end(doctor, &walk, err);
-	doctor->reply->bytes += (int64_t)walk.lines.at;
-	rg_walk_close(&walk);
-	return r;
+	(void)err;
+	doctor->reply->bytes += (int64_t)walk->lines.at;
+	return ROGER_OK;
 }
 
 /* What refers to it is not judged. */
-static int tell_unread(struct rg_doctor *doctor, const struct rg_engine_journal *journal,
+static int tell_unread(struct rg_doctor *doctor, const struct rg_log_file *file,
 		       enum roger_severity severity, const char *why, struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_PLACE,
 					     .severity = (int)severity,
-					     .file = journal->shown };
+					     .file = file->shown };
 
 	doctor->incomplete = true;
 	return rg_doctor_tell(doctor, &breach, NULL, err, "%s", why);
 }
 
-static int take_journal(struct rg_doctor *doctor, struct rg_engine_journal *journal,
-			struct roger_err *err)
+static int take_unread(void *context, const struct rg_log_file *file, const char *why,
+		       struct roger_err *err)
 {
-	struct roger_err why = { 0 };
-	bool there;
-	int r;
-
-	r = rg_engine_journal_open(doctor->engine, journal, &there, &why);
-	if (r == ROGER_EREFUSED)
-		return tell_unread(doctor, journal, ROGER_DAMAGE, why.message, err);
-	if (r < 0 && err)
-		*err = why;
-	if (r == ROGER_OK && !there && !journal->inode)
-		return ROGER_OK;
-	if (r == ROGER_OK && !there)
-		return tell_unread(doctor, journal, ROGER_NOTE,
-				   "it was purged meanwhile; run doctor again", err);
-	if (r == ROGER_OK)
-		r = walk_through(doctor, journal, err);
-	rg_engine_journal_close(journal);
-	return r;
+	return tell_unread(context, file, ROGER_DAMAGE, why, err);
 }
 
-static int take_journals(struct rg_doctor *doctor, int log, struct roger_err *err)
+/* before: those that messages refer to, else the others. */
+static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err *err)
 {
-	struct rg_engine_journal *journal;
+	static const struct rg_visitor visitor = { .name = "doctor",
+						   .line = take_line,
+						   .found = take_found,
+						   .end = rg_doctor_count_bytes,
+						   .unread = take_unread };
+	struct rg_log_file *file;
+	bool there;
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 1; i < doctor->journals.count && r == ROGER_OK; i++) {
-		journal = &doctor->journals.items[i];
-		if ((journal->log == RG_LOG_CYCLES) == (log == RG_LOG_CYCLES))
-			r = take_journal(doctor, journal, err);
+	for (i = 0; i < doctor->journals.count && r == ROGER_OK; i++) {
+		file = &doctor->journals.items[i];
+		if ((file->log == RG_LOG_CYCLES) != before)
+			continue;
+		r = rg_walk(doctor->engine, file, &visitor, &doctor->judge, doctor, &there, err);
+		if (r == ROGER_OK && !there && file->inode)
+			r = tell_unread(doctor, file, ROGER_NOTE,
+					"it was purged meanwhile; run doctor again", err);
 	}
 	return r;
 }
@@ -447,7 +329,7 @@ static int take_journals(struct rg_doctor *doctor, int log, struct roger_err *er
 static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_message *ret_message,
 		     struct roger_err *err)
 {
-	const struct rg_engine_journal *messages = rg_doctor_messages(doctor);
+	const struct rg_log_file *messages = rg_doctor_messages(doctor);
 	struct roger_str text;
 	struct rg_lines lines;
 	struct rg_line line;
@@ -495,7 +377,10 @@ static int tell_missing(struct rg_doctor *doctor, struct roger_err *err)
 	}
 	if (r < 0 || !missing || !doctor->wish->fix)
 		return r;
-	r = rg_engine_records_begin(doctor->engine, err);
+	/* Where the logs were changed the index may hold what they no longer do. */
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, err);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(doctor->engine, err);
 	if (r < 0)
 		return r;
 	r = rg_engine_carry(doctor->engine, true, &reached, err);
@@ -569,11 +454,9 @@ int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err)
 	/* A guess at how many lines there are saves growing. */
 	if (!rg_table_reserve(&doctor->messages.messages, rg_doctor_messages(doctor)->end / 512))
 		return rg_fail_memory(err);
-	r = take_journals(doctor, RG_LOG_CYCLES, err);
-	if (r == ROGER_OK && rg_doctor_messages(doctor)->file != RG_NO_FILE)
-		r = walk_through(doctor, rg_doctor_messages(doctor), err);
+	r = take_journals(doctor, true, err);
 	if (r == ROGER_OK)
-		r = take_journals(doctor, RG_JOURNAL_MESSAGES, err);
+		r = take_journals(doctor, false, err);
 	if (r == ROGER_OK && !doctor->incomplete)
 		r = tell_missing(doctor, err);
 	if (r == ROGER_OK && !doctor->incomplete)

@@ -1,16 +1,11 @@
 /* Checking every line of every journal, and the chain that runs through it. */
 #include "engine/inside.h"
 
-#include <stdio.h>
-
-#include "facts/damage.h"
-
 enum { FINDINGS_MAX = 1000 };
 
 struct check {
 	struct rg_engine *engine;
 	struct rg_arena *arena;
-	struct rg_arena *scratch; /* of one line */
 	struct roger_verify_reply reply;
 	struct {
 		struct roger_finding *items;
@@ -23,8 +18,7 @@ struct check {
 static int add_finding(struct check *check, struct roger_str file, enum roger_finding_kind kind,
 		       int64_t line, uint64_t byte, const char *what, struct roger_err *err)
 {
-	bool damage = kind == ROGER_ALTERED || kind == ROGER_UNREADABLE ||
-		      kind == ROGER_TRUNCATED || kind == ROGER_MISSING;
+	bool damage = rg_finding_is_damage(kind);
 	struct roger_finding *finding;
 
 	check->reply.damaged += damage;
@@ -43,139 +37,48 @@ static int add_finding(struct check *check, struct roger_str file, enum roger_fi
 	return ROGER_OK;
 }
 
-static int take_finding(struct check *check, const struct rg_walk *walk, struct roger_err *err)
+static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
+		      struct roger_err *err)
 {
-	const struct rg_chain_finding *finding = &walk->finding;
-	const char *what = finding->what;
-	enum roger_finding_kind kind;
+	struct check *check = context;
 
-	if (!rg_judge_finding(&check->judge, walk, &kind, &what))
-		return ROGER_OK;
-	return add_finding(check, walk->journal->shown, kind, finding->line, finding->byte, what,
-			   err);
+	check->journal->strays += found->by == RG_MISFIT_IN_LINE;
+	return add_finding(check, walk->file->shown, found->kind, found->line, found->byte,
+			   found->what, err);
 }
 
-static int take_line(struct check *check, const struct rg_walk *walk, struct roger_err *err)
+static int take_unread(void *context, const struct rg_log_file *file, const char *why,
+		       struct roger_err *err)
 {
-	enum roger_finding_kind kind;
-	char what[220];
-	int r;
-
-	rg_arena_reset(check->scratch);
-	r = take_finding(check, walk, err);
-	if (r == ROGER_OK)
-		r = rg_walk_why_stray(walk, check->scratch, what, sizeof what, err);
-	if (r < 0 || !*what)
-		return r;
-	check->journal->strays++;
-	if (rg_judge_line(&check->judge, walk, &kind))
-		return add_finding(check, walk->journal->shown, kind, walk->number,
-				   walk->line.offset, "altered: it was a message of roger's", err);
-	return add_finding(check, walk->journal->shown, ROGER_STRAY, walk->number,
-			   walk->line.offset, what, err);
+	return add_finding(context, file->shown, ROGER_UNREADABLE, 0, 0, why, err);
 }
 
-static int check_torn(struct check *check, const struct rg_walk *walk, struct roger_err *err)
+static int note_journal(void *context, struct rg_walk *walk, struct roger_err *err)
 {
-	const struct rg_engine_journal *journal = walk->journal;
-	bool torn;
-	int r;
-
-	r = rg_walk_torn(walk, &torn, err);
-	if (r < 0 || !torn)
-		return r;
-	return add_finding(check, journal->shown, ROGER_TORN, walk->number + 1, walk->lines.at,
-			   journal->log == RG_JOURNAL_MESSAGES
-				   ? "unfinished; the next send closes it off"
-				   : "unfinished; the next entry closes it off",
-			   err);
-}
-
-/* What was noted, and does not show in the lines themselves. */
-static int add_noted(struct check *check, const struct rg_walk *walk, struct roger_err *err)
-{
-	const struct roger_damage *damage;
-	enum roger_finding_kind kind;
-	size_t i = 0;
-	int r = ROGER_OK;
-
-	while (r == ROGER_OK &&
-	       (damage = rg_judge_next(&check->judge, walk->journal->shown, &i, &kind)))
-		r = add_finding(check, walk->journal->shown, kind, damage->line,
-				(uint64_t)damage->byte, rg_damage_words(damage), err);
-	return r;
-}
-
-static int note_journal(struct check *check, const struct rg_walk *walk, struct roger_err *err)
-{
+	struct check *check = context;
 	struct roger_journal *journal = check->journal;
-	struct rg_buf head;
-	int r = ROGER_OK;
 
-	rg_buf_init(&head, 64);
-	rg_buf_printf(&head, "%016llx", (unsigned long long)walk->chain.chain);
-	if (!rg_arena_copy(check->arena, rg_buf_str(&head), &journal->head))
-		r = rg_fail_memory(err);
-	rg_buf_deinit(&head);
+	if (!rg_arena_print(check->arena, &journal->head, "%016llx",
+			    (unsigned long long)walk->chain.chain))
+		return rg_fail_memory(err);
 	journal->bytes = (int64_t)walk->lines.at;
 	journal->lines = walk->number;
 	journal->chained = walk->chain.chained;
-	if (walk->journal->log != RG_JOURNAL_MESSAGES)
-		return r;
+	if (walk->file->log != RG_LOG_MESSAGES)
+		return ROGER_OK;
 	check->reply.lines = journal->lines;
 	check->reply.messages = journal->lines - journal->strays;
 	check->reply.chained = journal->chained;
 	check->reply.strays = journal->strays;
-	return r;
-}
-
-static int walk_through(struct check *check, const struct rg_engine_journal *journal,
-			struct roger_err *err)
-{
-	struct rg_walk walk;
-	bool found = true;
-	int r;
-
-	r = rg_walk_open(&walk, check->engine, journal, "verify", err);
-	while (r == ROGER_OK && found) {
-		r = rg_walk_next(&walk, &found, err);
-		if (r == ROGER_OK)
-			r = found ? take_line(check, &walk, err) : take_finding(check, &walk, err);
-	}
-	if (r == ROGER_OK)
-		r = check_torn(check, &walk, err);
-	if (r == ROGER_OK)
-		r = add_noted(check, &walk, err);
-	if (r == ROGER_OK)
-		r = note_journal(check, &walk, err);
-	rg_walk_close(&walk);
-	return r;
-}
-
-static int check_journal(struct check *check, struct rg_engine_journal *journal,
-			 struct roger_journal *row, bool *ret_there, struct roger_err *err)
-{
-	struct roger_err why = { 0 };
-	int r;
-
-	check->journal = row;
-	*row = (struct roger_journal){ .file = journal->shown };
-	r = rg_engine_journal_open(check->engine, journal, ret_there, &why);
-	if (r == ROGER_EREFUSED && journal->log != RG_JOURNAL_MESSAGES) {
-		*ret_there = true;
-		return add_finding(check, journal->shown, ROGER_UNREADABLE, 0, 0, why.message, err);
-	}
-	if (r < 0 && err)
-		*err = why;
-	if (r == ROGER_OK && *ret_there)
-		r = walk_through(check, journal, err);
-	rg_engine_journal_close(journal);
-	return r;
+	return ROGER_OK;
 }
 
 static int check_all(struct check *check, struct roger_err *err)
 {
-	struct rg_engine_journals journals;
+	static const struct rg_visitor visitor = {
+		.name = "verify", .found = take_found, .end = note_journal, .unread = take_unread
+	};
+	struct rg_log_files journals;
 	struct roger_journal *rows;
 	size_t count = 0, i;
 	bool there;
@@ -193,7 +96,10 @@ static int check_all(struct check *check, struct roger_err *err)
 	if (!rows)
 		return rg_fail_memory(err);
 	for (i = 0; i < journals.count && r == ROGER_OK; i++) {
-		r = check_journal(check, &journals.items[i], &rows[count], &there, err);
+		check->journal = &rows[count];
+		rows[count] = (struct roger_journal){ .file = journals.items[i].shown };
+		r = rg_walk(check->engine, &journals.items[i], &visitor, &check->judge, check,
+			    &there, err);
 		count += r == ROGER_OK && there;
 	}
 	check->reply.journals = (struct roger_journals){ rows, count };
@@ -207,11 +113,9 @@ int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
 {
 	struct check check = { .engine = engine,
 			       .arena = arena,
-			       .scratch = rg_arena_new(),
 			       .reply = { .memory = ret_reply->memory } };
-	int r = check.scratch ? check_all(&check, err) : rg_fail_memory(err);
+	int r = check_all(&check, err);
 
-	rg_arena_free(check.scratch);
 	if (r == ROGER_OK)
 		*ret_reply = check.reply;
 	return r;

@@ -1052,57 +1052,6 @@ static void damage_never_fails_a_send(void **state)
 	roger_close(roger);
 }
 
-static size_t count_sends(struct roger *roger)
-{
-	struct roger_sends_request request = { .limit = 10 };
-	struct roger_sends_reply reply;
-	struct roger_err err;
-	size_t count;
-
-	if (roger_sends(roger, &request, &reply, &err) < 0)
-		fail_msg("sends: %s", err.message);
-	count = reply.attempts.count;
-	roger_reply_free(&reply);
-	return count;
-}
-
-/* What stands in a log is looked up by the index, too. */
-static void wrong_places_of_log_entries_are_noticed(void **state)
-{
-	static const char *const changes[] = {
-		"UPDATE log_entries SET offset = offset + 7",
-		"UPDATE log_entries SET offset = 1 << 50",
-		"UPDATE log_entries SET offset = -5",
-		"UPDATE log_entries SET length = -1",
-		"UPDATE log_entries SET length = 1 << 40",
-		"UPDATE log_entries SET length = length - 1",
-	};
-	struct place *place = *state;
-	char first[64], again[64];
-	struct roger *roger = place_open(place);
-	size_t i;
-
-	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:1", first),
-			 ROGER_OK);
-	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:2", NULL),
-			 ROGER_OK);
-	for (i = 0; i < sizeof changes / sizeof *changes; i++) {
-		assert_int_equal(count_sends(roger), 2);
-		run_sql(place, changes[i]);
-		if (i % 2) {
-			roger_close(roger);
-			roger = place_open(place);
-		}
-		assert_int_equal(count_sends(roger), 2);
-		run_sql(place, changes[i]);
-		assert_int_equal(
-			place_send(roger, "a", "b", "i", "text", "t:status-update:1", again),
-			ROGER_OK);
-		assert_string_equal(again, first);
-	}
-	roger_close(roger);
-}
-
 static size_t count_inbox(struct roger *roger, const char *agent, const char *issue)
 {
 	struct roger_inbox_request request = { .agent = str(agent), .issue = str(issue) };
@@ -1366,7 +1315,6 @@ int main(void)
 		TEST(one_of_another_journal_is_not_believed),
 		TEST(damage_never_fails_a_question),
 		TEST(damage_never_fails_a_send),
-		TEST(wrong_places_of_log_entries_are_noticed),
 		TEST(nobody_gets_mail_by_a_wrong_index),
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),

@@ -32,7 +32,7 @@ static void append(struct folder *folder, const char *entries)
 {
 	struct roger_err err;
 
-	if (rg_log_append(folder->open, NAME, rg_str(entries), false, &err) < 0)
+	if (rg_log_append(folder->open, NAME, true, rg_str(entries), false, &err) < 0)
 		fail_msg("%s", err.message);
 }
 
@@ -95,7 +95,8 @@ static void an_entry_stands_as_it_was_given(void **state)
 	struct folder *folder = *state;
 	char *text;
 
-	assert_int_equal(rg_log_append(folder->open, NAME, rg_str(entry), true, NULL), ROGER_OK);
+	assert_int_equal(rg_log_append(folder->open, NAME, true, rg_str(entry), true, NULL),
+			 ROGER_OK);
 	text = folder_read(folder, NAME);
 	assert_memory_equal(text, entry, body);
 	assert_memory_equal(text + body, ",\"chain\":\"", 10);
@@ -239,8 +240,9 @@ static void two_take_turns(void **state)
 
 	for (i = 0; i < 20; i++) {
 		append(folder, "{\"n\":1}\n");
-		assert_int_equal(rg_log_append(other, NAME, rg_str("{\"n\":2}\n"), false, NULL),
-				 ROGER_OK);
+		assert_int_equal(
+			rg_log_append(other, NAME, true, rg_str("{\"n\":2}\n"), false, NULL),
+			ROGER_OK);
 	}
 	close(other);
 	expect(folder, 40, 40);
@@ -268,19 +270,23 @@ static void what_is_no_file_is_refused(void **state)
 
 	rg_buf_init(&text, SIZE_MAX);
 	assert_int_equal(symlinkat("elsewhere", folder->open, NAME), 0);
-	assert_int_equal(rg_log_append(folder->open, NAME, entry, true, &err), ROGER_EREFUSED);
+	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+			 ROGER_EREFUSED);
 	assert_int_equal(rg_log_last(folder->open, NAME, &text, &err), ROGER_EREFUSED);
 	assert_int_equal(faccessat(folder->open, "elsewhere", F_OK, 0), -1);
 	folder_append_text(folder, "elsewhere", "x\n");
-	assert_int_equal(rg_log_append(folder->open, NAME, entry, true, &err), ROGER_EREFUSED);
+	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+			 ROGER_EREFUSED);
 	assert_int_equal(folder_size(folder, "elsewhere"), 2);
 	unlinkat(folder->open, NAME, 0);
 	assert_int_equal(mkdirat(folder->open, NAME, 0700), 0);
-	assert_int_equal(rg_log_append(folder->open, NAME, entry, true, &err), ROGER_EREFUSED);
+	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+			 ROGER_EREFUSED);
 	assert_int_equal(rg_log_last(folder->open, NAME, &text, &err), ROGER_EREFUSED);
 	unlinkat(folder->open, NAME, AT_REMOVEDIR);
 	assert_int_equal(mkfifoat(folder->open, NAME, 0600), 0);
-	assert_int_equal(rg_log_append(folder->open, NAME, entry, true, &err), ROGER_EREFUSED);
+	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+			 ROGER_EREFUSED);
 	assert_int_equal(rg_log_last(folder->open, NAME, &text, &err), ROGER_EREFUSED);
 	rg_buf_deinit(&text);
 }

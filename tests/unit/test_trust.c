@@ -343,29 +343,27 @@ static void files_are_added_to_when_they_are_of_the_kind(void **state)
 		const char *text;
 		int kind, code;
 	} cases[] = {
-		{ "", RG_STORAGE_MESSAGES, ROGER_OK },
-		{ message, RG_STORAGE_MESSAGES, ROGER_OK },
-		{ message, RG_STORAGE_ACTIVITY, ROGER_ECONFIG },
-		{ "alias ls=ls\n", RG_STORAGE_MESSAGES, ROGER_ECONFIG },
-		{ "alias ls=ls", RG_STORAGE_SENDS, ROGER_ECONFIG },
-		{ "\n", RG_STORAGE_MESSAGES, ROGER_ECONFIG },
-		{ "{}\n", RG_STORAGE_ACTIVITY, ROGER_ECONFIG },
-		{ "{\"id\":\"msg-17", RG_STORAGE_MESSAGES, ROGER_OK }, /* cut off by a kill */
-		{ "{\"i", RG_STORAGE_MESSAGES, ROGER_OK },
-		{ "{\"timestamp\":\"20\n", RG_STORAGE_ACTIVITY, ROGER_OK }, /* and fenced off */
-		{ "{\"timestamp\":1}\n", RG_STORAGE_SENDS, ROGER_ECONFIG },
+		{ "", RG_LOG_MESSAGES, ROGER_OK },
+		{ message, RG_LOG_MESSAGES, ROGER_OK },
+		{ message, RG_LOG_ACTIVITY, ROGER_ECONFIG },
+		{ "alias ls=ls\n", RG_LOG_MESSAGES, ROGER_ECONFIG },
+		{ "alias ls=ls", RG_LOG_SENDS, ROGER_ECONFIG },
+		{ "\n", RG_LOG_MESSAGES, ROGER_ECONFIG },
+		{ "{}\n", RG_LOG_ACTIVITY, ROGER_ECONFIG },
+		{ "{\"id\":\"msg-17", RG_LOG_MESSAGES, ROGER_OK }, /* cut off by a kill */
+		{ "{\"i", RG_LOG_MESSAGES, ROGER_OK },
+		{ "{\"timestamp\":\"20\n", RG_LOG_ACTIVITY, ROGER_OK }, /* and fenced off */
+		{ "{\"timestamp\":1}\n", RG_LOG_SENDS, ROGER_ECONFIG },
 	};
 	struct roger_err err;
 	size_t i;
 
-	assert_int_equal(
-		rg_storage_check_file(fixture->folder.open, "no", RG_STORAGE_MESSAGES, &err),
-		ROGER_OK);
+	assert_int_equal(rg_storage_check_file(fixture->folder.open, "no", RG_LOG_MESSAGES, &err),
+			 ROGER_OK);
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		unlinkat(fixture->folder.open, "f", 0);
 		folder_append_text(&fixture->folder, "f", cases[i].text);
-		if (rg_storage_check_file(fixture->folder.open, "f",
-					  (enum rg_storage_kind)cases[i].kind,
+		if (rg_storage_check_file(fixture->folder.open, "f", (enum rg_log)cases[i].kind,
 					  &err) != cases[i].code)
 			fail_msg("%s", cases[i].text);
 	}

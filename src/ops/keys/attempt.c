@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ops/keys/breaker.h"
 #include "ops/tools/trust.h"
 #include "host/program.h"
 
@@ -13,7 +14,7 @@ int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_st
 {
 	const struct rg_log_query lines = { .log = RG_LOG_SENDS, .owner = sender, .key = key };
 	const struct rg_query messages = { .key = key, .from = sender, .anywhere = true };
-	void *items;
+	struct rg_records records = { 0 };
 	int r;
 
 	r = rg_cycle_all(roger, arena, &ret_use->cycles, err);
@@ -22,10 +23,9 @@ int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_st
 	ret_use->cycle = ret_use->cycles.items[ret_use->cycles.count - 1];
 	r = rg_engine_find(roger->engine, &messages, arena, &ret_use->messages, err);
 	if (r == ROGER_OK)
-		r = rg_records_read(roger, &lines, &rg_attempt_record, arena, &items,
-				    &ret_use->line_count, err);
-	if (r == ROGER_OK)
-		ret_use->lines = items;
+		r = rg_records_read(roger, &lines, arena, &records, err);
+	ret_use->lines = records.attempts;
+	ret_use->line_count = records.count;
 	return r;
 }
 
@@ -173,25 +173,21 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 /* ---------------------------------------------------------- dead letters -- */
 
 int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
-			 struct rg_arena *arena, struct roger_dead_letter **ret_letters,
-			 size_t *ret_count, struct roger_err *err)
+			 struct rg_arena *arena, struct rg_records *ret_letters,
+			 struct roger_err *err)
 {
+	struct roger_dead_letter *letter;
 	struct roger_messages messages;
-	struct roger_dead_letter *letters;
-	void *items;
 	size_t i;
 	int r;
 
-	r = rg_records_read(roger, query, &rg_dead_letter_record, arena, &items, ret_count, err);
-	if (r == ROGER_OK)
-		r = rg_records_states(items, sizeof *letters, ret_count, err);
-	letters = items;
-	for (i = 0; r == ROGER_OK && i < *ret_count; i++) {
-		r = find_ids(roger, &letters[i].message_id, 1, arena, &messages, err);
+	r = rg_records_read(roger, query, arena, ret_letters, err);
+	for (i = 0; r == ROGER_OK && i < ret_letters->count; i++) {
+		letter = &ret_letters->letters[i];
+		r = find_ids(roger, &letter->message_id, 1, arena, &messages, err);
 		if (r == ROGER_OK && messages.count && messages.items[0].read)
-			letters[i].delivered_at_ms = messages.items[0].read_at_ms;
+			letter->delivered_at_ms = messages.items[0].read_at_ms;
 	}
-	*ret_letters = letters;
 	return r;
 }
 
@@ -325,25 +321,24 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 					    .key = attempt->idempotent_key };
 	struct rg_key_history history;
 	struct roger_attempt *lines;
-	size_t count;
-	void *items;
+	struct rg_records known;
 	bool has;
 	int r;
 
-	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	r = rg_records_read(roger, &query, arena, &known, err);
 	if (r < 0)
 		return r;
-	giving_up->written = has_id(items, count, attempt->id);
+	giving_up->written = has_id(known.attempts, known.count, attempt->id);
 	if (giving_up->written || attempt->outcome != ROGER_TIMEOUT)
 		return ROGER_OK;
-	lines = rg_arena_get(arena, (count + 1) * sizeof *lines);
+	lines = rg_arena_get(arena, (known.count + 1) * sizeof *lines);
 	if (!lines)
 		return rg_fail_memory(err);
-	if (count)
-		memcpy(lines, items, count * sizeof *lines);
-	lines[count] = *attempt;
-	r = rg_key_history(lines, count + 1, attempt->idempotent_key, attempt->target, &history,
-			   arena, err);
+	if (known.count)
+		memcpy(lines, known.attempts, known.count * sizeof *lines);
+	lines[known.count] = *attempt;
+	r = rg_key_history(lines, known.count + 1, attempt->idempotent_key, attempt->target,
+			   &history, arena, err);
 	if (r < 0 || history.timeouts < config->attempts_max)
 		return r;
 	r = has_letter(roger, attempt, arena, &has, err);
@@ -381,16 +376,14 @@ static int judge_timeout(struct roger *roger, const struct roger_message *messag
 static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 			 struct roger_err *err)
 {
-	const struct roger_str none = { "", 0 };
 	int r = ROGER_OK;
 
 	if (giving_up->dead)
-		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, none, &rg_dead_letter_record,
-				     &giving_up->letter, 1, true, err);
-	if (r == ROGER_OK)
-		r = rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.sender,
-				     &rg_attempt_record, &giving_up->attempt, 1, true, err);
-	return r;
+		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), &giving_up->letter, 1,
+				     err);
+	return r < 0 ? r
+		     : rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.sender,
+					&giving_up->attempt, 1, err);
 }
 
 /* Under the lock of records, so that two who gave up at once file one letter. */
@@ -415,36 +408,27 @@ static int give_up_one(struct roger *roger, const struct roger_str *id, struct r
 	return r;
 }
 
-/* The state of the record with an id, where a log has one. */
-static int find_state(struct roger *roger, const struct rg_log_query *query,
-		      const struct roger_record *type, struct rg_arena *arena, void *record,
-		      struct roger_err *err)
-{
-	void *items;
-	size_t count;
-	int r;
-
-	r = rg_records_read(roger, query, type, arena, &items, &count, err);
-	if (r == ROGER_OK && count)
-		memcpy(record, (char *)items + (count - 1) * type->size, type->size);
-	return r;
-}
-
 /* Meanwhile it may have been read, redelivered or marked: that stays. */
 static int take_states(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
 		       struct roger_err *err)
 {
 	const struct rg_log_query letter = { .log = RG_LOG_DEAD_LETTERS,
-					     .id = giving_up->letter.id };
+					     .id = giving_up->letter.id,
+					     .states = true };
 	const struct rg_log_query attempt = { .log = RG_LOG_SENDS,
 					      .owner = giving_up->attempt.sender,
-					      .id = giving_up->attempt.id };
+					      .id = giving_up->attempt.id,
+					      .states = true };
+	struct rg_records found;
 	int r;
 
-	r = find_state(roger, &letter, &rg_dead_letter_record, arena, &giving_up->letter, err);
+	r = rg_records_read(roger, &letter, arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		giving_up->letter = found.letters[0];
 	if (r == ROGER_OK)
-		r = find_state(roger, &attempt, &rg_attempt_record, arena, &giving_up->attempt,
-			       err);
+		r = rg_records_read(roger, &attempt, arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		giving_up->attempt = found.attempts[0];
 	return r;
 }
 
@@ -482,15 +466,13 @@ static int file(struct roger *roger, struct giving_up *giving_up, struct rg_aren
 static int alarm_of(struct roger *roger, struct roger_str cycle, struct rg_arena *arena,
 		    int64_t *ret_letters, struct roger_err *err)
 {
-	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .cycle = cycle };
-	void *items;
-	size_t count;
-	int r;
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+					    .cycle = cycle,
+					    .states = true };
+	struct rg_records letters;
+	int r = rg_records_read(roger, &query, arena, &letters, err);
 
-	r = rg_records_read(roger, &query, &rg_dead_letter_record, arena, &items, &count, err);
-	if (r == ROGER_OK)
-		r = rg_records_states(items, sizeof(struct roger_dead_letter), &count, err);
-	*ret_letters = (int64_t)count;
+	*ret_letters = (int64_t)letters.count;
 	return r;
 }
 
@@ -632,23 +614,15 @@ int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender, struc
 			     struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
-	/* An attempt may stand in several lines. */
-	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .owner = sender,
-					    .target = target,
-					    .newest = true,
-					    .limit = 4 * config->breaker_failures };
 	char until[32];
 	int64_t until_ms;
-	size_t count;
-	void *items;
+	bool open;
 	int r;
 
 	if (!config->breaker_failures)
 		return ROGER_OK;
-	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
-	if (r < 0 || !rg_sendlog_breaker_open(items, count, config->breaker_failures,
-					      config->breaker_open_ms, rg_clock_ms(), &until_ms))
+	r = rg_breaker_look(roger, sender, target, arena, &open, &until_ms, err);
+	if (r < 0 || !open)
 		return r;
 	rg_clock_print_utc(until_ms, until);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,

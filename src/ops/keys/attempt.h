@@ -68,9 +68,9 @@ RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, struct roger_str se
 					struct roger_str target, struct rg_arena *arena,
 					struct roger_err *err);
 
-/* Dead letters with their status derived: when they were read after all. */
+/* Dead letters with their status derived: when they were read after all; query with states. */
 RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
-				    struct rg_arena *arena, struct roger_dead_letter **ret_letters,
-				    size_t *ret_count, struct roger_err *err);
+				    struct rg_arena *arena, struct rg_records *ret_letters,
+				    struct roger_err *err);
 
 #endif

@@ -6,23 +6,22 @@
 /* Timeouts that are looked at, the newest first. */
 enum { LOOK_AT = 1000 };
 
-static int judge(struct roger *roger, const struct roger_attempt *timeout, struct rg_arena *arena,
-		 bool *ret_open, int64_t *ret_until_ms, struct roger_err *err)
+int rg_breaker_look(struct roger *roger, struct roger_str sender, struct roger_str target,
+		    struct rg_arena *arena, bool *ret_open, int64_t *ret_until_ms,
+		    struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	/* An attempt may stand in several lines. */
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .owner = timeout->sender,
-					    .target = timeout->target,
+					    .owner = sender,
+					    .target = target,
 					    .newest = true,
 					    .limit = 4 * config->breaker_failures };
-	size_t count;
-	void *items;
-	int r;
+	struct rg_records found;
+	int r = rg_records_read(roger, &query, arena, &found, err);
 
-	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
 	*ret_open = r == ROGER_OK &&
-		    rg_sendlog_breaker_open(items, count, config->breaker_failures,
+		    rg_sendlog_breaker_open(found.attempts, found.count, config->breaker_failures,
 					    config->breaker_open_ms, rg_clock_ms(), ret_until_ms);
 	return r;
 }
@@ -58,30 +57,31 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 		struct rg_breaker *items;
 		size_t count;
 	} list = { 0 };
-	struct roger_attempt *timeouts;
+	const struct roger_attempt *timeout;
+	struct rg_records timeouts;
 	struct rg_breaker *place;
 	bool first = false, open = false;
-	size_t count, i;
 	int64_t until_ms;
-	void *items;
+	size_t i;
 	int r;
 
 	*ret_breakers = (struct rg_breakers){ 0 };
 	if (!config->breaker_failures || !config->breaker_open_ms)
 		return ROGER_OK;
-	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
-	timeouts = items;
-	for (i = 0; r == ROGER_OK && i < count; i++) {
-		r = note_pair(&pairs, &timeouts[i], &first, err);
+	r = rg_records_read(roger, &query, arena, &timeouts, err);
+	for (i = 0; r == ROGER_OK && i < timeouts.count; i++) {
+		timeout = &timeouts.attempts[i];
+		r = note_pair(&pairs, timeout, &first, err);
 		if (r < 0 || !first)
 			continue;
-		r = judge(roger, &timeouts[i], arena, &open, &until_ms, err);
+		r = rg_breaker_look(roger, timeout->sender, timeout->target, arena, &open,
+				    &until_ms, err);
 		if (r < 0 || !open)
 			continue;
 		place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
 		if (!place)
 			return rg_fail_memory(err);
-		*place = (struct rg_breaker){ timeouts[i].sender, timeouts[i].target, until_ms };
+		*place = (struct rg_breaker){ timeout->sender, timeout->target, until_ms };
 	}
 	*ret_breakers = (struct rg_breakers){ list.items, list.count };
 	return r;

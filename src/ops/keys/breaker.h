@@ -20,4 +20,9 @@ struct rg_breakers {
 RG_CHECKED int rg_breakers_find(struct roger *roger, struct rg_arena *arena,
 				struct rg_breakers *ret_breakers, struct roger_err *err);
 
+/* Is that of a sender and target open? */
+RG_CHECKED int rg_breaker_look(struct roger *roger, struct roger_str sender,
+			       struct roger_str target, struct rg_arena *arena, bool *ret_open,
+			       int64_t *ret_until_ms, struct roger_err *err);
+
 #endif

@@ -33,8 +33,7 @@ static int open_next(struct roger *roger, const struct roger_cycle_request *requ
 		return rg_fail_member(err, ROGER_EREFUSED, "id",
 				      "id: there was a cycle '%.*s' already",
 				      RG_STR_ARGS(cycle.id));
-	return rg_records_write(roger, RG_LOG_CYCLES, (struct roger_str){ "", 0 }, &rg_cycle_record,
-				&cycle, 1, true, err);
+	return rg_records_write(roger, RG_LOG_CYCLES, RG_STR(""), &cycle, 1, err);
 }
 
 /* Two that open one at once get one after the other. */

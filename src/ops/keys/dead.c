@@ -27,20 +27,16 @@ static int count_cycle(struct roger *roger, struct roger_dead_letters_reply *rep
 {
 	const int64_t limit = roger->workspace->config->dead_letter_alarm;
 	struct roger_cycle current;
-	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS };
-	size_t count;
-	void *items;
+	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
+	struct rg_records letters;
 	int r;
 
 	r = rg_cycle_current(roger, reply->memory, &current, err);
 	if (r < 0)
 		return r;
 	query.cycle = reply->cycle = current.id;
-	r = rg_records_read(roger, &query, &rg_dead_letter_record, reply->memory, &items, &count,
-			    err);
-	if (r == ROGER_OK)
-		r = rg_records_states(items, sizeof(struct roger_dead_letter), &count, err);
-	reply->in_cycle = (int64_t)count;
+	r = rg_records_read(roger, &query, reply->memory, &letters, err);
+	reply->in_cycle = (int64_t)letters.count;
 	reply->alarm = limit && reply->in_cycle > limit;
 	return r;
 }
@@ -53,22 +49,23 @@ static int run_list(struct roger *roger, const void *request_, void *reply_, str
 					    .owner = request->from,
 					    .target = request->to,
 					    .task = request->task,
-					    .cycle = request->cycle };
-	struct roger_dead_letter *letters;
-	size_t count, kept = 0, i;
+					    .cycle = request->cycle,
+					    .states = true };
+	struct rg_records found;
+	size_t kept = 0, i;
 	int r;
 
-	r = rg_dead_letters_find(roger, &query, reply->memory, &letters, &count, err);
+	r = rg_dead_letters_find(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < count; i++)
-		if (is_asked(request, &letters[i]))
-			letters[kept++] = letters[i];
+	for (i = 0; i < found.count; i++)
+		if (is_asked(request, &found.letters[i]))
+			found.letters[kept++] = found.letters[i];
 	if (kept == 0 && request->ids.count)
 		return rg_fail_member(err, ROGER_ENOENT, "ids",
 				      "no dead letter '%.*s'; `roger dead` lists them",
 				      RG_STR_ARGS(request->ids.items[0]));
-	reply->dead_letters = (struct roger_dead_letters){ letters, kept };
+	reply->dead_letters = (struct roger_dead_letters){ found.letters, kept };
 	return count_cycle(roger, reply, err);
 }
 
@@ -77,19 +74,18 @@ static int run_list(struct roger *roger, const void *request_, void *reply_, str
 static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *arena,
 		    struct roger_dead_letter *ret_letter, struct roger_err *err)
 {
-	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id };
-	struct roger_dead_letter *letters;
-	size_t count;
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id, .states = true };
+	struct rg_records found;
 	int r;
 
-	r = rg_dead_letters_find(roger, &query, arena, &letters, &count, err);
+	r = rg_dead_letters_find(roger, &query, arena, &found, err);
 	if (r < 0)
 		return r;
-	if (count == 0)
+	if (found.count == 0)
 		return rg_fail_member(err, ROGER_ENOENT, "id",
 				      "no dead letter '%.*s'; `roger dead` lists them",
 				      RG_STR_ARGS(id));
-	*ret_letter = letters[0];
+	*ret_letter = found.letters[0];
 	return ROGER_OK;
 }
 
@@ -125,8 +121,7 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 		letter->delivered_at_ms = 0;
 		if (note.length)
 			letter->note = note;
-		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, (struct roger_str){ "", 0 },
-				     &rg_dead_letter_record, letter, 1, true, err);
+		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), letter, 1, err);
 		letter->delivered_at_ms = delivered_at_ms;
 	}
 	rg_engine_records_end(roger->engine);
@@ -150,23 +145,22 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 					    .owner = message->from_phase,
 					    .message = message->id };
 	const int64_t attempt = message->attempt ? message->attempt : 1;
-	const struct roger_attempt *lines;
-	void *items;
-	size_t count, i;
+	struct rg_records lines;
 	bool settled;
+	size_t i;
 	int r;
 
-	r = rg_records_read(roger, &query, &rg_attempt_record, arena, &items, &count, err);
+	r = rg_records_read(roger, &query, arena, &lines, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_settle(roger, message, items, count, arena, &settled, err);
+		r = rg_attempt_settle(roger, message, lines.attempts, lines.count, arena, &settled,
+				      err);
 	if (r < 0)
 		return r;
-	lines = items;
 	/* One that somebody else has begun goes on. */
 	*ret_ended = message->confirm_by_ms > rg_clock_ms() ? attempt - 1 : attempt;
-	for (i = 0; i < count; i++)
-		if (lines[i].attempt > *ret_ended)
-			*ret_ended = lines[i].attempt;
+	for (i = 0; i < lines.count; i++)
+		if (lines.attempts[i].attempt > *ret_ended)
+			*ret_ended = lines.attempts[i].attempt;
 	return ROGER_OK;
 }
 

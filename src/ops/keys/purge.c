@@ -20,7 +20,6 @@ struct purging {
 	struct roger_attempt *states; /* the last attempt of each key and target */
 	size_t state_count;
 	bool dry_run;
-	bool short_of_memory; /* a line stayed that may have been due */
 };
 
 /* An entry of another tool may name a cycle that was never opened here: it counts as new. */
@@ -95,25 +94,9 @@ static bool is_closed(const struct purging *purging, const struct roger_attempt 
 	       bsearch(line, purging->states, purging->state_count, sizeof *line, compare) != NULL;
 }
 
-/* A line that is no entry, or of a key that stays, is kept. */
-static bool drop_line(void *context, struct roger_str line)
+static bool drop_attempt(void *context, const union rg_log_record *record)
 {
-	struct purging *purging = context;
-	struct rg_arena *arena = rg_arena_new();
-	struct roger_attempt attempt = { 0 };
-	struct rg_json *json = NULL;
-	bool drop = false;
-	int r;
-
-	r = arena ? rg_json_read(line, &json, NULL) : ROGER_ENOMEM;
-	if (r == ROGER_OK)
-		r = rg_record_decode(&rg_attempt_record, rg_json_root(json), &attempt, arena, NULL);
-	if (r == ROGER_OK)
-		drop = is_closed(purging, &attempt);
-	purging->short_of_memory |= r == ROGER_ENOMEM;
-	rg_json_free(json);
-	rg_arena_free(arena);
-	return drop;
+	return is_closed(context, &record->attempt);
 }
 
 static int write_digests(struct purging *purging, struct roger_str sender, struct roger_err *err)
@@ -136,8 +119,8 @@ static int write_digests(struct purging *purging, struct roger_str sender, struc
 		    !rg_arena_copy(purging->arena, rg_str(id), &digests[i].id))
 			return rg_fail_memory(err);
 	}
-	return rg_records_write(purging->roger, RG_LOG_DIGESTS, (struct roger_str){ "", 0 },
-				&rg_digest_record, digests, purging->state_count, true, err);
+	return rg_records_write(purging->roger, RG_LOG_DIGESTS, RG_STR(""), digests,
+				purging->state_count, err);
 }
 
 static int64_t count_closed(const struct purging *purging)
@@ -154,18 +137,19 @@ static int64_t count_closed(const struct purging *purging)
 static int purge_sender(struct purging *purging, struct roger_str sender,
 			struct roger_purge_reply *reply, struct roger_err *err)
 {
+	struct rg_records states = { .count = purging->count };
 	int64_t dropped;
 	int r;
 
-	purging->states =
-		rg_arena_get(purging->arena, (purging->count + 1) * sizeof *purging->states);
-	if (!purging->states)
+	states.items = rg_arena_get(purging->arena, (purging->count + 1) * sizeof *states.attempts);
+	if (!states.items)
 		return rg_fail_memory(err);
-	memcpy(purging->states, purging->lines, purging->count * sizeof *purging->states);
-	purging->state_count = purging->count;
-	r = rg_records_states(purging->states, sizeof *purging->states, &purging->state_count, err);
+	memcpy(states.items, purging->lines, purging->count * sizeof *states.attempts);
+	r = rg_records_states(RG_LOG_SENDS, &states, err);
 	if (r < 0)
 		return r;
+	purging->states = states.attempts;
+	purging->state_count = states.count;
 	qsort(purging->states, purging->state_count, sizeof *purging->states, compare);
 	purging->state_count = find_closed(purging);
 	dropped = count_closed(purging);
@@ -173,9 +157,7 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 		r = write_digests(purging, sender, err);
 		if (r == ROGER_OK)
 			r = rg_engine_log_purge(purging->roger->engine, RG_LOG_SENDS, sender,
-						drop_line, purging, &dropped, err);
-		if (r == ROGER_OK && purging->short_of_memory)
-			r = rg_fail_memory(err);
+						drop_attempt, purging, &dropped, err);
 	}
 	reply->purged += dropped;
 	reply->kept += (int64_t)purging->count - dropped;
@@ -210,21 +192,11 @@ struct forgetting {
 	int64_t oldest_kept;
 };
 
-static bool drop_digest(void *context, struct roger_str line)
+static bool drop_digest(void *context, const union rg_log_record *record)
 {
 	const struct forgetting *forgetting = context;
-	struct rg_arena *arena = rg_arena_new();
-	struct roger_digest digest = { 0 };
-	struct rg_json *json = NULL;
-	bool drop = false;
 
-	if (arena && rg_json_read(line, &json, NULL) == ROGER_OK &&
-	    rg_record_decode(&rg_digest_record, rg_json_root(json), &digest, arena, NULL) ==
-		    ROGER_OK)
-		drop = number_of(forgetting->cycles, digest.cycle_id) < forgetting->oldest_kept;
-	rg_json_free(json);
-	rg_arena_free(arena);
-	return drop;
+	return number_of(forgetting->cycles, record->digest.cycle_id) < forgetting->oldest_kept;
 }
 
 static int forget_digests(struct purging *purging, struct roger_err *err)
@@ -243,23 +215,21 @@ static int purge(struct purging *purging, struct roger_purge_reply *reply, struc
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS };
 	struct roger_attempt *lines;
-	size_t count;
-	void *items;
+	struct rg_records all;
 	int r;
 
 	r = rg_cycle_all(purging->roger, purging->arena, &purging->cycles, err);
 	if (r == ROGER_OK)
-		r = rg_records_read(purging->roger, &query, &rg_attempt_record, purging->arena,
-				    &items, &count, err);
+		r = rg_records_read(purging->roger, &query, purging->arena, &all, err);
 	if (r < 0)
 		return r;
 	purging->oldest_kept = purging->cycles.items[purging->cycles.count - 1].number -
 			       purging->roger->workspace->config->cycles_kept + 1;
-	lines = rg_arena_get(purging->arena, (count + 1) * sizeof *lines);
+	lines = rg_arena_get(purging->arena, (all.count + 1) * sizeof *lines);
 	if (!lines)
 		return rg_fail_memory(err);
 	while (r == ROGER_OK &&
-	       (purging->lines = take_sender(items, count, lines, &purging->count)))
+	       (purging->lines = take_sender(all.attempts, all.count, lines, &purging->count)))
 		r = purge_sender(purging, purging->lines[0].sender, reply, err);
 	if (r == ROGER_OK && !purging->dry_run)
 		r = forget_digests(purging, err);

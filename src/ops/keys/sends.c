@@ -13,6 +13,7 @@ static struct rg_log_query query_of(const struct roger_sends_request *request)
 		.cycle = request->cycle,
 		.since_ms = request->since_ms,
 		.until_ms = request->until_ms,
+		.states = !request->lines,
 	};
 }
 
@@ -47,10 +48,9 @@ static void choose(const struct roger_sends_request *request, struct roger_attem
 static int find_digest(struct roger *roger, const struct roger_sends_request *request,
 		       struct roger_sends_reply *reply, struct roger_err *err)
 {
-	struct rg_log_query query = { .log = RG_LOG_DIGESTS };
+	struct rg_log_query query = { .log = RG_LOG_DIGESTS, .states = true };
 	char id[RG_SENDLOG_ID_BYTES];
-	size_t count;
-	void *items;
+	struct rg_records found;
 	int r;
 
 	if (!request->key.length || !request->from.length)
@@ -58,11 +58,9 @@ static int find_digest(struct roger *roger, const struct roger_sends_request *re
 	if (!rg_digest_id(request->from, request->key, id))
 		return rg_fail_memory(err);
 	query.id = rg_str(id);
-	r = rg_records_read(roger, &query, &rg_digest_record, reply->memory, &items, &count, err);
+	r = rg_records_read(roger, &query, reply->memory, &found, err);
 	if (r == ROGER_OK)
-		r = rg_records_states(items, sizeof(struct roger_digest), &count, err);
-	if (r == ROGER_OK)
-		reply->purged = (struct roger_digests){ items, count };
+		reply->purged = (struct roger_digests){ found.digests, found.count };
 	return r;
 }
 
@@ -71,20 +69,17 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	const struct roger_sends_request *request = request_;
 	const struct rg_log_query query = query_of(request);
 	struct roger_sends_reply *reply = reply_;
-	size_t count;
-	void *items;
+	struct rg_records found;
 	int r;
 
 	if (request->limit < 0 || request->limit > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_BATCH_MAX);
-	r = rg_records_read(roger, &query, &rg_attempt_record, reply->memory, &items, &count, err);
-	if (r == ROGER_OK && !request->lines)
-		r = rg_records_states(items, sizeof(struct roger_attempt), &count, err);
+	r = rg_records_read(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;
-	choose(request, items, count, reply);
-	return count ? ROGER_OK : find_digest(roger, request, reply, err);
+	choose(request, found.attempts, found.count, reply);
+	return found.count ? ROGER_OK : find_digest(roger, request, reply, err);
 }
 
 static const char *const outcome_names[] = { "any", "delivered", "timeout", "error", NULL };

@@ -133,7 +133,8 @@ static int note(struct roger *roger, struct roger_str issue,
 	rg_record_encode(&note_record, &note, &line);
 	rg_buf_add_char(&line, '\n');
 	r = line.failed ? rg_fail_memory(err)
-			: rg_engine_note_cleanup(roger->engine, rg_buf_str(&line), err);
+			: rg_engine_log_append(roger->engine, RG_LOG_CLEANUPS, RG_STR(""),
+					       rg_buf_str(&line), true, err);
 	rg_buf_deinit(&line);
 	return r;
 }

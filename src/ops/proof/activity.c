@@ -54,7 +54,7 @@ struct answer {
 	} bad;
 };
 
-static int add_bad(struct answer *answer, struct roger_str file, int64_t line, const char *why,
+static int add_bad(struct answer *answer, struct roger_str file, int64_t line, struct roger_str why,
 		   struct roger_err *err)
 {
 	struct roger_bad_line *bad;
@@ -62,54 +62,32 @@ static int add_bad(struct answer *answer, struct roger_str file, int64_t line, c
 	if (answer->bad.count == BAD_LINES_MAX)
 		return ROGER_OK;
 	bad = rg_arena_push(answer->arena, &answer->bad.items, &answer->bad.count, sizeof *bad);
-	if (!bad || !rg_arena_copy(answer->arena, rg_str(why), &bad->what))
+	if (!bad || !rg_arena_copy(answer->arena, why, &bad->what))
 		return rg_fail_memory(err);
 	bad->file = file;
 	bad->line = line;
 	return ROGER_OK;
 }
 
-static int read_one(const struct answer *answer, struct roger_str text,
-		    struct roger_activity *ret_activity, struct roger_err *err)
-{
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	int r;
-
-	r = rg_activity_read(text, &json, answer->arena, ret_activity, err);
-	if (r == ROGER_OK && answer->strict)
-		r = rg_activity_check_strict(ret_activity, err);
-	if (r == ROGER_OK && !rg_record_keep(&rg_activity_record, ret_activity, answer->arena))
-		r = rg_fail_memory(err);
-	return r;
-}
-
 static int add_entry(struct answer *answer, const struct rg_log_entry *entry, struct roger_err *err)
 {
-	struct roger_activity activity, *place;
+	union rg_log_record record;
+	struct roger_activity *place;
 	struct roger_err why;
 	int r;
 
-	r = read_one(answer, entry->text, &activity, &why);
+	r = rg_kind_read(RG_LOG_ACTIVITY, entry->text, answer->arena, &record, &why);
+	if (r == ROGER_OK && answer->strict)
+		r = rg_activity_check_strict(&record.activity, &why);
 	if (r == ROGER_EDATA)
-		return add_bad(answer, entry->file, entry->line, why.message, err);
+		return add_bad(answer, entry->file, entry->line, rg_str(why.message), err);
 	place = r < 0 ? NULL
 		      : rg_arena_push(answer->arena, &answer->activities.items,
 				      &answer->activities.count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
-	*place = activity;
+	*place = record.activity;
 	return ROGER_OK;
-}
-
-/* Why the line is no entry is found by reading it once more. */
-static int add_stray(struct answer *answer, const struct rg_log_stray *stray, struct roger_err *err)
-{
-	struct roger_activity activity;
-	struct roger_err why;
-
-	if (read_one(answer, stray->text, &activity, &why) == ROGER_OK)
-		return add_bad(answer, stray->file, stray->line, "no entry", err);
-	return add_bad(answer, stray->file, stray->line, why.message, err);
 }
 
 static int run_activity(struct roger *roger, const void *request_, void *reply_,
@@ -138,7 +116,8 @@ static int run_activity(struct roger *roger, const void *request_, void *reply_,
 		reply->next = found.items[limit - 1].position;
 	}
 	for (i = 0; i < found.stray_count && r == ROGER_OK; i++)
-		r = add_stray(&answer, &found.strays[i], err);
+		r = add_bad(&answer, found.strays[i].file, found.strays[i].line,
+			    found.strays[i].text, err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++)
 		r = add_entry(&answer, &found.items[i], err);
 	reply->activities =

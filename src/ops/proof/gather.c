@@ -8,14 +8,12 @@ enum { IDS_MAX = 500 };
 
 void rg_gathering_init(struct rg_gathering *gathering, struct roger *roger, struct rg_arena *arena)
 {
-	*gathering = (struct rg_gathering){
-		.roger = roger,
-		.arena = arena,
-		.messages.seen.arena = arena,
-		.sends.seen.arena = arena,
-		.letters.seen.arena = arena,
-		.activities.seen.arena = arena,
-	};
+	size_t i;
+
+	*gathering = (struct rg_gathering){ .roger = roger, .arena = arena };
+	gathering->messages.seen.arena = arena;
+	for (i = 0; i < RG_LOGS; i++)
+		gathering->logs[i].seen.arena = arena;
 }
 
 /* Is it the first time?  False with err filled: out of memory. */
@@ -102,24 +100,6 @@ int rg_gather_ids(struct rg_gathering *gathering, const struct roger_str *ids, s
 
 /* --------------------------------------------------------------- entries -- */
 
-static struct rg_gathered_entries *place_of(struct rg_gathering *gathering, enum rg_log log)
-{
-	switch (log) {
-	case RG_LOG_SENDS:
-		return &gathering->sends;
-	case RG_LOG_DEAD_LETTERS:
-		return &gathering->letters;
-	case RG_LOG_ACTIVITY:
-		return &gathering->activities;
-	case RG_LOG_CYCLES:
-	case RG_LOG_DIGESTS:
-	case RG_LOG_DAMAGE:
-		break;
-	}
-	rg_assert(!"a log of a history");
-	return NULL;
-}
-
 static int add_entries(struct rg_gathering *gathering, struct rg_gathered_entries *to,
 		       const struct rg_log_entries *found, struct roger_err *err)
 {
@@ -159,7 +139,7 @@ int rg_gather_entries(struct rg_gathering *gathering, const struct rg_log_query 
 	if (r < 0)
 		return r;
 	gathering->more |= query.limit && (int64_t)found.count >= query.limit;
-	return add_entries(gathering, place_of(gathering, query.log), &found, err);
+	return add_entries(gathering, &gathering->logs[query.log], &found, err);
 }
 
 int rg_gather_attempts(struct rg_gathering *gathering, struct roger_str task, struct roger_err *err)
@@ -196,13 +176,12 @@ int rg_gather_attempted(struct rg_gathering *gathering, struct roger_err *err)
 	size_t count = 0, i;
 	int r = ROGER_OK;
 
-	ids = rg_arena_get(gathering->arena, gathering->sends.count * sizeof *ids);
+	ids = rg_arena_get(gathering->arena, gathering->logs[RG_LOG_SENDS].count * sizeof *ids);
 	if (!ids)
 		return rg_fail_memory(err);
-	for (i = 0; i < gathering->sends.count && r == ROGER_OK; i++) {
-		attempt = (struct roger_attempt){ 0 };
-		r = rg_records_decode(gathering->sends.items[i].text, &rg_attempt_record,
-				      gathering->arena, &attempt, err);
+	for (i = 0; i < gathering->logs[RG_LOG_SENDS].count && r == ROGER_OK; i++) {
+		r = rg_kind_read(RG_LOG_SENDS, gathering->logs[RG_LOG_SENDS].items[i].text,
+				 gathering->arena, &attempt, err);
 		if (r == ROGER_OK && attempt.message_id.length)
 			ids[count++] = attempt.message_id;
 	}

@@ -34,7 +34,7 @@ struct rg_gathering {
 	int64_t limit;	  /* so many of an answer, the newest */
 	bool more;	  /* the limit cut one */
 	struct rg_gathered_messages messages;
-	struct rg_gathered_entries sends, letters, activities;
+	struct rg_gathered_entries logs[RG_LOGS];
 	struct {
 		struct rg_run_document *items;
 		size_t count;

@@ -7,29 +7,31 @@
 #include "ops/op.h"
 #include "facts/sendlog.h"
 
-/* One entry, decoded; its texts are in arena. */
-RG_CHECKED int rg_records_decode(struct roger_str text, const struct roger_record *type,
-				 struct rg_arena *arena, void *record, struct roger_err *err);
+/* Entries of one log. */
+struct rg_records {
+	union {
+		void *items;
+		struct roger_attempt *attempts;
+		struct roger_dead_letter *letters;
+		struct roger_cycle *cycles;
+		struct roger_digest *digests;
+	};
+	size_t count;
+};
 
-/*
- * Entries of a log, decoded; items of type->size each.  Entries are valid, the
- * index passes over others.
+/* Those that fit, in arena; with states of the query the last for each id, where its first stood.
  */
 RG_CHECKED int rg_records_read(struct roger *roger, const struct rg_log_query *query,
-			       const struct roger_record *type, struct rg_arena *arena,
-			       void **ret_items, size_t *ret_count, struct roger_err *err);
+			       struct rg_arena *arena, struct rg_records *ret_records,
+			       struct roger_err *err);
 
-/*
- * Of records that start with their id, keep the last for each id, where its
- * first stood.  Returns how many are left.
- */
-RG_CHECKED int rg_records_states(void *items, size_t item_size, size_t *count,
+/* Of records that start with their id, leave the last for each id, where its first stood. */
+RG_CHECKED int rg_records_states(enum rg_log log, struct rg_records *records,
 				 struct roger_err *err);
 
-/* Add records of one owner's log, within records_begin and _end. */
+/* Add records to one owner's log, durably, within records_begin and _end. */
 RG_CHECKED int rg_records_write(struct roger *roger, enum rg_log log, struct roger_str owner,
-				const struct roger_record *type, const void *items, size_t count,
-				bool durable, struct roger_err *err);
+				const void *items, size_t count, struct roger_err *err);
 
 /* ---------------------------------------------------------------- cycles -- */
 

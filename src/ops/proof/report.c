@@ -259,11 +259,11 @@ static int count_attempt(struct counting *counting, const struct roger_attempt *
 }
 
 /* Of a time, or of each cycle. */
-static int read_log(struct counting *counting, enum rg_log log, const struct roger_record *type,
-		    size_t cycle, void **ret_items, size_t *ret_count, struct roger_err *err)
+static int read_log(struct counting *counting, enum rg_log log, size_t cycle,
+		    struct rg_records *ret_records, struct roger_err *err)
 {
 	const struct roger_report_reply *reply = counting->reply;
-	struct rg_log_query query = { .log = log };
+	struct rg_log_query query = { .log = log, .states = log == RG_LOG_DEAD_LETTERS };
 
 	if (reply->cycles.count) {
 		query.cycle = reply->cycles.items[cycle];
@@ -271,8 +271,7 @@ static int read_log(struct counting *counting, enum rg_log log, const struct rog
 		query.since_ms = reply->since_ms;
 		query.until_ms = reply->until_ms;
 	}
-	return rg_records_read(counting->roger, &query, type, counting->arena, ret_items, ret_count,
-			       err);
+	return rg_records_read(counting->roger, &query, counting->arena, ret_records, err);
 }
 
 static size_t reading_count(const struct counting *counting)
@@ -283,17 +282,14 @@ static size_t reading_count(const struct counting *counting)
 static int count_attempts(struct counting *counting, struct roger_err *err)
 {
 	struct rg_counter outcomes = { .arena = counting->arena };
-	struct roger_attempt *attempts;
-	size_t count, cycle, i;
-	void *items;
+	struct rg_records found;
+	size_t cycle, i;
 	int r = ROGER_OK;
 
 	for (cycle = 0; cycle < reading_count(counting) && r == ROGER_OK; cycle++) {
-		r = read_log(counting, RG_LOG_SENDS, &rg_attempt_record, cycle, &items, &count,
-			     err);
-		attempts = items;
-		for (i = 0; r == ROGER_OK && i < count; i++)
-			r = count_attempt(counting, &attempts[i], &outcomes, err);
+		r = read_log(counting, RG_LOG_SENDS, cycle, &found, err);
+		for (i = 0; r == ROGER_OK && i < found.count; i++)
+			r = count_attempt(counting, &found.attempts[i], &outcomes, err);
 	}
 	counting->reply->delivery_permille =
 		rg_permille(counting->reply->delivered, counting->reply->attempts);
@@ -333,19 +329,14 @@ static int count_letters(struct counting *counting, struct roger_err *err)
 	struct letters letters = { .causes.arena = counting->arena,
 				   .targets.arena = counting->arena,
 				   .cycles.arena = counting->arena };
-	struct roger_dead_letter *items;
-	size_t count, cycle, i;
-	void *found;
+	struct rg_records found;
+	size_t cycle, i;
 	int r = ROGER_OK;
 
 	for (cycle = 0; cycle < reading_count(counting) && r == ROGER_OK; cycle++) {
-		r = read_log(counting, RG_LOG_DEAD_LETTERS, &rg_dead_letter_record, cycle, &found,
-			     &count, err);
-		if (r == ROGER_OK)
-			r = rg_records_states(found, sizeof *items, &count, err);
-		items = found;
-		for (i = 0; r == ROGER_OK && i < count; i++)
-			r = count_letter(counting, &items[i], &letters, err);
+		r = read_log(counting, RG_LOG_DEAD_LETTERS, cycle, &found, err);
+		for (i = 0; r == ROGER_OK && i < found.count; i++)
+			r = count_letter(counting, &found.letters[i], &letters, err);
 	}
 	if (r == ROGER_OK)
 		r = rg_counter_figures(&letters.causes, &counting->reply->dead_by_cause, err);

@@ -91,25 +91,14 @@ struct letters {
 /* The states of the newest ones. */
 static int read_letters(struct looking *looking, struct letters *ret_letters, struct roger_err *err)
 {
-	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
-					    .newest = true,
-					    .limit = LINES_MAX };
-	struct roger_dead_letter *items;
-	struct rg_log_entries found;
-	size_t i;
-	int r;
+	const struct rg_log_query query = {
+		.log = RG_LOG_DEAD_LETTERS, .newest = true, .limit = LINES_MAX, .states = true
+	};
+	struct rg_records found;
+	int r = rg_records_read(looking->roger, &query, looking->arena, &found, err);
 
-	r = rg_engine_log_find(looking->roger->engine, &query, looking->arena, &found, err);
-	if (r < 0)
-		return r;
-	items = rg_arena_get(looking->arena, found.count * sizeof *items);
-	if (!items)
-		return rg_fail_memory(err);
-	for (i = 0; i < found.count && r == ROGER_OK; i++)
-		r = rg_records_decode(found.items[found.count - 1 - i].text, &rg_dead_letter_record,
-				      looking->arena, &items[i], err);
-	*ret_letters = (struct letters){ items, found.count };
-	return r < 0 ? r : rg_records_states(items, sizeof *items, &ret_letters->count, err);
+	*ret_letters = (struct letters){ found.letters, found.count };
+	return r;
 }
 
 /* Leave out those that are dealt with, or were read after all. */
@@ -488,8 +477,6 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 
 static int look_for_strays(struct looking *looking, struct roger_err *err)
 {
-	static const enum rg_log logs[] = { RG_LOG_SENDS, RG_LOG_DEAD_LETTERS, RG_LOG_ACTIVITY,
-					    RG_LOG_CYCLES };
 	struct rg_log_query query = { .limit = 1, .strays = true };
 	struct rg_log_entries found;
 	struct roger_str file = looking->roger->workspace->config->jsonl_file;
@@ -502,8 +489,10 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 		r = say(looking, of(ROGER_SOON, "strays", file, count, 0),
 			"roger verify\n%lld stray line%s in %.*s", (long long)count,
 			rg_plural(count), RG_STR_ARGS(file));
-	for (i = 0; i < sizeof logs / sizeof *logs && r == ROGER_OK; i++) {
-		query.log = logs[i];
+	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++) {
+		if (!rg_kinds[i].chained)
+			continue;
+		query.log = (enum rg_log)i;
 		r = rg_engine_log_find(looking->roger->engine, &query, looking->arena, &found, err);
 		if (r < 0 || !found.stray_count)
 			continue;
@@ -511,9 +500,9 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 			of(ROGER_NOTICE, "strays", found.strays[0].file, (int64_t)found.stray_count,
 			   0),
 			"roger %s\n%zu stray line%s in a log, the first in %.*s, line %lld",
-			logs[i] == RG_LOG_ACTIVITY ? "activity --limit 1" : "verify",
-			found.stray_count, rg_plural((int64_t)found.stray_count),
-			RG_STR_ARGS(found.strays[0].file), (long long)found.strays[0].line);
+			i == RG_LOG_ACTIVITY ? "activity --limit 1" : "verify", found.stray_count,
+			rg_plural((int64_t)found.stray_count), RG_STR_ARGS(found.strays[0].file),
+			(long long)found.strays[0].line);
 	}
 	return r;
 }

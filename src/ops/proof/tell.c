@@ -233,7 +233,7 @@ static int tell_attempt(struct telling *telling, const struct rg_log_entry *entr
 	int64_t *before;
 	int r;
 
-	r = rg_records_decode(entry->text, &rg_attempt_record, arena, &attempt, err);
+	r = rg_kind_read(RG_LOG_SENDS, entry->text, arena, &attempt, err);
 	if (r < 0)
 		return r;
 	before = rg_counter_of(outcomes, attempt.id);
@@ -297,11 +297,11 @@ static int tell_letter(struct telling *telling, const struct rg_log_entry *entry
 	static const enum roger_event_kind kinds[] = { ROGER_EVENT_DEAD_LETTER,
 						       ROGER_EVENT_REDELIVERED, ROGER_EVENT_STALE };
 	struct rg_history *history = telling->history;
-	struct roger_dead_letter letter = { 0 };
+	struct roger_dead_letter letter;
 	int64_t *first;
 	int r;
 
-	r = rg_records_decode(entry->text, &rg_dead_letter_record, history->arena, &letter, err);
+	r = rg_kind_read(RG_LOG_DEAD_LETTERS, entry->text, history->arena, &letter, err);
 	if (r < 0)
 		return r;
 	first = rg_counter_of(events, letter.id);
@@ -606,14 +606,14 @@ int rg_tell_all(struct rg_gathering *gathering, bool own, struct rg_history *his
 	rg_buf_init(&telling.words, 65536);
 	r = tell_messages(&telling, gathering, err);
 	if (r == ROGER_OK)
-		r = tell_attempts(&telling, &gathering->sends, err);
+		r = tell_attempts(&telling, &gathering->logs[RG_LOG_SENDS], err);
 	if (r == ROGER_OK)
-		r = tell_letters(&telling, &gathering->letters, err);
+		r = tell_letters(&telling, &gathering->logs[RG_LOG_DEAD_LETTERS], err);
 	for (i = 0; i < gathering->runs.count && r == ROGER_OK; i++)
 		r = tell_run(&telling, gathering, &gathering->runs.items[i], err);
-	sort_entries(&gathering->activities);
-	for (i = 0; i < gathering->activities.count && r == ROGER_OK; i++)
-		r = tell_activity(&telling, &gathering->activities.items[i], own, err);
+	sort_entries(&gathering->logs[RG_LOG_ACTIVITY]);
+	for (i = 0; i < gathering->logs[RG_LOG_ACTIVITY].count && r == ROGER_OK; i++)
+		r = tell_activity(&telling, &gathering->logs[RG_LOG_ACTIVITY].items[i], own, err);
 	rg_buf_deinit(&telling.words);
 	return r;
 }
@@ -621,10 +621,10 @@ int rg_tell_all(struct rg_gathering *gathering, bool own, struct rg_history *his
 static int tell_cycle(struct telling *telling, const struct rg_log_entry *entry,
 		      struct roger_err *err)
 {
-	struct roger_cycle cycle = { 0 };
+	struct roger_cycle cycle;
 	int r;
 
-	r = rg_records_decode(entry->text, &rg_cycle_record, telling->history->arena, &cycle, err);
+	r = rg_kind_read(RG_LOG_CYCLES, entry->text, telling->history->arena, &cycle, err);
 	if (r < 0)
 		return r;
 	begin(telling);

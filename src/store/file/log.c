@@ -103,6 +103,18 @@ static int head_of(int file, uint64_t size, uint64_t *ret_chain, bool *ret_torn,
 	return r;
 }
 
+static int look_torn(int file, uint64_t size, bool *ret_torn, struct roger_err *err)
+{
+	char last = '\n';
+	size_t got;
+	int r = ROGER_OK;
+
+	if (size)
+		r = rg_file_read_at(file, &last, 1, (int64_t)size - 1, &got, err);
+	*ret_torn = last != '\n';
+	return r;
+}
+
 /* A body, which is a line without its closing brace, as a chained line. */
 static void add_body(struct roger_str body, uint64_t *chain, struct rg_buf *out)
 {
@@ -138,7 +150,7 @@ static int open_log(int folder, const char *name, int *ret_file, struct roger_er
 	return r < 0 ? r : rg_file_sync_folder(folder, name, err);
 }
 
-static int append(int file, const char *name, uint64_t size, struct roger_str entries,
+static int append(int file, const char *name, uint64_t size, bool chained, struct roger_str entries,
 		  struct roger_err *err)
 {
 	struct rg_buf out;
@@ -146,14 +158,19 @@ static int append(int file, const char *name, uint64_t size, struct roger_str en
 	bool torn = false;
 	int r;
 
-	r = head_of(file, size, &chain, &torn, err);
+	r = chained ? head_of(file, size, &chain, &torn, err) : look_torn(file, size, &torn, err);
 	if (r < 0)
 		return r;
 	rg_buf_init(&out, SIZE_MAX);
 	if (torn)
 		rg_buf_add_char(&out, '\n');
-	add_entries(entries, &chain, &out);
-	r = out.failed ? rg_fail_memory(err) : rg_file_write(file, out.data, out.length, name, err);
+	if (chained)
+		add_entries(entries, &chain, &out);
+	else
+		rg_buf_add_str(&out, entries);
+	r = out.failed ? rg_fail_memory(err) : ROGER_OK;
+	if (r == ROGER_OK && out.length)
+		r = rg_file_write(file, out.data, out.length, name, err);
 	rg_buf_deinit(&out);
 	return r;
 }
@@ -162,7 +179,8 @@ static int append(int file, const char *name, uint64_t size, struct roger_str en
  * The record lock goes with its control file, and two might go on from the same
  * line: that looks like a change by somebody's hand for ever.
  */
-static int append_alone(int file, const char *name, struct roger_str entries, struct roger_err *err)
+static int append_alone(int file, const char *name, bool chained, struct roger_str entries,
+			struct roger_err *err)
 {
 	uint64_t size;
 	int r;
@@ -172,20 +190,20 @@ static int append_alone(int file, const char *name, struct roger_str entries, st
 		return r;
 	r = rg_file_size(file, name, &size, err);
 	if (r == ROGER_OK)
-		r = append(file, name, size, entries, err);
+		r = append(file, name, size, chained, entries, err);
 	rg_file_unlock(file);
 	return r;
 }
 
-int rg_log_append(int folder, const char *name, struct roger_str entries, bool durable,
-		  struct roger_err *err)
+int rg_log_append(int folder, const char *name, bool chained, struct roger_str entries,
+		  bool durable, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	int r;
 
 	r = open_log(folder, name, &file, err);
-	if (r == ROGER_OK && entries.length)
-		r = append_alone(file, name, entries, err);
+	if (r == ROGER_OK)
+		r = append_alone(file, name, chained, entries, err);
 	if (r == ROGER_OK && durable)
 		r = rg_file_sync(file, name, err);
 	return r;

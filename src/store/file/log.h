@@ -1,10 +1,10 @@
 /*
- * log - a small journal beside messages.jsonl: chained lines, only ever added.
+ * log - a small journal beside messages.jsonl: lines that are only ever added.
  *
- * Send logs, dead letters, the activity log and cycles are logs.  Who adds to
- * one holds RG_LOCK_RECORDS; the chain goes on from the last line that carries
- * one.  A torn end is closed off with a newline.  Readers take whole lines and
- * no lock.
+ * facts/kinds.h lists them.  Who adds to one holds RG_LOCK_RECORDS, or of
+ * archives and cleanups the change lock; the chain goes on from the last line
+ * that carries one.  A torn end is closed off with a newline.  Readers take
+ * whole lines and no lock.
  */
 #ifndef RG_LOG_H
 #define RG_LOG_H
@@ -14,11 +14,12 @@
 
 /*
  * Add entries, JSON objects with a newline behind each, to the file of that
- * name, which is made when missing; durable: synced.  On an error whole lines
- * of it may stand.
+ * name, which is made when missing; chained: as roger's, else as they are;
+ * durable: synced.  A torn end is closed off even with nothing to add.  On an
+ * error whole lines of it may stand.
  */
-RG_CHECKED int rg_log_append(int folder, const char *name, struct roger_str entries, bool durable,
-			     struct roger_err *err);
+RG_CHECKED int rg_log_append(int folder, const char *name, bool chained, struct roger_str entries,
+			     bool durable, struct roger_err *err);
 
 /* The last whole line, without its newline, into out, which stays empty where there is none. */
 RG_CHECKED int rg_log_last(int folder, const char *name, struct rg_buf *out, struct roger_err *err);
