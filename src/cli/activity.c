@@ -31,23 +31,16 @@ static enum cli_style style_of(int status)
 
 static void print_entry(const struct roger_activity *activity)
 {
-	fputs(cli_style(CLI_DIM), cli_out);
-	cli_print_time(cli_out, activity->at_ms);
-	fprintf(cli_out, "%s  %s%-11s%s  %-18s  %s", cli_style(CLI_PLAIN),
-		cli_style(style_of(activity->outcome_status)),
-		name_of("outcome.status", activity->outcome_status), cli_style(CLI_PLAIN),
-		name_of("action.type", activity->action_type), cli_style(CLI_BOLD));
-	cli_print_text(cli_out, activity->task_id, false);
-	fprintf(cli_out, "%s  ", cli_style(CLI_PLAIN));
-	cli_print_text(cli_out, activity->outcome_message, false);
-	fprintf(cli_out, "%s%s", activity->outcome_message.length ? "  " : "", cli_style(CLI_DIM));
+	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
+		style_of(activity->outcome_status),
+		name_of("outcome.status", activity->outcome_status),
+		name_of("action.type", activity->action_type), CLI_BOLD, activity->task_id);
+	cli_say_set("%t  ", activity->outcome_message);
+	cli_say("%S", CLI_DIM);
 	if (!rg_str_is(activity->action_details, "{}"))
-		cli_print_text(cli_out, activity->action_details, false);
-	if (activity->evidence_citation.length) {
-		fputs("  evidence: ", cli_out);
-		cli_print_text(cli_out, activity->evidence_citation, false);
-	}
-	fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+		cli_say("%t", activity->action_details);
+	cli_say_set("  evidence: %t", activity->evidence_citation);
+	cli_say("%.\n");
 }
 
 static void print_bad_lines(const struct roger_bad_lines *lines)

@@ -18,27 +18,19 @@ static const char *type_name(const struct roger_message *message)
 
 static void print_route(const struct roger_message *message)
 {
-	fputs(cli_style(CLI_BOLD), cli_out);
-	cli_print_text(cli_out, message->from_phase, false);
+	cli_say("%S%t", CLI_BOLD, message->from_phase);
 	if (message->seq)
-		fprintf(cli_out, " #%lld", (long long)message->seq);
-	fputs(cli_style(CLI_PLAIN), cli_out);
-	fputs(" -> ", cli_out);
-	cli_print_text(cli_out, message->to_phase, false);
+		cli_say(" #%d", message->seq);
+	cli_say("%. -> %t", message->to_phase);
 }
 
 static void print_state(const struct roger_message *message)
 {
 	if (message->archived_at_ms) {
-		fprintf(cli_out, "  %sarchived: ", cli_style(CLI_DIM));
-		cli_print_text(cli_out, message->archive_reason, false);
-		fputs(cli_style(CLI_PLAIN), cli_out);
+		cli_say("  %Sarchived: %t%.", CLI_DIM, message->archive_reason);
 	} else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms()) {
-		fprintf(cli_out, "  %sclaimed by ", cli_style(CLI_YELLOW));
-		cli_print_text(cli_out, message->claimed_by, false);
-		fputs(" until ", cli_out);
-		cli_print_time(cli_out, message->claimed_until_ms);
-		fputs(cli_style(CLI_PLAIN), cli_out);
+		cli_say("  %Sclaimed by %t until %w%.", CLI_YELLOW, message->claimed_by,
+			message->claimed_until_ms);
 	}
 }
 
@@ -46,22 +38,14 @@ static void print_state(const struct roger_message *message)
 static void print_message(const struct roger_message *message)
 {
 	print_route(message);
-	fprintf(cli_out, "  %s%s  ", cli_style(CLI_CYAN), type_name(message));
-	cli_print_text(cli_out, message->issue_id, false);
+	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue_id);
 	if (message->run_counter != 1)
-		fprintf(cli_out, " run %lld", (long long)message->run_counter);
-	fprintf(cli_out, "%s  %s", cli_style(CLI_PLAIN), cli_style(CLI_DIM));
-	cli_print_time(cli_out, message->created_at_ms);
-	fputs("  ", cli_out);
-	cli_print_text(cli_out, message->id, false);
-	fputs(cli_style(CLI_PLAIN), cli_out);
+		cli_say(" run %d", message->run_counter);
+	cli_say("%.  %S%w  %t%.", CLI_DIM, message->created_at_ms, message->id);
 	print_state(message);
 	fputc('\n', cli_out);
-	if (message->reply_to.length) {
-		fprintf(cli_out, "    %sin reply to ", cli_style(CLI_DIM));
-		cli_print_text(cli_out, message->reply_to, false);
-		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
-	}
+	if (message->reply_to.length)
+		cli_say("    %Sin reply to %t%.\n", CLI_DIM, message->reply_to);
 	cli_print_body(cli_out, message->content, "    ");
 	if (message->metadata.length) {
 		fputs(cli_style(CLI_DIM), cli_out);
@@ -92,19 +76,12 @@ void cli_print_summary(const struct roger_message *message)
 	struct roger_str head;
 	bool cut;
 
-	fputs(cli_style(CLI_DIM), cli_out);
-	cli_print_time(cli_out, message->created_at_ms);
-	fputs("  ", cli_out);
-	cli_print_text(cli_out, message->id, false);
-	fprintf(cli_out, "%s %s ", cli_style(CLI_PLAIN),
+	cli_say("%S%w  %t%. %s ", CLI_DIM, message->created_at_ms, message->id,
 		message->read || message->archived_at_ms ? " " : "*");
 	print_route(message);
-	fprintf(cli_out, "  %s%s  ", cli_style(CLI_CYAN), type_name(message));
-	cli_print_text(cli_out, message->issue_id, false);
-	fprintf(cli_out, "%s  ", cli_style(CLI_PLAIN));
 	head = head_of(message->content, &cut);
-	cli_print_text(cli_out, head, false);
-	fputs(cut ? "...\n" : "\n", cli_out);
+	cli_say("  %S%s  %t%.  %t%s\n", CLI_CYAN, type_name(message), message->issue_id, head,
+		cut ? "..." : "");
 }
 
 static void print_messages(const struct roger_messages *messages)
@@ -131,8 +108,7 @@ static void print_mail(const struct cli_run *run, const struct roger_inbox_reply
 	}
 	print_messages(&reply->messages);
 	if (more > 0)
-		fprintf(cli_out, "\n%s%lld more unread%s\n", cli_style(CLI_DIM), (long long)more,
-			cli_style(CLI_PLAIN));
+		cli_say("\n%S%d more unread%.\n", CLI_DIM, more);
 }
 
 /* What is shown stays unread. */
@@ -176,14 +152,10 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 		fputs("no mail came in time\n", stderr);
 	if (!reply->found)
 		return;
-	cli_print_text(cli_out, reply->id, false);
-	fputs(" from ", cli_out);
-	cli_print_text(cli_out, reply->from_phase, false);
+	cli_say("%t from %t", reply->id, reply->from_phase);
 	if (reply->seq)
-		fprintf(cli_out, " #%lld", (long long)reply->seq);
-	fputs(" in ", cli_out);
-	cli_print_text(cli_out, reply->issue_id, false);
-	fputc('\n', cli_out);
+		cli_say(" #%d", reply->seq);
+	cli_say(" in %t\n", reply->issue_id);
 	/* Somebody waits for this line: it goes out before the files are closed. */
 	cli_term_flush();
 }
@@ -206,23 +178,20 @@ static void print_decided(const struct roger_messages_reply *reply, const char *
 {
 	size_t i;
 
-	for (i = 0; i < reply->messages.count; i++) {
-		fputs(words, cli_out);
-		cli_print_text(cli_out, reply->messages.items[i].id, false);
-		fputc('\n', cli_out);
-	}
+	for (i = 0; i < reply->messages.count; i++)
+		cli_say("%s %t\n", words, reply->messages.items[i].id);
 }
 
 static void print_acked(const struct cli_run *run, const void *reply)
 {
 	(void)run;
-	print_decided(reply, "acked ");
+	print_decided(reply, "acked");
 }
 
 static void print_given_back(const struct cli_run *run, const void *reply)
 {
 	(void)run;
-	print_decided(reply, "gave back ");
+	print_decided(reply, "gave back");
 }
 
 const struct cli_command cli_claim = {

@@ -25,28 +25,19 @@ static void print_span(const char *name, int64_t ms)
 
 static void print_title(const char *title)
 {
-	fprintf(cli_out, "\n%s%s%s\n", cli_style(CLI_BOLD), title, cli_style(CLI_PLAIN));
+	cli_say("\n%S%s%.\n", CLI_BOLD, title);
 }
 
 static void print_range(const struct roger_report_reply *reply)
 {
 	size_t i;
 
-	fprintf(cli_out, "%sfrom ", cli_style(CLI_BOLD));
-	if (reply->since_ms)
-		cli_print_time(cli_out, reply->since_ms);
-	else
-		fputs("the start", cli_out);
-	fputs(" to ", cli_out);
-	if (reply->until_ms)
-		cli_print_time(cli_out, reply->until_ms);
-	else
-		fputs("now", cli_out);
-	for (i = 0; i < reply->cycles.count; i++) {
-		fputs(i ? ", " : ", cycle ", cli_out);
-		cli_print_text(cli_out, reply->cycles.items[i], false);
-	}
-	fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+	cli_say(reply->since_ms ? "%Sfrom %w to " : "%Sfrom the start to ", CLI_BOLD,
+		reply->since_ms);
+	cli_say(reply->until_ms ? "%w" : "now", reply->until_ms);
+	for (i = 0; i < reply->cycles.count; i++)
+		cli_say("%s%t", i ? ", " : ", cycle ", reply->cycles.items[i]);
+	cli_say("%.\n");
 }
 
 static void print_messages(const struct roger_report_reply *reply)
@@ -86,11 +77,9 @@ static void print_figures(const char *before, const struct roger_figures *figure
 {
 	size_t i;
 
-	for (i = 0; i < figures->count; i++) {
-		fprintf(cli_out, "  %s ", before);
-		cli_print_padded(cli_out, figures->items[i].name, 25 - strlen(before));
-		fprintf(cli_out, " %12lld\n", (long long)figures->items[i].count);
-	}
+	for (i = 0; i < figures->count; i++)
+		cli_say("  %s %*t %12d\n", before, 25 - (int)strlen(before), figures->items[i].name,
+			figures->items[i].count);
 }
 
 static void print_letters(const struct roger_report_reply *reply)
@@ -103,8 +92,7 @@ static void print_letters(const struct roger_report_reply *reply)
 	print_figures("because", &reply->dead_by_cause);
 	print_figures("to", &reply->dead_by_target);
 	if (reply->alarm)
-		fprintf(cli_out, "%salarm: too many in one cycle%s\n", cli_style(CLI_RED),
-			cli_style(CLI_PLAIN));
+		cli_say("%Salarm: too many in one cycle%.\n", CLI_RED);
 }
 
 static void print_runs(const struct roger_report_reply *reply)
@@ -131,12 +119,10 @@ static void print_agents(const struct roger_agent_figures_list *agents)
 			width = agents->items[i].name.length;
 	fprintf(cli_out, "\n%s%-*s  %9s  %9s  %9s  %9s%s\n", cli_style(CLI_BOLD), (int)width,
 		"agent", "sent", "received", "read", "timeouts", cli_style(CLI_PLAIN));
-	for (i = 0; i < agents->count; i++) {
-		cli_print_padded(cli_out, agents->items[i].name, width);
-		fprintf(cli_out, "  %9lld  %9lld  %9lld  %9lld\n", (long long)agents->items[i].sent,
-			(long long)agents->items[i].received, (long long)agents->items[i].read,
-			(long long)agents->items[i].timeouts);
-	}
+	for (i = 0; i < agents->count; i++)
+		cli_say("%*t  %9d  %9d  %9d  %9d\n", (int)width, agents->items[i].name,
+			agents->items[i].sent, agents->items[i].received, agents->items[i].read,
+			agents->items[i].timeouts);
 }
 
 static void print_report(const struct cli_run *run, const void *reply_)
@@ -167,14 +153,11 @@ static void print_concern(const struct roger_concern *concern, size_t width)
 		enum cli_style style;
 	} marks[] = { { "!!", CLI_RED }, { "! ", CLI_YELLOW }, { "- ", CLI_DIM } };
 
-	fprintf(cli_out, "%s%s%s ", cli_style(marks[concern->urgency].style),
-		marks[concern->urgency].mark, cli_style(CLI_PLAIN));
-	cli_print_padded(cli_out, concern->words, width);
+	cli_say("%S%s%. %*t", marks[concern->urgency].style, marks[concern->urgency].mark,
+		(int)width, concern->words);
 	if (cli_columns(concern->words) > width)
-		fprintf(cli_out, "\n%*s", (int)width + 3, "");
-	fprintf(cli_out, "  %s", cli_style(CLI_CYAN));
-	cli_print_text(cli_out, concern->next, false);
-	fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+		cli_say("\n%*s", (int)width + 3, "");
+	cli_say("  %S%t%.\n", CLI_CYAN, concern->next);
 }
 
 /* Nothing there: a good sign.  Else one line of figures below what is wrong. */
@@ -195,15 +178,10 @@ static void print_status(const struct cli_run *run, const void *reply_)
 		fprintf(cli_out, "... and %zu more; --json has them all\n",
 			reply->concerns.count - i);
 	if (reply->quiet)
-		fprintf(cli_out, "%sall quiet%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
-	fprintf(cli_out, "%s%lld agent%s, %lld unread, %lld run%s under way, session %lld, cycle ",
-		cli_style(CLI_DIM), (long long)reply->agents, rg_plural(reply->agents),
-		(long long)reply->unread, (long long)reply->active_runs,
-		rg_plural(reply->active_runs), (long long)reply->epoch);
-	cli_print_text(cli_out, reply->cycle, false);
-	fputs(", in ", cli_out);
-	cli_print_text(cli_out, reply->workspace, false);
-	fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+		cli_say("%Sall quiet%.\n", CLI_GREEN);
+	cli_say("%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
+		CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
+		reply->cycle, reply->workspace);
 }
 
 const struct cli_command cli_status = { .name = "status", .print = print_status };

@@ -38,9 +38,7 @@ static enum cli_style status_style(int status)
 
 static void print_status(int status, size_t width)
 {
-	fputs(cli_style(status_style(status)), cli_out);
-	cli_print_padded(cli_out, rg_str(status_name(status)), width);
-	fputs(cli_style(CLI_PLAIN), cli_out);
+	cli_say("%S%*s%.", status_style(status), (int)width, status_name(status));
 }
 
 /* An instant of a document, in local time; as it stands, where it is none. */
@@ -57,22 +55,15 @@ static void print_instant(struct roger_str text)
 /* "build-7  done_but_not_forwarded  why" */
 static void print_line(const struct roger_run *run)
 {
-	fputs(cli_style(CLI_BOLD), cli_out);
-	cli_print_text(cli_out, run->run_id, false);
-	fprintf(cli_out, "%s  ", cli_style(CLI_PLAIN));
+	cli_say("%S%t%.  ", CLI_BOLD, run->run_id);
 	print_status(run->status, 0);
-	fputs("\n  ", cli_out);
-	cli_print_text(cli_out, run->status_reason, false);
-	fputc('\n', cli_out);
+	cli_say("\n  %t\n", run->status_reason);
 }
 
 static void print_row(const char *name, struct roger_str value)
 {
-	if (!value.length)
-		return;
-	fprintf(cli_out, "  %s%-12s%s ", cli_style(CLI_DIM), name, cli_style(CLI_PLAIN));
-	cli_print_text(cli_out, value, false);
-	fputc('\n', cli_out);
+	if (value.length)
+		cli_say("  %S%-12s%. %t\n", CLI_DIM, name, value);
 }
 
 static void print_instant_row(const char *name, struct roger_str value, const char *link,
@@ -80,13 +71,11 @@ static void print_instant_row(const char *name, struct roger_str value, const ch
 {
 	if (!value.length)
 		return;
-	fprintf(cli_out, "  %s%-12s%s ", cli_style(CLI_DIM), name, cli_style(CLI_PLAIN));
+	cli_say("  %S%-12s%. ", CLI_DIM, name);
 	print_instant(value);
-	if (more.length) {
-		fputs(link, cli_out);
-		cli_print_text(cli_out, more, false);
-	}
-	fputc('\n', cli_out);
+	if (more.length)
+		cli_say("%s%t", link, more);
+	cli_say("\n");
 }
 
 static void print_detail(const struct roger_run *run)
@@ -104,17 +93,15 @@ static void print_detail(const struct roger_run *run)
 			  run->result_source);
 	print_row("child exit", run->child_exit);
 	if (run->child_pid)
-		fprintf(cli_out, "  %s%-12s%s %lld, watched by %lld\n", cli_style(CLI_DIM),
-			"process", cli_style(CLI_PLAIN), (long long)run->child_pid,
-			(long long)run->runner_pid);
+		cli_say("  %S%-12s%. %d, watched by %d\n", CLI_DIM, "process", run->child_pid,
+			run->runner_pid);
 	print_instant_row("heartbeat", run->heartbeat_at, "", RG_STR(""));
 	print_row("result", run->result_message_id);
 	print_row("forwarded", !run->forwarded_to_main	      ? RG_STR("not confirmed")
 			       : run->forward_evidence.length ? run->forward_evidence
 							      : RG_STR("confirmed"));
 	if (run->recovery_attempt_count)
-		fprintf(cli_out, "  %s%-12s%s %lld\n", cli_style(CLI_DIM), "recoveries",
-			cli_style(CLI_PLAIN), (long long)run->recovery_attempt_count);
+		cli_say("  %S%-12s%. %d\n", CLI_DIM, "recoveries", run->recovery_attempt_count);
 	print_instant_row("last one", run->last_recovery_at, ": ", run->recovery_action);
 	for (i = 0; i < run->notes.count; i++)
 		print_row(i ? "" : "notes", run->notes.items[i]);
@@ -136,23 +123,16 @@ static void print_table(const struct roger_run_list *runs)
 {
 	size_t run_width = width_of(runs, 3, false), owner_width = width_of(runs, 5, true), i;
 
-	fprintf(cli_out, "%s%-*s  %-*s  %-*s  %-19s  %s%s\n", cli_style(CLI_BOLD), (int)run_width,
-		"run", STATUS_COLUMNS, "status", (int)owner_width, "owner", "expected by", "why",
-		cli_style(CLI_PLAIN));
+	cli_say("%S%*s  %*s  %*s  %-19s  why%.\n", CLI_BOLD, (int)run_width, "run", STATUS_COLUMNS,
+		"status", (int)owner_width, "owner", "expected by");
 	for (i = 0; i < runs->count; i++) {
-		cli_print_padded(cli_out, runs->items[i].run_id, run_width);
-		fputs("  ", cli_out);
+		cli_say("%*t  ", (int)run_width, runs->items[i].run_id);
 		print_status(runs->items[i].status, STATUS_COLUMNS);
-		fputs("  ", cli_out);
-		cli_print_padded(cli_out,
-				 runs->items[i].owner_agent.length ? runs->items[i].owner_agent
-								   : RG_STR("-"),
-				 owner_width);
-		fputs("  ", cli_out);
+		cli_say("  %*t  ", (int)owner_width,
+			runs->items[i].owner_agent.length ? runs->items[i].owner_agent
+							  : RG_STR("-"));
 		print_instant(runs->items[i].expected_by);
-		fprintf(cli_out, "  %s", cli_style(CLI_DIM));
-		cli_print_text(cli_out, runs->items[i].status_reason, false);
-		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+		cli_say("  %S%t%.\n", CLI_DIM, runs->items[i].status_reason);
 	}
 }
 
@@ -163,13 +143,9 @@ static void print_troubles(const struct roger_run_troubles *troubles)
 
 	for (i = 0; i < troubles->count; i++) {
 		trouble = &troubles->items[i];
-		fprintf(cli_out, "%s%s: %s", cli_style(trouble->invalid ? CLI_RED : CLI_YELLOW),
-			trouble->invalid ? "not valid" : "note", cli_style(CLI_PLAIN));
-		cli_print_text(cli_out, trouble->file.length ? trouble->file : trouble->run_id,
-			       false);
-		fputs(": ", cli_out);
-		cli_print_text(cli_out, trouble->what, false);
-		fputc('\n', cli_out);
+		cli_say("%S%s: %.%t: %t\n", trouble->invalid ? CLI_RED : CLI_YELLOW,
+			trouble->invalid ? "not valid" : "note",
+			trouble->file.length ? trouble->file : trouble->run_id, trouble->what);
 	}
 }
 

@@ -213,15 +213,12 @@ static void print_sent(const struct cli_run *run, const struct roger_send_reply 
 {
 	size_t i;
 
-	for (i = 0; i < reply->messages.count; i++) {
-		cli_print_text(cli_out, reply->messages.items[i].id, false);
-		fprintf(cli_out, "  #%lld -> ", (long long)reply->seq);
-		cli_print_text(cli_out, reply->messages.items[i].to, false);
-		fputs(request_of(run)->dry_run ? "  (dry run: nothing stored)\n"
-		      : reply->duplicate       ? "  (sent before with this key)\n"
-					       : "\n",
-		      cli_out);
-	}
+	for (i = 0; i < reply->messages.count; i++)
+		cli_say("%t  #%d -> %t%s\n", reply->messages.items[i].id, reply->seq,
+			reply->messages.items[i].to,
+			request_of(run)->dry_run ? "  (dry run: nothing stored)"
+			: reply->duplicate	 ? "  (sent before with this key)"
+						 : "");
 }
 
 static int send_one(struct cli_run *run, struct roger_err *err)

@@ -9,11 +9,11 @@ static const char *outcome_name(int outcome)
 	return names[outcome];
 }
 
-static const char *outcome_style(int outcome)
+static enum cli_style outcome_style(int outcome)
 {
-	return cli_style(outcome == ROGER_DELIVERED ? CLI_GREEN
-			 : outcome == ROGER_TIMEOUT ? CLI_YELLOW
-						    : CLI_RED);
+	return outcome == ROGER_DELIVERED ? CLI_GREEN
+	       : outcome == ROGER_TIMEOUT ? CLI_YELLOW
+					  : CLI_RED;
 }
 
 /* ---------------------------------------------------------------- sends -- */
@@ -25,25 +25,14 @@ static size_t wider(size_t width, struct roger_str text)
 
 static void print_attempt(const struct roger_attempt *attempt, size_t from_width, size_t to_width)
 {
-	cli_print_time(cli_out, attempt->timestamp_ms);
-	fputs("  ", cli_out);
-	cli_print_padded(cli_out, attempt->sender, from_width);
-	fputs(" -> ", cli_out);
-	cli_print_padded(cli_out, attempt->target, to_width);
-	fprintf(cli_out, "  %s%-9s%s  %lld/%lld  ", outcome_style(attempt->outcome),
-		outcome_name(attempt->outcome), cli_style(CLI_PLAIN), (long long)attempt->attempt,
-		(long long)attempt->max_attempts);
-	cli_print_text(cli_out, attempt->idempotent_key, false);
-	if (attempt->cause.length) {
-		fprintf(cli_out, "  %s", cli_style(CLI_DIM));
-		cli_print_text(cli_out, attempt->cause, false);
-		fputs(cli_style(CLI_PLAIN), cli_out);
-	}
-	if (attempt->dead_letter_task_id.length) {
-		fputs("  dead letter ", cli_out);
-		cli_print_text(cli_out, attempt->dead_letter_task_id, false);
-	}
-	fputc('\n', cli_out);
+	cli_say("%w  %*t -> %*t  %S%-9s%.  %d/%d  %t", attempt->timestamp_ms, (int)from_width,
+		attempt->sender, (int)to_width, attempt->target, outcome_style(attempt->outcome),
+		outcome_name(attempt->outcome), attempt->attempt, attempt->max_attempts,
+		attempt->idempotent_key);
+	if (attempt->cause.length)
+		cli_say("  %S%t%.", CLI_DIM, attempt->cause);
+	cli_say_set("  dead letter %t", attempt->dead_letter_task_id);
+	cli_say("\n");
 }
 
 static void print_sends(const struct cli_run *run, const void *reply_)
@@ -59,12 +48,9 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 	for (i = 0; i < reply->attempts.count; i++)
 		print_attempt(&reply->attempts.items[i], from_width, to_width);
 	for (i = 0; i < reply->purged.count; i++)
-		fprintf(cli_out, "purged: %s after %lld attempt%s in cycle %.*s\n",
+		cli_say("purged: %s after %d attempt%p in cycle %t\n",
 			outcome_name(reply->purged.items[i].outcome),
-			(long long)reply->purged.items[i].attempts,
-			rg_plural(reply->purged.items[i].attempts),
-			(int)reply->purged.items[i].cycle_id.length,
-			reply->purged.items[i].cycle_id.data);
+			reply->purged.items[i].attempts, reply->purged.items[i].cycle_id);
 	if (!reply->attempts.count && !reply->purged.count)
 		fputs("nothing was sent with a key\n", cli_out);
 	if (reply->more)
@@ -81,37 +67,17 @@ static void print_letter(const struct roger_dead_letter *letter)
 {
 	static const char *const names[] = { "undelivered", "redelivered", "stale" };
 
-	fprintf(cli_out, "%s", cli_style(CLI_BOLD));
-	cli_print_text(cli_out, letter->id, false);
-	fprintf(cli_out, "%s  %s%s%s", cli_style(CLI_PLAIN),
-		cli_style(letter->delivered_at_ms		? CLI_GREEN
-			  : letter->status == ROGER_UNDELIVERED ? CLI_RED
-								: CLI_DIM),
-		letter->delivered_at_ms ? "read after all" : names[letter->status],
-		cli_style(CLI_PLAIN));
-	if (letter->filed_as.length) {
-		fputs("  filed as ", cli_out);
-		cli_print_text(cli_out, letter->filed_as, false);
-	}
-	fputs("\n  ", cli_out);
-	cli_print_text(cli_out, letter->sender, false);
-	fputs(" -> ", cli_out);
-	cli_print_text(cli_out, letter->target, false);
-	fputs("  ", cli_out);
-	cli_print_text(cli_out, letter->idempotent_key, false);
-	fprintf(cli_out, "  %lld attempt%s  ", (long long)letter->attempt_count,
-		rg_plural(letter->attempt_count));
-	cli_print_time(cli_out, letter->timestamp_ms);
-	fputs("\n  message ", cli_out);
-	cli_print_text(cli_out, letter->message_id, false);
-	fprintf(cli_out, "  %lld bytes  sha256 ", (long long)letter->payload_bytes);
-	cli_print_text(cli_out, letter->payload_sha256, false);
-	fputc('\n', cli_out);
-	if (letter->note.length) {
-		fputs("  note: ", cli_out);
-		cli_print_text(cli_out, letter->note, false);
-		fputc('\n', cli_out);
-	}
+	cli_say("%S%t%.  %S%s%.", CLI_BOLD, letter->id,
+		letter->delivered_at_ms		      ? CLI_GREEN
+		: letter->status == ROGER_UNDELIVERED ? CLI_RED
+						      : CLI_DIM,
+		letter->delivered_at_ms ? "read after all" : names[letter->status]);
+	cli_say_set("  filed as %t", letter->filed_as);
+	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
+		letter->sender, letter->target, letter->idempotent_key, letter->attempt_count,
+		letter->timestamp_ms, letter->message_id, letter->payload_bytes,
+		letter->payload_sha256);
+	cli_say_set("  note: %t\n", letter->note);
 }
 
 static void print_dead(const struct cli_run *run, const void *reply_)
@@ -125,9 +91,8 @@ static void print_dead(const struct cli_run *run, const void *reply_)
 	if (!reply->dead_letters.count)
 		fputs("no dead letters\n", cli_out);
 	if (reply->alarm)
-		fprintf(cli_out, "%salarm: %lld dead letters in cycle %.*s%s\n", cli_style(CLI_RED),
-			(long long)reply->in_cycle, (int)reply->cycle.length, reply->cycle.data,
-			cli_style(CLI_PLAIN));
+		cli_say("%Salarm: %d dead letters in cycle %t%.\n", CLI_RED, reply->in_cycle,
+			reply->cycle);
 }
 
 const struct cli_command cli_dead = { .name = "dead",

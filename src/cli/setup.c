@@ -38,16 +38,11 @@ static void print_file(const struct roger_setup_file *file, bool done)
 	static const char *const will[] = { "is as it should be", "to be made", "to be changed",
 					    "to be removed", "left as it is" };
 
-	fputs(cli_style(CLI_BOLD), cli_out);
-	cli_print_text(cli_out, file->file, false);
-	fprintf(cli_out, "%s: %s", cli_style(CLI_PLAIN), (done ? was : will)[file->action]);
-	if (file->trouble.length) {
-		fprintf(cli_out, "%s: %s", file->action == ROGER_SETUP_LEFT ? "" : ", but",
-			cli_style(CLI_YELLOW));
-		cli_print_text(cli_out, file->trouble, false);
-		fputs(cli_style(CLI_PLAIN), cli_out);
-	}
-	fputc('\n', cli_out);
+	cli_say("%S%t%.: %s", CLI_BOLD, file->file, (done ? was : will)[file->action]);
+	if (file->trouble.length)
+		cli_say("%s: %S%t%.", file->action == ROGER_SETUP_LEFT ? "" : ", but", CLI_YELLOW,
+			file->trouble);
+	cli_say("\n");
 	if (!done)
 		print_diff(file->diff);
 }

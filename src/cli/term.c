@@ -1,6 +1,7 @@
 #include "cli/term.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -197,6 +198,71 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 	cli_print_text(to, text, false);
 	if (columns < width)
 		fprintf(to, "%*s", (int)(width - columns), "");
+}
+
+struct saying {
+	va_list arguments;
+	int64_t number; /* the last one */
+	int width;
+};
+
+static void say_one(struct saying *saying, char what)
+{
+	struct roger_str text;
+
+	switch (what) {
+	case 't':
+		text = va_arg(saying->arguments, struct roger_str);
+		cli_print_padded(cli_out, text, (size_t)saying->width);
+		break;
+	case 's':
+		fprintf(cli_out, "%-*s", saying->width, va_arg(saying->arguments, const char *));
+		break;
+	case 'd':
+		saying->number = va_arg(saying->arguments, int64_t);
+		fprintf(cli_out, "%*lld", saying->width, (long long)saying->number);
+		break;
+	case 'p':
+		fputs(rg_plural(saying->number), cli_out);
+		break;
+	case 'w':
+		cli_print_time(cli_out, va_arg(saying->arguments, int64_t));
+		break;
+	case 'S':
+		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), cli_out);
+		break;
+	case '.':
+		fputs(cli_style(CLI_PLAIN), cli_out);
+		break;
+	default:
+		rg_assert(!"a letter of cli_say()");
+	}
+}
+
+void cli_say(const char *format, ...)
+{
+	struct saying saying = { .number = 0 };
+	const char *next;
+	char *end;
+
+	va_start(saying.arguments, format);
+	for (; *(next = strchrnul(format, '%')); format = end + 1) {
+		fwrite(format, 1, (size_t)(next - format), cli_out);
+		saying.width = (int)strtol(next + 1 + (next[1] == '-'), &end, 10);
+		if (*end == '*') {
+			saying.width = va_arg(saying.arguments, int);
+			end++;
+		}
+		say_one(&saying, *end);
+	}
+	fputs(format, cli_out);
+	va_end(saying.arguments);
+}
+
+void cli_say_set(const char *format, struct roger_str text)
+{
+	if (text.length)
+		cli_say(format, text);
 }
 
 /* The bytes of the first line, with what ends it. */

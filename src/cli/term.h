@@ -66,6 +66,17 @@ void cli_print_notes(const struct roger_strs *texts);
 /* The text, and blanks up to width columns. */
 void cli_print_padded(FILE *to, struct roger_str text, size_t width);
 
+/*
+ * Print to cli_out, text from agents made harmless.  %t struct roger_str, %s a
+ * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as a local
+ * time, %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
+ * int before it): padded to so many columns, %t and %s always on their right.
+ */
+void cli_say(const char *format, ...);
+
+/* The same of a text that may be unset: then nothing.  The format has one %t. */
+void cli_say_set(const char *format, struct roger_str text);
+
 /* A body: each line behind an indent, those that a line separator begins, too. */
 void cli_print_body(FILE *to, struct roger_str text, const char *indent);
 

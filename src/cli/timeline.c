@@ -100,11 +100,10 @@ static void print_evidence(const struct roger_event *event)
 {
 	if (!event->file.length)
 		return;
-	fprintf(cli_out, "  %s", cli_style(CLI_DIM));
-	cli_print_text(cli_out, event->file, false);
+	cli_say("  %S%t", CLI_DIM, event->file);
 	if (event->line)
-		fprintf(cli_out, ":%lld", (long long)event->line);
-	fputs(cli_style(CLI_PLAIN), cli_out);
+		cli_say(":%d", event->line);
+	cli_say("%.");
 }
 
 /* ------------------------------------------------------------- the table -- */
@@ -123,7 +122,7 @@ static void print_day(struct table *table, const struct tm *tm)
 	strftime(day, sizeof day, "%Y-%m-%d", tm);
 	if (strcmp(day, table->day) == 0)
 		return;
-	fprintf(cli_out, "%s%s%s\n", cli_style(CLI_BOLD), day, cli_style(CLI_PLAIN));
+	cli_say("%S%s%.\n", CLI_BOLD, day);
 	memcpy(table->day, day, sizeof day);
 }
 
@@ -185,11 +184,9 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 	cli_print_notes(&reply->notes);
 	rg_buf_init(&table.who, SIZE_MAX);
 	rg_buf_init(&table.words, SIZE_MAX);
-	fprintf(cli_out, "%s%s ", cli_style(CLI_BOLD),
-		name_of(cli_op_named("timeline")->reply->fields, "subject", reply->subject));
-	cli_print_text(cli_out, reply->what, false);
-	fprintf(cli_out, "%s, %zu event%s\n", cli_style(CLI_PLAIN), reply->events.count,
-		rg_plural((int64_t)reply->events.count));
+	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD,
+		name_of(cli_op(run->command)->reply->fields, "subject", reply->subject),
+		reply->what, (int64_t)reply->events.count);
 	if (reply->more)
 		fputs("... and earlier ones; see --limit, --since and --until\n", cli_out);
 	measure(&table, &reply->events);

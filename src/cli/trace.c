@@ -54,28 +54,18 @@ static enum cli_style style_of(int step)
 
 static void print_step(const char *name, const struct roger_trace_step *step)
 {
-	fprintf(cli_out, "  %s%-*s%s  ", cli_style(style_of(step->step)), NAME_COLUMNS, name,
-		cli_style(CLI_PLAIN));
+	cli_say("  %S%*s%.  ", style_of(step->step), NAME_COLUMNS, name);
 	if (step->at_ms) {
 		cli_print_time(cli_out, step->at_ms);
 		fprintf(cli_out, ".%03lld", (long long)(step->at_ms % 1000));
 	} else {
 		fprintf(cli_out, "%-*s", TIME_COLUMNS + 4, "time not known");
 	}
-	if (step->who.length) {
-		fputs("  ", cli_out);
-		cli_print_text(cli_out, step->who, false);
-	}
-	if (step->words.length) {
-		fputs("  ", cli_out);
-		cli_print_text(cli_out, step->words, false);
-	}
-	if (step->file.length) {
-		fprintf(cli_out, "  %s", cli_style(CLI_DIM));
-		cli_print_text(cli_out, step->file, false);
-		fprintf(cli_out, ":%lld%s", (long long)step->line, cli_style(CLI_PLAIN));
-	}
-	fputc('\n', cli_out);
+	cli_say_set("  %t", step->who);
+	cli_say_set("  %t", step->words);
+	if (step->file.length)
+		cli_say("  %S%t:%d%.", CLI_DIM, step->file, step->line);
+	cli_say("\n");
 }
 
 static void print_row(const struct roger_trace *trace, size_t row)
@@ -90,30 +80,19 @@ static void print_row(const struct roger_trace *trace, size_t row)
 		any = true;
 	}
 	if (!any && rows[row].always)
-		fprintf(cli_out, "  %s%-*s  -%s\n", cli_style(CLI_DIM), NAME_COLUMNS,
-			rows[row].name, cli_style(CLI_PLAIN));
+		cli_say("  %S%*s  -%.\n", CLI_DIM, NAME_COLUMNS, rows[row].name);
 }
 
 static void print_trace(const struct roger_trace *trace)
 {
 	size_t i;
 
-	fputs(cli_style(CLI_BOLD), cli_out);
-	cli_print_text(cli_out, trace->id, false);
-	fputs(cli_style(CLI_PLAIN), cli_out);
-	fputs("  ", cli_out);
-	cli_print_text(cli_out, trace->from, false);
+	cli_say("%S%t%.  %t", CLI_BOLD, trace->id, trace->from);
 	if (trace->seq)
-		fprintf(cli_out, " #%lld", (long long)trace->seq);
-	fputs(" -> ", cli_out);
-	cli_print_text(cli_out, trace->to, false);
-	fputs("  ", cli_out);
-	cli_print_text(cli_out, trace->issue, false);
-	if (trace->key.length) {
-		fputs("  key ", cli_out);
-		cli_print_text(cli_out, trace->key, false);
-	}
-	fputc('\n', cli_out);
+		cli_say(" #%d", trace->seq);
+	cli_say(" -> %t  %t", trace->to, trace->issue);
+	cli_say_set("  key %t", trace->key);
+	cli_say("\n");
 	for (i = 0; i < sizeof rows / sizeof *rows; i++)
 		print_row(trace, i);
 }

@@ -12,27 +12,23 @@ static const struct cli_option options[] = {
 
 static void print_mark(bool trusted)
 {
-	fprintf(cli_out, "  %s%s%s  ", cli_style(trusted ? CLI_GREEN : CLI_YELLOW),
-		trusted ? "trusted    " : "not trusted", cli_style(CLI_PLAIN));
+	cli_say("  %S%-11s%.  ", trusted ? CLI_GREEN : CLI_YELLOW,
+		trusted ? "trusted" : "not trusted");
 }
 
 static void print_list(struct roger_strs words)
 {
 	size_t i;
 
-	for (i = 0; i < words.count; i++) {
-		if (i)
-			fputc(' ', cli_out);
-		cli_print_text(cli_out, words.items[i], false);
-	}
-	fputc('\n', cli_out);
+	for (i = 0; i < words.count; i++)
+		cli_say(i ? " %t" : "%t", words.items[i]);
+	cli_say("\n");
 }
 
 static void print_command(const struct roger_trust_command *command)
 {
 	print_mark(command->trusted);
-	cli_print_text(cli_out, command->setting, false);
-	fputs(" runs: ", cli_out);
+	cli_say("%t runs: ", command->setting);
 	print_list(command->words);
 	if (!command->files.count)
 		fputs("                 names no file of the workspace: what it starts may "
@@ -47,20 +43,17 @@ static void print_command(const struct roger_trust_command *command)
 static void print_place(const struct roger_trust_place *place)
 {
 	print_mark(place->trusted);
-	cli_print_text(cli_out, place->setting, false);
-	fputs(" writes to: ", cli_out);
-	cli_print_text(cli_out, place->path, false);
-	fputc('\n', cli_out);
+	cli_say("%t writes to: %t\n", place->setting, place->path);
 }
 
 static void print_asked(const struct roger_trust_reply *reply)
 {
 	size_t i;
 
-	cli_print_text(cli_out, reply->workspace, false);
+	cli_say("%t", reply->workspace);
 	if (reply->owner != (int64_t)geteuid())
-		fprintf(cli_out, " (of user id %lld)", (long long)reply->owner);
-	fputc('\n', cli_out);
+		cli_say(" (of user id %d)", reply->owner);
+	cli_say("\n");
 	print_mark(reply->mailbox);
 	fputs("its mail is shown to agents by hooks, prime and mcp\n", cli_out);
 	for (i = 0; i < reply->commands.count; i++)
@@ -76,11 +69,9 @@ static void print_workspaces(const struct roger_trust_workspaces *workspaces)
 
 	for (i = 0; i < workspaces->count; i++) {
 		workspace = &workspaces->items[i];
-		cli_print_time(cli_out, workspace->accepted_at_ms);
-		fprintf(cli_out, "  %2lld command%-1s  ", (long long)workspace->commands,
-			rg_plural(workspace->commands));
-		cli_print_text(cli_out, workspace->workspace, false);
-		fputs(workspace->there ? "\n" : "  (gone, or another one by now)\n", cli_out);
+		cli_say("%w  %2d command%-1s  %t%s\n", workspace->accepted_at_ms,
+			workspace->commands, rg_plural(workspace->commands), workspace->workspace,
+			workspace->there ? "" : "  (gone, or another one by now)");
 	}
 	if (!workspaces->count)
 		fputs("no workspace is trusted\n", cli_out);
@@ -94,9 +85,8 @@ static void print(const struct cli_run *run, const struct roger_trust_request *r
 	} else if (request->list) {
 		print_workspaces(&reply->workspaces);
 	} else if (request->revoke) {
-		fputs(reply->changed ? "no longer trusted: " : "was not trusted: ", cli_out);
-		cli_print_text(cli_out, reply->workspace, false);
-		fputc('\n', cli_out);
+		cli_say("%s: %t\n", reply->changed ? "no longer trusted" : "was not trusted",
+			reply->workspace);
 	} else {
 		print_asked(reply);
 	}

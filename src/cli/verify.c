@@ -8,16 +8,10 @@ enum { SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
 
 static void print_place(enum cli_style style, struct roger_str file, int64_t line, int64_t byte)
 {
-	fputs(cli_style(style), cli_out);
-	cli_print_text(cli_out, file, false);
+	cli_say("%S%t", style, file);
 	if (line)
-		fprintf(cli_out, " line %lld (byte %lld)", (long long)line, (long long)byte);
-	fprintf(cli_out, "%s: ", cli_style(CLI_PLAIN));
-}
-
-static void print_count(int64_t count, const char *one, const char *many)
-{
-	fprintf(cli_out, "%lld %s", (long long)count, count == 1 ? one : many);
+		cli_say(" line %d (byte %d)", line, byte);
+	cli_say("%.: ");
 }
 
 /* ---------------------------------------------------------------- verify -- */
@@ -46,8 +40,7 @@ static void print_finding(const struct roger_finding *finding)
 {
 	print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file, finding->line,
 		    finding->byte);
-	cli_print_text(cli_out, finding->what, false);
-	fputc('\n', cli_out);
+	cli_say("%t\n", finding->what);
 }
 
 static void print_journals(const struct roger_journals *journals)
@@ -58,21 +51,10 @@ static void print_journals(const struct roger_journals *journals)
 	for (i = 1; i < journals->count; i++)
 		if (cli_columns(journals->items[i].file) > width)
 			width = cli_columns(journals->items[i].file);
-	for (i = 1; i < journals->count; i++) {
-		cli_print_padded(cli_out, journals->items[i].file, width);
-		fprintf(cli_out, "  %8lld lines, %8lld chained, %lld no entries\n",
-			(long long)journals->items[i].lines, (long long)journals->items[i].chained,
-			(long long)journals->items[i].strays);
-	}
-}
-
-static void print_sealed(const struct roger_verify_reply *reply)
-{
-	fputs("sealed at ", cli_out);
-	cli_print_time(cli_out, reply->sealed_at_ms);
-	fprintf(cli_out, " with key %.*s: ", (int)reply->sealed_by.length, reply->sealed_by.data);
-	print_count(reply->sealed_files, "file", "files");
-	fputc('\n', cli_out);
+	for (i = 1; i < journals->count; i++)
+		cli_say("%*t  %8d lines, %8d chained, %d no entries\n", (int)width,
+			journals->items[i].file, journals->items[i].lines,
+			journals->items[i].chained, journals->items[i].strays);
 }
 
 static void print_verify(const struct cli_run *run, const void *reply_)
@@ -85,16 +67,14 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 		print_finding(&reply->findings.items[i]);
 	print_journals(&reply->journals);
 	if (reply->sealed_at_ms)
-		print_sealed(reply);
-	fprintf(cli_out, "%lld line%s, %lld chained, %lld with messages, %lld without: ",
-		(long long)reply->lines, rg_plural(reply->lines), (long long)reply->chained,
-		(long long)reply->messages, (long long)reply->strays);
+		cli_say("sealed at %w with key %t: %d file%p\n", reply->sealed_at_ms,
+			reply->sealed_by, reply->sealed_files);
+	cli_say("%d line%p, %d chained, %d with messages, %d without: ", reply->lines,
+		reply->chained, reply->messages, reply->strays);
 	if (reply->damaged)
-		fprintf(cli_out, "%sdamaged in %lld %s%s\n", cli_style(CLI_RED),
-			(long long)reply->damaged, reply->damaged == 1 ? "place" : "places",
-			cli_style(CLI_PLAIN));
+		cli_say("%Sdamaged in %d place%p%.\n", CLI_RED, reply->damaged);
 	else
-		fprintf(cli_out, "%sintact%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
+		cli_say("%Sintact%.\n", CLI_GREEN);
 }
 
 static int exit_of_verify(const void *reply)
@@ -153,8 +133,7 @@ static void print_breach(const struct roger_breach *breach)
 {
 	fputs("  ", cli_out);
 	print_place(style_of(breach), breach->file, breach->line, breach->byte);
-	cli_print_text(cli_out, breach->what, false);
-	fputs(breach->fixed ? " [fixed]\n" : "\n", cli_out);
+	cli_say("%t%s\n", breach->what, breach->fixed ? " [fixed]" : "");
 }
 
 static void print_breaches(const struct roger_breaches *breaches, enum roger_severity severity,
@@ -164,8 +143,7 @@ static void print_breaches(const struct roger_breaches *breaches, enum roger_sev
 
 	if (!count)
 		return;
-	fprintf(cli_out, "%s%s%s (%lld)\n", cli_style(CLI_BOLD), title, cli_style(CLI_PLAIN),
-		(long long)count);
+	cli_say("%S%s%. (%d)\n", CLI_BOLD, title, count);
 	for (i = 0; i < breaches->count; i++) {
 		if (breaches->items[i].severity != (int)severity)
 			continue;
@@ -187,19 +165,11 @@ static void print_links(const struct roger_links *links)
 		working += link->works;
 		if (link->works)
 			continue;
-		fprintf(cli_out, "%s%.*s%s: ", cli_style(CLI_RED), (int)link->tool.length,
-			link->tool.data, cli_style(CLI_PLAIN));
-		cli_print_text(cli_out, link->what, false);
-		fputs(" of ", cli_out);
-		cli_print_text(cli_out, link->file, false);
-		fputs(": ", cli_out);
-		cli_print_text(cli_out, link->trouble, false);
-		fputc('\n', cli_out);
+		cli_say("%S%t%.: %t of %t: %t\n", CLI_RED, link->tool, link->what, link->file,
+			link->trouble);
 	}
-	if (working) {
-		print_count((int64_t)working, "link", "links");
-		fputs(" to agents' tools tried, and fine\n", cli_out);
-	}
+	if (working)
+		cli_say("%d link%p to agents' tools tried, and fine\n", (int64_t)working);
 }
 
 static void print_doctor(const struct cli_run *run, const void *reply_)
@@ -210,17 +180,15 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
 	print_breaches(&reply->breaches, ROGER_NOTE, reply->notes, "notes");
 	print_links(&reply->links);
-	print_count(reply->messages, "line of messages, ", "lines of messages, ");
-	print_count(reply->attempts, "of attempts, ", "of attempts, ");
-	print_count(reply->runs, "run, ", "runs, ");
-	fprintf(cli_out, "%lld MB: ", (long long)(reply->bytes + 500000) / 1000000);
+	cli_say("%d line%p of messages, %d of attempts, ", reply->messages, reply->attempts);
+	cli_say("%d run%p, %d MB: ", reply->runs, (reply->bytes + 500000) / 1000000);
 	if (reply->fixed)
-		fprintf(cli_out, "%lld fixed, ", (long long)reply->fixed);
+		cli_say("%d fixed, ", reply->fixed);
 	if (!reply->left)
-		fprintf(cli_out, "%ssound%s\n", cli_style(CLI_GREEN), cli_style(CLI_PLAIN));
+		cli_say("%Ssound%.\n", CLI_GREEN);
 	else
-		fprintf(cli_out, "%s%lld %s%s%s\n", cli_style(CLI_RED), (long long)reply->left,
-			reply->left == 1 ? "breach" : "breaches", cli_style(CLI_PLAIN),
+		cli_say("%S%d %s%.%s\n", CLI_RED, reply->left,
+			reply->left == 1 ? "breach" : "breaches",
 			reply->repairable &&
 					!((const struct roger_doctor_request *)run->request)->fix
 				? "; `roger doctor --fix` mends what is repairable"
@@ -275,10 +243,8 @@ static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return r;
 	r = put_seal(run, &seal, err);
 	if (r == ROGER_OK && cli_given(run, "out") && !run->quiet && run->form == CLI_HUMAN) {
-		fputs("sealed ", cli_out);
-		print_count((int64_t)seal.entries.count, "file", "files");
-		fprintf(cli_out, " with key %.*s\n", (int)seal.public_key.length,
-			seal.public_key.data);
+		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
+			seal.public_key);
 	}
 	roger_reply_free(&seal);
 	*ret_exit = CLI_DONE;

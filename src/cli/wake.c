@@ -11,14 +11,9 @@ enum { SPAN_MS = 3600 * 1000 };
 
 static void print_attempt(const struct roger_wake_attempt *attempt)
 {
-	cli_print_time(cli_out, attempt->started_at_ms);
-	fputs("  ", cli_out);
-	cli_print_text(cli_out, attempt->agent, false);
-	fprintf(cli_out, "  %s", cli_style(attempt->ok ? CLI_GREEN : CLI_RED));
-	cli_print_text(cli_out, attempt->ended, false);
-	fprintf(cli_out, "%s after %lld ms  %lld unread, attempt %lld\n", cli_style(CLI_PLAIN),
-		(long long)attempt->took_ms, (long long)attempt->count,
-		(long long)attempt->attempt);
+	cli_say("%w  %t  %S%t%. after %d ms  %d unread, attempt %d\n", attempt->started_at_ms,
+		attempt->agent, attempt->ok ? CLI_GREEN : CLI_RED, attempt->ended, attempt->took_ms,
+		attempt->count, attempt->attempt);
 }
 
 static void print_look(const struct roger_wake_attempt *attempt)
@@ -26,11 +21,9 @@ static void print_look(const struct roger_wake_attempt *attempt)
 	if (!attempt->count)
 		return;
 	if (attempt->looked)
-		fprintf(cli_out, "it looked at its mail after %s%lld ms%s\n", cli_style(CLI_GREEN),
-			(long long)attempt->looked_ms, cli_style(CLI_PLAIN));
+		cli_say("it looked at its mail after %S%d ms%.\n", CLI_GREEN, attempt->looked_ms);
 	else
-		fprintf(cli_out, "%sit did not look at its mail in time%s\n", cli_style(CLI_YELLOW),
-			cli_style(CLI_PLAIN));
+		cli_say("%Sit did not look at its mail in time%.\n", CLI_YELLOW);
 }
 
 static void print_wake(const struct cli_run *run, const struct roger_wake_reply *reply, bool test)

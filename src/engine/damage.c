@@ -548,14 +548,6 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	return judge->told ? ROGER_OK : rg_fail_memory(err);
 }
 
-static void begin(struct rg_judge *judge, const struct rg_walk *walk)
-{
-	if (judge->journal == walk->file)
-		return;
-	judge->journal = walk->file;
-	judge->last_own = judge->last_hole = 0;
-}
-
 /* A line that somebody has accepted, as it stands there still? */
 static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
 					    int64_t line)
@@ -576,19 +568,17 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	return kind;
 }
 
-bool rg_judge_line(struct rg_judge *judge, const struct rg_walk *walk,
-		   enum roger_finding_kind *ret_kind)
+bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind)
 {
 	const struct rg_line *line = &walk->line;
 
-	begin(judge, walk);
 	if (line->too_long)
 		return false;
 	if (line->length && memchr(line->text.data, '\0', line->length))
-		judge->last_hole = walk->number;
+		walk->last_hole = walk->number;
 	if (walk->file->log != RG_LOG_MESSAGES || walk->own || !rg_journal_looks_own(line->text))
 		return false;
-	judge->last_own = walk->number;
+	walk->last_own = walk->number;
 	*ret_kind = kind_of_line(judge, walk, walk->number);
 	return true;
 }
@@ -616,18 +606,17 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	const struct rg_chain_finding *finding = &walk->finding;
 	int64_t from = finding->from ? finding->from : finding->line;
 
-	begin(judge, walk);
 	*ret_kind = ROGER_FOREIGN;
 	if (!finding->line)
 		return false;
 	if (!finding->damage)
 		return true;
 	/* A line before it, that cannot be read, was told already; what was noted will be. */
-	if (judge->last_own >= from || is_noted(judge, walk, from, finding->line))
+	if (walk->last_own >= from || is_noted(judge, walk, from, finding->line))
 		return false;
 	*ret_kind = kind_of_line(judge, walk, finding->line);
 	judge->closed = *ret_kind == ROGER_TORN;
-	if (judge->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
+	if (walk->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
 		return true;
 	*ret_kind = ROGER_TORN;
 	*what = judge->closed ? "lines before it are missing, and doctor has written that down"
@@ -636,11 +625,10 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	return true;
 }
 
-int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk, struct rg_arena *arena,
-		   struct roger_err *err)
+int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_engine *engine = walk->engine;
-	struct roger_damage gap = { .file = judge->journal->shown,
+	struct roger_damage gap = { .file = walk->file->shown,
 				    .kind = ROGER_DAMAGE_GAP,
 				    .line = walk->finding.line,
 				    .byte = (int64_t)walk->finding.byte,
@@ -651,7 +639,7 @@ int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk, str
 						     "machine") };
 	int r;
 
-	r = fill_line(&gap, judge->journal, arena, err);
+	r = fill_line(&gap, walk->file, arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)

@@ -194,6 +194,10 @@ struct rg_walk {
 	bool is_entry;			     /* of another journal: record holds it */
 	union rg_log_record record;
 	struct rg_chain_finding finding;
+
+	/* For who judges: */
+	int64_t last_own;  /* the last line that was roger's and cannot be read */
+	int64_t last_hole; /* the last one with NULs in it */
 };
 
 /*
@@ -212,23 +216,19 @@ RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
 struct rg_judge {
 	struct roger_damages damages; /* that were noted or accepted before */
 	bool *told;
-	const struct rg_log_file *journal;
-	int64_t last_own;  /* of journal: the last line that was roger's and cannot be read */
-	int64_t last_hole; /* the last one with NULs in it */
-	bool closed;	   /* the gap that was told last was written down before */
+	bool closed; /* the gap that was told last was written down before */
 };
 RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine,
 			     struct rg_arena *arena, struct roger_err *err);
 
 /* A line that is no entry: was it one of roger's?  In messages.jsonl, that is. */
-bool rg_judge_line(struct rg_judge *judge, const struct rg_walk *walk,
-		   enum roger_finding_kind *ret_kind);
+bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind);
 /* What the chain brought to light: false where there is nothing to tell. */
 bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		      enum roger_finding_kind *ret_kind, const char **what);
 /* Write down that the gap which was just found is one. */
-RG_CHECKED int rg_judge_close(const struct rg_judge *judge, const struct rg_walk *walk,
-			      struct rg_arena *arena, struct roger_err *err);
+RG_CHECKED int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena,
+			      struct roger_err *err);
 /* Has a person accepted that messages are not what they were?  Then other files tell more than
  * they. */
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine);

@@ -3,8 +3,8 @@
 #include "facts/activity.h"
 #include "facts/damage.h"
 #include "facts/message.h"
-#include "facts/sendlog.h"
 #include "facts/note.h"
+#include "facts/sendlog.h"
 
 const char *const rg_column_names[RG_COLUMNS] = { "id",	    "owner",	"task",	 "key",
 						  "target", "message",	"cycle", "state",
@@ -35,7 +35,6 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 	const struct roger_str details = record->activity.action_details;
 	const struct rg_value *agent;
 	const struct rg_json *json;
-
 	columns->at_ms = record->activity.at_ms;
 	if (!details.length || !memmem(details.data, details.length, member, sizeof member - 1) ||
 	    rg_json_read_within(details, arena, &json, NULL) < 0)
@@ -135,28 +134,37 @@ int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 	return r == ROGER_OK && kind->check ? kind->check(ret_record, err) : r;
 }
 
-static struct roger_str text_of(const struct roger_field *field, const void *record)
+/* The place of a member in a record; *ret_names: of an enum. */
+static const void *find(const struct roger_record *type, const char *name, const void *record,
+			const char *const **ret_names)
 {
-	const void *at = rg_field_at(field, record);
+	const struct roger_field *field;
 
-	return field->kind == ROGER_ENUM ? rg_str(field->names[*(const int *)at])
-					 : *(const struct roger_str *)at;
+	for (field = type->fields; field->name; field++)
+		if (*field->name == *name && strcmp(field->name, name) == 0)
+			break;
+	rg_assert(field->name);
+	*ret_names = field->names;
+	return rg_field_at(field, record);
 }
 
 void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
 		     struct rg_columns *ret_columns)
 {
 	const struct rg_kind *kind = &rg_kinds[log];
-	const struct roger_field *field;
+	const char *const *names;
+	const void *at;
 	size_t i;
 
 	*ret_columns = (struct rg_columns){ 0 };
-	for (field = kind->record->fields; field->name; field++) {
-		if (kind->at && strcmp(field->name, kind->at) == 0)
-			ret_columns->at_ms = *(int64_t *)rg_field_at(field, record);
-		for (i = 0; i < RG_COLUMNS; i++)
-			if (kind->members[i] && strcmp(field->name, kind->members[i]) == 0)
-				ret_columns->texts[i] = text_of(field, record);
+	if (kind->at)
+		ret_columns->at_ms = *(const int64_t *)find(kind->record, kind->at, record, &names);
+	for (i = 0; i < RG_COLUMNS; i++) {
+		if (!kind->members[i])
+			continue;
+		at = find(kind->record, kind->members[i], record, &names);
+		ret_columns->texts[i] =
+			names ? rg_str(names[*(const int *)at]) : *(const struct roger_str *)at;
 	}
 	if (kind->derive)
 		kind->derive(record, arena, ret_columns);

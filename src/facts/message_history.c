@@ -14,6 +14,26 @@ enum { READ = 1, ARCHIVED = 2, FOREIGN = 4, LINE_AT = 3 };
 #define LINE_MASK ((UINT64_C(1) << 37) - 1)
 #define TEXT_MASK (~UINT64_C(0) << 42)
 
+const char *const rg_message_sum_names[RG_MESSAGE_SUMS] = {
+	"lines read",
+	"lines that are no messages",
+	"rows of messages",
+	"unread rows of messages",
+	"rows of mailbox",
+	"positions in mailbox, added up",
+	"rows of archived",
+	"positions in archived, added up",
+	"rows of keys",
+	"rows of replies",
+	"messages sent, by agents",
+	"messages received, by agents",
+	"messages unread, by agents",
+	"rows of last_seen",
+	"numbers in last_seen, added up",
+	"rows of edges",
+	"numbers in edges, added up",
+};
+
 /* In the order of enum rg_message_fault. */
 const char *const rg_message_fault_texts[] = {
 	"its id belongs to another message",

@@ -30,17 +30,25 @@ enum { RG_MESSAGE_FAULTS = 8, RG_MESSAGE_ODD = RG_MESSAGE_READ_EARLY | RG_MESSAG
 extern const char *const rg_message_fault_texts[];
 
 /* What the tables of an index hold, summed up. */
+enum { RG_MESSAGE_SUMS = 17 };
 struct rg_message_sums {
-	int64_t offset, lines, strays; /* how far the journal was read */
-	int64_t messages, unread;      /* living ones */
-	int64_t rows;		       /* sum of rg_message_row() of these, overflowing */
-	int64_t mailbox, mailbox_positions;
-	int64_t archived, archived_positions;
-	int64_t keys, replies;
-	int64_t sent, received, agents_unread;
-	int64_t seen, seen_numbers;  /* pairs of reader and sender */
-	int64_t edges, edge_numbers; /* the same of what came in over an edge */
+	int64_t offset; /* how far the journal was read */
+	int64_t rows;	/* sum of rg_message_row() of living messages, overflowing */
+	union {
+		int64_t all[RG_MESSAGE_SUMS];
+		struct {
+			int64_t lines, strays;
+			int64_t messages, unread; /* living ones */
+			int64_t mailbox, mailbox_positions;
+			int64_t archived, archived_positions;
+			int64_t keys, replies;
+			int64_t sent, received, agents_unread;
+			int64_t seen, seen_numbers;  /* pairs of reader and sender */
+			int64_t edges, edge_numbers; /* the same of what came in over an edge */
+		};
+	};
 };
+extern const char *const rg_message_sum_names[RG_MESSAGE_SUMS];
 
 /* What an agent stands at. */
 struct rg_message_agent {

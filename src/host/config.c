@@ -42,7 +42,7 @@ enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000 };
 #define ROW(section, name, kind, member, least, most, text, about)                                 \
 	{ section,                                                                                 \
 	  name,                                                                                    \
-	  section "." name + (sizeof section == 1),                                                \
+	  &(section "." name)[sizeof section == 1],                                                \
 	  kind,                                                                                    \
 	  offsetof(struct rg_config, member),                                                      \
 	  least,                                                                                   \

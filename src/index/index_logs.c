@@ -17,9 +17,9 @@ enum { STRAYS_MAX = 1000, WAIT_MS = 120000 };
 #define COLUMNS "id, owner, task, key, target, message, cycle, state, kind, citation, step"
 
 static const char tables[] =
-	"CREATE TABLE IF NOT EXISTS log_files(file INTEGER PRIMARY KEY, log INTEGER NOT NULL,"
-	" shown TEXT NOT NULL UNIQUE, offset INTEGER NOT NULL, lines INTEGER NOT NULL,"
-	" last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL);"
+	"CREATE TABLE IF NOT EXISTS log_files(file INTEGER PRIMARY KEY, offset INTEGER NOT NULL,"
+	" lines INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
+	" last_hash INTEGER NOT NULL, shown TEXT NOT NULL);"
 	/* The log of a line that is no entry is negative, and its text is why. */
 	"CREATE TABLE IF NOT EXISTS log_entries(position INTEGER PRIMARY KEY,"
 	" log INTEGER NOT NULL, file INTEGER NOT NULL, line INTEGER NOT NULL,"
@@ -48,7 +48,7 @@ struct intake {
 	struct rg_arena *arena; /* of one line */
 	int open;
 	int64_t size;
-	int64_t number; /* of the file in log_files */
+	int64_t number; /* of the file in log_files: the hash of its name */
 	int64_t offset, lines, last_offset, last_length, last_hash;
 	sqlite3_stmt *add;
 };
@@ -59,22 +59,6 @@ static int prepare(struct rg_index *index, const char *sql, sqlite3_stmt **ret,
 	if (sqlite3_prepare_v2(index->db, sql, -1, ret, NULL) != SQLITE_OK)
 		return rg_index_fail(index, "ask for logs", err);
 	return ROGER_OK;
-}
-
-/* Run a statement with some numbers. */
-static int run(struct rg_index *index, const char *sql, const int64_t *numbers, int count,
-	       struct roger_err *err)
-{
-	sqlite3_stmt *statement;
-	int r = prepare(index, sql, &statement, err), i;
-
-	if (r < 0)
-		return r;
-	for (i = 0; i < count; i++)
-		sqlite3_bind_int64(statement, i + 1, numbers[i]);
-	r = rg_index_step(index, statement, err);
-	sqlite3_finalize(statement);
-	return r;
 }
 
 static int add_entry(struct intake *intake, bool stray, struct roger_str text,
@@ -139,35 +123,44 @@ static int take_lines(struct intake *intake, struct roger_err *err)
 
 static int save_file(struct intake *intake, struct roger_err *err)
 {
+	const struct rg_log_file *file = intake->file;
 	const int64_t numbers[] = { intake->number,	 intake->offset,      intake->lines,
 				    intake->last_offset, intake->last_length, intake->last_hash };
+	sqlite3_stmt *save;
+	int r, i;
 
-	return run(intake->index,
-		   "UPDATE log_files SET offset = ?2, lines = ?3, last_offset = ?4,"
-		   " last_length = ?5, last_hash = ?6 WHERE file = ?1",
-		   numbers, 6, err);
+	r = prepare(intake->index, "INSERT OR REPLACE INTO log_files VALUES (?,?,?,?,?,?,?)", &save,
+		    err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < 6; i++)
+		sqlite3_bind_int64(save, i + 1, numbers[i]);
+	rg_index_bind(save, 7, file->shown);
+	r = rg_index_step(intake->index, save, err);
+	sqlite3_finalize(save);
+	return r;
 }
 
-static int load_file(struct intake *intake, bool *ret_known, struct roger_err *err)
+static int load_file(struct intake *intake, struct roger_err *err)
 {
+	const struct roger_str name = intake->file->shown;
 	sqlite3_stmt *get;
 	int r;
 
 	r = prepare(intake->index,
-		    "SELECT file, offset, lines, last_offset, last_length, last_hash FROM "
-		    "log_files WHERE shown = ?",
+		    "SELECT offset, lines, last_offset, last_length, last_hash FROM log_files"
+		    " WHERE file = ?",
 		    &get, err);
 	if (r < 0)
 		return r;
-	rg_index_bind(get, 1, intake->file->shown);
-	*ret_known = sqlite3_step(get) == SQLITE_ROW;
-	if (*ret_known) {
-		intake->number = sqlite3_column_int64(get, 0);
-		intake->offset = sqlite3_column_int64(get, 1);
-		intake->lines = sqlite3_column_int64(get, 2);
-		intake->last_offset = sqlite3_column_int64(get, 3);
-		intake->last_length = sqlite3_column_int64(get, 4);
-		intake->last_hash = sqlite3_column_int64(get, 5);
+	intake->number = (int64_t)rg_hash(0, name.data, name.length);
+	sqlite3_bind_int64(get, 1, intake->number);
+	if (sqlite3_step(get) == SQLITE_ROW) {
+		intake->offset = sqlite3_column_int64(get, 0);
+		intake->lines = sqlite3_column_int64(get, 1);
+		intake->last_offset = sqlite3_column_int64(get, 2);
+		intake->last_length = sqlite3_column_int64(get, 3);
+		intake->last_hash = sqlite3_column_int64(get, 4);
 	}
 	sqlite3_finalize(get);
 	return ROGER_OK;
@@ -193,33 +186,22 @@ static bool still_same(struct intake *intake)
 
 static int forget_file(struct intake *intake, struct roger_err *err)
 {
-	intake->offset = intake->lines = 0;
-	intake->last_offset = intake->last_length = intake->last_hash = 0;
-	return run(intake->index, "DELETE FROM log_entries WHERE file = ?", &intake->number, 1,
-		   err);
-}
-
-static int add_file(struct intake *intake, struct roger_err *err)
-{
-	sqlite3_stmt *add;
+	sqlite3_stmt *forget;
 	int r;
 
-	r = prepare(intake->index,
-		    "INSERT INTO log_files(log, shown, offset, lines, last_offset, last_length,"
-		    " last_hash) VALUES (?, ?, 0, 0, 0, 0, 0)",
-		    &add, err);
+	intake->offset = intake->lines = 0;
+	intake->last_offset = intake->last_length = intake->last_hash = 0;
+	r = prepare(intake->index, "DELETE FROM log_entries WHERE file = ?", &forget, err);
 	if (r < 0)
 		return r;
-	sqlite3_bind_int(add, 1, (int)intake->file->log);
-	rg_index_bind(add, 2, intake->file->shown);
-	r = rg_index_step(intake->index, add, err);
-	intake->number = sqlite3_last_insert_rowid(intake->index->db);
-	sqlite3_finalize(add);
+	sqlite3_bind_int64(forget, 1, intake->number);
+	r = rg_index_step(intake->index, forget, err);
+	sqlite3_finalize(forget);
 	return r;
 }
 
 /* Does the file hold what the tables lack? */
-static int look(struct intake *intake, bool *ret_known, bool *ret_behind, struct roger_err *err)
+static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 {
 	struct rg_file_facts facts = { 0 };
 	const char *name = intake->file->name.data;
@@ -229,7 +211,7 @@ static int look(struct intake *intake, bool *ret_known, bool *ret_behind, struct
 	if (r == ROGER_OK && intake->open != RG_NO_FILE)
 		r = rg_file_facts(intake->open, name, &facts, err);
 	if (r == ROGER_OK)
-		r = load_file(intake, ret_known, err);
+		r = load_file(intake, err);
 	intake->size = facts.size;
 	if (r == ROGER_OK)
 		*ret_behind = intake->size != intake->offset || !still_same(intake);
@@ -239,14 +221,12 @@ static int look(struct intake *intake, bool *ret_known, bool *ret_behind, struct
 static int take_file(struct rg_index *index, const struct rg_log_file *file, struct roger_err *err)
 {
 	struct intake intake = { .index = index, .file = file, .open = RG_NO_FILE };
-	bool known = false, behind = false;
+	bool behind = false;
 	int r;
 
-	r = look(&intake, &known, &behind, err);
+	r = look(&intake, &behind, err);
 	if (r == ROGER_OK && behind) {
-		if (!known)
-			r = add_file(&intake, err);
-		else if (!still_same(&intake))
+		if (!still_same(&intake))
 			r = forget_file(&intake, err);
 		if (r == ROGER_OK)
 			r = prepare(index,
@@ -276,7 +256,7 @@ static bool has_tables(struct rg_index *index)
 /* Without a lock: is there nothing to take in? */
 static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
 {
-	bool known, behind;
+	bool behind;
 	size_t i;
 	int r;
 
@@ -288,7 +268,7 @@ static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
 					 .open = RG_NO_FILE };
 
 		behind = true;
-		r = look(&intake, &known, &behind, NULL);
+		r = look(&intake, &behind, NULL);
 		rg_file_close(intake.open);
 		if (r < 0 || behind)
 			return false;

@@ -47,51 +47,31 @@ static int read_progress(sqlite3 *db, struct rg_message_sums *sums, bool *ret_va
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
 }
 
-/* One row of numbers, each to its place. */
-static int read_numbers(sqlite3 *db, const char *sql, int64_t *const *to)
+/*
+ * One row of numbers, in the order of the sums behind those of lines.  sum()
+ * would end in an error where it overflows; positions and numbers do not come that far.
+ */
+static int read_small(sqlite3 *db, struct rg_message_sums *sums)
 {
+	static const char question[] =
+		"SELECT * FROM (SELECT count(*), sum(read = 0) FROM messages),"
+		"(SELECT count(*), sum(position) FROM mailbox),"
+		"(SELECT count(*), sum(position) FROM archived),"
+		"(SELECT count(*) FROM keys), (SELECT count(*) FROM replies),"
+		"(SELECT sum(sent), sum(received), sum(unread) FROM agents),"
+		"(SELECT count(*), sum(seq) FROM last_seen),"
+		"(SELECT count(*), sum(seq) FROM edges)";
 	sqlite3_stmt *get;
 	int step, i, r;
 
-	r = prepare(db, sql, &get);
+	r = prepare(db, question, &get);
 	if (r < 0)
 		return r;
 	step = sqlite3_step(get);
 	for (i = 0; step == SQLITE_ROW && i < sqlite3_column_count(get); i++)
-		*to[i] = sqlite3_column_int64(get, i);
+		sums->all[2 + i] = sqlite3_column_int64(get, i);
 	sqlite3_finalize(get);
 	return step == SQLITE_ROW ? ROGER_OK : ROGER_EIO;
-}
-
-/* sum() would end in an error where it overflows; positions and numbers do not come that far. */
-static int read_small(sqlite3 *db, struct rg_message_sums *sums)
-{
-	int64_t *const places[][3] = {
-		{ &sums->messages, &sums->unread },
-		{ &sums->mailbox, &sums->mailbox_positions },
-		{ &sums->archived, &sums->archived_positions },
-		{ &sums->keys },
-		{ &sums->replies },
-		{ &sums->sent, &sums->received, &sums->agents_unread },
-		{ &sums->seen, &sums->seen_numbers },
-		{ &sums->edges, &sums->edge_numbers },
-	};
-	static const char *const questions[] = {
-		"SELECT count(*), sum(read = 0) FROM messages",
-		"SELECT count(*), sum(position) FROM mailbox",
-		"SELECT count(*), sum(position) FROM archived",
-		"SELECT count(*) FROM keys",
-		"SELECT count(*) FROM replies",
-		"SELECT sum(sent), sum(received), sum(unread) FROM agents",
-		"SELECT count(*), sum(seq) FROM last_seen",
-		"SELECT count(*), sum(seq) FROM edges",
-	};
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < sizeof questions / sizeof *questions && r == ROGER_OK; i++)
-		r = read_numbers(db, questions[i], places[i]);
-	return r;
 }
 
 static void read_row(sqlite3_stmt *get, struct roger_message *message)

@@ -143,59 +143,34 @@ static struct rg_log_file *find_journal(const struct rg_log_files *journals, str
 	return NULL;
 }
 
-static int digest_all(struct rg_engine *engine, const struct rg_log_files *journals,
-		      struct rg_arena *arena, struct rg_digest *digests, size_t *ret_count,
-		      struct roger_err *err)
-{
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < journals->count && r == ROGER_OK; i++) {
-		r = digest_one(engine, &journals->items[i], NULL, arena, &digests[*ret_count], err);
-		*ret_count += r == ROGER_OK && digests[*ret_count].there;
-	}
-	return r;
-}
-
-static int digest_wished(struct rg_engine *engine, const struct rg_log_files *journals,
-			 const struct rg_digest_wish *wishes, size_t count, struct rg_arena *arena,
-			 struct rg_digest *digests, struct roger_err *err)
-{
-	struct rg_log_file *journal;
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		digests[i].file = wishes[i].file;
-		journal = find_journal(journals, wishes[i].file);
-		if (!journal)
-			continue;
-		r = digest_one(engine, journal, &wishes[i], arena, &digests[i], err);
-		/* Something else in its place is as good as nothing. */
-		if (r == ROGER_EREFUSED)
-			r = ROGER_OK;
-	}
-	return r;
-}
-
 int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
 		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
 {
 	struct rg_log_files journals;
+	struct rg_log_file *journal;
 	struct rg_digest *digests;
-	size_t found = count;
+	size_t found = 0, i;
 	int r;
 
 	r = rg_engine_journals(engine, arena, &journals, err);
 	if (r < 0)
 		return r;
-	digests = rg_arena_get(arena, (wishes ? count : journals.count) * sizeof *digests + 1);
+	count = wishes ? count : journals.count;
+	digests = rg_arena_get(arena, count * sizeof *digests + 1);
 	if (!digests)
 		return rg_fail_memory(err);
-	if (!wishes)
-		found = 0;
-	r = wishes ? digest_wished(engine, &journals, wishes, count, arena, digests, err)
-		   : digest_all(engine, &journals, arena, digests, &found, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		journal = wishes ? find_journal(&journals, wishes[i].file) : &journals.items[i];
+		if (wishes)
+			digests[found].file = wishes[i].file;
+		if (journal)
+			r = digest_one(engine, journal, wishes ? &wishes[i] : NULL, arena,
+				       &digests[found], err);
+		/* Something else in its place is as good as nothing. */
+		if (wishes && r == ROGER_EREFUSED)
+			r = ROGER_OK;
+		found += wishes || digests[found].there;
+	}
 	*ret_digests = (struct rg_digests){ digests, found };
 	return r;
 }

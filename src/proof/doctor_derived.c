@@ -59,37 +59,13 @@ int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
 static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index,
 		   const struct rg_message_sums *journal, struct roger_err *err)
 {
-	const struct {
-		const char *what;
-		int64_t there, expected;
-	} sums[] = {
-		{ "lines read", index->lines, journal->lines },
-		{ "lines that are no messages", index->strays, journal->strays },
-		{ "rows of messages", index->messages, journal->messages },
-		{ "unread rows of messages", index->unread, journal->unread },
-		{ "rows of mailbox", index->mailbox, journal->mailbox },
-		{ "positions in mailbox, added up", index->mailbox_positions,
-		  journal->mailbox_positions },
-		{ "rows of archived", index->archived, journal->archived },
-		{ "positions in archived, added up", index->archived_positions,
-		  journal->archived_positions },
-		{ "rows of keys", index->keys, journal->keys },
-		{ "rows of replies", index->replies, journal->replies },
-		{ "messages sent, by agents", index->sent, journal->sent },
-		{ "messages received, by agents", index->received, journal->received },
-		{ "messages unread, by agents", index->agents_unread, journal->agents_unread },
-		{ "rows of last_seen", index->seen, journal->seen },
-		{ "numbers in last_seen, added up", index->seen_numbers, journal->seen_numbers },
-		{ "rows of edges", index->edges, journal->edges },
-		{ "numbers in edges, added up", index->edge_numbers, journal->edge_numbers },
-	};
 	size_t i;
 	int r = ROGER_OK;
 
-	for (i = 0; i < sizeof sums / sizeof *sums && r == ROGER_OK; i++)
-		if (sums[i].there != sums[i].expected)
-			r = tell_index(doctor, sums[i].what, sums[i].there, sums[i].expected, NULL,
-				       err);
+	for (i = 0; i < RG_MESSAGE_SUMS && r == ROGER_OK; i++)
+		if (index->all[i] != journal->all[i])
+			r = tell_index(doctor, rg_message_sum_names[i], index->all[i],
+				       journal->all[i], NULL, err);
 	return r;
 }
 

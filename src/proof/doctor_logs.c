@@ -37,7 +37,7 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 			   found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what);
 	if (r < 0 || !breach.fixable || !doctor->wish->fix)
 		return r;
-	r = rg_judge_close(&doctor->judge, walk, doctor->arena, err);
+	r = rg_judge_close(walk, doctor->arena, err);
 	if (r == ROGER_OK)
 		rg_doctor_fixed(doctor, place);
 	return r;

@@ -297,7 +297,7 @@ static int tell_letter(struct telling *telling, const struct rg_log_entry *entry
 	static const enum roger_event_kind kinds[] = { ROGER_EVENT_DEAD_LETTER,
 						       ROGER_EVENT_REDELIVERED, ROGER_EVENT_STALE };
 	struct rg_history *history = telling->history;
-	struct roger_dead_letter letter = { 0 };
+	struct roger_dead_letter letter;
 	int64_t *first;
 	int r;
 
@@ -621,7 +621,7 @@ int rg_tell_all(struct rg_gathering *gathering, bool own, struct rg_history *his
 static int tell_cycle(struct telling *telling, const struct rg_log_entry *entry,
 		      struct roger_err *err)
 {
-	struct roger_cycle cycle = { 0 };
+	struct roger_cycle cycle;
 	int r;
 
 	r = rg_kind_read(RG_LOG_CYCLES, entry->text, telling->history->arena, &cycle, err);
