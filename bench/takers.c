@@ -13,13 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By the symbol of each verb, which every libroger has: --beside runs this with an older one. */
-#define ROGER_VERB(verb, request, reply)                                                           \
-	int roger_##verb(struct roger *roger, const struct request *request_,                      \
-			 struct reply *ret_reply, struct roger_err *err);
-#define ROGER_VERB_ALONE(verb, request, reply)                                                     \
-	int roger_##verb(const struct request *request_, struct reply *ret_reply,                  \
-			 struct roger_err *err);
 #include <roger.h>
 
 #include "lanes.h"

@@ -61,10 +61,14 @@ struct roger_str {
 	size_t length;
 };
 
-struct roger_strs {
-	const struct roger_str *items;
-	size_t count;
-};
+/* A list of a struct is { items, count }. */
+#define ROGER_LIST(list, item)                                                                     \
+	struct list {                                                                              \
+		const struct item *items;                                                          \
+		size_t count;                                                                      \
+	}
+
+ROGER_LIST(roger_strs, roger_str);
 
 /*
  * What went wrong.  message is one line: what, where, what was expected, what
@@ -114,11 +118,7 @@ struct roger_message {
 	struct roger_str chain;	  /* as read; the journal writes its own */
 	int64_t position;	  /* line of messages.jsonl where it first stood; not stored */
 };
-
-struct roger_messages {
-	const struct roger_message *items;
-	size_t count;
-};
+ROGER_LIST(roger_messages, roger_message);
 
 enum roger_attempt_outcome { ROGER_DELIVERED, ROGER_TIMEOUT, ROGER_ERROR };
 
@@ -146,11 +146,7 @@ struct roger_attempt {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_attempts {
-	const struct roger_attempt *items;
-	size_t count;
-};
+ROGER_LIST(roger_attempts, roger_attempt);
 
 enum roger_dead_letter_status { ROGER_UNDELIVERED, ROGER_REDELIVERED, ROGER_STALE };
 
@@ -176,11 +172,7 @@ struct roger_dead_letter {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_dead_letters {
-	const struct roger_dead_letter *items;
-	size_t count;
-};
+ROGER_LIST(roger_dead_letters, roger_dead_letter);
 
 /* A period of the send log, as a line of cycles.jsonl holds it. */
 struct roger_cycle {
@@ -191,11 +183,7 @@ struct roger_cycle {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_cycles {
-	const struct roger_cycle *items;
-	size_t count;
-};
+ROGER_LIST(roger_cycles, roger_cycle);
 
 /* What is left of a purged key, as a line of key-digests.jsonl holds it. */
 struct roger_digest {
@@ -207,11 +195,7 @@ struct roger_digest {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-
-struct roger_digests {
-	const struct roger_digest *items;
-	size_t count;
-};
+ROGER_LIST(roger_digests, roger_digest);
 
 enum roger_run_status {
 	ROGER_RUN_ACTIVE,
@@ -258,11 +242,7 @@ struct roger_run {
 	struct roger_str processes_unknown; /* members of processes that roger does not know */
 	struct roger_str unknown;	    /* members roger does not know: "a":1,"b":2 */
 };
-
-struct roger_run_list {
-	const struct roger_run *items;
-	size_t count;
-};
+ROGER_LIST(roger_run_list, roger_run);
 
 enum roger_action {
 	ROGER_FILE_READ,
@@ -289,11 +269,7 @@ struct roger_activity {
 	struct roger_str chain;
 	int64_t at_ms; /* the timestamp; not stored */
 };
-
-struct roger_activities {
-	const struct roger_activity *items;
-	size_t count;
-};
+ROGER_LIST(roger_activities, roger_activity);
 
 /* What can happen; what happens at one instant stands in this order. */
 enum roger_event_kind {
@@ -339,11 +315,7 @@ struct roger_event {
 	struct roger_str file; /* evidence: the file, */
 	int64_t line;	       /* and the line of it; 0: the whole */
 };
-
-struct roger_events {
-	const struct roger_event *items;
-	size_t count;
-};
+ROGER_LIST(roger_events, roger_event);
 
 /* A line that is not what it should be. */
 struct roger_bad_line {
@@ -351,11 +323,7 @@ struct roger_bad_line {
 	struct roger_str file;
 	struct roger_str what; /* why */
 };
-
-struct roger_bad_lines {
-	const struct roger_bad_line *items;
-	size_t count;
-};
+ROGER_LIST(roger_bad_lines, roger_bad_line);
 
 struct roger_agent {
 	struct roger_str name;
@@ -365,11 +333,7 @@ struct roger_agent {
 	int64_t unread;
 	int64_t last_sent_at_ms;
 };
-
-struct roger_agent_list {
-	const struct roger_agent *items;
-	size_t count;
-};
+ROGER_LIST(roger_agent_list, roger_agent);
 
 /* ----------------------------------------------------- requests, replies -- */
 
@@ -404,29 +368,20 @@ struct roger_trust_command {
 	struct roger_str sha256;  /* of the words and of these files */
 	bool trusted;
 };
-struct roger_trust_commands {
-	const struct roger_trust_command *items;
-	size_t count;
-};
+ROGER_LIST(roger_trust_commands, roger_trust_command);
 struct roger_trust_place {
 	struct roger_str setting; /* "storage.data_dir" */
 	struct roger_str path;	  /* absolute, links resolved */
 	bool trusted;
 };
-struct roger_trust_places {
-	const struct roger_trust_place *items;
-	size_t count;
-};
+ROGER_LIST(roger_trust_places, roger_trust_place);
 struct roger_trust_workspace {
 	struct roger_str workspace;
 	bool there;	  /* it still holds the .roger/ that was trusted */
 	int64_t commands; /* how many are trusted */
 	int64_t accepted_at_ms;
 };
-struct roger_trust_workspaces {
-	const struct roger_trust_workspace *items;
-	size_t count;
-};
+ROGER_LIST(roger_trust_workspaces, roger_trust_workspace);
 struct roger_trust_reply {
 	void *memory;
 	struct roger_str workspace;
@@ -463,17 +418,13 @@ struct roger_send_request {
 	int64_t within_ms; /* with ROGER_CONFIRM_READ; 0: as configured */
 	bool retry;	   /* the same: try as often as configured */
 	bool dry_run;	   /* check everything, store nothing */
-	bool padding_[6];
-	bool new_names; /* also to a name never seen that is near a known one */
+	bool new_names;	   /* also to a name never seen that is near a known one */
 };
 struct roger_receipt {
 	struct roger_str id;
 	struct roger_str to;
 };
-struct roger_receipts {
-	const struct roger_receipt *items;
-	size_t count;
-};
+ROGER_LIST(roger_receipts, roger_receipt);
 struct roger_send_reply {
 	void *memory;
 	struct roger_receipts messages;
@@ -570,10 +521,7 @@ struct roger_trace_step {
 	int64_t line;	       /* its line, from 1, */
 	int64_t byte;	       /* and where that begins, in the journal of messages */
 };
-struct roger_trace_steps {
-	const struct roger_trace_step *items;
-	size_t count;
-};
+ROGER_LIST(roger_trace_steps, roger_trace_step);
 struct roger_trace {
 	struct roger_str id;
 	struct roger_str from;
@@ -585,10 +533,7 @@ struct roger_trace {
 		      */
 	struct roger_trace_steps steps; /* in their order */
 };
-struct roger_traces {
-	const struct roger_trace *items;
-	size_t count;
-};
+ROGER_LIST(roger_traces, roger_trace);
 struct roger_trace_reply {
 	void *memory;
 	struct roger_traces traces;
@@ -618,10 +563,7 @@ struct roger_wake_attempt {
 	bool looked;	   /* with test: the agent looked at its mail, or took it, in time */
 	int64_t looked_ms; /* after the command was started */
 };
-struct roger_wake_attempts {
-	const struct roger_wake_attempt *items;
-	size_t count;
-};
+ROGER_LIST(roger_wake_attempts, roger_wake_attempt);
 struct roger_wake_reply {
 	void *memory;
 	struct roger_wake_attempts attempts;
@@ -889,10 +831,7 @@ struct roger_finding {
 	int64_t byte; /* where the line starts */
 	struct roger_str what;
 };
-struct roger_findings {
-	const struct roger_finding *items;
-	size_t count;
-};
+ROGER_LIST(roger_findings, roger_finding);
 struct roger_journal {
 	struct roger_str file;
 	int64_t bytes;
@@ -902,10 +841,7 @@ struct roger_journal {
 	int64_t strays;
 	struct roger_str head; /* the chain behind its last line */
 };
-struct roger_journals {
-	const struct roger_journal *items;
-	size_t count;
-};
+ROGER_LIST(roger_journals, roger_journal);
 struct roger_verify_reply {
 	void *memory;
 	int64_t lines;	  /* of messages.jsonl */
@@ -949,10 +885,7 @@ struct roger_damage {
 	struct roger_str unknown;
 	struct roger_str chain;
 };
-struct roger_damages {
-	const struct roger_damage *items;
-	size_t count;
-};
+ROGER_LIST(roger_damages, roger_damage);
 struct roger_accept_request {
 	struct roger_str place; /* FILE:LINE or FILE */
 	struct roger_str reason;
@@ -998,10 +931,7 @@ struct roger_breach {
 	bool fixable;
 	bool fixed;
 };
-struct roger_breaches {
-	const struct roger_breach *items;
-	size_t count;
-};
+ROGER_LIST(roger_breaches, roger_breach);
 /* Something that setup put into a tool, tried as the tool would. */
 struct roger_link {
 	struct roger_str tool;
@@ -1010,10 +940,7 @@ struct roger_link {
 	bool works;
 	struct roger_str trouble; /* if not: what happened */
 };
-struct roger_links {
-	const struct roger_link *items;
-	size_t count;
-};
+ROGER_LIST(roger_links, roger_link);
 struct roger_doctor_reply {
 	void *memory;
 	struct roger_breaches breaches; /* the first 1,000 of each severity */
@@ -1043,10 +970,7 @@ struct roger_seal_entry {
 	struct roger_str marks;	 /* the first 16 digits of the SHA-256 up to there */
 	struct roger_str status; /* of a run */
 };
-struct roger_seal_entries {
-	const struct roger_seal_entry *items;
-	size_t count;
-};
+ROGER_LIST(roger_seal_entries, roger_seal_entry);
 struct roger_seal_reply {
 	void *memory;
 	int64_t version; /* 1 */
@@ -1083,10 +1007,7 @@ struct roger_crossing {
 	struct roger_str why;
 	struct roger_str kept; /* where text that was skipped is now, from the workspace's folder */
 };
-struct roger_crossings {
-	const struct roger_crossing *items;
-	size_t count;
-};
+ROGER_LIST(roger_crossings, roger_crossing);
 /*
  * wait_ms 0: one look.  Otherwise it answers as soon as anything happened, and
  * the handle stays the bridge of the workspace until it is closed; a signal
@@ -1122,11 +1043,9 @@ struct roger_setting {
 	struct roger_str key;
 	struct roger_str value;
 	struct roger_str origin;
+	struct roger_str about; /* what it may be, and what it is for */
 };
-struct roger_settings {
-	const struct roger_setting *items;
-	size_t count;
-};
+ROGER_LIST(roger_settings, roger_setting);
 struct roger_config_reply {
 	void *memory;
 	struct roger_str workspace;
@@ -1177,10 +1096,7 @@ struct roger_run_trouble {
 	bool invalid;
 	struct roger_str what;
 };
-struct roger_run_troubles {
-	const struct roger_run_trouble *items;
-	size_t count;
-};
+ROGER_LIST(roger_run_troubles, roger_run_trouble);
 struct roger_runs_reply {
 	void *memory;
 	struct roger_run_list runs;
@@ -1255,10 +1171,7 @@ struct roger_run_change {
 	int after;
 	struct roger_str reason;
 };
-struct roger_run_changes {
-	const struct roger_run_change *items;
-	size_t count;
-};
+ROGER_LIST(roger_run_changes, roger_run_change);
 struct roger_sweep_reply {
 	void *memory;
 	struct roger_run_changes changes;
@@ -1309,10 +1222,7 @@ struct roger_figure {
 	struct roger_str name;
 	int64_t count;
 };
-struct roger_figures {
-	const struct roger_figure *items;
-	size_t count;
-};
+ROGER_LIST(roger_figures, roger_figure);
 struct roger_agent_figures {
 	struct roger_str name;
 	int64_t sent;
@@ -1320,10 +1230,7 @@ struct roger_agent_figures {
 	int64_t read;	  /* of those received */
 	int64_t timeouts; /* of what it sent */
 };
-struct roger_agent_figures_list {
-	const struct roger_agent_figures *items;
-	size_t count;
-};
+ROGER_LIST(roger_agent_figures_list, roger_agent_figures);
 struct roger_report_reply {
 	void *memory;
 	int64_t since_ms; /* what it is about; 0: from the start */
@@ -1361,10 +1268,7 @@ struct roger_concern {
 	struct roger_str words;
 	struct roger_str next; /* a command */
 };
-struct roger_concerns {
-	const struct roger_concern *items;
-	size_t count;
-};
+ROGER_LIST(roger_concerns, roger_concern);
 struct roger_status_reply {
 	void *memory;
 	struct roger_concerns concerns; /* the most urgent first */
@@ -1428,7 +1332,7 @@ struct roger_prime_reply {
  * remove, taken out of them again, byte for byte.  Works without a workspace,
  * and makes one in the project where there is none.
  */
-/* Unless given, stealth.  (Programs of the first header mean by 0 what is now 3.) */
+/* Unless given, stealth. */
 enum roger_setup_scope {
 	ROGER_SETUP_UNSAID,
 	ROGER_SETUP_USER,
@@ -1455,10 +1359,7 @@ struct roger_setup_file {
 	struct roger_str diff; /* as diff prints it; "": no change */
 	struct roger_str trouble;
 };
-struct roger_setup_files {
-	const struct roger_setup_file *items;
-	size_t count;
-};
+ROGER_LIST(roger_setup_files, roger_setup_file);
 struct roger_setup_reply {
 	void *memory;
 	struct roger_setup_files files;
@@ -1530,7 +1431,7 @@ ROGER_API void roger_interrupt(void);
 ROGER_API bool roger_mend_map(const void *address);
 
 /*
- * Structs only ever grow, at their end, and every call says how long they were
+ * From version 1.0 on structs only grow, at their end, and every call says how long they were
  * when the program was compiled.  A library that knows longer ones takes what a
  * request lacks as unset, fills of a reply as much as there is, and puts the items
  * of lists as far apart as the program expects.  A library that knows shorter
@@ -1579,12 +1480,73 @@ static const struct roger_item roger_items[] = {
 	{ NULL, 0 },
 };
 
-/* What the functions below call; verb is their name without roger_. */
+/*
+ * All verbs, in the order of help: each is a function below, a command, and a file in
+ * src/ops that says what its request and its reply hold.  ALONE: it needs no handle.
+ */
+#define ROGER_VERBS(VERB, ALONE)                                                                   \
+	ALONE(init, roger_init_request, roger_init_reply)                                          \
+	ALONE(setup, roger_setup_request, roger_setup_reply)                                       \
+	ALONE(trust, roger_trust_request, roger_trust_reply)                                       \
+	VERB(prime, roger_prime_request, roger_prime_reply)                                        \
+	VERB(looked, roger_looked_request, roger_looked_reply)                                     \
+	VERB(arrive, roger_arrive_request, roger_arrive_reply)                                     \
+	VERB(send, roger_send_request, roger_send_reply)                                           \
+	VERB(send_many, roger_send_many_request, roger_send_many_reply)                            \
+	VERB(inbox, roger_inbox_request, roger_inbox_reply)                                        \
+	VERB(receive, roger_inbox_request, roger_inbox_reply)                                      \
+	VERB(wait, roger_wait_request, roger_wait_reply)                                           \
+	VERB(wake, roger_wake_request, roger_wake_reply)                                           \
+	VERB(claim, roger_claim_request, roger_messages_reply)                                     \
+	VERB(ack, roger_ack_request, roger_messages_reply)                                         \
+	VERB(nack, roger_ack_request, roger_messages_reply)                                        \
+	VERB(show, roger_show_request, roger_messages_reply)                                       \
+	VERB(trace, roger_trace_request, roger_trace_reply)                                        \
+	VERB(thread, roger_thread_request, roger_messages_reply)                                   \
+	VERB(list, roger_list_request, roger_messages_reply)                                       \
+	VERB(search, roger_list_request, roger_messages_reply)                                     \
+	VERB(count, roger_list_request, roger_count_reply)                                         \
+	VERB(agents, roger_empty_request, roger_agents_reply)                                      \
+	VERB(session, roger_session_request, roger_session_reply)                                  \
+	VERB(archive, roger_archive_request, roger_archive_reply)                                  \
+	VERB(cleanup, roger_cleanup_request, roger_archive_reply)                                  \
+	VERB(delete, roger_archive_request, roger_archive_reply)                                   \
+	VERB(cycle, roger_cycle_request, roger_cycle_reply)                                        \
+	VERB(sends, roger_sends_request, roger_sends_reply)                                        \
+	VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)                   \
+	VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply)                         \
+	VERB(stale, roger_stale_request, roger_dead_letters_reply)                                 \
+	VERB(purge, roger_purge_request, roger_purge_reply)                                        \
+	VERB(log, roger_log_request, roger_activity_reply)                                         \
+	VERB(log_import, roger_log_import_request, roger_log_import_reply)                         \
+	VERB(activity, roger_activity_request, roger_activity_reply)                               \
+	VERB(dispatch, roger_dispatch_request, roger_runs_reply)                                   \
+	VERB(complete, roger_complete_request, roger_runs_reply)                                   \
+	VERB(forward, roger_forward_request, roger_runs_reply)                                     \
+	VERB(extend, roger_extend_request, roger_runs_reply)                                       \
+	VERB(recover, roger_recover_request, roger_runs_reply)                                     \
+	VERB(runs, roger_runs_request, roger_runs_reply)                                           \
+	VERB(run, roger_run_request, roger_run_reply)                                              \
+	VERB(sweep, roger_sweep_request, roger_sweep_reply)                                        \
+	VERB(timeline, roger_timeline_request, roger_timeline_reply)                               \
+	VERB(report, roger_report_request, roger_report_reply)                                     \
+	VERB(status, roger_empty_request, roger_status_reply)                                      \
+	VERB(stats, roger_empty_request, roger_stats_reply)                                        \
+	VERB(bridge, roger_bridge_request, roger_bridge_reply)                                     \
+	VERB(ingest, roger_ingest_request, roger_bridge_reply)                                     \
+	VERB(rebuild, roger_empty_request, roger_rebuild_reply)                                    \
+	VERB(verify, roger_verify_request, roger_verify_reply)                                     \
+	VERB(accept, roger_accept_request, roger_accept_reply)                                     \
+	VERB(doctor, roger_doctor_request, roger_doctor_reply)                                     \
+	VERB(seal, roger_empty_request, roger_seal_reply)                                          \
+	VERB(config, roger_empty_request, roger_config_reply)
+
+/* What the functions of the verbs call; verb is their name without roger_. */
 ROGER_API int roger_verb(struct roger *roger, const char *verb, const void *request,
 			 size_t request_size, void *ret_reply, size_t reply_size,
 			 const struct roger_item *items, struct roger_err *err);
 
-#ifndef ROGER_VERB
+/* int roger_send(roger, request, ret_reply, err), and so on. */
 #define ROGER_VERB(verb, request, reply)                                                           \
 	ROGER_INLINE int roger_##verb(struct roger *roger, const struct request *request_,         \
 				      struct reply *ret_reply, struct roger_err *err)              \
@@ -1599,60 +1561,9 @@ ROGER_API int roger_verb(struct roger *roger, const char *verb, const void *requ
 		return roger_verb(NULL, #verb, request_, sizeof *request_, ret_reply,              \
 				  sizeof *ret_reply, roger_items, err);                            \
 	}
-#endif
-
-ROGER_VERB(send, roger_send_request, roger_send_reply)
-ROGER_VERB(send_many, roger_send_many_request, roger_send_many_reply)
-ROGER_VERB(inbox, roger_inbox_request, roger_inbox_reply)
-ROGER_VERB(receive, roger_inbox_request, roger_inbox_reply)
-ROGER_VERB(looked, roger_looked_request, roger_looked_reply)
-ROGER_VERB(arrive, roger_arrive_request, roger_arrive_reply)
-ROGER_VERB(prime, roger_prime_request, roger_prime_reply)
-ROGER_VERB(wait, roger_wait_request, roger_wait_reply)
-ROGER_VERB(wake, roger_wake_request, roger_wake_reply)
-ROGER_VERB(claim, roger_claim_request, roger_messages_reply)
-ROGER_VERB(ack, roger_ack_request, roger_messages_reply)
-ROGER_VERB(nack, roger_ack_request, roger_messages_reply)
-ROGER_VERB(show, roger_show_request, roger_messages_reply)
-ROGER_VERB(trace, roger_trace_request, roger_trace_reply)
-ROGER_VERB(thread, roger_thread_request, roger_messages_reply)
-ROGER_VERB(list, roger_list_request, roger_messages_reply)
-ROGER_VERB(search, roger_list_request, roger_messages_reply)
-ROGER_VERB(count, roger_list_request, roger_count_reply)
-ROGER_VERB(agents, roger_empty_request, roger_agents_reply)
-ROGER_VERB(session, roger_session_request, roger_session_reply)
-ROGER_VERB(archive, roger_archive_request, roger_archive_reply)
-ROGER_VERB(cleanup, roger_cleanup_request, roger_archive_reply)
-ROGER_VERB(delete, roger_archive_request, roger_archive_reply)
-ROGER_VERB(cycle, roger_cycle_request, roger_cycle_reply)
-ROGER_VERB(sends, roger_sends_request, roger_sends_reply)
-ROGER_VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)
-ROGER_VERB(redeliver, roger_redeliver_request, roger_dead_letters_reply)
-ROGER_VERB(stale, roger_stale_request, roger_dead_letters_reply)
-ROGER_VERB(purge, roger_purge_request, roger_purge_reply)
-ROGER_VERB(log, roger_log_request, roger_activity_reply)
-ROGER_VERB(log_import, roger_log_import_request, roger_log_import_reply)
-ROGER_VERB(activity, roger_activity_request, roger_activity_reply)
-ROGER_VERB(stats, roger_empty_request, roger_stats_reply)
-ROGER_VERB(rebuild, roger_empty_request, roger_rebuild_reply)
-ROGER_VERB(verify, roger_verify_request, roger_verify_reply)
-ROGER_VERB(accept, roger_accept_request, roger_accept_reply)
-ROGER_VERB(doctor, roger_doctor_request, roger_doctor_reply)
-ROGER_VERB(seal, roger_empty_request, roger_seal_reply)
-ROGER_VERB(config, roger_empty_request, roger_config_reply)
-ROGER_VERB(bridge, roger_bridge_request, roger_bridge_reply)
-ROGER_VERB(ingest, roger_ingest_request, roger_bridge_reply)
-ROGER_VERB(dispatch, roger_dispatch_request, roger_runs_reply)
-ROGER_VERB(complete, roger_complete_request, roger_runs_reply)
-ROGER_VERB(forward, roger_forward_request, roger_runs_reply)
-ROGER_VERB(extend, roger_extend_request, roger_runs_reply)
-ROGER_VERB(recover, roger_recover_request, roger_runs_reply)
-ROGER_VERB(runs, roger_runs_request, roger_runs_reply)
-ROGER_VERB(run, roger_run_request, roger_run_reply)
-ROGER_VERB(sweep, roger_sweep_request, roger_sweep_reply)
-ROGER_VERB(timeline, roger_timeline_request, roger_timeline_reply)
-ROGER_VERB(report, roger_report_request, roger_report_reply)
-ROGER_VERB(status, roger_empty_request, roger_status_reply)
+ROGER_VERBS(ROGER_VERB, ROGER_VERB_ALONE)
+#undef ROGER_VERB
+#undef ROGER_VERB_ALONE
 
 /*
  * Sleep until anything is stored by anybody after *mark was set, or for timeout_ms;
@@ -1660,11 +1571,6 @@ ROGER_VERB(status, roger_empty_request, roger_status_reply)
  * it only sets the mark.  True: something was stored.
  */
 ROGER_API bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms);
-
-/* These need no handle. */
-ROGER_VERB_ALONE(init, roger_init_request, roger_init_reply)
-ROGER_VERB_ALONE(trust, roger_trust_request, roger_trust_reply)
-ROGER_VERB_ALONE(setup, roger_setup_request, roger_setup_reply)
 
 /* Free what a reply owns; takes NULL and replies that were never filled. */
 ROGER_API void roger_reply_free(void *reply);
@@ -1695,6 +1601,16 @@ enum roger_field_flag {
 	ROGER_SELF = 1 << 4,	/* who the caller is: --as, ROGER_AGENT */
 	ROGER_DERIVED = 1 << 5, /* read, but not written: its place in storage adds it */
 	ROGER_OR_OFF = 1 << 6,	/* on a command line 0 switches it off, which is -1 in the struct */
+
+	/* What it means, to all who read the fields of any verb: */
+	ROGER_ISSUE = 1 << 7,	   /* unit of work */
+	ROGER_RUN = 1 << 8,	   /* id of a run */
+	ROGER_KEY = 1 << 9,	   /* idempotent key of a send */
+	ROGER_ID = 1 << 10,	   /* ids of messages, or of entries of a log */
+	ROGER_DRY_RUN = 1 << 11,   /* nothing is to change */
+	ROGER_DUPLICATE = 1 << 12, /* what was asked for had been done before */
+	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
+	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
 };
 
 struct roger_field {
@@ -1718,6 +1634,8 @@ enum roger_op_flag {
 	ROGER_NO_WORKSPACE = 1 << 1, /* works without one */
 	ROGER_UNNOTED = 1 << 2,	     /* leaves no note of itself in the activity log */
 	ROGER_EXECUTES = 1 << 3,     /* runs a program that its request names: not for strangers */
+	ROGER_NO_COMMAND = 1 << 4,   /* a part of another command, such as send --batch */
+	ROGER_TOOL = 1 << 5,	     /* a tool of `roger mcp`, too */
 };
 
 struct roger_op {
@@ -1728,9 +1646,10 @@ struct roger_op {
 	const struct roger_record *request;
 	const struct roger_record *reply;
 	int (*run)(struct roger *roger, const void *request, void *reply, struct roger_err *err);
+	const char *tool; /* of a ROGER_TOOL: the summary in words for a model; NULL: as it is */
 };
 
-/* All verbs, in the order of the manual; ends with NULL. */
+/* All verbs, in the order of ROGER_VERBS; ends with NULL. */
 ROGER_API const struct roger_op *const *roger_ops(void);
 
 /* The message record, for those who print or read one. */

@@ -75,6 +75,15 @@ CALL_OWNERS = [
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]
 
+# What nothing is decided by: a verb's name is compared by looking up its row, and
+# what an error says is for people.  A pattern is of what is compared with a literal.
+COMPARED = re.compile(r"\b(?:strn?cmp|strn?casecmp|strstr|memcmp|memmem|rg_str_is)\s*\(([^;{}]*?\"[^;{}]*?)\)")
+NOT_COMPARED = [
+    ("verbs are told apart by an enum, or by their rows", r"\b(?:command|op|verb)\b\)?(?:->|\.)name\b|\bverb\b", r"src/facts/note\.c"),
+    ("errors are told apart by their codes", r"\bmessage\b", None),
+    ("fields are told apart by their flags", r"\bfield\w*(?:->|\.)name\b", r"src/cli/(?!parse)\w+\.c"),
+]
+
 TEXT_SUFFIXES = {".c", ".h", ".py", ".sh", ".md", ".build", ".1", ""}
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
@@ -189,6 +198,16 @@ def calls_have_owner(sources, calls, owner):
                 yield f"{path}:{number}: {found.group(1)}()"
 
 
+def compared_with_words(sources, subject, owner):
+    for path in sources:
+        if str(path).startswith("mcp/") or (owner and re.fullmatch(owner, str(path))):
+            continue
+        text = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), path.read_text(), flags=re.DOTALL)
+        for found in COMPARED.finditer(text):
+            if re.search(subject, re.sub(r'"(?:\\.|[^"\\])*"', "", found.group(1))):
+                yield f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {' '.join(found.group().split())}"
+
+
 # ----------------------------------------------------------------------- form
 
 
@@ -262,6 +281,8 @@ def main():
     for name, calls, owner in CALL_OWNERS:
         findings = list(calls_have_owner(sources, calls, owner))
         report(name if owner else f"none of the {name}", findings)
+    for name, subject, owner in NOT_COMPARED:
+        report(name, list(compared_with_words(sources, subject, owner)))
     report("no trailing white space", list(trailing_space(texts)))
     report("nothing marked as unfinished", list(unfinished(texts)))
     check_format(c_files)

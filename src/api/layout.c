@@ -104,7 +104,7 @@ static int run_copied(const struct roger_op *op, const struct rg_layout *layout,
 		return rg_fail_memory(err);
 	r = copy_record(&in, op->request, request, layout->request, own_request, op->request->size);
 	if (r == ROGER_OK)
-		r = rg_op_run(op, roger, own_request, own_reply, err);
+		r = rg_op_call(op, roger, own_request, own_reply, err);
 	if (r < 0)
 		return r;
 	out.arena = rg_op_memory(own_reply);
@@ -122,7 +122,7 @@ int rg_layout_run(const struct roger_op *op, const struct rg_layout *layout, str
 
 	if (layout->request == op->request->size && layout->reply == op->reply->size &&
 	    same_items(op->request, layout->items) && same_items(op->reply, layout->items))
-		return rg_op_run(op, roger, request, ret_reply, err);
+		return rg_op_call(op, roger, request, ret_reply, err);
 	arena = rg_arena_new();
 	if (!arena)
 		r = rg_fail_memory(err);

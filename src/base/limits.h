@@ -1,23 +1,14 @@
 /*
  * limits - every bound roger keeps, with its unit and where it comes from.
  *
- * Those a person may change have their defaults here and are read through
- * host/config.h; the rest protect roger from its input.
+ * Those a person may change are in host/settings.h with their defaults; these
+ * protect roger from its input.
  */
 #ifndef RG_LIMITS_H
 #define RG_LIMITS_H
 
-/* seed 004, "Size Limits": defaults of phase-messenger.yaml. */
-#define RG_CONTENT_CHARS_MAX 10000
-#define RG_METADATA_CHARS_MAX 5000
-#define RG_MESSAGES_PER_ISSUE_PHASE_MAX 100
-#define RG_MESSAGES_PER_ISSUE_MAX 500
-
-/* spec.md section 2, cleanup. */
-#define RG_AGE_DAYS_MAX 90
+/* A rule of cleanup may be set to this. */
 #define RG_AGE_DAYS_CEILING 36500
-#define RG_KEEP_PER_PHASE 10
-#define RG_KEEP_RUNS 1
 
 /* spec.md section 1: names of agents, issues and runs. */
 #define RG_NAME_CHARS_MAX 128
@@ -60,9 +51,7 @@
 #define RG_LEASE_MS (5 * 60 * 1000)
 #define RG_LEASE_MS_MAX (INT64_C(7) * 24 * 3600 * 1000)
 
-/* spec.md section 5: defaults of the watchdog, and what a person may set at most. */
-#define RG_RECOVERIES_MAX 3
-#define RG_EXTENSIONS_MAX 3
+/* spec.md section 5: what a person may set at most. */
 #define RG_RUN_WITHIN_MS_MAX (INT64_C(30) * 24 * 3600 * 1000)
 #define RG_EXTENSION_MS_MAX (INT64_C(24) * 3600 * 1000)
 
@@ -78,13 +67,6 @@
 
 /* A program that was told to end has so long before it is killed. */
 #define RG_GRACE_MS (10 * 1000)
-
-/* seed 000: attempts, cycles kept; facts: the breaker, the alarm. */
-#define RG_ATTEMPTS_MAX 3
-#define RG_CYCLES_KEPT 3
-#define RG_DIGESTS_KEPT 30
-#define RG_BREAKER_FAILURES 5
-#define RG_DEAD_LETTER_ALARM 5
 
 /* spec.md section 6: an entry of the activity log that roger writes, and its details as JSON text.
  */

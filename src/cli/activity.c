@@ -5,16 +5,6 @@
 #include "cli/term.h"
 #include "data/record.h"
 
-static const struct roger_op *op_log(void)
-{
-	return cli_op_named("log");
-}
-
-static const struct roger_op *op_activity(void)
-{
-	return cli_op_named("activity");
-}
-
 /* -------------------------------------------------------------- an entry -- */
 
 static const char *name_of(const char *member, int value)
@@ -141,10 +131,15 @@ static int read_entry(struct cli_run *run, struct roger_err *err)
 	return r;
 }
 
+static void print_logged(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	print_entry(((const struct roger_activity_reply *)reply)->activities.items);
+}
+
 static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_log_request *request = run->request;
-	struct roger_activity_reply reply;
 	int r = ROGER_OK;
 
 	if (cli_given(run, "import"))
@@ -153,21 +148,11 @@ static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run goes with --import");
 	if (rg_str_is(request->task, "-"))
 		r = read_entry(run, err);
-	if (r == ROGER_OK)
-		r = roger_log(run->roger, request, &reply, err);
-	if (r < 0)
-		return r;
-	*ret_exit = CLI_DONE;
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, op_log()->reply, &reply);
-	else if (!run->quiet)
-		print_entry(reply.activities.items);
-	roger_reply_free(&reply);
-	return ROGER_OK;
+	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
 const struct cli_command cli_log = {
-	.name = "log", .op = op_log, .options = log_options, .run = run_log
+	.name = "log", .options = log_options, .run = run_log, .print = print_logged
 };
 
 /* -------------------------------------------------------------- activity -- */
@@ -184,7 +169,7 @@ struct listing {
 /* The bad lines of a page as members of the array in which they end. */
 static void keep_lines(struct listing *listing, const struct roger_activity_reply *reply)
 {
-	const struct roger_field *field = op_activity()->reply->fields;
+	const struct roger_field *field = cli_op_named("activity")->reply->fields;
 	size_t i;
 
 	while (strcmp(field->name, "lines") != 0)
@@ -284,6 +269,4 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 	return r;
 }
 
-const struct cli_command cli_activity = { .name = "activity",
-					  .op = op_activity,
-					  .run = run_activity };
+const struct cli_command cli_activity = { .name = "activity", .run = run_activity };

@@ -180,14 +180,9 @@ static const struct cli_option bridge_options[] = {
 	{ 0 },
 };
 
-static const struct roger_op *op_bridge(void)
-{
-	return cli_op_named("bridge");
-}
-
-const struct cli_command cli_bridge = {
-	.name = "bridge", .op = op_bridge, .options = bridge_options, .run = run_bridge
-};
+const struct cli_command cli_bridge = { .name = "bridge",
+					.options = bridge_options,
+					.run = run_bridge };
 
 /* -------------------------------------------------------------- ingest -- */
 
@@ -243,13 +238,6 @@ static const struct cli_option ingest_options[] = {
 	{ 0 },
 };
 
-static const struct roger_op *op_ingest(void)
-{
-	return cli_op_named("ingest");
-}
-
-const struct cli_command cli_ingest = { .name = "ingest",
-					.op = op_ingest,
-					.options = ingest_options,
-					.prepare = prepare_ingest,
-					.run = run_ingest };
+const struct cli_command cli_ingest = {
+	.name = "ingest", .options = ingest_options, .prepare = prepare_ingest, .run = run_ingest
+};

@@ -44,11 +44,9 @@ struct cli_run {
 struct cli_command {
 	const char *name;  /* "": what roger is without a command */
 	const char *under; /* may stand behind this one: "dead redeliver"; may be NULL */
-	/*
-	 * The verb.  Of a command that calls none, and has a run below, only its words: an op
-	 * without a reply and a run.  NULL: not even words.
-	 */
-	const struct roger_op *(*op)(void);
+	const char *verb;  /* where it has another name; NULL: the command's */
+	/* Of a command that calls no verb, and has a run below: its words, and no reply. */
+	const struct roger_op *own;
 	const struct cli_option *options; /* ends with a nameless one; may be NULL */
 	const char *words;   /* a word that may follow: "new" sets the field of that name */
 	const char *summary; /* where there is no verb */
@@ -58,24 +56,29 @@ struct cli_command {
 	int (*prepare)(struct cli_run *run, struct roger_err *err);
 	/* In place of one plain call of the verb.  NULL: call and print. */
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
-	/* The reply for people. */
+	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
 	bool forgiving; /* errors are told on standard error, and are none to who called */
 
-	/* The exit status of a reply.  NULL: CLI_DONE. */
+	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
+	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
 	int (*exit_of)(const void *reply);
 };
 
-extern const struct cli_command *const cli_commands[];
+/*
+ * Every command that help shows: start with i = 0, NULL at the end.  Each verb has one, and
+ * it is in commands.c only where it has words of its own.
+ */
+const struct cli_command *cli_next_command(size_t *i);
 const struct cli_command *cli_find_command(struct roger_str name);
 
 /* The error that there is no command of that name, and which one may be meant. */
 RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
 
-/* The verb of a command, NULL where it has none. */
+/* The verb of a command, or its words; NULL where it has none. */
 const struct roger_op *cli_op(const struct cli_command *command);
 
-/* Find a verb by name; commands use it for .op. */
+/* Find a verb by name. */
 const struct roger_op *cli_op_named(const char *name);
 
 /* The value of an option of command->options; NULL data: not given. */
@@ -85,6 +88,16 @@ bool cli_given(const struct cli_run *run, const char *option);
 /* Print a reply by its fields, as --json or --jsonl want it. */
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
+
+/* One plain call of the verb with run->request: what a run does when it has no more to add. */
+RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);
+
+/* Print a reply in the form that is asked for, set the exit status, and free it. */
+void cli_answer(const struct cli_run *run, void *reply, int *ret_exit);
+
+/* reply.c: for people, and for models, by its fields: NAME VALUE a line, and a table a list. */
+void cli_print_record(FILE *to, const struct roger_record *record, const void *item);
+void cli_print_lists(FILE *to, const struct roger_record *record, const void *item);
 
 /* The member `damage` of an object on its way, where anything is damaged. */
 struct rg_buf;

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "cli/command.h"
+#include "cli/mail.h"
 #include "cli/term.h"
 
 #include "data/record.h"
@@ -28,11 +28,6 @@ static const struct roger_op words_op = { .name = "words",
 					  .examples = "",
 					  .flags = ROGER_NO_WORKSPACE,
 					  .request = &words_record };
-
-static const struct roger_op *op_words(void)
-{
-	return &words_op;
-}
 
 /* What is printed for people; with --json it is a text in an object. */
 struct page {
@@ -95,7 +90,7 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 const struct cli_command cli_help = {
 	.name = "help",
-	.op = op_words,
+	.own = &words_op,
 	.summary = "tell about a command",
 	.examples = "roger help\nroger help send\n",
 	.run = run_help,
@@ -173,7 +168,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 
 const struct cli_command cli_completion = {
 	.name = "completion",
-	.op = op_words,
+	.own = &words_op,
 	.summary = "print completions for bash, zsh or fish",
 	.examples = "eval \"$(roger completion bash)\"\nroger completion fish > "
 		    "~/.config/fish/completions/roger.fish\n",
@@ -207,11 +202,11 @@ static void offer(const struct completing *completing, struct roger_str text)
 
 static void offer_commands(const struct completing *completing)
 {
-	size_t i;
+	const struct cli_command *command;
+	size_t i = 0;
 
-	for (i = 0; cli_commands[i]; i++)
-		if (cli_commands[i]->name[0] != '_')
-			offer(completing, rg_str(cli_commands[i]->name));
+	while ((command = cli_next_command(&i)))
+		offer(completing, rg_str(command->name));
 }
 
 static void offer_dashed(const struct completing *completing, const char *name)
@@ -323,7 +318,7 @@ static bool is_message_id(const struct completing *completing, const struct roge
 {
 	return strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
 	       strcmp(field->name, "after") == 0 ||
-	       (strcmp(field->name, "id") == 0 && strcmp(completing->command->name, "thread") == 0);
+	       (strcmp(field->name, "id") == 0 && completing->command == &cli_thread);
 }
 
 /* Values by the field's name: what a person would expect to see there. */
@@ -478,7 +473,7 @@ static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *er
 
 const struct cli_command cli_complete = {
 	.name = "__complete",
-	.op = op_words,
+	.own = &words_op,
 	.summary = "",
 	.examples = "",
 	.run = run_complete,

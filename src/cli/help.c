@@ -20,7 +20,8 @@ static void print_examples(FILE *to, const char *examples)
 
 void cli_print_help(FILE *to)
 {
-	size_t i;
+	const struct cli_command *command;
+	size_t i = 0;
 
 	fputs("roger - reliable, audited messages between agents\n"
 	      "\n"
@@ -32,10 +33,8 @@ void cli_print_help(FILE *to)
 	      "\n"
 	      "commands:\n",
 	      to);
-	for (i = 0; cli_commands[i]; i++)
-		if (cli_commands[i]->name[0] != '_')
-			fprintf(to, "  %-11s %s\n", cli_commands[i]->name,
-				summary_of(cli_commands[i]));
+	while ((command = cli_next_command(&i)))
+		fprintf(to, "  %-11s %s\n", command->name, summary_of(command));
 	fputs("\n"
 	      "everywhere: --workspace DIR, --as NAME, --json, --jsonl, --color auto|always|never, "
 	      "--quiet, --help\n"
@@ -61,6 +60,7 @@ static void print_field(FILE *to, const struct roger_field *field)
 			 : field->kind == ROGER_SPAN				     ? "SPAN"
 			 : field->kind == ROGER_TIME || field->kind == ROGER_INSTANT ? "TIME"
 			 : field->kind == ROGER_OBJECT				     ? "JSON"
+			 : field->kind == ROGER_NAME				     ? "NAME"
 										     : "TEXT");
 	}
 	fprintf(to, "  %-24s %s\n", text, field->help);

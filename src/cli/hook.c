@@ -385,11 +385,6 @@ static const struct roger_op op = {
 	.request = &request_record,
 };
 
-static const struct roger_op *op_hook(void)
-{
-	return &op;
-}
-
 const struct cli_command cli_hook = {
-	.name = "hook", .op = op_hook, .forgiving = true, .run = run_hook
+	.name = "hook", .own = &op, .forgiving = true, .run = run_hook
 };

@@ -85,22 +85,12 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (r < 0)
 		return r;
 	print_end(run, printed, next);
-	*ret_exit = printed || strcmp(run->command->name, "list") == 0 ? CLI_DONE : CLI_NOTHING;
+	*ret_exit = printed || !request->text.length ? CLI_DONE : CLI_NOTHING;
 	return ROGER_OK;
 }
 
-static const struct roger_op *op_list(void)
-{
-	return cli_op_named("list");
-}
-
-static const struct roger_op *op_search(void)
-{
-	return cli_op_named("search");
-}
-
-const struct cli_command cli_list = { .name = "list", .op = op_list, .run = run_list };
-const struct cli_command cli_search = { .name = "search", .op = op_search, .run = run_list };
+const struct cli_command cli_list = { .name = "list", .run = run_list };
+const struct cli_command cli_search = { .name = "search", .run = run_list };
 
 static void print_count(const struct cli_run *run, const void *reply)
 {
@@ -108,9 +98,4 @@ static void print_count(const struct cli_run *run, const void *reply)
 	fprintf(cli_out, "%lld\n", (long long)((const struct roger_count_reply *)reply)->count);
 }
 
-static const struct roger_op *op_count(void)
-{
-	return cli_op_named("count");
-}
-
-const struct cli_command cli_count = { .name = "count", .op = op_count, .print = print_count };
+const struct cli_command cli_count = { .name = "count", .print = print_count };

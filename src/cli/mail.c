@@ -120,12 +120,9 @@ static void print_messages(const struct roger_messages *messages)
 
 /* ------------------------------------------------------- inbox, receive -- */
 
-static void print_inbox(const struct cli_run *run, const void *reply_)
+static void print_mail(const struct cli_run *run, const struct roger_inbox_reply *reply,
+		       int64_t more)
 {
-	const struct roger_inbox_reply *reply = reply_;
-	bool look = strcmp(run->command->name, "inbox") == 0;
-	int64_t more = reply->unread - (look ? (int64_t)reply->messages.count : 0);
-
 	if (reply->messages.count == 0) {
 		fputs("no mail\n", cli_out);
 		if (!run->quiet)
@@ -138,24 +135,22 @@ static void print_inbox(const struct cli_run *run, const void *reply_)
 			cli_style(CLI_PLAIN));
 }
 
-static int exit_of_inbox(const void *reply)
+/* What is shown stays unread. */
+static void print_inbox(const struct cli_run *run, const void *reply_)
 {
-	return ((const struct roger_inbox_reply *)reply)->messages.count ? CLI_DONE : CLI_NOTHING;
+	const struct roger_inbox_reply *reply = reply_;
+
+	print_mail(run, reply, reply->unread - (int64_t)reply->messages.count);
 }
 
-static const struct roger_op *op_inbox(void)
+static void print_received(const struct cli_run *run, const void *reply_)
 {
-	return cli_op_named("inbox");
+	const struct roger_inbox_reply *reply = reply_;
+
+	print_mail(run, reply, reply->unread);
 }
 
-static const struct roger_op *op_receive(void)
-{
-	return cli_op_named("receive");
-}
-
-const struct cli_command cli_inbox = {
-	.name = "inbox", .op = op_inbox, .print = print_inbox, .exit_of = exit_of_inbox
-};
+const struct cli_command cli_inbox = { .name = "inbox", .print = print_inbox, .nothing = true };
 /* What these take is told once: where nobody can hear it, it stays. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
@@ -166,11 +161,9 @@ static int must_be_heard(struct cli_run *run, struct roger_err *err)
 		       "standard output is closed: what is taken would be lost, so nothing was");
 }
 
-const struct cli_command cli_receive = { .name = "receive",
-					 .op = op_receive,
-					 .prepare = must_be_heard,
-					 .print = print_inbox,
-					 .exit_of = exit_of_inbox };
+const struct cli_command cli_receive = {
+	.name = "receive", .prepare = must_be_heard, .print = print_received, .nothing = true
+};
 
 /* ----------------------------------------------------------------- wait -- */
 
@@ -195,19 +188,7 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 	cli_term_flush();
 }
 
-static int exit_of_wait(const void *reply)
-{
-	return ((const struct roger_wait_reply *)reply)->found ? CLI_DONE : CLI_NOTHING;
-}
-
-static const struct roger_op *op_wait(void)
-{
-	return cli_op_named("wait");
-}
-
-const struct cli_command cli_wait = {
-	.name = "wait", .op = op_wait, .print = print_wait, .exit_of = exit_of_wait
-};
+const struct cli_command cli_wait = { .name = "wait", .print = print_wait, .nothing = true };
 
 /* ----------------------------------------------------- claim, ack, nack -- */
 
@@ -221,46 +202,34 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 	print_messages(&reply->messages);
 }
 
-static int exit_of_messages(const void *reply)
+static void print_decided(const struct roger_messages_reply *reply, const char *words)
 {
-	return ((const struct roger_messages_reply *)reply)->messages.count ? CLI_DONE
-									    : CLI_NOTHING;
-}
-
-static void print_decided(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_messages_reply *reply = reply_;
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++) {
-		fputs(strcmp(run->command->name, "ack") == 0 ? "acked " : "gave back ", cli_out);
+		fputs(words, cli_out);
 		cli_print_text(cli_out, reply->messages.items[i].id, false);
 		fputc('\n', cli_out);
 	}
 }
 
-static const struct roger_op *op_claim(void)
+static void print_acked(const struct cli_run *run, const void *reply)
 {
-	return cli_op_named("claim");
+	(void)run;
+	print_decided(reply, "acked ");
 }
 
-static const struct roger_op *op_ack(void)
+static void print_given_back(const struct cli_run *run, const void *reply)
 {
-	return cli_op_named("ack");
+	(void)run;
+	print_decided(reply, "gave back ");
 }
 
-static const struct roger_op *op_nack(void)
-{
-	return cli_op_named("nack");
-}
-
-const struct cli_command cli_claim = { .name = "claim",
-				       .op = op_claim,
-				       .prepare = must_be_heard,
-				       .print = print_claim,
-				       .exit_of = exit_of_messages };
-const struct cli_command cli_ack = { .name = "ack", .op = op_ack, .print = print_decided };
-const struct cli_command cli_nack = { .name = "nack", .op = op_nack, .print = print_decided };
+const struct cli_command cli_claim = {
+	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
+};
+const struct cli_command cli_ack = { .name = "ack", .print = print_acked };
+const struct cli_command cli_nack = { .name = "nack", .print = print_given_back };
 
 /* --------------------------------------------------------- show, thread -- */
 
@@ -270,34 +239,12 @@ static void print_show(const struct cli_run *run, const void *reply_)
 	print_messages(&((const struct roger_messages_reply *)reply_)->messages);
 }
 
-static const struct roger_op *op_show(void)
-{
-	return cli_op_named("show");
-}
-
-static const struct roger_op *op_thread(void)
-{
-	return cli_op_named("thread");
-}
-
 static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_show_request *request = run->request;
-	struct roger_messages_reply reply;
-	int r;
 
-	if (cli_given(run, "trace"))
-		return cli_show_trace(run, &request->ids, ret_exit, err);
-	r = roger_show(run->roger, request, &reply, err);
-	if (r < 0)
-		return r;
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, op_show()->reply, &reply);
-	else if (!run->quiet)
-		print_show(run, &reply);
-	*ret_exit = CLI_DONE;
-	roger_reply_free(&reply);
-	return ROGER_OK;
+	return cli_given(run, "trace") ? cli_show_trace(run, &request->ids, ret_exit, err)
+				       : cli_call(run, ret_exit, err);
 }
 
 static const struct cli_option show_options[] = {
@@ -306,6 +253,6 @@ static const struct cli_option show_options[] = {
 };
 
 const struct cli_command cli_show = {
-	.name = "show", .op = op_show, .options = show_options, .run = run_show
+	.name = "show", .options = show_options, .run = run_show, .print = print_show
 };
-const struct cli_command cli_thread = { .name = "thread", .op = op_thread, .print = print_show };
+const struct cli_command cli_thread = { .name = "thread", .print = print_show };

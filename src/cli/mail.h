@@ -13,4 +13,6 @@ void cli_print_summary(const struct roger_message *message);
 RG_CHECKED int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_exit,
 			      struct roger_err *err);
 
+extern const struct cli_command cli_thread;
+
 #endif

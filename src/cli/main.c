@@ -16,24 +16,14 @@ mode_t cli_file_mask;
 
 /* ------------------------------------------------------------ commands -- */
 
-const struct cli_command *cli_find_command(struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; cli_commands[i]; i++)
-		if (rg_str_is(name, cli_commands[i]->name))
-			return cli_commands[i];
-	return NULL;
-}
-
 int cli_no_such_command(struct roger_str word, struct roger_err *err)
 {
+	const struct cli_command *command;
 	struct rg_nearest nearest = { 0 };
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; cli_commands[i]; i++)
-		if (cli_commands[i]->name[0] != '_')
-			rg_nearest_look(&nearest, word, rg_str(cli_commands[i]->name));
+	while ((command = cli_next_command(&i)))
+		rg_nearest_look(&nearest, word, rg_str(command->name));
 	if (nearest.word.data)
 		return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; did you mean '%s'?",
 			       word.length < 64 ? (int)word.length : 64, word.data,
@@ -44,7 +34,9 @@ int cli_no_such_command(struct roger_str word, struct roger_err *err)
 
 const struct roger_op *cli_op(const struct cli_command *command)
 {
-	return command->op ? command->op() : NULL;
+	if (command->own || !*command->name)
+		return command->own;
+	return cli_op_named(command->verb ? command->verb : command->name);
 }
 
 const struct roger_op *cli_op_named(const char *name)
@@ -223,10 +215,40 @@ static int flush_output(const struct cli_run *run, int status)
 
 /* -------------------------------------------------------------- running -- */
 
-static int call(struct cli_run *run, int *ret_exit, struct roger_err *err)
+/* For people, where the command has no words of its own. */
+static void print_plain(const struct cli_run *run, const void *reply)
+{
+	const struct roger_op *op = cli_op(run->command);
+	const struct roger_field *field = op->request->fields;
+
+	cli_print_record(cli_out, op->reply, reply);
+	while (field->name && strcmp(field->name, "dry_run") != 0)
+		field++;
+	if (field->name && !rg_field_unset(field, run->request))
+		fputs("dry run: nothing is changed\n", cli_out);
+}
+
+void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)
 {
 	const struct cli_command *command = run->command;
-	const struct roger_op *op = cli_op(command);
+	const struct roger_record *record = cli_op(command)->reply;
+
+	cli_progress_end();
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, record, reply);
+	else if (!run->quiet && command->print)
+		command->print(run, reply);
+	else if (!run->quiet)
+		print_plain(run, reply);
+	*ret_exit = command->exit_of ? command->exit_of(reply)
+		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
+										: CLI_DONE;
+	roger_reply_free(reply);
+}
+
+int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
 	void *reply = rg_arena_get(run->arena, op->reply->size);
 	int r;
 
@@ -234,15 +256,9 @@ static int call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return rg_fail_memory(err);
 	r = roger_call(run->roger, op, run->request, reply, err);
 	cli_progress_end();
-	if (r < 0)
-		return r;
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, op->reply, reply);
-	else if (!run->quiet && command->print)
-		command->print(run, reply);
-	*ret_exit = command->exit_of ? command->exit_of(reply) : CLI_DONE;
-	roger_reply_free(reply);
-	return ROGER_OK;
+	if (r == ROGER_OK)
+		cli_answer(run, reply, ret_exit);
+	return r;
 }
 
 static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -262,7 +278,8 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 			return r;
 		roger_on_progress(run->roger, cli_progress, NULL);
 	}
-	return run->command->run ? run->command->run(run, ret_exit, err) : call(run, ret_exit, err);
+	return run->command->run ? run->command->run(run, ret_exit, err)
+				 : cli_call(run, ret_exit, err);
 }
 
 static int prepare_run(struct cli_run *run, struct roger_err *err)

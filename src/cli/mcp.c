@@ -345,9 +345,4 @@ static const struct roger_op op = {
 	.request = &request_record,
 };
 
-static const struct roger_op *op_mcp(void)
-{
-	return &op;
-}
-
-const struct cli_command cli_mcp = { .name = "mcp", .op = op_mcp, .run = run_mcp };
+const struct cli_command cli_mcp = { .name = "mcp", .own = &op, .run = run_mcp };

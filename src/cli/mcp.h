@@ -28,32 +28,42 @@ struct mcp_session {
 	size_t shown;	     /* messages in the text of the last answer */
 };
 
-/* An argument of a tool: a field of the verb's request. */
+/* An argument in words of the tool's own: in place of the field's name and help. */
 struct mcp_argument {
+	const char *field;
 	const char *name;
-	const char *field; /* NULL: of the same name */
-	const char *help;
-	bool required;
-	const char *const *values; /* in place of a field's type; ends with NULL */
+	const char *help; /* "": it needs none */
 };
 
-struct mcp_tool {
+/* A verb that is one of several of one tool. */
+struct mcp_action {
 	const char *name;
-	const char *title;
-	const char *description;
-	const char *verb;  /* NULL: the first argument says which, by its values */
-	const char *gives; /* fields of the reply that are promised, blanks between them */
-	const struct mcp_argument *arguments; /* ends with a nameless one */
+	const char *verb;
+};
+
+struct mcp_tool;
+
+/* What a tool has of its own; mcp_tools.c.  All else is its verb's. */
+struct mcp_words {
+	const char *name;
+	const struct mcp_action *actions; /* of a tool of several verbs; ends with a nameless one */
+	const char *description;	  /* of such a tool */
+	const struct mcp_argument *arguments; /* ends with a nameless one; may be NULL */
 	const char *annotations;
 	const char *meta;
 	unsigned flags;
 
-	/* The reply for the model.  NULL: its JSON. */
+	/* The reply for the model.  NULL: by its fields. */
 	void (*tell)(FILE *to, struct mcp_session *session, const void *reply);
 	/* In place of one call of the verb. */
 	roger_mcp_handler *call;
 };
-extern const struct mcp_tool mcp_tools[]; /* ends with a nameless one */
+
+struct mcp_tool {
+	struct mcp_session *session;
+	const struct roger_op *op; /* of the last action where there are several */
+	const struct mcp_words *words;
+};
 
 /*
  * Who a client of that name is: in to, which is returned; "": nobody knows.  Setup
@@ -82,13 +92,18 @@ RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, 
 RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);
 RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err);
 
-/* The schemas of a tool, from the fields of its verb. */
+/* The schemas of a tool, from the fields of its verbs. */
 void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out);
 void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
 
-/* The verb that a value of the first argument, or "", stands for. */
+/* The verb that an action of the tool, or "", stands for; NULL: none. */
 const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
-const struct roger_field *mcp_field(const struct mcp_argument *argument,
-				    const struct roger_record *record);
+
+/* The field that is the argument of that name, or NULL. */
+const struct roger_field *mcp_field(const struct mcp_tool *tool, const struct roger_record *record,
+				    const char *name);
+
+/* The tool's words for a field, which has its own where it needs no others. */
+struct mcp_argument mcp_argument_of(const struct mcp_tool *tool, const struct roger_field *field);
 
 #endif

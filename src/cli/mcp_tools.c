@@ -14,6 +14,7 @@ enum {
 	WAIT_DEFAULT_MS = 5 * 60 * 1000,
 	WAIT_MOST_MS = 24 * 3600 * 1000,
 	PROGRESS_MS = 5000,
+	TOOLS_MAX = 64,
 };
 
 /* ---------------------------------------------------------------- telling -- */
@@ -87,19 +88,10 @@ static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
 	}
 }
 
-static void tell_agents(FILE *to, struct mcp_session *session, const void *reply_)
+static void tell_agents(FILE *to, struct mcp_session *session, const void *reply)
 {
-	const struct roger_agents_reply *reply = reply_;
-	size_t i;
-
 	fprintf(to, "You are %s.\n", session->agent.data);
-	for (i = 0; i < reply->agents.count; i++) {
-		const struct roger_agent *agent = &reply->agents.items[i];
-
-		cli_print_text(to, agent->name, false);
-		fprintf(to, ": %lld unread, sent %lld, got %lld\n", (long long)agent->unread,
-			(long long)agent->sent, (long long)agent->received);
-	}
+	cli_print_record(to, cli_op_named("agents")->reply, reply);
 }
 
 static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
@@ -128,37 +120,7 @@ static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
 	}
 }
 
-static void tell_letters(FILE *to, struct mcp_session *session, const void *reply_)
-{
-	const struct roger_dead_letters_reply *reply = reply_;
-	size_t i;
-
-	(void)session;
-	if (!reply->dead_letters.count)
-		fputs("no dead letters\n", to);
-	for (i = 0; i < reply->dead_letters.count; i++) {
-		const struct roger_dead_letter *letter = &reply->dead_letters.items[i];
-
-		cli_print_text(to, letter->id, false);
-		print_name(to, ": ", letter->sender);
-		print_name(to, " to ", letter->target);
-		print_name(to, ", key ", letter->idempotent_key);
-		fprintf(to, ", %lld attempt%s, %s\n", (long long)letter->attempt_count,
-			rg_plural(letter->attempt_count),
-			letter->status == ROGER_UNDELIVERED   ? "undelivered"
-			: letter->status == ROGER_REDELIVERED ? "redelivered"
-							      : "stale");
-	}
-}
-
 /* ---------------------------------------------------------------- calling -- */
-
-/* What a tool of a session is to the library. */
-struct bound {
-	struct mcp_session *session;
-	const struct mcp_tool *tool;
-};
-static struct bound bindings[16];
 
 static int set_text(const struct roger_field *field, const char *text, void *request,
 		    struct rg_arena *arena, struct roger_err *err)
@@ -196,23 +158,23 @@ static int set_argument(struct roger_mcp_call *call, const struct roger_field *f
 }
 
 /* The request of a verb: the arguments it knows, and who calls. */
-static int make_request(const struct bound *bound, struct roger_mcp_call *call,
+static int make_request(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			struct roger_str agent, const struct roger_op *op, void *request,
 			struct rg_arena *arena, struct roger_err *err)
 {
-	const struct roger_mcp_value *arguments = roger_mcp_arguments(call), *value;
-	const struct mcp_argument *argument;
+	const struct roger_mcp_value *value;
 	const struct roger_field *field;
+	const char *name;
 	int r = ROGER_OK;
+	size_t i = 0;
 
-	for (argument = bound->tool->arguments; argument->name && r == ROGER_OK; argument++) {
-		value = roger_mcp_member(arguments, argument->name);
-		field = mcp_field(argument, op->request);
-		if (value && !argument->values && !field)
-			r = rg_fail(err, ROGER_EUSAGE, 0, "%s: not for this action; leave it out",
-				    argument->name);
-		else if (value && field)
+	while (r == ROGER_OK && roger_mcp_next(roger_mcp_arguments(call), &i, &name, &value)) {
+		field = mcp_field(tool, op->request, name);
+		if (field)
 			r = set_argument(call, field, value, request, arena, err);
+		else if (!tool->words->actions || strcmp(name, "action") != 0)
+			r = rg_fail(err, ROGER_EUSAGE, 0, "%s: not for this action; leave it out",
+				    name);
 	}
 	for (field = op->request->fields; field->name && r == ROGER_OK; field++)
 		if (field->flags & ROGER_SELF)
@@ -223,13 +185,12 @@ static int make_request(const struct bound *bound, struct roger_mcp_call *call,
 /* The messages with their texts in a reply, or NULL. */
 static struct roger_messages *messages_of(const struct roger_op *op, void *reply)
 {
-	static const struct mcp_argument argument = { .name = "messages" };
-	const struct roger_field *field = mcp_field(&argument, op->reply);
-	const struct roger_field *whole = mcp_field(&argument, cli_op_named("list")->reply);
+	const struct roger_field *field;
 
-	return field && field->record == whole->record
-		       ? (struct roger_messages *)((char *)reply + field->offset)
-		       : NULL;
+	for (field = op->reply->fields; field->name; field++)
+		if (field->record == roger_message_record())
+			return (struct roger_messages *)((char *)reply + field->offset);
+	return NULL;
 }
 
 /* A member of that name among those of other programs; a text that holds it counts, too. */
@@ -323,7 +284,7 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply
 	return !json->failed;
 }
 
-static void answer(const struct bound *bound, struct roger_mcp_call *call,
+static void answer(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		   const struct roger_op *op, void *reply, struct rg_arena *arena)
 {
 	struct rg_buf json = { .maximum = SIZE_MAX };
@@ -331,14 +292,17 @@ static void answer(const struct bound *bound, struct roger_mcp_call *call,
 	size_t length = 0;
 	FILE *to;
 
-	to = bound->tool->tell ? open_memstream(&text, &length) : NULL;
+	to = open_memstream(&text, &length);
 	if (to) {
-		bound->tool->tell(to, bound->session, reply);
+		if (tool->words->tell)
+			tool->words->tell(to, tool->session, reply);
+		else
+			cli_print_record(to, op->reply, reply);
 		if (fclose(to) == 0)
 			roger_mcp_add_text(call, text);
 		free(text);
 	}
-	if (mcp_print_reply(&json, op, reply, bound->session->shown, arena))
+	if (mcp_print_reply(&json, op, reply, tool->session->shown, arena))
 		roger_mcp_set_structured(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory; ask for less");
@@ -371,15 +335,15 @@ static void note_shown(const struct mcp_session *session, struct roger *roger,
 }
 
 /* In the tool's own words: an argument may have another name than its field. */
-static void fail_call(const struct bound *bound, struct roger_mcp_call *call, int code,
+static void fail_call(const struct mcp_tool *tool, struct roger_mcp_call *call, int code,
 		      const struct roger_err *err)
 {
 	const char *again = code == ROGER_ETIMEOUT ? "; try again with the same key" : "";
-	const struct mcp_argument *argument;
+	const struct mcp_argument *argument = tool->words->arguments;
 	size_t length = strlen(err->member);
 
-	for (argument = bound->tool->arguments; argument->name; argument++)
-		if (argument->field && strcmp(argument->field, err->member) == 0 &&
+	for (; argument && argument->field; argument++)
+		if (strcmp(argument->field, err->member) == 0 &&
 		    strncmp(err->message, err->member, length) == 0) {
 			roger_mcp_fail(call, "%s%s%s", argument->name, err->message + length,
 				       again);
@@ -388,11 +352,11 @@ static void fail_call(const struct bound *bound, struct roger_mcp_call *call, in
 	roger_mcp_fail(call, "%s%s", err->message, again);
 }
 
-static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
+static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		      const struct roger_op *op, struct rg_arena *arena)
 {
 	struct roger *roger =
-		mcp_name_caller(bound->session, call) ? mcp_open(bound->session, call) : NULL;
+		mcp_name_caller(tool->session, call) ? mcp_open(tool->session, call) : NULL;
 	void *request = rg_arena_get(arena, op->request->size);
 	void *reply = rg_arena_get(arena, op->reply->size);
 	struct roger_err err;
@@ -404,33 +368,32 @@ static void call_verb(const struct bound *bound, struct roger_mcp_call *call,
 		roger_mcp_fail(call, "out of memory");
 		return;
 	}
-	r = make_request(bound, call, bound->session->agent, op, request, arena, &err);
+	r = make_request(tool, call, tool->session->agent, op, request, arena, &err);
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
 	if (r == ROGER_OK)
 		r = roger_call(roger, op, request, reply, &err);
 	if (r < 0) {
-		fail_call(bound, call, r, &err);
+		fail_call(tool, call, r, &err);
 		return;
 	}
-	bound->session->shown = 0;
-	answer(bound, call, op, reply, arena);
+	tool->session->shown = 0;
+	answer(tool, call, op, reply, arena);
 	if (op == cli_op_named("inbox"))
-		note_shown(bound->session, roger, reply);
+		note_shown(tool->session, roger, reply);
 	roger_reply_free(reply);
 }
 
 static void call_tool(struct roger_mcp_call *call, void *data)
 {
-	const struct bound *bound = data;
-	const struct roger_op *op =
-		mcp_verb(bound->tool, roger_mcp_argument_text(call, "action", ""));
+	const struct mcp_tool *tool = data;
+	const struct roger_op *op = mcp_verb(tool, roger_mcp_argument_text(call, "action", ""));
 	struct rg_arena *arena = rg_arena_new();
 
 	if (!arena || !op)
 		roger_mcp_fail(call, arena ? "no such action" : "out of memory");
 	else
-		call_verb(bound, call, op, arena);
+		call_verb(tool, call, op, arena);
 	rg_arena_free(arena);
 }
 
@@ -484,13 +447,13 @@ static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
 /* On a thread of its own, so it has a handle of its own. */
 static void call_wait(struct roger_mcp_call *call, void *data)
 {
-	const struct bound *bound = data;
+	const struct mcp_tool *tool = data;
 	struct roger_wait_request request = { 0 };
 	struct roger_wait_reply reply = { 0 };
 	struct rg_arena *arena = rg_arena_new();
 	struct roger *roger = NULL;
 	char name[MCP_AGENT_BYTES];
-	struct roger_str agent = mcp_agent_of(bound->session, roger_mcp_client_name(call), name);
+	struct roger_str agent = mcp_agent_of(tool->session, roger_mcp_client_name(call), name);
 	struct roger_err err;
 	int r;
 
@@ -499,14 +462,14 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 		rg_arena_free(arena);
 		return;
 	}
-	r = arena ? make_request(bound, call, agent, cli_op_named("wait"), &request, arena, &err)
+	r = arena ? make_request(tool, call, agent, cli_op_named("wait"), &request, arena, &err)
 		  : rg_fail_memory(&err);
 	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
 		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
 	if (!request.timeout_ms)
 		request.timeout_ms = WAIT_DEFAULT_MS;
 	if (r == ROGER_OK)
-		r = roger_open(bound->session->workspace, &roger, &err);
+		r = roger_open(tool->session->workspace, &roger, &err);
 	if (r == ROGER_OK)
 		r = wait_for_mail(roger, call, &request, &reply, &err);
 	if (r < 0)
@@ -520,151 +483,130 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 
 /* ------------------------------------------------------------------ table -- */
 
-static const char *const actions[] = { "dispatch", "complete", "status", NULL };
-
-static const struct mcp_argument send_arguments[] = {
-	{ "to", NULL, "agents, groups, or all", true, NULL },
-	{ "text", "content", NULL, true, NULL },
-	{ "issue", NULL, "unit of work", false, NULL },
-	{ "type", NULL, NULL, false, NULL },
-	{ "reply_to", NULL, "id this answers", false, NULL },
-	{ "key", NULL, "task:verb:cycle; never sent twice with one key, so retry with it", false,
-	  NULL },
-	{ 0 },
-};
-static const struct mcp_argument inbox_arguments[] = {
-	{ "issue", NULL, NULL, false, NULL },
-	{ "from", NULL, NULL, false, NULL },
-	{ "limit", NULL, NULL, false, NULL },
-	{ 0 },
-};
-static const struct mcp_argument ack_arguments[] = {
-	{ "ids", NULL, NULL, true, NULL },
-	{ 0 },
-};
-static const struct mcp_argument wait_arguments[] = {
-	{ "timeout", NULL, "such as 30s or 10m; default 5m", false, NULL },
-	{ "issue", NULL, NULL, false, NULL },
-	{ 0 },
-};
-static const struct mcp_argument thread_arguments[] = {
-	{ "id", NULL, "of any message in it", true, NULL },
-	{ 0 },
-};
-static const struct mcp_argument run_arguments[] = {
-	{ "action", NULL, NULL, true, actions },
-	{ "run", NULL, "its id; dispatch and complete need one", false, NULL },
-	{ "within", NULL, "dispatch: until when, such as 10m", false, NULL },
-	{ "forward_to", NULL, "dispatch: who gets the result", false, NULL },
-	{ "issue", NULL, NULL, false, NULL },
-	{ "result", NULL, "complete: the text", false, NULL },
-	{ "failed", NULL, "complete: it ended without one", false, NULL },
-	{ 0 },
-};
-static const struct mcp_argument no_arguments[] = { { 0 } };
-
 #define LOOKS "{\"readOnlyHint\":true,\"openWorldHint\":false}"
+#define WRITES "{\"openWorldHint\":false}"
 #define WRITES_ONCE "{\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
 #define ALWAYS "{\"anthropic/alwaysLoad\":true}"
 #define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"
 
-const struct mcp_tool mcp_tools[] = {
+static const struct mcp_argument send_arguments[] = {
+	{ "content", "text", "" },
+	{ "issue", "issue", "unit of work" },
+	{ "reply_to", "reply_to", "id this answers" },
+	{ 0 },
+};
+static const struct mcp_argument inbox_arguments[] = {
+	{ "issue", "issue", "" },
+	{ "from", "from", "" },
+	{ 0 },
+};
+static const struct mcp_argument wait_arguments[] = {
+	{ "timeout", "timeout", "such as 30s or 10m; default 5m" },
+	{ 0 },
+};
+static const struct mcp_argument run_arguments[] = {
+	{ "run", "run", "its id; dispatch and complete need one" },
+	{ "within", "within", "dispatch: until when, such as 10m" },
+	{ "forward_to", "forward_to", "dispatch: who gets the result" },
+	{ "result", "result", "complete: the text" },
+	{ "failed", "failed", "complete: it ended without one" },
+	{ 0 },
+};
+static const struct mcp_action run_actions[] = {
+	{ "dispatch", "dispatch" },
+	{ "complete", "complete" },
+	{ "status", "runs" },
+	{ 0 },
+};
+
+/* Tools of one verb are known by it; those of several stand at the end. */
+static const struct mcp_words own[] = {
 	{ .name = "send",
-	  .description = "Send a message to other agents. Done means it is on disk.",
-	  .verb = "send",
-	  .gives = "messages seq duplicate",
 	  .arguments = send_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = ALWAYS,
 	  .tell = tell_send },
-	{ .name = "inbox",
-	  .description = "Your unread messages from other agents. They stay until you ack them.",
-	  .verb = "inbox",
-	  .gives = "messages unread",
-	  .arguments = inbox_arguments,
-	  .annotations = LOOKS,
-	  .meta = ALWAYS,
-	  .tell = tell_inbox },
+	{ .name = "inbox", .arguments = inbox_arguments, .meta = ALWAYS, .tell = tell_inbox },
 	{ .name = "ack",
-	  .description = "Messages are dealt with: mark them read.",
-	  .verb = "ack",
-	  .gives = "messages",
-	  .arguments = ack_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = HINT("mark messages read"),
 	  .tell = tell_ack },
 	{ .name = "wait",
-	  .description = "Wait until you have unread mail.",
-	  .verb = "wait",
-	  .gives = "found",
 	  .arguments = wait_arguments,
-	  .annotations = LOOKS,
 	  .meta = HINT("wait for messages of agents"),
 	  .flags = ROGER_MCP_BLOCKING,
 	  .call = call_wait },
-	{ .name = "thread",
-	  .description = "All messages of a thread, oldest first.",
-	  .verb = "thread",
-	  .gives = "messages",
-	  .arguments = thread_arguments,
-	  .annotations = LOOKS,
-	  .meta = HINT("conversation of agents"),
-	  .tell = tell_thread },
-	{ .name = "agents",
-	  .description = "Who is here.",
-	  .verb = "agents",
-	  .gives = "agents",
-	  .arguments = no_arguments,
-	  .annotations = LOOKS,
-	  .meta = HINT("list agents"),
-	  .tell = tell_agents },
+	{ .name = "thread", .meta = HINT("conversation of agents"), .tell = tell_thread },
+	{ .name = "agents", .meta = HINT("list agents"), .tell = tell_agents },
+	{ .name = "dead_letters", .meta = HINT("undelivered messages") },
 	{ .name = "run",
+	  .actions = run_actions,
 	  .description = "Runs of sub-agents: dispatch before you start one, complete with its "
 			 "result; status tells what is late or lost.",
-	  .gives = "runs",
 	  .arguments = run_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = HINT("sub-agent runs, watchdog"),
 	  .tell = tell_runs },
-	{ .name = "dead_letters",
-	  .description = "Messages that were given up.",
-	  .verb = "dead_letters",
-	  .gives = "dead_letters",
-	  .arguments = no_arguments,
-	  .annotations = LOOKS,
-	  .meta = HINT("undelivered messages"),
-	  .tell = tell_letters },
-	{ 0 },
 };
+#define OWN_COUNT (sizeof own / sizeof *own)
+
+static const struct mcp_words *words_of(const struct roger_op *op)
+{
+	static const struct mcp_words none = { 0 };
+	size_t i;
+
+	for (i = 0; i < OWN_COUNT; i++)
+		if (!own[i].actions && strcmp(own[i].name, op->name) == 0)
+			return &own[i];
+	return &none;
+}
+
+static int add_tool(const struct mcp_tool *tool, const char *name, struct roger_mcp_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf in = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	const struct mcp_words *words = tool->words;
+	const struct roger_op *op = tool->op;
+	struct roger_mcp_tool one = { .name = name,
+				      .description = words->description ? words->description
+						     : op->tool		? op->tool
+									: op->summary,
+				      .annotations = words->annotations		? words->annotations
+						     : op->flags & ROGER_WRITES ? WRITES
+										: LOOKS,
+				      .meta = words->meta,
+				      .flags = words->flags | ROGER_MCP_LONE_ITEMS,
+				      .call = words->call ? words->call : call_tool,
+				      .data = (void *)(uintptr_t)tool };
+
+	mcp_print_input_schema(tool, &in);
+	mcp_print_output_schema(tool, &out);
+	rg_buf_add_char(&in, 0);
+	rg_buf_add_char(&out, 0);
+	one.input_schema = in.data;
+	one.output_schema = out.data;
+	return in.failed || out.failed ? ROGER_MCP_ENOMEM
+				       : roger_mcp_add_tool(tool->session->server, &one, err);
+}
 
 int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
 {
-	const struct mcp_tool *tool;
+	static struct mcp_tool tools[TOOLS_MAX];
+	const struct roger_op *const *ops = roger_ops();
+	size_t count = 0, i;
 	int r = ROGER_MCP_OK;
 
-	for (tool = mcp_tools; tool->name && r == ROGER_MCP_OK; tool++) {
-		struct rg_buf in = { .maximum = SIZE_MAX }, out = in;
-		struct bound *bound = &bindings[tool - mcp_tools];
-		struct roger_mcp_tool one = { .name = tool->name,
-					      .title = tool->title,
-					      .description = tool->description,
-					      .annotations = tool->annotations,
-					      .meta = tool->meta,
-					      .flags = tool->flags | ROGER_MCP_LONE_ITEMS,
-					      .call = tool->call ? tool->call : call_tool,
-					      .data = bound };
-
-		*bound = (struct bound){ session, tool };
-		mcp_print_input_schema(tool, &in);
-		mcp_print_output_schema(tool, &out);
-		rg_buf_add_char(&in, 0);
-		rg_buf_add_char(&out, 0);
-		one.input_schema = in.data;
-		one.output_schema = out.data;
-		r = in.failed || out.failed ? ROGER_MCP_ENOMEM
-					    : roger_mcp_add_tool(session->server, &one, err);
-		rg_buf_deinit(&in);
-		rg_buf_deinit(&out);
+	for (; *ops && count < TOOLS_MAX && r == ROGER_MCP_OK; ops++) {
+		if (!((*ops)->flags & ROGER_TOOL))
+			continue;
+		tools[count] = (struct mcp_tool){ session, *ops, words_of(*ops) };
+		r = add_tool(&tools[count++], (*ops)->name, err);
+	}
+	for (i = 0; i < OWN_COUNT && count < TOOLS_MAX && r == ROGER_MCP_OK; i++) {
+		if (!own[i].actions)
+			continue;
+		tools[count] = (struct mcp_tool){ session, cli_op_named("runs"), &own[i] };
+		r = add_tool(&tools[count++], own[i].name, err);
 	}
 	return r;
 }

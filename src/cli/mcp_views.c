@@ -13,32 +13,39 @@ static const char json_type[] = "application/json";
 
 /* -------------------------------------------------------------- resources -- */
 
-static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, void *reply)
+static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, void *reply,
+		      struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
-	struct rg_arena *arena = rg_arena_new();
 
-	if (arena && mcp_print_reply(&json, op, reply, VIEW_LIMIT, arena))
+	if (mcp_print_reply(&json, op, reply, VIEW_LIMIT, arena))
 		roger_mcp_add_text(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory");
-	rg_arena_free(arena);
 }
 
-static void read_list(struct roger_mcp_call *call, struct mcp_session *session,
-		      const struct roger_list_request *request)
+/* The reply of a verb is what the resource holds. */
+static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, const char *verb,
+		      const void *request)
 {
 	struct roger *roger = mcp_open(session, call);
-	struct roger_messages_reply reply = { 0 };
+	const struct roger_op *op = cli_op_named(verb);
+	struct rg_arena *arena = roger ? rg_arena_new() : NULL;
+	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
 	struct roger_err err;
+	int r;
 
 	if (!roger)
 		return;
-	if (roger_list(roger, request, &reply, &err) < 0)
-		roger_mcp_fail(call, "%s", err.message);
+	r = reply ? roger_call(roger, op, request, reply, &err) : rg_fail_memory(&err);
+	if (r == ROGER_OK)
+		add_reply(call, op, reply, arena);
+	else if (r == ROGER_ENOENT)
+		roger_mcp_not_found(call);
 	else
-		add_reply(call, cli_op_named("list"), &reply);
-	roger_reply_free(&reply);
+		roger_mcp_fail(call, "%s", err.message);
+	roger_reply_free(reply);
+	rg_arena_free(arena);
 }
 
 /* A name that is none leads to nothing. */
@@ -56,7 +63,7 @@ static void read_inbox(struct roger_mcp_call *call, void *session)
 	struct roger_list_request request = { .unread = true, .limit = VIEW_LIMIT };
 
 	if (take_name(call, "agent", &request.to))
-		read_list(call, session, &request);
+		read_verb(call, session, "list", &request);
 }
 
 static void read_issue(struct roger_mcp_call *call, void *session)
@@ -64,46 +71,22 @@ static void read_issue(struct roger_mcp_call *call, void *session)
 	struct roger_list_request request = { .newest = true, .limit = VIEW_LIMIT };
 
 	if (take_name(call, "id", &request.issue))
-		read_list(call, session, &request);
+		read_verb(call, session, "list", &request);
 }
 
 static void read_run(struct roger_mcp_call *call, void *session)
 {
 	struct roger_runs_request request = { 0 };
-	struct roger_runs_reply reply = { 0 };
-	struct roger *roger;
-	struct roger_err err;
-	int r;
 
-	if (!take_name(call, "id", &request.run_id))
-		return;
-	roger = mcp_open(session, call);
-	if (!roger)
-		return;
-	r = roger_runs(roger, &request, &reply, &err);
-	if (r == ROGER_ENOENT)
-		roger_mcp_not_found(call);
-	else if (r < 0)
-		roger_mcp_fail(call, "%s", err.message);
-	else
-		add_reply(call, cli_op_named("runs"), &reply);
-	roger_reply_free(&reply);
+	if (take_name(call, "id", &request.run_id))
+		read_verb(call, session, "runs", &request);
 }
 
 static void read_letters(struct roger_mcp_call *call, void *session)
 {
 	const struct roger_dead_letters_request request = { 0 };
-	struct roger_dead_letters_reply reply = { 0 };
-	struct roger *roger = mcp_open(session, call);
-	struct roger_err err;
 
-	if (!roger)
-		return;
-	if (roger_dead_letters(roger, &request, &reply, &err) < 0)
-		roger_mcp_fail(call, "%s", err.message);
-	else
-		add_reply(call, cli_op_named("dead_letters"), &reply);
-	roger_reply_free(&reply);
+	read_verb(call, session, "dead_letters", &request);
 }
 
 /* ------------------------------------------------------------- completion -- */

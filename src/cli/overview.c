@@ -155,12 +155,7 @@ static void print_report(const struct cli_run *run, const void *reply_)
 		print_agents(&reply->agents);
 }
 
-static const struct roger_op *op_report(void)
-{
-	return cli_op_named("report");
-}
-
-const struct cli_command cli_report = { .name = "report", .op = op_report, .print = print_report };
+const struct cli_command cli_report = { .name = "report", .print = print_report };
 
 /* ---------------------------------------------------------------- status -- */
 
@@ -211,9 +206,4 @@ static void print_status(const struct cli_run *run, const void *reply_)
 	fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
 }
 
-static const struct roger_op *op_status(void)
-{
-	return cli_op_named("status");
-}
-
-const struct cli_command cli_status = { .name = "status", .op = op_status, .print = print_status };
+const struct cli_command cli_status = { .name = "status", .print = print_status };

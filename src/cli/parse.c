@@ -114,8 +114,13 @@ static int take_value(struct parser *parser, struct roger_str name, const char *
 	return ROGER_OK;
 }
 
-static int no_value(struct roger_str name, const char *equals, struct roger_err *err)
+/* The same where it may take none: then there must be none. */
+static int take_any(struct parser *parser, bool takes, struct roger_str name, const char *equals,
+		    struct roger_str *ret, struct roger_err *err)
 {
+	*ret = RG_STR("");
+	if (takes)
+		return take_value(parser, name, equals, ret, err);
 	if (!equals)
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' takes no value", RG_STR_ARGS(name));
@@ -124,11 +129,9 @@ static int no_value(struct roger_str name, const char *equals, struct roger_err 
 static int take_common(struct parser *parser, const struct cli_option *option,
 		       struct roger_str name, const char *equals, struct roger_err *err)
 {
-	struct roger_str value = { "", 0 };
-	int r;
+	struct roger_str value;
+	int r = take_any(parser, option->value, name, equals, &value, err);
 
-	r = option->value ? take_value(parser, name, equals, &value, err)
-			  : no_value(name, equals, err);
 	if (r < 0)
 		return r;
 	if (rg_str_is(name, "workspace"))
@@ -156,26 +159,18 @@ static int take_own(struct parser *parser, size_t which, struct roger_str name, 
 		    struct roger_err *err)
 {
 	const struct cli_option *option = &parser->run->command->options[which];
-	struct roger_str value = { "", 0 };
-	int r;
+	int r = take_any(parser, option->value, name, equals, &parser->run->values[which], err);
 
-	r = option->value ? take_value(parser, name, equals, &value, err)
-			  : no_value(name, equals, err);
-	if (r < 0)
-		return r;
-	parser->run->given[which] = true;
-	parser->run->values[which] = value;
-	return ROGER_OK;
+	parser->run->given[which] = r == ROGER_OK;
+	return r;
 }
 
 static int take_field(struct parser *parser, const struct roger_field *field, struct roger_str name,
 		      const char *equals, struct roger_err *err)
 {
-	struct roger_str value = { "", 0 };
-	int r;
+	struct roger_str value;
+	int r = take_any(parser, field->kind != ROGER_BOOL, name, equals, &value, err);
 
-	r = field->kind == ROGER_BOOL ? no_value(name, equals, err)
-				      : take_value(parser, name, equals, &value, err);
 	if (r < 0)
 		return r;
 	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena,
@@ -376,12 +371,7 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
-static bool heeds_issue(const struct cli_command *command)
-{
-	return strcmp(command->name, "send") == 0 || strcmp(command->name, "run") == 0;
-}
-
-/* Who we are, and in send and run the unit of work, may come from the environment. */
+/* Who we are, and what is of which unit of work, may come from the environment. */
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
@@ -397,8 +387,8 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 		r = ROGER_OK;
 		if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
-		else if (heeds_issue(run->command) && strcmp(field->name, "issue") == 0 &&
-			 rg_field_unset(field, run->request) && issue && *issue)
+		else if ((field->flags & ROGER_AMBIENT) && rg_field_unset(field, run->request) &&
+			 issue && *issue)
 			r = rg_record_set(field, rg_str(issue), 0, run->request, run->arena, err);
 		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED))
 			r = rg_fail_member(err, ROGER_EUSAGE, field->name,

@@ -149,7 +149,6 @@ static void print(const struct cli_run *run, const void *reply)
 /* Mail that came with the workspace is shown to no agent: a person is told. */
 static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	struct roger_prime_reply reply = { 0 };
 	const char *why = roger_distrust(run->roger);
 	int r;
 
@@ -160,53 +159,9 @@ static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return ROGER_OK;
 	}
 	r = prepare(run, err);
-	if (r == ROGER_OK)
-		r = roger_prime(run->roger, run->request, &reply, err);
-	if (r < 0)
-		return r;
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, cli_op(run->command)->reply, &reply);
-	else if (!run->quiet)
-		print(run, &reply);
-	roger_reply_free(&reply);
-	return ROGER_OK;
-}
-
-static const struct roger_op *op_prime(void)
-{
-	return cli_op_named("prime");
+	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
 const struct cli_command cli_prime = {
-	.name = "prime", .op = op_prime, .options = options, .run = run_prime
+	.name = "prime", .options = options, .run = run_prime, .print = print
 };
-
-static void print_looked(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_looked_reply *reply = reply_;
-
-	(void)run;
-	fprintf(cli_out, "%lld shown\n", (long long)reply->looked);
-}
-
-static const struct roger_op *op_looked(void)
-{
-	return cli_op_named("looked");
-}
-
-const struct cli_command cli_looked = { .name = "looked", .op = op_looked, .print = print_looked };
-
-static void print_arrived(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_arrive_reply *reply = reply_;
-
-	(void)run;
-	fputs(reply->noted ? "noted\n" : "known\n", cli_out);
-}
-
-static const struct roger_op *op_arrive(void)
-{
-	return cli_op_named("arrive");
-}
-
-const struct cli_command cli_arrive = { .name = "arrive", .op = op_arrive, .print = print_arrived };

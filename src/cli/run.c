@@ -160,9 +160,4 @@ static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err
 	return ROGER_OK;
 }
 
-static const struct roger_op *op_run(void)
-{
-	return cli_op_named("run");
-}
-
-const struct cli_command cli_run_program = { .name = "run", .op = op_run, .run = run_program };
+const struct cli_command cli_run_program = { .name = "run", .run = run_program };

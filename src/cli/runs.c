@@ -200,44 +200,6 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 	print_troubles(&reply->troubles);
 }
 
-static void print_count(int64_t count, const char *of, const char *more)
-{
-	fprintf(cli_out, ", %lld %s%s%s", (long long)count, of, rg_plural(count), more);
-}
-
-static void print_sweep(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_sweep_request *request = run->request;
-	const struct roger_sweep_reply *reply = reply_;
-	const int64_t counts[] = { reply->active,    reply->suspect,   reply->not_forwarded,
-				   reply->completed, reply->recovered, reply->blocked };
-	size_t i;
-
-	for (i = 0; i < reply->changes.count; i++) {
-		cli_print_text(cli_out, reply->changes.items[i].run_id, false);
-		fprintf(cli_out, "  %s -> ", status_name(reply->changes.items[i].before));
-		print_status(reply->changes.items[i].after, 0);
-		fprintf(cli_out, "  %s", cli_style(CLI_DIM));
-		cli_print_text(cli_out, reply->changes.items[i].reason, false);
-		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
-	}
-	fprintf(cli_out, "%lld run%s: %zu changed", (long long)reply->runs, rg_plural(reply->runs),
-		reply->changes.count);
-	print_count(reply->forwarded, "forward", " confirmed");
-	print_count(reply->recoveries, "recovery attempt", "");
-	print_count(reply->escalations, "escalation", "");
-	fprintf(cli_out, "%s\n", request->dry_run ? " (dry run: nothing done)" : "");
-	for (i = 0; i < sizeof counts / sizeof *counts; i++) {
-		if (!counts[i])
-			continue;
-		fputs("  ", cli_out);
-		print_status((int)i, STATUS_COLUMNS);
-		fprintf(cli_out, "  %6lld\n", (long long)counts[i]);
-	}
-	cli_print_notes(&reply->notes);
-	print_troubles(&reply->troubles);
-}
-
 /* -------------------------------------------------------------- commands -- */
 
 /* A result of - is read from standard input; an empty one is none. */
@@ -252,70 +214,16 @@ static int read_result(struct cli_run *run, struct roger_err *err)
 
 static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	struct roger_runs_reply reply;
-	int r;
+	int r = read_result(run, err);
 
-	r = read_result(run, err);
-	if (r == ROGER_OK)
-		r = roger_complete(run->roger, run->request, &reply, err);
-	if (r < 0)
-		return r;
-	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, cli_op(run->command)->reply, &reply);
-	else if (!run->quiet)
-		print_receipt(run, &reply);
-	*ret_exit = CLI_DONE;
-	roger_reply_free(&reply);
-	return ROGER_OK;
+	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
-static const struct roger_op *op_dispatch(void)
-{
-	return cli_op_named("dispatch");
-}
-
-static const struct roger_op *op_complete(void)
-{
-	return cli_op_named("complete");
-}
-
-static const struct roger_op *op_forward(void)
-{
-	return cli_op_named("forward");
-}
-
-static const struct roger_op *op_extend(void)
-{
-	return cli_op_named("extend");
-}
-
-static const struct roger_op *op_recover(void)
-{
-	return cli_op_named("recover");
-}
-
-static const struct roger_op *op_runs(void)
-{
-	return cli_op_named("runs");
-}
-
-static const struct roger_op *op_sweep(void)
-{
-	return cli_op_named("sweep");
-}
-
-const struct cli_command cli_dispatch = { .name = "dispatch",
-					  .op = op_dispatch,
-					  .print = print_receipt };
+const struct cli_command cli_dispatch = { .name = "dispatch", .print = print_receipt };
 const struct cli_command cli_complete_run = { .name = "complete",
-					      .op = op_complete,
-					      .run = run_complete };
-const struct cli_command cli_forward = { .name = "forward",
-					 .op = op_forward,
-					 .print = print_receipt };
-const struct cli_command cli_extend = { .name = "extend", .op = op_extend, .print = print_receipt };
-const struct cli_command cli_recover = { .name = "recover",
-					 .op = op_recover,
-					 .print = print_receipt };
-const struct cli_command cli_runs = { .name = "runs", .op = op_runs, .print = print_runs };
-const struct cli_command cli_sweep = { .name = "sweep", .op = op_sweep, .print = print_sweep };
+					      .run = run_complete,
+					      .print = print_receipt };
+const struct cli_command cli_forward = { .name = "forward", .print = print_receipt };
+const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
+const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
+const struct cli_command cli_runs = { .name = "runs", .print = print_runs };

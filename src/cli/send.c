@@ -534,11 +534,6 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, err);
 }
 
-static const struct roger_op *op_send(void)
-{
-	return cli_op_named("send");
-}
-
 const struct cli_command cli_send = {
-	.name = "send", .op = op_send, .options = options, .prepare = prepare, .run = run_send
+	.name = "send", .options = options, .prepare = prepare, .run = run_send
 };

@@ -1,4 +1,4 @@
-/* cycle, sends, dead, redeliver, stale, purge: the send log for people. */
+/* cycle, sends, dead, redeliver, stale: the send log for people. */
 #include "cli/command.h"
 #include "cli/term.h"
 
@@ -71,49 +71,9 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 		fputs("... and more; see --limit and --newest\n", cli_out);
 }
 
-static const struct roger_op *op_sends(void)
-{
-	return cli_op_named("sends");
-}
+const struct cli_command cli_sends = { .name = "sends", .print = print_sends };
 
-const struct cli_command cli_sends = { .name = "sends", .op = op_sends, .print = print_sends };
-
-/* ---------------------------------------------------------------- cycle -- */
-
-static void print_cycle(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_cycle_reply *reply = reply_;
-	size_t i;
-
-	(void)run;
-	for (i = 0; i < reply->cycles.count; i++) {
-		const struct roger_cycle *cycle = &reply->cycles.items[i];
-		bool current = i + 1 == reply->cycles.count;
-
-		fprintf(cli_out, "%s%s %4lld  ", current ? cli_style(CLI_BOLD) : "",
-			current ? "*" : " ", (long long)cycle->number);
-		cli_print_text(cli_out, cycle->id, false);
-		fputs(current ? cli_style(CLI_PLAIN) : "", cli_out);
-		if (cycle->opened_at_ms) {
-			fputs("  ", cli_out);
-			cli_print_time(cli_out, cycle->opened_at_ms);
-		}
-		if (cycle->opened_by.length) {
-			fputs("  by ", cli_out);
-			cli_print_text(cli_out, cycle->opened_by, false);
-		}
-		fputc('\n', cli_out);
-	}
-}
-
-static const struct roger_op *op_cycle(void)
-{
-	return cli_op_named("cycle");
-}
-
-const struct cli_command cli_cycle = {
-	.name = "cycle", .op = op_cycle, .words = "new|list|current", .print = print_cycle
-};
+const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|current" };
 
 /* ----------------------------------------------------------------- dead -- */
 
@@ -170,55 +130,12 @@ static void print_dead(const struct cli_run *run, const void *reply_)
 			cli_style(CLI_PLAIN));
 }
 
-static int exit_of_dead(const void *reply_)
-{
-	const struct roger_dead_letters_reply *reply = reply_;
-
-	return reply->dead_letters.count ? CLI_DONE : CLI_NOTHING;
-}
-
-static const struct roger_op *op_dead(void)
-{
-	return cli_op_named("dead_letters");
-}
-
-static const struct roger_op *op_redeliver(void)
-{
-	return cli_op_named("redeliver");
-}
-
-static const struct roger_op *op_stale(void)
-{
-	return cli_op_named("stale");
-}
-
 const struct cli_command cli_dead = { .name = "dead",
-				      .op = op_dead,
+				      .verb = "dead_letters",
 				      .words = "list|show",
 				      .print = print_dead,
-				      .exit_of = exit_of_dead };
-const struct cli_command cli_redeliver = {
-	.name = "redeliver", .under = "dead", .op = op_redeliver, .print = print_dead
-};
-const struct cli_command cli_stale = {
-	.name = "stale", .under = "dead", .op = op_stale, .print = print_dead
-};
-
-/* ---------------------------------------------------------------- purge -- */
-
-static void print_purge(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_purge_reply *reply = reply_;
-
-	(void)run;
-	fprintf(cli_out, "%lld line%s purged, %lld kept, %lld key%s remembered\n",
-		(long long)reply->purged, rg_plural(reply->purged), (long long)reply->kept,
-		(long long)reply->digests, rg_plural(reply->digests));
-}
-
-static const struct roger_op *op_purge(void)
-{
-	return cli_op_named("purge");
-}
-
-const struct cli_command cli_purge = { .name = "purge", .op = op_purge, .print = print_purge };
+				      .nothing = true };
+const struct cli_command cli_redeliver = { .name = "redeliver",
+					   .under = "dead",
+					   .print = print_dead };
+const struct cli_command cli_stale = { .name = "stale", .under = "dead", .print = print_dead };

@@ -168,11 +168,4 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-static const struct roger_op *op_setup(void)
-{
-	return cli_op_named("setup");
-}
-
-const struct cli_command cli_setup = {
-	.name = "setup", .op = op_setup, .options = options, .run = run_setup
-};
+const struct cli_command cli_setup = { .name = "setup", .options = options, .run = run_setup };

@@ -11,11 +11,6 @@ enum {
 	BEFORE_WORDS = 12 + 2 + KIND_COLUMNS + 2 + 2, /* without who */
 };
 
-static const struct roger_op *op_timeline(void)
-{
-	return cli_op_named("timeline");
-}
-
 /* ------------------------------------------------------------- one event -- */
 
 static const char *name_of(const struct roger_field *fields, const char *member, int value)
@@ -27,7 +22,7 @@ static const char *name_of(const struct roger_field *fields, const char *member,
 
 static const char *kind_name(int kind)
 {
-	return name_of(op_timeline()->reply->fields[0].record->fields, "kind", kind);
+	return name_of(cli_op_named("timeline")->reply->fields[0].record->fields, "kind", kind);
 }
 
 static enum cli_style style_of(const struct roger_event *event)
@@ -191,7 +186,7 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 	rg_buf_init(&table.who, SIZE_MAX);
 	rg_buf_init(&table.words, SIZE_MAX);
 	fprintf(cli_out, "%s%s ", cli_style(CLI_BOLD),
-		name_of(op_timeline()->reply->fields, "subject", reply->subject));
+		name_of(cli_op_named("timeline")->reply->fields, "subject", reply->subject));
 	cli_print_text(cli_out, reply->what, false);
 	fprintf(cli_out, "%s, %zu event%s\n", cli_style(CLI_PLAIN), reply->events.count,
 		rg_plural((int64_t)reply->events.count));
@@ -228,7 +223,7 @@ static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
 			    err);
 	}
 	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, op_timeline()->reply, reply);
+		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
 	else if (!run->quiet)
 		print_timeline(run, reply);
 	return ROGER_OK;
@@ -257,6 +252,6 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_timeline = {
-	.name = "timeline", .op = op_timeline, .options = options, .run = run_timeline
-};
+const struct cli_command cli_timeline = { .name = "timeline",
+					  .options = options,
+					  .run = run_timeline };

@@ -3,11 +3,6 @@
 #include "cli/mail.h"
 #include "cli/term.h"
 
-static const struct roger_op *op_trace(void)
-{
-	return cli_op_named("trace");
-}
-
 /* The way of every message; other steps are told where they happened. */
 static const struct {
 	enum roger_step step;
@@ -149,7 +144,7 @@ int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_e
 	if (r < 0)
 		return r;
 	if (run->form != CLI_HUMAN)
-		cli_print_reply(run, op_trace()->reply, &reply);
+		cli_print_reply(run, cli_op_named("trace")->reply, &reply);
 	else if (!run->quiet)
 		print_traces(run, &reply);
 	*ret_exit = CLI_DONE;
@@ -157,4 +152,4 @@ int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_e
 	return ROGER_OK;
 }
 
-const struct cli_command cli_trace = { .name = "trace", .op = op_trace, .print = print_traces };
+const struct cli_command cli_trace = { .name = "trace", .print = print_traces };

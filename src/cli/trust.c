@@ -166,11 +166,4 @@ static int run_trust(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ask(run, request, ret_exit, err);
 }
 
-static const struct roger_op *op_trust(void)
-{
-	return cli_op_named("trust");
-}
-
-const struct cli_command cli_trust = {
-	.name = "trust", .op = op_trust, .options = options, .run = run_trust
-};
+const struct cli_command cli_trust = { .name = "trust", .options = options, .run = run_trust };

@@ -127,34 +127,7 @@ static int prepare_verify(struct cli_run *run, struct roger_err *err)
 	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
 }
 
-static void print_accept(const struct cli_run *run, const void *reply_)
-{
-	const struct roger_accept_reply *reply = reply_;
-	size_t i;
-
-	(void)run;
-	for (i = 0; i < reply->damages.count; i++) {
-		fputs("accepted: ", cli_out);
-		print_place(CLI_PLAIN, reply->damages.items[i].file, reply->damages.items[i].line,
-			    reply->damages.items[i].byte);
-		fputs("verify counts it no more\n", cli_out);
-	}
-}
-
-static const struct roger_op *op_accept(void)
-{
-	return cli_op_named("accept");
-}
-
-const struct cli_command cli_accept = { .name = "accept", .op = op_accept, .print = print_accept };
-
-static const struct roger_op *op_verify(void)
-{
-	return cli_op_named("verify");
-}
-
 const struct cli_command cli_verify = { .name = "verify",
-					.op = op_verify,
 					.prepare = prepare_verify,
 					.print = print_verify,
 					.exit_of = exit_of_verify };
@@ -261,14 +234,9 @@ static int exit_of_doctor(const void *reply)
 	return doctor->left || doctor->broken_links ? CLI_DATA : CLI_DONE;
 }
 
-static const struct roger_op *op_doctor(void)
-{
-	return cli_op_named("doctor");
-}
-
-const struct cli_command cli_doctor = {
-	.name = "doctor", .op = op_doctor, .print = print_doctor, .exit_of = exit_of_doctor
-};
+const struct cli_command cli_doctor = { .name = "doctor",
+					.print = print_doctor,
+					.exit_of = exit_of_doctor };
 
 /* ------------------------------------------------------------------ seal -- */
 
@@ -317,11 +285,4 @@ static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-static const struct roger_op *op_seal(void)
-{
-	return cli_op_named("seal");
-}
-
-const struct cli_command cli_seal = {
-	.name = "seal", .op = op_seal, .options = seal_options, .run = run_seal
-};
+const struct cli_command cli_seal = { .name = "seal", .options = seal_options, .run = run_seal };

@@ -7,11 +7,6 @@
 /* One call of the verb lasts so long at most; then there is another. */
 enum { SPAN_MS = 3600 * 1000 };
 
-static const struct roger_op *op_wake(void)
-{
-	return cli_op_named("wake");
-}
-
 /* --------------------------------------------------------------- printing -- */
 
 static void print_attempt(const struct roger_wake_attempt *attempt)
@@ -43,7 +38,7 @@ static void print_wake(const struct cli_run *run, const struct roger_wake_reply 
 	size_t i;
 
 	if (run->form != CLI_HUMAN) {
-		cli_print_reply(run, op_wake()->reply, reply);
+		cli_print_reply(run, cli_op_named("wake")->reply, reply);
 		return;
 	}
 	for (i = 0; i < reply->attempts.count && !run->quiet; i++) {
@@ -125,6 +120,4 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_wake = {
-	.name = "wake", .op = op_wake, .options = options, .run = run_wake
-};
+const struct cli_command cli_wake = { .name = "wake", .options = options, .run = run_wake };

@@ -9,7 +9,7 @@ const char *const rg_damage_kinds[] = { "altered",    "shorter", "other", "gone"
 
 #define AT(member) offsetof(struct roger_damage, member)
 static const struct roger_field fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "of what was found" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of what was found" },
 	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "from the data folder" },
 	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, rg_damage_kinds, NULL,
 	  "altered and gap: a line; else the file" },

@@ -3,8 +3,8 @@
 #include "facts/activity.h"
 #include "facts/damage.h"
 #include "facts/message.h"
+#include "facts/note.h"
 #include "facts/sendlog.h"
-#include "facts/wake.h"
 
 const char *const rg_column_names[RG_COLUMNS] = { "id",	    "owner",	"task",	 "key",
 						  "target", "message",	"cycle", "state",
@@ -35,7 +35,6 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 	const struct roger_str details = record->activity.action_details;
 	const struct rg_value *agent;
 	const struct rg_json *json;
-	struct roger_str step;
 
 	columns->at_ms = record->activity.at_ms;
 	if (!details.length || !memmem(details.data, details.length, member, sizeof member - 1) ||
@@ -45,10 +44,8 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 	if (!agent || rg_json_kind(agent) != RG_JSON_STRING || !rg_name_valid(rg_json_str(agent)))
 		return;
 	columns->texts[RG_COLUMN_OWNER] = rg_json_str(agent);
-	step = rg_wake_step(rg_json_root(json));
-	/* One that went wrong did nothing, but for an attempt to wake. */
-	if (record->activity.outcome_status == ROGER_SUCCESS || rg_str_is(step, "wake"))
-		columns->texts[RG_COLUMN_STEP] = step;
+	columns->texts[RG_COLUMN_STEP] = rg_note_step_name(
+		rg_note_step(rg_json_root(json), record->activity.outcome_status != ROGER_SUCCESS));
 }
 
 const struct rg_kind rg_kinds[RG_LOGS] = {

@@ -7,8 +7,9 @@ const char *const rg_message_types[] = { "context", "result", "decision", "data"
 
 #define AT(member) offsetof(struct roger_message, member)
 static const struct roger_field fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "msg-<ms>-<random>" },
-	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_REQUIRED, NULL, NULL, "unit of work" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "msg-<ms>-<random>" },
+	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_REQUIRED | ROGER_ISSUE, NULL, NULL,
+	  "unit of work" },
 	{ "from_phase", ROGER_NAME, AT(from_phase), ROGER_REQUIRED, NULL, NULL, "sender" },
 	{ "to_phase", ROGER_NAME, AT(to_phase), ROGER_REQUIRED, NULL, NULL, "recipient" },
 	{ "run_counter", ROGER_INT, AT(run_counter), ROGER_REQUIRED, NULL, NULL,

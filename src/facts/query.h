@@ -90,7 +90,7 @@ struct rg_log_query {
 			struct roger_str state; /* outcome, status */
 			struct roger_str kind;	/* activity: type of the action */
 			struct roger_str citation;
-			struct roger_str step; /* activity, with owner: see facts/wake.h */
+			struct roger_str step; /* activity, with owner: rg_note_step_name() */
 		};
 	};
 	const struct roger_str *messages; /* any of these, at most 1000 */

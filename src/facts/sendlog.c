@@ -9,7 +9,7 @@ const char *const rg_dead_letter_statuses[] = { "undelivered", "redelivered", "s
 
 #define AT(member) offsetof(struct roger_attempt, member)
 static const struct roger_field attempt_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "of the attempt" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the attempt" },
 	{ "sender", ROGER_NAME, AT(sender), ROGER_REQUIRED, NULL, NULL, "who sent" },
 	{ "target", ROGER_NAME, AT(target), ROGER_REQUIRED, NULL, NULL, "to whom" },
 	{ "timestamp", ROGER_INSTANT, AT(timestamp_ms), ROGER_REQUIRED, NULL, NULL,
@@ -42,7 +42,7 @@ const struct roger_record rg_attempt_record = { "attempt", sizeof(struct roger_a
 
 #define AT(member) offsetof(struct roger_dead_letter, member)
 static const struct roger_field dead_letter_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "of the dead letter" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the dead letter" },
 	{ "task_id", ROGER_TEXT, AT(task_id), ROGER_REQUIRED, NULL, NULL, "task of its key" },
 	{ "sender", ROGER_NAME, AT(sender), ROGER_REQUIRED, NULL, NULL, "who sent" },
 	{ "target", ROGER_NAME, AT(target), ROGER_REQUIRED, NULL, NULL, "to whom" },
@@ -91,7 +91,7 @@ const struct roger_record rg_cycle_record = { "cycle", sizeof(struct roger_cycle
 
 #define AT(member) offsetof(struct roger_digest, member)
 static const struct roger_field digest_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "of sender and key" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of sender and key" },
 	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_REQUIRED, rg_sendlog_outcomes, NULL,
 	  "of the last attempt" },
 	{ "attempts", ROGER_INT, AT(attempts), ROGER_REQUIRED, NULL, NULL, "made" },

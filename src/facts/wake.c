@@ -76,27 +76,3 @@ void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, st
 
 	fill(word, all, sizeof all / sizeof *all, out);
 }
-
-/* ---------------------------------------------------------------- notes -- */
-
-static bool says(const struct rg_value *object, const char *member, const char *value)
-{
-	return rg_str_is(rg_json_str(rg_json_member(object, member)), value);
-}
-
-struct roger_str rg_wake_step(const struct rg_value *details)
-{
-	static const struct {
-		const char *verb, *step;
-	} steps[] = {
-		{ "inbox", "look" }, { "receive", "look" }, { "claim", "look" },
-		{ "ack", "ack" },    { "wake", "wake" },    { "arrive", "session" },
-	};
-	size_t i;
-
-	if (says(details, "tool", "roger"))
-		for (i = 0; i < sizeof steps / sizeof *steps; i++)
-			if (says(details, "verb", steps[i].verb))
-				return rg_str(steps[i].step);
-	return (struct roger_str){ "", 0 };
-}

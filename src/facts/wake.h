@@ -1,5 +1,5 @@
 /*
- * wake - when an agent is told that mail is there, and what notes say of that.
+ * wake - when an agent is told that mail is there.
  *
  * A hint and no more: the message is in the mailbox whatever becomes of it.  It
  * is due once mail has waited for a while without a look of its agent, comes
@@ -9,7 +9,7 @@
 #ifndef RG_WAKE_H
 #define RG_WAKE_H
 
-#include "data/json.h"
+#include "base/str.h"
 
 struct rg_wake_rules {
 	int64_t after_ms;	 /* mail waits so long before the first attempt */
@@ -40,12 +40,5 @@ void rg_wake_fill(struct roger_str word, const struct rg_wake_values *values, st
 
 /* The same with {agent} alone, which is known before there is mail. */
 void rg_wake_fill_agent(struct roger_str word, struct roger_str agent, struct rg_buf *out);
-
-/*
- * What the details of a note of roger's own verbs tell of the way of mail to its
- * agent: "look" (it was shown, or handed over), "ack", "wake"; "session" (its tool
- * began one); or "".
- */
-struct roger_str rg_wake_step(const struct rg_value *details);
 
 #endif

@@ -30,72 +30,27 @@ struct setting {
 	size_t offset;
 	int64_t least; /* of a SPAN in ms */
 	int64_t most;
-	int64_t number;	  /* default of a NUMBER */
-	const char *text; /* default of the others; WORDS and NAMES have none */
+	const char *text; /* default */
+	const char *about;
 };
 
-enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000, CENTURY_DAYS = 36500 };
+enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000 };
 
 #define DAY_MS INT64_C(86400000)
 
-#define AT(member) offsetof(struct rg_config, member)
-#define IN(section, name) section, name, section "." name
-static const struct setting table[] = {
-	{ IN("size_limits", "max_content_length"), NUMBER, AT(content_chars_max), 1, CEILING,
-	  RG_CONTENT_CHARS_MAX, NULL },
-	{ IN("size_limits", "max_metadata_length"), NUMBER, AT(metadata_chars_max), 0, CEILING,
-	  RG_METADATA_CHARS_MAX, NULL },
-	{ IN("size_limits", "max_messages_per_issue_phase"), NUMBER,
-	  AT(messages_per_issue_phase_max), 1, MANY, RG_MESSAGES_PER_ISSUE_PHASE_MAX, NULL },
-	{ IN("size_limits", "max_messages_per_issue"), NUMBER, AT(messages_per_issue_max), 1, MANY,
-	  RG_MESSAGES_PER_ISSUE_MAX, NULL },
-	{ IN("cleanup", "default_max_age_days"), NUMBER, AT(max_age_days), 0, CENTURY_DAYS,
-	  RG_AGE_DAYS_MAX, NULL },
-	{ IN("cleanup", "keep_last_n_per_phase"), NUMBER, AT(keep_per_phase), 0, MANY,
-	  RG_KEEP_PER_PHASE, NULL },
-	{ IN("cleanup", "keep_last_n_runs"), NUMBER, AT(keep_runs), 0, MANY, RG_KEEP_RUNS, NULL },
-	{ IN("storage", "data_dir"), PATH, AT(data_dir), 0, 0, 0, ".roger" },
-	{ IN("storage", "database_file"), FILE_NAME, AT(database_file), 0, 0, 0, "messages.db" },
-	{ IN("storage", "jsonl_file"), FILE_NAME, AT(jsonl_file), 0, 0, 0, "messages.jsonl" },
-	{ IN("storage", "send_log_dir"), PATH, AT(send_log_dir), 0, 0, 0, ".roger/send-log" },
-	{ IN("storage", "activity_file"), PATH, AT(activity_file), 0, 0, 0,
-	  ".roger/logs/activity.log.jsonl" },
-	{ IN("storage", "trigger_dir"), PATH, AT(trigger_dir), 0, 0, 0, ".roger/triggers" },
-	{ IN("bridge", "file_only"), NAMES, AT(file_only), 0, 0, 0, NULL },
-	{ IN("retries", "max_attempts"), NUMBER, AT(attempts_max), 1, 10, RG_ATTEMPTS_MAX, NULL },
-	{ IN("retries", "after"), SPAN, AT(retry_after_ms), 0, 7 * DAY_MS, 0, "0s" },
-	{ IN("retries", "after_cycles"), NUMBER, AT(retry_cycles), 0, 100, 0, NULL },
-	{ IN("retries", "confirm_within"), SPAN, AT(confirm_within_ms), 1, 7 * DAY_MS, 0, "30s" },
-	{ IN("breaker", "failures"), NUMBER, AT(breaker_failures), 0, 1000, RG_BREAKER_FAILURES,
-	  NULL },
-	{ IN("breaker", "open_for"), SPAN, AT(breaker_open_ms), 0, DAY_MS, 0, "1m" },
-	{ IN("dead_letters", "alarm"), NUMBER, AT(dead_letter_alarm), 0, MANY, RG_DEAD_LETTER_ALARM,
-	  NULL },
-	{ IN("dead_letters", "command"), WORDS, AT(dead_letter_command), 0, 0, 0, NULL },
-	{ IN("dead_letters", "command_timeout"), SPAN, AT(dead_letter_timeout_ms), 100, 3600000, 0,
-	  "10s" },
-	{ IN("cycles", "keep"), NUMBER, AT(cycles_kept), 1, 1000, RG_CYCLES_KEPT, NULL },
-	{ IN("cycles", "keep_digests"), NUMBER, AT(digests_kept), 0, MANY, RG_DIGESTS_KEPT, NULL },
-	{ IN("watchdog", "within"), SPAN, AT(run_within_ms), 1000, RG_RUN_WITHIN_MS_MAX, 0, "10m" },
-	{ IN("watchdog", "max_recoveries"), NUMBER, AT(recoveries_max), 0, 100, RG_RECOVERIES_MAX,
-	  NULL },
-	{ IN("watchdog", "recovery_cooldown"), SPAN, AT(recovery_cooldown_ms), 0, DAY_MS, 0, "5m" },
-	{ IN("watchdog", "max_extensions"), NUMBER, AT(extensions_max), 0, 100, RG_EXTENSIONS_MAX,
-	  NULL },
-	{ IN("watchdog", "recovery_command"), WORDS, AT(recovery_command), 0, 0, 0, NULL },
-	{ IN("watchdog", "command_timeout"), SPAN, AT(recovery_command_timeout_ms), 100, 3600000, 0,
-	  "30s" },
-	{ IN("watchdog", "heartbeat"), SPAN, AT(heartbeat_ms), 0, DAY_MS, 0, "30s" },
-	{ IN("claims", "max_lease"), SPAN, AT(lease_ms_max), 1000, RG_LEASE_MS_MAX, 0, "1d" },
-	{ IN("wake", "after"), SPAN, AT(wake_after_ms), 0, 7 * DAY_MS, 0, "30s" },
-	{ IN("wake", "backoff"), SPAN, AT(wake_backoff_ms), 1000, DAY_MS, 0, "1m" },
-	{ IN("wake", "backoff_most"), SPAN, AT(wake_backoff_most_ms), 1000, 7 * DAY_MS, 0, "30m" },
-	{ IN("wake", "timeout"), SPAN, AT(wake_timeout_ms), 100, 60000, 0, "10s" },
-	{ IN("activity", "own"), SWITCH, AT(note_own), 0, 0, 0, "true" },
-	{ "", "recipients", "recipients", RECIPIENTS, AT(recipients), 0, 0, 0, "near" },
-};
-#undef IN
-#undef AT
+/* Without a section the key begins behind the dot. */
+#define ROW(section, name, kind, member, least, most, text, about)                                 \
+	{ section,                                                                                 \
+	  name,                                                                                    \
+	  section "." name + (sizeof section == 1),                                                \
+	  kind,                                                                                    \
+	  offsetof(struct rg_config, member),                                                      \
+	  least,                                                                                   \
+	  most,                                                                                    \
+	  text,                                                                                    \
+	  about },
+static const struct setting table[] = { RG_SETTINGS(ROW) };
+#undef ROW
 
 enum { SETTING_COUNT = sizeof table / sizeof *table };
 
@@ -576,18 +531,13 @@ static int blame_config(int r, struct roger_err *err)
  * that. */
 static bool says_nothing(struct roger_str text)
 {
-	size_t at = 0;
+	const char *at = text.data, *end = text.data + text.length;
 
-	while (at < text.length) {
-		if (text.data[at] == '#')
-			while (at < text.length && text.data[at] >= ' ' && text.data[at] <= '~')
-				at++;
-		else if (text.data[at] == ' ' || text.data[at] == '\n')
-			at++;
-		else
-			return false;
+	while (at < end && (*at == '#' || *at == '\n')) {
+		at = memchr(at, '\n', (size_t)(end - at));
+		at = at ? at + 1 : end;
 	}
-	return true;
+	return at == end;
 }
 
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
@@ -605,6 +555,75 @@ int rg_config_read(struct rg_config *config, struct roger_str text, const char *
 	return read_root(&source, root, err);
 }
 
+bool rg_config_next_command(const struct rg_config *config, size_t *i,
+			    struct roger_str *ret_setting, struct roger_strs *ret_words)
+{
+	const struct rg_wake_agent *agent;
+
+	*ret_words = (struct roger_strs){ 0 };
+	for (; !ret_words->count && *i < SETTING_COUNT + config->wake_agent_count; ++*i) {
+		if (*i >= SETTING_COUNT) {
+			agent = &config->wake_agents[*i - SETTING_COUNT];
+			*ret_setting = rg_config_setting_at(config, agent->shown)->key;
+			*ret_words = agent->words;
+		} else if (table[*i].kind == WORDS) {
+			*ret_setting = rg_str(table[*i].key);
+			memcpy(ret_words, (const char *)config + table[*i].offset,
+			       sizeof *ret_words);
+		}
+	}
+	return ret_words->count > 0;
+}
+
+/* --------------------------------------------------------------- telling -- */
+
+void rg_config_about(size_t i, struct rg_buf *out)
+{
+	static const char *const values[] = {
+		[PATH] = "a path",
+		[FILE_NAME] = "a file name",
+		[RECIPIENTS] = "near, open or strict",
+		[SWITCH] = "true or false",
+		[WORDS] = "a list, a program and its arguments",
+		[NAMES] = "a list of agents",
+	};
+	const struct setting *setting = &table[i];
+	char least[32], most[32];
+
+	if (i >= SETTING_COUNT)
+		return;
+	if (setting->kind == NUMBER) {
+		rg_buf_printf(out, "%lld to %lld", (long long)setting->least,
+			      (long long)setting->most);
+	} else if (setting->kind == SPAN) {
+		rg_clock_print_span(setting->least, least);
+		rg_clock_print_span(setting->most, most);
+		rg_buf_printf(out, "%s to %s", least, most);
+	} else {
+		rg_buf_add_text(out, values[setting->kind]);
+	}
+	rg_buf_printf(out, ": %s", setting->about);
+}
+
+void rg_config_template(struct rg_buf *out)
+{
+	const char *section = "";
+	size_t i;
+
+	rg_buf_add_text(out, "# roger's settings; what is not set here has its default, see "
+			     "`roger config show`.\n#\n");
+	for (i = 0; i < SETTING_COUNT; i++) {
+		if (*table[i].section && strcmp(section, table[i].section) != 0)
+			rg_buf_printf(out, "# %s:\n", table[i].section);
+		section = table[i].section;
+		rg_buf_printf(out, "#%s%s: %s  # ", *section ? "   " : " ", table[i].name,
+			      *table[i].text ? table[i].text : "[]");
+		rg_config_about(i, out);
+		rg_buf_add_char(out, '\n');
+	}
+	rg_buf_add_text(out, "# groups:\n#   workers: [implement, test]\n");
+}
+
 /* -------------------------------------------------------------- loading -- */
 
 struct rg_config *rg_config_free(struct rg_config *config)
@@ -620,23 +639,16 @@ static void config_freep(struct rg_config **config)
 	*config = rg_config_free(*config);
 }
 
-/* Every command does this: nothing is printed, and little copied. */
+/* Every command does this: nothing is printed or copied. */
 static int set_default(struct rg_config *config, size_t i, struct roger_err *err)
 {
-	char digits[20];
-	struct roger_str text = rg_str(table[i].text ? table[i].text : "");
 	struct roger_setting *setting = add_setting(config);
 
 	if (!setting)
 		return rg_fail_memory(err);
 	setting->key = rg_str(table[i].key);
 	setting->origin = default_origin;
-	if (table[i].kind == NUMBER &&
-	    !rg_arena_copy(config->memory,
-			   (struct roger_str){ digits, rg_print_int(digits, table[i].number) },
-			   &text))
-		return rg_fail_memory(err);
-	return set_value(config, i, text, err);
+	return set_value(config, i, rg_str(table[i].text), err);
 }
 
 int rg_config_new(struct rg_config **ret_config, struct roger_err *err)

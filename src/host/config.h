@@ -11,6 +11,7 @@
 #define RG_CONFIG_H
 
 #include "base/arena.h"
+#include "host/settings.h"
 
 struct rg_group {
 	struct roger_str name; /* workers, or any other name but all */
@@ -31,76 +32,28 @@ enum rg_recipients {
 	RG_RECIPIENTS_STRICT, /* strict: all */
 };
 
+/* What a setting of each kind is in struct rg_config. */
+#define RG_MEMBER_NUMBER int64_t
+#define RG_MEMBER_SPAN int64_t /* ms */
+#define RG_MEMBER_PATH struct roger_str
+#define RG_MEMBER_FILE_NAME struct roger_str
+#define RG_MEMBER_RECIPIENTS enum rg_recipients
+#define RG_MEMBER_SWITCH bool
+#define RG_MEMBER_WORDS struct roger_strs /* a program and its arguments; none: no command */
+#define RG_MEMBER_NAMES struct roger_strs /* agents */
+
 struct rg_config {
 	struct rg_arena *memory;
 
-	/* size_limits: */
-	int64_t content_chars_max;	      /* max_content_length */
-	int64_t metadata_chars_max;	      /* max_metadata_length */
-	int64_t messages_per_issue_phase_max; /* max_messages_per_issue_phase */
-	int64_t messages_per_issue_max;	      /* max_messages_per_issue */
+	/* A member for each row of settings.h. */
+#define RG_MEMBER(section, name, kind, member, ...) RG_MEMBER_##kind member;
+	RG_SETTINGS(RG_MEMBER)
+#undef RG_MEMBER
+	bool places_configured; /* a file set a PATH or a FILE_NAME */
 
-	/* cleanup: */
-	int64_t max_age_days;	/* default_max_age_days */
-	int64_t keep_per_phase; /* keep_last_n_per_phase */
-	int64_t keep_runs;	/* keep_last_n_runs */
-
-	/* storage: paths relative to the folder that holds .roger/ */
-	struct roger_str data_dir;	/* ".roger" */
-	struct roger_str database_file; /* "messages.db", below data_dir */
-	struct roger_str jsonl_file;	/* "messages.jsonl", below data_dir */
-
-	/* storage, relative to the folder that holds .roger/ */
-	struct roger_str send_log_dir;	/* ".roger/send-log" */
-	struct roger_str activity_file; /* ".roger/logs/activity.log.jsonl" */
-	struct roger_str trigger_dir;	/* ".roger/triggers" */
-	bool places_configured;		/* a file set one of these six */
-
-	/* retries: of a send with a key */
-	int64_t attempts_max;	   /* max_attempts */
-	int64_t retry_after_ms;	   /* after: before the next attempt is due */
-	int64_t retry_cycles;	   /* after_cycles: or so many cycles, times the attempt */
-	int64_t confirm_within_ms; /* confirm_within: where a send names none */
-
-	/* breaker: */
-	int64_t breaker_failures; /* failures: timeouts in a row; 0: never opens */
-	int64_t breaker_open_ms;  /* open_for */
-
-	/* dead_letters: */
-	int64_t dead_letter_alarm;	       /* alarm: more in one cycle; 0: never */
-	struct roger_strs dead_letter_command; /* command: files one in a task system */
-	int64_t dead_letter_timeout_ms;	       /* command_timeout */
-
-	/* cycles: */
-	int64_t cycles_kept;  /* keep: the current one included */
-	int64_t digests_kept; /* keep_digests: cycles that a purged key is remembered for */
-
-	/* watchdog: */
-	int64_t run_within_ms;		     /* within: a run's time, where dispatch names none */
-	int64_t recoveries_max;		     /* max_recoveries */
-	int64_t recovery_cooldown_ms;	     /* recovery_cooldown: from one attempt to the next */
-	int64_t extensions_max;		     /* max_extensions */
-	struct roger_strs recovery_command;  /* a program and its arguments; none: no command */
-	int64_t recovery_command_timeout_ms; /* command_timeout */
-	int64_t heartbeat_ms;		     /* heartbeat: of `roger run`; 0: none */
-
-	/* wake: */
-	int64_t lease_ms_max;	 /* max_lease: what ends later is no lease */
-	int64_t wake_after_ms;	 /* after: unread so long without a look of the agent */
-	int64_t wake_backoff_ms; /* backoff: from the first attempt to the next, then doubled */
-	int64_t wake_backoff_most_ms;		 /* backoff_most: up to this */
-	int64_t wake_timeout_ms;		 /* timeout: of a command */
-	const struct rg_wake_agent *wake_agents; /* agents: name: [program, argument, ...] */
+	/* wake.agents: name: [program, argument, ...] */
+	const struct rg_wake_agent *wake_agents;
 	size_t wake_agent_count;
-
-	/* bridge: */
-	struct roger_strs file_only; /* agents that only know files */
-
-	/* activity: */
-	bool note_own; /* own: roger's verbs note themselves in the activity log */
-
-	/* recipients: which names never seen a send is refused for */
-	enum rg_recipients recipients;
 
 	/* groups: name: [agent, ...] */
 	const struct rg_group *groups;
@@ -127,6 +80,12 @@ struct rg_config *rg_config_free(struct rg_config *config);
  */
 RG_CHECKED int rg_config_read(struct rg_config *config, struct roger_str text, const char *file,
 			      bool foreign, struct roger_err *err);
+
+/* What setting number i of config->settings may be, and what it is for; "" for a group's. */
+void rg_config_about(size_t i, struct rg_buf *out);
+
+/* What init writes: every setting with its default, as comments. */
+void rg_config_template(struct rg_buf *out);
 
 /* A configuration of defaults only. */
 RG_CHECKED int rg_config_new(struct rg_config **ret_config, struct roger_err *err);

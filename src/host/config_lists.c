@@ -241,28 +241,6 @@ const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struc
 	return NULL;
 }
 
-bool rg_config_next_command(const struct rg_config *config, size_t *i,
-			    struct roger_str *ret_setting, struct roger_strs *ret_words)
-{
-	const struct rg_wake_agent *agent;
-
-	*ret_words = (struct roger_strs){ 0 };
-	for (; !ret_words->count && *i < config->wake_agent_count + 2; ++*i) {
-		if (*i == 0) {
-			*ret_setting = RG_STR("dead_letters.command");
-			*ret_words = config->dead_letter_command;
-		} else if (*i == 1) {
-			*ret_setting = RG_STR("watchdog.recovery_command");
-			*ret_words = config->recovery_command;
-		} else {
-			agent = &config->wake_agents[*i - 2];
-			*ret_setting = rg_config_setting_at(config, agent->shown)->key;
-			*ret_words = agent->words;
-		}
-	}
-	return ret_words->count > 0;
-}
-
 /* Whom a command is for is known: what is trusted is what runs, and the files that it names. */
 static int name_agent(struct rg_config *config, struct rg_wake_agent *agent, struct roger_err *err)
 {

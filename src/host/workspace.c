@@ -11,18 +11,6 @@
 #include "host/file.h"
 #include "host/storage.h"
 
-static const char config_template[] =
-	"# roger's settings; what is not set here has its default, see `roger config show`.\n"
-	"#\n"
-	"# size_limits:\n"
-	"#   max_content_length: 10000\n"
-	"# cleanup:\n"
-	"#   default_max_age_days: 90\n"
-	"# recipients: near        # refuse likely slips of the hand; open: none, strict: all "
-	"names never seen\n"
-	"# groups:\n"
-	"#   workers: [implement, test]\n";
-
 /* What is derived or private need not be in anyone's repository. */
 static const char gitignore[] = "*\n!.gitignore\n!config.yaml\n";
 
@@ -379,6 +367,15 @@ static int make_file(int folder, const char *name, const char *text, struct roge
 	return rg_file_replace(folder, name, rg_str(text), true, err);
 }
 
+static int make_template(int home, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	rg_config_template(&text);
+	rg_buf_add_char(&text, 0);
+	return text.failed ? rg_fail_memory(err) : make_file(home, "config.yaml", text.data, err);
+}
+
 /* The mailbox alone: what the configuration names may have been there before. */
 static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struct roger_err *err)
 {
@@ -429,7 +426,7 @@ int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char wh
 	if (r == ROGER_OK)
 		r = make_file(home, ".gitignore", gitignore, err);
 	if (r == ROGER_OK)
-		r = make_file(home, "config.yaml", config_template, err);
+		r = make_template(home, err);
 	return r == ROGER_OK ? trust_made(root, *ret_made, why, err) : r;
 }
 

@@ -353,7 +353,8 @@ void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max)
 
 bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64_t total)
 {
-	return !index->tell || index->tell(index->tell_context, what, done, total);
+	index->stopped = index->tell && !index->tell(index->tell_context, what, done, total);
+	return !index->stopped;
 }
 
 uint64_t rg_index_end(const struct rg_index *index)
@@ -880,13 +881,14 @@ static int bring(struct rg_index *index, uint64_t end, bool anew, struct roger_e
 	struct roger_err why = { 0 };
 	int r;
 
+	index->stopped = false;
 	if (rg_journal_writable(index->journal))
 		r = bring_file(index, end, anew, &why);
 	else
 		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
 	if (r == ROGER_OK)
 		return ROGER_OK;
-	if (r == ROGER_ETIMEOUT || r == ROGER_ENOMEM || rg_str_is(rg_str(why.message), "stopped")) {
+	if (r == ROGER_ETIMEOUT || r == ROGER_ENOMEM || index->stopped) {
 		if (err)
 			*err = why;
 		return r;

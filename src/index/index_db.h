@@ -118,6 +118,7 @@ struct rg_index {
 	struct rg_deltas deltas;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
+	bool stopped; /* by what it returned */
 	void *tell_context;
 	char name[256];
 	char seed_name[256];

@@ -3,6 +3,10 @@
 #include "ops/proof/note.h"
 #include "facts/message.h"
 
+#define ROW(verb, request, reply) &rg_op_##verb,
+const struct roger_op *const rg_op_table[] = { ROGER_VERBS(ROW, ROW) NULL };
+#undef ROW
+
 /* A verb that stored something, or should have, notes that; so does a send that was one already. */
 static bool is_noted(const struct roger_op *op, const struct roger *roger, uint64_t stored_before,
 		     const void *reply, int code)
@@ -33,8 +37,8 @@ static int check_caller(const struct roger_op *op, const struct roger *roger, co
 	return ROGER_OK;
 }
 
-int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
-	      struct roger_err *err)
+int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request, void *ret_reply,
+	       struct roger_err *err)
 {
 	uint64_t stored = roger ? rg_engine_stored(roger->engine) : 0;
 	struct rg_arena *memory;
@@ -88,7 +92,7 @@ const struct roger_record rg_empty_request_record = { "request", sizeof(struct r
 
 #define AT(member) offsetof(struct roger_messages_reply, member)
 static const struct roger_field messages_fields[] = {
-	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record,
+	{ "messages", ROGER_RECORDS, AT(messages), ROGER_OF_TOOL, NULL, &rg_message_record,
 	  "first in, first out" },
 	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "the limit cut the answer" },
 	{ "next", ROGER_TEXT, AT(next), ROGER_SPARE, NULL, NULL, "give this as after to go on" },

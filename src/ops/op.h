@@ -1,7 +1,7 @@
 /*
  * op - a verb: what it takes, what it gives, what it does.
  *
- * One file a verb (or a pair that shares its work), one line in op_table.c.
+ * One file a verb (or a pair that shares its work), one row of ROGER_VERBS in roger.h.
  * The dispatcher gives the reply its memory and takes it back on failure.
  */
 #ifndef RG_OP_H
@@ -37,21 +37,16 @@ static inline struct rg_arena *rg_op_memory(const void *reply)
 }
 
 /* Run a verb: checks what the fields say, makes the reply's memory, runs. */
-RG_CHECKED int rg_op_run(const struct roger_op *op, struct roger *roger, const void *request,
-			 void *ret_reply, struct roger_err *err);
+RG_CHECKED int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request,
+			  void *ret_reply, struct roger_err *err);
 
+/* All of them, then NULL. */
 extern const struct roger_op *const rg_op_table[];
 
-extern const struct roger_op rg_op_init, rg_op_setup, rg_op_trust, rg_op_looked, rg_op_prime,
-	rg_op_arrive, rg_op_send, rg_op_send_many, rg_op_inbox, rg_op_receive, rg_op_wait,
-	rg_op_wake, rg_op_claim, rg_op_ack, rg_op_nack, rg_op_show, rg_op_trace, rg_op_thread,
-	rg_op_list, rg_op_search, rg_op_count, rg_op_agents, rg_op_session, rg_op_archive,
-	rg_op_cleanup, rg_op_delete, rg_op_cycle, rg_op_sends, rg_op_dead_letters, rg_op_redeliver,
-	rg_op_stale, rg_op_purge, rg_op_log, rg_op_log_import, rg_op_activity, rg_op_stats,
-	rg_op_rebuild, rg_op_verify, rg_op_accept, rg_op_bridge, rg_op_ingest, rg_op_doctor,
-	rg_op_seal, rg_op_config, rg_op_dispatch, rg_op_complete, rg_op_forward, rg_op_extend,
-	rg_op_recover, rg_op_runs, rg_op_run_program, rg_op_sweep, rg_op_timeline, rg_op_report,
-	rg_op_status;
+/* rg_op_send and so on, each in its file. */
+#define RG_OP(verb, request, reply) extern const struct roger_op rg_op_##verb;
+ROGER_VERBS(RG_OP, RG_OP)
+#undef RG_OP
 
 /* Records that several verbs share. */
 extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,

@@ -106,7 +106,7 @@ roger receive --as lead -q
 exits 0 "sweep, to look" roger sweep --dry-run --json
 is "would confirm what was read" "$(printf '%s' "$out" | json 'd["forwarded"]')" 1
 is "and does nothing" "$(member status bad)" done_but_not_forwarded
-like "in words" "$(roger sweep --dry-run)" "1 changed, 1 forward confirmed, 0 recovery attempts, 0 escalations .dry run"
+like "in words" "$(roger sweep --dry-run | tr -s ' \n' ' ')" "forwarded 1 recoveries 0 escalations 0 .*dry run: nothing is changed"
 exits 0 "sweep" roger sweep --json
 is "confirms" "$(printf '%s' "$out" | json '[d["forwarded"], [[c["run"], c["before"], c["after"]] for c in d["changes"]]]')" \
 	'[1, [["bad", "done_but_not_forwarded", "completed"]]]'

@@ -95,7 +95,7 @@ found "a document that is gone" missing state/subagent-delivery-watchdog/open.js
 
 # A purge rewrites a log, and is told as what it is.
 for i in 1 2 3; do roger cycle new --as ann -q; done
-like "purge drops lines" "$(roger purge)" "^8 lines purged"
+like "purge drops lines" "$(roger purge)" "^purged +8"
 exits 0 "purged since" roger verify --seal now.seal --json
 is "the seal says nothing of it" "$(printf '%s' "$out" | json '[[f["file"], f["kind"]] for f in d["findings"]]')" '[["send-log/ann.jsonl", "purged"], ["send-log/run.jsonl", "purged"]]'
 again

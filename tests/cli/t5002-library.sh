@@ -32,7 +32,7 @@ exits 1 "and ends when nothing comes" ./watch nobody 1
 
 shared=$(find root -name 'libroger.so.0')
 is "nothing but roger_ is visible" "$(nm -D --defined-only "$shared" | awk '$3 !~ /^roger_/ { print $3 }')" ""
-for function in $(grep -v typedef "$source_dir/include/roger.h" | grep -Eo '\broger_[a-z_]+\(' | tr -d '(' | sort -u) $(sed -n 's/^ROGER_VERB(\([a-z_]*\),.*/roger_\1/p' "$source_dir/include/roger.h"); do
+for function in $(sed -n 's/^ROGER_API.*[ *]\(roger_[a-z_]*\)(.*/\1/p' "$source_dir/include/roger.h"); do
 	nm -D --defined-only "$shared" | grep -q " $function$" || note "missing: $function"
 done >missing
 is "and all of roger.h is" "$(cat missing)" ""

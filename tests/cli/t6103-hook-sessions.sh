@@ -41,7 +41,7 @@ roger wake --test codex --within 1ms >/dev/null 2>&1
 is "who wakes the agent is told the last one" "$(cat told)" thread-2
 roger wake --test nobody --within 1ms >/dev/null 2>&1
 is "and nothing where none is known" "$(cat told)" none
-is "arrive, by hand" "$(roger arrive thread-9 --as codex --tool codex) $(roger arrive thread-9 --as codex)" "noted known"
+is "arrive, by hand" "$(roger arrive thread-9 --as codex --tool codex) $(roger arrive thread-9 --as codex)" "noted  yes noted  no"
 exits 65 "a session is a name" roger arrive 'a b' --as codex
 sed -i '/^wake:/,$d' .roger/config.yaml
 

@@ -147,7 +147,7 @@ for era in ("legacy", "modern"):
     client = Client("--as", "bob", era=era)
     tools = client.ask("tools/list")["result"]["tools"]
     same(f"{era}: the tools", [tool["name"] for tool in tools],
-         ["send", "inbox", "ack", "wait", "thread", "agents", "run", "dead_letters"])
+         ["send", "inbox", "wait", "ack", "thread", "agents", "dead_letters", "run"])
     size = len(json.dumps(tools, separators=(",", ":"), ensure_ascii=False))
     check(f"{era}: their definitions take at most 1,200 tokens", size <= 4800, f"{size} characters")
     check(f"{era}: two lists are the same", tools == client.ask("tools/list")["result"]["tools"])

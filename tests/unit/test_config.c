@@ -109,13 +109,13 @@ static void defaults_are_the_limits(void **state)
 	struct rg_config *config = defaults();
 
 	(void)state;
-	assert_int_equal(config->content_chars_max, RG_CONTENT_CHARS_MAX);
-	assert_int_equal(config->metadata_chars_max, RG_METADATA_CHARS_MAX);
-	assert_int_equal(config->messages_per_issue_phase_max, RG_MESSAGES_PER_ISSUE_PHASE_MAX);
-	assert_int_equal(config->messages_per_issue_max, RG_MESSAGES_PER_ISSUE_MAX);
-	assert_int_equal(config->max_age_days, RG_AGE_DAYS_MAX);
-	assert_int_equal(config->keep_per_phase, RG_KEEP_PER_PHASE);
-	assert_int_equal(config->keep_runs, RG_KEEP_RUNS);
+	assert_int_equal(config->content_chars_max, 10000);
+	assert_int_equal(config->metadata_chars_max, 5000);
+	assert_int_equal(config->messages_per_issue_phase_max, 100);
+	assert_int_equal(config->messages_per_issue_max, 500);
+	assert_int_equal(config->max_age_days, 90);
+	assert_int_equal(config->keep_per_phase, 10);
+	assert_int_equal(config->keep_runs, 1);
 	assert_true(rg_str_is(config->data_dir, ".roger"));
 	assert_true(rg_str_is(config->database_file, "messages.db"));
 	assert_true(rg_str_is(config->jsonl_file, "messages.jsonl"));
@@ -146,7 +146,7 @@ static void nothing_written_changes_nothing(void **state)
 	(void)state;
 	for (i = 0; i < sizeof texts / sizeof *texts; i++) {
 		config = of(texts[i]);
-		assert_int_equal(config->content_chars_max, RG_CONTENT_CHARS_MAX);
+		assert_int_equal(config->content_chars_max, 10000);
 		assert_int_equal(config->settings.count, table_count());
 		rg_config_free(config);
 	}
@@ -229,7 +229,7 @@ static void spans_and_commands(void **state)
 	(void)state;
 	assert_int_equal(config->run_within_ms, 90000);
 	assert_int_equal(config->recovery_cooldown_ms, 0);
-	assert_int_equal(config->recoveries_max, RG_RECOVERIES_MAX);
+	assert_int_equal(config->recoveries_max, 3);
 	assert_int_equal(config->recovery_command_timeout_ms, 30000);
 	assert_int_equal(config->recovery_command.count, 3);
 	assert_true(rg_str_is(config->recovery_command.items[1], "$RUN; x"));

@@ -1,7 +1,7 @@
 /*
  * What facts/wake.h promises: an attempt is due once mail has waited, comes
  * again ever later and never beyond the most, and no clock keeps it from
- * coming; words get names and numbers and nothing else; notes tell their step.
+ * coming; words get names and numbers and nothing else.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -142,35 +142,6 @@ static void what_was_filled_in_is_not_looked_at_again(void **state)
 	rg_buf_deinit(&out);
 }
 
-/* ----------------------------------------------------------------- notes -- */
-
-static void step_is(const char *details, const char *expected)
-{
-	struct rg_json *json;
-
-	assert_int_equal(rg_json_read(rg_str(details), &json, NULL), ROGER_OK);
-	assert_true(rg_str_is(rg_wake_step(rg_json_root(json)), expected));
-	rg_json_free(json);
-}
-
-static void notes_tell_their_step(void **state)
-{
-	(void)state;
-	step_is("{\"tool\":\"roger\",\"verb\":\"inbox\"}", "look");
-	step_is("{\"tool\":\"roger\",\"verb\":\"receive\"}", "look");
-	step_is("{\"tool\":\"roger\",\"verb\":\"claim\"}", "look");
-	step_is("{\"tool\":\"roger\",\"verb\":\"ack\"}", "ack");
-	step_is("{\"tool\":\"roger\",\"verb\":\"wake\"}", "wake");
-	step_is("{\"tool\":\"roger\",\"verb\":\"arrive\"}", "session");
-	step_is("{\"tool\":\"roger\",\"verb\":\"nack\"}", "");
-	step_is("{\"tool\":\"roger\",\"verb\":\"send\"}", "");
-	step_is("{\"tool\":\"roger\"}", "");
-	step_is("{\"verb\":\"inbox\"}", "");
-	step_is("{\"tool\":\"rogers\",\"verb\":\"inbox\"}", "");
-	step_is("{\"tool\":1,\"verb\":[\"inbox\"]}", "");
-	step_is("{}", "");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,7 +152,6 @@ int main(void)
 		cmocka_unit_test(words_are_filled),
 		cmocka_unit_test(the_agent_alone_is_filled),
 		cmocka_unit_test(what_was_filled_in_is_not_looked_at_again),
-		cmocka_unit_test(notes_tell_their_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,18 @@
 /* config: every setting and where it comes from. */
 #include "ops/op.h"
 
+static bool keep(struct rg_arena *memory, const struct roger_setting *setting, size_t i,
+		 struct roger_setting *to)
+{
+	struct rg_buf about = { .maximum = SIZE_MAX };
+
+	rg_config_about(i, &about);
+	return rg_arena_keep(memory, &about, &to->about) &&
+	       rg_arena_copy(memory, setting->key, &to->key) &&
+	       rg_arena_copy(memory, setting->value, &to->value) &&
+	       rg_arena_copy(memory, setting->origin, &to->origin);
+}
+
 static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
 {
 	const struct roger_settings *settings = &roger->workspace->config->settings;
@@ -14,9 +26,7 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 	    !rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
 		return rg_fail_memory(err);
 	for (i = 0; i < settings->count; i++)
-		if (!rg_arena_copy(reply->memory, settings->items[i].key, &copy[i].key) ||
-		    !rg_arena_copy(reply->memory, settings->items[i].value, &copy[i].value) ||
-		    !rg_arena_copy(reply->memory, settings->items[i].origin, &copy[i].origin))
+		if (!keep(reply->memory, &settings->items[i], i, &copy[i]))
 			return rg_fail_memory(err);
 	reply->settings = (struct roger_settings){ copy, settings->count };
 	return ROGER_OK;
@@ -27,6 +37,7 @@ static const struct roger_field setting_fields[] = {
 	{ "key", ROGER_TEXT, AT(key), ROGER_REQUIRED, NULL, NULL, "as in config.yaml" },
 	{ "value", ROGER_TEXT, AT(value), 0, NULL, NULL, "in force" },
 	{ "origin", ROGER_TEXT, AT(origin), 0, NULL, NULL, "default, file:line, or a variable" },
+	{ "about", ROGER_TEXT, AT(about), 0, NULL, NULL, "what it may be, and what it is for" },
 	RG_END,
 };
 #undef AT

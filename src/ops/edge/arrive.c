@@ -1,64 +1,28 @@
 /* arrive: an agent's tool began a session. */
 #include "ops/edge/arrive.h"
 
-#include "data/json.h"
 #include "ops/proof/note.h"
-#include "facts/activity.h"
 
 int rg_arrive_last(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
 		   struct roger_str *ret_session, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
-					    .step = RG_STR("session"),
+					    .step = rg_note_step_name(RG_STEP_SESSION),
 					    .newest = true,
 					    .limit = 1 };
-	struct roger_activity activity = { 0 };
-	const struct rg_value *value = NULL;
-	struct rg_json *entry = NULL;
-	const struct rg_json *details;
 	struct rg_log_entries found;
+	struct rg_note note;
 	int r;
 
 	*ret_session = (struct roger_str){ "", 0 };
 	r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
 	if (r < 0 || !found.count)
 		return r;
-	r = rg_activity_read(found.items[0].text, &entry, arena, &activity, err);
-	if (r == ROGER_OK)
-		r = rg_json_read_within(activity.action_details, arena, &details, err);
-	if (r == ROGER_OK)
-		value = rg_json_member(rg_json_root(details), "session");
+	r = rg_note_read(found.items[0].text, arena, &note, err);
 	/* Others may write such entries, too: a name, or nothing. */
-	if (value && rg_json_kind(value) == RG_JSON_STRING && rg_name_valid(rg_json_str(value)) &&
-	    !rg_arena_copy(arena, rg_json_str(value), ret_session))
-		r = rg_fail_memory(err);
-	rg_json_free(entry);
-	return r;
-}
-
-static int note(struct roger *roger, const struct roger_arrive_request *request,
-		struct roger_err *err)
-{
-	struct roger_activity entry = { .action_type = ROGER_TOOL_EXEC };
-	struct rg_buf details;
-	char timestamp[32];
-	int r;
-
-	rg_clock_print_utc(rg_clock_ms(), timestamp);
-	entry.timestamp = rg_str(timestamp);
-	rg_buf_init(&details, SIZE_MAX);
-	rg_note_begin(&details, "arrive", request->agent);
-	if (request->tool.length) {
-		rg_json_add_key(&details, RG_STR("for"));
-		rg_json_add_string(&details, request->tool);
-	}
-	rg_json_add_key(&details, RG_STR("session"));
-	rg_json_add_string(&details, request->session);
-	rg_buf_add_char(&details, '}');
-	entry.action_details = rg_buf_str(&details);
-	r = details.failed ? rg_fail_memory(err) : rg_note_write(roger, &entry, false, err);
-	rg_buf_deinit(&details);
+	if (r == ROGER_OK && rg_name_valid(note.session))
+		*ret_session = note.session;
 	return r;
 }
 
@@ -66,13 +30,17 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 {
 	const struct roger_arrive_request *request = request_;
 	struct roger_arrive_reply *reply = reply_;
+	const struct rg_note note = { .kind = RG_NOTE_ARRIVED,
+				      .agent = request->agent,
+				      .for_tool = request->tool,
+				      .session = request->session };
 	struct roger_str last;
 	int r;
 
 	r = rg_arrive_last(roger, request->agent, reply->memory, &last, err);
 	if (r < 0 || rg_str_equal(last, request->session))
 		return r;
-	r = note(roger, request, err);
+	r = rg_note_write(roger, &note, false, err);
 	reply->noted = r == ROGER_OK;
 	return r;
 }

@@ -608,13 +608,13 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		look.bridge->is_bridge = false;
 	}
 	if (r == ROGER_OK)
-		rg_crossing_note(roger, "bridge", look.reply);
+		rg_crossing_note(roger, &rg_op_bridge, look.reply);
 	return r;
 }
 
 #define AT(member) offsetof(struct roger_bridge_request, member)
 static const struct roger_field request_fields[] = {
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL,
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "unit of work of what comes in (default general)" },
 	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
 	  "wait so long for something to come (default: for ever)" },

@@ -455,7 +455,7 @@ static const struct roger_field crossing_fields[] = {
 	{ "from", ROGER_TEXT, AT(from), ROGER_SPARE, NULL, NULL, "its sender" },
 	{ "to", ROGER_TEXT, AT(to), ROGER_SPARE, NULL, NULL, "its recipient" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
-	{ "id", ROGER_TEXT, AT(id), ROGER_SPARE, NULL, NULL, "of the message" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_SPARE | ROGER_ID, NULL, NULL, "of the message" },
 	{ "why", ROGER_TEXT, AT(why), ROGER_SPARE, NULL, NULL,
 	  "it was not stored, and what to do" },
 	{ "kept", ROGER_TEXT, AT(kept), ROGER_SPARE, NULL, NULL, "where its text is now" },
@@ -546,66 +546,39 @@ int rg_crossing_tell(struct rg_crossing *crossing, const struct rg_arrival *arri
 	return rg_crossing_put(crossing->reply, &item, err);
 }
 
-static void add_text(struct rg_buf *out, const char *name, struct roger_str text)
+static void note_one(struct roger *roger, const struct roger_op *op,
+		     const struct roger_crossing *item)
 {
-	if (!text.length)
-		return;
-	rg_json_add_key(out, rg_str(name));
-	rg_json_add_string(out, text);
+	const struct rg_note note = {
+		.verb = rg_str(op->name),
+		.entry = { .outcome_status = ROGER_FAILURE,
+			   .outcome_message = item->kind == ROGER_CROSSING_STALE
+						      ? RG_STR("skipped: stale")
+						      : RG_STR("skipped: refused"),
+			   .evidence_citation = item->kept },
+		.from = item->from,
+		.to = item->to,
+		.file = item->file,
+		.line = item->line,
+		.seq = item->seq,
+	};
+
+	rg_note_try(roger, &note, "what was skipped is not");
 }
 
-static int note_one(struct roger *roger, const char *verb, const struct roger_crossing *item,
-		    const char *timestamp, struct roger_err *err)
-{
-	struct roger_activity entry = { .action_type = ROGER_TOOL_EXEC,
-					.outcome_status = ROGER_FAILURE,
-					.timestamp = rg_str(timestamp),
-					.task_id = RG_STR("general"),
-					.outcome_message = item->kind == ROGER_CROSSING_STALE
-								   ? RG_STR("skipped: stale")
-								   : RG_STR("skipped: refused"),
-					.evidence_citation = item->kept };
-	struct rg_buf details;
-	int r;
-
-	rg_buf_init(&details, 65536);
-	rg_buf_add_char(&details, '{');
-	add_text(&details, "tool", RG_STR("roger"));
-	add_text(&details, "verb", rg_str(verb));
-	add_text(&details, "from", item->from);
-	add_text(&details, "to", item->to);
-	add_text(&details, "file", item->file);
-	rg_json_add_key(&details, RG_STR("line"));
-	rg_buf_add_int(&details, item->line);
-	if (item->seq) {
-		rg_json_add_key(&details, RG_STR("seq"));
-		rg_buf_add_int(&details, item->seq);
-	}
-	rg_buf_add_char(&details, '}');
-	entry.action_details = rg_buf_str(&details);
-	r = details.failed ? rg_fail_memory(err) : rg_note_write(roger, &entry, false, err);
-	rg_buf_deinit(&details);
-	return r;
-}
-
-void rg_crossing_note(struct roger *roger, const char *verb, const struct roger_bridge_reply *reply)
+void rg_crossing_note(struct roger *roger, const struct roger_op *op,
+		      const struct roger_bridge_reply *reply)
 {
 	const struct roger_crossing *item = reply->crossings.items;
-	struct roger_err err;
-	char timestamp[32];
 	size_t i, noted = 0;
 
 	if (!roger->workspace->config->note_own)
 		return;
-	rg_clock_print_utc(rg_clock_ms(), timestamp);
 	for (i = 0; i < reply->crossings.count && noted < NOTED_MAX; i++, item++) {
 		if (item->kind != ROGER_CROSSING_STALE && item->kind != ROGER_CROSSING_REFUSED)
 			continue;
 		noted++;
-		if (note_one(roger, verb, item, timestamp, &err) == ROGER_OK)
-			continue;
-		snprintf(roger->untold, sizeof roger->untold,
-			 "what was skipped is not noted in the activity log: %.380s", err.message);
+		note_one(roger, op, item);
 	}
 }
 

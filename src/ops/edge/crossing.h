@@ -102,7 +102,7 @@ RG_CHECKED int rg_crossing_put(struct roger_bridge_reply *reply, const struct ro
 			       struct roger_err *err);
 
 /* What was skipped, in the activity log; what cannot be written there is noticed only. */
-void rg_crossing_note(struct roger *roger, const char *verb,
+void rg_crossing_note(struct roger *roger, const struct roger_op *op,
 		      const struct roger_bridge_reply *reply);
 
 extern const struct roger_record rg_crossing_reply_record;

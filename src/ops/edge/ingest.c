@@ -79,7 +79,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (r == ROGER_OK)
 		r = tell(&crossing, err);
 	if (r == ROGER_OK)
-		rg_crossing_note(roger, "ingest", crossing.reply);
+		rg_crossing_note(roger, &rg_op_ingest, crossing.reply);
 	return r;
 }
 
@@ -90,7 +90,7 @@ static const struct roger_field request_fields[] = {
 	{ "to", ROGER_TEXTS, AT(to), 0, NULL, NULL, "agents, groups, or all" },
 	{ "text", ROGER_TEXT, AT(text), ROGER_REQUIRED, NULL, NULL,
 	  "messages, each after '(ROLE #5): ' (default: standard input)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL,
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "unit of work they belong to (default general)" },
 	{ "unnumbered", ROGER_BOOL, AT(unnumbered), 0, NULL, NULL,
 	  "whatever numbers they have: lets in what was skipped" },

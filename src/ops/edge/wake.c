@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "facts/note.h"
 #include "facts/wake.h"
 
 enum {
@@ -338,7 +339,7 @@ static int has_looked(struct round *round, const struct roger_wake_attempt *atte
 {
 	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
 					    .owner = attempt->agent,
-					    .step = RG_STR("look"),
+					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
 	const struct rg_query query = { .ids = attempt->ids.items,
@@ -500,7 +501,7 @@ static const struct roger_record request_record = { "wake", sizeof(struct roger_
 #define AT(member) offsetof(struct roger_wake_attempt, member)
 static const struct roger_field attempt_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "who was woken" },
-	{ "ids", ROGER_TEXTS, AT(ids), 0, NULL, NULL, "of the oldest messages, at most 16" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_ID, NULL, NULL, "of the oldest messages, at most 16" },
 	{ "count", ROGER_INT, AT(count), 0, NULL, NULL, "unread messages" },
 	{ "attempt", ROGER_INT, AT(attempt), 0, NULL, NULL,
 	  "which one, since they came or the agent looked" },

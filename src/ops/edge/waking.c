@@ -4,7 +4,6 @@
 
 #include "ops/proof/note.h"
 #include "ops/tools/trust.h"
-#include "facts/activity.h"
 #include "facts/wake.h"
 
 /* More attempts than the longest backoff takes to be reached need not be counted. */
@@ -24,14 +23,13 @@ struct step {
 static int read_step(const struct rg_log_entry *entry, struct rg_arena *arena, struct step *step,
 		     struct roger_err *err)
 {
-	struct roger_activity activity = { 0 };
-	struct rg_own_note note;
+	struct rg_note note;
 	int r;
 
 	*step = (struct step){ .there = true,
 			       .at_ms = entry->at_ms,
 			       .log_position = entry->position };
-	r = rg_own_note_read(entry, arena, &activity, &note, err);
+	r = rg_note_read(entry->text, arena, &note, err);
 	if (r < 0)
 		return r;
 	step->position = note.position;
@@ -61,7 +59,7 @@ static int find_last_look(struct roger *roger, struct roger_str agent, struct rg
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
-					    .step = RG_STR("look"),
+					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
 	struct rg_log_entries found;
@@ -82,7 +80,7 @@ static int count_attempts(struct roger *roger, struct roger_str agent, const str
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .owner = agent,
-					    .step = RG_STR("wake"),
+					    .step = rg_note_step_name(RG_STEP_WAKE),
 					    .newest = true,
 					    .limit = ATTEMPTS_MAX };
 	struct rg_log_entries found;
@@ -301,38 +299,26 @@ int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
 /* ---------------------------------------------------------------- ending -- */
 
 /* On disk when it returns: an attempt is told of only then. */
-static int write_entry(struct roger *roger, const struct rg_waking *waking,
-		       const struct roger_wake_attempt *attempt, bool test, struct roger_err *err)
+static int write_note(struct roger *roger, const struct rg_waking *waking,
+		      const struct roger_wake_attempt *attempt, bool test, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf details = { .maximum = SIZE_MAX };
 	const struct rg_mail *mail = &waking->mail;
-	struct roger_activity entry = { .task_id = mail->issue,
-					.action_type = ROGER_TOOL_EXEC,
-					.outcome_status =
-						attempt->ok ? ROGER_SUCCESS : ROGER_FAILURE,
-					.outcome_message = attempt->ended };
-	char timestamp[32];
+	const struct rg_note note = { .kind = RG_NOTE_WOKEN,
+				      .entry = { .task_id = mail->issue,
+						 .at_ms = waking->at_ms,
+						 .outcome_status = attempt->ok ? ROGER_SUCCESS
+									       : ROGER_FAILURE,
+						 .outcome_message = attempt->ended },
+				      .agent = waking->agent->name,
+				      .ids = mail->ids,
+				      .count = mail->count,
+				      .position = mail->position,
+				      .attempt = attempt->attempt,
+				      .program = waking->agent->words.items[0],
+				      .test = test,
+				      .more = { { "took_ms", attempt->took_ms } } };
 
-	rg_clock_print_utc(waking->at_ms, timestamp);
-	entry.timestamp = rg_str(timestamp);
-	if (!entry.task_id.length)
-		entry.task_id = RG_STR("general");
-	rg_note_begin(&details, "wake", waking->agent->name);
-	rg_note_ids(&details, mail->ids.items, mail->ids.count, mail->count);
-	rg_note_number(&details, "position", mail->position);
-	rg_note_number(&details, "attempt", attempt->attempt);
-	rg_note_number(&details, "took_ms", attempt->took_ms);
-	rg_json_add_key(&details, RG_STR("program"));
-	rg_json_add_string(&details, waking->agent->words.items[0]);
-	if (test) {
-		rg_json_add_key(&details, RG_STR("test"));
-		rg_buf_add_text(&details, "true");
-	}
-	rg_buf_add_char(&details, '}');
-	if (details.failed)
-		return rg_fail_memory(err);
-	entry.action_details = rg_buf_str(&details);
-	return rg_note_write(roger, &entry, true, err);
+	return rg_note_write(roger, &note, true, err);
 }
 
 int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, bool test,
@@ -364,7 +350,7 @@ int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, b
 		.took_ms = waking->launched.took_ns / 1000000,
 	};
 	r = rg_arena_keep(arena, &ended, &attempt.ended)
-		    ? write_entry(roger, waking, &attempt, test, err)
+		    ? write_note(roger, waking, &attempt, test, err)
 		    : rg_fail_memory(err);
 	if (r == ROGER_OK)
 		*ret_attempt = attempt;

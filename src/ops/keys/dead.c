@@ -229,12 +229,12 @@ static const char *const status_names[] = { "any", "undelivered", "redelivered",
 
 #define AT(member) offsetof(struct roger_dead_letters_request, member)
 static const struct roger_field list_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE, NULL, NULL, "only these" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID, NULL, NULL, "only these" },
 	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only of this sender" },
 	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "only to this agent" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only with a key of this task" },
 	{ "cycle", ROGER_NAME, AT(cycle), 0, NULL, NULL, "only of this cycle" },
-	{ "status", ROGER_ENUM, AT(status), 0, status_names, NULL,
+	{ "status", ROGER_ENUM, AT(status), ROGER_OF_TOOL, status_names, NULL,
 	  "undelivered, redelivered or stale" },
 	RG_END,
 };
@@ -245,7 +245,7 @@ static const struct roger_record list_request = { "dead_letters",
 
 #define AT(member) offsetof(struct roger_redeliver_request, member)
 static const struct roger_field redeliver_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL,
 	  "id of a dead letter" },
 	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "how long to wait for its reading" },
 	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
@@ -258,7 +258,7 @@ static const struct roger_record redeliver_request = { "redeliver",
 
 #define AT(member) offsetof(struct roger_stale_request, member)
 static const struct roger_field stale_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL,
 	  "id of a dead letter" },
 	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
 	RG_END,
@@ -269,8 +269,8 @@ static const struct roger_record stale_request = { "stale", sizeof(struct roger_
 
 #define AT(member) offsetof(struct roger_dead_letters_reply, member)
 static const struct roger_field reply_fields[] = {
-	{ "dead_letters", ROGER_RECORDS, AT(dead_letters), 0, NULL, &rg_dead_letter_record,
-	  "the oldest first" },
+	{ "dead_letters", ROGER_RECORDS, AT(dead_letters), ROGER_OF_TOOL, NULL,
+	  &rg_dead_letter_record, "the oldest first" },
 	{ "cycle", ROGER_NAME, AT(cycle), ROGER_SPARE, NULL, NULL, "the current one" },
 	{ "in_cycle", ROGER_INT, AT(in_cycle), 0, NULL, NULL, "dead letters of it" },
 	{ "alarm", ROGER_BOOL, AT(alarm), 0, NULL, NULL, "more than dead_letters.alarm" },
@@ -287,6 +287,8 @@ const struct roger_op rg_op_dead_letters = {
 	.examples = "roger dead\nroger dead --to bob --status undelivered\n"
 		    "roger dead redeliver dl-5f0c...\nroger dead stale dl-5f0c... --note 'done by "
 		    "hand'\n",
+	.flags = ROGER_TOOL,
+	.tool = "Messages that were given up.",
 	.request = &list_request,
 	.reply = &reply_record,
 	.run = run_list,

@@ -254,8 +254,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 }
 
 static const struct roger_field request_fields[] = {
-	{ "dry_run", ROGER_BOOL, offsetof(struct roger_purge_request, dry_run), 0, NULL, NULL,
-	  "only tell what would go" },
+	{ "dry_run", ROGER_BOOL, offsetof(struct roger_purge_request, dry_run), ROGER_DRY_RUN, NULL,
+	  NULL, "only tell what would go" },
 	RG_END,
 };
 static const struct roger_record request_record = { "purge", sizeof(struct roger_purge_request),

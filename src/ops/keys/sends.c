@@ -89,7 +89,7 @@ static const struct roger_field request_fields[] = {
 	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only of this sender" },
 	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "only to this agent" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only with a key of this task" },
-	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL, "only with this key" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_KEY, NULL, NULL, "only with this key" },
 	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL, "only of the message with this id" },
 	{ "cycle", ROGER_NAME, AT(cycle), 0, NULL, NULL, "only of this cycle" },
 	{ "outcome", ROGER_ENUM, AT(outcome), 0, outcome_names, NULL,

@@ -145,17 +145,17 @@ static int run_delete(struct roger *roger, const void *request_, void *reply, st
 
 #define AT(member) offsetof(struct roger_archive_request, member)
 #define COMMON_FIELDS                                                                                 \
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE, NULL, NULL, "ids of messages" },                  \
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID, NULL, NULL, "ids of messages" },       \
 		{ "issue",                                                                            \
 		  ROGER_NAME,                                                                         \
 		  AT(issue),                                                                          \
-		  0,                                                                                  \
+		  ROGER_ISSUE,                                                                        \
 		  NULL,                                                                               \
 		  NULL,                                                                               \
 		  "or: everything of this unit of work" },                                            \
 		{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" }, \
 	{                                                                                             \
-		"dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL,                                    \
+		"dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,                        \
 			"say what would move, move nothing"                                           \
 	}
 static const struct roger_field archive_fields[] = {

@@ -276,7 +276,7 @@ static const struct roger_field claim_fields[] = {
 	  "whose mail (--as, else ROGER_AGENT)" },
 	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL,
 	  "who holds the lease (default: the agent)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 1)" },
 	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL, "how long it is theirs (default 5m)" },
 	RG_END,
@@ -290,8 +290,8 @@ static const struct roger_field ack_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "whose mail (--as, else ROGER_AGENT)" },
 	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL, "who claimed it (default: the agent)" },
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "ids of messages" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID,
+	  NULL, NULL, "ids of messages" },
 	RG_END,
 };
 #undef AT
@@ -314,7 +314,8 @@ const struct roger_op rg_op_ack = {
 	.summary = "accept messages: they are read",
 	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 "
 		    "msg-1736328000000-0123abcd\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_TOOL,
+	.tool = "Messages are dealt with: mark them read.",
 	.request = &ack_request,
 	.reply = &rg_messages_reply_record,
 	.run = run_ack,

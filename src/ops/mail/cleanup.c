@@ -191,14 +191,16 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_cleanup_request, member)
 static const struct roger_field request_fields[] = {
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only this unit of work (default: all)" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	  "only this unit of work (default: all)" },
 	{ "max_age_days", ROGER_INT, AT(max_age_days), ROGER_OR_OFF, NULL, NULL,
 	  "archive what is older; 0: not for its age" },
 	{ "keep_per_phase", ROGER_INT, AT(keep_per_phase), ROGER_OR_OFF, NULL, NULL,
 	  "keep so many to each agent; 0: not for their number" },
 	{ "keep_runs", ROGER_INT, AT(keep_runs), ROGER_OR_OFF, NULL, NULL,
 	  "keep so many runs; 0: not for their run" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "say what would move, move nothing" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
+	  "say what would move, move nothing" },
 	RG_END,
 };
 #undef AT

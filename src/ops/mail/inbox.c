@@ -100,7 +100,7 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
 	if (r == ROGER_OK && (request->fresh || !reply->unread))
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK && !request->unnoted)
-		rg_look_note(roger, "inbox", request->agent, &reply->messages);
+		rg_look_note(roger, request->agent, &reply->messages);
 	return r;
 }
 
@@ -206,18 +206,25 @@ static int run_receive(struct roger *roger, const void *request, void *reply, st
 }
 
 #define AT(member) offsetof(struct roger_inbox_request, member)
-#define COMMON_FIELDS                                                                              \
-	{ "agent",                                                                                 \
-	  ROGER_NAME,                                                                              \
-	  AT(agent),                                                                               \
-	  ROGER_SELF | ROGER_REQUIRED,                                                             \
-	  NULL,                                                                                    \
-	  NULL,                                                                                    \
-	  "whose mail (--as, else ROGER_AGENT)" },                                                 \
-		{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },    \
-		{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only from this agent" },           \
-	{                                                                                          \
-		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 50)"       \
+#define COMMON_FIELDS                                                                                \
+	{ "agent",                                                                                   \
+	  ROGER_NAME,                                                                                \
+	  AT(agent),                                                                                 \
+	  ROGER_SELF | ROGER_REQUIRED,                                                               \
+	  NULL,                                                                                      \
+	  NULL,                                                                                      \
+	  "whose mail (--as, else ROGER_AGENT)" },                                                   \
+		{ "issue",                                                                           \
+		  ROGER_NAME,                                                                        \
+		  AT(issue),                                                                         \
+		  ROGER_OF_TOOL | ROGER_ISSUE,                                                       \
+		  NULL,                                                                              \
+		  NULL,                                                                              \
+		  "only of this unit of work" },                                                     \
+		{ "from", ROGER_NAME, AT(from), ROGER_OF_TOOL, NULL, NULL, "only from this agent" }, \
+	{                                                                                            \
+		"limit", ROGER_INT, AT(limit), ROGER_OF_TOOL, NULL, NULL,                            \
+			"at most so many (default 50)"                                               \
 	}
 static const struct roger_field inbox_fields[] = {
 	COMMON_FIELDS,
@@ -269,7 +276,7 @@ static int run_looked(struct roger *roger, const void *request_, void *reply_,
 				      RG_STR_ARGS(request->agent));
 	if (r < 0)
 		return r;
-	rg_look_note(roger, "inbox", request->agent, &found);
+	rg_look_note(roger, request->agent, &found);
 	/* Also where notes are off, or could not be written: shown is shown. */
 	rg_engine_note_shown(roger->engine, request->agent, request->ids.items, request->ids.count,
 			     true);
@@ -281,7 +288,7 @@ static const struct roger_field looked_fields[] = {
 	{ "agent", ROGER_NAME, offsetof(struct roger_looked_request, agent),
 	  ROGER_SELF | ROGER_REQUIRED, NULL, NULL, "who was shown them" },
 	{ "ids", ROGER_TEXTS, offsetof(struct roger_looked_request, ids),
-	  ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "the messages" },
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "the messages" },
 	RG_END,
 };
 static const struct roger_record looked_request = { "looked", sizeof(struct roger_looked_request),
@@ -308,6 +315,8 @@ const struct roger_op rg_op_inbox = {
 	.name = "inbox",
 	.summary = "look at unread mail; changes nothing",
 	.examples = "roger inbox\nroger inbox --as bob --issue app-42\nroger inbox --json\n",
+	.flags = ROGER_TOOL,
+	.tool = "Your unread messages from other agents. They stay until you ack them.",
 	.request = &inbox_request,
 	.reply = &reply_record,
 	.run = run_inbox,

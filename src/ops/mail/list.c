@@ -112,7 +112,7 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 
 #define AT(member) offsetof(struct roger_list_request, member)
 #define FILTER_FIELDS                                                                              \
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },            \
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },  \
 		{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only from this agent" },           \
 		{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "only to this agent" },                 \
 		{ "type",                                                                          \

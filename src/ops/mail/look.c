@@ -2,8 +2,7 @@
 
 #include <stdio.h>
 
-#include "ops/proof/note.h"
-#include "facts/activity.h"
+#include "facts/note.h"
 
 /* Ids of one entry; more make more entries. */
 enum { LOOK_IDS_MAX = 256 };
@@ -11,7 +10,6 @@ enum { LOOK_IDS_MAX = 256 };
 /* What is shown for the first time, on its way into the log. */
 struct look {
 	struct roger *roger;
-	const char *verb;
 	struct roger_str agent;
 	const struct roger_message **fresh;
 	size_t fresh_count;
@@ -43,22 +41,14 @@ static void find_fresh(struct look *look, const struct roger_messages *messages)
 static int add_entry(struct look *look, struct roger_str issue, size_t id_count,
 		     struct roger_err *err)
 {
-	struct roger_activity entry = { .task_id = issue, .action_type = ROGER_TOOL_EXEC };
-	struct rg_buf details;
-	char timestamp[32];
-	int r;
+	const struct rg_note note = { .kind = RG_NOTE_LOOKED,
+				      .entry.task_id = issue,
+				      .agent = look->agent,
+				      .ids = { look->ids, id_count },
+				      .count = (int64_t)id_count,
+				      .position = look->position };
 
-	rg_clock_print_utc(rg_clock_ms(), timestamp);
-	entry.timestamp = rg_str(timestamp);
-	rg_buf_init(&details, SIZE_MAX);
-	rg_note_begin(&details, look->verb, look->agent);
-	rg_note_ids(&details, look->ids, id_count, (int64_t)id_count);
-	rg_note_number(&details, "position", look->position);
-	rg_buf_add_char(&details, '}');
-	entry.action_details = rg_buf_str(&details);
-	r = details.failed ? rg_fail_memory(err) : rg_activity_print(&entry, &look->lines, err);
-	rg_buf_deinit(&details);
-	return r;
+	return rg_note_print(&note, &look->lines, err);
 }
 
 /* Those of the issue of the first one; the others stay, in their order. */
@@ -120,10 +110,10 @@ static int note(struct look *look, const struct roger_messages *messages, struct
 	return r;
 }
 
-void rg_look_note(struct roger *roger, const char *verb, struct roger_str agent,
+void rg_look_note(struct roger *roger, struct roger_str agent,
 		  const struct roger_messages *messages)
 {
-	struct look look = { .roger = roger, .verb = verb, .agent = agent };
+	struct look look = { .roger = roger, .agent = agent };
 	struct rg_arena *arena;
 	struct roger_err err;
 	int r = ROGER_ENOMEM;

@@ -11,10 +11,10 @@
 #include "ops/op.h"
 
 /*
- * Note that the verb showed agent these messages.  What goes wrong is told by
+ * Note that agent was shown these messages.  What goes wrong is told by
  * roger_notice() and changes nothing of the look.
  */
-void rg_look_note(struct roger *roger, const char *verb, struct roger_str agent,
+void rg_look_note(struct roger *roger, struct roger_str agent,
 		  const struct roger_messages *messages);
 
 #endif

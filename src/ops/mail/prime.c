@@ -172,7 +172,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 static const struct roger_field request_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "who begins (--as, else ROGER_AGENT)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only mail of this unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	  "only mail of this unit of work" },
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many messages (default 20)" },
 	RG_END,
 };

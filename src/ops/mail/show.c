@@ -50,15 +50,15 @@ static int run_thread(struct roger *roger, const void *request_, void *reply_,
 
 static const struct roger_field show_fields[] = {
 	{ "ids", ROGER_TEXTS, offsetof(struct roger_show_request, ids),
-	  ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "ids of messages" },
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "ids of messages" },
 	RG_END,
 };
 static const struct roger_record show_record = { "show", sizeof(struct roger_show_request),
 						 show_fields };
 
 static const struct roger_field thread_fields[] = {
-	{ "id", ROGER_TEXT, offsetof(struct roger_thread_request, id), ROGER_REQUIRED | ROGER_PLACE,
-	  NULL, NULL, "the id of any message in it" },
+	{ "id", ROGER_TEXT, offsetof(struct roger_thread_request, id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "the id of any message in it" },
 	RG_END,
 };
 static const struct roger_record thread_record = { "thread", sizeof(struct roger_thread_request),
@@ -77,6 +77,8 @@ const struct roger_op rg_op_thread = {
 	.name = "thread",
 	.summary = "show a message and all that belongs to it",
 	.examples = "roger thread msg-1736328000000-0123abcd\n",
+	.flags = ROGER_TOOL,
+	.tool = "All messages of a thread, oldest first.",
 	.request = &thread_record,
 	.reply = &rg_messages_reply_record,
 	.run = run_thread,

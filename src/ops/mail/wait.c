@@ -24,7 +24,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 static const struct roger_field request_fields[] = {
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
 	  "whose mail (--as, else ROGER_AGENT)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "only of this unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
 	{ "timeout", ROGER_SPAN, AT(timeout_ms), 0, NULL, NULL,
 	  "give up after so long (default: never)" },
 	RG_END,
@@ -36,9 +36,10 @@ static const struct roger_record request_record = { "wait", sizeof(struct roger_
 #define AT(member) offsetof(struct roger_wait_reply, member)
 static const struct roger_field reply_fields[] = {
 	{ "found", ROGER_BOOL, AT(found), 0, NULL, NULL, "false: nothing came in time" },
-	{ "id", ROGER_TEXT, AT(id), ROGER_SPARE, NULL, NULL, "of the oldest one found" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_SPARE | ROGER_ID, NULL, NULL, "of the oldest one found" },
 	{ "from_phase", ROGER_NAME, AT(from_phase), ROGER_SPARE, NULL, NULL, "its sender" },
-	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_SPARE, NULL, NULL, "its unit of work" },
+	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_SPARE | ROGER_ISSUE, NULL, NULL,
+	  "its unit of work" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "its number" },
 	RG_END,
 };
@@ -50,6 +51,8 @@ const struct roger_op rg_op_wait = {
 	.name = "wait",
 	.summary = "block until there is unread mail",
 	.examples = "roger wait\nroger wait --timeout 10m && roger receive\n",
+	.flags = ROGER_TOOL,
+	.tool = "Wait until you have unread mail.",
 	.request = &request_record,
 	.reply = &reply_record,
 	.run = run,

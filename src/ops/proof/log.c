@@ -90,6 +90,7 @@ static int run_log(struct roger *roger, const void *request_, void *reply_, stru
 	const struct roger_log_request *request = request_;
 	struct roger_activity_reply *reply = reply_;
 	struct roger_activity *entry = rg_arena_get(reply->memory, sizeof *entry);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	int r;
 
 	if (!entry)
@@ -99,7 +100,9 @@ static int run_log(struct roger *roger, const void *request_, void *reply_, stru
 	else
 		r = compose(request, reply->memory, entry, err);
 	if (r == ROGER_OK)
-		r = rg_note_write(roger, entry, true, err);
+		r = rg_activity_print(entry, &line, err);
+	if (r == ROGER_OK)
+		r = rg_note_append(roger, rg_buf_str(&line), true, err);
 	reply->activities = (struct roger_activities){ entry, 1 };
 	return r;
 }

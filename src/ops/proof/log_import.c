@@ -319,7 +319,8 @@ static const struct roger_field request_fields[] = {
 	{ "text", ROGER_TEXT, AT(text), ROGER_REQUIRED, NULL, NULL,
 	  "entries, a JSON object a line" },
 	{ "strict", ROGER_BOOL, AT(strict), 0, NULL, NULL, "refuse members the schema lacks" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "check everything, write nothing" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
+	  "check everything, write nothing" },
 	RG_END,
 };
 #undef AT
@@ -344,7 +345,7 @@ const struct roger_op rg_op_log_import = {
 	.name = "log_import",
 	.summary = "take in entries of the activity log that other tools wrote",
 	.examples = "roger log --import other-tool.log.jsonl\n",
-	.flags = ROGER_WRITES,
+	.flags = ROGER_WRITES | ROGER_NO_COMMAND,
 	.request = &request_record,
 	.reply = &reply_record,
 	.run = run_import,

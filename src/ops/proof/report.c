@@ -6,9 +6,8 @@
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
 #include "ops/proof/gather.h"
-#include "ops/proof/note.h"
 #include "ops/runs/run_list.h"
-#include "facts/activity.h"
+#include "facts/note.h"
 
 /* Entries of the activity log that are looked at in one go. */
 enum { ACTIVITY_PAGE = 10000 };
@@ -351,19 +350,18 @@ static int count_letters(struct counting *counting, struct roger_err *err)
 /* Most notes of roger tell of something that went well, and need not be read. */
 static bool may_count(struct roger_str text)
 {
-	static const char *const marks[] = { "\"duplicates\":", "\"FAILURE\"", "\"verb\":\"wake\"",
-					     "\"verb\":\"inbox\"", "\"verb\":\"ack\"" };
+	static const char *const marks[] = { "\"duplicates\":", "\"FAILURE\"" };
 	size_t i;
 
 	for (i = 0; i < sizeof marks / sizeof *marks; i++)
 		if (memmem(text.data, text.length, marks[i], strlen(marks[i])))
 			return true;
-	return false;
+	return rg_note_may_be(text, 1U << RG_NOTE_WOKEN | 1U << RG_NOTE_LOOKED |
+					    1U << RG_NOTE_ACKNOWLEDGED);
 }
 
 /* The first time counts: a look may be noted more than once. */
-static int note_shown(struct counting *counting, const struct rg_own_note *note, int64_t at_ms,
-		      struct roger_err *err)
+static int note_shown(struct counting *counting, const struct rg_note *note, struct roger_err *err)
 {
 	struct roger_str id;
 	struct shown *shown;
@@ -376,29 +374,28 @@ static int note_shown(struct counting *counting, const struct rg_own_note *note,
 		if (!shown)
 			return rg_fail_memory(err);
 		if (first)
-			shown->at_ms = at_ms;
+			shown->at_ms = note->entry.at_ms;
 	}
 	return ROGER_OK;
 }
 
-static int count_note(struct counting *counting, const struct roger_activity *activity,
-		      const struct rg_own_note *note, struct roger_err *err)
+static int count_note(struct counting *counting, const struct rg_note *note, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	bool done = activity->outcome_status == ROGER_SUCCESS;
+	bool done = note->entry.outcome_status == ROGER_SUCCESS;
 
 	/* A message is looked at when it is, also after the time that it was sent in. */
-	if (done && rg_str_is(note->verb, "inbox"))
-		return note_shown(counting, note, activity->at_ms, err);
-	if (!is_within(reply, activity->at_ms))
+	if (done && note->kind == RG_NOTE_LOOKED)
+		return note_shown(counting, note, err);
+	if (!is_within(reply, note->entry.at_ms))
 		return ROGER_OK;
-	if (rg_str_is(note->verb, "send") || rg_str_is(note->verb, "send_many")) {
+	if (note->kind == RG_NOTE_SENT) {
 		reply->duplicates += note->duplicates;
-		reply->conflicts += !done && rg_str_is(activity->outcome_message, "refused: key");
-	} else if (rg_str_is(note->verb, "wake")) {
+		reply->conflicts += note->failure == RG_FAILURE_KEY;
+	} else if (note->kind == RG_NOTE_WOKEN) {
 		reply->wakes++;
 		reply->failed_wakes += !done;
-	} else if (done && rg_str_is(note->verb, "ack")) {
+	} else if (done && note->kind == RG_NOTE_ACKNOWLEDGED) {
 		reply->acknowledged += note->count;
 	}
 	return ROGER_OK;
@@ -407,19 +404,13 @@ static int count_note(struct counting *counting, const struct roger_activity *ac
 static int count_activity(struct counting *counting, const struct rg_log_entry *entry,
 			  struct rg_arena *arena, struct roger_err *err)
 {
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_activity activity;
-	struct rg_own_note note;
+	struct rg_note note;
 	int r;
 
 	if (!may_count(entry->text))
 		return ROGER_OK;
-	r = rg_activity_read(entry->text, &json, arena, &activity, err);
-	if (r == ROGER_EDATA)
-		return ROGER_OK;
-	if (r == ROGER_OK)
-		r = rg_own_note(&activity, arena, &note, err);
-	return r < 0 ? r : count_note(counting, &activity, &note, err);
+	r = rg_note_read(entry->text, arena, &note, err);
+	return r < 0 ? r : count_note(counting, &note, err);
 }
 
 static int count_activities(struct counting *counting, struct roger_err *err)

@@ -39,40 +39,46 @@ struct looking {
 	} concerns;
 };
 
-/* One more concern; what has texts of its own gets them from say(). */
-static struct roger_concern *add(struct looking *looking, enum roger_urgency urgency,
-				 const char *kind, struct roger_str subject, int64_t count,
-				 int64_t since_ms)
+/* One more concern; its command and its words are printed, with a new line between them. */
+RG_PRINTF(3, 4)
+static int say(struct looking *looking, struct roger_concern concern, const char *format, ...)
 {
-	struct roger_concern *concern = rg_arena_push(looking->arena, &looking->concerns.items,
-						      &looking->concerns.count, sizeof *concern);
-
-	if (concern)
-		*concern = (struct roger_concern){ .urgency = (int)urgency,
-						   .kind = rg_str(kind),
-						   .subject = subject,
-						   .count = count,
-						   .since_ms = since_ms };
-	return concern;
-}
-
-/* Its words and the command, both printed; concern may be NULL when memory is short. */
-RG_PRINTF(4, 5)
-static int say(struct looking *looking, struct roger_concern *concern, const char *next,
-	       const char *format, ...)
-{
-	char words[512];
+	struct roger_concern *place = rg_arena_push(looking->arena, &looking->concerns.items,
+						    &looking->concerns.count, sizeof *place);
+	char text[1024], *words;
 	va_list arguments;
 
-	if (!concern)
-		return ROGER_ENOMEM;
 	va_start(arguments, format);
-	vsnprintf(words, sizeof words, format, arguments);
+	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	return rg_arena_copy(looking->arena, rg_str(words), &concern->words) &&
-			       rg_arena_copy(looking->arena, rg_str(next), &concern->next)
-		       ? ROGER_OK
-		       : ROGER_ENOMEM;
+	words = strchrnul(text, '\n');
+	if (*words)
+		*words++ = '\0';
+	if (!place || !rg_arena_copy(looking->arena, rg_str(text), &concern.next) ||
+	    !rg_arena_copy(looking->arena, rg_str(words), &concern.words))
+		return ROGER_ENOMEM;
+	*place = concern;
+	return ROGER_OK;
+}
+
+static struct roger_concern of(enum roger_urgency urgency, const char *kind,
+			       struct roger_str subject, int64_t count, int64_t since_ms)
+{
+	return (struct roger_concern){ .urgency = (int)urgency,
+				       .kind = rg_str(kind),
+				       .subject = subject,
+				       .count = count,
+				       .since_ms = since_ms };
+}
+
+/* Those beyond the first few; what: "more %s", and a plural where its count is not one. */
+static int say_rest(struct looking *looking, enum roger_urgency urgency, const char *kind,
+		    int64_t count, const char *next, const char *one, const char *many)
+{
+	if (count <= 0)
+		return ROGER_OK;
+	return say(looking, of(urgency, kind, RG_STR(""), count, 0), "%s\n%lld more %s", next,
+		   (long long)count, count == 1 ? one : many);
 }
 
 /* ---------------------------------------------------------- dead letters -- */
@@ -139,7 +145,6 @@ static int look_for_alarm(struct looking *looking, const struct letters *letters
 	const int64_t limit = looking->roger->workspace->config->dead_letter_alarm;
 	const struct roger_str cycle = looking->reply->cycle;
 	int64_t count = 0, since_ms = 0;
-	char next[200];
 	size_t i;
 
 	for (i = 0; i < letters->count; i++)
@@ -147,29 +152,26 @@ static int look_for_alarm(struct looking *looking, const struct letters *letters
 			since_ms = letters->items[i].timestamp_ms;
 	if (!limit || count <= limit)
 		return ROGER_OK;
-	snprintf(next, sizeof next, "roger dead --cycle %.*s", RG_STR_ARGS(cycle));
-	return say(looking, add(looking, ROGER_URGENT, "alarm", cycle, count, since_ms), next,
-		   "alarm: %lld dead letters in cycle %.*s", (long long)count, RG_STR_ARGS(cycle));
+	return say(looking, of(ROGER_URGENT, "alarm", cycle, count, since_ms),
+		   "roger dead --cycle %.*s\nalarm: %lld dead letters in cycle %.*s",
+		   RG_STR_ARGS(cycle), (long long)count, RG_STR_ARGS(cycle));
 }
 
 static int add_letters(struct looking *looking, const struct letters *letters,
 		       const struct roger_figure *target)
 {
 	int64_t since_ms = 0;
-	char next[200];
 	size_t i;
 
 	for (i = 0; i < letters->count; i++)
 		if (rg_str_equal(letters->items[i].target, target->name) &&
 		    (!since_ms || letters->items[i].timestamp_ms < since_ms))
 			since_ms = letters->items[i].timestamp_ms;
-	snprintf(next, sizeof next, "roger dead --to %.*s --status undelivered",
-		 RG_STR_ARGS(target->name));
-	return say(
-		looking,
-		add(looking, ROGER_URGENT, "dead_letters", target->name, target->count, since_ms),
-		next, "%.*s did not get %lld message%s, given up", RG_STR_ARGS(target->name),
-		(long long)target->count, rg_plural(target->count));
+	return say(looking, of(ROGER_URGENT, "dead_letters", target->name, target->count, since_ms),
+		   "roger dead --to %.*s --status undelivered\n"
+		   "%.*s did not get %lld message%s, given up",
+		   RG_STR_ARGS(target->name), RG_STR_ARGS(target->name), (long long)target->count,
+		   rg_plural(target->count));
 }
 
 static int look_at_letters(struct looking *looking, struct roger_err *err)
@@ -200,14 +202,11 @@ static int look_at_letters(struct looking *looking, struct roger_err *err)
 		else
 			rest += figures.items[i].count;
 	}
-	if (r == ROGER_OK && rest)
-		r = say(looking,
-			add(looking, ROGER_URGENT, "dead_letters", (struct roger_str){ "", 0 },
-			    rest, 0),
-			"roger dead --status undelivered",
-			"%lld more message%s that others did not get", (long long)rest,
-			rg_plural(rest));
-	return r;
+	return r < 0 ? r
+		     : say_rest(looking, ROGER_URGENT, "dead_letters", rest,
+				"roger dead --status undelivered",
+				"message that others did not get",
+				"messages that others did not get");
 }
 
 /* ------------------------------------------------------------------ runs -- */
@@ -220,33 +219,31 @@ static int add_run(struct looking *looking, const struct rg_run_document *docume
 	const struct roger_run *run = &document->run;
 	enum roger_urgency urgency = run->status == ROGER_RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON;
 	int64_t since_ms = document->receipts.expected_by_ms;
-	char next[300];
+	const char *command = commands[run->status];
+	struct roger_str whose = run->run_id;
 
 	if (run->status == ROGER_RUN_NOT_FORWARDED)
 		since_ms = document->receipts.completed_ms;
-	snprintf(next, sizeof next, "roger %s %.*s", commands[run->status],
-		 RG_STR_ARGS(run->run_id));
 	/* Its owner has to read the result first. */
 	if (run->status == ROGER_RUN_NOT_FORWARDED && run->result_message_id.length &&
-	    run->owner_agent.length)
-		snprintf(next, sizeof next, "roger receive --as %.*s",
-			 RG_STR_ARGS(run->owner_agent));
-	return say(looking,
-		   add(looking, urgency, rg_run_statuses[run->status], run->run_id, 1, since_ms),
-		   next, "run %.*s: %.*s", RG_STR_ARGS(run->run_id),
-		   RG_STR_ARGS(run->status_reason));
+	    run->owner_agent.length) {
+		command = "receive --as";
+		whose = run->owner_agent;
+	}
+	return say(looking, of(urgency, rg_run_statuses[run->status], run->run_id, 1, since_ms),
+		   "roger %s %.*s\nrun %.*s: %.*s", command, RG_STR_ARGS(whose),
+		   RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->status_reason));
 }
 
 static int add_more_runs(struct looking *looking, enum roger_run_status status, int64_t count)
 {
-	char next[100];
+	const char *name = rg_run_statuses[status];
 
-	snprintf(next, sizeof next, "roger runs --status %s", rg_run_statuses[status]);
 	return say(looking,
-		   add(looking, status == ROGER_RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON,
-		       rg_run_statuses[status], (struct roger_str){ "", 0 }, count, 0),
-		   next, "%lld more run%s: %s", (long long)count, rg_plural(count),
-		   rg_run_statuses[status]);
+		   of(status == ROGER_RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON, name, RG_STR(""),
+		      count, 0),
+		   "roger runs --status %s\n%lld more run%s: %s", name, (long long)count,
+		   rg_plural(count), name);
 }
 
 static int look_at_runs(struct looking *looking, struct roger_err *err)
@@ -273,10 +270,8 @@ static int look_at_runs(struct looking *looking, struct roger_err *err)
 	for (i = 0; i < list.troubles.count; i++)
 		invalid += list.troubles.items[i].invalid;
 	if (r == ROGER_OK && invalid)
-		r = say(looking,
-			add(looking, ROGER_SOON, "run_documents", (struct roger_str){ "", 0 },
-			    invalid, 0),
-			"roger runs", "%lld run document%s with errors", (long long)invalid,
+		r = say(looking, of(ROGER_SOON, "run_documents", RG_STR(""), invalid, 0),
+			"roger runs\n%lld run document%s with errors", (long long)invalid,
 			rg_plural(invalid));
 	return r;
 }
@@ -286,48 +281,44 @@ static int look_at_runs(struct looking *looking, struct roger_err *err)
 static int add_waiting(struct looking *looking, const struct roger_message *message)
 {
 	bool over = message->confirm_by_ms <= looking->now_ms;
-	char next[200], span[32];
+	char span[32];
 
 	rg_clock_print_span(over ? looking->now_ms - message->confirm_by_ms
 				 : message->confirm_by_ms - looking->now_ms,
 			    span);
-	snprintf(next, sizeof next, "roger sends --message %.*s", RG_STR_ARGS(message->id));
 	return say(looking,
-		   add(looking, over ? ROGER_SOON : ROGER_NOTICE, over ? "overdue" : "waiting",
-		       message->id, 1, message->confirm_by_ms),
-		   next,
-		   over ? "%.*s has not read #%lld of %.*s, %s late"
-			: "%.*s is to read #%lld of %.*s, %s left",
-		   RG_STR_ARGS(message->to_phase), (long long)message->seq,
-		   RG_STR_ARGS(message->from_phase), span);
+		   of(over ? ROGER_SOON : ROGER_NOTICE, over ? "overdue" : "waiting", message->id,
+		      1, message->confirm_by_ms),
+		   "roger sends --message %.*s\n%.*s %s #%lld of %.*s, %s %s",
+		   RG_STR_ARGS(message->id), RG_STR_ARGS(message->to_phase),
+		   over ? "has not read" : "is to read", (long long)message->seq,
+		   RG_STR_ARGS(message->from_phase), span, over ? "late" : "left");
 }
 
+/*
+ * A lease that is not in force: over, or beyond what it may take (taken while the
+ * clock was ahead, or under another configuration).  The mail is free, and nobody
+ * expects it.
+ */
 static int add_lease(struct looking *looking, const struct roger_message *message)
 {
-	char next[300];
+	const struct roger_concern concern =
+		of(ROGER_SOON, "lease", message->id, 1, message->claimed_until_ms);
+	const struct roger_str to = message->to_phase, by = message->claimed_by,
+			       from = message->from_phase;
+	char until[32];
 
-	snprintf(next, sizeof next, "roger claim --as %.*s", RG_STR_ARGS(message->to_phase));
-	return say(looking,
-		   add(looking, ROGER_SOON, "lease", message->id, 1, message->claimed_until_ms),
-		   next, "%.*s let its lease on #%lld of %.*s end",
-		   RG_STR_ARGS(message->claimed_by), (long long)message->seq,
-		   RG_STR_ARGS(message->from_phase));
-}
-
-/* Taken while the clock was ahead, or under another configuration: the mail is free, and nobody
- * expects it. */
-static int add_too_long(struct looking *looking, const struct roger_message *message)
-{
-	char until[32], next[300];
-
+	if (message->claimed_until_ms <= looking->now_ms)
+		return say(looking, concern,
+			   "roger claim --as %.*s\n%.*s let its lease on #%lld of %.*s end",
+			   RG_STR_ARGS(to), RG_STR_ARGS(by), (long long)message->seq,
+			   RG_STR_ARGS(from));
 	rg_clock_print_utc(message->claimed_until_ms, until);
-	snprintf(next, sizeof next, "roger claim --as %.*s", RG_STR_ARGS(message->to_phase));
-	return say(
-		looking,
-		add(looking, ROGER_SOON, "lease", message->id, 1, message->claimed_until_ms), next,
-		"the lease of %.*s on #%lld of %.*s says %s, beyond claims.max_lease: it has ended",
-		RG_STR_ARGS(message->claimed_by), (long long)message->seq,
-		RG_STR_ARGS(message->from_phase), until);
+	return say(looking, concern,
+		   "roger claim --as %.*s\nthe lease of %.*s on #%lld of %.*s says %s, beyond "
+		   "claims.max_lease: it has ended",
+		   RG_STR_ARGS(to), RG_STR_ARGS(by), (long long)message->seq, RG_STR_ARGS(from),
+		   until);
 }
 
 static int look_at_lease(struct looking *looking, const struct roger_message *message,
@@ -338,18 +329,7 @@ static int look_at_lease(struct looking *looking, const struct roger_message *me
 	if (!message->claimed_by.length || message->read ||
 	    rg_message_claimed(message, looking->now_ms, longest_ms) || (*leases)++ >= EACH_MAX)
 		return ROGER_OK;
-	return message->claimed_until_ms <= looking->now_ms ? add_lease(looking, message)
-							    : add_too_long(looking, message);
-}
-
-static int add_rest(struct looking *looking, const char *kind, int64_t count, const char *next,
-		    const char *what)
-{
-	if (count <= EACH_MAX)
-		return ROGER_OK;
-	return say(looking,
-		   add(looking, ROGER_SOON, kind, (struct roger_str){ "", 0 }, count - EACH_MAX, 0),
-		   next, "%lld more %s", (long long)(count - EACH_MAX), what);
+	return add_lease(looking, message);
 }
 
 static int look_at_waiting(struct looking *looking, struct roger_err *err)
@@ -377,17 +357,18 @@ static int look_at_waiting(struct looking *looking, struct roger_err *err)
 		}
 	}
 	if (r == ROGER_OK)
-		r = add_rest(looking, "overdue", waiting, "roger sends --newest",
+		r = say_rest(looking, ROGER_SOON, "overdue", waiting - EACH_MAX,
+			     "roger sends --newest", "messages that are to be read",
 			     "messages that are to be read");
-	if (r == ROGER_OK)
-		r = add_rest(looking, "lease", leases, "roger agents", "leases that ended");
-	return r;
+	return r < 0 ? r
+		     : say_rest(looking, ROGER_SOON, "lease", leases - EACH_MAX, "roger agents",
+				"leases that ended", "leases that ended");
 }
 
 static int look_at_breakers(struct looking *looking, struct roger_err *err)
 {
 	struct rg_breakers breakers;
-	char next[400], span[32];
+	char span[32];
 	size_t i;
 	int r;
 
@@ -396,17 +377,16 @@ static int look_at_breakers(struct looking *looking, struct roger_err *err)
 		const struct rg_breaker *breaker = &breakers.items[i];
 
 		rg_clock_print_span(breaker->until_ms - looking->now_ms, span);
-		snprintf(next, sizeof next, "roger sends --from %.*s --to %.*s --newest",
-			 RG_STR_ARGS(breaker->sender), RG_STR_ARGS(breaker->target));
-		r = say(looking,
-			add(looking, ROGER_SOON, "breaker", breaker->target, 1, breaker->until_ms),
-			next, "breaker: %.*s confirms nothing with %.*s for another %s",
+		r = say(looking, of(ROGER_SOON, "breaker", breaker->target, 1, breaker->until_ms),
+			"roger sends --from %.*s --to %.*s --newest\n"
+			"breaker: %.*s confirms nothing with %.*s for another %s",
+			RG_STR_ARGS(breaker->sender), RG_STR_ARGS(breaker->target),
 			RG_STR_ARGS(breaker->sender), RG_STR_ARGS(breaker->target), span);
 	}
-	if (r == ROGER_OK)
-		r = add_rest(looking, "breaker", (int64_t)breakers.count,
-			     "roger sends --outcome timeout --newest", "breakers are open");
-	return r;
+	return r < 0 ? r
+		     : say_rest(looking, ROGER_SOON, "breaker", (int64_t)breakers.count - EACH_MAX,
+				"roger sends --outcome timeout --newest", "breakers are open",
+				"breakers are open");
 }
 
 /* ------------------------------------------------------------------ mail -- */
@@ -443,16 +423,14 @@ static int add_mailbox(struct looking *looking, const struct roger_concern *mail
 	enum roger_urgency urgency =
 		looking->now_ms - mailbox->since_ms > forgotten_ms ? ROGER_SOON : ROGER_NOTICE;
 	struct roger_str name = mailbox->subject;
-	char next[200], span[32];
+	char span[32];
 
 	rg_clock_print_span(
 		mailbox->since_ms < looking->now_ms ? looking->now_ms - mailbox->since_ms : 0,
 		span);
-	snprintf(next, sizeof next, "roger inbox --as %.*s", RG_STR_ARGS(name));
-	return say(looking,
-		   add(looking, urgency, "unread", name, mailbox->count, mailbox->since_ms), next,
-		   "%.*s has %lld unread, the oldest for %s", RG_STR_ARGS(name),
-		   (long long)mailbox->count, span);
+	return say(looking, of(urgency, "unread", name, mailbox->count, mailbox->since_ms),
+		   "roger inbox --as %.*s\n%.*s has %lld unread, the oldest for %s",
+		   RG_STR_ARGS(name), RG_STR_ARGS(name), (long long)mailbox->count, span);
 }
 
 /* Those whose oldest message is the oldest. */
@@ -489,13 +467,10 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 		qsort(mailboxes, count, sizeof *mailboxes, compare_since);
 	for (i = 0; i < count && i < EACH_MAX && r == ROGER_OK; i++)
 		r = add_mailbox(looking, &mailboxes[i]);
-	if (r == ROGER_OK && unread > EACH_MAX)
-		r = say(looking,
-			add(looking, ROGER_NOTICE, "unread", (struct roger_str){ "", 0 },
-			    (int64_t)unread - EACH_MAX, 0),
-			"roger agents", "%lld more agent%s with unread mail",
-			(long long)unread - EACH_MAX, rg_plural((int64_t)unread - EACH_MAX));
-	return r;
+	return r < 0 ? r
+		     : say_rest(looking, ROGER_NOTICE, "unread", (int64_t)unread - EACH_MAX,
+				"roger agents", "agent with unread mail",
+				"agents with unread mail");
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -511,9 +486,9 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 
 	r = rg_engine_strays(looking->roger->engine, &count, err);
 	if (r == ROGER_OK && count)
-		r = say(looking, add(looking, ROGER_SOON, "strays", file, count, 0), "roger verify",
-			"%lld stray line%s in %.*s", (long long)count, rg_plural(count),
-			RG_STR_ARGS(file));
+		r = say(looking, of(ROGER_SOON, "strays", file, count, 0),
+			"roger verify\n%lld stray line%s in %.*s", (long long)count,
+			rg_plural(count), RG_STR_ARGS(file));
 	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++) {
 		if (!rg_kinds[i].chained)
 			continue;
@@ -522,12 +497,12 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 		if (r < 0 || !found.stray_count)
 			continue;
 		r = say(looking,
-			add(looking, ROGER_NOTICE, "strays", found.strays[0].file,
-			    (int64_t)found.stray_count, 0),
-			i == RG_LOG_ACTIVITY ? "roger activity --limit 1" : "roger verify",
-			"%zu stray line%s in a log, the first in %.*s, line %lld",
-			found.stray_count, rg_plural((int64_t)found.stray_count),
-			RG_STR_ARGS(found.strays[0].file), (long long)found.strays[0].line);
+			of(ROGER_NOTICE, "strays", found.strays[0].file, (int64_t)found.stray_count,
+			   0),
+			"roger %s\n%zu stray line%s in a log, the first in %.*s, line %lld",
+			i == RG_LOG_ACTIVITY ? "activity --limit 1" : "verify", found.stray_count,
+			rg_plural((int64_t)found.stray_count), RG_STR_ARGS(found.strays[0].file),
+			(long long)found.strays[0].line);
 	}
 	return r;
 }
@@ -541,17 +516,17 @@ static int look_at_trust(struct looking *looking, struct roger_err *err)
 
 	r = rg_workspace_trust(looking->roger->workspace, &trust, err);
 	if (r == ROGER_OK && !trust->mailbox)
-		return say(looking,
-			   add(looking, ROGER_SOON, "untrusted", (struct roger_str){ "", 0 }, 1, 0),
-			   "roger trust",
-			   "this workspace is not trusted: its mail is shown to no agent unasked, "
+		return say(looking, of(ROGER_SOON, "untrusted", RG_STR(""), 1, 0),
+			   "roger trust\nthis workspace is not trusted: its mail is shown to no "
+			   "agent unasked, "
 			   "and its commands do not run");
 	if (r == ROGER_OK)
 		r = rg_trust_count_commands(looking->roger, looking->arena, &count, &setting, err);
 	if (r < 0 || !count)
 		return r;
-	return say(looking, add(looking, ROGER_SOON, "untrusted", setting, count, 0), "roger trust",
-		   "%lld configured command%s not trusted as %s now, and left out: %.*s%s",
+	return say(looking, of(ROGER_SOON, "untrusted", setting, count, 0),
+		   "roger trust\n%lld configured command%s not trusted as %s now, and left out: "
+		   "%.*s%s",
 		   (long long)count, count == 1 ? " is" : "s are",
 		   count == 1 ? "it is" : "they are", RG_STR_ARGS(setting),
 		   count == 1 ? "" : " and others");
@@ -562,7 +537,7 @@ static int look_at_damage(struct looking *looking, struct roger_err *err)
 	const struct roger_damage *damage;
 	struct roger_damages damages;
 	struct roger_str place;
-	char next[400], line[32];
+	char line[32];
 	size_t i;
 	int r;
 
@@ -575,10 +550,9 @@ static int look_at_damage(struct looking *looking, struct roger_err *err)
 		if (!rg_arena_print(looking->arena, &place, "%.*s%s", RG_STR_ARGS(damage->file),
 				    damage->line ? line : ""))
 			return rg_fail_memory(err);
-		snprintf(next, sizeof next, "roger accept %.*s --reason TEXT", RG_STR_ARGS(place));
-		r = say(looking,
-			add(looking, ROGER_URGENT, "damage", place, 1, damage->noticed_at_ms), next,
-			"%.*s is %s%s", RG_STR_ARGS(place), rg_damage_words(damage),
+		r = say(looking, of(ROGER_URGENT, "damage", place, 1, damage->noticed_at_ms),
+			"roger accept %.*s --reason TEXT\n%.*s is %s%s", RG_STR_ARGS(place),
+			RG_STR_ARGS(place), rg_damage_words(damage),
 			rg_damage_closes(damage) ? "; nothing is sent until a person accepts that"
 						 : "");
 	}
@@ -591,8 +565,8 @@ static int look_for_trouble(struct looking *looking)
 
 	if (!*trouble)
 		return ROGER_OK;
-	return say(looking, add(looking, ROGER_NOTICE, "engine", (struct roger_str){ "", 0 }, 1, 0),
-		   "roger rebuild", "%s", trouble);
+	return say(looking, of(ROGER_NOTICE, "engine", RG_STR(""), 1, 0), "roger rebuild\n%s",
+		   trouble);
 }
 
 /* ------------------------------------------------------------------ verb -- */

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 
 #include "ops/keys/attempt.h"
-#include "ops/proof/note.h"
-#include "facts/activity.h"
 #include "facts/message.h"
+#include "facts/note.h"
 
 /* Words from free text are cut to this. */
 enum { FREE_BYTES_MAX = 240 };
@@ -41,48 +40,39 @@ static void say_free(struct telling *telling, const char *name, struct roger_str
 	say(telling, name, text);
 }
 
-/* The event with the words that were put together. */
-static struct roger_event *add(struct telling *telling, enum roger_event_kind kind, int64_t at_ms,
-			       struct roger_err *err)
+/* The event, with the words that were put together. */
+static int add(struct telling *telling, struct roger_event event, struct roger_err *err)
 {
-	struct roger_event *event = rg_history_add(telling->history);
+	struct roger_event *place = rg_history_add(telling->history);
 
-	if (!event || telling->words.failed ||
-	    !rg_arena_copy(telling->history->arena, rg_buf_str(&telling->words), &event->words)) {
-		rg_fail_memory(err);
-		return NULL;
-	}
-	event->kind = (int)kind;
-	event->at_ms = at_ms;
-	return event;
+	if (!place || telling->words.failed ||
+	    !rg_arena_copy(telling->history->arena, rg_buf_str(&telling->words), &event.words))
+		return rg_fail_memory(err);
+	*place = event;
+	return ROGER_OK;
 }
 
 /* -------------------------------------------------------------- messages -- */
 
-static struct roger_event *add_of_message(struct telling *telling,
-					  const struct roger_message *message,
-					  enum roger_event_kind kind, int64_t at_ms,
-					  struct roger_err *err)
+static struct roger_event of_message(const struct roger_message *message,
+				     enum roger_event_kind kind, int64_t at_ms)
 {
-	struct roger_event *event = add(telling, kind, at_ms, err);
-
-	if (!event)
-		return NULL;
-	event->message_id = message->id;
-	event->issue_id = message->issue_id;
-	event->key = message->idempotent_key;
-	event->seq = message->seq;
-	event->type = message->message_type + 1;
-	event->bytes = (int64_t)message->content.length;
-	event->actor = message->to_phase;
-	event->peer = message->from_phase;
-	return event;
+	return (struct roger_event){ .kind = (int)kind,
+				     .at_ms = at_ms,
+				     .message_id = message->id,
+				     .issue_id = message->issue_id,
+				     .key = message->idempotent_key,
+				     .seq = message->seq,
+				     .type = message->message_type + 1,
+				     .bytes = (int64_t)message->content.length,
+				     .actor = message->to_phase,
+				     .peer = message->from_phase };
 }
 
 static int tell_sent(struct telling *telling, const struct roger_message *message,
 		     struct roger_str file, struct roger_err *err)
 {
-	struct roger_event *event;
+	struct roger_event event = of_message(message, ROGER_EVENT_SENT, message->created_at_ms);
 
 	begin(telling);
 	rg_buf_printf(&telling->words, "%s, %zu bytes", rg_message_types[message->message_type],
@@ -90,14 +80,11 @@ static int tell_sent(struct telling *telling, const struct roger_message *messag
 	if (message->run_counter > 1)
 		rg_buf_printf(&telling->words, ", run %lld", (long long)message->run_counter);
 	say(telling, ", in reply to ", message->reply_to);
-	event = add_of_message(telling, message, ROGER_EVENT_SENT, message->created_at_ms, err);
-	if (!event)
-		return ROGER_ENOMEM;
-	event->actor = message->from_phase;
-	event->peer = message->to_phase;
-	event->file = file;
-	event->line = message->position;
-	return ROGER_OK;
+	event.actor = message->from_phase;
+	event.peer = message->to_phase;
+	event.file = file;
+	event.line = message->position;
+	return add(telling, event, err);
 }
 
 static int tell_read(struct telling *telling, const struct roger_message *message,
@@ -113,15 +100,15 @@ static int tell_read(struct telling *telling, const struct roger_message *messag
 				    : 0,
 			    span);
 	rg_buf_printf(&telling->words, "read after %s", span);
-	return add_of_message(telling, message, ROGER_EVENT_READ, message->read_at_ms, err)
-		       ? ROGER_OK
-		       : ROGER_ENOMEM;
+	return add(telling, of_message(message, ROGER_EVENT_READ, message->read_at_ms), err);
 }
 
 /* What an unread message still waits for. */
 static int tell_due(struct telling *telling, const struct roger_message *message,
 		    struct roger_err *err)
 {
+	int r = ROGER_OK;
+
 	if (message->read || message->archived_at_ms)
 		return ROGER_OK;
 	if (message->claimed_by.length) {
@@ -130,38 +117,33 @@ static int tell_due(struct telling *telling, const struct roger_message *message
 		rg_buf_add_text(&telling->words, message->claimed_until_ms > telling->now_ms
 							 ? ", until then"
 							 : ", whose lease ended");
-		if (!add_of_message(telling, message, ROGER_EVENT_DUE, message->claimed_until_ms,
-				    err))
-			return ROGER_ENOMEM;
+		r = add(telling, of_message(message, ROGER_EVENT_DUE, message->claimed_until_ms),
+			err);
 	}
-	if (message->confirm_by_ms > telling->now_ms) {
+	if (r == ROGER_OK && message->confirm_by_ms > telling->now_ms) {
 		begin(telling);
 		rg_buf_printf(&telling->words, "to be read by then, attempt %lld",
 			      (long long)(message->attempt ? message->attempt : 1));
-		if (!add_of_message(telling, message, ROGER_EVENT_DUE, message->confirm_by_ms, err))
-			return ROGER_ENOMEM;
+		r = add(telling, of_message(message, ROGER_EVENT_DUE, message->confirm_by_ms), err);
 	}
-	return ROGER_OK;
+	return r;
 }
 
 static int tell_archived(struct telling *telling, const struct roger_message *message,
 			 struct roger_err *err)
 {
+	struct roger_event event =
+		of_message(message, ROGER_EVENT_ARCHIVED, message->archived_at_ms);
 	char name[RG_FILE_NAME_BYTES];
-	struct roger_event *event;
 
 	if (!message->archived_at_ms)
 		return ROGER_OK;
 	begin(telling);
 	say_free(telling, "archived: ", message->archive_reason);
-	event = add_of_message(telling, message, ROGER_EVENT_ARCHIVED, message->archived_at_ms,
-			       err);
-	if (!event)
-		return ROGER_ENOMEM;
-	event->actor = event->peer = (struct roger_str){ "", 0 };
+	event.actor = event.peer = (struct roger_str){ "", 0 };
 	rg_workspace_file_name(message->issue_id, ".jsonl", name);
-	return rg_arena_print(telling->history->arena, &event->file, "messages_archive/%s", name)
-		       ? ROGER_OK
+	return rg_arena_print(telling->history->arena, &event.file, "messages_archive/%s", name)
+		       ? add(telling, event, err)
 		       : rg_fail_memory(err);
 }
 
@@ -211,19 +193,6 @@ static void sort_entries(struct rg_gathered_entries *entries)
 		qsort(entries->items, entries->count, sizeof *entries->items, compare_entries);
 }
 
-static struct roger_event *add_of_entry(struct telling *telling, const struct rg_log_entry *entry,
-					enum roger_event_kind kind, int64_t at_ms,
-					struct roger_err *err)
-{
-	struct roger_event *event = add(telling, kind, at_ms, err);
-
-	if (!event)
-		return NULL;
-	event->file = entry->file;
-	event->line = entry->line;
-	return event;
-}
-
 /* What another line of the same attempt makes of it: before is its outcome plus one, 0: none. */
 static bool kind_of_attempt(const struct roger_attempt *attempt, int64_t before,
 			    enum roger_event_kind *ret_kind)
@@ -261,7 +230,6 @@ static int tell_attempt(struct telling *telling, const struct rg_log_entry *entr
 	struct rg_arena *arena = telling->history->arena;
 	struct roger_attempt attempt = { 0 };
 	enum roger_event_kind kind = ROGER_EVENT_DELIVERED;
-	struct roger_event *event;
 	int64_t *before;
 	int r;
 
@@ -275,18 +243,20 @@ static int tell_attempt(struct telling *telling, const struct rg_log_entry *entr
 		return ROGER_OK;
 	*before = attempt.outcome + 1;
 	say_attempt(telling, &attempt, kind);
-	event = add_of_entry(telling, entry, kind, attempt.timestamp_ms, err);
-	if (!event)
-		return ROGER_ENOMEM;
-	event->actor = attempt.sender;
-	event->peer = attempt.target;
-	event->message_id = attempt.message_id;
-	event->key = attempt.idempotent_key;
-	event->task_id = rg_key_task(attempt.idempotent_key);
-	event->bytes = attempt.payload_bytes;
-	event->attempt = attempt.attempt;
-	event->dead_letter_id = attempt.dead_letter_task_id;
-	return ROGER_OK;
+	return add(telling,
+		   (struct roger_event){ .kind = (int)kind,
+					 .at_ms = attempt.timestamp_ms,
+					 .file = entry->file,
+					 .line = entry->line,
+					 .actor = attempt.sender,
+					 .peer = attempt.target,
+					 .message_id = attempt.message_id,
+					 .key = attempt.idempotent_key,
+					 .task_id = rg_key_task(attempt.idempotent_key),
+					 .bytes = attempt.payload_bytes,
+					 .attempt = attempt.attempt,
+					 .dead_letter_id = attempt.dead_letter_task_id },
+		   err);
 }
 
 static int tell_attempts(struct telling *telling, struct rg_gathered_entries *entries,
@@ -328,7 +298,6 @@ static int tell_letter(struct telling *telling, const struct rg_log_entry *entry
 						       ROGER_EVENT_REDELIVERED, ROGER_EVENT_STALE };
 	struct rg_history *history = telling->history;
 	struct roger_dead_letter letter;
-	struct roger_event *event;
 	int64_t *first;
 	int r;
 
@@ -344,21 +313,22 @@ static int tell_letter(struct telling *telling, const struct rg_log_entry *entry
 				     &history->items[*first - 1].words)
 			       ? ROGER_OK
 			       : rg_fail_memory(err);
-	event = add_of_entry(telling, entry, kinds[letter.status],
-			     letter.updated_at_ms ? letter.updated_at_ms : letter.timestamp_ms,
-			     err);
-	if (!event)
-		return ROGER_ENOMEM;
 	if (letter.status == ROGER_UNDELIVERED)
-		*first = (int64_t)history->count;
-	event->actor = letter.sender;
-	event->peer = letter.target;
-	event->message_id = letter.message_id;
-	event->key = letter.idempotent_key;
-	event->task_id = letter.task_id;
-	event->bytes = letter.payload_bytes;
-	event->dead_letter_id = letter.id;
-	return ROGER_OK;
+		*first = (int64_t)history->count + 1;
+	return add(telling,
+		   (struct roger_event){ .kind = (int)kinds[letter.status],
+					 .at_ms = letter.updated_at_ms ? letter.updated_at_ms
+								       : letter.timestamp_ms,
+					 .file = entry->file,
+					 .line = entry->line,
+					 .actor = letter.sender,
+					 .peer = letter.target,
+					 .message_id = letter.message_id,
+					 .key = letter.idempotent_key,
+					 .task_id = letter.task_id,
+					 .bytes = letter.payload_bytes,
+					 .dead_letter_id = letter.id },
+		   err);
 }
 
 static int tell_letters(struct telling *telling, struct rg_gathered_entries *entries,
@@ -382,64 +352,63 @@ struct told_run {
 	struct roger_str file, sender;
 };
 
-static struct roger_event *add_of_run(struct telling *telling, const struct told_run *told,
-				      enum roger_event_kind kind, int64_t at_ms,
-				      struct roger_err *err)
+static struct roger_event of_run(const struct told_run *told, enum roger_event_kind kind,
+				 int64_t at_ms)
 {
 	const struct roger_run *run = &told->document->run;
-	struct roger_event *event = add(telling, kind, at_ms, err);
 
-	if (!event)
-		return NULL;
-	event->actor = run->owner_agent;
-	event->run_id = run->run_id;
-	event->task_id = run->task_id;
-	event->issue_id = run->issue_id;
-	event->file = told->file;
-	return event;
+	return (struct roger_event){ .kind = (int)kind,
+				     .at_ms = at_ms,
+				     .actor = run->owner_agent,
+				     .run_id = run->run_id,
+				     .task_id = run->task_id,
+				     .issue_id = run->issue_id,
+				     .file = told->file };
 }
 
-static int tell_receipts(struct telling *telling, const struct told_run *told,
+static int tell_dispatch(struct telling *telling, const struct told_run *told,
 			 struct roger_err *err)
 {
 	const struct rg_receipts *receipts = &told->document->receipts;
-	const struct roger_run *run = &told->document->run;
-	struct roger_event *event;
+	struct roger_event event = of_run(told, ROGER_EVENT_DISPATCHED, receipts->dispatched_ms);
+	bool late = receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
+					   : !receipts->child_ended;
 	char span[32];
-	bool late;
+	int r;
 
 	begin(telling);
 	rg_clock_print_span(receipts->expected_by_ms - receipts->dispatched_ms, span);
 	rg_buf_printf(&telling->words, "expected within %s", span);
-	event = add_of_run(telling, told, ROGER_EVENT_DISPATCHED, receipts->dispatched_ms, err);
-	if (!event)
-		return ROGER_ENOMEM;
-	event->peer = told->sender;
+	event.peer = told->sender;
+	r = add(telling, event, err);
+	if (r < 0 || !late)
+		return r;
+	begin(telling);
+	rg_buf_add_text(&telling->words, receipts->expected_by_ms > telling->now_ms
+						 ? "is expected by then"
+						 : "expected by then, and nothing came");
+	return add(telling, of_run(told, ROGER_EVENT_DUE, receipts->expected_by_ms), err);
+}
 
-	late = receipts->completed_ms ? receipts->completed_ms > receipts->expected_by_ms
-				      : !receipts->child_ended;
-	if (late) {
-		begin(telling);
-		rg_buf_add_text(&telling->words, receipts->expected_by_ms > telling->now_ms
-							 ? "is expected by then"
-							 : "expected by then, and nothing came");
-		if (!add_of_run(telling, told, ROGER_EVENT_DUE, receipts->expected_by_ms, err))
-			return ROGER_ENOMEM;
-	}
+static int tell_completion(struct telling *telling, const struct told_run *told,
+			   struct roger_err *err)
+{
+	const struct rg_receipts *receipts = &told->document->receipts;
+	const struct roger_run *run = &told->document->run;
+	struct roger_event event = of_run(told, ROGER_EVENT_COMPLETED, receipts->completed_ms);
+	char span[32];
+
 	if (!receipts->completed_ms)
 		return ROGER_OK;
 	begin(telling);
 	rg_clock_print_span(receipts->completed_ms - receipts->dispatched_ms, span);
 	rg_buf_printf(&telling->words, "after %s, by %.*s", span, RG_STR_ARGS(run->result_source));
-	event = add_of_run(telling, told, ROGER_EVENT_COMPLETED, receipts->completed_ms, err);
-	if (!event)
-		return ROGER_ENOMEM;
-	event->message_id = run->result_message_id;
+	event.message_id = run->result_message_id;
 	if (!rg_str_equal(told->sender, run->owner_agent)) {
-		event->peer = event->actor;
-		event->actor = told->sender;
+		event.peer = event.actor;
+		event.actor = told->sender;
 	}
-	return ROGER_OK;
+	return add(telling, event, err);
 }
 
 /* When the message that confirmed the forward was read; else when it was judged so. */
@@ -447,7 +416,7 @@ static int tell_forward(struct telling *telling, const struct told_run *told,
 			const struct rg_gathering *gathering, struct roger_err *err)
 {
 	const struct roger_run *run = &told->document->run;
-	struct roger_event *event;
+	struct roger_event event;
 	int64_t at_ms = 0;
 	size_t i;
 
@@ -461,11 +430,9 @@ static int tell_forward(struct telling *telling, const struct told_run *told,
 	begin(telling);
 	rg_buf_add_text(&telling->words,
 			run->forward_evidence.length ? "the result was read" : "confirmed by hand");
-	event = add_of_run(telling, told, ROGER_EVENT_FORWARDED, at_ms, err);
-	if (!event)
-		return ROGER_ENOMEM;
-	event->message_id = run->forward_evidence;
-	return ROGER_OK;
+	event = of_run(told, ROGER_EVENT_FORWARDED, at_ms);
+	event.message_id = run->forward_evidence;
+	return add(telling, event, err);
 }
 
 /* "2026-04-24T02:50:00.000Z recovery attempt 1: ..."; a note without an instant has none of its
@@ -490,7 +457,7 @@ static int tell_note(struct telling *telling, const struct told_run *told, struc
 	}
 	begin(telling);
 	say_free(telling, "", note);
-	return add_of_run(telling, told, kind, at_ms, err) ? ROGER_OK : ROGER_ENOMEM;
+	return add(telling, of_run(told, kind, at_ms), err);
 }
 
 static int tell_notes(struct telling *telling, const struct told_run *told, struct roger_err *err)
@@ -507,10 +474,9 @@ static int tell_notes(struct telling *telling, const struct told_run *told, stru
 	begin(telling);
 	rg_buf_printf(&telling->words, "attempt %lld", (long long)run->recovery_attempt_count);
 	say_free(telling, ": ", run->recovery_action);
-	return add_of_run(telling, told, ROGER_EVENT_RECOVERY,
-			  told->document->receipts.last_recovery_ms, err)
-		       ? ROGER_OK
-		       : ROGER_ENOMEM;
+	return add(telling,
+		   of_run(told, ROGER_EVENT_RECOVERY, told->document->receipts.last_recovery_ms),
+		   err);
 }
 
 /* What its evidence says by now, where nobody has written that down yet. */
@@ -524,8 +490,7 @@ static int tell_judgement(struct telling *telling, const struct told_run *told,
 	begin(telling);
 	rg_buf_printf(&telling->words, "now %s: ", rg_run_statuses[run->status]);
 	say_free(telling, "", run->status_reason);
-	return add_of_run(telling, told, ROGER_EVENT_RUN_NOTE, telling->now_ms, err) ? ROGER_OK
-										     : ROGER_ENOMEM;
+	return add(telling, of_run(told, ROGER_EVENT_RUN_NOTE, telling->now_ms), err);
 }
 
 static int tell_run(struct telling *telling, const struct rg_gathering *gathering,
@@ -540,7 +505,9 @@ static int tell_run(struct telling *telling, const struct rg_gathering *gatherin
 	if (!rg_arena_print(telling->history->arena, &told.file,
 			    "state/subagent-delivery-watchdog/%s", name))
 		return rg_fail_memory(err);
-	r = tell_receipts(telling, &told, err);
+	r = tell_dispatch(telling, &told, err);
+	if (r == ROGER_OK)
+		r = tell_completion(telling, &told, err);
 	if (r == ROGER_OK)
 		r = tell_notes(telling, &told, err);
 	if (r == ROGER_OK)
@@ -550,85 +517,81 @@ static int tell_run(struct telling *telling, const struct rg_gathering *gatherin
 
 /* ------------------------------------------------------------ activities -- */
 
-/* Verbs whose success shows in another log; and so does a send that timed out. */
-static bool is_told_elsewhere(const struct roger_activity *activity, struct roger_str verb)
+/* What succeeded shows in another log; and so does a send that timed out. */
+static bool is_told_elsewhere(const struct rg_note *note)
 {
-	static const char *const verbs[] = { "send",	"send_many", "receive",	  "claim",
-					     "ack",	"nack",	     "archive",	  "delete",
-					     "cleanup", "dispatch",  "complete",  "forward",
-					     "extend",	"recover",   "redeliver", "stale",
-					     "sweep",	"cycle",     NULL };
-
-	if (activity->outcome_status == ROGER_FAILURE)
-		return rg_str_is(verb, "send") && rg_str_is(activity->outcome_message, "retry");
-	return verb.length && rg_enum_find(verbs, verb) >= 0;
+	switch (note->kind) {
+	case RG_NOTE_SENT:
+		return !note->failure || note->failure == RG_FAILURE_RETRY;
+	case RG_NOTE_READ:
+	case RG_NOTE_CLAIMED:
+	case RG_NOTE_ACKNOWLEDGED:
+	case RG_NOTE_RECORDED:
+		return !note->failure;
+	case RG_NOTE_FOREIGN:
+	case RG_NOTE_VERB:
+	case RG_NOTE_LOOKED:
+	case RG_NOTE_WOKEN:
+	case RG_NOTE_ARRIVED:
+	case RG_NOTE_RAN:
+		break;
+	}
+	return false;
 }
 
-static void say_activity(struct telling *telling, const struct roger_activity *activity,
-			 const struct rg_own_note *note)
+static void say_activity(struct telling *telling, const struct rg_note *note)
 {
-	if (note->verb.length)
+	if (note->kind)
 		say_free(telling, "roger ", note->verb);
 	else
-		rg_buf_add_text(&telling->words, rg_activity_types[activity->action_type]);
+		rg_buf_add_text(&telling->words, rg_activity_types[note->entry.action_type]);
 	if (note->duplicates)
 		rg_buf_add_text(&telling->words, ": skipped as a duplicate");
 	else
 		rg_buf_printf(&telling->words, " %s",
-			      rg_activity_statuses[activity->outcome_status]);
-	say_free(telling, ": ", activity->outcome_message);
-	say_free(telling, ", because of ", activity->evidence_citation);
+			      rg_activity_statuses[note->entry.outcome_status]);
+	say_free(telling, ": ", note->entry.outcome_message);
+	say_free(telling, ", because of ", note->entry.evidence_citation);
 }
 
-static void say_wake(struct telling *telling, const struct roger_activity *activity,
-		     const struct rg_own_note *note)
+/* In words, and as which kind of event. */
+static enum roger_event_kind say_note(struct telling *telling, const struct rg_note *note)
 {
-	rg_buf_printf(&telling->words, "to tell of %lld unread, attempt %lld",
-		      (long long)note->count, (long long)note->attempt);
-	say_free(telling, ": ", activity->outcome_message);
-}
-
-static enum roger_event_kind kind_of_activity(const struct rg_own_note *note)
-{
-	if (rg_str_is(note->verb, "wake"))
+	begin(telling);
+	if (note->kind == RG_NOTE_WOKEN) {
+		rg_buf_printf(&telling->words, "to tell of %lld unread, attempt %lld",
+			      (long long)note->count, (long long)note->attempt);
+		say_free(telling, ": ", note->entry.outcome_message);
 		return ROGER_EVENT_WAKE;
-	return rg_str_is(note->verb, "inbox") ? ROGER_EVENT_LOOKED : ROGER_EVENT_ACTIVITY;
+	}
+	if (note->kind == RG_NOTE_LOOKED) {
+		rg_buf_printf(&telling->words, "looked at %lld new message%s",
+			      (long long)note->count, rg_plural(note->count));
+		return ROGER_EVENT_LOOKED;
+	}
+	say_activity(telling, note);
+	return ROGER_EVENT_ACTIVITY;
 }
 
 static int tell_activity(struct telling *telling, const struct rg_log_entry *entry, bool own,
 			 struct roger_err *err)
 {
-	struct rg_arena *arena = telling->history->arena;
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_activity activity;
-	struct rg_own_note note;
-	struct roger_event *event;
+	struct roger_event event = { .file = entry->file, .line = entry->line };
+	struct rg_note note;
 	int r;
 
-	r = rg_activity_read(entry->text, &json, arena, &activity, err);
-	if (r == ROGER_EDATA)
-		return ROGER_OK;
-	if (r == ROGER_OK)
-		r = rg_own_note(&activity, arena, &note, err);
-	if (r < 0)
+	r = rg_note_read(entry->text, telling->history->arena, &note, err);
+	if (r < 0 || !note.entry.timestamp.length)
 		return r;
-	if (!own && !note.duplicates && is_told_elsewhere(&activity, note.verb))
+	if (!own && !note.duplicates && is_told_elsewhere(&note))
 		return ROGER_OK;
-	begin(telling);
-	if (rg_str_is(note.verb, "wake"))
-		say_wake(telling, &activity, &note);
-	else if (rg_str_is(note.verb, "inbox"))
-		rg_buf_printf(&telling->words, "looked at %lld new message%s",
-			      (long long)note.count, rg_plural(note.count));
-	else
-		say_activity(telling, &activity, &note);
-	event = add_of_entry(telling, entry, kind_of_activity(&note), activity.at_ms, err);
-	if (!event || !rg_arena_copy(arena, activity.task_id, &event->task_id))
-		return rg_fail_memory(err);
-	event->actor = note.agent;
+	event.kind = (int)say_note(telling, &note);
+	event.at_ms = note.entry.at_ms;
+	event.task_id = note.entry.task_id;
+	event.actor = note.agent;
 	if (note.count == 1 && note.ids.count == 1)
-		event->message_id = note.ids.items[0];
-	return ROGER_OK;
+		event.message_id = note.ids.items[0];
+	return add(telling, event, err);
 }
 
 /* ---------------------------------------------------------------- history -- */
@@ -659,7 +622,6 @@ static int tell_cycle(struct telling *telling, const struct rg_log_entry *entry,
 		      struct roger_err *err)
 {
 	struct roger_cycle cycle;
-	struct roger_event *event;
 	int r;
 
 	r = rg_kind_read(RG_LOG_CYCLES, entry->text, telling->history->arena, &cycle, err);
@@ -667,11 +629,13 @@ static int tell_cycle(struct telling *telling, const struct rg_log_entry *entry,
 		return r;
 	begin(telling);
 	say(telling, "cycle ", cycle.id);
-	event = add_of_entry(telling, entry, ROGER_EVENT_CYCLE, cycle.opened_at_ms, err);
-	if (!event)
-		return ROGER_ENOMEM;
-	event->actor = cycle.opened_by;
-	return ROGER_OK;
+	return add(telling,
+		   (struct roger_event){ .kind = ROGER_EVENT_CYCLE,
+					 .at_ms = cycle.opened_at_ms,
+					 .file = entry->file,
+					 .line = entry->line,
+					 .actor = cycle.opened_by },
+		   err);
 }
 
 int rg_tell_cycles(struct roger *roger, struct rg_history *history, struct roger_err *err)

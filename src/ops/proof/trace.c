@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ops/proof/note.h"
-#include "facts/wake.h"
+#include "facts/note.h"
 
 enum {
 	TRACES_MAX = 1000,
@@ -176,7 +175,7 @@ static int tell_states(struct tracing *tracing, struct roger_err *err)
 
 /* ------------------------------------------------------ notes in the activity log -- */
 
-static bool names(const struct rg_own_note *note, struct roger_str id)
+static bool names(const struct rg_note *note, struct roger_str id)
 {
 	size_t i;
 
@@ -220,28 +219,27 @@ static int tell_note(struct tracing *tracing, const struct rg_log_entry *entry,
 		     struct roger_err *err)
 {
 	const struct roger_message *message = tracing->message;
-	struct roger_activity activity = { 0 };
-	struct rg_own_note note;
+	struct rg_note note;
 	int r;
 
-	r = rg_own_note_read(entry, tracing->arena, &activity, &note, err);
+	r = rg_note_read(entry->text, tracing->arena, &note, err);
 	if (r < 0)
 		return r;
-	if (rg_str_is(note.verb, "wake")) {
+	if (note.kind == RG_NOTE_WOKEN) {
 		if (note.position < message->position ||
 		    (message->read && entry->at_ms > message->read_at_ms) ||
 		    (message->archived_at_ms && entry->at_ms > message->archived_at_ms))
 			return ROGER_OK;
-		return add_note(tracing, entry, ROGER_STEP_WAKE, activity.outcome_message,
+		return add_note(tracing, entry, ROGER_STEP_WAKE, note.entry.outcome_message,
 				note.attempt, err);
 	}
 	if (!names(&note, message->id))
 		return ROGER_OK;
-	if (rg_str_is(note.verb, "claim"))
+	if (note.kind == RG_NOTE_CLAIMED)
 		date_claim(tracing, entry->at_ms);
-	if (rg_str_is(note.verb, "ack") && !has(tracing, ROGER_STEP_ACKNOWLEDGED))
+	if (note.kind == RG_NOTE_ACKNOWLEDGED && !has(tracing, ROGER_STEP_ACKNOWLEDGED))
 		return add_note(tracing, entry, ROGER_STEP_ACKNOWLEDGED, RG_STR("by ack"), 0, err);
-	if (rg_str_is(note.verb, "inbox") && !has(tracing, ROGER_STEP_LOOKED))
+	if (note.kind == RG_NOTE_LOOKED && !has(tracing, ROGER_STEP_LOOKED))
 		return add_note(tracing, entry, ROGER_STEP_LOOKED, RG_STR(""), 0, err);
 	return ROGER_OK;
 }
@@ -249,7 +247,7 @@ static int tell_note(struct tracing *tracing, const struct rg_log_entry *entry,
 /* While it waited, and a little longer: the notes are written when all is done. */
 static int tell_notes(struct tracing *tracing, struct roger_err *err)
 {
-	static const char *const steps[] = { "wake", "look", "ack" };
+	static const enum rg_note_step steps[] = { RG_STEP_WAKE, RG_STEP_LOOK, RG_STEP_ACK };
 	enum { LATE_MS = 60000 };
 	const struct roger_message *message = tracing->message;
 	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
@@ -263,7 +261,7 @@ static int tell_notes(struct tracing *tracing, struct roger_err *err)
 	if (message->read && message->read_at_ms >= message->created_at_ms)
 		query.until_ms = message->read_at_ms + LATE_MS;
 	for (i = 0; i < sizeof steps / sizeof *steps && r == ROGER_OK; i++) {
-		query.step = rg_str(steps[i]);
+		query.step = rg_note_step_name(steps[i]);
 		r = rg_engine_log_find(tracing->roger->engine, &query, tracing->arena, &found, err);
 		for (k = 0; r == ROGER_OK && k < found.count; k++)
 			r = tell_note(tracing, &found.items[k], err);
@@ -583,7 +581,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_trace_request, member)
 static const struct roger_field request_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL,
 	  "ids of messages, or keys" },
 	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "of a key: only of this sender" },
 	RG_END,
@@ -611,11 +609,11 @@ static const struct roger_record step_record = { "step", sizeof(struct roger_tra
 
 #define AT(member) offsetof(struct roger_trace, member)
 static const struct roger_field trace_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), 0, NULL, NULL, "of the message" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_ID, NULL, NULL, "of the message" },
 	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "its sender" },
 	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "its recipient" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "its unit of work" },
-	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "idempotent key" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "its unit of work" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "idempotent key" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
 	  "stored, wake, looked, claimed, read, acknowledged or dead" },

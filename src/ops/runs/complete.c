@@ -295,17 +295,18 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 
 #define AT(member) offsetof(struct roger_complete_request, member)
 static const struct roger_field complete_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "a dispatched run" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
+	  NULL, NULL, "a dispatched run" },
 	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
 	  "where it is known from (default completion_event)" },
-	{ "result", ROGER_TEXT, AT(result), 0, NULL, NULL,
+	{ "result", ROGER_TEXT, AT(result), ROGER_OF_TOOL, NULL, NULL,
 	  "delivered to the run's owner as a message; - reads it from standard input" },
 	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL,
 	  "id of the message that delivered it already" },
 	{ "exit", ROGER_TEXT, AT(child_exit), 0, NULL, NULL,
 	  "the child's exit status; without a result and not 0, it failed" },
-	{ "failed", ROGER_BOOL, AT(failed), 0, NULL, NULL, "the child ended without a result" },
+	{ "failed", ROGER_BOOL, AT(failed), ROGER_OF_TOOL, NULL, NULL,
+	  "the child ended without a result" },
 	RG_END,
 };
 #undef AT
@@ -315,7 +316,7 @@ static const struct roger_record complete_request = { "complete",
 
 #define AT(member) offsetof(struct roger_forward_request, member)
 static const struct roger_field forward_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
 	  "a completed run" },
 	{ "evidence", ROGER_TEXT, AT(evidence), 0, NULL, NULL,
 	  "id of a message that its owner has read (default: that of the result)" },
@@ -328,7 +329,8 @@ static const struct roger_record forward_request = { "forward",
 
 #define AT(member) offsetof(struct roger_extend_request, member)
 static const struct roger_field extend_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "a run" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
+	  "a run" },
 	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "so much more time" },
 	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "for the notes" },
 	RG_END,

@@ -158,20 +158,20 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_dispatch_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
-	  "a name for the run, not used before" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
+	  NULL, NULL, "a name for the run, not used before" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "who dispatches (--as, else ROGER_AGENT)" },
-	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL,
+	{ "within", ROGER_SPAN, AT(within_ms), ROGER_OF_TOOL, NULL, NULL,
 	  "its completion is expected within this time (default 10m)" },
 	{ "expected_by", ROGER_TEXT, AT(expected_by), 0, NULL, NULL,
 	  "or by this instant, such as 2026-04-24T10:50:00+08:00" },
 	{ "child", ROGER_TEXT, AT(child), 0, NULL, NULL,
 	  "session key of the sub-agent, or its name: results come from it (default: the "
 	  "run's key, and results from 'run')" },
-	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
+	{ "forward_to", ROGER_NAME, AT(forward_to), ROGER_OF_TOOL, NULL, NULL,
 	  "who is to get the result (default: who dispatches)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE, NULL, NULL, "unit of work" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
 	RG_END,
 };

@@ -461,7 +461,7 @@ static const struct roger_field request_fields[] = {
 	  "its completion is expected within this time (default 10m)" },
 	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
 	  "who is to get the result (default: who dispatches)" },
-	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL, "unit of work" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
 	{ "child", ROGER_NAME, AT(child), 0, NULL, NULL,
 	  "the agent that the program is, its ROGER_AGENT (default: the run's id)" },
@@ -501,7 +501,7 @@ static const struct roger_field reply_fields[] = {
 static const struct roger_record reply_record = { "run", sizeof(struct roger_run_reply),
 						  reply_fields };
 
-const struct roger_op rg_op_run_program = {
+const struct roger_op rg_op_run = {
 	.name = "run",
 	.summary = "run a program as a run: dispatched, watched, and its result delivered",
 	.examples = "roger run --within 10m --forward-to lead -- make check\n"

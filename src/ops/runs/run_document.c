@@ -16,7 +16,8 @@ const struct roger_record rg_run_trouble_record = { "trouble", sizeof(struct rog
 
 #define AT(member) offsetof(struct roger_runs_reply, member)
 static const struct roger_field reply_fields[] = {
-	{ "runs", ROGER_RECORDS, AT(runs), 0, NULL, &rg_run_record, "judged now, oldest first" },
+	{ "runs", ROGER_RECORDS, AT(runs), ROGER_OF_TOOL, NULL, &rg_run_record,
+	  "judged now, oldest first" },
 	{ "changed", ROGER_BOOL, AT(changed), 0, NULL, NULL, "something was written" },
 	{ "troubles", ROGER_RECORDS, AT(troubles), 0, NULL, &rg_run_trouble_record,
 	  "documents that are not as they should be" },

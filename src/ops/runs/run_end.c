@@ -257,78 +257,44 @@ static struct roger_str program_name(const struct roger_run_request *request)
 	return rg_name_valid(name) ? name : RG_STR("");
 }
 
-static void add_text(struct rg_buf *out, const char *name, struct roger_str text)
+/* What is the same of its begin and its end; failing is told by roger_notice(). */
+static void note(struct rg_run_watch *watch, struct rg_note *note)
 {
-	if (!text.length)
+	const struct roger_run *run = &watch->document.run;
+
+	if (!watch->roger->workspace->config->note_own)
 		return;
-	rg_json_add_key(out, rg_str(name));
-	rg_json_add_string(out, text);
-}
-
-static void add_number(struct rg_buf *out, const char *name, int64_t number)
-{
-	rg_json_add_key(out, rg_str(name));
-	rg_buf_add_int(out, number);
-}
-
-/* The entry, with these numbers; failing is told by roger_notice(). */
-static void note(struct rg_run_watch *watch, struct roger_activity *entry, struct rg_buf *details)
-{
-	struct roger *roger = watch->roger;
-	struct roger_err inner;
-	char timestamp[32];
-
-	if (!roger->workspace->config->note_own)
-		return;
-	rg_clock_print_utc(rg_clock_ms(), timestamp);
-	entry->timestamp = rg_str(timestamp);
-	entry->action_type = ROGER_TOOL_EXEC;
-	entry->task_id =
-		watch->document.run.issue_id.length ? watch->document.run.issue_id : watch->run_id;
-	rg_buf_add_char(details, '}');
-	entry->action_details = rg_buf_str(details);
-	if (details->failed || rg_note_write(roger, entry, false, &inner) < 0)
-		snprintf(roger->untold, sizeof roger->untold,
-			 "done, but not noted in the activity log: %.400s",
-			 details->failed ? "out of memory" : inner.message);
-}
-
-static void begin_details(const struct rg_run_watch *watch, struct rg_buf *details)
-{
-	rg_buf_add_char(details, '{');
-	add_text(details, "tool", RG_STR("roger"));
-	add_text(details, "verb", RG_STR("run"));
-	add_text(details, "agent", watch->request->agent);
-	add_text(details, "run", watch->run_id);
-	add_text(details, "program", program_name(watch->request));
+	note->kind = RG_NOTE_RAN;
+	note->entry.task_id = run->issue_id.length ? run->issue_id : watch->run_id;
+	note->agent = watch->request->agent;
+	note->run = watch->run_id;
+	note->program = program_name(watch->request);
+	rg_note_try(watch->roger, note, "done, but not");
 }
 
 void rg_run_note_begin(struct rg_run_watch *watch)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf details = { .maximum = SIZE_MAX };
-	struct roger_activity entry = { .outcome_status = ROGER_IN_PROGRESS };
+	struct rg_note begun = { .entry.outcome_status = ROGER_IN_PROGRESS };
 
-	begin_details(watch, &details);
-	note(watch, &entry, &details);
+	note(watch, &begun);
 }
 
 static void note_end(const struct telling *telling)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf details = { .maximum = SIZE_MAX };
 	struct rg_run_watch *watch = telling->watch;
 	int status = rg_ended_exit_status(&watch->ended);
-	struct roger_activity entry = {
-		.outcome_status = status == 0 && telling->verdict != RG_END_FAILED ? ROGER_SUCCESS
-										   : ROGER_FAILURE,
-		.outcome_message = telling->ended,
-		.evidence_citation = telling->message_id,
+	struct rg_note ended = {
+		.entry = { .outcome_status = status == 0 && telling->verdict != RG_END_FAILED
+						     ? ROGER_SUCCESS
+						     : ROGER_FAILURE,
+			   .outcome_message = telling->ended,
+			   .evidence_citation = telling->message_id },
+		.more = { { "exit", status },
+			  { "duration_ms", (rg_clock_monotonic_ns() - watch->began_ns) / 1000000 },
+			  { "output_bytes", (int64_t)watch->tail.bytes } },
 	};
 
-	begin_details(watch, &details);
-	add_number(&details, "exit", status);
-	add_number(&details, "duration_ms", (rg_clock_monotonic_ns() - watch->began_ns) / 1000000);
-	add_number(&details, "output_bytes", (int64_t)watch->tail.bytes);
-	note(watch, &entry, &details);
+	note(watch, &ended);
 }
 
 /* ------------------------------------------------------------------- all -- */

@@ -89,7 +89,7 @@ static int send_new(struct roger *roger, const struct roger_send_request *reques
 	int r;
 
 	roger->own_mail = true;
-	r = rg_op_run(&rg_op_send, roger, request, &reply, err);
+	r = rg_op_call(&rg_op_send, roger, request, &reply, err);
 	roger->own_mail = false;
 	if (r < 0)
 		return r;

@@ -198,8 +198,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 }
 
 static const struct roger_field request_fields[] = {
-	{ "dry_run", ROGER_BOOL, offsetof(struct roger_sweep_request, dry_run), 0, NULL, NULL,
-	  "tell what would be done, do nothing" },
+	{ "dry_run", ROGER_BOOL, offsetof(struct roger_sweep_request, dry_run), ROGER_DRY_RUN, NULL,
+	  NULL, "tell what would be done, do nothing" },
 	RG_END,
 };
 static const struct roger_record request_record = { "sweep", sizeof(struct roger_sweep_request),
@@ -207,7 +207,7 @@ static const struct roger_record request_record = { "sweep", sizeof(struct roger
 
 #define AT(member) offsetof(struct roger_run_change, member)
 static const struct roger_field change_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), 0, NULL, NULL, "which run" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN, NULL, NULL, "which run" },
 	{ "before", ROGER_ENUM, AT(before), 0, rg_run_statuses, NULL, "its document said" },
 	{ "after", ROGER_ENUM, AT(after), 0, rg_run_statuses, NULL, "its evidence says" },
 	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why" },

@@ -260,7 +260,7 @@ static const struct roger_field request_fields[] = {
 	{ "name", ROGER_NAME, AT(as), 0, NULL, NULL,
 	  "the agent (default: ROGER_AGENT, else the tool's name)" },
 	{ "remove", ROGER_BOOL, AT(remove), 0, NULL, NULL, "take everything out again" },
-	{ "dry_run", ROGER_BOOL, AT(dry_run), 0, NULL, NULL, "show what would change" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL, "show what would change" },
 	RG_END,
 };
 #undef AT
