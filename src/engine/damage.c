@@ -66,19 +66,15 @@ static int take_entry(void *context, struct rg_walk *walk, struct roger_err *err
 {
 	struct list *list = context;
 	union rg_log_record record;
-	struct roger_str text;
-	int r;
+	int r = rg_kind_read(RG_LOG_DAMAGE, walk->line.text, list->arena, &record, NULL);
 
-	if (!rg_arena_copy(list->arena, walk->line.text, &text))
-		return rg_fail_memory(err);
-	r = rg_kind_read(RG_LOG_DAMAGE, text, list->arena, &record, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	return r == ROGER_OK ? put(list, &record.damage, err) : ROGER_OK;
 }
 
-int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
-			     struct roger_damages *ret_damages, struct roger_err *err)
+static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
+			  struct roger_damages *ret_damages, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = { .name = "damage", .line = take_entry };
 	struct list list = { .arena = arena };
@@ -110,7 +106,7 @@ size_t rg_engine_count_damages(struct rg_engine *engine)
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_damages damages = { 0 };
 
-	if (arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK && page) {
+	if (arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK && page) {
 		atomic_store(&page->damages, (uint32_t)count_open(&damages));
 		atomic_store(&page->damaged, damages.count > 0);
 	}
@@ -151,7 +147,7 @@ static bool digest(int file, int64_t from, int64_t bytes, char to[RG_DIGEST_DIGI
 	return true;
 }
 
-bool rg_engine_damage_stands(int file, const struct roger_damage *damage)
+static bool stands(int file, const struct roger_damage *damage)
 {
 	char digits[RG_DIGEST_DIGITS + 1];
 
@@ -295,7 +291,7 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 		if (noted->kind == ROGER_DAMAGE_ALTERED &&
 		    rg_str_equal(noted->file, damage->file) &&
 		    noted->byte < damage->expected_bytes &&
-		    rg_engine_damage_stands(rg_journal_file(engine->journal), noted))
+		    stands(rg_journal_file(engine->journal), noted))
 			return noted;
 	}
 	return NULL;
@@ -311,7 +307,7 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	int r;
 
 	*ret_noted = *damage;
-	r = rg_engine_damage_entries(engine, arena, &damages, err);
+	r = damage_entries(engine, arena, &damages, err);
 	if (r < 0)
 		return r;
 	for (i = 0; i < damages.count && !known; i++)
@@ -419,7 +415,7 @@ void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
 	if (page && !atomic_load(&page->damages))
 		return;
 	arena = rg_arena_new();
-	if (arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK)
+	if (arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK)
 		for (i = 0; i < damages.count && !first; i++)
 			if (!damages.items[i].accepted_at_ms)
 				first = &damages.items[i];
@@ -443,7 +439,7 @@ int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 	*ret_damages = (struct roger_damages){ 0 };
 	if (page && !atomic_load(&page->damaged))
 		return ROGER_OK;
-	return rg_engine_damage_entries(engine, arena, ret_damages, err);
+	return damage_entries(engine, arena, ret_damages, err);
 }
 
 /* --------------------------------------------------------------- judging -- */
@@ -454,7 +450,7 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	int r;
 
 	*judge = (struct rg_judge){ 0 };
-	r = rg_engine_damage_entries(engine, arena, &judge->damages, err);
+	r = damage_entries(engine, arena, &judge->damages, err);
 	if (r < 0)
 		return r;
 	judge->told = rg_arena_get(arena, judge->damages.count + 1);
@@ -472,7 +468,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
-		    !rg_engine_damage_stands(walk->file->file, damage))
+		    !stands(walk->file->file, damage))
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
@@ -507,7 +503,7 @@ static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, i
 		damage = &judge->damages.items[i];
 		if (damage->line >= from && damage->line < line &&
 		    rg_str_equal(damage->file, walk->file->shown) &&
-		    rg_engine_damage_stands(walk->file->file, damage))
+		    stands(walk->file->file, damage))
 			return true;
 	}
 	return false;
@@ -652,7 +648,7 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 
 	r = rg_engine_verify(engine, arena, &found, err);
 	if (r == ROGER_OK)
-		r = rg_engine_damage_entries(engine, arena, &noted, err);
+		r = damage_entries(engine, arena, &noted, err);
 	for (i = 0; r == ROGER_OK && i < noted.count; i++)
 		if (!noted.items[i].accepted_at_ms &&
 		    is_meant(accepted, noted.items[i].file, noted.items[i].line))
