@@ -86,7 +86,6 @@ static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
 	if (r == ROGER_OK)
 		r = rg_walk(engine, files.items, &visitor, NULL, &list, &there, err);
 	*ret_damages = (struct roger_damages){ list.items, list.count };
-	engine->stored += r == ROGER_OK;
 	return r;
 }
 
@@ -717,6 +716,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	if (r == ROGER_OK && closes)
 		r = reopen(engine, err);
 	(void)rg_engine_count_damages(engine);
+	engine->stored += r == ROGER_OK;
 	*ret_damages = (struct roger_damages){ list.items, list.count };
 	return r;
 }
