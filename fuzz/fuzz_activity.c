@@ -6,6 +6,7 @@
  */
 #include "base/limits.h"
 #include "facts/activity.h"
+#include "facts/kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -39,7 +40,6 @@ static void check_entry(const struct roger_activity *entry)
 /* False: it is no entry, or too long for a line. */
 static bool print_again(struct roger_str text, struct rg_buf *out)
 {
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_activity entry;
 	struct roger_err err;
@@ -47,11 +47,9 @@ static bool print_again(struct roger_str text, struct rg_buf *out)
 
 	rg_assert(arena);
 	rg_buf_init(out, SIZE_MAX);
-	r = rg_activity_read(text, &json, arena, &entry, &err);
+	r = rg_kind_read(RG_LOG_ACTIVITY, text, arena, &entry, &err);
 	if (r == ROGER_OK) {
 		check_entry(&entry);
-		rg_assert(rg_record_keep(&rg_activity_record, &entry, arena));
-		json = rg_json_free(json);
 		r = rg_activity_print(&entry, out, &err);
 	}
 	if (r < 0)

@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 #include "facts/activity.h"
+#include "facts/kinds.h"
 
 /* A log that grows is quicker than one that begins anew: so does the index. */
 enum { LOG_BYTES = 4096 };
@@ -56,14 +57,11 @@ static size_t check_log(void)
 	char *log = fuzz_get(AT_FDCWD, log_path, &size);
 
 	for (at = log; at < log + size; at = newline + 1) {
-		struct rg_json *json = NULL;
-
 		newline = memchr(at, '\n', (size_t)(log + size - at));
 		rg_assert(newline && arena);
-		r = rg_activity_read((struct roger_str){ at, (size_t)(newline - at) }, &json, arena,
-				     &entry, NULL);
+		r = rg_kind_read(RG_LOG_ACTIVITY, (struct roger_str){ at, (size_t)(newline - at) },
+				 arena, &entry, NULL);
 		rg_assert(r == ROGER_OK);
-		rg_json_free(json);
 	}
 	free(log);
 	rg_arena_free(arena);

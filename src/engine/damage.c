@@ -66,19 +66,15 @@ static int take_entry(void *context, struct rg_walk *walk, struct roger_err *err
 {
 	struct list *list = context;
 	union rg_log_record record;
-	struct roger_str text;
-	int r;
+	int r = rg_kind_read(RG_LOG_DAMAGE, walk->line.text, list->arena, &record, NULL);
 
-	if (!rg_arena_copy(list->arena, walk->line.text, &text))
-		return rg_fail_memory(err);
-	r = rg_kind_read(RG_LOG_DAMAGE, text, list->arena, &record, NULL);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	return r == ROGER_OK ? put(list, &record.damage, err) : ROGER_OK;
 }
 
-int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
-			     struct roger_damages *ret_damages, struct roger_err *err)
+static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
+			  struct roger_damages *ret_damages, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = { .name = "damage", .line = take_entry };
 	struct list list = { .arena = arena };
@@ -90,7 +86,6 @@ int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
 	if (r == ROGER_OK)
 		r = rg_walk(engine, files.items, &visitor, NULL, &list, &there, err);
 	*ret_damages = (struct roger_damages){ list.items, list.count };
-	engine->stored += r == ROGER_OK;
 	return r;
 }
 
@@ -110,8 +105,7 @@ bool rg_engine_count_damages(struct rg_engine *engine)
 	struct rg_control_page *page = page_of(engine);
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_damages damages = { 0 };
-	bool readable =
-		arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+	bool readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 	bool any = damages.count || !readable;
 
 	if (page) {
@@ -155,7 +149,7 @@ static bool digest(int file, int64_t from, int64_t bytes, char to[RG_DIGEST_DIGI
 	return true;
 }
 
-bool rg_engine_damage_stands(int file, const struct roger_damage *damage)
+static bool stands(int file, const struct roger_damage *damage)
 {
 	char digits[RG_DIGEST_DIGITS + 1];
 
@@ -299,7 +293,7 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 		if (noted->kind == ROGER_DAMAGE_ALTERED &&
 		    rg_str_equal(noted->file, damage->file) &&
 		    noted->byte < damage->expected_bytes &&
-		    rg_engine_damage_stands(rg_journal_file(engine->journal), noted))
+		    stands(rg_journal_file(engine->journal), noted))
 			return noted;
 	}
 	return NULL;
@@ -315,7 +309,7 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	int r;
 
 	*ret_noted = *damage;
-	r = rg_engine_damage_entries(engine, arena, &damages, err);
+	r = damage_entries(engine, arena, &damages, err);
 	if (r < 0)
 		return r;
 	for (i = 0; i < damages.count && !known; i++)
@@ -404,7 +398,7 @@ static bool was_accepted(struct rg_engine *engine)
 		snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
 	closed.expected_chain = rg_str(chain);
 	if (arena && rg_damage_id(&closed, id) &&
-	    rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK) {
+	    damage_entries(engine, arena, &damages, NULL) == ROGER_OK) {
 		at = find_id(damages.items, damages.count, rg_str(id));
 		accepted = at < damages.count && damages.items[at].accepted_at_ms;
 	}
@@ -512,8 +506,7 @@ void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
 	 */
 	if (!counted || atomic_load(&page->damages)) {
 		arena = rg_arena_new();
-		readable = arena &&
-			   rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 		tell_first(engine, &damages, to, size);
 	}
 	if (!*to && ((!readable && counted) || is_known_damaged(engine, page, &damages)))
@@ -530,7 +523,7 @@ int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 	*ret_damages = (struct roger_damages){ 0 };
 	if (page && rg_engine_prepared(engine) && !atomic_load(&page->damaged))
 		return ROGER_OK;
-	return rg_engine_damage_entries(engine, arena, ret_damages, err);
+	return damage_entries(engine, arena, ret_damages, err);
 }
 
 /* --------------------------------------------------------------- judging -- */
@@ -541,7 +534,7 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	int r;
 
 	*judge = (struct rg_judge){ 0 };
-	r = rg_engine_damage_entries(engine, arena, &judge->damages, err);
+	r = damage_entries(engine, arena, &judge->damages, err);
 	if (r < 0)
 		return r;
 	judge->told = rg_arena_get(arena, judge->damages.count + 1);
@@ -559,7 +552,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
-		    !rg_engine_damage_stands(walk->file->file, damage))
+		    !stands(walk->file->file, damage))
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
@@ -594,7 +587,7 @@ static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, i
 		damage = &judge->damages.items[i];
 		if (damage->line >= from && damage->line < line &&
 		    rg_str_equal(damage->file, walk->file->shown) &&
-		    rg_engine_damage_stands(walk->file->file, damage))
+		    stands(walk->file->file, damage))
 			return true;
 	}
 	return false;
@@ -739,7 +732,7 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 
 	r = rg_engine_verify(engine, arena, &found, err);
 	if (r == ROGER_OK)
-		r = rg_engine_damage_entries(engine, arena, &noted, err);
+		r = damage_entries(engine, arena, &noted, err);
 	for (i = 0; r == ROGER_OK && i < noted.count; i++)
 		if (!noted.items[i].accepted_at_ms &&
 		    is_meant(accepted, noted.items[i].file, noted.items[i].line))
@@ -796,6 +789,7 @@ int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accept
 	if (r == ROGER_OK && closes)
 		r = reopen(engine, err);
 	(void)rg_engine_count_damages(engine);
+	engine->stored += r == ROGER_OK;
 	*ret_damages = (struct roger_damages){ list.items, list.count };
 	return r;
 }

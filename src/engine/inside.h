@@ -106,20 +106,13 @@ void rg_engine_recall(void *context, struct rg_witness *ret_witness);
 /* After lines were lost: numbers that were given stay used, and the document goes on from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
 
-/*
- * damage.c: damage.jsonl, what was found and what a person has accepted.
- * The states of all entries, the first first.
- */
-RG_CHECKED int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
-					struct roger_damages *ret_damages, struct roger_err *err);
+/* damage.c: damage.jsonl, what was found and what a person has accepted. */
 bool rg_engine_count_damages(struct rg_engine *engine);
 /* The control file says that the journal is not what it was: find out how, and note it.  False:
  * it says no such thing, or somebody has looked. */
 bool rg_engine_look_at_damage(struct rg_engine *engine);
 /* Are the last lines still those that were appended? */
 RG_CHECKED int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err);
-/* Does the entry speak of what stands in that file now? */
-bool rg_engine_damage_stands(int file, const struct roger_damage *damage);
 /* Into to, for people; "" where all is well. */
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size);
 

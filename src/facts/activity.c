@@ -48,29 +48,6 @@ int rg_activity_check(struct roger_activity *activity, struct roger_err *err)
 			      "2025-10-05T14:40:07Z");
 }
 
-int rg_activity_read(struct roger_str line, struct rg_json **ret_json, struct rg_arena *arena,
-		     struct roger_activity *ret_activity, struct roger_err *err)
-{
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
-	struct roger_activity activity = { 0 };
-	int r;
-
-	r = rg_json_read(line, &json, err);
-	if (r < 0)
-		return r;
-	r = rg_record_decode(&rg_activity_record, rg_json_root(json), &activity, arena, err);
-	if (r < 0)
-		return r;
-	r = rg_activity_check(&activity, err);
-	if (r < 0)
-		return r;
-
-	*ret_activity = activity;
-	*ret_json = json;
-	json = NULL;
-	return ROGER_OK;
-}
-
 int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
 		      struct roger_err *err)
 {

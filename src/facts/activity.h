@@ -13,15 +13,6 @@
 extern const char *const rg_activity_types[], *const rg_activity_statuses[];
 extern const struct roger_record rg_activity_record;
 
-/*
- * An entry from one line of text.  Slices point into json, which the caller
- * frees after use, and into arena.  ROGER_EDATA: the line is no entry; err
- * says why and names the member.
- */
-RG_CHECKED int rg_activity_read(struct roger_str line, struct rg_json **ret_json,
-				struct rg_arena *arena, struct roger_activity *ret_activity,
-				struct roger_err *err);
-
 /* What the fields of a decoded entry do not say; it gets its at_ms. */
 RG_CHECKED int rg_activity_check(struct roger_activity *activity, struct roger_err *err);
 

@@ -75,10 +75,8 @@ struct rg_kind {
 };
 extern const struct rg_kind rg_kinds[RG_LOGS];
 
-/*
- * An entry from one line, which must stay while it is used, into a record of
- * its kind.  ROGER_EDATA: it is none; err says why.
- */
+/* An entry from one line into a record of its kind, whose texts are the arena's.  ROGER_EDATA: it
+ * is none; err says why. */
 RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 			    void *ret_record, struct roger_err *err);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "facts/kinds.h"
 
 /* As the outcome of a verb says it: the code of its error, and the member. */
 static const char *const failures[] = { "", "retry", "refused: key", NULL };
@@ -175,13 +176,10 @@ static enum rg_note_failure failure_of(const struct roger_activity *entry)
 int rg_note_read(struct roger_str line, struct rg_arena *arena, struct rg_note *ret_note,
 		 struct roger_err *err)
 {
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	struct rg_note note = { 0 };
 	int r;
 
-	r = rg_activity_read(line, &json, arena, &note.entry, err);
-	if (r == ROGER_OK && !rg_record_keep(&rg_activity_record, &note.entry, arena))
-		r = rg_fail_memory(err);
+	r = rg_kind_read(RG_LOG_ACTIVITY, line, arena, &note.entry, err);
 	if (r == ROGER_OK)
 		r = read_details(note.entry.action_details, arena, &note, err);
 	if (r < 0 && r != ROGER_EDATA)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "facts/activity.h"
+#include "facts/kinds.h"
 #include "facts/message.h"
 #include "facts/sendlog.h"
 #include "facts/sequence.h"
@@ -298,10 +299,9 @@ static void the_entry_comes_back_byte_for_byte(void **state)
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_activity entry;
 	struct rg_buf printed;
-	struct rg_json *json;
 
 	(void)state;
-	assert_int_equal(rg_activity_read(entry_of_seed_003(), &json, arena, &entry, NULL),
+	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY, entry_of_seed_003(), arena, &entry, NULL),
 			 ROGER_OK);
 	assert_int_equal(rg_activity_check_strict(&entry, NULL), ROGER_OK);
 	assert_int_equal(entry.action_type, ROGER_FILE_WRITE);
@@ -312,7 +312,6 @@ static void the_entry_comes_back_byte_for_byte(void **state)
 	assert_int_equal(rg_activity_print(&entry, &printed, NULL), ROGER_OK);
 	assert_true(rg_str_equal(rg_buf_str(&printed), fixture("003-activity.json")));
 	rg_buf_deinit(&printed);
-	rg_json_free(json);
 	rg_arena_free(arena);
 }
 

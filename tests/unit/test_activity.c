@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "facts/activity.h"
+#include "facts/kinds.h"
 
 static const char whole[] =
 	"{\"timestamp\":\"2025-10-05T14:40:07.5+02:00\",\"task_id\":\"t\",\"action\":{\"type\":"
@@ -22,11 +23,11 @@ static void members_survive_at_each_level(void **state)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_activity entry;
-	struct rg_json *json;
 	struct rg_buf out;
 
 	(void)state;
-	assert_int_equal(rg_activity_read(rg_str(whole), &json, arena, &entry, NULL), ROGER_OK);
+	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY, rg_str(whole), arena, &entry, NULL),
+			 ROGER_OK);
 	assert_true(rg_str_is(entry.action_unknown, "\"tool\":\"x\""));
 	assert_true(rg_str_is(entry.outcome_unknown, "\"error\":{}"));
 	assert_true(rg_str_is(entry.unknown, "\"log_id\":7"));
@@ -36,7 +37,6 @@ static void members_survive_at_each_level(void **state)
 	assert_int_equal(out.length, sizeof whole);
 	assert_memory_equal(out.data, whole, sizeof whole - 1);
 	rg_buf_deinit(&out);
-	rg_json_free(json);
 	rg_arena_free(arena);
 }
 
@@ -91,14 +91,13 @@ static void wrong_entries_are_refused_by_member(void **state)
 	};
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_activity entry;
-	struct rg_json *json;
 	struct roger_err err;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		assert_int_equal(
-			rg_activity_read(rg_str(wrong[i].text), &json, arena, &entry, &err),
+			rg_kind_read(RG_LOG_ACTIVITY, rg_str(wrong[i].text), arena, &entry, &err),
 			ROGER_EDATA);
 		assert_string_equal(err.member, wrong[i].member);
 		assert_string_equal(err.message, wrong[i].message);
@@ -122,17 +121,16 @@ static void strict_names_what_the_schema_lacks(void **state)
 	};
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_activity entry;
-	struct rg_json *json;
 	struct roger_err err;
 	size_t i;
 
 	(void)state;
 	for (i = 0; i < sizeof more / sizeof *more; i++) {
-		assert_int_equal(rg_activity_read(rg_str(more[i].text), &json, arena, &entry, NULL),
-				 ROGER_OK);
+		assert_int_equal(
+			rg_kind_read(RG_LOG_ACTIVITY, rg_str(more[i].text), arena, &entry, NULL),
+			ROGER_OK);
 		assert_int_equal(rg_activity_check_strict(&entry, &err), ROGER_EDATA);
 		assert_string_equal(err.member, more[i].member);
-		rg_json_free(json);
 	}
 	rg_arena_free(arena);
 }
@@ -238,11 +236,10 @@ static void what_is_no_json_is_said(void **state)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_activity entry;
-	struct rg_json *json;
 	struct roger_err err;
 
 	(void)state;
-	assert_int_equal(rg_activity_read(str(""), &json, arena, &entry, &err), ROGER_EDATA);
+	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY, str(""), arena, &entry, &err), ROGER_EDATA);
 	assert_string_equal(err.message, "no JSON value");
 	rg_arena_free(arena);
 }
@@ -250,16 +247,14 @@ static void what_is_no_json_is_said(void **state)
 static int entry_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_activity entry;
-	struct rg_json *json;
 	struct rg_buf out;
-	int r = rg_activity_read(rg_str(whole), &json, arena, &entry, err);
+	int r = rg_kind_read(RG_LOG_ACTIVITY, rg_str(whole), arena, &entry, err);
 
 	if (r < 0)
 		return r;
 	rg_buf_init(&out, SIZE_MAX);
 	r = rg_activity_print(&entry, &out, err);
 	rg_buf_deinit(&out);
-	rg_json_free(json);
 	return r;
 }
 

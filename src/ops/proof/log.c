@@ -68,16 +68,13 @@ static int compose(const struct roger_log_request *request, struct rg_arena *are
 static int read_entry(const struct roger_log_request *request, struct rg_arena *arena,
 		      struct roger_activity *entry, struct roger_err *err)
 {
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	int r;
 
 	if (request->task.length || request->type)
 		return rg_fail_member(err, ROGER_EUSAGE, "entry",
 				      "entry: says all there is; give it without task and type");
-	r = rg_activity_read(request->entry, &json, arena, entry, err);
-	if (r == ROGER_OK && request->strict)
-		r = rg_activity_check_strict(entry, err);
-	return r < 0 || rg_record_keep(&rg_activity_record, entry, arena) ? r : rg_fail_memory(err);
+	r = rg_kind_read(RG_LOG_ACTIVITY, request->entry, arena, entry, err);
+	return r == ROGER_OK && request->strict ? rg_activity_check_strict(entry, err) : r;
 }
 
 static int run_log(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)

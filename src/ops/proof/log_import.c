@@ -61,14 +61,13 @@ static int note_bad(struct import *import, int64_t line, const struct roger_err 
 /* The line as the log would hold it, behind what out holds. */
 static int normalize(struct roger_str line, bool strict, struct rg_buf *out, struct roger_err *err)
 {
-	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_activity entry;
 	int r;
 
 	if (!arena)
 		return rg_fail_memory(err);
-	r = rg_activity_read(line, &json, arena, &entry, err);
+	r = rg_kind_read(RG_LOG_ACTIVITY, line, arena, &entry, err);
 	if (r == ROGER_OK && strict)
 		r = rg_activity_check_strict(&entry, err);
 	if (r == ROGER_OK)
