@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# What CONTRIBUTING.md says about adding, done to the letter: its three diffs are applied
+# What CONTRIBUTING.md says about adding, done to the letter: its diffs are applied
 # to a copy of the sources, that is built, and the new verb, setting and tool are used.
 # The manual and the table of settings are as script/manual makes them, here and there.
 # runner: plain
@@ -48,10 +48,10 @@ for name in filter(None, listed.stdout.split("\0")):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(SOURCE / name, tree / name)
 diffs = re.findall(r"^```diff\n(.*?)^```$", (SOURCE / "CONTRIBUTING.md").read_text(), re.S | re.M)
-check("there are three diffs", len(diffs) == 3, len(diffs))
-check("a verb is two files, a setting and a tool one row",
-      [len(re.findall(r"^\+\+\+ ", diff, re.M)) for diff in diffs] == [2, 2, 1] and diffs[2].count("\n+\t") == 1)
-for name, diff in zip(("verb", "setting", "tool"), diffs):
+check("there are four diffs", len(diffs) == 4, len(diffs))
+check("a verb is two files, a setting and a tool one row, a log a row and its name",
+      [len(re.findall(r"^\+\+\+ ", diff, re.M)) for diff in diffs] == [2, 2, 1, 2] and diffs[2].count("\n+\t") == 1)
+for name, diff in zip(("verb", "setting", "tool", "log"), diffs):
     done = run("patch", "-p1", "--batch", "--no-backup-if-mismatch", cwd=tree, input=diff)
     check(f"the diff of the {name} applies", done.returncode == 0, told(done))
 # Without debugging information a compiler's cache knows the files that are as they were.
@@ -105,6 +105,11 @@ config.write_text("words:\n  long: 0\n")
 done = run(program, "words", "x")
 check("a value out of bounds is refused", done.returncode == 78 and "config.yaml:2: words.long: expected" in done.stderr, told(done))
 config.write_text("")
+
+Path(".roger/reviews").mkdir()
+Path(".roger/reviews/amy.jsonl").write_text("no entry\n")
+done = run(program, "verify", "--json")
+check("the log is verified", "reviews/amy.jsonl" in [one["file"] for one in json.loads(done.stdout)["findings"]], told(done))
 
 requests = [{"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {},
                                                          "clientInfo": {"name": "t", "version": "1"}}},

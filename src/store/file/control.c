@@ -664,14 +664,24 @@ bool rg_control_sound(const struct rg_control *control)
 	return !control->damaged && !rg_control_retired(control->page) && head_is_same(control);
 }
 
-bool rg_control_in_place(const struct rg_control *control)
+int rg_control_look(const struct rg_control *control, bool *ret_in_place, struct roger_err *err)
 {
 	struct rg_file_facts facts;
-	bool there;
+	bool there = false;
+	int r;
 
-	return rg_file_look(control->folder, control->name, &there, &facts, NULL) == ROGER_OK &&
-	       there && facts.device == control->device && facts.inode == control->inode &&
-	       (uint64_t)facts.size == control->size;
+	r = rg_file_look(control->folder, control->name, &there, &facts, err);
+	*ret_in_place = r == ROGER_OK && there && facts.device == control->device &&
+			facts.inode == control->inode && (uint64_t)facts.size == control->size;
+	/* Something else stands there: so it is not in place. */
+	return r == ROGER_EREFUSED ? ROGER_OK : r;
+}
+
+bool rg_control_in_place(const struct rg_control *control)
+{
+	bool in_place;
+
+	return rg_control_look(control, &in_place, NULL) == ROGER_OK && in_place;
 }
 
 void rg_control_retire(struct rg_control *control)

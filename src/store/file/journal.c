@@ -183,6 +183,7 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
  */
 static bool is_current(struct rg_journal *journal)
 {
+	bool in_place;
 	int64_t now;
 
 	if (journal->appending)
@@ -193,7 +194,7 @@ static bool is_current(struct rg_journal *journal)
 	if (now - journal->looked_ns < (int64_t)PLACE_LOOK_MS * 1000000)
 		return true;
 	/* Who is told that it is another looks again, to follow. */
-	if (!rg_control_in_place(journal->control))
+	if (rg_control_look(journal->control, &in_place, NULL) == ROGER_OK && !in_place)
 		return false;
 	journal->looked_ns = now;
 	return true;
@@ -577,8 +578,8 @@ static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone
 
 static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
 {
+	bool gone, in_place;
 	int tries, r;
-	bool gone;
 
 	for (tries = 0; tries < PLACES_MAX; tries++) {
 		r = follow_control(journal, err);
@@ -590,10 +591,15 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 			continue;
 		/* Who makes another control file holds the system's lock, too: an older version as
 		 * well, which does not ask for it when it appends. */
-		if (rg_control_sound(journal->control) && rg_control_in_place(journal->control))
+		in_place = false;
+		if (rg_control_sound(journal->control))
+			r = rg_control_look(journal->control, &in_place, err);
+		if (r == ROGER_OK && in_place)
 			return ROGER_OK;
 		journal->looked_ns = 0;
 		rg_journal_unlock(journal);
+		if (r < 0)
+			return r;
 	}
 	return fail_again(journal, err);
 }
