@@ -143,26 +143,40 @@ int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *stag
 	return r;
 }
 
+int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
+		      struct roger_str *ret_text, struct roger_message *ret_message,
+		      struct roger_err *err)
+{
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	rg_lines_init(&lines, rg_journal_file(engine->journal), offset, UINT64_MAX);
+	r = rg_lines_next(&lines, &line, &found, err);
+	if (r == ROGER_OK && !found)
+		r = rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+	if (r == ROGER_OK && !rg_arena_copy(arena, line.text, ret_text))
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_message_read_within(*ret_text, arena, ret_message, err);
+	rg_lines_deinit(&lines);
+	return r;
+}
+
 int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf again = { .maximum = SIZE_MAX };
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_message message;
-	struct roger_str body;
-	struct rg_lines lines;
-	struct rg_line line;
+	struct roger_str line, body;
 	uint64_t chain;
-	bool found;
 	int r;
 
-	if (!arena)
-		return rg_fail_memory(err);
-	rg_lines_init(&lines, rg_journal_file(engine->journal), offset, UINT64_MAX);
-	r = rg_lines_next(&lines, &line, &found, err);
-	if (r == ROGER_OK && (!found || !rg_chain_split(line.text, &chain, &body)))
+	r = arena ? rg_engine_line_at(engine, offset, arena, &line, &message, err)
+		  : rg_fail_memory(err);
+	if (r == ROGER_OK && !rg_chain_split(line, &chain, &body))
 		r = rg_fail(err, ROGER_EIO, 0, "the journal changed while it was read");
-	if (r == ROGER_OK)
-		r = rg_message_read_within(line.text, arena, &message, err);
 	if (r == ROGER_OK) {
 		rg_buf_add_str(&again, body);
 		rg_buf_add_text(&again, "}\n");
@@ -170,7 +184,6 @@ int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct ro
 				 : rg_engine_log_add(engine, RG_LOG_ARCHIVE, message.issue_id,
 						     rg_buf_str(&again), true, err);
 	}
-	rg_lines_deinit(&lines);
 	rg_arena_free(arena);
 	return r;
 }

@@ -56,6 +56,10 @@ RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err
 /* archive.c: lines into messages_archive/, durable, none twice. */
 RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
 				     size_t count, struct roger_err *err);
+/* The line at this byte of the journal, and its message. */
+RG_CHECKED int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
+				 struct roger_str *ret_text, struct roger_message *ret_message,
+				 struct roger_err *err);
 /* The message archived by the line at this byte of the journal, once more. */
 RG_CHECKED int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset,
 				       struct roger_err *err);

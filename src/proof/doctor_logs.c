@@ -329,25 +329,11 @@ static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err
 static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_message *ret_message,
 		     struct roger_err *err)
 {
-	const struct rg_log_file *messages = rg_doctor_messages(doctor);
-	struct roger_str text;
-	struct rg_lines lines;
-	struct rg_line line;
-	bool found;
-	int r;
+	struct roger_str unused;
 
 	rg_arena_reset(doctor->scratch);
-	rg_lines_init(&lines, rg_journal_file(doctor->engine->journal), offset, messages->end);
-	r = rg_lines_next(&lines, &line, &found, err);
-	if (r == ROGER_OK && !found)
-		r = rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
-	/* A message keeps pointing into its text. */
-	if (r == ROGER_OK && !rg_arena_copy(doctor->scratch, line.text, &text))
-		r = rg_fail_memory(err);
-	if (r == ROGER_OK)
-		r = rg_message_read_within(text, doctor->scratch, ret_message, err);
-	rg_lines_deinit(&lines);
-	return r;
+	return rg_engine_line_at(doctor->engine, offset, doctor->scratch, &unused, ret_message,
+				 err);
 }
 
 /* Entries that the journal makes are made again from there. */

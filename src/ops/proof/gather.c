@@ -16,15 +16,22 @@ void rg_gathering_init(struct rg_gathering *gathering, struct roger *roger, stru
 		gathering->logs[i].seen.arena = arena;
 }
 
-/* Is it the first time?  False with err filled: out of memory. */
-static int note_first(struct rg_counter *seen, struct roger_str name, bool *ret_first,
-		      struct roger_err *err)
+/* Put an item of that name behind a list (items points to its items), if it is the first one. */
+static int put_first(struct rg_gathering *gathering, struct rg_counter *seen, struct roger_str name,
+		     const void *items, size_t *count, const void *item, size_t size,
+		     struct roger_err *err)
 {
 	int64_t *times = rg_counter_of(seen, name);
+	void *place;
 
 	if (!times)
 		return rg_fail_memory(err);
-	*ret_first = (*times)++ == 0;
+	if ((*times)++)
+		return ROGER_OK;
+	place = rg_arena_push(gathering->arena, items, count, size);
+	if (!place)
+		return rg_fail_memory(err);
+	memcpy(place, item, size);
 	return ROGER_OK;
 }
 
@@ -34,23 +41,13 @@ static int add_messages(struct rg_gathering *gathering, const struct roger_messa
 			struct roger_err *err)
 {
 	struct rg_gathered_messages *to = &gathering->messages;
-	struct roger_message *place;
-	bool first = false;
 	size_t i;
-	int r;
+	int r = ROGER_OK;
 
-	for (i = 0; i < found->count; i++) {
-		r = note_first(&to->seen, found->items[i].id, &first, err);
-		if (r < 0)
-			return r;
-		if (!first)
-			continue;
-		place = rg_arena_push(gathering->arena, &to->items, &to->count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = found->items[i];
-	}
-	return ROGER_OK;
+	for (i = 0; i < found->count && r == ROGER_OK; i++)
+		r = put_first(gathering, &to->seen, found->items[i].id, &to->items, &to->count,
+			      &found->items[i], sizeof *found->items, err);
+	return r;
 }
 
 static int find_messages(struct rg_gathering *gathering, struct rg_query query,
@@ -103,26 +100,19 @@ int rg_gather_ids(struct rg_gathering *gathering, const struct roger_str *ids, s
 static int add_entries(struct rg_gathering *gathering, struct rg_gathered_entries *to,
 		       const struct rg_log_entries *found, struct roger_err *err)
 {
-	struct rg_log_entry *place;
-	bool first = false;
+	const struct rg_log_entry *entry;
+	struct roger_str position;
 	size_t i;
-	int r;
+	int r = ROGER_OK;
 
-	for (i = 0; i < found->count; i++) {
-		const struct roger_str position = { (const char *)&found->items[i].position,
-						    sizeof found->items[i].position };
-
-		r = note_first(&to->seen, position, &first, err);
-		if (r < 0)
-			return r;
-		if (!first)
-			continue;
-		place = rg_arena_push(gathering->arena, &to->items, &to->count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = found->items[i];
+	for (i = 0; i < found->count && r == ROGER_OK; i++) {
+		entry = &found->items[i];
+		position = (struct roger_str){ (const char *)&entry->position,
+					       sizeof entry->position };
+		r = put_first(gathering, &to->seen, position, &to->items, &to->count, entry,
+			      sizeof *entry, err);
 	}
-	return ROGER_OK;
+	return r;
 }
 
 int rg_gather_entries(struct rg_gathering *gathering, const struct rg_log_query *query_,
