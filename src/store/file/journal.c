@@ -380,7 +380,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	struct rg_witness witness;
 	struct rg_lines lines;
 	struct rg_line line;
-	bool found, own;
+	bool found = false, own;
 	uint64_t start, pause_at;
 	int r;
 
