@@ -1652,12 +1652,6 @@ struct roger_op {
 /* All verbs, in the order of ROGER_VERBS; ends with NULL. */
 ROGER_API const struct roger_op *const *roger_ops(void);
 
-/* The message record, for those who print or read one. */
-ROGER_API const struct roger_record *roger_message_record(void);
-
-/* The same for an entry of the activity log. */
-ROGER_API const struct roger_record *roger_activity_record(void);
-
 /*
  * Run a verb by its description; roger may be NULL for ROGER_NO_WORKSPACE.  For those
  * who learn everything from there: request and reply are as long as it says, which

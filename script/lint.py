@@ -121,7 +121,7 @@ def project_files():
         names = listed.stdout.splitlines()
     else:
         names = [str(p) for p in Path(".").rglob("*") if not str(p).startswith((".git/", "build"))]
-    return [Path(name) for name in sorted(names) if Path(name).is_file()]
+    return [Path(name) for name in sorted(set(names)) if Path(name).is_file()]
 
 
 @functools.cache
@@ -196,6 +196,34 @@ def calls_have_owner(sources, calls, owner):
             found = pattern.search(line)
             if found:
                 yield f"{path}:{number}: {found.group(1)}()"
+
+
+TAG = re.compile(r"^(?:static\s+)?(?:const\s+)?(?:struct|enum|union)\s+((?:rg|roger|cli)_\w+)\s*\{", re.MULTILINE)
+
+
+def tags_are_unique(sources):
+    """One tag, one meaning: also in files that never meet."""
+    first = {}
+    for path in sources:
+        for tag in TAG.findall(path.read_text(errors="replace")):
+            if tag in first:
+                yield f"{path}: '{tag}' is another one in {first[tag]}"
+            first[tag] = path
+
+
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+DOCUMENT = re.compile(r"[\w./-]*\w\.md\b")
+# What agents' tools read, in other people's projects.
+OF_OTHERS = {"AGENTS.md", "CLAUDE.md", "GEMINI.md"}
+
+
+def documents_are_there(sources, files):
+    known = {str(path) for path in files} | {path.name for path in files}
+    for path in sources:
+        for comment in COMMENT.findall(path.read_text(errors="replace")):
+            for name in DOCUMENT.findall(comment):
+                if name not in known and name not in OF_OTHERS:
+                    yield f"{path}: no document '{name}' is in the repository"
 
 
 def compared_with_words(sources, subject, owner):
@@ -277,6 +305,8 @@ def main():
 
     report("includes point down", list(includes_point_down(sources)))
     report("the five systems stay apart", list(systems_stay_apart(sources)))
+    report("no two structs share a tag", list(tags_are_unique(sources)))
+    report("comments name documents that are there", list(documents_are_there(c_files, files)))
     report("foreign headers have one owner", list(headers_have_owners(sources)))
     for name, calls, owner in CALL_OWNERS:
         findings = list(calls_have_owner(sources, calls, owner))

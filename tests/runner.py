@@ -101,7 +101,7 @@ def interpreter(path):
 
 
 def tests_of(build, sanitize, clients):
-    for folder in ("unit", "spec"):
+    for folder in ("unit", "spec", "verbs"):
         for path in sorted((SOURCE / "tests" / folder).glob("test_*.c")):
             yield Test(f"{folder}/{path.stem}", [str(build / "tests" / path.stem)], build, sanitize, marks_of(path))
     for path in sorted((SOURCE / "mcp" / "tests").glob("test_*.c")):

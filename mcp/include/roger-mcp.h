@@ -5,7 +5,7 @@
  * library speaks the protocol, in revision 2026-07-28 (stateless) and in those
  * that begin with a handshake (2025-11-25 and before), over standard input and
  * output, or over streamable HTTP on the loopback.  One handler serves them
- * all.  The smallest whole server is examples/mcp_clock.c; docs/MCP.md explains.
+ * all.  The smallest whole server is examples/mcp_clock.c; mcp/docs/MCP.md explains.
  *
  * Text is UTF-8 and ends with a NUL.  JSON is passed as text.  What a handler
  * reads from its call lives as long as the call; what it hands over is copied.

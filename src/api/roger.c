@@ -5,8 +5,6 @@
 #include "engine/engine.h"
 #include "store/file/control.h"
 #include "ops/op.h"
-#include "facts/activity.h"
-#include "facts/message.h"
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
 {
@@ -105,16 +103,6 @@ int roger_call(struct roger *roger, const struct roger_op *op, const void *reque
 const struct roger_op *const *roger_ops(void)
 {
 	return rg_op_table;
-}
-
-const struct roger_record *roger_message_record(void)
-{
-	return &rg_message_record;
-}
-
-const struct roger_record *roger_activity_record(void)
-{
-	return &rg_activity_record;
 }
 
 void roger_reply_free(void *reply)

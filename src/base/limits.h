@@ -10,7 +10,7 @@
 /* A rule of cleanup may be set to this. */
 #define RG_AGE_DAYS_CEILING 36500
 
-/* spec.md section 1: names of agents, issues and runs. */
+/* Names of agents, issues and runs. */
 #define RG_NAME_CHARS_MAX 128
 
 /* A configured limit may grow to this, so that a line stays below the next bound. */
@@ -41,17 +41,17 @@
 /* Events of one timeline. */
 #define RG_EVENTS_MAX 100000
 
-/* design.md: waiting for a lock is bounded, then exit 75. */
+/* Waiting for a lock is bounded, then exit 75. */
 #define RG_LOCK_WAIT_MS 10000
 
-/* design.md: a follower looks after its leader this often. */
+/* A follower looks after its leader this often. */
 #define RG_LEADER_CHECK_MS 20
 
-/* spec.md section 2: leases. */
+/* Leases. */
 #define RG_LEASE_MS (5 * 60 * 1000)
 #define RG_LEASE_MS_MAX (INT64_C(7) * 24 * 3600 * 1000)
 
-/* spec.md section 5: what a person may set at most. */
+/* What a person may set at most. */
 #define RG_RUN_WITHIN_MS_MAX (INT64_C(30) * 24 * 3600 * 1000)
 #define RG_EXTENSION_MS_MAX (INT64_C(24) * 3600 * 1000)
 
@@ -68,7 +68,7 @@
 /* A program that was told to end has so long before it is killed. */
 #define RG_GRACE_MS (10 * 1000)
 
-/* spec.md section 6: an entry of the activity log that roger writes, and its details as JSON text.
+/* An entry of the activity log that roger writes, and its details as JSON text.
  */
 #define RG_ACTIVITY_BYTES_MAX (1 << 20)
 #define RG_DETAILS_CHARS_MAX 65536

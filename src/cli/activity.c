@@ -24,8 +24,9 @@ static void print_entry(const struct roger_activity *activity)
 {
 	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
 		style_of(activity->outcome_status),
-		cli_value_name(roger_activity_record(), "outcome.status", activity->outcome_status),
-		cli_value_name(roger_activity_record(), "action.type", activity->action_type),
+		cli_value_name(cli_item_record("activity"), "outcome.status",
+			       activity->outcome_status),
+		cli_value_name(cli_item_record("activity"), "action.type", activity->action_type),
 		CLI_BOLD, activity->task_id);
 	cli_say_set("%t  ", activity->outcome_message);
 	cli_say("%S", CLI_DIM);
@@ -177,7 +178,7 @@ static void print_entries(struct listing *listing, const struct roger_activities
 			continue;
 		}
 		rg_buf_init(&line, SIZE_MAX);
-		rg_record_encode(roger_activity_record(), &activities->items[i], &line);
+		rg_record_encode(cli_item_record("activity"), &activities->items[i], &line);
 		if (listing->run->form == CLI_JSON && listing->printed + (int64_t)i)
 			fputc(',', cli_out);
 		cli_print_json(cli_out, &line);
@@ -220,7 +221,7 @@ static void print_end(struct listing *listing)
 		rg_buf_printf(&text, "],\"more\":%s", listing->next ? "true" : "false");
 		if (listing->next)
 			rg_buf_printf(&text, ",\"next\":%lld", (long long)listing->next);
-		cli_add_damage(run, &text);
+		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
 		rg_buf_deinit(&text);

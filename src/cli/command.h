@@ -81,6 +81,9 @@ const struct roger_op *cli_op(const struct cli_command *command);
 /* Find a verb by name. */
 const struct roger_op *cli_op_named(const char *name);
 
+/* What the first list of a verb's reply holds. */
+const struct roger_record *cli_item_record(const char *verb);
+
 /* The value of an option of command->options; NULL data: not given. */
 struct roger_str cli_value(const struct cli_run *run, const char *option);
 bool cli_given(const struct cli_run *run, const char *option);
@@ -104,7 +107,10 @@ const char *cli_value_name(const struct roger_record *record, const char *member
 
 /* The member `damage` of an object on its way, where anything is damaged. */
 struct rg_buf;
-void cli_add_damage(const struct cli_run *run, struct rg_buf *out);
+void cli_add_damage(const struct roger *roger, struct rg_buf *out);
+
+/* The same as a line for an agent, who is to tell a person. */
+void cli_print_damage(FILE *to, const struct roger *roger);
 
 /* Options of every command; ends with a nameless one. */
 extern const struct cli_option cli_common_options[];
@@ -114,6 +120,12 @@ const struct cli_option *cli_find_option(const struct cli_option *options, struc
 
 /* A field's option name: dashes for underscores. */
 void cli_option_name(const struct roger_field *field, char to[64]);
+
+/* The field of a request that is this option; NULL: there is none. */
+const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
+
+/* Print the question and [y/N] on standard error: is the answer yes? */
+bool cli_is_agreed(const char *question);
 
 /* help.c */
 void cli_print_help(FILE *to);

@@ -303,15 +303,8 @@ static const struct roger_field *field_named(const struct completing *completing
 					     struct roger_str option)
 {
 	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
-	const struct roger_field *field;
-	char name[64];
 
-	for (field = op ? op->request->fields : NULL; field && field->name; field++) {
-		cli_option_name(field, name);
-		if (rg_str_is(option, name))
-			return field;
-	}
-	return NULL;
+	return cli_find_field(op ? op->request : NULL, option);
 }
 
 static bool is_message_id(const struct completing *completing, const struct roger_field *field)

@@ -158,9 +158,11 @@ static void say_prime(struct hook *hook)
 
 	if (roger_prime(hook->roger, &request, &reply, NULL) < 0)
 		return;
-	to = reply.unread || reply.duties.count ? open_memstream(&text, &length) : NULL;
+	to = reply.unread || reply.duties.count || *roger_damage(hook->roger)
+		     ? open_memstream(&text, &length)
+		     : NULL;
 	if (to) {
-		shown = cli_prime_print(to, &reply, CONTEXT_CHARS);
+		shown = cli_prime_print(to, &reply, hook->roger, CONTEXT_CHARS);
 		if (fclose(to) == 0) {
 			print_answer(hook, (struct roger_str){ text, length });
 			note_shown(hook, &reply.messages, shown);
@@ -180,6 +182,7 @@ static void print_mail(FILE *to, const struct hook *hook, const struct roger_inb
 		"the id.%s\n",
 		RG_STR_ARGS(hook->request.agent),
 		*ret_shown < mail->messages.count ? " More is in the inbox." : "");
+	cli_print_damage(to, hook->roger);
 }
 
 /* What came since the last time. */

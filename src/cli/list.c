@@ -27,7 +27,7 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 			continue;
 		}
 		rg_buf_init(&line, SIZE_MAX);
-		rg_record_encode(roger_message_record(), &reply.messages.items[i], &line);
+		rg_record_encode(cli_item_record("list"), &reply.messages.items[i], &line);
 		if (run->form == CLI_JSON && *printed + (int64_t)i)
 			fputc(',', cli_out);
 		cli_print_json(cli_out, &line);
@@ -49,7 +49,7 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 				next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
 		if (next.length)
 			rg_json_add_string(&text, next);
-		cli_add_damage(run, &text);
+		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
 		rg_buf_deinit(&text);

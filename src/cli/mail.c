@@ -11,7 +11,7 @@ enum { SUMMARY_CHARS = 60 };
 
 static const char *type_name(const struct roger_message *message)
 {
-	return cli_value_name(roger_message_record(), "message_type", message->message_type);
+	return cli_value_name(cli_item_record("list"), "message_type", message->message_type);
 }
 
 static void print_route(const struct roger_message *message)

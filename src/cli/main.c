@@ -50,6 +50,20 @@ const struct roger_op *cli_op_named(const char *name)
 	return NULL;
 }
 
+const struct roger_record *cli_item_record(const char *verb)
+{
+	return cli_op_named(verb)->reply->fields->record;
+}
+
+bool cli_is_agreed(const char *question)
+{
+	char answer[16] = "";
+
+	cli_term_flush();
+	fprintf(stderr, "%s [y/N] ", question);
+	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
 static int option_index(const struct cli_run *run, const char *name)
 {
 	const struct cli_option *option = run->command->options;
@@ -91,14 +105,25 @@ static const struct cli_command bare = { .name = "", .options = bare_options, .r
 
 /* -------------------------------------------------------------- output -- */
 
-void cli_add_damage(const struct cli_run *run, struct rg_buf *out)
+void cli_add_damage(const struct roger *roger, struct rg_buf *out)
 {
-	const char *damage = roger_damage(run->roger);
+	const char *damage = roger_damage(roger);
 
 	if (!*damage)
 		return;
 	rg_json_add_key(out, RG_STR("damage"));
 	rg_json_add_string(out, rg_str(damage));
+}
+
+void cli_print_damage(FILE *to, const struct roger *roger)
+{
+	const char *damage = roger_damage(roger);
+
+	if (!*damage)
+		return;
+	fputs("\nDamaged: ", to);
+	cli_print_text(to, rg_str(damage), false);
+	fputs(". Tell the person you work for.\n", to);
 }
 
 /* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
@@ -111,7 +136,7 @@ static void print_line(const struct cli_run *run, const struct roger_record *rec
 	rg_record_encode(record, item, &line);
 	if (run && line.length) {
 		line.length--;
-		cli_add_damage(run, &line);
+		cli_add_damage(run->roger, &line);
 		rg_buf_add_char(&line, '}');
 	}
 	cli_print_json(cli_out, &line);

@@ -83,10 +83,11 @@ struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
 /*
  * A reply as JSON that ends with a NUL, for a model: of messages no more than one
  * result may hold, with whose words they are.  shown: 0: that they are, without their
- * texts.  The reply is cut.
+ * texts.  What is damaged in the workspace is in it.  The reply is cut.
  */
-RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply,
-				size_t shown, struct rg_arena *arena);
+RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger *roger,
+				const struct roger_op *op, void *reply, size_t shown,
+				struct rg_arena *arena);
 
 /* Register all of them; in the order of the table. */
 RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);

@@ -188,7 +188,7 @@ static struct roger_messages *messages_of(const struct roger_op *op, void *reply
 	const struct roger_field *field;
 
 	for (field = op->reply->fields; field->name; field++)
-		if (field->record == roger_message_record())
+		if (field->record == cli_item_record("list"))
 			return (struct roger_messages *)((char *)reply + field->offset);
 	return NULL;
 }
@@ -263,8 +263,20 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 	free(text);
 }
 
-bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply, size_t shown,
-		     struct rg_arena *arena)
+/* With what is damaged, behind all else. */
+static void encode(const struct roger_op *op, const void *reply, const struct roger *roger,
+		   struct rg_buf *json)
+{
+	rg_record_encode(op->reply, reply, json);
+	if (!*roger_damage(roger) || !json->length)
+		return;
+	json->length--;
+	cli_add_damage(roger, json);
+	rg_buf_add_char(json, '}');
+}
+
+bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struct roger_op *op,
+		     void *reply, size_t shown, struct rg_arena *arena)
 {
 	struct roger_messages *messages = messages_of(op, reply);
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
@@ -272,7 +284,7 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply
 
 	if (count && !cut_messages(messages, shown, arena))
 		return false;
-	rg_record_encode(op->reply, reply, &plain);
+	encode(op, reply, roger, &plain);
 	if (plain.failed)
 		return false;
 	if (count) {
@@ -287,6 +299,7 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger_op *op, void *reply
 static void answer(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		   const struct roger_op *op, void *reply, struct rg_arena *arena)
 {
+	const struct roger *roger = tool->session->roger;
 	struct rg_buf json = { .maximum = SIZE_MAX };
 	char *text = NULL;
 	size_t length = 0;
@@ -298,11 +311,12 @@ static void answer(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			tool->words->tell(to, tool->session, reply);
 		else
 			cli_print_record(to, op->reply, reply);
+		cli_print_damage(to, roger);
 		if (fclose(to) == 0)
 			roger_mcp_add_text(call, text);
 		free(text);
 	}
-	if (mcp_print_reply(&json, op, reply, tool->session->shown, arena))
+	if (mcp_print_reply(&json, roger, op, reply, tool->session->shown, arena))
 		roger_mcp_set_structured(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory; ask for less");
@@ -352,17 +366,32 @@ static void fail_call(const struct mcp_tool *tool, struct roger_mcp_call *call, 
 	roger_mcp_fail(call, "%s%s", err->message, again);
 }
 
+/* Other files may have taken the place of those that are open: the next call has those, and so
+ * has this one where it can be made twice. */
+static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
+			const struct roger_op *op, const void *request, void *reply,
+			struct roger_err *err)
+{
+	struct mcp_session *session = tool->session;
+	int r = roger_call(session->roger, op, request, reply, err);
+
+	if (r != ROGER_EIO)
+		return r;
+	session->roger = roger_close(session->roger);
+	if ((op->flags & ROGER_WRITES) || !mcp_open(session, call))
+		return r;
+	return roger_call(session->roger, op, request, reply, err);
+}
+
 static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		      const struct roger_op *op, struct rg_arena *arena)
 {
-	struct roger *roger =
-		mcp_name_caller(tool->session, call) ? mcp_open(tool->session, call) : NULL;
 	void *request = rg_arena_get(arena, op->request->size);
 	void *reply = rg_arena_get(arena, op->reply->size);
 	struct roger_err err;
 	int r;
 
-	if (!roger)
+	if (!mcp_name_caller(tool->session, call) || !mcp_open(tool->session, call))
 		return;
 	if (!request || !reply) {
 		roger_mcp_fail(call, "out of memory");
@@ -372,7 +401,7 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 	if (op == cli_op_named("inbox"))
 		((struct roger_inbox_request *)request)->unnoted = true;
 	if (r == ROGER_OK)
-		r = roger_call(roger, op, request, reply, &err);
+		r = call_current(tool, call, op, request, reply, &err);
 	if (r < 0) {
 		fail_call(tool, call, r, &err);
 		return;
@@ -380,7 +409,7 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 	tool->session->shown = 0;
 	answer(tool, call, op, reply, arena);
 	if (op == cli_op_named("inbox"))
-		note_shown(tool->session, roger, reply);
+		note_shown(tool->session, tool->session->roger, reply);
 	roger_reply_free(reply);
 }
 
@@ -399,11 +428,26 @@ static void call_tool(struct roger_mcp_call *call, void *data)
 
 /* ---------------------------------------------------------------- waiting -- */
 
-static void tell_found(struct roger_mcp_call *call, const struct roger_wait_reply *found)
+static void add_damage(struct roger_mcp_call *call, const struct roger *roger)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to = open_memstream(&text, &length);
+
+	if (!to)
+		return;
+	cli_print_damage(to, roger);
+	if (fclose(to) == 0 && length)
+		roger_mcp_add_text(call, text);
+	free(text);
+}
+
+static void tell_found(struct roger_mcp_call *call, const struct roger *roger,
+		       const struct roger_wait_reply *found)
 {
 	struct rg_buf json = { .maximum = SIZE_MAX };
 
-	rg_record_encode(cli_op_named("wait")->reply, found, &json);
+	encode(cli_op_named("wait"), found, roger, &json);
 	rg_buf_add_char(&json, 0);
 	if (found->found && rg_name_valid(found->from_phase))
 		roger_mcp_printf(call, "There is mail, the first from %.*s. Look with inbox.",
@@ -412,6 +456,7 @@ static void tell_found(struct roger_mcp_call *call, const struct roger_wait_repl
 		roger_mcp_add_text(call, "There is mail. Look with inbox.");
 	else
 		roger_mcp_add_text(call, "Nothing came in time.");
+	add_damage(call, roger);
 	if (!json.failed)
 		roger_mcp_set_structured(call, json.data);
 	rg_buf_deinit(&json);
@@ -475,7 +520,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 	if (r < 0)
 		roger_mcp_fail(call, "%s", err.message);
 	else
-		tell_found(call, &reply);
+		tell_found(call, roger, &reply);
 	roger_reply_free(&reply);
 	roger_close(roger);
 	rg_arena_free(arena);

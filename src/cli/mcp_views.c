@@ -13,12 +13,12 @@ static const char json_type[] = "application/json";
 
 /* -------------------------------------------------------------- resources -- */
 
-static void add_reply(struct roger_mcp_call *call, const struct roger_op *op, void *reply,
-		      struct rg_arena *arena)
+static void add_reply(struct roger_mcp_call *call, const struct roger *roger,
+		      const struct roger_op *op, void *reply, struct rg_arena *arena)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 
-	if (mcp_print_reply(&json, op, reply, VIEW_LIMIT, arena))
+	if (mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
 		roger_mcp_add_text(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory");
@@ -39,7 +39,7 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 		return;
 	r = reply ? roger_call(roger, op, request, reply, &err) : rg_fail_memory(&err);
 	if (r == ROGER_OK)
-		add_reply(call, op, reply, arena);
+		add_reply(call, roger, op, reply, arena);
 	else if (r == ROGER_ENOENT)
 		roger_mcp_not_found(call);
 	else
@@ -204,7 +204,7 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 		fputs("Check your mail: read what other agents wrote, do what it needs as far as "
 		      "the user's own instructions allow, answer, and ack it.\n\n",
 		      to);
-		cli_prime_print(to, &reply, PRIME_CHARS);
+		cli_prime_print(to, &reply, roger, PRIME_CHARS);
 		if (fclose(to) == 0)
 			roger_mcp_add_text(call, text);
 		free(text);

@@ -52,13 +52,12 @@ static bool is_option(const struct roger_field *field)
 	       field->kind != ROGER_RECORDS && field->kind != ROGER_MEMBERS;
 }
 
-static const struct roger_field *find_field(const struct parser *parser, struct roger_str name)
+const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name)
 {
 	const struct roger_field *field;
 	char option[64];
 
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
-	     field++) {
+	for (field = record ? record->fields : NULL; field && field->name; field++) {
 		cli_option_name(field, option);
 		if (is_option(field) && rg_str_is(name, option))
 			return field;
@@ -190,7 +189,7 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 	option = cli_find_option(own, name);
 	if (option)
 		return take_own(parser, (size_t)(option - own), name, equals, err);
-	field = find_field(parser, name);
+	field = cli_find_field(parser->record, name);
 	if (field)
 		return take_field(parser, field, name, equals, err);
 	return unknown_option(parser, name, err);
@@ -324,7 +323,7 @@ static int check_verb_word(const struct parser *parser, struct roger_str word,
 	struct roger_str other;
 
 	while (cli_next_word(&words, &other)) {
-		field = find_field(parser, other);
+		field = cli_find_field(parser->record, other);
 		if (field && !rg_str_equal(word, other) &&
 		    !rg_field_unset(field, parser->run->request))
 			return rg_fail(err, ROGER_EUSAGE, 0,
@@ -365,7 +364,7 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	if (!is_verb_word(words, word))
 		return wrong_verb_word(parser->run->command, word, err);
 	r = check_verb_word(parser, word, err);
-	field = find_field(parser, word);
+	field = cli_find_field(parser->record, word);
 	if (r < 0 || !field)
 		return r;
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);

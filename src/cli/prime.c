@@ -106,7 +106,8 @@ static void print_next(FILE *to, const struct roger_prime_reply *reply)
 		      to);
 }
 
-size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, size_t chars_max)
+size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
+		       size_t chars_max)
 {
 	size_t left = chars_max > FIXED_CHARS ? chars_max - FIXED_CHARS : 0, shown;
 	size_t duties = reply->messages.count ? left / 3 : left;
@@ -115,6 +116,7 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, size_t c
 	cli_print_text(to, reply->agent, false);
 	fprintf(to, " in roger, where agents write to each other. %lld unread.\n",
 		(long long)reply->unread);
+	cli_print_damage(to, roger);
 	left -= duties;
 	print_duties(to, &reply->duties, &duties);
 	shown = print_messages(to, &reply->messages, left + duties);
@@ -143,7 +145,7 @@ static void print(const struct cli_run *run, const void *reply)
 
 	if (cli_given(run, "tokens") && !rg_str_number(cli_value(run, "tokens"), &tokens))
 		tokens = TOKENS;
-	cli_prime_print(cli_out, reply, (size_t)tokens * CLI_TOKEN_CHARS);
+	cli_prime_print(cli_out, reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
 }
 
 /* Mail that came with the workspace is shown to no agent: a person is told. */

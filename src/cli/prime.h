@@ -8,7 +8,11 @@
 
 #include <roger.h>
 
-/* In about chars_max characters; returns how many of the messages are in it. */
-size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, size_t chars_max);
+/*
+ * In about chars_max characters, with what is damaged in the workspace (NULL: that is told in
+ * another way); returns how many of the messages are in it.
+ */
+size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
+		       size_t chars_max);
 
 #endif

@@ -98,8 +98,6 @@ static int exit_of(const struct roger_setup_reply *reply)
 
 static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply *plan)
 {
-	char answer[16] = "";
-
 	if (cli_given(run, "yes"))
 		return true;
 	print_files(plan, false);
@@ -108,8 +106,7 @@ static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply 
 		fputs("nothing is written: say it again with --yes\n", stderr);
 		return false;
 	}
-	fprintf(stderr, "write this? [y/N] ");
-	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+	return cli_is_agreed("write this?");
 }
 
 static int carry_out(struct cli_run *run, const struct roger_setup_request *request, int *ret_exit,

@@ -92,15 +92,6 @@ static void print(const struct cli_run *run, const struct roger_trust_request *r
 	}
 }
 
-static bool is_agreed(void)
-{
-	char answer[16] = "";
-
-	cli_term_flush();
-	fprintf(stderr, "trust this? [y/N] ");
-	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-}
-
 static int call(struct cli_run *run, const struct roger_trust_request *request,
 		struct roger_err *err)
 {
@@ -131,7 +122,7 @@ static int ask(struct cli_run *run, struct roger_trust_request *request, int *re
 		fprintf(cli_out, "to trust all of this: roger trust --accept %.*s\n",
 			RG_STR_ARGS(reply.sha256));
 	*ret_exit = reply.trusted || cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
-	if (!reply.trusted && may_ask && !cli_given(run, "show") && is_agreed()) {
+	if (!reply.trusted && may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?")) {
 		request->accept = reply.sha256;
 		r = call(run, request, err);
 		*ret_exit = CLI_DONE;

@@ -53,7 +53,8 @@ void rg_record_encode(const struct roger_record *type, const void *record, struc
 /* One field as "name":value, with a comma where one is due; nothing when it is left out. */
 void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out);
 
-/* spec.md section 1: 1-128 of letters, digits and . _ - : @ /, not starting with '-'. */
+/* A name of an agent, an issue or a run: 1-128 of letters, digits and . _ - : @ /, not starting
+ * with '-'. */
 bool rg_name_valid(struct roger_str name);
 
 /* The same, with an error that names the member. */

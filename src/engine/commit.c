@@ -14,6 +14,7 @@ int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *
 	rg_engine_rollback(engine);
 	if (!exclusive)
 		return ROGER_OK;
+	rg_engine_look_at_damage(engine);
 	r = rg_journal_take(engine->journal, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	engine->exclusive = r == ROGER_OK;
 	engine->has_looked = false;

@@ -38,11 +38,11 @@ struct list {
 };
 
 /* count: it is not among them. */
-static size_t find_id(const struct list *list, struct roger_str id)
+static size_t find_id(const struct roger_damage *items, size_t count, struct roger_str id)
 {
 	size_t i;
 
-	for (i = 0; i < list->count && !rg_str_equal(list->items[i].id, id); i++)
+	for (i = 0; i < count && !rg_str_equal(items[i].id, id); i++)
 		continue;
 	return i;
 }
@@ -50,7 +50,7 @@ static size_t find_id(const struct list *list, struct roger_str id)
 /* The last one for an id is its state. */
 static int put(struct list *list, const struct roger_damage *damage, struct roger_err *err)
 {
-	size_t at = find_id(list, damage->id);
+	size_t at = find_id(list->items, list->count, damage->id);
 	struct roger_damage *place = at < list->count ? &list->items[at]
 						      : rg_arena_push(list->arena, &list->items,
 								      &list->count, sizeof *place);
@@ -103,19 +103,23 @@ static size_t count_open(const struct roger_damages *damages)
 	return count;
 }
 
-/* All, also those that were accepted; the control file learns how many were not. */
-size_t rg_engine_count_damages(struct rg_engine *engine)
+/* Are there any, also accepted ones?  The control file learns how many were not.  What cannot be
+ * read now is not nothing. */
+bool rg_engine_count_damages(struct rg_engine *engine)
 {
 	struct rg_control_page *page = page_of(engine);
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_damages damages = { 0 };
+	bool readable =
+		arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+	bool any = damages.count || !readable;
 
-	if (arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK && page) {
-		atomic_store(&page->damages, (uint32_t)count_open(&damages));
-		atomic_store(&page->damaged, damages.count > 0);
+	if (page) {
+		atomic_store(&page->damages, readable ? (uint32_t)count_open(&damages) : 1);
+		atomic_store(&page->damaged, any);
 	}
 	rg_arena_free(arena);
-	return damages.count;
+	return any;
 }
 
 static int append(struct rg_engine *engine, const struct roger_damage *damage,
@@ -363,11 +367,49 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 		rg_control_set_witness(control, (struct rg_witness){ 0 });
 		broken = RG_BROKEN_NOT;
 	}
-	atomic_store(&rg_control_page(control)->broken, broken);
+	/* Once it counts as looked at, nobody looks again: by then it is counted. */
 	(void)rg_engine_count_damages(engine);
+	atomic_store(&rg_control_page(control)->broken, broken);
 	if (noted.noticed_at_ms == damage.noticed_at_ms)
 		forget(engine, broken);
 	return ROGER_OK;
+}
+
+/* The journal goes on as it is; numbers and keys that were given stay used. */
+static int reopen(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_control *control = rg_journal_control(engine->journal);
+
+	if (!control || atomic_load(&rg_control_page(control)->broken) != RG_BROKEN_CLOSED)
+		return ROGER_OK;
+	/* The figures may be those of the journal before. */
+	rg_control_retire(control);
+	return rg_engine_stay_used(engine, err);
+}
+
+/* Has somebody accepted what closed the journal, and was killed before it was open again? */
+static bool was_accepted(struct rg_engine *engine)
+{
+	struct rg_witness witness = rg_control_witness(rg_journal_control(engine->journal));
+	struct rg_arena *arena = rg_arena_new();
+	char chain[CHAIN_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
+	struct roger_damages damages = { 0 };
+	struct roger_damage closed = { .file = journal_name(engine),
+				       .kind = ROGER_DAMAGE_SHORTER,
+				       .expected_bytes = (int64_t)witness.end };
+	bool accepted = false;
+	size_t at;
+
+	if (witness.chained)
+		snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
+	closed.expected_chain = rg_str(chain);
+	if (arena && rg_damage_id(&closed, id) &&
+	    rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK) {
+		at = find_id(damages.items, damages.count, rg_str(id));
+		accepted = at < damages.count && damages.items[at].accepted_at_ms;
+	}
+	rg_arena_free(arena);
+	return accepted;
 }
 
 bool rg_engine_look_at_damage(struct rg_engine *engine)
@@ -378,6 +420,9 @@ bool rg_engine_look_at_damage(struct rg_engine *engine)
 	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
 	bool looked;
 
+	/* Within a transaction the right to change messages would be lost. */
+	if (broken == RG_BROKEN_CLOSED && !engine->exclusive)
+		return was_accepted(engine) && reopen(engine, NULL) == ROGER_OK;
 	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
 		return false;
 	arena = rg_arena_new();
@@ -395,7 +440,6 @@ int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err)
 	bool fits;
 	int r;
 
-	engine->checked = true;
 	if (!page_of(engine))
 		return ROGER_OK;
 	r = rg_journal_check_end(engine->journal, &fits, err);
@@ -406,32 +450,75 @@ int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err)
 
 /* --------------------------------------------------------------- telling -- */
 
+/* damage.jsonl may have come along with the workspace, and agents read this: a name, and no words.
+ */
+static struct roger_str shown_name(const struct rg_engine *engine, struct roger_str file)
+{
+	return rg_name_valid(file) || rg_str_equal(file, journal_name(engine)) ? file
+									       : RG_STR("a log");
+}
+
+static void tell_first(const struct rg_engine *engine, const struct roger_damages *damages,
+		       char *to, size_t size)
+{
+	const struct roger_damage *first = NULL;
+	char line[32] = "", more[40] = "";
+	size_t count = count_open(damages), i;
+
+	for (i = 0; i < damages->count && !first; i++)
+		if (!damages->items[i].accepted_at_ms)
+			first = &damages->items[i];
+	if (!first)
+		return;
+	if (first->line)
+		snprintf(line, sizeof line, ":%lld", (long long)first->line);
+	if (count > 1)
+		snprintf(more, sizeof more, " (and %zu more)", count - 1);
+	snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
+		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
+}
+
+/* Found and not written down, or nobody could look: a full disk, or only the right to read. */
+static bool is_known_damaged(struct rg_engine *engine, const struct rg_control_page *page,
+			     const struct roger_damages *damages)
+{
+	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
+	struct rg_witness witness = { 0 };
+	uint64_t size;
+
+	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
+		return true;
+	if (page)
+		witness = rg_control_witness(rg_journal_control(engine->journal));
+	else if (!rg_damages_accepted(damages, journal_name(engine)))
+		rg_engine_recall(engine, &witness);
+	if (rg_journal_file(engine->journal) == RG_NO_FILE)
+		return witness.end > 0;
+	return witness.end &&
+	       rg_file_size(rg_journal_file(engine->journal), "messages.jsonl", &size, NULL) ==
+		       ROGER_OK &&
+	       size < witness.end;
+}
+
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
 {
 	struct rg_control_page *page = page_of(engine);
 	struct roger_damages damages = { 0 };
-	const struct roger_damage *first = NULL;
-	char line[32] = "", more[40] = "";
-	struct rg_arena *arena;
-	size_t i, count;
+	bool readable = true, counted = page && rg_engine_prepared(engine);
+	struct rg_arena *arena = NULL;
 
 	*to = '\0';
-	if (page && !atomic_load(&page->damages))
-		return;
-	arena = rg_arena_new();
-	if (arena && rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK)
-		for (i = 0; i < damages.count && !first; i++)
-			if (!damages.items[i].accepted_at_ms)
-				first = &damages.items[i];
-	count = count_open(&damages);
-	if (first) {
-		if (first->line)
-			snprintf(line, sizeof line, ":%lld", (long long)first->line);
-		if (count > 1)
-			snprintf(more, sizeof more, " (and %zu more)", count - 1);
-		snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
-			 RG_STR_ARGS(first->file), line, rg_damage_words(first), more);
+	/* Who prepares a control file that was made anew counts them; before that it says nothing.
+	 */
+	if (!counted || atomic_load(&page->damages)) {
+		arena = rg_arena_new();
+		readable = arena &&
+			   rg_engine_damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+		tell_first(engine, &damages, to, size);
 	}
+	if (!*to && ((!readable && counted) || is_known_damaged(engine, page, &damages)))
+		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
+			 RG_STR_ARGS(journal_name(engine)));
 	rg_arena_free(arena);
 }
 
@@ -441,7 +528,7 @@ int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 	struct rg_control_page *page = page_of(engine);
 
 	*ret_damages = (struct roger_damages){ 0 };
-	if (page && !atomic_load(&page->damaged))
+	if (page && rg_engine_prepared(engine) && !atomic_load(&page->damaged))
 		return ROGER_OK;
 	return rg_engine_damage_entries(engine, arena, ret_damages, err);
 }
@@ -685,18 +772,6 @@ static int write_all(struct rg_engine *engine, const struct roger_damage *accept
 	}
 	rg_engine_records_end(engine);
 	return r;
-}
-
-/* The journal goes on as it is; numbers and keys that were given stay used. */
-static int reopen(struct rg_engine *engine, struct roger_err *err)
-{
-	struct rg_control *control = rg_journal_control(engine->journal);
-
-	if (!control || atomic_load(&rg_control_page(control)->broken) != RG_BROKEN_CLOSED)
-		return ROGER_OK;
-	/* The figures may be those of the journal before. */
-	rg_control_retire(control);
-	return rg_engine_stay_used(engine, err);
 }
 
 int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,

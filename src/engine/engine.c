@@ -40,17 +40,15 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 
 int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 {
-	uint64_t known = rg_index_end(engine->index), end;
+	uint64_t end;
 	int r;
 
 	r = rg_engine_prepare_epoch(engine, err);
 	if (r == ROGER_OK)
 		r = readable_end(engine, &end, err);
-	/* What is about to be read, and what other processes have read. */
-	if (r == ROGER_OK && (known < end || !engine->checked))
-		r = rg_engine_check_end(engine, err);
+	/* What is about to be read, and what was read before. */
 	if (r == ROGER_OK)
-		rg_engine_look_at_damage(engine);
+		r = rg_engine_check_end(engine, err);
 	return r < 0 ? r : rg_index_refresh(engine->index, end, err);
 }
 
@@ -119,7 +117,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	int r;
 
 	r = rg_journal_settle(engine->journal, &end, err);
-	if (r == ROGER_OK && !engine->checked)
+	if (r == ROGER_OK)
 		r = rg_engine_check_end(engine, err);
 	if (r < 0)
 		return r;

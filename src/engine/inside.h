@@ -45,7 +45,6 @@ struct rg_engine {
 
 	char trouble[400]; /* what went wrong although nothing failed */
 	char damage[400];  /* what is damaged, in words */
-	bool checked;	   /* the last lines, by this handle */
 
 	int folders[RG_LOGS]; /* of logs, open once they are needed; RG_NO_FILE before */
 	int turns;	      /* wake.lock, likewise */
@@ -113,7 +112,7 @@ RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *e
  */
 RG_CHECKED int rg_engine_damage_entries(struct rg_engine *engine, struct rg_arena *arena,
 					struct roger_damages *ret_damages, struct roger_err *err);
-size_t rg_engine_count_damages(struct rg_engine *engine);
+bool rg_engine_count_damages(struct rg_engine *engine);
 /* The control file says that the journal is not what it was: find out how, and note it.  False:
  * it says no such thing, or somebody has looked. */
 bool rg_engine_look_at_damage(struct rg_engine *engine);

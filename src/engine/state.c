@@ -7,6 +7,8 @@
  */
 #include "engine/inside.h"
 
+#include <errno.h>
+
 #include "base/clock.h"
 #include "host/file.h"
 #include "facts/sequence.h"
@@ -30,20 +32,30 @@ static struct rg_control_page *mapped_page(struct rg_engine *engine)
 	return rg_control_page(control);
 }
 
+/* Does the system say so now, and perhaps not the next time? */
+static bool is_passing(int error)
+{
+	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
+}
+
 /* The document as it stands; an empty one when it is missing or damaged. */
 static int load(struct rg_engine *engine, struct rg_sequence **ret_sequence, struct roger_err *err)
 {
+	struct roger_err why = { 0 };
 	struct rg_buf text;
 	bool found;
 	int r;
 
 	rg_buf_init(&text, STATE_BYTES_MAX + 8192);
 	r = rg_file_read_all_at(engine->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX, &text,
-				&found, err);
+				&found, &why);
 	if (r == ROGER_OK && found)
-		r = rg_sequence_read(rg_buf_str(&text), ret_sequence, err);
-	if (r == ROGER_ENOMEM) {
+		r = rg_sequence_read(rg_buf_str(&text), ret_sequence, &why);
+	/* What cannot be read now is not missing: numbers would be given again. */
+	if (r == ROGER_ENOMEM || (r < 0 && is_passing(why.system_errno))) {
 		rg_buf_deinit(&text);
+		if (err)
+			*err = why;
 		return r;
 	}
 	if (r < 0 || !found)
@@ -96,12 +108,14 @@ static int take_over(struct rg_engine *engine, const struct rg_sequence *sequenc
 {
 	size_t names = sequence->counter_count + sequence->seen_count;
 	struct rg_control *control;
-	bool damaged = rg_engine_count_damages(engine) > 0;
+	bool damaged = rg_engine_count_damages(engine);
 	int r;
 
 	r = rg_journal_lock(engine->journal, damaged ? names : 0, 0, err);
 	if (r < 0)
 		return r;
+	/* Into the one that is prepared: it may have taken the place of the other right now. */
+	damaged |= rg_engine_count_damages(engine);
 	control = rg_journal_control(engine->journal);
 	if (sequence->epoch > rg_control_epoch(control))
 		rg_control_set_epoch(control, sequence->epoch);

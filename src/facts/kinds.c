@@ -35,6 +35,7 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 	const struct roger_str details = record->activity.action_details;
 	const struct rg_value *agent;
 	const struct rg_json *json;
+
 	columns->at_ms = record->activity.at_ms;
 	if (!details.length || !memmem(details.data, details.length, member, sizeof member - 1) ||
 	    rg_json_read_within(details, arena, &json, NULL) < 0)

@@ -1,7 +1,7 @@
 /*
  * message - what a message is, which one may be sent, which one leaves first.
  *
- * The record of seed 004 and the rules of spec.md section 2, pure: an engine
+ * The record of seed 004 and the rules over it, pure: an engine
  * stores messages, a journal line holds one, the last line for an id is its
  * state.
  */
@@ -38,7 +38,7 @@ void rg_message_print(const struct roger_message *message, struct rg_buf *out,
 		      size_t *ret_number_at);
 void rg_message_print_number(int64_t seq, int64_t epoch, struct rg_buf *out);
 
-/* May this text be sent?  Lengths in characters (spec.md section 2). */
+/* May this text be sent?  Lengths in characters. */
 RG_CHECKED int rg_message_check_content(struct roger_str content, int64_t chars_max,
 					struct roger_err *err);
 RG_CHECKED int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max,

@@ -1,7 +1,7 @@
 /*
  * sendlog - what was attempted, what came of it, and what may be tried next.
  *
- * The records of seed 000 and the rules of spec.md section 4, pure: an engine
+ * The records of seed 000 and the rules over them, pure: an engine
  * keeps the logs (send-log/<sender>.jsonl, dead-letters.jsonl, cycles.jsonl).
  * The last line for an id is its state.  An attempt is one key to one target:
  *

@@ -18,7 +18,7 @@ static int compare_names(struct roger_str a, struct roger_str b)
 
 static int compare_counters(const void *a, const void *b)
 {
-	const struct rg_counter *x = a, *y = b;
+	const struct rg_agent_counter *x = a, *y = b;
 
 	return compare_names(x->agent, y->agent);
 }
@@ -47,7 +47,8 @@ static size_t place_of(const void *wanted, const void *items, size_t count, size
 	return low;
 }
 
-static size_t counter_place(const struct rg_sequence *sequence, const struct rg_counter *wanted)
+static size_t counter_place(const struct rg_sequence *sequence,
+			    const struct rg_agent_counter *wanted)
 {
 	return place_of(wanted, sequence->counters, sequence->counter_count, sizeof *wanted,
 			compare_counters);
@@ -59,9 +60,10 @@ static size_t seen_place(const struct rg_sequence *sequence, const struct rg_see
 }
 
 /* NULL: not there. */
-static struct rg_counter *find_counter(const struct rg_sequence *sequence, struct roger_str agent)
+static struct rg_agent_counter *find_counter(const struct rg_sequence *sequence,
+					     struct roger_str agent)
 {
-	struct rg_counter wanted = { agent, 0 };
+	struct rg_agent_counter wanted = { agent, 0 };
 	size_t place = counter_place(sequence, &wanted);
 
 	if (place == sequence->counter_count ||
@@ -103,7 +105,7 @@ enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct r
 
 int64_t rg_sequence_counted(const struct rg_sequence *sequence, struct roger_str agent)
 {
-	const struct rg_counter *counter = find_counter(sequence, agent);
+	const struct rg_agent_counter *counter = find_counter(sequence, agent);
 
 	return counter ? counter->seq : 0;
 }
@@ -139,7 +141,7 @@ static int check_number(int64_t number, struct roger_err *err)
 static int insert_counter(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
 			  struct roger_err *err)
 {
-	struct rg_counter counter = { agent, number };
+	struct rg_agent_counter counter = { agent, number };
 	size_t place = counter_place(sequence, &counter), behind = sequence->counter_count - place;
 
 	if (!rg_arena_copy(sequence->memory, agent, &counter.agent) ||
@@ -170,7 +172,7 @@ static int insert_seen(struct rg_sequence *sequence, struct roger_str reader,
 int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
 		      struct roger_err *err)
 {
-	struct rg_counter *counter;
+	struct rg_agent_counter *counter;
 	int r;
 
 	r = check_number(number, err);
@@ -259,7 +261,7 @@ static int read_counters(struct rg_sequence *sequence, const struct rg_value *ob
 			 struct roger_err *err)
 {
 	const struct rg_value *value = NULL;
-	struct rg_counter *counter;
+	struct rg_agent_counter *counter;
 	struct roger_str name;
 	int64_t number = 0;
 	size_t i = 0;

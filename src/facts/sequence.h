@@ -18,7 +18,7 @@ enum rg_freshness {
 	RG_RESET,      /* a newer epoch: process it, and forget what was seen before */
 };
 
-struct rg_counter {
+struct rg_agent_counter {
 	struct roger_str agent;
 	int64_t seq;
 };
@@ -32,8 +32,8 @@ struct rg_seen {
 /* message-state.json: the seed's two members, and epoch.  Only functions below add to it. */
 struct rg_sequence {
 	struct rg_arena *memory;
-	int64_t epoch;		     /* 1 and up */
-	struct rg_counter *counters; /* in the order of names, each once */
+	int64_t epoch;			   /* 1 and up */
+	struct rg_agent_counter *counters; /* in the order of names, each once */
 	size_t counter_count;
 	struct rg_seen *seen; /* in the order of readers, then senders; a pair comes once */
 	size_t seen_count;

@@ -91,7 +91,7 @@ int rg_ended_exit_status(const struct rg_ended *ended)
 
 /* ----------------------------------------------------------------- words -- */
 
-void rg_tail_add(struct rg_tail *tail, const void *data, size_t length)
+void rg_last_output_add(struct rg_last_output *tail, const void *data, size_t length)
 {
 	const char *from = data;
 	size_t at, piece;
@@ -167,8 +167,8 @@ static size_t start_of_last(struct roger_str text, size_t lines_max, size_t char
 	return at;
 }
 
-void rg_tail_words(const struct rg_tail *tail, size_t lines_max, size_t chars_max,
-		   struct rg_buf *out, bool *ret_cut)
+void rg_last_output_words(const struct rg_last_output *tail, size_t lines_max, size_t chars_max,
+			  struct rg_buf *out, bool *ret_cut)
 {
 	size_t kept = tail->bytes < tail->capacity ? (size_t)tail->bytes : tail->capacity,
 	       at = tail->bytes % tail->capacity, start;

@@ -53,20 +53,20 @@ int rg_ended_exit_status(const struct rg_ended *ended);
 /* ----------------------------------------------------------------- words -- */
 
 /* The last of what was printed, of however much. */
-struct rg_tail {
+struct rg_last_output {
 	char *data; /* the caller's, capacity bytes */
 	size_t capacity;
 	uint64_t bytes; /* printed in all */
 };
 
-void rg_tail_add(struct rg_tail *tail, const void *data, size_t length);
+void rg_last_output_add(struct rg_last_output *tail, const void *data, size_t length);
 
 /*
  * The words in it: its last lines, as valid text, without the blanks around.
  * *ret_cut: there was more before.
  */
-void rg_tail_words(const struct rg_tail *tail, size_t lines_max, size_t chars_max,
-		   struct rg_buf *out, bool *ret_cut);
+void rg_last_output_words(const struct rg_last_output *tail, size_t lines_max, size_t chars_max,
+			  struct rg_buf *out, bool *ret_cut);
 
 /* The same of a file: its first characters. */
 void rg_text_words(struct roger_str text, size_t chars_max, struct rg_buf *out, bool *ret_cut);

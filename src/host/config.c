@@ -577,6 +577,23 @@ bool rg_config_next_command(const struct rg_config *config, size_t *i,
 
 /* --------------------------------------------------------------- telling -- */
 
+/* As a person would write it: 604800000 is 7d. */
+static void add_span(struct rg_buf *out, int64_t ms)
+{
+	static const struct {
+		int64_t ms;
+		const char *unit;
+	} units[] = { { DAY_MS, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
+	size_t i;
+
+	for (i = 0; i < sizeof units / sizeof *units; i++)
+		if (ms && ms % units[i].ms == 0) {
+			rg_buf_printf(out, "%lld%s", (long long)(ms / units[i].ms), units[i].unit);
+			return;
+		}
+	rg_buf_printf(out, ms ? "%lldms" : "%lld", (long long)ms);
+}
+
 void rg_config_about(size_t i, struct rg_buf *out)
 {
 	static const char *const values[] = {
@@ -588,7 +605,6 @@ void rg_config_about(size_t i, struct rg_buf *out)
 		[NAMES] = "a list of agents",
 	};
 	const struct setting *setting = &table[i];
-	char least[32], most[32];
 
 	if (i >= SETTING_COUNT)
 		return;
@@ -596,9 +612,9 @@ void rg_config_about(size_t i, struct rg_buf *out)
 		rg_buf_printf(out, "%lld to %lld", (long long)setting->least,
 			      (long long)setting->most);
 	} else if (setting->kind == SPAN) {
-		rg_clock_print_span(setting->least, least);
-		rg_clock_print_span(setting->most, most);
-		rg_buf_printf(out, "%s to %s", least, most);
+		add_span(out, setting->least);
+		rg_buf_add_text(out, " to ");
+		add_span(out, setting->most);
 	} else {
 		rg_buf_add_text(out, values[setting->kind]);
 	}

@@ -255,7 +255,8 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 
 /* ------------------------------------------------------ opening, closing -- */
 
-/* See design.md for why not WAL.  What is made anew has nothing to roll back to. */
+/* Why not WAL: decision 18 of docs/ARCHITECTURE.md.  What is made anew has nothing to roll back to.
+ */
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
 				     "PRAGMA cache_size = -8000";
 static const char bulk_settings[] = "PRAGMA journal_mode = OFF;"

@@ -217,5 +217,20 @@ like "a small one says what it leaves out" "$out" "^- 20 more: .roger status"
 like "of mail, too" "$out" "^2 more: .roger inbox"
 chars=$(ROGER_AGENT="poor-$long" "$ROGER" hook claude prompt </dev/null | context | wc -m)
 check "a hook shows about as much as it may" test "$chars" -gt 5000 -a "$chars" -lt 9000
+# ---------------------------------------------------------------------- damage
+say away --as bob "the very last"
+python3 -c '
+data = bytearray(open(".roger/messages.jsonl", "rb").read())
+data[data.rindex(b"the very last")] ^= 1
+open(".roger/messages.jsonl", "r+b").write(data)'
+place=messages.jsonl:$(wc -l <.roger/messages.jsonl)
+like "an agent that begins is told of damage, also without mail" "$(ROGER_AGENT=calm "$ROGER" hook claude session-start </dev/null | context)" "^Damaged: $place is altered.*Tell the person"
+is "and of no content" "$(ROGER_AGENT=calm "$ROGER" hook claude session-start </dev/null | grep -c "very last")" 0
+say calm --as bob "on we go"
+like "and with the mail that it is shown" "$(ROGER_AGENT=calm "$ROGER" hook claude prompt </dev/null | context)" "^Damaged: $place"
+is "without mail it is told once" "$(ROGER_AGENT=calm "$ROGER" hook claude prompt </dev/null)" ""
+roger receive --as calm -q 2>/dev/null
+roger accept "$place" --reason "a test" -q
+is "accepted, it is told no more" "$(ROGER_AGENT=calm "$ROGER" hook claude session-start </dev/null)" ""
 exits 66 "looked at what is not there" roger looked msg-nothing --as p
 done_testing

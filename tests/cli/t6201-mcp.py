@@ -471,5 +471,43 @@ check("and says so", "1 more; ack these first" in result["structuredContent"]["a
 check("what is wrong is told by the argument's name", text_of(client.call("send", to="x", text="")).startswith("text:"))
 same("the server goes on", client.end()[0], 0)
 same("the workspace is sound", roger("doctor", "-q").returncode, 0)
+
+# ------------------------------------------------------------ damage
+journal = Path(".roger/messages.jsonl")
+client = Client("--as", "busy")
+client.call("inbox")
+said = roger("send", "busy", "--as", "ann", "the last one", "--json").stdout
+last = json.loads(said)["messages"][0]["id"]
+data = bytearray(journal.read_bytes())
+data[data.rindex(b"the last one")] ^= 1
+with open(journal, "r+b") as file:
+    file.write(data)
+place = f"messages.jsonl:{data.count(10)}"
+CALLS = [("inbox", {"limit": 1}), ("send", {"to": ["ann"], "text": "hi"}), ("agents", {}), ("thread", {"id": last}),
+         ("wait", {"timeout": "1s"}), ("ack", {"ids": [last]}), ("run", {"action": "status"}), ("dead_letters", {})]
+for tool, arguments in CALLS:
+    result = client.call(tool, **arguments)
+    check(f"{tool} tells that a line is damaged", f"Damaged: {place} is altered" in text_of(result)
+          and result["structuredContent"]["damage"].startswith(place), result)
+    check("as its schema allows, and without a content", conforms(schemas[tool]["outputSchema"], result["structuredContent"])
+          and "last one" not in result["structuredContent"]["damage"], result)
+check("so does a resource", place in client.ask("resources/read", uri="roger://inbox/busy")["result"]["contents"][0]["text"])
+check("and a prompt", place in json.dumps(client.ask("prompts/get", name="check_inbox")["result"]))
+same("a person accepts it", roger("accept", place, "--reason", "a test").returncode, 0)
+for tool, arguments in CALLS[:5]:
+    result = client.call(tool, **arguments)
+    check(f"{tool} tells no more", "Damaged" not in text_of(result) and "damage" not in result["structuredContent"], result)
+journal.rename("kept")
+result = client.call("inbox")
+check("a journal that is gone is told by the next call", "messages.jsonl is gone" in text_of(result)
+      and "messages.jsonl is gone" in result["structuredContent"]["damage"], result)
+check("and takes nothing", client.call("send", to=["ann"], text="lost?").get("isError"))
+Path("kept").rename(journal)
+result = client.call("inbox")
+check("what takes its place is read by the same server", not result.get("isError") and result["structuredContent"]["messages"], result)
+check("that it was gone is told until that is accepted", "messages.jsonl is gone" in text_of(result), text_of(result)[-500:])
+roger("accept", "messages.jsonl", "--reason", "put back")
+check("and it can be written to", not client.call("send", to=["ann"], text="again").get("isError"))
+same("that goes on", client.end()[0], 0)
 print(f"1..{number}")
 sys.exit(failures != 0)

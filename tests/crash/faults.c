@@ -19,7 +19,9 @@
  *                from its number FIRST to LAST, or, when ERRNO is 0, kills
  *     FOLDER     where the program starts
  *     STDIN      what it reads
- *     VARIABLES  how many follow, as NAME=VALUE: its whole environment
+ *     VARIABLES  how many follow, as NAME=VALUE: its whole environment; with
+ *                FAULTS_BOOT_ID=FILE the machine was started again since FILE was
+ *                written: it stands in place of the system's boot_id
  *
  * The answer on standard output: the status of waitpid() and the lengths of
  * what follows (4 times 8 bytes): standard output, standard error, and the
@@ -215,14 +217,22 @@ char *getcwd(char *at, size_t size)
 		return real args;                                                                  \
 	}
 
+/* The system names its boot in a file; FAULTS_BOOT_ID names the one of another boot. */
+static const char *booted(const char *path)
+{
+	const char *other = getenv("FAULTS_BOOT_ID");
+
+	return other && strcmp(path, "/proc/sys/kernel/random/boot_id") == 0 ? other : path;
+}
+
 WRAP_MORE(open, open, -1, path, flags &O_CREAT, (const char *path, int flags, ...),
-	  (path, flags, more), flags)
+	  (booted(path), flags, more), flags)
 WRAP_MORE(open64, open, -1, path, flags &O_CREAT, (const char *path, int flags, ...),
-	  (path, flags, more), flags)
+	  (booted(path), flags, more), flags)
 WRAP_MORE(openat, openat, -1, path, flags &O_CREAT, (int at, const char *path, int flags, ...),
-	  (at, path, flags, more), flags)
+	  (at, booted(path), flags, more), flags)
 WRAP_MORE(openat64, openat, -1, path, flags &O_CREAT, (int at, const char *path, int flags, ...),
-	  (at, path, flags, more), flags)
+	  (at, booted(path), flags, more), flags)
 WRAP_MORE(fcntl, fcntl, fd, NULL, false, (int fd, int what, ...), (fd, what, more), what)
 WRAP_MORE(fcntl64, fcntl, fd, NULL, false, (int fd, int what, ...), (fd, what, more), what)
 

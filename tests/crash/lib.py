@@ -24,6 +24,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from dataclasses import dataclass, field
 
 ROGER = os.path.abspath(os.environ.get("ROGER", "build/roger"))
@@ -92,7 +93,23 @@ def workplace(parent=None):
 
 def env_for(store):
     """The environment of roger there, which is trusted, copy or not: so that each run makes the same calls."""
-    return {**ENV, "ROGER_TRUST": os.path.realpath(store)}
+    env = {**ENV, "ROGER_TRUST": os.path.realpath(store)}
+    return {**env, "FAULTS_BOOT_ID": f"{store}/boot_id"} if is_rebooted(store) else env
+
+
+def reboot(store):
+    """From here on roger takes the machine for one that was started again since, in this workspace and its copies."""
+    with open(f"{store}/boot_id", "w", encoding="ascii") as file:
+        file.write(f"{uuid.uuid4()}\n")
+
+
+def is_rebooted(store):
+    return os.path.exists(f"{store}/boot_id")
+
+
+def can_reboot():
+    """Only faults.c can show another boot."""
+    return all(os.path.exists(path) for path in FORKS.values())
 
 
 class Forks:
@@ -153,13 +170,13 @@ class Forks:
 
 def forks():
     """Is there what faults.c needs?  Not when slow: strace sees calls that libc makes by itself."""
-    return not SLOW and all(os.path.exists(path) for path in FORKS.values())
+    return not SLOW and can_reboot()
 
 
 def call(store, words, stdin=None, before=(), timeout=30, fault="", **more):
     """Run roger; a hang shows as exit status 124."""
     argv = [*before, ROGER, *words, "--workspace", store]
-    if not before and not more and (fault or forks()) and "\0" not in (stdin or ""):
+    if not before and not more and (fault or forks() or is_rebooted(store)) and "\0" not in (stdin or ""):
         try:
             return Forks.mine().call([*words, "--workspace", store], stdin, env_for(store), fault, timeout)
         except subprocess.TimeoutExpired:
@@ -319,6 +336,8 @@ class Verb:
     prepare: list = field(default_factory=list)
     files: dict = field(default_factory=dict)  # that stand in triggers/
     logs: bool = False  # look at the send logs, too
+    spoil: object = None  # spoil(store) damages it right before the verb
+    after: object = None  # after(store, done) raises Fault, in place of check_after()
 
 
 def all_or_nothing(prefix, count, cut=False):
@@ -628,9 +647,102 @@ def nothing(store, done, living, archived):
     pass
 
 
+# ------------------------------------------------------------------- damage
+
+
+def alter(store):
+    """One bit of the last line's text."""
+    with open(f"{store}/.roger/messages.jsonl", "r+b") as journal:
+        data = journal.read()
+        at = data.rindex(b'"content":"') + 11
+        journal.seek(at)
+        journal.write(bytes([data[at] ^ 1]))
+
+
+def empty(store):
+    os.truncate(f"{store}/.roger/messages.jsonl", 0)
+
+
+def forget_and_cut(store):
+    """So that message-state.json is all that knows how long the journal was."""
+    os.unlink(f"{store}/.roger/messages.control")
+    os.truncate(f"{store}/.roger/messages.jsonl", os.path.getsize(f"{store}/.roger/messages.jsonl") // 2)
+
+
+def seen(spoil):
+    """Damage that a command has found and written down."""
+    def make(store):
+        spoil(store)
+        call(store, ["list"])
+    return make
+
+
+def damages_in(store):
+    """{id: its last line} of damage.jsonl."""
+    path, found = f"{store}/.roger/damage.jsonl", {}
+    with open(path, encoding="utf-8") if os.path.exists(path) else contextlib.nullcontext(()) as lines:
+        for line in lines:
+            with contextlib.suppress(ValueError):
+                entry = json.loads(line)
+                found[entry["id"]] = entry
+    return found
+
+
+def check_reported(store, reported):
+    """Is it said wherever it must be, once, or nowhere?"""
+    done = call(store, ["list", "--json"])
+    if done.returncode not in (0, 1) or ('"damage":"messages.jsonl' in done.stdout) != reported:
+        raise Fault(f"reported: {reported}, but list says {done.returncode} {(done.stdout + done.stderr)[-300:]}")
+    for verb in ("verify", "doctor"):
+        done = call(store, [verb])
+        if done.returncode != (65 if reported else 0):
+            raise Fault(f"reported: {reported}, but {verb} exits {done.returncode}: {(done.stdout + done.stderr)[-300:]}")
+    if ("roger accept messages.jsonl" in call(store, ["status"]).stdout) != reported:
+        raise Fault(f"reported: {reported}, but not so by status")
+    if len(damages_in(store)) != 1:
+        raise Fault(f"it is noted as {list(damages_in(store).values())}")
+
+
+def check_accepted(store):
+    """After that nothing is damaged, and mail flows."""
+    entry = next(iter(damages_in(store).values()))
+    if "accepted_at" not in entry:
+        place = entry["file"] + (f":{entry['line']}" if entry["line"] else "")
+        must(call(store, ["accept", place, "--reason", "a test"]))
+    check_reported(store, False)
+    done = call(store, ["send", "--as", "ann", "bob", "after it", "--json"])
+    if done.returncode:
+        raise Fault(f"a send afterwards exits {done.returncode}: {done.stderr.strip()[-200:]}")
+    if json.loads(done.stdout)["seq"] <= SEED:
+        raise Fault(f"a number is given again: {done.stdout}")
+    check_reported(store, False)
+
+
+def found_once(store, done):
+    """Who answered has said it, whoever was killed; it is said until somebody accepts it."""
+    if done.returncode in (0, 1) and '"damage":"messages.jsonl' not in done.stdout:
+        raise Fault(f"answered without a word of it: {done.stdout[-300:]}")
+    check_reported(store, True)
+    check_accepted(store)
+
+
+def accepted_or_not(store, done):
+    """One or the other, and once it was acknowledged the one."""
+    accepted = any("accepted_at" in entry for entry in damages_in(store).values())
+    if done.returncode == 0 and not accepted:
+        raise Fault("acknowledged, but not accepted")
+    check_reported(store, not accepted)
+    check_accepted(store)
+
+
 def batch():
     lines = [{"to": ["bob"], "content": f"batch {i}", "issue": "batch", "key": f"t:batch:{i}"} for i in range(5)]
     return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+def lines_of(store):
+    with open(f"{store}/.roger/messages.jsonl", "rb") as journal:
+        return journal.read().count(b"\n")
 
 
 def verbs(store):
@@ -703,13 +815,21 @@ def verbs(store):
              stdin="(LEAD #1): ingested 1\n(LEAD #2): ingested 2\n"),
         Verb("session", ["session", "new", "--json"], same_epoch),
         Verb("seal", ["seal"], sealed),
+        Verb("look-altered", ["list", "--json"], nothing, spoil=alter, after=found_once),
+        Verb("look-emptied", ["list", "--json"], nothing, also=(0, 1), spoil=empty, after=found_once),
+        Verb("look-cut", ["list", "--json"], nothing, also=(0, 1), spoil=forget_and_cut, after=found_once),
+        Verb("send-behind", ["send", *ann, "bob", "behind", "--json"], nothing, spoil=alter, after=found_once),
+        Verb("accept-line", ["accept", f"messages.jsonl:{lines_of(store)}", "--reason", "why"], nothing, spoil=seen(alter),
+             after=accepted_or_not),
+        Verb("accept-journal", ["accept", "messages.jsonl", "--reason", "why"], nothing, spoil=seen(empty),
+             after=accepted_or_not),
         Verb("rebuild", ["rebuild", "--json"], nothing),
         Verb("init", ["init"], nothing),
     ]
 
 
 # What takes too long for every run, and is much like another verb: with SLOW, or by name.
-RARE = {"complete-failed", "extend", "recover", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
+RARE = {"look-emptied", "look-cut", "send-behind", "accept-line", "complete-failed", "extend", "recover", "keyed-multi", "confirm-again", "stored-again", "stale", "cycle",
         "log-import", "forward", "delete", "ingest", "send-full", "redeliver", "confirm-last", "log", "nack"}
 
 
@@ -733,6 +853,8 @@ def base_for(verb, store, folder, warm):
     copy(store, base)
     if warm:
         call(base, ["inbox", "--as", "nobody"])
+    if verb.spoil:
+        verb.spoil(base)
     return base
 
 
@@ -753,6 +875,9 @@ def prepared(verb, store, folder):
 
 def check_after(verb, base, acknowledged, first):
     """After a trouble: everything holds, and the next commands just work.  Raises Fault."""
+    if verb.after:
+        verb.after(base, first)
+        return
     if verb.name == "init":
         check_next(verb, base)
     living, archived = check_once(base, acknowledged)

@@ -8,7 +8,7 @@ pages exchanged or put back from before, SQL statements, a write-ahead log,
 connections that other programs keep open, rollback journals that were left
 behind), and the next command must answer as one does that has no index at all:
 no key is stored twice, nothing that was read or leased is handed out, nothing
-that is unread is withheld.  Then the same under load.  Then another program
+that is unread is withheld.  One in four is asked in another boot.  Then the same under load.  Then another program
 does what seed 004 says, for each of many messages: it appends a line and
 inserts or replaces a row; each is handed out once, and nothing is made anew.
 
@@ -290,6 +290,8 @@ def wrong_at_rest(store, before, right, texts, n, folder):
     rng = random.Random(SEED * 1000003 + n)
     base = lib.copy(store, f"{folder}/base")
     what, kept = change(base, rng, before)
+    if n % 4 == 3 and lib.can_reboot():
+        lib.reboot(base)
     first = rng.choice(PROBES_THAT_WRITE if rng.random() < 0.6 else PROBES_THAT_READ)
     probes = [rng.choice(PROBES_THAT_READ) for _ in range(rng.randrange(2))] + [first]
     try:

@@ -4,8 +4,8 @@
 """Damage is told, and an innocent power cut is none (FORMAT.md, "Damage of the journal").
 
 Each byte of the last line flipped, the journal cut at each length, emptied,
-removed, exchanged, overwritten, an older one put back: in the same boot, with
-the control file gone, and with the index gone as well.  The next command that
+removed, exchanged, overwritten, an older one put back: in the same boot and in
+another one (lib.reboot()), with the control file gone, and with the index gone as well.  The next command that
 reads says so; mail goes on where the line alone is damaged, and nothing is
 added where the journal is not the one that was written; status, verify and
 doctor say it until somebody accepts it; numbers and keys stay used.  Torn
@@ -15,6 +15,7 @@ ROGER_TEST_SLOW=1 tries every byte and every length.
 import contextlib
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -23,7 +24,9 @@ import lib
 
 JOURNAL = ".roger/messages.jsonl"
 KEY = "t:status-update:last"
-GONE = ([], ["messages.control"], ["messages.control", "messages.db-index"])
+# What is forgotten since: the files that are gone, and whether the machine was started again.
+FORGOTTEN = [([], False), (["messages.control"], False), (["messages.control", "messages.db-index"], False)]
+FORGOTTEN += [([], True), (["messages.control"], True)] if lib.can_reboot() else []
 
 
 def run(store, *words):
@@ -89,6 +92,8 @@ def check(store, closed, reader):
     expect(faults, "doctor afterwards", run(store, "doctor"), 0)
     for name in ("messages.control", "messages.db-index"):
         os.unlink(f"{store}/.roger/{name}")
+    if lib.can_reboot():
+        lib.reboot(store)
     expect(faults, "verify after a start", run(store, "verify"), 0)
     expect(faults, "a send after a start", run(store, "send", "--as", "ann", "bob", "again"), 0)
     return faults
@@ -103,10 +108,10 @@ def key_is_used(store):
 
 def damaged(seed, top, cases, closed, reader=("inbox", "--as", "carol")):
     """Each (name, change), by every way of forgetting."""
-    work = [(name, change, gone) for name, change in cases for gone in GONE]
+    work = [(name, change, *forgotten) for name, change in cases for forgotten in FORGOTTEN]
 
     def one(item, folder):
-        name, change, gone = item
+        name, change, gone, rebooted = item
         store = lib.copy(seed, f"{folder}/store")
         # Not a copy any more: who reads here has a control file of this journal.
         lib.must(run(store, "list"))
@@ -116,19 +121,25 @@ def damaged(seed, top, cases, closed, reader=("inbox", "--as", "carol")):
             # A version that has another index has none of that name.
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(f"{store}/.roger/{file}")
+        if rebooted:
+            lib.reboot(store)
         faults = check(store, closed, reader)
         if not faults:
             faults = key_is_used(store)
-        return f"{name}, without {gone}: {faults[0]}" if faults else None
+        return f"{name}, without {gone}{', in another boot' * rebooted}: {faults[0]}" if faults else None
 
     return lib.parallel(one, work), len(work)
 
 
-def sample(count, step):
-    return range(count) if lib.SLOW else sorted({*range(0, count, step), *range(max(0, count - 32), count)})
+def sample(line):
+    """Every byte; or some, the last ones, and the first of each value: so that it still is a message, but another one."""
+    values = [found.end() for found in re.finditer(rb'":"?', line)]
+    return range(len(line)) if lib.SLOW else sorted({*range(0, len(line), 23), *values, *range(len(line) - 32, len(line))})
 
 
-def flips(length):
+def flips(line):
+    length = len(line)
+
     def flip(at, bit):
         def change(store):
             data = bytearray(read(f"{store}/{JOURNAL}"))
@@ -136,7 +147,7 @@ def flips(length):
             write(f"{store}/{JOURNAL}", bytes(data))
         return change
     bits = range(8) if lib.SLOW else (2,)
-    return [(f"bit {bit} of byte {at} of {length}", flip(at, bit)) for at in sample(length, 23) for bit in bits]
+    return [(f"bit {bit} of byte {at} of {length}", flip(at, bit)) for at in sample(line) for bit in bits]
 
 
 def cuts(size):
@@ -226,6 +237,18 @@ def middle(seed, top):
     return faults
 
 
+def boots(seed, top):
+    """A boot that is shown as another one is taken for that."""
+    store = lib.copy(seed, f"{top}/boots")
+    found = []
+    for again in (False, True, True):
+        if again:
+            lib.reboot(store)
+        lib.must(run(store, "list"))
+        found.append(read(f"{store}/.roger/messages.control")[16:52])
+    return [f"its control file says {found}"] if len(set(found)) != 3 else []
+
+
 def main():
     tap = lib.Tap()
     with lib.workplace() as top:
@@ -233,9 +256,15 @@ def main():
         shutil.copy(f"{seed}/{JOURNAL}", f"{older}/{JOURNAL}")
         whole = lib.copy(seed, f"{top}/whole")
         finish(whole)
-        size, length = len(read(f"{whole}/{JOURNAL}")), len(read(f"{whole}/{JOURNAL}").splitlines(True)[-1])
-        faults, count = damaged(seed, top, flips(length), False)
+        size, last = len(read(f"{whole}/{JOURNAL}")), read(f"{whole}/{JOURNAL}").splitlines(True)[-1]
+        if lib.can_reboot():
+            tap.result(boots(seed, top), "another boot is another one")
+        else:
+            tap.skip("another boot", "no ROGER_DYNAMIC and ROGER_FAULTS")
+        faults, count = damaged(seed, top, flips(last), False)
         tap.result(faults, f"{count} times a byte of the last line is another")
+        faults, count = damaged(seed, top, flips(last), False, ("send", "--as", "ann", "bob", "behind it"))
+        tap.result(faults, f"{count} times it is, and the next command sends")
         faults, count = damaged(seed, top, cuts(size), True, ("list",))
         tap.result(faults, f"{count} times the journal is shorter")
         faults, count = damaged(seed, top, exchanges(other, older), True, ("list",))

@@ -339,7 +339,7 @@ static void the_entry_is_one_in_a_workspace(void **state)
 	assert_int_equal(roger_activity(roger, &all, &reply, NULL), ROGER_OK);
 	assert_int_equal(reply.activities.count, 1);
 	rg_buf_init(&printed, SIZE_MAX);
-	rg_record_encode(roger_activity_record(), &reply.activities.items[0], &printed);
+	rg_record_encode(&rg_activity_record, &reply.activities.items[0], &printed);
 	assert_true(rg_str_equal(rg_buf_str(&printed), entry_of_seed_003()));
 	rg_buf_deinit(&printed);
 	roger_reply_free(&reply);

@@ -1,8 +1,7 @@
 /*
  * What the bridge is made of: which agent a role and a file name mean, walked
- * through; what a taken file is called, in which order they come, when one can
- * be read and what is left of it; and, through the library, that each number is
- * judged for its recipient and its session.
+ * through; and what a taken file is called, in which order they come, when one can
+ * be read and what is left of it.
  */
 #include "place.h"
 
@@ -197,90 +196,6 @@ static void a_file_is_read_when_no_writer_is_left(void **state)
 	assert_int_equal(taken(scene).count, 0);
 }
 
-/* ------------------------------------------------------------- numbers -- */
-
-/* What becomes of a text; kinds of its messages, a letter each. */
-static const char *ingest(struct roger *roger, const char *to, const char *text)
-{
-	static char kinds[32];
-	const struct roger_str recipient = str(to);
-	const struct roger_ingest_request request = { .to = { &recipient, 1 }, .text = str(text) };
-	struct roger_bridge_reply reply;
-	struct roger_err err;
-	size_t i;
-
-	if (roger_ingest(roger, &request, &reply, &err) < 0)
-		fail_msg("ingest: %s", err.message);
-	for (i = 0; i < reply.crossings.count; i++)
-		kinds[i] = "tksrwoT"[reply.crossings.items[i].kind];
-	kinds[i] = '\0';
-	roger_reply_free(&reply);
-	return kinds;
-}
-
-static void read_all(struct roger *roger, const char *agent)
-{
-	const struct roger_inbox_request request = { .agent = str(agent) };
-	struct roger_inbox_reply reply;
-
-	assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
-	roger_reply_free(&reply);
-}
-
-static void numbers_are_judged_for_recipient_and_session(void **state)
-{
-	const struct roger_session_request fresh = { .fresh = true };
-	struct scene *scene = *state;
-	struct roger *roger = place_open(&scene->place);
-	struct roger_session_reply session;
-
-	assert_string_equal(ingest(roger, "bob", "(A #2): x"), "t");
-	/* Texts of one sender cross; other senders have numbers of their own. */
-	assert_string_equal(ingest(roger, "eve", "(A #1): x"), "t");
-	assert_string_equal(ingest(roger, "bob", "(B #1): x"), "t");
-	/* A gap is fine, what comes late is not; no number is always taken in. */
-	assert_string_equal(
-		ingest(roger, "bob", "(A #5): x\n(A #3): x\n(A #5): x\n(A): x\n(A #0): x"),
-		"tsstt");
-	/* Read or not. */
-	read_all(roger, "bob");
-	assert_string_equal(ingest(roger, "bob", "(A #5): x\n(A #6): x"), "st");
-	/* What roger sent counts once it is read, and its counter is the same one. */
-	assert_int_equal(place_send(roger, "A", "bob", "", "x", "", NULL), ROGER_OK);
-	assert_string_equal(ingest(roger, "bob", "(A #7): x"), "t");
-	assert_int_equal(place_send(roger, "A", "bob", "", "x", "", NULL), ROGER_OK);
-	read_all(roger, "bob");
-	assert_string_equal(ingest(roger, "bob", "(A #8): x\n(A #9): x"), "st");
-	assert_int_equal(roger_session(roger, &fresh, &session, NULL), ROGER_OK);
-	roger_reply_free(&session);
-	assert_string_equal(ingest(roger, "bob", "(A #1): x\n(A #1): x"), "ts");
-	/* Beyond what a number may be. */
-	assert_string_equal(ingest(roger, "bob", "(A #140737488355329): x"), "r");
-	assert_string_equal(ingest(roger, "bob", "(A #140737488355328): x"), "t");
-	assert_int_equal(place_send(roger, "A", "bob", "", "x", "", NULL), ROGER_OK);
-	roger_close(roger);
-}
-
-static void a_library_bridges_while_it_waits(void **state)
-{
-	const struct roger_bridge_request request = { .wait_ms = 5000 }, once = { 0 };
-	struct scene *scene = *state;
-	struct roger *roger = place_open(&scene->place), *other = place_open(&scene->place);
-	struct roger_bridge_reply reply;
-
-	put(scene, scene->triggers.folder, "bob.txt", "(A #1): x\n");
-	assert_int_equal(roger_bridge(roger, &request, &reply, NULL), ROGER_OK);
-	assert_int_equal(reply.taken, 1);
-	assert_true(rg_str_is(reply.crossings.items[0].file, "bob.txt"));
-	roger_reply_free(&reply);
-	roger_close(roger);
-	/* It was the bridge until it was closed. */
-	assert_int_equal(roger_bridge(other, &once, &reply, NULL), ROGER_OK);
-	assert_int_equal(reply.crossings.count, 0);
-	roger_reply_free(&reply);
-	roger_close(other);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,9 +205,6 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_read_when_no_writer_is_left, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(numbers_are_judged_for_recipient_and_session, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(a_library_bridges_while_it_waits, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

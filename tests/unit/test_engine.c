@@ -312,39 +312,6 @@ static void room_is_made_and_nothing_goes_missing(void **state)
 	roger_close(roger);
 }
 
-/* A reply names its parent's id; that is no reason to think the parent archived. */
-static void what_a_reply_names_is_archived_too(void **state)
-{
-	struct scene *scene = *state;
-	struct roger *roger = place_open(&scene->place);
-	struct roger_str to = RG_STR("a");
-	struct roger_send_request answer = { .from = RG_STR("b"),
-					     .to = { &to, 1 },
-					     .issue = RG_STR("i"),
-					     .content = RG_STR("yes") };
-	struct roger_send_reply sent;
-	struct roger_archive_request archive = { .unread = true };
-	struct roger_archive_reply done;
-	struct roger_str id;
-	char parent[64], child[64];
-
-	assert_int_equal(place_send(roger, "a", "b", "i", "question", "", parent), ROGER_OK);
-	answer.reply_to = str(parent);
-	assert_int_equal(roger_send(roger, &answer, &sent, NULL), ROGER_OK);
-	snprintf(child, sizeof child, "%s", sent.messages.items[0].id.data);
-	roger_reply_free(&sent);
-
-	id = str(child);
-	archive.ids = (struct roger_strs){ &id, 1 };
-	assert_int_equal(roger_archive(roger, &archive, &done, NULL), ROGER_OK);
-	roger_reply_free(&done);
-	id = str(parent);
-	assert_int_equal(roger_archive(roger, &archive, &done, NULL), ROGER_OK);
-	roger_reply_free(&done);
-	assert_int_equal(lines_of(&scene->place, "messages_archive/i.jsonl"), 2);
-	roger_close(roger);
-}
-
 /* ------------------------------------------------------------------ keys -- */
 
 static void send_keys(struct scene *scene, struct roger *roger)
@@ -628,7 +595,6 @@ int main(void)
 		TEST(the_limit_holds_for_threads_too),
 		TEST(the_limit_of_an_issue_is_exact),
 		TEST(room_is_made_and_nothing_goes_missing),
-		TEST(what_a_reply_names_is_archived_too),
 		TEST(a_key_is_sent_once_by_racing_processes),
 		TEST(a_key_is_sent_once_by_racing_threads),
 		TEST(a_key_is_not_answered_from_a_file_that_was_moved_away),

@@ -760,8 +760,8 @@ static void nothing_counts_in_a_file_that_was_moved_away(void **state)
 	append(journal, "{\"a\":1");
 	start = settled(journal);
 	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "moved"), 0);
-	/* Reading goes on where it was. */
-	assert_int_equal(settled(journal), start);
+	/* Nobody takes what is there for what it was. */
+	expect_moved(rg_journal_settle(journal, &end, &err), &err);
 	end = append_unsynced(other, "{\"a\":2");
 	ours = append_unsynced(journal, "{\"a\":3");
 	expect_moved(rg_journal_sync(journal, ours, &err), &err);
@@ -1141,6 +1141,62 @@ static void every_length_is_read_without_writing(void **state)
 	assert_int_equal(process_join(process_fork(read_every_length, fixture)), 0);
 }
 
+/* How much this process has read so far. */
+static long long bytes_read(void)
+{
+	long long count = -1;
+	FILE *io = fopen("/proc/self/io", "r");
+
+	assert_non_null(io);
+	assert_int_equal(fscanf(io, "rchar: %lld", &count), 1);
+	fclose(io);
+	return count;
+}
+
+/* The last lines are checked at every look: that costs what they are long, however long the rest
+ * is. */
+static void the_last_line_is_checked_without_the_others(void **state)
+{
+	static const int longer[] = { 10, 5000, 70000, 10 };
+	struct rg_journal *journal = open_journal(*state);
+	char *text = calloc(1, 100001);
+	long long before;
+	bool fits = false;
+	size_t i;
+
+	memset(text, 'x', 100000);
+	for (i = 0; i < 100; i++)
+		append_unsynced(journal, text);
+	for (i = 0; i < sizeof longer / sizeof *longer; i++) {
+		text[longer[i]] = 0;
+		append_unsynced(journal, text);
+		text[longer[i]] = 'x';
+		before = bytes_read();
+		assert_int_equal(rg_journal_check_end(journal, &fits, NULL), ROGER_OK);
+		assert_true(fits);
+		assert_true(bytes_read() - before < 2 << 20);
+	}
+	free(text);
+	rg_journal_close(journal);
+}
+
+/* What is added covers the line before it, so that one is looked at first. */
+static void a_changed_last_line_is_noticed_before_it_is_covered(void **state)
+{
+	struct fixture *fixture = *state;
+	struct rg_journal *journal = open_journal(fixture);
+	struct roger_err err;
+	int file;
+
+	append(journal, "{\"id\":\"msg-1\"");
+	append(journal, "{\"id\":\"msg-2\"");
+	file = openat(fixture->folder.open, NAME, O_RDWR | O_CLOEXEC);
+	assert_int_equal(pwrite(file, "3", 1, (off_t)rg_journal_end(journal) / 2 + 11), 1);
+	close(file);
+	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EDATA);
+	rg_journal_close(journal);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -1183,6 +1239,8 @@ int main(void)
 		TEST(a_line_without_memory_is_not_written),
 		TEST(what_cannot_be_read_is_said),
 		TEST(every_length_is_read_without_writing),
+		TEST(the_last_line_is_checked_without_the_others),
+		TEST(a_changed_last_line_is_noticed_before_it_is_covered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,8 @@
  * What data/record.h promises: a table of fields turns JSON into a struct and
  * back without loss, nested objects included, members of other programs survive,
  * every wrong member is refused by its name without telling its content, and
- * names are what spec.md section 1 says.  The message of seed 004 goes through as it stands there.
+ * names are 1 to 128 of the allowed characters.  The message of seed 004 goes through as it stands
+ * there.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
  * What engine.h promises about the documents of runs: what is put stands in
  * the place of what was read and of nothing else, so that of two writers one
- * wins and the other is told; and what a run comes to through the library.
+ * wins and the other is told.
  */
 #include "place.h"
 
@@ -131,68 +131,12 @@ static void what_cannot_be_read_is_told(void **state)
 	place_remove(&place);
 }
 
-static int status_of(struct roger *roger, const char *run)
-{
-	struct roger_runs_request request = { .run_id = str(run) };
-	struct roger_runs_reply reply;
-	int status;
-
-	assert_int_equal(roger_runs(roger, &request, &reply, NULL), ROGER_OK);
-	status = reply.runs.items[0].status;
-	roger_reply_free(&reply);
-	return status;
-}
-
-static void a_run_through_the_library(void **state)
-{
-	struct roger_dispatch_request dispatch = { .run_id = str("r"), .agent = str("lead") };
-	struct roger_complete_request complete = { .run_id = str("r"), .result = str("done") };
-	struct roger_forward_request forward = { .run_id = str("r") };
-	struct roger_inbox_request receive = { .agent = str("lead") };
-	struct roger_sweep_request sweep = { 0 };
-	struct roger_sweep_reply swept;
-	struct roger_inbox_reply mail;
-	struct roger_runs_reply reply;
-	struct roger_err err;
-	struct roger *roger;
-	struct place place;
-
-	(void)state;
-	place_make(&place);
-	roger = place_open(&place);
-	assert_int_equal(roger_dispatch(roger, &dispatch, &reply, &err), ROGER_OK);
-	roger_reply_free(&reply);
-	assert_int_equal(status_of(roger, "r"), ROGER_RUN_ACTIVE);
-	assert_int_equal(roger_forward(roger, &forward, &reply, &err), ROGER_EREFUSED);
-	assert_int_equal(roger_complete(roger, &complete, &reply, &err), ROGER_OK);
-	assert_true(reply.changed);
-	roger_reply_free(&reply);
-	/* What a caller does who was killed before it heard. */
-	assert_int_equal(roger_complete(roger, &complete, &reply, &err), ROGER_OK);
-	assert_false(reply.changed);
-	roger_reply_free(&reply);
-	assert_int_equal(status_of(roger, "r"), ROGER_RUN_NOT_FORWARDED);
-	assert_int_equal(roger_forward(roger, &forward, &reply, &err), ROGER_EREFUSED);
-	assert_string_equal(err.member, "evidence");
-	assert_int_equal(roger_receive(roger, &receive, &mail, &err), ROGER_OK);
-	assert_int_equal(mail.messages.count, 1);
-	roger_reply_free(&mail);
-	assert_int_equal(roger_sweep(roger, &sweep, &swept, &err), ROGER_OK);
-	assert_int_equal(swept.forwarded, 1);
-	assert_int_equal(swept.completed, 1);
-	roger_reply_free(&swept);
-	assert_int_equal(status_of(roger, "r"), ROGER_RUN_COMPLETED);
-	roger_close(roger);
-	place_remove(&place);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_writer_wins),
 		cmocka_unit_test(names_stay_in_the_folder),
 		cmocka_unit_test(what_cannot_be_read_is_told),
-		cmocka_unit_test(a_run_through_the_library),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

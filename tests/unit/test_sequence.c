@@ -135,7 +135,7 @@ static void without_a_number_always_processed(void **state)
 	rg_sequence_free(sequence);
 }
 
-/* spec.md section 3: an older epoch is stale, a newer one resets. */
+/* An older epoch is stale, a newer one resets. */
 static void epochs_come_before_numbers(void **state)
 {
 	struct rg_sequence *sequence = of_text(RG_STR("{\"epoch\":5}"));

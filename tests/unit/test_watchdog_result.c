@@ -181,15 +181,15 @@ static void tail_is(const char *output, size_t length, size_t lines, size_t char
 		    size_t piece, const char *words, bool cut)
 {
 	char *memory = malloc(capacity);
-	struct rg_tail tail = { .data = memory, .capacity = capacity };
+	struct rg_last_output tail = { .data = memory, .capacity = capacity };
 	struct rg_buf out;
 	bool was_cut;
 	size_t at;
 
 	for (at = 0; at < length; at += piece)
-		rg_tail_add(&tail, output + at, length - at < piece ? length - at : piece);
+		rg_last_output_add(&tail, output + at, length - at < piece ? length - at : piece);
 	rg_buf_init(&out, SIZE_MAX);
-	rg_tail_words(&tail, lines, chars, &out, &was_cut);
+	rg_last_output_words(&tail, lines, chars, &out, &was_cut);
 	assert_false(out.failed);
 	assert_int_equal(tail.bytes, length);
 	assert_int_equal(out.length, strlen(words));
@@ -270,16 +270,16 @@ static void odd_starts(void **state)
 static int tail_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
 	char memory[3000];
-	struct rg_tail tail = { .data = memory, .capacity = sizeof memory };
+	struct rg_last_output tail = { .data = memory, .capacity = sizeof memory };
 	char output[3000];
 	struct rg_buf out;
 	bool cut, failed;
 
 	(void)arena;
 	memset(output, 'x', sizeof output);
-	rg_tail_add(&tail, output, sizeof output);
+	rg_last_output_add(&tail, output, sizeof output);
 	rg_buf_init(&out, SIZE_MAX);
-	rg_tail_words(&tail, 20, 4000, &out, &cut);
+	rg_last_output_words(&tail, 20, 4000, &out, &cut);
 	rg_text_words((struct roger_str){ output, sizeof output }, 4000, &out, &cut);
 	failed = out.failed;
 	rg_buf_deinit(&out);
@@ -290,7 +290,7 @@ static int tail_scarcely(struct rg_arena *arena, struct roger_err *err)
 static void memory_may_run_out(void **state)
 {
 	char memory[8];
-	struct rg_tail tail = { .data = memory, .capacity = sizeof memory };
+	struct rg_last_output tail = { .data = memory, .capacity = sizeof memory };
 	struct rg_buf out;
 	bool cut;
 
@@ -298,7 +298,7 @@ static void memory_may_run_out(void **state)
 	scarce_everywhere(tail_scarcely);
 	rg_buf_init(&out, 2);
 	rg_buf_add_text(&out, "too long");
-	rg_tail_words(&tail, 20, 4000, &out, &cut);
+	rg_last_output_words(&tail, 20, 4000, &out, &cut);
 	assert_true(out.failed);
 	rg_text_words(RG_STR("x"), 4000, &out, &cut);
 	assert_true(out.failed);

@@ -199,6 +199,10 @@ static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 
 	if (!place)
 		return rg_fail_memory(err);
+	if (rg_config_is_roger(name)) {
+		target->refused = RG_STR("roger itself reads no mail; name an agent");
+		return ROGER_OK;
+	}
 	*place = name;
 	target->names = (struct roger_strs){ place, 1 };
 	target->shown = name;

@@ -484,6 +484,13 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 	char alarm[80] = "";
 	int r;
 
+	/* It was a dead letter already: the key's own attempts are used up. */
+	if (!giving_up->dead && attempt->attempt > attempt->max_attempts)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
+			       "redeliver` makes one more",
+			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+			       (long long)attempt->attempt);
 	if (!giving_up->dead)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "

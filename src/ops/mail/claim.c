@@ -207,8 +207,11 @@ static int nack_one(const struct roger_ack_request *request, struct roger_messag
 	r = check_lease(request, message, now, err);
 	if (r < 0)
 		return r;
-	/* Its worker stays named: the line is a new state, not a new message. */
-	if (message->claimed_by.length)
+	/*
+	 * Its worker stays named: the line is a new state, not a new message.  Without a
+	 * lease there is nothing to give back: saying it again changes nothing.
+	 */
+	if (rg_message_claimed(message, now->ms, now->lease_ms_max))
 		message->claimed_until_ms = now->ms;
 	return ROGER_OK;
 }

@@ -173,8 +173,12 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->max_age_days < -1 || request->max_age_days > RG_AGE_DAYS_CEILING)
 		return rg_fail_member(err, ROGER_EDATA, "max_age_days",
 				      "max_age_days: expected 0 to %d", RG_AGE_DAYS_CEILING);
-	if (request->keep_per_phase < -1 || request->keep_runs < -1)
-		return rg_fail(err, ROGER_EDATA, 0, "cleanup: expected numbers from 0 up");
+	if (request->keep_per_phase < -1)
+		return rg_fail_member(err, ROGER_EDATA, "keep_per_phase",
+				      "keep_per_phase: expected a number from 0 up");
+	if (request->keep_runs < -1)
+		return rg_fail_member(err, ROGER_EDATA, "keep_runs",
+				      "keep_runs: expected a number from 0 up");
 	if (!request->issue.length)
 		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
 	for (i = 0; i < issues.count && r == ROGER_OK; i++) {

@@ -209,6 +209,7 @@ static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct 
 		     struct roger_err *err)
 {
 	const struct rg_group *group = rg_config_group(sending->roger->workspace->config, name);
+	const struct roger_strs so_far = { draft->to.items, draft->to.count };
 	struct roger_strs names;
 	int r;
 
@@ -225,7 +226,7 @@ static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct 
 		return rg_fail_member(err, ROGER_EREFUSED, "to",
 				      "to: '%.*s' reads no mail: it is roger itself",
 				      RG_STR_ARGS(name));
-	if (!rg_engine_knows(sending->roger->engine, name)) {
+	if (!rg_str_among(so_far, name) && !rg_engine_knows(sending->roger->engine, name)) {
 		r = add_unknown(sending, draft, name, err);
 		if (r < 0)
 			return r;

@@ -1,5 +1,4 @@
-/* What a key has to say about a send: known, timed out, used up, to be confirmed (spec.md section
- * 4). */
+/* What a key has to say about a send: known, timed out, used up, to be confirmed. */
 #include "ops/mail/send.h"
 
 #include <stdio.h>
@@ -79,9 +78,6 @@ int rg_send_check_confirm(const struct rg_draft *draft, struct roger_err *err)
 {
 	const struct roger_send_request *request = draft->request;
 
-	if (request->confirm < 0 || request->confirm > ROGER_CONFIRM_READ)
-		return rg_fail_member(err, ROGER_EDATA, "confirm",
-				      "confirm: expected stored or read");
 	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "within",
 				      "within: expected at most 7 days");
@@ -232,6 +228,16 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
 }
 
+/* Does its line say what the attempt's entry says? */
+static bool is_of(const struct roger_message *message, const struct rg_draft *draft,
+		  const struct roger_attempt *last)
+{
+	return rg_str_equal(message->from_phase, draft->from) &&
+	       rg_str_equal(message->to_phase, last->target) &&
+	       rg_str_equal(message->idempotent_key, draft->key) &&
+	       rg_str_equal(message->cycle_id, last->cycle_id);
+}
+
 /* Its line was damaged, or is gone: nobody gets it any more, and the key stays used. */
 static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 		      const struct roger_attempt *last, struct roger_err *err)
@@ -242,8 +248,7 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 
 	/* It may have been stored since the messages were looked up. */
 	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
-	if (r < 0 || (found.count && rg_str_equal(found.items[0].idempotent_key, draft->key) &&
-		      rg_str_equal(found.items[0].cycle_id, last->cycle_id)))
+	if (r < 0 || (found.count && is_of(&found.items[0], draft, last)))
 		return r;
 	return rg_fail_member(err, ROGER_EREFUSED, "key",
 			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "

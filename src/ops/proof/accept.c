@@ -1,5 +1,4 @@
 /* accept: a person has seen what is damaged. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -32,9 +31,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 {
 	const struct roger_accept_request *request = request_;
 	struct roger_accept_reply *reply = reply_;
-	struct roger_damage accepted = { .reason = request->reason };
+	struct roger_damage accepted = { 0 };
 	const char *agent = getenv("ROGER_AGENT");
-	char who[200];
 	int r;
 
 	if (request->reason.length > REASON_BYTES_MAX)
@@ -43,11 +41,13 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	r = read_place(request->place, &accepted, err);
 	if (r < 0)
 		return r;
-	snprintf(who, sizeof who, "uid %lld%s%.140s", (long long)geteuid(),
-		 agent && *agent ? ", agent " : "", agent ? agent : "");
-	accepted.accepted_by = rg_str(who);
-	r = rg_engine_accept(roger->engine, &accepted, reply->memory, &reply->damages, err);
-	return r;
+	/* They come back in the reply, which outlives the request and this call. */
+	if (!rg_arena_copy(reply->memory, request->reason, &accepted.reason) ||
+	    !rg_arena_print(reply->memory, &accepted.accepted_by, "uid %lld%s%.140s",
+			    (long long)geteuid(), agent && *agent ? ", agent " : "",
+			    agent ? agent : ""))
+		return rg_fail_memory(err);
+	return rg_engine_accept(roger->engine, &accepted, reply->memory, &reply->damages, err);
 }
 
 #define AT(member) offsetof(struct roger_accept_request, member)

@@ -33,10 +33,6 @@ static int check(const struct roger_activity_request *request, struct roger_err 
 				      RG_PAGE_MAX);
 	if (request->after < 0)
 		return rg_fail_member(err, ROGER_EDATA, "after", "after: expected a position");
-	if (request->type < 0 || request->type - 1 > ROGER_CRITIC_FEEDBACK)
-		return rg_fail_member(err, ROGER_EDATA, "type", "type: no such kind of action");
-	if (request->status < 0 || request->status - 1 > ROGER_IN_PROGRESS)
-		return rg_fail_member(err, ROGER_EDATA, "status", "status: no such outcome");
 	return ROGER_OK;
 }
 

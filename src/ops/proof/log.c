@@ -23,11 +23,6 @@ static int check_parts(const struct roger_log_request *request, struct roger_err
 	if (request->type == 0)
 		return rg_fail_member(err, ROGER_EUSAGE, "type",
 				      "type: missing; it is the kind of action, such as TOOL_EXEC");
-	if (request->type < 0 || request->type - 1 > ROGER_CRITIC_FEEDBACK)
-		return rg_fail_member(err, ROGER_EDATA, "type", "type: no such kind of action");
-	if (request->status < 0 || request->status > ROGER_IN_PROGRESS)
-		return rg_fail_member(err, ROGER_EDATA, "status",
-				      "status: expected SUCCESS, FAILURE or IN_PROGRESS");
 	if (request->at_ms < 0 || request->at_ms > RG_TIME_MS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "at",
 				      "at: expected an instant from 1970 to 9999");

@@ -236,6 +236,11 @@ int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_st
 
 /* ------------------------------------------------------------ escalation -- */
 
+bool rg_run_is_escalated(const struct roger_run *run)
+{
+	return rg_str_is(run->recovery_action, escalated);
+}
+
 bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_document *document)
 {
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
@@ -245,7 +250,7 @@ bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_docu
 	return run->status == ROGER_RUN_BLOCKED && run->owner_agent.length &&
 	       rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
 		       RG_RECOVERY_USED_UP &&
-	       !rg_str_is(run->recovery_action, escalated);
+	       !rg_run_is_escalated(run);
 }
 
 static int change_escalation(void *context, struct rg_run_document *document, int64_t now_ms,

@@ -31,7 +31,7 @@ static void see(void *context, const void *data, size_t length)
 {
 	struct rg_run_watch *watch = context;
 
-	rg_tail_add(&watch->tail, data, length);
+	rg_last_output_add(&watch->tail, data, length);
 }
 
 static int change_beat(void *context, struct rg_run_document *document, int64_t now_ms,

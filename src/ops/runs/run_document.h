@@ -118,6 +118,7 @@ RG_CHECKED int rg_run_attempt(struct roger *roger, struct roger_str run_id, stru
 			      struct roger_err *err);
 
 /* Tell the owner of a run that is blocked for good, unless that was done. */
+bool rg_run_is_escalated(const struct roger_run *run);
 bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_document *document);
 RG_CHECKED int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 			       struct rg_run_document *ret_document, struct roger_err *err);

@@ -77,8 +77,8 @@ static int find_words(struct telling *telling, struct roger_err *err)
 
 	if (watch->request->result_file.length)
 		return read_file(telling, err);
-	rg_tail_words(&watch->tail, RG_TAIL_LINES_MAX, chars_for(watch, RG_TAIL_CHARS_MAX),
-		      &telling->words, &telling->cut);
+	rg_last_output_words(&watch->tail, RG_TAIL_LINES_MAX, chars_for(watch, RG_TAIL_CHARS_MAX),
+			     &telling->words, &telling->cut);
 	telling->bytes = (int64_t)watch->tail.bytes;
 	return telling->words.failed ? rg_fail_memory(err) : ROGER_OK;
 }

@@ -17,7 +17,7 @@ struct rg_run_watch {
 	struct roger_str run_id;
 	struct rg_run_document document; /* as last read */
 	struct rg_child *child;		 /* NULL: there is none any more */
-	struct rg_tail tail;
+	struct rg_last_output tail;
 	struct rg_ended ended;
 	int64_t began_ns;
 	bool captures; /* its output is where its result is */

@@ -142,7 +142,8 @@ static int attend(struct sweep *sweep, struct rg_run_document *document, struct 
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->recoveries += recover;
-	sweep->reply->escalations += escalate;
+	/* The last recovery attempt tells the owner, too. */
+	sweep->reply->escalations += escalate || (recover && rg_run_is_escalated(&after.run));
 	r = note_change(sweep, document, &after, err);
 	document->run = after.run;
 	return r;

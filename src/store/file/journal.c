@@ -270,32 +270,76 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 	return r;
 }
 
-/* Where the last line but one that states a chain ends, among the last bytes before end. */
-static int find_stated(struct rg_journal *journal, uint64_t end, uint64_t *ret_from,
-		       uint64_t *ret_chain, struct roger_err *err)
+/* The last line but one in them that states a chain: where it ends, and which. */
+static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_chain)
 {
-	enum { LAST_BYTES = 4096 };
-	char bytes[LAST_BYTES];
-	uint64_t start = end > LAST_BYTES ? end - LAST_BYTES : 0, stated;
 	struct roger_str line, unused;
 	const char *newline;
-	size_t got = 0, at = 0;
-	int r;
+	bool found = false;
+	uint64_t stated;
+	size_t at = 0;
 
-	*ret_from = *ret_chain = 0;
-	r = rg_file_read_at(journal->file, bytes, (size_t)(end - start), (int64_t)start, &got, err);
-	if (r < 0)
-		return r;
-	while ((newline = memchr(bytes + at, '\n', got - at))) {
-		line = (struct roger_str){ bytes + at, (size_t)(newline - bytes) - at };
+	while ((newline = memchr(bytes.data + at, '\n', bytes.length - at))) {
+		/* The first one may lack its beginning: its end states the chain. */
+		line = (struct roger_str){ bytes.data + at, (size_t)(newline - bytes.data) - at };
 		at += line.length + 1;
-		if (start + at < end && (start == 0 || at > line.length + 1) &&
-		    rg_chain_split(line, &stated, &unused)) {
-			*ret_from = start + at;
+		if (at < bytes.length && rg_chain_split(line, &stated, &unused)) {
+			*ret_end = at;
 			*ret_chain = stated;
+			found = true;
 		}
 	}
-	return ROGER_OK;
+	return found;
+}
+
+/* The chain behind the whole lines in them. */
+static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64_t *chain,
+		      struct roger_err *err)
+{
+	struct rg_chain behind = { .value = *chain };
+	struct rg_line line = { 0 };
+	const char *newline;
+	bool own;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (newline = memchr(bytes.data, '\n', bytes.length))) {
+		line.length = (size_t)(newline - bytes.data);
+		line.text = (struct roger_str){ bytes.data, line.length };
+		r = rg_chain_step(journal->file, &line, &behind, &own, err);
+		bytes.data += line.length + 1;
+		bytes.length -= line.length + 1;
+	}
+	*chain = behind.value;
+	return r;
+}
+
+/* The chain behind end, going by what is stated in the last bytes before it; in more of them
+ * where these are one long line. */
+static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_chain,
+			struct roger_err *err)
+{
+	enum { LAST_BYTES = 4096, LAST_BYTES_MAX = 16 << 20 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf bytes = { .maximum = LAST_BYTES_MAX };
+	size_t length, got, at, last;
+	char *room;
+	int r;
+
+	*ret_chain = 0;
+	for (last = LAST_BYTES; last <= LAST_BYTES_MAX; last *= 16) {
+		length = end > last ? last : (size_t)end;
+		at = 0;
+		room = rg_buf_room(&bytes, length);
+		if (!room)
+			return rg_fail_memory(err);
+		r = rg_file_read_at(journal->file, room, length, (int64_t)(end - length), &got,
+				    err);
+		if (r < 0)
+			return r;
+		if (last_stated((struct roger_str){ room, got }, &at, ret_chain) || length == end)
+			return chain_over(journal, (struct roger_str){ room + at, got - at },
+					  ret_chain, err);
+	}
+	return chain_at(journal, 0, 0, end, ret_chain, err);
 }
 
 /* What stands before the known end was changed: whoever looks next finds out how. */
@@ -313,16 +357,14 @@ static void suspect(struct rg_journal *journal)
 
 int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
 {
-	uint64_t from, chain;
 	struct rg_tail tail;
+	uint64_t chain;
 	int r;
 
 	*ret_fits = true;
 	if (!journal->control || !rg_control_tail(journal->control, &tail) || !tail.appended)
 		return ROGER_OK;
-	r = find_stated(journal, tail.appended, &from, &chain, err);
-	if (r == ROGER_OK)
-		r = chain_at(journal, from, chain, tail.appended, &chain, err);
+	r = chain_at_end(journal, tail.appended, &chain, err);
 	if (r < 0 || chain == tail.chain)
 		return r;
 	/* What a line states need not be what went on: the whole file tells. */
@@ -669,10 +711,11 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		if (how == ADOPTED_SOME)
 			return ROGER_OK;
 	}
+	/* What is written covers the line before it: this is the last look at that. */
 	if (fencing && size == rg_journal_end(journal)) {
-		r = is_line_end(journal, size, &fits, err);
+		r = rg_journal_check_end(journal, &fits, err);
 		if (r == ROGER_OK && !fits)
-			suspect(journal);
+			r = is_line_end(journal, size, &fits, err);
 	}
 	if (r == ROGER_OK)
 		r = check_witness(journal, fencing, err);
@@ -1140,10 +1183,11 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	if (!journal->control)
 		return settle_read_only(journal, ret_end, err);
 	r = follow_control(journal, err);
-	if (r < 0)
-		return r;
-
-	r = file_size(journal, &size, err);
+	/* A handle that is open for long: what was moved away is not read any more. */
+	if (r == ROGER_OK)
+		r = rg_journal_check_name(journal, err);
+	if (r == ROGER_OK)
+		r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
 	if (size != rg_journal_end(journal)) {
