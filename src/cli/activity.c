@@ -7,15 +7,6 @@
 
 /* -------------------------------------------------------------- an entry -- */
 
-static const char *name_of(const char *member, int value)
-{
-	const struct roger_field *field = cli_item_record("activity")->fields;
-
-	while (strcmp(field->name, member) != 0)
-		field++;
-	return field->names[value];
-}
-
 static enum cli_style style_of(int status)
 {
 	switch ((enum roger_status)status) {
@@ -33,8 +24,10 @@ static void print_entry(const struct roger_activity *activity)
 {
 	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
 		style_of(activity->outcome_status),
-		name_of("outcome.status", activity->outcome_status),
-		name_of("action.type", activity->action_type), CLI_BOLD, activity->task_id);
+		cli_value_name(cli_item_record("activity"), "outcome.status",
+			       activity->outcome_status),
+		cli_value_name(cli_item_record("activity"), "action.type", activity->action_type),
+		CLI_BOLD, activity->task_id);
 	cli_say_set("%t  ", activity->outcome_message);
 	cli_say("%S", CLI_DIM);
 	if (!rg_str_is(activity->action_details, "{}"))

@@ -102,6 +102,9 @@ void cli_answer(const struct cli_run *run, void *reply, int *ret_exit);
 void cli_print_record(FILE *to, const struct roger_record *record, const void *item);
 void cli_print_lists(FILE *to, const struct roger_record *record, const void *item);
 
+/* The word for a value of a member, which the record has and which is an enum. */
+const char *cli_value_name(const struct roger_record *record, const char *member, int value);
+
 /* The member `damage` of an object on its way, where anything is damaged. */
 struct rg_buf;
 void cli_add_damage(const struct roger *roger, struct rg_buf *out);

@@ -11,9 +11,7 @@ enum { SUMMARY_CHARS = 60 };
 
 static const char *type_name(const struct roger_message *message)
 {
-	static const char *const names[] = { "context", "result", "decision", "data" };
-
-	return names[message->message_type];
+	return cli_value_name(cli_item_record("list"), "message_type", message->message_type);
 }
 
 static void print_route(const struct roger_message *message)

@@ -213,3 +213,12 @@ void cli_print_record(FILE *to, const struct roger_record *record, const void *i
 			print_line(to, field, item, width);
 	cli_print_lists(to, record, item);
 }
+
+const char *cli_value_name(const struct roger_record *record, const char *member, int value)
+{
+	const struct roger_field *field = record->fields;
+
+	while (strcmp(field->name, member) != 0)
+		field++;
+	return field->names[value];
+}

@@ -11,12 +11,8 @@ enum { STATUS_COLUMNS = 24, NAME_COLUMNS_MAX = 40 };
 
 static const char *status_name(int status)
 {
-	const struct roger_field *field = cli_op_named("runs")->request->fields;
-
-	while (strcmp(field->name, "status") != 0)
-		field++;
 	/* The first name is that of any. */
-	return field->names[status + 1];
+	return cli_value_name(cli_op_named("runs")->request, "status", status + 1);
 }
 
 static enum cli_style status_style(int status)

@@ -13,18 +13,6 @@ enum {
 
 /* ------------------------------------------------------------- one event -- */
 
-static const char *name_of(const struct roger_field *fields, const char *member, int value)
-{
-	while (strcmp(fields->name, member) != 0)
-		fields++;
-	return fields->names[value];
-}
-
-static const char *kind_name(int kind)
-{
-	return name_of(cli_op_named("timeline")->reply->fields[0].record->fields, "kind", kind);
-}
-
 static enum cli_style style_of(const struct roger_event *event)
 {
 	switch ((enum roger_event_kind)event->kind) {
@@ -141,7 +129,10 @@ static void print_event(struct table *table, const struct roger_event *event)
 
 	fprintf(cli_out, "%s%s.%03lld%s  %s%-*s%s  ", cli_style(CLI_DIM), clock,
 		(long long)(event->at_ms % 1000), cli_style(CLI_PLAIN), cli_style(style_of(event)),
-		KIND_COLUMNS, kind_name(event->kind), cli_style(CLI_PLAIN));
+		KIND_COLUMNS,
+		cli_value_name(cli_op_named("timeline")->reply->fields[0].record, "kind",
+			       event->kind),
+		cli_style(CLI_PLAIN));
 	columns = cli_columns(rg_buf_str(&table->who));
 	print_cut(rg_buf_str(&table->who), table->who_columns);
 	if (columns < table->who_columns)
@@ -185,8 +176,8 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 	rg_buf_init(&table.who, SIZE_MAX);
 	rg_buf_init(&table.words, SIZE_MAX);
 	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD,
-		name_of(cli_op(run->command)->reply->fields, "subject", reply->subject),
-		reply->what, (int64_t)reply->events.count);
+		cli_value_name(cli_op(run->command)->reply, "subject", reply->subject), reply->what,
+		(int64_t)reply->events.count);
 	if (reply->more)
 		fputs("... and earlier ones; see --limit, --since and --until\n", cli_out);
 	measure(&table, &reply->events);

@@ -1,6 +1,8 @@
 /* Finding what belongs into a history, in each of the logs. */
 #include "ops/proof/gather.h"
 
+#include <stdlib.h>
+
 #include "ops/keys/attempt.h"
 
 /* Ids of one question. */
@@ -215,4 +217,32 @@ int rg_gather_runs(struct rg_gathering *gathering, struct roger_str name, rg_run
 		place->file = texts.items[i].file;
 	}
 	return r;
+}
+
+/* ----------------------------------------------------------------- order -- */
+
+static int compare_messages(const void *a, const void *b)
+{
+	const struct roger_message *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct rg_log_entry *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+void rg_gathering_sort(struct rg_gathering *gathering)
+{
+	const struct rg_gathered_entries *log;
+
+	if (gathering->messages.count)
+		qsort(gathering->messages.items, gathering->messages.count,
+		      sizeof *gathering->messages.items, compare_messages);
+	for (log = gathering->logs; log < gathering->logs + RG_LOGS; log++)
+		if (log->count)
+			qsort(log->items, log->count, sizeof *log->items, compare_entries);
 }

@@ -67,6 +67,9 @@ typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);
 RG_CHECKED int rg_gather_runs(struct rg_gathering *gathering, struct roger_str name,
 			      rg_run_fits *fits, struct roger_err *err);
 
+/* What was gathered, in the order of each journal. */
+void rg_gathering_sort(struct rg_gathering *gathering);
+
 /* --------------------------------------------------------------- telling -- */
 
 /* own: roger's notes of what another event tells already, too. */

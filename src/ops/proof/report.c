@@ -12,17 +12,19 @@
 /* Entries of the activity log that are looked at in one go. */
 enum { ACTIVITY_PAGE = 10000 };
 
+struct spans {
+	int64_t *items;
+	size_t count;
+};
+
 /* A report on its way. */
 struct counting {
 	struct roger *roger;
 	struct roger_report_reply *reply;
-	struct rg_arena *arena; /* the reply's */
-	struct {
-		int64_t *items;
-		size_t count;
-	} latencies, looks;	  /* from stored to read; to the first look */
-	struct rg_table shown;	  /* struct shown, of the looks that are noted */
-	struct rg_counter places; /* of agents in the list below, from 1 */
+	struct rg_arena *arena;	       /* the reply's */
+	struct spans latencies, looks; /* from stored to read; to the first look */
+	struct rg_table shown;	       /* struct shown, of the looks that are noted */
+	struct rg_counter places;      /* of agents in the list below, from 1 */
 	struct {
 		struct roger_agent_figures *items;
 		size_t count;
@@ -128,24 +130,18 @@ static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
 
 /* -------------------------------------------------------------- messages -- */
 
-/* A clock that was set back makes no negative span. */
-static int64_t span_of(int64_t from_ms, int64_t to_ms)
-{
-	return to_ms > from_ms ? to_ms - from_ms : 0;
-}
-
-static int count_latency(struct counting *counting, const struct rg_survey_row *row,
-			 struct roger_err *err)
+/* Where its end is known; a clock that was set back makes no negative span. */
+static int add_span(struct counting *counting, struct spans *spans, int64_t from_ms, int64_t to_ms,
+		    struct roger_err *err)
 {
 	int64_t *place;
 
-	if (!row->read_at_ms)
+	if (!to_ms)
 		return ROGER_OK;
-	place = rg_arena_push(counting->arena, &counting->latencies.items,
-			      &counting->latencies.count, sizeof *place);
+	place = rg_arena_push(counting->arena, &spans->items, &spans->count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
-	*place = span_of(row->created_at_ms, row->read_at_ms);
+	*place = to_ms > from_ms ? to_ms - from_ms : 0;
 	return ROGER_OK;
 }
 
@@ -155,19 +151,12 @@ static int count_look(struct counting *counting, const struct rg_survey_row *row
 {
 	const struct shown *shown =
 		rg_table_find(&counting->shown, rg_hash(0, row->id.data, row->id.length));
-	int64_t at_ms = shown ? shown->at_ms : row->read_at_ms, *place;
 
 	if (!shown && !row->claimed && !row->read)
 		return ROGER_OK;
 	counting->reply->looked++;
-	if (!at_ms)
-		return ROGER_OK;
-	place = rg_arena_push(counting->arena, &counting->looks.items, &counting->looks.count,
-			      sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = span_of(row->created_at_ms, at_ms);
-	return ROGER_OK;
+	return add_span(counting, &counting->looks, row->created_at_ms,
+			shown ? shown->at_ms : row->read_at_ms, err);
 }
 
 /* Nothing else is counted yet when messages are. */
@@ -202,8 +191,15 @@ static int count_message(void *context, const struct rg_survey_row *row, struct 
 		return rg_fail_memory(err);
 	figures->received++;
 	figures->read += row->read;
-	r = count_latency(counting, row, err);
+	r = add_span(counting, &counting->latencies, row->created_at_ms, row->read_at_ms, err);
 	return r < 0 ? r : count_look(counting, row, err);
+}
+
+static void summarize(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95, int64_t *ret_max)
+{
+	*ret_p50 = rg_percentile(spans->items, spans->count, 50);
+	*ret_p95 = rg_percentile(spans->items, spans->count, 95);
+	*ret_max = rg_percentile(spans->items, spans->count, 100);
 }
 
 static int count_messages(struct counting *counting, struct roger_err *err)
@@ -213,18 +209,10 @@ static int count_messages(struct counting *counting, struct roger_err *err)
 
 	r = rg_engine_survey(counting->roger->engine, reply->since_ms, reply->until_ms,
 			     count_message, counting, err);
-	if (r < 0)
-		return r;
-	reply->latency_p50_ms =
-		rg_percentile(counting->latencies.items, counting->latencies.count, 50);
-	reply->latency_p95_ms =
-		rg_percentile(counting->latencies.items, counting->latencies.count, 95);
-	reply->latency_max_ms =
-		rg_percentile(counting->latencies.items, counting->latencies.count, 100);
-	reply->look_p50_ms = rg_percentile(counting->looks.items, counting->looks.count, 50);
-	reply->look_p95_ms = rg_percentile(counting->looks.items, counting->looks.count, 95);
-	reply->look_max_ms = rg_percentile(counting->looks.items, counting->looks.count, 100);
-	return ROGER_OK;
+	summarize(&counting->latencies, &reply->latency_p50_ms, &reply->latency_p95_ms,
+		  &reply->latency_max_ms);
+	summarize(&counting->looks, &reply->look_p50_ms, &reply->look_p95_ms, &reply->look_max_ms);
+	return r;
 }
 
 /* -------------------------------------------------------------- attempts -- */

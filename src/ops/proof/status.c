@@ -10,6 +10,7 @@
 
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
+#include "ops/proof/gather.h"
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
 #include "facts/damage.h"
@@ -21,7 +22,6 @@ enum {
 	WAITING_MAX = 2000, /* messages with a lease, or to be read by some time */
 	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
 	EACH_MAX = 5,	    /* concerns of one kind; the rest is one more */
-	IDS_MAX = 500,
 };
 
 /* A mailbox that is not looked at for so long is more than a note. */
@@ -106,9 +106,8 @@ static int keep_undelivered(struct looking *looking, struct letters *letters, st
 {
 	struct rg_counter read = { .arena = looking->arena };
 	struct roger_str *ids = rg_arena_get(looking->arena, letters->count * sizeof *ids);
-	struct rg_query query = { .anywhere = true };
-	struct roger_messages found;
-	size_t count = 0, done, i;
+	struct rg_gathering found;
+	size_t count = 0, i;
 	int64_t *times;
 	int r = ids ? ROGER_OK : rg_fail_memory(err);
 
@@ -118,16 +117,14 @@ static int keep_undelivered(struct looking *looking, struct letters *letters, st
 			letters->items[count++] = letters->items[i];
 		}
 	letters->count = r == ROGER_OK ? count : 0;
-	for (done = 0; done < count && r == ROGER_OK; done += query.id_count) {
-		query.ids = ids + done;
-		query.id_count = count - done < IDS_MAX ? count - done : IDS_MAX;
-		r = rg_engine_find(looking->roger->engine, &query, looking->arena, &found, err);
-		for (i = 0; r == ROGER_OK && i < found.count; i++) {
-			times = rg_counter_of(&read, found.items[i].id);
-			if (!times)
-				return rg_fail_memory(err);
-			*times += found.items[i].read;
-		}
+	rg_gathering_init(&found, looking->roger, looking->arena);
+	if (r == ROGER_OK)
+		r = rg_gather_ids(&found, ids, count, err);
+	for (i = 0; r == ROGER_OK && i < found.messages.count; i++) {
+		times = rg_counter_of(&read, found.messages.items[i].id);
+		if (!times)
+			return rg_fail_memory(err);
+		*times += found.messages.items[i].read;
 	}
 	for (count = 0, i = 0; r == ROGER_OK && i < letters->count; i++) {
 		times = rg_counter_of(&read, letters->items[i].message_id);
@@ -334,27 +331,24 @@ static int look_at_lease(struct looking *looking, const struct roger_message *me
 
 static int look_at_waiting(struct looking *looking, struct roger_err *err)
 {
-	struct rg_query query = { .anywhere = true };
 	const struct roger_message *message;
 	int64_t waiting = 0, leases = 0;
-	struct roger_messages found;
+	struct rg_gathering found;
 	struct roger_strs ids;
-	size_t done, i;
+	size_t i;
 	int r;
 
+	rg_gathering_init(&found, looking->roger, looking->arena);
 	r = rg_engine_overdue(looking->roger->engine, INT64_MAX, WAITING_MAX, looking->arena, &ids,
 			      err);
-	for (done = 0; r == ROGER_OK && done < ids.count; done += query.id_count) {
-		query.ids = ids.items + done;
-		query.id_count = ids.count - done < IDS_MAX ? ids.count - done : IDS_MAX;
-		r = rg_engine_find(looking->roger->engine, &query, looking->arena, &found, err);
-		for (i = 0; r == ROGER_OK && i < found.count; i++) {
-			message = &found.items[i];
-			if (message->confirm_by_ms && waiting++ < EACH_MAX)
-				r = add_waiting(looking, message);
-			if (r == ROGER_OK)
-				r = look_at_lease(looking, message, &leases);
-		}
+	if (r == ROGER_OK)
+		r = rg_gather_ids(&found, ids.items, ids.count, err);
+	for (i = 0; r == ROGER_OK && i < found.messages.count; i++) {
+		message = &found.messages.items[i];
+		if (message->confirm_by_ms && waiting++ < EACH_MAX)
+			r = add_waiting(looking, message);
+		if (r == ROGER_OK)
+			r = look_at_lease(looking, message, &leases);
 	}
 	if (r == ROGER_OK)
 		r = say_rest(looking, ROGER_SOON, "overdue", waiting - EACH_MAX,

@@ -147,13 +147,6 @@ static int tell_archived(struct telling *telling, const struct roger_message *me
 		       : rg_fail_memory(err);
 }
 
-static int compare_messages(const void *a, const void *b)
-{
-	const struct roger_message *x = a, *y = b;
-
-	return (x->position > y->position) - (x->position < y->position);
-}
-
 static int tell_messages(struct telling *telling, const struct rg_gathering *gathering,
 			 struct roger_err *err)
 {
@@ -161,9 +154,6 @@ static int tell_messages(struct telling *telling, const struct rg_gathering *gat
 	size_t i;
 	int r = ROGER_OK;
 
-	if (gathering->messages.count)
-		qsort(gathering->messages.items, gathering->messages.count,
-		      sizeof *gathering->messages.items, compare_messages);
 	for (i = 0; i < gathering->messages.count && r == ROGER_OK; i++) {
 		const struct roger_message *message = &gathering->messages.items[i];
 
@@ -179,19 +169,6 @@ static int tell_messages(struct telling *telling, const struct rg_gathering *gat
 }
 
 /* -------------------------------------------------------------- attempts -- */
-
-static int compare_entries(const void *a, const void *b)
-{
-	const struct rg_log_entry *x = a, *y = b;
-
-	return (x->position > y->position) - (x->position < y->position);
-}
-
-static void sort_entries(struct rg_gathered_entries *entries)
-{
-	if (entries->count)
-		qsort(entries->items, entries->count, sizeof *entries->items, compare_entries);
-}
 
 /* What another line of the same attempt makes of it: before is its outcome plus one, 0: none. */
 static bool kind_of_attempt(const struct roger_attempt *attempt, int64_t before,
@@ -259,19 +236,6 @@ static int tell_attempt(struct telling *telling, const struct rg_log_entry *entr
 		   err);
 }
 
-static int tell_attempts(struct telling *telling, struct rg_gathered_entries *entries,
-			 struct roger_err *err)
-{
-	struct rg_counter outcomes = { .arena = telling->history->arena };
-	size_t i;
-	int r = ROGER_OK;
-
-	sort_entries(entries);
-	for (i = 0; i < entries->count && r == ROGER_OK; i++)
-		r = tell_attempt(telling, &entries->items[i], &outcomes, err);
-	return r;
-}
-
 /* ---------------------------------------------------------- dead letters -- */
 
 static void say_letter(struct telling *telling, const struct roger_dead_letter *letter)
@@ -331,16 +295,18 @@ static int tell_letter(struct telling *telling, const struct rg_log_entry *entry
 		   err);
 }
 
-static int tell_letters(struct telling *telling, struct rg_gathered_entries *entries,
+/* Lines of a log; numbers are those that each needs to remember, by its id. */
+static int tell_entries(struct telling *telling, const struct rg_gathered_entries *entries,
+			int (*tell)(struct telling *telling, const struct rg_log_entry *entry,
+				    struct rg_counter *numbers, struct roger_err *err),
 			struct roger_err *err)
 {
-	struct rg_counter events = { .arena = telling->history->arena };
+	struct rg_counter numbers = { .arena = telling->history->arena };
 	size_t i;
 	int r = ROGER_OK;
 
-	sort_entries(entries);
 	for (i = 0; i < entries->count && r == ROGER_OK; i++)
-		r = tell_letter(telling, &entries->items[i], &events, err);
+		r = tell(telling, &entries->items[i], &numbers, err);
 	return r;
 }
 
@@ -603,15 +569,15 @@ int rg_tell_all(struct rg_gathering *gathering, bool own, struct rg_history *his
 	size_t i;
 	int r;
 
+	rg_gathering_sort(gathering);
 	rg_buf_init(&telling.words, 65536);
 	r = tell_messages(&telling, gathering, err);
 	if (r == ROGER_OK)
-		r = tell_attempts(&telling, &gathering->logs[RG_LOG_SENDS], err);
+		r = tell_entries(&telling, &gathering->logs[RG_LOG_SENDS], tell_attempt, err);
 	if (r == ROGER_OK)
-		r = tell_letters(&telling, &gathering->logs[RG_LOG_DEAD_LETTERS], err);
+		r = tell_entries(&telling, &gathering->logs[RG_LOG_DEAD_LETTERS], tell_letter, err);
 	for (i = 0; i < gathering->runs.count && r == ROGER_OK; i++)
 		r = tell_run(&telling, gathering, &gathering->runs.items[i], err);
-	sort_entries(&gathering->logs[RG_LOG_ACTIVITY]);
 	for (i = 0; i < gathering->logs[RG_LOG_ACTIVITY].count && r == ROGER_OK; i++)
 		r = tell_activity(&telling, &gathering->logs[RG_LOG_ACTIVITY].items[i], own, err);
 	rg_buf_deinit(&telling.words);

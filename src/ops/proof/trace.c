@@ -529,13 +529,6 @@ static int gather_what(struct rg_gathering *gathering, struct roger_str what, st
 	return r;
 }
 
-static int compare_positions(const void *a, const void *b)
-{
-	const struct roger_message *x = a, *y = b;
-
-	return (x->position > y->position) - (x->position < y->position);
-}
-
 static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *reply,
 		     struct roger_err *err)
 {
@@ -544,8 +537,7 @@ static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *r
 	size_t count = gathering->messages.count, i;
 	int r;
 
-	qsort(gathering->messages.items, count, sizeof *gathering->messages.items,
-	      compare_positions);
+	rg_gathering_sort(gathering);
 	reply->more = count > TRACES_MAX;
 	if (count > TRACES_MAX)
 		count = gathering->messages.count = TRACES_MAX;
