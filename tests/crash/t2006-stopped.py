@@ -85,11 +85,14 @@ def journal_sync(calls):
 
 
 def before_the_append(calls):
-    """The last message that is read before the append lock is taken: with the right to change messages, no more."""
-    end = calls.index(journal_write(calls))
-    locked = next(i for i in range(end, -1, -1) if calls[i][0] == "lseek" and "SEEK_END" in calls[i][2])
-    # One byte is read under the append lock: does a line end there?
-    return [c for c in calls[:locked] if c[0] == "pread64" and "/messages.jsonl>" in c[2] and ", 1, " not in c[2]][-1]
+    """The last message that is read outside of the append lock: with the right to change messages, no more."""
+    locked, picked = False, None
+    for call in calls[:calls.index(journal_write(calls))]:
+        if call[0] == "flock":
+            locked = "LOCK_UN" not in call[2]
+        elif call[0] == "pread64" and "/messages.jsonl>" in call[2] and not locked:
+            picked = call
+    return picked
 
 
 def index_write(calls):
