@@ -357,13 +357,14 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 		return r;
 	control = rg_journal_control(engine->journal);
 	broken = rg_damage_closes(&noted) ? RG_BROKEN_CLOSED : RG_BROKEN_LINE;
-	if (noted.accepted_at_ms && broken == RG_BROKEN_CLOSED) {
-		rg_control_set_witness(control, (struct rg_witness){ 0 });
+	if (noted.accepted_at_ms && broken == RG_BROKEN_CLOSED)
 		broken = RG_BROKEN_NOT;
-	}
 	/* Once it counts as looked at, nobody looks again: by then it is counted. */
 	(void)rg_engine_count_damages(engine);
 	atomic_store(&rg_control_page(control)->broken, broken);
+	/* Whoever is killed before this looks once more, and finds that it was accepted. */
+	if (broken == RG_BROKEN_NOT)
+		rg_control_set_witness(control, (struct rg_witness){ 0 });
 	if (noted.noticed_at_ms == damage.noticed_at_ms)
 		forget(engine, broken);
 	return ROGER_OK;

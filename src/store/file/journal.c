@@ -345,7 +345,7 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	int r;
 
 	*ret_fits = true;
-	if (!rg_control_tail(journal->control, &tail))
+	if (!rg_control_tail(journal->control, &tail) || !tail.appended)
 		return ROGER_OK;
 	r = chain_at_end(journal, tail.appended, &chain, err);
 	/* What a line states need not be what went on: the whole file tells. */
