@@ -641,21 +641,28 @@ uint64_t rg_control_generation(const struct rg_control *control)
 
 /* ------------------------------------------------------ is it right yet? -- */
 
+static uint64_t word_at(const unsigned char *bytes, size_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + at, sizeof word);
+	return word;
+}
+
 /* By words: a send asks this two dozen times, and musl's memcmp() goes byte by byte. */
 static bool head_is_same(const struct rg_control *control)
 {
-	const size_t mark = offsetof(struct rg_control_page, retired);
+	enum { VERSION = offsetof(struct rg_control_page, version), BOOT = VERSION + 8 };
 	const unsigned char *page = (const unsigned char *)control->page;
-	uint32_t differ = 0, now, then;
+	uint64_t differ = word_at(page, 0) ^ word_at(control->head, 0);
 	size_t at;
 
-	for (at = 0; at < HEAD_BYTES; at += sizeof now) {
-		if (at == mark)
-			continue;
-		memcpy(&now, page + at, sizeof now);
-		memcpy(&then, control->head + at, sizeof then);
-		differ |= now ^ then;
-	}
+	_Static_assert(VERSION == 8 && BOOT == offsetof(struct rg_control_page, boot_id) &&
+			       HEAD_BYTES % 8 == 0,
+		       "words, but for the mark behind the version");
+	differ |= (uint64_t)memcmp(page + VERSION, control->head + VERSION, sizeof(uint32_t));
+	for (at = BOOT; at < HEAD_BYTES; at += sizeof differ)
+		differ |= word_at(page, at) ^ word_at(control->head, at);
 	return differ == 0;
 }
 

@@ -253,26 +253,26 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 	return r;
 }
 
-/* The last line but one in them that states a chain: where it ends, and which. */
+/* The last line but one in them that states a chain: where it ends, and which.  From the end: a
+ * writer asks this under the append lock. */
 static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_chain)
 {
+	size_t at = bytes.length ? bytes.length - 1 : 0;
+	const char *newline = memrchr(bytes.data, '\n', at), *before;
 	struct roger_str line, unused;
-	const char *newline;
-	bool found = false;
-	uint64_t stated;
-	size_t at = 0;
 
-	while ((newline = memchr(bytes.data + at, '\n', bytes.length - at))) {
+	for (; newline; newline = before) {
+		at = (size_t)(newline - bytes.data);
+		before = memrchr(bytes.data, '\n', at);
 		/* The first one may lack its beginning: its end states the chain. */
-		line = (struct roger_str){ bytes.data + at, (size_t)(newline - bytes.data) - at };
-		at += line.length + 1;
-		if (at < bytes.length && rg_chain_split(line, &stated, &unused)) {
-			*ret_end = at;
-			*ret_chain = stated;
-			found = true;
+		line.data = before ? before + 1 : bytes.data;
+		line.length = (size_t)(newline - line.data);
+		if (rg_chain_split(line, ret_chain, &unused)) {
+			*ret_end = at + 1;
+			return true;
 		}
 	}
-	return found;
+	return false;
 }
 
 /* The chain behind the whole lines in them. */
