@@ -5,7 +5,7 @@
 
 #include "store/file/lines.h"
 
-enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100, STATE_PAUSE_NS = 100000000 };
+enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100 };
 
 int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
 {

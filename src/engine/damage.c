@@ -303,18 +303,17 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 static int note(struct rg_engine *engine, struct rg_arena *arena, const struct roger_damage *damage,
 		struct roger_damage *ret_noted, struct roger_err *err)
 {
-	const struct roger_damage *known = NULL;
+	const struct roger_damage *known;
 	struct roger_damages damages;
-	size_t i;
+	size_t at;
 	int r;
 
 	*ret_noted = *damage;
 	r = damage_entries(engine, arena, &damages, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < damages.count && !known; i++)
-		if (rg_str_equal(damages.items[i].id, damage->id))
-			known = &damages.items[i];
+	at = find_id(damages.items, damages.count, damage->id);
+	known = at < damages.count ? &damages.items[at] : NULL;
 	if (!known && rg_damage_closes(damage))
 		known = noted_line(engine, &damages, damage);
 	if (known) {

@@ -10,9 +10,6 @@ static const char control_suffix[] = ".control";
 
 enum { LOOK_MS = 200 };
 
-/* Whatever damages the index may go on for a while; what is in memory it does not reach. */
-enum { MEND_TRIES = 2 };
-
 uint64_t rg_engine_stored(const struct rg_engine *engine)
 {
 	return engine->stored;
@@ -132,7 +129,6 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
 {
 	struct rg_control *control = rg_journal_control(engine->journal);
-
 	struct rg_tail tail;
 
 	/* Since the machine started nobody has looked which keys the logs know. */
@@ -256,7 +252,6 @@ int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct rog
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 {
 	struct rg_control *control = rg_journal_control(engine->journal);
-
 	struct rg_agent agent;
 
 	return control && rg_control_find_agent(control, name, &agent);

@@ -1,5 +1,5 @@
 /*
- * faulty - files that go wrong: one call of store/file.h fails, or somebody else
+ * faulty - files that go wrong: one call of host/file.h fails, or somebody else
  * does something just before it.  A clock that goes when it is told to, and then
  * nobody sleeps.
  *
@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "host/file.h"
-#include "store/file/lock.h"
+#include "store/file/control.h"
 
 static struct {
 	const char *call;		  /* NULL: any of them */
@@ -230,6 +230,14 @@ void __wrap_rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits)
 {
 	faulty_note("wake", count == RG_WAKE_ALL ? -1 : count, bits);
 	__real_rg_lock_wake(word, count, bits);
+}
+
+/* Is it the file of its name, as far as can be told? */
+static inline bool in_place(const struct rg_control *control)
+{
+	bool is = false;
+
+	return rg_control_look(control, &is, NULL) == ROGER_OK && is;
 }
 
 #endif

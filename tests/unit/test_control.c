@@ -372,14 +372,14 @@ static void another_file_under_its_name_is_seen(void **state)
 	size_t length;
 	char *copy;
 
-	assert_true(rg_control_in_place(control));
+	assert_true(in_place(control));
 	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "away"), 0);
-	assert_false(rg_control_in_place(control));
+	assert_false(in_place(control));
 	assert_int_equal(renameat(fixture->folder.open, "away", fixture->folder.open, NAME), 0);
-	assert_true(rg_control_in_place(control));
+	assert_true(in_place(control));
 	/* One of its length, and one of its own that grew. */
 	folder_append_text(&fixture->folder, NAME, "x");
-	assert_false(rg_control_in_place(control));
+	assert_false(in_place(control));
 	rg_control_close(control);
 	rg_control_close(open_control(fixture));
 	control = open_control(fixture);
@@ -387,7 +387,7 @@ static void another_file_under_its_name_is_seen(void **state)
 	length = folder_size(&fixture->folder, NAME);
 	assert_int_equal(renameat(fixture->folder.open, NAME, fixture->folder.open, "away"), 0);
 	folder_append(&fixture->folder, NAME, copy, length);
-	assert_false(rg_control_in_place(control));
+	assert_false(in_place(control));
 	free(copy);
 	rg_control_close(control);
 }
@@ -1339,7 +1339,7 @@ static void growing_without_memory_changes_nothing(void **state)
 			scarce_left = -1;
 			assert_int_equal(r, scarce_refused ? ROGER_ENOMEM : ROGER_OK);
 			assert_int_equal(rg_control_sound(control), r < 0);
-			assert_int_equal(rg_control_in_place(control), r < 0);
+			assert_int_equal(in_place(control), r < 0);
 			rg_control_close(control);
 			assert_true(is_marked(fixture));
 		}
@@ -1681,10 +1681,10 @@ static void a_place_that_cannot_be_seen_is_another(void **state)
 	struct rg_control *control = open_control(*state);
 
 	faulty_begin("look", 0, 1, EIO);
-	assert_false(rg_control_in_place(control));
-	assert_true(rg_control_in_place(control));
+	assert_false(in_place(control));
+	assert_true(in_place(control));
 	leave_nothing(*state);
-	assert_false(rg_control_in_place(control));
+	assert_false(in_place(control));
 	rg_control_close(control);
 	assert_int_equal(faulty_maps, 0);
 }

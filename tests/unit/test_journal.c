@@ -1373,11 +1373,11 @@ static void another_control_file_is_looked_for(void **state)
 	replace_control(*state);
 	faulty_now_ns += 100 * MS - 1;
 	assert_ptr_equal(rg_journal_control(journal), control);
-	assert_false(rg_control_in_place(control));
+	assert_false(in_place(control));
 	assert_false(rg_control_retired(old));
 	faulty_now_ns++;
 	control = rg_journal_control(journal);
-	assert_true(rg_control_in_place(control));
+	assert_true(in_place(control));
 	assert_true(rg_control_retired(old));
 	assert_int_equal(faulty_maps, 2);
 
@@ -1412,7 +1412,7 @@ static void nothing_is_followed_while_appending(void **state)
 	assert_ptr_equal(rg_journal_control(journal), control);
 	assert_false(rg_control_retired(rg_control_page(control)));
 	rg_journal_unlock(journal);
-	assert_true(rg_control_in_place(rg_journal_control(journal)));
+	assert_true(in_place(rg_journal_control(journal)));
 	rg_journal_close(journal);
 }
 
@@ -2028,7 +2028,7 @@ static void who_waits_to_append_follows(void **state)
 	replace_control(*state);
 	assert_true(rg_lock_try(&page->append_lock, rg_lock_owner(), false));
 	lock(journal);
-	assert_true(rg_control_in_place(rg_journal_control(journal)));
+	assert_true(in_place(rg_journal_control(journal)));
 	rg_journal_unlock(journal);
 	rg_journal_close(journal);
 }
@@ -3040,7 +3040,7 @@ static void who_waits_for_a_lock_goes_where_the_file_is(void **state)
 	assert_true(rg_lock_try(&page->state_lock, rg_lock_owner(), false));
 	assert_int_equal(rg_journal_take(journal, RG_LOCK_STATE, 5000, NULL), ROGER_OK);
 	assert_true(rg_journal_holds(journal, RG_LOCK_STATE));
-	assert_true(rg_control_in_place(rg_journal_control(journal)));
+	assert_true(in_place(rg_journal_control(journal)));
 	rg_journal_close(journal);
 }
 

@@ -423,7 +423,6 @@ static int fresh_page(const struct found *found, const struct rg_file_facts *jou
 		.on_disk = left_by_other_boot(found, journal),
 		.tails = { { .epoch = 1 } },
 	};
-
 	int r;
 
 	memcpy(page.magic, MAGIC, sizeof page.magic);
@@ -682,13 +681,6 @@ int rg_control_look(const struct rg_control *control, bool *ret_in_place, struct
 			facts.inode == control->inode && (uint64_t)facts.size == control->size;
 	/* Something else stands there: so it is not in place. */
 	return r == ROGER_EREFUSED ? ROGER_OK : r;
-}
-
-bool rg_control_in_place(const struct rg_control *control)
-{
-	bool in_place;
-
-	return rg_control_look(control, &in_place, NULL) == ROGER_OK && in_place;
 }
 
 void rg_control_retire(struct rg_control *control)

@@ -187,7 +187,6 @@ bool rg_control_sound(const struct rg_control *control);
 /* Is it the file of its name still, and whole?  An error: that cannot be told. */
 RG_CHECKED int rg_control_look(const struct rg_control *control, bool *ret_in_place,
 			       struct roger_err *err);
-bool rg_control_in_place(const struct rg_control *control);
 
 /* Nobody is to go on with it. */
 void rg_control_retire(struct rg_control *control);
