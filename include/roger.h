@@ -713,7 +713,7 @@ struct roger_activity_request {
 	int64_t until_ms;
 	struct roger_str evidence; /* with this citation */
 	bool newest;		   /* the last ones first */
-	int64_t after;		   /* go on behind this position */
+	int64_t after;		   /* continue after this position */
 	int64_t limit;		   /* 0: 1000 */
 	bool strict;		   /* entries with unknown members are bad lines */
 };

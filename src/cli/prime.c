@@ -19,7 +19,7 @@ enum {
 };
 
 static const struct cli_option options[] = {
-	{ "tokens", "N", "at most so many, at four characters each (default 2000)" },
+	{ "tokens", "N", "at most this many, at four characters each (default 2000)" },
 	{ 0 },
 };
 

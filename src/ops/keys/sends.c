@@ -99,7 +99,7 @@ static const struct roger_field request_fields[] = {
 	{ "lines", ROGER_BOOL, AT(lines), 0, NULL, NULL,
 	  "every line of the log, not only the state of each attempt" },
 	{ "newest", ROGER_BOOL, AT(newest), 0, NULL, NULL, "the last ones first" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 1000)" },
+	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many (default 1000)" },
 	RG_END,
 };
 #undef AT

@@ -280,7 +280,7 @@ static const struct roger_field claim_fields[] = {
 	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL,
 	  "who holds the lease (default: the agent)" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many (default 1)" },
+	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many (default 1)" },
 	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL, "how long it is theirs (default 5m)" },
 	RG_END,
 };

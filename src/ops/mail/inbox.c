@@ -224,7 +224,7 @@ static int run_receive(struct roger *roger, const void *request, void *reply, st
 		{ "from", ROGER_NAME, AT(from), ROGER_OF_TOOL, NULL, NULL, "only from this agent" }, \
 	{                                                                                            \
 		"limit", ROGER_INT, AT(limit), ROGER_OF_TOOL, NULL, NULL,                            \
-			"at most so many (default 50)"                                               \
+			"at most this many (default 50)"                                             \
 	}
 static const struct roger_field inbox_fields[] = {
 	COMMON_FIELDS,

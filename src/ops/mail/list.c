@@ -144,9 +144,9 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 	}
 #define PAGE_FIELDS                                                                                \
 	{ "newest", ROGER_BOOL, AT(newest), 0, NULL, NULL, "newest first" },                       \
-		{ "after", ROGER_TEXT, AT(after), 0, NULL, NULL, "go on behind this message" },    \
+		{ "after", ROGER_TEXT, AT(after), 0, NULL, NULL, "continue after this message" },  \
 	{                                                                                          \
-		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many"                    \
+		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many"                  \
 	}
 static const struct roger_field list_fields[] = { FILTER_FIELDS, PAGE_FIELDS, RG_END };
 static const struct roger_field search_fields[] = {
@@ -170,7 +170,8 @@ static const struct roger_record count_request = { "count", sizeof(struct roger_
 						   count_fields };
 
 static const struct roger_field count_reply_fields[] = {
-	{ "count", ROGER_INT, offsetof(struct roger_count_reply, count), 0, NULL, NULL, "so many" },
+	{ "count", ROGER_INT, offsetof(struct roger_count_reply, count), 0, NULL, NULL,
+	  "how many" },
 	RG_END,
 };
 static const struct roger_record count_reply = { "count", sizeof(struct roger_count_reply),

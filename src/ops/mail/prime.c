@@ -174,7 +174,7 @@ static const struct roger_field request_fields[] = {
 	  "who begins (--as, else ROGER_AGENT)" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "only mail of this unit of work" },
-	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most so many messages (default 20)" },
+	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many messages (default 20)" },
 	RG_END,
 };
 #undef AT

@@ -299,7 +299,7 @@ static const struct roger_field request_fields[] = {
 	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
 	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },
 	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL,
-	  "the last so many, of so many records of each log (default 1000)" },
+	  "the last N events, from the last N records of each log (default 1000)" },
 	{ "own", ROGER_BOOL, AT(own), 0, NULL, NULL,
 	  "roger's notes of itself, too, where another event tells the same" },
 	RG_END,
