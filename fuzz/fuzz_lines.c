@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "store/file/lines.h"
+#include "store/lines.h"
 #include "facts/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -95,29 +95,32 @@ static void check_message(struct roger_str line)
 	free_read(&first);
 }
 
-static void check_line(int file, const struct rg_line *line, const char *bytes, size_t start,
+static void check_line(int file, const struct rg_line *line, const char *text, size_t start,
 		       size_t size, struct rg_chain *chain)
 {
-	const char *newline = memchr(bytes + start, '\n', size - start);
+	const char *newline = memchr(text + start, '\n', size - start);
+	const struct rg_bytes bytes = rg_bytes_of_file(file);
 	bool own;
 
 	rg_assert(newline && line->offset == start &&
-		  line->length == (size_t)(newline - bytes) - start);
-	rg_assert(line->too_long || memcmp(line->text.data, bytes + start, line->length) == 0);
-	rg_assert(rg_chain_step(file, line, chain, &own, NULL) == ROGER_OK);
+		  line->length == (size_t)(newline - text) - start);
+	rg_assert(line->too_long || memcmp(line->text.data, text + start, line->length) == 0);
+	rg_assert(rg_chain_step(&bytes, line, chain, &own, NULL) == ROGER_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int file = memfd_create("journal", 0);
 	struct rg_chain chain = { 0 };
+	struct rg_bytes bytes;
 	struct rg_lines lines;
 	struct rg_line line;
 	size_t start = 0;
 	bool found;
 
 	rg_assert(file >= 0 && write(file, data, size) == (ssize_t)size);
-	rg_lines_init(&lines, file, 0, size);
+	bytes = rg_bytes_of_file(file);
+	rg_lines_init(&lines, &bytes, 0, size);
 	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found) {
 		check_line(file, &line, (const char *)data, start, size, &chain);
 		check_message(line.text);

@@ -40,7 +40,7 @@ MORE_TESTS = {
     "src/store/file/journal.c": ["tests/cli/t4101-mail.sh", "tests/cli/t4103-batch.sh", "tests/crash/t2003-torn.py"],
     "src/store/file/lock.c": ["tests/cli/t4101-mail.sh", "tests/cli/t4104-claims.sh"],
     "src/store/file/control.c": ["test_journal", "test_lock", "tests/cli/t4101-mail.sh"],
-    "src/store/file/lines.c": ["test_journal", "test_log", "tests/crash/t2003-torn.py"],
+    "src/store/lines.c": ["test_journal", "test_log", "tests/crash/t2003-torn.py"],
     "src/store/file/log.c": ["tests/cli/t4501-activity.sh"],
 }
 

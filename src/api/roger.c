@@ -3,7 +3,7 @@
 
 #include "api/layout.h"
 #include "engine/engine.h"
-#include "store/file/control.h"
+#include "store/store.h"
 #include "ops/op.h"
 
 int roger_open(const char *path, struct roger **ret_roger, struct roger_err *err)
@@ -40,12 +40,12 @@ struct roger *roger_close(struct roger *roger)
 
 void roger_interrupt(void)
 {
-	rg_lock_interrupt();
+	rg_file_store_interrupt();
 }
 
 bool roger_mend_map(const void *address)
 {
-	return rg_control_mend(address);
+	return rg_file_store_mend(address);
 }
 
 void roger_on_progress(struct roger *roger, roger_progress *tell, void *context)

@@ -2,8 +2,6 @@
 #include "engine/inside.h"
 
 #include "base/table.h"
-#include "host/file.h"
-#include "store/file/lines.h"
 #include "facts/message.h"
 
 /* A crash between the archive and the journal leaves the last batch in both: so far back ids are
@@ -32,24 +30,24 @@ static bool is_whole(struct roger_str line)
 	return whole;
 }
 
-/* Mark those that the end of the issue's file holds already. */
-static int look_back(const struct rg_log_file *archive, struct rg_table *heads,
+/* Mark those that the end of the issue's archive holds already. */
+static int look_back(struct rg_engine *engine, struct rg_log_file *archive, struct rg_table *heads,
 		     struct roger_err *err)
 {
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, archive);
 	struct staged_head *head;
 	struct rg_lines lines;
 	struct rg_line line;
-	uint64_t size, hash;
+	uint64_t hash;
 	bool found;
 	int r;
 
-	r = rg_file_open(archive->folder, archive->name.data, RG_FILE_READ, &file, err);
-	if (r == ROGER_OK)
-		r = rg_file_size(file, archive->name.data, &size, err);
+	r = engine->store->ops->look(engine->store, archive, &found, err);
 	if (r < 0)
 		return r;
-	rg_lines_init(&lines, file, size > LOOK_BACK_BYTES ? size - LOOK_BACK_BYTES : 0, size);
+	rg_lines_init(&lines, &bytes,
+		      archive->size > LOOK_BACK_BYTES ? archive->size - LOOK_BACK_BYTES : 0,
+		      archive->size);
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found)
 		if (rg_archive_head(line.text, &hash) && (head = rg_table_find(heads, hash)))
 			head->there |= is_whole(line.text);
@@ -111,11 +109,12 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 	/* Made, and its torn end closed off: that may lack no more than its newline. */
 	r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, RG_STR(""), false, err);
 	if (r == ROGER_OK)
-		r = rg_engine_log_files(engine, RG_LOG_ARCHIVE, issue, arena, &files, err);
+		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, issue, arena, &files,
+					     err);
 	if (r == ROGER_OK)
 		r = note_heads(engine, staged, count, &heads, err);
 	if (r == ROGER_OK)
-		r = look_back(files.items, &heads, err);
+		r = look_back(engine, files.items, &heads, err);
 	print_issue(engine, staged, count, &heads, &out);
 	if (r == ROGER_OK && out.failed)
 		r = rg_fail_memory(err);
@@ -147,12 +146,13 @@ int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena
 		      struct roger_str *ret_text, struct roger_message *ret_message,
 		      struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found;
 	int r;
 
-	rg_lines_init(&lines, rg_journal_file(engine->journal), offset, UINT64_MAX);
+	rg_lines_init(&lines, &bytes, offset, UINT64_MAX);
 	r = rg_lines_next(&lines, &line, &found, err);
 	if (r == ROGER_OK && !found)
 		r = rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "store/file/lines.h"
-
 enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100 };
 
 int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
@@ -15,7 +13,7 @@ int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *
 	if (!exclusive)
 		return ROGER_OK;
 	rg_engine_look_at_damage(engine);
-	r = rg_journal_take(engine->journal, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
+	r = rg_store_take(engine->store, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	engine->exclusive = r == ROGER_OK;
 	engine->has_looked = false;
 	return r;
@@ -24,7 +22,7 @@ int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *
 static void end_exclusive(struct rg_engine *engine)
 {
 	if (engine->exclusive)
-		rg_journal_release(engine->journal, RG_LOCK_CHANGE);
+		rg_store_release(engine->store, RG_LOCK_CHANGE);
 	engine->exclusive = false;
 }
 
@@ -135,7 +133,7 @@ enum check { PASSED, KEY_MAYBE, MAILBOX_MAYBE, ISSUE_MAYBE };
 static enum check count_added(struct rg_engine *engine, bool keys_checked, size_t *ret_which)
 {
 	const struct rg_config *config = engine->workspace->config;
-	struct rg_control *control = rg_journal_control(engine->journal);
+	struct rg_store *store = engine->store;
 	enum check check = PASSED;
 	size_t i;
 
@@ -146,14 +144,14 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 		if (!message)
 			continue;
 		if (message->idempotent_key.length && (staged->new_number || staged->brought) &&
-		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(control, message)) {
+		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(store, message)) {
 			check = KEY_MAYBE;
 			break;
 		}
-		rg_tally_add(control, message);
-		if (rg_tally_mailbox(control, message) > config->messages_per_issue_phase_max)
+		rg_tally_add(store, message);
+		if (rg_tally_mailbox(store, message) > config->messages_per_issue_phase_max)
 			check = MAILBOX_MAYBE;
-		else if (rg_tally_issue(control, message) > config->messages_per_issue_max)
+		else if (rg_tally_issue(store, message) > config->messages_per_issue_max)
 			check = ISSUE_MAYBE;
 	}
 	if (check == PASSED)
@@ -161,14 +159,14 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 	*ret_which = check == KEY_MAYBE ? i : i - 1;
 	while (i > 0)
 		if (engine->staged[--i].added)
-			rg_tally_undo(control, engine->staged[i].added);
+			rg_tally_undo(store, engine->staged[i].added);
 	return check;
 }
 
 static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
-	int64_t epoch = rg_control_epoch(control), seq = 0;
+	struct rg_store *store = engine->store;
+	int64_t epoch = rg_tally_epoch(store), seq = 0;
 	struct roger_message *message;
 	size_t i;
 
@@ -176,15 +174,15 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 		message = engine->staged[i].added;
 		if (!message)
 			continue;
-		rg_tally_know(control, message->to_phase);
+		rg_tally_know(store, message->to_phase);
 		if (engine->staged[i].brought) {
 			message->seq = engine->staged[i].number;
 			message->epoch = message->seq ? epoch : 0;
-			rg_tally_number(control, message);
+			rg_tally_number(store, message);
 			continue;
 		}
 		if (engine->staged[i].new_number)
-			seq = rg_tally_next_number(control, message->from_phase);
+			seq = rg_tally_next_number(store, message->from_phase);
 		if (seq > RG_SEQ_MAX)
 			return rg_fail(err, ROGER_EREFUSED, 0,
 				       "the sender's numbers are used up; `roger session new` "
@@ -195,49 +193,44 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static void compose(struct rg_engine *engine)
+static bool compose(void *context, size_t line, struct rg_buf *out)
 {
+	const struct rg_engine *engine = context;
 	const struct rg_staged *staged;
-	struct rg_buf *out;
-	size_t i, cut;
+	size_t cut;
 
-	for (i = 0; i < engine->staged_count; i++) {
-		staged = &engine->staged[i];
-		out = rg_journal_line(engine->journal);
-		cut = staged->number_at == SIZE_MAX ? staged->to : staged->number_at;
-		rg_buf_add(out, engine->text.data + staged->from, cut - staged->from);
-		if (cut != staged->to || staged->number_at != SIZE_MAX) {
-			if (staged->added->seq)
-				rg_message_print_number(staged->added->seq, staged->added->epoch,
-							out);
-			rg_buf_add(out, engine->text.data + cut, staged->to - cut);
-		}
-		rg_journal_end_line(engine->journal);
+	if (line == engine->staged_count)
+		return false;
+	staged = &engine->staged[line];
+	cut = staged->number_at == SIZE_MAX ? staged->to : staged->number_at;
+	rg_buf_add(out, engine->text.data + staged->from, cut - staged->from);
+	if (cut != staged->to || staged->number_at != SIZE_MAX) {
+		if (staged->added->seq)
+			rg_message_print_number(staged->added->seq, staged->added->epoch, out);
+		rg_buf_add(out, engine->text.data + cut, staged->to - cut);
 	}
+	return true;
 }
 
 static void count_changes(struct rg_engine *engine)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
+	struct rg_store *store = engine->store;
 	size_t i;
 
 	for (i = 0; i < engine->staged_count; i++)
 		if (!engine->staged[i].added)
-			rg_tally_change(control, &engine->staged[i].before,
-					&engine->staged[i].after);
+			rg_tally_change(store, &engine->staged[i].before, &engine->staged[i].after);
 }
 
 /* Number, write; the figures are counted already. */
 static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
-	uint64_t start = rg_journal_end(engine->journal);
+	uint64_t start = rg_store_head(engine->store).end;
 	int r;
 
 	r = give_numbers(engine, err);
-	if (r < 0)
-		return r;
-	compose(engine);
-	r = rg_journal_write(engine->journal, ret_end, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->append(engine->store, compose, engine, ret_end, err);
 	if (r < 0 || !*ret_end)
 		return r;
 	count_changes(engine);
@@ -283,12 +276,12 @@ static int correct_count(struct rg_engine *engine, const struct roger_message *m
 			    : rg_count_hash(RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
 	int r;
 
-	r = rg_journal_lock(engine->journal, 0, 1, err);
+	r = rg_store_begin(engine->store, 0, 1, err);
 	if (r < 0)
 		return r;
-	if (rg_journal_end(engine->journal) == rg_index_end(engine->index))
-		rg_control_put_count(rg_journal_control(engine->journal), hash, (uint64_t)exact);
-	rg_journal_unlock(engine->journal);
+	if (rg_store_head(engine->store).end == rg_index_end(engine->index))
+		rg_tally_put_count(engine->store, hash, (uint64_t)exact);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return ROGER_OK;
 }
 
@@ -298,11 +291,11 @@ static int refresh_to_end(struct rg_engine *engine, struct roger_err *err)
 	uint64_t end;
 	int r;
 
-	r = rg_journal_lock(engine->journal, 0, 0, err);
+	r = rg_store_begin(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
-	end = rg_journal_end(engine->journal);
-	rg_journal_unlock(engine->journal);
+	end = rg_store_head(engine->store).end;
+	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return rg_index_refresh(engine->index, end, err);
 }
 
@@ -338,29 +331,37 @@ static void forget_keys(struct rg_engine *engine)
 		engine->staged[i].key_is_new = false;
 }
 
-/* One line anew, as it is but for its chain. */
+static bool compose_one(void *context, size_t line, struct rg_buf *out)
+{
+	const struct roger_str *body = context;
+
+	if (line == 0)
+		rg_buf_add_str(out, *body);
+	return line == 0;
+}
+
+/* One line again, as it is but for its chain. */
 static int append_again(struct rg_engine *engine, const struct rg_entry *entry, uint64_t *ret_end,
 			struct roger_err *err)
 {
+	struct rg_store *store = engine->store;
 	struct roger_str body;
 	struct rg_buf line;
 	uint64_t unused;
 	int r;
 
 	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
-	r = rg_journal_read(engine->journal, entry->offset, entry->length, &line, err);
+	r = rg_store_read_line(store, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
-		r = rg_journal_lock(engine->journal, 0, 0, err);
+		r = rg_store_begin(store, 0, 0, err);
 	if (r == ROGER_OK) {
 		if (!rg_chain_split(rg_buf_str(&line), &unused, &body))
 			body = (struct roger_str){ line.data, line.length ? line.length - 1 : 0 };
-		rg_buf_add_str(rg_journal_line(engine->journal), body);
-		rg_journal_end_line(engine->journal);
-		r = rg_journal_write(engine->journal, ret_end, err);
-		rg_journal_unlock(engine->journal);
+		r = store->ops->append(store, compose_one, &body, ret_end, err);
+		rg_store_release(store, RG_LOCK_APPEND);
 		if (r == ROGER_OK && !*ret_end)
 			r = rg_fail(err, ROGER_ETIMEOUT, 0,
-				    "the control file was made anew meanwhile; try again");
+				    "the control file was rebuilt meanwhile; try again");
 	}
 	rg_buf_deinit(&line);
 	return r;
@@ -374,6 +375,7 @@ static int secure_first_result(struct rg_engine *engine, const struct rg_query *
 			       struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
+	const struct rg_head head = rg_store_head(engine->store);
 	struct rg_entries entries;
 	uint64_t end = 0;
 	size_t i;
@@ -383,10 +385,10 @@ static int secure_first_result(struct rg_engine *engine, const struct rg_query *
 		return rg_fail_memory(err);
 	r = rg_index_find(engine->index, key, arena, &entries, err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++)
-		if (rg_journal_lost(engine->journal, entries.items[i].offset))
+		if (rg_head_lost(&head, entries.items[i].offset))
 			r = append_again(engine, &entries.items[i], &end, err);
 	if (r == ROGER_OK && end)
-		r = rg_journal_sync(engine->journal, end, err);
+		r = engine->store->ops->sync(engine->store, NULL, end, err);
 	rg_arena_free(arena);
 	return r;
 }
@@ -417,6 +419,7 @@ static int settle_key(struct rg_engine *engine, size_t which, struct rg_outcome 
 					.from = message->from_phase,
 					.anywhere = true };
 	bool known = false;
+	uint64_t settled;
 	int r;
 
 	r = refresh_to_end(engine, err);
@@ -430,7 +433,8 @@ static int settle_key(struct rg_engine *engine, size_t which, struct rg_outcome 
 	engine->staged[which].key_is_new = true;
 	if (!known)
 		return ROGER_OK;
-	r = rg_journal_check_name(engine->journal, err);
+	/* What is in a journal counts only while that has its name: others open that one. */
+	r = rg_engine_settle(engine, &settled, err);
 	if (r < 0)
 		return r;
 	*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
@@ -452,8 +456,10 @@ static size_t count_adds(const struct rg_engine *engine)
  */
 static bool still_alone(struct rg_engine *engine)
 {
-	return rg_journal_holds(engine->journal, RG_LOCK_CHANGE) &&
-	       (!engine->has_looked || engine->adoptions == rg_journal_adoptions(engine->journal));
+	const struct rg_head head = rg_store_head(engine->store);
+
+	return head.held >> RG_LOCK_CHANGE & 1 &&
+	       (!engine->has_looked || engine->adoptions == head.adoptions);
 }
 
 /* One try: appended (*ret_end set), an outcome, or neither: try again. */
@@ -466,8 +472,8 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 
 	r = rg_engine_prepare_epoch(engine, err);
 	if (r == ROGER_OK)
-		r = rg_journal_lock(engine->journal, RG_TALLY_AGENTS * engine->staged_count,
-				    RG_TALLY_COUNTS * engine->staged_count, err);
+		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
+				   RG_TALLY_COUNTS * engine->staged_count, err);
 	/* Where nobody has looked yet what is damaged, it may be a line, and mail goes on. */
 	if (r == ROGER_EDATA && rg_engine_look_at_damage(engine))
 		return ROGER_OK;
@@ -475,21 +481,21 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		return r;
 	/* Another one took its place since: its epoch is looked at first. */
 	if (!rg_engine_prepared(engine)) {
-		rg_journal_unlock(engine->journal);
+		rg_store_release(engine->store, RG_LOCK_APPEND);
 		return ROGER_OK;
 	}
 	if (engine->exclusive && !still_alone(engine)) {
-		rg_journal_unlock(engine->journal);
+		rg_store_release(engine->store, RG_LOCK_APPEND);
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "another process was given the right to change messages meanwhile; "
 			       "try again");
 	}
-	check = adds ? count_added(engine, *keys_checked_to == rg_journal_end(engine->journal),
+	check = adds ? count_added(engine, *keys_checked_to == rg_store_head(engine->store).end,
 				   &which)
 		     : PASSED;
 	if (check == PASSED)
 		r = append(engine, ret_end, err);
-	rg_journal_unlock(engine->journal);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
 
 	switch (check) {
 	case PASSED:
@@ -578,7 +584,7 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	end_exclusive(engine);
 	if (r == ROGER_OK && end) {
 		rg_engine_want_state(engine, any_seen(engine));
-		r = rg_journal_sync(engine->journal, end, err);
+		r = engine->store->ops->sync(engine->store, NULL, end, err);
 		if (r == ROGER_ETIMEOUT)
 			r = tell_unsure(engine, r, err);
 		if (r == ROGER_OK && rg_engine_has_sends(engine))

@@ -12,16 +12,23 @@
 
 #include "base/clock.h"
 #include "base/sign.h"
-#include "host/file.h"
 #include "facts/damage.h"
 
 enum { CHAIN_DIGITS = 16 };
 
-static struct rg_control_page *page_of(struct rg_engine *engine)
+static struct rg_shared *shared_of(struct rg_engine *engine)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
+	return rg_store_head(engine->store).shared;
+}
 
-	return control ? rg_control_page(control) : NULL;
+/* Somebody wrote down that this was on disk; count 0: nobody did. */
+static struct rg_figure witness_of(struct rg_engine *engine)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_WITNESS };
+	struct rg_figure witness;
+
+	(void)engine->store->ops->figure(engine->store, &key, &witness);
+	return witness;
 }
 
 static struct roger_str journal_name(const struct rg_engine *engine)
@@ -82,7 +89,7 @@ static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
 	bool there;
 	int r;
 
-	r = rg_engine_log_files(engine, RG_LOG_DAMAGE, RG_STR(""), arena, &files, err);
+	r = engine->store->ops->list(engine->store, RG_LOG_DAMAGE, RG_STR(""), arena, &files, err);
 	if (r == ROGER_OK)
 		r = rg_walk(engine, files.items, &visitor, NULL, &list, &there, err);
 	*ret_damages = (struct roger_damages){ list.items, list.count };
@@ -102,15 +109,15 @@ static size_t count_open(const struct roger_damages *damages)
  * read now is not nothing. */
 bool rg_engine_count_damages(struct rg_engine *engine)
 {
-	struct rg_control_page *page = page_of(engine);
+	struct rg_shared *shared = shared_of(engine);
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_damages damages = { 0 };
 	bool readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 	bool any = damages.count || !readable;
 
-	if (page) {
-		atomic_store(&page->damages, readable ? (uint32_t)count_open(&damages) : 1);
-		atomic_store(&page->damaged, any);
+	if (shared) {
+		atomic_store(&shared->damages, readable ? (uint32_t)count_open(&damages) : 1);
+		atomic_store(&shared->damaged, any);
 	}
 	rg_arena_free(arena);
 	return any;
@@ -132,7 +139,8 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 /* --------------------------------------------------------- what stands there -- */
 
 /* The SHA-256 of some bytes of a file; false: it has fewer, or cannot be read. */
-static bool digest(int file, int64_t from, int64_t bytes, char to[RG_DIGEST_DIGITS + 1])
+static bool digest(const struct rg_bytes *file, int64_t from, int64_t bytes,
+		   char to[RG_DIGEST_DIGITS + 1])
 {
 	struct rg_sha256 sha;
 	char piece[4096];
@@ -141,7 +149,7 @@ static bool digest(int file, int64_t from, int64_t bytes, char to[RG_DIGEST_DIGI
 	rg_sha256_init(&sha);
 	for (; bytes > 0; from += (int64_t)got, bytes -= (int64_t)got) {
 		want = bytes < (int64_t)sizeof piece ? (size_t)bytes : sizeof piece;
-		if (rg_file_read_at(file, piece, want, from, &got, NULL) < 0 || !got)
+		if (file->read(file, (uint64_t)from, piece, want, &got, NULL) < 0 || !got)
 			return false;
 		rg_sha256_add(&sha, piece, got);
 	}
@@ -149,20 +157,23 @@ static bool digest(int file, int64_t from, int64_t bytes, char to[RG_DIGEST_DIGI
 	return true;
 }
 
-static bool stands(int file, const struct roger_damage *damage)
+static bool stands(struct rg_store *store, const struct rg_log_file *journal,
+		   const struct roger_damage *damage)
 {
+	const struct rg_bytes bytes = rg_bytes_of(store, journal);
 	char digits[RG_DIGEST_DIGITS + 1];
 
-	return digest(file, damage->byte, damage->bytes, digits) &&
+	return digest(&bytes, damage->byte, damage->bytes, digits) &&
 	       rg_str_is(damage->sha256, digits);
 }
 
-static int fill(struct roger_damage *damage, int file, struct rg_arena *arena,
+/* Without bytes nothing is there. */
+static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struct rg_arena *arena,
 		struct roger_err *err)
 {
 	char digits[RG_DIGEST_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
 
-	if (file != RG_NO_FILE && digest(file, damage->byte, damage->bytes, digits) &&
+	if (bytes && digest(bytes, damage->byte, damage->bytes, digits) &&
 	    !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
 		return rg_fail_memory(err);
 	if (!rg_damage_id(damage, id) || !rg_arena_copy(arena, rg_str(id), &damage->id))
@@ -171,20 +182,22 @@ static int fill(struct roger_damage *damage, int file, struct rg_arena *arena,
 }
 
 /* The same of the line that starts at its byte. */
-static int fill_line(struct roger_damage *damage, const struct rg_log_file *journal,
-		     struct rg_arena *arena, struct roger_err *err)
+static int fill_line(struct roger_damage *damage, struct rg_store *store,
+		     const struct rg_log_file *journal, struct rg_arena *arena,
+		     struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(store, journal);
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found;
 	int r;
 
-	rg_lines_init(&lines, journal->file, (uint64_t)damage->byte, journal->end);
+	rg_lines_init(&lines, &bytes, (uint64_t)damage->byte, journal->end);
 	r = rg_lines_next(&lines, &line, &found, err);
 	if (r == ROGER_OK && found)
 		damage->bytes = (int64_t)line.length;
 	rg_lines_deinit(&lines);
-	return r == ROGER_OK ? fill(damage, journal->file, arena, err) : r;
+	return r == ROGER_OK ? fill(damage, &bytes, arena, err) : r;
 }
 
 /* ------------------------------------------------------------- what happened -- */
@@ -206,7 +219,7 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
 		return ROGER_OK;
 	if (!walk->line.too_long)
 		(void)!rg_chain_split(walk->line.text, &search->stated, &unused);
-	if (walk->own || walk->line.too_long || !rg_journal_looks_own(walk->line.text))
+	if (walk->own || walk->line.too_long || !rg_line_looks_own(walk->line.text))
 		return ROGER_OK;
 	search->damage->line = walk->number;
 	search->damage->byte = (int64_t)walk->line.offset;
@@ -218,7 +231,7 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
  * which somebody wrote.  The last line may lack no more than its newline. */
 static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *err)
 {
-	struct rg_witness witness = rg_control_witness(rg_journal_control(walk->engine->journal));
+	struct rg_figure witness = witness_of(walk->engine);
 	struct search *search = context;
 	struct roger_damage *damage = search->damage;
 
@@ -241,11 +254,7 @@ static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage
 	static const struct rg_visitor visitor = { .name = "damage",
 						   .line = look_at_line,
 						   .end = look_at_end };
-	struct rg_log_file file = { .log = RG_LOG_MESSAGES,
-				    .folder = engine->workspace->data,
-				    .name = journal_name(engine),
-				    .shown = journal_name(engine),
-				    .file = RG_NO_FILE };
+	struct rg_log_file file = { .log = RG_LOG_MESSAGES, .shown = journal_name(engine) };
 	struct search search = { .end = end, .damage = damage };
 	bool there;
 
@@ -255,29 +264,33 @@ static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage
 static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
 		    struct roger_err *err)
 {
-	struct rg_witness witness = rg_control_witness(rg_journal_control(engine->journal));
-	int file = rg_journal_file(engine->journal), r;
+	struct rg_figure witness = witness_of(engine);
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct rg_log_file file = rg_store_messages;
 	char chain[CHAIN_DIGITS + 1];
-	uint64_t size = 0;
+	uint64_t size;
+	bool there;
+	int r;
 
 	*damage = (struct roger_damage){ .file = journal_name(engine),
-					 .expected_bytes = (int64_t)witness.end,
+					 .expected_bytes = (int64_t)witness.count,
 					 .noticed_at_ms = rg_clock_ms() };
 	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
 	if (witness.chained && !rg_arena_copy(arena, rg_str(chain), &damage->expected_chain))
 		return rg_fail_memory(err);
-	r = rg_file_size(file, "messages.jsonl", &size, err);
-	if (r == ROGER_OK && size >= witness.end)
-		r = find_line(engine, witness.end, damage, err);
+	r = engine->store->ops->look(engine->store, &file, &there, err);
+	size = file.size;
+	if (r == ROGER_OK && size >= witness.count)
+		r = find_line(engine, witness.count, damage, err);
 	if (r < 0)
 		return r;
 	if (!damage->line) {
-		damage->kind = size == 0	    ? ROGER_DAMAGE_GONE
-			       : size < witness.end ? ROGER_DAMAGE_SHORTER
-						    : ROGER_DAMAGE_OTHER;
+		damage->kind = size == 0	      ? ROGER_DAMAGE_GONE
+			       : size < witness.count ? ROGER_DAMAGE_SHORTER
+						      : ROGER_DAMAGE_OTHER;
 		damage->bytes = (int64_t)size;
 	}
-	return fill(damage, file, arena, err);
+	return fill(damage, &bytes, arena, err);
 }
 
 /* A line that was noted before, and that stands where the witness speaks of. */
@@ -293,7 +306,7 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 		if (noted->kind == ROGER_DAMAGE_ALTERED &&
 		    rg_str_equal(noted->file, damage->file) &&
 		    noted->byte < damage->expected_bytes &&
-		    stands(rg_journal_file(engine->journal), noted))
+		    stands(engine->store, &rg_store_messages, noted))
 			return noted;
 	}
 	return NULL;
@@ -331,39 +344,38 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 {
 	uint64_t end;
 
-	if (rg_journal_settle(engine->journal, &end, NULL) == ROGER_OK)
+	if (engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
 		(void)!rg_index_rebuild(engine->index, end, true, NULL);
 	/* With it the right to change messages would be lost. */
 	if (broken == RG_BROKEN_LINE && !engine->exclusive)
-		rg_control_retire(rg_journal_control(engine->journal));
+		engine->store->ops->forget(engine->store);
 }
 
 static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
 {
+	const struct rg_figure_key witness = { .kind = RG_FIGURE_WITNESS };
 	struct roger_damage damage, noted;
-	struct rg_control *control;
 	enum rg_broken broken;
 	int r;
 
 	r = describe(engine, arena, &damage, err);
 	if (r == ROGER_OK)
-		r = rg_journal_take(engine->journal, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
+		r = rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
 	r = note(engine, arena, &damage, &noted, err);
-	rg_journal_release(engine->journal, RG_LOCK_RECORDS);
+	rg_store_release(engine->store, RG_LOCK_RECORDS);
 	if (r < 0)
 		return r;
-	control = rg_journal_control(engine->journal);
 	broken = rg_damage_closes(&noted) ? RG_BROKEN_CLOSED : RG_BROKEN_LINE;
 	if (noted.accepted_at_ms && broken == RG_BROKEN_CLOSED)
 		broken = RG_BROKEN_NOT;
 	/* Once it counts as looked at, nobody looks again: by then it is counted. */
 	(void)rg_engine_count_damages(engine);
-	atomic_store(&rg_control_page(control)->broken, broken);
+	atomic_store(&shared_of(engine)->broken, broken);
 	/* Whoever is killed before this looks once more, and finds that it was accepted. */
 	if (broken == RG_BROKEN_NOT)
-		rg_control_set_witness(control, (struct rg_witness){ 0 });
+		engine->store->ops->put_figure(engine->store, &witness, &(struct rg_figure){ 0 });
 	if (noted.noticed_at_ms == damage.noticed_at_ms)
 		forget(engine, broken);
 	return ROGER_OK;
@@ -372,25 +384,25 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 /* The journal goes on as it is; numbers and keys that were given stay used. */
 static int reopen(struct rg_engine *engine, struct roger_err *err)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
+	struct rg_shared *shared = shared_of(engine);
 
-	if (!control || atomic_load(&rg_control_page(control)->broken) != RG_BROKEN_CLOSED)
+	if (!shared || atomic_load(&shared->broken) != RG_BROKEN_CLOSED)
 		return ROGER_OK;
 	/* The figures may be those of the journal before. */
-	rg_control_retire(control);
+	engine->store->ops->forget(engine->store);
 	return rg_engine_stay_used(engine, err);
 }
 
 /* Has somebody accepted what closed the journal, and was killed before it was open again? */
 static bool was_accepted(struct rg_engine *engine)
 {
-	struct rg_witness witness = rg_control_witness(rg_journal_control(engine->journal));
+	struct rg_figure witness = witness_of(engine);
 	struct rg_arena *arena = rg_arena_new();
 	char chain[CHAIN_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
 	struct roger_damages damages = { 0 };
 	struct roger_damage closed = { .file = journal_name(engine),
 				       .kind = ROGER_DAMAGE_SHORTER,
-				       .expected_bytes = (int64_t)witness.end };
+				       .expected_bytes = (int64_t)witness.count };
 	bool accepted = false;
 	size_t at;
 
@@ -408,10 +420,10 @@ static bool was_accepted(struct rg_engine *engine)
 
 bool rg_engine_look_at_damage(struct rg_engine *engine)
 {
-	struct rg_control_page *page = page_of(engine);
+	struct rg_shared *shared = shared_of(engine);
 	struct roger_err err = { 0 };
 	struct rg_arena *arena;
-	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
+	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
 	bool looked;
 
 	/* Within a transaction the right to change messages would be lost. */
@@ -427,19 +439,6 @@ bool rg_engine_look_at_damage(struct rg_engine *engine)
 			 err.message);
 	rg_arena_free(arena);
 	return looked;
-}
-
-int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err)
-{
-	bool fits;
-	int r;
-
-	if (!page_of(engine))
-		return ROGER_OK;
-	r = rg_journal_check_end(engine->journal, &fits, err);
-	if (r == ROGER_OK)
-		rg_engine_look_at_damage(engine);
-	return r;
 }
 
 /* --------------------------------------------------------------- telling -- */
@@ -473,43 +472,41 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 }
 
 /* Found and not written down, or nobody could look: a full disk, or only the right to read. */
-static bool is_known_damaged(struct rg_engine *engine, const struct rg_control_page *page,
+static bool is_known_damaged(struct rg_engine *engine, struct rg_shared *shared,
 			     const struct roger_damages *damages)
 {
-	uint32_t broken = page ? atomic_load(&page->broken) : RG_BROKEN_NOT;
-	struct rg_witness witness = { 0 };
-	uint64_t size;
+	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
+	struct rg_log_file file = rg_store_messages;
+	struct rg_figure witness = { 0 };
+	bool there;
 
 	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
 		return true;
-	if (page)
-		witness = rg_control_witness(rg_journal_control(engine->journal));
+	if (shared)
+		witness = witness_of(engine);
 	else if (!rg_damages_accepted(damages, journal_name(engine)))
-		rg_engine_recall(engine, &witness);
-	if (rg_journal_file(engine->journal) == RG_NO_FILE)
-		return witness.end > 0;
-	return witness.end &&
-	       rg_file_size(rg_journal_file(engine->journal), "messages.jsonl", &size, NULL) ==
-		       ROGER_OK &&
-	       size < witness.end;
+		rg_engine_recall(engine->store, &witness);
+	return witness.count &&
+	       engine->store->ops->look(engine->store, &file, &there, NULL) == ROGER_OK &&
+	       file.size < witness.count;
 }
 
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
 {
-	struct rg_control_page *page = page_of(engine);
+	struct rg_shared *shared = shared_of(engine);
 	struct roger_damages damages = { 0 };
-	bool readable = true, counted = page && rg_engine_prepared(engine);
+	bool readable = true, counted = shared && rg_engine_prepared(engine);
 	struct rg_arena *arena = NULL;
 
 	*to = '\0';
 	/* Who prepares a control file that was made anew counts them; before that it says nothing.
 	 */
-	if (!counted || atomic_load(&page->damages)) {
+	if (!counted || atomic_load(&shared->damages)) {
 		arena = rg_arena_new();
 		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 		tell_first(engine, &damages, to, size);
 	}
-	if (!*to && ((!readable && counted) || is_known_damaged(engine, page, &damages)))
+	if (!*to && ((!readable && counted) || is_known_damaged(engine, shared, &damages)))
 		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
 			 RG_STR_ARGS(journal_name(engine)));
 	rg_arena_free(arena);
@@ -518,10 +515,10 @@ void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
 int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 		      struct roger_damages *ret_damages, struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(engine);
+	struct rg_shared *shared = shared_of(engine);
 
 	*ret_damages = (struct roger_damages){ 0 };
-	if (page && rg_engine_prepared(engine) && !atomic_load(&page->damaged))
+	if (shared && rg_engine_prepared(engine) && !atomic_load(&shared->damaged))
 		return ROGER_OK;
 	return damage_entries(engine, arena, ret_damages, err);
 }
@@ -552,7 +549,7 @@ static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct
 	for (i = 0; i < judge->damages.count; i++) {
 		damage = &judge->damages.items[i];
 		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
-		    !stands(walk->file->file, damage))
+		    !stands(walk->engine->store, walk->file, damage))
 			continue;
 		judge->told[i] = true;
 		if (damage->accepted_at_ms)
@@ -569,7 +566,7 @@ bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_find
 		return false;
 	if (line->length && memchr(line->text.data, '\0', line->length))
 		walk->last_hole = walk->number;
-	if (walk->file->log != RG_LOG_MESSAGES || walk->own || !rg_journal_looks_own(line->text))
+	if (walk->file->log != RG_LOG_MESSAGES || walk->own || !rg_line_looks_own(line->text))
 		return false;
 	walk->last_own = walk->number;
 	*ret_kind = kind_of_line(judge, walk, walk->number);
@@ -587,7 +584,7 @@ static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, i
 		damage = &judge->damages.items[i];
 		if (damage->line >= from && damage->line < line &&
 		    rg_str_equal(damage->file, walk->file->shown) &&
-		    stands(walk->file->file, damage))
+		    stands(walk->engine->store, walk->file, damage))
 			return true;
 	}
 	return false;
@@ -632,7 +629,7 @@ int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct ro
 						     "machine") };
 	int r;
 
-	r = fill_line(&gap, walk->file, arena, err);
+	r = fill_line(&gap, engine->store, walk->file, arena, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
@@ -709,14 +706,12 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
 		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
 			continue;
-		r = rg_engine_journal_open(engine, &journals.items[i], &there, err);
+		r = rg_engine_look(engine, &journals.items[i], &there, err);
 		if (r < 0 || !there)
 			break;
-		r = fill_line(ret_damage, &journals.items[i], arena, err);
-		rg_engine_journal_close(&journals.items[i]);
-		return r;
+		return fill_line(ret_damage, engine->store, &journals.items[i], arena, err);
 	}
-	return r == ROGER_OK ? fill(ret_damage, RG_NO_FILE, arena, err) : r;
+	return r == ROGER_OK ? fill(ret_damage, NULL, arena, err) : r;
 }
 
 /* What is noted and not accepted, and what verify finds there beside that. */

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "host/file.h"
-
-static const char control_suffix[] = ".control";
 
 enum { LOOK_MS = 200 };
 
@@ -17,21 +14,33 @@ uint64_t rg_engine_stored(const struct rg_engine *engine)
 
 /* ------------------------------------------------------------- reading -- */
 
+int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+{
+	int r = engine->store->ops->settle(engine->store, ret_end, err);
+
+	if (r == ROGER_OK)
+		rg_engine_look_at_damage(engine);
+	return r;
+}
+
 /* An exclusive transaction sees what is appended: it will sync that before it answers. */
 static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
+	struct rg_head head;
 	int r;
 
 	if (!engine->exclusive)
-		return rg_journal_settle(engine->journal, ret_end, err);
-	r = rg_journal_lock(engine->journal, 0, 0, err);
+		return rg_engine_settle(engine, ret_end, err);
+	r = rg_store_begin(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
-	*ret_end = rg_journal_end(engine->journal);
+	head = rg_store_head(engine->store);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	*ret_end = head.end;
 	if (!engine->has_looked)
-		engine->adoptions = rg_journal_adoptions(engine->journal);
+		engine->adoptions = head.adoptions;
 	engine->has_looked = true;
-	rg_journal_unlock(engine->journal);
+	rg_engine_look_at_damage(engine);
 	return ROGER_OK;
 }
 
@@ -43,9 +52,6 @@ int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 	r = rg_engine_prepare_epoch(engine, err);
 	if (r == ROGER_OK)
 		r = readable_end(engine, &end, err);
-	/* What is about to be read, and what was read before. */
-	if (r == ROGER_OK)
-		r = rg_engine_check_end(engine, err);
 	return r < 0 ? r : rg_index_refresh(engine->index, end, err);
 }
 
@@ -62,19 +68,18 @@ int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struc
  * right. */
 static void correct_unread(struct rg_engine *engine, struct roger_str agent, int64_t unread)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
-	struct rg_agent there;
+	struct rg_store *store = engine->store;
+	struct rg_figure there;
 
-	if (!control || !rg_control_find_agent(control, agent, &there) ||
-	    (int64_t)there.unread == unread || !rg_journal_lock_soon(engine->journal, 0))
+	if (!rg_tally_find_agent(store, agent, &there) || (int64_t)there.count == unread ||
+	    !rg_store_begin_soon(store, 0))
 		return;
-	control = rg_journal_control(engine->journal);
-	if (rg_control_find_agent(control, agent, &there) &&
-	    rg_journal_end(engine->journal) == rg_index_end(engine->index)) {
-		there.unread = (uint32_t)unread;
-		rg_control_put_agent(control, agent, &there);
+	if (rg_tally_find_agent(store, agent, &there) &&
+	    rg_store_head(store).end == rg_index_end(engine->index)) {
+		there.count = (uint64_t)unread;
+		rg_tally_put_agent(store, agent, &there);
 	}
-	rg_journal_unlock(engine->journal);
+	rg_store_release(store, RG_LOCK_APPEND);
 }
 
 int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
@@ -108,57 +113,43 @@ int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int6
 int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			    struct roger_err *err)
 {
-	struct rg_control *control;
-	struct rg_agent there;
+	struct rg_figure there;
+	struct rg_head head;
 	uint64_t end;
 	int r;
 
-	r = rg_journal_settle(engine->journal, &end, err);
-	if (r == ROGER_OK)
-		r = rg_engine_check_end(engine, err);
+	r = rg_engine_settle(engine, &end, err);
 	if (r < 0)
 		return r;
-	control = rg_journal_control(engine->journal);
-	*ret_may = !control || (rg_control_find_agent(control, agent, &there) && there.unread > 0);
-	/* Where nobody could yet count what stands there, the index has to tell. */
-	if (control && !rg_journal_knows(engine->journal, end))
-		*ret_may = true;
+	head = rg_store_head(engine->store);
+	/* Where nobody could yet count what is there, the index has to tell. */
+	*ret_may = !head.shared || head.end < end ||
+		   (rg_tally_find_agent(engine->store, agent, &there) && there.count > 0);
 	return ROGER_OK;
 }
 
 bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
-	struct rg_tail tail;
+	const struct rg_head head = rg_store_head(engine->store);
 
 	/* Since the machine started nobody has looked which keys the logs know. */
-	return !control || !rg_control_tail(control, &tail) ||
-	       (rg_control_logged(control) == 0 && tail.appended > 0) ||
-	       atomic_load(&rg_control_page(control)->damaged) ||
-	       rg_control_find_count(control, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
+	return !head.shared || (head.logged == 0 && head.end > 0) ||
+	       atomic_load(&head.shared->damaged) ||
+	       rg_tally_count(engine->store, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
 }
 
 int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
 		       struct roger_err *err)
 {
 	uint64_t hash = rg_count_hash(RG_COUNT_KEY, sender, key);
-	struct rg_control *control;
 	int r;
 
-	r = rg_journal_lock(engine->journal, 0, 1, err);
+	r = rg_store_begin(engine->store, 0, 1, err);
 	if (r < 0)
 		return r;
-	control = rg_journal_control(engine->journal);
-	rg_control_put_count(control, hash, rg_control_find_count(control, hash) + 1);
-	rg_journal_unlock(engine->journal);
+	rg_tally_put_count(engine->store, hash, rg_tally_count(engine->store, hash) + 1);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return ROGER_OK;
-}
-
-static int64_t epoch_of(struct rg_engine *engine)
-{
-	struct rg_control *control = rg_journal_control(engine->journal);
-
-	return control ? rg_control_epoch(control) : 0;
 }
 
 /* Within a transaction, so the epoch is the one its messages get. */
@@ -169,39 +160,33 @@ int rg_engine_mark_of(struct rg_engine *engine, struct roger_str reader, struct 
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_mark(engine->index, reader, sender, epoch_of(engine), ret_number, err);
+		r = rg_index_mark(engine->index, reader, sender, rg_tally_epoch(engine->store),
+				  ret_number, err);
 	return r;
 }
 
 int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
 {
-	struct rg_journal *journal = engine->journal;
-
-	/* Asked again and again: a control file that was made anew knows nothing of it. */
-	if (rg_journal_control(journal) && rg_journal_holds(journal, RG_LOCK_BRIDGE))
+	/* Asked again and again: figures that were computed again know nothing of it. */
+	if (rg_store_head(engine->store).held >> RG_LOCK_BRIDGE & 1)
 		return ROGER_OK;
-	return rg_journal_take(journal, RG_LOCK_BRIDGE, wait_ms, err);
+	return rg_store_take(engine->store, RG_LOCK_BRIDGE, wait_ms, err);
 }
 
 void rg_engine_bridge_end(struct rg_engine *engine)
 {
-	rg_journal_release(engine->journal, RG_LOCK_BRIDGE);
+	rg_store_release(engine->store, RG_LOCK_BRIDGE);
 }
 
 uint32_t rg_engine_mark(struct rg_engine *engine)
 {
-	return rg_journal_wake_count(engine->journal);
+	return rg_store_head(engine->store).wake;
 }
 
+/* Other programs append without waking anybody. */
 void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
 {
-	struct rg_journal *journal = engine->journal;
-
-	/* Other programs append without waking anybody. */
-	if (rg_journal_writable(journal))
-		rg_journal_sleep(journal, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
-	else
-		rg_clock_sleep(wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+	engine->store->ops->wait(engine->store, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
 }
 
 int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
@@ -211,7 +196,8 @@ int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_agents(engine->index, epoch_of(engine), arena, ret_agents, err);
+		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, ret_agents,
+				    err);
 	return r;
 }
 
@@ -228,16 +214,15 @@ static int compare_strs(const void *a, const void *b)
 int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
 		    struct roger_err *err)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
 	struct {
 		struct roger_str *items;
 		size_t count;
 	} list = { 0 };
-	struct rg_named_agent agent;
+	struct rg_named_figure agent;
 	struct roger_str *name;
 	size_t i = 0;
 
-	while (control && rg_control_next_agent(control, &i, &agent)) {
+	while (engine->store->ops->next_figure(engine->store, &i, &agent)) {
 		name = rg_arena_push(arena, &list.items, &list.count, sizeof *name);
 		if (!name ||
 		    !rg_arena_copy(arena, (struct roger_str){ agent.name, agent.length }, name))
@@ -251,10 +236,9 @@ int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct rog
 
 bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
-	struct rg_agent agent;
+	struct rg_figure agent;
 
-	return control && rg_control_find_agent(control, name, &agent);
+	return rg_tally_find_agent(engine->store, name, &agent);
 }
 
 int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
@@ -279,7 +263,7 @@ int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
 	if (r < 0)
 		return r;
 	ret_figures->journal_bytes = (int64_t)rg_index_end(engine->index);
-	ret_figures->epoch = epoch_of(engine);
+	ret_figures->epoch = rg_tally_epoch(engine->store);
 	return ROGER_OK;
 }
 
@@ -325,7 +309,7 @@ int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_
 	uint64_t end;
 	int r;
 
-	r = rg_journal_settle(engine->journal, &end, err);
+	r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK)
 		r = rg_index_rebuild(engine->index, end, false, err);
 	if (r == ROGER_OK)
@@ -335,7 +319,7 @@ int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_
 	ret_reply->lines = rg_index_line_count(engine->index);
 	ret_reply->messages = messages;
 	ret_reply->strays = rg_index_stray_count(engine->index);
-	if (rg_journal_writable(engine->journal))
+	if (rg_store_writable(engine->store))
 		rg_engine_want_state(engine, true);
 	engine->stored++;
 	return ROGER_OK;
@@ -348,7 +332,9 @@ void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void 
 
 const char *rg_engine_trouble(struct rg_engine *engine)
 {
-	return engine->trouble[0] ? engine->trouble : rg_index_trouble(engine->index);
+	return engine->trouble[0]	   ? engine->trouble
+	       : engine->store->trouble[0] ? engine->store->trouble
+					   : rg_index_trouble(engine->index);
 }
 
 const char *rg_engine_damage(struct rg_engine *engine)
@@ -357,21 +343,44 @@ const char *rg_engine_damage(struct rg_engine *engine)
 	return engine->damage;
 }
 
+/* -------------------------------------------------------- run documents -- */
+
+int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
+		       struct roger_str *ret_text, struct roger_err *err)
+{
+	return engine->store->ops->get(engine->store, RG_DOCUMENT_RUN, run_id, arena, ret_text,
+				       err);
+}
+
+int rg_engine_runs(struct rg_engine *engine, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		   struct roger_err *err)
+{
+	return engine->store->ops->runs(engine->store, arena, ret_runs, err);
+}
+
+int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
+		      struct roger_str after, struct roger_err *err)
+{
+	int r = engine->store->ops->put(engine->store, RG_DOCUMENT_RUN, run_id, &before, after,
+					true, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
+}
+
+/* ---------------------------------------------------------------- opening -- */
+
 struct rg_engine *rg_engine_close(struct rg_engine *engine)
 {
-	size_t i;
-
 	if (!engine)
 		return NULL;
-	if (engine->journal) {
+	if (engine->store) {
 		rg_engine_rollback(engine);
 		rg_engine_save_state(engine, true);
 	}
-	for (i = 0; i < RG_LOGS; i++)
-		rg_file_close(engine->folders[i]);
-	rg_file_close(engine->turns);
 	rg_index_free(engine->index);
-	rg_journal_close(engine->journal);
+	if (engine->store)
+		engine->store->ops->close(engine->store);
 	rg_buf_deinit(&engine->text);
 	free(engine->staged);
 	free(engine);
@@ -380,27 +389,13 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 
 static int open_parts(struct rg_engine *engine, struct roger_err *err)
 {
+	static const struct rg_store_above above = { rg_tally_adopt, rg_engine_recall };
 	const struct rg_config *config = engine->workspace->config;
-	char journal_name[RG_FILE_NAME_BYTES], control_name[RG_FILE_NAME_BYTES + 16],
-		index_name[RG_FILE_NAME_BYTES];
-	struct roger_str stem = config->jsonl_file;
 	int r;
 
-	if (stem.length > 200 || config->database_file.length > 200)
-		return rg_fail(err, ROGER_ECONFIG, 0,
-			       "storage: expected file names of at most 200 bytes");
-	snprintf(journal_name, sizeof journal_name, "%.*s", RG_STR_ARGS(stem));
-	snprintf(index_name, sizeof index_name, "%.*s", RG_STR_ARGS(config->database_file));
-	if (stem.length > 6 && memcmp(stem.data + stem.length - 6, ".jsonl", 6) == 0)
-		stem.length -= 6;
-	snprintf(control_name, sizeof control_name, "%.*s%s", RG_STR_ARGS(stem), control_suffix);
-
-	r = rg_journal_open(engine->workspace->data, journal_name, control_name, rg_tally_adopt,
-			    rg_engine_recall, engine, &engine->journal, err);
+	r = rg_store_open(engine->workspace, &above, &engine->store, err);
 	if (r == ROGER_OK)
-		r = rg_index_new(engine->journal, engine->workspace->data,
-				 engine->workspace->data_path, index_name,
-				 config->places_configured, &engine->index, err);
+		r = rg_index_new(engine->store, engine->workspace, &engine->index, err);
 	if (r < 0)
 		return r;
 	rg_index_bound_leases(engine->index, config->lease_ms_max);
@@ -411,15 +406,11 @@ int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine
 		   struct roger_err *err)
 {
 	struct rg_engine *engine = calloc(1, sizeof *engine);
-	size_t i;
 	int r;
 
 	if (!engine)
 		return rg_fail_memory(err);
 	engine->workspace = workspace;
-	engine->turns = RG_NO_FILE;
-	for (i = 0; i < RG_LOGS; i++)
-		engine->folders[i] = RG_NO_FILE;
 	rg_buf_init(&engine->text, SIZE_MAX);
 	r = open_parts(engine, err);
 	if (r < 0) {

@@ -14,7 +14,8 @@
 #define RG_ENGINE_H
 
 #include "facts/query.h"
-#include "host/workspace.h"
+#include "host/seal_key.h"
+#include "store/store.h"
 
 struct rg_engine;
 
@@ -38,13 +39,6 @@ struct rg_found {
 	int64_t seq;
 };
 
-/* The document of a run, as it stands. */
-struct rg_run_text {
-	struct roger_str file; /* its name; "" where there are no files */
-	struct roger_str text;
-	struct roger_str trouble; /* why it could not be read; "": it could */
-};
-
 /* A state that a message once had, without its text, and where that stands. */
 struct rg_state {
 	struct roger_message message;
@@ -54,11 +48,6 @@ struct rg_state {
 
 struct rg_states {
 	const struct rg_state *items;
-	size_t count;
-};
-
-struct rg_run_texts {
-	const struct rg_run_text *items;
 	size_t count;
 };
 
@@ -93,12 +82,6 @@ struct rg_digest_wish {
 	struct roger_str file;
 	int64_t bytes;
 	int64_t every;
-};
-
-/* The key that seals; "": there is none. */
-struct rg_seal_key {
-	struct roger_str secret;
-	struct roger_str public_key; /* as its own file has it */
 };
 
 /* The workspace stays the caller's and open. */

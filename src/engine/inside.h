@@ -6,10 +6,10 @@
 
 #include "base/id.h"
 #include "engine/engine.h"
-#include "store/file/tally.h"
-#include "store/file/chain_check.h"
 #include "index/index.h"
-#include "store/file/journal.h"
+#include "store/chain_check.h"
+#include "store/lines.h"
+#include "store/tally.h"
 
 /* One line to be written. */
 struct rg_staged {
@@ -28,13 +28,13 @@ struct rg_staged {
 struct rg_engine {
 	uint64_t stored; /* how often this handle stored something */
 	struct rg_workspace *workspace;
-	struct rg_journal *journal;
+	struct rg_store *store;
 	struct rg_index *index;
 
 	/* The transaction: */
 	bool exclusive;	    /* the change lock is held */
 	bool has_looked;    /* then: what it is about was looked up */
-	uint64_t adoptions; /* rg_journal_adoptions() before that */
+	uint64_t adoptions; /* of the head before that */
 	struct rg_staged *staged;
 	size_t staged_count;
 	size_t staged_capacity;
@@ -45,10 +45,10 @@ struct rg_engine {
 
 	char trouble[400]; /* what went wrong although nothing failed */
 	char damage[400];  /* what is damaged, in words */
-
-	int folders[RG_LOGS]; /* of logs, open once they are needed; RG_NO_FILE before */
-	int turns;	      /* wake.lock, likewise */
 };
+
+/* How far messages can be read; what the store found damaged on the way is looked at. */
+RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err);
 
 /* Bring the index up to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
@@ -77,7 +77,6 @@ static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
 }
 
 /* state.c: message-state.json. */
-#define RG_STATE_NAME "message-state.json"
 RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err);
 bool rg_engine_prepared(struct rg_engine *engine);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
@@ -97,16 +96,12 @@ RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_
 /* As rg_engine_log_append(), for what no caller asked for: it does not count as stored. */
 RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				 struct roger_str entries, bool durable, struct roger_err *err);
-/* Add the files that a log stands in now, of one owner or of all, to files. */
-RG_CHECKED int rg_engine_log_files(struct rg_engine *engine, enum rg_log log,
-				   struct roger_str owner, struct rg_arena *arena,
-				   struct rg_log_files *files, struct roger_err *err);
 /* Bring them up to the synced end, within records_begin and _end; *ret_to: how far they are. */
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to,
 			       struct roger_err *err);
 
-/* What message-state.json says of the journal, for a control file that is made anew. */
-void rg_engine_recall(void *context, struct rg_witness *ret_witness);
+/* What message-state.json says of the journal, for a store that computes its figures again. */
+void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness);
 /* After lines were lost: numbers that were given stay used, and the document goes on from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
 
@@ -115,8 +110,6 @@ bool rg_engine_count_damages(struct rg_engine *engine);
 /* The control file says that the journal is not what it was: find out how, and note it.  False:
  * it says no such thing, or somebody has looked. */
 bool rg_engine_look_at_damage(struct rg_engine *engine);
-/* Are the last lines still those that were appended? */
-RG_CHECKED int rg_engine_check_end(struct rg_engine *engine, struct roger_err *err);
 /* Into to, for people; "" where all is well. */
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size);
 
@@ -125,16 +118,13 @@ void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size);
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 				  struct rg_log_files *ret_journals, struct roger_err *err);
 
-/*
- * Ready to be gone through; of messages.jsonl what is synced.  *ret_there false:
- * it went away.  ROGER_EREFUSED: there is something else in its place.
- */
-RG_CHECKED int rg_engine_journal_open(struct rg_engine *engine, struct rg_log_file *journal,
-				      bool *ret_there, struct roger_err *err);
-/* Keep to what a file holds now, whatever comes to it before it is opened. */
+/* Which one it is, and how far it can be read; of messages what is durable.  ROGER_EREFUSED: there
+ * is something else in its place. */
+RG_CHECKED int rg_engine_look(struct rg_engine *engine, struct rg_log_file *journal,
+			      bool *ret_there, struct roger_err *err);
+/* Keep to what a journal holds now, whatever comes to it before it is gone through. */
 RG_CHECKED int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
 					 struct roger_err *err);
-void rg_engine_journal_close(struct rg_log_file *journal);
 
 /* What does not fit, and by what it was found. */
 enum rg_misfit_by {
@@ -232,10 +222,5 @@ bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine
 /* Damage that was noted of a journal, and did not come up; NULL at the end. */
 const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
 					 enum roger_finding_kind *ret_kind);
-
-/* proof/digests.c */
-enum rg_seal_state { RG_SEAL_NONE, RG_SEAL_WHOLE, RG_SEAL_NO_PUBLIC, RG_SEAL_WRONG };
-RG_CHECKED int rg_engine_seal_state(struct rg_engine *engine, struct rg_arena *arena,
-				    enum rg_seal_state *ret_state, struct roger_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The logs, as the table of kinds has them: their files, adding, reading.
+ * The logs, as the table of kinds has them: adding and reading.
  *
  * What the journal says was delivered is carried into the send logs from where
  * the last one stopped: by whoever sent with a key, for everyone who did so
@@ -11,118 +11,22 @@
 
 #include "base/clock.h"
 #include "base/table.h"
-#include "host/file.h"
-#include "store/file/lines.h"
-#include "store/file/log.h"
-#include "host/storage.h"
 #include "facts/sendlog.h"
-
-/* -------------------------------------------------------------- places -- */
-
-/* A folder of logs; make: when missing.  RG_NO_FILE in *folder: it is not there. */
-static int open_folder(struct rg_engine *engine, const char *name, bool make, int *folder,
-		       struct roger_err *err)
-{
-	bool made;
-	int r;
-
-	if (*folder != RG_NO_FILE)
-		return ROGER_OK;
-	r = rg_file_open_folder(engine->workspace->data, name, folder, err);
-	if (r < 0 || *folder != RG_NO_FILE || !make)
-		return r;
-	r = rg_file_make_folder(engine->workspace->data, name, &made, err);
-	if (r == ROGER_OK)
-		r = rg_file_open_folder(engine->workspace->data, name, folder, err);
-	if (r == ROGER_OK && *folder == RG_NO_FILE)
-		return rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", name);
-	return r;
-}
-
-/* Of a configured path, which ends in a NUL. */
-static const char *name_part(struct roger_str path)
-{
-	const char *slash = strrchr(path.data, '/');
-
-	return slash ? slash + 1 : path.data;
-}
-
-static struct roger_str folder_part(struct roger_str path)
-{
-	const char *name = name_part(path);
-
-	/* Without its slash: with it, a link in its place would be followed. */
-	return name == path.data ? RG_STR(".")
-	       : name == path.data + 1
-		       ? RG_STR("/")
-		       : (struct roger_str){ path.data, (size_t)(name - path.data) - 1 };
-}
-
-/* Where the configuration may have it otherwise than the table; "": nowhere. */
-static struct roger_str placed(const struct rg_engine *engine, enum rg_log log)
-{
-	const struct rg_config *config = engine->workspace->config;
-
-	return log == RG_LOG_MESSAGES	? config->jsonl_file
-	       : log == RG_LOG_SENDS	? config->send_log_dir
-	       : log == RG_LOG_ACTIVITY ? config->activity_file
-					: (struct roger_str){ "", 0 };
-}
-
-static int place_folder(struct rg_engine *engine, enum rg_log log, bool make, struct roger_err *err)
-{
-	struct roger_str path = placed(engine, log);
-	char name[4300];
-
-	if (!path.length)
-		snprintf(name, sizeof name, "%.*s", (int)strlen(rg_kinds[log].folder) - 1,
-			 rg_kinds[log].folder);
-	else
-		rg_workspace_path(engine->workspace, rg_kinds[log].file ? folder_part(path) : path,
-				  name, sizeof name);
-	return open_folder(engine, name, make, &engine->folders[log], err);
-}
-
-/* The folder and the name of a log's file. */
-static int place_of(struct rg_engine *engine, enum rg_log log, struct roger_str owner, bool make,
-		    int *ret_folder, char to[RG_FILE_NAME_BYTES], struct roger_err *err)
-{
-	const struct rg_kind *kind = &rg_kinds[log];
-	struct roger_str path = placed(engine, log);
-	int r = ROGER_OK;
-
-	if (kind->file)
-		snprintf(to, RG_FILE_NAME_BYTES, "%s", path.length ? name_part(path) : kind->file);
-	else
-		rg_workspace_file_name(owner, ".jsonl", to);
-	if (*kind->folder)
-		r = place_folder(engine, log, make, err);
-	*ret_folder = *kind->folder ? engine->folders[log] : engine->workspace->data;
-	return r;
-}
 
 int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
 {
-	return rg_journal_take(engine->journal, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
+	return rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
 }
 
 void rg_engine_records_end(struct rg_engine *engine)
 {
-	rg_journal_release(engine->journal, RG_LOCK_RECORDS);
+	rg_store_release(engine->store, RG_LOCK_RECORDS);
 }
 
 int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 		      struct roger_str entries, bool durable, struct roger_err *err)
 {
-	char name[RG_FILE_NAME_BYTES];
-	int folder, r;
-
-	r = place_of(engine, log, owner, true, &folder, name, err);
-	/* In a place of somebody's choice: nothing else than such a log is added to. */
-	if (r == ROGER_OK && engine->workspace->config->places_configured && rg_kinds[log].start)
-		r = rg_storage_check_file(folder, name, log, err);
-	return r < 0 ? r
-		     : rg_log_append(folder, name, rg_kinds[log].chained, entries, durable, err);
+	return engine->store->ops->add(engine->store, log, owner, entries, durable, err);
 }
 
 int rg_engine_log_append(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
@@ -159,17 +63,15 @@ int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_
 			rg_log_drop *drop, void *context, int64_t *ret_dropped,
 			struct roger_err *err)
 {
-	struct purging purging = { .log = log, .drop = drop, .context = context };
-	char name[RG_FILE_NAME_BYTES];
-	int folder, r;
+	struct purging purging = {
+		.log = log, .drop = drop, .context = context, .arena = rg_arena_new()
+	};
+	struct rg_store *store = engine->store;
+	int r;
 
-	*ret_dropped = 0;
-	r = place_of(engine, log, owner, false, &folder, name, err);
-	if (r < 0 || folder == RG_NO_FILE)
-		return r;
-	purging.arena = rg_arena_new();
-	r = purging.arena ? rg_log_purge(folder, name, drop_line, &purging, ret_dropped, err)
-			  : rg_fail_memory(err);
+	r = purging.arena
+		    ? store->ops->rewrite(store, log, owner, drop_line, &purging, ret_dropped, err)
+		    : rg_fail_memory(err);
 	if (r == ROGER_OK && purging.short_of_memory)
 		r = rg_fail_memory(err);
 	rg_arena_free(purging.arena);
@@ -180,25 +82,21 @@ int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_
 int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
 		       struct roger_str *ret_text, struct roger_err *err)
 {
-	char name[RG_FILE_NAME_BYTES];
-	struct rg_buf text;
-	int folder, r;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
+	struct rg_store *store = engine->store;
+	struct rg_log_files files = { 0 };
+	struct rg_bytes bytes;
+	bool there = false;
+	int r;
 
-	*ret_text = (struct roger_str){ "", 0 };
-	r = place_of(engine, log, (struct roger_str){ "", 0 }, false, &folder, name, err);
-	if (r < 0 || folder == RG_NO_FILE)
-		return r;
-	rg_buf_init(&text, RG_LINE_BYTES_MAX);
-	r = rg_log_last(folder, name, &text, err);
-	/* A line that is too long to be an entry is a line all the same. */
-	if (text.failed) {
-		rg_buf_clear(&text);
-		rg_buf_add_char(&text, '?');
+	r = store->ops->list(store, log, RG_STR(""), arena, &files, err);
+	if (r == ROGER_OK && files.count)
+		r = store->ops->look(store, files.items, &there, err);
+	if (r == ROGER_OK && there) {
+		bytes = rg_bytes_of(store, files.items);
+		r = rg_lines_last(&bytes, files.items->size, &text, err);
 	}
-	if (r == ROGER_OK && !rg_arena_copy(arena, rg_buf_str(&text), ret_text))
-		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
-	return r;
+	return r < 0 || rg_arena_copy(arena, rg_buf_str(&text), ret_text) ? r : rg_fail_memory(err);
 }
 
 /* ---------------------------------------- from the journal to the send logs -- */
@@ -315,17 +213,18 @@ static int carry_line(struct carrying *carrying, struct roger_str line, struct r
 
 static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(carrying->engine->store, &rg_store_messages);
+	const struct rg_head head = rg_store_head(carrying->engine->store);
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true;
 	int r;
 
-	rg_lines_init(&lines, rg_journal_file(carrying->engine->journal), from, to);
+	rg_lines_init(&lines, &bytes, from, to);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
 		/* What a sync that went wrong should have covered is appended again by a retry. */
-		if (r == ROGER_OK && found && !line.too_long &&
-		    !rg_journal_lost(carrying->engine->journal, line.offset))
+		if (r == ROGER_OK && found && !line.too_long && !rg_head_lost(&head, line.offset))
 			r = carry_line(carrying, line.text, err);
 	} while (r == ROGER_OK && found);
 	rg_lines_deinit(&lines);
@@ -431,29 +330,11 @@ static void free_carrying(struct carrying *carrying)
 	rg_arena_free(carrying->arena);
 }
 
-static struct rg_control_page *page_of(struct rg_engine *engine)
-{
-	struct rg_control *control = rg_journal_control(engine->journal);
-
-	return control ? rg_control_page(control) : NULL;
-}
-
-/* How far they are; 0 where that cannot be told. */
-static uint64_t logged(struct rg_engine *engine)
-{
-	return rg_control_logged(rg_journal_control(engine->journal));
-}
-
-static uint64_t synced(struct rg_engine *engine)
-{
-	return rg_control_synced(rg_journal_control(engine->journal));
-}
-
 /* Under the record lock, as far as is on disk. */
 static int carry(struct rg_engine *engine, uint64_t to, struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(engine);
-	uint64_t stated = atomic_load(&page->logged), from = logged(engine);
+	struct rg_head head = rg_store_head(engine->store);
+	uint64_t stated = atomic_load(&head.shared->logged), from = head.logged;
 	struct carrying carrying = { .engine = engine, .arena = rg_arena_new() };
 	int r = ROGER_OK;
 
@@ -468,11 +349,11 @@ static int carry(struct rg_engine *engine, uint64_t to, struct roger_err *err)
 	/* With what is missing the next one starts over, and leaves out what stands. */
 	if (r == ROGER_OK && !write_batches(&carrying))
 		to = 0;
-	page = page_of(engine);
+	head = rg_store_head(engine->store);
 	if (to == 0)
-		atomic_store(&page->logged, 0);
+		atomic_store(&head.shared->logged, 0);
 	while (r == ROGER_OK && from < to &&
-	       !atomic_compare_exchange_weak(&page->logged, &stated, to))
+	       !atomic_compare_exchange_weak(&head.shared->logged, &stated, to))
 		from = stated;
 	free_carrying(&carrying);
 	return r;
@@ -480,24 +361,27 @@ static int carry(struct rg_engine *engine, uint64_t to, struct roger_err *err)
 
 int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to, struct roger_err *err)
 {
+	struct rg_head head = rg_store_head(engine->store);
 	int r = ROGER_OK;
 
 	*ret_to = 0;
-	if (!page_of(engine))
+	if (!head.shared)
 		return ROGER_OK;
 	if (anew)
-		atomic_store(&page_of(engine)->logged, 0);
-	if (logged(engine) < synced(engine))
-		r = carry(engine, synced(engine), err);
-	*ret_to = logged(engine);
+		atomic_store(&head.shared->logged, 0);
+	head = rg_store_head(engine->store);
+	if (head.logged < head.synced)
+		r = carry(engine, head.synced, err);
+	*ret_to = rg_store_head(engine->store).logged;
 	return r;
 }
 
 static int carry_all(struct rg_engine *engine, uint64_t end, struct roger_err *err)
 {
+	const struct rg_head head = rg_store_head(engine->store);
 	int r;
 
-	if (!page_of(engine) || logged(engine) >= end)
+	if (!head.shared || head.logged >= end)
 		return ROGER_OK;
 	r = rg_engine_records_begin(engine, err);
 	if (r < 0)
@@ -532,70 +416,10 @@ bool rg_engine_has_sends(const struct rg_engine *engine)
 
 void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end)
 {
-	struct rg_control_page *page = page_of(engine);
-
-	atomic_compare_exchange_strong(&page->logged, &start, end);
+	atomic_compare_exchange_strong(&rg_store_head(engine->store).shared->logged, &start, end);
 }
 
 /* -------------------------------------------------------------- reading -- */
-
-static int add_file(struct rg_log_files *files, enum rg_log log, int folder, struct roger_str name,
-		    struct rg_arena *arena, struct roger_err *err)
-{
-	struct rg_log_file *file;
-
-	file = rg_arena_push(arena, &files->items, &files->count, sizeof *file);
-	if (!file)
-		return rg_fail_memory(err);
-	*file = (struct rg_log_file){ .log = log, .folder = folder, .file = RG_NO_FILE };
-	return rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
-			      RG_STR_ARGS(name)) &&
-			       rg_arena_copy(arena, name, &file->name)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
-}
-
-static bool is_log_name(struct roger_str name)
-{
-	static const char end[] = ".jsonl";
-	size_t length = sizeof end - 1;
-
-	return name.length > length && name.data[0] != '.' &&
-	       memcmp(name.data + name.length - length, end, length) == 0;
-}
-
-/* What is no file in place of one owner's log keeps nobody from reading the others. */
-static bool may_be_read(struct rg_engine *engine, int folder, struct roger_str name)
-{
-	struct rg_file_facts facts;
-	struct roger_err err;
-	bool there;
-
-	if (rg_file_look(folder, name.data, &there, &facts, &err) != ROGER_EREFUSED)
-		return true;
-	note_trouble(engine, &err);
-	return false;
-}
-
-int rg_engine_log_files(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
-			struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
-{
-	char name[RG_FILE_NAME_BYTES];
-	struct roger_strs names;
-	int folder, r;
-	size_t i;
-
-	r = place_of(engine, log, owner, false, &folder, name, err);
-	if (r < 0 || folder == RG_NO_FILE)
-		return r;
-	if (rg_kinds[log].file || owner.length)
-		return add_file(files, log, folder, rg_str(name), arena, err);
-	r = rg_file_list_folder(folder, rg_kinds[log].folder, arena, &names, err);
-	for (i = 0; r == ROGER_OK && i < names.count; i++)
-		if (is_log_name(names.items[i]) && may_be_read(engine, folder, names.items[i]))
-			r = add_file(files, log, folder, names.items[i], arena, err);
-	return r;
-}
 
 /* Without carrying first. */
 int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
@@ -606,7 +430,7 @@ int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *quer
 	int tries = 0, r;
 
 	*ret_entries = (struct rg_log_entries){ 0 };
-	r = rg_engine_log_files(engine, query->log, query->owner, arena, &files, err);
+	r = engine->store->ops->list(engine->store, query->log, query->owner, arena, &files, err);
 	if (r < 0 || !files.count)
 		return r;
 	r = rg_engine_refresh(engine, err);
@@ -625,16 +449,16 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(engine);
+	struct rg_head head;
 	uint64_t end;
 	int r;
 
-	r = rg_journal_settle(engine->journal, &end, err);
-	if (r == ROGER_OK && query->log == RG_LOG_SENDS && page) {
+	r = rg_engine_settle(engine, &end, err);
+	head = rg_store_head(engine->store);
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS && head.shared) {
 		/* Within a transaction of records the lock is ours already. */
-		r = rg_journal_holds(engine->journal, RG_LOCK_RECORDS)
-			    ? carry(engine, end, err)
-			    : carry_all(engine, end, err);
+		r = head.held >> RG_LOCK_RECORDS & 1 ? carry(engine, end, err)
+						     : carry_all(engine, end, err);
 	}
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
 }

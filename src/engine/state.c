@@ -10,26 +10,18 @@
 #include <errno.h>
 
 #include "base/clock.h"
-#include "host/file.h"
 #include "facts/sequence.h"
 
 /* A handle that lives long need not write the document for every message. */
 enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 100, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
 
-static struct rg_control_page *page_of(struct rg_engine *engine)
+/* Where only writers come. */
+static struct rg_shared *shared_of(struct rg_engine *engine)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
+	struct rg_shared *shared = rg_store_head(engine->store).shared;
 
-	return control ? rg_control_page(control) : NULL;
-}
-
-/* The same where only writers come. */
-static struct rg_control_page *mapped_page(struct rg_engine *engine)
-{
-	struct rg_control *control = rg_journal_control(engine->journal);
-
-	rg_assert(control != NULL);
-	return rg_control_page(control);
+	rg_assert(shared != NULL);
+	return shared;
 }
 
 /* Does the system say so now, and perhaps not the next time? */
@@ -38,68 +30,65 @@ static bool is_passing(int error)
 	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
 }
 
-/* The document as it stands; an empty one when it is missing or damaged. */
-static int load(struct rg_engine *engine, struct rg_sequence **ret_sequence, struct roger_err *err)
+/* The document as it is; an empty one when it is missing or damaged. */
+static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struct roger_err *err)
 {
+	struct rg_arena *arena = rg_arena_new();
 	struct roger_err why = { 0 };
-	struct rg_buf text;
-	bool found;
+	struct roger_str text = { NULL, 0 };
 	int r;
 
-	rg_buf_init(&text, STATE_BYTES_MAX + 8192);
-	r = rg_file_read_all_at(engine->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX, &text,
-				&found, &why);
-	if (r == ROGER_OK && found)
-		r = rg_sequence_read(rg_buf_str(&text), ret_sequence, &why);
+	r = arena ? store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), arena, &text, &why)
+		  : rg_fail_memory(&why);
+	if (r == ROGER_OK && text.data)
+		r = rg_sequence_read(text, ret_sequence, &why);
+	rg_arena_free(arena);
 	/* What cannot be read now is not missing: numbers would be given again. */
 	if (r == ROGER_ENOMEM || (r < 0 && is_passing(why.system_errno))) {
-		rg_buf_deinit(&text);
 		if (err)
 			*err = why;
 		return r;
 	}
-	if (r < 0 || !found)
-		r = rg_sequence_new(ret_sequence, err);
-	rg_buf_deinit(&text);
-	return r;
+	return r == ROGER_OK && text.data ? ROGER_OK : rg_sequence_new(ret_sequence, err);
 }
 
 bool rg_engine_prepared(struct rg_engine *engine)
 {
-	struct rg_control_page *page = page_of(engine);
+	const struct rg_head head = rg_store_head(engine->store);
 
-	return !page || atomic_load(&page->prepared);
+	return !head.shared || atomic_load(&head.shared->prepared);
 }
 
-void rg_engine_recall(void *context, struct rg_witness *ret_witness)
+void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
 {
 	struct rg_sequence *sequence;
 
-	if (load(context, &sequence, NULL) < 0)
+	if (load(store, &sequence, NULL) < 0)
 		return;
-	*ret_witness = (struct rg_witness){ sequence->journal_bytes, sequence->journal_chain,
-					    sequence->journal_bytes != 0 };
+	*ret_witness = (struct rg_figure){ .count = sequence->journal_bytes,
+					   .chain = sequence->journal_chain,
+					   .chained = sequence->journal_bytes != 0 };
 	rg_sequence_free(sequence);
 }
 
-static void raise(struct rg_control *control, struct roger_str agent, int64_t epoch, int64_t seq)
+static void raise(struct rg_store *store, struct roger_str agent, int64_t epoch, int64_t seq)
 {
 	const struct roger_message last = { .from_phase = agent, .epoch = epoch, .seq = seq };
 
 	if (seq > 0)
-		rg_tally_number(control, &last);
+		rg_tally_number(store, &last);
 }
 
 /* Numbers of lines that are gone stay used: the document has what was counted and seen. */
-static void raise_numbers(struct rg_control *control, const struct rg_sequence *sequence)
+static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequence)
 {
 	size_t i;
 
 	for (i = 0; i < sequence->counter_count; i++)
-		raise(control, sequence->counters[i].agent, sequence->epoch,
+		raise(store, sequence->counters[i].agent, sequence->epoch,
 		      sequence->counters[i].seq);
 	for (i = 0; i < sequence->seen_count; i++)
-		raise(control, sequence->seen[i].sender, sequence->epoch, sequence->seen[i].seq);
+		raise(store, sequence->seen[i].sender, sequence->epoch, sequence->seen[i].seq);
 }
 
 /* With the append lock; a journal that nothing may be added to is left as it is. */
@@ -107,22 +96,21 @@ static int take_over(struct rg_engine *engine, const struct rg_sequence *sequenc
 		     struct roger_err *err)
 {
 	size_t names = sequence->counter_count + sequence->seen_count;
-	struct rg_control *control;
+	struct rg_store *store = engine->store;
 	bool damaged = rg_engine_count_damages(engine);
 	int r;
 
-	r = rg_journal_lock(engine->journal, damaged ? names : 0, 0, err);
+	r = rg_store_begin(store, damaged ? names : 0, 0, err);
 	if (r < 0)
 		return r;
 	/* Into the one that is prepared: it may have taken the place of the other right now. */
 	damaged |= rg_engine_count_damages(engine);
-	control = rg_journal_control(engine->journal);
-	if (sequence->epoch > rg_control_epoch(control))
-		rg_control_set_epoch(control, sequence->epoch);
+	if (sequence->epoch > rg_tally_epoch(store))
+		rg_tally_set_epoch(store, sequence->epoch);
 	if (damaged)
-		raise_numbers(control, sequence);
-	atomic_store(&rg_control_page(control)->prepared, 1);
-	rg_journal_unlock(engine->journal);
+		raise_numbers(store, sequence);
+	atomic_store(&shared_of(engine)->prepared, 1);
+	rg_store_release(store, RG_LOCK_APPEND);
 	return ROGER_OK;
 }
 
@@ -135,7 +123,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 
 	if (rg_engine_prepared(engine))
 		return ROGER_OK;
-	r = load(engine, &sequence, err);
+	r = load(engine->store, &sequence, err);
 	if (r < 0)
 		return r;
 	r = take_over(engine, sequence, &refused);
@@ -145,7 +133,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 		r = take_over(engine, sequence, &refused);
 	}
 	if (r == ROGER_EDATA) {
-		atomic_store(&page_of(engine)->prepared, 1);
+		atomic_store(&shared_of(engine)->prepared, 1);
 		r = ROGER_OK;
 	} else if (r == ROGER_EIO && refused.system_errno) {
 		/* A disk that cannot be written can still be read. */
@@ -159,27 +147,26 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 
 void rg_engine_want_state(struct rg_engine *engine, bool seen)
 {
-	struct rg_control_page *page = mapped_page(engine);
+	struct rg_shared *shared = shared_of(engine);
 
-	atomic_fetch_add(&page->state_wanted, 1);
+	atomic_fetch_add(&shared->state_wanted, 1);
 	if (seen)
-		atomic_fetch_add(&page->seen_wanted, 1);
+		atomic_fetch_add(&shared->seen_wanted, 1);
 }
 
 /* Counters from the tally, which has them exact. */
 static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 			struct roger_err *err)
 {
-	struct rg_control *control = rg_journal_control(engine->journal);
-	struct rg_named_agent agent;
+	struct rg_named_figure agent;
 	size_t i = 0;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && rg_control_next_agent(control, &i, &agent))
-		if (agent.agent.epoch == sequence->epoch && agent.agent.seq > 0)
+	while (r == ROGER_OK && engine->store->ops->next_figure(engine->store, &i, &agent))
+		if (agent.figure.epoch == sequence->epoch && agent.figure.seq > 0)
 			r = rg_sequence_count(sequence,
 					      (struct roger_str){ agent.name, agent.length },
-					      agent.agent.seq, err);
+					      agent.figure.seq, err);
 	return r;
 }
 
@@ -187,7 +174,7 @@ static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 static int compose_from_document(struct rg_engine *engine, int64_t epoch,
 				 struct rg_sequence **ret_sequence, struct roger_err *err)
 {
-	int r = load(engine, ret_sequence, err);
+	int r = load(engine->store, ret_sequence, err);
 
 	if (r == ROGER_OK && (*ret_sequence)->epoch != epoch) {
 		rg_sequence_renew(*ret_sequence);
@@ -217,20 +204,22 @@ static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool durable,
 	       struct roger_err *err)
 {
-	struct rg_witness witness = rg_control_testify(rg_journal_control(engine->journal));
+	const struct rg_figure_key key = { .kind = RG_FIGURE_ON_DISK };
+	struct rg_store *store = engine->store;
+	struct rg_figure witness;
 	struct rg_buf text;
 	int r;
 
 	/* As long as others are at it, what was known before holds as well. */
-	if (witness.chained) {
-		sequence->journal_bytes = witness.end;
+	if (store->ops->figure(store, &key, &witness) && witness.chained) {
+		sequence->journal_bytes = witness.count;
 		sequence->journal_chain = witness.chain;
 	}
 	rg_buf_init(&text, STATE_BYTES_MAX);
 	rg_sequence_print(sequence, &text);
 	r = text.failed ? rg_fail_memory(err)
-			: rg_file_replace(engine->workspace->data, RG_STATE_NAME, rg_buf_str(&text),
-					  durable, err);
+			: store->ops->put(store, RG_DOCUMENT_STATE, RG_STR(""), NULL,
+					  rg_buf_str(&text), durable, err);
 	rg_buf_deinit(&text);
 	return r;
 }
@@ -238,9 +227,10 @@ static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool dura
 /* One writing of the document, with the state lock held; *ret_whole: with all that was seen. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
-	struct rg_control_page *page = mapped_page(engine);
-	uint64_t wanted = atomic_load(&page->state_wanted), seen = atomic_load(&page->seen_wanted);
-	int64_t epoch = rg_control_epoch(rg_journal_control(engine->journal));
+	struct rg_shared *shared = shared_of(engine);
+	uint64_t wanted = atomic_load(&shared->state_wanted),
+		 seen = atomic_load(&shared->seen_wanted);
+	int64_t epoch = rg_tally_epoch(engine->store);
 	struct rg_sequence *sequence = NULL;
 	int r;
 
@@ -256,56 +246,55 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
-	page = mapped_page(engine);
-	atomic_store(&page->state_written, wanted);
+	shared = shared_of(engine);
+	atomic_store(&shared->state_written, wanted);
 	if (whole)
-		atomic_store(&page->seen_written, seen);
+		atomic_store(&shared->seen_written, seen);
 	return ROGER_OK;
 }
 
 static bool take_state_lock(struct rg_engine *engine, bool whole)
 {
-	if (whole)
-		return rg_journal_take(engine->journal, RG_LOCK_STATE, STATE_WAIT_MS, NULL) ==
-		       ROGER_OK;
-	return rg_journal_try(engine->journal, RG_LOCK_STATE);
+	return rg_store_take(engine->store, RG_LOCK_STATE, whole ? STATE_WAIT_MS : 0, NULL) ==
+	       ROGER_OK;
 }
 
 /* What it holds is derived, so a document that cannot be written fails nobody; the next one writes
  * it. */
 void rg_engine_save_state(struct rg_engine *engine, bool closing)
 {
-	struct rg_control_page *page = page_of(engine);
+	struct rg_shared *shared = rg_store_head(engine->store).shared;
 	int64_t now = rg_clock_monotonic_ns();
 	bool whole;
 	int rounds;
 
 	/* As long as nobody has accepted that lines are gone, it tells of them. */
-	if (!page || !engine->index || atomic_load(&page->broken) == RG_BROKEN_CLOSED ||
+	if (!shared || !engine->index || atomic_load(&shared->broken) == RG_BROKEN_CLOSED ||
 	    (!closing && now - engine->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
 		return;
 	/* Most handles write once and close: leave it to the closing.  Where many write, one of
 	 * them brings the document up to date for all. */
 	if (!closing && (engine->state_saved_ns == 0 ||
-			 atomic_load(&page->state_written) != engine->state_written)) {
-		engine->state_written = atomic_load(&page->state_written);
+			 atomic_load(&shared->state_written) != engine->state_written)) {
+		engine->state_written = atomic_load(&shared->state_written);
 		engine->state_saved_ns = now;
 		return;
 	}
 	/* Who holds the lock looks again after releasing it, so nothing is left behind. */
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
 		whole = rg_index_end(engine->index) > 0 &&
-			atomic_load(&page->seen_wanted) != atomic_load(&page->seen_written);
-		if (!whole && atomic_load(&page->state_wanted) == atomic_load(&page->state_written))
+			atomic_load(&shared->seen_wanted) != atomic_load(&shared->seen_written);
+		if (!whole &&
+		    atomic_load(&shared->state_wanted) == atomic_load(&shared->state_written))
 			break;
 		if (!take_state_lock(engine, whole))
 			break;
 		if (save_once(engine, whole, NULL) < 0)
 			rounds = ROUNDS_MAX;
-		rg_journal_release(engine->journal, RG_LOCK_STATE);
-		page = page_of(engine);
+		rg_store_release(engine->store, RG_LOCK_STATE);
+		shared = shared_of(engine);
 	}
-	engine->state_written = atomic_load(&page->state_written);
+	engine->state_written = atomic_load(&shared->state_written);
 	engine->state_saved_ns = now;
 }
 
@@ -323,8 +312,7 @@ int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err)
 static int open_session(struct rg_engine *engine, struct roger_err *err)
 {
 	struct rg_sequence *sequence;
-	int64_t epoch = rg_control_epoch(rg_journal_control(engine->journal));
-	struct rg_control *control;
+	int64_t epoch = rg_tally_epoch(engine->store);
 	int r;
 
 	if (epoch >= RG_EPOCH_MAX)
@@ -338,13 +326,12 @@ static int open_session(struct rg_engine *engine, struct roger_err *err)
 	rg_sequence_free(sequence);
 	if (r < 0)
 		return r;
-	r = rg_journal_lock(engine->journal, 0, 0, err);
+	r = rg_store_begin(engine->store, 0, 0, err);
 	if (r < 0)
 		return r;
-	control = rg_journal_control(engine->journal);
-	if (rg_control_epoch(control) < epoch + 1)
-		rg_control_set_epoch(control, epoch + 1);
-	rg_journal_unlock(engine->journal);
+	if (rg_tally_epoch(engine->store) < epoch + 1)
+		rg_tally_set_epoch(engine->store, epoch + 1);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return ROGER_OK;
 }
 
@@ -355,20 +342,20 @@ int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 	int r = ROGER_OK;
 
 	if (fresh) {
-		r = rg_journal_take(engine->journal, RG_LOCK_STATE, RG_LOCK_WAIT_MS, err);
+		r = rg_store_take(engine->store, RG_LOCK_STATE, RG_LOCK_WAIT_MS, err);
 		if (r < 0)
 			return r;
 		r = open_session(engine, err);
-		rg_journal_release(engine->journal, RG_LOCK_STATE);
+		rg_store_release(engine->store, RG_LOCK_STATE);
 		if (r < 0)
 			return r;
 		engine->stored++;
 	}
-	if (page_of(engine)) {
-		*ret_epoch = rg_control_epoch(rg_journal_control(engine->journal));
+	if (rg_store_writable(engine->store)) {
+		*ret_epoch = rg_tally_epoch(engine->store);
 		return ROGER_OK;
 	}
-	r = load(engine, &sequence, err);
+	r = load(engine->store, &sequence, err);
 	if (r < 0)
 		return r;
 	*ret_epoch = sequence->epoch;

@@ -4,7 +4,6 @@
  */
 #include "engine/inside.h"
 
-#include "store/file/lines.h"
 #include "facts/message.h"
 
 /* Lines on their way into a list. */
@@ -63,13 +62,14 @@ static int look_at(struct looking *looking, int64_t number, const struct rg_line
 static int look_through(struct looking *looking, const struct rg_entry *first, uint64_t end,
 			struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(looking->engine->store, &rg_store_messages);
 	int64_t number = first->position;
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true;
 	int r;
 
-	rg_lines_init(&lines, rg_journal_file(looking->engine->journal), first->offset, end);
+	rg_lines_init(&lines, &bytes, first->offset, end);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r == ROGER_OK && found)

@@ -2,7 +2,6 @@
 #include "engine/inside.h"
 
 #include "base/clock.h"
-#include "store/file/lines.h"
 
 /*
  * Programs that append without us wake nobody, and neither does a lease that
@@ -88,12 +87,13 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 static int look_at_lines(const struct waiting *waiting, uint64_t *at, uint64_t end,
 			 struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(waiting->engine->store, &rg_store_messages);
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found;
 	int r;
 
-	rg_lines_init(&lines, rg_journal_file(waiting->engine->journal), *at, end);
+	rg_lines_init(&lines, &bytes, *at, end);
 	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found &&
 	       !waiting->found->found) {
 		r = look_at_line(waiting, line.text, err);
@@ -115,24 +115,21 @@ static int64_t pause_for(int64_t until_ns)
 static int wait_for_lines(const struct waiting *waiting, uint64_t *at, int64_t until_ns,
 			  struct roger_err *err)
 {
-	struct rg_journal *journal = waiting->engine->journal;
+	struct rg_store *store = waiting->engine->store;
 	uint64_t end;
 	uint32_t wake;
 	int r;
 
 	for (;;) {
-		wake = rg_journal_wake_count(journal);
-		r = rg_journal_settle(journal, &end, err);
+		wake = rg_store_head(store).wake;
+		r = rg_engine_settle(waiting->engine, &end, err);
 		if (r == ROGER_OK && end > *at)
 			r = look_at_lines(waiting, at, end, err);
 		if (r < 0 || waiting->found->found)
 			return r;
 		if (rg_clock_monotonic_ns() >= until_ns)
 			return ROGER_OK;
-		if (rg_journal_writable(journal))
-			rg_journal_sleep(journal, wake, pause_for(until_ns));
-		else
-			rg_clock_sleep(pause_for(until_ns));
+		store->ops->wait(store, wake, pause_for(until_ns));
 	}
 }
 
@@ -149,7 +146,7 @@ int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roge
 	if (timeout_ms > 0 &&
 	    timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ns() / 1000000 - 1)
 		until_ns = rg_clock_monotonic_ns() + timeout_ms * 1000000;
-	r = rg_journal_settle(waiting.engine->journal, &at, err);
+	r = rg_engine_settle(engine, &at, err);
 	while (r == ROGER_OK) {
 		r = ask_index(&waiting, err);
 		if (r < 0 || found.found || rg_clock_monotonic_ns() >= until_ns)

@@ -89,6 +89,11 @@ void rg_process_self(struct rg_process *ret_process)
 	rg_process_find(getpid(), ret_process);
 }
 
+bool rg_process_lives(int64_t id)
+{
+	return id > 0 && id <= INT32_MAX && (kill((pid_t)id, 0) == 0 || errno != ESRCH);
+}
+
 enum rg_process_fate rg_process_fate(const struct rg_process *process)
 {
 	char boot_id[RG_BOOT_ID_BYTES];

@@ -51,6 +51,9 @@ void rg_process_self(struct rg_process *ret_process);
  */
 size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max);
 
+/* Does a process of that id live, or one that cannot be told from it? */
+bool rg_process_lives(int64_t id);
+
 enum rg_process_fate rg_process_fate(const struct rg_process *process);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "host/file.h"
+#include "host/workspace.h"
 #include "facts/message.h"
 
 /* Another process may be making the index of a large journal. */
@@ -306,7 +307,6 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
 	close_db(index);
-	rg_boot_id(index->boot_id);
 	if (index->in_memory)
 		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
 	if (rg_index_vfs_open(&index->vfs, path, flags, &index->db) != SQLITE_OK)
@@ -317,20 +317,26 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 	return rg_index_run(index, settings, err);
 }
 
-int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path, const char *name,
-		 bool placed, struct rg_index **ret_index, struct roger_err *err)
+int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
+		 struct rg_index **ret_index, struct roger_err *err)
 {
-	struct rg_index *index = calloc(1, sizeof *index);
+	const struct roger_str name = workspace->config->database_file;
+	struct rg_index *index;
 
+	if (name.length > 200)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "storage: expected file names of at most 200 bytes");
+	index = calloc(1, sizeof *index);
 	if (!index)
 		return rg_fail_memory(err);
-	index->journal = journal;
-	index->placed = placed;
-	index->folder = folder;
-	snprintf(index->name, sizeof index->name, "%.240s-index", name);
-	snprintf(index->path, sizeof index->path, "%s/%s", folder_path, index->name);
-	snprintf(index->seed_name, sizeof index->seed_name, "%.240s", name);
-	snprintf(index->seed_path, sizeof index->seed_path, "%s/%s", folder_path, name);
+	index->store = store;
+	index->placed = workspace->config->places_configured;
+	index->folder = workspace->data;
+	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
+	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
+	snprintf(index->path, sizeof index->path, "%s/%s", workspace->data_path, index->name);
+	snprintf(index->seed_path, sizeof index->seed_path, "%s/%s", workspace->data_path,
+		 index->seed_name);
 	rg_index_vfs_init(&index->vfs);
 	*ret_index = index;
 	return ROGER_OK;
@@ -400,7 +406,7 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
 			      " 0, 0)",
-			      RG_INDEX_VERSION, index->boot_id);
+			      RG_INDEX_VERSION, index->store->era);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	return r;
@@ -579,7 +585,7 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.seed_at = sqlite3_column_int64(get, 10),
 		};
 		*ret_valid = sqlite3_column_int(get, 11) == RG_INDEX_VERSION &&
-			     rg_str_is(rg_index_column(get, 12), index->boot_id);
+			     rg_str_is(rg_index_column(get, 12), index->store->era);
 	}
 	sqlite3_reset(get);
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
@@ -606,7 +612,7 @@ int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, i
 	if (length < 0 || offset < 0 || length > RG_LINE_BYTES_MAX)
 		return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
-	r = rg_journal_read(index->journal, (uint64_t)offset, (size_t)length, &text, err);
+	r = rg_store_read_line(index->store, (uint64_t)offset, (size_t)length, &text, err);
 	if (r == ROGER_OK)
 		*ret_hash = (int64_t)rg_hash(0, text.data, text.length);
 	rg_buf_deinit(&text);
@@ -622,11 +628,12 @@ int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_e
 /* Is the journal still the one that was read? */
 static bool same_journal(struct rg_index *index)
 {
-	struct rg_file_facts facts;
+	struct rg_log_file messages = rg_store_messages;
 	int64_t hash = 0;
+	bool there;
 
-	if (rg_file_facts(rg_journal_file(index->journal), "messages.jsonl", &facts, NULL) < 0 ||
-	    index->progress.offset > facts.size)
+	if (index->store->ops->look(index->store, &messages, &there, NULL) < 0 ||
+	    (uint64_t)index->progress.offset > messages.size)
 		return false;
 	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK &&
 	       hash == index->progress.last_hash;
@@ -809,10 +816,10 @@ static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *
 
 void rg_index_bring_seed_up(struct rg_index *index)
 {
-	if (rg_journal_try(index->journal, RG_LOCK_INDEX)) {
+	if (rg_store_take(index->store, RG_LOCK_INDEX, 0, NULL) == ROGER_OK) {
 		if (rg_index_peek(index))
 			(void)rg_index_seed_follow(index, false, NULL);
-		rg_journal_release(index->journal, RG_LOCK_INDEX);
+		rg_store_release(index->store, RG_LOCK_INDEX);
 	}
 }
 
@@ -857,7 +864,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 	struct rg_file_facts facts;
 	int r;
 
-	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	r = rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
 	if (r < 0)
 		return r;
 	index->in_memory = false;
@@ -870,7 +877,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 	}
 	if (r == ROGER_OK)
 		r = serve_others(index, err);
-	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	rg_store_release(index->store, RG_LOCK_INDEX);
 	return r;
 }
 
@@ -888,7 +895,7 @@ static int bring(struct rg_index *index, uint64_t end, bool anew, struct roger_e
 	int r;
 
 	index->stopped = false;
-	if (rg_journal_writable(index->journal))
+	if (rg_store_writable(index->store))
 		r = bring_file(index, end, anew, &why);
 	else
 		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
@@ -940,13 +947,13 @@ int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roge
 {
 	int r;
 
-	r = rg_journal_take(index->journal, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	r = rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
 	if (r < 0)
 		return r;
 	index->in_memory = false;
 	r = rebuild_both(index, end, all, err);
 	if (r == ROGER_OK)
 		r = serve_others(index, err);
-	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	rg_store_release(index->store, RG_LOCK_INDEX);
 	return r;
 }

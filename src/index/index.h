@@ -16,7 +16,7 @@
 #define RG_INDEX_H
 
 #include "base/arena.h"
-#include "store/file/journal.h"
+#include "store/store.h"
 #include "facts/query.h"
 
 struct rg_index;
@@ -38,14 +38,12 @@ struct rg_entries {
 	size_t count;
 };
 
-/*
- * An index of the journal, in the same folder, whose absolute path is given.
- * Nothing is opened before the first question.  placed: a configuration says
- * where, so that what stands there is replaced only when it is an index.
- */
-RG_CHECKED int rg_index_new(struct rg_journal *journal, int folder, const char *folder_path,
-			    const char *name, bool placed, struct rg_index **ret_index,
-			    struct roger_err *err);
+struct rg_workspace;
+
+/* An index of what a store keeps, in the workspace's data folder.  Nothing is opened before the
+ * first question. */
+RG_CHECKED int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
+			    struct rg_index **ret_index, struct roger_err *err);
 struct rg_index *rg_index_free(struct rg_index *index);
 
 void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context);
@@ -116,26 +114,6 @@ RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_f
 				struct roger_err *err);
 
 /* ---------------------------------------------------------------- logs -- */
-
-/* A file of a journal.  What is behind shown is for whoever goes through it. */
-struct rg_log_file {
-	enum rg_log log;
-	int folder;
-	struct roger_str name;	/* in the folder */
-	struct roger_str shown; /* for people: from the workspace's data folder */
-	int file;		/* open while it is gone through; that of messages always is */
-	uint64_t end;		/* and so far */
-	uint64_t size;		/* of the file then */
-	uint64_t inode;		/* with measured: of this file; 0: it was not there */
-	bool measured;		/* end was set before */
-	bool limited;		/* end is at most: */
-	uint64_t most;
-};
-
-struct rg_log_files {
-	struct rg_log_file *items;
-	size_t count;
-};
 
 /* Take in what these files hold; an index that was asked for messages need not be refreshed. */
 RG_CHECKED int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_files *files,

@@ -98,10 +98,9 @@ struct rg_asked {
 enum { RG_ASKED_MAX = 16 };
 
 struct rg_index {
-	struct rg_journal *journal;
+	struct rg_store *store;
 	int folder;
 	uint64_t inode; /* of the open index; 0: none is open, or not yet */
-	char boot_id[RG_BOOT_ID_BYTES];
 	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
@@ -124,8 +123,8 @@ struct rg_index {
 	char name[256];
 	char seed_name[256];
 	/* Last, and hardly filled: a send touches no page of memory for the rest of them. */
-	char path[4096];      /* of the index */
-	char seed_path[4096]; /* of messages.db */
+	char path[4400];      /* of the index */
+	char seed_path[4400]; /* of messages.db */
 };
 
 /*

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 
 #include "base/id.h"
-#include "store/file/decoder.h"
+#include "store/decoder.h"
 #include "facts/message.h"
 
 /* What the tables hold of a message that came before, and which of it a new line says again. */
@@ -513,12 +513,12 @@ static int empty_search(struct rg_index *index, struct roger_err *err)
 
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
 	struct rg_index_progress before = index->progress;
 	struct rg_decoder *decoder;
 	int r;
 
-	r = rg_decoder_open(rg_journal_file(index->journal), (uint64_t)before.offset, end, &decoder,
-			    err);
+	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &decoder, err);
 	if (r < 0)
 		return r;
 	r = rg_index_lines_begin(index, err);

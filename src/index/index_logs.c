@@ -9,7 +9,7 @@
 
 #include "base/id.h"
 #include "host/file.h"
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 enum { STRAYS_MAX = 1000, WAIT_MS = 120000 };
 
@@ -44,9 +44,8 @@ static const char tables[] =
 /* One file on its way into the tables. */
 struct intake {
 	struct rg_index *index;
-	const struct rg_log_file *file;
+	struct rg_log_file file;
 	struct rg_arena *arena; /* of one line */
-	int open;
 	int64_t size;
 	int64_t number; /* of the file in log_files: the hash of its name */
 	int64_t offset, lines, last_offset, last_length, last_hash;
@@ -65,7 +64,7 @@ static int add_entry(struct intake *intake, bool stray, struct roger_str text,
 		     const struct rg_columns *columns, struct roger_err *err)
 {
 	sqlite3_stmt *add = intake->add;
-	int log = (int)intake->file->log, i;
+	int log = (int)intake->file.log, i;
 
 	sqlite3_bind_int(add, 1, stray ? ~log : log);
 	sqlite3_bind_int64(add, 2, intake->number);
@@ -94,23 +93,24 @@ static int take_line(struct intake *intake, const struct rg_line *line, struct r
 	intake->last_hash = (int64_t)rg_hash(0, line->text.data, line->text.length);
 	r = line->too_long
 		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
-		    : rg_kind_read(intake->file->log, line->text, intake->arena, &record, &why);
+		    : rg_kind_read(intake->file.log, line->text, intake->arena, &record, &why);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
 		return add_entry(intake, true, rg_str(why.message), &columns, err);
-	rg_kind_columns(intake->file->log, &record, intake->arena, &columns);
+	rg_kind_columns(intake->file.log, &record, intake->arena, &columns);
 	return add_entry(intake, false, line->text, &columns, err);
 }
 
 static int take_lines(struct intake *intake, struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(intake->index->store, &intake->file);
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found = true;
 	int r;
 
-	rg_lines_init(&lines, intake->open, (uint64_t)intake->offset, (uint64_t)intake->size);
+	rg_lines_init(&lines, &bytes, (uint64_t)intake->offset, (uint64_t)intake->size);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r == ROGER_OK && found)
@@ -123,7 +123,7 @@ static int take_lines(struct intake *intake, struct roger_err *err)
 
 static int save_file(struct intake *intake, struct roger_err *err)
 {
-	const struct rg_log_file *file = intake->file;
+	const struct rg_log_file *file = &intake->file;
 	const int64_t numbers[] = { intake->number,	 intake->offset,      intake->lines,
 				    intake->last_offset, intake->last_length, intake->last_hash };
 	sqlite3_stmt *save;
@@ -143,7 +143,7 @@ static int save_file(struct intake *intake, struct roger_err *err)
 
 static int load_file(struct intake *intake, struct roger_err *err)
 {
-	const struct roger_str name = intake->file->shown;
+	const struct roger_str name = intake->file.shown;
 	sqlite3_stmt *get;
 	int r;
 
@@ -171,6 +171,7 @@ static bool still_same(struct intake *intake)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX + 1 };
 	size_t length = (size_t)intake->last_length, got;
+	struct rg_store *store = intake->index->store;
 	char *room;
 
 	if (intake->offset == 0)
@@ -179,8 +180,8 @@ static bool still_same(struct intake *intake)
 		return false;
 	room = rg_buf_room(&text, length + 1);
 	return room &&
-	       rg_file_read_at(intake->open, room, length, intake->last_offset, &got, NULL) ==
-		       ROGER_OK &&
+	       store->ops->read(store, &intake->file, (uint64_t)intake->last_offset, room, length,
+				&got, NULL) == ROGER_OK &&
 	       (int64_t)rg_hash(0, room, got) == intake->last_hash;
 }
 
@@ -203,16 +204,14 @@ static int forget_file(struct intake *intake, struct roger_err *err)
 /* Does the file hold what the tables lack? */
 static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 {
-	struct rg_file_facts facts = { 0 };
-	const char *name = intake->file->name.data;
+	struct rg_store *store = intake->index->store;
+	bool there;
 	int r;
 
-	r = rg_file_open(intake->file->folder, name, RG_FILE_READ, &intake->open, err);
-	if (r == ROGER_OK && intake->open != RG_NO_FILE)
-		r = rg_file_facts(intake->open, name, &facts, err);
+	r = store->ops->look(store, &intake->file, &there, err);
 	if (r == ROGER_OK)
 		r = load_file(intake, err);
-	intake->size = facts.size;
+	intake->size = (int64_t)intake->file.size;
 	if (r == ROGER_OK)
 		*ret_behind = intake->size != intake->offset || !still_same(intake);
 	return r;
@@ -220,7 +219,7 @@ static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 
 static int take_file(struct rg_index *index, const struct rg_log_file *file, struct roger_err *err)
 {
-	struct intake intake = { .index = index, .file = file, .open = RG_NO_FILE };
+	struct intake intake = { .index = index, .file = *file };
 	bool behind = false;
 	int r;
 
@@ -243,7 +242,6 @@ static int take_file(struct rg_index *index, const struct rg_log_file *file, str
 		sqlite3_finalize(intake.add);
 		rg_arena_free(intake.arena);
 	}
-	rg_file_close(intake.open);
 	return r;
 }
 
@@ -263,13 +261,10 @@ static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
 	if (!has_tables(index))
 		return false;
 	for (i = 0; i < files->count; i++) {
-		struct intake intake = { .index = index,
-					 .file = &files->items[i],
-					 .open = RG_NO_FILE };
+		struct intake intake = { .index = index, .file = files->items[i] };
 
 		behind = true;
 		r = look(&intake, &behind, NULL);
-		rg_file_close(intake.open);
 		if (r < 0 || behind)
 			return false;
 	}
@@ -305,13 +300,13 @@ int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_files *fil
 		return ROGER_OK;
 	if (index->in_memory)
 		return take_files(index, files, err);
-	r = rg_journal_take(index->journal, RG_LOCK_INDEX, WAIT_MS, err);
+	r = rg_store_take(index->store, RG_LOCK_INDEX, WAIT_MS, err);
 	if (r < 0)
 		return r;
 	r = rg_index_reopen(index, err);
 	if (r == ROGER_OK)
 		r = take_files(index, files, err);
-	rg_journal_release(index->journal, RG_LOCK_INDEX);
+	rg_store_release(index->store, RG_LOCK_INDEX);
 	return r;
 }
 

@@ -5,16 +5,16 @@
 #include "index/index_db.h"
 
 #include "facts/message.h"
-#include "host/file.h"
 
 /* May there be a line?  Others may have taken in more than our rg_index_end(). */
 static bool stands(const struct rg_index *index, const struct rg_entry *entry)
 {
-	uint64_t size;
+	struct rg_log_file messages = rg_store_messages;
+	bool there;
 
-	return rg_file_size(rg_journal_file(index->journal), "messages.jsonl", &size, NULL) < 0 ||
-	       (entry->length <= RG_LINE_BYTES_MAX && entry->offset <= size &&
-		entry->length <= size - entry->offset);
+	return index->store->ops->look(index->store, &messages, &there, NULL) < 0 ||
+	       (entry->length <= RG_LINE_BYTES_MAX && entry->offset <= messages.size &&
+		entry->length <= messages.size - entry->offset);
 }
 
 static int read_message(struct rg_index *index, const struct rg_entry *entry,
@@ -26,7 +26,7 @@ static int read_message(struct rg_index *index, const struct rg_entry *entry,
 	int r;
 
 	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
-	r = rg_journal_read(index->journal, entry->offset, entry->length, &line, err);
+	r = rg_store_read_line(index->store, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_message_read(rg_buf_str(&line), &json, arena, ret_message, err);
 	if (r == ROGER_EDATA || (r < 0 && !stands(index, entry)))

@@ -282,7 +282,7 @@ static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg
 
 	if (!arena)
 		return rg_fail_memory(err);
-	r = rg_journal_read(index->journal, entry->offset, entry->length, &line, err);
+	r = rg_store_read_line(index->store, entry->offset, entry->length, &line, err);
 	if (r == ROGER_OK)
 		r = rg_message_read_within(rg_buf_str(&line), arena, &message, err);
 	if (r == ROGER_EDATA)
@@ -357,7 +357,7 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 	if (before == index->progress.lines && before > 0)
 		return ROGER_OK;
 	if (!index->in_memory) {
-		r = rg_journal_take(index->journal, RG_LOCK_INDEX, RG_LOCK_WAIT_MS, err);
+		r = rg_store_take(index->store, RG_LOCK_INDEX, RG_LOCK_WAIT_MS, err);
 		if (r < 0)
 			return r;
 	}
@@ -376,7 +376,7 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 		rg_index_rollback(index);
 	}
 	if (!index->in_memory)
-		rg_journal_release(index->journal, RG_LOCK_INDEX);
+		rg_store_release(index->store, RG_LOCK_INDEX);
 	return r;
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/id.h"
 #include "base/table.h"
-#include "store/file/decoder.h"
+#include "store/decoder.h"
 #include "host/file.h"
 #include "facts/message.h"
 
@@ -65,7 +65,6 @@ static const char put_row[] =
 struct table {
 	struct rg_index *index;
 	int64_t end; /* to be read up to here */
-	char boot_id[RG_BOOT_ID_BYTES];
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
 	bool anew;		  /* without the index, which may be made at the same time */
@@ -171,7 +170,7 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 		table->touched = sqlite3_column_int64(get, 6) != table->changes ||
 				 sqlite3_column_int(get, 7);
 		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
-			     rg_str_is(rg_index_column(get, 5), table->boot_id) &&
+			     rg_str_is(rg_index_column(get, 5), table->index->store->era) &&
 			     table->offset >= 0 && table->offset <= table->end;
 	}
 	sqlite3_finalize(get);
@@ -275,6 +274,7 @@ static int take_lines(struct table *table, struct rg_decoder *decoder, struct ro
 /* What the index has read and the table has not. */
 static int take_in(struct table *table, struct roger_err *err)
 {
+	const struct rg_bytes bytes = rg_bytes_of(table->index->store, &rg_store_messages);
 	struct rg_decoder *decoder;
 	int r;
 
@@ -282,8 +282,8 @@ static int take_in(struct table *table, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
 	if (r == ROGER_OK)
-		r = rg_decoder_open(rg_journal_file(table->index->journal), (uint64_t)table->offset,
-				    (uint64_t)table->end, &decoder, err);
+		r = rg_decoder_open(&bytes, (uint64_t)table->offset, (uint64_t)table->end, &decoder,
+				    err);
 	if (r < 0)
 		return r;
 	r = take_lines(table, decoder, err);
@@ -355,7 +355,7 @@ static int fill(struct table *table, struct roger_err *err)
 	if (r < 0)
 		return r;
 	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0)",
-			      RG_INDEX_VERSION, table->boot_id);
+			      RG_INDEX_VERSION, table->index->store->era);
 	r = sql ? run(table, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	if (r == ROGER_OK)
@@ -379,7 +379,6 @@ static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 		r = rg_index_make_file(index, fresh, err);
 	if (r < 0)
 		return r;
-	rg_boot_id(table.boot_id);
 	rg_table_init(&table.archived, sizeof(uint64_t));
 	r = open_table(&table, path,
 		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
@@ -429,7 +428,6 @@ static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid
 	r = rg_index_places(index, index->seed_name, &facts, err);
 	if (r < 0 || !facts.inode)
 		return r;
-	rg_boot_id(table.boot_id);
 	r = open_table(&table, index->seed_path, "PRAGMA synchronous = OFF", err);
 	if (r == ROGER_OK)
 		r = bring_up(&table, write, ret_valid, err);

@@ -27,19 +27,18 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK ? ROGER_OK : ROGER_EIO;
 }
 
-static int read_progress(sqlite3 *db, struct rg_message_sums *sums, bool *ret_valid)
+static int read_progress(sqlite3 *db, const char *era, struct rg_message_sums *sums,
+			 bool *ret_valid)
 {
-	char boot_id[RG_BOOT_ID_BYTES];
 	sqlite3_stmt *get;
 	int step, r;
 
 	r = prepare(db, "SELECT offset, lines, strays, version, boot_id FROM progress", &get);
 	if (r < 0)
 		return r;
-	rg_boot_id(boot_id);
 	step = sqlite3_step(get);
 	*ret_valid = step == SQLITE_ROW && sqlite3_column_int(get, 3) == RG_INDEX_VERSION &&
-		     rg_str_equal(rg_index_column(get, 4), rg_str(boot_id));
+		     rg_str_equal(rg_index_column(get, 4), rg_str(era));
 	sums->offset = sqlite3_column_int64(get, 0);
 	sums->lines = sqlite3_column_int64(get, 1);
 	sums->strays = sqlite3_column_int64(get, 2);
@@ -177,7 +176,7 @@ static bool start_thread(struct rg_index_summing *summing)
 
 static const char beginning[] = "PRAGMA cache_size = -2000; BEGIN";
 
-static int begin(struct rg_index_summing *summing, const char *path)
+static int begin(struct rg_index_summing *summing, const char *path, const char *era)
 {
 	rg_index_vfs_init(&summing->vfs);
 	if (rg_index_vfs_open(&summing->vfs, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
@@ -187,13 +186,12 @@ static int begin(struct rg_index_summing *summing, const char *path)
 	rg_index_distrust(summing->db);
 	if (sqlite3_exec(summing->db, beginning, NULL, NULL, NULL) != SQLITE_OK)
 		return ROGER_EIO;
-	return read_progress(summing->db, &summing->sums, &summing->valid);
+	return read_progress(summing->db, era, &summing->sums, &summing->valid);
 }
 
 /* How far messages.db goes, if it is one that the next question would not make anew. */
-static void begin_table(struct rg_index_summing *summing, const char *path)
+static void begin_table(struct rg_index_summing *summing, const char *path, const char *era)
 {
-	char boot_id[RG_BOOT_ID_BYTES];
 	sqlite3_stmt *get;
 	sqlite3 *db = NULL;
 
@@ -206,11 +204,10 @@ static void begin_table(struct rg_index_summing *summing, const char *path)
 	if (!db || sqlite3_exec(db, beginning, NULL, NULL, NULL) != SQLITE_OK ||
 	    prepare(db, "SELECT offset, version, boot_id FROM progress", &get) < 0)
 		return;
-	rg_boot_id(boot_id);
 	if (sqlite3_step(get) == SQLITE_ROW) {
 		summing->table.offset = sqlite3_column_int64(get, 0);
 		summing->table.valid = sqlite3_column_int(get, 1) == RG_INDEX_VERSION &&
-				       rg_str_equal(rg_index_column(get, 2), rg_str(boot_id));
+				       rg_str_equal(rg_index_column(get, 2), rg_str(era));
 	}
 	sqlite3_finalize(get);
 }
@@ -226,9 +223,10 @@ int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 		return rg_fail_memory(err);
 	summing->result = rg_index_check_places(index, &there, NULL);
 	if (summing->result == ROGER_OK)
-		summing->result = there ? begin(summing, index->path) : ROGER_EIO;
+		summing->result =
+			there ? begin(summing, index->path, index->store->era) : ROGER_EIO;
 	if (rg_index_places(index, index->seed_name, &facts, NULL) == ROGER_OK && facts.inode)
-		begin_table(summing, index->seed_path);
+		begin_table(summing, index->seed_path, index->store->era);
 	summing->threaded = summing->result == ROGER_OK && summing->valid && start_thread(summing);
 	/* Without a second thread all is the same, only slower. */
 	if (!summing->threaded)

@@ -1,13 +1,10 @@
-/*
- * What a seal is about: the journals as they are on disk, and the key of the
- * workspace, seal.key, with its public half beside it in seal.pub.
- */
+/* What a seal is about: the journals as they are on disk. */
 #include "engine/inside.h"
 
 #include <stdio.h>
 
 #include "base/sign.h"
-#include "host/file.h"
+#include "host/seal_key.h"
 
 /* --------------------------------------------------------------- digests -- */
 
@@ -46,8 +43,8 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		halve_marks(digesting);
 }
 
-static int add_bytes(struct digesting *digesting, int file, uint64_t from, uint64_t to,
-		     struct roger_err *err)
+static int add_bytes(struct digesting *digesting, const struct rg_bytes *bytes, uint64_t from,
+		     uint64_t to, struct roger_err *err)
 {
 	char piece[4096];
 	size_t want, got;
@@ -55,7 +52,7 @@ static int add_bytes(struct digesting *digesting, int file, uint64_t from, uint6
 
 	for (; from < to; from += got) {
 		want = to - from < sizeof piece ? (size_t)(to - from) : sizeof piece;
-		r = rg_file_read_at(file, piece, want, (int64_t)from, &got, err);
+		r = bytes->read(bytes, from, piece, want, &got, err);
 		if (r < 0)
 			return r;
 		if (got == 0)
@@ -74,7 +71,7 @@ static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
 
 	/* The newline stands behind the text in the reader's buffer. */
 	if (line->too_long)
-		r = add_bytes(digesting, walk->file->file, line->offset,
+		r = add_bytes(digesting, &walk->lines.bytes, line->offset,
 			      line->offset + line->length + 1, err);
 	else
 		rg_sha256_add(&digesting->sha, line->text.data, line->text.length + 1);
@@ -95,10 +92,11 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 	digest->every = digesting->every;
 	if (digesting->wish) {
 		digest->bytes = (int64_t)walk->file->end;
-		r = add_bytes(digesting, walk->file->file, walk->lines.at, walk->file->end, err);
+		r = add_bytes(digesting, &walk->lines.bytes, walk->lines.at, walk->file->end, err);
 	} else if (walk->file->log != RG_LOG_MESSAGES) {
 		/* What was carried over into a log is not synced otherwise. */
-		r = rg_file_sync(walk->file->file, walk->file->name.data, err);
+		r = walk->engine->store->ops->sync(walk->engine->store, walk->file, walk->file->end,
+						   err);
 	}
 	rg_sha256_peek(&digesting->sha, sha256);
 	if (r == ROGER_OK &&
@@ -177,128 +175,18 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 
 /* ------------------------------------------------------------------- key -- */
 
-static const char key_name[] = "seal.key", public_name[] = "seal.pub";
-enum { KEY_FILE_BYTES_MAX = 200 };
-
-/* The digits of a key's file; "": it is not there. */
-static int read_key(struct rg_engine *engine, const char *name, struct rg_arena *arena,
-		    struct roger_str *ret_key, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_str key;
-	bool found;
-	int r;
-
-	*ret_key = (struct roger_str){ "", 0 };
-	r = rg_file_read_all_at(engine->workspace->data, name, KEY_FILE_BYTES_MAX, &text, &found,
-				err);
-	if (r < 0 || !found)
-		return r;
-	key = rg_buf_str(&text);
-	while (key.length && key.data[key.length - 1] == '\n')
-		key.length--;
-	return rg_arena_copy(arena, key, ret_key) ? ROGER_OK : rg_fail_memory(err);
-}
-
-static int put_key(struct rg_engine *engine, const char *name, const char *key,
-		   struct roger_err *err)
-{
-	char line[RG_KEY_DIGITS + 2];
-
-	snprintf(line, sizeof line, "%s\n", key);
-	return rg_file_replace(engine->workspace->data, name, rg_str(line), true, err);
-}
-
-static int make_secret(struct rg_engine *engine, struct rg_arena *arena, struct rg_seal_key *key,
-		       struct roger_err *err)
-{
-	char secret[RG_KEY_DIGITS + 1];
-	int r;
-
-	if (key->public_key.length)
-		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "'%s' is there and '%s' is not; bring the key back, or move the "
-			       "other away to begin with a new one",
-			       public_name, key_name);
-	r = rg_key_new(secret, err);
-	if (r == ROGER_OK)
-		r = put_key(engine, key_name, secret, err);
-	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(secret), &key->secret))
-		r = rg_fail_memory(err);
-	return r;
-}
-
-/* The public half may have been lost on the way; one that does not fit was not ours. */
-static int make_public(struct rg_engine *engine, struct rg_arena *arena, struct rg_seal_key *key,
-		       struct roger_err *err)
-{
-	char public[RG_KEY_DIGITS + 1];
-	int r;
-
-	if (!rg_key_public(key->secret, public))
-		return rg_fail(err, ROGER_EDATA, 0, "'%s' holds no key of %d hexadecimal digits",
-			       key_name, RG_KEY_DIGITS);
-	if (rg_str_is(key->public_key, public))
-		return ROGER_OK;
-	if (key->public_key.length)
-		return rg_fail(err, ROGER_EDATA, 0, "'%s' is not that of '%s'", public_name,
-			       key_name);
-	r = put_key(engine, public_name, public, err);
-	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(public), &key->public_key))
-		r = rg_fail_memory(err);
-	return r;
-}
-
 /* Under the record lock, so that two who begin at once use one key. */
-static int make_key(struct rg_engine *engine, struct rg_arena *arena, struct rg_seal_key *key,
-		    struct roger_err *err)
-{
-	int r;
-
-	r = read_key(engine, public_name, arena, &key->public_key, err);
-	if (r == ROGER_OK)
-		r = read_key(engine, key_name, arena, &key->secret, err);
-	if (r == ROGER_OK && !key->secret.length)
-		r = make_secret(engine, arena, key, err);
-	return r < 0 ? r : make_public(engine, arena, key, err);
-}
-
-int rg_engine_seal_state(struct rg_engine *engine, struct rg_arena *arena,
-			 enum rg_seal_state *ret_state, struct roger_err *err)
-{
-	struct roger_str secret, there = { "", 0 };
-	char public[RG_KEY_DIGITS + 1];
-	int r;
-
-	r = read_key(engine, key_name, arena, &secret, err);
-	if (r == ROGER_OK)
-		r = read_key(engine, public_name, arena, &there, err);
-	if (r < 0)
-		return r;
-	if (!secret.length)
-		*ret_state = RG_SEAL_NONE;
-	else if (!rg_key_public(secret, public))
-		*ret_state = RG_SEAL_WRONG;
-	else if (!there.length)
-		*ret_state = RG_SEAL_NO_PUBLIC;
-	else
-		*ret_state = rg_str_is(there, public) ? RG_SEAL_WHOLE : RG_SEAL_WRONG;
-	return ROGER_OK;
-}
-
 int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 		       struct rg_seal_key *ret_key, struct roger_err *err)
 {
 	int r;
 
-	*ret_key = (struct rg_seal_key){ { "", 0 }, { "", 0 } };
-	r = read_key(engine, public_name, arena, &ret_key->public_key, err);
-	if (r < 0 || !make)
-		return r;
+	if (!make)
+		return rg_seal_key_find(engine->workspace, arena, ret_key, err);
 	r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
-	r = make_key(engine, arena, ret_key, err);
+	r = rg_seal_key_make(engine->workspace, arena, ret_key, err);
 	rg_engine_records_end(engine);
 	return r;
 }

@@ -8,8 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "host/file.h"
-
 enum { TOLD_MAX = 1000 };
 
 static void count_breach(struct roger_doctor_reply *reply, int severity)
@@ -71,9 +69,10 @@ static int measure(struct rg_doctor *doctor, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_journal_settle(doctor->engine->journal, &end, err);
+	r = rg_engine_settle(doctor->engine, &end, err);
 	if (r == ROGER_OK)
 		r = rg_engine_carry(doctor->engine, false, &doctor->logged, err);
+	doctor->head = rg_store_head(doctor->engine->store);
 	if (r == ROGER_OK)
 		r = rg_engine_journals(doctor->engine, doctor->arena, &doctor->journals, err);
 	for (i = 0; r == ROGER_OK && i < doctor->journals.count; i++)
@@ -87,7 +86,7 @@ static int measure_all(struct rg_doctor *doctor, struct roger_err *err)
 	int r;
 
 	/* Where nothing can be written there are no locks, and nobody who writes here. */
-	if (!rg_journal_writable(doctor->engine->journal))
+	if (!rg_store_writable(engine->store))
 		return measure(doctor, err);
 	r = rg_engine_records_begin(engine, err);
 	if (r < 0)
@@ -112,11 +111,12 @@ static void look_up_wanted(struct rg_doctor *doctor)
 
 static int examine(struct rg_doctor *doctor, struct roger_err *err)
 {
+	uint64_t end;
 	int r;
 
 	/* The index first: whoever asks it for something mends it. */
 	rg_index_bring_seed_up(doctor->engine->index);
-	r = rg_engine_check_end(doctor->engine, err);
+	r = rg_engine_settle(doctor->engine, &end, err);
 	if (r == ROGER_OK)
 		r = rg_judge_init(&doctor->judge, doctor->engine, doctor->arena, err);
 	if (r == ROGER_OK)

@@ -38,6 +38,9 @@ struct rg_doctor {
 	size_t told[ROGER_NOTE + 1]; /* of each severity */
 
 	struct rg_log_files journals;
+	struct rg_head head;	 /* as it was when they were measured */
+	struct roger_str sender; /* whose log this is: */
+	struct rg_log_file sender_log;
 	uint64_t logged; /* the send logs hold every keyed message before this byte */
 	bool incomplete; /* a log went away while all was looked at */
 
@@ -84,7 +87,7 @@ RG_CHECKED int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err
 RG_CHECKED int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err);
 
-/* doctor_places.c: folders, files and who may use them. */
+/* doctor_places.c: folders, files and who may use them; the seal's key. */
 RG_CHECKED int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "host/file.h"
 #include "facts/message.h"
 #include "facts/sequence.h"
 
@@ -114,20 +113,19 @@ int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 
 /* ----------------------------------------------------- message-state.json -- */
 
-enum { STATE_BYTES_MAX = 64 << 20 };
+static const char state_name[] = "message-state.json";
 
 static int load_state(struct rg_doctor *doctor, struct rg_sequence **ret_sequence, bool *ret_found,
 		      struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_store *store = doctor->engine->store;
+	struct roger_str text;
 	int r;
 
 	*ret_sequence = NULL;
-	r = rg_file_read_all_at(doctor->engine->workspace->data, RG_STATE_NAME, STATE_BYTES_MAX,
-				&text, ret_found, err);
-	if (r < 0 || !*ret_found)
-		return r;
-	return rg_sequence_read(rg_buf_str(&text), ret_sequence, err);
+	r = store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), doctor->arena, &text, err);
+	*ret_found = r == ROGER_OK && text.data;
+	return *ret_found ? rg_sequence_read(text, ret_sequence, err) : r;
 }
 
 /* Numbers it holds of what the journal does: all of them, and none too low? */
@@ -197,7 +195,7 @@ static int mend_state(struct rg_doctor *doctor, size_t place, struct roger_err *
 	bool found;
 	int r;
 
-	if (!doctor->wish->fix || !rg_journal_writable(engine->journal))
+	if (!doctor->wish->fix || !rg_store_writable(engine->store))
 		return ROGER_OK;
 	r = rg_engine_refresh(engine, err);
 	if (r < 0)
@@ -215,7 +213,7 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_STATE,
 				       .severity = ROGER_REPAIRABLE,
-				       .file = RG_STR(RG_STATE_NAME),
+				       .file = rg_str(state_name),
 				       .fixable = true };
 	enum roger_severity severity = ROGER_REPAIRABLE;
 	struct rg_sequence *state = NULL;
@@ -286,8 +284,8 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 	size_t i;
 	int r;
 
-	r = rg_engine_log_files(doctor->engine, RG_LOG_ARCHIVE, RG_STR(""), doctor->arena, &files,
-				err);
+	r = doctor->engine->store->ops->list(doctor->engine->store, RG_LOG_ARCHIVE, RG_STR(""),
+					     doctor->arena, &files, err);
 	/* A folder that is none, too. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
@@ -350,39 +348,48 @@ static int tell_control(struct rg_doctor *doctor, const char *what, struct roger
 	return r;
 }
 
-/* Figures may be too high, never too low. */
-static int check_agents(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
+/* What a figure must be at least. */
+static int check_agent(struct rg_doctor *doctor, struct roger_str name, struct rg_figure *figure,
+		       const struct rg_message_agent *agent, struct roger_err *err)
 {
-	const struct rg_message_agent *agent;
-	struct rg_named_agent slot;
-	struct roger_str name;
-	size_t i = 0;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && rg_control_next_agent(control, &i, &slot)) {
-		name = (struct roger_str){ slot.name, slot.length };
-		agent = rg_message_history_agent(&doctor->messages, name);
-		if (!agent)
-			continue;
-		if (agent->epoch > slot.agent.epoch ||
-		    (agent->epoch == slot.agent.epoch && agent->seq > slot.agent.seq)) {
-			r = tell_control(doctor, "the last number is too low of", name, err);
-			slot.agent.epoch = agent->epoch;
-			slot.agent.seq = agent->seq;
-		}
-		if (r == ROGER_OK && agent->unread > (int64_t)slot.agent.unread) {
-			r = tell_control(doctor, "too few unread messages are counted of", name,
-					 err);
-			slot.agent.unread = (uint32_t)agent->unread;
-		}
-		if (doctor->wish->fix)
-			rg_control_put_agent(control, name, &slot.agent);
+	if (agent->epoch > figure->epoch ||
+	    (agent->epoch == figure->epoch && agent->seq > figure->seq)) {
+		r = tell_control(doctor, "the last number is too low of", name, err);
+		figure->epoch = agent->epoch;
+		figure->seq = agent->seq;
+	}
+	if (r == ROGER_OK && agent->unread > (int64_t)figure->count) {
+		r = tell_control(doctor, "too few unread messages are counted of", name, err);
+		figure->count = (uint64_t)agent->unread;
 	}
 	return r;
 }
 
-static int check_counts(struct rg_doctor *doctor, struct rg_control *control, struct roger_err *err)
+static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
 {
+	struct rg_store *store = doctor->engine->store;
+	const struct rg_message_agent *agent;
+	struct rg_named_figure named;
+	struct roger_str name;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && store->ops->next_figure(store, &i, &named)) {
+		name = (struct roger_str){ named.name, named.length };
+		agent = rg_message_history_agent(&doctor->messages, name);
+		if (agent)
+			r = check_agent(doctor, name, &named.figure, agent, err);
+		if (agent && doctor->wish->fix)
+			rg_tally_put_agent(store, name, &named.figure);
+	}
+	return r;
+}
+
+static int check_counts(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_store *store = doctor->engine->store;
 	const struct rg_doctor_count *count;
 	uint64_t there;
 	size_t i = 0;
@@ -391,69 +398,67 @@ static int check_counts(struct rg_doctor *doctor, struct rg_control *control, st
 	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i))) {
 		if (count->count <= 0)
 			continue;
-		there = rg_control_find_count(control, count->hash);
+		there = rg_tally_count(store, count->hash);
 		if ((int64_t)there >= count->count)
 			continue;
 		r = tell_control(doctor, "too few messages are counted of an issue or mailbox",
 				 (struct roger_str){ "", 0 }, err);
-		if (doctor->wish->fix && (there || rg_control_has_room(control, 0, 1)))
-			rg_control_put_count(control, count->hash, (uint64_t)count->count);
+		if (doctor->wish->fix)
+			rg_tally_put_count(store, count->hash, (uint64_t)count->count);
 	}
 	return r;
 }
 
-static int check_offsets(struct rg_doctor *doctor, struct rg_control *control,
-			 struct roger_err *err)
+static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
 {
-	const struct rg_control_page *page = rg_control_page(control);
+	const struct rg_head head = rg_store_head(doctor->engine->store);
 	struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
 				       .severity = ROGER_DAMAGE,
 				       .file = RG_STR("messages.control") };
 
-	if (page->synced <= rg_control_appended(control) &&
-	    page->logged <= rg_control_appended(control))
+	if (head.synced <= head.end && atomic_load(&head.shared->logged) <= head.end)
 		return ROGER_OK;
 	return rg_doctor_tell(doctor, &breach, NULL, err,
 			      "it says that more is synced than was appended; remove it while "
 			      "nobody is at work");
 }
 
-/* Of a table that contradicts itself nothing else is asked: it is made anew by whoever comes next.
- */
-static int check_slots(struct rg_doctor *doctor, struct rg_control *control, bool *ret_damaged,
-		       struct roger_err *err)
+/* Of figures that contradict themselves nothing else is asked: whoever comes next computes them
+ * again. */
+static int check_slots(struct rg_doctor *doctor, bool *ret_damaged, struct roger_err *err)
 {
-	*ret_damaged = rg_control_count_damaged(control) > 0;
+	const struct rg_figure_key key = { .kind = RG_FIGURE_DAMAGED };
+	struct rg_store *store = doctor->engine->store;
+	struct rg_figure damaged;
+
+	*ret_damaged = store->ops->figure(store, &key, &damaged) && damaged.count;
 	if (*ret_damaged && doctor->wish->fix)
-		rg_control_retire(control);
-	return *ret_damaged
-		       ? tell_control(doctor,
-				      "its tables contradict themselves; it is to be made anew",
-				      RG_STR(""), err)
-		       : ROGER_OK;
+		store->ops->forget(store);
+	return *ret_damaged ? tell_control(doctor,
+					   "its tables contradict themselves; it will be rebuilt",
+					   RG_STR(""), err)
+			    : ROGER_OK;
 }
 
 /* Only while nothing was written since the journal was measured: else its figures moved on. */
 int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 {
-	struct rg_journal *journal = doctor->engine->journal;
-	struct rg_control *control;
+	struct rg_store *store = doctor->engine->store;
 	bool damaged = false;
 	int r = ROGER_OK;
 
-	if (!rg_journal_writable(journal) || !rg_journal_lock_soon(journal, 0))
+	if (!rg_store_writable(store) || !rg_store_begin_soon(store, 0))
 		return ROGER_OK;
-	control = rg_journal_control(journal);
-	if (rg_journal_end(journal) == rg_doctor_messages(doctor)->end) {
-		r = check_offsets(doctor, control, err);
+	if (rg_store_head(store).end == rg_doctor_messages(doctor)->end) {
+		r = check_offsets(doctor, err);
 		if (r == ROGER_OK)
-			r = check_slots(doctor, control, &damaged, err);
+			r = check_slots(doctor, &damaged, err);
 		if (r == ROGER_OK && !damaged)
-			r = check_agents(doctor, control, err);
+			r = check_agents(doctor, err);
 		if (r == ROGER_OK && !damaged)
-			r = check_counts(doctor, control, err);
+			r = check_counts(doctor, err);
 	}
-	rg_journal_unlock(journal);
+	rg_store_release(store, RG_LOCK_APPEND);
 	return r;
 }
 

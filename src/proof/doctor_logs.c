@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "host/file.h"
 #include "facts/message.h"
 
 /* A breach at the line a walk stands at. */
@@ -154,7 +153,7 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 {
 	const struct roger_message *message = walk->message;
 	bool demanded = walk->line.offset < doctor->logged &&
-			!rg_journal_lost(doctor->engine->journal, walk->line.offset);
+			!rg_head_lost(&doctor->head, walk->line.offset);
 
 	if (!message->idempotent_key.length || !message->cycle_id.length)
 		return ROGER_OK;
@@ -199,17 +198,32 @@ static void note_sums(struct rg_doctor *doctor, const struct rg_walk *walk)
 
 /* ------------------------------------------------------------------ logs -- */
 
+/* The journal of a sender's log; entries of one follow each other. */
+static int log_of(struct rg_doctor *doctor, struct roger_str sender, struct roger_err *err)
+{
+	struct rg_store *store = doctor->engine->store;
+	struct rg_log_files files = { 0 };
+	int r;
+
+	if (doctor->sender.data && rg_str_equal(doctor->sender, sender))
+		return ROGER_OK;
+	r = store->ops->list(store, RG_LOG_SENDS, sender, doctor->arena, &files, err);
+	if (r < 0 || !files.count || !rg_arena_copy(doctor->arena, sender, &doctor->sender))
+		return r < 0 ? r : rg_fail_memory(err);
+	doctor->sender_log = files.items[0];
+	return ROGER_OK;
+}
+
 /* Each sender has a log of its own. */
 static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 		       struct roger_str sender, struct roger_err *err)
 {
 	const struct roger_breach breach =
 		here(walk, ROGER_BREACH_SEND_LOG, severity_of(walk, false));
-	char name[RG_FILE_NAME_BYTES];
+	int r = log_of(doctor, sender, err);
 
-	rg_workspace_file_name(sender, ".jsonl", name);
-	if (rg_str_is(walk->file->name, name))
-		return ROGER_OK;
+	if (r < 0 || rg_str_equal(walk->file->name, doctor->sender_log.name))
+		return r;
 	return rg_doctor_tell(doctor, &breach, NULL, err,
 			      "an entry of '%.*s', whose log is another", RG_STR_ARGS(sender));
 }
@@ -341,7 +355,6 @@ static int tell_missing(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_SEND_LOG,
 				       .severity = ROGER_REPAIRABLE };
-	char file[RG_FILE_NAME_BYTES + 20], name[RG_FILE_NAME_BYTES];
 	size_t first = doctor->breaches.count, i = 0;
 	int64_t missing = 0;
 	struct roger_message message;
@@ -352,9 +365,10 @@ static int tell_missing(struct rg_doctor *doctor, struct roger_err *err)
 		r = read_line(doctor, offset, &message, err);
 		if (r < 0)
 			return r;
-		rg_workspace_file_name(message.from_phase, ".jsonl", name);
-		snprintf(file, sizeof file, "send-log/%s", name);
-		breach.file = rg_str(file);
+		r = log_of(doctor, message.from_phase, err);
+		if (r < 0)
+			return r;
+		breach.file = doctor->sender_log.shown;
 		r = rg_doctor_tell(doctor, &breach, NULL, err,
 				   "the entry is missing that says that message '%.*s' was "
 				   "delivered",

@@ -81,11 +81,12 @@ static int check_all(struct check *check, struct roger_err *err)
 	struct rg_log_files journals;
 	struct roger_journal *rows;
 	size_t count = 0, i;
+	uint64_t end;
 	bool there;
 	int r;
 
 	/* What the last lines are is known before they are gone over. */
-	r = rg_engine_check_end(check->engine, err);
+	r = rg_engine_settle(check->engine, &end, err);
 	if (r == ROGER_OK)
 		r = rg_judge_init(&check->judge, check->engine, check->arena, err);
 	if (r == ROGER_OK)

@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 #include "facts/damage.h"
-#include "host/file.h"
-#include "store/file/decoder.h"
+#include "store/decoder.h"
 
 enum { TELL_LINES = 8192 };
 
@@ -19,87 +18,44 @@ int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 	*ret_journals = (struct rg_log_files){ 0 };
 	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
 		if (rg_kinds[log].chained)
-			r = rg_engine_log_files(engine, (enum rg_log)log, RG_STR(""), arena,
-						ret_journals, err);
+			r = engine->store->ops->list(engine->store, (enum rg_log)log, RG_STR(""),
+						     arena, ret_journals, err);
 	return r;
 }
 
-static int open_messages(struct rg_engine *engine, struct rg_log_file *journal, bool *ret_there,
-			 struct roger_err *err)
+int rg_engine_look(struct rg_engine *engine, struct rg_log_file *journal, bool *ret_there,
+		   struct roger_err *err)
 {
-	struct rg_file_facts facts;
+	const bool messages = journal->log == RG_LOG_MESSAGES;
+	const struct rg_log_file before = *journal;
 	int r = ROGER_OK;
 
-	if (!journal->measured)
-		r = rg_journal_settle(engine->journal, &journal->end, err);
-	journal->file = rg_journal_file(engine->journal);
-	*ret_there = journal->file != RG_NO_FILE;
-	if (r < 0 || !*ret_there || journal->measured)
-		return r;
-	r = rg_file_facts(journal->file, journal->name.data, &facts, err);
-	journal->size = (uint64_t)facts.size;
+	if (messages && !journal->measured)
+		r = engine->store->ops->settle(engine->store, &journal->end, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->look(engine->store, journal, ret_there, err);
+	if (r == ROGER_OK && journal->measured) {
+		/* Another one of its name is not the one that was measured. */
+		*ret_there = *ret_there && (messages || journal->inode == before.inode);
+		*journal = before;
+	} else if (r == ROGER_OK && !messages) {
+		journal->end = journal->size;
+	}
 	return r;
-}
-
-int rg_engine_journal_open(struct rg_engine *engine, struct rg_log_file *journal, bool *ret_there,
-			   struct roger_err *err)
-{
-	struct rg_file_facts facts;
-	int r;
-
-	if (journal->log == RG_LOG_MESSAGES)
-		return open_messages(engine, journal, ret_there, err);
-	r = rg_file_open(journal->folder, journal->name.data, RG_FILE_READ, &journal->file, err);
-	*ret_there = r == ROGER_OK && journal->file != RG_NO_FILE;
-	if (r < 0 || !*ret_there)
-		return r;
-	r = rg_file_facts(journal->file, journal->name.data, &facts, err);
-	if (r < 0) {
-		rg_engine_journal_close(journal);
-		return r;
-	}
-	if (journal->measured && facts.inode != journal->inode) {
-		*ret_there = false;
-		rg_engine_journal_close(journal);
-		return ROGER_OK;
-	}
-	if (!journal->measured)
-		journal->size = journal->end = (uint64_t)facts.size;
-	return ROGER_OK;
 }
 
 int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
 			      struct roger_err *err)
 {
-	struct rg_file_facts facts;
 	bool there;
 	int r;
 
-	if (journal->log == RG_LOG_MESSAGES) {
-		r = open_messages(engine, journal, &there, err);
-		journal->measured = r == ROGER_OK;
-		return r;
-	}
-
-	r = rg_file_look(journal->folder, journal->name.data, &there, &facts, err);
-	/* What else may stand there is told when it is opened. */
+	r = rg_engine_look(engine, journal, &there, err);
+	/* What else may be there is reported when it is gone through. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
-	if (r < 0)
-		return r;
-	journal->measured = true;
-	if (!there)
-		return ROGER_OK;
-	journal->inode = facts.inode;
-	journal->size = journal->end = (uint64_t)facts.size;
-	return ROGER_OK;
-}
-
-void rg_engine_journal_close(struct rg_log_file *journal)
-{
-	if (journal->log != RG_LOG_MESSAGES)
-		rg_file_close(journal->file);
-	journal->file = RG_NO_FILE;
+	journal->measured = r == ROGER_OK;
+	return r;
 }
 
 /* --------------------------------------------------------------- walking -- */
@@ -193,8 +149,8 @@ static int tell_torn(struct rg_walk *walk, struct roger_err *err)
 	int r = ROGER_OK;
 
 	if (walk->file->size > walk->lines.at)
-		r = rg_file_read_at(walk->file->file, &last, 1, (int64_t)walk->file->size - 1, &got,
-				    err);
+		r = walk->engine->store->ops->read(walk->engine->store, walk->file,
+						   walk->file->size - 1, &last, 1, &got, err);
 	if (r < 0 || last == '\n')
 		return r;
 	return found(walk, ROGER_TORN, RG_MISFIT_AT_END, walk->number + 1, walk->lines.at,
@@ -247,12 +203,13 @@ static int walk_through(struct rg_engine *engine, const struct rg_log_file *file
 				.judge = judge,
 				.context = context,
 				.scratch = rg_arena_new() };
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, file);
 	int r = walk.scratch ? ROGER_OK : rg_fail_memory(err);
 
-	rg_lines_init(&walk.lines, file->file, 0, file->end);
-	rg_chain_check_init(&walk.chain, file->file);
+	rg_lines_init(&walk.lines, &bytes, 0, file->end);
+	rg_chain_check_init(&walk.chain, &bytes);
 	if (r == ROGER_OK && judge && file->log == RG_LOG_MESSAGES)
-		r = rg_decoder_open(file->file, 0, file->end, &walk.decoder, err);
+		r = rg_decoder_open(&bytes, 0, file->end, &walk.decoder, err);
 	if (r == ROGER_OK)
 		r = take_lines(&walk, err);
 	rg_lines_deinit(&walk.lines);
@@ -268,7 +225,7 @@ int rg_walk(struct rg_engine *engine, struct rg_log_file *file, const struct rg_
 	struct roger_err why = { 0 };
 	int r;
 
-	r = rg_engine_journal_open(engine, file, ret_there, &why);
+	r = rg_engine_look(engine, file, ret_there, &why);
 	if (r == ROGER_EREFUSED && visitor->unread && file->log != RG_LOG_MESSAGES) {
 		*ret_there = true;
 		return visitor->unread(context, file, why.message, err);
@@ -279,6 +236,5 @@ int rg_walk(struct rg_engine *engine, struct rg_log_file *file, const struct rg_
 		file->end = file->most;
 	if (r == ROGER_OK && *ret_there)
 		r = walk_through(engine, file, visitor, judge, context, err);
-	rg_engine_journal_close(file);
 	return r;
 }

@@ -85,7 +85,7 @@ static void result(bool good, const char *name)
 	printf("%sok %d - %s\n", good ? "" : "not ", ++number, name);
 }
 
-static bool is_free(enum rg_journal_lock which)
+static bool is_free(enum rg_store_lock which)
 {
 	struct roger_err err;
 

@@ -508,7 +508,7 @@ static void describe_head(const struct fixture *fixture, struct described *all)
 
 	assert_int_equal(fstat(fixture->journal, &journal), 0);
 	memcpy(all->page.magic, "rogerctl", 8);
-	all->page.version = 5;
+	all->page.version = 6;
 	rg_boot_id(all->page.boot_id);
 	all->page.journal_device = journal.st_dev;
 	all->page.journal_inode = journal.st_ino;
@@ -524,7 +524,7 @@ static void sum_described(struct described *all)
 	uint32_t which = all->page.tail_in_force & 1;
 	uint64_t g = all->page.generation, sum;
 
-	all->page.sum = rg_hash(5, all, 104);
+	all->page.sum = rg_hash(6, all, 104);
 	sum = mix(mix(g, all->page.tails[which].appended), all->page.tails[which].chain);
 	all->page.tails[which].sum = mix(sum, (uint64_t)all->page.tails[which].epoch) | 1;
 	all->page.synced_sum = mix(~g, all->page.synced) | 1;
@@ -677,7 +677,7 @@ static void what_is_judged_is_all_of_it(void **state)
 	}
 
 	all = good;
-	all.page.version = 6;
+	all.page.version = 7;
 	assert_int_equal(rg_control_judge(&all, common, &journal, boot_id), RG_CONTROL_OTHER_BUILD);
 	assert_int_equal(rg_control_judge(&all, common - 1, &journal, boot_id), RG_CONTROL_INVALID);
 	assert_int_equal(rg_control_judge(&all, whole, &journal, elsewhere), RG_CONTROL_INVALID);
@@ -752,7 +752,7 @@ static void a_damaged_tail_is_not_mended_by_writing(void **state)
 	assert_true(tail.appended == 0 && tail.epoch == 1 && tail.chain == 0);
 	assert_int_equal(rg_control_appended(control), 0);
 	assert_int_equal(rg_control_epoch(control), 1);
-	page->logged = 1;
+	page->shared.logged = 1;
 	assert_int_equal(rg_control_logged(control), 0);
 	assert_false(rg_control_sound(again));
 	rg_control_close(again);
@@ -798,7 +798,7 @@ static void offsets_are_believed_within_bounds(void **state)
 		assert_int_equal(rg_control_synced(control), at < 5 ? 5 : at);
 	}
 	for (at = 0; at <= 13; at++) {
-		rg_control_page(control)->logged = at;
+		rg_control_page(control)->shared.logged = at;
 		assert_int_equal(rg_control_logged(control), at <= 11 ? at : 0);
 	}
 	rg_control_close(control);

@@ -17,7 +17,7 @@
 
 #include "base/id.h"
 #include "store/file/journal.h"
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 #define NAME "messages.jsonl"
 
@@ -145,6 +145,7 @@ static void expect_lines(struct fixture *fixture, const char *expected)
 {
 	int file = openat(fixture->folder.open, NAME, O_RDONLY | O_CLOEXEC);
 	struct rg_chain chain = { 0 };
+	const struct rg_bytes bytes = rg_bytes_of_file(file);
 	struct roger_str body;
 	struct rg_lines lines;
 	struct rg_line line;
@@ -153,9 +154,9 @@ static void expect_lines(struct fixture *fixture, const char *expected)
 	bool found, own;
 
 	rg_buf_init(&text, SIZE_MAX);
-	rg_lines_init(&lines, file, 0, folder_size(&fixture->folder, NAME));
+	rg_lines_init(&lines, &bytes, 0, folder_size(&fixture->folder, NAME));
 	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found) {
-		assert_int_equal(rg_chain_step(file, &line, &chain, &own, NULL), ROGER_OK);
+		assert_int_equal(rg_chain_step(&bytes, &line, &chain, &own, NULL), ROGER_OK);
 		if (own && rg_chain_split(line.text, &stated, &body))
 			rg_buf_printf(&text, "(%.*s)|", RG_STR_ARGS(body));
 		else
@@ -427,7 +428,7 @@ static void a_journal_that_became_shorter_takes_no_line(void **state)
 	journal = open_journal(*state);
 	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), ROGER_EDATA);
 	rg_control_set_witness(rg_journal_control(journal), (struct rg_witness){ 0 });
-	rg_control_page(rg_journal_control(journal))->broken = RG_BROKEN_NOT;
+	rg_control_page(rg_journal_control(journal))->shared.broken = RG_BROKEN_NOT;
 	append(journal, "{\"a\":2");
 	rg_journal_close(journal);
 	expect_lines(*state, "{\"a\":|({\"a\":2)|");
@@ -580,16 +581,16 @@ static void many_writers_lose_nothing(void **state)
 	/* One chain through all of them. */
 	{
 		struct rg_journal *journal = open_journal(fixture);
+		const struct rg_bytes bytes = rg_bytes_of_file(rg_journal_file(journal));
 		struct rg_chain chain = { 0 };
 		struct rg_lines reader;
 		struct rg_line line;
 		bool found, own;
 
-		rg_lines_init(&reader, rg_journal_file(journal), 0, settled(journal));
+		rg_lines_init(&reader, &bytes, 0, settled(journal));
 		while (rg_lines_next(&reader, &line, &found, NULL) == ROGER_OK && found) {
-			assert_int_equal(
-				rg_chain_step(rg_journal_file(journal), &line, &chain, &own, NULL),
-				ROGER_OK);
+			assert_int_equal(rg_chain_step(&bytes, &line, &chain, &own, NULL),
+					 ROGER_OK);
 			assert_true(own);
 		}
 		rg_lines_deinit(&reader);
@@ -637,7 +638,7 @@ static void who_waits_is_told_what_the_holder_does(void **state)
 static void locks_held_for_long_go_over_into_a_larger_file(void **state)
 {
 	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
-	enum rg_journal_lock which;
+	enum rg_store_lock which;
 
 	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_STATE; which++) {
 		assert_int_equal(rg_journal_take(one, which, 1000, NULL), ROGER_OK);
@@ -657,7 +658,7 @@ static void locks_held_for_long_go_over_into_a_larger_file(void **state)
 
 struct waiter {
 	struct rg_journal *journal;
-	enum rg_journal_lock which;
+	enum rg_store_lock which;
 	int r;
 };
 
@@ -801,25 +802,25 @@ static void every_lock_has_its_name(void **state)
 	int which, other;
 
 	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_BRIDGE; which++) {
-		assert_int_equal(rg_journal_take(one, (enum rg_journal_lock)which, 1000, NULL),
+		assert_int_equal(rg_journal_take(one, (enum rg_store_lock)which, 1000, NULL),
 				 ROGER_OK);
 		for (other = RG_LOCK_CHANGE; other <= RG_LOCK_BRIDGE; other++) {
-			assert_int_equal(rg_journal_holds(one, (enum rg_journal_lock)other),
+			assert_int_equal(rg_journal_holds(one, (enum rg_store_lock)other),
 					 other == which);
-			assert_int_equal(rg_journal_try(two, (enum rg_journal_lock)other),
+			assert_int_equal(rg_journal_try(two, (enum rg_store_lock)other),
 					 other != which);
-			assert_int_equal(rg_journal_holds(two, (enum rg_journal_lock)other),
+			assert_int_equal(rg_journal_holds(two, (enum rg_store_lock)other),
 					 other != which);
 			if (other != which)
-				rg_journal_release(two, (enum rg_journal_lock)other);
-			assert_false(rg_journal_holds(two, (enum rg_journal_lock)other));
+				rg_journal_release(two, (enum rg_store_lock)other);
+			assert_false(rg_journal_holds(two, (enum rg_store_lock)other));
 		}
-		assert_int_equal(rg_journal_take(two, (enum rg_journal_lock)which, 0, &err),
+		assert_int_equal(rg_journal_take(two, (enum rg_store_lock)which, 0, &err),
 				 ROGER_ETIMEOUT);
 		snprintf(start, sizeof start, "%s is held by process %d, which ", names[which],
 			 (int)getpid());
 		assert_memory_equal(err.message, start, strlen(start));
-		rg_journal_release(one, (enum rg_journal_lock)which);
+		rg_journal_release(one, (enum rg_store_lock)which);
 	}
 	rg_journal_close(one);
 	rg_journal_close(two);
@@ -872,7 +873,7 @@ static void who_asks_is_shown_the_larger_file(void **state)
 }
 
 /* A process that may open no more files, for a moment. */
-static void give_back_without_files(struct rg_journal *journal, enum rg_journal_lock which)
+static void give_back_without_files(struct rg_journal *journal, enum rg_store_lock which)
 {
 	struct rlimit limit, none;
 
@@ -1542,10 +1543,10 @@ static void the_last_line_fits_its_chain(void **state)
 		faulty_count("read_at");
 		assert_true(end_fits(journal));
 		assert_in_range(faulty_counted(), 1, table[i].reads);
-		assert_int_equal(page_of(journal)->broken, RG_BROKEN_NOT);
+		assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 		alter(fixture, end - table[i].last, "y");
 		assert_false(end_fits(journal));
-		assert_int_equal(page_of(journal)->broken, RG_BROKEN_DIFFERS);
+		assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 		witness = rg_control_witness(rg_journal_control(journal));
 		assert_int_equal(witness.end, end);
 		assert_true(witness.chained && witness.chain != 0);
@@ -1560,10 +1561,10 @@ static void what_was_noted_is_not_suspected_again(void **state)
 	struct rg_journal *journal = open_journal(*state);
 
 	append(journal, "{\"a\":1");
-	page_of(journal)->broken = RG_BROKEN_LINE;
+	page_of(journal)->shared.broken = RG_BROKEN_LINE;
 	alter(*state, 2, "x");
 	assert_false(end_fits(journal));
-	assert_int_equal(page_of(journal)->broken, RG_BROKEN_LINE);
+	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_LINE);
 	assert_int_equal(rg_control_witness(rg_journal_control(journal)).end, 0);
 	rg_journal_close(journal);
 }
@@ -1594,7 +1595,7 @@ static void a_copied_line_is_no_reason_to_doubt(void **state)
 
 	put_a_copy_between(*state, journal);
 	assert_true(end_fits(journal));
-	assert_int_equal(page_of(journal)->broken, RG_BROKEN_NOT);
+	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 	alter(*state, 2, "x");
 	assert_false(end_fits(journal));
 	rg_journal_close(journal);
@@ -1616,7 +1617,7 @@ static void what_cannot_be_looked_at_is_no_damage(void **state)
 		faulty_begin("read_at", ++left, 1, EIO);
 		r = rg_journal_check_end(journal, &fits, &err);
 		assert_int_equal(r, faulty.hit ? ROGER_EIO : ROGER_OK);
-		assert_int_equal(page_of(journal)->broken, RG_BROKEN_NOT);
+		assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 	} while (faulty.hit);
 	/* Nothing is known of it. */
 	damage_tail(journal);
@@ -1657,9 +1658,9 @@ static void expect_broken(struct rg_journal *journal, uint32_t broken)
 	bool closed = broken != RG_BROKEN_NOT && broken != RG_BROKEN_LINE;
 
 	(void)settled(journal);
-	assert_int_equal(page_of(journal)->broken, broken);
+	assert_int_equal(page_of(journal)->shared.broken, broken);
 	assert_int_equal(rg_journal_lock(journal, 0, 0, &err), closed ? ROGER_EDATA : ROGER_OK);
-	assert_int_equal(page_of(journal)->broken, broken);
+	assert_int_equal(page_of(journal)->shared.broken, broken);
 	if (closed)
 		assert_string_equal(err.message, missing);
 	else
@@ -1701,7 +1702,7 @@ static void lines_are_compared_with_their_witness(void **state)
 		forget_control(fixture);
 		witnessed = table[i].witness;
 		journal = open_with_witness(fixture);
-		page_of(journal)->broken = table[i].before;
+		page_of(journal)->shared.broken = table[i].before;
 		expect_broken(journal, table[i].after);
 		assert_int_equal(rg_journal_adoptions(journal), 3);
 		rg_journal_close(journal);
@@ -1752,8 +1753,8 @@ static void lines_of_ours_are_told_by_their_ends(void **state)
 		memset(text, 'n', line.length + 1);
 		memcpy(text, line.data, line.length);
 		line.data = text;
-		if (rg_journal_looks_own(line) != looks[i].own ||
-		    rg_journal_is_torn(line) != looks[i].torn)
+		if (rg_line_looks_own(line) != looks[i].own ||
+		    rg_line_is_torn(line) != looks[i].torn)
 			fail_msg("%s", looks[i].text);
 		free(text);
 	}
@@ -2063,7 +2064,7 @@ static void who_reads_and_finds_nothing_left_writes_nothing(void **state)
 	assert_int_equal(settled(journal), size);
 	assert_true(faulty.hit);
 	assert_int_equal(folder_size(&fixture->folder, NAME), size);
-	assert_int_equal(page_of(journal)->broken, RG_BROKEN_NOT);
+	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 	rg_journal_close(journal);
 	rg_journal_close(beside.other);
 }
@@ -2099,7 +2100,7 @@ static void what_was_altered_is_noted_before_more_is_taken_in(void **state)
 	foreign(fixture, "rest");
 	expect_broken(journal, RG_BROKEN_DIFFERS);
 	/* A person has accepted it: the rest is closed off, and is not ours. */
-	page_of(journal)->broken = RG_BROKEN_LINE;
+	page_of(journal)->shared.broken = RG_BROKEN_LINE;
 	append(journal, "{\"a\":2");
 	assert_true(has_end(fixture, "\nrest", "{\"a\":2"));
 	rg_journal_close(journal);
@@ -2181,13 +2182,13 @@ static void an_end_without_its_newline_is_noted_and_closed_off(void **state)
 	alter(fixture, end - 1, "x");
 	/* Who reads does not look. */
 	assert_int_equal(settled(journal), end);
-	assert_int_equal(page_of(journal)->broken, RG_BROKEN_NOT);
+	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 	assert_int_equal(rg_journal_lock(journal, 0, 0, NULL), ROGER_EDATA);
 	expect_broken(journal, RG_BROKEN_DIFFERS);
 	witness = rg_control_witness(rg_journal_control(journal));
 	assert_true(witness.end == end && witness.chain == tail.chain && witness.chained);
 	/* A person has accepted it. */
-	page_of(journal)->broken = RG_BROKEN_LINE;
+	page_of(journal)->shared.broken = RG_BROKEN_LINE;
 	assert_int_equal(rg_journal_lock(journal, 100, 1000, NULL), ROGER_OK);
 	assert_true(rg_control_has_room(rg_journal_control(journal), 100, 1000));
 	rg_journal_unlock(journal);
@@ -2275,7 +2276,7 @@ static void prepare_open_end(struct fixture *fixture, struct rg_journal *journal
 {
 	append(journal, "{\"a\":1");
 	alter(fixture, rg_journal_end(journal) - 1, "x");
-	page_of(journal)->broken = RG_BROKEN_LINE;
+	page_of(journal)->shared.broken = RG_BROKEN_LINE;
 }
 
 static void prepare_room(struct fixture *fixture, struct rg_journal *journal)

@@ -1,5 +1,5 @@
 /*
- * What store/file/lines.h promises: lines come out whole whatever their length and
+ * What store/lines.h promises: lines come out whole whatever their length and
  * wherever the reads fall, an unfinished one does not come, one beyond the
  * bound comes without its text; the chain fits what was written and nothing
  * else, and finds its way again behind a line that does not fit.
@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 static int file_of(const char *bytes, size_t length)
 {
@@ -31,6 +31,7 @@ static void lines_of_every_length(void **state)
 	struct rg_buf text;
 	size_t i, k;
 	bool found;
+	struct rg_bytes bytes;
 	int file;
 
 	(void)state;
@@ -42,7 +43,8 @@ static void lines_of_every_length(void **state)
 	}
 	rg_buf_add_text(&text, "unfinished");
 	file = file_of(text.data, text.length);
-	rg_lines_init(&lines, file, 0, text.length);
+	bytes = rg_bytes_of_file(file);
+	rg_lines_init(&lines, &bytes, 0, text.length);
 	for (i = 0; i < COUNT; i++) {
 		assert_int_equal(rg_lines_next(&lines, &line, &found, NULL), ROGER_OK);
 		assert_true(found);
@@ -66,6 +68,7 @@ static void too_long_lines_come_without_text(void **state)
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found;
+	struct rg_bytes bytes;
 	int file;
 
 	(void)state;
@@ -73,7 +76,8 @@ static void too_long_lines_come_without_text(void **state)
 	memset(text, 'x', length);
 	memcpy(text + length, "\nshort\n", 8);
 	file = file_of(text, length + 7);
-	rg_lines_init(&lines, file, 0, length + 7);
+	bytes = rg_bytes_of_file(file);
+	rg_lines_init(&lines, &bytes, 0, length + 7);
 	assert_int_equal(rg_lines_next(&lines, &line, &found, NULL), ROGER_OK);
 	assert_true(found && line.too_long && line.length == length && line.text.length == 0);
 	assert_int_equal(rg_lines_next(&lines, &line, &found, NULL), ROGER_OK);
@@ -91,6 +95,7 @@ static void chain_of_a_file_is_that_of_its_text(void **state)
 	char *text = calloc(1, 3 * RG_CHAIN_PIECE);
 	uint64_t chain;
 	size_t i;
+	struct rg_bytes bytes;
 	int file;
 
 	(void)state;
@@ -98,9 +103,11 @@ static void chain_of_a_file_is_that_of_its_text(void **state)
 	for (i = 0; i < 3 * RG_CHAIN_PIECE; i++)
 		text[i] = (char)(i * 7);
 	file = file_of(text, 3 * RG_CHAIN_PIECE);
+	bytes = rg_bytes_of_file(file);
 	for (i = 0; i < sizeof lengths / sizeof *lengths; i++) {
 		chain = 42;
-		assert_int_equal(rg_chain_over_file(file, 0, lengths[i], &chain, NULL), ROGER_OK);
+		assert_int_equal(rg_chain_over_bytes(&bytes, 0, lengths[i], &chain, NULL),
+				 ROGER_OK);
 		assert_true(chain == rg_chain_over(42, (struct roger_str){ text, lengths[i] }));
 	}
 	free(text);
@@ -141,6 +148,7 @@ static void chain_finds_its_way_again(void **state)
 	struct rg_buf text;
 	uint64_t written = 0;
 	size_t count = 0, second;
+	struct rg_bytes bytes;
 	int file;
 
 	(void)state;
@@ -154,9 +162,11 @@ static void chain_finds_its_way_again(void **state)
 	add_own(&text, "{\"n\":4", &written);
 	text.data[second + 5] = '9'; /* the third line is altered */
 	file = file_of(text.data, text.length);
-	rg_lines_init(&lines, file, 0, text.length);
+	bytes = rg_bytes_of_file(file);
+	rg_lines_init(&lines, &bytes, 0, text.length);
 	while (rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
-		assert_int_equal(rg_chain_step(file, &line, &chain, &own[count++], NULL), ROGER_OK);
+		assert_int_equal(rg_chain_step(&bytes, &line, &chain, &own[count++], NULL),
+				 ROGER_OK);
 	assert_int_equal(count, 5);
 	assert_memory_equal(own, expected, sizeof expected);
 	assert_true(chain.value == written && !chain.doubt);

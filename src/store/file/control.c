@@ -807,7 +807,7 @@ struct rg_witness rg_control_testify(struct rg_control *control)
 
 uint64_t rg_control_logged(struct rg_control *control)
 {
-	uint64_t logged = atomic_load(&control->page->logged);
+	uint64_t logged = atomic_load(&control->page->shared.logged);
 
 	return logged <= rg_control_appended(control) ? logged : 0;
 }
@@ -1054,14 +1054,6 @@ bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_name
 		if (see_agent(control, (*i)++, &control->looks, ret_agent) && ret_agent->length)
 			return true;
 	return false;
-}
-
-uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second)
-{
-	uint64_t hash = rg_hash(rg_hash((uint64_t)kind + 1, first.data, first.length), second.data,
-				second.length);
-
-	return hash ? hash : 1;
 }
 
 /* One look at a slot; false: it contradicts itself. */

@@ -27,11 +27,12 @@
 
 #include "host/process.h"
 #include "store/file/lock.h"
+#include "store/store.h"
 
 #include "base/limits.h"
 
 /* What follows is a file format: see docs/FORMAT.md before changing it. */
-#define RG_CONTROL_VERSION 5
+#define RG_CONTROL_VERSION 6
 
 /* Where the journal ends, the chain and the epoch there.  Two of them, one is in force. */
 struct rg_tail {
@@ -80,19 +81,14 @@ struct rg_control_page {
 	_Alignas(64) _Atomic uint32_t tail_in_force; /* 0 or 1; changed under append_lock */
 	_Atomic uint32_t agents_used;
 	_Atomic uint32_t counts_used;
-	_Atomic uint32_t prepared; /* 1: the epoch was taken from message-state.json */
 	struct {
 		_Atomic uint64_t appended, chain;
 		_Atomic int64_t epoch;
 		_Atomic uint64_t sum;
 	} tails[2]; /* each a struct rg_tail, read while it may be written: its sum tells */
-	_Atomic uint64_t appends;	/* how often the tail moved */
-	_Atomic uint64_t adoptions;	/* lines of roger's that nobody had published */
-	_Atomic uint64_t state_wanted;	/* message-state.json: numbers given */
-	_Atomic uint64_t state_written; /* and those it holds */
-	_Atomic uint64_t seen_wanted;	/* the same for what was accepted */
-	_Atomic uint64_t seen_written;
-	_Atomic uint64_t logged; /* the send logs hold all keyed messages before this byte */
+	_Atomic uint64_t appends;   /* how often the tail moved */
+	_Atomic uint64_t adoptions; /* lines of roger's that nobody had published */
+	struct rg_shared shared;
 
 	_Alignas(64) _Atomic uint32_t wake; /* futex: bumped after every sync */
 	_Atomic uint32_t failures;	    /* syncs that went wrong */
@@ -110,9 +106,6 @@ struct rg_control_page {
 	_Atomic uint64_t witness_chain;
 	_Atomic uint64_t witness_sum;
 	_Atomic uint32_t witness_chained;
-	_Atomic uint32_t broken;  /* enum rg_broken */
-	_Atomic uint32_t damages; /* entries of damage.jsonl that nobody has accepted */
-	_Atomic uint32_t damaged; /* 1: there are entries: keys may be known to the logs alone */
 };
 
 /*
@@ -123,15 +116,6 @@ struct rg_witness {
 	uint64_t end; /* 0: nobody says so */
 	uint64_t chain;
 	bool chained; /* the chain is known, too */
-};
-
-/* What came out when the journal was compared with its witness. */
-enum rg_broken {
-	RG_BROKEN_NOT,
-	RG_BROKEN_DIFFERS, /* other bytes stand there; nobody has looked which */
-	RG_BROKEN_SHORTER, /* less than that; nobody has noted it */
-	RG_BROKEN_CLOSED,  /* noted: nothing is appended until a person has accepted it */
-	RG_BROKEN_LINE,	   /* noted: lines were altered, and mail goes on */
 };
 
 /* Asked for while a control file is made anew: what others keep of the journal. */
@@ -255,10 +239,6 @@ struct rg_named_agent {
 	struct rg_agent agent;
 };
 bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent);
-
-/* What a count is about; parts are names. */
-enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN };
-uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second);
 
 /* What was counted; 0: nothing.  Needs no lock. */
 uint64_t rg_control_find_count(struct rg_control *control, uint64_t hash);

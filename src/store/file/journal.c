@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "host/file.h"
 #include "data/json.h"
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 /* An append lock is given back between pieces of a long adoption. */
 enum { ADOPT_BYTES_MAX = 4 << 20 };
@@ -146,12 +146,12 @@ bool rg_journal_writable(const struct rg_journal *journal)
 	return journal->control != NULL;
 }
 
-static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_lock which);
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which);
 
 /* What was given back while the larger control file could not be mapped still stands there. */
 static void pay_owed(struct rg_journal *journal)
 {
-	enum rg_journal_lock which;
+	enum rg_store_lock which;
 
 	for (which = RG_LOCK_CHANGE; journal->owed >> which; which++)
 		if (journal->owed >> which & 1)
@@ -236,17 +236,18 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 		    uint64_t *ret_chain, struct roger_err *err)
 {
 	struct rg_chain behind = { .value = chain };
+	const struct rg_bytes bytes = rg_bytes_of_file(journal->file);
 	struct rg_lines lines;
 	struct rg_line line;
 	bool found, own;
 	int r;
 
-	rg_lines_init(&lines, journal->file, from, end);
+	rg_lines_init(&lines, &bytes, from, end);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r < 0 || !found)
 			break;
-		r = rg_chain_step(journal->file, &line, &behind, &own, err);
+		r = rg_chain_step(&bytes, &line, &behind, &own, err);
 	} while (r == ROGER_OK);
 	rg_lines_deinit(&lines);
 	*ret_chain = behind.value;
@@ -279,6 +280,7 @@ static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_c
 static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64_t *chain,
 		      struct roger_err *err)
 {
+	const struct rg_bytes file = rg_bytes_of_file(journal->file);
 	struct rg_chain behind = { .value = *chain };
 	struct rg_line line = { 0 };
 	const char *newline;
@@ -288,7 +290,7 @@ static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64
 	while (r == ROGER_OK && (newline = memchr(bytes.data, '\n', bytes.length))) {
 		line.length = (size_t)(newline - bytes.data);
 		line.text = (struct roger_str){ bytes.data, line.length };
-		r = rg_chain_step(journal->file, &line, &behind, &own, err);
+		r = rg_chain_step(&file, &line, &behind, &own, err);
 		bytes.data += line.length + 1;
 		bytes.length -= line.length + 1;
 	}
@@ -330,12 +332,12 @@ static void suspect(struct rg_journal *journal)
 {
 	struct rg_tail tail;
 
-	if (atomic_load(&page_of(journal)->broken) != RG_BROKEN_NOT)
+	if (atomic_load(&page_of(journal)->shared.broken) != RG_BROKEN_NOT)
 		return;
 	(void)!rg_control_tail(journal->control, &tail);
 	rg_control_set_witness(journal->control,
 			       (struct rg_witness){ tail.appended, tail.chain, true });
-	atomic_store(&page_of(journal)->broken, RG_BROKEN_DIFFERS);
+	atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
 int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
@@ -367,14 +369,15 @@ static void compare(struct rg_journal *journal, const struct rg_witness *witness
 	if (before >= witness->end || behind < witness->end ||
 	    (behind == witness->end && (!witness->chained || chain == witness->chain)))
 		return;
-	if (atomic_load(&page_of(journal)->broken) == RG_BROKEN_NOT)
-		atomic_store(&page_of(journal)->broken, RG_BROKEN_DIFFERS);
+	if (atomic_load(&page_of(journal)->shared.broken) == RG_BROKEN_NOT)
+		atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
 /* Take in whole lines up to size; how far it came is in force even if it ends early. */
 static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *ret_how,
 		       struct roger_err *err)
 {
+	const struct rg_bytes file = rg_bytes_of_file(journal->file);
 	struct rg_tail tail;
 	struct rg_chain chain = { 0 };
 	struct rg_witness witness;
@@ -391,14 +394,14 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	chain.value = tail.chain;
 	start = tail.appended;
 	pause_at = tail.appended + ADOPT_BYTES_MAX;
-	rg_lines_init(&lines, journal->file, tail.appended, size);
+	rg_lines_init(&lines, &file, tail.appended, size);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r < 0 || !found)
 			break;
 		struct rg_chain behind = chain;
 
-		r = rg_chain_step(journal->file, &line, &behind, &own, err);
+		r = rg_chain_step(&file, &line, &behind, &own, err);
 		if (r < 0)
 			break;
 		if (!line.too_long &&
@@ -419,39 +422,6 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	if (tail.appended != start)
 		rg_control_set_end(journal->control, tail.appended, chain.value);
 	return r;
-}
-
-static bool begins_own(struct roger_str line)
-{
-	static const char start[] = "{\"id\":\"msg-";
-	const size_t length = sizeof start - 1;
-
-	return line.length >= length && memcmp(line.data, start, length) == 0;
-}
-
-/* One byte more or less of its end may be wrong: then the other half tells. */
-static bool ends_own(struct roger_str line)
-{
-	static const char head[] = ",\"chain\":\"";
-	const char *end = line.data + line.length;
-
-	if (line.length <= RG_CHAIN_BYTES)
-		return false;
-	return memcmp(end - RG_CHAIN_BYTES, head, sizeof head - 1) == 0 ||
-	       (begins_own(line) && memcmp(end - 2, "\"}", 2) == 0);
-}
-
-bool rg_journal_looks_own(struct roger_str line)
-{
-	return ends_own(line) && !rg_journal_is_torn(line);
-}
-
-bool rg_journal_is_torn(struct roger_str line)
-{
-	static const char mark[] = " torn";
-	const size_t length = sizeof mark - 1;
-
-	return line.length >= length && memcmp(line.data + line.length - length, mark, length) == 0;
 }
 
 /* A message that only lacks its newline, and is not of ours: its writer may have meant it so. */
@@ -480,7 +450,7 @@ static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, u
 		return ROGER_OK;
 	rg_buf_init(&text, RG_LINE_BYTES_MAX);
 	r = rg_journal_read(journal, tail->appended, (size_t)(size - tail->appended), &text, err);
-	*ret_own = (begins_own(rg_buf_str(&text)) || ends_own(rg_buf_str(&text))) &&
+	*ret_own = (rg_line_begins_own(rg_buf_str(&text)) || rg_line_ends_own(rg_buf_str(&text))) &&
 		   !is_foreign_whole(tail, rg_buf_str(&text));
 	rg_buf_deinit(&text);
 	return r;
@@ -492,6 +462,7 @@ static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, u
  */
 static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *err)
 {
+	const struct rg_bytes file = rg_bytes_of_file(journal->file);
 	struct rg_tail tail;
 	struct roger_str mark;
 	bool own = false;
@@ -511,7 +482,7 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	/* Another program wrote meanwhile: what stands there now is looked at again. */
 	if (r < 0 || end != size + mark.length)
 		return r;
-	r = rg_chain_over_file(journal->file, tail.appended, end, &tail.chain, err);
+	r = rg_chain_over_bytes(&file, tail.appended, end, &tail.chain, err);
 	if (r < 0)
 		return r;
 	rg_control_set_end(journal->control, end, tail.chain);
@@ -638,12 +609,12 @@ static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err
 static int check_witness(struct rg_journal *journal, bool writing, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
-	uint32_t broken = atomic_load(&page->broken);
+	uint32_t broken = atomic_load(&page->shared.broken);
 
 	if (broken == RG_BROKEN_NOT &&
 	    rg_control_witness(journal->control).end > rg_journal_end(journal)) {
 		broken = RG_BROKEN_SHORTER;
-		atomic_store(&page->broken, broken);
+		atomic_store(&page->shared.broken, broken);
 	}
 	if (!writing || broken == RG_BROKEN_NOT || broken == RG_BROKEN_LINE)
 		return ROGER_OK;
@@ -1204,7 +1175,7 @@ int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, 
 
 /* ------------------------------------------------------ the other locks -- */
 
-static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_lock which)
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which)
 {
 	switch (which) {
 	case RG_LOCK_CHANGE:
@@ -1217,11 +1188,14 @@ static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_journal_loc
 		return &page->record_lock;
 	case RG_LOCK_BRIDGE:
 		return &page->bridge_lock;
+	case RG_LOCK_APPEND:
+	case RG_LOCK_WAKE:
+		break;
 	}
 	rg_assert(!"such a lock");
 }
 
-int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int64_t wait_ms,
+int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_t wait_ms,
 		    struct roger_err *err)
 {
 	static const char *const names[] = { "the right to change messages", "the index",
@@ -1256,7 +1230,7 @@ int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which, int6
 	return fail_again(journal, err);
 }
 
-bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
+bool rg_journal_try(struct rg_journal *journal, enum rg_store_lock which)
 {
 	if (!journal->control ||
 	    !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
@@ -1268,7 +1242,7 @@ bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which)
 	return false;
 }
 
-bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which)
+bool rg_journal_holds(struct rg_journal *journal, enum rg_store_lock which)
 {
 	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
 }
@@ -1277,7 +1251,7 @@ bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which)
  * The holder's mark may have gone over into a larger control file meanwhile,
  * and from that one into the next while it was looked at.
  */
-void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which)
+void rg_journal_release(struct rg_journal *journal, enum rg_store_lock which)
 {
 	int tries;
 

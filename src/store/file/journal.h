@@ -108,10 +108,6 @@ RG_CHECKED int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end,
 RG_CHECKED int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits,
 				    struct roger_err *err);
 
-/* Is it a line that roger wrote, as far as it looks?  torn: one that a fence spoilt. */
-bool rg_journal_looks_own(struct roger_str line);
-bool rg_journal_is_torn(struct roger_str line);
-
 /* How many lines of roger's were found that nobody had published; a change tells of a second
  * writer. */
 uint64_t rg_journal_adoptions(struct rg_journal *journal);
@@ -129,20 +125,13 @@ RG_CHECKED int rg_journal_read(struct rg_journal *journal, uint64_t offset, size
 
 /* -------------------------------------------------- the other locks -- */
 
-/* Long-held locks of the control file, followed when it is replaced. */
-enum rg_journal_lock {
-	RG_LOCK_CHANGE,
-	RG_LOCK_INDEX,
-	RG_LOCK_STATE,
-	RG_LOCK_RECORDS,
-	RG_LOCK_BRIDGE
-};
-RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_journal_lock which,
+/* Long-held locks of the control file, followed when it is replaced; but not the last two. */
+RG_CHECKED int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which,
 			       int64_t wait_ms, struct roger_err *err);
-bool rg_journal_try(struct rg_journal *journal, enum rg_journal_lock which);
-void rg_journal_release(struct rg_journal *journal, enum rg_journal_lock which);
+bool rg_journal_try(struct rg_journal *journal, enum rg_store_lock which);
+void rg_journal_release(struct rg_journal *journal, enum rg_store_lock which);
 
 /* Is it still ours?  A control file that was made anew knows nothing of it. */
-bool rg_journal_holds(struct rg_journal *journal, enum rg_journal_lock which);
+bool rg_journal_holds(struct rg_journal *journal, enum rg_store_lock which);
 
 #endif

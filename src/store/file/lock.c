@@ -111,11 +111,6 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
 	return (int32_t)(start - (uint32_t)(word >> 32)) > 1 ? DEAD : ALIVE;
 }
 
-bool rg_process_lives(int64_t id)
-{
-	return id > 0 && id <= INT32_MAX && (kill((pid_t)id, 0) == 0 || errno != ESRCH);
-}
-
 /* Whoever takes it then looks whether its file was retired, so no later load may come first. */
 static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)
 {

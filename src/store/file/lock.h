@@ -60,9 +60,6 @@ void rg_lock_release(struct rg_lock *lock, uint64_t owner);
 bool rg_lock_held(struct rg_lock *lock, uint64_t looker);
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner);
 
-/* Does a process of that id live, or one that cannot be told from it? */
-bool rg_process_lives(int64_t id);
-
 /*
  * Sleep while *word is seen, up to wait_ms; false: so long.  Wake so many of
  * those who sleep with one of these bits.  Shared between processes.

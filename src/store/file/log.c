@@ -209,35 +209,6 @@ int rg_log_append(int folder, const char *name, bool chained, struct roger_str e
 	return r;
 }
 
-int rg_log_last(int folder, const char *name, struct rg_buf *out, struct roger_err *err)
-{
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	struct roger_str line, last = { "", 0 };
-	struct rg_file_facts facts;
-	size_t want = TAIL_BYTES, at;
-	struct tail tail;
-	int r;
-
-	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
-	if (r < 0 || file == RG_NO_FILE)
-		return r;
-	r = rg_file_facts(file, name, &facts, err);
-	rg_buf_init(&tail.text, SIZE_MAX);
-	for (; r == ROGER_OK && !last.length; want *= 8) {
-		r = read_tail(file, (uint64_t)facts.size, want, &tail, err);
-		at = tail.first;
-		while (r == ROGER_OK && next_line(&tail, &at, &line))
-			if (line.length && (at < tail.text.length || !is_torn(&tail)))
-				last = line;
-		if (tail.whole)
-			break;
-	}
-	if (r == ROGER_OK)
-		rg_buf_add_str(out, last);
-	rg_buf_deinit(&tail.text);
-	return r;
-}
-
 /* ------------------------------------------------------------- purging -- */
 
 /* A line that had a chain gets its new one; others stay as they are, and are covered. */

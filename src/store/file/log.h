@@ -10,7 +10,7 @@
 #define RG_LOG_H
 
 #include "base/limits.h"
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 /*
  * Add entries, JSON objects with a newline behind each, to the file of that
@@ -20,9 +20,6 @@
  */
 RG_CHECKED int rg_log_append(int folder, const char *name, bool chained, struct roger_str entries,
 			     bool durable, struct roger_err *err);
-
-/* The last whole line, without its newline, into out, which stays empty where there is none. */
-RG_CHECKED int rg_log_last(int folder, const char *name, struct rg_buf *out, struct roger_err *err);
 
 /*
  * Put a file without some of its lines in place of it, chained anew, synced.

@@ -1,4 +1,4 @@
-#include "store/file/decoder.h"
+#include "store/decoder.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -126,8 +126,8 @@ static bool start_thread(struct rg_decoder *decoder)
 	return started;
 }
 
-int rg_decoder_open(int file, uint64_t from, uint64_t end, struct rg_decoder **ret_decoder,
-		    struct roger_err *err)
+int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
+		    struct rg_decoder **ret_decoder, struct roger_err *err)
 {
 	struct rg_decoder *decoder = malloc(sizeof *decoder);
 	size_t i;
@@ -142,7 +142,7 @@ int rg_decoder_open(int file, uint64_t from, uint64_t end, struct rg_decoder **r
 	}
 	decoder->started = decoder->stop = false;
 	decoder->using = decoder->at = 0;
-	rg_lines_init(&decoder->lines, file, from, end);
+	rg_lines_init(&decoder->lines, bytes, from, end);
 	pthread_mutex_init(&decoder->mutex, NULL);
 	pthread_cond_init(&decoder->changed, NULL);
 	/* Without a second thread all is the same, only slower. */

@@ -1,15 +1,40 @@
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 #include <stdlib.h>
 
 #include "base/id.h"
 #include "host/file.h"
+#include "store/store.h"
 
 enum { READ_BYTES = 256 << 10 };
 
-void rg_lines_init(struct rg_lines *lines, int file, uint64_t from, uint64_t end)
+static int read_file(const struct rg_bytes *bytes, uint64_t from, char *room, size_t want,
+		     size_t *ret_got, struct roger_err *err)
 {
-	*lines = (struct rg_lines){ .file = file, .at = from, .end = end, .buffer_at = from };
+	return rg_file_read_at(bytes->file, room, want, (int64_t)from, ret_got, err);
+}
+
+struct rg_bytes rg_bytes_of_file(int file)
+{
+	return (struct rg_bytes){ .read = read_file, .file = file };
+}
+
+static int read_store(const struct rg_bytes *bytes, uint64_t from, char *room, size_t want,
+		      size_t *ret_got, struct roger_err *err)
+{
+	return bytes->store->ops->read(bytes->store, bytes->journal, from, room, want, ret_got,
+				       err);
+}
+
+struct rg_bytes rg_bytes_of(struct rg_store *store, const struct rg_log_file *journal)
+{
+	return (struct rg_bytes){ .read = read_store, .store = store, .journal = journal };
+}
+
+void rg_lines_init(struct rg_lines *lines, const struct rg_bytes *bytes, uint64_t from,
+		   uint64_t end)
+{
+	*lines = (struct rg_lines){ .bytes = *bytes, .at = from, .end = end, .buffer_at = from };
 	rg_buf_init(&lines->buffer, RG_LINE_BYTES_MAX + 2 * READ_BYTES);
 }
 
@@ -49,7 +74,7 @@ static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
 	room = rg_buf_room(&lines->buffer, want);
 	if (!room)
 		return rg_fail_memory(err);
-	r = rg_file_read_at(lines->file, room, want, (int64_t)from, &got, err);
+	r = lines->bytes.read(&lines->bytes, from, room, want, &got, err);
 	if (r < 0)
 		return r;
 	lines->buffer.length += got;
@@ -124,6 +149,92 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 	return ROGER_OK;
 }
 
+/* Go back from *at to just after the last byte that is a newline, or is none; 0: there is no such
+ * byte. */
+static int go_back(const struct rg_bytes *bytes, bool newline, uint64_t *at, struct roger_err *err)
+{
+	char piece[4096];
+	size_t want, got;
+	int r;
+
+	while (*at) {
+		want = *at < sizeof piece ? (size_t)*at : sizeof piece;
+		r = bytes->read(bytes, *at - want, piece, want, &got, err);
+		if (r == ROGER_OK && got < want)
+			r = rg_fail(err, ROGER_EIO, 0,
+				    "a journal became shorter while it was read");
+		if (r < 0)
+			return r;
+		for (; want; want--, (*at)--)
+			if ((piece[want - 1] == '\n') == newline)
+				return ROGER_OK;
+	}
+	return ROGER_OK;
+}
+
+int rg_lines_last(const struct rg_bytes *bytes, uint64_t size, struct rg_buf *out,
+		  struct roger_err *err)
+{
+	uint64_t end = size, start;
+	size_t got;
+	char *room;
+	int r;
+
+	r = go_back(bytes, true, &end, err);
+	if (r == ROGER_OK)
+		r = go_back(bytes, false, &end, err);
+	start = end;
+	if (r == ROGER_OK)
+		r = go_back(bytes, true, &start, err);
+	if (r < 0 || start == end)
+		return r;
+	if (end - start > RG_LINE_BYTES_MAX) {
+		rg_buf_add_char(out, '?');
+		return ROGER_OK;
+	}
+	room = rg_buf_room(out, (size_t)(end - start));
+	if (!room)
+		return rg_fail_memory(err);
+	r = bytes->read(bytes, start, room, (size_t)(end - start), &got, err);
+	out->length += got;
+	return r;
+}
+
+/* ------------------------------------------------------ whose it is -- */
+
+bool rg_line_begins_own(struct roger_str line)
+{
+	static const char start[] = "{\"id\":\"msg-";
+	const size_t length = sizeof start - 1;
+
+	return line.length >= length && memcmp(line.data, start, length) == 0;
+}
+
+/* One byte more or less of its end may be wrong: then the other half tells. */
+bool rg_line_ends_own(struct roger_str line)
+{
+	static const char head[] = ",\"chain\":\"";
+	const char *end = line.data + line.length;
+
+	if (line.length <= RG_CHAIN_BYTES)
+		return false;
+	return memcmp(end - RG_CHAIN_BYTES, head, sizeof head - 1) == 0 ||
+	       (rg_line_begins_own(line) && memcmp(end - 2, "\"}", 2) == 0);
+}
+
+bool rg_line_looks_own(struct roger_str line)
+{
+	return rg_line_ends_own(line) && !rg_line_is_torn(line);
+}
+
+bool rg_line_is_torn(struct roger_str line)
+{
+	static const char mark[] = " torn";
+	const size_t length = sizeof mark - 1;
+
+	return line.length >= length && memcmp(line.data + line.length - length, mark, length) == 0;
+}
+
 /* ------------------------------------------------------------- chain -- */
 
 #define CHAIN_HEAD ",\"chain\":\""
@@ -141,7 +252,8 @@ uint64_t rg_chain_over(uint64_t chain, struct roger_str text)
 	return chain;
 }
 
-int rg_chain_over_file(int file, uint64_t from, uint64_t to, uint64_t *chain, struct roger_err *err)
+int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to, uint64_t *chain,
+			struct roger_err *err)
 {
 	char *piece = malloc(RG_CHAIN_PIECE);
 	size_t want, got;
@@ -149,7 +261,7 @@ int rg_chain_over_file(int file, uint64_t from, uint64_t to, uint64_t *chain, st
 
 	while (r == ROGER_OK && from < to) {
 		want = to - from < RG_CHAIN_PIECE ? (size_t)(to - from) : RG_CHAIN_PIECE;
-		r = rg_file_read_at(file, piece, want, (int64_t)from, &got, err);
+		r = bytes->read(bytes, from, piece, want, &got, err);
 		if (r == ROGER_OK && got < want)
 			r = rg_fail(err, ROGER_EIO, 0,
 				    "the journal became shorter while it was read");
@@ -205,19 +317,20 @@ void rg_chain_print(uint64_t chain, struct rg_buf *out)
 }
 
 /* Take a line in whole, with its newline. */
-static int over_line(int file, const struct rg_line *line, uint64_t *chain, struct roger_err *err)
+static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, uint64_t *chain,
+		     struct roger_err *err)
 {
 	if (line->too_long)
-		return rg_chain_over_file(file, line->offset, line->offset + line->length + 1,
-					  chain, err);
+		return rg_chain_over_bytes(bytes, line->offset, line->offset + line->length + 1,
+					   chain, err);
 	/* The newline stands behind the text in the reader's buffer. */
 	*chain =
 		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
 	return ROGER_OK;
 }
 
-int rg_chain_step(int file, const struct rg_line *line, struct rg_chain *chain, bool *ret_own,
-		  struct roger_err *err)
+int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, struct rg_chain *chain,
+		  bool *ret_own, struct roger_err *err)
 {
 	struct roger_str body;
 	uint64_t stated;
@@ -230,9 +343,9 @@ int rg_chain_step(int file, const struct rg_line *line, struct rg_chain *chain, 
 		*chain = (struct rg_chain){ .value = stated };
 		return ROGER_OK;
 	}
-	r = over_line(file, line, &chain->value, err);
+	r = over_line(bytes, line, &chain->value, err);
 	if (r == ROGER_OK && chain->doubt && !carries)
-		r = over_line(file, line, &chain->other, err);
+		r = over_line(bytes, line, &chain->other, err);
 	if (carries)
 		*chain = (struct rg_chain){ chain->value, true, stated };
 	return r;

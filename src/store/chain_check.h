@@ -11,7 +11,7 @@
 #define RG_CHAIN_CHECK_H
 
 #include "base/table.h"
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 /* A line in doubt. */
 struct rg_chain_doubt {
@@ -27,7 +27,7 @@ struct rg_chain_doubt {
 };
 
 struct rg_chain_check {
-	int file;
+	struct rg_bytes bytes;
 	int64_t lines; /* gone over */
 	int64_t chained;
 	uint64_t chain;	      /* over everything, as a writer would have it */
@@ -48,7 +48,7 @@ struct rg_chain_finding {
 	char what[120];
 };
 
-void rg_chain_check_init(struct rg_chain_check *check, int file);
+void rg_chain_check_init(struct rg_chain_check *check, const struct rg_bytes *bytes);
 void rg_chain_check_deinit(struct rg_chain_check *check);
 
 /* Go over the next line; *ret_own: it carries a chain that fits, so roger wrote it. */

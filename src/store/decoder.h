@@ -7,7 +7,7 @@
 #ifndef RG_DECODER_H
 #define RG_DECODER_H
 
-#include "store/file/lines.h"
+#include "store/lines.h"
 
 struct rg_decoder;
 
@@ -17,8 +17,8 @@ struct rg_decoded {
 	struct roger_message message; /* valid until the next one is asked for */
 };
 
-/* Lines of an open file from offset from on, up to end. */
-RG_CHECKED int rg_decoder_open(int file, uint64_t from, uint64_t end,
+/* Lines of a journal from offset from on, up to end. */
+RG_CHECKED int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 			       struct rg_decoder **ret_decoder, struct roger_err *err);
 struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder);
 

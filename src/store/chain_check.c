@@ -1,10 +1,10 @@
-#include "store/file/chain_check.h"
+#include "store/chain_check.h"
 
 #include <stdio.h>
 
-void rg_chain_check_init(struct rg_chain_check *check, int file)
+void rg_chain_check_init(struct rg_chain_check *check, const struct rg_bytes *bytes)
 {
-	*check = (struct rg_chain_check){ .file = file };
+	*check = (struct rg_chain_check){ .bytes = *bytes };
 	rg_table_init(&check->seen, sizeof(uint64_t));
 }
 
@@ -68,8 +68,8 @@ static int over_line(const struct rg_chain_check *check, const struct rg_line *l
 		     uint64_t *chain, struct roger_err *err)
 {
 	if (line->too_long)
-		return rg_chain_over_file(check->file, line->offset,
-					  line->offset + line->length + 1, chain, err);
+		return rg_chain_over_bytes(&check->bytes, line->offset,
+					   line->offset + line->length + 1, chain, err);
 	*chain =
 		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
 	return ROGER_OK;
@@ -131,7 +131,7 @@ static int look_back(struct rg_chain_check *check, uint64_t end, struct roger_er
 	if (check->looks_back)
 		return ROGER_OK;
 	check->looks_back = true;
-	rg_lines_init(&lines, check->file, 0, end);
+	rg_lines_init(&lines, &check->bytes, 0, end);
 	while (r == ROGER_OK && found) {
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r == ROGER_OK && found && !line.too_long &&
