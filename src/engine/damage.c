@@ -471,6 +471,23 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
 }
 
+/* For who can only read, and reads all of it anyway: are the bytes that were on disk others now? */
+static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct rg_chain chain = { 0 };
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true, own, differs;
+
+	rg_lines_init(&lines, &bytes, 0, witness->count);
+	while (found && rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
+		found = rg_chain_step(&bytes, &line, &chain, &own, NULL) == ROGER_OK;
+	differs = lines.at == witness->count && chain.value != witness->chain;
+	rg_lines_deinit(&lines);
+	return differs;
+}
+
 /* Found and not written down, or nobody could look: a full disk, or only the right to read. */
 static bool is_known_damaged(struct rg_engine *engine, struct rg_shared *shared,
 			     const struct roger_damages *damages)
@@ -486,9 +503,11 @@ static bool is_known_damaged(struct rg_engine *engine, struct rg_shared *shared,
 		witness = witness_of(engine);
 	else if (!rg_damages_accepted(damages, journal_name(engine)))
 		rg_engine_recall(engine->store, &witness);
-	return witness.count &&
-	       engine->store->ops->look(engine->store, &file, &there, NULL) == ROGER_OK &&
-	       file.size < witness.count;
+	if (!witness.count ||
+	    engine->store->ops->look(engine->store, &file, &there, NULL) != ROGER_OK)
+		return false;
+	return file.size < witness.count ||
+	       (!shared && witness.chained && differs(engine, &witness));
 }
 
 void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)

@@ -316,6 +316,48 @@ void rg_chain_print(uint64_t chain, struct rg_buf *out)
 	out->length += RG_CHAIN_BYTES;
 }
 
+/* A body, which is a line without its closing brace, as a chained line. */
+static void add_body(struct roger_str body, uint64_t *chain, struct rg_buf *out)
+{
+	*chain = rg_chain_over(*chain, body);
+	rg_buf_add_str(out, body);
+	rg_chain_print(*chain, out);
+	rg_buf_add_char(out, '\n');
+}
+
+void rg_chain_add_entries(struct roger_str entries, uint64_t *chain, struct rg_buf *out)
+{
+	const char *newline;
+	struct roger_str body;
+
+	while (entries.length) {
+		newline = memchr(entries.data, '\n', entries.length);
+		rg_assert(newline && newline > entries.data && newline[-1] == '}');
+		body = (struct roger_str){ entries.data, (size_t)(newline - entries.data) - 1 };
+		add_body(body, chain, out);
+		entries.data += body.length + 2;
+		entries.length -= body.length + 2;
+	}
+}
+
+void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *out)
+{
+	struct roger_str body;
+	uint64_t unused;
+
+	if (line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, &unused, &body)) {
+		add_body(body, chain, out);
+		return;
+	}
+	/* Its newline, or the one that closes it off, stands behind it in out. */
+	rg_buf_add_str(out, line);
+	rg_buf_add_char(out, '\n');
+	if (!out->failed)
+		*chain = rg_chain_over(
+			*chain, (struct roger_str){ out->data + out->length - line.length - 1,
+						    line.length + 1 });
+}
+
 /* Take a line in whole, with its newline. */
 static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, uint64_t *chain,
 		     struct roger_err *err)

@@ -77,6 +77,13 @@ bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str
 /* Write the member, and the brace that closes the line. */
 void rg_chain_print(uint64_t chain, struct rg_buf *out);
 
+/* Add JSON objects with a newline after each, chained; the chain goes on in *chain. */
+void rg_chain_add_entries(struct roger_str entries, uint64_t *chain, struct rg_buf *out);
+
+/* Add a line, without its newline, that is kept: one that had a chain gets its new one; any other
+ * stays as it is, and is covered. */
+void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *out);
+
 /*
  * The chain while reading.  A line whose stated chain does not fit leaves a
  * doubt: another program copied it (then the chain ran on over it), or it was

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/memory/memory.h"
 
 /* ------------------------------------------------------------------ time -- */
 
@@ -83,8 +84,29 @@ static void file_damage(struct scene *scene, long line)
 	free(text);
 }
 
+static void memory_make(struct scene *scene, const char *config)
+{
+	rg_store_open = rg_memory_store_open;
+	file_make(scene, config);
+}
+
+static void memory_damage(struct scene *scene, long line)
+{
+	char path[256], *text;
+
+	snprintf(path, sizeof path, "%s/.roger", scene->root);
+	text = rg_memory_store_text(path);
+	assert_non_null(text);
+	while (--line > 0)
+		text = strchr(text, '\n') + 1;
+	text = strstr(text, "\"content\":\"");
+	assert_non_null(text);
+	text[11] = '~';
+}
+
 const struct scene_store scene_stores[] = {
 	{ "file", file_make, file_damage },
+	{ "memory", memory_make, memory_damage },
 	{ NULL, NULL, NULL },
 };
 
@@ -119,6 +141,7 @@ void scene_open(struct scene *scene, const struct scene_store *store, const char
 	assert_int_equal(setenv("PATH", path, 1), 0);
 	passed_ms = 0;
 	scene->store = store;
+	rg_store_open = rg_file_store_open;
 	store->make(scene, config);
 	scene->roger = scene_handle(scene);
 }

@@ -115,30 +115,6 @@ static int look_torn(int file, uint64_t size, bool *ret_torn, struct roger_err *
 	return r;
 }
 
-/* A body, which is a line without its closing brace, as a chained line. */
-static void add_body(struct roger_str body, uint64_t *chain, struct rg_buf *out)
-{
-	*chain = rg_chain_over(*chain, body);
-	rg_buf_add_str(out, body);
-	rg_chain_print(*chain, out);
-	rg_buf_add_char(out, '\n');
-}
-
-static void add_entries(struct roger_str entries, uint64_t *chain, struct rg_buf *out)
-{
-	const char *newline;
-	struct roger_str body;
-
-	while (entries.length) {
-		newline = memchr(entries.data, '\n', entries.length);
-		rg_assert(newline && newline > entries.data && newline[-1] == '}');
-		body = (struct roger_str){ entries.data, (size_t)(newline - entries.data) - 1 };
-		add_body(body, chain, out);
-		entries.data += body.length + 2;
-		entries.length -= body.length + 2;
-	}
-}
-
 static int open_log(int folder, const char *name, int *ret_file, struct roger_err *err)
 {
 	int r;
@@ -165,7 +141,7 @@ static int append(int file, const char *name, uint64_t size, bool chained, struc
 	if (torn)
 		rg_buf_add_char(&out, '\n');
 	if (chained)
-		add_entries(entries, &chain, &out);
+		rg_chain_add_entries(entries, &chain, &out);
 	else
 		rg_buf_add_str(&out, entries);
 	r = out.failed ? rg_fail_memory(err) : ROGER_OK;
@@ -211,25 +187,6 @@ int rg_log_append(int folder, const char *name, bool chained, struct roger_str e
 
 /* ------------------------------------------------------------- purging -- */
 
-/* A line that had a chain gets its new one; others stay as they are, and are covered. */
-static void keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *out)
-{
-	struct roger_str body;
-	uint64_t unused;
-
-	if (split(line, &unused, &body)) {
-		add_body(body, chain, out);
-		return;
-	}
-	/* Its newline, or the one that closes it off, stands behind it in out. */
-	rg_buf_add_str(out, line);
-	rg_buf_add_char(out, '\n');
-	if (!out->failed)
-		*chain = rg_chain_over(
-			*chain, (struct roger_str){ out->data + out->length - line.length - 1,
-						    line.length + 1 });
-}
-
 int rg_log_purge(int folder, const char *name, bool (*drop)(void *context, struct roger_str line),
 		 void *context, int64_t *ret_dropped, struct roger_err *err)
 {
@@ -249,7 +206,7 @@ int rg_log_purge(int folder, const char *name, bool (*drop)(void *context, struc
 		if (drop(context, line))
 			++*ret_dropped;
 		else
-			keep_line(line, &chain, &out);
+			rg_chain_keep_line(line, &chain, &out);
 	}
 	if (r == ROGER_OK && out.failed)
 		r = rg_fail_memory(err);
