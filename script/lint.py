@@ -47,6 +47,16 @@ HEADER_OWNERS = {
     "event2/listener.h": r"mcp/src/http\w*\.[ch]",
 }
 
+# What only a store, and the host, know: above them these do.
+HOST_OWNERS = {
+    # The index's own files; trigger files and outboxes; the settings of tools; what a run left as its result.
+    "host/file.h": r"src/index/index_file\.c|src/ops/(edge|tools)/.*|src/ops/runs/run_end\.c",
+    "host/watch.h": r"src/ops/edge/.*",
+}
+ABOVE_STORE = ("src/index/", "src/engine/", "src/proof/", "src/ops/", "src/api/")
+# In code above a store; ops/ may say them in help.
+STORE_NAME = re.compile(r'"[^"\n]*(?:messages\.(?:jsonl|control)|message-state\.json|\.jsonl?")[^"\n]*"?|\brg_boot_id\b')
+
 # Calls with a side effect, and the files that own it.
 CALL_OWNERS = [
     (
@@ -228,6 +238,20 @@ def documents_are_there(sources, files):
                     yield f"{path}: no document '{name}' is in the repository"
 
 
+def files_are_below(sources):
+    for path in sources:
+        if not str(path).startswith(ABOVE_STORE):
+            continue
+        for number, _, name in includes_of(path):
+            owner = HOST_OWNERS.get(name)
+            if owner and not re.fullmatch(owner, str(path)):
+                yield f"{path}:{number}: above the store '{name}' belongs to {owner}"
+        text = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), path.read_text(), flags=re.DOTALL)
+        for number, line in enumerate(text.splitlines(), 1):
+            if not str(path).startswith("src/ops/") and STORE_NAME.search(line):
+                yield f"{path}:{number}: {line.strip()}"
+
+
 def compared_with_words(sources, subject, owner):
     for path in sources:
         if str(path).startswith("mcp/") or (owner and re.fullmatch(owner, str(path))):
@@ -306,6 +330,7 @@ def main():
     texts = [path for path in files if is_text(path)]
 
     report("includes point down", list(includes_point_down(sources)))
+    report("what is above a store knows no files", list(files_are_below(sources)))
     report("the five systems stay apart", list(systems_stay_apart(sources)))
     report("no two structs share a tag", list(tags_are_unique(sources)))
     report("comments name documents that are there", list(documents_are_there(c_files, files)))

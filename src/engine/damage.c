@@ -435,8 +435,8 @@ bool rg_engine_look_at_damage(struct rg_engine *engine)
 	looked = arena && look(engine, arena, &err) == ROGER_OK;
 	if (!looked)
 		snprintf(engine->trouble, sizeof engine->trouble,
-			 "messages.jsonl is damaged, and that could not be written down: %.250s",
-			 err.message);
+			 "%.*s is damaged, and that could not be written down: %.250s",
+			 RG_STR_ARGS(journal_name(engine)), err.message);
 	rg_arena_free(arena);
 	return looked;
 }

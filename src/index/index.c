@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/id.h"
-#include "host/file.h"
 #include "host/workspace.h"
 #include "facts/message.h"
 
@@ -475,71 +474,6 @@ static int use_memory(struct rg_index *index, uint64_t end, const struct roger_e
 	return fill(index, end, err);
 }
 
-int rg_index_place(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
-		   struct roger_err *err)
-{
-	bool there;
-
-	/* Not by opening it: closing it again would drop the locks SQLite holds in this process. */
-	*ret_facts = (struct rg_file_facts){ 0 };
-	return rg_file_look(index->folder, name, &there, ret_facts, err);
-}
-
-/* How a rollback journal of SQLite ends that names another file: length, sum, and this. */
-static const unsigned char super_mark[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
-
-/*
- * A journal may tell SQLite to remove a file, a super-journal, whatever its name.
- * roger's never do: it came from somewhere else, and so may what it would roll back.
- */
-static bool names_other_file(struct rg_index *index, const char *name, int64_t size)
-{
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	unsigned char end[sizeof super_mark];
-	size_t got = 0;
-
-	return size >= (int64_t)sizeof end &&
-	       rg_file_open(index->folder, name, RG_FILE_READ, &file, NULL) == ROGER_OK &&
-	       file != RG_NO_FILE &&
-	       rg_file_read_at(file, end, sizeof end, size - (int64_t)sizeof end, &got, NULL) ==
-		       ROGER_OK &&
-	       got == sizeof end && memcmp(end, super_mark, sizeof end) == 0;
-}
-
-int rg_index_places(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
-		    struct roger_err *err)
-{
-	char rollback[300];
-	bool foreign;
-	int r;
-
-	snprintf(rollback, sizeof rollback, "%s-journal", name);
-	r = rg_index_place(index, rollback, ret_facts, err);
-	foreign = r == ROGER_OK && names_other_file(index, rollback, ret_facts->size);
-	if (r == ROGER_OK)
-		r = rg_index_place(index, name, ret_facts, err);
-	if (r < 0 || !foreign)
-		return r;
-	/* Neither is used, nor opened: both are made anew. */
-	*ret_facts = (struct rg_file_facts){ 0 };
-	return rg_file_remove(index->folder, rollback, err);
-}
-
-static int check_places(struct rg_index *index, struct rg_file_facts *ret_facts,
-			struct roger_err *err)
-{
-	return rg_index_places(index, index->name, ret_facts, err);
-}
-
-int rg_index_check_places(struct rg_index *index, bool *ret_there, struct roger_err *err)
-{
-	struct rg_file_facts facts;
-	int r = check_places(index, &facts, err);
-
-	*ret_there = r == ROGER_OK && facts.inode;
-	return r;
-}
-
 void rg_index_distrust(sqlite3 *db)
 {
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -549,13 +483,12 @@ void rg_index_distrust(sqlite3 *db)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 }
 
-static int use_file(struct rg_index *index, const struct rg_file_facts *facts,
-		    struct roger_err *err)
+static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *err)
 {
 	int r = open_db(index, index->path, usual_settings, err);
 
 	if (r == ROGER_OK)
-		index->inode = facts->inode;
+		index->inode = inode;
 	return r;
 }
 
@@ -639,73 +572,37 @@ static bool same_journal(struct rg_index *index)
 	       hash == index->progress.last_hash;
 }
 
-int rg_index_make_file(struct rg_index *index, const char *name, struct roger_err *err)
-{
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
-	int r;
-
-	r = rg_file_remove(index->folder, name, err);
-	return r < 0 ? r : rg_file_open(index->folder, name, RG_FILE_CREATE_NEW, &file, err);
-}
-
-/* Where the configuration places the index, only an index is replaced. */
-static int check_ours(struct rg_index *index, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf start = { .maximum = SIZE_MAX };
-	struct rg_file_facts facts;
-	bool there = false;
-	int r;
-
-	if (!index->placed)
-		return ROGER_OK;
-	r = rg_file_read_first(index->path, sizeof RG_PAGES_MAGIC, &start, &facts, &there, err);
-	if (r < 0 || !there || !start.length || rg_index_pages_known(rg_buf_str(&start)))
-		return r;
-	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "'%s' is no index of messages, and stays as it is; correct "
-		       "storage.database_file, or move it away",
-		       index->name);
-}
-
 /* Into a new file, then in place of the old. */
 static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
-	char fresh[270], rollback[300], path[sizeof index->path + 32];
+	char fresh[RG_INDEX_FRESH_BYTES], path[sizeof index->path + 32];
 	int r;
 
-	snprintf(fresh, sizeof fresh, "%.250s.new", index->name);
-	snprintf(rollback, sizeof rollback, "%.250s-journal", index->name);
 	snprintf(path, sizeof path, "%s.new", index->path);
-	r = rg_index_make_file(index, fresh, err);
+	r = rg_index_file_begin(index, index->name, fresh, err);
 	if (r == ROGER_OK)
 		r = open_db(index, path, bulk_settings, err);
 	if (r == ROGER_OK)
 		r = fill(index, end, err);
 	close_db(index);
-	/* A rollback journal of the old one must never be applied to the new. */
-	if (r == ROGER_OK)
-		r = rg_file_remove(index->folder, rollback, err);
-	if (r == ROGER_OK)
-		r = rg_file_rename(index->folder, fresh, index->name, false, err);
-	if (r < 0)
-		(void)!rg_file_remove(index->folder, fresh, NULL);
-	return r;
+	return rg_index_file_end(index, index->name, fresh, r, err);
 }
 
 /* With the index lock. */
 static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
-	struct rg_file_facts facts;
+	uint64_t inode;
 	int r;
 
 	close_db(index);
-	r = check_ours(index, err);
+	/* Of any version. */
+	r = rg_index_file_check(index, index->path, "roger index ", index->name, err);
 	if (r == ROGER_OK)
 		r = make_index(index, end, err);
 	if (r == ROGER_OK)
-		r = check_places(index, &facts, err);
+		r = rg_index_file_find(index, index->name, &inode, err);
 	if (r == ROGER_OK)
-		r = use_file(index, &facts, err);
+		r = use_file(index, inode, err);
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
@@ -726,10 +623,10 @@ static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct r
 	return made;
 }
 
-static int open_file(struct rg_index *index, const struct rg_file_facts *facts, bool *ret_usable,
+static int open_file(struct rg_index *index, uint64_t inode, bool *ret_usable,
 		     struct roger_err *err)
 {
-	int r = use_file(index, facts, err);
+	int r = use_file(index, inode, err);
 
 	if (r == ROGER_OK)
 		r = load_progress(index, ret_usable, err);
@@ -795,17 +692,17 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
  */
 static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
-	struct rg_file_facts facts;
+	uint64_t inode;
 	bool usable = false;
 	int r;
 
-	r = check_places(index, &facts, err);
+	r = rg_index_file_find(index, index->name, &inode, err);
 	if (r < 0)
 		return r;
-	if (facts.inode && index->inode == facts.inode && !index->damaged)
+	if (inode && index->inode == inode && !index->damaged)
 		r = take_in(index, end, &usable, err);
-	if (r == ROGER_OK && !usable && facts.inode) {
-		r = open_file(index, &facts, &usable, err);
+	if (r == ROGER_OK && !usable && inode) {
+		r = open_file(index, inode, &usable, err);
 		if (r == ROGER_OK && usable && rg_index_end(index) < end)
 			r = take_in(index, end, &usable, err);
 	}
@@ -825,12 +722,12 @@ void rg_index_bring_seed_up(struct rg_index *index)
 
 uint64_t rg_index_peek(struct rg_index *index)
 {
-	struct rg_file_facts facts;
+	uint64_t inode;
 	bool valid = false;
 
-	if (index->in_memory || check_places(index, &facts, NULL) < 0 || !facts.inode)
+	if (index->in_memory || rg_index_file_find(index, index->name, &inode, NULL) < 0 || !inode)
 		return 0;
-	if (use_file(index, &facts, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
+	if (use_file(index, inode, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
 		return 0;
 	return rg_index_end(index);
 }
@@ -861,7 +758,7 @@ static int serve_others(struct rg_index *index, struct roger_err *err)
 
 static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
 {
-	struct rg_file_facts facts;
+	uint64_t inode;
 	int r;
 
 	r = rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
@@ -869,7 +766,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 		return r;
 	index->in_memory = false;
 	if (anew) {
-		r = check_places(index, &facts, err);
+		r = rg_index_file_find(index, index->name, &inode, err);
 		if (r == ROGER_OK)
 			r = rebuild_file(index, end, err);
 	} else {
@@ -885,7 +782,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 static bool fresh_enough(struct rg_index *index, uint64_t end)
 {
 	return index->db && rg_index_end(index) >= end &&
-	       (index->in_memory || rg_file_inode(index->path) == index->inode);
+	       (index->in_memory || rg_index_file_inode(index) == index->inode);
 }
 
 /* By way of the file where it can be used, else in memory. */

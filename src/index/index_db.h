@@ -128,21 +128,23 @@ struct rg_index {
 };
 
 /*
- * Refuse what is not a regular file under the index's names, and what would make
- * SQLite touch other files; *ret_there false: there is no index that may be opened.
+ * index_file.c: the files of the databases.  Their names are messages.db-index and
+ * messages.db, or as configured; inode 0: there is none that may be opened.  What is
+ * no regular file is refused, and so is what would make SQLite touch other files.
  */
-RG_CHECKED int rg_index_check_places(struct rg_index *index, bool *ret_there,
-				     struct roger_err *err);
-
-/* The same of an index or a database by its name; inode 0: there is none. */
-struct rg_file_facts;
-int rg_index_places(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
-		    struct roger_err *err);
-int rg_index_place(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
-		   struct roger_err *err);
-
-/* A new and empty file, in place of one that is there. */
-int rg_index_make_file(struct rg_index *index, const char *name, struct roger_err *err);
+RG_CHECKED int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
+				  struct roger_err *err);
+uint64_t rg_index_file_inode(const struct rg_index *index);
+/* Where the configuration places them, only what starts like one is replaced. */
+RG_CHECKED int rg_index_file_check(struct rg_index *index, const char *path, const char *magic,
+				   const char *name, struct roger_err *err);
+int rg_index_file_refuse(const char *name, struct roger_err *err);
+/* A new and empty one, to be filled; then, where that went well (r), in the place of the old. */
+enum { RG_INDEX_FRESH_BYTES = 270 };
+RG_CHECKED int rg_index_file_begin(struct rg_index *index, const char *name,
+				   char fresh[RG_INDEX_FRESH_BYTES], struct roger_err *err);
+RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const char *fresh, int r,
+				 struct roger_err *err);
 
 /*
  * With the index lock, and with an index that is up to date: messages.db, too.

@@ -8,7 +8,6 @@
 #include "index/index_db.h"
 
 #include "base/id.h"
-#include "host/file.h"
 #include "store/lines.h"
 
 enum { STRAYS_MAX = 1000, WAIT_MS = 120000 };

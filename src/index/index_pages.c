@@ -157,11 +157,6 @@ static uint64_t sum_of_root(const struct root *root, const uint64_t *roots)
 	return sum;
 }
 
-bool rg_index_pages_known(struct roger_str start)
-{
-	return start.length >= 12 && memcmp(start.data, RG_PAGES_MAGIC, 12) == 0;
-}
-
 static int read_root(struct rg_index_pages *pages, const struct root *root)
 {
 	size_t groups = groups_of(root->count), i;

@@ -52,9 +52,6 @@ struct rg_index_pages {
 void rg_index_pages_init(struct rg_index_pages *pages);
 void rg_index_pages_deinit(struct rg_index_pages *pages);
 
-/* Does a file that begins like this hold pages with sums? */
-bool rg_index_pages_known(struct roger_str start);
-
 /* All return codes of SQLite; SQLITE_CORRUPT: something is not as it was written. */
 
 /* Read the root, under a lock that keeps others from writing. */

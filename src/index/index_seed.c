@@ -15,7 +15,6 @@
 #include "base/id.h"
 #include "base/table.h"
 #include "store/decoder.h"
-#include "host/file.h"
 #include "facts/message.h"
 
 /* Others may hold it; then it has to wait for the next time. */
@@ -315,31 +314,19 @@ static bool is_foreign_database(const char *path)
 	return foreign;
 }
 
-/*
- * Where the configuration places it, only what was made for messages is
- * replaced: not a text, and not another program's database.
- */
+/* Where the configuration places it, another program's database is not replaced, either. */
 static int check_ours(struct rg_index *index, struct roger_err *err)
 {
 	static const char magic[] = "SQLite format 3";
-	struct rg_buf start = { .maximum = SIZE_MAX };
-	struct rg_file_facts facts;
-	bool there = false, foreign;
+	uint64_t inode;
 	int r;
 
-	if (!index->placed)
-		return ROGER_OK;
-	r = rg_file_read_first(index->seed_path, sizeof magic, &start, &facts, &there, err);
-	foreign = r == ROGER_OK && there && start.length &&
-		  (start.length < sizeof magic || memcmp(start.data, magic, sizeof magic) != 0 ||
-		   is_foreign_database(index->seed_path));
-	rg_buf_deinit(&start);
-	if (!foreign)
+	r = rg_index_file_check(index, index->seed_path, magic, index->seed_name, err);
+	if (r == ROGER_OK && index->placed)
+		r = rg_index_file_find(index, index->seed_name, &inode, err);
+	if (r < 0 || !index->placed || !inode || !is_foreign_database(index->seed_path))
 		return r;
-	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "'%s' is no index of messages, and stays as it is; correct "
-		       "storage.database_file, or move it away",
-		       index->seed_name);
+	return rg_index_file_refuse(index->seed_name, err);
 }
 
 static int fill(struct table *table, struct roger_err *err)
@@ -368,15 +355,13 @@ static int fill(struct table *table, struct roger_err *err)
 static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 {
 	struct table table = { .index = index, .end = end, .anew = true };
-	char fresh[270], rollback[300], path[sizeof index->seed_path + 32];
+	char fresh[RG_INDEX_FRESH_BYTES], path[sizeof index->seed_path + 32];
 	int r;
 
-	snprintf(fresh, sizeof fresh, "%s.new", index->seed_name);
-	snprintf(rollback, sizeof rollback, "%s-journal", index->seed_name);
 	snprintf(path, sizeof path, "%s.new", index->seed_path);
 	r = check_ours(index, err);
 	if (r == ROGER_OK)
-		r = rg_index_make_file(index, fresh, err);
+		r = rg_index_file_begin(index, index->seed_name, fresh, err);
 	if (r < 0)
 		return r;
 	rg_table_init(&table.archived, sizeof(uint64_t));
@@ -388,14 +373,7 @@ static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 		r = fill(&table, err);
 	close_table(&table);
 	rg_table_deinit(&table.archived);
-	/* A rollback journal of the old one must never be applied to the new. */
-	if (r == ROGER_OK)
-		r = rg_file_remove(index->folder, rollback, err);
-	if (r == ROGER_OK)
-		r = rg_file_rename(index->folder, fresh, index->seed_name, false, err);
-	if (r < 0)
-		(void)!rg_file_remove(index->folder, fresh, NULL);
-	return r;
+	return rg_index_file_end(index, index->seed_name, fresh, r, err);
 }
 
 /* ------------------------------------------------------------ in its place -- */
@@ -421,12 +399,12 @@ static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid
 		struct roger_err *err)
 {
 	struct table table = { .index = index, .end = end };
-	struct rg_file_facts facts;
+	uint64_t inode;
 	int r;
 
 	*ret_valid = *ret_touched = false;
-	r = rg_index_places(index, index->seed_name, &facts, err);
-	if (r < 0 || !facts.inode)
+	r = rg_index_file_find(index, index->seed_name, &inode, err);
+	if (r < 0 || !inode)
 		return r;
 	r = open_table(&table, index->seed_path, "PRAGMA synchronous = OFF", err);
 	if (r == ROGER_OK)

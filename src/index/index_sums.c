@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "host/file.h"
 #include "facts/message.h"
 #include "facts/message_history.h"
 
@@ -216,16 +215,15 @@ int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 		 struct roger_err *err)
 {
 	struct rg_index_summing *summing = calloc(1, sizeof *summing);
-	struct rg_file_facts facts;
-	bool there;
+	uint64_t inode;
 
 	if (!summing)
 		return rg_fail_memory(err);
-	summing->result = rg_index_check_places(index, &there, NULL);
+	summing->result = rg_index_file_find(index, index->name, &inode, NULL);
 	if (summing->result == ROGER_OK)
 		summing->result =
-			there ? begin(summing, index->path, index->store->era) : ROGER_EIO;
-	if (rg_index_places(index, index->seed_name, &facts, NULL) == ROGER_OK && facts.inode)
+			inode ? begin(summing, index->path, index->store->era) : ROGER_EIO;
+	if (rg_index_file_find(index, index->seed_name, &inode, NULL) == ROGER_OK && inode)
 		begin_table(summing, index->seed_path, index->store->era);
 	summing->threaded = summing->result == ROGER_OK && summing->valid && start_thread(summing);
 	/* Without a second thread all is the same, only slower. */

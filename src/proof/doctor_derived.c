@@ -113,8 +113,6 @@ int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 
 /* ----------------------------------------------------- message-state.json -- */
 
-static const char state_name[] = "message-state.json";
-
 static int load_state(struct rg_doctor *doctor, struct rg_sequence **ret_sequence, bool *ret_found,
 		      struct roger_err *err)
 {
@@ -213,7 +211,7 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_STATE,
 				       .severity = ROGER_REPAIRABLE,
-				       .file = rg_str(state_name),
+				       .file = rg_str(doctor->engine->store->state),
 				       .fixable = true };
 	enum roger_severity severity = ROGER_REPAIRABLE;
 	struct rg_sequence *state = NULL;
@@ -337,7 +335,7 @@ static int tell_control(struct rg_doctor *doctor, const char *what, struct roger
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
 					     .severity = ROGER_REPAIRABLE,
-					     .file = RG_STR("messages.control") };
+					     .file = rg_str(doctor->engine->store->figures) };
 	size_t place;
 	int r;
 
@@ -414,7 +412,7 @@ static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
 	const struct rg_head head = rg_store_head(doctor->engine->store);
 	struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
 				       .severity = ROGER_DAMAGE,
-				       .file = RG_STR("messages.control") };
+				       .file = rg_str(doctor->engine->store->figures) };
 
 	if (head.synced <= head.end && atomic_load(&head.shared->logged) <= head.end)
 		return ROGER_OK;
@@ -471,7 +469,7 @@ static int tell_lease(struct rg_doctor *doctor, const struct roger_message *mess
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,
 					     .severity = ROGER_NOTE,
-					     .file = RG_STR("messages.jsonl") };
+					     .file = rg_doctor_messages(doctor)->shown };
 	char until[32];
 
 	rg_clock_print_utc(message->claimed_until_ms, until);

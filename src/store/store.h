@@ -258,6 +258,8 @@ struct rg_store_ops {
 struct rg_store {
 	const struct rg_store_ops *ops;
 	char era[40];	   /* what was not synced holds within it: one start of the machine */
+	char figures[256]; /* what people know its figures as, and that document */
+	const char *state;
 	char trouble[400]; /* what went wrong although nothing failed */
 };
 

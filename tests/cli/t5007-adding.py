@@ -48,10 +48,10 @@ for name in filter(None, listed.stdout.split("\0")):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(SOURCE / name, tree / name)
 diffs = re.findall(r"^```diff\n(.*?)^```$", (SOURCE / "CONTRIBUTING.md").read_text(), re.S | re.M)
-check("there are four diffs", len(diffs) == 4, len(diffs))
-check("a verb is two files, a setting and a tool one row, a log a row and its name",
-      [len(re.findall(r"^\+\+\+ ", diff, re.M)) for diff in diffs] == [2, 2, 1, 2] and diffs[2].count("\n+\t") == 1)
-for name, diff in zip(("verb", "setting", "tool", "log"), diffs):
+check("there are five diffs", len(diffs) == 5, len(diffs))
+check("a verb is two files, a setting and a tool one row, a log a row and its name, a store a folder and a row",
+      [len(re.findall(r"^\+\+\+ ", diff, re.M)) for diff in diffs] == [2, 2, 1, 2, 3] and diffs[2].count("\n+\t") == 1)
+for name, diff in zip(("verb", "setting", "tool", "log", "store"), diffs):
     done = run("patch", "-p1", "--batch", "--no-backup-if-mismatch", cwd=tree, input=diff)
     check(f"the diff of the {name} applies", done.returncode == 0, told(done))
 # Without debugging information a compiler's cache knows the files that are as they were.
@@ -61,6 +61,11 @@ done = run("ninja", "-C", build, "roger")
 if not check("it builds, without a warning", done.returncode == 0, told(done)):
     print(f"1..{number}")
     raise SystemExit(1)
+
+done = run("ninja", "-C", build, "tests/test_verbs")
+check("the store builds", done.returncode == 0, told(done))
+done = run(build / "tests/test_verbs", "slow, mail*", env={**os.environ, "ROGER_SOURCE": str(tree)})
+check("mail works on it", done.returncode == 0 and told(done).count("OK ] slow, mail") > 9, told(done))
 
 check("a workspace", run(program, "init", "-q").returncode == 0)
 done = run(program, "words", "some short and considerable words")

@@ -52,9 +52,9 @@ void scene_outside(struct scene *scene, const char *name, struct roger_str text)
 	write_file(path, text.data, text.length);
 }
 
-/* ------------------------------------------------------------------ file -- */
+/* ---------------------------------------------------------------- stores -- */
 
-static void file_make(struct scene *scene, const char *config)
+static void make_workspace(struct scene *scene, const char *config)
 {
 	const struct roger_init_request request = { .path = rg_str(scene->root) };
 	struct roger_init_reply reply;
@@ -84,12 +84,6 @@ static void file_damage(struct scene *scene, long line)
 	free(text);
 }
 
-static void memory_make(struct scene *scene, const char *config)
-{
-	rg_store_open = rg_memory_store_open;
-	file_make(scene, config);
-}
-
 static void memory_damage(struct scene *scene, long line)
 {
 	char path[256], *text;
@@ -105,8 +99,8 @@ static void memory_damage(struct scene *scene, long line)
 }
 
 const struct scene_store scene_stores[] = {
-	{ "file", file_make, file_damage },
-	{ "memory", memory_make, memory_damage },
+	{ "file", rg_file_store_open, file_damage },
+	{ "memory", rg_memory_store_open, memory_damage },
 	{ NULL, NULL, NULL },
 };
 
@@ -141,8 +135,8 @@ void scene_open(struct scene *scene, const struct scene_store *store, const char
 	assert_int_equal(setenv("PATH", path, 1), 0);
 	passed_ms = 0;
 	scene->store = store;
-	rg_store_open = rg_file_store_open;
-	store->make(scene, config);
+	rg_store_open = store->open;
+	make_workspace(scene, config);
 	scene->roger = scene_handle(scene);
 }
 

@@ -1,9 +1,9 @@
 /*
  * scene - a workspace for one scenario, on a store of which the rows know nothing.
  *
- * A store is a row of scene_stores[]: how a workspace with this configuration is
- * made and opened, and how a line of its journal of messages is damaged.  What
- * rows do goes through roger.h; they never see a file of a store.
+ * A store is a row of scene_stores[]: how it is opened, and how a line of its journal
+ * of messages is damaged.  What rows do goes through roger.h; they never see a file
+ * of a store.
  */
 #ifndef TEST_SCENE_H
 #define TEST_SCENE_H
@@ -17,6 +17,8 @@
 
 #include <roger.h>
 
+#include "store/store.h"
+
 struct scene {
 	char root[128]; /* the workspace, and the current folder; "home" in it is HOME */
 	struct roger *roger;
@@ -25,9 +27,9 @@ struct scene {
 
 struct scene_store {
 	const char *name;
-	/* Makes what the workspace in scene->root is kept in, with config.yaml as given. */
-	void (*make)(struct scene *scene, const char *config);
-	/* Changes a letter in a line of the journal of messages, from 1. */
+	rg_store_opener *open;
+	/* Changes a letter in a line of the journal of messages, from 1; NULL: scenarios with
+	 * damage are passed over. */
 	void (*damage)(struct scene *scene, long line);
 };
 extern const struct scene_store scene_stores[]; /* ends with one without a name */

@@ -271,6 +271,9 @@ static void run_scenario(void **state)
 	size_t i;
 
 	for (i = scenario->first; i < scenario->end; i++)
+		if (!scenario->store->damage && !strncmp(steps[i].text, "damage", 6))
+			skip();
+	for (i = scenario->first; i < scenario->end; i++)
 		run_step(&play, &steps[i]);
 	for (i = 0; i < 2 && !play.damaged; i++)
 		run_step(&play, &health[i]);
@@ -461,7 +464,8 @@ static void forget_settings(void)
 	setenv("ROGER_AGENT", "tester", 1);
 }
 
-int main(void)
+/* With a pattern, such as "memory, mail*": those alone. */
+int main(int argc, char **argv)
 {
 	static const char *const files[] = { "mail",  "keys",  "runs", "edge",
 					     "tools", "proof", "care", NULL };
@@ -481,5 +485,7 @@ int main(void)
 		tests[count++] = (struct CMUnitTest){ scenarios[i].title, run_scenario, NULL,
 						      close_scene, &scenarios[i] };
 	tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_verb_has_a_row);
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return _cmocka_run_group_tests("verbs", tests, count, NULL, NULL);
 }

@@ -756,7 +756,7 @@ static const struct rg_store_ops operations = {
 static int open_journal(struct file_store *store, struct roger_err *err)
 {
 	struct roger_str name = store->workspace->config->jsonl_file, stem = name;
-	char journal_name[RG_FILE_NAME_BYTES], control_name[RG_FILE_NAME_BYTES + 16];
+	char journal_name[RG_FILE_NAME_BYTES];
 
 	if (name.length > 200)
 		return rg_fail(err, ROGER_ECONFIG, 0,
@@ -764,9 +764,10 @@ static int open_journal(struct file_store *store, struct roger_err *err)
 	if (stem.length > 6 && memcmp(stem.data + stem.length - 6, ".jsonl", 6) == 0)
 		stem.length -= 6;
 	snprintf(journal_name, sizeof journal_name, "%.*s", RG_STR_ARGS(name));
-	snprintf(control_name, sizeof control_name, "%.*s.control", RG_STR_ARGS(stem));
-	return rg_journal_open(store->workspace->data, journal_name, control_name, adopt, recall,
-			       store, &store->journal, err);
+	snprintf(store->base.figures, sizeof store->base.figures, "%.*s.control",
+		 RG_STR_ARGS(stem));
+	return rg_journal_open(store->workspace->data, journal_name, store->base.figures, adopt,
+			       recall, store, &store->journal, err);
 }
 
 int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_above *above,
@@ -779,6 +780,7 @@ int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_abo
 	if (!store)
 		return rg_fail_memory(err);
 	store->base.ops = &operations;
+	store->base.state = state_name;
 	store->workspace = workspace;
 	store->above = above;
 	store->wakers = RG_NO_FILE;

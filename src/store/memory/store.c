@@ -847,6 +847,8 @@ int rg_memory_store_open(struct rg_workspace *workspace, const struct rg_store_a
 		return rg_fail_memory(err);
 	}
 	store->base.ops = &operations;
+	store->base.state = "message-state.json";
+	snprintf(store->base.figures, sizeof store->base.figures, "figures");
 	snprintf(store->base.era, sizeof store->base.era, "%s", store->memory->era);
 	store->workspace = workspace;
 	store->above = above;

@@ -1,0 +1,117 @@
+/* The files of the index and of messages.db: found, checked, made, and put in place. */
+#include "index/index_db.h"
+
+#include <stdio.h>
+
+#include "host/file.h"
+
+/* Not by opening it: closing it again would drop the locks SQLite holds in this process. */
+static int look(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
+		struct roger_err *err)
+{
+	bool there;
+
+	*ret_facts = (struct rg_file_facts){ 0 };
+	return rg_file_look(index->folder, name, &there, ret_facts, err);
+}
+
+/* How a rollback journal of SQLite ends that names another file: length, sum, and this. */
+static const unsigned char super_mark[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+
+/*
+ * A journal may tell SQLite to remove a file, a super-journal, whatever its name.
+ * roger's never do: it came from somewhere else, and so may what it would roll back.
+ */
+static bool names_other_file(struct rg_index *index, const char *name, int64_t size)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	unsigned char end[sizeof super_mark];
+	size_t got = 0;
+
+	return size >= (int64_t)sizeof end &&
+	       rg_file_open(index->folder, name, RG_FILE_READ, &file, NULL) == ROGER_OK &&
+	       file != RG_NO_FILE &&
+	       rg_file_read_at(file, end, sizeof end, size - (int64_t)sizeof end, &got, NULL) ==
+		       ROGER_OK &&
+	       got == sizeof end && memcmp(end, super_mark, sizeof end) == 0;
+}
+
+int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
+		       struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	char rollback[300];
+	bool foreign;
+	int r;
+
+	*ret_inode = 0;
+	snprintf(rollback, sizeof rollback, "%s-journal", name);
+	r = look(index, rollback, &facts, err);
+	foreign = r == ROGER_OK && names_other_file(index, rollback, facts.size);
+	if (r == ROGER_OK)
+		r = look(index, name, &facts, err);
+	if (r < 0)
+		return r;
+	/* Neither is used, nor opened: both are rebuilt. */
+	if (foreign)
+		return rg_file_remove(index->folder, rollback, err);
+	*ret_inode = facts.inode;
+	return ROGER_OK;
+}
+
+uint64_t rg_index_file_inode(const struct rg_index *index)
+{
+	return rg_file_inode(index->path);
+}
+
+int rg_index_file_refuse(const char *name, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s' is no index of messages, and stays as it is; correct "
+		       "storage.database_file, or move it away",
+		       name);
+}
+
+int rg_index_file_check(struct rg_index *index, const char *path, const char *magic,
+			const char *name, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf start = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts;
+	bool there = false;
+	int r;
+
+	if (!index->placed)
+		return ROGER_OK;
+	r = rg_file_read_first(path, strlen(magic) + 1, &start, &facts, &there, err);
+	if (r < 0 || !there || !start.length ||
+	    (start.length > strlen(magic) && memcmp(start.data, magic, strlen(magic)) == 0))
+		return r;
+	return rg_index_file_refuse(name, err);
+}
+
+int rg_index_file_begin(struct rg_index *index, const char *name, char fresh[RG_INDEX_FRESH_BYTES],
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	snprintf(fresh, RG_INDEX_FRESH_BYTES, "%.250s.new", name);
+	r = rg_file_remove(index->folder, fresh, err);
+	return r < 0 ? r : rg_file_open(index->folder, fresh, RG_FILE_CREATE_NEW, &file, err);
+}
+
+int rg_index_file_end(struct rg_index *index, const char *name, const char *fresh, int r,
+		      struct roger_err *err)
+{
+	char rollback[300];
+
+	snprintf(rollback, sizeof rollback, "%.250s-journal", name);
+	/* A rollback journal of the old one must never be applied to the new. */
+	if (r == ROGER_OK)
+		r = rg_file_remove(index->folder, rollback, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(index->folder, fresh, name, false, err);
+	if (r < 0)
+		(void)!rg_file_remove(index->folder, fresh, NULL);
+	return r;
+}
