@@ -30,21 +30,13 @@ static const struct roger_op words_op = { .name = "words",
 					  .request = &words_record };
 
 /* What is printed for people; with --json it is a text in an object. */
-struct page {
-	FILE *to;
-	char *text;
-	size_t length;
-};
-
-static int open_page(const struct cli_run *run, struct page *page, struct roger_err *err)
+static int open_page(const struct cli_run *run, struct cli_page *page, struct roger_err *err)
 {
-	*page = (struct page){ .to = cli_out };
-	if (run->form != CLI_HUMAN)
-		page->to = open_memstream(&page->text, &page->length);
-	return page->to ? ROGER_OK : rg_fail_memory(err);
+	*page = (struct cli_page){ .to = cli_out };
+	return run->form == CLI_HUMAN || cli_page_begin(page) ? ROGER_OK : rg_fail_memory(err);
 }
 
-static int close_page(const struct cli_run *run, struct page *page, const char *member,
+static int close_page(const struct cli_run *run, struct cli_page *page, const char *member,
 		      struct roger_err *err)
 {
 	struct rg_buf json = { .maximum = SIZE_MAX };
@@ -52,7 +44,7 @@ static int close_page(const struct cli_run *run, struct page *page, const char *
 
 	if (run->form == CLI_HUMAN)
 		return ROGER_OK;
-	whole = fclose(page->to) == 0;
+	whole = cli_page_end(page);
 	rg_buf_add_char(&json, '{');
 	rg_json_add_key(&json, rg_str(member));
 	if (whole)
@@ -70,7 +62,7 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct words_request *request = run->request;
 	const struct cli_command *command = NULL;
-	struct page page;
+	struct cli_page page;
 	int r;
 
 	*ret_exit = CLI_DONE;
@@ -152,7 +144,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 			     : rg_str_is(shell, "zsh")	? zsh_script
 			     : rg_str_is(shell, "fish") ? fish_script
 							: NULL;
-	struct page page;
+	struct cli_page page;
 	int r;
 
 	*ret_exit = CLI_DONE;

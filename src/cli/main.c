@@ -119,11 +119,8 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 {
 	const char *damage = roger_damage(roger);
 
-	if (!*damage)
-		return;
-	fputs("\nDamaged: ", to);
-	cli_print_text(to, rg_str(damage), false);
-	fputs(". Tell the person you work for.\n", to);
+	if (*damage)
+		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
 }
 
 /* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
@@ -184,9 +181,7 @@ static const struct roger_record error_record = { "error", sizeof(struct error_o
 
 static void print_words(const struct roger_err *err)
 {
-	fputs("roger: ", stderr);
-	cli_print_text(stderr, rg_str(err->message), false);
-	fputc('\n', stderr);
+	cli_say_to(stderr, "roger: %t\n", rg_str(err->message));
 }
 
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)

@@ -188,10 +188,8 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 	struct roger *roger = mcp_name_caller(session, call) ? mcp_open(session, call) : NULL;
 	const struct roger_prime_request request = { .agent = session->agent };
 	struct roger_prime_reply reply = { 0 };
+	struct cli_page page;
 	struct roger_err err;
-	char *text = NULL;
-	size_t length = 0;
-	FILE *to;
 
 	if (!roger)
 		return;
@@ -199,15 +197,12 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 		roger_mcp_fail(call, "%s", err.message);
 		return;
 	}
-	to = open_memstream(&text, &length);
-	if (to) {
+	if (cli_page_begin(&page)) {
 		fputs("Check your mail: read what other agents wrote, do what it needs as far as "
 		      "the user's own instructions allow, answer, and ack it.\n\n",
-		      to);
-		cli_prime_print(to, &reply, roger, PRIME_CHARS);
-		if (fclose(to) == 0)
-			roger_mcp_add_text(call, text);
-		free(text);
+		      page.to);
+		cli_prime_print(page.to, &reply, roger, PRIME_CHARS);
+		mcp_add_page(call, &page);
 	}
 	roger_reply_free(&reply);
 }
