@@ -440,10 +440,12 @@ int rg_child_go(struct rg_child *child)
 	do
 		done = send(child->gate, "", 1, MSG_NOSIGNAL);
 	while (done < 0 && errno == EINTR);
-	/* It closes its end when it becomes the program. */
-	do
+	/* It closes its end when it becomes the program; of a bare one the exit status tells. */
+	while (!child->bare) {
 		done = recv(child->gate, &error, sizeof error, MSG_WAITALL);
-	while (done < 0 && errno == EINTR);
+		if (done >= 0 || errno != EINTR)
+			break;
+	}
 	child->gate = rg_file_close(child->gate);
 	return done == (ssize_t)sizeof error ? error : 0;
 }
