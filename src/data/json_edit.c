@@ -418,14 +418,17 @@ static int check_kind(struct reader *reader, const struct roger_strs *path, size
 		       array ? "an array" : "an object");
 }
 
-/* array: the path leads to one, in which an element with the mark is looked for. */
-static int find_place(struct roger_str text, const struct roger_strs *path, bool array,
-		      struct roger_str mark, struct place *ret_place, struct roger_err *err)
+/*
+ * With a mark the path leads to an array, in which an element that has it is looked for.
+ * What is found is at the end of the path.
+ */
+static int find_place(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
+		      struct place *ret_place, struct roger_err *err)
 {
 	struct reader reader = { .text = text, .err = err };
+	bool array = mark.length != 0, last;
 	struct place place = { 0 };
 	struct wish wish;
-	bool last;
 	int r;
 
 	for (r = read_whole(&reader);; place.step++) {
@@ -501,7 +504,7 @@ static int replace(struct roger_str text, const struct place *place, struct roge
 	return keep(&out, arena, ret_edit, err);
 }
 
-/* "b":{"c":VALUE}: what is missing of the path, from a step on. */
+/* "b":{"c":VALUE}: the value, within what is missing of the path. */
 static int insert_path(struct roger_str text, const struct place *place,
 		       const struct roger_strs *path, struct roger_str value, bool array,
 		       struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
@@ -509,6 +512,7 @@ static int insert_path(struct roger_str text, const struct place *place,
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf item = { .maximum = SIZE_MAX };
 	size_t i;
 
+	array = array && place->step < path->count;
 	for (i = place->step; i < path->count; i++) {
 		rg_buf_add_text(&item, i > place->step ? "{" : "");
 		rg_json_add_string(&item, path->items[i]);
@@ -524,46 +528,27 @@ static int insert_path(struct roger_str text, const struct place *place,
 	return insert(text, &place->container, rg_buf_str(&item), arena, ret_edit, err);
 }
 
-/* set, and add where array. */
-static int put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
-	       bool array, struct roger_str mark, struct rg_arena *arena,
-	       struct rg_json_edit *ret_edit, struct roger_err *err)
+int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
+		     struct roger_str mark, struct rg_arena *arena, struct rg_json_edit *ret_edit,
+		     struct roger_err *err)
 {
-	static const struct roger_str empty = { "{}\n", 3 };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf fresh = { .maximum = SIZE_MAX };
+	struct roger_str into = rg_str_blank(text) ? RG_STR("{}\n") : text;
+	struct rg_buf whole = { .maximum = SIZE_MAX };
 	struct place place;
 	int r;
 
 	rg_assert(path->count);
-	r = find_place(rg_str_blank(text) ? empty : text, path, array, mark, &place, err);
+	r = find_place(into, path, mark, &place, err);
 	if (r < 0)
 		return r;
-	if (rg_str_blank(text)) {
-		r = insert_path(empty, &place, path, value, array, arena, ret_edit, err);
-		if (r < 0)
-			return r;
-		rg_json_edit_apply(empty, ret_edit, &fresh);
-		*ret_edit = (struct rg_json_edit){ .length = text.length };
-		return keep(&fresh, arena, ret_edit, err);
-	}
-	if (place.container.found)
-		return replace(text, &place, value, arena, ret_edit, err);
-	if (place.step == path->count)
-		return insert(text, &place.container, value, arena, ret_edit, err);
-	return insert_path(text, &place, path, value, array, arena, ret_edit, err);
-}
-
-int rg_json_edit_set(struct roger_str text, const struct roger_strs *path, struct roger_str value,
-		     struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
-{
-	return put(text, path, value, false, (struct roger_str){ 0 }, arena, ret_edit, err);
-}
-
-int rg_json_edit_add(struct roger_str text, const struct roger_strs *path, struct roger_str value,
-		     struct roger_str mark, struct rg_arena *arena, struct rg_json_edit *ret_edit,
-		     struct roger_err *err)
-{
-	return put(text, path, value, true, mark, arena, ret_edit, err);
+	r = place.container.found
+		    ? replace(into, &place, value, arena, ret_edit, err)
+		    : insert_path(into, &place, path, value, mark.length, arena, ret_edit, err);
+	if (r < 0 || into.data == text.data)
+		return r;
+	rg_json_edit_apply(into, ret_edit, &whole);
+	*ret_edit = (struct rg_json_edit){ .length = text.length };
+	return keep(&whole, arena, ret_edit, err);
 }
 
 int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
@@ -576,20 +561,18 @@ int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struc
 	*ret_edit = (struct rg_json_edit){ 0 };
 	if (rg_str_blank(text))
 		return ROGER_OK;
-	r = find_place(text, path, mark.length != 0, mark, &place, err);
+	r = find_place(text, path, mark, &place, err);
 	container = &place.container;
-	if (r < 0 || !container->found || place.step + !mark.length != path->count)
+	if (r < 0 || !container->found)
 		return r;
 	/* With the comma before it; the first one, with all up to the next; the only one, whole. */
-	ret_edit->offset = container->before ? container->before : container->open + 1;
+	ret_edit->offset = container->before  ? container->before
+			   : container->after ? container->item.key
+					      : container->open + 1;
 	ret_edit->length = (container->before  ? container->item.end
 			    : container->after ? container->after
 					       : container->close) -
 			   ret_edit->offset;
-	if (!container->before && container->after) {
-		ret_edit->offset = container->item.key;
-		ret_edit->length = container->after - container->item.key;
-	}
 	return ROGER_OK;
 }
 
@@ -603,8 +586,8 @@ int rg_json_edit_find(struct roger_str text, const struct roger_strs *path, stru
 	*ret_value = (struct roger_str){ 0 };
 	if (rg_str_blank(text))
 		return ROGER_OK;
-	r = find_place(text, path, mark.length != 0, mark, &place, err);
-	if (r == ROGER_OK && place.container.found && place.step + !mark.length == path->count)
+	r = find_place(text, path, mark, &place, err);
+	if (r == ROGER_OK && place.container.found)
 		*ret_value = (struct roger_str){ text.data + item->start, item->end - item->start };
 	return r;
 }

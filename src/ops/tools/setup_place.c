@@ -295,7 +295,7 @@ static int put_hook(struct rg_setup_plan *plan, const struct rg_setup_place *pla
 	if (r < 0)
 		return r;
 	rg_setup_mark(target->text, &path, hook, mark);
-	r = rg_json_edit_add(target->text, &path, value, rg_str(mark), plan->arena, &edit, err);
+	r = rg_json_edit_put(target->text, &path, value, rg_str(mark), plan->arena, &edit, err);
 	if (r == ROGER_OK && !rg_json_edit_is_none(&edit) &&
 	    holds_others(target->text, &path, mark))
 		return rg_fail(err, ROGER_EDATA, 0, "%s", others_words);
@@ -333,7 +333,8 @@ int rg_setup_place_put(struct rg_setup_plan *plan, const struct rg_setup_place *
 	switch (place->kind) {
 	case RG_SETUP_MEMBER:
 		path = rg_setup_names(place, plan->root, NULL, names);
-		r = rg_json_edit_set(target->text, &path, value, plan->arena, &edit, err);
+		r = rg_json_edit_put(target->text, &path, value, RG_STR(""), plan->arena, &edit,
+				     err);
 		break;
 	case RG_SETUP_BLOCK:
 		r = check_block(place, target->text, err);
