@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "data/diff.h"
-#include "ops/tools/setup_plan.h"
+#include "ops/tools/setup.h"
 #include "ops/tools/trust.h"
 #include "host/file.h"
 #include "host/outside.h"
