@@ -30,10 +30,8 @@ struct parser {
 	struct roger_str as;
 	const char *colour;
 	bool help;
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} places; /* words that are no options */
+	bool only_places;	  /* after "--" */
+	struct roger_strs places; /* words that are no options */
 };
 
 void cli_option_name(const struct roger_field *field, char to[64])
@@ -198,35 +196,23 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 static int take_word(struct parser *parser, struct roger_err *err)
 {
 	const char *word = parser->argv[parser->at++];
-	struct roger_str *place;
 
-	if (word[0] == '-' && word[1] == '-' && word[2] == '\0') {
-		while (parser->at < parser->argc) {
-			place = rg_arena_push(parser->run->arena, &parser->places.items,
-					      &parser->places.count, sizeof *place);
-			if (!place)
-				return rg_fail_memory(err);
-			*place = rg_str(parser->argv[parser->at++]);
-		}
-		return ROGER_OK;
+	if (!parser->only_places && word[0] == '-' && word[1] == '-') {
+		parser->only_places = !word[2];
+		return word[2] ? take_option(parser, word + 2, err) : ROGER_OK;
 	}
-	if (word[0] == '-' && word[1] == '-')
-		return take_option(parser, word + 2, err);
-	if (strcmp(word, "-h") == 0)
+	if (!parser->only_places && strcmp(word, "-h") == 0)
 		return take_option(parser, "help", err);
-	if (strcmp(word, "-q") == 0)
+	if (!parser->only_places && strcmp(word, "-q") == 0)
 		return take_option(parser, "quiet", err);
-	if (word[0] == '-' && word[1])
+	if (!parser->only_places && word[0] == '-' && word[1])
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '%.64s'; long ones start with '--', see "
 			       "`roger --help`",
 			       word);
-	place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count,
-			      sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = rg_str(word);
-	return ROGER_OK;
+	return rg_arena_add(parser->run->arena, &parser->places, rg_str(word))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* ------------------------------------------------------------- places -- */
@@ -269,10 +255,7 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	}
 	if (used < count)
 		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "unexpected word '%.*s'; see `roger %s --help`",
-			       parser->places.items[used].length < 64
-				       ? (int)parser->places.items[used].length
-				       : 64,
+			       "unexpected word '%.64s'; see `roger %s --help`",
 			       parser->places.items[used].data, run->command->name);
 	return ROGER_OK;
 }
@@ -416,7 +399,7 @@ int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colou
 	if (r < 0 || parser.help)
 		return r;
 	r = take_verb_word(&parser, err);
-	run->words = (struct roger_strs){ parser.places.items, parser.places.count };
+	run->words = parser.places;
 	if (r == ROGER_OK && run->command->prepare)
 		r = run->command->prepare(run, err);
 	if (r == ROGER_OK)

@@ -559,24 +559,20 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		  void *record, struct rg_arena *arena, struct roger_err *err)
 {
 	void *at = rg_field_at(field, record);
-	struct roger_str *place;
 	int64_t number;
+	bool kept;
 	int r;
 
 	switch (field->kind) {
 	case ROGER_TEXT:
 	case ROGER_NAME:
-		r = check_text(field, text, err);
-		if (r < 0)
-			return r;
-		return rg_arena_copy(arena, text, at) ? ROGER_OK : rg_fail_memory(err);
 	case ROGER_TEXTS:
 		r = check_text(field, text, err);
 		if (r < 0)
 			return r;
-		place = rg_arena_push(arena, &((struct list *)at)->items,
-				      &((struct list *)at)->count, sizeof *place);
-		return place && rg_arena_copy(arena, text, place) ? ROGER_OK : rg_fail_memory(err);
+		kept = field->kind == ROGER_TEXTS ? rg_arena_add(arena, at, text)
+						  : rg_arena_copy(arena, text, at);
+		return kept ? ROGER_OK : rg_fail_memory(err);
 	case ROGER_OBJECT:
 		return set_object(field, text, at, arena, err);
 	case ROGER_INT:

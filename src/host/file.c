@@ -544,25 +544,13 @@ int rg_file_remove(int folder, const char *name, struct roger_err *err)
 	return rg_fail(err, ROGER_EIO, errno, "remove '%s'", name);
 }
 
-static int add_name(const struct dirent *entry, struct rg_arena *arena, struct roger_str **items,
-		    size_t *count, struct roger_err *err)
-{
-	struct roger_str name = rg_str(entry->d_name), *place;
-
-	if (rg_str_is(name, ".") || rg_str_is(name, ".."))
-		return ROGER_OK;
-	place = rg_arena_push(arena, items, count, sizeof *place);
-	return place && rg_arena_copy(arena, name, place) ? ROGER_OK : rg_fail_memory(err);
-}
-
 int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
 			struct roger_strs *ret_names, struct roger_err *err)
 {
 	/* Reading a folder moves the descriptor, so it gets one of its own. */
 	int own = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0), r = ROGER_OK;
-	struct roger_str *items = NULL;
+	struct roger_strs names = { 0 };
 	const struct dirent *entry;
-	size_t count = 0;
 	DIR *stream;
 
 	stream = own < 0 ? NULL : fdopendir(own);
@@ -573,13 +561,15 @@ int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
 	}
 	errno = 0;
 	while (r == ROGER_OK && (entry = readdir(stream))) {
-		r = add_name(entry, arena, &items, &count, err);
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    !rg_arena_add(arena, &names, rg_str(entry->d_name)))
+			r = rg_fail_memory(err);
 		errno = 0;
 	}
 	if (r == ROGER_OK && errno)
 		r = rg_fail(err, ROGER_EIO, errno, "list the folder '%s'", name);
 	closedir(stream);
-	*ret_names = (struct roger_strs){ items, count };
+	*ret_names = names;
 	return r;
 }
 

@@ -113,15 +113,12 @@ static int add_words(struct trying *trying, const struct rg_value *value, struct
 		     struct roger_err *err)
 {
 	const struct rg_value *item = NULL;
-	struct roger_str key, *place;
+	struct roger_str key;
 	size_t i = 0;
 
-	if (value && rg_json_kind(value) == RG_JSON_STRING) {
-		place = rg_arena_push(trying->arena, &words->items, &words->count, sizeof *place);
-		return place && rg_arena_copy(trying->arena, rg_json_str(value), place)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
-	}
+	if (value && rg_json_kind(value) == RG_JSON_STRING)
+		return rg_arena_add(trying->arena, words, rg_json_str(value)) ? ROGER_OK
+									      : rg_fail_memory(err);
 	while (value && rg_json_next(value, &i, &key, &item))
 		if (rg_json_kind(item) == RG_JSON_STRING) {
 			int r = add_words(trying, item, words, err);
