@@ -124,6 +124,11 @@ void cli_option_name(const struct roger_field *field, char to[64]);
 /* The field of a request that is this option; NULL: there is none. */
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
 
+/* completion.c: names that a person or a model may want to type; each issue once. */
+typedef void cli_take_name(void *context, struct roger_str name);
+void cli_each_agent(struct roger *roger, cli_take_name *take, void *context);
+void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context);
+
 /* Print the question and [y/N] on standard error: is the answer yes? */
 bool cli_is_agreed(const char *question);
 
