@@ -454,18 +454,11 @@ static int find_place(struct roger_str text, const struct roger_strs *path, stru
 	return r;
 }
 
-static int keep(struct rg_buf *out, struct rg_arena *arena, struct rg_json_edit *edit,
-		struct roger_err *err)
-{
-	return rg_arena_keep(arena, out, &edit->text) ? ROGER_OK : rg_fail_memory(err);
-}
-
-/* A new item behind the last one of a container. */
-static int insert(struct roger_str text, const struct container *container, struct roger_str item,
-		  struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+/* A new item after the last one of a container. */
+static void insert(struct roger_str text, const struct container *container, struct roger_str item,
+		   struct rg_json_edit *ret_edit, struct rg_buf *out)
 {
 	struct layout layout = layout_of(text, container);
-	struct rg_buf out = { .maximum = SIZE_MAX };
 
 	*ret_edit = (struct rg_json_edit){ .offset = container->last };
 	if (!container->last) {
@@ -477,61 +470,55 @@ static int insert(struct roger_str text, const struct container *container, stru
 	} else if (container->comma) {
 		ret_edit->offset = container->comma;
 	} else {
-		rg_buf_add_char(&out, ',');
+		rg_buf_add_char(out, ',');
 	}
 	if (layout.one_line && container->last)
-		rg_buf_add_char(&out, ' ');
-	print_break(&layout, 1, &out);
-	print_value(&layout, item, 1, &out);
+		rg_buf_add_char(out, ' ');
+	print_break(&layout, 1, out);
+	print_value(&layout, item, 1, out);
 	if (!container->last && ret_edit->length + ret_edit->offset == container->close)
-		print_break(&layout, 0, &out);
-	return keep(&out, arena, ret_edit, err);
+		print_break(&layout, 0, out);
 }
 
-static int replace(struct roger_str text, const struct place *place, struct roger_str value,
-		   struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+static void replace(struct roger_str text, const struct place *place, struct roger_str value,
+		    struct rg_json_edit *ret_edit, struct rg_buf *out)
 {
 	const struct item *item = &place->container.item;
 	struct roger_str old = { text.data + item->start, item->end - item->start };
 	struct layout layout = layout_of(text, &place->container);
-	struct rg_buf out = { .maximum = SIZE_MAX };
 
 	*ret_edit = (struct rg_json_edit){ .offset = item->start };
 	if (is_same_value(old, value))
-		return ROGER_OK;
+		return;
 	ret_edit->length = old.length;
-	print_value(&layout, value, 1, &out);
-	return keep(&out, arena, ret_edit, err);
+	print_value(&layout, value, 1, out);
 }
 
 /* "b":{"c":VALUE}: the value, within what is missing of the path. */
-static int insert_path(struct roger_str text, const struct place *place,
-		       const struct roger_strs *path, struct roger_str value, bool array,
-		       struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+static void add_path(const struct place *place, const struct roger_strs *path,
+		     struct roger_str value, bool array, struct rg_buf *item)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf item = { .maximum = SIZE_MAX };
 	size_t i;
 
 	array = array && place->step < path->count;
 	for (i = place->step; i < path->count; i++) {
-		rg_buf_add_text(&item, i > place->step ? "{" : "");
-		rg_json_add_string(&item, path->items[i]);
-		rg_buf_add_char(&item, ':');
+		rg_buf_add_text(item, i > place->step ? "{" : "");
+		rg_json_add_string(item, path->items[i]);
+		rg_buf_add_char(item, ':');
 	}
-	rg_buf_add_text(&item, array ? "[" : "");
-	rg_buf_add_str(&item, value);
-	rg_buf_add_text(&item, array ? "]" : "");
+	rg_buf_add_text(item, array ? "[" : "");
+	rg_buf_add_str(item, value);
+	rg_buf_add_text(item, array ? "]" : "");
 	for (i = place->step + 1; i < path->count; i++)
-		rg_buf_add_char(&item, '}');
-	if (item.failed)
-		return rg_fail_memory(err);
-	return insert(text, &place->container, rg_buf_str(&item), arena, ret_edit, err);
+		rg_buf_add_char(item, '}');
 }
 
 int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
 		     struct roger_str mark, struct rg_arena *arena, struct rg_json_edit *ret_edit,
 		     struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf item = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	struct roger_str into = rg_str_blank(text) ? RG_STR("{}\n") : text;
 	struct rg_buf whole = { .maximum = SIZE_MAX };
 	struct place place;
@@ -541,14 +528,20 @@ int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struc
 	r = find_place(into, path, mark, &place, err);
 	if (r < 0)
 		return r;
-	r = place.container.found
-		    ? replace(into, &place, value, arena, ret_edit, err)
-		    : insert_path(into, &place, path, value, mark.length, arena, ret_edit, err);
-	if (r < 0 || into.data == text.data)
-		return r;
+	add_path(&place, path, value, mark.length, &item);
+	if (item.failed)
+		return rg_fail_memory(err);
+	if (place.container.found)
+		replace(into, &place, value, ret_edit, &out);
+	else
+		insert(into, &place.container, rg_buf_str(&item), ret_edit, &out);
+	if (into.data == text.data)
+		return rg_arena_keep(arena, &out, &ret_edit->text) ? ROGER_OK : rg_fail_memory(err);
+	ret_edit->text = rg_buf_str(&out);
 	rg_json_edit_apply(into, ret_edit, &whole);
 	*ret_edit = (struct rg_json_edit){ .length = text.length };
-	return keep(&whole, arena, ret_edit, err);
+	return rg_arena_keep(arena, &whole, &ret_edit->text) && !out.failed ? ROGER_OK
+									    : rg_fail_memory(err);
 }
 
 int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
