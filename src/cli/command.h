@@ -75,7 +75,7 @@ const struct cli_command *cli_find_command(struct roger_str name);
 /* The error that there is no command of that name, and which one may be meant. */
 RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
 
-/* The verb of a command, or its words; NULL where it has none. */
+/* The verb of a command, or its words. */
 const struct roger_op *cli_op(const struct cli_command *command);
 
 /* Find a verb by name. */

@@ -294,9 +294,8 @@ static void offer_names(struct completing *completing, const char *const *names)
 
 static const struct roger_field *field_named(struct completing *completing, struct roger_str option)
 {
-	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
-
-	return cli_find_field(op ? op->request : NULL, option);
+	return completing->command ? cli_find_field(cli_op(completing->command)->request, option)
+				   : NULL;
 }
 
 static bool is_message_id(struct completing *completing, const struct roger_field *field)
@@ -363,10 +362,9 @@ static void offer_words(struct completing *completing, const char *words)
 
 static const struct roger_field *first_place(struct completing *completing)
 {
-	const struct roger_op *op = cli_op(completing->command);
 	const struct roger_field *field;
 
-	for (field = op ? op->request->fields : NULL; field && field->name; field++)
+	for (field = cli_op(completing->command)->request->fields; field->name; field++)
 		if (field->flags & ROGER_PLACE)
 			return field;
 	return NULL;

@@ -23,7 +23,7 @@ const struct cli_option *cli_find_option(const struct cli_option *options, struc
 
 struct parser {
 	struct cli_run *run;
-	const struct roger_record *record; /* NULL: no verb */
+	const struct roger_record *record; /* of the request */
 	int argc;
 	char **argv;
 	int at;
@@ -55,7 +55,7 @@ const struct roger_field *cli_find_field(const struct roger_record *record, stru
 	const struct roger_field *field;
 	char option[64];
 
-	for (field = record ? record->fields : NULL; field && field->name; field++) {
+	for (field = record->fields; field->name; field++) {
 		cli_option_name(field, option);
 		if (is_option(field) && rg_str_is(name, option))
 			return field;
@@ -74,8 +74,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		rg_nearest_look(&nearest, name, rg_str(option->name));
 	for (option = parser->run->command->options; option && option->name; option++)
 		rg_nearest_look(&nearest, name, rg_str(option->name));
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
-	     field++) {
+	for (field = parser->record->fields; field->name; field++) {
 		if (!is_option(field))
 			continue;
 		cli_option_name(field, candidate);
@@ -83,17 +82,16 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 			nearest.word.data = memcpy(found, candidate, sizeof found);
 	}
 	if (nearest.word.data)
-		return rg_fail(
-			err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; did you mean '--%s'?",
-			name.length < 64 ? (int)name.length : 64, name.data, nearest.word.data);
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '--%.*s'; did you mean '--%s'?", RG_STR_CUT(name),
+			       nearest.word.data);
 	if (!*parser->run->command->name)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '--%.*s' before the command; its own come behind "
 			       "it, see `roger --help`",
-			       name.length < 64 ? (int)name.length : 64, name.data);
+			       RG_STR_CUT(name));
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
-		       name.length < 64 ? (int)name.length : 64, name.data,
-		       parser->run->command->name);
+		       RG_STR_CUT(name), parser->run->command->name);
 }
 
 /* The value of an option: behind '=', or the next word. */
@@ -235,8 +233,7 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	size_t used = 0, count = parser->places.count, keep;
 	int r;
 
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
-	     field++) {
+	for (field = parser->record->fields; field->name; field++) {
 		if (!(field->flags & ROGER_PLACE))
 			continue;
 		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
@@ -292,9 +289,9 @@ static int wrong_verb_word(const struct cli_command *command, struct roger_str w
 	while (cli_next_word(&words, &one))
 		rg_nearest_look(&nearest, word, one);
 	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'%s%.*s%s",
-		       command->name, command->words, word.length < 64 ? (int)word.length : 64,
-		       word.data, nearest.word.length ? "; did you mean '" : "",
-		       RG_STR_ARGS(nearest.word), nearest.word.length ? "'?" : "");
+		       command->name, command->words, RG_STR_CUT(word),
+		       nearest.word.length ? "; did you mean '" : "", RG_STR_ARGS(nearest.word),
+		       nearest.word.length ? "'?" : "");
 }
 
 /* The option of another word contradicts it: `roger session show --new`. */
@@ -318,9 +315,9 @@ static int check_verb_word(const struct parser *parser, struct roger_str word,
 
 static bool has_places(const struct parser *parser)
 {
-	const struct roger_field *field = cli_op(parser->run->command)->request->fields;
+	const struct roger_field *field;
 
-	for (; field->name; field++)
+	for (field = parser->record->fields; field->name; field++)
 		if (field->flags & ROGER_PLACE)
 			return true;
 	return false;
@@ -364,8 +361,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 
 	if (!self.data && agent && *agent)
 		self = rg_str(agent);
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
-	     field++) {
+	for (field = parser->record->fields; field->name; field++) {
 		r = ROGER_OK;
 		if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
@@ -384,9 +380,8 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,
 	      struct roger_err *err)
 {
-	const struct roger_op *op = cli_op(run->command);
 	struct parser parser = { .run = run,
-				 .record = op ? op->request : NULL,
+				 .record = cli_op(run->command)->request,
 				 .argc = argc,
 				 .argv = argv,
 				 .colour = "auto" };

@@ -322,8 +322,7 @@ static int keep_unknown(const struct level *level, struct rg_buf *unknown, struc
 	if (!level->keeper)
 		return rg_fail_member(err, ROGER_EDATA, "",
 				      "'%.*s%.*s' is no member roger knows here", (int)level->depth,
-				      level->count ? level->fields->name : "",
-				      key.length < 64 ? (int)key.length : 64, key.data);
+				      level->count ? level->fields->name : "", RG_STR_CUT(key));
 	rg_json_add_key(unknown, key);
 	rg_json_print(value, unknown);
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;

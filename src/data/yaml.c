@@ -152,8 +152,7 @@ static int read_key(struct reader *reader, const yaml_event_t *event, const stru
 		return refuse(reader, line_of(event), "a key holds a control character", err);
 	if (find_key(mapping, *ret_key))
 		return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: '%.*s' comes twice", reader->file,
-			       line_of(event), ret_key->length < 64 ? (int)ret_key->length : 64,
-			       ret_key->data);
+			       line_of(event), RG_STR_CUT(*ret_key));
 	return ROGER_OK;
 }
 
