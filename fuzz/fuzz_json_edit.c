@@ -35,15 +35,13 @@ static void check(struct roger_str text, const struct roger_strs *path, struct r
 	struct roger_err err;
 	int r;
 
-	r = mark.length ? rg_json_edit_add(text, path, value, mark, arena, &edit, &err)
-			: rg_json_edit_set(text, path, value, arena, &edit, &err);
+	r = rg_json_edit_put(text, path, value, mark, arena, &edit, &err);
 	if (r < 0) {
 		rg_assert(!strncmp(err.message, "line ", 5) && !strchr(err.message, '\n'));
 		return;
 	}
 	after = apply(text, &edit, arena);
-	r = mark.length ? rg_json_edit_add(after, path, value, mark, arena, &edit, &err)
-			: rg_json_edit_set(after, path, value, arena, &edit, &err);
+	r = rg_json_edit_put(after, path, value, mark, arena, &edit, &err);
 	rg_assert(r == ROGER_OK && rg_json_edit_is_none(&edit));
 	r = rg_json_edit_find(after, path, mark, &found, &err);
 	rg_assert(r == ROGER_OK && found.data);

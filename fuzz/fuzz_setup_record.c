@@ -5,7 +5,7 @@
  * Any error is one line of valid text.
  */
 #include "fuzz.h"
-#include "ops/tools/setup_plan.h"
+#include "ops/tools/setup.h"
 
 static const char file_text[] = "{\"a\":1,\"roger\":2,\"roger\":3}\n";
 

@@ -149,6 +149,13 @@ bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *f
 	return true;
 }
 
+bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list, struct roger_str text)
+{
+	struct roger_str *place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+
+	return place && rg_arena_copy(arena, text, place);
+}
+
 /* Room doubles at every power of two, so a list of n costs at most 2n. */
 void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
 		    size_t item_size)

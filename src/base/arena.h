@@ -43,4 +43,8 @@ RG_CHECKED bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, co
 void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
 		    size_t item_size);
 
+/* The same of a copy of a text. */
+RG_CHECKED bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list,
+			     struct roger_str text);
+
 #endif

@@ -41,19 +41,6 @@ void rg_clock_yield(void)
 	sched_yield();
 }
 
-/* Days since 1970-01-01 of a date of the Gregorian calendar, and back. */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-	int64_t era, year_of_era, day_of_year;
-
-	year -= month <= 2;
-	era = (year >= 0 ? year : year - 399) / 400;
-	year_of_era = year - era * 400;
-	day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-	return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 +
-	       day_of_year - 719468;
-}
-
 void rg_clock_print_utc(int64_t ms, char *to)
 {
 	time_t seconds = (time_t)(ms / 1000);
@@ -85,56 +72,50 @@ void rg_clock_print_span(int64_t ms, char *to)
 		snprintf(to, 32, "%lldd %lldh", hours / 24, hours % 24);
 }
 
-/* Exactly count digits at *at. */
-static bool digits(struct roger_str text, size_t *at, size_t count, int64_t *ret)
+/*
+ * Read text from *at on as a pattern says: N stands for a digit, all else for itself.
+ * The number of each row of digits goes to the next of ret, which are 0.
+ */
+static bool take(struct roger_str text, size_t *at, const char *pattern, int *ret)
 {
-	if (text.length - *at < count ||
-	    !rg_str_number((struct roger_str){ text.data + *at, count }, ret))
-		return false;
-	*at += count;
-	return true;
-}
+	for (; *pattern; pattern++) {
+		char c = *at < text.length ? text.data[(*at)++] : 0;
 
-static bool mark(struct roger_str text, size_t *at, char c)
-{
-	if (*at >= text.length || text.data[*at] != c)
-		return false;
-	(*at)++;
-	return true;
-}
-
-/* "Z", "+hh:mm", "-hh:mm": seconds to take away. */
-static bool read_offset(struct roger_str text, size_t *at, int64_t *ret_seconds)
-{
-	int64_t hours, minutes;
-	bool behind;
-
-	if (mark(text, at, 'Z') || mark(text, at, 'z')) {
-		*ret_seconds = 0;
-		return true;
+		if (*pattern != 'N' ? c != *pattern : c < '0' || c > '9')
+			return false;
+		if (*pattern != 'N')
+			continue;
+		*ret = *ret * 10 + (c - '0');
+		ret += pattern[1] != 'N';
 	}
-	behind = mark(text, at, '-');
-	if (!behind && !mark(text, at, '+'))
-		return false;
-	if (!digits(text, at, 2, &hours) || !mark(text, at, ':') || !digits(text, at, 2, &minutes))
-		return false;
-	if (hours > 23 || minutes > 59)
-		return false;
-	*ret_seconds = (hours * 3600 + minutes * 60) * (behind ? -1 : 1);
 	return true;
+}
+
+/* "Z", "+hh:mm", "-hh:mm" at the end: seconds to take away. */
+static bool read_offset(struct roger_str text, size_t at, int64_t *ret_seconds)
+{
+	int parts[2] = { 0 };
+	char sign = at < text.length ? text.data[at] : 0;
+
+	if (sign == 'Z' || sign == 'z')
+		return ++at == text.length;
+	if ((sign != '+' && sign != '-') ||
+	    !take(text, &at, sign == '+' ? "+NN:NN" : "-NN:NN", parts))
+		return false;
+	*ret_seconds = (parts[0] * 3600 + parts[1] * 60) * (sign == '-' ? -1 : 1);
+	return parts[0] < 24 && parts[1] < 60 && at == text.length;
 }
 
 /* ".123", of which no more than milliseconds count. */
 static bool read_fraction(struct roger_str text, size_t *at, int64_t *ret_ms)
 {
+	size_t start = *at + 1;
 	int64_t scale = 100;
-	size_t start;
 
-	*ret_ms = 0;
-	if (!mark(text, at, '.'))
+	if (*at >= text.length || text.data[*at] != '.')
 		return true;
-	start = *at;
-	for (; *at < text.length && text.data[*at] >= '0' && text.data[*at] <= '9'; (*at)++) {
+	for (*at = start; *at < text.length && text.data[*at] >= '0' && text.data[*at] <= '9';
+	     ++*at) {
 		*ret_ms += (text.data[*at] - '0') * scale;
 		scale /= 10;
 	}
@@ -143,37 +124,29 @@ static bool read_fraction(struct roger_str text, size_t *at, int64_t *ret_ms)
 
 static bool read_instant(struct roger_str text, int64_t *ret_ms)
 {
-	static const int days_in[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-	int64_t year, month, day, hour = 0, minute = 0, second = 0, ms = 0, offset = 0;
-	bool leap;
+	int date[3] = { 0 }, time[3] = { 0 };
+	int64_t ms = 0, offset = 0;
+	struct tm day = { 0 };
 	size_t at = 0;
 
-	if (!digits(text, &at, 4, &year) || !mark(text, &at, '-') ||
-	    !digits(text, &at, 2, &month) || !mark(text, &at, '-') || !digits(text, &at, 2, &day))
+	if (!take(text, &at, "NNNN-NN-NN", date))
 		return false;
-
 	if (at < text.length) {
-		if (!mark(text, &at, 'T') && !mark(text, &at, 't') && !mark(text, &at, ' '))
+		if (!memchr("Tt ", text.data[at++], 3) || !take(text, &at, "NN:NN", time))
 			return false;
-		if (!digits(text, &at, 2, &hour) || !mark(text, &at, ':') ||
-		    !digits(text, &at, 2, &minute))
+		if (at < text.length && text.data[at] == ':' &&
+		    (!take(text, &at, ":NN", &time[2]) || !read_fraction(text, &at, &ms)))
 			return false;
-		if (mark(text, &at, ':') &&
-		    (!digits(text, &at, 2, &second) || !read_fraction(text, &at, &ms)))
-			return false;
-		if (!read_offset(text, &at, &offset) || at != text.length)
+		if (!read_offset(text, at, &offset))
 			return false;
 	}
-
-	leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 60 ||
-	    day > days_in[month - 1] + (month == 2 && leap))
-		return false;
-	*ret_ms =
-		(days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset) *
-			1000 +
-		ms;
-	return true;
+	day.tm_year = date[0] - 1900;
+	day.tm_mon = date[1] - 1;
+	day.tm_mday = date[2];
+	*ret_ms = (timegm(&day) + time[0] * 3600 + time[1] * 60 + time[2] - offset) * 1000 + ms;
+	/* A day that is none has become another one. */
+	return day.tm_mon == date[1] - 1 && day.tm_mday == date[2] && time[0] < 24 &&
+	       time[1] < 60 && time[2] <= 60;
 }
 
 bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms)

@@ -14,6 +14,8 @@
 
 #define RG_STR(literal) ((struct roger_str){ literal, sizeof literal - 1 })
 #define RG_STR_ARGS(str) (int)(str).length, (str).data
+/* As much of what somebody else wrote as an error shows. */
+#define RG_STR_CUT(str) ((str).length < 64 ? (int)(str).length : 64), (str).data
 
 static inline struct roger_str rg_str(const char *text)
 {

@@ -56,3 +56,8 @@ size_t rg_char_columns(uint32_t c)
 		return 1;
 	return (size_t)utf8proc_charwidth((utf8proc_int32_t)c);
 }
+
+size_t rg_char_put(char *to, uint32_t c)
+{
+	return (size_t)utf8proc_encode_char((utf8proc_int32_t)c, (utf8proc_uint8_t *)to);
+}

@@ -21,37 +21,23 @@ static bool is_good(const struct roger_crossing *item)
 /* "skipped LEAD #3 -> bob  (bob.txt, line 2): why; its text is in ..." */
 static void print_crossing(FILE *to, const struct roger_crossing *item)
 {
-	fprintf(to, "%s%s%s", cli_style(is_good(item) ? CLI_PLAIN : CLI_YELLOW), kinds[item->kind],
-		cli_style(CLI_PLAIN));
-	if (item->from.length) {
-		fputc(' ', to);
-		cli_print_text(to, item->from, false);
-		if (item->seq)
-			fprintf(to, " #%lld", (long long)item->seq);
-	}
-	if (item->to.length) {
-		fputs(" -> ", to);
-		cli_print_text(to, item->to, false);
-	}
-	if (item->file.length) {
-		fputs("  ", to);
-		cli_print_text(to, item->file, false);
-	}
+	cli_say_to(to, "%S%s%.", is_good(item) ? CLI_PLAIN : CLI_YELLOW, kinds[item->kind]);
+	if (item->from.length)
+		cli_say_to(to, " %t", item->from);
+	if (item->from.length && item->seq)
+		cli_say_to(to, " #%d", item->seq);
+	if (item->to.length)
+		cli_say_to(to, " -> %t", item->to);
+	if (item->file.length)
+		cli_say_to(to, "  %t", item->file);
 	if (item->line)
-		fprintf(to, " line %lld", (long long)item->line);
-	if (item->id.length) {
-		fprintf(to, "  %s", cli_style(CLI_DIM));
-		cli_print_text(to, item->id, false);
-		fputs(cli_style(CLI_PLAIN), to);
-	}
-	if (item->why.length) {
-		fputs(": ", to);
-		cli_print_text(to, item->why, false);
-	}
-	if (item->kept.length) {
-		fputs("; its text is in ", to);
-		cli_print_text(to, item->kept, false);
-	}
+		cli_say_to(to, " line %d", item->line);
+	if (item->id.length)
+		cli_say_to(to, "  %S%t%.", CLI_DIM, item->id);
+	if (item->why.length)
+		cli_say_to(to, ": %t", item->why);
+	if (item->kept.length)
+		cli_say_to(to, "; its text is in %t", item->kept);
 	fputc('\n', to);
 }
 
@@ -107,13 +93,6 @@ static void show(const struct cli_run *run, const struct roger_bridge_reply *rep
 		cli_print_notes(&reply->notes);
 }
 
-static void print_late(const struct roger_err *err)
-{
-	fputs("note: ", stderr);
-	cli_print_text(stderr, rg_str(err->message), false);
-	fputs("; the bridge goes on\n", stderr);
-}
-
 /* Look after look, until a signal; each answer is one line or more, at once. */
 static int bridge_on(struct cli_run *run, struct roger_err *err)
 {
@@ -141,7 +120,8 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 		/* Once the workspace is ours to bridge, a lock that others hold is waited for. */
 		if (r == ROGER_ETIMEOUT && bridges) {
 			if (!told)
-				print_late(err);
+				cli_say_to(stderr, "note: %t; the bridge goes on\n",
+					   rg_str(err->message));
 			told = true;
 			r = ROGER_OK;
 		} else {

@@ -75,7 +75,7 @@ const struct cli_command *cli_find_command(struct roger_str name);
 /* The error that there is no command of that name, and which one may be meant. */
 RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
 
-/* The verb of a command, or its words; NULL where it has none. */
+/* The verb of a command, or its words. */
 const struct roger_op *cli_op(const struct cli_command *command);
 
 /* Find a verb by name. */
@@ -123,6 +123,11 @@ void cli_option_name(const struct roger_field *field, char to[64]);
 
 /* The field of a request that is this option; NULL: there is none. */
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
+
+/* completion.c: names that a person or a model may want to type; each issue once. */
+typedef void cli_take_name(void *context, struct roger_str name);
+void cli_each_agent(struct roger *roger, cli_take_name *take, void *context);
+void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context);
 
 /* Print the question and [y/N] on standard error: is the answer yes? */
 bool cli_is_agreed(const char *question);

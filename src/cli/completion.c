@@ -30,21 +30,13 @@ static const struct roger_op words_op = { .name = "words",
 					  .request = &words_record };
 
 /* What is printed for people; with --json it is a text in an object. */
-struct page {
-	FILE *to;
-	char *text;
-	size_t length;
-};
-
-static int open_page(const struct cli_run *run, struct page *page, struct roger_err *err)
+static int open_page(const struct cli_run *run, struct cli_page *page, struct roger_err *err)
 {
-	*page = (struct page){ .to = cli_out };
-	if (run->form != CLI_HUMAN)
-		page->to = open_memstream(&page->text, &page->length);
-	return page->to ? ROGER_OK : rg_fail_memory(err);
+	*page = (struct cli_page){ .to = cli_out };
+	return run->form == CLI_HUMAN || cli_page_begin(page) ? ROGER_OK : rg_fail_memory(err);
 }
 
-static int close_page(const struct cli_run *run, struct page *page, const char *member,
+static int close_page(const struct cli_run *run, struct cli_page *page, const char *member,
 		      struct roger_err *err)
 {
 	struct rg_buf json = { .maximum = SIZE_MAX };
@@ -52,7 +44,7 @@ static int close_page(const struct cli_run *run, struct page *page, const char *
 
 	if (run->form == CLI_HUMAN)
 		return ROGER_OK;
-	whole = fclose(page->to) == 0;
+	whole = cli_page_end(page);
 	rg_buf_add_char(&json, '{');
 	rg_json_add_key(&json, rg_str(member));
 	if (whole)
@@ -70,7 +62,7 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct words_request *request = run->request;
 	const struct cli_command *command = NULL;
-	struct page page;
+	struct cli_page page;
 	int r;
 
 	*ret_exit = CLI_DONE;
@@ -152,7 +144,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 			     : rg_str_is(shell, "zsh")	? zsh_script
 			     : rg_str_is(shell, "fish") ? fish_script
 							: NULL;
-	struct page page;
+	struct cli_page page;
 	int r;
 
 	*ret_exit = CLI_DONE;
@@ -193,14 +185,16 @@ static bool starts_with(struct roger_str text, struct roger_str start)
 }
 
 /* Names of agents and issues need no quoting; whatever does is not offered. */
-static void offer(const struct completing *completing, struct roger_str text)
+static void offer(void *completing_, struct roger_str text)
 {
+	const struct completing *completing = completing_;
+
 	if (text.length && starts_with(text, completing->last) &&
 	    (rg_name_valid(text) || text.data[0] == '-'))
 		fprintf(cli_out, "%.*s%.*s\n", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
 }
 
-static void offer_commands(const struct completing *completing)
+static void offer_commands(struct completing *completing)
 {
 	const struct cli_command *command;
 	size_t i = 0;
@@ -209,7 +203,7 @@ static void offer_commands(const struct completing *completing)
 		offer(completing, rg_str(command->name));
 }
 
-static void offer_dashed(const struct completing *completing, const char *name)
+static void offer_dashed(struct completing *completing, const char *name)
 {
 	char text[80];
 
@@ -217,7 +211,7 @@ static void offer_dashed(const struct completing *completing, const char *name)
 	offer(completing, rg_str(text));
 }
 
-static void offer_options(const struct completing *completing)
+static void offer_options(struct completing *completing)
 {
 	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
 	const struct cli_option *option = completing->command ? completing->command->options : NULL;
@@ -236,7 +230,7 @@ static void offer_options(const struct completing *completing)
 		offer_dashed(completing, option->name);
 }
 
-static void offer_agents(const struct completing *completing, struct roger *roger)
+void cli_each_agent(struct roger *roger, cli_take_name *take, void *context)
 {
 	const struct roger_empty_request request = { 0 };
 	struct roger_agents_reply reply;
@@ -245,12 +239,12 @@ static void offer_agents(const struct completing *completing, struct roger *roge
 	if (roger_agents(roger, &request, &reply, NULL) < 0)
 		return;
 	for (i = 0; i < reply.agents.count; i++)
-		offer(completing, reply.agents.items[i].name);
+		take(context, reply.agents.items[i].name);
 	roger_reply_free(&reply);
 }
 
 /* What stands for several agents. */
-static void offer_groups(const struct completing *completing, struct roger *roger)
+static void offer_groups(struct completing *completing, struct roger *roger)
 {
 	static const char section[] = "groups.";
 	const size_t length = sizeof section - 1;
@@ -271,8 +265,7 @@ static void offer_groups(const struct completing *completing, struct roger *roge
 	roger_reply_free(&reply);
 }
 
-/* The newest messages: their ids, or their issues, each once. */
-static void offer_recent(const struct completing *completing, struct roger *roger, bool issues)
+void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context)
 {
 	const struct roger_list_request request = { .newest = true, .limit = issues ? 1000 : 100 };
 	struct roger_messages_reply reply;
@@ -286,28 +279,26 @@ static void offer_recent(const struct completing *completing, struct roger *roge
 					 reply.messages.items[i].issue_id))
 				break;
 		if (!issues || k == i)
-			offer(completing, issues ? reply.messages.items[i].issue_id
-						 : reply.messages.items[i].id);
+			take(context, issues ? reply.messages.items[i].issue_id
+					     : reply.messages.items[i].id);
 	}
 	roger_reply_free(&reply);
 }
 
-static void offer_names(const struct completing *completing, const char *const *names)
+static void offer_names(struct completing *completing, const char *const *names)
 {
 	for (; names && *names; names++)
 		if (**names)
 			offer(completing, rg_str(*names));
 }
 
-static const struct roger_field *field_named(const struct completing *completing,
-					     struct roger_str option)
+static const struct roger_field *field_named(struct completing *completing, struct roger_str option)
 {
-	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
-
-	return cli_find_field(op ? op->request : NULL, option);
+	return completing->command ? cli_find_field(cli_op(completing->command)->request, option)
+				   : NULL;
 }
 
-static bool is_message_id(const struct completing *completing, const struct roger_field *field)
+static bool is_message_id(struct completing *completing, const struct roger_field *field)
 {
 	return strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
 	       strcmp(field->name, "after") == 0 ||
@@ -315,23 +306,23 @@ static bool is_message_id(const struct completing *completing, const struct roge
 }
 
 /* Values by the field's name: what a person would expect to see there. */
-static void offer_records(const struct completing *completing, struct roger *roger,
+static void offer_records(struct completing *completing, struct roger *roger,
 			  const struct roger_field *field)
 {
 	bool to = field && strcmp(field->name, "to") == 0;
 
 	if (!field || to || strcmp(field->name, "from") == 0)
-		offer_agents(completing, roger);
+		cli_each_agent(roger, offer, completing);
 	if (to && field->kind == ROGER_TEXTS)
 		offer_groups(completing, roger);
 	if (field && strcmp(field->name, "issue") == 0)
-		offer_recent(completing, roger, true);
+		cli_each_recent(roger, true, offer, completing);
 	if (field && is_message_id(completing, field))
-		offer_recent(completing, roger, false);
+		cli_each_recent(roger, false, offer, completing);
 }
 
 /* field NULL: who we are. */
-static void offer_values(const struct completing *completing, const struct roger_field *field)
+static void offer_values(struct completing *completing, const struct roger_field *field)
 {
 	struct roger *roger = NULL;
 
@@ -349,7 +340,7 @@ static void offer_values(const struct completing *completing, const struct roger
 }
 
 /* A folder, a file or a number is nothing that we know. */
-static void offer_value_of_option(const struct completing *completing)
+static void offer_value_of_option(struct completing *completing)
 {
 	struct roger_str option = completing->option;
 
@@ -361,7 +352,7 @@ static void offer_value_of_option(const struct completing *completing)
 		offer_values(completing, field_named(completing, option));
 }
 
-static void offer_words(const struct completing *completing, const char *words)
+static void offer_words(struct completing *completing, const char *words)
 {
 	struct roger_str word;
 
@@ -369,18 +360,17 @@ static void offer_words(const struct completing *completing, const char *words)
 		offer(completing, word);
 }
 
-static const struct roger_field *first_place(const struct completing *completing)
+static const struct roger_field *first_place(struct completing *completing)
 {
-	const struct roger_op *op = cli_op(completing->command);
 	const struct roger_field *field;
 
-	for (field = op ? op->request->fields : NULL; field && field->name; field++)
+	for (field = cli_op(completing->command)->request->fields; field->name; field++)
 		if (field->flags & ROGER_PLACE)
 			return field;
 	return NULL;
 }
 
-static bool takes_value(const struct completing *completing, struct roger_str option)
+static bool takes_value(struct completing *completing, struct roger_str option)
 {
 	const struct roger_field *field = field_named(completing, option);
 	const struct cli_option *one = cli_find_option(cli_common_options, option);
@@ -433,7 +423,7 @@ static void read_words(struct completing *completing)
 		split_last(completing, completing->words.items[completing->words.count - 1]);
 }
 
-static void answer(const struct completing *completing)
+static void answer(struct completing *completing)
 {
 	if (completing->option.length) {
 		offer_value_of_option(completing);

@@ -56,34 +56,25 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
 	return true;
 }
 
-void cli_frame_cut(FILE *to, const struct roger_message *message, size_t bytes)
-{
-	if (bytes < message->content.length)
-		fprintf(to, "(cut after %zu of %zu bytes; `roger show %.*s` has all)\n", bytes,
-			message->content.length, RG_STR_ARGS(message->id));
-}
-
-void cli_frame_message(FILE *to, const struct roger_message *message, size_t bytes)
+/* One message, and so many bytes of its text; what is missing is said. */
+static void print_message(FILE *to, const struct roger_message *message, size_t bytes)
 {
 	struct roger_str text = { message->content.data, bytes };
 	char when[32];
 
 	rg_clock_print_utc(message->created_at_ms, when);
-	fputs("\nfrom ", to);
-	cli_print_text(to, message->from_phase, false);
+	cli_say_to(to, "\nfrom %t", message->from_phase);
 	if (message->seq)
-		fprintf(to, " #%lld", (long long)message->seq);
-	fprintf(to, " (%s, issue ", types[message->message_type]);
-	cli_print_text(to, message->issue_id, false);
-	fprintf(to, ", %s), id ", when);
-	cli_print_text(to, message->id, false);
-	if (message->reply_to.length) {
-		fputs(", answers ", to);
-		cli_print_text(to, message->reply_to, false);
-	}
+		cli_say_to(to, " #%d", message->seq);
+	cli_say_to(to, " (%s, issue %t, %s), id %t", types[message->message_type],
+		   message->issue_id, when, message->id);
+	if (message->reply_to.length)
+		cli_say_to(to, ", answers %t", message->reply_to);
 	fputs(":\n", to);
 	cli_print_body(to, text, "> ");
-	cli_frame_cut(to, message, bytes);
+	if (bytes < message->content.length)
+		fprintf(to, "(cut after %zu of %zu bytes; `roger show %.*s` has all)\n", bytes,
+			message->content.length, RG_STR_ARGS(message->id));
 }
 
 size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_t chars_max)
@@ -92,6 +83,6 @@ size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_
 
 	for (i = 0;
 	     i < messages->count && cli_frame_fits(&messages->items[i], i == 0, &left, &bytes); i++)
-		cli_frame_message(to, &messages->items[i], bytes);
+		print_message(to, &messages->items[i], bytes);
 	return i;
 }

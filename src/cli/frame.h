@@ -26,12 +26,6 @@ void cli_frame_begin(FILE *to);
 bool cli_frame_fits(const struct roger_message *message, bool first, size_t *left,
 		    size_t *ret_bytes);
 
-/* One message, and so many bytes of its text; what is missing is told. */
-void cli_frame_message(FILE *to, const struct roger_message *message, size_t bytes);
-
-/* That, too: nothing when all bytes are there. */
-void cli_frame_cut(FILE *to, const struct roger_message *message, size_t bytes);
-
 /*
  * As many messages, whole or cut, as a budget of characters allows, at least the
  * first; returns how many.

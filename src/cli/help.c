@@ -72,7 +72,7 @@ static void print_usage(FILE *to, const struct cli_command *command, const struc
 
 	fprintf(to, "usage: roger %s%s%s%s", command->name, command->words ? " [" : "",
 		command->words ? command->words : "", command->words ? "]" : "");
-	for (field = op ? op->request->fields : NULL; field && field->name; field++)
+	for (field = op->request->fields; field->name; field++)
 		if (field->flags & ROGER_PLACE)
 			fprintf(to, field->flags & ROGER_REQUIRED ? " %s%s" : " [%s%s]",
 				field->name, field->kind == ROGER_TEXTS ? "..." : "");
@@ -91,7 +91,7 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	fputc('\n', to);
 	print_usage(to, command, op);
 	fputc('\n', to);
-	for (field = op ? op->request->fields : NULL; field && field->name; field++)
+	for (field = op->request->fields; field->name; field++)
 		if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PLACE))
 			print_field(to, field);
 	for (option = command->options; option && option->name; option++) {

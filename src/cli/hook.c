@@ -79,7 +79,7 @@ static void print_answer(const struct hook *hook, struct roger_str text)
 	rg_buf_deinit(&out);
 }
 
-/* After it was written, and not before. */
+/* What was written out, and nothing before that, counts as looked at. */
 static void note_shown(const struct hook *hook, const struct roger_messages *messages, size_t count)
 {
 	struct roger_str ids[SHOWN_MAX];
@@ -91,6 +91,17 @@ static void note_shown(const struct hook *hook, const struct roger_messages *mes
 	if (request.ids.count && !cli_term_flush() &&
 	    roger_looked(hook->roger, &request, &reply, NULL) == ROGER_OK)
 		roger_reply_free(&reply);
+}
+
+/* An answer that shows the first so many messages. */
+static void print_shown(const struct hook *hook, struct cli_page *page,
+			const struct roger_messages *messages, size_t shown)
+{
+	if (cli_page_end(page)) {
+		print_answer(hook, (struct roger_str){ page->text, page->length });
+		note_shown(hook, messages, shown);
+	}
+	free(page->text);
 }
 
 /*
@@ -152,60 +163,48 @@ static void say_prime(struct hook *hook)
 	const struct roger_prime_request request = { .agent = hook->request.agent,
 						     .limit = SHOWN_MAX };
 	struct roger_prime_reply reply = { 0 };
-	char *text = NULL;
-	size_t length = 0, shown;
-	FILE *to;
+	struct cli_page page;
+	size_t shown;
 
 	if (roger_prime(hook->roger, &request, &reply, NULL) < 0)
 		return;
-	to = reply.unread || reply.duties.count || *roger_damage(hook->roger)
-		     ? open_memstream(&text, &length)
-		     : NULL;
-	if (to) {
-		shown = cli_prime_print(to, &reply, hook->roger, CONTEXT_CHARS);
-		if (fclose(to) == 0) {
-			print_answer(hook, (struct roger_str){ text, length });
-			note_shown(hook, &reply.messages, shown);
-		}
-		free(text);
+	if ((reply.unread || reply.duties.count || *roger_damage(hook->roger)) &&
+	    cli_page_begin(&page)) {
+		shown = cli_prime_print(page.to, &reply, hook->roger, CONTEXT_CHARS);
+		print_shown(hook, &page, &reply.messages, shown);
 	}
 	roger_reply_free(&reply);
 }
 
-static void print_mail(FILE *to, const struct hook *hook, const struct roger_inbox_reply *mail,
-		       size_t *ret_shown)
-{
-	cli_frame_begin(to);
-	*ret_shown = cli_frame_messages(to, &mail->messages, CONTEXT_CHARS);
-	fprintf(to,
-		"\nYou are %.*s. Deal with it when it fits, answer with roger's send, then ack "
-		"the id.%s\n",
-		RG_STR_ARGS(hook->request.agent),
-		*ret_shown < mail->messages.count ? " More is in the inbox." : "");
-	cli_print_damage(to, hook->roger);
-}
-
-/* What came since the last time. */
-static void say_mail(struct hook *hook)
+/* Mail that was never shown; to be freed. */
+static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_mail)
 {
 	const struct roger_inbox_request request = {
 		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
 	};
-	struct roger_inbox_reply mail = { 0 };
-	char *text = NULL;
-	size_t length = 0, shown;
-	FILE *to;
 
-	if (roger_inbox(hook->roger, &request, &mail, NULL) < 0)
-		return;
-	to = mail.messages.count ? open_memstream(&text, &length) : NULL;
-	if (to) {
-		print_mail(to, hook, &mail, &shown);
-		if (fclose(to) == 0) {
-			print_answer(hook, (struct roger_str){ text, length });
-			note_shown(hook, &mail.messages, shown);
-		}
-		free(text);
+	*ret_mail = (struct roger_inbox_reply){ 0 };
+	if (roger_inbox(hook->roger, &request, ret_mail, NULL) < 0)
+		*ret_mail = (struct roger_inbox_reply){ 0 };
+}
+
+static void say_mail(const struct hook *hook)
+{
+	struct roger_inbox_reply mail;
+	struct cli_page page;
+	size_t shown;
+
+	find_fresh(hook, &mail);
+	if (mail.messages.count && cli_page_begin(&page)) {
+		cli_frame_begin(page.to);
+		shown = cli_frame_messages(page.to, &mail.messages, CONTEXT_CHARS);
+		fprintf(page.to,
+			"\nYou are %.*s. Deal with it when it fits, answer with roger's send, "
+			"then ack the id.%s\n",
+			RG_STR_ARGS(hook->request.agent),
+			shown < mail.messages.count ? " More is in the inbox." : "");
+		cli_print_damage(page.to, hook->roger);
+		print_shown(hook, &page, &mail.messages, shown);
 	}
 	roger_reply_free(&mail);
 }
@@ -213,14 +212,10 @@ static void say_mail(struct hook *hook)
 /* How many messages were never shown; the sender of the first. */
 static size_t count_fresh(const struct hook *hook, char from[129])
 {
-	const struct roger_inbox_request request = {
-		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
-	};
-	struct roger_inbox_reply mail = { 0 };
+	struct roger_inbox_reply mail;
 	size_t count;
 
-	if (roger_inbox(hook->roger, &request, &mail, NULL) < 0)
-		return 0;
+	find_fresh(hook, &mail);
 	count = mail.messages.count;
 	if (count)
 		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from_phase));

@@ -54,9 +54,7 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 		cli_print_json(cli_out, &text);
 		rg_buf_deinit(&text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
-		fputs("go on with --after ", cli_out);
-		cli_print_text(cli_out, next, false);
-		fputc('\n', cli_out);
+		cli_say("go on with --after %t\n", next);
 	} else if (run->form == CLI_HUMAN && !run->quiet && printed == 0) {
 		fputs("no messages\n", cli_out);
 	}

@@ -26,17 +26,15 @@ int cli_no_such_command(struct roger_str word, struct roger_err *err)
 		rg_nearest_look(&nearest, word, rg_str(command->name));
 	if (nearest.word.data)
 		return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; did you mean '%s'?",
-			       word.length < 64 ? (int)word.length : 64, word.data,
-			       nearest.word.data);
+			       RG_STR_CUT(word), nearest.word.data);
 	return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; see `roger --help`",
-		       word.length < 64 ? (int)word.length : 64, word.data);
+		       RG_STR_CUT(word));
 }
 
 const struct roger_op *cli_op(const struct cli_command *command)
 {
-	if (command->own || !*command->name)
-		return command->own;
-	return cli_op_named(command->verb ? command->verb : command->name);
+	return command->own ? command->own
+			    : cli_op_named(command->verb ? command->verb : command->name);
 }
 
 const struct roger_op *cli_op_named(const char *name)
@@ -101,7 +99,12 @@ static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static const struct cli_command bare = { .name = "", .options = bare_options, .run = run_bare };
+static const struct roger_field no_fields[] = { { 0 } };
+static const struct roger_record no_request = { "", 0, no_fields };
+static const struct roger_op bare_op = { .flags = ROGER_NO_WORKSPACE, .request = &no_request };
+static const struct cli_command bare = {
+	.name = "", .own = &bare_op, .options = bare_options, .run = run_bare
+};
 
 /* -------------------------------------------------------------- output -- */
 
@@ -119,11 +122,8 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 {
 	const char *damage = roger_damage(roger);
 
-	if (!*damage)
-		return;
-	fputs("\nDamaged: ", to);
-	cli_print_text(to, rg_str(damage), false);
-	fputs(". Tell the person you work for.\n", to);
+	if (*damage)
+		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
 }
 
 /* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
@@ -184,9 +184,7 @@ static const struct roger_record error_record = { "error", sizeof(struct error_o
 
 static void print_words(const struct roger_err *err)
 {
-	fputs("roger: ", stderr);
-	cli_print_text(stderr, rg_str(err->message), false);
-	fputc('\n', stderr);
+	cli_say_to(stderr, "roger: %t\n", rg_str(err->message));
 }
 
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
@@ -220,7 +218,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
  */
 static int flush_output(const struct cli_run *run, int status)
 {
-	const struct roger_op *op = run->command ? cli_op(run->command) : NULL;
+	const struct roger_op *op = cli_op(run->command);
 	struct roger_err err;
 	int error = cli_term_flush();
 
@@ -231,9 +229,8 @@ static int flush_output(const struct cli_run *run, int status)
 	if (error == EPIPE)
 		return status ? status : CLI_IO;
 	rg_fail(&err, ROGER_EIO, error, "%swrite to standard output",
-		op && (op->flags & ROGER_WRITES) && status == CLI_DONE
-			? "done, but the answer was lost: "
-			: "");
+		(op->flags & ROGER_WRITES) && status == CLI_DONE ? "done, but the answer was lost: "
+								 : "");
 	print_error(run, ROGER_EIO, &err);
 	return CLI_IO;
 }
@@ -292,12 +289,12 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 	int r;
 
 	/* A verb looks at its request itself; of a command without one these are all. */
-	if (op && !op->run) {
+	if (!op->run) {
 		r = rg_request_check(op->request, run->request, err);
 		if (r < 0)
 			return r;
 	}
-	if (op && !(op->flags & ROGER_NO_WORKSPACE)) {
+	if (!(op->flags & ROGER_NO_WORKSPACE)) {
 		r = roger_open(run->workspace, &run->roger, err);
 		if (r < 0)
 			return r;
@@ -315,7 +312,7 @@ static int prepare_run(struct cli_run *run, struct roger_err *err)
 
 	while (option && option[count].name)
 		count++;
-	run->request = rg_arena_get(run->arena, op ? op->request->size : 1);
+	run->request = rg_arena_get(run->arena, op->request->size + 1);
 	run->values = rg_arena_get(run->arena, (count + 1) * sizeof *run->values);
 	run->given = rg_arena_get(run->arena, (count + 1) * sizeof *run->given);
 	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);

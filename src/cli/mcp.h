@@ -80,6 +80,10 @@ void mcp_fail_nameless(struct roger_mcp_call *call);
 /* The open workspace; NULL: there is none, and the call is answered with why. */
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);
 
+/* The end of a page: its text, if any, becomes part of the answer. */
+struct cli_page;
+void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page);
+
 /*
  * A reply as JSON that ends with a NUL, for a model: of messages no more than one
  * result may hold, with whose words they are.  shown: 0: that they are, without their

@@ -2,6 +2,8 @@
 #include "cli/mcp.h"
 #include "data/json.h"
 
+enum { MCP_ACTIONS_MAX = 16, MCP_FIELDS_MAX = 64 };
+
 const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action)
 {
 	const struct mcp_action *one = tool->words->actions;
@@ -49,68 +51,54 @@ const struct roger_field *mcp_field(const struct mcp_tool *tool, const struct ro
 	return NULL;
 }
 
-static void print_values(const char *const *values, struct rg_buf *out)
+static void print_names(const char *key, const char *const *names, struct rg_buf *out)
 {
 	size_t i;
 
-	rg_buf_add_text(out, "\"type\":\"string\",\"enum\":[");
-	for (i = 0; values[i]; i++) {
-		if (i)
-			rg_buf_add_char(out, ',');
-		rg_json_add_string(out, rg_str(values[i]));
+	rg_json_add_key(out, rg_str(key));
+	rg_buf_add_char(out, '[');
+	for (i = 0; names[i]; i++) {
+		rg_buf_add_text(out, i ? "," : "");
+		rg_json_add_string(out, rg_str(names[i]));
 	}
 	rg_buf_add_char(out, ']');
 }
 
-static void print_type(const struct roger_field *field, struct rg_buf *out)
+/* The member "name":{"type":...; help may be NULL. */
+static void print_field(const struct roger_field *field, const char *name, const char *help,
+			struct rg_buf *out)
 {
-	switch (field->kind) {
-	case ROGER_INT:
-		rg_buf_add_text(out, "\"type\":\"integer\"");
-		return;
-	case ROGER_BOOL:
-		rg_buf_add_text(out, "\"type\":\"boolean\"");
-		return;
-	case ROGER_OBJECT:
-		rg_buf_add_text(out, "\"type\":\"object\"");
-		return;
-	case ROGER_TEXTS:
-		rg_buf_add_text(out, "\"type\":\"array\",\"items\":{\"type\":\"string\"}");
-		return;
-	case ROGER_RECORDS:
-		rg_buf_add_text(out, "\"type\":\"array\",\"items\":{\"type\":\"object\"}");
-		return;
-	case ROGER_ENUM:
-		print_values(field->names, out);
-		return;
-	case ROGER_TEXT:
-	case ROGER_NAME:
-	case ROGER_TIME:
-	case ROGER_INSTANT:
-	case ROGER_SPAN:
-	case ROGER_MEMBERS:
-		break;
-	}
-	rg_buf_add_text(out, "\"type\":\"string\"");
-}
+	const char *type = field->kind == ROGER_INT					? "integer"
+			   : field->kind == ROGER_BOOL					? "boolean"
+			   : field->kind == ROGER_OBJECT				? "object"
+			   : field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS ? "array"
+											: "string";
 
-static void print_argument(const struct mcp_tool *tool, const struct roger_field *field,
-			   const char *comma, struct rg_buf *out)
-{
-	struct mcp_argument argument = mcp_argument_of(tool, field);
-
-	rg_buf_printf(out, "%s\"%s\":{", comma, argument.name);
-	print_type(field, out);
-	if (*argument.help && field->kind != ROGER_ENUM) {
-		rg_buf_add_text(out, ",\"description\":");
-		rg_json_add_string(out, rg_str(argument.help));
+	rg_json_add_key(out, rg_str(name));
+	rg_buf_printf(out, "{\"type\":\"%s\"", type);
+	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
+		rg_buf_printf(out, ",\"items\":{\"type\":\"%s\"}",
+			      field->kind == ROGER_TEXTS ? "string" : "object");
+	if (field->kind == ROGER_ENUM) {
+		print_names("enum", field->names, out);
+	} else if (help && *help) {
+		rg_json_add_key(out, RG_STR("description"));
+		rg_json_add_string(out, rg_str(help));
 	}
 	rg_buf_add_char(out, '}');
 }
 
-/* An argument of several actions is told once, as the first of them has it. */
-static bool is_told(const struct mcp_tool *tool, const struct mcp_action *action,
-		    const struct roger_field *field)
+static void print_argument(const struct mcp_tool *tool, const struct roger_field *field,
+			   struct rg_buf *out)
+{
+	struct mcp_argument argument = mcp_argument_of(tool, field);
+
+	print_field(field, argument.name, argument.help, out);
+}
+
+/* An argument of several actions is described once, as the first of them has it. */
+static bool is_described(const struct mcp_tool *tool, const struct mcp_action *action,
+			 const struct roger_field *field)
 {
 	const struct mcp_action *before;
 
@@ -122,74 +110,65 @@ static bool is_told(const struct mcp_tool *tool, const struct mcp_action *action
 
 static void print_actions(const struct mcp_tool *tool, struct rg_buf *out)
 {
+	const char *names[MCP_ACTIONS_MAX + 1] = { 0 };
 	const struct mcp_action *action;
 	const struct roger_record *record;
 	const struct roger_field *field;
+	size_t count = 0;
 
-	rg_buf_add_text(out, "\"action\":{\"type\":\"string\",\"enum\":[");
-	for (action = tool->words->actions; action->name; action++)
-		rg_buf_printf(out, "%s\"%s\"", action == tool->words->actions ? "" : ",",
-			      action->name);
-	rg_buf_add_text(out, "]}");
+	for (action = tool->words->actions; action->name && count < MCP_ACTIONS_MAX; action++)
+		names[count++] = action->name;
+	rg_buf_add_text(out, "\"action\":{\"type\":\"string\"");
+	print_names("enum", names, out);
+	rg_buf_add_char(out, '}');
 	for (action = tool->words->actions; action->name; action++) {
 		record = cli_op_named(action->verb)->request;
 		for (field = record->fields; field->name; field++)
-			if (is_of_tool(record, field, 0) && !is_told(tool, action, field))
-				print_argument(tool, field, ",", out);
+			if (is_of_tool(record, field, 0) && !is_described(tool, action, field))
+				print_argument(tool, field, out);
 	}
-}
-
-static void print_required(const struct mcp_tool *tool, struct rg_buf *out)
-{
-	const struct roger_field *field;
-	const char *comma = ",\"required\":[";
-
-	if (tool->words->actions) {
-		rg_buf_add_text(out, ",\"required\":[\"action\"]");
-		return;
-	}
-	for (field = tool->op->request->fields; field->name; field++)
-		if ((field->flags & ROGER_REQUIRED) && is_of_tool(tool->op->request, field, 0)) {
-			rg_buf_printf(out, "%s\"%s\"", comma, mcp_argument_of(tool, field).name);
-			comma = ",";
-		}
-	rg_buf_add_text(out, comma[1] ? "" : "]");
 }
 
 void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out)
 {
 	const struct roger_record *record = tool->op->request;
+	const char *required[MCP_FIELDS_MAX + 1] = { 0 };
 	const struct roger_field *field;
-	const char *comma = "";
+	size_t count = 0;
 
 	rg_buf_add_text(out, "{\"type\":\"object\",\"properties\":{");
-	if (tool->words->actions)
+	if (tool->words->actions) {
 		print_actions(tool, out);
-	for (field = record->fields; field->name && !tool->words->actions; field++)
-		if (is_of_tool(record, field, 0)) {
-			print_argument(tool, field, comma, out);
-			comma = ",";
-		}
+		required[count++] = "action";
+	}
+	for (field = record->fields; field->name && !tool->words->actions; field++) {
+		if (!is_of_tool(record, field, 0))
+			continue;
+		print_argument(tool, field, out);
+		if ((field->flags & ROGER_REQUIRED) && count < MCP_FIELDS_MAX)
+			required[count++] = mcp_argument_of(tool, field).name;
+	}
 	rg_buf_add_char(out, '}');
-	print_required(tool, out);
+	if (count)
+		print_names("required", required, out);
 	rg_buf_add_text(out, ",\"additionalProperties\":false}");
 }
 
 void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out)
 {
 	const struct roger_record *record = tool->op->reply;
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = SIZE_MAX };
+	const char *names[MCP_FIELDS_MAX + 1] = { 0 };
 	const struct roger_field *field;
+	size_t count = 0;
 
 	rg_buf_add_text(out, "{\"type\":\"object\",\"properties\":{");
-	for (field = record->fields; field->name; field++) {
+	for (field = record->fields; field->name && count < MCP_FIELDS_MAX; field++) {
 		if (!is_of_tool(record, field, ROGER_SPARE))
 			continue;
-		rg_buf_printf(out, "%s\"%s\":{", names.length ? "," : "", field->name);
-		print_type(field, out);
-		rg_buf_add_char(out, '}');
-		rg_buf_printf(&names, "%s\"%s\"", names.length ? "," : "", field->name);
+		print_field(field, field->name, NULL, out);
+		names[count++] = field->name;
 	}
-	rg_buf_printf(out, "},\"required\":[%.*s]}", RG_STR_ARGS(rg_buf_str(&names)));
-	out->failed |= names.failed;
+	rg_buf_add_char(out, '}');
+	print_names("required", names, out);
+	rg_buf_add_char(out, '}');
 }

@@ -19,28 +19,18 @@ enum {
 
 /* ---------------------------------------------------------------- telling -- */
 
-static void print_name(FILE *to, const char *before, struct roger_str name)
-{
-	fputs(before, to);
-	cli_print_text(to, name, false);
-}
-
 static void tell_send(FILE *to, struct mcp_session *session, const void *reply_)
 {
 	const struct roger_send_reply *reply = reply_;
 	size_t i;
 
 	(void)session;
-	for (i = 0; i < reply->messages.count; i++) {
-		print_name(to, reply->duplicate ? "sent already, with this key: " : "stored: ",
-			   reply->messages.items[i].id);
-		print_name(to, " to ", reply->messages.items[i].to);
-		fprintf(to, ", your number %lld\n", (long long)reply->seq);
-	}
-	for (i = 0; i < reply->notes.count; i++) {
-		print_name(to, "note: ", reply->notes.items[i]);
-		fputc('\n', to);
-	}
+	for (i = 0; i < reply->messages.count; i++)
+		cli_say_to(to, "%s: %t to %t, your number %d\n",
+			   reply->duplicate ? "sent already, with this key" : "stored",
+			   reply->messages.items[i].id, reply->messages.items[i].to, reply->seq);
+	for (i = 0; i < reply->notes.count; i++)
+		cli_say_to(to, "note: %t\n", reply->notes.items[i]);
 }
 
 static void print_rest(FILE *to, size_t count)
@@ -81,11 +71,9 @@ static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
 	size_t i;
 
 	(void)session;
-	for (i = 0; i < reply->messages.count; i++) {
-		print_name(to, "read: ", reply->messages.items[i].id);
-		print_name(to, " from ", reply->messages.items[i].from_phase);
-		fputc('\n', to);
-	}
+	for (i = 0; i < reply->messages.count; i++)
+		cli_say_to(to, "read: %t from %t\n", reply->messages.items[i].id,
+			   reply->messages.items[i].from_phase);
 }
 
 static void tell_agents(FILE *to, struct mcp_session *session, const void *reply)
@@ -96,12 +84,6 @@ static void tell_agents(FILE *to, struct mcp_session *session, const void *reply
 
 static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
 {
-	static const char *const statuses[] = { "active",
-						"suspect_delivery_failure",
-						"done_but_not_forwarded",
-						"completed",
-						"recovered",
-						"blocked" };
 	const struct roger_runs_reply *reply = reply_;
 	size_t i;
 
@@ -111,11 +93,11 @@ static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
 	for (i = 0; i < reply->runs.count; i++) {
 		const struct roger_run *run = &reply->runs.items[i];
 
-		cli_print_text(to, run->run_id, false);
-		fprintf(to, ": %s", statuses[run->status]);
-		print_name(to, ", ", run->status_reason);
+		cli_say_to(to, "%t: %s, %t", run->run_id,
+			   cli_value_name(cli_item_record("runs"), "status", run->status),
+			   run->status_reason);
 		if (run->result_message_id.length)
-			print_name(to, "; result in message ", run->result_message_id);
+			cli_say_to(to, "; result in message %t", run->result_message_id);
 		fputc('\n', to);
 	}
 }
@@ -245,22 +227,21 @@ static bool is_cut(const struct roger_messages *messages)
 /* The same words in front as in the text. */
 static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *to = open_memstream(&text, &length);
+	struct cli_page page;
 
-	if (!to) {
+	if (!cli_page_begin(&page)) {
 		json->failed = true;
 		return;
 	}
-	cli_frame_begin(to);
-	print_rest(to, left_out);
+	cli_frame_begin(page.to);
+	print_rest(page.to, left_out);
 	if (cut)
-		fputs("A text with \"truncated\" is its beginning; `roger show ID` has all.\n", to);
-	json->failed |= fclose(to) != 0;
+		fputs("A text with \"truncated\" is its beginning; `roger show ID` has all.\n",
+		      page.to);
+	json->failed |= !cli_page_end(&page);
 	rg_buf_add_text(json, "{\"about\":");
-	rg_json_add_string(json, (struct roger_str){ text, length });
-	free(text);
+	rg_json_add_string(json, (struct roger_str){ page.text, page.length });
+	free(page.text);
 }
 
 /* With what is damaged, behind all else. */
@@ -296,25 +277,27 @@ bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struc
 	return !json->failed;
 }
 
+void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page)
+{
+	if (cli_page_end(page) && page->length)
+		roger_mcp_add_text(call, page->text);
+	free(page->text);
+}
+
 static void answer(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		   const struct roger_op *op, void *reply, struct rg_arena *arena)
 {
 	const struct roger *roger = tool->session->roger;
 	struct rg_buf json = { .maximum = SIZE_MAX };
-	char *text = NULL;
-	size_t length = 0;
-	FILE *to;
+	struct cli_page page;
 
-	to = open_memstream(&text, &length);
-	if (to) {
+	if (cli_page_begin(&page)) {
 		if (tool->words->tell)
-			tool->words->tell(to, tool->session, reply);
+			tool->words->tell(page.to, tool->session, reply);
 		else
-			cli_print_record(to, op->reply, reply);
-		cli_print_damage(to, roger);
-		if (fclose(to) == 0)
-			roger_mcp_add_text(call, text);
-		free(text);
+			cli_print_record(page.to, op->reply, reply);
+		cli_print_damage(page.to, roger);
+		mcp_add_page(call, &page);
 	}
 	if (mcp_print_reply(&json, roger, op, reply, tool->session->shown, arena))
 		roger_mcp_set_structured(call, json.data);
@@ -428,24 +411,11 @@ static void call_tool(struct roger_mcp_call *call, void *data)
 
 /* ---------------------------------------------------------------- waiting -- */
 
-static void add_damage(struct roger_mcp_call *call, const struct roger *roger)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *to = open_memstream(&text, &length);
-
-	if (!to)
-		return;
-	cli_print_damage(to, roger);
-	if (fclose(to) == 0 && length)
-		roger_mcp_add_text(call, text);
-	free(text);
-}
-
 static void tell_found(struct roger_mcp_call *call, const struct roger *roger,
 		       const struct roger_wait_reply *found)
 {
 	struct rg_buf json = { .maximum = SIZE_MAX };
+	struct cli_page page;
 
 	encode(cli_op_named("wait"), found, roger, &json);
 	rg_buf_add_char(&json, 0);
@@ -456,7 +426,10 @@ static void tell_found(struct roger_mcp_call *call, const struct roger *roger,
 		roger_mcp_add_text(call, "There is mail. Look with inbox.");
 	else
 		roger_mcp_add_text(call, "Nothing came in time.");
-	add_damage(call, roger);
+	if (cli_page_begin(&page)) {
+		cli_print_damage(page.to, roger);
+		mcp_add_page(call, &page);
+	}
 	if (!json.failed)
 		roger_mcp_set_structured(call, json.data);
 	rg_buf_deinit(&json);

@@ -7,7 +7,7 @@
 #include "cli/term.h"
 #include "data/record.h"
 
-enum { VIEW_LIMIT = 100, RECENT = 1000, PRIME_CHARS = 8000 };
+enum { VIEW_LIMIT = 100, PRIME_CHARS = 8000 };
 
 static const char json_type[] = "application/json";
 
@@ -91,7 +91,7 @@ static void read_letters(struct roger_mcp_call *call, void *session)
 
 /* ------------------------------------------------------------- completion -- */
 
-static void offer(struct roger_mcp_call *call, struct roger_str value)
+static void offer(void *call, struct roger_str value)
 {
 	const char *typed = roger_mcp_completed_text(call);
 	char name[129];
@@ -102,58 +102,12 @@ static void offer(struct roger_mcp_call *call, struct roger_str value)
 	roger_mcp_add_completion(call, name);
 }
 
-static void complete_agent(struct roger_mcp_call *call, struct roger *roger)
-{
-	const struct roger_empty_request request = { 0 };
-	struct roger_agents_reply reply = { 0 };
-	size_t i;
-
-	if (roger_agents(roger, &request, &reply, NULL) < 0)
-		return;
-	for (i = 0; i < reply.agents.count; i++)
-		offer(call, reply.agents.items[i].name);
-	roger_reply_free(&reply);
-}
-
-/* Issues of the newest messages, each once. */
-static void complete_issue(struct roger_mcp_call *call, struct roger *roger)
-{
-	const struct roger_list_request request = { .newest = true, .limit = RECENT };
-	struct roger_messages_reply reply = { 0 };
-	size_t i, k;
-
-	if (roger_list(roger, &request, &reply, NULL) < 0)
-		return;
-	for (i = 0; i < reply.messages.count; i++) {
-		for (k = 0; k < i; k++)
-			if (rg_str_equal(reply.messages.items[k].issue_id,
-					 reply.messages.items[i].issue_id))
-				break;
-		if (k == i)
-			offer(call, reply.messages.items[i].issue_id);
-	}
-	roger_reply_free(&reply);
-}
-
-static void complete_run(struct roger_mcp_call *call, struct roger *roger)
-{
-	const struct roger_runs_request request = { 0 };
-	struct roger_runs_reply reply = { 0 };
-	size_t i;
-
-	if (roger_runs(roger, &request, &reply, NULL) < 0)
-		return;
-	for (i = 0; i < reply.runs.count; i++)
-		offer(call, reply.runs.items[i].run_id);
-	roger_reply_free(&reply);
-}
-
 static void complete_agents(struct roger_mcp_call *call, void *session)
 {
 	struct roger *roger = mcp_open(session, call);
 
 	if (roger)
-		complete_agent(call, roger);
+		cli_each_agent(roger, offer, call);
 }
 
 static void complete_issues(struct roger_mcp_call *call, void *session)
@@ -161,15 +115,21 @@ static void complete_issues(struct roger_mcp_call *call, void *session)
 	struct roger *roger = mcp_open(session, call);
 
 	if (roger)
-		complete_issue(call, roger);
+		cli_each_recent(roger, true, offer, call);
 }
 
 static void complete_runs(struct roger_mcp_call *call, void *session)
 {
+	const struct roger_runs_request request = { 0 };
 	struct roger *roger = mcp_open(session, call);
+	struct roger_runs_reply reply = { 0 };
+	size_t i;
 
-	if (roger)
-		complete_run(call, roger);
+	if (!roger || roger_runs(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.runs.count; i++)
+		offer(call, reply.runs.items[i].run_id);
+	roger_reply_free(&reply);
 }
 
 static void complete_hand_off(struct roger_mcp_call *call, void *session)
@@ -188,10 +148,8 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 	struct roger *roger = mcp_name_caller(session, call) ? mcp_open(session, call) : NULL;
 	const struct roger_prime_request request = { .agent = session->agent };
 	struct roger_prime_reply reply = { 0 };
+	struct cli_page page;
 	struct roger_err err;
-	char *text = NULL;
-	size_t length = 0;
-	FILE *to;
 
 	if (!roger)
 		return;
@@ -199,15 +157,12 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 		roger_mcp_fail(call, "%s", err.message);
 		return;
 	}
-	to = open_memstream(&text, &length);
-	if (to) {
+	if (cli_page_begin(&page)) {
 		fputs("Check your mail: read what other agents wrote, do what it needs as far as "
 		      "the user's own instructions allow, answer, and ack it.\n\n",
-		      to);
-		cli_prime_print(to, &reply, roger, PRIME_CHARS);
-		if (fclose(to) == 0)
-			roger_mcp_add_text(call, text);
-		free(text);
+		      page.to);
+		cli_prime_print(page.to, &reply, roger, PRIME_CHARS);
+		mcp_add_page(call, &page);
 	}
 	roger_reply_free(&reply);
 }

@@ -23,17 +23,15 @@ const struct cli_option *cli_find_option(const struct cli_option *options, struc
 
 struct parser {
 	struct cli_run *run;
-	const struct roger_record *record; /* NULL: no verb */
+	const struct roger_record *record; /* of the request */
 	int argc;
 	char **argv;
 	int at;
 	struct roger_str as;
 	const char *colour;
 	bool help;
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} places; /* words that are no options */
+	bool only_places;	  /* after "--" */
+	struct roger_strs places; /* words that are no options */
 };
 
 void cli_option_name(const struct roger_field *field, char to[64])
@@ -57,7 +55,7 @@ const struct roger_field *cli_find_field(const struct roger_record *record, stru
 	const struct roger_field *field;
 	char option[64];
 
-	for (field = record ? record->fields : NULL; field && field->name; field++) {
+	for (field = record->fields; field->name; field++) {
 		cli_option_name(field, option);
 		if (is_option(field) && rg_str_is(name, option))
 			return field;
@@ -76,8 +74,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		rg_nearest_look(&nearest, name, rg_str(option->name));
 	for (option = parser->run->command->options; option && option->name; option++)
 		rg_nearest_look(&nearest, name, rg_str(option->name));
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
-	     field++) {
+	for (field = parser->record->fields; field->name; field++) {
 		if (!is_option(field))
 			continue;
 		cli_option_name(field, candidate);
@@ -85,17 +82,16 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 			nearest.word.data = memcpy(found, candidate, sizeof found);
 	}
 	if (nearest.word.data)
-		return rg_fail(
-			err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; did you mean '--%s'?",
-			name.length < 64 ? (int)name.length : 64, name.data, nearest.word.data);
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '--%.*s'; did you mean '--%s'?", RG_STR_CUT(name),
+			       nearest.word.data);
 	if (!*parser->run->command->name)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '--%.*s' before the command; its own come behind "
 			       "it, see `roger --help`",
-			       name.length < 64 ? (int)name.length : 64, name.data);
+			       RG_STR_CUT(name));
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
-		       name.length < 64 ? (int)name.length : 64, name.data,
-		       parser->run->command->name);
+		       RG_STR_CUT(name), parser->run->command->name);
 }
 
 /* The value of an option: behind '=', or the next word. */
@@ -198,35 +194,23 @@ static int take_option(struct parser *parser, const char *word, struct roger_err
 static int take_word(struct parser *parser, struct roger_err *err)
 {
 	const char *word = parser->argv[parser->at++];
-	struct roger_str *place;
 
-	if (word[0] == '-' && word[1] == '-' && word[2] == '\0') {
-		while (parser->at < parser->argc) {
-			place = rg_arena_push(parser->run->arena, &parser->places.items,
-					      &parser->places.count, sizeof *place);
-			if (!place)
-				return rg_fail_memory(err);
-			*place = rg_str(parser->argv[parser->at++]);
-		}
-		return ROGER_OK;
+	if (!parser->only_places && word[0] == '-' && word[1] == '-') {
+		parser->only_places = !word[2];
+		return word[2] ? take_option(parser, word + 2, err) : ROGER_OK;
 	}
-	if (word[0] == '-' && word[1] == '-')
-		return take_option(parser, word + 2, err);
-	if (strcmp(word, "-h") == 0)
+	if (!parser->only_places && strcmp(word, "-h") == 0)
 		return take_option(parser, "help", err);
-	if (strcmp(word, "-q") == 0)
+	if (!parser->only_places && strcmp(word, "-q") == 0)
 		return take_option(parser, "quiet", err);
-	if (word[0] == '-' && word[1])
+	if (!parser->only_places && word[0] == '-' && word[1])
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '%.64s'; long ones start with '--', see "
 			       "`roger --help`",
 			       word);
-	place = rg_arena_push(parser->run->arena, &parser->places.items, &parser->places.count,
-			      sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = rg_str(word);
-	return ROGER_OK;
+	return rg_arena_add(parser->run->arena, &parser->places, rg_str(word))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* ------------------------------------------------------------- places -- */
@@ -249,8 +233,7 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	size_t used = 0, count = parser->places.count, keep;
 	int r;
 
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
-	     field++) {
+	for (field = parser->record->fields; field->name; field++) {
 		if (!(field->flags & ROGER_PLACE))
 			continue;
 		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
@@ -269,10 +252,7 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 	}
 	if (used < count)
 		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "unexpected word '%.*s'; see `roger %s --help`",
-			       parser->places.items[used].length < 64
-				       ? (int)parser->places.items[used].length
-				       : 64,
+			       "unexpected word '%.64s'; see `roger %s --help`",
 			       parser->places.items[used].data, run->command->name);
 	return ROGER_OK;
 }
@@ -309,9 +289,9 @@ static int wrong_verb_word(const struct cli_command *command, struct roger_str w
 	while (cli_next_word(&words, &one))
 		rg_nearest_look(&nearest, word, one);
 	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'%s%.*s%s",
-		       command->name, command->words, word.length < 64 ? (int)word.length : 64,
-		       word.data, nearest.word.length ? "; did you mean '" : "",
-		       RG_STR_ARGS(nearest.word), nearest.word.length ? "'?" : "");
+		       command->name, command->words, RG_STR_CUT(word),
+		       nearest.word.length ? "; did you mean '" : "", RG_STR_ARGS(nearest.word),
+		       nearest.word.length ? "'?" : "");
 }
 
 /* The option of another word contradicts it: `roger session show --new`. */
@@ -335,9 +315,9 @@ static int check_verb_word(const struct parser *parser, struct roger_str word,
 
 static bool has_places(const struct parser *parser)
 {
-	const struct roger_field *field = cli_op(parser->run->command)->request->fields;
+	const struct roger_field *field;
 
-	for (; field->name; field++)
+	for (field = parser->record->fields; field->name; field++)
 		if (field->flags & ROGER_PLACE)
 			return true;
 	return false;
@@ -381,8 +361,7 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 
 	if (!self.data && agent && *agent)
 		self = rg_str(agent);
-	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
-	     field++) {
+	for (field = parser->record->fields; field->name; field++) {
 		r = ROGER_OK;
 		if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
@@ -401,9 +380,8 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,
 	      struct roger_err *err)
 {
-	const struct roger_op *op = cli_op(run->command);
 	struct parser parser = { .run = run,
-				 .record = op ? op->request : NULL,
+				 .record = cli_op(run->command)->request,
 				 .argc = argc,
 				 .argv = argv,
 				 .colour = "auto" };
@@ -416,7 +394,7 @@ int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colou
 	if (r < 0 || parser.help)
 		return r;
 	r = take_verb_word(&parser, err);
-	run->words = (struct roger_strs){ parser.places.items, parser.places.count };
+	run->words = parser.places;
 	if (r == ROGER_OK && run->command->prepare)
 		r = run->command->prepare(run, err);
 	if (r == ROGER_OK)

@@ -23,51 +23,36 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Something that was printed, and how many characters it is. */
-struct piece {
-	FILE *to;
-	char *text;
-	size_t length, chars;
-};
-
-static bool begin_piece(struct piece *piece)
+/* Add a piece of text where it fits into what is left, which then is less. */
+static bool add_piece(FILE *to, struct cli_page *piece, size_t *left)
 {
-	*piece = (struct piece){ 0 };
-	piece->to = open_memstream(&piece->text, &piece->length);
-	return piece->to;
-}
+	size_t chars;
+	bool fits = cli_page_end(piece) &&
+		    rg_utf8_count((struct roger_str){ piece->text, piece->length }, &chars) &&
+		    chars <= *left;
 
-/* Does it go into what is left? */
-static bool end_piece(struct piece *piece, size_t left)
-{
-	return fclose(piece->to) == 0 &&
-	       rg_utf8_count((struct roger_str){ piece->text, piece->length }, &piece->chars) &&
-	       piece->chars <= left;
+	if (fits) {
+		fwrite(piece->text, 1, piece->length, to);
+		*left -= chars;
+	}
+	free(piece->text);
+	return fits;
 }
 
 /* As many as go into what is left; that becomes less. */
 static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *left)
 {
-	struct piece piece;
+	struct cli_page piece;
 	bool fits = true;
 	size_t i;
 
 	if (duties->count)
 		fputs("\nOpen:\n", to);
 	for (i = 0; i < duties->count && fits; i += fits) {
-		if (!begin_piece(&piece))
+		if (!cli_page_begin(&piece))
 			break;
-		fputs("- ", piece.to);
-		cli_print_text(piece.to, duties->items[i].words, false);
-		fputs(": `", piece.to);
-		cli_print_text(piece.to, duties->items[i].next, false);
-		fputs("`\n", piece.to);
-		fits = end_piece(&piece, *left);
-		if (fits) {
-			fwrite(piece.text, 1, piece.length, to);
-			*left -= piece.chars;
-		}
-		free(piece.text);
+		cli_say_to(piece.to, "- %t: `%t`\n", duties->items[i].words, duties->items[i].next);
+		fits = add_piece(to, &piece, left);
 	}
 	if (i < duties->count)
 		fprintf(to, "- %zu more: `roger status`\n", duties->count - i);
@@ -77,19 +62,16 @@ static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *
 static size_t print_messages(FILE *to, const struct roger_messages *messages, size_t left)
 {
 	size_t shown = 0, budget = left;
-	struct piece piece;
+	struct cli_page piece;
 	bool fits = false;
 
-	while (messages->count && !fits && budget >= MESSAGES_CHARS_LEAST && begin_piece(&piece)) {
+	while (messages->count && !fits && budget >= MESSAGES_CHARS_LEAST &&
+	       cli_page_begin(&piece)) {
 		fputc('\n', piece.to);
 		cli_frame_begin(piece.to);
 		shown = cli_frame_messages(piece.to, messages, budget - MESSAGES_CHARS_LEAST / 2);
-		fits = end_piece(&piece, left);
-		if (fits)
-			fwrite(piece.text, 1, piece.length, to);
-		else
-			budget -= budget / 4;
-		free(piece.text);
+		fits = add_piece(to, &piece, &left);
+		budget -= budget / 4;
 	}
 	return fits ? shown : 0;
 }
@@ -112,10 +94,8 @@ size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const st
 	size_t left = chars_max > FIXED_CHARS ? chars_max - FIXED_CHARS : 0, shown;
 	size_t duties = reply->messages.count ? left / 3 : left;
 
-	fputs("You are ", to);
-	cli_print_text(to, reply->agent, false);
-	fprintf(to, " in roger, where agents write to each other. %lld unread.\n",
-		(long long)reply->unread);
+	cli_say_to(to, "You are %t in roger, where agents write to each other. %d unread.\n",
+		   reply->agent, reply->unread);
 	cli_print_damage(to, roger);
 	left -= duties;
 	print_duties(to, &reply->duties, &duties);

@@ -3,7 +3,6 @@
  * "NAME VALUE" for each that is set, a table for each list.  A model reads the same.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "cli/command.h"
@@ -46,25 +45,10 @@ static void add_texts(struct rg_buf *to, const struct roger_strs *texts)
 	}
 }
 
-static void add_time(struct rg_buf *to, int64_t ms)
-{
-	char *text = NULL;
-	size_t length = 0;
-	FILE *into = open_memstream(&text, &length);
-
-	to->failed |= !into;
-	if (!into)
-		return;
-	cli_print_time(into, ms);
-	to->failed |= fclose(into) != 0;
-	rg_buf_add_text(to, text);
-	free(text);
-}
-
 static void add_value(struct rg_buf *to, const struct roger_field *field, const void *record)
 {
 	const void *at = rg_field_at(field, record);
-	char span[32];
+	char text[CLI_TIME_BYTES];
 
 	switch (field->kind) {
 	case ROGER_INT:
@@ -79,11 +63,11 @@ static void add_value(struct rg_buf *to, const struct roger_field *field, const 
 	case ROGER_TIME:
 	case ROGER_INSTANT:
 		if (*(const int64_t *)at)
-			add_time(to, *(const int64_t *)at);
+			rg_buf_add_text(to, cli_time(*(const int64_t *)at, text));
 		return;
 	case ROGER_SPAN:
-		rg_clock_print_span(*(const int64_t *)at, span);
-		rg_buf_add_text(to, span);
+		rg_clock_print_span(*(const int64_t *)at, text);
+		rg_buf_add_text(to, text);
 		return;
 	case ROGER_TEXTS:
 		add_texts(to, at);
@@ -172,16 +156,6 @@ static void print_table(FILE *to, const struct roger_record *record, const struc
 
 /* -------------------------------------------------------------- a record -- */
 
-static void print_line(FILE *to, const struct roger_field *field, const void *item, size_t width)
-{
-	char words[64];
-
-	cli_print_padded(to, words_of(field, words), width);
-	fputs("  ", to);
-	print_value(to, field, item, 0);
-	fputc('\n', to);
-}
-
 void cli_print_lists(FILE *to, const struct roger_record *record, const void *item)
 {
 	const struct roger_field *field;
@@ -209,8 +183,11 @@ void cli_print_record(FILE *to, const struct roger_record *record, const void *i
 			width = length;
 	}
 	for (field = record->fields; field->name; field++)
-		if (is_shown(field) && !is_left_out(field, item))
-			print_line(to, field, item, width);
+		if (is_shown(field) && !is_left_out(field, item)) {
+			cli_say_to(to, "%*t  ", (int)width, words_of(field, words));
+			print_value(to, field, item, 0);
+			fputc('\n', to);
+		}
 	cli_print_lists(to, record, item);
 }
 

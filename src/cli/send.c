@@ -92,28 +92,19 @@ static int prepare(struct cli_run *run, struct roger_err *err)
 /* A name holds no comma, so that one word can name several. */
 static int split_names(struct rg_arena *arena, struct roger_strs *names, struct roger_err *err)
 {
-	struct {
-		struct roger_str *items;
-		size_t count;
-	} split = { NULL, 0 };
-	struct roger_str rest, *place;
-	const char *comma;
-	size_t i;
+	struct roger_strs split = { 0 };
+	const char *name;
+	size_t i, length;
 
-	for (i = 0; i < names->count; i++) {
-		rest = names->items[i];
-		do {
-			place = rg_arena_push(arena, &split.items, &split.count, sizeof *place);
-			if (!place)
+	for (i = 0; i < names->count; i++)
+		for (name = names->items[i].data;; name += length + 1) {
+			length = strcspn(name, ",");
+			if (!rg_arena_add(arena, &split, (struct roger_str){ name, length }))
 				return rg_fail_memory(err);
-			comma = rest.length ? memchr(rest.data, ',', rest.length) : NULL;
-			*place = (struct roger_str){ rest.data, comma ? (size_t)(comma - rest.data)
-								      : rest.length };
-			rest.data += place->length + 1;
-			rest.length -= comma ? place->length + 1 : rest.length;
-		} while (comma);
-	}
-	*names = (struct roger_strs){ split.items, split.count };
+			if (!name[length])
+				break;
+		}
+	*names = split;
 	return ROGER_OK;
 }
 

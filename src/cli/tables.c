@@ -20,19 +20,12 @@ static void print_init(const struct cli_run *run, const void *reply_)
 	const struct roger_init_reply *reply = reply_;
 
 	(void)run;
-	fputs(reply->created ? "made a workspace in " : "there is a workspace in ", cli_out);
-	cli_print_text(cli_out, reply->workspace, false);
-	fputs("\n", cli_out);
-	if (reply->above.length) {
-		fputs("note: from here on the workspace in ", stderr);
-		cli_print_text(stderr, reply->above, false);
-		fputs(" is not seen any more\n", stderr);
-	}
-	if (reply->not_trusted.length) {
-		fputs("not trusted: ", stderr);
-		cli_print_text(stderr, reply->not_trusted, false);
-		fputc('\n', stderr);
-	}
+	cli_say("%s a workspace in %t\n", reply->created ? "made" : "there is", reply->workspace);
+	if (reply->above.length)
+		cli_say_to(stderr, "note: from here on the workspace in %t is not seen any more\n",
+			   reply->above);
+	if (reply->not_trusted.length)
+		cli_say_to(stderr, "not trusted: %t\n", reply->not_trusted);
 	if (reply->created)
 		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
 }

@@ -178,9 +178,7 @@ size_t cli_columns(struct roger_str text)
 
 void cli_print_note(struct roger_str text)
 {
-	fputs("note: ", stderr);
-	cli_print_text(stderr, text, false);
-	fputc('\n', stderr);
+	cli_say_to(stderr, "note: %t\n", text);
 }
 
 void cli_print_notes(const struct roger_strs *texts)
@@ -201,6 +199,7 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 }
 
 struct saying {
+	FILE *to;
 	va_list arguments;
 	int64_t number; /* the last one */
 	int width;
@@ -208,55 +207,82 @@ struct saying {
 
 static void say_one(struct saying *saying, char what)
 {
-	struct roger_str text;
+	FILE *to = saying->to;
 
 	switch (what) {
 	case 't':
-		text = va_arg(saying->arguments, struct roger_str);
-		cli_print_padded(cli_out, text, (size_t)saying->width);
+		cli_print_padded(to, va_arg(saying->arguments, struct roger_str),
+				 (size_t)saying->width);
 		break;
 	case 's':
-		fprintf(cli_out, "%-*s", saying->width, va_arg(saying->arguments, const char *));
+		fprintf(to, "%-*s", saying->width, va_arg(saying->arguments, const char *));
 		break;
 	case 'd':
 		saying->number = va_arg(saying->arguments, int64_t);
-		fprintf(cli_out, "%*lld", saying->width, (long long)saying->number);
+		fprintf(to, "%*lld", saying->width, (long long)saying->number);
 		break;
 	case 'p':
-		fputs(rg_plural(saying->number), cli_out);
+		fputs(rg_plural(saying->number), to);
 		break;
 	case 'w':
-		cli_print_time(cli_out, va_arg(saying->arguments, int64_t));
+		cli_print_time(to, va_arg(saying->arguments, int64_t));
 		break;
 	case 'S':
-		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), cli_out);
+		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), to);
 		break;
 	case '.':
-		fputs(cli_style(CLI_PLAIN), cli_out);
+		fputs(cli_style(CLI_PLAIN), to);
 		break;
 	default:
 		rg_assert(!"a letter of cli_say()");
 	}
 }
 
-void cli_say(const char *format, ...)
+static void say(struct saying *saying, const char *format)
 {
-	struct saying saying = { .number = 0 };
 	const char *next;
 	char *end;
 
-	va_start(saying.arguments, format);
 	for (; *(next = strchrnul(format, '%')); format = end + 1) {
-		fwrite(format, 1, (size_t)(next - format), cli_out);
-		saying.width = (int)strtol(next + 1 + (next[1] == '-'), &end, 10);
+		fwrite(format, 1, (size_t)(next - format), saying->to);
+		saying->width = (int)strtol(next + 1 + (next[1] == '-'), &end, 10);
 		if (*end == '*') {
-			saying.width = va_arg(saying.arguments, int);
+			saying->width = va_arg(saying->arguments, int);
 			end++;
 		}
-		say_one(&saying, *end);
+		say_one(saying, *end);
 	}
-	fputs(format, cli_out);
+	fputs(format, saying->to);
+}
+
+void cli_say(const char *format, ...)
+{
+	struct saying saying = { .to = cli_out };
+
+	va_start(saying.arguments, format);
+	say(&saying, format);
 	va_end(saying.arguments);
+}
+
+void cli_say_to(FILE *to, const char *format, ...)
+{
+	struct saying saying = { .to = to };
+
+	va_start(saying.arguments, format);
+	say(&saying, format);
+	va_end(saying.arguments);
+}
+
+bool cli_page_begin(struct cli_page *page)
+{
+	*page = (struct cli_page){ 0 };
+	page->to = open_memstream(&page->text, &page->length);
+	return page->to;
+}
+
+bool cli_page_end(struct cli_page *page)
+{
+	return fclose(page->to) == 0;
 }
 
 void cli_say_set(const char *format, struct roger_str text)
@@ -295,15 +321,22 @@ void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 		fputc('\n', to);
 }
 
-void cli_print_time(FILE *to, int64_t ms)
+const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES])
 {
 	time_t seconds = (time_t)(ms / 1000);
-	char text[40] = "";
 	struct tm tm;
 
-	if (ms > 0 && localtime_r(&seconds, &tm))
-		strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-	fputs(text[0] ? text : "-", to);
+	if (ms > 0 && localtime_r(&seconds, &tm) &&
+	    strftime(to, CLI_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &tm))
+		return to;
+	return "-";
+}
+
+void cli_print_time(FILE *to, int64_t ms)
+{
+	char text[CLI_TIME_BYTES];
+
+	fputs(cli_time(ms, text), to);
 }
 
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
@@ -345,51 +378,30 @@ static size_t seen_bytes(struct roger_str json, uint32_t *ret_char, size_t *ret_
 	return json.length;
 }
 
-static void print_escape(uint32_t c, char to[sizeof "\\udb40\\udc41"])
-{
-	if (c >= 0x10000)
-		snprintf(to, sizeof "\\udb40\\udc41", "\\u%04x\\u%04x",
-			 (0xd800 + ((c - 0x10000) >> 10)) & 0xffff,
-			 (0xdc00 + ((c - 0x10000) & 0x3ff)) & 0xffff);
-	else
-		snprintf(to, sizeof "\\udb40\\udc41", "\\u%04x", c & 0xffff);
-}
-
 void cli_add_json(struct rg_buf *out, struct roger_str json)
 {
-	char escape[sizeof "\\udb40\\udc41"];
 	size_t length, step;
 	uint32_t c = 0;
 
 	for (; json.length; json.data += length + step, json.length -= length + step) {
 		length = seen_bytes(json, &c, &step);
 		rg_buf_add(out, json.data, length);
-		if (!step)
-			break;
-		print_escape(c, escape);
-		rg_buf_add_text(out, escape);
+		if (step && c >= 0x10000)
+			rg_buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+				      0xdc00 + ((c - 0x10000) & 0x3ff));
+		else if (step)
+			rg_buf_printf(out, "\\u%04x", c);
 	}
 }
 
 void cli_print_json(FILE *to, const struct rg_buf *json)
 {
-	char escape[sizeof "\\udb40\\udc41"];
-	struct roger_str rest = rg_buf_str(json);
-	size_t length, step;
-	uint32_t c = 0;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
-	if (json->failed) {
-		if (to == cli_out)
-			cli_term_lose(ENOMEM);
-		return;
-	}
-	for (; rest.length; rest.data += length + step, rest.length -= length + step) {
-		length = seen_bytes(rest, &c, &step);
-		fwrite(rest.data, 1, length, to);
-		if (!step)
-			break;
-		print_escape(c, escape);
-		fputs(escape, to);
-	}
-	fputc('\n', to);
+	cli_add_json(&out, rg_buf_str(json));
+	rg_buf_add_char(&out, '\n');
+	if (!json->failed && !out.failed)
+		fwrite(out.data, 1, out.length, to);
+	else if (to == cli_out)
+		cli_term_lose(ENOMEM);
 }

@@ -73,6 +73,7 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width);
  * int before it): padded to so many columns, %t and %s always on their right.
  */
 void cli_say(const char *format, ...);
+void cli_say_to(FILE *to, const char *format, ...);
 
 /* The same of a text that may be unset: then nothing.  The format has one %t. */
 void cli_say_set(const char *format, struct roger_str text);
@@ -80,8 +81,19 @@ void cli_say_set(const char *format, struct roger_str text);
 /* A body: each line behind an indent, those that a line separator begins, too. */
 void cli_print_body(FILE *to, struct roger_str text, const char *indent);
 
-/* "2026-02-16 05:25:01" local time, or "3m ago" style where short is asked. */
+/* "2026-02-16 05:25:01" local time, or "-"; in to, where it needs room. */
+enum { CLI_TIME_BYTES = 40 };
+const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES]);
 void cli_print_time(FILE *to, int64_t ms);
+
+/* Text printed into memory, which the caller frees after the end.  false: out of memory. */
+struct cli_page {
+	FILE *to;
+	char *text;
+	size_t length;
+};
+bool cli_page_begin(struct cli_page *page);
+bool cli_page_end(struct cli_page *page);
 
 /* A bar on standard error, on a terminal only; for roger_on_progress(). */
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total);

@@ -10,7 +10,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-static void print_mark(bool trusted)
+static void print_trusted(bool trusted)
 {
 	cli_say("  %S%-11s%.  ", trusted ? CLI_GREEN : CLI_YELLOW,
 		trusted ? "trusted" : "not trusted");
@@ -27,7 +27,7 @@ static void print_list(struct roger_strs words)
 
 static void print_command(const struct roger_trust_command *command)
 {
-	print_mark(command->trusted);
+	print_trusted(command->trusted);
 	cli_say("%t runs: ", command->setting);
 	print_list(command->words);
 	if (!command->files.count)
@@ -42,7 +42,7 @@ static void print_command(const struct roger_trust_command *command)
 
 static void print_place(const struct roger_trust_place *place)
 {
-	print_mark(place->trusted);
+	print_trusted(place->trusted);
 	cli_say("%t writes to: %t\n", place->setting, place->path);
 }
 
@@ -54,7 +54,7 @@ static void print_asked(const struct roger_trust_reply *reply)
 	if (reply->owner != (int64_t)geteuid())
 		cli_say(" (of user id %d)", reply->owner);
 	cli_say("\n");
-	print_mark(reply->mailbox);
+	print_trusted(reply->mailbox);
 	fputs("its mail is shown to agents by hooks, prime and mcp\n", cli_out);
 	for (i = 0; i < reply->commands.count; i++)
 		print_command(&reply->commands.items[i]);
@@ -92,40 +92,26 @@ static void print(const struct cli_run *run, const struct roger_trust_request *r
 	}
 }
 
-static int call(struct cli_run *run, const struct roger_trust_request *request,
+/* What is not trusted yet is asked about, where somebody can answer. */
+static int call(struct cli_run *run, struct roger_trust_request *request, bool ask, int *ret_exit,
 		struct roger_err *err)
 {
-	struct roger_trust_reply reply = { 0 };
-	int r;
-
-	r = roger_trust(request, &reply, err);
-	if (r < 0)
-		return r;
-	print(run, request, &reply);
-	roger_reply_free(&reply);
-	return ROGER_OK;
-}
-
-/* What is not trusted yet is asked about, where somebody can answer. */
-static int ask(struct cli_run *run, struct roger_trust_request *request, int *ret_exit,
-	       struct roger_err *err)
-{
-	struct roger_trust_reply reply = { 0 };
 	bool may_ask = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && run->form == CLI_HUMAN;
+	struct roger_trust_reply reply = { 0 };
 	int r;
 
 	r = roger_trust(request, &reply, err);
 	if (r < 0)
 		return r;
 	print(run, request, &reply);
-	if (!reply.trusted && !may_ask && run->form == CLI_HUMAN)
-		fprintf(cli_out, "to trust all of this: roger trust --accept %.*s\n",
-			RG_STR_ARGS(reply.sha256));
-	*ret_exit = reply.trusted || cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
-	if (!reply.trusted && may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?")) {
+	*ret_exit = CLI_DONE;
+	if (ask && !reply.trusted) {
+		if (!may_ask && run->form == CLI_HUMAN)
+			cli_say("to trust all of this: roger trust --accept %t\n", reply.sha256);
+		*ret_exit = cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
 		request->accept = reply.sha256;
-		r = call(run, request, err);
-		*ret_exit = CLI_DONE;
+		if (may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?"))
+			r = call(run, request, false, ret_exit, err);
 	}
 	roger_reply_free(&reply);
 	return r;
@@ -134,17 +120,15 @@ static int ask(struct cli_run *run, struct roger_trust_request *request, int *re
 static int run_trust(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_trust_request *request = run->request;
+	bool changes = request->accept.length || request->revoke || request->list;
 
 	/* --workspace names the folder; a word that follows wins. */
 	if (run->workspace && !request->path.length)
 		request->path = rg_str(run->workspace);
-	if (cli_given(run, "show") && (request->accept.length || request->revoke || request->list))
+	if (cli_given(run, "show") && changes)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --show, --accept, --revoke and --list");
-	*ret_exit = CLI_DONE;
-	if (request->accept.length || request->revoke || request->list)
-		return call(run, request, err);
-	return ask(run, request, ret_exit, err);
+	return call(run, request, !changes, ret_exit, err);
 }
 
 const struct cli_command cli_trust = { .name = "trust", .options = options, .run = run_trust };

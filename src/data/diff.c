@@ -2,64 +2,49 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
+
 /* Beyond so many pairs of lines, what differs is shown as one piece. */
 enum { PAIRS_MAX = 4 << 20 };
 
-struct lines {
-	struct roger_str *items;
-	size_t count;
-};
-
-/* What became of each line of both: the edit script, line by line. */
-struct script {
-	char *signs; /* ' ', '-' or '+' */
-	size_t count;
-};
-
-static bool split(struct roger_str text, struct lines *ret_lines)
+static bool split(struct roger_str text, struct rg_arena *arena, struct roger_strs *ret_lines)
 {
-	size_t count = 0, i, start = 0;
+	const char *newline;
+	struct roger_str *line;
 
-	for (i = 0; i < text.length; i++)
-		count += text.data[i] == '\n';
-	ret_lines->items = calloc(count + 1, sizeof *ret_lines->items);
-	ret_lines->count = 0;
-	if (!ret_lines->items)
-		return false;
-	for (i = 0; i < text.length; i++)
-		if (text.data[i] == '\n') {
-			ret_lines->items[ret_lines->count++] =
-				(struct roger_str){ text.data + start, i + 1 - start };
-			start = i + 1;
-		}
-	if (start < text.length)
-		ret_lines->items[ret_lines->count++] =
-			(struct roger_str){ text.data + start, text.length - start };
+	for (; text.length; text.data += line->length, text.length -= line->length) {
+		newline = memchr(text.data, '\n', text.length);
+		line = rg_arena_push(arena, &ret_lines->items, &ret_lines->count, sizeof *line);
+		if (!line)
+			return false;
+		*line = (struct roger_str){ text.data, newline ? (size_t)(newline + 1 - text.data)
+							       : text.length };
+	}
 	return true;
 }
 
-static bool same(const struct lines *a, size_t i, const struct lines *b, size_t j)
+static bool same(const struct roger_strs *a, size_t i, const struct roger_strs *b, size_t j)
 {
 	return rg_str_equal(a->items[i], b->items[j]);
 }
 
-static void sign(struct script *script, char sign, size_t times)
+static void sign(struct rg_buf *signs, char sign, size_t times)
 {
-	memset(script->signs + script->count, sign, times);
-	script->count += times;
+	while (times--)
+		rg_buf_add_char(signs, sign);
 }
 
 /* The longest common subsequence of a[from..a_to) and b[from..b_to), by the table of its lengths.
  */
-static bool compare(const struct lines *a, size_t a_to, const struct lines *b, size_t b_to,
-		    size_t from, struct script *script)
+static bool compare(const struct roger_strs *a, size_t a_to, const struct roger_strs *b,
+		    size_t b_to, size_t from, struct rg_buf *signs)
 {
 	size_t rows = a_to - from, columns = b_to - from, i, j;
 	uint32_t *best;
 
 	if (!rows || !columns || rows > PAIRS_MAX / columns) {
-		sign(script, '-', rows);
-		sign(script, '+', columns);
+		sign(signs, '-', rows);
+		sign(signs, '+', columns);
 		return true;
 	}
 	best = calloc((rows + 1) * (columns + 1), sizeof *best);
@@ -73,13 +58,13 @@ static bool compare(const struct lines *a, size_t a_to, const struct lines *b, s
 								       : BEST(i, j + 1);
 	for (i = j = 0; i < rows || j < columns;) {
 		if (i < rows && j < columns && same(a, from + i, b, from + j)) {
-			sign(script, ' ', 1);
+			sign(signs, ' ', 1);
 			i++, j++;
 		} else if (j == columns || (i < rows && BEST(i + 1, j) >= BEST(i, j + 1))) {
-			sign(script, '-', 1);
+			sign(signs, '-', 1);
 			i++;
 		} else {
-			sign(script, '+', 1);
+			sign(signs, '+', 1);
 			j++;
 		}
 	}
@@ -88,7 +73,9 @@ static bool compare(const struct lines *a, size_t a_to, const struct lines *b, s
 	return true;
 }
 
-static bool make_script(const struct lines *a, const struct lines *b, struct script *script)
+/* What became of each line of both: a text of ' ', '-' and '+'. */
+static bool make_script(const struct roger_strs *a, const struct roger_strs *b,
+			struct rg_buf *signs)
 {
 	size_t start = 0, end = 0;
 
@@ -97,10 +84,10 @@ static bool make_script(const struct lines *a, const struct lines *b, struct scr
 	while (end < a->count - start && end < b->count - start &&
 	       same(a, a->count - 1 - end, b, b->count - 1 - end))
 		end++;
-	sign(script, ' ', start);
-	if (!compare(a, a->count - end, b, b->count - end, start, script))
+	sign(signs, ' ', start);
+	if (!compare(a, a->count - end, b, b->count - end, start, signs))
 		return false;
-	sign(script, ' ', end);
+	sign(signs, ' ', end);
 	return true;
 }
 
@@ -113,24 +100,24 @@ static void print_line(char sign, struct roger_str line, struct rg_buf *out)
 }
 
 /* Is there a change within so many lines? */
-static bool is_near(const struct script *script, size_t at, size_t context)
+static bool is_near(struct roger_str script, size_t at, size_t context)
 {
 	size_t i = at > context ? at - context : 0;
 
-	for (; i < script->count && i <= at + context; i++)
-		if (script->signs[i] != ' ')
+	for (; i < script.length && i <= at + context; i++)
+		if (script.data[i] != ' ')
 			return true;
 	return false;
 }
 
-static void print(const struct lines *a, const struct lines *b, const struct script *script,
+static void print(const struct roger_strs *a, const struct roger_strs *b, struct roger_str script,
 		  size_t context, struct rg_buf *out)
 {
 	bool inside = false;
 	size_t at, i = 0, j = 0;
 
-	for (at = 0; at < script->count; at++) {
-		char sign = script->signs[at];
+	for (at = 0; at < script.length; at++) {
+		char sign = script.data[at];
 
 		if (!is_near(script, at, context)) {
 			inside = false;
@@ -147,17 +134,14 @@ static void print(const struct lines *a, const struct lines *b, const struct scr
 
 void rg_diff(struct roger_str before, struct roger_str after, size_t context, struct rg_buf *out)
 {
-	struct lines a = { 0 }, b = { 0 };
-	struct script script = { 0 };
-	bool made = split(before, &a) && split(after, &b);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf signs = { .maximum = SIZE_MAX };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_strs a = { 0 }, b = { 0 };
 
-	if (made)
-		script.signs = malloc(a.count + b.count + 1);
-	if (made && script.signs && make_script(&a, &b, &script))
-		print(&a, &b, &script, context, out);
+	if (arena && split(before, arena, &a) && split(after, arena, &b) &&
+	    make_script(&a, &b, &signs) && !signs.failed)
+		print(&a, &b, rg_buf_str(&signs), context, out);
 	else
 		out->failed = true;
-	free(script.signs);
-	free(a.items);
-	free(b.items);
+	rg_arena_free(arena);
 }

@@ -22,8 +22,7 @@ static int compare_keys(const void *a, const void *b)
 
 static int twice(struct roger_str key, struct roger_err *err)
 {
-	return rg_fail(err, ROGER_EDATA, 0, "member '%.*s' comes twice",
-		       key.length < 64 ? (int)key.length : 64, key.data);
+	return rg_fail(err, ROGER_EDATA, 0, "member '%.*s' comes twice", RG_STR_CUT(key));
 }
 
 /* Many members: sort their names and look at neighbours. */

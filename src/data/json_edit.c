@@ -418,14 +418,17 @@ static int check_kind(struct reader *reader, const struct roger_strs *path, size
 		       array ? "an array" : "an object");
 }
 
-/* array: the path leads to one, in which an element with the mark is looked for. */
-static int find_place(struct roger_str text, const struct roger_strs *path, bool array,
-		      struct roger_str mark, struct place *ret_place, struct roger_err *err)
+/*
+ * With a mark the path leads to an array, in which an element that has it is looked for.
+ * What is found is at the end of the path.
+ */
+static int find_place(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
+		      struct place *ret_place, struct roger_err *err)
 {
 	struct reader reader = { .text = text, .err = err };
+	bool array = mark.length != 0, last;
 	struct place place = { 0 };
 	struct wish wish;
-	bool last;
 	int r;
 
 	for (r = read_whole(&reader);; place.step++) {
@@ -451,18 +454,11 @@ static int find_place(struct roger_str text, const struct roger_strs *path, bool
 	return r;
 }
 
-static int keep(struct rg_buf *out, struct rg_arena *arena, struct rg_json_edit *edit,
-		struct roger_err *err)
-{
-	return rg_arena_keep(arena, out, &edit->text) ? ROGER_OK : rg_fail_memory(err);
-}
-
-/* A new item behind the last one of a container. */
-static int insert(struct roger_str text, const struct container *container, struct roger_str item,
-		  struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+/* A new item after the last one of a container. */
+static void insert(struct roger_str text, const struct container *container, struct roger_str item,
+		   struct rg_json_edit *ret_edit, struct rg_buf *out)
 {
 	struct layout layout = layout_of(text, container);
-	struct rg_buf out = { .maximum = SIZE_MAX };
 
 	*ret_edit = (struct rg_json_edit){ .offset = container->last };
 	if (!container->last) {
@@ -474,96 +470,78 @@ static int insert(struct roger_str text, const struct container *container, stru
 	} else if (container->comma) {
 		ret_edit->offset = container->comma;
 	} else {
-		rg_buf_add_char(&out, ',');
+		rg_buf_add_char(out, ',');
 	}
 	if (layout.one_line && container->last)
-		rg_buf_add_char(&out, ' ');
-	print_break(&layout, 1, &out);
-	print_value(&layout, item, 1, &out);
+		rg_buf_add_char(out, ' ');
+	print_break(&layout, 1, out);
+	print_value(&layout, item, 1, out);
 	if (!container->last && ret_edit->length + ret_edit->offset == container->close)
-		print_break(&layout, 0, &out);
-	return keep(&out, arena, ret_edit, err);
+		print_break(&layout, 0, out);
 }
 
-static int replace(struct roger_str text, const struct place *place, struct roger_str value,
-		   struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+static void replace(struct roger_str text, const struct place *place, struct roger_str value,
+		    struct rg_json_edit *ret_edit, struct rg_buf *out)
 {
 	const struct item *item = &place->container.item;
 	struct roger_str old = { text.data + item->start, item->end - item->start };
 	struct layout layout = layout_of(text, &place->container);
-	struct rg_buf out = { .maximum = SIZE_MAX };
 
 	*ret_edit = (struct rg_json_edit){ .offset = item->start };
 	if (is_same_value(old, value))
-		return ROGER_OK;
+		return;
 	ret_edit->length = old.length;
-	print_value(&layout, value, 1, &out);
-	return keep(&out, arena, ret_edit, err);
+	print_value(&layout, value, 1, out);
 }
 
-/* "b":{"c":VALUE}: what is missing of the path, from a step on. */
-static int insert_path(struct roger_str text, const struct place *place,
-		       const struct roger_strs *path, struct roger_str value, bool array,
-		       struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
+/* "b":{"c":VALUE}: the value, within what is missing of the path. */
+static void add_path(const struct place *place, const struct roger_strs *path,
+		     struct roger_str value, bool array, struct rg_buf *item)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf item = { .maximum = SIZE_MAX };
 	size_t i;
 
+	array = array && place->step < path->count;
 	for (i = place->step; i < path->count; i++) {
-		rg_buf_add_text(&item, i > place->step ? "{" : "");
-		rg_json_add_string(&item, path->items[i]);
-		rg_buf_add_char(&item, ':');
+		rg_buf_add_text(item, i > place->step ? "{" : "");
+		rg_json_add_string(item, path->items[i]);
+		rg_buf_add_char(item, ':');
 	}
-	rg_buf_add_text(&item, array ? "[" : "");
-	rg_buf_add_str(&item, value);
-	rg_buf_add_text(&item, array ? "]" : "");
+	rg_buf_add_text(item, array ? "[" : "");
+	rg_buf_add_str(item, value);
+	rg_buf_add_text(item, array ? "]" : "");
 	for (i = place->step + 1; i < path->count; i++)
-		rg_buf_add_char(&item, '}');
-	if (item.failed)
-		return rg_fail_memory(err);
-	return insert(text, &place->container, rg_buf_str(&item), arena, ret_edit, err);
+		rg_buf_add_char(item, '}');
 }
 
-/* set, and add where array. */
-static int put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
-	       bool array, struct roger_str mark, struct rg_arena *arena,
-	       struct rg_json_edit *ret_edit, struct roger_err *err)
+int rg_json_edit_put(struct roger_str text, const struct roger_strs *path, struct roger_str value,
+		     struct roger_str mark, struct rg_arena *arena, struct rg_json_edit *ret_edit,
+		     struct roger_err *err)
 {
-	static const struct roger_str empty = { "{}\n", 3 };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf fresh = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf item = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	struct roger_str into = rg_str_blank(text) ? RG_STR("{}\n") : text;
+	struct rg_buf whole = { .maximum = SIZE_MAX };
 	struct place place;
 	int r;
 
 	rg_assert(path->count);
-	r = find_place(rg_str_blank(text) ? empty : text, path, array, mark, &place, err);
+	r = find_place(into, path, mark, &place, err);
 	if (r < 0)
 		return r;
-	if (rg_str_blank(text)) {
-		r = insert_path(empty, &place, path, value, array, arena, ret_edit, err);
-		if (r < 0)
-			return r;
-		rg_json_edit_apply(empty, ret_edit, &fresh);
-		*ret_edit = (struct rg_json_edit){ .length = text.length };
-		return keep(&fresh, arena, ret_edit, err);
-	}
+	add_path(&place, path, value, mark.length, &item);
+	if (item.failed)
+		return rg_fail_memory(err);
 	if (place.container.found)
-		return replace(text, &place, value, arena, ret_edit, err);
-	if (place.step == path->count)
-		return insert(text, &place.container, value, arena, ret_edit, err);
-	return insert_path(text, &place, path, value, array, arena, ret_edit, err);
-}
-
-int rg_json_edit_set(struct roger_str text, const struct roger_strs *path, struct roger_str value,
-		     struct rg_arena *arena, struct rg_json_edit *ret_edit, struct roger_err *err)
-{
-	return put(text, path, value, false, (struct roger_str){ 0 }, arena, ret_edit, err);
-}
-
-int rg_json_edit_add(struct roger_str text, const struct roger_strs *path, struct roger_str value,
-		     struct roger_str mark, struct rg_arena *arena, struct rg_json_edit *ret_edit,
-		     struct roger_err *err)
-{
-	return put(text, path, value, true, mark, arena, ret_edit, err);
+		replace(into, &place, value, ret_edit, &out);
+	else
+		insert(into, &place.container, rg_buf_str(&item), ret_edit, &out);
+	if (into.data == text.data)
+		return rg_arena_keep(arena, &out, &ret_edit->text) ? ROGER_OK : rg_fail_memory(err);
+	ret_edit->text = rg_buf_str(&out);
+	rg_json_edit_apply(into, ret_edit, &whole);
+	*ret_edit = (struct rg_json_edit){ .length = text.length };
+	return rg_arena_keep(arena, &whole, &ret_edit->text) && !out.failed ? ROGER_OK
+									    : rg_fail_memory(err);
 }
 
 int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
@@ -576,20 +554,18 @@ int rg_json_edit_cut(struct roger_str text, const struct roger_strs *path, struc
 	*ret_edit = (struct rg_json_edit){ 0 };
 	if (rg_str_blank(text))
 		return ROGER_OK;
-	r = find_place(text, path, mark.length != 0, mark, &place, err);
+	r = find_place(text, path, mark, &place, err);
 	container = &place.container;
-	if (r < 0 || !container->found || place.step + !mark.length != path->count)
+	if (r < 0 || !container->found)
 		return r;
 	/* With the comma before it; the first one, with all up to the next; the only one, whole. */
-	ret_edit->offset = container->before ? container->before : container->open + 1;
+	ret_edit->offset = container->before  ? container->before
+			   : container->after ? container->item.key
+					      : container->open + 1;
 	ret_edit->length = (container->before  ? container->item.end
 			    : container->after ? container->after
 					       : container->close) -
 			   ret_edit->offset;
-	if (!container->before && container->after) {
-		ret_edit->offset = container->item.key;
-		ret_edit->length = container->after - container->item.key;
-	}
 	return ROGER_OK;
 }
 
@@ -603,8 +579,8 @@ int rg_json_edit_find(struct roger_str text, const struct roger_strs *path, stru
 	*ret_value = (struct roger_str){ 0 };
 	if (rg_str_blank(text))
 		return ROGER_OK;
-	r = find_place(text, path, mark.length != 0, mark, &place, err);
-	if (r == ROGER_OK && place.container.found && place.step + !mark.length == path->count)
+	r = find_place(text, path, mark, &place, err);
+	if (r == ROGER_OK && place.container.found)
 		*ret_value = (struct roger_str){ text.data + item->start, item->end - item->start };
 	return r;
 }

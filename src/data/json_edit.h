@@ -31,17 +31,12 @@ static inline bool rg_json_edit_is_none(const struct rg_json_edit *edit)
  * message names the line, or the member.
  */
 
-/* The member of that path has this value; objects on the way are made. */
-RG_CHECKED int rg_json_edit_set(struct roger_str text, const struct roger_strs *path,
-				struct roger_str value, struct rg_arena *arena,
-				struct rg_json_edit *ret_edit, struct roger_err *err);
-
 /*
- * The array of that path, made when missing, has this element.  mark: what
- * stands in the text of an element, of this kind and no other; the first one
- * that has it is replaced.
+ * The member of that path has this value; what is missing on the way is made.  With a
+ * mark, the array of that path has this element: the mark stands in the text of an
+ * element of this kind and of no other, and the first one that has it is replaced.
  */
-RG_CHECKED int rg_json_edit_add(struct roger_str text, const struct roger_strs *path,
+RG_CHECKED int rg_json_edit_put(struct roger_str text, const struct roger_strs *path,
 				struct roger_str value, struct roger_str mark,
 				struct rg_arena *arena, struct rg_json_edit *ret_edit,
 				struct roger_err *err);

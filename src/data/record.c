@@ -22,50 +22,32 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 {
 	const void *at = rg_field_at(field, record);
 
-	switch (field->kind) {
-	case ROGER_TEXT:
-	case ROGER_NAME:
-	case ROGER_OBJECT:
-	case ROGER_MEMBERS:
+	if (is_text(field->kind))
 		return ((const struct roger_str *)at)->length == 0;
-	case ROGER_INT:
-	case ROGER_TIME:
-	case ROGER_INSTANT:
-	case ROGER_SPAN:
-		return *(const int64_t *)at == 0;
-	case ROGER_BOOL:
-		return !*(const bool *)at;
-	case ROGER_ENUM:
-		return *(const int *)at == 0;
-	case ROGER_TEXTS:
-	case ROGER_RECORDS:
+	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
 		return ((const struct list *)at)->count == 0;
-	}
-	return true;
+	return field->kind == ROGER_BOOL   ? !*(const bool *)at
+	       : field->kind == ROGER_ENUM ? *(const int *)at == 0
+					   : *(const int64_t *)at == 0;
 }
 
 /* ------------------------------------------------------------- checking -- */
 
+/* From - to : are - . / the digits and : itself. */
+static bool is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') ||
+	       c == '_' || c == '@';
+}
+
 bool rg_name_valid(struct roger_str name)
 {
-	static const unsigned char allowed[256] = {
-		['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1,
-		['7'] = 1, ['8'] = 1, ['9'] = 1, ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1,
-		['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1, ['I'] = 1, ['J'] = 1, ['K'] = 1,
-		['L'] = 1, ['M'] = 1, ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1,
-		['S'] = 1, ['T'] = 1, ['U'] = 1, ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1,
-		['Z'] = 1, ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1,
-		['g'] = 1, ['h'] = 1, ['i'] = 1, ['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1,
-		['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1,
-		['u'] = 1, ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1, ['.'] = 1,
-		['_'] = 1, ['-'] = 1, [':'] = 1, ['@'] = 1, ['/'] = 1,
-	};
 	size_t i;
 
 	if (name.length == 0 || name.length > RG_NAME_CHARS_MAX || name.data[0] == '-')
 		return false;
 	for (i = 0; i < name.length; i++)
-		if (!allowed[(unsigned char)name.data[i]])
+		if (!is_name_char(name.data[i]))
 			return false;
 	return true;
 }
@@ -108,25 +90,18 @@ static int expected(const struct roger_field *field, const char *what, struct ro
 
 static int expected_name(const struct roger_field *field, struct roger_err *err)
 {
-	struct rg_buf names;
-	int r;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 1024 };
 
-	rg_buf_init(&names, 1024);
 	rg_enum_list(field->names, &names);
-	r = rg_fail_member(err, ROGER_EDATA, field->name, "%s: expected %.*s", field->name,
-			   RG_STR_ARGS(rg_buf_str(&names)));
-	rg_buf_deinit(&names);
-	return r;
+	rg_buf_add_char(&names, '\0');
+	return expected(field, names.failed ? "another word" : names.data, err);
 }
 
 static bool is_enum(const char *const *names, int value)
 {
-	int i;
-
-	for (i = 0; i <= value; i++)
-		if (!names[i])
-			return false;
-	return value >= 0;
+	while (value > 0 && *names)
+		names++, value--;
+	return value == 0 && *names;
 }
 
 int rg_request_check(const struct roger_record *type, const void *request, struct roger_err *err)
@@ -144,9 +119,9 @@ int rg_request_check(const struct roger_record *type, const void *request, struc
 			r = rg_name_check(field->name,
 					  *(const struct roger_str *)rg_field_at(field, request),
 					  err);
-		} else if (field->kind == ROGER_ENUM) {
-			if (!is_enum(field->names, *(const int *)rg_field_at(field, request)))
-				r = expected_name(field, err);
+		} else if (field->kind == ROGER_ENUM &&
+			   !is_enum(field->names, *(const int *)rg_field_at(field, request))) {
+			r = expected_name(field, err);
 		}
 	}
 	return r;
@@ -202,56 +177,30 @@ static int decode_text(const struct roger_field *field, const struct rg_value *v
 	return ROGER_OK;
 }
 
-static int decode_instant(const struct roger_field *field, const struct rg_value *value,
-			  int64_t *at, struct roger_err *err)
+/* A string stands for a list of one. */
+static int decode_list(const struct roger_field *field, const struct rg_value *value,
+		       struct list *list, struct rg_arena *arena, struct roger_err *err)
 {
-	if (rg_json_kind(value) != RG_JSON_STRING || !rg_clock_read_rfc3339(rg_json_str(value), at))
-		return expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
-	return ROGER_OK;
-}
-
-static int decode_texts(const struct roger_field *field, const struct rg_value *value,
-			struct list *list, struct rg_arena *arena, struct roger_err *err)
-{
-	const struct rg_value *item = NULL;
-	struct roger_str unused, *place;
-	size_t i = 0;
-	int r;
-
-	if (rg_json_kind(value) == RG_JSON_STRING) {
-		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
-		return place ? decode_text(field, value, place, err) : rg_fail_memory(err);
-	}
-	if (rg_json_kind(value) != RG_JSON_ARRAY)
-		return expected(field, "a string or an array of strings", err);
-	while (rg_json_next(value, &i, &unused, &item)) {
-		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		r = decode_text(field, item, place, err);
-		if (r < 0)
-			return r;
-	}
-	return ROGER_OK;
-}
-
-static int decode_records(const struct roger_field *field, const struct rg_value *value,
-			  struct list *list, struct rg_arena *arena, struct roger_err *err)
-{
-	const struct rg_value *item = NULL;
+	const bool texts = field->kind == ROGER_TEXTS;
+	const size_t size = texts ? sizeof(struct roger_str) : field->record->size;
+	const struct rg_value *item = value;
+	bool lone = texts && rg_json_kind(value) == RG_JSON_STRING;
 	struct roger_str unused;
 	size_t i = 0;
 	void *place;
 	int r;
 
-	if (rg_json_kind(value) != RG_JSON_ARRAY)
-		return expected(field, "an array of objects", err);
-	while (rg_json_next(value, &i, &unused, &item)) {
-		place = rg_arena_push(arena, &list->items, &list->count, field->record->size);
+	if (!lone && rg_json_kind(value) != RG_JSON_ARRAY)
+		return expected(field,
+				texts ? "a string or an array of strings" : "an array of objects",
+				err);
+	while (lone || rg_json_next(value, &i, &unused, &item)) {
+		place = rg_arena_push(arena, &list->items, &list->count, size);
 		if (!place)
 			return rg_fail_memory(err);
-		r = rg_record_decode(field->record, item, place, arena, err);
-		if (r < 0)
+		r = texts ? decode_text(field, item, place, err)
+			  : rg_record_decode(field->record, item, place, arena, err);
+		if (r < 0 || lone)
 			return r;
 	}
 	return ROGER_OK;
@@ -282,7 +231,9 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 		*(int64_t *)at = number;
 		return check_number(field, number, err);
 	case ROGER_INSTANT:
-		return decode_instant(field, value, at, err);
+		if (kind == RG_JSON_STRING && rg_clock_read_rfc3339(rg_json_str(value), at))
+			return ROGER_OK;
+		return expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
 	case ROGER_BOOL:
 		if (kind != RG_JSON_TRUE && kind != RG_JSON_FALSE)
 			return expected(field, "true or false", err);
@@ -296,9 +247,8 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 		*(int *)at = index;
 		return ROGER_OK;
 	case ROGER_TEXTS:
-		return decode_texts(field, value, at, arena, err);
 	case ROGER_RECORDS:
-		return decode_records(field, value, at, arena, err);
+		return decode_list(field, value, at, arena, err);
 	case ROGER_MEMBERS:
 		break;
 	}
@@ -322,31 +272,17 @@ static bool is_keeper(const struct roger_field *field, size_t depth)
 	return field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.');
 }
 
-static struct level outermost(const struct roger_record *type)
+/* The object whose first field it is, and to which so much of the field's name leads. */
+static struct level level_at(const struct roger_field *first, size_t depth)
 {
-	struct level level = { type->fields, 0, 0, NULL };
+	struct level level = { first, 0, depth, NULL };
 	const struct roger_field *field;
 
-	for (field = type->fields; field->name; field++)
-		if (field->kind == ROGER_MEMBERS && is_keeper(field, 0))
+	for (field = first; field->name && strncmp(field->name, first->name, depth) == 0; field++)
+		if (is_keeper(field, depth))
 			level.keeper = field;
-	level.count = (size_t)(field - type->fields);
+	level.count = (size_t)(field - first);
 	return level;
-}
-
-/* The object below level whose first field it is, and whose name takes so many bytes. */
-static struct level inner_level(const struct level *level, const struct roger_field *first,
-				size_t name_length)
-{
-	struct level inner = { first, 0, level->depth + name_length + 1, NULL };
-	const struct roger_field *field, *end = level->fields + level->count;
-
-	for (field = first; field < end && strncmp(field->name, first->name, inner.depth) == 0;
-	     field++)
-		if (is_keeper(field, inner.depth))
-			inner.keeper = field;
-	inner.count = (size_t)(field - first);
-	return inner;
 }
 
 /*
@@ -380,20 +316,13 @@ static const struct roger_field *find_field(const struct level *level,
 	return NULL;
 }
 
-/* Where members lie, for errors: "action." or "". */
-static struct roger_str path_of(const struct level *level)
-{
-	return (struct roger_str){ level->count ? level->fields->name : "", level->depth };
-}
-
 static int keep_unknown(const struct level *level, struct rg_buf *unknown, struct roger_str key,
 			const struct rg_value *value, struct roger_err *err)
 {
 	if (!level->keeper)
 		return rg_fail_member(err, ROGER_EDATA, "",
-				      "'%.*s%.*s' is no member roger knows here",
-				      RG_STR_ARGS(path_of(level)),
-				      key.length < 64 ? (int)key.length : 64, key.data);
+				      "'%.*s%.*s' is no member roger knows here", (int)level->depth,
+				      level->count ? level->fields->name : "", RG_STR_CUT(key));
 	rg_json_add_key(unknown, key);
 	rg_json_print(value, unknown);
 	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
@@ -425,19 +354,14 @@ static int decode_level(struct reading *reading, const struct level *level,
 static int decode_inner(struct reading *reading, const struct level *inner,
 			const struct rg_value *value, struct roger_err *err)
 {
-	struct roger_str name = path_of(inner);
+	char member[48];
 
-	name.length--;
 	if (rg_json_kind(value) == RG_JSON_NULL)
 		return ROGER_OK;
-	if (rg_json_kind(value) != RG_JSON_OBJECT) {
-		char member[48];
-
-		snprintf(member, sizeof member, "%.*s", RG_STR_ARGS(name));
-		return rg_fail_member(err, ROGER_EDATA, member, "%.*s: expected an object",
-				      RG_STR_ARGS(name));
-	}
-	return decode_level(reading, inner, value, err);
+	if (rg_json_kind(value) == RG_JSON_OBJECT)
+		return decode_level(reading, inner, value, err);
+	snprintf(member, sizeof member, "%.*s", (int)inner->depth - 1, inner->fields->name);
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
 }
 
 static int decode_members(struct reading *reading, const struct level *level,
@@ -456,7 +380,7 @@ static int decode_members(struct reading *reading, const struct level *level,
 		if (!field) {
 			r = keep_unknown(level, unknown, key, value, err);
 		} else if (field->name[level->depth + key.length] == '.') {
-			inner = inner_level(level, field, key.length);
+			inner = level_at(field, level->depth + key.length + 1);
 			r = decode_inner(reading, &inner, value, err);
 			next = field + inner.count;
 		} else {
@@ -489,7 +413,7 @@ int rg_record_decode(const struct roger_record *type, const struct rg_value *obj
 		     struct rg_arena *arena, struct roger_err *err)
 {
 	struct reading reading = { type, record, arena, 0 };
-	struct level level = outermost(type);
+	struct level level = level_at(type->fields, 0);
 	int r;
 
 	if (rg_json_kind(object) != RG_JSON_OBJECT)
@@ -500,48 +424,34 @@ int rg_record_decode(const struct roger_record *type, const struct rg_value *obj
 }
 
 /* An empty text pointed into the document too. */
-static bool keep_text(struct roger_str *text, struct rg_arena *arena)
+static bool keep_texts(struct roger_str *texts, size_t count, struct rg_arena *arena)
 {
-	if (text->length)
-		return rg_arena_copy(arena, *text, text);
-	text->data = "";
-	return true;
-}
-
-static bool keep_list(const struct roger_field *field, const struct list *list,
-		      struct rg_arena *arena)
-{
-	size_t i;
-
-	for (i = 0; i < list->count; i++) {
-		if (field->kind == ROGER_TEXTS &&
-		    !keep_text((struct roger_str *)list->items + i, arena))
+	for (; count--; texts++)
+		if (!texts->length)
+			texts->data = "";
+		else if (!rg_arena_copy(arena, *texts, texts))
 			return false;
-		if (field->kind == ROGER_RECORDS &&
-		    !rg_record_keep(field->record, (char *)list->items + i * field->record->size,
-				    arena))
-			return false;
-	}
-	return true;
-}
-
-static bool keep_field(const struct roger_field *field, void *at, struct rg_arena *arena)
-{
-	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME)
-		return keep_text(at, arena);
-	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
-		return keep_list(field, at, arena);
 	return true;
 }
 
 bool rg_record_keep(const struct roger_record *type, void *record, struct rg_arena *arena)
 {
 	const struct roger_field *field;
+	bool kept = true;
+	size_t i;
 
-	for (field = type->fields; field->name; field++)
-		if (!keep_field(field, rg_field_at(field, record), arena))
-			return false;
-	return true;
+	for (field = type->fields; field->name && kept; field++) {
+		const struct list *list = rg_field_at(field, record);
+
+		if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME)
+			kept = keep_texts(rg_field_at(field, record), 1, arena);
+		else if (field->kind == ROGER_TEXTS)
+			kept = keep_texts(list->items, list->count, arena);
+		for (i = 0; field->kind == ROGER_RECORDS && i < list->count && kept; i++)
+			kept = rg_record_keep(field->record,
+					      (char *)list->items + i * field->record->size, arena);
+	}
+	return kept;
 }
 
 /* ----------------------------------------------------------- from words -- */
@@ -564,24 +474,20 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		  void *record, struct rg_arena *arena, struct roger_err *err)
 {
 	void *at = rg_field_at(field, record);
-	struct roger_str *place;
 	int64_t number;
+	bool kept;
 	int r;
 
 	switch (field->kind) {
 	case ROGER_TEXT:
 	case ROGER_NAME:
-		r = check_text(field, text, err);
-		if (r < 0)
-			return r;
-		return rg_arena_copy(arena, text, at) ? ROGER_OK : rg_fail_memory(err);
 	case ROGER_TEXTS:
 		r = check_text(field, text, err);
 		if (r < 0)
 			return r;
-		place = rg_arena_push(arena, &((struct list *)at)->items,
-				      &((struct list *)at)->count, sizeof *place);
-		return place && rg_arena_copy(arena, text, place) ? ROGER_OK : rg_fail_memory(err);
+		kept = field->kind == ROGER_TEXTS ? rg_arena_add(arena, at, text)
+						  : rg_arena_copy(arena, text, at);
+		return kept ? ROGER_OK : rg_fail_memory(err);
 	case ROGER_OBJECT:
 		return set_object(field, text, at, arena, err);
 	case ROGER_INT:
@@ -640,16 +546,10 @@ static void encode_list(const struct roger_field *field, const struct list *list
 	rg_buf_add_char(out, ']');
 }
 
-static void encode_instant(int64_t ms, struct rg_buf *out)
+static void encode_value(const struct roger_field *field, const void *at, struct rg_buf *out)
 {
 	char text[32];
 
-	rg_clock_print_utc(ms, text);
-	rg_json_add_string(out, rg_str(text));
-}
-
-static void encode_value(const struct roger_field *field, const void *at, struct rg_buf *out)
-{
 	switch (field->kind) {
 	case ROGER_TEXT:
 	case ROGER_NAME:
@@ -665,7 +565,8 @@ static void encode_value(const struct roger_field *field, const void *at, struct
 		rg_buf_add_int(out, *(const int64_t *)at);
 		break;
 	case ROGER_INSTANT:
-		encode_instant(*(const int64_t *)at, out);
+		rg_clock_print_utc(*(const int64_t *)at, text);
+		rg_json_add_string(out, rg_str(text));
 		break;
 	case ROGER_BOOL:
 		rg_buf_add_text(out, *(const bool *)at ? "true" : "false");
@@ -680,18 +581,15 @@ static void encode_value(const struct roger_field *field, const void *at, struct
 	}
 }
 
-/* Kinds whose unset value has no meaning of its own are written as null. */
-static bool nullable(enum roger_kind kind)
-{
-	return is_text(kind) || kind == ROGER_TIME || kind == ROGER_INSTANT;
-}
-
 /* A field under the name it has in its object. */
 static void encode_field(const struct roger_field *field, struct roger_str name, const void *record,
 			 struct rg_buf *out)
 {
 	const void *at = rg_field_at(field, record);
 	bool unset = rg_field_unset(field, record);
+	/* Of these kinds the unset value has no meaning of its own. */
+	bool nullable =
+		is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT;
 
 	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) ||
 	    (unset && (field->flags & ROGER_SPARE)))
@@ -706,7 +604,7 @@ static void encode_field(const struct roger_field *field, struct roger_str name,
 	}
 
 	rg_json_add_key(out, name);
-	if (unset && nullable(field->kind) && !(field->flags & ROGER_REQUIRED))
+	if (unset && nullable && !(field->flags & ROGER_REQUIRED))
 		rg_buf_add_text(out, "null");
 	else
 		encode_value(field, at, out);
@@ -749,14 +647,14 @@ static void encode_level(const struct level *level, const void *record, struct r
 			encode_field(field, name, record, out);
 			continue;
 		}
-		inner = inner_level(level, field, name.length);
+		inner = level_at(field, level->depth + name.length + 1);
 		encode_inner(&inner, name, record, out);
 	}
 }
 
 void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
 {
-	const struct level level = outermost(type);
+	const struct level level = level_at(type->fields, 0);
 
 	rg_buf_add_char(out, '{');
 	encode_level(&level, record, out);

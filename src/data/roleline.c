@@ -1,6 +1,7 @@
 #include "data/roleline.h"
 
 #include "base/limits.h"
+#include "base/unicode.h"
 
 #define UTF8_MARK "\xef\xbb\xbf"
 #define UTF16_MARK "\xff\xfe"
@@ -14,30 +15,6 @@ struct header {
 };
 
 /* ------------------------------------------------------------- decoding -- */
-
-static size_t put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		to[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		to[0] = (char)(0xc0 | c >> 6);
-		to[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		to[0] = (char)(0xe0 | c >> 12);
-		to[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		to[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	to[0] = (char)(0xf0 | c >> 18);
-	to[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	to[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	to[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
 
 /* One character of UTF-16LE; returns its bytes, 0 where it is none. */
 static size_t next_utf16(const char *data, size_t length, uint32_t *ret_char)
@@ -212,7 +189,7 @@ static bool decode_line(struct reader *reader, struct roger_str raw)
 			return false;
 		if (c == '\n')
 			break;
-		reader->length += put_utf8(reader->to + reader->length, c);
+		reader->length += rg_char_put(reader->to + reader->length, c);
 	}
 	while (reader->length > start && reader->to[reader->length - 1] == '\r')
 		reader->length--;

@@ -48,43 +48,40 @@ static int not_yaml(const struct reader *reader, struct roger_err *err)
 	}
 }
 
-static bool has_anchor(const yaml_event_t *event)
+/* What lets one place of a file change another, or give it a meaning of its own; NULL: nothing. */
+static const char *forbidden_in(const yaml_event_t *event)
 {
+	const yaml_char_t *anchor = NULL, *tag = NULL;
+
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
-		return event->data.scalar.anchor;
+		anchor = event->data.scalar.anchor;
+		tag = event->data.scalar.tag;
+		break;
 	case YAML_SEQUENCE_START_EVENT:
-		return event->data.sequence_start.anchor;
+		anchor = event->data.sequence_start.anchor;
+		tag = event->data.sequence_start.tag;
+		break;
 	case YAML_MAPPING_START_EVENT:
-		return event->data.mapping_start.anchor;
+		anchor = event->data.mapping_start.anchor;
+		tag = event->data.mapping_start.tag;
+		break;
 	default:
-		return event->type == YAML_ALIAS_EVENT;
+		break;
 	}
+	return anchor || event->type == YAML_ALIAS_EVENT ? "anchors and aliases are not read"
+	       : tag					 ? "tags are not read"
+							 : NULL;
 }
 
-static bool has_tag(const yaml_event_t *event)
-{
-	switch (event->type) {
-	case YAML_SCALAR_EVENT:
-		return event->data.scalar.tag;
-	case YAML_SEQUENCE_START_EVENT:
-		return event->data.sequence_start.tag;
-	case YAML_MAPPING_START_EVENT:
-		return event->data.mapping_start.tag;
-	default:
-		return false;
-	}
-}
-
-/* The next event into one that holds nothing yet. */
+/* The next event into one that holds nothing yet, or what is left of the one before. */
 static int next_event(struct reader *reader, yaml_event_t *event, struct roger_err *err)
 {
+	yaml_event_delete(event);
 	if (!yaml_parser_parse(reader->parser, event))
 		return not_yaml(reader, err);
-	if (has_anchor(event))
-		return refuse(reader, line_of(event), "anchors and aliases are not read", err);
-	if (has_tag(event))
-		return refuse(reader, line_of(event), "tags are not read", err);
+	if (forbidden_in(event))
+		return refuse(reader, line_of(event), forbidden_in(event), err);
 	return ROGER_OK;
 }
 
@@ -116,34 +113,6 @@ static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct 
 }
 
 /* ----------------------------------------------------------------- tree -- */
-
-static int read_node(struct reader *reader, const yaml_event_t *event, int depth,
-		     struct rg_yaml *node, struct roger_err *err);
-
-static int read_list(struct reader *reader, int depth, struct rg_yaml *list, struct roger_err *err)
-{
-	const struct rg_yaml **link = &list->first;
-	struct rg_yaml *item = NULL;
-	int r;
-
-	for (;;) {
-		RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
-
-		r = next_event(reader, &event, err);
-		if (r < 0 || event.type == YAML_SEQUENCE_END_EVENT)
-			return r;
-
-		r = add_node(reader, line_of(&event), &item, err);
-		if (r < 0)
-			return r;
-		*link = item;
-		link = &item->next;
-
-		r = read_node(reader, &event, depth + 1, item, err);
-		if (r < 0)
-			return r;
-	}
-}
 
 /* Keys go into messages, so they must be fit to print. */
 static bool printable(struct roger_str text)
@@ -183,139 +152,74 @@ static int read_key(struct reader *reader, const yaml_event_t *event, const stru
 		return refuse(reader, line_of(event), "a key holds a control character", err);
 	if (find_key(mapping, *ret_key))
 		return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: '%.*s' comes twice", reader->file,
-			       line_of(event), ret_key->length < 64 ? (int)ret_key->length : 64,
-			       ret_key->data);
+			       line_of(event), RG_STR_CUT(*ret_key));
 	return ROGER_OK;
 }
 
-static int read_member_value(struct reader *reader, int depth, struct rg_yaml *member,
-			     struct roger_err *err)
+/* The node that starts with this event, which becomes its last one.  The depth bounds recursion. */
+static int read_node(struct reader *reader, yaml_event_t *event, int depth, struct rg_yaml *node,
+		     struct roger_err *err)
 {
-	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+	const struct rg_yaml **link = &node->first;
+	struct rg_yaml *item = NULL;
+	struct roger_str key = { 0 };
+	size_t line;
 	int r;
 
-	r = next_event(reader, &event, err);
-	if (r < 0)
-		return r;
-	return read_node(reader, &event, depth + 1, member, err);
-}
-
-static int read_mapping(struct reader *reader, int depth, struct rg_yaml *mapping,
-			struct roger_err *err)
-{
-	const struct rg_yaml **link = &mapping->first;
-	struct rg_yaml *member = NULL;
-	struct roger_str key;
-	int r;
-
-	for (;;) {
-		RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
-
-		r = next_event(reader, &event, err);
-		if (r < 0 || event.type == YAML_MAPPING_END_EVENT)
-			return r;
-
-		r = read_key(reader, &event, mapping, &key, err);
-		if (r < 0)
-			return r;
-		r = add_node(reader, line_of(&event), &member, err);
-		if (r < 0)
-			return r;
-		member->key = key;
-		*link = member;
-		link = &member->next;
-
-		r = read_member_value(reader, depth, member, err);
-		if (r < 0)
-			return r;
-	}
-}
-
-/* Recursion is bounded by the depth that it checks. */
-static int read_node(struct reader *reader, const yaml_event_t *event, int depth,
-		     struct rg_yaml *node, struct roger_err *err)
-{
 	if (event->type == YAML_SCALAR_EVENT) {
 		node->kind = RG_YAML_SCALAR;
 		node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 		return copy_scalar(reader, event, &node->value, err);
 	}
-
 	if (depth > RG_YAML_DEPTH_MAX)
 		return refuse(reader, line_of(event), "nested too deep", err);
 	node->kind = event->type == YAML_MAPPING_START_EVENT ? RG_YAML_MAPPING : RG_YAML_LIST;
-	if (node->kind == RG_YAML_MAPPING)
-		return read_mapping(reader, depth, node, err);
-	return read_list(reader, depth, node, err);
+	for (;; *link = item, link = &item->next) {
+		r = next_event(reader, event, err);
+		if (r < 0 || event->type == YAML_MAPPING_END_EVENT ||
+		    event->type == YAML_SEQUENCE_END_EVENT)
+			return r;
+		line = line_of(event);
+		if (node->kind == RG_YAML_MAPPING) {
+			r = read_key(reader, event, node, &key, err);
+			if (r == ROGER_OK)
+				r = next_event(reader, event, err);
+		}
+		if (r == ROGER_OK)
+			r = add_node(reader, line, &item, err);
+		if (r == ROGER_OK) {
+			item->key = key;
+			r = read_node(reader, event, depth + 1, item, err);
+		}
+		if (r < 0)
+			return r;
+	}
 }
 
 /* ------------------------------------------------------------- document -- */
 
-/* Behind the start of the stream or the end of a document: is there another? */
-static int next_document(struct reader *reader, bool *ret_found, size_t *ret_line,
-			 struct roger_err *err)
-{
-	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
-	int r;
-
-	r = next_event(reader, &event, err);
-	if (r < 0)
-		return r;
-	*ret_found = event.type == YAML_DOCUMENT_START_EVENT;
-	*ret_line = line_of(&event);
-	return ROGER_OK;
-}
-
-/* An event that the one before it promised. */
-static int skip_event(struct reader *reader, yaml_event_type_t type, struct roger_err *err)
-{
-	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
-	int r;
-
-	r = next_event(reader, &event, err);
-	rg_assert(r < 0 || event.type == type);
-	return r;
-}
-
-static int read_root(struct reader *reader, struct rg_yaml **ret_root, struct roger_err *err)
-{
-	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
-	struct rg_yaml *root = NULL;
-	int r;
-
-	r = next_event(reader, &event, err);
-	if (r < 0)
-		return r;
-	r = add_node(reader, line_of(&event), &root, err);
-	if (r < 0)
-		return r;
-	r = read_node(reader, &event, 1, root, err);
-	if (r < 0)
-		return r;
-	*ret_root = root;
-	return skip_event(reader, YAML_DOCUMENT_END_EVENT, err);
-}
-
 static int read_stream(struct reader *reader, struct rg_yaml **ret_root, struct roger_err *err)
 {
-	size_t line;
-	bool found;
+	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
 	int r;
 
-	r = skip_event(reader, YAML_STREAM_START_EVENT, err);
-	if (r < 0)
+	r = next_event(reader, &event, err); /* the start of the stream */
+	if (r == ROGER_OK)
+		r = next_event(reader, &event, err);
+	if (r < 0 || event.type != YAML_DOCUMENT_START_EVENT)
 		return r;
-	r = next_document(reader, &found, &line, err);
-	if (r < 0 || !found)
-		return r;
-	r = read_root(reader, ret_root, err);
-	if (r < 0)
-		return r;
-
-	r = next_document(reader, &found, &line, err);
-	if (r < 0)
-		return r;
-	return found ? refuse(reader, line, "a second document starts", err) : ROGER_OK;
+	r = next_event(reader, &event, err);
+	if (r == ROGER_OK)
+		r = add_node(reader, line_of(&event), ret_root, err);
+	if (r == ROGER_OK)
+		r = read_node(reader, &event, 1, *ret_root, err);
+	if (r == ROGER_OK)
+		r = next_event(reader, &event, err); /* the end of the document */
+	if (r == ROGER_OK)
+		r = next_event(reader, &event, err);
+	if (r == ROGER_OK && event.type == YAML_DOCUMENT_START_EVENT)
+		r = refuse(reader, line_of(&event), "a second document starts", err);
+	return r;
 }
 
 int rg_yaml_read(struct roger_str text, const char *file, struct rg_arena *arena,

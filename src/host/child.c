@@ -16,7 +16,6 @@
 
 #include "base/clock.h"
 #include "host/file.h"
-#include "host/program.h"
 
 enum {
 	PIECE = 32768,
@@ -24,10 +23,13 @@ enum {
 	PASS_BYTES = 4096,
 	/* What it wrote before its end is at most what its pipe holds. */
 	LAST_BYTES_MAX = 1 << 20,
-	/* Those who have its output open after its end may go on so long. */
+	/* Those who have its output open after its end may go on so long, and so of a bare one. */
 	LINGER_MS = 1000,
+	LINGER_BARE_MS = 100,
 	/* Where the system cannot tell us of an end, we look so often. */
 	LOOK_MS = 50,
+	/* Where close_range() is not known, descriptors beyond this are not looked for. */
+	FILES_MAX = 65536,
 };
 
 struct rg_child {
@@ -41,29 +43,48 @@ struct rg_child {
 	bool own;  /* our child, whose end we are told */
 	bool past; /* it has ended */
 	bool led;  /* while another's lived, it was seen to lead a group */
+	bool bare;
 	bool is_terminal, lent, stop_passed_on;
 	struct rg_buf pending; /* read, and not yet passed on: from passed */
 	size_t passed;
 	size_t pass_most;
 	int lost; /* why its output cannot be passed on, an errno */
-	char **words, **environment, **own_environment;
+	char **words;
+	char **more;	    /* of its environment */
+	char **environment; /* its list alone: the texts are ours, or in more */
+	const char *folder;
 };
 
 /* ---------------------------------------------------------------- child -- */
 
 /* Only calls that are allowed between a fork and an exec in a program with threads. */
 
-/* Ignored by whoever writes to pipes; all others are as we got them, or go back by the exec. */
-static void reset_signals(void)
+/*
+ * We ignore those two; what we catch has its default again by the exec, and what
+ * else is ignored was so before us: a bare one does not inherit that.
+ */
+static void reset_signals(bool bare)
 {
-	static const int ours[] = { SIGPIPE, SIGXFSZ };
 	sigset_t none;
-	size_t i;
+	int i;
 
-	for (i = 0; i < sizeof ours / sizeof *ours; i++)
-		signal(ours[i], SIG_DFL);
+	for (i = 1; i < NSIG; i++)
+		if (bare || i == SIGPIPE || i == SIGXFSZ)
+			signal(i, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void close_others(void)
+{
+	int i;
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0)
+		return;
+#endif
+	for (i = STDERR_FILENO + 1; i < FILES_MAX; i++)
+		close(i);
 }
 
 /* False: nobody will ever open the gate. */
@@ -88,8 +109,9 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || !wait_at_gate(gate))
 		_exit(RG_PROGRAM_NOT_RUN);
-	prctl(PR_SET_PDEATHSIG, 0);
-	reset_signals();
+	if (!child->bare)
+		prctl(PR_SET_PDEATHSIG, 0);
+	reset_signals(child->bare);
 	if (child->streams.file_mask >= 0)
 		umask((mode_t)child->streams.file_mask);
 	/* One that stands in another's place goes out of the way first. */
@@ -99,6 +121,11 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 	for (i = 0; i < 3; i++)
 		if (streams[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(streams[i], i) < 0)
 			_exit(RG_PROGRAM_NOT_RUN);
+	if (child->folder && chdir(child->folder) < 0)
+		_exit(RG_PROGRAM_NOT_RUN);
+	/* The gate too: why a bare one cannot run is told by its exit status alone. */
+	if (child->bare)
+		close_others();
 	execvpe(child->words[0], child->words, child->environment);
 	error = errno;
 	while (write(gate, &error, sizeof error) < 0 && errno == EINTR)
@@ -108,34 +135,70 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 
 /* ------------------------------------------------------------- preparing -- */
 
-static char **make_settings(const struct rg_child_wish *wish)
+static char **free_words(char **words)
 {
-	char **settings = calloc(wish->variable_count + 1, sizeof *settings);
-	struct rg_buf text;
 	size_t i;
 
-	for (i = 0; settings && i < wish->variable_count; i++) {
-		rg_buf_init(&text, SIZE_MAX);
-		rg_buf_printf(&text, "%s=%.*s", wish->variables[i].name,
-			      RG_STR_ARGS(wish->variables[i].value));
-		rg_buf_add_char(&text, '\0');
-		settings[i] = text.failed ? NULL : text.data;
-		if (text.failed) {
-			rg_buf_deinit(&text);
-			return rg_program_free_words(settings);
-		}
+	for (i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+	return NULL;
+}
+
+static char **copy_words(struct roger_strs words)
+{
+	char **copy = calloc(words.count + 1, sizeof *copy);
+	size_t i;
+
+	for (i = 0; copy && i < words.count; i++) {
+		copy[i] = strndup(words.items[i].data, words.items[i].length);
+		if (!copy[i])
+			return free_words(copy);
 	}
-	return settings;
+	return copy;
+}
+
+static bool sets(char *const *settings, const char *variable)
+{
+	size_t length = strcspn(variable, "="), i;
+
+	for (i = 0; settings[i]; i++)
+		if (strncmp(settings[i], variable, length) == 0 && settings[i][length] == '=')
+			return true;
+	return false;
+}
+
+/* Our environment with settings in place of those of their names; the list alone is new. */
+static char **join_environment(char *const *settings)
+{
+	size_t count = 0, i;
+	char **joined;
+
+	for (i = 0; environ && environ[i]; i++)
+		count++;
+	for (i = 0; settings[i]; i++)
+		count++;
+	joined = calloc(count + 1, sizeof *joined);
+	if (!joined)
+		return NULL;
+	count = 0;
+	for (i = 0; environ && environ[i]; i++)
+		if (!sets(settings, environ[i]))
+			joined[count++] = environ[i];
+	for (i = 0; settings[i]; i++)
+		joined[count++] = settings[i];
+	return joined;
 }
 
 static int prepare(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
 {
 	if (wish->words.count == 0 || wish->words.items[0].length == 0)
 		return rg_fail_member(err, ROGER_EUSAGE, "command", "command: no program is named");
-	child->words = rg_program_copy_words(wish->words);
-	child->own_environment = make_settings(wish);
-	if (child->own_environment)
-		child->environment = rg_program_join_environment(child->own_environment);
+	child->folder = wish->folder;
+	child->bare = wish->bare;
+	child->words = copy_words(wish->words);
+	child->more = copy_words(wish->more);
+	child->environment = child->more ? join_environment(child->more) : NULL;
 	return child->words && child->environment ? ROGER_OK : rg_fail_memory(err);
 }
 
@@ -155,24 +218,15 @@ static int new_child(const struct roger_run_streams *streams, struct rg_child **
 	return ROGER_OK;
 }
 
-static int make_gate(int ends[2], struct roger_err *err)
+/* made: what pipe2() or its like returned. */
+static int lift_ends(int made, int ends[2], const char *what, struct roger_err *err)
 {
 	int r;
 
-	ends[0] = ends[1] = RG_NO_FILE;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return rg_fail(err, ROGER_EIO, errno, "make a gate for a process");
-	r = rg_file_move_up(&ends[0], err);
-	return r == ROGER_OK ? rg_file_move_up(&ends[1], err) : r;
-}
-
-static int make_pipe(int ends[2], struct roger_err *err)
-{
-	int r;
-
-	ends[0] = ends[1] = RG_NO_FILE;
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return rg_fail(err, ROGER_EIO, errno, "make a pipe for a program's output");
+	if (made < 0) {
+		ends[0] = ends[1] = RG_NO_FILE;
+		return rg_fail(err, ROGER_EIO, errno, "make %s", what);
+	}
 	r = rg_file_move_up(&ends[0], err);
 	return r == ROGER_OK ? rg_file_move_up(&ends[1], err) : r;
 }
@@ -236,7 +290,9 @@ static int make_output(struct rg_child *child, int *ret_to, struct roger_err *er
 	int output = child->streams.output, ends[2], r;
 	struct stat facts;
 
-	r = output >= 0 && isatty(output) ? make_terminal(child, ends, err) : make_pipe(ends, err);
+	r = output >= 0 && isatty(output)
+		    ? make_terminal(child, ends, err)
+		    : lift_ends(pipe2(ends, O_CLOEXEC), ends, "a pipe for a program's output", err);
 	child->from = ends[0];
 	*ret_to = ends[1];
 	if (r == ROGER_OK && fcntl(child->from, F_SETFL, O_NONBLOCK) < 0)
@@ -292,7 +348,8 @@ static int start(struct rg_child *child, const struct rg_child_wish *wish, struc
 	if (r == ROGER_OK && wish->capture)
 		r = make_output(child, &to, err);
 	if (r == ROGER_OK) {
-		r = make_gate(gates, err);
+		r = lift_ends(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gates), gates,
+			      "a gate for a process", err);
 		child->gate = gates[0];
 		gate = gates[1];
 	}
@@ -383,10 +440,12 @@ int rg_child_go(struct rg_child *child)
 	do
 		done = send(child->gate, "", 1, MSG_NOSIGNAL);
 	while (done < 0 && errno == EINTR);
-	/* It closes its end when it becomes the program. */
-	do
+	/* It closes its end when it becomes the program; of a bare one the exit status tells. */
+	while (!child->bare) {
 		done = recv(child->gate, &error, sizeof error, MSG_WAITALL);
-	while (done < 0 && errno == EINTR);
+		if (done >= 0 || errno != EINTR)
+			break;
+	}
 	child->gate = rg_file_close(child->gate);
 	return done == (ssize_t)sizeof error ? error : 0;
 }
@@ -649,7 +708,8 @@ static enum rg_child_end reap(struct rg_child *child, int *ret_status)
 enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_child_see *see,
 				  void *context, int *ret_status)
 {
-	int64_t until_ns = rg_clock_monotonic_ns() + LINGER_MS * INT64_C(1000000);
+	int64_t linger_ms = child->bare ? LINGER_BARE_MS : LINGER_MS;
+	int64_t until_ns = rg_clock_monotonic_ns() + linger_ms * 1000000;
 
 	take_terminal_back(child);
 	if (kill_rest)
@@ -706,8 +766,8 @@ struct rg_child *rg_child_free(struct rg_child *child)
 	rg_file_close(child->from);
 	rg_file_close(child->to);
 	rg_buf_deinit(&child->pending);
-	rg_program_free_words(child->words);
-	rg_program_free_words(child->own_environment);
+	free_words(child->words);
+	free_words(child->more);
 	free(child->environment);
 	free(child);
 	return NULL;

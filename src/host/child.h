@@ -1,8 +1,8 @@
 /*
  * child - a program that runs beside us for as long as it likes, and is
  * watched: what it prints passes through us, signals reach it and all that it
- * started, its end is seen at once.  host/program.h is for those that are
- * waited for.
+ * started, its end is seen at once.  The only place that starts processes;
+ * host/program.h is for those that only answer.
  *
  *     start --> a process that waits at a gate --go--> the program --> its end
  *
@@ -20,17 +20,16 @@
 
 struct rg_child;
 
-struct rg_variable {
-	const char *name;
-	struct roger_str value;
-};
+/* The exit statuses with which a shell, too, says that it could not run a command. */
+enum { RG_PROGRAM_NOT_RUN = 126, RG_PROGRAM_NOT_FOUND = 127 };
 
 struct rg_child_wish {
-	struct roger_strs words;
-	const struct rg_variable *variables; /* of its environment, beside ours */
-	size_t variable_count;
+	struct roger_strs words; /* the program, by path or found along PATH, and its arguments */
+	struct roger_strs more;	 /* "NAME=value": set in its environment beside what is in ours */
+	const char *folder;	 /* where it runs; NULL: where we do */
 	const struct roger_run_streams *streams; /* see roger.h */
 	bool capture; /* its output passes through us; else it is its own */
+	bool bare;    /* it inherits nothing but its streams, and is killed when we end */
 };
 
 enum rg_child_end { RG_CHILD_EXITED, RG_CHILD_SIGNALLED, RG_CHILD_UNSEEN };

@@ -70,18 +70,35 @@ static int fail_open(const char *name, int error, bool create, struct roger_err 
 		       error, "open '%s'", name);
 }
 
-static int check_regular(int file, const char *name, struct stat *ret_facts, struct roger_err *err)
+static struct rg_file_facts facts_of(const struct stat *facts)
 {
-	if (fstat(file, ret_facts) < 0)
-		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	if (!S_ISREG(ret_facts->st_mode))
+	return (struct rg_file_facts){ facts->st_dev,
+				       facts->st_ino,
+				       facts->st_size,
+				       (int64_t)facts->st_ctim.tv_sec * 1000 +
+					       facts->st_ctim.tv_nsec / 1000000,
+				       (int64_t)((uint64_t)facts->st_mtim.tv_sec * 1000000000 +
+						 (uint64_t)facts->st_mtim.tv_nsec),
+				       facts->st_uid,
+				       (int64_t)facts->st_nlink,
+				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0 };
+}
+
+/* The facts of a regular file; whatever else it is, is refused. */
+static int check_regular(const struct stat *facts, const char *name,
+			 struct rg_file_facts *ret_facts, struct roger_err *err)
+{
+	if (S_ISLNK(facts->st_mode))
+		return fail_open(name, ELOOP, false, err);
+	if (!S_ISREG(facts->st_mode))
 		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
 			       name);
+	*ret_facts = facts_of(facts);
 	return ROGER_OK;
 }
 
-static int open_and_look(int folder, const char *name, enum rg_file_way way, int *ret_file,
-			 struct stat *ret_facts, struct roger_err *err)
+int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
+		       struct rg_file_facts *ret_facts, struct roger_err *err)
 {
 	static const int flags[] = {
 		[RG_FILE_READ] = O_RDONLY,
@@ -91,6 +108,7 @@ static int open_and_look(int folder, const char *name, enum rg_file_way way, int
 		[RG_FILE_CREATE_NEW] = O_RDWR | O_CREAT | O_EXCL,
 	};
 	bool create = flags[way] & O_CREAT;
+	struct stat facts;
 	int file, r;
 
 	/* O_NONBLOCK: a FIFO planted under the name must not hold us up. */
@@ -106,21 +124,18 @@ static int open_and_look(int folder, const char *name, enum rg_file_way way, int
 	if (create)
 		give_to_owner(folder, name, file);
 
-	r = check_regular(file, name, ret_facts, err);
-	if (r < 0) {
-		rg_file_close(file);
-		return r;
-	}
-	*ret_file = file;
-	return ROGER_OK;
+	r = fstat(file, &facts) < 0 ? rg_fail(err, ROGER_EIO, errno, "look at '%s'", name)
+				    : check_regular(&facts, name, ret_facts, err);
+	*ret_file = r < 0 ? rg_file_close(file) : file;
+	return r;
 }
 
 int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
 		 struct roger_err *err)
 {
-	struct stat facts;
+	struct rg_file_facts facts;
 
-	return open_and_look(folder, name, way, ret_file, &facts, err);
+	return rg_file_open_facts(folder, name, way, ret_file, &facts, err);
 }
 
 int rg_file_close(int file)
@@ -165,20 +180,6 @@ int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct rog
 	return ROGER_OK;
 }
 
-static struct rg_file_facts facts_of(const struct stat *facts)
-{
-	return (struct rg_file_facts){ facts->st_dev,
-				       facts->st_ino,
-				       facts->st_size,
-				       (int64_t)facts->st_ctim.tv_sec * 1000 +
-					       facts->st_ctim.tv_nsec / 1000000,
-				       (int64_t)((uint64_t)facts->st_mtim.tv_sec * 1000000000 +
-						 (uint64_t)facts->st_mtim.tv_nsec),
-				       facts->st_uid,
-				       (int64_t)facts->st_nlink,
-				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0 };
-}
-
 int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 		  struct roger_err *err)
 {
@@ -190,17 +191,6 @@ int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 	return ROGER_OK;
 }
 
-int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
-		       struct rg_file_facts *ret_facts, struct roger_err *err)
-{
-	struct stat facts = { 0 };
-	int r = open_and_look(folder, name, way, ret_file, &facts, err);
-
-	if (r == ROGER_OK)
-		*ret_facts = facts_of(&facts);
-	return r;
-}
-
 int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_facts *ret_facts,
 		 struct roger_err *err)
 {
@@ -209,16 +199,7 @@ int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_f
 	*ret_there = fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
 	if (!*ret_there && errno != ENOENT)
 		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	if (!*ret_there)
-		return ROGER_OK;
-	if (S_ISLNK(facts.st_mode))
-		return rg_fail(err, ROGER_EREFUSED, 0,
-			       "'%s' is a symbolic link, which roger does not follow", name);
-	if (!S_ISREG(facts.st_mode))
-		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
-			       name);
-	*ret_facts = facts_of(&facts);
-	return ROGER_OK;
+	return *ret_there ? check_regular(&facts, name, ret_facts, err) : ROGER_OK;
 }
 
 int rg_file_examine(int folder, const char *name, struct rg_file_look *ret_look,
@@ -251,14 +232,19 @@ int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
 	return ROGER_OK;
 }
 
+static int seek(int file, int from, const char *name, uint64_t *ret_offset, struct roger_err *err)
+{
+	off_t offset = lseek(file, 0, from);
+
+	if (offset < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	*ret_offset = (uint64_t)offset;
+	return ROGER_OK;
+}
+
 int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err)
 {
-	off_t end = lseek(file, 0, SEEK_END);
-
-	if (end < 0)
-		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	*ret_size = (uint64_t)end;
-	return ROGER_OK;
+	return seek(file, SEEK_END, name, ret_size, err);
 }
 
 /*
@@ -329,18 +315,15 @@ int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
 	char *room;
 	int r;
 
-	r = rg_file_open(AT_FDCWD, path, RG_FILE_READ, &file, err);
+	r = rg_file_open_facts(AT_FDCWD, path, RG_FILE_READ, &file, ret_facts, err);
 	*ret_found = file != RG_NO_FILE;
 	if (r < 0 || !*ret_found)
 		return r;
 	room = rg_buf_room(out, bytes_max);
 	if (!room)
 		return rg_fail_memory(err);
-	r = rg_file_facts(file, path, ret_facts, err);
-	if (r == ROGER_OK)
-		r = rg_file_read_at(file, room, bytes_max, 0, &got, err);
-	if (r == ROGER_OK)
-		out->length += got;
+	r = rg_file_read_at(file, room, bytes_max, 0, &got, err);
+	out->length += got;
 	return r;
 }
 
@@ -405,12 +388,7 @@ int rg_file_write(int file, const void *data, size_t length, const char *name,
 
 int rg_file_tell(int file, const char *name, uint64_t *ret_offset, struct roger_err *err)
 {
-	off_t offset = lseek(file, 0, SEEK_CUR);
-
-	if (offset < 0)
-		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
-	*ret_offset = (uint64_t)offset;
-	return ROGER_OK;
+	return seek(file, SEEK_CUR, name, ret_offset, err);
 }
 
 int rg_file_sync(int file, const char *name, struct roger_err *err)
@@ -444,12 +422,9 @@ static int write_new(int folder, const char *name, const char *spare, struct rog
 		unlinkat(folder, spare, 0);
 		r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, err);
 	}
-	if (r < 0)
-		return r;
-	r = rg_file_write(file, text.data, text.length, name, err);
-	if (r < 0)
-		return r;
-	return durable ? rg_file_sync(file, name, err) : ROGER_OK;
+	if (r == ROGER_OK)
+		r = rg_file_write(file, text.data, text.length, name, err);
+	return r == ROGER_OK && durable ? rg_file_sync(file, name, err) : r;
 }
 
 /*
@@ -482,17 +457,13 @@ int rg_file_replace(int folder, const char *name, struct roger_str text, bool du
 	 * number. */
 	snprintf(spare, sizeof spare, "%.240s.new-%d", name, (int)getpid());
 	r = write_new(folder, name, spare, text, durable, err);
-	if (r < 0)
-		goto remove_spare;
-	if (put_in_place(folder, name, spare, durable) < 0) {
+	if (r == ROGER_OK && put_in_place(folder, name, spare, durable) < 0)
 		r = rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", name);
-		goto remove_spare;
+	if (r < 0) {
+		unlinkat(folder, spare, 0);
+		return r;
 	}
 	return durable ? rg_file_sync_folder(folder, name, err) : ROGER_OK;
-
-remove_spare:
-	unlinkat(folder, spare, 0);
-	return r;
 }
 
 int rg_file_rename(int folder, const char *from, const char *to, bool durable,
@@ -544,25 +515,13 @@ int rg_file_remove(int folder, const char *name, struct roger_err *err)
 	return rg_fail(err, ROGER_EIO, errno, "remove '%s'", name);
 }
 
-static int add_name(const struct dirent *entry, struct rg_arena *arena, struct roger_str **items,
-		    size_t *count, struct roger_err *err)
-{
-	struct roger_str name = rg_str(entry->d_name), *place;
-
-	if (rg_str_is(name, ".") || rg_str_is(name, ".."))
-		return ROGER_OK;
-	place = rg_arena_push(arena, items, count, sizeof *place);
-	return place && rg_arena_copy(arena, name, place) ? ROGER_OK : rg_fail_memory(err);
-}
-
 int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
 			struct roger_strs *ret_names, struct roger_err *err)
 {
 	/* Reading a folder moves the descriptor, so it gets one of its own. */
 	int own = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0), r = ROGER_OK;
-	struct roger_str *items = NULL;
+	struct roger_strs names = { 0 };
 	const struct dirent *entry;
-	size_t count = 0;
 	DIR *stream;
 
 	stream = own < 0 ? NULL : fdopendir(own);
@@ -573,13 +532,15 @@ int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
 	}
 	errno = 0;
 	while (r == ROGER_OK && (entry = readdir(stream))) {
-		r = add_name(entry, arena, &items, &count, err);
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    !rg_arena_add(arena, &names, rg_str(entry->d_name)))
+			r = rg_fail_memory(err);
 		errno = 0;
 	}
 	if (r == ROGER_OK && errno)
 		r = rg_fail(err, ROGER_EIO, errno, "list the folder '%s'", name);
 	closedir(stream);
-	*ret_names = (struct roger_strs){ items, count };
+	*ret_names = names;
 	return r;
 }
 

@@ -254,22 +254,33 @@ static bool read_pointer(const char *file, const char *word, const char *base, c
 			text.data[start] == '/' ? "" : "/", text.data + start) < PATH_MAX;
 }
 
+bool rg_outside_climb(char folder[4096], const char *name)
+{
+	char path[PATH_MAX + 16], *slash;
+
+	for (;; *slash = '\0') {
+		snprintf(path, sizeof path, "%s/%s", folder, name);
+		if (rg_outside_is_there(path))
+			return true;
+		slash = strrchr(folder, '/');
+		if (!slash || slash == folder)
+			return false;
+	}
+}
+
 bool rg_outside_git_folder(const char *folder, char to[4096])
 {
-	char base[PATH_MAX], git[PATH_MAX + 8], own[PATH_MAX], pointer[PATH_MAX + 16], *slash;
+	char base[PATH_MAX], git[PATH_MAX + 8], own[PATH_MAX], pointer[PATH_MAX + 16];
 	char *real, shared[PATH_MAX];
 	struct stat facts;
 	bool found;
 
 	snprintf(base, sizeof base, "%s", folder);
-	for (;; *slash = '\0') {
-		snprintf(git, sizeof git, "%s/.git", base);
-		if (stat(git, &facts) == 0)
-			break;
-		slash = strrchr(base, '/');
-		if (!slash || slash == base)
-			return false;
-	}
+	if (!rg_outside_climb(base, ".git"))
+		return false;
+	snprintf(git, sizeof git, "%s/.git", base);
+	if (stat(git, &facts) < 0)
+		return false;
 	if (S_ISDIR(facts.st_mode))
 		return snprintf(to, PATH_MAX, "%s", git) < PATH_MAX;
 	if (!read_pointer(git, "gitdir: ", base, own))

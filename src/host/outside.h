@@ -35,6 +35,9 @@ RG_CHECKED int rg_outside_remove(const char *path, int64_t folders, struct roger
  */
 RG_CHECKED int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_err *err);
 
+/* Change folder to the nearest one, it or one above, that holds something of that name. */
+bool rg_outside_climb(char folder[4096], const char *name);
+
 /*
  * What git keeps for the repository that a folder is in: its .git, or what
  * stands for that in a further working tree or a submodule.  false: none.

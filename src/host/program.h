@@ -1,6 +1,5 @@
 /*
- * program - running a command that a person configured.  The only place that
- * starts processes.
+ * program - running a command that a person configured, as a bare child.
  *
  * A command is a list of arguments and never goes through a shell.  It gets a
  * text on its standard input, has so much time and may say so much; when its
@@ -11,15 +10,11 @@
 #ifndef RG_PROGRAM_H
 #define RG_PROGRAM_H
 
-#include "base/str.h"
-
-/* The exit statuses with which a shell, too, says that it could not run a command. */
-enum { RG_PROGRAM_NOT_RUN = 126, RG_PROGRAM_NOT_FOUND = 127 };
+#include "host/child.h"
 
 struct rg_program {
-	struct roger_strs words;  /* the program, by path or found along PATH, and its arguments */
-	struct roger_strs more;	  /* "NAME=value": set in its environment beside what is in ours */
-	const char *folder;	  /* where it runs; NULL: where we do */
+	struct roger_strs words, more; /* as a child's */
+	const char *folder;
 	struct roger_str input;	  /* what it reads */
 	int64_t timeout_ms;	  /* over its whole life */
 	size_t output_bytes_most; /* so much of what it prints is kept, the rest read and dropped */
@@ -50,7 +45,7 @@ RG_CHECKED int rg_program_run(const struct rg_program *program, struct rg_buf *o
  * Started, looked at until it has ended, each without waiting.
  */
 struct rg_launched {
-	int64_t pid; /* 0: none */
+	struct rg_child *child; /* NULL: none */
 	int64_t started_ns, until_ns, took_ns;
 };
 RG_CHECKED int rg_program_launch(const struct rg_program *program, struct rg_launched *ret_launched,
@@ -63,15 +58,5 @@ bool rg_program_over(struct rg_launched *launched, bool enough,
 /* How it ended, for people: "exit 3", "killed after 30 s". */
 void rg_program_describe(const struct rg_program *program, const struct rg_program_result *result,
 			 struct rg_buf *out);
-
-/* Words as an exec takes them, up to a NULL.  The copy is the caller's, NULL: no memory. */
-char **rg_program_copy_words(struct roger_strs words);
-char **rg_program_free_words(char **words); /* returns NULL */
-
-/*
- * Our environment with settings, "NAME=value" up to a NULL, in place of those of
- * their names.  The list alone is the caller's, its texts are not; NULL: no memory.
- */
-char **rg_program_join_environment(char *const *settings);
 
 #endif

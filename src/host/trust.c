@@ -21,8 +21,6 @@ enum {
 	WORD_BYTES_MAX = 3000, /* of a piece of a word that may name a file */
 };
 
-static const char id_file[] = ".roger/id";
-
 #define AT(member) offsetof(struct rg_trusted, member)
 static const struct roger_field fields[] = {
 	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "" },
@@ -49,16 +47,6 @@ bool rg_trust_is_ours(int64_t owner)
 	return geteuid() == 0 && sudo && rg_str_number(rg_str(sudo), &caller) && caller == owner;
 }
 
-static bool is_hex(struct roger_str text, size_t digits)
-{
-	size_t i;
-
-	for (i = 0; i < text.length; i++)
-		if (!strchr("0123456789abcdef", text.data[i]) || !text.data[i])
-			return false;
-	return text.length == digits;
-}
-
 /* "" where there is none that can be read. */
 static int read_id(struct rg_trust *trust, struct roger_err *err)
 {
@@ -67,12 +55,15 @@ static int read_id(struct rg_trust *trust, struct roger_err *err)
 	bool found;
 
 	trust->id = (struct roger_str){ "", 0 };
-	snprintf(path, sizeof path, "%.4000s/%s", trust->root.data, id_file);
-	if (rg_file_read_all(path, 80, &text, &found, NULL) < 0 || !found || !text.length ||
-	    text.data[text.length - 1] != '\n' ||
-	    !is_hex((struct roger_str){ text.data, text.length - 1 }, 2 * ID_BYTES))
+	snprintf(path, sizeof path, "%.4000s/.roger/id", trust->root.data);
+	if (rg_file_read_all(path, 80, &text, &found, NULL) < 0 || !found)
 		return ROGER_OK;
-	return rg_arena_copy(trust->memory, (struct roger_str){ text.data, text.length - 1 },
+	rg_buf_add_char(&text, '\0');
+	if (text.failed || text.length != 2 * ID_BYTES + 2 ||
+	    strspn(text.data, "0123456789abcdef") != 2 * ID_BYTES ||
+	    text.data[2 * ID_BYTES] != '\n')
+		return ROGER_OK;
+	return rg_arena_copy(trust->memory, (struct roger_str){ text.data, 2 * ID_BYTES },
 			     &trust->id)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
@@ -81,16 +72,14 @@ static int read_id(struct rg_trust *trust, struct roger_err *err)
 static int make_id(struct rg_trust *trust, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
-	unsigned char bits[ID_BYTES];
 	char home[PATH_BYTES + 16], text[2 * ID_BYTES + 2];
-	size_t i;
+	uint64_t bits[2];
 	int r;
 
+	_Static_assert(sizeof bits == ID_BYTES, "all of the id");
 	r = rg_random(bits, sizeof bits, err);
-	for (i = 0; i < sizeof bits; i++)
-		snprintf(text + 2 * i, 3, "%02x", bits[i]);
-	text[sizeof text - 2] = '\n';
-	text[sizeof text - 1] = '\0';
+	snprintf(text, sizeof text, "%016llx%016llx\n", (unsigned long long)bits[0],
+		 (unsigned long long)bits[1]);
 	snprintf(home, sizeof home, "%.4000s/.roger", trust->root.data);
 	if (r == ROGER_OK)
 		r = rg_file_open_folder(AT_FDCWD, home, &folder, err);
@@ -198,18 +187,13 @@ static bool is_root(const struct rg_trust *trust, const char *path)
 static int read_machine_line(struct rg_trust *trust, char *line, struct roger_err *err)
 {
 	char *blank = strchr(line, ' ');
-	struct roger_str *place;
 
 	if (!blank || blank[1] != '/')
 		return ROGER_OK; /* a comment, or nothing that we know */
 	*blank++ = '\0';
-	if (strcmp(line, "path") == 0) {
-		place = rg_arena_push(trust->memory, &trust->machine_paths.items,
-				      &trust->machine_paths.count, sizeof *place);
-		return place && rg_arena_copy(trust->memory, rg_str(blank), place)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
-	}
+	if (strcmp(line, "path") == 0 &&
+	    !rg_arena_add(trust->memory, &trust->machine_paths, rg_str(blank)))
+		return rg_fail_memory(err);
 	if (strcmp(line, "commands") == 0 && is_root(trust, blank))
 		trust->mailbox = trust->all_commands = true;
 	if (strcmp(line, "mailbox") == 0 && is_root(trust, blank))
@@ -317,8 +301,7 @@ struct digesting {
 	struct rg_sha256 sha;
 	const char *root; /* without a slash at its end */
 	struct rg_arena *arena;
-	struct roger_str *files;
-	size_t file_count;
+	struct roger_strs files; /* each once */
 };
 
 static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str text)
@@ -358,14 +341,13 @@ static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct r
 	return ROGER_OK;
 }
 
-static bool is_known_file(const struct digesting *digesting, const char *name)
+/* path: with links resolved. */
+static bool is_regular(const char *path)
 {
-	size_t i;
+	struct rg_file_look look;
 
-	for (i = 0; i < digesting->file_count; i++)
-		if (rg_str_is(digesting->files[i], name))
-			return true;
-	return false;
+	return rg_file_examine(AT_FDCWD, path, &look, NULL) == ROGER_OK &&
+	       look.kind == RG_FILE_REGULAR;
 }
 
 /*
@@ -375,24 +357,17 @@ static bool is_known_file(const struct digesting *digesting, const char *name)
 static int add_file(struct digesting *digesting, const char *path, struct roger_err *err)
 {
 	char *real = realpath(path, NULL), sha256[RG_DIGEST_DIGITS + 1];
-	const char *inside = real ? rg_workspace_below(digesting->root, real) : NULL;
-	const char *name = inside;
-	struct rg_file_look look;
-	struct roger_str *place;
+	const char *name = real ? rg_workspace_below(digesting->root, real) : NULL;
 	int r = ROGER_OK;
 
 	if (!name && !strstr(path, "/../") && rg_workspace_below(digesting->root, path))
 		name = real;
-	if (name && !is_known_file(digesting, name) &&
-	    rg_file_examine(AT_FDCWD, real, &look, NULL) == ROGER_OK &&
-	    look.kind == RG_FILE_REGULAR) {
-		place = rg_arena_push(digesting->arena, &digesting->files, &digesting->file_count,
-				      sizeof *place);
-		r = place && rg_arena_copy(digesting->arena, rg_str(name), place)
+	if (name && !rg_str_among(digesting->files, rg_str(name)) && is_regular(real)) {
+		r = rg_arena_add(digesting->arena, &digesting->files, rg_str(name))
 			    ? digest_file(real, sha256, err)
 			    : rg_fail_memory(err);
 		if (r == ROGER_OK) {
-			add_part(&digesting->sha, "file", *place);
+			add_part(&digesting->sha, "file", rg_str(name));
 			add_part(&digesting->sha, "sha256", rg_str(sha256));
 		}
 	}
@@ -434,23 +409,13 @@ static int add_files_of(struct digesting *digesting, struct roger_str word, stru
 	return r;
 }
 
-static bool is_file(const char *path)
-{
-	char *real = realpath(path, NULL);
-	struct rg_file_look look;
-	bool is = real && rg_file_examine(AT_FDCWD, real, &look, NULL) == ROGER_OK &&
-		  look.kind == RG_FILE_REGULAR;
-
-	free(real);
-	return is;
-}
-
 /* A program named without a '/' is looked for along PATH, which may lead into the workspace. */
 static int add_program(struct digesting *digesting, struct roger_str name, struct roger_err *err)
 {
 	const char *folder = getenv("PATH");
-	char path[2 * PATH_BYTES];
+	char path[2 * PATH_BYTES], *real;
 	size_t length;
+	bool found;
 
 	if (!folder || memchr(name.data, '/', name.length) || name.length > WORD_BYTES_MAX)
 		return ROGER_OK;
@@ -460,7 +425,10 @@ static int add_program(struct digesting *digesting, struct roger_str name, struc
 			snprintf(path, sizeof path, "%s%s%.*s/%.*s",
 				 *folder == '/' ? "" : digesting->root, *folder == '/' ? "" : "/",
 				 (int)length, folder, RG_STR_ARGS(name));
-			if (access(path, X_OK) == 0 && is_file(path))
+			real = realpath(path, NULL);
+			found = real && access(path, X_OK) == 0 && is_regular(real);
+			free(real);
+			if (found)
 				return add_file(digesting, path, err);
 		}
 		if (!folder[length])
@@ -487,7 +455,7 @@ int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *
 	if (r < 0)
 		return r;
 	rg_sha256_peek(&digesting.sha, sha256);
-	*ret_files = (struct roger_strs){ digesting.files, digesting.file_count };
+	*ret_files = digesting.files;
 	return rg_arena_copy(arena, rg_str(sha256), ret_sha256) ? ROGER_OK : rg_fail_memory(err);
 }
 

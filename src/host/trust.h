@@ -33,10 +33,7 @@ struct rg_trusted {
 	struct roger_strs commands; /* SHA-256, 64 hexadecimal digits each */
 	struct roger_strs paths;    /* absolute, links resolved */
 };
-struct rg_trusted_list {
-	const struct rg_trusted *items;
-	size_t count;
-};
+ROGER_LIST(rg_trusted_list, rg_trusted);
 
 struct rg_trust {
 	struct rg_arena *memory;

@@ -126,9 +126,10 @@ static int make_edit(const struct edit_case *one, struct roger_str text, struct 
 
 	switch (one->way) {
 	case SET:
-		return rg_json_edit_set(text, &path, rg_str(one->value), arena, edit, err);
+		return rg_json_edit_put(text, &path, rg_str(one->value), RG_STR(""), arena, edit,
+					err);
 	case ADD:
-		return rg_json_edit_add(text, &path, rg_str(one->value), rg_str(one->mark), arena,
+		return rg_json_edit_put(text, &path, rg_str(one->value), rg_str(one->mark), arena,
 					edit, err);
 	case CUT:
 		break;
@@ -211,9 +212,9 @@ static void test_depth(void **state)
 	(void)state;
 	for (i = 0; i < 100000; i++)
 		rg_buf_add_text(&text, "{\"a\":[");
-	assert_int_equal(
-		rg_json_edit_set(rg_buf_str(&text), &path, RG_STR("1"), arena, &edit, &err),
-		ROGER_EDATA);
+	assert_int_equal(rg_json_edit_put(rg_buf_str(&text), &path, RG_STR("1"), RG_STR(""), arena,
+					  &edit, &err),
+			 ROGER_EDATA);
 	assert_non_null(strstr(err.message, "nesting"));
 	rg_buf_deinit(&text);
 	rg_arena_free(arena);

@@ -234,7 +234,7 @@ static void ends_as(struct rg_launched *launched, bool enough, enum rg_program_e
 		rg_clock_sleep(1);
 	assert_int_equal(result.end, end);
 	assert_int_equal(result.status, status);
-	assert_int_equal(launched->pid, 0);
+	assert_null(launched->child);
 }
 
 static void those_beside_us_end_each_in_its_own_way(void **state)

@@ -163,20 +163,22 @@ static int make_run_id(struct rg_run_watch *watch, struct roger_err *err)
 static int start_child(struct rg_run_watch *watch, struct roger_err *err)
 {
 	const struct roger_run_request *request = watch->request;
-	const struct rg_variable variables[] = {
-		{ "ROGER_RUN_ID", watch->run_id },
-		{ "ROGER_WORKSPACE", rg_str(watch->roger->workspace->root) },
-		{ "ROGER_AGENT", request->child.length ? request->child : watch->run_id },
-		{ "ROGER_ISSUE", request->issue },
-	};
+	struct roger_str agent = request->child.length ? request->child : watch->run_id, more[4];
 	const struct rg_child_wish wish = {
 		.words = request->command,
-		.variables = variables,
-		.variable_count = request->issue.length ? 4 : 3,
+		.more = { more, request->issue.length ? 4 : 3 },
 		.streams = request->streams,
 		.capture = watch->captures,
 	};
 
+	if (!rg_arena_print(watch->arena, &more[0], "ROGER_RUN_ID=%.*s",
+			    RG_STR_ARGS(watch->run_id)) ||
+	    !rg_arena_print(watch->arena, &more[1], "ROGER_WORKSPACE=%s",
+			    watch->roger->workspace->root) ||
+	    !rg_arena_print(watch->arena, &more[2], "ROGER_AGENT=%.*s", RG_STR_ARGS(agent)) ||
+	    !rg_arena_print(watch->arena, &more[3], "ROGER_ISSUE=%.*s",
+			    RG_STR_ARGS(request->issue)))
+		return rg_fail_memory(err);
 	return rg_child_start(&wish, &watch->child, err);
 }
 

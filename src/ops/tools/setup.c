@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "data/diff.h"
-#include "ops/tools/setup_plan.h"
+#include "ops/tools/setup.h"
 #include "ops/tools/trust.h"
 #include "host/file.h"
 #include "host/outside.h"
@@ -126,7 +126,6 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		      struct roger_err *err)
 {
 	const struct roger_strs *named = &plan->request->tools;
-	struct roger_str *place;
 	size_t i;
 	int tool;
 
@@ -146,39 +145,19 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		return rg_fail(err, ROGER_ENOENT, 0,
 			       "none of claude, codex, gemini and opencode is installed; name the "
 			       "one you want set up");
-	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++) {
-		if (!(plan->tools & 1u << i))
-			continue;
-		place = rg_arena_push(plan->arena, &reply->tools.items, &reply->tools.count,
-				      sizeof *place);
-		if (!place)
+	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++)
+		if ((plan->tools & 1u << i) &&
+		    !rg_arena_add(plan->arena, &reply->tools, rg_str(rg_setup_tools[i])))
 			return rg_fail_memory(err);
-		*place = rg_str(rg_setup_tools[i]);
-	}
 	return ROGER_OK;
-}
-
-/* The nearest folder that holds a workspace, whatever state it is in. */
-static int find_broken(struct rg_setup_plan *plan, struct roger_err *err)
-{
-	char home[RG_SETUP_PATH_BYTES + 8], *slash;
-
-	if (!getcwd(plan->root, sizeof plan->root))
-		return rg_fail(err, ROGER_EIO, 0, "the current folder cannot be told");
-	for (;;) {
-		snprintf(home, sizeof home, "%s/.roger", plan->root);
-		slash = strrchr(plan->root, '/');
-		if (rg_outside_is_there(home) || !slash || slash == plan->root)
-			return ROGER_OK;
-		*slash = '\0';
-	}
 }
 
 /* The project: where the workspace is, or, to be made, where a repository starts. */
 static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_err *err)
 {
 	struct rg_workspace *workspace = NULL;
-	char folder[RG_SETUP_PATH_BYTES], git[RG_SETUP_PATH_BYTES + 8], why[RG_WHY_BYTES], *slash;
+	char folder[RG_SETUP_PATH_BYTES], why[RG_WHY_BYTES];
+	bool broken;
 	int r;
 
 	r = rg_workspace_open(NULL, &workspace, err);
@@ -187,23 +166,15 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 		rg_workspace_close(workspace);
 		return ROGER_OK;
 	}
-	/* A broken configuration may be our own doing: the way back needs none. */
-	if (r == ROGER_ECONFIG && plan->request->remove)
-		return find_broken(plan, err);
-	if (r != ROGER_ENOENT || plan->request->scope == ROGER_SETUP_USER)
+	broken = r == ROGER_ECONFIG && plan->request->remove;
+	if (!broken && (r != ROGER_ENOENT || plan->request->scope == ROGER_SETUP_USER))
 		return r == ROGER_ENOENT ? ROGER_OK : r;
-	if (!getcwd(folder, sizeof folder))
+	if (!getcwd(plan->root, sizeof plan->root))
 		return rg_fail(err, ROGER_EIO, 0, "the current folder cannot be told");
-	snprintf(plan->root, sizeof plan->root, "%s", folder);
-	for (;;) {
-		snprintf(git, sizeof git, "%s/.git", folder);
-		if (rg_outside_is_there(git))
-			snprintf(plan->root, sizeof plan->root, "%s", folder);
-		slash = strrchr(folder, '/');
-		if (rg_outside_is_there(git) || !slash || slash == folder)
-			break;
-		*slash = '\0';
-	}
+	/* A broken configuration may be our own doing: the way back needs none. */
+	snprintf(folder, sizeof folder, "%s", plan->root);
+	if (rg_outside_climb(folder, broken ? ".roger" : ".git"))
+		snprintf(plan->root, sizeof plan->root, "%s", folder);
 	if (plan->request->remove)
 		return ROGER_OK;
 	*ret_made = true;

@@ -2,13 +2,18 @@
  * setup - what roger puts into the settings of agents' tools, so that they
  * start its server, run its hooks and tell their model of it.
  *
- * The table says what goes where; a plan (setup_plan.h) brings it about and takes
- * it out again.  What was written is remembered in a record, as edits of bytes,
- * so that taking it out gives back every byte.
+ * The table says what goes where; a plan holds the files as they are and as they
+ * are to be, before anything is written.  What was written is remembered in a
+ * record, as edits of bytes, so that removing it restores every file exactly.
+ *
+ *     the record of what was done -+
+ *                                  +-> targets -> shown, then written
+ *     the table of places ---------+
  */
 #ifndef RG_SETUP_H
 #define RG_SETUP_H
 
+#include "data/json_edit.h"
 #include "ops/op.h"
 
 /* The tools, as bits in the order of rg_setup_tools. */
@@ -56,22 +61,142 @@ extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an 
 /* Is it the command that the table has for waking Codex? */
 bool rg_setup_is_wake(struct roger_strs words);
 
-/* The file of a place, or "" where there is none for it; root: the project's folder. */
-enum { RG_SETUP_PATH_BYTES = 4096, RG_SETUP_FILE_BYTES_MAX = 32 << 20 };
+enum {
+	RG_SETUP_PATH_BYTES = 4096,
+	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
+	RG_SETUP_NAMES_MAX = 8,
+	RG_SETUP_MARK_BYTES = 64
+};
+
+/* ------------------------------------------------------------------- plan -- */
+
+/* An edit that was made: length bytes of after stand at offset in place of before. */
+struct rg_setup_edit {
+	struct roger_str tool;
+	int64_t offset;
+	struct roger_str before, after;
+};
+ROGER_LIST(rg_setup_edits, rg_setup_edit);
+
+/* A file that was changed. */
+struct rg_setup_changed {
+	struct roger_str file;
+	bool made;	 /* there was none before */
+	int64_t folders; /* nor so many of the folders it is in */
+	struct rg_setup_edits edits;
+};
+
+/* A file as it stands, and as it is to be. */
+struct rg_setup_target {
+	struct rg_setup_changed changed; /* its edits grow, or shrink, with the text */
+	bool there;
+	struct roger_str before, text;
+	struct roger_str trouble; /* why something was left as it is */
+	bool unusable;		  /* it cannot be read: nothing is done to it */
+	bool undone;		  /* the record told of it, and all that it told was found */
+};
+
+/* What stands for names in templates. */
+enum {
+	RG_SETUP_FILL_ROGER,
+	RG_SETUP_FILL_SHELL,
+	RG_SETUP_FILL_AS_WORDS,
+	RG_SETUP_FILL_AS,
+	RG_SETUP_FILL_CODEX,
+	RG_SETUP_FILL_COUNT
+};
+
+struct rg_setup_plan {
+	struct rg_arena *arena;
+	const struct roger_setup_request *request;
+	unsigned tools;
+	char root[RG_SETUP_PATH_BYTES]; /* the project's folder */
+	char record_path[RG_SETUP_PATH_BYTES];
+	int64_t record_folders; /* so many of the folders it is in were made for it */
+	struct roger_str fillings[RG_SETUP_FILL_COUNT];
+	bool others_stay; /* tools that are set up, and not to be removed */
+	struct rg_setup_target *targets;
+	size_t target_count;
+};
+
+/* "{home}/x" and the like as a path; root: the project's folder. */
+RG_CHECKED int rg_setup_expand(const char *root, const char *name, size_t length,
+			       char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
+
+/* The file of a place, or "" where there is none for it. */
 RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
 			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
 
-/* The path of a place, and last, unless it is NULL, as names; root: the project's folder. */
-enum { RG_SETUP_NAMES_MAX = 8 };
-struct roger_strs rg_setup_names(const struct rg_setup_place *place, const char *root,
-				 const char *last, struct roger_str names[RG_SETUP_NAMES_MAX]);
+/* The target of that path, read when it is asked for first; one that cannot be is left. */
+RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
+				    struct rg_setup_target **ret_target, struct roger_err *err);
+
+/* Make an edit, for a tool, and remember it. */
+RG_CHECKED int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *target,
+				     const struct rg_json_edit *edit, const char *tool,
+				     struct roger_err *err);
+
+/* Leave a file as it is, and say why; the others go on. */
+RG_CHECKED int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
+				     const char *why, struct roger_err *err);
+
+/* How many of the folders that a path lies in are missing. */
+int64_t rg_setup_missing_folders(const char *path);
+
+bool rg_setup_target_changes(const struct rg_setup_target *target);
+
+/* Put in, or cut out, everything that the table names. */
+RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err);
+
+/* ------------------------------------------------------------------ place -- */
+
+/* What the fillings are. */
+RG_CHECKED int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err);
+
+/* Put one place of the table into the text of its file, or cut it out, as the request says. */
+RG_CHECKED int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+				   struct rg_setup_target *target, const char *tool,
+				   struct roger_err *err);
+
+/*
+ * What a place puts into a JSON file: a member, or each hook into the array of its
+ * event.  mark: how our element of that array is told from others, "roger hook claude
+ * stop", or with a quote after roger where its path needs one: the form that is in
+ * the text, else the first.
+ */
+struct rg_setup_piece {
+	const struct rg_setup_hook *hook; /* NULL: a member */
+	struct roger_str names[RG_SETUP_NAMES_MAX];
+	struct roger_strs path;
+	char mark[RG_SETUP_MARK_BYTES];
+};
+
+/* The next one, from a zeroed one on; false: there are no more. */
+bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
+			 struct roger_str text, struct rg_setup_piece *piece);
+
+/* The lines of roger in a text, with the comments around them; none: empty. */
+bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit);
 
 /* A word as a shell reads it. */
 void rg_setup_shell_word(struct rg_buf *out, struct roger_str word);
 
-/* Where our lines stand in a text, with the comments around them; false: nowhere. */
-bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_offset,
-			 size_t *ret_length);
+/* In front of a hook that others get with their repository: silent where roger is not there. */
+#define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
+
+/* ----------------------------------------------------------------- record -- */
+
+/* Where the record is, or is to be, before anything is made for it. */
+RG_CHECKED int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err);
+
+/*
+ * After that: what was done before is the start of what is done now, or, to be
+ * removed, undone from the last edit back.
+ */
+RG_CHECKED int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err);
+
+/* Everything that the targets remember; nothing: the record goes. */
+RG_CHECKED int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err);
 
 /*
  * Try what is set up in the project and for the user, as the tools would: start
@@ -79,17 +204,5 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_of
  */
 RG_CHECKED int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
 			    struct roger_err *err);
-
-/* In front of a hook that others get with their repository: silent where roger is not there. */
-#define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
-
-/*
- * How our element of a hook's list is told from others: "roger hook claude
- * stop", or with a quote behind roger where its path needs one.  The form that
- * stands in the text, or else the first.
- */
-enum { RG_SETUP_MARK_BYTES = 64 };
-void rg_setup_mark(struct roger_str text, const struct roger_strs *path,
-		   const struct rg_setup_hook *hook, char mark[RG_SETUP_MARK_BYTES]);
 
 #endif

@@ -1,7 +1,7 @@
 /* setup: one place of the table, put into the text of its file and cut out of it. */
 #include <stdio.h>
 
-#include "ops/tools/setup_plan.h"
+#include "ops/tools/setup.h"
 #include "host/outside.h"
 
 /* ----------------------------------------------------------------- values -- */
@@ -98,8 +98,9 @@ static int fill_in(const struct rg_setup_plan *plan, const char *template,
 
 /* ---------------------------------------------------------------- putting -- */
 
-struct roger_strs rg_setup_names(const struct rg_setup_place *place, const char *root,
-				 const char *last, struct roger_str names[RG_SETUP_NAMES_MAX])
+/* The path of a place, and last, unless it is NULL, as names. */
+static void set_path(struct rg_setup_piece *piece, const struct rg_setup_place *place,
+		     const char *root, const char *last)
 {
 	const char *name = place->path;
 	size_t count = 0, length;
@@ -107,18 +108,41 @@ struct roger_strs rg_setup_names(const struct rg_setup_place *place, const char 
 	for (; *name; name += length + (name[length] == '\n')) {
 		rg_assert(count + 1 < RG_SETUP_NAMES_MAX);
 		length = strcspn(name, "\n");
-		names[count] = (struct roger_str){ name, length };
-		if (rg_str_is(names[count], "{root}"))
-			names[count] = rg_str(root);
+		piece->names[count] = (struct roger_str){ name, length };
+		if (rg_str_is(piece->names[count], "{root}"))
+			piece->names[count] = rg_str(root);
 		count++;
 	}
 	if (last)
-		names[count++] = rg_str(last);
-	return (struct roger_strs){ names, count };
+		piece->names[count++] = rg_str(last);
+	piece->path = (struct roger_strs){ piece->names, count };
 }
 
-bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_offset,
-			 size_t *ret_length)
+bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
+			 struct roger_str text, struct rg_setup_piece *piece)
+{
+	const struct rg_setup_hook *hook = piece->hook ? piece->hook + 1 : rg_setup_hooks;
+	bool first = !piece->path.count;
+	struct roger_str found;
+
+	if (place->kind == RG_SETUP_MEMBER) {
+		set_path(piece, place, root, NULL);
+		return first;
+	}
+	while (hook->event && !(hook->tool & place->tools))
+		hook++;
+	if (!hook->event)
+		return false;
+	piece->hook = hook;
+	set_path(piece, place, root, hook->event);
+	snprintf(piece->mark, sizeof piece->mark, "roger' hook %s", hook->command);
+	if (rg_json_edit_find(text, &piece->path, rg_str(piece->mark), &found, NULL) < 0 ||
+	    !found.data)
+		snprintf(piece->mark, sizeof piece->mark, "roger hook %s", hook->command);
+	return true;
+}
+
+bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit)
 {
 	char begin[32], end[32];
 	const char *start, *stop;
@@ -134,41 +158,10 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, size_t *ret_of
 	/* One that never ended, before ours, is a person's. */
 	for (const char *next = start; next; start = next ? next : start)
 		next = memmem(start + 1, (size_t)(stop - start - 1), begin, strlen(begin));
-	*ret_offset = (size_t)(start - text.data);
+	ret_edit->offset = (size_t)(start - text.data);
 	stop = memchr(stop, '\n', (size_t)(text.data + text.length - stop));
-	*ret_length = stop ? (size_t)(stop + 1 - start) : text.length - *ret_offset;
+	ret_edit->length = stop ? (size_t)(stop + 1 - start) : text.length - ret_edit->offset;
 	return true;
-}
-
-static bool find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit)
-{
-	return rg_setup_find_block(text, lead, &ret_edit->offset, &ret_edit->length);
-}
-
-static int edit_block(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		      struct roger_str text, struct roger_str value, struct rg_json_edit *ret_edit,
-		      struct roger_err *err)
-{
-	const char *close = strcmp(place->mark, "<!--") == 0 ? " -->" : "";
-	struct rg_buf out = { .maximum = SIZE_MAX };
-	struct roger_str old;
-
-	if (!find_block(text, place->mark, ret_edit)) {
-		*ret_edit = (struct rg_json_edit){ .offset = text.length };
-		if (text.length && text.data[text.length - 1] != '\n')
-			rg_buf_add_char(&out, '\n');
-		if (text.length)
-			rg_buf_add_char(&out, '\n');
-	}
-	rg_buf_printf(&out, "%s roger:begin%s\n", place->mark, close);
-	rg_buf_add_str(&out, value);
-	rg_buf_printf(&out, "%s roger:end%s\n", place->mark, close);
-	if (!rg_arena_keep(plan->arena, &out, &ret_edit->text))
-		return rg_fail_memory(err);
-	old = (struct roger_str){ text.data + ret_edit->offset, ret_edit->length };
-	if (rg_str_equal(old, ret_edit->text))
-		*ret_edit = (struct rg_json_edit){ 0 };
-	return ROGER_OK;
 }
 
 /* A line without its blanks and quotes, as far as it fits. */
@@ -198,13 +191,10 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 		       struct roger_err *err)
 {
 	const char *line = text.data, *end = text.data + text.length, *stop;
-	struct rg_json_edit ours;
 	bool servers = false, twice, closed;
 	char words[128];
 
-	if (!place->path || find_block(text, place->mark, &ours))
-		return ROGER_OK;
-	for (; line < end; line = stop + 1) {
+	for (; place->path && line < end; line = stop + 1) {
 		stop = memchr(line, '\n', (size_t)(end - line));
 		stop = stop ? stop : end;
 		squeeze(line, (size_t)(stop - line), words);
@@ -226,180 +216,151 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 	return ROGER_OK;
 }
 
-static int edit_file(struct roger_str text, bool there, struct roger_str value,
+/* value "": cut it out. */
+static int edit_block(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      struct roger_str text, struct roger_str value, struct rg_json_edit *ret_edit,
+		      struct roger_err *err)
+{
+	const char *close = strcmp(place->mark, "<!--") == 0 ? " -->" : "";
+	struct rg_buf out = { .maximum = SIZE_MAX };
+	bool there = rg_setup_find_block(text, place->mark, ret_edit);
+	struct roger_str old;
+	int r;
+
+	if (!value.length)
+		return ROGER_OK;
+	if (!there) {
+		r = check_block(place, text, err);
+		if (r < 0)
+			return r;
+		*ret_edit = (struct rg_json_edit){ .offset = text.length };
+		if (text.length && text.data[text.length - 1] != '\n')
+			rg_buf_add_char(&out, '\n');
+		if (text.length)
+			rg_buf_add_char(&out, '\n');
+	}
+	rg_buf_printf(&out, "%s roger:begin%s\n", place->mark, close);
+	rg_buf_add_str(&out, value);
+	rg_buf_printf(&out, "%s roger:end%s\n", place->mark, close);
+	if (!rg_arena_keep(plan->arena, &out, &ret_edit->text))
+		return rg_fail_memory(err);
+	old = (struct roger_str){ text.data + ret_edit->offset, ret_edit->length };
+	if (rg_str_equal(old, ret_edit->text))
+		*ret_edit = (struct rg_json_edit){ 0 };
+	return ROGER_OK;
+}
+
+/* value "": cut it out. */
+static int edit_file(const struct rg_setup_target *target, struct roger_str value,
 		     struct rg_json_edit *ret_edit, struct roger_err *err)
 {
-	*ret_edit = (struct rg_json_edit){ 0 };
-	if (rg_str_equal(text, value))
+	struct roger_str text = target->text;
+	bool ours = memmem(text.data, text.length, "roger setup", 11);
+
+	if (rg_str_equal(text, value) || (!value.length && !ours))
 		return ROGER_OK;
-	if (there && !memmem(text.data, text.length, "roger setup", 11))
+	if (target->there && !ours)
 		return rg_fail(err, ROGER_EDATA, 0,
 			       "it is not a file of roger; move it away, then set up again");
 	*ret_edit = (struct rg_json_edit){ 0, text.length, value };
 	return ROGER_OK;
 }
 
-void rg_setup_mark(struct roger_str text, const struct roger_strs *path,
-		   const struct rg_setup_hook *hook, char mark[RG_SETUP_MARK_BYTES])
-{
-	struct roger_str found;
-
-	snprintf(mark, RG_SETUP_MARK_BYTES, "roger' hook %s", hook->command);
-	if (rg_json_edit_find(text, path, rg_str(mark), &found, NULL) < 0 || !found.data)
-		snprintf(mark, RG_SETUP_MARK_BYTES, "roger hook %s", hook->command);
-}
+static const char others_words[] =
+	"it holds roger's hook in one list with others; take roger's out by hand";
 
 /* Does our element of a hook's list hold other commands beside ours? */
-static bool holds_others(struct roger_str text, const struct roger_strs *path, const char *mark)
+static bool holds_others(struct roger_str text, const struct rg_setup_piece *piece)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 	const struct rg_value *hooks, *hook = NULL;
 	struct roger_str element, key;
-	size_t i = 0, count = 0;
+	size_t i = 0;
 
-	if (rg_json_edit_find(text, path, rg_str(mark), &element, NULL) < 0 || !element.data)
+	if (!piece->hook ||
+	    rg_json_edit_find(text, &piece->path, rg_str(piece->mark), &element, NULL) < 0 ||
+	    !element.data)
 		return false;
 	if (rg_json_read(element, &json, NULL) < 0)
 		return true; /* with comments, say */
 	hooks = rg_json_member(rg_json_root(json), "hooks");
-	while (hooks && rg_json_next(hooks, &i, &key, &hook))
-		count++;
-	return count > 1;
+	return hooks && rg_json_next(hooks, &i, &key, &hook) &&
+	       rg_json_next(hooks, &i, &key, &hook);
 }
 
-static const char others_words[] =
-	"it holds roger's hook in one list with others; take roger's out by hand";
-
-/* One hook in place; the array is the event's. */
-static int put_hook(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		    struct rg_setup_target *target, const struct rg_setup_hook *hook,
-		    const char *tool, struct roger_err *err)
+static int find_value(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      const struct rg_setup_hook *hook, struct roger_str *ret_value,
+		      struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf template = { .maximum = SIZE_MAX };
-	struct roger_str names[RG_SETUP_NAMES_MAX], value;
-	const struct roger_strs path = rg_setup_names(place, plan->root, hook->event, names);
-	char mark[RG_SETUP_MARK_BYTES];
-	struct rg_json_edit edit;
+	struct roger_str template;
+
+	if (!hook)
+		return fill_in(plan, place->value, ret_value, err);
+	if (!rg_arena_print(plan->arena, &template,
+			    "{%s\"hooks\":[{\"type\":\"command\",\"command\":\"%s{shell} hook "
+			    "%s{as}\"%s}]}",
+			    hook->matched ? "\"matcher\":\"*\"," : "",
+			    plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
+			    hook->command, hook->more))
+		return rg_fail_memory(err);
+	return fill_in(plan, template.data, ret_value, err);
+}
+
+static int put_piece(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		     const struct rg_setup_piece *piece, struct roger_str text,
+		     struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	struct roger_str value;
 	int r;
 
-	rg_buf_printf(
-		&template,
-		"{%s\"hooks\":[{\"type\":\"command\",\"command\":\"%s{shell} hook %s{as}\"%s}]}",
-		hook->matched ? "\"matcher\":\"*\"," : "",
-		plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "", hook->command,
-		hook->more);
-	rg_buf_add_char(&template, 0);
-	if (template.failed)
-		return rg_fail_memory(err);
-	r = fill_in(plan, template.data, &value, err);
-	if (r < 0)
-		return r;
-	rg_setup_mark(target->text, &path, hook, mark);
-	r = rg_json_edit_add(target->text, &path, value, rg_str(mark), plan->arena, &edit, err);
-	if (r == ROGER_OK && !rg_json_edit_is_none(&edit) &&
-	    holds_others(target->text, &path, mark))
+	r = find_value(plan, place, piece->hook, &value, err);
+	if (r == ROGER_OK)
+		r = rg_json_edit_put(text, &piece->path, value, rg_str(piece->mark), plan->arena,
+				     ret_edit, err);
+	if (r == ROGER_OK && !rg_json_edit_is_none(ret_edit) && holds_others(text, piece))
 		return rg_fail(err, ROGER_EDATA, 0, "%s", others_words);
-	return r == ROGER_OK ? rg_setup_target_apply(plan, target, &edit, tool, err) : r;
-}
-
-static int put_hooks(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     struct rg_setup_target *target, const char *tool, struct roger_err *err)
-{
-	const struct rg_setup_hook *hook;
-	int r = ROGER_OK;
-
-	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++)
-		if (hook->tool & place->tools)
-			r = put_hook(plan, place, target, hook, tool, err);
 	return r;
 }
 
-int rg_setup_place_put(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		       struct rg_setup_target *target, const char *tool, struct roger_err *err)
+/* Cut out is what is roger's by its looks: no record tells of it, or the file was rearranged. */
+static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		     struct rg_setup_target *target, const char *tool, struct roger_err *err)
 {
-	struct roger_str names[RG_SETUP_NAMES_MAX], value;
-	struct rg_json_edit edit = { 0 };
-	struct roger_strs path;
-	size_t chars;
-	int r;
-
-	if (!rg_utf8_count(target->text, &chars))
-		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
-	if (place->kind == RG_SETUP_HOOKS)
-		return put_hooks(plan, place, target, tool, err);
-	r = fill_in(plan, place->value, &value, err);
-	if (r < 0)
-		return r;
-	switch (place->kind) {
-	case RG_SETUP_MEMBER:
-		path = rg_setup_names(place, plan->root, NULL, names);
-		r = rg_json_edit_set(target->text, &path, value, plan->arena, &edit, err);
-		break;
-	case RG_SETUP_BLOCK:
-		r = check_block(place, target->text, err);
-		if (r == ROGER_OK)
-			r = edit_block(plan, place, target->text, value, &edit, err);
-		break;
-	case RG_SETUP_FILE:
-		r = edit_file(target->text, target->there, value, &edit, err);
-		break;
-	case RG_SETUP_HOOKS:
-		break;
-	}
-	return r == ROGER_OK ? rg_setup_target_apply(plan, target, &edit, tool, err) : r;
-}
-
-/* ---------------------------------------------------------------- cutting -- */
-
-/* What is ours by its looks, where no record tells of it, or the file was rearranged since. */
-static int cut_hooks(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		     struct rg_setup_target *target, struct roger_err *err)
-{
-	struct roger_str names[RG_SETUP_NAMES_MAX];
-	const struct rg_setup_hook *hook;
-	char mark[RG_SETUP_MARK_BYTES];
+	struct rg_setup_piece piece = { 0 };
 	struct rg_json_edit edit;
-	struct roger_strs path;
 	int r = ROGER_OK;
 
-	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++) {
-		if (!(hook->tool & place->tools))
-			continue;
-		path = rg_setup_names(place, plan->root, hook->event, names);
-		rg_setup_mark(target->text, &path, hook, mark);
-		if (holds_others(target->text, &path, mark)) {
+	while (r == ROGER_OK && rg_setup_piece_next(place, plan->root, target->text, &piece)) {
+		if (plan->request->remove && holds_others(target->text, &piece)) {
 			r = rg_setup_target_leave(plan, target, others_words, err);
 			continue;
 		}
-		r = rg_json_edit_cut(target->text, &path, rg_str(mark), &edit, err);
+		r = plan->request->remove
+			    ? rg_json_edit_cut(target->text, &piece.path, rg_str(piece.mark), &edit,
+					       err)
+			    : put_piece(plan, place, &piece, target->text, &edit, err);
 		if (r == ROGER_OK)
-			r = rg_setup_target_apply(plan, target, &edit, "", err);
+			r = rg_setup_target_apply(plan, target, &edit, tool, err);
 	}
 	return r;
 }
 
-int rg_setup_place_cut(struct rg_setup_plan *plan, const struct rg_setup_place *place,
-		       struct rg_setup_target *target, struct roger_err *err)
+int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+			struct rg_setup_target *target, const char *tool, struct roger_err *err)
 {
-	struct roger_str names[RG_SETUP_NAMES_MAX];
 	struct rg_json_edit edit = { 0 };
-	struct roger_strs path;
-	int r = ROGER_OK;
+	struct roger_str value = { 0 };
+	size_t chars;
+	int r;
 
-	switch (place->kind) {
-	case RG_SETUP_HOOKS:
-		return cut_hooks(plan, place, target, err);
-	case RG_SETUP_MEMBER:
-		path = rg_setup_names(place, plan->root, NULL, names);
-		r = rg_json_edit_cut(target->text, &path, (struct roger_str){ 0 }, &edit, err);
-		break;
-	case RG_SETUP_BLOCK:
-		find_block(target->text, place->mark, &edit);
-		break;
-	case RG_SETUP_FILE:
-		if (memmem(target->text.data, target->text.length, "roger setup", 11))
-			edit.length = target->text.length;
-		break;
-	}
-	return r == ROGER_OK ? rg_setup_target_apply(plan, target, &edit, "", err) : r;
+	if (!plan->request->remove && !rg_utf8_count(target->text, &chars))
+		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
+	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS)
+		return edit_json(plan, place, target, tool, err);
+	r = fill_in(plan, plan->request->remove ? "" : place->value, &value, err);
+	if (r == ROGER_OK)
+		r = place->kind == RG_SETUP_BLOCK
+			    ? edit_block(plan, place, target->text, value, &edit, err)
+			    : edit_file(target, value, &edit, err);
+	return r == ROGER_OK ? rg_setup_target_apply(plan, target, &edit, tool, err) : r;
 }

@@ -1,4 +1,4 @@
-#include "ops/tools/setup_plan.h"
+#include "ops/tools/setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,30 +31,25 @@ static const struct folder folders[] = {
 	{ "{state}", "XDG_STATE_HOME", "", "/.local/state" },
 };
 
-/* Nothing of git's is made where there is no git. */
-static int expand_project(const struct rg_setup_plan *plan, bool git, struct roger_str below,
-			  char to[RG_SETUP_PATH_BYTES])
+int rg_setup_expand(const char *root, const char *name, size_t length, char to[RG_SETUP_PATH_BYTES],
+		    struct roger_err *err)
 {
-	char folder[RG_SETUP_PATH_BYTES];
+	const char *end = memchr(name, '}', length), *home = variable("HOME"), *value;
+	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
+	char git[RG_SETUP_PATH_BYTES];
 
 	to[0] = '\0';
-	if (git && !rg_outside_git_folder(plan->root, folder))
+	if (strncmp(name, "{git}", start) == 0) {
+		/* Nothing of git's is made where there is no git. */
+		if (!rg_outside_git_folder(root, git))
+			return ROGER_OK;
+		root = git;
+	}
+	if (strncmp(name, "{root}", start) == 0 || root == git) {
+		snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%.*s", root, (int)(length - start),
+			 name + start);
 		return ROGER_OK;
-	snprintf(to, RG_SETUP_PATH_BYTES, "%.2000s%.*s", git ? folder : plan->root,
-		 RG_STR_ARGS(below));
-	return ROGER_OK;
-}
-
-int rg_setup_expand(const struct rg_setup_plan *plan, const char *name, size_t length,
-		    char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
-{
-	const char *end = memchr(name, '}', length), *home = variable("HOME");
-	size_t start = end ? (size_t)(end - name) + 1 : 0, i;
-	const char *value;
-
-	if (strncmp(name, "{root}", start) == 0 || strncmp(name, "{git}", start) == 0)
-		return expand_project(plan, name[1] == 'g',
-				      (struct roger_str){ name + start, length - start }, to);
+	}
 	for (i = 0; strncmp(name, folders[i].name, start) != 0; i++)
 		rg_assert(i + 1 < sizeof folders / sizeof *folders);
 	value = folders[i].variable ? variable(folders[i].variable) : NULL;
@@ -71,31 +66,22 @@ int rg_setup_expand(const struct rg_setup_plan *plan, const char *name, size_t l
 	return ROGER_OK;
 }
 
-/* Of several names, the first that is there, or else the first. */
-static int find_file(const struct rg_setup_plan *plan, const char *names,
-		     char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
+/* Of several names, the first that is there, else the first. */
+int rg_setup_file(const struct rg_setup_place *place, const char *root,
+		  char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
 {
-	const char *name = names;
+	const char *names = place->file, *name = names;
 	size_t length;
 	int r;
 
 	for (;; name += length + 1) {
 		length = strcspn(name, "|");
-		r = rg_setup_expand(plan, name, length, to, err);
+		r = rg_setup_expand(root, name, length, to, err);
 		if (r < 0 || rg_outside_is_there(to))
 			return r;
 		if (!name[length])
-			return rg_setup_expand(plan, names, strcspn(names, "|"), to, err);
+			return rg_setup_expand(root, names, strcspn(names, "|"), to, err);
 	}
-}
-
-int rg_setup_file(const struct rg_setup_place *place, const char *root,
-		  char to[RG_SETUP_PATH_BYTES], struct roger_err *err)
-{
-	struct rg_setup_plan plan = { 0 };
-
-	snprintf(plan.root, sizeof plan.root, "%s", root);
-	return find_file(&plan, place->file, to, err);
 }
 
 /* ---------------------------------------------------------------- targets -- */
@@ -246,51 +232,54 @@ static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_
 		       "--scope user");
 }
 
+/* What goes wrong with one place leaves its file as it was, and holds up no other. */
+static int plan_place(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      struct rg_setup_target *target, const char *path, struct roger_err *err)
+{
+	const struct rg_setup_changed before = target->changed;
+	const struct roger_str text = target->text;
+	struct roger_err why;
+	int r;
+
+	r = check_inside(plan, place, path, &why);
+	if (r == ROGER_OK)
+		r = rg_setup_place_edit(plan, place, target, tool_of(place), &why);
+	if (r == ROGER_OK && !rg_str_equal(target->text, text))
+		r = check_stealth(plan, place, target, path, &why);
+	if (plan->request->remove)
+		target->changed.edits = before.edits;
+	if (r == ROGER_OK)
+		return r;
+	target->text = text;
+	target->changed = before;
+	return rg_setup_target_leave(plan, target, why.message, err);
+}
+
 int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 {
+	const bool remove = plan->request->remove;
 	const struct rg_setup_place *place;
-	struct roger_err why;
 	struct rg_setup_target *target;
-	struct rg_setup_changed before;
-	struct roger_str text;
 	char path[RG_SETUP_PATH_BYTES];
 	int r;
 
 	for (place = rg_setup_places; place->file; place++) {
 		if (!is_meant(plan, place))
 			continue;
-		r = find_file(plan, place->file, path, err);
-		/* Where no place can be, nothing of ours is to be taken out. */
-		if (r == ROGER_EUSAGE && plan->request->remove && !plan->request->tools.count &&
-		    !variable("HOME"))
+		r = rg_setup_file(place, plan->root, path, err);
+		/* Where no place can be, nothing of roger's is to be taken out. */
+		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count && !variable("HOME"))
 			continue;
-		if (r < 0)
-			return r;
-		if (!path[0])
+		if (r == ROGER_OK && !path[0])
 			continue;
-		r = rg_setup_target_find(plan, path, &target, err);
-		if (r < 0)
-			return r;
-		if (target->unusable)
-			continue;
-		if (plan->request->remove && (target->undone || is_others(plan, place, path)))
-			continue;
-		text = target->text;
-		before = target->changed;
-		r = check_inside(plan, place, path, &why);
 		if (r == ROGER_OK)
-			r = plan->request->remove
-				    ? rg_setup_place_cut(plan, place, target, &why)
-				    : rg_setup_place_put(plan, place, target, tool_of(place), &why);
-		if (r == ROGER_OK && !rg_str_equal(target->text, text))
-			r = check_stealth(plan, place, target, path, &why);
-		if (plan->request->remove)
-			target->changed.edits = before.edits;
-		if (r < 0) {
-			target->text = text;
-			target->changed = before;
-			r = rg_setup_target_leave(plan, target, why.message, err);
-		}
+			r = rg_setup_target_find(plan, path, &target, err);
+		if (r < 0)
+			return r;
+		if (target->unusable ||
+		    (remove && (target->undone || is_others(plan, place, path))))
+			continue;
+		r = plan_place(plan, place, target, path, err);
 		if (r < 0)
 			return r;
 	}

@@ -4,15 +4,12 @@
  */
 #include <stdio.h>
 
-#include "ops/tools/setup_plan.h"
+#include "ops/tools/setup.h"
 #include "host/outside.h"
 
 /* ----------------------------------------------------------------- record -- */
 
-struct changed_files {
-	const struct rg_setup_changed *items;
-	size_t count;
-};
+ROGER_LIST(changed_files, rg_setup_changed);
 struct record {
 	int64_t version;
 	int64_t folders; /* of those it is in were made for it */
@@ -90,14 +87,13 @@ static bool is_chosen(const struct rg_setup_plan *plan, struct roger_str tool)
 static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
 		const struct rg_setup_edits *made, struct roger_err *err)
 {
+	struct rg_setup_edit *kept = rg_arena_get(plan->arena, (made->count + 1) * sizeof *kept);
+	size_t i, offset = 0, count = 0;
 	struct rg_json_edit edit;
-	struct rg_setup_edits kept = { 0 };
-	size_t i = made->count, offset = 0;
-	struct rg_setup_edit *place;
-	int r = ROGER_OK;
+	int r = kept ? ROGER_OK : rg_fail_memory(err);
 
 	target->undone = made->count > 0;
-	while (i-- > 0 && r == ROGER_OK) {
+	for (i = made->count; i-- > 0 && r == ROGER_OK;) {
 		const struct rg_setup_edit *one = &made->items[i];
 
 		if (!is_chosen(plan, one->tool))
@@ -109,15 +105,10 @@ static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
 		edit = (struct rg_json_edit){ offset, one->after.length, one->before };
 		r = rg_setup_target_apply(plan, target, &edit, "", err);
 	}
-	for (i = 0; i < made->count && r == ROGER_OK; i++) {
-		if (is_chosen(plan, made->items[i].tool))
-			continue;
-		place = rg_arena_push(plan->arena, &kept.items, &kept.count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = made->items[i];
-	}
-	target->changed.edits = kept;
+	for (i = 0; i < made->count && r == ROGER_OK; i++)
+		if (!is_chosen(plan, made->items[i].tool))
+			kept[count++] = made->items[i];
+	target->changed.edits = (struct rg_setup_edits){ kept, count };
 	return r;
 }
 
@@ -133,7 +124,7 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 	/* Never in the workspace: what came with a repository names no files of ours. */
 	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
 		 sha256);
-	r = rg_setup_expand(plan, name, strlen(name), plan->record_path, err);
+	r = rg_setup_expand(plan->root, name, strlen(name), plan->record_path, err);
 	if (r == ROGER_OK)
 		plan->record_folders = rg_setup_missing_folders(plan->record_path);
 	return r;
@@ -184,26 +175,6 @@ static bool do_others_stay(const struct rg_setup_plan *plan, const struct record
 	return record->files.count ? found : plan->tools != RG_SETUP_ANY;
 }
 
-/*
- * What was done before is where we go on: in a list of its own, since it grows.
- * Of a file that cannot be read it stays to be undone.
- */
-static int carry_on(struct rg_setup_plan *plan, struct rg_setup_target *target,
-		    const struct rg_setup_edits *made, struct roger_err *err)
-{
-	struct rg_setup_edits *edits = &target->changed.edits;
-	struct rg_setup_edit *place;
-	size_t i;
-
-	for (i = 0; i < made->count; i++) {
-		place = rg_arena_push(plan->arena, &edits->items, &edits->count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = made->items[i];
-	}
-	return ROGER_OK;
-}
-
 int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 {
 	struct rg_setup_target *target;
@@ -223,11 +194,11 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 		r = rg_setup_target_find(plan, path, &target, err);
 		if (r < 0)
 			return r;
-		target->changed.made = changed->made;
-		target->changed.folders = changed->folders;
-		r = plan->request->remove && !target->unusable
-			    ? undo(plan, target, &changed->edits, err)
-			    : carry_on(plan, target, &changed->edits, err);
+		/* Where nothing is undone, or the file cannot be read, later edits follow these. */
+		target->changed = (struct rg_setup_changed){ target->changed.file, changed->made,
+							     changed->folders, changed->edits };
+		if (plan->request->remove && !target->unusable)
+			r = undo(plan, target, &changed->edits, err);
 	}
 	return r;
 }
@@ -238,18 +209,16 @@ int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *er
 {
 	struct rg_buf text = { .maximum = SIZE_MAX }, pretty = text;
 	struct record record = { .version = 1, .folders = plan->record_folders };
-	struct rg_setup_changed *items = NULL, *place;
+	struct rg_setup_changed *items =
+		rg_arena_get(plan->arena, (plan->target_count + 1) * sizeof *items);
 	size_t i;
 	int r;
 
-	for (i = 0; i < plan->target_count; i++) {
-		if (!plan->targets[i].changed.edits.count)
-			continue;
-		place = rg_arena_push(plan->arena, &items, &record.files.count, sizeof *place);
-		if (!place)
-			return rg_fail_memory(err);
-		*place = plan->targets[i].changed;
-	}
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < plan->target_count; i++)
+		if (plan->targets[i].changed.edits.count)
+			items[record.files.count++] = plan->targets[i].changed;
 	if (!record.files.count)
 		return rg_outside_remove(plan->record_path, plan->record_folders, err);
 	record.files.items = items;

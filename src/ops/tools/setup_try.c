@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 
-#include "data/json_edit.h"
 #include "ops/tools/setup.h"
 #include "host/outside.h"
 #include "host/program.h"
@@ -20,30 +19,25 @@ struct trying {
 	char own[RG_SETUP_PATH_BYTES]; /* this program */
 	struct roger_link *links;
 	size_t count;
-};
 
-/* What is tried: in which tool's file. */
-struct subject {
+	/* What is tried now: in which tool's file. */
 	const struct rg_setup_place *place;
 	const char *tool;
 	struct roger_str file, text;
 };
 
-static int tell(struct trying *trying, const struct subject *subject, const char *what,
-		const char *trouble, struct roger_err *err)
+static int tell(struct trying *trying, const char *what, const char *trouble, struct roger_err *err)
 {
 	struct roger_link *link =
 		rg_arena_push(trying->arena, &trying->links, &trying->count, sizeof *link);
 
-	if (!link)
+	if (!link || !rg_arena_copy(trying->arena, rg_str(what), &link->what) ||
+	    !rg_arena_copy(trying->arena, rg_str(trouble), &link->trouble))
 		return rg_fail_memory(err);
-	*link = (struct roger_link){ .tool = rg_str(subject->tool),
-				     .file = subject->file,
-				     .works = !trouble[0] };
-	return rg_arena_copy(trying->arena, rg_str(what), &link->what) &&
-			       rg_arena_copy(trying->arena, rg_str(trouble), &link->trouble)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	link->tool = rg_str(trying->tool);
+	link->file = trying->file;
+	link->works = !trouble[0];
+	return ROGER_OK;
 }
 
 /* Run it; what is wrong with how it ended, or nothing. */
@@ -81,55 +75,50 @@ static const char greeting[] =
 /* "mcp --for TOOL --as NAME", of which only the first must be there: what setup writes. */
 static bool is_our_server(struct roger_strs words)
 {
-	bool ours = words.count >= 2 && rg_str_is(words.items[1], "mcp");
 	size_t i = 2;
 
-	if (ours && i + 1 < words.count && rg_str_is(words.items[i], "--for") &&
+	if (i + 1 < words.count && rg_str_is(words.items[i], "--for") &&
 	    rg_enum_find(rg_setup_tools, words.items[i + 1]) >= 0)
 		i += 2;
-	if (ours && i + 1 < words.count && rg_str_is(words.items[i], "--as") &&
+	if (i + 1 < words.count && rg_str_is(words.items[i], "--as") &&
 	    rg_name_valid(words.items[i + 1]))
 		i += 2;
-	return ours && i == words.count;
+	return i == words.count && rg_str_is(words.items[1], "mcp");
 }
 
-static int try_server(struct trying *trying, const struct subject *subject,
-		      const struct roger_strs *words, struct roger_err *err)
+static int try_server(struct trying *trying, const struct roger_strs *words, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
 	static const char tool[] = "\"name\":\"inbox\"";
 	char trouble[200];
 
 	if (!words->count)
-		return tell(trying, subject, "server", "it names no command", err);
+		return tell(trying, "server", "it names no command", err);
 	/* The file may be anybody's, and doctor runs no programs of anybody's, nor roger's other
 	 * verbs, of which some run programs. */
 	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
-		return tell(trying, subject, "server",
-			    "it names another program than roger; not tried", err);
+		return tell(trying, "server", "it names another program than roger; not tried",
+			    err);
 	if (!is_our_server(*words))
-		return tell(trying, subject, "server",
-			    "it is not the command that setup writes; not tried", err);
+		return tell(trying, "server", "it is not the command that setup writes; not tried",
+			    err);
 	run_words(trying, words, RG_STR(greeting), &output, trouble);
 	if (!trouble[0] &&
 	    (!output.length || !memmem(output.data, output.length, tool, sizeof tool - 1)))
 		snprintf(trouble, sizeof trouble, "it started, and told of no tools");
-	return tell(trying, subject, "server", trouble, err);
+	return tell(trying, "server", trouble, err);
 }
 
 static int add_words(struct trying *trying, const struct rg_value *value, struct roger_strs *words,
 		     struct roger_err *err)
 {
 	const struct rg_value *item = NULL;
-	struct roger_str key, *place;
+	struct roger_str key;
 	size_t i = 0;
 
-	if (value && rg_json_kind(value) == RG_JSON_STRING) {
-		place = rg_arena_push(trying->arena, &words->items, &words->count, sizeof *place);
-		return place && rg_arena_copy(trying->arena, rg_json_str(value), place)
-			       ? ROGER_OK
-			       : rg_fail_memory(err);
-	}
+	if (value && rg_json_kind(value) == RG_JSON_STRING)
+		return rg_arena_add(trying->arena, words, rg_json_str(value)) ? ROGER_OK
+									      : rg_fail_memory(err);
 	while (value && rg_json_next(value, &i, &key, &item))
 		if (rg_json_kind(item) == RG_JSON_STRING) {
 			int r = add_words(trying, item, words, err);
@@ -141,30 +130,18 @@ static int add_words(struct trying *trying, const struct rg_value *value, struct
 }
 
 /* "command" and "args" of an object, or of lines that look the same. */
-static int try_object(struct trying *trying, const struct subject *subject, struct roger_str text,
-		      struct roger_err *err)
+static int try_object(struct trying *trying, struct roger_str text, struct roger_err *err)
 {
 	struct roger_strs words = { 0 };
 	const struct rg_json *json;
 	int r;
 
 	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
-		return tell(trying, subject, "server", "its settings are no JSON", err);
+		return tell(trying, "server", "its settings are no JSON", err);
 	r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
 	if (r == ROGER_OK)
 		r = add_words(trying, rg_json_member(rg_json_root(json), "args"), &words, err);
-	return r == ROGER_OK ? try_server(trying, subject, &words, err) : r;
-}
-
-static int try_member(struct trying *trying, const struct subject *subject, struct roger_err *err)
-{
-	struct roger_str names[RG_SETUP_NAMES_MAX], value;
-	const struct roger_strs path = rg_setup_names(subject->place, trying->root, NULL, names);
-	struct roger_err why;
-
-	if (rg_json_edit_find(subject->text, &path, (struct roger_str){ 0 }, &value, &why) < 0)
-		return tell(trying, subject, "server", why.message, err);
-	return value.data ? try_object(trying, subject, value, err) : ROGER_OK;
+	return r == ROGER_OK ? try_server(trying, &words, err) : r;
 }
 
 /* What stands behind "name = " in lines of TOML; strings and lists are JSON's, too. */
@@ -179,25 +156,22 @@ static struct roger_str find_setting(struct roger_str lines, const char *name)
 	return (struct roger_str){ at, (size_t)((end ? end : lines.data + lines.length) - at) };
 }
 
-static int try_block(struct trying *trying, const struct subject *subject, struct roger_err *err)
+static int try_block(struct trying *trying, struct roger_err *err)
 {
-	struct rg_buf object = { .maximum = SIZE_MAX };
-	struct roger_str lines, kept;
-	size_t offset, length;
+	struct roger_str lines, object, command, args;
+	struct rg_json_edit block;
 
-	if (!rg_setup_find_block(subject->text, subject->place->mark, &offset, &length))
+	if (!rg_setup_find_block(trying->text, trying->place->mark, &block))
 		return ROGER_OK;
-	lines = (struct roger_str){ subject->text.data + offset, length };
+	lines = (struct roger_str){ trying->text.data + block.offset, block.length };
 	if (!memmem(lines.data, lines.length, "\ncommand = ", 11))
 		return ROGER_OK; /* no server */
-	rg_buf_add_text(&object, "{\"command\":");
-	rg_buf_add_str(&object, find_setting(lines, "\ncommand = "));
-	rg_buf_add_text(&object, ",\"args\":");
-	rg_buf_add_str(&object, find_setting(lines, "\nargs = "));
-	rg_buf_add_char(&object, '}');
-	if (!rg_arena_keep(trying->arena, &object, &kept))
+	command = find_setting(lines, "\ncommand = ");
+	args = find_setting(lines, "\nargs = ");
+	if (!rg_arena_print(trying->arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
+			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
 		return rg_fail_memory(err);
-	return try_object(trying, subject, kept, err);
+	return try_object(trying, object, err);
 }
 
 /* ------------------------------------------------------------------ hooks -- */
@@ -258,9 +232,8 @@ static bool is_ours(const struct trying *trying, struct roger_str command,
 	return false;
 }
 
-static int try_command(struct trying *trying, const struct subject *subject, const char *what,
-		       struct roger_str command, const struct rg_setup_hook *hook,
-		       struct roger_err *err)
+static int try_command(struct trying *trying, const char *what, struct roger_str command,
+		       const struct rg_setup_hook *hook, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
 	const char *blank = strchr(hook->command, ' ');
@@ -276,83 +249,70 @@ static int try_command(struct trying *trying, const struct subject *subject, con
 	char trouble[200];
 
 	if (!is_ours(trying, command, hook))
-		return tell(trying, subject, what,
-			    "it is not the command that setup writes; not tried", err);
+		return tell(trying, what, "it is not the command that setup writes; not tried",
+			    err);
 	run_words(trying, &words, RG_STR("{}"), &output, trouble);
 	if (!trouble[0] && output.length)
 		snprintf(trouble, sizeof trouble, "it spoke although there was no mail");
-	return tell(trying, subject, what, trouble, err);
+	return tell(trying, what, trouble, err);
 }
 
-static int try_hook(struct trying *trying, const struct subject *subject,
+static int try_hook(struct trying *trying, const char *what, struct roger_str element,
 		    const struct rg_setup_hook *hook, struct roger_err *err)
 {
-	struct roger_str names[RG_SETUP_NAMES_MAX], element, command;
-	const struct roger_strs path =
-		rg_setup_names(subject->place, trying->root, hook->event, names);
-	char mark[RG_SETUP_MARK_BYTES], what[64];
+	struct roger_str command;
 
-	rg_setup_mark(subject->text, &path, hook, mark);
-	snprintf(what, sizeof what, "hook at %s", hook->event);
-	if (rg_json_edit_find(subject->text, &path, rg_str(mark), &element, NULL) < 0)
-		return tell(trying, subject, what, "the file is no JSON, or its hooks no lists",
-			    err);
-	if (!element.data)
-		return ROGER_OK;
 	if (find_command(trying, element, &command) < 0)
-		return tell(trying, subject, what, "it names no command", err);
-	return try_command(trying, subject, what, without_guard(command), hook, err);
-}
-
-static int try_hooks(struct trying *trying, const struct subject *subject, struct roger_err *err)
-{
-	const struct rg_setup_hook *hook;
-	int r = ROGER_OK;
-
-	/* One that waits for mail would wait. */
-	for (hook = rg_setup_hooks; hook->event && r == ROGER_OK; hook++)
-		if ((hook->tool & subject->place->tools) && !strstr(hook->command, " idle"))
-			r = try_hook(trying, subject, hook, err);
-	return r;
+		return tell(trying, what, "it names no command", err);
+	return try_command(trying, what, without_guard(command), hook, err);
 }
 
 /* -------------------------------------------------------------------- all -- */
 
-static int try_place(struct trying *trying, const struct subject *subject, struct roger_err *err)
+static int try_pieces(struct trying *trying, struct roger_err *err)
 {
-	switch (subject->place->kind) {
-	case RG_SETUP_MEMBER:
-		return try_member(trying, subject, err);
-	case RG_SETUP_BLOCK:
-		return try_block(trying, subject, err);
-	case RG_SETUP_HOOKS:
-		return try_hooks(trying, subject, err);
-	case RG_SETUP_FILE:
-		break;
+	struct rg_setup_piece piece = { 0 };
+	struct roger_str value;
+	struct roger_err why;
+	char what[64];
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK &&
+	       rg_setup_piece_next(trying->place, trying->root, trying->text, &piece)) {
+		/* One that waits for mail would wait. */
+		if (piece.hook && strstr(piece.hook->command, " idle"))
+			continue;
+		snprintf(what, sizeof what, piece.hook ? "hook at %s" : "server",
+			 piece.hook ? piece.hook->event : "");
+		if (rg_json_edit_find(trying->text, &piece.path, rg_str(piece.mark), &value, &why) <
+		    0)
+			r = tell(trying, what, why.message, err);
+		else if (value.data)
+			r = piece.hook ? try_hook(trying, what, value, piece.hook, err)
+				       : try_object(trying, value, err);
 	}
-	return ROGER_OK;
+	return r;
 }
 
 static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
 		   struct roger_err *err)
 {
-	struct subject subject = { .place = place, .tool = tool };
 	struct rg_buf text = { .maximum = SIZE_MAX };
 	char path[RG_SETUP_PATH_BYTES];
 	bool found;
-	int r;
 
 	/* No HOME is no trouble, and nor is a file that only its tool can read. */
 	if (rg_setup_file(place, trying->root, path, NULL) < 0 ||
 	    rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &found, NULL) < 0)
 		found = false;
-	r = !found || text.failed ? ROGER_OK
-	    : rg_arena_copy(trying->arena, rg_str(path), &subject.file) &&
-			    rg_arena_copy(trying->arena, rg_buf_str(&text), &subject.text)
-		    ? try_place(trying, &subject, err)
-		    : rg_fail_memory(err);
-	rg_buf_deinit(&text);
-	return r;
+	if (!rg_arena_keep(trying->arena, &text, &trying->text) ||
+	    !rg_arena_copy(trying->arena, rg_str(path), &trying->file))
+		return rg_fail_memory(err);
+	if (!found || place->kind == RG_SETUP_FILE)
+		return ROGER_OK;
+	trying->place = place;
+	trying->tool = tool;
+	return place->kind == RG_SETUP_BLOCK ? try_block(trying, err) : try_pieces(trying, err);
 }
 
 int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,

@@ -16,31 +16,35 @@
 struct showing {
 	struct roger_trust_reply *reply;
 	struct rg_trust *trust;
-	struct roger_trust_command *commands;
-	size_t command_count;
-	struct roger_trust_place *places;
-	size_t place_count;
-	bool all;
 };
 
 /* -------------------------------------------------------------- commands -- */
 
+/* Is a command of the workspace in root trusted as its words and files are now? */
+static int judge(const struct rg_trust *trust, struct roger_strs words, struct rg_arena *arena,
+		 struct roger_trust_command *ret_command, struct roger_err *err)
+{
+	int r = rg_trust_digest(trust->root.data, words, arena, &ret_command->sha256,
+				&ret_command->files, err);
+
+	ret_command->trusted = r == ROGER_OK && rg_trust_has_command(trust, ret_command->sha256);
+	return r;
+}
+
 int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
 		     bool *ret_may, struct roger_err *err)
 {
-	struct rg_workspace *workspace = roger->workspace;
 	struct rg_arena *arena = rg_arena_new();
+	struct roger_trust_command command = { 0 };
 	const struct rg_trust *trust;
-	struct roger_str sha256;
-	struct roger_strs files;
 	int r;
 
 	if (!arena)
 		return rg_fail_memory(err);
-	r = rg_workspace_trust(workspace, &trust, err);
+	r = rg_workspace_trust(roger->workspace, &trust, err);
 	if (r == ROGER_OK)
-		r = rg_trust_digest(workspace->root, words, arena, &sha256, &files, err);
-	*ret_may = r == ROGER_OK && rg_trust_has_command(trust, sha256);
+		r = judge(trust, words, arena, &command, err);
+	*ret_may = command.trusted;
 	if (r == ROGER_OK && !*ret_may)
 		snprintf(roger->untold, sizeof roger->untold,
 			 "%.200s was left out: nobody trusted it as it is now; see `roger trust`",
@@ -90,18 +94,19 @@ int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs
 int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena, int64_t *ret_count,
 			    struct roger_str *ret_first, struct roger_err *err)
 {
-	struct rg_workspace *workspace = roger->workspace;
-	struct roger_str setting, sha256;
-	struct roger_strs words, files;
+	struct roger_trust_command command;
 	const struct rg_trust *trust;
+	struct roger_str setting;
+	struct roger_strs words;
 	size_t i = 0;
 	int r;
 
 	*ret_count = 0;
-	r = rg_workspace_trust(workspace, &trust, err);
-	while (r == ROGER_OK && rg_config_next_command(workspace->config, &i, &setting, &words)) {
-		r = rg_trust_digest(workspace->root, words, arena, &sha256, &files, err);
-		if (r == ROGER_OK && !rg_trust_has_command(trust, sha256) && (*ret_count)++ == 0)
+	r = rg_workspace_trust(roger->workspace, &trust, err);
+	while (r == ROGER_OK &&
+	       rg_config_next_command(roger->workspace->config, &i, &setting, &words)) {
+		r = judge(trust, words, arena, &command, err);
+		if (r == ROGER_OK && !command.trusted && (*ret_count)++ == 0)
 			*ret_first = setting;
 	}
 	return r;
@@ -112,29 +117,23 @@ int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena, int64_t
 static int show_commands(struct showing *showing, const struct rg_config *config,
 			 struct roger_err *err)
 {
-	struct rg_arena *arena = showing->reply->memory;
+	struct roger_trust_reply *reply = showing->reply;
 	struct roger_trust_command *place;
 	struct roger_str setting;
 	struct roger_strs words;
-	struct roger_str *copies;
 	size_t i = 0, k;
 	int r = ROGER_OK;
 
 	while (r == ROGER_OK && rg_config_next_command(config, &i, &setting, &words)) {
-		place = rg_arena_push(arena, &showing->commands, &showing->command_count,
+		place = rg_arena_push(reply->memory, &reply->commands.items, &reply->commands.count,
 				      sizeof *place);
-		copies = rg_arena_get(arena, words.count * sizeof *copies);
-		if (!place || !copies || !rg_arena_copy(arena, setting, &place->setting))
+		if (!place || !rg_arena_copy(reply->memory, setting, &place->setting))
 			return rg_fail_memory(err);
 		for (k = 0; k < words.count; k++)
-			if (!rg_arena_copy(arena, words.items[k], &copies[k]))
+			if (!rg_arena_add(reply->memory, &place->words, words.items[k]))
 				return rg_fail_memory(err);
-		place->words = (struct roger_strs){ copies, words.count };
-		r = rg_trust_digest(showing->trust->root.data, words, arena, &place->sha256,
-				    &place->files, err);
-		place->trusted =
-			r == ROGER_OK && rg_trust_has_command(showing->trust, place->sha256);
-		showing->all &= place->trusted;
+		r = judge(showing->trust, words, reply->memory, place, err);
+		reply->trusted &= place->trusted;
 	}
 	return r;
 }
@@ -142,21 +141,22 @@ static int show_commands(struct showing *showing, const struct rg_config *config
 static int show_places(struct showing *showing, const struct rg_config *config,
 		       struct roger_err *err)
 {
-	struct rg_arena *arena = showing->reply->memory;
+	struct roger_trust_reply *reply = showing->reply;
 	struct rg_storage_places places;
 	struct roger_trust_place *place;
 	size_t i;
 	int r;
 
-	r = rg_storage_find(config, showing->trust->root.data, arena, &places, err);
+	r = rg_storage_find(config, showing->trust->root.data, reply->memory, &places, err);
 	for (i = 0; r == ROGER_OK && i < places.count; i++) {
-		place = rg_arena_push(arena, &showing->places, &showing->place_count,
+		place = rg_arena_push(reply->memory, &reply->places.items, &reply->places.count,
 				      sizeof *place);
-		if (!place || !rg_arena_copy(arena, places.items[i].setting, &place->setting))
+		if (!place ||
+		    !rg_arena_copy(reply->memory, places.items[i].setting, &place->setting))
 			return rg_fail_memory(err);
 		place->path = places.items[i].path;
 		place->trusted = rg_trust_has_path(showing->trust, place->path);
-		showing->all &= place->trusted;
+		reply->trusted &= place->trusted;
 	}
 	return r;
 }
@@ -173,6 +173,7 @@ static void add(struct rg_sha256 *sha, const char *what, struct roger_str text)
 /* Of everything that is asked for, in its order. */
 static int sum_up(struct showing *showing, struct roger_err *err)
 {
+	const struct roger_trust_reply *reply = showing->reply;
 	char sha256[RG_DIGEST_DIGITS + 1], owner[24];
 	struct rg_sha256 sha;
 	size_t i;
@@ -181,16 +182,16 @@ static int sum_up(struct showing *showing, struct roger_err *err)
 	add(&sha, "mailbox", showing->trust->root);
 	snprintf(owner, sizeof owner, "%lld", (long long)showing->trust->owner);
 	add(&sha, "owner", rg_str(owner));
-	for (i = 0; i < showing->command_count; i++) {
-		add(&sha, "setting", showing->commands[i].setting);
-		add(&sha, "command", showing->commands[i].sha256);
+	for (i = 0; i < reply->commands.count; i++) {
+		add(&sha, "setting", reply->commands.items[i].setting);
+		add(&sha, "command", reply->commands.items[i].sha256);
 	}
-	for (i = 0; i < showing->place_count; i++) {
-		add(&sha, "setting", showing->places[i].setting);
-		add(&sha, "path", showing->places[i].path);
+	for (i = 0; i < reply->places.count; i++) {
+		add(&sha, "setting", reply->places.items[i].setting);
+		add(&sha, "path", reply->places.items[i].path);
 	}
 	rg_sha256_peek(&sha, sha256);
-	return rg_arena_copy(showing->reply->memory, rg_str(sha256), &showing->reply->sha256)
+	return rg_arena_copy(reply->memory, rg_str(sha256), &showing->reply->sha256)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
@@ -201,7 +202,8 @@ static int show(struct showing *showing, struct roger_err *err)
 	struct rg_config *config;
 	int r;
 
-	showing->all = reply->mailbox = showing->trust->mailbox;
+	reply->trusted = reply->mailbox = showing->trust->mailbox;
+	reply->owner = showing->trust->owner;
 	r = rg_config_load(showing->trust->root.data, &config, err);
 	if (r < 0)
 		return r;
@@ -211,11 +213,6 @@ static int show(struct showing *showing, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = sum_up(showing, err);
 	rg_config_free(config);
-	reply->owner = showing->trust->owner;
-	reply->trusted = showing->all;
-	reply->commands =
-		(struct roger_trust_commands){ showing->commands, showing->command_count };
-	reply->places = (struct roger_trust_places){ showing->places, showing->place_count };
 	return r == ROGER_OK && !rg_arena_copy(reply->memory, showing->trust->root,
 					       &reply->workspace)
 		       ? rg_fail_memory(err)
@@ -227,8 +224,7 @@ static int show(struct showing *showing, struct roger_err *err)
 static int accept(struct showing *showing, struct roger_str sha256, struct roger_err *err)
 {
 	struct roger_trust_reply *reply = showing->reply;
-	struct roger_strs commands, paths;
-	struct roger_str *items;
+	struct roger_strs commands = { 0 }, paths = { 0 };
 	size_t i;
 	int r;
 
@@ -236,57 +232,48 @@ static int accept(struct showing *showing, struct roger_str sha256, struct roger
 		return rg_fail_member(err, ROGER_EREFUSED, "accept",
 				      "accept: this is not what the workspace asks for now; look "
 				      "at it again with `roger trust --show`");
-	items = rg_arena_get(reply->memory,
-			     (showing->command_count + showing->place_count + 1) * sizeof *items);
-	if (!items)
-		return rg_fail_memory(err);
-	for (i = 0; i < showing->command_count; i++)
-		items[i] = showing->commands[i].sha256;
-	for (i = 0; i < showing->place_count; i++)
-		items[showing->command_count + i] = showing->places[i].path;
-	commands = (struct roger_strs){ items, showing->command_count };
-	paths = (struct roger_strs){ items + showing->command_count, showing->place_count };
+	for (i = 0; i < reply->commands.count; i++)
+		if (!rg_arena_add(reply->memory, &commands, reply->commands.items[i].sha256))
+			return rg_fail_memory(err);
+	for (i = 0; i < reply->places.count; i++)
+		if (!rg_arena_add(reply->memory, &paths, reply->places.items[i].path))
+			return rg_fail_memory(err);
 	r = rg_trust_accept(showing->trust, commands, paths, err);
 	if (r < 0)
 		return r;
-	for (i = 0; i < showing->command_count; i++)
-		showing->commands[i].trusted = true;
-	for (i = 0; i < showing->place_count; i++)
-		showing->places[i].trusted = true;
-	reply->mailbox = reply->trusted = reply->changed = true;
-	return ROGER_OK;
+	reply->commands.count = reply->places.count = 0;
+	reply->changed = true;
+	return show(showing, err);
 }
 
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
 			 bool *ret_trusted, struct roger_err *err)
 {
-	struct roger_strs commands, files;
+	struct roger_trust_command command = { 0 };
 	struct rg_trust *trust = NULL;
-	struct roger_str *items, sha256;
+	struct roger_strs commands = { 0 };
 	char found[4096];
 	int64_t owner;
 	size_t i;
 	int r;
 
-	*ret_trusted = false;
 	r = rg_workspace_find(root, found, &owner, err);
 	if (r == ROGER_OK)
 		r = rg_trust_load(found, owner, &trust, err);
 	if (r == ROGER_OK)
-		r = rg_trust_digest(found, words, arena, &sha256, &files, err);
-	*ret_trusted = r == ROGER_OK && rg_trust_has_command(trust, sha256);
-	if (r == ROGER_OK && !*ret_trusted && trust->known.id.length) {
-		commands = trust->known.commands;
-		items = rg_arena_get(arena, (commands.count + 1) * sizeof *items);
-		for (i = 0; items && i < commands.count; i++)
-			items[i] = commands.items[i];
-		if (items)
-			items[i] = sha256;
-		r = items ? rg_trust_accept(trust, (struct roger_strs){ items, commands.count + 1 },
-					    trust->known.paths, err)
-			  : rg_fail_memory(err);
-		*ret_trusted = r == ROGER_OK;
+		r = judge(trust, words, arena, &command, err);
+	if (r == ROGER_OK && !command.trusted && trust->known.id.length) {
+		for (i = 0; i <= trust->known.commands.count && r == ROGER_OK; i++)
+			if (!rg_arena_add(arena, &commands,
+					  i < trust->known.commands.count
+						  ? trust->known.commands.items[i]
+						  : command.sha256))
+				r = rg_fail_memory(err);
+		if (r == ROGER_OK)
+			r = rg_trust_accept(trust, commands, trust->known.paths, err);
+		command.trusted = r == ROGER_OK;
 	}
+	*ret_trusted = command.trusted;
 	rg_trust_free(trust);
 	return r;
 }
