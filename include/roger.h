@@ -206,6 +206,16 @@ enum roger_run_status {
 	ROGER_RUN_BLOCKED,
 };
 
+/* How the child ended, as far as anybody knows; the status is about its result. */
+enum roger_run_outcome {
+	ROGER_RUN_OPEN, /* it is not known to have ended */
+	ROGER_RUN_SUCCEEDED,
+	ROGER_RUN_FAILED, /* child_exit has its exit status, where that is known */
+	ROGER_RUN_KILLED,
+	ROGER_RUN_TIMED_OUT, /* it was told to end, at its limit */
+	ROGER_RUN_UNKNOWN,
+};
+
 /*
  * One dispatched run of a sub-agent, as state/subagent-delivery-watchdog/<runId>.json
  * holds it: the fourteen members of the watchdog schema, then what roger adds.
@@ -241,6 +251,10 @@ struct roger_run {
 	int64_t runner_pid, runner_start;
 	struct roger_str processes_unknown; /* members of processes that roger does not know */
 	struct roger_str unknown;	    /* members roger does not know: "a":1,"b":2 */
+	int outcome;			    /* enum roger_run_outcome; judged as status is */
+	bool limit_reached;		    /* `roger run` told it to end */
+	struct roger_str settled_at;	    /* its owner, or a person, has dealt with its failure */
+	struct roger_str settled_by;	    /* "": nobody was named */
 };
 ROGER_LIST(roger_run_list, roger_run);
 
@@ -1080,6 +1094,11 @@ struct roger_extend_request {
 	int64_t by_ms;
 	struct roger_str why;
 };
+struct roger_settle_request {
+	struct roger_str run_id;
+	struct roger_str agent; /* the owner; "": a person */
+	struct roger_str why;
+};
 struct roger_recover_request {
 	struct roger_str run_id;
 	struct roger_str source; /* what to call a result that is found; "": by how it was */
@@ -1255,6 +1274,7 @@ struct roger_report_reply {
 	int64_t runs, active, suspect, not_forwarded, completed, recovered, blocked;
 	int64_t late_runs, lost_runs, recoveries;
 	struct roger_agent_figures_list agents;
+	int64_t succeeded_runs, failed_runs, killed_runs, timed_out_runs, unknown_runs;
 };
 
 /* status: what needs attention now, and what to type next. */
@@ -1524,6 +1544,7 @@ static const struct roger_item roger_items[] = {
 	VERB(complete, roger_complete_request, roger_runs_reply)                                   \
 	VERB(forward, roger_forward_request, roger_runs_reply)                                     \
 	VERB(extend, roger_extend_request, roger_runs_reply)                                       \
+	VERB(settle, roger_settle_request, roger_runs_reply)                                       \
 	VERB(recover, roger_recover_request, roger_runs_reply)                                     \
 	VERB(runs, roger_runs_request, roger_runs_reply)                                           \
 	VERB(run, roger_run_request, roger_run_reply)                                              \

@@ -129,13 +129,9 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 	}
 	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++) {
 		trouble = &examining->list.troubles.items[i];
-		if (trouble->invalid)
-			r = tell_run(examining, trouble->file, ROGER_DAMAGE, false, trouble->what,
-				     err);
+		r = tell_run(examining, trouble->file, ROGER_DAMAGE, false, trouble->what, err);
 	}
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
-	for (i = 0; i < examining->list.troubles.count; i++)
-		examining->reply->runs -= !examining->list.troubles.items[i].invalid;
 	return r;
 }
 

@@ -432,9 +432,17 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 {
 	int64_t *const by_status[] = { &reply->active,	  &reply->suspect,   &reply->not_forwarded,
 				       &reply->completed, &reply->recovered, &reply->blocked };
+	int64_t unended = 0;
+	int64_t *const by_outcome[] = { &unended,
+					&reply->succeeded_runs,
+					&reply->failed_runs,
+					&reply->killed_runs,
+					&reply->timed_out_runs,
+					&reply->unknown_runs };
 	const struct rg_receipts *receipts = &document->receipts;
 
 	reply->runs++;
+	++*by_outcome[document->run.outcome];
 	++*by_status[document->run.status];
 	reply->late_runs += receipts->completed_ms > receipts->expected_by_ms;
 	reply->lost_runs += document->run.status == ROGER_RUN_SUSPECT ||
@@ -588,6 +596,11 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(late_runs, "runs completed after their time"),
 	NUMBER(lost_runs, "runs whose time or hope is over without a result"),
 	NUMBER(recoveries, "attempts to recover a run"),
+	NUMBER(succeeded_runs, "runs whose child ended well"),
+	NUMBER(failed_runs, "runs whose child failed"),
+	NUMBER(killed_runs, "runs whose child was killed"),
+	NUMBER(timed_out_runs, "runs whose child was told to end, at its limit"),
+	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
 	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
 	RG_END,
 };

@@ -1,5 +1,5 @@
 /*
- * complete, forward, extend: receipts of a run that come after its dispatch.
+ * complete, forward, extend, settle: receipts of a run that come after its dispatch.
  *
  * A result is delivered before its receipt is written, under a key of the run,
  * so that one who was killed in between repeats both and delivers it once.
@@ -273,6 +273,16 @@ static int change_extension(void *context, struct rg_run_document *document, int
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
+static int check_why(struct roger_str why, struct roger_err *err)
+{
+	size_t chars;
+
+	if (rg_utf8_count(why, &chars) && chars <= 500)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "why",
+			      "why: expected at most 500 characters of UTF-8");
+}
+
 static int run_extend(struct roger *roger, const void *request_, void *reply_,
 		      struct roger_err *err)
 {
@@ -280,14 +290,57 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	size_t chars;
+	int r = check_why(request->why, err);
+
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, request->run_id, change_extension, &extension,
+				  reply->memory, &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* ---------------------------------------------------------------- settle -- */
+
+struct settlement {
+	const struct roger_settle_request *request;
+	struct rg_watchdog_rules rules;
+};
+
+static int change_settlement(void *context, struct rg_run_document *document, int64_t now_ms,
+			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct settlement *settlement = context;
+	const struct roger_settle_request *request = settlement->request;
+	struct roger_run *run = &document->run;
 	int r;
 
-	if (!rg_utf8_count(request->why, &chars) || chars > 500)
-		return rg_fail_member(err, ROGER_EDATA, "why",
-				      "why: expected at most 500 characters of UTF-8");
-	r = rg_run_update(roger, request->run_id, change_extension, &extension, reply->memory,
-			  &document, &reply->changed, err);
+	if (request->agent.length && run->owner_agent.length &&
+	    !rg_str_equal(request->agent, run->owner_agent))
+		return rg_fail_member(err, ROGER_EREFUSED, "agent",
+				      "run '%.*s' is for '%.*s' to settle, or for a person",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
+	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules, request->agent,
+				  now_ms, arena, ret_changed, err);
+	if (r < 0 || !*ret_changed)
+		return r;
+	rg_buf_printf(&note, "settled by %.*s: %.*s",
+		      RG_STR_ARGS(request->agent.length ? request->agent : RG_STR("a person")),
+		      RG_STR_ARGS(request->why));
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+static int run_settle(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	struct settlement settlement = { request_, rg_run_rules(roger) };
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	int r = check_why(settlement.request->why, err);
+
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,
+				  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -339,6 +392,19 @@ static const struct roger_field extend_fields[] = {
 static const struct roger_record extend_request = { "extend", sizeof(struct roger_extend_request),
 						    extend_fields };
 
+#define AT(member) offsetof(struct roger_settle_request, member)
+static const struct roger_field settle_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
+	  "a run that failed, or is blocked" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
+	{ "why", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL, "for the notes" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record settle_request = { "settle", sizeof(struct roger_settle_request),
+						    settle_fields };
+
 const struct roger_op rg_op_complete = {
 	.name = "complete",
 	.summary = "note that a run has ended, and deliver its result",
@@ -370,4 +436,14 @@ const struct roger_op rg_op_extend = {
 	.request = &extend_request,
 	.reply = &rg_runs_reply_record,
 	.run = run_extend,
+};
+
+const struct roger_op rg_op_settle = {
+	.name = "settle",
+	.summary = "note that a run's failure was dealt with, so that status leaves it out",
+	.examples = "roger settle build-7 --why 'the mirror was down; build-8 passed'\n",
+	.flags = ROGER_WRITES,
+	.request = &settle_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_settle,
 };

@@ -48,6 +48,7 @@ static int judge(const struct roger *roger, struct rg_run_document *document, in
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
 
 	document->run.status = (int)rg_watchdog_judge(&document->receipts, &rules, now_ms);
+	document->run.outcome = (int)rg_run_outcome(&document->run, &document->receipts);
 	rg_watchdog_explain(&document->run, &document->receipts, &rules,
 			    (enum roger_run_status)document->run.status, &reason);
 	if (rg_str_equal(rg_buf_str(&reason), document->run.status_reason))

@@ -208,6 +208,7 @@ static int change_end(void *context, struct rg_run_document *document, int64_t n
 	int r = ROGER_OK;
 
 	*ret_changed = true;
+	run->limit_reached |= telling->watch->ended.limit_ms > 0;
 	/* It may have completed itself, or have been completed, at any time. */
 	if (document->receipts.completed_ms) {
 		if (!run->child_exit.length || rg_str_is(run->child_exit, "lost"))
