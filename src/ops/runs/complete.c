@@ -190,21 +190,27 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 {
 	const struct roger_run *run = &document->run;
 	const struct roger_message *message;
+	bool answers;
 	int r;
 
 	if (id.length == 0)
 		return rg_fail_member(err, ROGER_EREFUSED, "evidence",
 				      "evidence: no message is known to hold the result of run "
-				      "'%.*s'; name the one that its owner has read",
-				      RG_STR_ARGS(run->run_id));
+				      "'%.*s'; `roger complete %.*s --message ID` names it",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
 	r = rg_run_message(roger, id, arena, &message, err);
 	if (r < 0)
 		return r;
 	if (!message)
 		return rg_fail_member(err, ROGER_ENOENT, "evidence", "no message '%.*s'",
 				      RG_STR_ARGS(id));
+	r = rg_run_answered_by(roger, run, id, arena, &answers, err);
+	if (r < 0 || answers)
+		return r;
 	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent))
 		return refuse_evidence(run, id, "is not for", run->owner_agent, err);
+	if (!rg_run_carries_result(run, message))
+		return refuse_evidence(run, id, "does not carry the result of", run->run_id, err);
 	if (message->created_at_ms < document->receipts.dispatched_ms)
 		return refuse_evidence(run, id, "is older than the dispatch of", run->run_id, err);
 	if (!message->read)
@@ -372,7 +378,7 @@ static const struct roger_field forward_fields[] = {
 	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
 	  "a completed run" },
 	{ "evidence", ROGER_TEXT, AT(evidence), 0, NULL, NULL,
-	  "id of a message that its owner has read (default: that of the result)" },
+	  "the result that its owner has read (default), or the owner's reply to it" },
 	RG_END,
 };
 #undef AT

@@ -105,6 +105,14 @@ RG_CHECKED int rg_run_deliver(struct roger *roger, const struct roger_run *run,
 RG_CHECKED int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
 			      const struct roger_message **ret_message, struct roger_err *err);
 
+/* Is it the message that is known to; where none is, one of type result that names the run? */
+bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message);
+
+/* Is that message the owner's reply to the result?  Who answers has heard it. */
+RG_CHECKED int rg_run_answered_by(struct roger *roger, const struct roger_run *run,
+				  struct roger_str id, struct rg_arena *arena, bool *ret_answers,
+				  struct roger_err *err);
+
 /* The newest result that the mailbox holds for the run; NULL: there is none. */
 RG_CHECKED int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
 				  struct rg_arena *arena, const struct roger_message **ret_message,

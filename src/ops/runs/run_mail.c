@@ -220,6 +220,33 @@ static bool key_names_run(struct roger_str key, struct roger_str run_id)
 	       memcmp(key.data, run_id.data, run_id.length) == 0;
 }
 
+static bool is_about(const struct roger_run *run, const struct roger_message *message)
+{
+	return names_run(message->metadata, run->run_id) ||
+	       key_names_run(message->idempotent_key, run->run_id);
+}
+
+bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message)
+{
+	return run->result_message_id.length
+		       ? rg_str_equal(message->id, run->result_message_id)
+		       : message->message_type == ROGER_RESULT && is_about(run, message);
+}
+
+int rg_run_answered_by(struct roger *roger, const struct roger_run *run, struct roger_str id,
+		       struct rg_arena *arena, bool *ret_answers, struct roger_err *err)
+{
+	const struct roger_message *reply, *result = NULL;
+	int r;
+
+	r = rg_run_message(roger, id, arena, &reply, err);
+	if (r == ROGER_OK && reply && reply->reply_to.length &&
+	    rg_str_equal(reply->from_phase, run->owner_agent))
+		r = rg_run_message(roger, reply->reply_to, arena, &result, err);
+	*ret_answers = r == ROGER_OK && result && rg_run_carries_result(run, result);
+	return r;
+}
+
 /* The last of them that is about the run. */
 static const struct roger_message *pick_result(const struct roger_messages *messages,
 					       const struct roger_run *run)
@@ -227,8 +254,7 @@ static const struct roger_message *pick_result(const struct roger_messages *mess
 	size_t i;
 
 	for (i = messages->count; i > 0; i--)
-		if (names_run(messages->items[i - 1].metadata, run->run_id) ||
-		    key_names_run(messages->items[i - 1].idempotent_key, run->run_id))
+		if (is_about(run, &messages->items[i - 1]))
 			return &messages->items[i - 1];
 	return NULL;
 }
