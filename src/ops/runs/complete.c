@@ -16,6 +16,9 @@ struct completion {
 	struct roger_str child_exit; /* "": not known */
 	struct roger_str message_id; /* of the result; "": there is none */
 	bool failed;		     /* it ended, and no result came of it */
+	struct roger_str ended;	     /* "exit 3", where it failed; */
+	struct roger_str told_by;    /* the notice of that to its owner; */
+	struct roger_str untold;     /* or why there is none */
 };
 
 static bool is_exit_status(struct roger_str text)
@@ -25,8 +28,8 @@ static bool is_exit_status(struct roger_str text)
 	return rg_str_number(text, &status) && status <= 255;
 }
 
-static int read_request(const struct roger_complete_request *request, struct completion *completion,
-			struct roger_err *err)
+static int read_request(const struct roger_complete_request *request, struct rg_arena *arena,
+			struct completion *completion, struct roger_err *err)
 {
 	bool result = request->result.length || request->message.length;
 
@@ -49,7 +52,11 @@ static int read_request(const struct roger_complete_request *request, struct com
 		completion->child_exit = RG_STR("failed");
 	completion->failed |=
 		completion->child_exit.length && !rg_str_is(completion->child_exit, "0") && !result;
-	return ROGER_OK;
+	return rg_arena_print(arena, &completion->ended, "%s%.*s",
+			      request->child_exit.length ? "exit " : "",
+			      RG_STR_ARGS(completion->child_exit))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* A completion whose result could not be delivered may get it later. */
@@ -69,9 +76,14 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	struct roger_run *run = &document->run;
 	int r;
 
-	if (completion->failed)
-		return rg_run_end_child(run, &document->receipts, completion->child_exit,
-					ret_changed, err);
+	if (completion->failed) {
+		r = rg_run_end_child(run, &document->receipts, completion->child_exit, ret_changed,
+				     err);
+		return r < 0 || !*ret_changed
+			       ? r
+			       : rg_run_note_end(run, completion->ended, completion->told_by,
+						 completion->untold, now_ms, arena, err);
+	}
 	r = rg_run_complete(run, &document->receipts, completion->source, now_ms, arena,
 			    ret_changed, err);
 	if (r < 0)
@@ -107,10 +119,41 @@ static int check_message(struct roger *roger, const struct roger_run *run, struc
 	return ROGER_OK;
 }
 
+/* A failure is told at once; what the program of a `roger run` left comes with its end. */
+static int tell_failure(struct roger *roger, const struct roger_run *run,
+			struct completion *completion, struct rg_arena *arena,
+			struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_str text, *note;
+	int r;
+
+	if (!run->owner_agent.length)
+		return ROGER_OK;
+	if (!rg_arena_print(arena, &text,
+			    "Run %.*s failed (%.*s): no result will come by itself. `roger settle "
+			    "%.*s --why TEXT` once that is dealt with.",
+			    RG_STR_ARGS(run->run_id), RG_STR_ARGS(completion->ended),
+			    RG_STR_ARGS(run->run_id)))
+		return rg_fail_memory(err);
+	r = rg_run_notify(roger, run, run->owner_agent, "run-failed", 1, text, arena,
+			  &completion->told_by, &completion->untold, err);
+	if (r < 0 || !completion->untold.length)
+		return r;
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && rg_arena_print(arena, note, "its owner could not be told: %.*s",
+				      RG_STR_ARGS(completion->untold))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 static int deliver(struct roger *roger, const struct rg_run_document *document,
-		   struct completion *completion, struct rg_arena *arena, struct roger_err *err)
+		   struct completion *completion, struct rg_arena *arena, struct roger_strs *notes,
+		   struct roger_err *err)
 {
 	const struct roger_complete_request *request = completion->request;
+
+	if (completion->failed)
+		return tell_failure(roger, &document->run, completion, arena, notes, err);
 
 	completion->message_id = request->message;
 	if (request->message.length)
@@ -159,7 +202,7 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 	bool changed;
 	int r;
 
-	r = read_request(request, &completion, err);
+	r = read_request(request, reply->memory, &completion, err);
 	if (r == ROGER_OK)
 		r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
 	/* Nothing is sent for a receipt that will be refused. */
@@ -167,7 +210,8 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 		r = rg_run_try(change_completion, &completion, &document, reply->memory, &changed,
 			       err);
 	if (r == ROGER_OK)
-		r = changed ? deliver(roger, &document, &completion, reply->memory, err)
+		r = changed ? deliver(roger, &document, &completion, reply->memory, &reply->notes,
+				      err)
 			    : check_same(roger, &document.run, request, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run_id, change_completion, &completion,

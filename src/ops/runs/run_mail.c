@@ -21,10 +21,9 @@ struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run
 	if (rg_str_equal(name, run->run_id) || rg_str_equal(name, run->owner_agent) ||
 	    !is_agent(roger, name))
 		name = RG_STR("run");
-	/* Taken by a group or by the owner: a name of its own. */
-	if (rg_str_equal(name, run->owner_agent) || !is_agent(roger, name))
-		name = run->run_id;
-	return is_agent(roger, name) ? name : run->owner_agent;
+	/* Taken by a group or by the owner. */
+	return rg_str_equal(name, run->owner_agent) || !is_agent(roger, name) ? RG_STR("roger")
+									      : name;
 }
 
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
@@ -152,13 +151,14 @@ static int send_once(struct roger *roger, struct mail *mail, struct rg_arena *ar
 	return r;
 }
 
-int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_str from,
-		struct roger_str to, int type, const char *verb, int64_t number,
-		struct roger_str content, struct rg_arena *arena, struct roger_str *ret_id,
-		struct roger_err *err)
+/* Of each verb and number once, whoever asks and however often. */
+static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
+		      int type, const char *verb, int64_t number, struct roger_str content,
+		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
-	struct mail mail = { .request = { .from = from,
+	struct mail mail = { .request = { .from = type == ROGER_RESULT ? rg_run_sender(roger, run)
+								       : RG_STR("roger"),
 					  .to = { &to, 1 },
 					  .content = content,
 					  .issue = run->issue_id,
@@ -182,8 +182,27 @@ int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_s
 int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		   struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
-	return rg_run_send(roger, run, rg_run_sender(roger, run), run->owner_agent, ROGER_RESULT,
-			   "run-result", 1, content, arena, ret_id, err);
+	return send_about(roger, run, run->owner_agent, ROGER_RESULT, "run-result", 1, content,
+			  arena, ret_id, err);
+}
+
+int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
+		  const char *verb, int64_t number, struct roger_str content,
+		  struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *ret_untold,
+		  struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	*ret_id = *ret_untold = (struct roger_str){ "", 0 };
+	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, &inner);
+	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
+		return rg_arena_copy(arena, rg_str(inner.message), ret_untold)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	if (r < 0 && err)
+		*err = inner;
+	return r;
 }
 
 int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
