@@ -262,6 +262,28 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 				  rg_table_find(&carrying->known, hash_of(id)));
 }
 
+/* What was read late keeps the name of its dead letter. */
+static int keep_letter(struct rg_engine *engine, struct roger_attempt *attempt,
+		       struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = attempt->sender,
+					    .id = attempt->id,
+					    .newest = true,
+					    .limit = 1 };
+	struct rg_log_entries found;
+	union rg_log_record before;
+	int r;
+
+	r = rg_engine_read_log(engine, &query, arena, &found, err);
+	if (r < 0 || !found.count)
+		return r;
+	r = rg_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &before, err);
+	if (r == ROGER_OK)
+		attempt->dead_letter_task_id = before.attempt.dead_letter_task_id;
+	return r;
+}
+
 static int carry_message(struct carrying *carrying, const struct roger_message *message,
 			 struct rg_arena *arena, struct roger_err *err)
 {
@@ -275,6 +297,10 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
 			     ROGER_DELIVERED, at_ms ? at_ms : rg_clock_ms(), arena, &attempt, err);
 	if (r < 0 || is_known(carrying, message, attempt.id))
+		return r;
+	if (message->confirm_by_ms)
+		r = keep_letter(carrying->engine, &attempt, arena, err);
+	if (r < 0)
 		return r;
 	batch = batch_of(carrying, attempt.sender);
 	if (!batch)
