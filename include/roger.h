@@ -117,8 +117,13 @@ struct roger_message {
 	struct roger_str unknown; /* members roger does not know: "a":1,"b":2 */
 	struct roger_str chain;	  /* as read; the journal writes its own */
 	int64_t position;	  /* line of messages.jsonl where it first stood; not stored */
+	int64_t acked_at_ms;	  /* its recipient has said what came of it: */
+	int ack_outcome;	  /* enum roger_ack_outcome */
+	struct roger_str ack_note;
 };
 ROGER_LIST(roger_messages, roger_message);
+
+enum roger_ack_outcome { ROGER_ACK_NONE, ROGER_ACK_DONE, ROGER_ACK_BLOCKED, ROGER_ACK_REJECTED };
 
 enum roger_attempt_outcome { ROGER_DELIVERED, ROGER_TIMEOUT, ROGER_ERROR };
 
@@ -599,6 +604,8 @@ struct roger_ack_request {
 	struct roger_str agent;
 	struct roger_str worker;
 	struct roger_strs ids;
+	int outcome; /* enum roger_ack_outcome less 1; of ack only, as is the note */
+	struct roger_str note;
 };
 struct roger_messages_reply {
 	void *memory;

@@ -30,6 +30,11 @@ static void print_state(const struct roger_message *message)
 		cli_say("  %Sclaimed by %t until %w%.", CLI_YELLOW, message->claimed_by,
 			message->claimed_until_ms);
 	}
+	if (message->ack_outcome)
+		cli_say("  %Sacked: %s%.", CLI_DIM,
+			cli_value_name(cli_item_record("list"), "ack_outcome",
+				       message->ack_outcome));
+	cli_say_set(" (%t)", message->ack_note);
 }
 
 /* One message: a line that says who, what and when, then its text. */

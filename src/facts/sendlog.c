@@ -231,7 +231,9 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 		return !message->read && !message->claimed_by.length;
 	}
 	*ret_at_ms = message->read_at_ms;
-	return message->read;
+	/* Acknowledged after it was read: the line that marked it read says so. */
+	return message->read &&
+	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
 }
 
 /* ---------------------------------------------------------------- rules -- */
