@@ -120,6 +120,8 @@ struct roger_message {
 	int64_t acked_at_ms;	  /* its recipient has said what came of it: */
 	int ack_outcome;	  /* enum roger_ack_outcome */
 	struct roger_str ack_note;
+	int64_t handed_at_ms; /* the bridge wrote it to the file of an agent that only knows files
+			       */
 };
 ROGER_LIST(roger_messages, roger_message);
 
@@ -524,6 +526,7 @@ enum roger_step {
 	ROGER_STEP_REDELIVERED,
 	ROGER_STEP_STALE,
 	ROGER_STEP_ARCHIVED,
+	ROGER_STEP_HANDED, /* written to the file of an agent that only knows files */
 };
 struct roger_trace_request {
 	struct roger_strs ids; /* of messages; or keys */
@@ -548,7 +551,8 @@ struct roger_trace {
 	struct roger_str issue;
 	struct roger_str key;
 	int64_t seq;
-	int reached; /* enum roger_step: stored, wake, looked, claimed, read, acknowledged or dead
+	int reached; /* enum roger_step: stored, wake, handed, looked, claimed, read, acknowledged,
+		      * dead
 		      */
 	struct roger_trace_steps steps; /* in their order */
 };

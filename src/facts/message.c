@@ -38,6 +38,8 @@ static const struct roger_field fields[] = {
 	  "who holds the lease" },
 	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL,
 	  "when it ends" },
+	{ "handed_at", ROGER_TIME, AT(handed_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when it was written to the file of its recipient" },
 	{ "acked_at", ROGER_TIME, AT(acked_at_ms), ROGER_SPARE, NULL, NULL,
 	  "when its recipient said what came of it" },
 	{ "ack_outcome", ROGER_ENUM, AT(ack_outcome), ROGER_SPARE, rg_ack_outcomes, NULL,
