@@ -152,6 +152,7 @@ struct roger_attempt {
 	struct roger_str cause; /* of a timeout or an error: a word, no content */
 	struct roger_str unknown;
 	struct roger_str chain;
+	bool pending; /* begun, and it is not known what came of it; the outcome says timeout */
 };
 ROGER_LIST(roger_attempts, roger_attempt);
 
@@ -1285,6 +1286,7 @@ struct roger_report_reply {
 	int64_t runs, active, suspect, not_forwarded, completed, recovered, blocked;
 	int64_t late_runs, lost_runs, recoveries;
 	struct roger_agent_figures_list agents;
+	int64_t pending; /* of the attempts: it is not known what came of them */
 	int64_t succeeded_runs, failed_runs, killed_runs, timed_out_runs, unknown_runs;
 };
 
@@ -1643,6 +1645,7 @@ enum roger_field_flag {
 	ROGER_DUPLICATE = 1 << 12, /* what was asked for had been done before */
 	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
 	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
+	ROGER_NEGATED = 1 << 15,   /* a ROGER_BOOL whose outside form is its opposite */
 };
 
 struct roger_field {

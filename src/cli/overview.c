@@ -65,6 +65,7 @@ static void print_attempts(const struct roger_report_reply *reply)
 	print_number("    late", reply->late, CLI_YELLOW);
 	print_number("  timed out", reply->timeouts, CLI_YELLOW);
 	print_number("  refused", reply->errors, CLI_RED);
+	print_number("  pending", reply->pending, CLI_PLAIN);
 	fprintf(cli_out, "%-28s %10lld.%lld%%\n", "delivery rate",
 		(long long)reply->delivery_permille / 10, (long long)reply->delivery_permille % 10);
 	print_number("retries", reply->retries, CLI_PLAIN);

@@ -174,7 +174,8 @@ static int tell_messages(struct telling *telling, const struct rg_gathering *gat
 static bool kind_of_attempt(const struct roger_attempt *attempt, int64_t before,
 			    enum roger_event_kind *ret_kind)
 {
-	if (before == attempt->outcome + 1)
+	/* A message that is to be read says by when itself. */
+	if (attempt->pending || before == attempt->outcome + 1)
 		return false;
 	switch ((enum roger_attempt_outcome)attempt->outcome) {
 	case ROGER_DELIVERED:

@@ -4,6 +4,7 @@
  * Confirm forwards whose message was read, make recoveries that are due, tell
  * owners of runs that are blocked, write down every status that changed.
  */
+#include "ops/keys/attempt.h"
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
 
@@ -171,6 +172,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	size_t i;
 	int r;
 
+	if (!request->dry_run)
+		rg_attempt_settle_overdue(roger);
 	r = rg_run_list_load(roger, true, sweep.arena, &sweep.list, err);
 	if (r < 0)
 		return r;
