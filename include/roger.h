@@ -152,7 +152,7 @@ struct roger_attempt {
 	struct roger_str cause; /* of a timeout or an error: a word, no content */
 	struct roger_str unknown;
 	struct roger_str chain;
-	bool pending; /* begun, and it is not known what came of it; the outcome says timeout */
+	bool pending; /* not known what came of it: the outcome says timeout */
 };
 ROGER_LIST(roger_attempts, roger_attempt);
 
