@@ -12,6 +12,9 @@
 /* Entries of the activity log that are looked at in one go. */
 enum { ACTIVITY_PAGE = 10000 };
 
+/* Beside those of enum roger_attempt_outcome. */
+enum { PENDING = ROGER_ERROR + 1 };
+
 struct spans {
 	int64_t *items;
 	size_t count;
@@ -222,7 +225,9 @@ static int count_attempt(struct counting *counting, const struct roger_attempt *
 			 struct rg_counter *outcomes, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors };
+	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors,
+					&reply->pending };
+	const int outcome = attempt->pending ? PENDING : attempt->outcome;
 	int64_t *before = rg_counter_of(outcomes, attempt->id);
 	struct roger_agent_figures *figures;
 
@@ -234,15 +239,15 @@ static int count_attempt(struct counting *counting, const struct roger_attempt *
 	} else {
 		--*by_outcome[*before - 1];
 	}
-	++*by_outcome[attempt->outcome];
-	reply->late += *before == ROGER_TIMEOUT + 1 && attempt->outcome == ROGER_DELIVERED;
-	if (!*before && attempt->outcome == ROGER_TIMEOUT) {
+	++*by_outcome[outcome];
+	reply->late += *before == ROGER_TIMEOUT + 1 && outcome == ROGER_DELIVERED;
+	if ((!*before || *before == PENDING + 1) && outcome == ROGER_TIMEOUT) {
 		figures = figures_of(counting, attempt->sender);
 		if (!figures)
 			return rg_fail_memory(err);
 		figures->timeouts++;
 	}
-	*before = attempt->outcome + 1;
+	*before = outcome + 1;
 	return ROGER_OK;
 }
 
@@ -432,9 +437,17 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 {
 	int64_t *const by_status[] = { &reply->active,	  &reply->suspect,   &reply->not_forwarded,
 				       &reply->completed, &reply->recovered, &reply->blocked };
+	int64_t unended = 0;
+	int64_t *const by_outcome[] = { &unended,
+					&reply->succeeded_runs,
+					&reply->failed_runs,
+					&reply->killed_runs,
+					&reply->timed_out_runs,
+					&reply->unknown_runs };
 	const struct rg_receipts *receipts = &document->receipts;
 
 	reply->runs++;
+	++*by_outcome[document->run.outcome];
 	++*by_status[document->run.status];
 	reply->late_runs += receipts->completed_ms > receipts->expected_by_ms;
 	reply->lost_runs += document->run.status == ROGER_RUN_SUSPECT ||
@@ -478,6 +491,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	int r;
 
 	rg_table_init(&counting.shown, sizeof(struct shown));
+	rg_attempt_settle_overdue(roger);
 	r = set_range(&counting, request, err);
 	if (r == ROGER_OK)
 		r = count_activities(&counting, err);
@@ -564,6 +578,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(delivered, "of these delivered"),
 	NUMBER(timeouts, "of these timed out, and not delivered since"),
 	NUMBER(errors, "of these refused"),
+	NUMBER(pending, "of these under way, or not settled yet"),
 	NUMBER(delivery_permille, "delivered of a thousand attempts"),
 	NUMBER(late, "delivered after their timeout"),
 	NUMBER(retries, "attempts that were not the first"),
@@ -588,6 +603,11 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(late_runs, "runs completed after their time"),
 	NUMBER(lost_runs, "runs whose time or hope is over without a result"),
 	NUMBER(recoveries, "attempts to recover a run"),
+	NUMBER(succeeded_runs, "runs whose child ended well"),
+	NUMBER(failed_runs, "runs whose child failed"),
+	NUMBER(killed_runs, "runs whose child was killed"),
+	NUMBER(timed_out_runs, "runs whose child was told to end, at its limit"),
+	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
 	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
 	RG_END,
 };

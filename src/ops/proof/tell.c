@@ -174,7 +174,8 @@ static int tell_messages(struct telling *telling, const struct rg_gathering *gat
 static bool kind_of_attempt(const struct roger_attempt *attempt, int64_t before,
 			    enum roger_event_kind *ret_kind)
 {
-	if (before == attempt->outcome + 1)
+	/* A message that is to be read says by when itself. */
+	if (attempt->pending || before == attempt->outcome + 1)
 		return false;
 	switch ((enum roger_attempt_outcome)attempt->outcome) {
 	case ROGER_DELIVERED:
@@ -368,7 +369,10 @@ static int tell_completion(struct telling *telling, const struct told_run *told,
 		return ROGER_OK;
 	begin(telling);
 	rg_clock_print_span(receipts->completed_ms - receipts->dispatched_ms, span);
-	rg_buf_printf(&telling->words, "after %s, by %.*s", span, RG_STR_ARGS(run->result_source));
+	rg_buf_printf(&telling->words, "after %s, by %.*s; child: %s", span,
+		      RG_STR_ARGS(run->result_source), rg_run_outcomes[run->outcome]);
+	if (run->outcome > ROGER_RUN_SUCCEEDED)
+		say(telling, ", exit ", run->child_exit);
 	event.message_id = run->result_message_id;
 	if (!rg_str_equal(told->sender, run->owner_agent)) {
 		event.peer = event.actor;

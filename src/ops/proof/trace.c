@@ -18,9 +18,9 @@ enum {
 };
 
 static const char *const step_names[] = {
-	"stored", "wake",	  "looked",    "claimed",  "returned",
-	"read",	  "acknowledged", "delivered", "timeout",  "refused",
-	"dead",	  "redelivered",  "stale",     "archived", NULL,
+	"stored",	"wake",	     "looked",	"claimed", "returned", "read",
+	"acknowledged", "delivered", "timeout", "refused", "dead",     "redelivered",
+	"stale",	"archived",  "handed",	NULL,
 };
 
 /* A step on its way: order tells apart what happened at one instant, or at none. */
@@ -146,6 +146,9 @@ static int tell_state(struct tracing *tracing, const struct roger_message *befor
 			      after->from_phase, "", err);
 	if (r == ROGER_OK)
 		r = tell_claim(tracing, before, state, err);
+	if (r == ROGER_OK && after->handed_at_ms && (!before || !before->handed_at_ms))
+		r = add_state(tracing, state, ROGER_STEP_HANDED, after->handed_at_ms,
+			      RG_STR("roger"), "into its file", err);
 	if (r == ROGER_OK && after->read && (!before || !before->read))
 		r = tell_reading(tracing, before, state, err);
 	if (r == ROGER_OK && after->archived_at_ms && (!before || !before->archived_at_ms)) {
@@ -269,18 +272,6 @@ static int tell_notes(struct tracing *tracing, struct roger_err *err)
 	return r;
 }
 
-/* Mail of an agent that only knows files is taken by the bridge, into its file. */
-static const char *taken_by(const struct tracing *tracing)
-{
-	const struct roger_strs *names = &tracing->roger->workspace->config->file_only;
-	size_t i;
-
-	for (i = 0; i < names->count; i++)
-		if (rg_str_equal(names->items[i], tracing->message->to_phase))
-			return "by bridge, into its file";
-	return "by receive";
-}
-
 /* Who took it saw it; report counts it so, too. */
 static int tell_taking(struct tracing *tracing, struct roger_err *err)
 {
@@ -288,7 +279,7 @@ static int tell_taking(struct tracing *tracing, struct roger_err *err)
 	const struct placed *taken = NULL;
 	size_t i;
 
-	if (has(tracing, ROGER_STEP_LOOKED))
+	if (has(tracing, ROGER_STEP_LOOKED) || has(tracing, ROGER_STEP_HANDED))
 		return ROGER_OK;
 	for (i = 0; i < tracing->steps.count && !taken; i++)
 		if (tracing->steps.items[i].step.step == ROGER_STEP_CLAIMED ||
@@ -308,7 +299,7 @@ static int tell_taking(struct tracing *tracing, struct roger_err *err)
 	tracing->steps.items[tracing->steps.count - 1].order = i;
 	return say(tracing, step,
 		   taken->step.step == ROGER_STEP_CLAIMED ? RG_STR("by claim")
-							  : rg_str(taken_by(tracing)),
+							  : RG_STR("by receive"),
 		   err);
 }
 
@@ -401,7 +392,8 @@ static enum roger_step reached_by(const struct tracing *tracing)
 {
 	static const enum roger_step way[] = { ROGER_STEP_ACKNOWLEDGED, ROGER_STEP_READ,
 					       ROGER_STEP_DEAD,		ROGER_STEP_CLAIMED,
-					       ROGER_STEP_LOOKED,	ROGER_STEP_WAKE };
+					       ROGER_STEP_LOOKED,	ROGER_STEP_HANDED,
+					       ROGER_STEP_WAKE };
 	size_t i;
 
 	for (i = 0; i < sizeof way / sizeof *way; i++)
@@ -608,7 +600,7 @@ static const struct roger_field trace_fields[] = {
 	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "idempotent key" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
-	  "stored, wake, looked, claimed, read, acknowledged or dead" },
+	  "stored, wake, handed, looked, claimed, read, acknowledged or dead" },
 	{ "steps", ROGER_RECORDS, AT(steps), 0, NULL, &step_record, "in their order" },
 	RG_END,
 };
