@@ -332,8 +332,29 @@ struct roger_agent {
 	int64_t received;
 	int64_t unread;
 	int64_t last_sent_at_ms;
+	bool retired;
 };
 ROGER_LIST(roger_agent_list, roger_agent);
+
+/* An agent that gets no more mail. */
+struct roger_retired {
+	struct roger_str name;
+	struct roger_str to;	 /* who gets its mail; "": it is refused */
+	struct roger_str reason; /* "": none was given */
+	int64_t at_ms;
+	struct roger_str by;
+	struct roger_str unknown;
+};
+ROGER_LIST(roger_retired_list, roger_retired);
+
+/* A line of retired.jsonl: all that are retired after it. */
+struct roger_retirement {
+	struct roger_str id; /* the agent that it is about */
+	int64_t at_ms;
+	struct roger_retired_list retired;
+	struct roger_str unknown;
+	struct roger_str chain;
+};
 
 /* ----------------------------------------------------- requests, replies -- */
 
@@ -425,6 +446,12 @@ struct roger_receipt {
 	struct roger_str to;
 };
 ROGER_LIST(roger_receipts, roger_receipt);
+/* An agent of a group, or of all, that got no copy. */
+struct roger_left_out {
+	struct roger_str to;
+	struct roger_str why;
+};
+ROGER_LIST(roger_left_out_list, roger_left_out);
 struct roger_send_reply {
 	void *memory;
 	struct roger_receipts messages;
@@ -432,13 +459,15 @@ struct roger_send_reply {
 	int64_t seq;
 	int64_t epoch;
 	int64_t created_at_ms;
-	bool duplicate;		      /* the key was sent before: this is its first result */
-	struct roger_str key;	      /* as given, or as made of its parts */
-	struct roger_str cycle;	      /* with a key */
-	int64_t attempt;	      /* with a key */
-	int64_t archived;	      /* messages moved out to keep the limits */
-	struct roger_strs notes;      /* for people: names never seen, and the like */
-	struct roger_strs never_seen; /* recipients that nobody here knew before */
+	bool duplicate;			    /* the key was sent before: this is its first result */
+	struct roger_str key;		    /* as given, or as made of its parts */
+	struct roger_str cycle;		    /* with a key */
+	int64_t attempt;		    /* with a key */
+	int64_t archived;		    /* messages moved out to keep the limits */
+	struct roger_strs notes;	    /* for people: names never seen, and the like */
+	struct roger_strs never_seen;	    /* recipients that nobody here knew before */
+	struct roger_left_out_list refused; /* of a group or all: their mailboxes are full */
+	struct roger_left_out_list skipped; /* of a group or all: they get no mail */
 };
 
 /* send_many: many sends, one append, one sync; all are stored or none. */
@@ -629,6 +658,19 @@ struct roger_empty_request {
 struct roger_agents_reply {
 	void *memory;
 	struct roger_agent_list agents;
+};
+/* retire: mail to an agent is refused from now on, or goes to another one. */
+struct roger_retire_request {
+	struct roger_str name;
+	struct roger_str to; /* who gets its mail; "": it is refused */
+	struct roger_str reason;
+	bool undo;	     /* it gets mail again */
+	struct roger_str by; /* who says so */
+};
+struct roger_retire_reply {
+	void *memory;
+	struct roger_retired_list retired; /* all that are, now */
+	int64_t unread;			   /* that wait in its mailbox */
 };
 struct roger_session_request {
 	bool fresh; /* open a new session: counters and last seen empty */
@@ -1454,7 +1496,9 @@ static const struct roger_item roger_items[] = {
 	{ "event", sizeof(struct roger_event) },
 	{ "line", sizeof(struct roger_bad_line) },
 	{ "agent", sizeof(struct roger_agent) },
+	{ "retired", sizeof(struct roger_retired) },
 	{ "receipt", sizeof(struct roger_receipt) },
+	{ "left out", sizeof(struct roger_left_out) },
 	{ "send", sizeof(struct roger_send_request) },
 	{ "sent", sizeof(struct roger_send_reply) },
 	{ "step", sizeof(struct roger_trace_step) },
@@ -1507,6 +1551,7 @@ static const struct roger_item roger_items[] = {
 	VERB(search, roger_list_request, roger_messages_reply)                                     \
 	VERB(count, roger_list_request, roger_count_reply)                                         \
 	VERB(agents, roger_empty_request, roger_agents_reply)                                      \
+	VERB(retire, roger_retire_request, roger_retire_reply)                                     \
 	VERB(session, roger_session_request, roger_session_reply)                                  \
 	VERB(archive, roger_archive_request, roger_archive_reply)                                  \
 	VERB(cleanup, roger_cleanup_request, roger_archive_reply)                                  \

@@ -52,6 +52,8 @@ static void print_session(const struct cli_run *run, const void *reply_)
 		cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
 }
 
+const struct cli_command cli_retire = { .name = "retire", .under = "agents" };
+
 const struct cli_command cli_session = { .name = "session",
 					 .words = "new|show",
 					 .print = print_session };

@@ -4,6 +4,7 @@
 #include "facts/damage.h"
 #include "facts/message.h"
 #include "facts/note.h"
+#include "facts/retirement.h"
 #include "facts/sendlog.h"
 
 const char *const rg_column_names[RG_COLUMNS] = { "id",	    "owner",	"task",	 "key",
@@ -96,6 +97,12 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 			     .chained = true,
 			     .at = "timestamp",
 			     .members = { [RG_COLUMN_ID] = "id", [RG_COLUMN_CYCLE] = "cycle_id" } },
+	[RG_LOG_RETIRED] = { .folder = "",
+			     .file = "retired.jsonl",
+			     .record = &rg_retirement_record,
+			     .chained = true,
+			     .at = "timestamp",
+			     .members = { [RG_COLUMN_ID] = "id" } },
 	[RG_LOG_DAMAGE] = { .folder = "",
 			    .file = "damage.jsonl",
 			    .record = &rg_damage_record,

@@ -81,6 +81,7 @@ static const struct roger_field agent_fields[] = {
 	{ "received", ROGER_INT, AT(received), 0, NULL, NULL, "messages it got, ever" },
 	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
 	{ "last_sent_at", ROGER_TIME, AT(last_sent_at_ms), 0, NULL, NULL, "when it last sent" },
+	{ "retired", ROGER_BOOL, AT(retired), ROGER_SPARE, NULL, NULL, "gets no more mail" },
 	RG_END,
 };
 #undef AT

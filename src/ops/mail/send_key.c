@@ -256,6 +256,34 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message_id));
 }
 
+/* Was a copy to it refused under this key? */
+static bool was_refused(const struct rg_key_use *use, struct roger_str target)
+{
+	size_t i;
+
+	for (i = 0; i < use->line_count; i++)
+		if (use->lines[i].outcome == ROGER_ERROR &&
+		    rg_str_equal(use->lines[i].target, target))
+			return true;
+	return false;
+}
+
+/* Where the key stored some copies before, only those that were refused are sent again. */
+static void keep_refused(struct rg_draft *draft, const struct rg_key_use *use)
+{
+	bool refused = false, stored = false;
+	size_t i;
+
+	for (i = 0; i < draft->to.count; i++)
+		refused |= was_refused(use, draft->to.items[i]);
+	for (i = 0; i < use->messages.count; i++)
+		stored |= rg_str_equal(use->messages.items[i].cycle_id, draft->cycle);
+	draft->some_again = refused && stored;
+	for (i = draft->to.count; draft->some_again && i > 0; i--)
+		if (draft->to.count > 1 && draft->messages[i - 1].attempt < 2)
+			rg_send_drop(draft, i - 1);
+}
+
 /* What the send log says before anything is stored.  Delivered keys are the engine's to find. */
 static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
@@ -306,17 +334,11 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 			take_over(draft, i, history.last);
 		}
 	}
+	if (r == ROGER_OK && !again.count)
+		keep_refused(draft, &use);
 	return r < 0 || !again.count ? r : begin_again(sending, draft, &again, err);
 }
 
-static void note_failed(struct rg_sending *sending, const struct rg_draft *draft,
-			enum roger_attempt_outcome outcome, const char *cause)
-{
-	if (draft->key.length && !draft->settled)
-		rg_attempt_failed(sending->roger, draft->messages, draft->to.count, outcome, cause);
-}
-
-/* What came of it goes into the send log, where the journal cannot say it. */
 void rg_send_failed(struct rg_sending *sending, int code)
 {
 	const struct rg_draft *draft;
@@ -324,12 +346,18 @@ void rg_send_failed(struct rg_sending *sending, int code)
 
 	for (i = 0; i < sending->count; i++) {
 		draft = &sending->drafts[i];
+		if (draft->settled)
+			continue;
+		rg_attempt_failed(sending->roger, draft->refused, draft->refused_count, ROGER_ERROR,
+				  "mailbox full");
 		if (draft->no_room)
-			note_failed(sending, draft, ROGER_ERROR, "mailbox full");
+			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
+					  ROGER_ERROR, "mailbox full");
 		else if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
-			note_failed(sending, draft, ROGER_TIMEOUT,
-				    code == ROGER_EIO ? "not known to be on disk"
-						      : "not stored in time");
+			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
+					  ROGER_TIMEOUT,
+					  code == ROGER_EIO ? "not known to be on disk"
+							    : "not stored in time");
 	}
 }
 

@@ -15,6 +15,7 @@ struct rg_records {
 		struct roger_dead_letter *letters;
 		struct roger_cycle *cycles;
 		struct roger_digest *digests;
+		struct roger_retirement *retirements;
 	};
 	size_t count;
 };
