@@ -492,6 +492,7 @@ struct roger_inbox_request {
 	int64_t wait_ms; /* receive only: how long to wait for something */
 	bool fresh;	 /* inbox only: what was never shown to the agent */
 	bool unnoted;	 /* inbox only: leaves no note that it was shown, see roger_looked() */
+	bool person;	 /* inbox only: not the agent looks, for which all stays as it was */
 };
 struct roger_inbox_reply {
 	void *memory;
@@ -1656,6 +1657,7 @@ enum roger_field_flag {
 	ROGER_DUPLICATE = 1 << 12, /* what was asked for had been done before */
 	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
 	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
+	ROGER_PERSON = 1 << 15,	   /* on a command line: --as, and ROGER_AGENT does not say so */
 };
 
 struct roger_field {
