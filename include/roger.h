@@ -185,6 +185,24 @@ struct roger_cycle {
 };
 ROGER_LIST(roger_cycles, roger_cycle);
 
+/* What left an issue at once, as a line of cleanup_metrics.jsonl holds it. */
+struct roger_cleanup {
+	int64_t at_ms;
+	struct roger_str issue_id; /* "": nothing left any issue */
+	struct roger_str verb;	   /* "cleanup", "archive", "delete"; "": not known */
+	struct roger_str reason;
+	int64_t archived; /* messages */
+	int64_t by_age;
+	int64_t by_count;
+	int64_t by_run;
+	int64_t kept_unread;
+	int64_t bytes_before; /* content and metadata of what lives of the issue, */
+	int64_t bytes_after;  /* and afterwards */
+	struct roger_str unknown;
+	struct roger_str chain;
+};
+ROGER_LIST(roger_cleanups, roger_cleanup);
+
 /* What is left of a purged key, as a line of key-digests.jsonl holds it. */
 struct roger_digest {
 	struct roger_str id; /* SHA-256 of sender and key */
@@ -694,6 +712,7 @@ struct roger_cleanup_request {
 	int64_t keep_per_phase;
 	int64_t keep_runs;
 	bool dry_run;
+	bool history; /* only show what left so far, by cleanup, archive and delete */
 };
 struct roger_archive_reply {
 	void *memory;
@@ -702,7 +721,22 @@ struct roger_archive_reply {
 	int64_t by_count;
 	int64_t by_run;
 	int64_t kept_unread;
+	struct roger_cleanups history; /* the newest first, at most 1000 */
 };
+struct roger_stats_request {
+	struct roger_str issue; /* "": of all */
+	bool by_issue;		/* and each issue for itself */
+};
+struct roger_issue_figures {
+	struct roger_str issue_id;
+	int64_t messages;
+	int64_t unread;
+	int64_t archived;
+	int64_t bytes; /* content and metadata of the living messages */
+	int64_t oldest_at_ms;
+	int64_t newest_at_ms;
+};
+ROGER_LIST(roger_issue_figures_list, roger_issue_figures);
 struct roger_stats_reply {
 	void *memory;
 	int64_t messages;
@@ -720,6 +754,8 @@ struct roger_stats_reply {
 	int64_t strays; /* lines that are no messages */
 	int64_t oldest_at_ms;
 	int64_t newest_at_ms;
+	int64_t bytes; /* of an issue: content and metadata of the living messages */
+	struct roger_issue_figures_list by_issue;
 };
 
 /* log: write one entry of the activity log. */
@@ -1492,6 +1528,8 @@ static const struct roger_item roger_items[] = {
 	{ "dead letter", sizeof(struct roger_dead_letter) },
 	{ "cycle", sizeof(struct roger_cycle) },
 	{ "digest", sizeof(struct roger_digest) },
+	{ "cleanup metrics", sizeof(struct roger_cleanup) },
+	{ "issue figures", sizeof(struct roger_issue_figures) },
 	{ "run", sizeof(struct roger_run) },
 	{ "activity", sizeof(struct roger_activity) },
 	{ "event", sizeof(struct roger_event) },
@@ -1577,7 +1615,7 @@ static const struct roger_item roger_items[] = {
 	VERB(timeline, roger_timeline_request, roger_timeline_reply)                               \
 	VERB(report, roger_report_request, roger_report_reply)                                     \
 	VERB(status, roger_empty_request, roger_status_reply)                                      \
-	VERB(stats, roger_empty_request, roger_stats_reply)                                        \
+	VERB(stats, roger_stats_request, roger_stats_reply)                                        \
 	VERB(bridge, roger_bridge_request, roger_bridge_reply)                                     \
 	VERB(ingest, roger_ingest_request, roger_bridge_reply)                                     \
 	VERB(rebuild, roger_empty_request, roger_rebuild_reply)                                    \

@@ -56,6 +56,7 @@ union rg_log_record {
 	struct roger_retirement retirement;
 	struct roger_damage damage;
 	struct roger_activity activity;
+	struct roger_cleanup cleanup;
 };
 
 struct rg_kind {

@@ -16,6 +16,7 @@ struct rg_records {
 		struct roger_cycle *cycles;
 		struct roger_digest *digests;
 		struct roger_retirement *retirements;
+		struct roger_cleanup *cleanups;
 	};
 	size_t count;
 };
