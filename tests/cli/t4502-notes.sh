@@ -93,7 +93,7 @@ roger archive --ids 'FOREIGN text' -q 2>/dev/null
 roger delete --issue m --reason PLANTED -q
 roger cleanup -q
 roger rebuild -q
-is "the marker is where messages are" "$(grep -lr PLANTED .roger | grep -c -E '^\.roger/messages(\.jsonl|\.db|_archive/.*)$')" \
+is "the marker is where messages and reasons are" "$(grep -lr PLANTED .roger | grep -c -E '^\.roger/(messages(\.jsonl|\.db|_archive/.*)|cleanup_metrics\.jsonl)$')" \
 	"$(grep -lr PLANTED .roger | wc -l | tr -d ' ')"
 check "it was planted" grep -q 'PLANTED reply' .roger/messages.jsonl
 is "words that are no names are not repeated either" "$(grep -c FOREIGN .roger/logs/activity.log.jsonl)" 0

@@ -541,12 +541,21 @@ static bool same_recipients(const struct rg_sending *sending, const struct rg_dr
 	return draft->to.count == first->count;
 }
 
+bool rg_send_same_text(struct roger_str a, struct roger_str b)
+{
+	if (a.length > b.length)
+		return rg_send_same_text(b, a);
+	if (b.length == a.length + 1 && b.data[a.length] == '\n')
+		b.length--;
+	return rg_str_equal(a, b);
+}
+
 bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
 			  const struct roger_messages *first)
 {
 	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
 
-	return rg_str_equal(ours->content, theirs->content) &&
+	return rg_send_same_text(ours->content, theirs->content) &&
 	       rg_str_equal(ours->metadata, theirs->metadata) &&
 	       rg_str_equal(ours->issue_id, theirs->issue_id) &&
 	       rg_str_equal(ours->reply_to, theirs->reply_to) &&

@@ -52,6 +52,8 @@ RG_CHECKED int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *d
 				  struct roger_err *err);
 /* Without this copy. */
 void rg_send_drop(struct rg_draft *draft, size_t which);
+/* But for one newline at the end of one: it comes with a file, and not with an argument. */
+bool rg_send_same_text(struct roger_str a, struct roger_str b);
 bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
 			  const struct roger_messages *first);
 

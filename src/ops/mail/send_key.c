@@ -109,23 +109,46 @@ static int conflict(const struct rg_draft *draft, struct roger_str what, struct 
 			      RG_STR_ARGS(draft->key), RG_STR_ARGS(what));
 }
 
+/* The text with this checksum: as it is, or with one newline more or less; *ret_found false: none.
+ */
+static int find_text(struct rg_sending *sending, struct roger_str text, struct roger_str sum,
+		     struct roger_str *ret_text, bool *ret_found, struct roger_err *err)
+{
+	struct roger_str texts[3] = { text, text };
+	char hex[RG_SHA256_HEX_BYTES];
+	size_t i;
+
+	texts[1].length -= text.length && text.data[text.length - 1] == '\n';
+	if (!rg_arena_print(sending->arena, &texts[2], "%.*s\n", RG_STR_ARGS(text)))
+		return rg_fail_memory(err);
+	*ret_found = false;
+	for (i = 0; i < 3 && !*ret_found; i++) {
+		rg_sha256_hex(texts[i], hex);
+		*ret_found = rg_str_is(sum, hex);
+		*ret_text = texts[i];
+	}
+	return ROGER_OK;
+}
+
 /* A message that was stored says the same; of one that was not, the log has the checksum. */
 static int check_same(struct rg_sending *sending, struct rg_draft *draft,
 		      const struct rg_key_use *use, const struct roger_attempt *last,
-		      struct roger_err *err)
+		      struct roger_str *ret_text, struct roger_err *err)
 {
 	const struct roger_message *stored = rg_key_message(use, last->target);
 	const struct roger_messages first = { stored, 1 };
-	char hex[RG_SHA256_HEX_BYTES];
+	bool found = false;
+	int r;
 
 	if (stored && rg_str_equal(stored->id, last->message_id)) {
-		if (rg_str_equal(stored->content, draft->request->content) &&
+		if (rg_send_same_text(stored->content, draft->request->content) &&
 		    (draft->to.count > 1 || rg_send_same_payload(sending, draft, &first)))
 			return ROGER_OK;
 		return conflict(draft, stored->id, err);
 	}
-	rg_sha256_hex(draft->request->content, hex);
-	return rg_str_is(last->payload_sha256, hex) ? ROGER_OK : conflict(draft, last->id, err);
+	r = find_text(sending, draft->request->content, last->payload_sha256, ret_text, &found,
+		      err);
+	return r < 0 || found ? r : conflict(draft, last->id, err);
 }
 
 static int refuse(const struct rg_draft *draft, const struct rg_key_history *history,
@@ -175,9 +198,11 @@ static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft
 	return r;
 }
 
-/* Of a message that never was stored the next attempt has the same id. */
-static void take_over(struct rg_draft *draft, size_t which, const struct roger_attempt *last)
+/* Of a message that never was stored the next attempt has the same id and text. */
+static void take_over(struct rg_draft *draft, size_t which, const struct roger_attempt *last,
+		      struct roger_str text)
 {
+	draft->messages[which].content = text;
 	if (last->message_id.length)
 		draft->messages[which].id = last->message_id;
 	draft->messages[which].attempt = last->attempt + 1;
@@ -295,6 +320,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 	struct rg_key_history history;
 	enum rg_sendlog_answer answer;
 	struct rg_key_use use = { 0 };
+	struct roger_str text = draft->request->content;
 	bool settled, is_stored;
 	int64_t due_ms;
 	size_t i;
@@ -314,7 +340,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 				 sending->arena, &answer, &history, &due_ms, err);
 		if (r < 0 || answer == RG_SEND_NEW)
 			continue;
-		r = check_same(sending, draft, &use, history.last, err);
+		r = check_same(sending, draft, &use, history.last, &text, err);
 		stored = rg_key_message(&use, draft->to.items[i]);
 		is_stored = stored && rg_str_equal(stored->id, history.last->message_id);
 		if (r == ROGER_OK && answer == RG_SEND_SKIP &&
@@ -331,7 +357,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 			again.ids[again.count] = stored->id;
 			again.ended[again.count++] = history.last->attempt;
 		} else {
-			take_over(draft, i, history.last);
+			take_over(draft, i, history.last, text);
 		}
 	}
 	if (r == ROGER_OK && !again.count)
