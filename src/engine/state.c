@@ -8,12 +8,16 @@
 #include "engine/inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "facts/sequence.h"
 
 /* A handle that lives long need not write the document for every message. */
 enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 100, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
+
+/* One that another program cleared is shorter; those in use are longer. */
+enum { CLEARED_BYTES_MAX = 128 };
 
 /* Where only writers come. */
 static struct rg_shared *shared_of(struct rg_engine *engine)
@@ -28,6 +32,18 @@ static struct rg_shared *shared_of(struct rg_engine *engine)
 static bool is_passing(int error)
 {
 	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
+}
+
+static void note_rebuilt(struct rg_store *store, const char *why)
+{
+	struct rg_shared *shared = rg_store_head(store).shared;
+
+	/* Of one that was never there nothing is missing. */
+	if (shared && atomic_load(&shared->state_written) && !store->trouble[0])
+		snprintf(store->trouble, sizeof store->trouble,
+			 "%s %s: it is rebuilt, and no new session begins; `roger session new` "
+			 "opens one",
+			 store->state, why);
 }
 
 /* The document as it is; an empty one when it is missing or damaged. */
@@ -49,7 +65,10 @@ static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struc
 			*err = why;
 		return r;
 	}
-	return r == ROGER_OK && text.data ? ROGER_OK : rg_sequence_new(ret_sequence, err);
+	if (r == ROGER_OK && text.data)
+		return ROGER_OK;
+	note_rebuilt(store, text.data ? "is damaged" : "is missing");
+	return rg_sequence_new(ret_sequence, err);
 }
 
 bool rg_engine_prepared(struct rg_engine *engine)
@@ -224,6 +243,63 @@ static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool dura
 	return r;
 }
 
+static int open_session(struct rg_engine *engine, struct roger_err *err);
+
+/* Has nobody a number in this session yet?  Then it needs no clearing. */
+static bool is_unused(struct rg_engine *engine)
+{
+	const int64_t epoch = rg_tally_epoch(engine->store);
+	struct rg_named_figure agent;
+	size_t i = 0;
+
+	while (engine->store->ops->next_figure(engine->store, &i, &agent))
+		if (agent.figure.epoch == epoch && agent.figure.seq > 0)
+			return false;
+	return true;
+}
+
+/* Only a short document is read.  With the state lock a new session begins, if need be. */
+static int look_for_clearing(struct rg_engine *engine, bool *ret_cleared, struct roger_err *err)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
+	struct rg_store *store = engine->store;
+	struct rg_sequence *sequence;
+	struct rg_figure bytes;
+	int r;
+
+	*ret_cleared = false;
+	if (store->ops->figure(store, &key, &bytes) && bytes.count >= CLEARED_BYTES_MAX)
+		return ROGER_OK;
+	r = load(store, &sequence, err);
+	if (r < 0)
+		return r;
+	*ret_cleared = sequence->cleared;
+	sequence->epoch = rg_tally_epoch(store);
+	if (!*ret_cleared || !(rg_store_head(store).held >> RG_LOCK_STATE & 1))
+		r = ROGER_OK;
+	else
+		r = is_unused(engine) ? put(engine, sequence, false, err)
+				      : open_session(engine, err);
+	rg_sequence_free(sequence);
+	return r;
+}
+
+/* Who cannot have the lock leaves it to the next one. */
+int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
+{
+	bool cleared = false;
+	int r = ROGER_OK;
+
+	if (rg_store_writable(engine->store))
+		r = look_for_clearing(engine, &cleared, err);
+	if (r < 0 || !cleared ||
+	    rg_store_take(engine->store, RG_LOCK_STATE, STATE_WAIT_MS, NULL) < 0)
+		return r;
+	r = look_for_clearing(engine, &cleared, err);
+	rg_store_release(engine->store, RG_LOCK_STATE);
+	return r;
+}
+
 /* One writing of the document, with the state lock held; *ret_whole: with all that was seen. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
@@ -232,8 +308,12 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 		 seen = atomic_load(&shared->seen_wanted);
 	int64_t epoch = rg_tally_epoch(engine->store);
 	struct rg_sequence *sequence = NULL;
+	bool cleared;
 	int r;
 
+	r = look_for_clearing(engine, &cleared, err);
+	if (r < 0 || cleared)
+		return r;
 	r = whole ? compose_from_index(engine, epoch, &sequence, err)
 		  : compose_from_document(engine, epoch, &sequence, err);
 	if (r < 0)
@@ -341,6 +421,9 @@ int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 	struct rg_sequence *sequence;
 	int r = ROGER_OK;
 
+	/* Looked at as a whole: status is to say it where it is damaged. */
+	if (!fresh && load(engine->store, &sequence, NULL) == ROGER_OK)
+		rg_sequence_free(sequence);
 	if (fresh) {
 		r = rg_store_take(engine->store, RG_LOCK_STATE, RG_LOCK_WAIT_MS, err);
 		if (r < 0)

@@ -59,6 +59,7 @@ enum rg_figure_kind {
 	RG_FIGURE_WITNESS, /* somebody wrote down: this many bytes were on disk once, and their
 			      chain */
 	RG_FIGURE_ON_DISK, /* the same as it is now: what a witness may say */
+	RG_FIGURE_STATE,   /* count: bytes of message-state.json */
 	RG_FIGURE_DAMAGED, /* count: how many figures contradict themselves */
 };
 

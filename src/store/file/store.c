@@ -18,6 +18,8 @@
 #include "store/file/journal.h"
 #include "store/file/log.h"
 
+static const char suffix[] = ".json", state_name[] = "message-state.json";
+
 /* The journal that was looked at last, of each kind but messages. */
 struct open_log {
 	char name[RG_FILE_NAME_BYTES];
@@ -44,7 +46,9 @@ static struct file_store *of(struct rg_store *store)
 /* The control file as it is mapped now; NULL when only reading. */
 static struct rg_control *control_of(struct file_store *store)
 {
-	return store->adopting ? store->adopting : rg_journal_control(store->journal);
+	if (store->adopting || !store->journal)
+		return store->adopting;
+	return rg_journal_control(store->journal);
 }
 
 /* ---------------------------------------------------------------- places -- */
@@ -468,6 +472,16 @@ static bool find_agent(struct rg_control *control, struct roger_str name,
 	return found;
 }
 
+static uint64_t state_bytes(struct file_store *store)
+{
+	struct rg_file_facts facts = { 0 };
+	bool there;
+
+	return rg_file_look(store->workspace->data, state_name, &there, &facts, NULL) == ROGER_OK
+		       ? (uint64_t)facts.size
+		       : UINT64_MAX;
+}
+
 static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		   struct rg_figure *ret_figure)
 {
@@ -477,6 +491,9 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 	if (!control)
 		return false;
 	switch (key->kind) {
+	case RG_FIGURE_STATE:
+		ret_figure->count = state_bytes(of(base));
+		return ret_figure->count > 0;
 	case RG_FIGURE_AGENT:
 		return find_agent(control, key->name, ret_figure);
 	case RG_FIGURE_COUNT:
@@ -519,6 +536,7 @@ static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
 								     figure->chained });
 		break;
 	case RG_FIGURE_ON_DISK:
+	case RG_FIGURE_STATE:
 	case RG_FIGURE_DAMAGED:
 		rg_assert(!"a figure that follows from others");
 	}
@@ -548,7 +566,6 @@ static void forget(struct rg_store *base)
 
 /* ------------------------------------------------------------- documents -- */
 
-static const char suffix[] = ".json", state_name[] = "message-state.json";
 enum { STATE_BYTES_MAX = 64 << 20 };
 
 /* The folder; RG_NO_FILE, unless make says to make it, when it is not there. */

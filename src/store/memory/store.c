@@ -362,6 +362,15 @@ static struct rg_figure on_disk(const struct memory *memory)
 				   .chained = true };
 }
 
+static uint64_t state_bytes(const struct memory *memory)
+{
+	const struct document *document = memory->documents;
+
+	while (document && document->which != RG_DOCUMENT_STATE)
+		document = document->next;
+	return document ? document->text.length : 0;
+}
+
 static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		   struct rg_figure *ret_figure)
 {
@@ -390,6 +399,9 @@ static bool figure(struct rg_store *base, const struct rg_figure_key *key,
 		break;
 	case RG_FIGURE_ON_DISK:
 		*ret_figure = on_disk(memory);
+		break;
+	case RG_FIGURE_STATE:
+		ret_figure->count = state_bytes(memory);
 		break;
 	case RG_FIGURE_DAMAGED:
 		break;
