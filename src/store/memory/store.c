@@ -481,17 +481,22 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 }
 
 /* Is the last line what was appended? */
-static void check_end(struct memory *memory)
+static bool is_last_line_whole(const struct memory *memory)
 {
 	const struct rg_buf *text = &memory->messages->text;
-	struct roger_str line = { text->data + memory->last, text->length - memory->last };
+	const struct roger_str line = { text->data + memory->last,
+					text->length - memory->last - 1 };
 	struct roger_str body;
 	uint64_t stated;
 
-	line.length -= line.length > 0;
-	if (!line.length || memory->shared.broken != RG_BROKEN_NOT ||
-	    (rg_chain_split(line, &stated, &body) && stated == memory->messages->chain &&
-	     rg_chain_over(memory->before_last, body) == stated))
+	return rg_chain_split(line, &stated, &body) && stated == memory->messages->chain &&
+	       rg_chain_over(memory->before_last, body) == stated;
+}
+
+static void check_end(struct memory *memory)
+{
+	if (!memory->messages->text.length || memory->shared.broken != RG_BROKEN_NOT ||
+	    is_last_line_whole(memory))
 		return;
 	memory->witness = on_disk(memory);
 	memory->shared.broken = RG_BROKEN_DIFFERS;
