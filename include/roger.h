@@ -117,6 +117,7 @@ struct roger_message {
 	struct roger_str unknown; /* members roger does not know: "a":1,"b":2 */
 	struct roger_str chain;	  /* as read; the journal writes its own */
 	int64_t position;	  /* line of messages.jsonl where it first stood; not stored */
+	int64_t line, byte;	  /* the line that it is now, and where that begins; likewise */
 };
 ROGER_LIST(roger_messages, roger_message);
 
@@ -293,6 +294,14 @@ enum roger_event_kind {
 	ROGER_EVENT_RUN_NOTE,	 /* what else a run's document notes */
 	ROGER_EVENT_ACTIVITY,
 	ROGER_EVENT_ARCHIVED,
+	ROGER_EVENT_SESSION, /* numbers begin anew: the first message of another session */
+	ROGER_EVENT_CLAIMED,
+	ROGER_EVENT_RETURNED, /* a claimed message was given back */
+	ROGER_EVENT_LEASE_EXPIRED,
+	ROGER_EVENT_ACKNOWLEDGED,
+	ROGER_EVENT_LOST,     /* a run: nothing can come of it any more */
+	ROGER_EVENT_DAMAGED,  /* damage was found in a file, */
+	ROGER_EVENT_ACCEPTED, /* and a person has seen and accepted it */
 };
 
 /* One thing that happened, and where that is written.  Never any content. */
@@ -505,6 +514,7 @@ enum roger_step {
 	ROGER_STEP_REDELIVERED,
 	ROGER_STEP_STALE,
 	ROGER_STEP_ARCHIVED,
+	ROGER_STEP_LEASE_EXPIRED,
 };
 struct roger_trace_request {
 	struct roger_strs ids; /* of messages; or keys */
@@ -1255,6 +1265,10 @@ struct roger_report_reply {
 	int64_t runs, active, suspect, not_forwarded, completed, recovered, blocked;
 	int64_t late_runs, lost_runs, recoveries;
 	struct roger_agent_figures_list agents;
+	int64_t attempted, attempted_delivered; /* messages that attempts were for */
+	int64_t message_permille;		/* delivered of these messages */
+	int64_t dead_read;			/* dead letters whose message was read after all */
+	struct roger_figures refused_by_cause;
 };
 
 /* status: what needs attention now, and what to type next. */
