@@ -120,8 +120,7 @@ struct roger_message {
 	int64_t acked_at_ms;	  /* its recipient has said what came of it: */
 	int ack_outcome;	  /* enum roger_ack_outcome */
 	struct roger_str ack_note;
-	int64_t handed_at_ms; /* the bridge wrote it to the file of an agent that only knows files
-			       */
+	int64_t handed_at_ms; /* written to the file of a file-only agent */
 };
 ROGER_LIST(roger_messages, roger_message);
 
