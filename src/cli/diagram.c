@@ -51,6 +51,10 @@ static const struct style styles[] = {
 	[ROGER_EVENT_LOST] = { NOTE, "lost", red, false },
 	[ROGER_EVENT_DAMAGED] = { LINE, "damaged", red, true },
 	[ROGER_EVENT_ACCEPTED] = { LINE, NULL, grey, true },
+	[ROGER_EVENT_HANDED] = { NOTE, "handed over", grey, false },
+	[ROGER_EVENT_FAILED] = { NOTE, NULL, red, false },
+	[ROGER_EVENT_SETTLED] = { NOTE, "settled", grey, false },
+	[ROGER_EVENT_ATTEMPTED] = { NOTE, NULL, grey, false },
 };
 
 /* By roger_event.type. */

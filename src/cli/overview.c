@@ -79,6 +79,7 @@ static void print_attempts(const struct roger_report_reply *reply)
 	print_number("  delivered", reply->delivered, CLI_GREEN);
 	print_number("    late", reply->late, CLI_YELLOW);
 	print_number("  timed out", reply->timeouts, CLI_YELLOW);
+	print_number("  pending", reply->pending, CLI_PLAIN);
 	print_number("  refused", reply->errors, CLI_RED);
 	print_figures("because", &reply->refused_by_cause);
 	print_rate("delivered, of attempts", reply->delivery_permille);
@@ -113,6 +114,11 @@ static void print_runs(const struct roger_report_reply *reply)
 	print_number("  completed", reply->completed, CLI_GREEN);
 	print_number("  recovered", reply->recovered, CLI_GREEN);
 	print_number("  blocked", reply->blocked, CLI_RED);
+	print_number("child succeeded", reply->succeeded_runs, CLI_GREEN);
+	print_number("  failed", reply->failed_runs, CLI_RED);
+	print_number("  killed", reply->killed_runs, CLI_RED);
+	print_number("  timed out", reply->timed_out_runs, CLI_RED);
+	print_number("  ended unseen", reply->unknown_runs, CLI_YELLOW);
 	print_number("late", reply->late_runs, CLI_YELLOW);
 	print_number("lost", reply->lost_runs, CLI_RED);
 	print_number("recovery attempts", reply->recoveries, CLI_PLAIN);

@@ -26,6 +26,7 @@ static enum cli_style style_of(const struct roger_event *event)
 	case ROGER_EVENT_REFUSED:
 	case ROGER_EVENT_DEAD_LETTER:
 	case ROGER_EVENT_LOST:
+	case ROGER_EVENT_FAILED:
 	case ROGER_EVENT_DAMAGED:
 		return CLI_RED;
 	case ROGER_EVENT_LATE:
@@ -48,6 +49,9 @@ static enum cli_style style_of(const struct roger_event *event)
 	case ROGER_EVENT_ACTIVITY:
 	case ROGER_EVENT_ARCHIVED:
 	case ROGER_EVENT_SESSION:
+	case ROGER_EVENT_HANDED:
+	case ROGER_EVENT_SETTLED:
+	case ROGER_EVENT_ATTEMPTED:
 		break;
 	}
 	return CLI_DIM;

@@ -12,6 +12,7 @@ static const struct {
 	{ ROGER_STEP_STORED, "stored", true },
 	{ ROGER_STEP_DELIVERED, "delivered", false },
 	{ ROGER_STEP_WAKE, "wake attempted", true },
+	{ ROGER_STEP_HANDED, "handed to file", false },
 	{ ROGER_STEP_LOOKED, "looked at", true },
 	{ ROGER_STEP_CLAIMED, "claimed", false },
 	{ ROGER_STEP_RETURNED, "given back", false },
@@ -49,6 +50,7 @@ static enum cli_style style_of(int step)
 	case ROGER_STEP_LOOKED:
 	case ROGER_STEP_STALE:
 	case ROGER_STEP_ARCHIVED:
+	case ROGER_STEP_HANDED:
 		break;
 	}
 	return CLI_CYAN;

@@ -9,9 +9,11 @@
 	KIND(CYCLE, "cycle", 0)                                                                    \
 	KIND(SESSION, "session", 0)                                                                \
 	KIND(DISPATCHED, "dispatched", 1)                                                          \
+	KIND(ATTEMPTED, "attempted", 2)                                                            \
 	KIND(SENT, "sent", 3)                                                                      \
 	KIND(DELIVERED, "delivered", 4)                                                            \
 	KIND(WAKE, "wake", 5)                                                                      \
+	KIND(HANDED, "handed", 6)                                                                  \
 	KIND(LOOKED, "looked", 7)                                                                  \
 	KIND(CLAIMED, "claimed", 8)                                                                \
 	KIND(RETURNED, "returned", 9)                                                              \
@@ -29,6 +31,8 @@
 	KIND(COMPLETED, "completed", 18)                                                           \
 	KIND(FORWARDED, "forwarded", 19)                                                           \
 	KIND(LOST, "lost", 20)                                                                     \
+	KIND(FAILED, "failed", 20)                                                                 \
+	KIND(SETTLED, "settled", 21)                                                               \
 	KIND(RUN_NOTE, "run_note", 21)                                                             \
 	KIND(ACTIVITY, "activity", 22)                                                             \
 	KIND(ARCHIVED, "archived", 23)                                                             \
@@ -37,8 +41,8 @@
 
 #define NAME(kind, name, cause) [ROGER_EVENT_##kind] = (name),
 #define CAUSE(kind, name, cause) [ROGER_EVENT_##kind] = (cause),
-const char *const rg_event_kinds[] = { KINDS(NAME) NULL };
 static const unsigned char causes[] = { KINDS(CAUSE) };
+const char *const rg_event_kinds[sizeof causes + 1] = { KINDS(NAME) };
 #undef CAUSE
 #undef NAME
 

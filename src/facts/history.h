@@ -22,10 +22,12 @@ struct rg_event {
 	int64_t line;	   /* of messages.jsonl, where it is told there, */
 	int64_t byte;	   /* and where that begins */
 	int64_t before_ms; /* until when a lease is; when a run began, or is to end */
-	int before;	   /* an attempt that was logged before: its outcome plus one */
-	bool undated;	   /* when is not known: after what was before it */
-	bool open;	   /* nothing has settled it since */
-	bool echo;	   /* another event tells the same */
+	int outcome;	   /* of an attempt: enum roger_attempt_outcome, or: */
+#define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
+	int before;   /* the one that was logged before it, plus one */
+	bool undated; /* when is not known: after what was before it */
+	bool open;    /* nothing has settled it since */
+	bool echo;    /* another event tells the same */
 
 	const struct roger_message *message;
 	const struct roger_attempt *attempt;

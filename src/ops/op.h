@@ -22,7 +22,7 @@ struct roger {
 	roger_progress *tell;
 	void *tell_context;
 	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
-	bool own_mail;		  /* roger itself sends, in the name of a run's owner or child */
+	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
 	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
 };
 

@@ -99,7 +99,7 @@ roger send --as ann frank 'PLANTED six' --key t:escalation:1 --confirm read --wi
 is "given up" "$(steps t:escalation:1)" '[["stored", "timeout", "timeout", "dead"]]'
 is "reached that" "$(reached t:escalation:1)" '["dead"]'
 like "with the evidence" "$(roger show --trace "$(roger list --to frank --jsonl | json 'd["id"]')")" '^  dead .* dead-letters.jsonl:1$'
-like "each attempt" "$(roger trace t:escalation:1)" '^  timed out .*attempt 1 of 2.* send-log/ann.jsonl:1$'
+like "each attempt" "$(roger trace t:escalation:1)" '^  timed out .*attempt 1 of 2.* send-log/ann.jsonl:2$'
 roger receive --as frank -q
 is "read after all, and its sender knows" "$(reached t:escalation:1)" '["acknowledged"]'
 roger send --as ann bob 'PLANTED seven' --key t:report:1 -q

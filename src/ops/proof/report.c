@@ -3,13 +3,16 @@
 
 #include "base/id.h"
 #include "facts/note.h"
+#include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
-#include "ops/proof/records.h"
 #include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
 
 /* Entries of the activity log that are looked at in one go. */
 enum { ACTIVITY_PAGE = 10000 };
+
+/* Beside those of enum roger_attempt_outcome. */
+enum { PENDING = ROGER_ERROR + 1 };
 
 struct spans {
 	int64_t *items;
@@ -223,14 +226,15 @@ static int count_attempt(struct counting *counting, const struct rg_event *event
 {
 	struct roger_report_reply *reply = counting->reply;
 	const struct roger_attempt *attempt = event->attempt;
-	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors };
+	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors,
+					&reply->pending };
 	const struct roger_str id = attempt->message_id.length ? attempt->message_id : attempt->id;
 	struct attempted *attempted;
 	bool first;
 
 	if (event->before)
 		--*by_outcome[event->before - 1];
-	++*by_outcome[attempt->outcome];
+	++*by_outcome[event->outcome];
 	reply->attempts += !event->before;
 	reply->retries += !event->before && attempt->attempt > 1;
 	reply->late += event->said.kind == ROGER_EVENT_LATE;
@@ -238,8 +242,8 @@ static int count_attempt(struct counting *counting, const struct rg_event *event
 	if (!attempted)
 		return rg_fail_memory(err);
 	reply->attempted += first;
-	reply->attempted_delivered += attempt->outcome == ROGER_DELIVERED && !attempted->delivered;
-	attempted->delivered |= attempt->outcome == ROGER_DELIVERED;
+	reply->attempted_delivered += event->outcome == ROGER_DELIVERED && !attempted->delivered;
+	attempted->delivered |= event->outcome == ROGER_DELIVERED;
 	return ROGER_OK;
 }
 
@@ -260,7 +264,7 @@ static int count_timeout(struct counting *counting, const struct rg_event *event
 
 	if (!figures)
 		return rg_fail_memory(err);
-	figures->timeouts += !event->before;
+	figures->timeouts += !event->before || event->before == RG_ATTEMPT_PENDING + 1;
 	return ROGER_OK;
 }
 
@@ -397,8 +401,16 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 {
 	int64_t *const by_status[] = { &reply->active,	  &reply->suspect,   &reply->not_forwarded,
 				       &reply->completed, &reply->recovered, &reply->blocked };
+	int64_t unended = 0;
+	int64_t *const by_outcome[] = { &unended,
+					&reply->succeeded_runs,
+					&reply->failed_runs,
+					&reply->killed_runs,
+					&reply->timed_out_runs,
+					&reply->unknown_runs };
 
 	reply->runs++;
+	++*by_outcome[document->run.outcome];
 	++*by_status[document->run.status];
 	reply->recoveries += document->receipts.recoveries;
 }
@@ -509,6 +521,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct rg_breakers breakers;
 	int r;
 
+	rg_attempt_settle_overdue(roger);
 	r = set_range(&counting, request, err);
 	if (r == ROGER_OK)
 		r = see_all(&counting, err);
@@ -586,6 +599,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(delivered, "of these delivered"),
 	NUMBER(timeouts, "of these timed out, and not delivered since"),
 	NUMBER(errors, "of these refused"),
+	NUMBER(pending, "of these under way, or not settled yet"),
 	{ "refused_by_cause", ROGER_RECORDS, AT(refused_by_cause), 0, NULL, &figure_record, "why" },
 	NUMBER(delivery_permille, "delivered of a thousand attempts"),
 	NUMBER(attempted, "messages that these attempts were for"),
@@ -615,6 +629,11 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(late_runs, "runs completed after their time"),
 	NUMBER(lost_runs, "runs without a result, for which there is no hope"),
 	NUMBER(recoveries, "attempts to recover a run"),
+	NUMBER(succeeded_runs, "runs whose child ended well"),
+	NUMBER(failed_runs, "runs whose child failed"),
+	NUMBER(killed_runs, "runs whose child was killed"),
+	NUMBER(timed_out_runs, "runs whose child was told to end, at its limit"),
+	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
 	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
 	RG_END,
 };

@@ -95,18 +95,16 @@ static int see_dated(struct rg_stream *stream, struct life *life, struct rg_even
 	return see(stream, event, err);
 }
 
-/* Mail of an agent that only knows files is taken by the bridge, into its file. */
-static struct roger_str taken_by(const struct rg_stream *stream, const struct rg_event *taking)
+/* What is written to a file was not looked at. */
+static bool is_file_only(const struct rg_stream *stream, struct roger_str agent)
 {
 	const struct roger_strs *names = &stream->roger->workspace->config->file_only;
 	size_t i;
 
-	if (taking->said.kind == ROGER_EVENT_CLAIMED)
-		return RG_STR("by claim");
 	for (i = 0; i < names->count; i++)
-		if (rg_str_equal(names->items[i], taking->message->to_phase))
-			return RG_STR("by bridge, into its file");
-	return RG_STR("by receive");
+		if (rg_str_equal(names->items[i], agent))
+			return true;
+	return false;
 }
 
 /* Who takes it sees it, unless it was seen before. */
@@ -116,10 +114,11 @@ static int see_taking(struct rg_stream *stream, struct life *life, struct rg_eve
 	struct rg_event looked = *taking;
 	int r = ROGER_OK;
 
-	if (!life->looked) {
+	if (!life->looked && !is_file_only(stream, taking->message->to_phase)) {
 		life->looked = true;
 		looked.said.kind = ROGER_EVENT_LOOKED;
-		looked.said.words = taken_by(stream, taking);
+		looked.said.words = taking->said.kind == ROGER_EVENT_CLAIMED ? RG_STR("by claim")
+									     : RG_STR("by receive");
 		looked.echo = true;
 		r = see_dated(stream, life, &looked, err);
 	}
@@ -225,24 +224,53 @@ static int see_lease(struct rg_stream *stream, struct life *life, const struct r
 	return see_claim(stream, life, state, err);
 }
 
-/* Under a lease that was in force, its worker acknowledged it. */
+static int see_handed(struct rg_stream *stream, struct life *life, const struct rg_state *state,
+		      struct roger_err *err)
+{
+	struct rg_event event =
+		of_message(stream, state, ROGER_EVENT_HANDED, state->message.handed_at_ms);
+
+	if (!event.said.at_ms || (life->last && life->last->message.handed_at_ms))
+		return ROGER_OK;
+	event.said.actor = RG_STR("roger");
+	event.said.peer = state->message.to_phase;
+	event.said.words = RG_STR("into its file");
+	return see_dated(stream, life, &event, err);
+}
+
 static int see_reading(struct rg_stream *stream, struct life *life, const struct rg_state *state,
-		       bool held, struct roger_err *err)
+		       struct roger_err *err)
 {
 	const struct roger_message *after = &state->message;
 	struct rg_event event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
-	int r;
 
 	if (!after->read || (life->last && life->last->message.read))
 		return ROGER_OK;
-	r = see_taking(stream, life, &event, err);
-	if (r < 0 || !held || life->last->message.claimed_until_ms <= after->read_at_ms)
-		return r;
+	return see_taking(stream, life, &event, err);
+}
+
+/*
+ * Where the line does not say when, as lines of older programs: read under a lease
+ * that was in force, it was acknowledged by the worker.
+ */
+static int see_acknowledged(struct rg_stream *stream, struct life *life,
+			    const struct rg_state *state, bool held, struct roger_err *err)
+{
+	const struct roger_message *before = life->last ? &life->last->message : NULL,
+				   *after = &state->message;
+	const bool by_worker = held && after->read && before->claimed_until_ms > after->read_at_ms;
+	struct rg_event event =
+		of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
+			   after->acked_at_ms ? after->acked_at_ms : after->read_at_ms);
+
+	if (after->acked_at_ms ? before && before->acked_at_ms == after->acked_at_ms : !by_worker)
+		return ROGER_OK;
 	life->acknowledged = true;
-	event.said.kind = ROGER_EVENT_ACKNOWLEDGED;
-	event.said.actor = life->last->message.claimed_by;
-	event.said.words = RG_STR("by ack");
-	return see(stream, &event, err);
+	if (by_worker)
+		event.said.actor = before->claimed_by;
+	event.said.words =
+		after->ack_outcome ? rg_str(rg_ack_outcomes[after->ack_outcome]) : RG_STR("by ack");
+	return see_dated(stream, life, &event, err);
 }
 
 static int see_archived(struct rg_stream *stream, struct life *life, const struct rg_state *state,
@@ -269,7 +297,11 @@ static int see_state(struct rg_stream *stream, struct life *life, const struct r
 	if (r == ROGER_OK)
 		r = see_lease(stream, life, state, err);
 	if (r == ROGER_OK)
-		r = see_reading(stream, life, state, held, err);
+		r = see_handed(stream, life, state, err);
+	if (r == ROGER_OK)
+		r = see_reading(stream, life, state, err);
+	if (r == ROGER_OK)
+		r = see_acknowledged(stream, life, state, held, err);
 	if (r == ROGER_OK)
 		r = see_archived(stream, life, state, err);
 	life->last = state;
@@ -427,9 +459,11 @@ static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
 
 /* -------------------------------------------------------------- attempts -- */
 
-/* What another line of the same attempt makes of it. */
+/* What a line makes of an attempt, after one that settled it. */
 static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt, bool again)
 {
+	if (attempt->pending)
+		return ROGER_EVENT_ATTEMPTED;
 	switch ((enum roger_attempt_outcome)attempt->outcome) {
 	case ROGER_DELIVERED:
 		return again ? ROGER_EVENT_LATE : ROGER_EVENT_DELIVERED;
@@ -446,23 +480,27 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 {
 	struct roger_attempt attempt = { 0 };
 	struct rg_event event = { .attempt = &attempt };
-	int64_t *outcome;
+	int64_t *before, outcome;
 	struct life *life;
 	int r;
 
 	r = rg_kind_read(RG_LOG_SENDS, entry->text, stream->arena, &attempt, err);
 	if (r < 0)
 		return r;
-	outcome = rg_counter_of(&stream->attempts, attempt.id);
+	outcome = attempt.pending ? RG_ATTEMPT_PENDING : attempt.outcome;
+	before = rg_counter_of(&stream->attempts, attempt.id);
 	life = attempt.message_id.length ? life_of(stream, attempt.message_id) : NULL;
-	if (!outcome || (attempt.message_id.length && !life))
+	if (!before || (attempt.message_id.length && !life))
 		return rg_fail_memory(err);
-	if (life && life->attempt < attempt.attempt)
+	if (life && life->attempt < attempt.attempt && !attempt.pending)
 		life->attempt = attempt.attempt;
-	if (*outcome == attempt.outcome + 1)
+	if (*before == outcome + 1)
 		return ROGER_OK;
-	event.before = (int)*outcome;
-	event.said = (struct roger_event){ .kind = (int)kind_of_attempt(&attempt, *outcome != 0),
+	event.before = (int)*before;
+	event.outcome = (int)outcome;
+	event.echo = attempt.pending;
+	event.said = (struct roger_event){ .kind = (int)kind_of_attempt(
+						   &attempt, *before && *before <= ROGER_ERROR + 1),
 					   .at_ms = attempt.timestamp_ms,
 					   .file = entry->file,
 					   .line = entry->line,
@@ -474,7 +512,7 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 					   .bytes = attempt.payload_bytes,
 					   .attempt = attempt.attempt,
 					   .dead_letter_id = attempt.dead_letter_task_id };
-	*outcome = attempt.outcome + 1;
+	*before = outcome + 1;
 	return see(stream, &event, err);
 }
 
@@ -745,22 +783,42 @@ static int see_run_notes(struct rg_stream *stream, const struct rg_run_document 
 	return r < 0 || told || !recovery.said.at_ms ? r : see(stream, &recovery, err);
 }
 
-/* What its evidence says by now, which perhaps nobody has written down yet. */
+/* How the child ended, where it did not end well, until somebody has dealt with it. */
+static int see_failure(struct rg_stream *stream, const struct rg_run_document *document,
+		       struct roger_str file, struct roger_err *err)
+{
+	const struct roger_run *run = &document->run;
+	struct rg_event event =
+		of_run(document, file, ROGER_EVENT_FAILED, document->receipts.completed_ms);
+	int r = ROGER_OK;
+
+	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
+		event.said.at_ms = stream->now_ms;
+	event.open = rg_run_wants_settling(run);
+	if (run->status == ROGER_RUN_BLOCKED) {
+		event.said.kind = ROGER_EVENT_LOST;
+		r = see(stream, &event, err);
+		event.open = false;
+	}
+	event.said.kind = ROGER_EVENT_FAILED;
+	if (r == ROGER_OK && run->outcome > ROGER_RUN_SUCCEEDED && run->outcome < ROGER_RUN_UNKNOWN)
+		r = see(stream, &event, err);
+	event.said.kind = ROGER_EVENT_SETTLED;
+	event.said.actor = run->settled_by;
+	event.open = false;
+	if (r < 0 || !rg_clock_read_rfc3339(run->settled_at, &event.said.at_ms))
+		return r;
+	return see(stream, &event, err);
+}
+
+/* What its evidence says by now, where nobody has written that down yet. */
 static int see_judgement(struct rg_stream *stream, const struct rg_run_document *document,
 			 struct roger_str file, struct roger_err *err)
 {
 	const struct roger_run *run = &document->run;
-	const bool stored = (int)document->stored == run->status;
 	struct rg_event event = of_run(document, file, ROGER_EVENT_RUN_NOTE, stream->now_ms);
 
-	if (run->status == ROGER_RUN_BLOCKED) {
-		event.said.kind = ROGER_EVENT_LOST;
-		event.open = true;
-		if (stored)
-			rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms);
-		return see(stream, &event, err);
-	}
-	if (stored)
+	if ((int)document->stored == run->status || run->status == ROGER_RUN_BLOCKED)
 		return ROGER_OK;
 	if (!rg_arena_print(stream->arena, &event.said.words, "now %s: %.*s",
 			    rg_run_statuses[run->status], RG_STR_ARGS(run->status_reason)))
@@ -783,6 +841,8 @@ int rg_stream_run(struct rg_stream *stream, const struct rg_run_document *docume
 		r = see_run_notes(stream, document, file, err);
 	if (r == ROGER_OK)
 		r = see_forward(stream, document, file, err);
+	if (r == ROGER_OK)
+		r = see_failure(stream, document, file, err);
 	return r < 0 ? r : see_judgement(stream, document, file, err);
 }
 

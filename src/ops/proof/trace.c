@@ -10,9 +10,9 @@ enum {
 };
 
 static const char *const step_names[] = {
-	"stored",	"wake",	     "looked",	      "claimed", "returned", "read",
-	"acknowledged", "delivered", "timeout",	      "refused", "dead",     "redelivered",
-	"stale",	"archived",  "lease_expired", NULL,
+	"stored",	"wake",	     "looked",	"claimed",	 "returned", "read",
+	"acknowledged", "delivered", "timeout", "refused",	 "dead",     "redelivered",
+	"stale",	"archived",  "handed",	"lease_expired", NULL,
 };
 
 /* ----------------------------------------------------------------- steps -- */
@@ -24,6 +24,7 @@ static bool step_of(const struct rg_event *event, const struct roger_message *me
 	static const int steps[] = {
 		[ROGER_EVENT_SENT] = ROGER_STEP_STORED + 1,
 		[ROGER_EVENT_WAKE] = ROGER_STEP_WAKE + 1,
+		[ROGER_EVENT_HANDED] = ROGER_STEP_HANDED + 1,
 		[ROGER_EVENT_LOOKED] = ROGER_STEP_LOOKED + 1,
 		[ROGER_EVENT_CLAIMED] = ROGER_STEP_CLAIMED + 1,
 		[ROGER_EVENT_RETURNED] = ROGER_STEP_RETURNED + 1,
@@ -55,7 +56,8 @@ static enum roger_step reached_by(unsigned steps, bool dead)
 {
 	static const enum roger_step way[] = { ROGER_STEP_ACKNOWLEDGED, ROGER_STEP_READ,
 					       ROGER_STEP_DEAD,		ROGER_STEP_CLAIMED,
-					       ROGER_STEP_LOOKED,	ROGER_STEP_WAKE };
+					       ROGER_STEP_LOOKED,	ROGER_STEP_HANDED,
+					       ROGER_STEP_WAKE };
 	size_t i;
 
 	for (i = 0; i < sizeof way / sizeof *way; i++)
@@ -264,7 +266,7 @@ static const struct roger_field trace_fields[] = {
 	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "idempotent key" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
-	  "stored, wake, looked, claimed, read, acknowledged or dead" },
+	  "stored, wake, handed, looked, claimed, read, acknowledged or dead" },
 	{ "steps", ROGER_RECORDS, AT(steps), 0, NULL, &step_record, "in their order" },
 	RG_END,
 };

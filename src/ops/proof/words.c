@@ -117,6 +117,15 @@ static void print_completed(const struct rg_event *event, struct rg_buf *out)
 {
 	add_span(out, "after ", event->before_ms, event->said.at_ms);
 	add(out, ", by ", event->document->run.result_source);
+	add(out, "; child: ", rg_str(rg_run_outcomes[event->document->run.outcome]));
+	if (event->document->run.outcome > ROGER_RUN_SUCCEEDED)
+		add(out, ", exit ", event->document->run.child_exit);
+}
+
+static void print_failed(const struct rg_event *event, struct rg_buf *out)
+{
+	rg_buf_add_text(out, rg_run_outcomes[event->document->run.outcome]);
+	add(out, ": exit ", event->document->run.child_exit);
 }
 
 static void print_recovery(const struct rg_event *event, struct rg_buf *out)
@@ -195,6 +204,7 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 	case ROGER_EVENT_DUE:
 		print_due(event, out);
 		break;
+	case ROGER_EVENT_ATTEMPTED:
 	case ROGER_EVENT_DELIVERED:
 	case ROGER_EVENT_LATE:
 	case ROGER_EVENT_TIMEOUT:
@@ -216,6 +226,9 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 		if (!event->said.words.length)
 			print_recovery(event, out);
 		break;
+	case ROGER_EVENT_FAILED:
+		print_failed(event, out);
+		break;
 	case ROGER_EVENT_LOST:
 		add_free(out, "", event->document->run.status_reason);
 		break;
@@ -234,6 +247,8 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 	case ROGER_EVENT_ACKNOWLEDGED:
 	case ROGER_EVENT_FORWARDED:
 	case ROGER_EVENT_RUN_NOTE:
+	case ROGER_EVENT_HANDED:
+	case ROGER_EVENT_SETTLED:
 		break;
 	}
 }
