@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "data/record.h"
 #include "engine/engine.h"
+#include "host/process.h"
 #include "host/workspace.h"
 
 /* The handle of the public header. */
@@ -22,6 +23,7 @@ struct roger {
 	roger_progress *tell;
 	void *tell_context;
 	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
+	struct rg_ran ran;	  /* who runs this process, once rg_note_ran() was asked */
 	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
 	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
 };
