@@ -808,6 +808,7 @@ struct roger_log_request {
 	int64_t at_ms;		/* 0: now */
 	struct roger_str entry; /* in place of all that: an entry as JSON */
 	bool strict;		/* refuse members that roger does not know */
+	struct roger_str agent; /* who acted, for the details that do not say so */
 };
 /* log_import: entries that other tools wrote; those that are there already are left out. */
 struct roger_log_import_request {

@@ -54,9 +54,6 @@ ROGER_VERBS(RG_OP, RG_OP)
 extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,
 	rg_archive_reply_record, rg_bad_line_record, rg_concern_record;
 
-/* Kinds of action, with a name for "any" first. */
-extern const char *const rg_activity_type_names[];
-
 #define RG_END                                                                                     \
 	{                                                                                          \
 		0                                                                                  \
