@@ -54,7 +54,7 @@ struct roger_str rg_json_digits(const struct rg_value *value);
 bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
 		  const struct rg_value **ret_value);
 
-/* The value of a member; NULL where there is none. */
+/* The value of a member; NULL where there is none, which reads as null, as "", and as no items. */
 const struct rg_value *rg_json_member(const struct rg_value *object, const char *key);
 const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key);
 
