@@ -44,6 +44,9 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text);
 /* Nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 
+/* The line that a byte of it is in, from 1. */
+int64_t rg_str_line(struct roger_str text, size_t at);
+
 /* How text is made of characters; false: not UTF-8, or it holds a NUL. */
 bool rg_utf8_count(struct roger_str text, size_t *ret_chars);
 

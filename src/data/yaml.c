@@ -22,16 +22,6 @@ static size_t line_of(const yaml_event_t *event)
 	return event->start_mark.line + 1;
 }
 
-/* The decoder runs ahead of the marks, so its errors are placed by their byte. */
-static size_t line_of_byte(const struct reader *reader, size_t byte)
-{
-	size_t line = 1, i;
-
-	for (i = 0; i < byte && i < reader->text.length; i++)
-		line += reader->text.data[i] == '\n';
-	return line;
-}
-
 static int not_yaml(const struct reader *reader, struct roger_err *err)
 {
 	const yaml_parser_t *parser = reader->parser;
@@ -40,8 +30,9 @@ static int not_yaml(const struct reader *reader, struct roger_err *err)
 	case YAML_MEMORY_ERROR:
 		return rg_fail_memory(err);
 	case YAML_READER_ERROR:
-		return refuse(reader, line_of_byte(reader, parser->problem_offset), parser->problem,
-			      err);
+		/* The decoder runs ahead of the marks, so its errors are placed by their byte. */
+		return refuse(reader, (size_t)rg_str_line(reader->text, parser->problem_offset),
+			      parser->problem, err);
 	default:
 		return refuse(reader, parser->problem_mark.line + 1,
 			      parser->problem ? parser->problem : "not YAML", err);
