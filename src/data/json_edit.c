@@ -18,20 +18,20 @@ struct item {
 	size_t key;	       /* where the name starts; the value, in an array */
 	size_t start;	       /* of the value */
 	size_t end;	       /* after it */
-	struct roger_str name; /* as it stands between its quotes */
+	struct roger_str name; /* as written between its quotes */
 };
 
-/* An object or array, and one item that was looked for in it. */
+/* An object or array, and the item that is wanted in it. */
 struct container {
 	size_t open;  /* its bracket */
 	size_t close; /* its closing one */
 	size_t first; /* where its first item starts; 0: it is empty */
-	size_t last;  /* behind its last item */
-	size_t comma; /* behind the comma that stands behind the last one; 0: none */
-	size_t twice; /* where the name that was looked for comes again; 0: nowhere */
+	size_t last;  /* after its last item */
+	size_t comma; /* after the comma that follows the last item; 0: none */
+	size_t twice; /* where the wanted name comes a second time; 0: nowhere */
 	bool found;
 	struct item item;
-	size_t before; /* behind the item before the one found; 0: it is the first */
+	size_t before; /* after the item before the one found; 0: it is the first */
 	size_t after;  /* where the next one starts; 0: it is the last */
 };
 
@@ -122,13 +122,13 @@ static struct item read_item(struct reader *reader, bool named)
 	return item;
 }
 
-/* What to look for: a name, or a mark in the text of an element. */
+/* What is wanted: a name, or an element whose text holds a mark. */
 struct wish {
 	struct roger_str name;
 	struct roger_str mark;
 };
 
-/* A name as it stands, with what is escaped in it, and one that means itself. */
+/* Is a name as written, with its escapes, this name? */
 static bool is_name(struct roger_str standing, struct roger_str name)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
@@ -315,7 +315,7 @@ static void print_value(const struct layout *layout, struct roger_str value, int
 
 /* ------------------------------------------------------------------ edits -- */
 
-/* Are two values the same, but for blanks? */
+/* Are two values equal except for white space? */
 static bool is_same_value(struct roger_str a, struct roger_str b)
 {
 	bool inside_text = false, escaped = false;
@@ -336,10 +336,10 @@ static bool is_same_value(struct roger_str a, struct roger_str b)
 	}
 }
 
-/* The deepest container along a path that is there, and what is wished for in it. */
+/* The deepest container that exists along a path, and the wanted item in it. */
 struct place {
 	struct container container;
-	size_t step; /* how many steps of the path lead to it */
+	size_t step; /* how many names of the path lead to it */
 };
 
 static int check_kind(const struct reader *reader, struct roger_str name, bool array,
@@ -376,7 +376,7 @@ static int find_place(struct roger_str text, const struct roger_strs *path, stru
 		wish = place.step == path->count ? (struct wish){ .mark = mark }
 						 : (struct wish){ .name = path->items[place.step] };
 		place.container = read_container(&reader, &wish);
-		/* Which of them counts is the program's affair, and not ours to guess. */
+		/* Programs differ in which of the two counts. */
 		if (place.container.twice) {
 			reader.at = place.container.twice;
 			return fail(&reader, "each name once", err);
@@ -428,7 +428,7 @@ static void replace(struct roger_str text, const struct place *place, struct rog
 	print_value(&layout, value, 1, out);
 }
 
-/* "b":{"c":VALUE}: the value, within what is missing of the path. */
+/* "b":{"c":VALUE}: the value inside the missing part of the path. */
 static void add_path(const struct place *place, const struct roger_strs *path,
 		     struct roger_str value, bool array, struct rg_buf *item)
 {

@@ -39,7 +39,7 @@ static int not_yaml(const struct reader *reader, struct roger_err *err)
 	}
 }
 
-/* What lets one place of a file change another, or give it a meaning of its own; NULL: nothing. */
+/* Why an event is refused; NULL: it is not. */
 static const char *forbidden_in(const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -65,7 +65,7 @@ static const char *forbidden_in(const yaml_event_t *event)
 							 : NULL;
 }
 
-/* The next event into one that holds nothing yet, or what is left of the one before. */
+/* Replace the event by the next one. */
 static int next_event(struct reader *reader, yaml_event_t *event, struct roger_err *err)
 {
 	yaml_event_delete(event);
@@ -105,7 +105,7 @@ static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct 
 
 /* ----------------------------------------------------------------- tree -- */
 
-/* Keys go into messages, so they must be fit to print. */
+/* Keys are named in error messages, so they must be printable. */
 static bool printable(struct roger_str text)
 {
 	size_t at = 0;
