@@ -144,7 +144,7 @@ static bool read_instant(struct roger_str text, int64_t *ret_ms)
 	day.tm_mon = date[1] - 1;
 	day.tm_mday = date[2];
 	*ret_ms = (timegm(&day) + time[0] * 3600 + time[1] * 60 + time[2] - offset) * 1000 + ms;
-	/* A day that is none has become another one. */
+	/* timegm() turns a day that does not exist into another one. */
 	return day.tm_mon == date[1] - 1 && day.tm_mday == date[2] && time[0] < 24 &&
 	       time[1] < 60 && time[2] <= 60;
 }
@@ -154,7 +154,7 @@ bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms)
 	enum { T = 10, SECONDS = 16 };
 	int64_t ms;
 
-	/* What else read_instant() takes: no time, a blank for the T, no seconds. */
+	/* read_instant() also takes a date alone, a blank for the T, and no seconds. */
 	if (text.length < sizeof "2026-02-16T05:25:00Z" - 1 ||
 	    (text.data[T] != 'T' && text.data[T] != 't') || text.data[SECONDS] != ':' ||
 	    !read_instant(text, &ms) || ms < 0 || ms > RG_TIME_MS_MAX)

@@ -12,12 +12,12 @@ int64_t rg_clock_ms(void);
 /* Nanoseconds of a clock that only goes forward; for spans. */
 int64_t rg_clock_monotonic_ns(void);
 
-/* Hundredths of a second since the machine started, as process start times are told. */
+/* Hundredths of a second since the machine started, the unit of process start times in /proc. */
 uint32_t rg_clock_boot_ticks(void);
 
 void rg_clock_sleep(int64_t ms);
 
-/* Let another process run. */
+/* Give up the processor to another process. */
 void rg_clock_yield(void);
 
 /* "2026-02-16T05:25:00.123Z" at to, which has room for 32. */

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-/* One line of whole characters, whatever names and paths went into it and where it was cut. */
+/* Make it one line of valid UTF-8, whatever names and paths went into it and where it was cut. */
 static void tidy(char *text)
 {
 	size_t length = strlen(text), at = 0, step;

@@ -14,13 +14,13 @@
 #define RG_CLEANUP(function) __attribute__((cleanup(function)))
 
 /*
- * Fill err, which may be NULL, and return code.  system_errno, unless 0, adds
- * its words.  What is no printable character becomes '?'.
+ * Fill err, which may be NULL, and return code.  system_errno, unless 0, adds the
+ * system's message.  Characters that cannot be printed become '?'.
  */
 int rg_fail(struct roger_err *err, enum roger_code code, int system_errno, const char *format, ...)
 	RG_PRINTF(4, 5);
 
-/* The same, for a member of a request or a record. */
+/* Like rg_fail(), for a member of a request or a record. */
 int rg_fail_member(struct roger_err *err, enum roger_code code, const char *member,
 		   const char *format, ...) RG_PRINTF(4, 5);
 
@@ -32,7 +32,7 @@ const char *rg_code_name(int code);
 /* The code that fits a failed open or create. */
 enum roger_code rg_code_of_create(int system_errno);
 
-/* A broken promise between our own functions; stays on in release builds. */
+/* For mistakes in roger itself; stays on in release builds. */
 #define rg_assert(condition)                                                                       \
 	((condition) ? (void)0 : rg_assert_failed(#condition, __FILE__, __LINE__))
 _Noreturn void rg_assert_failed(const char *condition, const char *file, int line);

@@ -9,7 +9,7 @@
 /* "msg-<ms>-<random>", seed 004: 13 digits and 16 hexadecimal ones. */
 #define RG_MESSAGE_ID_BYTES_MAX 40
 
-/* Random bits, drawn from the system as many at a time as it gives in one call. */
+/* Random bytes, as many as the system gives in one call, and how many are left. */
 struct rg_id_source {
 	unsigned char pool[256];
 	size_t left;
@@ -19,13 +19,13 @@ struct rg_id_source {
 RG_CHECKED int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
 			 struct roger_err *err);
 
-/* Bytes that nobody can guess, for a key; at most 256. */
+/* Unpredictable bytes, for a key; at most 256. */
 RG_CHECKED int rg_random(void *to, size_t length, struct roger_err *err);
 
 /* SHA-256 of the text in 64 hexadecimal digits, and a NUL. */
 void rg_sha256_hex(struct roger_str text, char to[65]);
 
-/* SipHash-2-4 of the bytes under a key made of one number: quick, 64 bits, no secret. */
+/* SipHash-2-4 of the bytes under a key made from a number: quick, 64 bits, not secret. */
 uint64_t rg_hash(uint64_t key, const void *data, size_t length);
 
 #endif

@@ -7,13 +7,13 @@
 #ifndef RG_LIMITS_H
 #define RG_LIMITS_H
 
-/* A rule of cleanup may be set to this. */
+/* The most days a cleanup rule may be set to. */
 #define RG_AGE_DAYS_CEILING 36500
 
 /* Names of agents, issues and runs. */
 #define RG_NAME_CHARS_MAX 128
 
-/* A configured limit may grow to this, so that a line stays below the next bound. */
+/* The largest max_content_length, so that a line stays below the next bound. */
 #define RG_CONTENT_CHARS_CEILING 1000000
 
 /* A longer line of a journal is skipped and reported. */
@@ -35,7 +35,7 @@
 /* Messages of one answer. */
 #define RG_PAGE_MAX 1000
 
-/* Messages that one ack or nack settles: what an agent is shown at once can be settled at once. */
+/* Messages of one ack or nack: all that an agent is shown at once can be acked at once. */
 #define RG_SETTLED_MAX 200
 
 /* Events of one timeline. */
@@ -51,21 +51,21 @@
 #define RG_LEASE_MS (5 * 60 * 1000)
 #define RG_LEASE_MS_MAX (INT64_C(7) * 24 * 3600 * 1000)
 
-/* What a person may set at most. */
+/* The largest values that a person may set. */
 #define RG_RUN_WITHIN_MS_MAX (INT64_C(30) * 24 * 3600 * 1000)
 #define RG_EXTENSION_MS_MAX (INT64_C(24) * 3600 * 1000)
 
 /* The document of a run. */
 #define RG_RUN_BYTES_MAX (1 << 20)
 
-/* What is kept of what a configured command prints. */
+/* How much of a configured command's output is kept. */
 #define RG_COMMAND_OUTPUT_BYTES_MAX (64 << 10)
 
-/* What `roger run` keeps of a program's output: its last lines, and characters of these. */
+/* How much of a program's output `roger run` keeps: its last lines, at most this long together. */
 #define RG_TAIL_LINES_MAX 20
 #define RG_TAIL_CHARS_MAX 4000
 
-/* A program that was told to end has so long before it is killed. */
+/* How long a program has to end after it was asked to, before it is killed. */
 #define RG_GRACE_MS (10 * 1000)
 
 /* An entry of the activity log that roger writes, and its details as JSON text.
@@ -76,21 +76,21 @@
 /* A file of other tools' entries, taken in at once. */
 #define RG_IMPORT_BYTES_MAX (512 << 20)
 
-/* Ids that a verb's note of itself names. */
+/* Ids in the audit note of a verb. */
 #define RG_NOTED_IDS_MAX 16
 
-/* What stands in one trigger file, or comes in at once; what of the text form may be a sender's
- * number. */
+/* The text of one trigger file, or of one ingest; the largest number of a sender in the text form.
+ */
 #define RG_TRIGGER_BYTES_MAX (4 << 20)
 #define RG_EDGE_SEQ_MAX (RG_SEQ_MAX / 2)
 
-/* A file that somebody keeps open for writing is read once it has stood still for so long. */
+/* A file that somebody keeps open for writing is read after this long without a change. */
 #define RG_TRIGGER_STILL_MS 150
 
-/* Where the system does not tell of writers, nobody is taken to be one after so long. */
+/* Where the system cannot say who writes, a file counts as finished after this long. */
 #define RG_TRIGGER_SILENT_MS 10000
 
-/* What a writer may add to a file that it keeps open for as long. */
+/* The most that is taken from a file that a writer keeps open. */
 #define RG_TRIGGER_HELD_BYTES_MAX (64 << 20)
 
 /* A configuration file. */

@@ -9,7 +9,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The price of reading b where a stands. */
+/* The cost of one character in place of another, in half steps: case counts half. */
 static size_t change(char a, char b)
 {
 	if (a == b)
@@ -47,7 +47,7 @@ size_t rg_distance(struct roger_str a, struct roger_str b)
 	return (half_steps(a, b) + 1) / STEP;
 }
 
-/* So many letters may be wrong. */
+/* How many letters may be wrong. */
 static size_t wrong_letters_max(struct roger_str typed)
 {
 	return typed.length < 4 ? 1 : typed.length < 8 ? 2 : 3;
@@ -130,7 +130,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What follows the first difference of two names is the same after skipping so much of each. */
+/* Are two rests equal once that many characters of each are skipped? */
 static bool same_after(struct roger_str a, size_t skip_a, struct roger_str b, size_t skip_b)
 {
 	return a.length >= skip_a && a.length - skip_a == b.length - skip_b &&

@@ -43,7 +43,7 @@ bool rg_same_secret(struct roger_str a, struct roger_str b)
 	return a.length == b.length && sodium_memcmp(a.data, b.data, a.length) == 0;
 }
 
-/* Exactly so many bytes, in small digits. */
+/* Exactly `size` bytes as lower-case hex. */
 static bool read_hex(struct roger_str text, unsigned char *to, size_t size)
 {
 	size_t length, i;

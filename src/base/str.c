@@ -24,6 +24,16 @@ bool rg_str_blank(struct roger_str text)
 	return true;
 }
 
+int64_t rg_str_line(struct roger_str text, size_t at)
+{
+	int64_t line = 1;
+	size_t i;
+
+	for (i = 0; i < at && i < text.length; i++)
+		line += text.data[i] == '\n';
+	return line;
+}
+
 size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char)
 {
 	const unsigned char *byte = (const unsigned char *)data;

@@ -2,8 +2,8 @@
  * str - borrowed text, text that grows, and what UTF-8 needs.
  *
  * struct roger_str borrows a pointer and a length.  struct rg_buf owns its
- * bytes; once an append did not fit (memory, or its maximum) it stays failed
- * and the one check at the end finds it.
+ * bytes; when an append does not fit (out of memory, or beyond its maximum) the
+ * buffer stays failed, so one check at the end is enough.
  */
 #ifndef RG_STR_H
 #define RG_STR_H
@@ -22,7 +22,7 @@ static inline struct roger_str rg_str(const char *text)
 	return (struct roger_str){ text, text ? strlen(text) : 0 };
 }
 
-/* What stands behind a word for things of which there are so many. */
+/* The plural ending of a word: "s" unless the count is 1. */
 static inline const char *rg_plural(int64_t count)
 {
 	return count == 1 ? "" : "s";
@@ -44,12 +44,14 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text);
 /* Nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 
-/* How text is made of characters; false: not UTF-8, or it holds a NUL. */
+/* The number of the line that holds the byte at this offset, from 1. */
+int64_t rg_str_line(struct roger_str text, size_t at);
+
+/* Count the characters of a text; false: not UTF-8, or it holds a NUL. */
 bool rg_utf8_count(struct roger_str text, size_t *ret_chars);
 
 /*
- * Decode one character at data, which is valid UTF-8 for as far as it goes.
- * Returns its bytes; 0 where it is not a character.
+ * Decode the character at data.  Returns its length in bytes; 0: not valid UTF-8.
  */
 size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char);
 

@@ -22,7 +22,7 @@ static uint64_t *slot_at(const struct rg_table *table, size_t at)
 	return table->slots + at * (table->entry_size / sizeof *table->slots);
 }
 
-/* Where the hash is, or where it belongs. */
+/* The slot that holds the hash, or the free one where it belongs. */
 static uint64_t *place_of(const struct rg_table *table, uint64_t hash)
 {
 	size_t at = (size_t)hash & (table->capacity - 1);

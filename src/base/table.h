@@ -1,7 +1,7 @@
 /*
- * table - entries found by a hash of 64 bits, which stands for their text.
+ * table - a hash table; a 64-bit hash identifies an entry in place of its text.
  *
- * For much that is only counted or recognized.  Entries are of one size, a
+ * For large sets whose texts need not be kept.  Entries are of one size, a
  * multiple of 8 bytes, and start with their hash as a uint64_t; 0 is stored as 1.
  */
 #ifndef RG_TABLE_H
@@ -19,14 +19,14 @@ struct rg_table {
 void rg_table_init(struct rg_table *table, size_t entry_size);
 void rg_table_deinit(struct rg_table *table);
 
-/* Room for so many at once; false: out of memory. */
+/* Make room for that many entries at once; false: out of memory. */
 RG_CHECKED bool rg_table_reserve(struct rg_table *table, size_t count);
 
 /* The entry of a hash; NULL: there is none. */
 void *rg_table_find(const struct rg_table *table, uint64_t hash);
 
 /*
- * The same, made where there is none, with nothing but its hash (*ret_new).
+ * Like rg_table_find(), but adds a missing entry with nothing but its hash (*ret_new).
  * NULL: out of memory.  Entries may move.
  */
 void *rg_table_put(struct rg_table *table, uint64_t hash, bool *ret_new);

@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 /*
- * Does it steer a terminal, reorder what is read, or carry text that nobody sees?
+ * Does it control a terminal, reorder the text on screen, or hide text?
  * Controls, bidirectional embeddings, overrides and isolates, tags.  Joiners and
  * marks are not harmful: Persian, Hindi and many emoji are spelt with them.
  */
 bool rg_char_is_harmful(uint32_t c);
 
-/* Is it a control, a format character, or a separator of lines: nothing to be seen itself? */
+/* Is it invisible: a control, a format character, or a line separator? */
 bool rg_char_is_unseen(uint32_t c);
 
 /* Does it separate lines or paragraphs (U+2028, U+2029)? */

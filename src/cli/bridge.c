@@ -3,7 +3,6 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/stop.h"
 #include "cli/term.h"
 
 /* A signal that comes just before a wait ends it this late. */

@@ -58,11 +58,11 @@ struct cli_command {
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
-	bool forgiving; /* errors are told on standard error, and are none to who called */
+	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
 	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
-	int (*exit_of)(const void *reply);
+	int (*exit_of)(const struct cli_run *run, const void *reply);
 };
 
 /*
@@ -131,6 +131,13 @@ void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void
 
 /* Print the question and [y/N] on standard error: is the answer yes? */
 bool cli_is_agreed(const char *question);
+
+/*
+ * stop.c: for commands that go on until somebody ends them.  SIGINT, SIGTERM or SIGHUP
+ * end what the library waits for, and then the command.
+ */
+void cli_stop_catch(const struct cli_run *run);
+bool cli_stopped(void);
 
 /* help.c */
 void cli_print_help(FILE *to);

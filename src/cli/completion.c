@@ -211,23 +211,27 @@ static void offer_dashed(struct completing *completing, const char *name)
 	offer(completing, rg_str(text));
 }
 
+static void offer_own(struct completing *completing, const struct cli_option *options)
+{
+	for (; options && options->name; options++)
+		offer_dashed(completing, options->name);
+}
+
 static void offer_options(struct completing *completing)
 {
-	const struct roger_op *op = completing->command ? cli_op(completing->command) : NULL;
-	const struct cli_option *option = completing->command ? completing->command->options : NULL;
+	const struct cli_command *command = completing->command;
 	const struct roger_field *field;
 	char name[64];
 
-	for (field = op ? op->request->fields : NULL; field && field->name; field++) {
+	for (field = command ? cli_op(command)->request->fields : NULL; field && field->name;
+	     field++) {
 		if ((field->flags & (ROGER_SELF | ROGER_HIDDEN)) || field->kind == ROGER_RECORDS)
 			continue;
 		cli_option_name(field, name);
 		offer_dashed(completing, name);
 	}
-	for (; option && option->name; option++)
-		offer_dashed(completing, option->name);
-	for (option = cli_common_options; option->name; option++)
-		offer_dashed(completing, option->name);
+	offer_own(completing, command ? command->options : NULL);
+	offer_own(completing, cli_common_options);
 }
 
 void cli_each_agent(struct roger *roger, cli_take_name *take, void *context)

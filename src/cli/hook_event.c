@@ -22,23 +22,18 @@ static const char *const event_names[][CLI_HOOK_KINDS] = {
 /* A text among the members, or nothing. */
 static struct roger_str read_text(const struct rg_value *root, const char *name)
 {
-	const struct rg_value *value = rg_json_member(root, name);
-
-	return value && rg_json_kind(value) == RG_JSON_STRING ? rg_json_str(value)
-							      : (struct roger_str){ 0 };
+	return rg_json_str(rg_json_member(root, name));
 }
 
 struct rg_json *cli_hook_read(struct cli_hook_event *event, struct roger_str input)
 {
-	const struct rg_value *root, *value;
+	const struct rg_value *root;
 	struct rg_json *json = NULL;
 
 	event->name = rg_str(event_names[event->tool][event->kind]);
 	if (!input.length || rg_json_read(input, &json, NULL) < 0)
 		return NULL;
 	root = rg_json_root(json);
-	if (rg_json_kind(root) != RG_JSON_OBJECT)
-		return json;
 	if (read_text(root, "hook_event_name").length)
 		event->name = read_text(root, "hook_event_name");
 	event->session = read_text(root, "session_id");
@@ -46,8 +41,8 @@ struct rg_json *cli_hook_read(struct cli_hook_event *event, struct roger_str inp
 	event->resumed =
 		event->tool != CLI_HOOK_GEMINI && rg_str_is(read_text(root, "source"), "resume");
 	event->in_subagent = read_text(root, "agent_id").length > 0;
-	value = rg_json_member(root, "stop_hook_active");
-	event->stopped_before = value && rg_json_kind(value) == RG_JSON_TRUE;
+	event->stopped_before =
+		rg_json_kind(rg_json_member(root, "stop_hook_active")) == RG_JSON_TRUE;
 	return json;
 }
 

@@ -262,7 +262,7 @@ void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)
 		command->print(run, reply);
 	else if (!run->quiet)
 		print_plain(run, reply);
-	*ret_exit = command->exit_of ? command->exit_of(reply)
+	*ret_exit = command->exit_of ? command->exit_of(run, reply)
 		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
 										: CLI_DONE;
 	roger_reply_free(reply);

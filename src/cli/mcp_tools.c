@@ -76,6 +76,19 @@ static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
 			   reply->messages.items[i].from_phase);
 }
 
+static void tell_wait(FILE *to, struct mcp_session *session, const void *reply_)
+{
+	const struct roger_wait_reply *reply = reply_;
+
+	(void)session;
+	if (reply->found && rg_name_valid(reply->from_phase))
+		cli_say_to(to, "There is mail, the first from %t. Look with inbox.",
+			   reply->from_phase);
+	else
+		fputs(reply->found ? "There is mail. Look with inbox." : "Nothing came in time.",
+		      to);
+}
+
 static void tell_agents(FILE *to, struct mcp_session *session, const void *reply)
 {
 	fprintf(to, "You are %s.\n", session->agent.data);
@@ -284,10 +297,10 @@ void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page)
 	free(page->text);
 }
 
-static void answer(const struct mcp_tool *tool, struct roger_mcp_call *call,
-		   const struct roger_op *op, void *reply, struct rg_arena *arena)
+static void answer(const struct mcp_tool *tool, const struct roger *roger,
+		   struct roger_mcp_call *call, const struct roger_op *op, void *reply,
+		   struct rg_arena *arena)
 {
-	const struct roger *roger = tool->session->roger;
 	struct rg_buf json = { .maximum = SIZE_MAX };
 	struct cli_page page;
 
@@ -390,7 +403,7 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 		return;
 	}
 	tool->session->shown = 0;
-	answer(tool, call, op, reply, arena);
+	answer(tool, tool->session->roger, call, op, reply, arena);
 	if (op == cli_op_named("inbox"))
 		note_shown(tool->session, tool->session->roger, reply);
 	roger_reply_free(reply);
@@ -410,30 +423,6 @@ static void call_tool(struct roger_mcp_call *call, void *data)
 }
 
 /* ---------------------------------------------------------------- waiting -- */
-
-static void tell_found(struct roger_mcp_call *call, const struct roger *roger,
-		       const struct roger_wait_reply *found)
-{
-	struct rg_buf json = { .maximum = SIZE_MAX };
-	struct cli_page page;
-
-	encode(cli_op_named("wait"), found, roger, &json);
-	rg_buf_add_char(&json, 0);
-	if (found->found && rg_name_valid(found->from_phase))
-		roger_mcp_printf(call, "There is mail, the first from %.*s. Look with inbox.",
-				 RG_STR_ARGS(found->from_phase));
-	else if (found->found)
-		roger_mcp_add_text(call, "There is mail. Look with inbox.");
-	else
-		roger_mcp_add_text(call, "Nothing came in time.");
-	if (cli_page_begin(&page)) {
-		cli_print_damage(page.to, roger);
-		mcp_add_page(call, &page);
-	}
-	if (!json.failed)
-		roger_mcp_set_structured(call, json.data);
-	rg_buf_deinit(&json);
-}
 
 /* In steps, so that a cancelled call ends. */
 static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
@@ -493,7 +482,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 	if (r < 0)
 		roger_mcp_fail(call, "%s", err.message);
 	else
-		tell_found(call, roger, &reply);
+		answer(tool, roger, call, tool->op, &reply, arena);
 	roger_reply_free(&reply);
 	roger_close(roger);
 	rg_arena_free(arena);
@@ -553,6 +542,7 @@ static const struct mcp_words own[] = {
 	  .arguments = wait_arguments,
 	  .meta = HINT("wait for messages of agents"),
 	  .flags = ROGER_MCP_BLOCKING,
+	  .tell = tell_wait,
 	  .call = call_wait },
 	{ .name = "thread", .meta = HINT("conversation of agents"), .tell = tell_thread },
 	{ .name = "agents", .meta = HINT("list agents"), .tell = tell_agents },

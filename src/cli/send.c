@@ -200,10 +200,12 @@ static void print_notes(const struct cli_run *run, const struct roger_send_reply
 			cli_print_note(notes->items[i]);
 }
 
-static void print_sent(const struct cli_run *run, const struct roger_send_reply *reply)
+static void print_sent(const struct cli_run *run, const void *reply_)
 {
+	const struct roger_send_reply *reply = reply_;
 	size_t i;
 
+	print_notes(run, reply, 0);
 	for (i = 0; i < reply->messages.count; i++)
 		cli_say("%t  #%d -> %t%s\n", reply->messages.items[i].id, reply->seq,
 			reply->messages.items[i].to,
@@ -212,33 +214,33 @@ static void print_sent(const struct cli_run *run, const struct roger_send_reply 
 						 : "");
 }
 
-static int send_one(struct cli_run *run, struct roger_err *err)
+static int send_one(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	struct roger_send_reply reply;
-	int r;
+	int r = ROGER_OK;
 
-	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file")) {
+	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file"))
 		r = read_text(run, NULL, err);
-		if (r < 0)
-			return r;
-	}
-	r = roger_send(run->roger, request_of(run), &reply, err);
-	if (r < 0)
-		return r;
-	if (run->form != CLI_HUMAN) {
-		cli_print_reply(run, cli_op(run->command)->reply, &reply);
-	} else {
-		print_notes(run, &reply, 0);
-		if (!run->quiet)
-			print_sent(run, &reply);
-	}
-	roger_reply_free(&reply);
-	return ROGER_OK;
+	return r < 0 ? r : cli_call(run, ret_exit, err);
 }
 
 /* -------------------------------------------------------------- a batch -- */
 
 enum { FIELDS_MAX = 24 };
+
+struct batch_summary {
+	int64_t sent, stored; /* sends done, messages on disk */
+	int64_t repeated;     /* sends whose key was known */
+};
+#define AT(member) offsetof(struct batch_summary, member)
+static const struct roger_field summary_fields[] = {
+	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "" },
+	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "" },
+	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record summary_record = { "batch", sizeof(struct batch_summary),
+						    summary_fields };
 
 struct batch {
 	struct cli_run *run;
@@ -250,10 +252,8 @@ struct batch {
 	size_t count;
 	struct rg_buf input;
 	size_t input_at;
-	int64_t line;	  /* last one read */
-	int64_t sent;	  /* sends done */
-	int64_t stored;	  /* messages on disk */
-	int64_t repeated; /* sends whose key was known */
+	int64_t line;		   /* last one read */
+	struct batch_summary done; /* so far */
 	int64_t bytes;
 	int64_t total_bytes; /* of standard input, where it is a file */
 };
@@ -274,7 +274,7 @@ static int fail_line(const struct batch *batch, int64_t line, int code, const ch
 	snprintf(text, sizeof text, "%s", message);
 	return rg_fail_member(err, (enum roger_code)code, inner.member,
 			      "line %lld: %s; %lld sends before it are stored, nothing else",
-			      (long long)line, text, (long long)batch->sent);
+			      (long long)line, text, (long long)batch->done.sent);
 }
 
 /* An error of the group names an item by its place: find its line. */
@@ -304,15 +304,15 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	if (r < 0)
 		return fail_group(batch, r, err);
 	for (i = 0; i < reply.count; i++) {
-		batch->repeated += reply.items[i].duplicate;
+		batch->done.repeated += reply.items[i].duplicate;
 		if (batch->run->form == CLI_JSONL)
 			cli_print_reply(batch->run, cli_op(batch->run->command)->reply,
 					&reply.items[i]);
 		else if (batch->run->form == CLI_HUMAN)
 			print_notes(batch->run, reply.items, i);
 	}
-	batch->sent += (int64_t)reply.count;
-	batch->stored += reply.stored;
+	batch->done.sent += (int64_t)reply.count;
+	batch->done.stored += reply.stored;
 	roger_reply_free(&reply);
 	clear_group(batch);
 	fflush(cli_out);
@@ -461,20 +461,6 @@ static void make_record(struct batch *batch)
 	batch->record.fields = batch->fields;
 }
 
-struct batch_summary {
-	int64_t sent, stored, repeated;
-};
-#define AT(member) offsetof(struct batch_summary, member)
-static const struct roger_field summary_fields[] = {
-	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "" },
-	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "" },
-	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "" },
-	{ 0 },
-};
-#undef AT
-static const struct roger_record summary_record = { "batch", sizeof(struct batch_summary),
-						    summary_fields };
-
 static int send_batch(struct cli_run *run, struct roger_err *err)
 {
 	struct batch *batch = calloc(1, sizeof *batch);
@@ -495,16 +481,15 @@ static int send_batch(struct cli_run *run, struct roger_err *err)
 	rg_arena_free(batch->arena);
 	rg_buf_deinit(&batch->input);
 	cli_progress_end();
-	summary = (struct batch_summary){ batch->sent, batch->stored, batch->repeated };
+	summary = batch->done;
 	free(batch);
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON)
 		cli_print_reply(run, &summary_record, &summary);
 	else if (run->form == CLI_HUMAN && !run->quiet)
-		fprintf(cli_out, "%lld send%s, %lld message%s stored, %lld known already%s\n",
-			(long long)summary.sent, rg_plural(summary.sent), (long long)summary.stored,
-			rg_plural(summary.stored), (long long)summary.repeated,
+		cli_say("%d send%p, %d message%p stored, %d known already%s\n", summary.sent,
+			summary.stored, summary.repeated,
 			request_of(run)->dry_run ? " (dry run: nothing stored)" : "");
 	return ROGER_OK;
 }
@@ -519,9 +504,9 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		r = split_names(run->arena, &request_of(run)->to, err);
 	if (r < 0)
 		return r;
-	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, err);
+	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, ret_exit, err);
 }
 
 const struct cli_command cli_send = {
-	.name = "send", .options = options, .prepare = prepare, .run = run_send
+	.name = "send", .options = options, .prepare = prepare, .run = run_send, .print = print_sent
 };

@@ -25,9 +25,9 @@ static void print_diff(struct roger_str diff)
 
 	for (; line < end; line = stop + 1) {
 		stop = memchr(line, '\n', (size_t)(end - line));
-		fprintf(cli_out, "  %s", cli_style(style_of(*line)));
+		cli_say("  %S", style_of(*line));
 		cli_print_text(cli_out, (struct roger_str){ line, (size_t)(stop - line) }, true);
-		fprintf(cli_out, "%s\n", cli_style(CLI_PLAIN));
+		cli_say("%.\n");
 	}
 }
 
@@ -57,12 +57,7 @@ static void print_files(const struct roger_setup_reply *reply, bool done)
 
 static bool names_tool(const struct roger_setup_reply *reply, const char *tool)
 {
-	size_t i;
-
-	for (i = 0; i < reply->tools.count; i++)
-		if (rg_str_is(reply->tools.items[i], tool))
-			return true;
-	return false;
+	return rg_str_among(reply->tools, rg_str(tool));
 }
 
 /* What is left for a person to do. */
@@ -84,10 +79,12 @@ static void print_next(const struct roger_setup_reply *reply)
 }
 
 /* Something that was left is for a person to look at. */
-static int exit_of(const struct roger_setup_reply *reply)
+static int exit_of(const struct cli_run *run, const void *reply_)
 {
+	const struct roger_setup_reply *reply = reply_;
 	size_t i;
 
+	(void)run;
 	for (i = 0; i < reply->files.count; i++)
 		if (reply->files.items[i].trouble.length)
 			return CLI_REFUSED;
@@ -109,26 +106,23 @@ static bool is_agreed(const struct cli_run *run, const struct roger_setup_reply 
 	return cli_is_agreed("write this?");
 }
 
-static int carry_out(struct cli_run *run, const struct roger_setup_request *request, int *ret_exit,
-		     struct roger_err *err)
+static void print_done(const struct cli_run *run, const void *reply)
+{
+	print_files(reply, true);
+	if (!((const struct roger_setup_request *)run->request)->remove)
+		print_next(reply);
+}
+
+static int carry_out(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_setup_reply reply = { 0 };
 	int r;
 
 	umask(cli_file_mask);
-	r = roger_setup(request, &reply, err);
+	r = roger_setup(run->request, &reply, err);
 	umask(077);
-	if (r < 0)
-		return r;
-	if (run->form != CLI_HUMAN) {
-		cli_print_reply(run, cli_op(run->command)->reply, &reply);
-	} else if (!run->quiet) {
-		print_files(&reply, true);
-		if (!request->remove)
-			print_next(&reply);
-	}
-	*ret_exit = exit_of(&reply);
-	roger_reply_free(&reply);
+	if (r == ROGER_OK)
+		cli_answer(run, &reply, ret_exit);
 	return r;
 }
 
@@ -143,7 +137,7 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	r = roger_setup(&dry, &plan, err);
 	if (r < 0)
 		return r;
-	*ret_exit = exit_of(&plan);
+	*ret_exit = exit_of(run, &plan);
 	if (request->dry_run || !plan.changes) {
 		if (run->form != CLI_HUMAN)
 			cli_print_reply(run, cli_op(run->command)->reply, &plan);
@@ -152,7 +146,7 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		else
 			print_files(&plan, false);
 	} else if (is_agreed(run, &plan)) {
-		r = carry_out(run, request, ret_exit, err);
+		r = carry_out(run, ret_exit, err);
 	} else {
 		*ret_exit = CLI_NOTHING;
 	}
@@ -160,4 +154,8 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
-const struct cli_command cli_setup = { .name = "setup", .options = options, .run = run_setup };
+const struct cli_command cli_setup = { .name = "setup",
+				       .options = options,
+				       .run = run_setup,
+				       .print = print_done,
+				       .exit_of = exit_of };

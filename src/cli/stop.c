@@ -1,6 +1,6 @@
-#include "cli/stop.h"
-
 #include <signal.h>
+
+#include "cli/command.h"
 
 static volatile sig_atomic_t stopped;
 

@@ -151,29 +151,31 @@ static size_t first_columns(struct roger_str text, size_t *ret_bytes)
 	return rg_char_columns(c);
 }
 
+/* The bytes that take no more than so many columns, which becomes what is left of them. */
+static size_t fit(struct roger_str text, size_t *columns)
+{
+	size_t at = 0, taken, step;
+
+	for (; at < text.length; at += step, *columns -= taken) {
+		taken = first_columns((struct roger_str){ text.data + at, text.length - at },
+				      &step);
+		if (taken > *columns)
+			break;
+	}
+	return at;
+}
+
 size_t cli_bytes_within(struct roger_str text, size_t columns)
 {
-	struct roger_str rest = text;
-	size_t taken, step;
-
-	while (rest.length) {
-		taken = first_columns(rest, &step);
-		if (taken > columns)
-			break;
-		columns -= taken;
-		rest.data += step;
-		rest.length -= step;
-	}
-	return text.length - rest.length;
+	return fit(text, &columns);
 }
 
 size_t cli_columns(struct roger_str text)
 {
-	size_t columns = 0, step;
+	size_t columns = SIZE_MAX;
 
-	for (; text.length; text.data += step, text.length -= step)
-		columns += first_columns(text, &step);
-	return columns;
+	fit(text, &columns);
+	return SIZE_MAX - columns;
 }
 
 void cli_print_note(struct roger_str text)

@@ -77,8 +77,9 @@ static void print_verify(const struct cli_run *run, const void *reply_)
 		cli_say("%Sintact%.\n", CLI_GREEN);
 }
 
-static int exit_of_verify(const void *reply)
+static int exit_of_verify(const struct cli_run *run, const void *reply)
 {
+	(void)run;
 	return ((const struct roger_verify_reply *)reply)->damaged ? CLI_DATA : CLI_DONE;
 }
 
@@ -222,10 +223,11 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 				: "");
 }
 
-static int exit_of_doctor(const void *reply)
+static int exit_of_doctor(const struct cli_run *run, const void *reply)
 {
 	const struct roger_doctor_reply *doctor = reply;
 
+	(void)run;
 	return doctor->left || doctor->broken_links ? CLI_DATA : CLI_DONE;
 }
 

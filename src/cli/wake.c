@@ -1,7 +1,6 @@
 /* wake: until it is told to stop, once, or as a test of one agent's command. */
 #include "base/clock.h"
 #include "cli/command.h"
-#include "cli/stop.h"
 #include "cli/term.h"
 
 /* One call of the verb lasts so long at most; then there is another. */
@@ -26,37 +25,40 @@ static void print_look(const struct roger_wake_attempt *attempt)
 		cli_say("%Sit did not look at its mail in time%.\n", CLI_YELLOW);
 }
 
-static void print_wake(const struct cli_run *run, const struct roger_wake_reply *reply, bool test)
+static bool is_test(const struct cli_run *run)
 {
+	return ((const struct roger_wake_request *)run->request)->test;
+}
+
+static void print_wake(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_wake_reply *reply = reply_;
 	size_t i;
 
-	if (run->form != CLI_HUMAN) {
-		cli_print_reply(run, cli_op_named("wake")->reply, reply);
-		return;
-	}
-	for (i = 0; i < reply->attempts.count && !run->quiet; i++) {
+	for (i = 0; i < reply->attempts.count; i++) {
 		print_attempt(&reply->attempts.items[i]);
-		if (test)
+		if (is_test(run))
 			print_look(&reply->attempts.items[i]);
 	}
 }
 
 /* ---------------------------------------------------------------- running -- */
 
-static int exit_of(const struct roger_wake_reply *reply, bool test)
+static int exit_of(const struct cli_run *run, const void *reply_)
 {
+	const struct roger_wake_reply *reply = reply_;
 	const struct roger_wake_attempt *attempt = reply->attempts.items;
 
 	if (!reply->attempts.count)
 		return CLI_NOTHING;
-	if (test && (!attempt->ok || (attempt->count && !attempt->looked)))
+	if (is_test(run) && (!attempt->ok || (attempt->count && !attempt->looked)))
 		return CLI_RETRY;
 	return CLI_DONE;
 }
 
-static int call_once(struct cli_run *run, const struct roger_wake_request *request, bool notes,
-		     int *ret_exit, struct roger_err *err)
+static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roger_err *err)
 {
+	const struct roger_wake_request *request = run->request;
 	struct roger_wake_reply reply;
 	int r;
 
@@ -66,9 +68,9 @@ static int call_once(struct cli_run *run, const struct roger_wake_request *reque
 	if (notes && run->form == CLI_HUMAN && !run->quiet)
 		cli_print_notes(&reply.notes);
 	if (reply.attempts.count || !request->for_ms)
-		print_wake(run, &reply, request->test);
-	*ret_exit = exit_of(&reply, request->test);
-	roger_reply_free(&reply);
+		cli_answer(run, &reply, ret_exit);
+	else
+		roger_reply_free(&reply);
 	return ROGER_OK;
 }
 
@@ -85,7 +87,7 @@ static int call_until_stopped(struct cli_run *run, struct roger_wake_request *re
 		request->for_ms = for_ever || left_ms > SPAN_MS ? SPAN_MS : left_ms;
 		if (request->for_ms <= 0)
 			break;
-		r = call_once(run, request, first, &status, err);
+		r = call_once(run, first, &status, err);
 		if (r < 0)
 			return r;
 		first = false;
@@ -103,7 +105,7 @@ static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
 				      "once: expected one of --once, --for and --test");
 	cli_stop_catch(run);
 	if (cli_given(run, "once") || request->test)
-		return call_once(run, request, true, ret_exit, err);
+		return call_once(run, true, ret_exit, err);
 	*ret_exit = CLI_DONE;
 	return call_until_stopped(run, request, err);
 }
@@ -113,4 +115,6 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_wake = { .name = "wake", .options = options, .run = run_wake };
+const struct cli_command cli_wake = {
+	.name = "wake", .options = options, .run = run_wake, .print = print_wake, .exit_of = exit_of
+};

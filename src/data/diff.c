@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 
-/* Beyond so many pairs of lines, what differs is shown as one piece. */
+/* With more pairs of lines than this, the difference is shown as one piece. */
 enum { PAIRS_MAX = 4 << 20 };
 
 static bool split(struct roger_str text, struct rg_arena *arena, struct roger_strs *ret_lines)
@@ -99,7 +99,7 @@ static void print_line(char sign, struct roger_str line, struct rg_buf *out)
 		rg_buf_add_text(out, "\n\\ no newline at the end\n");
 }
 
-/* Is there a change within so many lines? */
+/* Is there a change within `context` lines? */
 static bool is_near(struct roger_str script, size_t at, size_t context)
 {
 	size_t i = at > context ? at - context : 0;

@@ -47,7 +47,7 @@ static int check_many_members(yyjson_val *object, struct roger_err *err)
 	return r;
 }
 
-/* A mark that two equal names share; names that share none are not equal. */
+/* One bit of a name: equal names have the same bit, so a bit not seen means a new name. */
 static uint64_t mark_of(struct roger_str key)
 {
 	unsigned mix = (unsigned)key.length * 7;
@@ -142,6 +142,23 @@ static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_
 	return ROGER_OK;
 }
 
+int rg_json_check_lenient(struct roger_str text, struct roger_err *err)
+{
+	yyjson_read_err bad = { 0 };
+	yyjson_doc *doc =
+		yyjson_read_opts((char *)(uintptr_t)text.data, text.length,
+				 YYJSON_READ_ALLOW_COMMENTS | YYJSON_READ_ALLOW_TRAILING_COMMAS |
+					 YYJSON_READ_ALLOW_INF_AND_NAN,
+				 NULL, &bad);
+
+	yyjson_doc_free(doc);
+	if (!doc && bad.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+		return rg_fail_memory(err);
+	return doc ? ROGER_OK
+		   : rg_fail(err, ROGER_EDATA, 0, "line %lld: not JSON: %s",
+			     (long long)rg_str_line(text, bad.pos), bad.msg);
+}
+
 int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)
 {
 	return read_with(NULL, text, ret_json, err);
@@ -225,7 +242,7 @@ struct roger_str rg_json_str(const struct rg_value *value)
 {
 	const char *text = yyjson_get_str(val(value));
 
-	/* A number has a length, too, but no characters. */
+	/* For a number yyjson gives a length too, but no text. */
 	return (struct roger_str){ text ? text : "", text ? yyjson_get_len(val(value)) : 0 };
 }
 
@@ -256,7 +273,6 @@ struct roger_str rg_json_digits(const struct rg_value *value)
 bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
 		  const struct rg_value **ret_value)
 {
-	/* *ret_value holds the one before, so that each step is short. */
 	yyjson_val *value;
 	bool object = yyjson_is_obj(val(container));
 
@@ -298,7 +314,7 @@ void rg_json_print(const struct rg_value *value, struct rg_buf *out)
 	free(text);
 }
 
-/* How a byte is written: 0 as it is, 'u' as \u00xx, else behind a backslash. */
+/* How a byte is written: 0 as it is, 'u' as \u00xx, else this after a backslash. */
 static char escape_of(unsigned char c)
 {
 	switch (c) {
@@ -386,7 +402,7 @@ static void new_line(struct rg_buf *out, size_t level)
 		rg_buf_add_text(out, "  ");
 }
 
-/* A string with its quotes, from the first of them; how many bytes it takes. */
+/* The bytes of the string that starts at the quote at `at`, with both quotes. */
 static size_t string_bytes(struct roger_str json, size_t at)
 {
 	size_t start = at++;
@@ -406,7 +422,7 @@ void rg_json_add_pretty(struct rg_buf *out, struct roger_str json)
 		step = c == '"' ? string_bytes(json, at) : 1;
 		if (c == '}' || c == ']') {
 			level--;
-			/* What holds nothing stays together. */
+			/* Empty ones stay on one line. */
 			if (json.data[at - 1] != '{' && json.data[at - 1] != '[')
 				new_line(out, level);
 		}

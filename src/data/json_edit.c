@@ -1,55 +1,44 @@
-/* json_edit: a reader that knows where things stand, and the edits themselves. */
+/* json_edit: a reader that knows where things are, and the edits themselves. */
 #include "data/json_edit.h"
 
 #include "data/json.h"
 
-enum { DEPTH_MAX = 64, INDENT_MAX = 16 };
+enum { INDENT_MAX = 16 };
 
 /* ---------------------------------------------------------------- reading -- */
 
+/* In a text that is known to be JSON, so that nothing need be checked again. */
 struct reader {
 	struct roger_str text;
 	size_t at;
-	int depth;
-	struct roger_err *err;
 };
 
 /* A value, and what is around it in its object or array. */
 struct item {
 	size_t key;	       /* where the name starts; the value, in an array */
 	size_t start;	       /* of the value */
-	size_t end;	       /* behind it */
-	struct roger_str name; /* as it stands between its quotes */
+	size_t end;	       /* after it */
+	struct roger_str name; /* as written between its quotes */
 };
 
-/* An object or array, and one item that was looked for in it. */
+/* An object or array, and the item that is wanted in it. */
 struct container {
 	size_t open;  /* its bracket */
 	size_t close; /* its closing one */
 	size_t first; /* where its first item starts; 0: it is empty */
-	size_t last;  /* behind its last item */
-	size_t comma; /* behind the comma that stands behind the last one; 0: none */
-	size_t twice; /* where the name that was looked for comes again; 0: nowhere */
+	size_t last;  /* after its last item */
+	size_t comma; /* after the comma that follows the last item; 0: none */
+	size_t twice; /* where the wanted name comes a second time; 0: nowhere */
 	bool found;
 	struct item item;
-	size_t before; /* behind the item before the one found; 0: it is the first */
+	size_t before; /* after the item before the one found; 0: it is the first */
 	size_t after;  /* where the next one starts; 0: it is the last */
 };
 
-static int64_t line_of(const struct reader *reader)
+static int fail(const struct reader *reader, const char *expected, struct roger_err *err)
 {
-	int64_t line = 1;
-	size_t i;
-
-	for (i = 0; i < reader->at && i < reader->text.length; i++)
-		line += reader->text.data[i] == '\n';
-	return line;
-}
-
-static int fail(const struct reader *reader, const char *expected)
-{
-	return rg_fail(reader->err, ROGER_EDATA, 0, "line %lld: expected %s",
-		       (long long)line_of(reader), expected);
+	return rg_fail(err, ROGER_EDATA, 0, "line %lld: expected %s",
+		       (long long)rg_str_line(reader->text, reader->at), expected);
 }
 
 static char peek(const struct reader *reader)
@@ -57,103 +46,89 @@ static char peek(const struct reader *reader)
 	return reader->at < reader->text.length ? reader->text.data[reader->at] : 0;
 }
 
-static bool starts(const struct reader *reader, const char *with)
+static bool is_among(const struct reader *reader, const char *chars)
 {
-	size_t length = strlen(with);
+	return peek(reader) && strchr(chars, peek(reader));
+}
 
-	return reader->text.length - reader->at >= length &&
-	       memcmp(reader->text.data + reader->at, with, length) == 0;
+static bool take(struct reader *reader, const char *what)
+{
+	size_t length = strlen(what);
+
+	if (reader->text.length - reader->at < length ||
+	    memcmp(reader->text.data + reader->at, what, length) != 0)
+		return false;
+	reader->at += length;
+	return true;
 }
 
 /* Blanks and comments. */
-static int skip(struct reader *reader)
+static void skip(struct reader *reader)
 {
-	const char *end;
-
-	for (;;) {
-		if (peek(reader) && strchr(" \t\r\n", peek(reader))) {
+	for (;;)
+		if (is_among(reader, " \t\r\n"))
 			reader->at++;
-		} else if (starts(reader, "//")) {
-			while (reader->at < reader->text.length && peek(reader) != '\n')
+		else if (take(reader, "//"))
+			while (peek(reader) && peek(reader) != '\n')
 				reader->at++;
-		} else if (starts(reader, "/*")) {
-			end = memmem(reader->text.data + reader->at + 2,
-				     reader->text.length - reader->at - 2, "*/", 2);
-			if (!end)
-				return fail(reader, "the end of a comment");
-			reader->at = (size_t)(end - reader->text.data) + 2;
+		else if (take(reader, "/*"))
+			while (peek(reader) && !take(reader, "*/"))
+				reader->at++;
+		else
+			return;
+}
+
+/* A text without its quotes, as it is written. */
+static struct roger_str read_text(struct reader *reader)
+{
+	size_t start = ++reader->at;
+
+	for (; peek(reader) && peek(reader) != '"'; reader->at++)
+		reader->at += peek(reader) == '\\';
+	return (struct roger_str){ reader->text.data + start, reader->at++ - start };
+}
+
+static void skip_value(struct reader *reader)
+{
+	int depth = 0;
+
+	do {
+		skip(reader);
+		if (peek(reader) == '"') {
+			read_text(reader);
+		} else if (is_among(reader, "{}[],:")) {
+			depth += is_among(reader, "{[") - is_among(reader, "}]");
+			reader->at++;
 		} else {
-			return ROGER_OK;
+			while (peek(reader) && !is_among(reader, " \t\r\n{}[],:/"))
+				reader->at++;
 		}
-	}
+	} while (depth > 0 && peek(reader));
 }
 
-static int read_text(struct reader *reader, struct roger_str *ret_text)
+static struct item read_item(struct reader *reader, bool named)
 {
-	size_t start = reader->at + 1;
+	struct item item = { .key = reader->at };
 
-	for (reader->at++; reader->at < reader->text.length; reader->at++) {
-		if ((unsigned char)peek(reader) < 0x20)
-			break;
-		if (peek(reader) == '\\') {
-			reader->at++;
-		} else if (peek(reader) == '"') {
-			*ret_text =
-				(struct roger_str){ reader->text.data + start, reader->at - start };
-			reader->at++;
-			return ROGER_OK;
-		}
-	}
-	return fail(reader, "the end of a text");
-}
-
-static int read_word(struct reader *reader)
-{
-	static const char inside[] =
-		"+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	size_t start = reader->at;
-
-	while (peek(reader) && strchr(inside, peek(reader)))
-		reader->at++;
-	return reader->at > start ? ROGER_OK : fail(reader, "a value");
-}
-
-static int read_value(struct reader *reader);
-
-/* One item, up to behind it. */
-static int read_item(struct reader *reader, bool named, struct item *item)
-{
-	int r = ROGER_OK;
-
-	*item = (struct item){ .key = reader->at };
 	if (named) {
-		if (peek(reader) != '"')
-			return fail(reader, "a name in quotes");
-		r = read_text(reader, &item->name);
-		if (r == ROGER_OK)
-			r = skip(reader);
-		if (r == ROGER_OK && peek(reader) != ':')
-			r = fail(reader, "':'");
-		if (r == ROGER_OK) {
-			reader->at++;
-			r = skip(reader);
-		}
+		item.name = read_text(reader);
+		skip(reader);
+		reader->at++; /* the colon */
+		skip(reader);
 	}
-	if (r < 0)
-		return r;
-	item->start = reader->at;
-	r = read_value(reader);
-	item->end = reader->at;
-	return r;
+	item.start = reader->at;
+	skip_value(reader);
+	item.end = reader->at;
+	return item;
 }
 
-/* What to look for: a name, or a mark in the text of an element. */
+/* What is wanted: a name, or an element whose text holds a mark. */
 struct wish {
 	struct roger_str name;
 	struct roger_str mark;
 };
 
-/* A name as it stands, with what is escaped in it, and one that means itself. */
+/* Is a name as written, with its escapes, this name? */
 static bool is_name(struct roger_str standing, struct roger_str name)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
@@ -181,7 +156,7 @@ static void note_item(const struct reader *reader, const struct item *item, cons
 		container->after = item->key;
 	if (container->found && wish->name.data && is_wished(reader, item, wish))
 		container->twice = item->key;
-	if (!container->found && wish && is_wished(reader, item, wish)) {
+	if (!container->found && is_wished(reader, item, wish)) {
 		container->found = true;
 		container->item = *item;
 		container->before = container->last;
@@ -192,83 +167,41 @@ static void note_item(const struct reader *reader, const struct item *item, cons
 	container->comma = 0;
 }
 
-/* An object or array, from its bracket to behind the closing one. */
-static int read_container(struct reader *reader, const struct wish *wish,
-			  struct container *ret_container)
+/* An object or array, from its bracket to after the closing one. */
+static struct container read_container(struct reader *reader, const struct wish *wish)
 {
 	struct container container = { .open = reader->at };
 	bool named = peek(reader) == '{';
-	char end = named ? '}' : ']';
 	struct item item;
-	int r;
 
-	if (++reader->depth > DEPTH_MAX)
-		return fail(reader, "less nesting");
 	for (reader->at++;;) {
-		r = skip(reader);
-		if (r < 0)
-			return r;
-		if (peek(reader) == end)
+		skip(reader);
+		if (is_among(reader, "}]"))
 			break;
-		if (container.first && !container.comma)
-			return fail(reader, named ? "',' or '}'" : "',' or ']'");
-		r = read_item(reader, named, &item);
-		if (r == ROGER_OK) {
-			note_item(reader, &item, wish, &container);
-			r = skip(reader);
-		}
-		if (r < 0)
-			return r;
-		if (peek(reader) == ',') {
-			container.comma = ++reader->at;
-		}
+		item = read_item(reader, named);
+		note_item(reader, &item, wish, &container);
+		skip(reader);
+		if (take(reader, ","))
+			container.comma = reader->at;
 	}
 	container.close = reader->at++;
-	reader->depth--;
-	*ret_container = container;
-	return ROGER_OK;
+	return container;
 }
 
-static int read_value(struct reader *reader)
+/* To the bracket of a whole text. */
+static int read_whole(struct reader *reader, struct roger_err *err)
 {
-	struct container ignored;
-	struct roger_str text;
-
-	switch (peek(reader)) {
-	case '{':
-	case '[':
-		return read_container(reader, NULL, &ignored);
-	case '"':
-		return read_text(reader, &text);
-	default:
-		return read_word(reader);
-	}
-}
-
-/* To the first bracket of a whole text that is sound. */
-static int read_whole(struct reader *reader)
-{
-	static const char mark[] = "\xef\xbb\xbf";
-	size_t start;
+	struct roger_str rest;
 	int r;
 
-	if (starts(reader, mark))
-		reader->at += sizeof mark - 1;
-	r = skip(reader);
+	take(reader, "\xef\xbb\xbf");
+	rest = (struct roger_str){ reader->text.data + reader->at,
+				   reader->text.length - reader->at };
+	r = rg_json_check_lenient(rest, err);
 	if (r < 0)
 		return r;
-	if (peek(reader) != '{')
-		return fail(reader, "an object");
-	start = reader->at;
-	r = read_value(reader);
-	if (r == ROGER_OK)
-		r = skip(reader);
-	if (r < 0)
-		return r;
-	if (reader->at < reader->text.length)
-		return fail(reader, "nothing behind the object");
-	reader->at = start;
-	return ROGER_OK;
+	skip(reader);
+	return peek(reader) == '{' ? ROGER_OK : fail(reader, "an object", err);
 }
 
 /* --------------------------------------------------------------- printing -- */
@@ -382,7 +315,7 @@ static void print_value(const struct layout *layout, struct roger_str value, int
 
 /* ------------------------------------------------------------------ edits -- */
 
-/* Are two values the same, but for blanks? */
+/* Are two values equal except for white space? */
 static bool is_same_value(struct roger_str a, struct roger_str b)
 {
 	bool inside_text = false, escaped = false;
@@ -403,18 +336,19 @@ static bool is_same_value(struct roger_str a, struct roger_str b)
 	}
 }
 
-/* The deepest container along a path that is there, and what is wished for in it. */
+/* The deepest container that exists along a path, and the wanted item in it. */
 struct place {
 	struct container container;
-	size_t step; /* how many steps of the path lead to it */
+	size_t step; /* how many names of the path lead to it */
 };
 
-static int check_kind(struct reader *reader, const struct roger_strs *path, size_t step, bool array)
+static int check_kind(const struct reader *reader, struct roger_str name, bool array,
+		      struct roger_err *err)
 {
 	if (peek(reader) == (array ? '[' : '{'))
 		return ROGER_OK;
-	return rg_fail(reader->err, ROGER_EDATA, 0, "line %lld: %.*s: expected %s",
-		       (long long)line_of(reader), RG_STR_ARGS(path->items[step - 1]),
+	return rg_fail(err, ROGER_EDATA, 0, "line %lld: %.*s: expected %s",
+		       (long long)rg_str_line(reader->text, reader->at), RG_STR_ARGS(name),
 		       array ? "an array" : "an object");
 }
 
@@ -425,30 +359,30 @@ static int check_kind(struct reader *reader, const struct roger_strs *path, size
 static int find_place(struct roger_str text, const struct roger_strs *path, struct roger_str mark,
 		      struct place *ret_place, struct roger_err *err)
 {
-	struct reader reader = { .text = text, .err = err };
-	bool array = mark.length != 0, last;
+	bool array = mark.length != 0, last = false;
+	struct reader reader = { .text = text };
 	struct place place = { 0 };
 	struct wish wish;
 	int r;
 
-	for (r = read_whole(&reader);; place.step++) {
-		if (r == ROGER_OK && place.step)
-			r = check_kind(&reader, path, place.step,
-				       array && place.step == path->count);
+	r = read_whole(&reader, err);
+	for (; r == ROGER_OK; place.step++, reader.at = place.container.item.start) {
+		if (place.step)
+			r = check_kind(&reader, path->items[place.step - 1],
+				       array && place.step == path->count, err);
 		if (r < 0)
 			return r;
 		last = place.step + !array == path->count;
 		wish = place.step == path->count ? (struct wish){ .mark = mark }
 						 : (struct wish){ .name = path->items[place.step] };
-		r = read_container(&reader, &wish, &place.container);
-		/* Which of them counts is the program's affair, and not ours to guess. */
-		if (r == ROGER_OK && place.container.twice) {
+		place.container = read_container(&reader, &wish);
+		/* Programs differ in which of the two counts. */
+		if (place.container.twice) {
 			reader.at = place.container.twice;
-			return fail(&reader, "each name once");
+			return fail(&reader, "each name once", err);
 		}
-		if (r < 0 || last || !place.container.found)
+		if (last || !place.container.found)
 			break;
-		reader.at = place.container.item.start;
 	}
 	*ret_place = place;
 	return r;
@@ -494,7 +428,7 @@ static void replace(struct roger_str text, const struct place *place, struct rog
 	print_value(&layout, value, 1, out);
 }
 
-/* "b":{"c":VALUE}: the value, within what is missing of the path. */
+/* "b":{"c":VALUE}: the value inside the missing part of the path. */
 static void add_path(const struct place *place, const struct roger_strs *path,
 		     struct roger_str value, bool array, struct rg_buf *item)
 {

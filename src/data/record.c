@@ -177,7 +177,7 @@ static int decode_text(const struct roger_field *field, const struct rg_value *v
 	return ROGER_OK;
 }
 
-/* A string stands for a list of one. */
+/* A lone string is read as a list of one. */
 static int decode_list(const struct roger_field *field, const struct rg_value *value,
 		       struct list *list, struct rg_arena *arena, struct roger_err *err)
 {
@@ -264,7 +264,7 @@ struct level {
 	const struct roger_field *fields;
 	size_t count;
 	size_t depth;
-	const struct roger_field *keeper; /* of members nobody knows; NULL: there is none */
+	const struct roger_field *keeper; /* keeps unknown members; NULL: they are an error */
 };
 
 static bool is_keeper(const struct roger_field *field, size_t depth)
@@ -272,7 +272,7 @@ static bool is_keeper(const struct roger_field *field, size_t depth)
 	return field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.');
 }
 
-/* The object whose first field it is, and to which so much of the field's name leads. */
+/* The object that starts with this field; depth: how much of the field's name leads to it. */
 static struct level level_at(const struct roger_field *first, size_t depth)
 {
 	struct level level = { first, 0, depth, NULL };
@@ -302,7 +302,7 @@ static bool leads_to(const struct roger_field *field, size_t depth, struct roger
 	return name[i] == '\0' && !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS;
 }
 
-/* The first field of a member; the one behind the last is tried first, as records come in order. */
+/* The first field of a member.  Members mostly come in order, so `next` is tried first. */
 static const struct roger_field *find_field(const struct level *level,
 					    const struct roger_field *next, struct roger_str key)
 {
@@ -339,7 +339,7 @@ static int check_required(const struct roger_record *type, uint64_t seen, struct
 	return ROGER_OK;
 }
 
-/* What a record is read with. */
+/* A record being read. */
 struct reading {
 	const struct roger_record *type;
 	void *record;
@@ -350,7 +350,7 @@ struct reading {
 static int decode_level(struct reading *reading, const struct level *level,
 			const struct rg_value *object, struct roger_err *err);
 
-/* A member that is an object with fields of ours in it; null and a missing one are the same. */
+/* A member that is an object with fields in it; null is the same as a missing one. */
 static int decode_inner(struct reading *reading, const struct level *inner,
 			const struct rg_value *value, struct roger_err *err)
 {
@@ -423,7 +423,7 @@ int rg_record_decode(const struct roger_record *type, const struct rg_value *obj
 	return r < 0 ? r : check_required(type, reading.seen, err);
 }
 
-/* An empty text pointed into the document too. */
+/* Empty texts also point into the document. */
 static bool keep_texts(struct roger_str *texts, size_t count, struct rg_arena *arena)
 {
 	for (; count--; texts++)
@@ -507,7 +507,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 	case ROGER_SPAN:
 		if (!rg_clock_read_span(text, &number))
 			return expected(field, "a span such as 500ms, 30s, 5m or 2h", err);
-		/* No time at all is the shortest there is; 0 says "not given". */
+		/* 0 in a request means "not given", so no time at all is 1 ms. */
 		*(int64_t *)at = number ? number : 1;
 		return ROGER_OK;
 	case ROGER_BOOL:
@@ -589,7 +589,7 @@ static void encode_field(const struct roger_field *field, struct roger_str name,
 {
 	const void *at = rg_field_at(field, record);
 	bool unset = rg_field_unset(field, record);
-	/* Of these kinds the unset value has no meaning of its own. */
+	/* For these kinds unset is not a value, so it is written as null. */
 	bool nullable =
 		is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT;
 
@@ -619,7 +619,7 @@ void rg_field_encode(const struct roger_field *field, const void *record, struct
 
 static void encode_level(const struct level *level, const void *record, struct rg_buf *out);
 
-/* An object inside of the record; left out when there is nothing to say in it. */
+/* An object inside the record; left out when it would be empty. */
 static void encode_inner(const struct level *inner, struct roger_str name, const void *record,
 			 struct rg_buf *out)
 {

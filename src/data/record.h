@@ -6,8 +6,8 @@
  *
  * A field's name may be a path: "action.type" is the member type of the object
  * that is the member action.  Fields of one object are neighbours in the table.
- * A ROGER_MEMBERS field keeps the members nobody knows of the object it lies
- * in: "" those of the record, "action.*" those of the action.
+ * A ROGER_MEMBERS field keeps the unknown members of its object: "" those of the
+ * record, "action.*" those of the action.
  */
 #ifndef RG_RECORD_H
 #define RG_RECORD_H
@@ -25,16 +25,16 @@ static inline void *rg_field_at(const struct roger_field *field, const void *rec
 bool rg_field_unset(const struct roger_field *field, const void *record);
 
 /*
- * Is what a request's table calls required there, and what it calls a name one?
- * A required enum has "" as its first name, so that not given is told from given.
+ * Are all required fields of a request set, names valid, and enums in range?  The
+ * first name of a required enum is "", so that "not given" is a value of its own.
  */
 RG_CHECKED int rg_request_check(const struct roger_record *type, const void *request,
 				struct roger_err *err);
 
 /*
- * Fill record, zeroed by the caller, from an object.  Members of no field go to
- * the ROGER_MEMBERS field; where there is none they are an error.  The arena
- * holds lists and raw JSON.
+ * Fill record, zeroed by the caller, from an object.  Unknown members go to the
+ * ROGER_MEMBERS field; without such a field they are an error.  The arena holds
+ * lists and raw JSON.
  */
 RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg_value *object,
 				void *record, struct rg_arena *arena, struct roger_err *err);
@@ -50,17 +50,17 @@ RG_CHECKED int rg_record_set(const struct roger_field *field, struct roger_str t
 /* The record as one JSON object on one line. */
 void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
 
-/* One field as "name":value, with a comma where one is due; nothing when it is left out. */
+/* One field as "name":value, after a comma where one is needed; nothing when it is left out. */
 void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out);
 
 /* A name of an agent, an issue or a run: 1-128 of letters, digits and . _ - : @ /, not starting
  * with '-'. */
 bool rg_name_valid(struct roger_str name);
 
-/* The same, with an error that names the member. */
+/* Like rg_name_valid(), with an error that names the member. */
 RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
 
-/* One of the names, or -1; "" is none. */
+/* The index of a name, or -1; "" is never found. */
 int rg_enum_find(const char *const *names, struct roger_str name);
 
 /* "context, result, decision or data" */

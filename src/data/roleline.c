@@ -11,12 +11,12 @@ static const char broken_text[] = "expected UTF-8 without NUL";
 struct header {
 	struct roger_str role;
 	int64_t number;
-	size_t length; /* with the one space behind the colon */
+	size_t length; /* with the one space after the colon */
 };
 
 /* ------------------------------------------------------------- decoding -- */
 
-/* One character of UTF-16LE; returns its bytes, 0 where it is none. */
+/* One character of UTF-16LE; returns its bytes; 0: not valid. */
 static size_t next_utf16(const char *data, size_t length, uint32_t *ret_char)
 {
 	const unsigned char *byte = (const unsigned char *)data;
@@ -58,7 +58,7 @@ static bool take(struct roger_str text, size_t *at, char c)
 	return true;
 }
 
-/* A name as record.h knows it, of fewer letters. */
+/* A name by the rules of record.h, of fewer characters. */
 static bool take_role(struct roger_str text, size_t *at, struct roger_str *ret_role)
 {
 	size_t start = *at;
@@ -70,7 +70,7 @@ static bool take_role(struct roger_str text, size_t *at, struct roger_str *ret_r
 	       ret_role->data[0] != '-';
 }
 
-/* The digits behind '#'.  Beyond RG_SEQ_MAX it stays just beyond, however many they are. */
+/* The digits after '#'.  Any number beyond RG_SEQ_MAX is read as RG_SEQ_MAX + 1. */
 static bool take_number(struct roger_str text, size_t *at, int64_t *ret_number)
 {
 	size_t start = *at;
@@ -111,7 +111,7 @@ static bool is_header(struct roger_str line, struct header *ret_header)
 	return true;
 }
 
-/* The text from its next line on; empty behind the last. */
+/* The text from its next line on; empty after the last. */
 static struct roger_str next_line(struct roger_str text)
 {
 	const char *end = memchr(text.data, '\n', text.length);
@@ -122,11 +122,11 @@ static struct roger_str next_line(struct roger_str text)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* A text on its way: lines are decoded one after the other to the end of to. */
+/* A text being read: its lines are decoded one by one to the end of `to`. */
 struct reader {
 	struct roger_str text;
 	bool wide; /* UTF-16LE */
-	size_t at; /* of text: behind the last line that was decoded */
+	size_t at; /* of text: after the last line that was decoded */
 	size_t line;
 	char *to; /* what was decoded; has room for all of it */
 	size_t length;
@@ -176,7 +176,7 @@ static struct roger_str raw_line_of_either(struct reader *reader)
 	return raw_line(reader);
 }
 
-/* False: it holds what is no character; what was before that is decoded. */
+/* False: it holds an invalid character; what comes before that is decoded. */
 static bool decode_line(struct reader *reader, struct roger_str raw)
 {
 	size_t start = reader->length, at = 0, step;
@@ -296,7 +296,7 @@ int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 
 /* ------------------------------------------------------------- printing -- */
 
-/* A line that would read as a header steps aside, so that no text speaks for another. */
+/* A line that looks like a header is indented, so that no text can speak for another sender. */
 static void print_text(struct roger_str text, struct rg_buf *out)
 {
 	struct roger_str rest = text, next;

@@ -4,7 +4,7 @@
  * A message starts at a line that begins with the header and runs to the next
  * header or the end.  Text may start with a byte order mark, be UTF-16LE, and
  * end its lines with CR LF, which are read as LF.  "(ROLE#5):" and "(ROLE):"
- * are headers too, and a mark may stand before any of them; a line that is none
+ * are headers too, and a byte order mark may precede any of them; any other line
  * belongs to the message before it.  One function reads, one prints, and what
  * was read and printed reads the same.
  */
@@ -16,14 +16,14 @@
 struct rg_roleline {
 	struct roger_str role; /* as written: letters, digits, '-', '_'; always a valid name */
 	int64_t number;	       /* 0: none given, or #0 */
-	struct roger_str text; /* without the header, one space behind it, and the last line end */
+	struct roger_str text; /* without the header, one space after it, and the last line end */
 };
 
 /* What a text is made of: all of its bytes belong to one piece. */
 enum rg_rolepiece_kind {
 	RG_ROLEPIECE_MESSAGE,
 	RG_ROLEPIECE_LOOSE, /* before the first header */
-	RG_ROLEPIECE_BROKEN /* with bytes that are no UTF-8, or a number that is too big */
+	RG_ROLEPIECE_BROKEN /* with invalid UTF-8, or a number that is too big */
 };
 
 struct rg_rolepiece {
@@ -42,15 +42,15 @@ struct rg_rolepieces {
 };
 
 /*
- * A text in pieces, in its order; what they say is copied into arena.  Broken
- * text spoils no other piece, as far as a next header can be found behind it.
+ * A text in pieces, in order; their texts are copied into arena.  A broken piece
+ * ends at the next header, so that the pieces after it are read.
  */
 RG_CHECKED int rg_roleline_split(struct roger_str text, struct rg_arena *arena,
 				 struct rg_rolepieces *ret_pieces, struct roger_err *err);
 
 /*
  * "(ROLE #5): text\n"; number 0 prints "(ROLE): text\n".  A further line of the
- * text that looks like a header is printed behind one space, so that no text
+ * text that looks like a header is indented by one space, so that no text
  * can speak for another sender.
  */
 void rg_roleline_print(const struct rg_roleline *line, struct rg_buf *out);

@@ -22,16 +22,6 @@ static size_t line_of(const yaml_event_t *event)
 	return event->start_mark.line + 1;
 }
 
-/* The decoder runs ahead of the marks, so its errors are placed by their byte. */
-static size_t line_of_byte(const struct reader *reader, size_t byte)
-{
-	size_t line = 1, i;
-
-	for (i = 0; i < byte && i < reader->text.length; i++)
-		line += reader->text.data[i] == '\n';
-	return line;
-}
-
 static int not_yaml(const struct reader *reader, struct roger_err *err)
 {
 	const yaml_parser_t *parser = reader->parser;
@@ -40,15 +30,16 @@ static int not_yaml(const struct reader *reader, struct roger_err *err)
 	case YAML_MEMORY_ERROR:
 		return rg_fail_memory(err);
 	case YAML_READER_ERROR:
-		return refuse(reader, line_of_byte(reader, parser->problem_offset), parser->problem,
-			      err);
+		/* The decoder runs ahead of the marks, so its errors are placed by their byte. */
+		return refuse(reader, (size_t)rg_str_line(reader->text, parser->problem_offset),
+			      parser->problem, err);
 	default:
 		return refuse(reader, parser->problem_mark.line + 1,
 			      parser->problem ? parser->problem : "not YAML", err);
 	}
 }
 
-/* What lets one place of a file change another, or give it a meaning of its own; NULL: nothing. */
+/* Why an event is refused; NULL: it is not. */
 static const char *forbidden_in(const yaml_event_t *event)
 {
 	const yaml_char_t *anchor = NULL, *tag = NULL;
@@ -74,7 +65,7 @@ static const char *forbidden_in(const yaml_event_t *event)
 							 : NULL;
 }
 
-/* The next event into one that holds nothing yet, or what is left of the one before. */
+/* Replace the event by the next one. */
 static int next_event(struct reader *reader, yaml_event_t *event, struct roger_err *err)
 {
 	yaml_event_delete(event);
@@ -114,7 +105,7 @@ static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct 
 
 /* ----------------------------------------------------------------- tree -- */
 
-/* Keys go into messages, so they must be fit to print. */
+/* Keys are named in error messages, so they must be printable. */
 static bool printable(struct roger_str text)
 {
 	size_t at = 0;

@@ -1,9 +1,9 @@
 /*
  * yaml - reading YAML strictly.  The only user of libyaml.
  *
- * One document of mappings, lists and scalars, kept as a small tree in an
- * arena.  What lets one place of a file change another, or a few bytes grow
- * into many, is refused: anchors, aliases, tags, a second document, a key that
+ * One document of mappings, lists and scalars, kept as a tree in an arena.  What
+ * lets one part of a file change another, or a few bytes expand into many, is
+ * refused: anchors, aliases, tags, a second document, a key that
  * comes twice or is no text, more than RG_YAML_DEPTH_MAX levels, more than
  * RG_YAML_NODES_MAX values.  Which scalar is a number is the caller's business.
  */

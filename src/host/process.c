@@ -1,9 +1,9 @@
 #include "host/process.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "host/file.h"
@@ -21,47 +21,29 @@ void rg_boot_id(char to[RG_BOOT_ID_BYTES])
 		memset(to, 0, RG_BOOT_ID_BYTES);
 }
 
-/* From the text of /proc/<pid>/stat. */
+/* From the text of /proc/<pid>/stat: its fields 3, 20 and 22. */
 static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
 {
-	char *at, *after;
-	int field;
+	const char *at;
 
 	rg_buf_add_char(text, '\0');
-	if (text->failed)
-		return false;
 	/* The name in parentheses may hold anything; field 3 follows the last of them. */
-	at = strrchr(text->data, ')');
-	if (!at || !at[1])
-		return false;
-	ret_look->state = at[2];
-	for (field = 2; at && field < 20; field++)
-		at = strchr(at + 1, ' ');
-	if (!at)
-		return false;
-	ret_look->threads = strtol(at + 1, &after, 10);
-	at = strchr(after, ' ');
-	at = at ? strchr(at + 1, ' ') : NULL;
-	if (!at)
-		return false;
-	ret_look->start = strtoll(at + 1, NULL, 10);
-	return true;
+	at = text->failed ? NULL : strrchr(text->data, ')');
+	return at && sscanf(at,
+			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%ld %*s %" SCNd64,
+			    &ret_look->state, &ret_look->threads, &ret_look->start) == 3;
 }
 
 bool rg_process_look(int64_t id, struct rg_process_look *ret_look)
 {
-	struct rg_buf text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 8192 };
 	char path[40];
-	bool found = false;
+	bool found;
 
 	snprintf(path, sizeof path, "/proc/%lld/stat", (long long)id);
-	rg_buf_init(&text, 8192);
-	if (rg_file_read_all(path, 4096, &text, &found, NULL) < 0 || !found)
-		found = false;
-	else
-		found = read_stat(&text, ret_look);
-	rg_buf_deinit(&text);
-	return found;
+	return rg_file_read_all(path, 4096, &text, &found, NULL) == ROGER_OK && found &&
+	       read_stat(&text, ret_look);
 }
 
 bool rg_process_is_zombie(const struct rg_process_look *look)
@@ -145,35 +127,30 @@ enum rg_process_fate rg_process_fate(const struct rg_process *process)
 /* A line of /proc/<pid>/maps: addresses, rights, offset, device, inode, path. */
 static bool is_mapping(const char *line, uint64_t inode, const char *name)
 {
-	size_t length = strcspn(line, "\n"), wanted = strlen(name);
-	const char *at = line, *path;
-	int field;
+	uint64_t mapped;
+	const char *path;
 
-	for (field = 0; field < 4; field++) {
-		at = memchr(at, ' ', (size_t)(line + length - at));
-		if (!at)
-			return false;
-		at++;
-	}
-	if (strtoull(at, NULL, 10) != inode)
+	if (sscanf(line, "%*s %*s %*s %*s %" SCNu64, &mapped) != 1 || mapped != inode)
 		return false;
-	/* One that was replaced since says so behind its name. */
-	path = memmem(at, (size_t)(line + length - at), name, wanted);
+	/* The path of a replaced file ends in " (deleted)". */
+	path = strstr(line, name);
 	return path && path[-1] == '/';
 }
 
 static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	char path[40], *line;
+	char path[40], *line, *end;
 	bool found = false;
 
 	snprintf(path, sizeof path, "/proc/%lld/maps", (long long)id);
 	if (rg_file_read_all(path, 4 << 20, &text, &found, NULL) < 0 || !found)
 		return false;
 	rg_buf_add_char(&text, '\0');
-	for (line = text.failed ? NULL : text.data; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
+	for (line = text.failed ? NULL : text.data; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
 		if (is_mapping(line, inode, name))
 			return true;
 	}

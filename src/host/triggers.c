@@ -49,12 +49,11 @@ int rg_triggers_open(const struct rg_workspace *workspace, struct rg_triggers *r
 		r = open_or_make(triggers.folder, ".skipped", &triggers.skipped, err);
 	if (r == ROGER_OK)
 		r = open_or_make(triggers.folder, ".handing", &triggers.handing, err);
-	if (r < 0) {
+	if (r == ROGER_OK)
+		*ret_triggers = triggers;
+	else
 		rg_triggers_close(&triggers);
-		return r;
-	}
-	*ret_triggers = triggers;
-	return ROGER_OK;
+	return r;
 }
 
 void rg_triggers_close(struct rg_triggers *triggers)
@@ -147,38 +146,35 @@ int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 	return sort_by_age(triggers, arena, items, count, err);
 }
 
-/* Digits from *at on up to end; false: there are none, or too many. */
-static bool take_digits(struct roger_str text, size_t *at, char end, int64_t *ret_number)
+/* At most so many digits from *at on up to end. */
+static bool take_digits(const char **at, size_t digits_max, char end, int64_t *ret_number)
 {
-	size_t start = *at;
+	size_t length = strspn(*at, "0123456789");
+	struct roger_str digits = { *at, length };
 
-	while (*at < text.length && text.data[*at] >= '0' && text.data[*at] <= '9')
-		(*at)++;
-	if (*at >= text.length || text.data[*at] != end || *at - start > 18)
-		return false;
-	return rg_str_number((struct roger_str){ text.data + start, (*at)++ - start }, ret_number);
+	*at += length + 1;
+	return length <= digits_max && digits.data[length] == end &&
+	       rg_str_number(digits, ret_number);
 }
 
 static bool read_taken(struct roger_str name, struct rg_taken *taken)
 {
-	size_t at = 0, i;
+	const char *at = taken->name;
 
 	if (name.length >= sizeof taken->name)
 		return false;
 	memcpy(taken->name, name.data, name.length);
 	taken->name[name.length] = '\0';
-	name.data = taken->name;
-	/* One of more digits was never drawn, and those drawn behind it could not be read. */
-	if (!take_digits(name, &at, '-', &taken->ms) || at > MS_DIGITS_MAX + 1)
+	/* A time of more digits was never drawn, and names drawn after it could not be read. */
+	if (!take_digits(&at, MS_DIGITS_MAX, '-', &taken->ms) ||
+	    strspn(at, "0123456789abcdef") < ID_DIGITS || at[ID_DIGITS] != '-')
 		return false;
-	for (i = 0; i < ID_DIGITS; i++, at++)
-		if (at >= name.length || !strchr("0123456789abcdef", name.data[at]))
-			return false;
-	taken->id = (struct roger_str){ name.data, at };
-	if (at >= name.length || name.data[at++] != '-' ||
-	    !take_digits(name, &at, '.', &taken->offset))
+	at += ID_DIGITS;
+	taken->id = (struct roger_str){ taken->name, (size_t)(at - taken->name) };
+	at++;
+	if (!take_digits(&at, 18, '.', &taken->offset))
 		return false;
-	taken->file = (struct roger_str){ name.data + at, name.length - at };
+	taken->file = rg_str(at);
 	return rg_trigger_is_name(taken->file);
 }
 
@@ -319,32 +315,33 @@ int rg_triggers_open_taken(const struct rg_triggers *triggers, const struct rg_t
 	return ROGER_OK;
 }
 
+static int rename_taken(const struct rg_triggers *triggers, struct rg_taken *taken,
+			const char *name, struct roger_err *err)
+{
+	int r = rg_file_rename(triggers->taken, taken->name, name, true, err);
+
+	if (r == ROGER_OK)
+		rg_assert(read_taken(rg_str(name), taken));
+	return r;
+}
+
 int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *taken, int64_t offset,
 			struct roger_err *err)
 {
 	char name[RG_TRIGGER_NAME_BYTES + 32];
-	int r;
 
 	snprintf(name, sizeof name, "%.*s-%lld.%.*s", RG_STR_ARGS(taken->id), (long long)offset,
 		 RG_STR_ARGS(taken->file));
-	r = rg_file_rename(triggers->taken, taken->name, name, true, err);
-	if (r == ROGER_OK)
-		rg_assert(read_taken(rg_str(name), taken));
-	return r;
+	return rename_taken(triggers, taken, name, err);
 }
 
 int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken *taken,
 			struct rg_id_source *ids, struct roger_err *err)
 {
 	char name[RG_TRIGGER_NAME_BYTES];
-	int r;
+	int r = draw_name(triggers, taken->file, ids, name, err);
 
-	r = draw_name(triggers, taken->file, ids, name, err);
-	if (r == ROGER_OK)
-		r = rg_file_rename(triggers->taken, taken->name, name, true, err);
-	if (r == ROGER_OK)
-		rg_assert(read_taken(rg_str(name), taken));
-	return r;
+	return r < 0 ? r : rename_taken(triggers, taken, name, err);
 }
 
 int rg_triggers_drop(const struct rg_triggers *triggers, const struct rg_taken *taken,

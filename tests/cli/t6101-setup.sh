@@ -284,7 +284,7 @@ is "untouched" "$(cat .mcp.json)" '{ "mcpServers": [ ] }'
 roger setup --remove --yes >/dev/null
 printf '{ "a": ' >.mcp.json
 exits 77 "a torn file" roger setup claude --yes
-like "is left, too" "$out" "mcp.json: left as it is: line 1: expected a value"
+like "is left, too" "$out" "mcp.json: left as it is: line 1: not JSON: unexpected end"
 roger setup --remove --yes >/dev/null
 rm .mcp.json
 rm -rf .roger ../tidy && cp -a . ../tidy

@@ -284,8 +284,7 @@ static bool holds_others(struct roger_str text, const struct rg_setup_piece *pie
 	if (rg_json_read(element, &json, NULL) < 0)
 		return true; /* with comments, say */
 	hooks = rg_json_member(rg_json_root(json), "hooks");
-	return hooks && rg_json_next(hooks, &i, &key, &hook) &&
-	       rg_json_next(hooks, &i, &key, &hook);
+	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
 }
 
 static int find_value(const struct rg_setup_plan *plan, const struct rg_setup_place *place,

@@ -116,10 +116,10 @@ static int add_words(struct trying *trying, const struct rg_value *value, struct
 	struct roger_str key;
 	size_t i = 0;
 
-	if (value && rg_json_kind(value) == RG_JSON_STRING)
+	if (rg_json_kind(value) == RG_JSON_STRING)
 		return rg_arena_add(trying->arena, words, rg_json_str(value)) ? ROGER_OK
 									      : rg_fail_memory(err);
-	while (value && rg_json_next(value, &i, &key, &item))
+	while (rg_json_next(value, &i, &key, &item))
 		if (rg_json_kind(item) == RG_JSON_STRING) {
 			int r = add_words(trying, item, words, err);
 
@@ -180,7 +180,7 @@ static int try_block(struct trying *trying, struct roger_err *err)
 static int find_command(struct trying *trying, struct roger_str element,
 			struct roger_str *ret_command)
 {
-	const struct rg_value *hooks, *hook = NULL, *command;
+	const struct rg_value *hooks, *hook = NULL;
 	const struct rg_json *json;
 	struct roger_str key;
 	size_t i = 0;
@@ -188,13 +188,10 @@ static int find_command(struct trying *trying, struct roger_str element,
 	if (rg_json_read_within(element, trying->arena, &json, NULL) < 0)
 		return ROGER_EDATA;
 	hooks = rg_json_member(rg_json_root(json), "hooks");
-	if (!hooks || !rg_json_next(hooks, &i, &key, &hook))
+	if (!rg_json_next(hooks, &i, &key, &hook))
 		return ROGER_EDATA;
-	command = rg_json_member(hook, "command");
-	if (!command || rg_json_kind(command) != RG_JSON_STRING)
-		return ROGER_EDATA;
-	*ret_command = rg_json_str(command);
-	return ROGER_OK;
+	*ret_command = rg_json_str(rg_json_member(hook, "command"));
+	return ret_command->length ? ROGER_OK : ROGER_EDATA;
 }
 
 static struct roger_str without_guard(struct roger_str command)
