@@ -166,6 +166,9 @@ static int read_details(struct roger_str details, struct rg_arena *arena, struct
 		said.kind = kind_of(said.tool, said.verb, said.by);
 	if (r == ROGER_OK && said.kind)
 		*note = said;
+	else if (r == ROGER_OK && rg_name_valid(said.agent))
+		note->agent =
+			said.agent; /* of an entry that `roger log` wrote, or another program */
 	return r;
 }
 
