@@ -123,7 +123,7 @@ bool roger_watch(struct roger *roger, uint32_t *mark, int64_t timeout_ms)
 
 	if (timeout_ms > 0)
 		rg_engine_sleep(roger->engine, before, timeout_ms);
-	*mark = rg_engine_mark(roger->engine);
+	*mark = rg_engine_wake_count(roger->engine);
 	return *mark != before;
 }
 

@@ -42,7 +42,7 @@ static int look_back(struct rg_engine *engine, struct rg_log_file *archive, stru
 	bool found;
 	int r;
 
-	r = engine->store->ops->look(engine->store, archive, &found, err);
+	r = engine->store->ops->stat(engine->store, archive, &found, err);
 	if (r < 0)
 		return r;
 	rg_lines_init(&lines, &bytes,

@@ -12,7 +12,7 @@ int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *
 	rg_engine_rollback(engine);
 	if (!exclusive)
 		return ROGER_OK;
-	rg_engine_look_at_damage(engine);
+	rg_engine_examine_damage(engine);
 	r = rg_store_take(engine->store, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	engine->exclusive = r == ROGER_OK;
 	engine->has_looked = false;
@@ -300,8 +300,8 @@ static int refresh_to_end(struct rg_engine *engine, struct roger_err *err)
 	return rg_index_refresh(engine->index, end, err);
 }
 
-static int settle_limit(struct rg_engine *engine, size_t which, bool whole_issue,
-			struct rg_outcome *ret_outcome, struct roger_err *err)
+static int resolve_limit(struct rg_engine *engine, size_t which, bool whole_issue,
+			 struct rg_outcome *ret_outcome, struct roger_err *err)
 {
 	const struct rg_config *config = engine->workspace->config;
 	const struct roger_message *message = engine->staged[which].added;
@@ -411,8 +411,8 @@ static int find_key(struct rg_engine *engine, const struct rg_query *query, bool
 }
 
 /* *ret_end: up to there the key is known not to be. */
-static int settle_key(struct rg_engine *engine, size_t which, struct rg_outcome *ret_outcome,
-		      uint64_t *ret_end, struct roger_err *err)
+static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome *ret_outcome,
+		       uint64_t *ret_end, struct roger_err *err)
 {
 	const struct roger_message *message = engine->staged[which].added;
 	/* A copy that was refused is sent again alone. */
@@ -479,7 +479,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
 				   RG_TALLY_COUNTS * engine->staged_count, err);
 	/* Where nobody has looked yet what is damaged, it may be a line, and mail goes on. */
-	if (r == ROGER_EDATA && rg_engine_look_at_damage(engine))
+	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
 	if (r < 0)
 		return r;
@@ -505,11 +505,11 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	case PASSED:
 		return r;
 	case KEY_MAYBE:
-		return settle_key(engine, which, ret_outcome, keys_checked_to, err);
+		return resolve_key(engine, which, ret_outcome, keys_checked_to, err);
 	case MAILBOX_MAYBE:
-		return settle_limit(engine, which, false, ret_outcome, err);
+		return resolve_limit(engine, which, false, ret_outcome, err);
 	case ISSUE_MAYBE:
-		return settle_limit(engine, which, true, ret_outcome, err);
+		return resolve_limit(engine, which, true, ret_outcome, err);
 	}
 	return r;
 }

@@ -278,7 +278,7 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
 	if (witness.chained && !rg_arena_copy(arena, rg_str(chain), &damage->expected_chain))
 		return rg_fail_memory(err);
-	r = engine->store->ops->look(engine->store, &file, &there, err);
+	r = engine->store->ops->stat(engine->store, &file, &there, err);
 	size = file.size;
 	if (r == ROGER_OK && size >= witness.count)
 		r = find_line(engine, witness.count, damage, err);
@@ -418,7 +418,7 @@ static bool was_accepted(struct rg_engine *engine)
 	return accepted;
 }
 
-bool rg_engine_look_at_damage(struct rg_engine *engine)
+bool rg_engine_examine_damage(struct rg_engine *engine)
 {
 	struct rg_shared *shared = shared_of(engine);
 	struct roger_err err = { 0 };
@@ -504,13 +504,13 @@ static bool is_known_damaged(struct rg_engine *engine, struct rg_shared *shared,
 	else if (!rg_damages_accepted(damages, journal_name(engine)))
 		rg_engine_recall(engine->store, &witness);
 	if (!witness.count ||
-	    engine->store->ops->look(engine->store, &file, &there, NULL) != ROGER_OK)
+	    engine->store->ops->stat(engine->store, &file, &there, NULL) != ROGER_OK)
 		return false;
 	return file.size < witness.count ||
 	       (!shared && witness.chained && differs(engine, &witness));
 }
 
-void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size)
+void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 {
 	struct rg_shared *shared = shared_of(engine);
 	struct roger_damages damages = { 0 };
@@ -725,7 +725,7 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
 		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
 			continue;
-		r = rg_engine_look(engine, &journals.items[i], &there, err);
+		r = rg_engine_stat(engine, &journals.items[i], &there, err);
 		if (r < 0 || !there)
 			break;
 		return fill_line(ret_damage, engine->store, &journals.items[i], arena, err);

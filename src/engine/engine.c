@@ -19,7 +19,7 @@ int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_e
 	int r = engine->store->ops->settle(engine->store, ret_end, err);
 
 	if (r == ROGER_OK)
-		rg_engine_look_at_damage(engine);
+		rg_engine_examine_damage(engine);
 	return r;
 }
 
@@ -40,7 +40,7 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 	if (!engine->has_looked)
 		engine->adoptions = head.adoptions;
 	engine->has_looked = true;
-	rg_engine_look_at_damage(engine);
+	rg_engine_examine_damage(engine);
 	return ROGER_OK;
 }
 
@@ -153,15 +153,15 @@ int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct
 }
 
 /* Within a transaction, so the epoch is the one its messages get. */
-int rg_engine_mark_of(struct rg_engine *engine, struct roger_str reader, struct roger_str sender,
-		      int64_t *ret_number, struct roger_err *err)
+int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
+			      struct roger_str sender, int64_t *ret_number, struct roger_err *err)
 {
 	int r;
 
 	r = rg_engine_refresh(engine, err);
 	if (r == ROGER_OK)
-		r = rg_index_mark(engine->index, reader, sender, rg_tally_epoch(engine->store),
-				  ret_number, err);
+		r = rg_index_accepted_number(engine->index, reader, sender,
+					     rg_tally_epoch(engine->store), ret_number, err);
 	return r;
 }
 
@@ -178,7 +178,7 @@ void rg_engine_bridge_end(struct rg_engine *engine)
 	rg_store_release(engine->store, RG_LOCK_BRIDGE);
 }
 
-uint32_t rg_engine_mark(struct rg_engine *engine)
+uint32_t rg_engine_wake_count(struct rg_engine *engine)
 {
 	return rg_store_head(engine->store).wake;
 }
@@ -339,7 +339,7 @@ const char *rg_engine_trouble(struct rg_engine *engine)
 
 const char *rg_engine_damage(struct rg_engine *engine)
 {
-	rg_engine_tell_damage(engine, engine->damage, sizeof engine->damage);
+	rg_engine_print_damage(engine, engine->damage, sizeof engine->damage);
 	return engine->damage;
 }
 

@@ -183,7 +183,7 @@ RG_CHECKED int rg_engine_note_key(struct rg_engine *engine, struct roger_str sen
  * Waiting for anything at all to be stored: take a mark, look, sleep.  The sleep
  * ends at once when something was stored since, and else after wait_ms at most.
  */
-uint32_t rg_engine_mark(struct rg_engine *engine);
+uint32_t rg_engine_wake_count(struct rg_engine *engine);
 void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
 
 /* -------------------------------------------------------------- writing -- */
@@ -209,9 +209,9 @@ RG_CHECKED int rg_engine_bring(struct rg_engine *engine, struct roger_message *m
  * The highest number of this session from sender that reader has accepted, or
  * that came in for it over an edge; 0: none.  What comes next must be above it.
  */
-RG_CHECKED int rg_engine_mark_of(struct rg_engine *engine, struct roger_str reader,
-				 struct roger_str sender, int64_t *ret_number,
-				 struct roger_err *err);
+RG_CHECKED int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
+					 struct roger_str sender, int64_t *ret_number,
+					 struct roger_err *err);
 
 /* To be the one bridge of the workspace, until its end or that of the process. */
 RG_CHECKED int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms,

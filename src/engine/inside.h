@@ -111,9 +111,9 @@ RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *e
 bool rg_engine_count_damages(struct rg_engine *engine);
 /* The control file says that the journal is not what it was: find out how, and note it.  False:
  * it says no such thing, or somebody has looked. */
-bool rg_engine_look_at_damage(struct rg_engine *engine);
+bool rg_engine_examine_damage(struct rg_engine *engine);
 /* Into to, for people; "" where all is well. */
-void rg_engine_tell_damage(struct rg_engine *engine, char *to, size_t size);
+void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
 /* proof/walk.c: all journals, and every line of one with its chain followed. */
 /* All that are chained; messages.jsonl is the first. */
@@ -122,7 +122,7 @@ RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *are
 
 /* Which one it is, and how far it can be read; of messages what is durable.  ROGER_EREFUSED: there
  * is something else in its place. */
-RG_CHECKED int rg_engine_look(struct rg_engine *engine, struct rg_log_file *journal,
+RG_CHECKED int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal,
 			      bool *ret_there, struct roger_err *err);
 /* Keep to what a journal holds now, whatever comes to it before it is gone through. */
 RG_CHECKED int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,

@@ -91,7 +91,7 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 
 	r = store->ops->list(store, log, RG_STR(""), arena, &files, err);
 	if (r == ROGER_OK && files.count)
-		r = store->ops->look(store, files.items, &there, err);
+		r = store->ops->stat(store, files.items, &there, err);
 	if (r == ROGER_OK && there) {
 		bytes = rg_bytes_of(store, files.items);
 		r = rg_lines_last(&bytes, files.items->size, &text, err);

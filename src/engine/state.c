@@ -148,7 +148,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 	r = take_over(engine, sequence, &refused);
 	/* What it was refused for is looked at once, noted, and may be accepted already. */
 	if (r == ROGER_EDATA) {
-		rg_engine_look_at_damage(engine);
+		rg_engine_examine_damage(engine);
 		r = take_over(engine, sequence, &refused);
 	}
 	if (r == ROGER_EDATA) {

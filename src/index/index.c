@@ -362,7 +362,7 @@ void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max)
 	index->lease_ms_max = lease_ms_max;
 }
 
-bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64_t total)
+bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done, int64_t total)
 {
 	index->stopped = index->tell && !index->tell(index->tell_context, what, done, total);
 	return !index->stopped;
@@ -565,7 +565,7 @@ static bool same_journal(struct rg_index *index)
 	int64_t hash = 0;
 	bool there;
 
-	if (index->store->ops->look(index->store, &messages, &there, NULL) < 0 ||
+	if (index->store->ops->stat(index->store, &messages, &there, NULL) < 0 ||
 	    (uint64_t)index->progress.offset > messages.size)
 		return false;
 	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK &&

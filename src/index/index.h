@@ -68,7 +68,8 @@ void rg_index_bring_seed_up(struct rg_index *index);
 /* How far the file says it has read, without bringing it up to date; 0: it does not say. */
 uint64_t rg_index_peek(struct rg_index *index);
 
-bool rg_index_tell(struct rg_index *index, const char *what, int64_t done, int64_t total);
+bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
+			      int64_t total);
 
 /* How far it has read: bytes, lines, and those of them that are no messages. */
 uint64_t rg_index_end(const struct rg_index *index);
@@ -162,9 +163,9 @@ RG_CHECKED int rg_index_summed(struct rg_index_summing *summing, struct rg_messa
 			       struct roger_err *err);
 
 /* The highest number of sender that reader accepted, or that came in over an edge, in an epoch. */
-RG_CHECKED int rg_index_mark(struct rg_index *index, struct roger_str reader,
-			     struct roger_str sender, int64_t epoch, int64_t *ret_number,
-			     struct roger_err *err);
+RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
+					struct roger_str sender, int64_t epoch, int64_t *ret_number,
+					struct roger_err *err);
 
 /* Counters and last seen of an epoch, for message-state.json. */
 struct rg_sequence;

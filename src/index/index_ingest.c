@@ -479,7 +479,8 @@ static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64
 
 	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
 		if (index->progress.lines % 8192 == 0 &&
-		    !rg_index_tell(index, "index", (int64_t)decoded->line.offset, (int64_t)end))
+		    !rg_index_report_progress(index, "index", (int64_t)decoded->line.offset,
+					      (int64_t)end))
 			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 		r = take_line(index, decoded, err);
 		if (r < 0)

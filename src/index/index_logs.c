@@ -207,7 +207,7 @@ static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 	bool there;
 	int r;
 
-	r = store->ops->look(store, &intake->file, &there, err);
+	r = store->ops->stat(store, &intake->file, &there, err);
 	if (r == ROGER_OK)
 		r = load_file(intake, err);
 	intake->size = (int64_t)intake->file.size;

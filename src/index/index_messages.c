@@ -12,7 +12,7 @@ static bool stands(const struct rg_index *index, const struct rg_entry *entry)
 	struct rg_log_file messages = rg_store_messages;
 	bool there;
 
-	return index->store->ops->look(index->store, &messages, &there, NULL) < 0 ||
+	return index->store->ops->stat(index->store, &messages, &there, NULL) < 0 ||
 	       (entry->length <= RG_LINE_BYTES_MAX && entry->offset <= messages.size &&
 		entry->length <= messages.size - entry->offset);
 }

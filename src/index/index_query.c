@@ -712,8 +712,9 @@ int rg_index_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence 
 	return rg_index_ask(index, &question, see_sequence, sequence, err);
 }
 
-int rg_index_mark(struct rg_index *index, struct roger_str reader, struct roger_str sender,
-		  int64_t epoch, int64_t *ret_number, struct roger_err *err)
+int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
+			     struct roger_str sender, int64_t epoch, int64_t *ret_number,
+			     struct roger_err *err)
 {
 	struct rg_question question;
 

@@ -25,8 +25,8 @@ static void count_breach(struct roger_doctor_reply *reply, int severity)
 	}
 }
 
-int rg_doctor_tell(struct rg_doctor *doctor, const struct roger_breach *breach, size_t *ret_place,
-		   struct roger_err *err, const char *format, ...)
+int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach, size_t *ret_place,
+		     struct roger_err *err, const char *format, ...)
 {
 	struct roger_breach *place;
 	char what[300];
@@ -124,7 +124,7 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = measure_all(doctor, err);
 	if (r == ROGER_OK)
-		r = rg_doctor_look_at_index(doctor, err);
+		r = rg_doctor_check_index_end(doctor, err);
 	if (r == ROGER_OK)
 		r = rg_doctor_journals(doctor, err);
 	if (r == ROGER_OK)

@@ -61,8 +61,8 @@ struct rg_doctor {
  * mended, and what it is.  *ret_place, where that is wanted, for
  * rg_doctor_fixed().  When many were told it is only counted.
  */
-RG_CHECKED int rg_doctor_tell(struct rg_doctor *doctor, const struct roger_breach *breach,
-			      size_t *ret_place, struct roger_err *err, const char *format, ...)
+RG_CHECKED int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach,
+				size_t *ret_place, struct roger_err *err, const char *format, ...)
 	RG_PRINTF(5, 6);
 
 /* That one is mended. */
@@ -80,7 +80,7 @@ RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *er
 RG_CHECKED int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err);
 
 /* doctor_derived.c: what is derived from the journal. */
-RG_CHECKED int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err);
 RG_CHECKED int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err);

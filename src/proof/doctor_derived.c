@@ -16,15 +16,15 @@ static struct roger_breach at_index(const struct rg_doctor *doctor, enum roger_s
 				      .file = rg_str(rg_index_name(doctor->engine->index)) };
 }
 
-static int tell_index(struct rg_doctor *doctor, const char *what, int64_t there, int64_t expected,
-		      size_t *ret_place, struct roger_err *err)
+static int report_index(struct rg_doctor *doctor, const char *what, int64_t there, int64_t expected,
+			size_t *ret_place, struct roger_err *err)
 {
 	const struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
 
 	if (there == expected)
-		return rg_doctor_tell(doctor, &breach, ret_place, err, "%s", what);
-	return rg_doctor_tell(doctor, &breach, ret_place, err, "%s: %lld, by the journal %lld",
-			      what, (long long)there, (long long)expected);
+		return rg_doctor_report(doctor, &breach, ret_place, err, "%s", what);
+	return rg_doctor_report(doctor, &breach, ret_place, err, "%s: %lld, by the journal %lld",
+				what, (long long)there, (long long)expected);
 }
 
 static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *err)
@@ -39,7 +39,7 @@ static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *
 	return r;
 }
 
-int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
+int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_log_file *messages = rg_doctor_messages(doctor);
 	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
@@ -50,9 +50,9 @@ int rg_doctor_look_at_index(struct rg_doctor *doctor, struct roger_err *err)
 		return ROGER_OK;
 	breach.file = messages->shown;
 	breach.byte = (int64_t)messages->size;
-	return rg_doctor_tell(doctor, &breach, NULL, err,
-			      "missing at the end: the index has read %lld bytes more",
-			      (long long)(end - (int64_t)messages->size));
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"missing at the end: the index has read %lld bytes more",
+				(long long)(end - (int64_t)messages->size));
 }
 
 static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index,
@@ -63,29 +63,29 @@ static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index
 
 	for (i = 0; i < RG_MESSAGE_SUMS && r == ROGER_OK; i++)
 		if (index->all[i] != journal->all[i])
-			r = tell_index(doctor, rg_message_sum_names[i], index->all[i],
-				       journal->all[i], NULL, err);
+			r = report_index(doctor, rg_message_sum_names[i], index->all[i],
+					 journal->all[i], NULL, err);
 	return r;
 }
 
-static int tell_table(struct rg_doctor *doctor, const struct rg_table_sums *table,
-		      struct roger_err *err)
+static int report_table(struct rg_doctor *doctor, const struct rg_table_sums *table,
+			struct roger_err *err)
 {
 	const struct rg_message_sums *journal = &doctor->at_index;
 	struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
 
 	breach.file = doctor->engine->workspace->config->database_file;
 	if (table->damaged)
-		return rg_doctor_tell(doctor, &breach, NULL, err, "it cannot be read");
+		return rg_doctor_report(doctor, &breach, NULL, err, "it cannot be read");
 	if (!table->done || table->offset != journal->offset)
 		return ROGER_OK;
 	if (table->messages != journal->messages)
-		return rg_doctor_tell(doctor, &breach, NULL, err,
-				      "rows of messages: %lld, by the journal %lld",
-				      (long long)table->messages, (long long)journal->messages);
+		return rg_doctor_report(doctor, &breach, NULL, err,
+					"rows of messages: %lld, by the journal %lld",
+					(long long)table->messages, (long long)journal->messages);
 	if (table->rows != journal->rows)
-		return rg_doctor_tell(doctor, &breach, NULL, err,
-				      "a row of messages is not what the journal says");
+		return rg_doctor_report(doctor, &breach, NULL, err,
+					"a row of messages is not what the journal says");
 	return ROGER_OK;
 }
 
@@ -100,13 +100,13 @@ int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
 
 	r = rg_index_summed(doctor->summing, &index, &table, &done, &why);
 	if (r == ROGER_EDATA)
-		r = tell_index(doctor, why.message, 0, 0, NULL, err);
+		r = report_index(doctor, why.message, 0, 0, NULL, err);
 	else if (r < 0 && err)
 		*err = why;
 	else if (r == ROGER_OK && done && doctor->at_index.offset == index.offset)
 		r = compare(doctor, &index, &doctor->at_index, err);
 	if (r == ROGER_OK)
-		r = tell_table(doctor, &table, err);
+		r = report_table(doctor, &table, err);
 	doctor->summing = rg_index_summing_free(doctor->summing);
 	return r < 0 || first == doctor->breaches.count ? r : mend_index(doctor, first, err);
 }
@@ -228,7 +228,7 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 	breach.severity = (int)severity;
 	r = ROGER_OK;
 	if (what)
-		r = rg_doctor_tell(doctor, &breach, &place, err, "%s", what);
+		r = rg_doctor_report(doctor, &breach, &place, err, "%s", what);
 	rg_sequence_free(state);
 	return r < 0 || !what ? r : mend_state(doctor, place, err);
 }
@@ -260,7 +260,7 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 	if (r == ROGER_OK &&
 	    rg_message_text(&doctor->messages.scratch, &record.message) == archived->text)
 		return ROGER_OK;
-	return rg_doctor_tell(doctor, &breach, NULL, err, "not the message that was archived");
+	return rg_doctor_report(doctor, &breach, NULL, err, "not the message that was archived");
 }
 
 /* What stands there in its place is told where places are looked at. */
@@ -292,8 +292,8 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 	return r;
 }
 
-static int tell_unarchived(struct rg_doctor *doctor, const struct rg_doctor_archived *archived,
-			   struct roger_err *err)
+static int report_unarchived(struct rg_doctor *doctor, const struct rg_doctor_archived *archived,
+			     struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
 					     .severity = ROGER_REPAIRABLE,
@@ -303,8 +303,8 @@ static int tell_unarchived(struct rg_doctor *doctor, const struct rg_doctor_arch
 	size_t place;
 	int r;
 
-	r = rg_doctor_tell(doctor, &breach, &place, err,
-			   "archived by this line, and missing in messages_archive/");
+	r = rg_doctor_report(doctor, &breach, &place, err,
+			     "archived by this line, and missing in messages_archive/");
 	if (r < 0 || !doctor->wish->fix)
 		return r;
 	r = rg_engine_archive_again(doctor->engine, archived->offset, err);
@@ -324,14 +324,14 @@ int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
 	r = read_archives(doctor, err);
 	while (r == ROGER_OK && (archived = rg_table_next(&doctor->archived, &i)))
 		if (!archived->found)
-			r = tell_unarchived(doctor, archived, err);
+			r = report_unarchived(doctor, archived, err);
 	return r;
 }
 
 /* --------------------------------------------------------------- control -- */
 
-static int tell_control(struct rg_doctor *doctor, const char *what, struct roger_str name,
-			struct roger_err *err)
+static int report_control(struct rg_doctor *doctor, const char *what, struct roger_str name,
+			  struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
 					     .severity = ROGER_REPAIRABLE,
@@ -339,8 +339,8 @@ static int tell_control(struct rg_doctor *doctor, const char *what, struct roger
 	size_t place;
 	int r;
 
-	r = rg_doctor_tell(doctor, &breach, &place, err, "%s%s%.*s%s", what,
-			   name.length ? " '" : "", RG_STR_ARGS(name), name.length ? "'" : "");
+	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s%.*s%s", what,
+			     name.length ? " '" : "", RG_STR_ARGS(name), name.length ? "'" : "");
 	if (r == ROGER_OK && doctor->wish->fix)
 		rg_doctor_fixed(doctor, place);
 	return r;
@@ -354,12 +354,12 @@ static int check_agent(struct rg_doctor *doctor, struct roger_str name, struct r
 
 	if (agent->epoch > figure->epoch ||
 	    (agent->epoch == figure->epoch && agent->seq > figure->seq)) {
-		r = tell_control(doctor, "the last number is too low of", name, err);
+		r = report_control(doctor, "the last number is too low of", name, err);
 		figure->epoch = agent->epoch;
 		figure->seq = agent->seq;
 	}
 	if (r == ROGER_OK && agent->unread > (int64_t)figure->count) {
-		r = tell_control(doctor, "too few unread messages are counted of", name, err);
+		r = report_control(doctor, "too few unread messages are counted of", name, err);
 		figure->count = (uint64_t)agent->unread;
 	}
 	return r;
@@ -399,8 +399,8 @@ static int check_counts(struct rg_doctor *doctor, struct roger_err *err)
 		there = rg_tally_count(store, count->hash);
 		if ((int64_t)there >= count->count)
 			continue;
-		r = tell_control(doctor, "too few messages are counted of an issue or mailbox",
-				 (struct roger_str){ "", 0 }, err);
+		r = report_control(doctor, "too few messages are counted of an issue or mailbox",
+				   (struct roger_str){ "", 0 }, err);
 		if (doctor->wish->fix)
 			rg_tally_put_count(store, count->hash, (uint64_t)count->count);
 	}
@@ -416,9 +416,9 @@ static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
 
 	if (head.synced <= head.end && atomic_load(&head.shared->logged) <= head.end)
 		return ROGER_OK;
-	return rg_doctor_tell(doctor, &breach, NULL, err,
-			      "it says that more is synced than was appended; remove it while "
-			      "nobody is at work");
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"it says that more is synced than was appended; remove it while "
+				"nobody is at work");
 }
 
 /* Of figures that contradict themselves nothing else is asked: whoever comes next computes them
@@ -432,9 +432,9 @@ static int check_slots(struct rg_doctor *doctor, bool *ret_damaged, struct roger
 	*ret_damaged = store->ops->figure(store, &key, &damaged) && damaged.count;
 	if (*ret_damaged && doctor->wish->fix)
 		store->ops->forget(store);
-	return *ret_damaged ? tell_control(doctor,
-					   "its tables contradict themselves; it will be rebuilt",
-					   RG_STR(""), err)
+	return *ret_damaged ? report_control(doctor,
+					     "its tables contradict themselves; it will be rebuilt",
+					     RG_STR(""), err)
 			    : ROGER_OK;
 }
 
@@ -464,8 +464,8 @@ int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 
 enum { LEASES_MAX = 256 };
 
-static int tell_lease(struct rg_doctor *doctor, const struct roger_message *message,
-		      struct roger_err *err)
+static int report_lease(struct rg_doctor *doctor, const struct roger_message *message,
+			struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,
 					     .severity = ROGER_NOTE,
@@ -473,10 +473,10 @@ static int tell_lease(struct rg_doctor *doctor, const struct roger_message *mess
 	char until[32];
 
 	rg_clock_print_utc(message->claimed_until_ms, until);
-	return rg_doctor_tell(doctor, &breach, NULL, err,
-			      "the lease of '%.*s' on message '%.*s' says %s, beyond "
-			      "claims.max_lease: it counts as ended",
-			      RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"the lease of '%.*s' on message '%.*s' says %s, beyond "
+				"claims.max_lease: it counts as ended",
+				RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
 }
 
 /* Taken while the clock was ahead, or under another configuration. */
@@ -497,6 +497,6 @@ int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 		r = rg_index_messages(engine->index, &query, doctor->arena, &found, NULL, err);
 	for (i = 0; r == ROGER_OK && i < found.count; i++)
 		if (found.items[i].claimed_by.length && found.items[i].claimed_until_ms > last_ms)
-			r = tell_lease(doctor, &found.items[i], err);
+			r = report_lease(doctor, &found.items[i], err);
 	return r;
 }

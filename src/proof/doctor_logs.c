@@ -32,8 +32,8 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	breach.line = found->line;
 	breach.byte = (int64_t)found->byte;
 	breach.fixable = gap && !doctor->judge.closed;
-	r = rg_doctor_tell(doctor, &breach, &place, err, "%s%s",
-			   found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what);
+	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s",
+			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what);
 	if (r < 0 || !breach.fixable || !doctor->wish->fix)
 		return r;
 	r = rg_judge_close(walk, doctor->arena, err);
@@ -49,10 +49,10 @@ static enum roger_severity severity_of(const struct rg_walk *walk, bool odd)
 }
 
 /* Each of the faults, of which these are odd and no more. */
-static int tell_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
-		       enum roger_breach_kind kind, const char *noun, struct roger_str id,
-		       unsigned faults, unsigned odd, const char *const *texts,
-		       struct roger_err *err)
+static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
+			 enum roger_breach_kind kind, const char *noun, struct roger_str id,
+			 unsigned faults, unsigned odd, const char *const *texts,
+			 struct roger_err *err)
 {
 	struct roger_breach breach;
 	unsigned i;
@@ -66,8 +66,8 @@ static int tell_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
 		 */
 		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
 			breach.severity = ROGER_NOTE;
-		r = rg_doctor_tell(doctor, &breach, NULL, err, "%s'%.*s': %s", noun,
-				   id.length < 80 ? (int)id.length : 80, id.data, texts[i]);
+		r = rg_doctor_report(doctor, &breach, NULL, err, "%s'%.*s': %s", noun,
+				     id.length < 80 ? (int)id.length : 80, id.data, texts[i]);
 	}
 	return r;
 }
@@ -115,8 +115,9 @@ static int check_size(struct rg_doctor *doctor, const struct rg_walk *walk, cons
 	if ((int64_t)text.length <= chars_max || !rg_utf8_count(text, &chars) ||
 	    (int64_t)chars <= chars_max)
 		return ROGER_OK;
-	return rg_doctor_tell(doctor, &breach, NULL, err, "%s of %zu characters; the limit is %lld",
-			      member, chars, (long long)chars_max);
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"%s of %zu characters; the limit is %lld", member, chars,
+				(long long)chars_max);
 }
 
 static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
@@ -171,8 +172,8 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	r = rg_message_history_take(&doctor->messages, message, walk->number, walk->own, &step,
 				    err);
 	if (r == ROGER_OK && step.faults)
-		r = tell_faults(doctor, walk, ROGER_BREACH_MESSAGE, "message ", message->id,
-				step.faults, RG_MESSAGE_ODD, rg_message_fault_texts, err);
+		r = report_faults(doctor, walk, ROGER_BREACH_MESSAGE, "message ", message->id,
+				  step.faults, RG_MESSAGE_ODD, rg_message_fault_texts, err);
 	if (r == ROGER_OK && step.added && !message->archived_at_ms)
 		r = count_message(doctor, walk, 1, err);
 	if (r == ROGER_OK && step.left)
@@ -224,8 +225,8 @@ static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 
 	if (r < 0 || rg_str_equal(walk->file->name, doctor->sender_log.name))
 		return r;
-	return rg_doctor_tell(doctor, &breach, NULL, err,
-			      "an entry of '%.*s', whose log is another", RG_STR_ARGS(sender));
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"an entry of '%.*s', whose log is another", RG_STR_ARGS(sender));
 }
 
 static int judge_entry(struct rg_doctor *doctor, const struct rg_walk *walk, unsigned *ret_faults,
@@ -261,8 +262,8 @@ static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, stru
 	r = judge_entry(doctor, walk, &faults, err);
 	/* Records that have faults start with their id. */
 	if (r == ROGER_OK && faults)
-		r = tell_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,
-				faults, RG_SENDLOG_ODD, rg_sendlog_fault_texts, err);
+		r = report_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,
+				  faults, RG_SENDLOG_ODD, rg_sendlog_fault_texts, err);
 	if (r == ROGER_OK && walk->file->log == RG_LOG_SENDS)
 		r = check_owner(doctor, walk, walk->record.attempt.sender, err);
 	return r;
@@ -295,21 +296,21 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 }
 
 /* What refers to it is not judged. */
-static int tell_unread(struct rg_doctor *doctor, const struct rg_log_file *file,
-		       enum roger_severity severity, const char *why, struct roger_err *err)
+static int report_unread(struct rg_doctor *doctor, const struct rg_log_file *file,
+			 enum roger_severity severity, const char *why, struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_PLACE,
 					     .severity = (int)severity,
 					     .file = file->shown };
 
 	doctor->incomplete = true;
-	return rg_doctor_tell(doctor, &breach, NULL, err, "%s", why);
+	return rg_doctor_report(doctor, &breach, NULL, err, "%s", why);
 }
 
 static int take_unread(void *context, const struct rg_log_file *file, const char *why,
 		       struct roger_err *err)
 {
-	return tell_unread(context, file, ROGER_DAMAGE, why, err);
+	return report_unread(context, file, ROGER_DAMAGE, why, err);
 }
 
 /* before: those that messages refer to, else the others. */
@@ -331,8 +332,8 @@ static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err
 			continue;
 		r = rg_walk(doctor->engine, file, &visitor, &doctor->judge, doctor, &there, err);
 		if (r == ROGER_OK && !there && file->inode)
-			r = tell_unread(doctor, file, ROGER_NOTE,
-					"it was purged meanwhile; run doctor again", err);
+			r = report_unread(doctor, file, ROGER_NOTE,
+					  "it was purged meanwhile; run doctor again", err);
 	}
 	return r;
 }
@@ -351,7 +352,7 @@ static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_mes
 }
 
 /* Entries that the journal makes are made again from there. */
-static int tell_missing(struct rg_doctor *doctor, struct roger_err *err)
+static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_SEND_LOG,
 				       .severity = ROGER_REPAIRABLE };
@@ -369,10 +370,10 @@ static int tell_missing(struct rg_doctor *doctor, struct roger_err *err)
 		if (r < 0)
 			return r;
 		breach.file = doctor->sender_log.shown;
-		r = rg_doctor_tell(doctor, &breach, NULL, err,
-				   "the entry is missing that says that message '%.*s' was "
-				   "delivered",
-				   RG_STR_ARGS(message.id));
+		r = rg_doctor_report(doctor, &breach, NULL, err,
+				     "the entry is missing that says that message '%.*s' was "
+				     "delivered",
+				     RG_STR_ARGS(message.id));
 		missing++;
 	}
 	if (r < 0 || !missing || !doctor->wish->fix)
@@ -393,7 +394,7 @@ static int tell_missing(struct rg_doctor *doctor, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int tell_given_up(struct rg_doctor *doctor, struct roger_err *err)
+static int report_given_up(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_DEAD_LETTER, .severity = ROGER_DAMAGE };
 	uint32_t log;
@@ -403,14 +404,14 @@ static int tell_given_up(struct rg_doctor *doctor, struct roger_err *err)
 	while (r == ROGER_OK &&
 	       rg_sendlog_history_next_given_up(&doctor->sends, &i, &log, &breach.line)) {
 		breach.file = doctor->journals.items[log].shown;
-		r = rg_doctor_tell(doctor, &breach, NULL, err,
-				   "the last attempt that was allowed timed out, and there is no "
-				   "dead letter");
+		r = rg_doctor_report(doctor, &breach, NULL, err,
+				     "the last attempt that was allowed timed out, and there is no "
+				     "dead letter");
 	}
 	return r;
 }
 
-static int tell_limits(struct rg_doctor *doctor, struct roger_err *err)
+static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 {
 	const struct rg_config *config = doctor->engine->workspace->config;
 	struct roger_breach breach = { .kind = ROGER_BREACH_LIMIT,
@@ -436,13 +437,13 @@ static int tell_limits(struct rg_doctor *doctor, struct roger_err *err)
 		breach.line = count->line;
 		breach.byte = (int64_t)count->offset;
 		if (count->count > limit)
-			r = rg_doctor_tell(doctor, &breach, NULL, err,
-					   "issue '%.*s'%s%.*s holds %lld messages, and the limit "
-					   "is %lld; the next send makes room",
-					   RG_STR_ARGS(message.issue_id), issue ? "" : " to ",
-					   issue ? 0 : (int)message.to_phase.length,
-					   message.to_phase.data, (long long)count->count,
-					   (long long)limit);
+			r = rg_doctor_report(
+				doctor, &breach, NULL, err,
+				"issue '%.*s'%s%.*s holds %lld messages, and the limit "
+				"is %lld; the next send makes room",
+				RG_STR_ARGS(message.issue_id), issue ? "" : " to ",
+				issue ? 0 : (int)message.to_phase.length, message.to_phase.data,
+				(long long)count->count, (long long)limit);
 	}
 	return r;
 }
@@ -458,8 +459,8 @@ int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = take_journals(doctor, false, err);
 	if (r == ROGER_OK && !doctor->incomplete)
-		r = tell_missing(doctor, err);
+		r = report_missing(doctor, err);
 	if (r == ROGER_OK && !doctor->incomplete)
-		r = tell_given_up(doctor, err);
-	return r == ROGER_OK ? tell_limits(doctor, err) : r;
+		r = report_given_up(doctor, err);
+	return r == ROGER_OK ? report_limits(doctor, err) : r;
 }

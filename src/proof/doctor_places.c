@@ -20,22 +20,22 @@ static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
 		return r;
 	if (state == RG_SEAL_WRONG)
-		return rg_doctor_tell(doctor, &breach, NULL, err,
-				      "it is no key, or 'seal.pub' is not its public half");
+		return rg_doctor_report(doctor, &breach, NULL, err,
+					"it is no key, or 'seal.pub' is not its public half");
 	breach.severity = ROGER_REPAIRABLE;
-	r = rg_doctor_tell(doctor, &breach, &index, err, "its public half 'seal.pub' is missing");
+	r = rg_doctor_report(doctor, &breach, &index, err, "its public half 'seal.pub' is missing");
 	if (r == ROGER_OK && doctor->wish->fix &&
 	    rg_engine_seal_key(doctor->engine, true, doctor->scratch, &key, err) == ROGER_OK)
 		rg_doctor_fixed(doctor, index);
 	return r;
 }
 
-static int tell_place(void *context, const struct roger_breach *problem, bool fixed,
-		      struct roger_err *err)
+static int report_place(void *context, const struct roger_breach *problem, bool fixed,
+			struct roger_err *err)
 {
 	struct rg_doctor *doctor = context;
 	size_t place;
-	int r = rg_doctor_tell(doctor, problem, &place, err, "%.*s", RG_STR_ARGS(problem->what));
+	int r = rg_doctor_report(doctor, problem, &place, err, "%.*s", RG_STR_ARGS(problem->what));
 
 	if (r == ROGER_OK && fixed)
 		rg_doctor_fixed(doctor, place);
@@ -51,5 +51,5 @@ int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err)
 	r = check_seal(doctor, err);
 	if (r < 0 || !rg_str_is(workspace->config->data_dir, RG_WORKSPACE_FOLDER))
 		return r;
-	return rg_places_check(workspace->data, doctor->wish->fix, tell_place, doctor, err);
+	return rg_places_check(workspace->data, doctor->wish->fix, report_place, doctor, err);
 }

@@ -23,7 +23,7 @@ int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 	return r;
 }
 
-int rg_engine_look(struct rg_engine *engine, struct rg_log_file *journal, bool *ret_there,
+int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal, bool *ret_there,
 		   struct roger_err *err)
 {
 	const bool messages = journal->log == RG_LOG_MESSAGES;
@@ -33,7 +33,7 @@ int rg_engine_look(struct rg_engine *engine, struct rg_log_file *journal, bool *
 	if (messages && !journal->measured)
 		r = engine->store->ops->settle(engine->store, &journal->end, err);
 	if (r == ROGER_OK)
-		r = engine->store->ops->look(engine->store, journal, ret_there, err);
+		r = engine->store->ops->stat(engine->store, journal, ret_there, err);
 	if (r == ROGER_OK && journal->measured) {
 		/* Another one of its name is not the one that was measured. */
 		*ret_there = *ret_there && (messages || journal->inode == before.inode);
@@ -50,7 +50,7 @@ int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *jour
 	bool there;
 	int r;
 
-	r = rg_engine_look(engine, journal, &there, err);
+	r = rg_engine_stat(engine, journal, &there, err);
 	/* What else may be there is reported when it is gone through. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
@@ -68,7 +68,7 @@ static int found(struct rg_walk *walk, enum roger_finding_kind kind, enum rg_mis
 	return walk->visitor->found(walk->context, walk, &found, err);
 }
 
-static int tell_chain(struct rg_walk *walk, struct roger_err *err)
+static int report_chain(struct rg_walk *walk, struct roger_err *err)
 {
 	const char *what = walk->finding.what;
 	enum roger_finding_kind kind;
@@ -129,20 +129,20 @@ static int take_line(struct rg_walk *walk, struct roger_err *err)
 	rg_arena_reset(walk->scratch);
 	r = rg_chain_check_line(&walk->chain, &walk->line, &walk->own, &walk->finding, err);
 	if (r == ROGER_OK)
-		r = tell_chain(walk, err);
+		r = report_chain(walk, err);
 	if (r == ROGER_OK && walk->judge)
 		r = decode(walk, err);
 	if (r == ROGER_OK && walk->visitor->line)
 		r = walk->visitor->line(walk->context, walk, err);
 	if (r == ROGER_OK && walk->number % TELL_LINES == 0 &&
-	    !rg_index_tell(walk->engine->index, walk->visitor->name, (int64_t)walk->line.offset,
-			   (int64_t)walk->file->end))
+	    !rg_index_report_progress(walk->engine->index, walk->visitor->name,
+				      (int64_t)walk->line.offset, (int64_t)walk->file->end))
 		r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
 	return r;
 }
 
 /* Is there an unfinished line behind the last one?  What others append meanwhile is none. */
-static int tell_torn(struct rg_walk *walk, struct roger_err *err)
+static int report_torn(struct rg_walk *walk, struct roger_err *err)
 {
 	char last = '\n';
 	size_t got;
@@ -158,7 +158,7 @@ static int tell_torn(struct rg_walk *walk, struct roger_err *err)
 }
 
 /* What was noted, and does not show in the lines themselves. */
-static int tell_noted(struct rg_walk *walk, struct roger_err *err)
+static int report_noted(struct rg_walk *walk, struct roger_err *err)
 {
 	const struct roger_damage *damage;
 	enum roger_finding_kind kind;
@@ -184,11 +184,11 @@ static int take_lines(struct rg_walk *walk, struct roger_err *err)
 	}
 	rg_chain_check_end(&walk->chain, &walk->finding);
 	if (r == ROGER_OK)
-		r = tell_chain(walk, err);
+		r = report_chain(walk, err);
 	if (r == ROGER_OK && walk->judge)
-		r = tell_torn(walk, err);
+		r = report_torn(walk, err);
 	if (r == ROGER_OK && walk->judge)
-		r = tell_noted(walk, err);
+		r = report_noted(walk, err);
 	return r == ROGER_OK && walk->visitor->end ? walk->visitor->end(walk->context, walk, err)
 						   : r;
 }
@@ -225,7 +225,7 @@ int rg_walk(struct rg_engine *engine, struct rg_log_file *file, const struct rg_
 	struct roger_err why = { 0 };
 	int r;
 
-	r = rg_engine_look(engine, file, ret_there, &why);
+	r = rg_engine_stat(engine, file, ret_there, &why);
 	if (r == ROGER_EREFUSED && visitor->unread && file->log != RG_LOG_MESSAGES) {
 		*ret_there = true;
 		return visitor->unread(context, file, why.message, err);

@@ -130,8 +130,8 @@ struct rg_log_file {
 	struct roger_str name;	/* within the store; ends in a NUL */
 	struct roger_str shown; /* for people: from the workspace's data folder */
 	uint64_t device,
-		inode; /* by look(): what tells it from a later one of the name; 0: not there */
-	uint64_t size; /* by look(): bytes */
+		inode; /* by stat(): what tells it from a later one of the name; 0: not there */
+	uint64_t size; /* by stat(): bytes */
 
 	/* For whoever goes through it: */
 	uint64_t end;  /* read no further */
@@ -213,7 +213,7 @@ struct rg_store_ops {
 		    struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err);
 
 	/* Which one has the name now, and how long it is.  ROGER_EREFUSED: no journal has it. */
-	int (*look)(struct rg_store *store, struct rg_log_file *file, bool *ret_there,
+	int (*stat)(struct rg_store *store, struct rg_log_file *file, bool *ret_there,
 		    struct roger_err *err);
 
 	/* Bytes of the one that was looked at; fewer only at its end.  Any thread may. */

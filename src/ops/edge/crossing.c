@@ -204,8 +204,8 @@ static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival
 	if (!arrival->number)
 		return ROGER_OK;
 	if (!rg_sequence_seen(marks, arrival->to, arrival->from)) {
-		r = rg_engine_mark_of(crossing->roger->engine, arrival->to, arrival->from, &mark,
-				      err);
+		r = rg_engine_accepted_number(crossing->roger->engine, arrival->to, arrival->from,
+					      &mark, err);
 		if (r == ROGER_OK)
 			r = rg_sequence_see(marks, arrival->to, arrival->from, mark, err);
 		if (r < 0)

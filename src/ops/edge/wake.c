@@ -265,7 +265,8 @@ static int rest(struct round *round, uint32_t mark, int64_t took_ns, int64_t unt
 	int r = ROGER_OK;
 
 	rg_clock_sleep(gather_ms > left_ms ? gather_ms : left_ms);
-	while (r == ROGER_OK && may_go_on(round) && rg_engine_mark(round->roger->engine) == mark) {
+	while (r == ROGER_OK && may_go_on(round) &&
+	       rg_engine_wake_count(round->roger->engine) == mark) {
 		left_ms = ((due_ns < until_ns ? due_ns : until_ns) - rg_clock_monotonic_ns() +
 			   999999) /
 			  1000000;
@@ -321,7 +322,7 @@ static int look_for(struct round *round, int64_t for_ms, struct roger_err *err)
 		r = note_strangers(round, err);
 	while (r == ROGER_OK && round->roger->workspace->config->wake_agent_count) {
 		start_ns = rg_clock_monotonic_ns();
-		mark = rg_engine_mark(round->roger->engine);
+		mark = rg_engine_wake_count(round->roger->engine);
 		r = look_after_all(round, err);
 		if (r < 0 || round->attempts.count || round->stopped || !for_ms ||
 		    rg_clock_monotonic_ns() >= until_ns)

@@ -160,7 +160,7 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 		arena = rg_arena_new();
 		if (!arena)
 			return rg_fail_memory(err);
-		mark = rg_engine_mark(roger->engine);
+		mark = rg_engine_wake_count(roger->engine);
 		r = find_ids(roger, ids, count, arena, &messages, err);
 		*ret_read = r == ROGER_OK && !any_waiting(&messages, &until_ms);
 		rg_arena_free(arena);

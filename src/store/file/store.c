@@ -355,8 +355,8 @@ static int open_messages(struct file_store *store, struct rg_log_file *file, boo
 	return ROGER_OK;
 }
 
-static int look(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
-		struct roger_err *err)
+static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
+			struct roger_err *err)
 {
 	struct file_store *store = of(base);
 	struct open_log *open = &store->open[file->log];
@@ -394,7 +394,7 @@ static int descriptor(struct file_store *store, const struct rg_log_file *file, 
 	}
 	if (open->file == RG_NO_FILE || open->inode != file->inode ||
 	    strcmp(open->name, file->name.data) != 0)
-		r = look(&store->base, &again, &there, err);
+		r = stat_journal(&store->base, &again, &there, err);
 	if (r == ROGER_OK && (!there || open->inode != file->inode))
 		r = rg_fail(err, ROGER_EIO, 0, "'%.*s' was replaced while it was read",
 			    RG_STR_ARGS(file->shown));
@@ -757,7 +757,7 @@ static const struct rg_store_ops operations = {
 	.sync = sync_journal,
 	.wait = wait_for_sync,
 	.list = list,
-	.look = look,
+	.stat = stat_journal,
 	.read = read_bytes,
 	.add = add,
 	.rewrite = rewrite,

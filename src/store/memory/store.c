@@ -176,8 +176,8 @@ static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	return r;
 }
 
-static int look(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
-		struct roger_err *err)
+static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
+			struct roger_err *err)
 {
 	struct memory *memory = enter(base);
 	const struct journal *journal = find_journal(memory, file->log, file->name.data);
@@ -823,7 +823,7 @@ static const struct rg_store_ops operations = {
 	.sync = sync_journal,
 	.wait = wait_for_sync,
 	.list = list,
-	.look = look,
+	.stat = stat_journal,
 	.read = read_bytes,
 	.add = add,
 	.rewrite = rewrite,
