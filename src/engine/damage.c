@@ -109,11 +109,11 @@ static size_t count_open(const struct roger_damages *damages)
  * read now is not nothing. */
 bool rg_engine_count_damages(struct rg_engine *engine)
 {
-	struct rg_shared *shared = shared_of(engine);
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_damages damages = { 0 };
 	bool readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 	bool any = damages.count || !readable;
+	struct rg_shared *shared = shared_of(engine);
 
 	if (shared) {
 		atomic_store(&shared->damages, readable ? (uint32_t)count_open(&damages) : 1);
@@ -489,9 +489,10 @@ static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
 }
 
 /* Found and not written down, or nobody could look: a full disk, or only the right to read. */
-static bool is_known_damaged(struct rg_engine *engine, struct rg_shared *shared,
-			     const struct roger_damages *damages)
+static bool is_known_damaged(struct rg_engine *engine, const struct roger_damages *damages)
 {
+	struct rg_shared *shared = shared_of(engine);
+	const bool writable = shared != NULL;
 	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
 	struct rg_log_file file = rg_store_messages;
 	struct rg_figure witness = { 0 };
@@ -499,7 +500,7 @@ static bool is_known_damaged(struct rg_engine *engine, struct rg_shared *shared,
 
 	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
 		return true;
-	if (shared)
+	if (writable)
 		witness = witness_of(engine);
 	else if (!rg_damages_accepted(damages, journal_name(engine)))
 		rg_engine_recall(engine->store, &witness);
@@ -507,25 +508,26 @@ static bool is_known_damaged(struct rg_engine *engine, struct rg_shared *shared,
 	    engine->store->ops->stat(engine->store, &file, &there, NULL) != ROGER_OK)
 		return false;
 	return file.size < witness.count ||
-	       (!shared && witness.chained && differs(engine, &witness));
+	       (!writable && witness.chained && differs(engine, &witness));
 }
 
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 {
 	struct rg_shared *shared = shared_of(engine);
+	bool readable = true, counted = shared && atomic_load(&shared->prepared),
+	     any = shared && atomic_load(&shared->damages);
 	struct roger_damages damages = { 0 };
-	bool readable = true, counted = shared && rg_engine_prepared(engine);
 	struct rg_arena *arena = NULL;
 
 	*to = '\0';
-	/* Who prepares a control file that was made anew counts them; before that it says nothing.
+	/* Who prepares figures that are computed again counts them; before that they say nothing.
 	 */
-	if (!counted || atomic_load(&shared->damages)) {
+	if (!counted || any) {
 		arena = rg_arena_new();
 		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
 		tell_first(engine, &damages, to, size);
 	}
-	if (!*to && ((!readable && counted) || is_known_damaged(engine, shared, &damages)))
+	if (!*to && ((!readable && counted) || is_known_damaged(engine, &damages)))
 		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
 			 RG_STR_ARGS(journal_name(engine)));
 	rg_arena_free(arena);
@@ -537,7 +539,7 @@ int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 	struct rg_shared *shared = shared_of(engine);
 
 	*ret_damages = (struct roger_damages){ 0 };
-	if (shared && rg_engine_prepared(engine) && !atomic_load(&shared->damaged))
+	if (shared && atomic_load(&shared->prepared) && !atomic_load(&shared->damaged))
 		return ROGER_OK;
 	return damage_entries(engine, arena, ret_damages, err);
 }

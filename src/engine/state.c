@@ -152,7 +152,10 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 		r = take_over(engine, sequence, &refused);
 	}
 	if (r == ROGER_EDATA) {
-		atomic_store(&shared_of(engine)->prepared, 1);
+		/* What nobody could look at may turn out to be accepted: then numbers are still to
+		 * be raised. */
+		if (atomic_load(&shared_of(engine)->broken) == RG_BROKEN_CLOSED)
+			atomic_store(&shared_of(engine)->prepared, 1);
 		r = ROGER_OK;
 	} else if (r == ROGER_EIO && refused.system_errno) {
 		/* A disk that cannot be written can still be read. */
@@ -374,7 +377,7 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 		rg_store_release(engine->store, RG_LOCK_STATE);
 		shared = shared_of(engine);
 	}
-	engine->state_written = atomic_load(&shared->state_written);
+	engine->state_written = atomic_load(&shared_of(engine)->state_written);
 	engine->state_saved_ns = now;
 }
 

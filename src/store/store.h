@@ -96,7 +96,8 @@ enum rg_broken {
 	RG_BROKEN_LINE,	   /* noted: lines were altered, and mail goes on */
 };
 
-/* Words that all processes of this era share; they start at 0. */
+/* Words that all processes of this era share; they start at 0.  A pointer to them holds until the
+ * next operation: another control file may take the place of the one they are in. */
 struct rg_shared {
 	_Atomic uint64_t state_wanted;	/* message-state.json: numbers given */
 	_Atomic uint64_t state_written; /* and those it holds */
