@@ -193,6 +193,24 @@ struct roger_cycle {
 };
 ROGER_LIST(roger_cycles, roger_cycle);
 
+/* What left an issue at once, as a line of cleanup_metrics.jsonl holds it. */
+struct roger_cleanup {
+	int64_t at_ms;
+	struct roger_str issue_id; /* "": nothing left any issue */
+	struct roger_str verb;	   /* "cleanup", "archive", "delete"; "": not known */
+	struct roger_str reason;
+	int64_t archived; /* messages */
+	int64_t by_age;
+	int64_t by_count;
+	int64_t by_run;
+	int64_t kept_unread;
+	int64_t bytes_before; /* content and metadata of what lives of the issue, */
+	int64_t bytes_after;  /* and afterwards */
+	struct roger_str unknown;
+	struct roger_str chain;
+};
+ROGER_LIST(roger_cleanups, roger_cleanup);
+
 /* What is left of a purged key, as a line of key-digests.jsonl holds it. */
 struct roger_digest {
 	struct roger_str id; /* SHA-256 of sender and key */
@@ -366,8 +384,29 @@ struct roger_agent {
 	int64_t received;
 	int64_t unread;
 	int64_t last_sent_at_ms;
+	bool retired;
 };
 ROGER_LIST(roger_agent_list, roger_agent);
+
+/* An agent that gets no more mail. */
+struct roger_retired {
+	struct roger_str name;
+	struct roger_str to;	 /* who gets its mail; "": it is refused */
+	struct roger_str reason; /* "": none was given */
+	int64_t at_ms;
+	struct roger_str by;
+	struct roger_str unknown;
+};
+ROGER_LIST(roger_retired_list, roger_retired);
+
+/* A line of retired.jsonl: all that are retired after it. */
+struct roger_retirement {
+	struct roger_str id; /* the agent that it is about */
+	int64_t at_ms;
+	struct roger_retired_list retired;
+	struct roger_str unknown;
+	struct roger_str chain;
+};
 
 /* ----------------------------------------------------- requests, replies -- */
 
@@ -459,6 +498,12 @@ struct roger_receipt {
 	struct roger_str to;
 };
 ROGER_LIST(roger_receipts, roger_receipt);
+/* An agent of a group, or of all, that got no copy. */
+struct roger_left_out {
+	struct roger_str to;
+	struct roger_str why;
+};
+ROGER_LIST(roger_left_out_list, roger_left_out);
 struct roger_send_reply {
 	void *memory;
 	struct roger_receipts messages;
@@ -466,13 +511,15 @@ struct roger_send_reply {
 	int64_t seq;
 	int64_t epoch;
 	int64_t created_at_ms;
-	bool duplicate;		      /* the key was sent before: this is its first result */
-	struct roger_str key;	      /* as given, or as made of its parts */
-	struct roger_str cycle;	      /* with a key */
-	int64_t attempt;	      /* with a key */
-	int64_t archived;	      /* messages moved out to keep the limits */
-	struct roger_strs notes;      /* for people: names never seen, and the like */
-	struct roger_strs never_seen; /* recipients that nobody here knew before */
+	bool duplicate;			    /* the key was sent before: this is its first result */
+	struct roger_str key;		    /* as given, or as made of its parts */
+	struct roger_str cycle;		    /* with a key */
+	int64_t attempt;		    /* with a key */
+	int64_t archived;		    /* messages moved out to keep the limits */
+	struct roger_strs notes;	    /* for people: names never seen, and the like */
+	struct roger_strs never_seen;	    /* recipients that nobody here knew before */
+	struct roger_left_out_list refused; /* of a group or all: their mailboxes are full */
+	struct roger_left_out_list skipped; /* of a group or all: they get no mail */
 };
 
 /* send_many: many sends, one append, one sync; all are stored or none. */
@@ -497,6 +544,7 @@ struct roger_inbox_request {
 	int64_t wait_ms; /* receive only: how long to wait for something */
 	bool fresh;	 /* inbox only: what was never shown to the agent */
 	bool unnoted;	 /* inbox only: leaves no note that it was shown, see roger_looked() */
+	bool person;	 /* inbox only: not the agent looks, for which all stays as it was */
 };
 struct roger_inbox_reply {
 	void *memory;
@@ -669,6 +717,19 @@ struct roger_agents_reply {
 	void *memory;
 	struct roger_agent_list agents;
 };
+/* retire: mail to an agent is refused from now on, or goes to another one. */
+struct roger_retire_request {
+	struct roger_str name;
+	struct roger_str to; /* who gets its mail; "": it is refused */
+	struct roger_str reason;
+	bool undo;	     /* it gets mail again */
+	struct roger_str by; /* who says so */
+};
+struct roger_retire_reply {
+	void *memory;
+	struct roger_retired_list retired; /* all that are, now */
+	int64_t unread;			   /* that wait in its mailbox */
+};
 struct roger_session_request {
 	bool fresh; /* open a new session: counters and last seen empty */
 };
@@ -690,6 +751,7 @@ struct roger_cleanup_request {
 	int64_t keep_per_phase;
 	int64_t keep_runs;
 	bool dry_run;
+	bool history; /* only show what left so far, by cleanup, archive and delete */
 };
 struct roger_archive_reply {
 	void *memory;
@@ -698,7 +760,22 @@ struct roger_archive_reply {
 	int64_t by_count;
 	int64_t by_run;
 	int64_t kept_unread;
+	struct roger_cleanups history; /* the newest first, at most 1000 */
 };
+struct roger_stats_request {
+	struct roger_str issue; /* "": of all */
+	bool by_issue;		/* and each issue for itself */
+};
+struct roger_issue_figures {
+	struct roger_str issue_id;
+	int64_t messages;
+	int64_t unread;
+	int64_t archived;
+	int64_t bytes; /* content and metadata of the living messages */
+	int64_t oldest_at_ms;
+	int64_t newest_at_ms;
+};
+ROGER_LIST(roger_issue_figures_list, roger_issue_figures);
 struct roger_stats_reply {
 	void *memory;
 	int64_t messages;
@@ -716,6 +793,8 @@ struct roger_stats_reply {
 	int64_t strays; /* lines that are no messages */
 	int64_t oldest_at_ms;
 	int64_t newest_at_ms;
+	int64_t bytes; /* of an issue: content and metadata of the living messages */
+	struct roger_issue_figures_list by_issue;
 };
 
 /* log: write one entry of the activity log. */
@@ -729,6 +808,7 @@ struct roger_log_request {
 	int64_t at_ms;		/* 0: now */
 	struct roger_str entry; /* in place of all that: an entry as JSON */
 	bool strict;		/* refuse members that roger does not know */
+	struct roger_str agent; /* who acted, for the details that do not say so */
 };
 /* log_import: entries that other tools wrote; those that are there already are left out. */
 struct roger_log_import_request {
@@ -1499,12 +1579,16 @@ static const struct roger_item roger_items[] = {
 	{ "dead letter", sizeof(struct roger_dead_letter) },
 	{ "cycle", sizeof(struct roger_cycle) },
 	{ "digest", sizeof(struct roger_digest) },
+	{ "cleanup metrics", sizeof(struct roger_cleanup) },
+	{ "issue figures", sizeof(struct roger_issue_figures) },
 	{ "run", sizeof(struct roger_run) },
 	{ "activity", sizeof(struct roger_activity) },
 	{ "event", sizeof(struct roger_event) },
 	{ "line", sizeof(struct roger_bad_line) },
 	{ "agent", sizeof(struct roger_agent) },
+	{ "retired", sizeof(struct roger_retired) },
 	{ "receipt", sizeof(struct roger_receipt) },
+	{ "left out", sizeof(struct roger_left_out) },
 	{ "send", sizeof(struct roger_send_request) },
 	{ "sent", sizeof(struct roger_send_reply) },
 	{ "step", sizeof(struct roger_trace_step) },
@@ -1557,6 +1641,7 @@ static const struct roger_item roger_items[] = {
 	VERB(search, roger_list_request, roger_messages_reply)                                     \
 	VERB(count, roger_list_request, roger_count_reply)                                         \
 	VERB(agents, roger_empty_request, roger_agents_reply)                                      \
+	VERB(retire, roger_retire_request, roger_retire_reply)                                     \
 	VERB(session, roger_session_request, roger_session_reply)                                  \
 	VERB(archive, roger_archive_request, roger_archive_reply)                                  \
 	VERB(cleanup, roger_cleanup_request, roger_archive_reply)                                  \
@@ -1582,7 +1667,7 @@ static const struct roger_item roger_items[] = {
 	VERB(timeline, roger_timeline_request, roger_timeline_reply)                               \
 	VERB(report, roger_report_request, roger_report_reply)                                     \
 	VERB(status, roger_empty_request, roger_status_reply)                                      \
-	VERB(stats, roger_empty_request, roger_stats_reply)                                        \
+	VERB(stats, roger_stats_request, roger_stats_reply)                                        \
 	VERB(bridge, roger_bridge_request, roger_bridge_reply)                                     \
 	VERB(ingest, roger_ingest_request, roger_bridge_reply)                                     \
 	VERB(rebuild, roger_empty_request, roger_rebuild_reply)                                    \
@@ -1663,6 +1748,7 @@ enum roger_field_flag {
 	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
 	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
 	ROGER_NEGATED = 1 << 15,   /* a ROGER_BOOL whose outside form is its opposite */
+	ROGER_PERSON = 1 << 16,	   /* on a command line: --as, and ROGER_AGENT does not say so */
 };
 
 struct roger_field {

@@ -55,6 +55,26 @@ static void print_crossing(FILE *to, const struct roger_crossing *item)
 	fputc('\n', to);
 }
 
+/* Of a file that has no room there may be hundreds: the first, and how many more. */
+static void print_waiting(const struct roger_crossings *crossings, size_t first)
+{
+	const struct roger_str file = crossings->items[first].file;
+	int64_t more = 0;
+	size_t i;
+
+	for (i = 0; i < crossings->count; i++) {
+		if (crossings->items[i].kind != ROGER_CROSSING_WAITING ||
+		    !rg_str_equal(crossings->items[i].file, file))
+			continue;
+		if (i < first)
+			return;
+		more += i > first;
+	}
+	print_crossing(stderr, &crossings->items[first]);
+	if (more)
+		fprintf(stderr, "waiting, too: %lld more of that file\n", (long long)more);
+}
+
 /* What did not come in goes to the standard error, too, where a script that reads answers sees it.
  */
 static void print_reply(const struct cli_run *run, const void *reply_)
@@ -67,6 +87,8 @@ static void print_reply(const struct cli_run *run, const void *reply_)
 
 		if (is_good(item) && !run->quiet)
 			print_crossing(cli_out, item);
+		else if (item->kind == ROGER_CROSSING_WAITING)
+			print_waiting(&reply->crossings, i);
 		else if (!is_good(item))
 			print_crossing(stderr, item);
 	}

@@ -25,9 +25,6 @@ static int read_stream(FILE *stream, const char *name, const char *member, size_
 	} while (got > 0);
 	if (ferror(stream))
 		return rg_fail(err, ROGER_EIO, errno, "read '%s'", name);
-	/* The newline that ends a file is no part of what it says. */
-	if (out->length && out->data[out->length - 1] == '\n')
-		out->length--;
 	return ROGER_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 
 /*
- * Into out, but for the newline that ends it.  path NULL: standard input.
+ * Into out, as it is.  path NULL: standard input.
  * member: what it is for, in the error that it is longer than bytes_max.
  */
 RG_CHECKED int cli_read_input(const char *path, const char *member, size_t bytes_max,

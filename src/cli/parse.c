@@ -384,7 +384,10 @@ static int fill_from_environment(struct parser *parser, struct roger_err *err)
 	for (field = parser->record ? parser->record->fields : NULL; field && field->name;
 	     field++) {
 		r = ROGER_OK;
-		if ((field->flags & ROGER_SELF) && self.data)
+		if ((field->flags & ROGER_PERSON) && parser->as.data &&
+		    !(agent && rg_str_is(parser->as, agent)))
+			*(bool *)rg_field_at(field, run->request) = true;
+		else if ((field->flags & ROGER_SELF) && self.data)
 			r = rg_record_set(field, self, 0, run->request, run->arena, err);
 		else if ((field->flags & ROGER_AMBIENT) && rg_field_unset(field, run->request) &&
 			 issue && *issue)

@@ -188,7 +188,8 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 	char words[64];
 
 	for (field = record->fields; field->name; field++) {
-		if (field->kind != ROGER_RECORDS || (field->flags & ROGER_HIDDEN))
+		if (field->kind != ROGER_RECORDS || (field->flags & ROGER_HIDDEN) ||
+		    is_left_out(field, item))
 			continue;
 		if (rg_field_unset(field, item))
 			fprintf(to, "no %s\n", words_of(field, words).data);

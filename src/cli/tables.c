@@ -52,6 +52,22 @@ static void print_session(const struct cli_run *run, const void *reply_)
 		cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
 }
 
+/* Of the history the figures of a cleanup say nothing. */
+static void print_cleanup(const struct cli_run *run, const void *reply)
+{
+	const struct roger_cleanup_request *request = run->request;
+	const struct roger_record *record = cli_op(run->command)->reply;
+
+	if (request->history)
+		cli_print_lists(cli_out, record, reply);
+	else
+		cli_print_record(cli_out, record, reply);
+}
+
+const struct cli_command cli_cleanup = { .name = "cleanup", .print = print_cleanup };
+
+const struct cli_command cli_retire = { .name = "retire", .under = "agents" };
+
 const struct cli_command cli_session = { .name = "session",
 					 .words = "new|show",
 					 .print = print_session };

@@ -154,6 +154,32 @@ static void print_breaches(const struct roger_breaches *breaches, enum roger_sev
 		fprintf(cli_out, "  ... and %lld more\n", (long long)(count - (int64_t)told));
 }
 
+/* There may be a thousand: of each kind the first, how many more, and what was mended. */
+static void print_notes(const struct roger_doctor_reply *reply)
+{
+	const struct roger_breaches *breaches = &reply->breaches;
+	int64_t told = 0, alike;
+	int kind;
+	size_t i;
+
+	if (reply->notes)
+		cli_say("%Snotes%. (%d)\n", CLI_BOLD, reply->notes);
+	for (kind = 0; kind <= ROGER_BREACH_SEAL; kind++) {
+		for (alike = 0, i = 0; i < breaches->count; i++) {
+			if (breaches->items[i].severity != ROGER_NOTE ||
+			    breaches->items[i].kind != kind)
+				continue;
+			told++;
+			if (breaches->items[i].fixed || alike++ == 0)
+				print_breach(&breaches->items[i]);
+		}
+		if (alike > 1)
+			cli_say("  ... and %d more of this kind\n", alike - 1);
+	}
+	if (told < reply->notes)
+		cli_say("  ... and %d more\n", reply->notes - told);
+}
+
 /* Those that work in a line for each tool; of others, all there is to say. */
 static void print_links(const struct roger_links *links)
 {
@@ -176,10 +202,11 @@ static void print_doctor(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_doctor_reply *reply = reply_;
 
-	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damage, "damage");
-	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
-	print_breaches(&reply->breaches, ROGER_NOTE, reply->notes, "notes");
+	/* The worst last, where it stays on the screen. */
+	print_notes(reply);
 	print_links(&reply->links);
+	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
+	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damage, "damage");
 	cli_say("%d line%p of messages, %d of attempts, ", reply->messages, reply->attempts);
 	cli_say("%d run%p, %d MB: ", reply->runs, (reply->bytes + 500000) / 1000000);
 	if (reply->fixed)

@@ -145,7 +145,8 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 
 		if (!message)
 			continue;
-		if (message->idempotent_key.length && (staged->new_number || staged->brought) &&
+		if (message->idempotent_key.length &&
+		    (staged->new_number || staged->brought || message->attempt > 1) &&
 		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(control, message)) {
 			check = KEY_MAYBE;
 			break;
@@ -412,9 +413,12 @@ static int settle_key(struct rg_engine *engine, size_t which, struct rg_outcome 
 		      uint64_t *ret_end, struct roger_err *err)
 {
 	const struct roger_message *message = engine->staged[which].added;
+	/* A copy that was refused is sent again alone. */
 	const struct rg_query query = { .key = message->idempotent_key,
 					.cycle = message->cycle_id,
 					.from = message->from_phase,
+					.to = message->attempt > 1 ? message->to_phase
+								   : (struct roger_str){ "", 0 },
 					.anywhere = true };
 	bool known = false;
 	int r;

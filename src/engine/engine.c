@@ -404,7 +404,8 @@ static int open_parts(struct rg_engine *engine, struct roger_err *err)
 	if (r < 0)
 		return r;
 	rg_index_bound_leases(engine->index, config->lease_ms_max);
-	return rg_engine_prepare_epoch(engine, err);
+	r = rg_engine_prepare_epoch(engine, err);
+	return r < 0 ? r : rg_engine_follow_clearing(engine, err);
 }
 
 int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,

@@ -80,6 +80,8 @@ static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
 #define RG_STATE_NAME "message-state.json"
 RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err);
 bool rg_engine_prepared(struct rg_engine *engine);
+/* Where another program cleared the document, as seed 002 has it, a new session begins. */
+RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 

@@ -8,6 +8,7 @@
 #include "engine/inside.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "host/file.h"
@@ -15,6 +16,9 @@
 
 /* A handle that lives long need not write the document for every message. */
 enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 100, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
+
+/* One that another program cleared is shorter; those in use are longer. */
+enum { CLEARED_BYTES_MAX = 128 };
 
 static struct rg_control_page *page_of(struct rg_engine *engine)
 {
@@ -38,6 +42,18 @@ static bool is_passing(int error)
 	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
 }
 
+static void tell_rebuilt(struct rg_engine *engine, const char *why)
+{
+	struct rg_control_page *page = engine->journal ? page_of(engine) : NULL;
+
+	/* Of one that was never there nothing is missing. */
+	if (page && atomic_load(&page->state_written) && !engine->trouble[0])
+		snprintf(engine->trouble, sizeof engine->trouble,
+			 RG_STATE_NAME " %s: it is rebuilt, and no new session begins; `roger "
+				       "session new` opens one",
+			 why);
+}
+
 /* The document as it stands; an empty one when it is missing or damaged. */
 static int load(struct rg_engine *engine, struct rg_sequence **ret_sequence, struct roger_err *err)
 {
@@ -58,8 +74,10 @@ static int load(struct rg_engine *engine, struct rg_sequence **ret_sequence, str
 			*err = why;
 		return r;
 	}
-	if (r < 0 || !found)
+	if (r < 0 || !found) {
+		tell_rebuilt(engine, found ? "is damaged" : "is missing");
 		r = rg_sequence_new(ret_sequence, err);
+	}
 	rg_buf_deinit(&text);
 	return r;
 }
@@ -235,6 +253,64 @@ static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool dura
 	return r;
 }
 
+static int open_session(struct rg_engine *engine, struct roger_err *err);
+
+/* Has nobody a number in this session yet?  Then it needs no clearing. */
+static bool is_unused(struct rg_engine *engine)
+{
+	struct rg_control *control = rg_journal_control(engine->journal);
+	int64_t epoch = rg_control_epoch(control);
+	struct rg_named_agent agent;
+	size_t i = 0;
+
+	while (rg_control_next_agent(control, &i, &agent))
+		if (agent.agent.epoch == epoch && agent.agent.seq > 0)
+			return false;
+	return true;
+}
+
+/* Only a short document is read.  With the state lock a new session begins, if need be. */
+static int look_for_clearing(struct rg_engine *engine, bool *ret_cleared, struct roger_err *err)
+{
+	struct rg_file_facts facts = { 0 };
+	struct rg_sequence *sequence;
+	bool there;
+	int r;
+
+	*ret_cleared = false;
+	if (rg_file_look(engine->workspace->data, RG_STATE_NAME, &there, &facts, NULL) < 0 ||
+	    facts.size >= CLEARED_BYTES_MAX)
+		return ROGER_OK;
+	r = load(engine, &sequence, err);
+	if (r < 0)
+		return r;
+	*ret_cleared = sequence->cleared;
+	sequence->epoch = rg_control_epoch(rg_journal_control(engine->journal));
+	if (!*ret_cleared || !rg_journal_holds(engine->journal, RG_LOCK_STATE))
+		r = ROGER_OK;
+	else
+		r = is_unused(engine) ? put(engine, sequence, false, err)
+				      : open_session(engine, err);
+	rg_sequence_free(sequence);
+	return r;
+}
+
+/* Who cannot have the lock leaves it to the next one. */
+int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
+{
+	bool cleared = false;
+	int r = ROGER_OK;
+
+	if (page_of(engine) && rg_journal_writable(engine->journal))
+		r = look_for_clearing(engine, &cleared, err);
+	if (r < 0 || !cleared ||
+	    rg_journal_take(engine->journal, RG_LOCK_STATE, STATE_WAIT_MS, NULL) < 0)
+		return r;
+	r = look_for_clearing(engine, &cleared, err);
+	rg_journal_release(engine->journal, RG_LOCK_STATE);
+	return r;
+}
+
 /* One writing of the document, with the state lock held; *ret_whole: with all that was seen. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
@@ -242,8 +318,12 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	uint64_t wanted = atomic_load(&page->state_wanted), seen = atomic_load(&page->seen_wanted);
 	int64_t epoch = rg_control_epoch(rg_journal_control(engine->journal));
 	struct rg_sequence *sequence = NULL;
+	bool cleared;
 	int r;
 
+	r = look_for_clearing(engine, &cleared, err);
+	if (r < 0 || cleared)
+		return r;
 	r = whole ? compose_from_index(engine, epoch, &sequence, err)
 		  : compose_from_document(engine, epoch, &sequence, err);
 	if (r < 0)
@@ -354,6 +434,9 @@ int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 	struct rg_sequence *sequence;
 	int r = ROGER_OK;
 
+	/* Looked at as a whole: status is to say it where it is damaged. */
+	if (!fresh && load(engine, &sequence, NULL) == ROGER_OK)
+		rg_sequence_free(sequence);
 	if (fresh) {
 		r = rg_journal_take(engine->journal, RG_LOCK_STATE, RG_LOCK_WAIT_MS, err);
 		if (r < 0)

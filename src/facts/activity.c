@@ -102,6 +102,31 @@ static int check_none(const char *path, struct roger_str members, struct roger_e
 			      member);
 }
 
+static bool is_null(const struct rg_value *value)
+{
+	return value && rg_json_kind(value) == RG_JSON_NULL;
+}
+
+int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_value *outcome;
+	const struct rg_json *json;
+	const char *member = NULL;
+
+	/* What is no JSON is told by whoever reads it. */
+	if (rg_json_read_within(entry, arena, &json, NULL) < 0)
+		return ROGER_OK;
+	outcome = rg_json_member(rg_json_root(json), "outcome");
+	if (is_null(rg_json_member(rg_json_root(json), "evidence_citation")))
+		member = "evidence_citation";
+	else if (outcome && is_null(rg_json_member(outcome, "message")))
+		member = "outcome.message";
+	return member ? rg_fail_member(err, ROGER_EDATA, member,
+				       "%s: expected text; leave it out where there is none",
+				       member)
+		      : ROGER_OK;
+}
+
 int rg_activity_check_strict(const struct roger_activity *activity, struct roger_err *err)
 {
 	int r;

@@ -20,6 +20,10 @@ RG_CHECKED int rg_activity_check(struct roger_activity *activity, struct roger_e
 RG_CHECKED int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
 				 struct roger_err *err);
 
+/* The schema allows no null; those that others wrote are read all the same. */
+RG_CHECKED int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena,
+				      struct roger_err *err);
+
 /* Has it only members that roger knows? */
 RG_CHECKED int rg_activity_check_strict(const struct roger_activity *activity,
 					struct roger_err *err);

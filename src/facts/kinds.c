@@ -3,7 +3,9 @@
 #include "facts/activity.h"
 #include "facts/damage.h"
 #include "facts/message.h"
+#include "facts/message_cleanup.h"
 #include "facts/note.h"
+#include "facts/retirement.h"
 #include "facts/sendlog.h"
 
 const char *const rg_column_names[RG_COLUMNS] = { "id",	    "owner",	"task",	 "key",
@@ -25,6 +27,14 @@ static void derive_task(const union rg_log_record *record, struct rg_arena *aren
 {
 	(void)arena;
 	columns->texts[RG_COLUMN_TASK] = rg_key_task(record->attempt.idempotent_key);
+}
+
+/* The origin's instants are numbers. */
+static void derive_cleanup(const union rg_log_record *record, struct rg_arena *arena,
+			   struct rg_columns *columns)
+{
+	(void)arena;
+	columns->at_ms = record->cleanup.at_ms;
 }
 
 /* Whose action it was, and what step of its mail, as roger's own notes name them. */
@@ -96,6 +106,12 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 			     .chained = true,
 			     .at = "timestamp",
 			     .members = { [RG_COLUMN_ID] = "id", [RG_COLUMN_CYCLE] = "cycle_id" } },
+	[RG_LOG_RETIRED] = { .folder = "",
+			     .file = "retired.jsonl",
+			     .record = &rg_retirement_record,
+			     .chained = true,
+			     .at = "timestamp",
+			     .members = { [RG_COLUMN_ID] = "id" } },
 	[RG_LOG_DAMAGE] = { .folder = "",
 			    .file = "damage.jsonl",
 			    .record = &rg_damage_record,
@@ -118,7 +134,12 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 	[RG_LOG_ARCHIVE] = { .folder = "messages_archive/",
 			     .record = &rg_message_record,
 			     .check = check_message },
-	[RG_LOG_CLEANUPS] = { .folder = "", .file = "cleanup_metrics.jsonl" },
+	[RG_LOG_CLEANUPS] = { .folder = "",
+			      .file = "cleanup_metrics.jsonl",
+			      .record = &rg_cleanup_record,
+			      .chained = true,
+			      .members = { [RG_COLUMN_TASK] = "issue_id" },
+			      .derive = derive_cleanup },
 };
 
 int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,

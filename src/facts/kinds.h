@@ -17,6 +17,7 @@ enum rg_log {
 	RG_LOG_DEAD_LETTERS,
 	RG_LOG_SENDS,
 	RG_LOG_DIGESTS, /* of purged keys */
+	RG_LOG_RETIRED, /* agents that get no more mail */
 	RG_LOG_DAMAGE,	/* what was found damaged */
 	RG_LOG_ACTIVITY,
 	RG_LOG_ARCHIVE,
@@ -52,8 +53,10 @@ union rg_log_record {
 	struct roger_dead_letter letter;
 	struct roger_attempt attempt;
 	struct roger_digest digest;
+	struct roger_retirement retirement;
 	struct roger_damage damage;
 	struct roger_activity activity;
+	struct roger_cleanup cleanup;
 };
 
 struct rg_kind {

@@ -8,7 +8,7 @@
 #ifndef RG_MESSAGE_CLEANUP_H
 #define RG_MESSAGE_CLEANUP_H
 
-#include "base/err.h"
+#include "data/record.h"
 
 enum rg_cleanup { RG_KEEP, RG_KEEP_UNREAD, RG_TOO_OLD, RG_TOO_MANY, RG_OLD_RUN };
 
@@ -27,5 +27,8 @@ void rg_message_cleanup(const struct roger_message *messages, size_t count,
 			enum rg_cleanup *verdicts);
 
 const char *rg_message_cleanup_reason(enum rg_cleanup verdict);
+
+/* What left an issue, as a line of cleanup_metrics.jsonl. */
+extern const struct roger_record rg_cleanup_record;
 
 #endif

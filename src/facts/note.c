@@ -48,6 +48,9 @@ static const struct roger_field fields[] = {
 	MEMBER("tool", ROGER_TEXT, tool),
 	MEMBER("verb", ROGER_TEXT, verb),
 	MEMBER("agent", ROGER_TEXT, agent),
+	MEMBER("by", ROGER_TEXT, by),
+	MEMBER("terminal", ROGER_TEXT, terminal),
+	MEMBER("parent", ROGER_TEXT, parent),
 	MEMBER("from", ROGER_TEXT, from),
 	MEMBER("to", ROGER_TEXT, to),
 	MEMBER("file", ROGER_TEXT, file),
@@ -80,12 +83,14 @@ static struct roger_str word_of(enum rg_note_kind kind)
 	return (struct roger_str){ "", 0 };
 }
 
-static enum rg_note_kind kind_of(struct roger_str tool, struct roger_str verb)
+static enum rg_note_kind kind_of(struct roger_str tool, struct roger_str verb, struct roger_str by)
 {
 	size_t i;
 
 	if (!rg_str_is(tool, "roger") || !verb.length)
 		return RG_NOTE_FOREIGN;
+	if (rg_str_is(by, RG_BY_PERSON))
+		return RG_NOTE_VERB;
 	for (i = 0; i < WORD_COUNT; i++)
 		if (rg_str_is(verb, words[i].verb))
 			return words[i].kind;
@@ -158,7 +163,7 @@ static int read_details(struct roger_str details, struct rg_arena *arena, struct
 	if (r == ROGER_EDATA)
 		return ROGER_OK;
 	if (r == ROGER_OK)
-		said.kind = kind_of(said.tool, said.verb);
+		said.kind = kind_of(said.tool, said.verb, said.by);
 	if (r == ROGER_OK && said.kind)
 		*note = said;
 	return r;
@@ -199,7 +204,8 @@ enum rg_note_step rg_note_step(const struct rg_value *details, bool failed)
 		[RG_NOTE_RECORDED] = RG_STEP_NONE,
 	};
 	enum rg_note_kind kind = kind_of(rg_json_str(rg_json_member(details, "tool")),
-					 rg_json_str(rg_json_member(details, "verb")));
+					 rg_json_str(rg_json_member(details, "verb")),
+					 rg_json_str(rg_json_member(details, "by")));
 
 	return failed && kind != RG_NOTE_WOKEN ? RG_STEP_NONE : steps[kind];
 }

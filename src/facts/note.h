@@ -25,6 +25,9 @@ enum rg_note_kind {
 	RG_NOTE_RECORDED, /* its success is a line of another journal, too */
 };
 
+/* A look of somebody else than the agent is no step of its mail. */
+#define RG_BY_PERSON "person"
+
 /* On the way of mail to its agent; the index finds notes by it. */
 enum rg_note_step {
 	RG_STEP_NONE,
@@ -59,6 +62,8 @@ struct rg_note {
 
 	struct roger_str tool, verb; /* as read; verb may be given where the kind has no word */
 	struct roger_str agent;
+	struct roger_str by;		   /* RG_BY_PERSON: not the agent itself looked */
+	struct roger_str terminal, parent; /* of the process that ran the verb */
 	struct roger_str from, to, file; /* bridge, ingest: what was skipped, and where it stood */
 	int64_t line, seq;
 	struct roger_str run;

@@ -267,8 +267,14 @@ enum rg_sendlog_answer rg_sendlog_judge(const struct rg_key_history *history,
 	*ret_due_ms = 0;
 	if (!history->last)
 		return RG_SEND_NEW;
+	if (history->last->outcome != ROGER_TIMEOUT && history->last_cycle != history->cycle)
+		return RG_SEND_NEW;
+	/* There may be room by now. */
+	if (history->last->outcome == ROGER_ERROR &&
+	    rg_str_is(history->last->cause, "mailbox full"))
+		return RG_SEND_AGAIN;
 	if (history->last->outcome != ROGER_TIMEOUT)
-		return history->last_cycle == history->cycle ? RG_SEND_SKIP : RG_SEND_NEW;
+		return RG_SEND_SKIP;
 	if (history->timeouts >= rules->max_attempts)
 		return RG_SEND_USED_UP;
 	return due(history, rules, now_ms, ret_due_ms) ? RG_SEND_AGAIN : RG_SEND_NOT_DUE;

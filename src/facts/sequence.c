@@ -394,6 +394,9 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 		if (r < 0)
 			return r;
 	}
+	sequence->cleared = rg_json_member(root, "counters") && rg_json_member(root, "lastSeen") &&
+			    !rg_json_member(root, "epoch") && !sequence->counter_count &&
+			    !sequence->seen_count;
 	if (unknown.length &&
 	    !rg_arena_copy(sequence->memory, rg_buf_str(&unknown), &sequence->unknown))
 		return rg_fail_memory(err);

@@ -40,6 +40,8 @@ struct rg_sequence {
 	struct roger_str unknown; /* members roger does not know: "a":1,"b":2 */
 	uint64_t journal_bytes;	  /* so much of the journal was on disk then; 0: it is not said */
 	uint64_t journal_chain;	  /* and the chain behind it */
+	bool cleared; /* as read: nothing in both members, and no epoch: another program cleared it
+		       */
 };
 
 RG_CHECKED int rg_sequence_new(struct rg_sequence **ret_sequence, struct roger_err *err);

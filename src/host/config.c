@@ -56,6 +56,10 @@ enum { SETTING_COUNT = sizeof table / sizeof *table };
 
 static const struct roger_str default_origin = { "default", 7 };
 
+/* Of the program that seed 004 comes from: its settings, and where its files are by default. */
+static const char origin_file[] = ".agent-shepherd/config/phase-messenger.yaml",
+		  origin_folder[] = ".agent-shepherd";
+
 /* In the order of enum rg_recipients; older files say warn for open. */
 static const char *const recipients_names[] = { "near", "open", "strict", NULL };
 
@@ -706,18 +710,17 @@ static int read_file(const char *path, const char *file, struct rg_buf *out, boo
 }
 
 static int load_file(struct rg_config *config, const char *root, const char *file, bool foreign,
-		     struct roger_err *err)
+		     bool *ret_found, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	bool found;
 	int r;
 
 	rg_buf_printf(&path, "%s/%s", root, file);
 	if (path.failed)
 		return rg_fail_memory(err);
-	r = read_file(path.data, file, &text, &found, err);
-	if (r < 0 || !found)
+	r = read_file(path.data, file, &text, ret_found, err);
+	if (r < 0 || !*ret_found)
 		return r;
 	return rg_config_read(config, rg_buf_str(&text), file, foreign, err);
 }
@@ -732,18 +735,65 @@ static int load_environment(struct rg_config *config, struct roger_err *err)
 	return change(&source, find_setting("", RG_STR("recipients")), rg_str(value), 0, err);
 }
 
+/* Does a folder of the project hold a journal with anything in it? */
+static int has_journal(const struct rg_config *config, const char *root, const char *folder,
+		       bool *ret_has, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts = { 0 };
+	bool there;
+
+	rg_buf_printf(&path, "%s/%s/%.*s", root, folder, RG_STR_ARGS(config->jsonl_file));
+	if (path.failed)
+		return rg_fail_memory(err);
+	*ret_has = rg_file_look(-1, path.data, &there, &facts, NULL) == ROGER_OK && facts.size > 0;
+	return ROGER_OK;
+}
+
+/*
+ * Where the origin's settings name no folder, its default one is meant, unless
+ * roger has messages of its own already.
+ */
+static int use_origin_folder(struct rg_config *config, const char *root, struct roger_err *err)
+{
+	size_t i = find_setting("storage", RG_STR("data_dir"));
+	struct roger_setting *setting = rg_config_setting_at(config, i);
+	bool ours, theirs;
+	int r;
+
+	if (!rg_str_equal(setting->origin, default_origin))
+		return ROGER_OK;
+	r = has_journal(config, root, ".roger", &ours, err);
+	if (r == ROGER_OK)
+		r = has_journal(config, root, origin_folder, &theirs, err);
+	if (r < 0 || (ours && !theirs))
+		return r;
+	if (ours)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       ".roger/%.*s and %s/%.*s both hold messages; say which counts with "
+			       "storage.data_dir in .roger/config.yaml",
+			       RG_STR_ARGS(config->jsonl_file), origin_folder,
+			       RG_STR_ARGS(config->jsonl_file));
+	setting->origin = rg_str(origin_file);
+	config->places_configured = true;
+	return set_value(config, i, rg_str(origin_folder), err);
+}
+
 int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err)
 {
 	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	bool has_origin, found;
 	int r;
 
 	r = rg_config_new(&config, err);
 	if (r < 0)
 		return r;
-	r = load_file(config, root, ".agent-shepherd/config/phase-messenger.yaml", true, err);
+	r = load_file(config, root, origin_file, true, &has_origin, err);
 	if (r < 0)
 		return r;
-	r = load_file(config, root, ".roger/config.yaml", false, err);
+	r = load_file(config, root, ".roger/config.yaml", false, &found, err);
+	if (r == ROGER_OK && has_origin)
+		r = use_origin_folder(config, root, err);
 	if (r < 0)
 		return r;
 	r = load_environment(config, err);

@@ -3,7 +3,8 @@
  *
  * Read in this order, the later wins: built-in defaults; the project's
  * .agent-shepherd/config/phase-messenger.yaml (seed 004's three sections;
- * what else stands there is ignored); .roger/config.yaml (unknown members are
+ * what else stands there is ignored; without a folder for its files that is
+ * .agent-shepherd/, unless roger has messages of its own); .roger/config.yaml (unknown members are
  * an error there); the environment (ROGER_RECIPIENTS).  A bad value names the
  * file, the line, the key and what was expected, and nothing runs.
  */

@@ -84,6 +84,34 @@ void rg_process_find(int64_t id, struct rg_process *ret_process)
 	rg_boot_id(ret_process->boot_id);
 }
 
+/* Whoever started us may be called anything. */
+static void read_name(int64_t id, char *to, size_t size)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char path[40];
+	size_t got = 0, i;
+
+	snprintf(path, sizeof path, "/proc/%lld/comm", (long long)id);
+	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
+	    rg_file_read_at(file, to, size - 1, 0, &got, NULL) < 0)
+		got = 0;
+	for (i = 0; i < got && to[i] != '\n'; i++)
+		if (to[i] < ' ' || to[i] > '~')
+			to[i] = '?';
+	to[i] = '\0';
+}
+
+void rg_process_ran(struct rg_ran *ret_ran)
+{
+	int from;
+
+	*ret_ran = (struct rg_ran){ .uid = (int64_t)getuid() };
+	for (from = 0; from <= STDERR_FILENO && !ret_ran->terminal[0]; from++)
+		if (ttyname_r(from, ret_ran->terminal, sizeof ret_ran->terminal) != 0)
+			ret_ran->terminal[0] = '\0';
+	read_name(getppid(), ret_ran->parent, sizeof ret_ran->parent);
+}
+
 void rg_process_self(struct rg_process *ret_process)
 {
 	rg_process_find(getpid(), ret_process);

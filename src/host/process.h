@@ -45,6 +45,14 @@ bool rg_process_is_zombie(const struct rg_process_look *look);
 void rg_process_find(int64_t id, struct rg_process *ret_process);
 void rg_process_self(struct rg_process *ret_process);
 
+/* Who runs this process, for the record; "": not known, or no terminal. */
+struct rg_ran {
+	int64_t uid;
+	char terminal[64];
+	char parent[32]; /* the program that started it */
+};
+void rg_process_ran(struct rg_ran *ret_ran);
+
 /*
  * Other processes, as far as they can be looked at, that have a file mapped; its
  * name is the end of the path.  Returns how many were put into ids, at most so many.

@@ -2,6 +2,7 @@
 
 #include "ops/proof/note.h"
 #include "facts/message.h"
+#include "facts/message_cleanup.h"
 
 #define ROW(verb, request, reply) &rg_op_##verb,
 const struct roger_op *const rg_op_table[] = { ROGER_VERBS(ROW, ROW) NULL };
@@ -81,6 +82,7 @@ static const struct roger_field agent_fields[] = {
 	{ "received", ROGER_INT, AT(received), 0, NULL, NULL, "messages it got, ever" },
 	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
 	{ "last_sent_at", ROGER_TIME, AT(last_sent_at_ms), 0, NULL, NULL, "when it last sent" },
+	{ "retired", ROGER_BOOL, AT(retired), ROGER_SPARE, NULL, NULL, "gets no more mail" },
 	RG_END,
 };
 #undef AT
@@ -111,6 +113,8 @@ static const struct roger_field archive_fields[] = {
 	{ "by_run", ROGER_INT, AT(by_run), 0, NULL, NULL, "of these for an earlier run" },
 	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL,
 	  "kept because nobody read them" },
+	{ "history", ROGER_RECORDS, AT(history), ROGER_SPARE, NULL, &rg_cleanup_record,
+	  "what left issues, the newest first" },
 	RG_END,
 };
 #undef AT

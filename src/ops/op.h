@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "data/record.h"
 #include "engine/engine.h"
+#include "host/process.h"
 #include "host/workspace.h"
 
 /* The handle of the public header. */
@@ -22,6 +23,7 @@ struct roger {
 	roger_progress *tell;
 	void *tell_context;
 	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
+	struct rg_ran ran;	  /* who runs this process, once rg_note_ran() was asked */
 	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
 	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
 };
@@ -51,9 +53,6 @@ ROGER_VERBS(RG_OP, RG_OP)
 /* Records that several verbs share. */
 extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,
 	rg_archive_reply_record, rg_bad_line_record, rg_concern_record;
-
-/* Kinds of action, with a name for "any" first. */
-extern const char *const rg_activity_type_names[];
 
 #define RG_END                                                                                     \
 	{                                                                                          \

@@ -51,4 +51,25 @@ exits 78 "a mistyped key of phase-messenger.yaml stops" roger count
 like "with its line and what was meant" "$err" "phase-messenger.yaml:2.*max_content_lenght.*did you mean 'size_limits.max_content_length'"
 printf 'size_limits:\n  of_another_program: 3\n' >.agent-shepherd/config/phase-messenger.yaml
 exits 0 "a key of another program does not" roger count
+
+# Without storage: its messages are where the origin has them by default.
+mkdir shared && cd shared && roger init -q 2>/dev/null
+mkdir -p .agent-shepherd/config
+printf 'size_limits:\n  max_content_length: 300\n' >.agent-shepherd/config/phase-messenger.yaml
+printf '%s\n' '{"id":"msg-1736328000000-a","issue_id":"i","from_phase":"plan","to_phase":"test","run_counter":1,"message_type":"context","content":"theirs","metadata":null,"read":false,"created_at":1736328000000,"read_at":null}' >.agent-shepherd/messages.jsonl
+is "the origin's messages are there" "$(roger list --jsonl | json 'd["content"]')" theirs
+exits 0 "and a send comes to them" roger send -q --as plan test ours
+is "in its file" "$(wc -l <.agent-shepherd/messages.jsonl) $(ls .roger/messages.jsonl 2>/dev/null)" "2 "
+is "config show says why" "$(roger config show --json | json '[[s["value"], s["origin"]] for s in d["settings"] if s["key"] == "storage.data_dir"]')" \
+	'[[".agent-shepherd", ".agent-shepherd/config/phase-messenger.yaml"]]'
+cp .agent-shepherd/messages.jsonl .roger/
+exits 78 "messages in both places" roger count
+like "are both named" "$err" "\.roger/messages.jsonl and \.agent-shepherd/messages.jsonl .*storage.data_dir"
+printf 'storage:\n  data_dir: .roger\n' >.roger/config.yaml
+exits 0 "config.yaml decides" roger count
+: >.roger/config.yaml
+: >.agent-shepherd/messages.jsonl
+exits 0 "one without a line does not count" roger send -q --as plan test mine
+is "so roger's own stay" "$(wc -l <.roger/messages.jsonl)" 3
+cd ..
 done_testing

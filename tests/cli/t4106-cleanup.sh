@@ -30,7 +30,7 @@ exits 0 "cleanup" roger cleanup
 like "says what went" "$out" "archived +4"
 is "these" "$(roger list --archived --jsonl | sed 's/.*"content":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ')" "ancient many-1 many-2 run-1 "
 is "the unread stayed" "$(roger count --unread)" 2
-is "it is noted" "$(json '[d["archived"], d["kept_unread"]]' <.roger/cleanup_metrics.jsonl)" "[4, 2]"
+is "it is noted, an issue a line" "$(roger cleanup --history --json | json 'sorted([m["issue_id"], m["archived"], m["kept_unread"]] for m in d["history"])')" '[["a", 1, 1], ["b", 2, 0], ["c", 1, 1]]'
 exits 0 "again" roger cleanup --json
 is "finds nothing more" "$(printf '%s' "$out" | json 'd["archived"]')" 0
 exits 0 "another age" roger cleanup --issue a --max-age-days 30 --json

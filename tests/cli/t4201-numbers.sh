@@ -58,5 +58,35 @@ for line in sys.stdin:
     m = json.loads(line)
     numbers[m["from_phase"]].append(m["seq"])
 print(all(n == list(range(1, len(n) + 1)) for n in numbers.values()), sum(map(len, numbers.values())))')" "True 30"
+
+# Clearing message-state.json, as the seed's app does at a fresh start, opens a session.
+mkdir app && cd app && roger init -q 2>/dev/null
+state=.roger/message-state.json
+session() { roger session --json | json 'd["epoch"]'; }
+printf '{"counters":{},"lastSeen":{}}' >$state
+is "where nobody has a number yet there is nothing to clear" "$(session)" 1
+roger send --as lead w one -q 2>/dev/null
+roger send --as lead w two -q
+printf '{\n  "counters": {},\n  "lastSeen": {}\n}\n' >$state
+is "the first to come opens it" "$(session)" 2
+roger send --as lead w three -q
+is "once, and numbers start afresh" "$(roger list --jsonl | tail -n 1 | json '[d["seq"], d["epoch"]]')" "[1, 2]"
+roger receive --as w -q
+printf '{"counters":{},"lastSeen":{}}' >$state
+roger send --as lead w four -q
+is "a send, too" "$(roger list --jsonl | tail -n 1 | json '[d["seq"], d["epoch"]]')" "[1, 3]"
+rm $state
+like "one that is missing is said to be" "$(roger status)" "message-state.json is missing: it is rebuilt, and no new session"
+exits 0 "a send rebuilds it" roger send --as lead w five
+like "and says so" "$err" "message-state.json is missing"
+is "in the same session" "$(session) $(json 'd["counters"]' <$state)" '3 {"lead": 2}'
+printf '{"counters":{"lead":1},"lastS' >$state
+like "as of one that is torn" "$(roger status)" "message-state.json is damaged"
+: >$state
+like "or empty" "$(roger status)" "message-state.json is damaged"
+exits 0 "rebuild mends it" roger rebuild
+is "then nothing is said" "$(roger status | grep -c message-state)" 0
+is "nor begun" "$(session)" 3
+cd ..
 exits 0 "verify" roger verify
 done_testing

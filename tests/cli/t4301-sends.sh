@@ -118,7 +118,7 @@ like "answers at once" "$err" "breaker"
 is "and nothing is stored" "$(roger list --key app-8:escalation:c1 --jsonl | wc -l)" 0
 exits 0 "without confirming it may go" roger send --as fay gus 'y' --key app-8:escalation:c1
 
-# A refusal is for good, in its cycle.
+# A refusal for want of room holds as long as there is none.
 cat >.roger/config.yaml <<'X'
 size_limits:
   max_messages_per_issue_phase: 2
@@ -126,10 +126,12 @@ X
 for i in 1 2; do roger send --as han ina "$i" --issue full -q; done
 exits 77 "a full mailbox" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
 is "is an error" "$(roger sends --from han --json | json '[[a["outcome"],a["cause"]] for a in d["attempts"]]')" '[["error", "mailbox full"]]'
+exits 77 "which holds while it is full" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
 roger receive --as ina -q
-exits 77 "which holds in this cycle" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
+exits 0 "and not when there is room" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
+exits 0 "once" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
+is "that is" "$(roger list --issue full --unread --jsonl | wc -l)" 1
 roger cycle new -q
-exits 0 "and not in the next" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
 
 # Killed before the entry was written: whoever asks finds it.
 roger send --as kim leo 'k' --key app-10:status-update:c1 -q

@@ -30,11 +30,11 @@ roger receive --as bob -q
 is "receive is noted" "$(last 'd["action"]["details"]["verb"]')" receive
 exits 1 "finding nothing" roger receive --as bob
 exits 1 "claiming nothing" roger claim --as bob
-roger inbox --as pool >/dev/null
+env ROGER_AGENT=pool "$ROGER" inbox >/dev/null
 is "a look is noted, by its ids" "$(last '[d["action"]["details"]["verb"], len(d["action"]["details"]["ids"]), d["action"]["details"]["count"], d["action"]["details"]["position"]]')" \
 	'["inbox", 20, 20, 24]'
-roger inbox --as pool >/dev/null
-roger inbox --as nobody >/dev/null
+env ROGER_AGENT=pool "$ROGER" inbox >/dev/null
+env ROGER_AGENT=nobody "$ROGER" inbox >/dev/null
 roger session -q
 roger list >/dev/null
 roger verify -q
@@ -93,7 +93,7 @@ roger archive --ids 'FOREIGN text' -q 2>/dev/null
 roger delete --issue m --reason PLANTED -q
 roger cleanup -q
 roger rebuild -q
-is "the marker is where messages are" "$(grep -lr PLANTED .roger | grep -c -E '^\.roger/messages(\.jsonl|\.db|_archive/.*)$')" \
+is "the marker is where messages and reasons are" "$(grep -lr PLANTED .roger | grep -c -E '^\.roger/(messages(\.jsonl|\.db|_archive/.*)|cleanup_metrics\.jsonl)$')" \
 	"$(grep -lr PLANTED .roger | wc -l | tr -d ' ')"
 check "it was planted" grep -q 'PLANTED reply' .roger/messages.jsonl
 is "words that are no names are not repeated either" "$(grep -c FOREIGN .roger/logs/activity.log.jsonl)" 0

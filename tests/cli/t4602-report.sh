@@ -32,7 +32,7 @@ say --as alice bob 'PLANTED 2' --key t:status-update:1
 say --as alice bob 'PLANTED 2' --key t:status-update:1
 say --as alice bob 'PLANTED other' --key t:status-update:1
 is "unread mail" "$(roger status --json | json '[[c["kind"], c["subject"], c["count"], c["next"]] for c in d["concerns"]]')" \
-	'[["unread", "bob", 2, "roger inbox --as bob"]]'
+	'[["unread", "bob", 2, "roger list --unread --to bob"]]'
 roger receive --as bob -q
 is "is no concern once it is read" "$(concerns)" ""
 for who in carol dave; do
@@ -91,12 +91,12 @@ done
 is "runs" "$(roger report --json | json '[d[k] for k in ("runs", "suspect", "not_forwarded", "blocked", "lost_runs")]')" "[3, 1, 1, 1, 1]"
 like "a run that is blocked" "$(roger status)" "^!! run failed: The child ended"
 like "one that is late" "$(roger status)" "^!  run slow: No completion"
-like "one that was not heard" "$(roger status | tr -s ' \n' ' ')" "run done: Completion receipt exists .* roger receive --as alice"
+like "one that was not heard" "$(roger status | tr -s ' \n' ' ')" "run done: Completion receipt exists .* roger trace msg-"
 
 # ------------------------------------------------------------ leases, waits, strays
 say --as alice erin 'PLANTED lease'
 roger claim --as erin --worker w9 --lease 1ms -q
-like "a lease that ended" "$(roger status)" "^!  w9 let its lease on #[0-9]+ of alice end +roger claim --as erin$"
+like "a lease that ended" "$(roger status)" "^!  w9 let its lease on #[0-9]+ of alice end +roger list --unread --to erin$"
 roger receive --as erin -q
 unlike "read by now" "$(roger status)" "w9 let"
 echo 'no json' >>.roger/messages.jsonl

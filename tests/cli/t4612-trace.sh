@@ -32,8 +32,8 @@ is "with its line, and where that begins" "$(roger trace "$one" --json | json '[
 	'["messages.jsonl", 1, "ann"]'
 is "a dash for what has not been" "$(roger show --trace "$one" | grep -c -E '^  (wake attempted|looked at|read|acknowledged|timed out|dead) +-$')" 6
 roger wake --once -q
-roger inbox --as bob -q
-roger inbox --as bob -q
+env ROGER_AGENT=bob "$ROGER" inbox -q
+env ROGER_AGENT=bob "$ROGER" inbox -q
 is "woken and looked at" "$(steps "$one")" '[["stored", "wake", "looked"]]'
 like "with the evidence" "$(row "$one" 'looked at')" 'bob  logs/activity.log.jsonl:3$'
 like "of the attempt, too" "$(row "$one" 'wake attempted')" 'exit 0  logs/activity.log.jsonl:2$'
@@ -83,7 +83,7 @@ is "all is known of an archived one" "$(steps "$three")" \
 for i in 1 2; do roger receive --as bob -q; done
 gone=$(send_id --as ann bob 'PLANTED gone' --issue app)
 roger wake --once -q
-roger inbox --as bob -q
+env ROGER_AGENT=bob "$ROGER" inbox -q
 roger archive --unread "$gone" -q
 later=$(send_id --as ann bob 'PLANTED later' --issue app)
 sleep 0.01
@@ -126,14 +126,14 @@ rm -rf .roger && roger init -q
 printf 'wake:\n  after: 0s\n  agents:\n    bob: ["true"]\n    eve: ["false"]\n' >.roger/config.yaml
 for i in 1 2 3; do roger send --as ann bob,eve "PLANTED $i" -q 2>/dev/null; done
 roger wake --once -q
-roger inbox --as bob --limit 2 -q
-roger inbox --as bob -q
+env ROGER_AGENT=bob "$ROGER" inbox --limit 2 -q
+env ROGER_AGENT=bob "$ROGER" inbox -q
 roger claim --as bob --limit 2 -q
 roger list --to bob --jsonl | head -n 2 | while read -r line; do roger ack --as bob "$(printf '%s' "$line" | json 'd["id"]')" -q; done
 rm .roger/messages.control # with which it is forgotten what was shown
-roger inbox --as bob -q
+env ROGER_AGENT=bob "$ROGER" inbox -q
 roger wake --test bob --within 1ms -q
-roger inbox --as bob -q
+env ROGER_AGENT=bob "$ROGER" inbox -q
 is "a look is noted again" "$(grep -c '"verb":"inbox"' .roger/logs/activity.log.jsonl)" 4
 is "report counts each message once" "$(roger report --json | json '[d[k] for k in ("messages", "wakes", "failed_wakes", "looked", "read", "acknowledged")]')" \
 	"[6, 3, 1, 3, 2, 2]"

@@ -247,6 +247,14 @@ unlike "and then no more" "$(roger doctor)" "names lead to it"
 for i in $(seq 1500); do printf 'garbage\n'; done >>.roger/messages.jsonl
 exits 0 "many notes" roger doctor --json
 is "are counted all and told in part" "$(printf '%s' "$out" | json '[d["notes"], len(d["breaches"])]')" "[1500, 1000]"
+run roger doctor
+is "people are shown the first of each kind" "$(printf '%s\n' "$out" | grep -c '^  messages.jsonl line')" 1
+like "and how many more" "$out" "and 999 more of this kind"
+roger seal -q >/dev/null
+printf '%064d\n' 7 >.roger/seal.pub
+run roger doctor
+like "and what is broken at the end" "$(printf '%s\n' "$out" | tail -n 2 | head -n 1)" "^  seal.key.*public half"
+roger doctor --fix -q
 again
 exits 64 "no such option" roger doctor --mend
 done_testing

@@ -499,17 +499,41 @@ static void last_note(struct roger *roger, struct roger_activity_reply *ret_repl
 	assert_int_equal(ret_reply->activities.count, 1);
 }
 
+/* Who ran a test is not the same everywhere. */
+static void leave_out_process(char *details)
+{
+	static const struct {
+		const char *start, *after;
+	} members[] = { { ",\"terminal\":\"", "\"" },
+			{ ",\"parent\":\"", "\"" },
+			{ ",\"uid\":", "" } };
+	char *at, *end;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		at = strstr(details, members[i].start);
+		if (!at)
+			continue;
+		end = at + strlen(members[i].start);
+		end += *members[i].after ? strcspn(end, "\"") + 1 : strspn(end, "0123456789");
+		memmove(at, end, strlen(end) + 1);
+	}
+}
+
 static void is_noted(struct roger *roger, const char *task, const char *details, int status,
 		     const char *message)
 {
 	struct roger_activity_reply reply;
 	const struct roger_activity *note;
+	char text[1000];
 
 	last_note(roger, &reply);
 	note = reply.activities.items;
+	snprintf(text, sizeof text, "%s", note->action_details.data);
+	leave_out_process(text);
 	assert_int_equal(note->action_type, ROGER_TOOL_EXEC);
 	assert_string_equal(note->task_id.data, task);
-	assert_string_equal(note->action_details.data, details);
+	assert_string_equal(text, details);
 	assert_int_equal(note->outcome_status, status);
 	assert_true(rg_str_is(note->outcome_message, message));
 	roger_reply_free(&reply);

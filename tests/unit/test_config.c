@@ -884,6 +884,43 @@ static void files_and_environment_are_loaded(void **state)
 	drop_tree(tree);
 }
 
+static void the_folder_of_the_origin_is_used(void **state)
+{
+	struct tree *tree = make_tree();
+	struct rg_config *config;
+
+	(void)state;
+	make_folder(tree, ".agent-shepherd");
+	make_folder(tree, ".agent-shepherd/config");
+	put(tree, ".agent-shepherd/config/phase-messenger.yaml",
+	    RG_STR("storage: {jsonl_file: m.jsonl}\n"));
+	config = load(tree);
+	shows(config, "storage.data_dir", ".agent-shepherd",
+	      ".agent-shepherd/config/phase-messenger.yaml");
+	assert_true(config->places_configured);
+	rg_config_free(config);
+
+	put(tree, ".roger/m.jsonl", RG_STR("{}\n"));
+	config = load(tree);
+	shows(config, "storage.data_dir", ".roger", "default");
+	rg_config_free(config);
+
+	put(tree, ".agent-shepherd/m.jsonl", RG_STR("{}\n"));
+	not_loaded(tree, ".roger/m.jsonl and .agent-shepherd/m.jsonl both hold messages");
+	put(tree, ".roger/config.yaml", RG_STR("storage: {data_dir: .agent-shepherd}\n"));
+	config = load(tree);
+	shows(config, "storage.data_dir", ".agent-shepherd", ".roger/config.yaml:1");
+	rg_config_free(config);
+
+	drop(tree, ".roger/config.yaml");
+	drop(tree, ".roger/m.jsonl");
+	drop(tree, ".agent-shepherd/m.jsonl");
+	drop(tree, ".agent-shepherd/config/phase-messenger.yaml");
+	drop(tree, ".agent-shepherd/config");
+	drop(tree, ".agent-shepherd");
+	drop_tree(tree);
+}
+
 static void only_regular_files_are_loaded(void **state)
 {
 	struct tree *tree = make_tree();
@@ -954,6 +991,7 @@ int main(void)
 		cmocka_unit_test(depth_and_number_are_bounded),
 		cmocka_unit_test(errors_tell_no_values),
 		cmocka_unit_test(files_and_environment_are_loaded),
+		cmocka_unit_test(the_folder_of_the_origin_is_used),
 		cmocka_unit_test(only_regular_files_are_loaded),
 		cmocka_unit_test(large_files_are_refused),
 	};

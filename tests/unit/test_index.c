@@ -893,7 +893,7 @@ static void ask(struct roger *roger, int which)
 		ASK(agents, roger_empty_request, roger_agents_reply, 0);
 		break;
 	case 2:
-		ASK(stats, roger_empty_request, roger_stats_reply, 0);
+		ASK(stats, roger_stats_request, roger_stats_reply, 0);
 		break;
 	case 3:
 		ASK(report, roger_report_request, roger_report_reply, .since_ms = 0);

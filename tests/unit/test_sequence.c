@@ -424,6 +424,33 @@ static void broken_documents_are_refused(void **state)
 	assert_null(sequence);
 }
 
+static void a_cleared_document_is_told_from_an_empty_one(void **state)
+{
+	static const struct {
+		const char *text;
+		bool cleared;
+	} cases[] = {
+		{ "{\"counters\":{},\"lastSeen\":{}}", true },
+		{ "{ \"lastSeen\": {}, \"counters\": {}, \"app\": 1 }", true },
+		{ "{\"counters\":{},\"lastSeen\":{\"w\":{}}}", true },
+		{ "{\"counters\":{},\"lastSeen\":{},\"epoch\":1}", false },
+		{ "{\"counters\":{\"a\":1},\"lastSeen\":{}}", false },
+		{ "{\"counters\":{},\"lastSeen\":{\"w\":{\"a\":1}}}", false },
+		{ "{\"counters\":{}}", false },
+		{ "{\"lastSeen\":{}}", false },
+		{ "{}", false },
+	};
+	struct rg_sequence *sequence;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(rg_sequence_read(rg_str(cases[i].text), &sequence, NULL), 0);
+		assert_int_equal(sequence->cleared, cases[i].cleared);
+		rg_sequence_free(sequence);
+	}
+}
+
 static void the_largest_numbers_are_read(void **state)
 {
 	(void)state;
@@ -613,6 +640,7 @@ int main(void)
 		cmocka_unit_test(members_of_others_survive),
 		cmocka_unit_test(built_document_reads_the_same),
 		cmocka_unit_test(broken_documents_are_refused),
+		cmocka_unit_test(a_cleared_document_is_told_from_an_empty_one),
 		cmocka_unit_test(the_largest_numbers_are_read),
 		cmocka_unit_test(names_are_its_own),
 		cmocka_unit_test(no_name_is_nobody),

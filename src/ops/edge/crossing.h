@@ -55,6 +55,10 @@ struct rg_crossing {
 RG_CHECKED int rg_crossing_names(struct roger *roger, struct rg_arena *arena,
 				 struct roger_strs *ret_names, struct roger_err *err);
 
+/* Those of them that are named in the configuration. */
+RG_CHECKED int rg_crossing_configured(struct roger *roger, struct rg_arena *arena,
+				      struct roger_strs *ret_names, struct roger_err *err);
+
 /*
  * Which of the names is meant, as the text form writes it: without regard to
  * case, '_' for what a role cannot have.  As written, where there is none, or

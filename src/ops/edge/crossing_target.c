@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/nearest.h"
+#include "ops/mail/agents.h"
 
 struct list {
 	struct roger_str *items;
@@ -29,27 +30,45 @@ static int add_all(struct list *list, struct roger_strs names, struct rg_arena *
 	return ROGER_OK;
 }
 
+static int add_configured(struct roger *roger, struct list *list, struct rg_arena *arena,
+			  struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	size_t i;
+	int r;
+
+	r = add_all(list, config->file_only, arena, err);
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
+		r = add_all(list, (struct roger_strs){ &config->wake_agents[i].name, 1 }, arena,
+			    err);
+	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
+		r = add_all(list, config->groups[i].members, arena, err);
+	return r;
+}
+
+int rg_crossing_configured(struct roger *roger, struct rg_arena *arena,
+			   struct roger_strs *ret_names, struct roger_err *err)
+{
+	struct list list = { 0 };
+	int r = add_configured(roger, &list, arena, err);
+
+	*ret_names = (struct roger_strs){ list.items, list.count };
+	return r;
+}
+
 int rg_crossing_names(struct roger *roger, struct rg_arena *arena, struct roger_strs *ret_names,
 		      struct roger_err *err)
 {
-	const struct rg_config *config = roger->workspace->config;
 	struct roger_strs names;
 	struct list list = { 0 };
-	size_t i;
 	int r;
 
 	r = rg_engine_names(roger->engine, arena, &names, err);
 	if (r == ROGER_OK)
 		r = add_all(&list, names, arena, err);
 	if (r == ROGER_OK)
-		r = add_all(&list, config->file_only, arena, err);
-	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
-		r = add_all(&list, (struct roger_strs){ &config->wake_agents[i].name, 1 }, arena,
-			    err);
-	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
-		r = add_all(&list, config->groups[i].members, arena, err);
-	if (r == ROGER_OK)
-		*ret_names = (struct roger_strs){ list.items, list.count };
+		r = add_configured(roger, &list, arena, err);
+	*ret_names = (struct roger_strs){ list.items, list.count };
 	return r;
 }
 
@@ -193,10 +212,32 @@ static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
 	return say(reply->memory, place, name, "", near, err);
 }
 
+/* Where it has retired, whoever took over; ret_name stays "" where nobody did. */
+static int find_heir(struct rg_crossing *crossing, struct roger_str name,
+		     struct rg_crossing_target *target, struct roger_str *ret_name,
+		     struct roger_err *err)
+{
+	struct roger_retired_list list;
+	struct roger_str why;
+	int r = rg_agents_retired(crossing->roger, crossing->arena, &list, err);
+
+	if (r < 0)
+		return r;
+	*ret_name = rg_retired_heir(&list, name);
+	if (ret_name->length)
+		return ROGER_OK;
+	return rg_agents_why_retired(rg_retired_find(&list, name), crossing->arena, &why) &&
+			       rg_arena_print(crossing->arena, &target->refused, "'%.*s' %.*s",
+					      RG_STR_ARGS(name), RG_STR_ARGS(why))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 		     struct rg_crossing_target *target, struct roger_err *err)
 {
 	struct roger_str *place = rg_arena_get(crossing->arena, sizeof *place);
+	int r;
 
 	if (!place)
 		return rg_fail_memory(err);
@@ -204,11 +245,27 @@ static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 		target->refused = RG_STR("roger itself reads no mail; name an agent");
 		return ROGER_OK;
 	}
-	*place = name;
+	r = find_heir(crossing, name, target, place, err);
+	if (r < 0 || !place->length)
+		return r;
 	target->names = (struct roger_strs){ place, 1 };
-	target->shown = name;
-	return rg_str_among(crossing->known, name) ? ROGER_OK
-						   : note_unknown(crossing, name, target, err);
+	target->shown = *place;
+	return rg_str_among(crossing->known, *place) ? ROGER_OK
+						     : note_unknown(crossing, *place, target, err);
+}
+
+/* A group, or all. */
+static int several(struct rg_crossing *crossing, struct roger_str name,
+		   struct rg_crossing_target *ret_target, struct roger_err *err)
+{
+	struct rg_everyone everyone;
+	int r = rg_agents_of(crossing->roger, name, crossing->arena, &everyone, err);
+
+	if (r == ROGER_OK)
+		*ret_target = (struct rg_crossing_target){ .names = everyone.names,
+							   .group = true,
+							   .shown = name };
+	return r;
 }
 
 int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
@@ -220,22 +277,11 @@ int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
 	size_t i;
 	int r = ROGER_OK;
 
-	if (written.length == 3 && strncasecmp(written.data, "all", 3) == 0) {
-		target.group = true;
-		target.names = crossing->known;
-		target.shown = RG_STR("all");
-		*ret_target = target;
-		return ROGER_OK;
-	}
-	for (i = 0; i < config->group_count; i++) {
-		if (!rg_crossing_is_file_of(config->groups[i].name, written))
-			continue;
-		target.group = true;
-		target.names = config->groups[i].members;
-		target.shown = config->groups[i].name;
-		*ret_target = target;
-		return ROGER_OK;
-	}
+	if (written.length == 3 && strncasecmp(written.data, "all", 3) == 0)
+		return several(crossing, RG_STR("all"), ret_target, err);
+	for (i = 0; i < config->group_count; i++)
+		if (rg_crossing_is_file_of(config->groups[i].name, written))
+			return several(crossing, config->groups[i].name, ret_target, err);
 	if (!name.length && alike(written, RG_STR("workers"))) {
 		target.refused = RG_STR("no group 'workers' is configured; name its agents under "
 					"groups: in config.yaml");

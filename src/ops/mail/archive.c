@@ -5,7 +5,7 @@
  * unread ones, and says so in the reason.
  */
 #include "base/nearest.h"
-#include "ops/op.h"
+#include "ops/mail/metrics.h"
 
 /* So many leave in one commit. */
 enum { PIECE = 256 };
@@ -47,18 +47,19 @@ static int check_found(const struct roger_archive_request *request,
 }
 
 /* One commit's worth, from the first that can go on; *ret_last is how far it looked. */
-static int move_piece(struct roger *roger, const struct roger_archive_request *request,
-		      const struct rg_query *query, const char *reason,
-		      struct roger_archive_reply *reply, struct rg_arena *arena, size_t *ret_found,
-		      int64_t *ret_last, struct roger_err *err)
+static int move_piece(struct rg_metrics *metrics, const struct roger_archive_request *request,
+		      const struct rg_query *query, struct roger_archive_reply *reply,
+		      struct rg_arena *arena, size_t *ret_found, int64_t *ret_last,
+		      struct roger_err *err)
 {
+	struct rg_engine *engine = metrics->roger->engine;
 	struct roger_messages found = { 0 };
 	struct roger_message message;
 	struct rg_outcome outcome;
 	size_t i;
 	int r;
 
-	r = rg_engine_find(roger->engine, query, arena, &found, err);
+	r = rg_engine_find(engine, query, arena, &found, err);
 	if (r == ROGER_OK)
 		r = check_found(request, &found, err);
 	for (i = 0; i < found.count && r == ROGER_OK; i++) {
@@ -69,13 +70,15 @@ static int move_piece(struct roger *roger, const struct roger_archive_request *r
 			continue;
 		}
 		message.archived_at_ms = rg_clock_ms();
-		message.archive_reason = request->reason.length ? request->reason : rg_str(reason);
+		message.archive_reason = metrics->reason;
 		reply->archived++;
 		if (!request->dry_run)
-			r = rg_engine_archive(roger->engine, &message, err);
+			r = rg_metrics_moved(metrics, &message, err);
+		if (r == ROGER_OK && !request->dry_run)
+			r = rg_engine_archive(engine, &message, err);
 	}
 	*ret_found = found.count;
-	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
+	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
 }
 
 /* Archived messages are messages of it, too. */
@@ -103,8 +106,13 @@ static int check_issue(struct roger *roger, struct roger_str issue, struct rg_ar
 }
 
 static int move_out(struct roger *roger, const struct roger_archive_request *request,
-		    const char *reason, struct roger_archive_reply *reply, struct roger_err *err)
+		    struct roger_str verb, struct roger_str reason,
+		    struct roger_archive_reply *reply, struct roger_err *err)
 {
+	struct rg_metrics metrics = { .roger = roger,
+				      .arena = reply->memory,
+				      .verb = verb,
+				      .reason = request->reason.length ? request->reason : reason };
 	struct rg_query query = { .ids = request->ids.items,
 				  .id_count = request->ids.count,
 				  .issue = request->issue,
@@ -122,17 +130,17 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 			return rg_fail_memory(err);
 		r = rg_engine_begin(roger->engine, true, err);
 		if (r == ROGER_OK)
-			r = move_piece(roger, request, &query, reason, reply, arena, &found,
+			r = move_piece(&metrics, request, &query, reply, arena, &found,
 				       &query.after, err);
 		rg_engine_rollback(roger->engine);
 		rg_arena_free(arena);
 	}
-	return r;
+	return r < 0 ? r : rg_metrics_save(&metrics, err);
 }
 
 static int run_archive(struct roger *roger, const void *request, void *reply, struct roger_err *err)
 {
-	return move_out(roger, request, "archived by hand", reply, err);
+	return move_out(roger, request, RG_STR("archive"), RG_STR("archived by hand"), reply, err);
 }
 
 static int run_delete(struct roger *roger, const void *request_, void *reply, struct roger_err *err)
@@ -140,7 +148,7 @@ static int run_delete(struct roger *roger, const void *request_, void *reply, st
 	struct roger_archive_request request = *(const struct roger_archive_request *)request_;
 
 	request.unread = true;
-	return move_out(roger, &request, "deleted", reply, err);
+	return move_out(roger, &request, RG_STR("delete"), RG_STR("deleted"), reply, err);
 }
 
 #define AT(member) offsetof(struct roger_archive_request, member)

@@ -1,10 +1,11 @@
-/* cleanup: archive what has served, by the rules of the configuration; notes what it did. */
-#include "ops/op.h"
+/* cleanup: archive what has served, by the rules of the configuration; or tell what left before. */
+#include "ops/mail/metrics.h"
+#include "ops/proof/records.h"
 
 #include "facts/message_cleanup.h"
 
 /* Issues are gone through one by one, each in pieces of one commit. */
-enum { PIECE = 256 };
+enum { PIECE = 256, HISTORY_MAX = 1000 };
 
 /* Of a request: 0 is as configured; in the rules it is off, as in the configuration. */
 static int64_t rule(int64_t requested, int64_t configured)
@@ -46,10 +47,11 @@ static void count_verdict(struct roger_archive_reply *reply, enum rg_cleanup ver
 }
 
 /* Archive at most one commit's worth of them; *ret_more: there are others. */
-static int move_piece(struct roger *roger, const struct roger_messages *messages,
+static int move_piece(struct rg_metrics *metrics, const struct roger_messages *messages,
 		      const enum rg_cleanup *verdicts, struct roger_archive_reply *reply,
 		      bool *ret_more, struct roger_err *err)
 {
+	struct rg_engine *engine = metrics->roger->engine;
 	struct roger_message message;
 	struct rg_outcome outcome;
 	size_t i, staged = 0;
@@ -65,15 +67,17 @@ static int move_piece(struct roger *roger, const struct roger_messages *messages
 		message = messages->items[i];
 		message.archived_at_ms = rg_clock_ms();
 		message.archive_reason = rg_str(rg_message_cleanup_reason(verdicts[i]));
-		r = rg_engine_archive(roger->engine, &message, err);
+		r = rg_metrics_moved(metrics, &message, err);
+		if (r == ROGER_OK)
+			r = rg_engine_archive(engine, &message, err);
 		count_verdict(reply, verdicts[i]);
 		staged++;
 	}
-	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
+	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
 }
 
 /* One look at the issue, in a transaction of its own. */
-static int clean_once(struct roger *roger, struct roger_str issue,
+static int clean_once(struct rg_metrics *metrics, struct roger_str issue,
 		      const struct rg_cleanup_rules *rules, bool dry_run,
 		      struct roger_archive_reply *reply, struct rg_arena *arena, bool *ret_more,
 		      struct roger_err *err)
@@ -84,7 +88,7 @@ static int clean_once(struct roger *roger, struct roger_str issue,
 	size_t i;
 	int r;
 
-	r = rg_engine_find(roger->engine, &query, arena, &messages, err);
+	r = rg_engine_find(metrics->roger->engine, &query, arena, &messages, err);
 	if (r < 0)
 		return r;
 	verdicts = rg_arena_get(arena, messages.count * sizeof *verdicts);
@@ -93,7 +97,7 @@ static int clean_once(struct roger *roger, struct roger_str issue,
 	rg_message_cleanup(messages.items, messages.count, rules, rg_clock_ms(), verdicts);
 	*ret_more = false;
 	if (!dry_run)
-		r = move_piece(roger, &messages, verdicts, reply, ret_more, err);
+		r = move_piece(metrics, &messages, verdicts, reply, ret_more, err);
 	/* What stays, and in a dry run what would go, is counted by the last look. */
 	for (i = 0; i < messages.count && !*ret_more; i++)
 		if (dry_run || verdicts[i] == RG_KEEP_UNREAD)
@@ -101,42 +105,19 @@ static int clean_once(struct roger *roger, struct roger_str issue,
 	return r;
 }
 
-#define AT(member) offsetof(struct note, member)
-struct note {
-	int64_t at_ms;
-	struct roger_str issue;
-	int64_t archived, by_age, by_count, by_run, kept_unread;
-};
-static const struct roger_field note_fields[] = {
-	{ "at", ROGER_TIME, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "" },
-	{ "issue_id", ROGER_TEXT, AT(issue), 0, NULL, NULL, "" },
-	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "" },
-	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "" },
-	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "" },
-	{ "by_run", ROGER_INT, AT(by_run), 0, NULL, NULL, "" },
-	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL, "" },
-	RG_END,
-};
-#undef AT
-static const struct roger_record note_record = { "note", sizeof(struct note), note_fields };
-
-/* One line of cleanup_metrics.jsonl a run. */
-static int note(struct roger *roger, struct roger_str issue,
-		const struct roger_archive_reply *reply, struct roger_err *err)
+/* What this issue added to the reply. */
+static int save(struct rg_metrics *metrics, const struct roger_archive_reply *before,
+		const struct roger_archive_reply *after, struct roger_err *err)
 {
-	const struct note note = { rg_clock_ms(),   issue,	   reply->archived,   reply->by_age,
-				   reply->by_count, reply->by_run, reply->kept_unread };
-	struct rg_buf line;
-	int r;
+	struct roger_cleanup *cleanup = metrics->items;
 
-	rg_buf_init(&line, 4096);
-	rg_record_encode(&note_record, &note, &line);
-	rg_buf_add_char(&line, '\n');
-	r = line.failed ? rg_fail_memory(err)
-			: rg_engine_log_append(roger->engine, RG_LOG_CLEANUPS, RG_STR(""),
-					       rg_buf_str(&line), true, err);
-	rg_buf_deinit(&line);
-	return r;
+	if (!metrics->count)
+		return ROGER_OK;
+	cleanup->by_age = after->by_age - before->by_age;
+	cleanup->by_count = after->by_count - before->by_count;
+	cleanup->by_run = after->by_run - before->by_run;
+	cleanup->kept_unread = after->kept_unread - before->kept_unread;
+	return rg_metrics_save(metrics, err);
 }
 
 static int clean_one(struct roger *roger, struct roger_str issue,
@@ -144,21 +125,44 @@ static int clean_one(struct roger *roger, struct roger_str issue,
 		     struct roger_err *err)
 {
 	const struct rg_cleanup_rules rules = rules_of(roger, request);
+	const struct roger_archive_reply before = *reply;
+	struct rg_metrics metrics = { .roger = roger,
+				      .arena = reply->memory,
+				      .verb = RG_STR("cleanup") };
 	struct rg_arena *arena;
 	bool more = true;
 	int r = ROGER_OK;
 
+	if (!rg_arena_print(metrics.arena, &metrics.reason,
+			    "max_age_days %lld, keep_per_phase %lld, keep_runs %lld",
+			    (long long)rules.max_age_days, (long long)rules.keep_per_phase,
+			    (long long)rules.keep_runs))
+		return rg_fail_memory(err);
 	while (r == ROGER_OK && more) {
 		arena = rg_arena_new();
 		if (!arena)
 			return rg_fail_memory(err);
 		r = rg_engine_begin(roger->engine, true, err);
 		if (r == ROGER_OK)
-			r = clean_once(roger, issue, &rules, request->dry_run, reply, arena, &more,
-				       err);
+			r = clean_once(&metrics, issue, &rules, request->dry_run, reply, arena,
+				       &more, err);
 		rg_engine_rollback(roger->engine);
 		rg_arena_free(arena);
 	}
+	return r < 0 ? r : save(&metrics, &before, reply, err);
+}
+
+static int show_history(struct roger *roger, struct roger_str issue,
+			struct roger_archive_reply *reply, struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_CLEANUPS, .task = issue, .newest = true, .limit = HISTORY_MAX
+	};
+	struct rg_records found;
+	int r = rg_records_read(roger, &query, reply->memory, &found, err);
+
+	if (r == ROGER_OK)
+		reply->history = (struct roger_cleanups){ found.cleanups, found.count };
 	return r;
 }
 
@@ -179,6 +183,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->keep_runs < -1)
 		return rg_fail_member(err, ROGER_EDATA, "keep_runs",
 				      "keep_runs: expected a number from 0 up");
+	if (request->history)
+		return show_history(roger, request->issue, reply, err);
 	if (!request->issue.length)
 		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
 	for (i = 0; i < issues.count && r == ROGER_OK; i++) {
@@ -188,8 +194,6 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		else
 			r = clean_one(roger, issues.items[i], request, reply, err);
 	}
-	if (r == ROGER_OK && !request->dry_run)
-		r = note(roger, request->issue, reply, err);
 	return r;
 }
 
@@ -204,6 +208,8 @@ static const struct roger_field request_fields[] = {
 	{ "keep_runs", ROGER_INT, AT(keep_runs), ROGER_OR_OFF, NULL, NULL, "runs to keep; 0: all" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
 	  "say what would move, move nothing" },
+	{ "history", ROGER_BOOL, AT(history), 0, NULL, NULL,
+	  "only show what left issues so far, also by archive and delete" },
 	RG_END,
 };
 #undef AT
@@ -213,7 +219,9 @@ static const struct roger_record request_record = { "cleanup", sizeof(struct rog
 const struct roger_op rg_op_cleanup = {
 	.name = "cleanup",
 	.summary = "archive read messages that have served",
-	.examples = "roger cleanup --dry-run\nroger cleanup --issue app-42 --max-age-days 30\n",
+	.examples = "roger cleanup --dry-run\nroger cleanup --issue app-42 --max-age-days "
+		    "30\nroger cleanup "
+		    "--history\n",
 	.flags = ROGER_WRITES,
 	.request = &request_record,
 	.reply = &rg_archive_reply_record,

@@ -100,7 +100,7 @@ static int look(struct roger *roger, const struct roger_inbox_request *request,
 	if (r == ROGER_OK && (request->fresh || !reply->unread))
 		r = count_unread(roger, request, &reply->unread, err);
 	if (r == ROGER_OK && !request->unnoted)
-		rg_look_note(roger, request->agent, &reply->messages);
+		rg_look_note(roger, request->agent, request->person, &reply->messages);
 	return r;
 }
 
@@ -230,6 +230,8 @@ static const struct roger_field inbox_fields[] = {
 	COMMON_FIELDS,
 	{ "fresh", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "only what was never shown to the agent" },
 	{ "unnoted", ROGER_BOOL, AT(unnoted), 0, NULL, NULL, "leave no note that it was shown" },
+	{ "person", ROGER_BOOL, AT(person), ROGER_PERSON, NULL, NULL,
+	  "a person looks, not the agent: so it is with --as without ROGER_AGENT" },
 	RG_END,
 };
 static const struct roger_field receive_fields[] = {
@@ -276,7 +278,7 @@ static int run_looked(struct roger *roger, const void *request_, void *reply_,
 				      RG_STR_ARGS(request->agent));
 	if (r < 0)
 		return r;
-	rg_look_note(roger, request->agent, &found);
+	rg_look_note(roger, request->agent, false, &found);
 	/* Also where notes are off, or could not be written: shown is shown. */
 	rg_engine_note_shown(roger->engine, request->agent, request->ids.items, request->ids.count,
 			     true);

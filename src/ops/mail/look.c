@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "facts/note.h"
+#include "ops/proof/note.h"
 
 /* Ids of one entry; more make more entries. */
 enum { LOOK_IDS_MAX = 256 };
@@ -11,6 +11,7 @@ enum { LOOK_IDS_MAX = 256 };
 struct look {
 	struct roger *roger;
 	struct roger_str agent;
+	bool by_person;
 	const struct roger_message **fresh;
 	size_t fresh_count;
 	int64_t position; /* of the newest that was shown, known or not */
@@ -22,7 +23,7 @@ struct look {
 static bool is_fresh(const struct look *look, const struct roger_message *message)
 {
 	return rg_name_valid(message->id) &&
-	       !rg_engine_shown(look->roger->engine, look->agent, message->id);
+	       (look->by_person || !rg_engine_shown(look->roger->engine, look->agent, message->id));
 }
 
 static void find_fresh(struct look *look, const struct roger_messages *messages)
@@ -41,13 +42,17 @@ static void find_fresh(struct look *look, const struct roger_messages *messages)
 static int add_entry(struct look *look, struct roger_str issue, size_t id_count,
 		     struct roger_err *err)
 {
-	const struct rg_note note = { .kind = RG_NOTE_LOOKED,
-				      .entry.task_id = issue,
-				      .agent = look->agent,
-				      .ids = { look->ids, id_count },
-				      .count = (int64_t)id_count,
-				      .position = look->position };
+	struct rg_note note = { .kind = RG_NOTE_LOOKED,
+				.entry.task_id = issue,
+				.agent = look->agent,
+				.ids = { look->ids, id_count },
+				.count = (int64_t)id_count,
+				.position = look->position };
 
+	if (look->by_person) {
+		note.by = RG_STR(RG_BY_PERSON);
+		rg_note_ran(look->roger, &note);
+	}
 	return rg_note_print(&note, &look->lines, err);
 }
 
@@ -85,7 +90,7 @@ static int write_entries(struct look *look, const struct roger_messages *message
 	r = rg_engine_log_append(look->roger->engine, RG_LOG_ACTIVITY, RG_STR(""),
 				 rg_buf_str(&look->lines), false, err);
 	/* Killed before this, the next look is noted with the same messages. */
-	if (r == ROGER_OK)
+	if (r == ROGER_OK && !look->by_person)
 		rg_engine_note_shown(look->roger->engine, look->agent, shown, count, true);
 	return r;
 }
@@ -110,10 +115,10 @@ static int note(struct look *look, const struct roger_messages *messages, struct
 	return r;
 }
 
-void rg_look_note(struct roger *roger, struct roger_str agent,
+void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
 		  const struct roger_messages *messages)
 {
-	struct look look = { .roger = roger, .agent = agent };
+	struct look look = { .roger = roger, .agent = agent, .by_person = by_person };
 	struct rg_arena *arena;
 	struct roger_err err;
 	int r = ROGER_ENOMEM;

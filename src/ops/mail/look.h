@@ -11,10 +11,11 @@
 #include "ops/op.h"
 
 /*
- * Note that agent was shown these messages.  What goes wrong is told by
- * roger_notice() and changes nothing of the look.
+ * Note that agent was shown these messages; by_person: somebody else was, so for the
+ * agent they stay as new as they were.  What goes wrong is told by roger_notice() and
+ * changes nothing of the look.
  */
-void rg_look_note(struct roger *roger, struct roger_str agent,
+void rg_look_note(struct roger *roger, struct roger_str agent, bool by_person,
 		  const struct roger_messages *messages);
 
 #endif

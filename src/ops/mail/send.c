@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "ops/edge/arrive.h"
 #include "ops/edge/crossing.h"
+#include "ops/mail/agents.h"
 #include "ops/mail/room.h"
 #include "facts/message.h"
 
@@ -39,6 +40,23 @@ static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, str
 	if (!place)
 		return rg_fail_memory(err);
 	*place = name;
+	return ROGER_OK;
+}
+
+static int leave_out(struct rg_sending *sending, struct roger_left_out_list *list,
+		     struct roger_str to, struct roger_str why, struct roger_err *err)
+{
+	struct {
+		struct roger_left_out *items;
+		size_t count;
+	} grown = { (struct roger_left_out *)(uintptr_t)list->items, list->count };
+	struct roger_left_out *place =
+		rg_arena_push(sending->arena, &grown.items, &grown.count, sizeof *place);
+
+	if (!place || !rg_arena_copy(sending->arena, to, &place->to) ||
+	    !rg_arena_copy(sending->arena, why, &place->why))
+		return rg_fail_memory(err);
+	*list = (struct roger_left_out_list){ grown.items, grown.count };
 	return ROGER_OK;
 }
 
@@ -205,21 +223,71 @@ static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struc
 					 : note_unknown(sending, draft, name, unknown.near, err);
 }
 
+/* One line for all that get nothing, since there may be many. */
+static int note_skipped(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct roger_left_out_list *skipped = &draft->reply->skipped;
+	size_t i;
+
+	for (i = 0; i < skipped->count; i++)
+		rg_buf_printf(&text, "%s%.*s (%.*s)",
+			      i ? ", " : "skipped: ", RG_STR_ARGS(skipped->items[i].to),
+			      RG_STR_ARGS(skipped->items[i].why));
+	if (!skipped->count)
+		return ROGER_OK;
+	rg_buf_add_char(&text, '\0');
+	return text.failed ? rg_fail_memory(err) : rg_send_note(sending, draft, text.data, err);
+}
+
+/* A group, or all. */
+static int add_several(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+		       struct roger_err *err)
+{
+	struct rg_everyone everyone;
+	size_t i;
+	int r;
+
+	r = rg_agents_of(sending->roger, name, sending->arena, &everyone, err);
+	for (i = 0; r == ROGER_OK && i < everyone.skipped.count; i++)
+		if (!rg_str_equal(everyone.skipped.items[i].to, draft->from))
+			r = leave_out(sending, &draft->reply->skipped, everyone.skipped.items[i].to,
+				      everyone.skipped.items[i].why, err);
+	return r < 0 ? r : add_others(sending, draft, everyone.names, err);
+}
+
+/* Who took over from a retired agent; an error where nobody did. */
+static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct roger_str *name,
+		     struct roger_err *err)
+{
+	const struct roger_retired *retired = rg_retired_find(&sending->retired, *name);
+	struct roger_str heir, why, note;
+
+	if (!retired)
+		return ROGER_OK;
+	heir = rg_retired_heir(&sending->retired, *name);
+	if (!rg_agents_why_retired(retired, sending->arena, &why) ||
+	    !rg_arena_print(sending->arena, &note, "'%.*s' %.*s; it goes to '%.*s'",
+			    RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+		return rg_fail_memory(err);
+	if (!heir.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' %.*s",
+				      RG_STR_ARGS(*name), RG_STR_ARGS(why));
+	*name = heir;
+	return rg_send_note(sending, draft, note.data, err);
+}
+
 static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
 		     struct roger_err *err)
 {
-	const struct rg_group *group = rg_config_group(sending->roger->workspace->config, name);
 	const struct roger_strs so_far = { draft->to.items, draft->to.count };
-	struct roger_strs names;
 	int r;
 
-	if (group)
-		return add_others(sending, draft, group->members, err);
-	if (rg_str_is(name, "all")) {
-		r = rg_engine_names(sending->roger->engine, sending->arena, &names, err);
-		return r < 0 ? r : add_others(sending, draft, names, err);
-	}
+	if (is_reserved(sending, name))
+		return add_several(sending, draft, name, err);
 	r = rg_name_check("to", name, err);
+	if (r == ROGER_OK)
+		r = find_heir(sending, draft, &name, err);
 	if (r < 0)
 		return r;
 	if (rg_config_is_roger(name))
@@ -248,9 +316,11 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 		if (r < 0)
 			return r;
 	}
+	r = note_skipped(sending, draft, err);
+	if (r < 0)
+		return r;
 	if (draft->to.count == 0)
-		return rg_fail_member(err, ROGER_ENOENT, "to",
-				      "to: nobody but the sender is known here yet");
+		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody but the sender is here");
 	if (draft->to.count > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "to", "to: expected at most %d recipients",
 				      RG_BATCH_MAX);
@@ -446,9 +516,7 @@ static bool went_to(const struct roger_messages *first, struct roger_str name)
 	return false;
 }
 
-/* Who a group or all stands for may change between two tries; named recipients may not. */
-static bool same_recipients(const struct rg_sending *sending, const struct rg_draft *draft,
-			    const struct roger_messages *first)
+static bool is_to_several(const struct rg_sending *sending, const struct rg_draft *draft)
 {
 	const struct roger_strs *to = &draft->request->to;
 	size_t i;
@@ -456,10 +524,30 @@ static bool same_recipients(const struct rg_sending *sending, const struct rg_dr
 	for (i = 0; i < to->count; i++)
 		if (is_reserved(sending, to->items[i]))
 			return true;
+	return false;
+}
+
+/* Who a group or all stands for may change between two tries; named recipients may not. */
+static bool same_recipients(const struct rg_sending *sending, const struct rg_draft *draft,
+			    const struct roger_messages *first)
+{
+	size_t i;
+
+	if (is_to_several(sending, draft))
+		return true;
 	for (i = 0; i < draft->to.count; i++)
 		if (!went_to(first, draft->to.items[i]))
 			return false;
 	return draft->to.count == first->count;
+}
+
+bool rg_send_same_text(struct roger_str a, struct roger_str b)
+{
+	if (a.length > b.length)
+		return rg_send_same_text(b, a);
+	if (b.length == a.length + 1 && b.data[a.length] == '\n')
+		b.length--;
+	return rg_str_equal(a, b);
 }
 
 bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
@@ -467,7 +555,7 @@ bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draf
 {
 	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
 
-	return rg_str_equal(ours->content, theirs->content) &&
+	return rg_send_same_text(ours->content, theirs->content) &&
 	       rg_str_equal(ours->metadata, theirs->metadata) &&
 	       rg_str_equal(ours->issue_id, theirs->issue_id) &&
 	       rg_str_equal(ours->reply_to, theirs->reply_to) &&
@@ -475,17 +563,37 @@ bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draf
 	       ours->run_counter == theirs->run_counter && same_recipients(sending, draft, first);
 }
 
+/* What the key stored.  Of copies that are sent again alone, only these. */
+static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
+		      struct roger_messages *ret_first, struct roger_err *err)
+{
+	const struct rg_query query = {
+		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
+	};
+	struct roger_message *items;
+	size_t count = 0, i;
+	int r;
+
+	r = rg_engine_find(sending->roger->engine, &query, sending->arena, ret_first, err);
+	if (r < 0 || !draft->some_again || is_to_several(sending, draft))
+		return r;
+	items = (struct roger_message *)(uintptr_t)ret_first->items;
+	for (i = 0; i < ret_first->count; i++)
+		if (rg_str_among((struct roger_strs){ draft->to.items, draft->to.count },
+				 items[i].to_phase))
+			items[count++] = items[i];
+	ret_first->count = count;
+	return ROGER_OK;
+}
+
 /* The key was used: the same payload gets its first result again, another one is an error. */
 static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 			    struct roger_err *err)
 {
-	struct rg_query query = {
-		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
-	};
 	struct roger_messages first;
 	int r;
 
-	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &first, err);
+	r = find_first(sending, draft, &first, err);
 	if (r < 0)
 		return r;
 	if (first.count == 0)
@@ -565,6 +673,59 @@ static int64_t adding(const struct rg_sending *sending, size_t count,
 	return adds;
 }
 
+/* Did the request name this recipient, or one that it took over from? */
+static bool is_named(const struct rg_sending *sending, const struct rg_draft *draft,
+		     struct roger_str to)
+{
+	const struct roger_strs *names = &draft->request->to;
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (!is_reserved(sending, names->items[i]) &&
+		    rg_str_equal(rg_retired_heir(&sending->retired, names->items[i]), to))
+			return true;
+	return false;
+}
+
+void rg_send_drop(struct rg_draft *draft, size_t which)
+{
+	size_t after = --draft->to.count - which;
+
+	memmove(draft->messages + which, draft->messages + which + 1,
+		after * sizeof *draft->messages);
+	memmove(draft->to.items + which, draft->to.items + which + 1,
+		after * sizeof *draft->to.items);
+}
+
+/* A full mailbox refuses its own copy of what goes to a group or all; the last one all. */
+static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
+		       const struct roger_message *message, struct roger_err *err)
+{
+	size_t which = (size_t)(message - draft->messages);
+	struct roger_message *refused;
+	struct roger_str why, note;
+	int r;
+
+	if (is_named(sending, draft, message->to_phase))
+		return ROGER_EREFUSED;
+	if (draft->to.count == 1)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "no mailbox has room in issue '%.*s'; nothing was sent",
+			       RG_STR_ARGS(message->issue_id));
+	refused = rg_arena_push(sending->arena, &draft->refused, &draft->refused_count,
+				sizeof *refused);
+	if (!refused ||
+	    !rg_arena_print(sending->arena, &why, "its mailbox is full in issue '%.*s'",
+			    RG_STR_ARGS(message->issue_id)) ||
+	    !rg_arena_print(sending->arena, &note, "'%.*s' did not get it: %.*s",
+			    RG_STR_ARGS(message->to_phase), RG_STR_ARGS(why)))
+		return rg_fail_memory(err);
+	*refused = *message;
+	r = leave_out(sending, &draft->reply->refused, message->to_phase, why, err);
+	rg_send_drop(draft, which);
+	return r < 0 ? r : rg_send_note(sending, draft, note.data, err);
+}
+
 static int commit(struct rg_sending *sending, struct roger_err *err)
 {
 	struct rg_outcome outcome;
@@ -588,6 +749,8 @@ static int commit(struct rg_sending *sending, struct roger_err *err)
 			r = rg_room_make(sending->roger, &outcome,
 					 adding(sending, sending->count, &outcome),
 					 &draft->reply->archived, err);
+			if (r == ROGER_EREFUSED && outcome.verdict == RG_OVER_MAILBOX)
+				r = refuse_copy(sending, draft, outcome.which, err);
 			draft->no_room = r == ROGER_EREFUSED;
 			break;
 		}
@@ -608,8 +771,7 @@ static int store(struct rg_sending *sending, struct roger_err *err)
 	if (r < 0)
 		return r;
 	r = commit(sending, err);
-	if (r < 0)
-		rg_send_failed(sending, r);
+	rg_send_failed(sending, r);
 	return r;
 }
 
@@ -632,21 +794,24 @@ static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, str
 }
 
 /* With those before it, so that the error is about the one that goes over. */
-static int check_room(struct rg_sending *sending, const struct rg_draft *draft,
-		      struct roger_err *err)
+static int check_room(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
 	static const enum rg_verdict limits[] = { RG_OVER_MAILBOX, RG_OVER_ISSUE };
 	size_t so_far = (size_t)(draft - sending->drafts) + 1;
 	struct rg_outcome outcome;
-	size_t i, k;
+	size_t i, k, left;
 	int r = ROGER_OK;
 
-	for (i = 0; i < draft->to.count && !draft->settled; i++) {
-		for (k = 0; k < sizeof limits / sizeof *limits && r == ROGER_OK; k++) {
+	for (i = 0; i < draft->to.count && !draft->settled && r == ROGER_OK; i++) {
+		left = draft->to.count;
+		for (k = 0; k < 2 && r == ROGER_OK && left == draft->to.count; k++) {
 			outcome = (struct rg_outcome){ limits[k], &draft->messages[i], 0 };
 			r = rg_room_check(sending->roger, &outcome,
 					  adding(sending, so_far, &outcome), err);
+			if (r == ROGER_EREFUSED && limits[k] == RG_OVER_MAILBOX)
+				r = refuse_copy(sending, draft, outcome.which, err);
 		}
+		i -= left != draft->to.count;
 	}
 	return r;
 }
@@ -700,12 +865,28 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 	return ROGER_OK;
 }
 
-static int send_all(struct rg_sending *sending, struct roger_err *err)
+static int answer(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
-	struct rg_draft *draft;
-	size_t i, messages = 0;
+	struct roger_messages stored = { draft->messages, draft->to.count };
 	int r = ROGER_OK;
 
+	if (draft->twin) {
+		*draft->reply = *draft->twin->reply;
+		draft->reply->duplicate = true;
+	}
+	if (draft->settled)
+		return ROGER_OK;
+	if (draft->some_again && !draft->request->dry_run)
+		r = find_first(sending, draft, &stored, err);
+	return r < 0 ? r : rg_send_fill_reply(sending, draft, stored.items, stored.count, err);
+}
+
+static int send_all(struct rg_sending *sending, struct roger_err *err)
+{
+	size_t i, messages = 0;
+	int r;
+
+	r = rg_agents_retired(sending->roger, sending->arena, &sending->retired, err);
 	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
 		r = prepare(sending, &sending->drafts[i], err);
 		if (r == ROGER_OK)
@@ -721,16 +902,8 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = sending->drafts[0].request->dry_run ? check_store(sending, err)
 							: store(sending, err);
-	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
-		draft = &sending->drafts[i];
-		if (draft->twin) {
-			*draft->reply = *draft->twin->reply;
-			draft->reply->duplicate = true;
-		} else if (!draft->settled) {
-			r = rg_send_fill_reply(sending, draft, draft->messages, draft->to.count,
-					       err);
-		}
-	}
+	for (i = 0; i < sending->count && r == ROGER_OK; i++)
+		r = answer(sending, &sending->drafts[i], err);
 	return r;
 }
 
@@ -740,7 +913,9 @@ static int run_send(struct roger *roger, const void *request_, void *reply_, str
 {
 	const struct roger_send_request *request = request_;
 	struct rg_draft draft = { .request = request, .reply = reply_, .from = request->from };
-	struct rg_sending sending = { roger, rg_op_memory(reply_), rg_clock_ms(), &draft, 1 };
+	struct rg_sending sending = {
+		roger, rg_op_memory(reply_), rg_clock_ms(), &draft, 1, { 0 }
+	};
 	int r;
 
 	r = send_all(&sending, err);
@@ -755,7 +930,7 @@ static int run_send_many(struct roger *roger, const void *request_, void *reply_
 	const struct roger_send_many_request *request = request_;
 	struct roger_send_many_reply *reply = reply_;
 	struct rg_arena *arena = rg_op_memory(reply_);
-	struct rg_sending sending = { roger, arena, rg_clock_ms(), NULL, request->count };
+	struct rg_sending sending = { roger, arena, rg_clock_ms(), NULL, request->count, { 0 } };
 	struct roger_send_reply *items;
 	size_t i;
 	int r;
@@ -844,6 +1019,16 @@ static const struct roger_field receipt_fields[] = {
 static const struct roger_record receipt_record = { "receipt", sizeof(struct roger_receipt),
 						    receipt_fields };
 
+#define AT(member) offsetof(struct roger_left_out, member)
+static const struct roger_field left_out_fields[] = {
+	{ "to", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "the agent" },
+	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "in words" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record left_out_record = { "left out", sizeof(struct roger_left_out),
+						     left_out_fields };
+
 #define AT(member) offsetof(struct roger_send_reply, member)
 static const struct roger_field reply_fields[] = {
 	{ "messages", ROGER_RECORDS, AT(messages), ROGER_OF_TOOL, NULL, &receipt_record,
@@ -862,6 +1047,10 @@ static const struct roger_field reply_fields[] = {
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
 	{ "never_seen", ROGER_TEXTS, AT(never_seen), ROGER_SPARE, NULL, NULL,
 	  "recipients that nobody here knew before" },
+	{ "refused", ROGER_RECORDS, AT(refused), ROGER_SPARE | ROGER_OF_TOOL, NULL,
+	  &left_out_record, "of a group or all: whose mailbox is full" },
+	{ "skipped", ROGER_RECORDS, AT(skipped), ROGER_SPARE, NULL, &left_out_record,
+	  "of a group or all: who gets no mail" },
 	RG_END,
 };
 #undef AT

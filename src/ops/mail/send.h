@@ -6,6 +6,7 @@
 #define RG_SEND_H
 
 #include "ops/keys/attempt.h"
+#include "facts/retirement.h"
 
 /* One send of the request on its way. */
 struct rg_draft {
@@ -23,10 +24,13 @@ struct rg_draft {
 		size_t count;
 	} notes;
 	struct roger_message *messages; /* one per recipient */
-	bool settled;			/* a duplicate: nothing of it is stored */
-	bool again;			/* it is stored, and its next attempt was begun */
-	bool no_room;			/* for it the request was refused */
-	const struct rg_draft *twin;	/* an earlier one of this request, with the same key */
+	struct roger_message *refused;	/* those of a group or all that had no room */
+	size_t refused_count;
+	bool settled;		     /* a duplicate: nothing of it is stored */
+	bool again;		     /* it is stored, and its next attempt was begun */
+	bool no_room;		     /* for it the request was refused */
+	bool some_again;	     /* only those copies that the key did not store before */
+	const struct rg_draft *twin; /* an earlier one of this request, with the same key */
 };
 
 struct rg_sending {
@@ -35,6 +39,7 @@ struct rg_sending {
 	int64_t now_ms;
 	struct rg_draft *drafts;
 	size_t count;
+	struct roger_retired_list retired;
 };
 
 enum { RG_CONFIRM_MAX = 20 }; /* recipients of one send that is to be confirmed */
@@ -45,6 +50,10 @@ RG_CHECKED int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, 
 RG_CHECKED int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 				  const struct roger_message *messages, size_t count,
 				  struct roger_err *err);
+/* Without this copy. */
+void rg_send_drop(struct rg_draft *draft, size_t which);
+/* But for one newline at the end of one: it comes with a file, and not with an argument. */
+bool rg_send_same_text(struct roger_str a, struct roger_str b);
 bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
 			  const struct roger_messages *first);
 
@@ -86,7 +95,7 @@ int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *
  */
 RG_CHECKED int rg_send_look_back(struct rg_sending *sending, struct roger_err *err);
 
-/* Nothing was stored, or nobody knows whether: that goes into the send log. */
+/* What was refused, or nobody knows whether it was stored, goes into the send log. */
 void rg_send_failed(struct rg_sending *sending, int code);
 
 /* Wait until it is read; with retry, attempt by attempt. */

@@ -109,23 +109,46 @@ static int conflict(const struct rg_draft *draft, struct roger_str what, struct 
 			      RG_STR_ARGS(draft->key), RG_STR_ARGS(what));
 }
 
+/* The text with this checksum: as it is, or with one newline more or less; *ret_found false: none.
+ */
+static int find_text(struct rg_sending *sending, struct roger_str text, struct roger_str sum,
+		     struct roger_str *ret_text, bool *ret_found, struct roger_err *err)
+{
+	struct roger_str texts[3] = { text, text };
+	char hex[RG_SHA256_HEX_BYTES];
+	size_t i;
+
+	texts[1].length -= text.length && text.data[text.length - 1] == '\n';
+	if (!rg_arena_print(sending->arena, &texts[2], "%.*s\n", RG_STR_ARGS(text)))
+		return rg_fail_memory(err);
+	*ret_found = false;
+	for (i = 0; i < 3 && !*ret_found; i++) {
+		rg_sha256_hex(texts[i], hex);
+		*ret_found = rg_str_is(sum, hex);
+		*ret_text = texts[i];
+	}
+	return ROGER_OK;
+}
+
 /* A message that was stored says the same; of one that was not, the log has the checksum. */
 static int check_same(struct rg_sending *sending, struct rg_draft *draft,
 		      const struct rg_key_use *use, const struct roger_attempt *last,
-		      struct roger_err *err)
+		      struct roger_str *ret_text, struct roger_err *err)
 {
 	const struct roger_message *stored = rg_key_message(use, last->target);
 	const struct roger_messages first = { stored, 1 };
-	char hex[RG_SHA256_HEX_BYTES];
+	bool found = false;
+	int r;
 
 	if (stored && rg_str_equal(stored->id, last->message_id)) {
-		if (rg_str_equal(stored->content, draft->request->content) &&
+		if (rg_send_same_text(stored->content, draft->request->content) &&
 		    (draft->to.count > 1 || rg_send_same_payload(sending, draft, &first)))
 			return ROGER_OK;
 		return conflict(draft, stored->id, err);
 	}
-	rg_sha256_hex(draft->request->content, hex);
-	return rg_str_is(last->payload_sha256, hex) ? ROGER_OK : conflict(draft, last->id, err);
+	r = find_text(sending, draft->request->content, last->payload_sha256, ret_text, &found,
+		      err);
+	return r < 0 || found ? r : conflict(draft, last->id, err);
 }
 
 static int refuse(const struct rg_draft *draft, const struct rg_key_history *history,
@@ -175,9 +198,11 @@ static int settle_begun(struct rg_sending *sending, const struct rg_draft *draft
 	return r;
 }
 
-/* Of a message that never was stored the next attempt has the same id. */
-static void take_over(struct rg_draft *draft, size_t which, const struct roger_attempt *last)
+/* Of a message that never was stored the next attempt has the same id and text. */
+static void take_over(struct rg_draft *draft, size_t which, const struct roger_attempt *last,
+		      struct roger_str text)
 {
+	draft->messages[which].content = text;
 	if (last->message_id.length)
 		draft->messages[which].id = last->message_id;
 	draft->messages[which].attempt = last->attempt + 1;
@@ -256,6 +281,34 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message_id));
 }
 
+/* Was a copy to it refused under this key? */
+static bool was_refused(const struct rg_key_use *use, struct roger_str target)
+{
+	size_t i;
+
+	for (i = 0; i < use->line_count; i++)
+		if (use->lines[i].outcome == ROGER_ERROR &&
+		    rg_str_equal(use->lines[i].target, target))
+			return true;
+	return false;
+}
+
+/* Where the key stored some copies before, only those that were refused are sent again. */
+static void keep_refused(struct rg_draft *draft, const struct rg_key_use *use)
+{
+	bool refused = false, stored = false;
+	size_t i;
+
+	for (i = 0; i < draft->to.count; i++)
+		refused |= was_refused(use, draft->to.items[i]);
+	for (i = 0; i < use->messages.count; i++)
+		stored |= rg_str_equal(use->messages.items[i].cycle_id, draft->cycle);
+	draft->some_again = refused && stored;
+	for (i = draft->to.count; draft->some_again && i > 0; i--)
+		if (draft->to.count > 1 && draft->messages[i - 1].attempt < 2)
+			rg_send_drop(draft, i - 1);
+}
+
 /* What the send log says before anything is stored.  Delivered keys are the engine's to find. */
 static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
 {
@@ -267,6 +320,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 	struct rg_key_history history;
 	enum rg_sendlog_answer answer;
 	struct rg_key_use use = { 0 };
+	struct roger_str text = draft->request->content;
 	bool settled, is_stored;
 	int64_t due_ms;
 	size_t i;
@@ -286,7 +340,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 				 sending->arena, &answer, &history, &due_ms, err);
 		if (r < 0 || answer == RG_SEND_NEW)
 			continue;
-		r = check_same(sending, draft, &use, history.last, err);
+		r = check_same(sending, draft, &use, history.last, &text, err);
 		stored = rg_key_message(&use, draft->to.items[i]);
 		is_stored = stored && rg_str_equal(stored->id, history.last->message_id);
 		if (r == ROGER_OK && answer == RG_SEND_SKIP &&
@@ -303,20 +357,14 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 			again.ids[again.count] = stored->id;
 			again.ended[again.count++] = history.last->attempt;
 		} else {
-			take_over(draft, i, history.last);
+			take_over(draft, i, history.last, text);
 		}
 	}
+	if (r == ROGER_OK && !again.count)
+		keep_refused(draft, &use);
 	return r < 0 || !again.count ? r : begin_again(sending, draft, &again, err);
 }
 
-static void note_failed(struct rg_sending *sending, const struct rg_draft *draft,
-			enum roger_attempt_outcome outcome, const char *cause)
-{
-	if (draft->key.length && !draft->settled)
-		rg_attempt_failed(sending->roger, draft->messages, draft->to.count, outcome, cause);
-}
-
-/* What came of it goes into the send log, where the journal cannot say it. */
 void rg_send_failed(struct rg_sending *sending, int code)
 {
 	const struct rg_draft *draft;
@@ -324,12 +372,18 @@ void rg_send_failed(struct rg_sending *sending, int code)
 
 	for (i = 0; i < sending->count; i++) {
 		draft = &sending->drafts[i];
+		if (draft->settled)
+			continue;
+		rg_attempt_failed(sending->roger, draft->refused, draft->refused_count, ROGER_ERROR,
+				  "mailbox full");
 		if (draft->no_room)
-			note_failed(sending, draft, ROGER_ERROR, "mailbox full");
+			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
+					  ROGER_ERROR, "mailbox full");
 		else if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
-			note_failed(sending, draft, ROGER_TIMEOUT,
-				    code == ROGER_EIO ? "not known to be on disk"
-						      : "not stored in time");
+			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
+					  ROGER_TIMEOUT,
+					  code == ROGER_EIO ? "not known to be on disk"
+							    : "not stored in time");
 	}
 }
 

@@ -133,13 +133,17 @@ static const struct roger_field bad_line_fields[] = {
 const struct roger_record rg_bad_line_record = { "line", sizeof(struct roger_bad_line),
 						 bad_line_fields };
 
-/* As rg_activity_statuses, with a name for "any" first. */
+/* As rg_activity_types and rg_activity_statuses, with a name for "any" first. */
+static const char *const type_names[] = {
+	"any",	       "FILE_READ",	  "FILE_WRITE", "TOOL_EXEC", "EXTERNAL_RAG_QUERY",
+	"PLAN_UPDATE", "CRITIC_FEEDBACK", NULL
+};
 static const char *const status_names[] = { "any", "SUCCESS", "FAILURE", "IN_PROGRESS", NULL };
 
 #define AT(member) offsetof(struct roger_activity_request, member)
 static const struct roger_field request_fields[] = {
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only of this task" },
-	{ "type", ROGER_ENUM, AT(type), 0, rg_activity_type_names, NULL,
+	{ "type", ROGER_ENUM, AT(type), 0, type_names, NULL,
 	  "only of this kind: FILE_READ, FILE_WRITE, TOOL_EXEC, EXTERNAL_RAG_QUERY, PLAN_UPDATE, "
 	  "CRITIC_FEEDBACK" },
 	{ "status", ROGER_ENUM, AT(status), 0, status_names, NULL,

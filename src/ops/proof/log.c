@@ -32,14 +32,27 @@ static int check_parts(const struct roger_log_request *request, struct roger_err
 	return r == ROGER_OK ? check_text("evidence", request->evidence, err) : r;
 }
 
-/* Details from a program may come in any layout. */
-static int tidy_details(struct roger_str text, struct roger_str *ret, struct rg_arena *arena,
-			struct roger_err *err)
+/* Details from a program may come in any layout; who acted is added where they do not say it. */
+static int make_details(const struct roger_log_request *request, struct rg_arena *arena,
+			struct roger_str *ret, struct roger_err *err)
 {
 	static const struct roger_field field = { "details", ROGER_OBJECT, 0, 0, NULL, NULL, "" };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct rg_json *json;
+	int r = ROGER_OK;
 
 	*ret = RG_STR("{}");
-	return text.length ? rg_record_set(&field, text, 0, ret, arena, err) : ROGER_OK;
+	if (request->details.length)
+		r = rg_record_set(&field, request->details, 0, ret, arena, err);
+	if (r == ROGER_OK)
+		r = rg_json_read_within(*ret, arena, &json, err);
+	if (r < 0 || !request->agent.length || rg_json_member(rg_json_root(json), "agent"))
+		return r;
+	rg_buf_add(&text, ret->data, ret->length - 1);
+	rg_json_add_key(&text, RG_STR("agent"));
+	rg_json_add_string(&text, request->agent);
+	rg_buf_add_char(&text, '}');
+	return rg_arena_keep(arena, &text, ret) ? ROGER_OK : rg_fail_memory(err);
 }
 
 static int compose(const struct roger_log_request *request, struct rg_arena *arena,
@@ -60,7 +73,7 @@ static int compose(const struct roger_log_request *request, struct rg_arena *are
 	entry->outcome_status = request->status;
 	entry->outcome_message = request->message;
 	entry->evidence_citation = request->evidence;
-	r = tidy_details(request->details, &entry->action_details, arena, err);
+	r = make_details(request, arena, &entry->action_details, err);
 	return r < 0 || rg_record_keep(&rg_activity_record, entry, arena) ? r : rg_fail_memory(err);
 }
 
@@ -73,7 +86,9 @@ static int read_entry(const struct roger_log_request *request, struct rg_arena *
 	if (request->task.length || request->type)
 		return rg_fail_member(err, ROGER_EUSAGE, "entry",
 				      "entry: says all there is; give it without task and type");
-	r = rg_kind_read(RG_LOG_ACTIVITY, request->entry, arena, entry, err);
+	r = rg_activity_check_null(request->entry, arena, err);
+	if (r == ROGER_OK)
+		r = rg_kind_read(RG_LOG_ACTIVITY, request->entry, arena, entry, err);
 	return r == ROGER_OK && request->strict ? rg_activity_check_strict(entry, err) : r;
 }
 
@@ -99,18 +114,21 @@ static int run_log(struct roger *roger, const void *request_, void *reply_, stru
 	return r;
 }
 
-/* As rg_activity_types, with a name for "any" first. */
-const char *const rg_activity_type_names[] = {
-	"any",	       "FILE_READ",	  "FILE_WRITE", "TOOL_EXEC", "EXTERNAL_RAG_QUERY",
-	"PLAN_UPDATE", "CRITIC_FEEDBACK", NULL
-};
+/* As rg_activity_types, with none first: one is required. */
+static const char *const type_names[] = { "",
+					  "FILE_READ",
+					  "FILE_WRITE",
+					  "TOOL_EXEC",
+					  "EXTERNAL_RAG_QUERY",
+					  "PLAN_UPDATE",
+					  "CRITIC_FEEDBACK",
+					  NULL };
 
 #define AT(member) offsetof(struct roger_log_request, member)
 static const struct roger_field request_fields[] = {
 	{ "task", ROGER_TEXT, AT(task), ROGER_PLACE, NULL, NULL,
 	  "the task; - reads a whole entry, as JSON, from standard input" },
-	{ "type", ROGER_ENUM, AT(type), ROGER_PLACE, rg_activity_type_names, NULL,
-	  "kind of action" },
+	{ "type", ROGER_ENUM, AT(type), ROGER_PLACE, type_names, NULL, "kind of action" },
 	{ "details", ROGER_OBJECT, AT(details), 0, NULL, NULL, "a JSON object about the action" },
 	{ "status", ROGER_ENUM, AT(status), 0, rg_activity_statuses, NULL,
 	  "SUCCESS (the default), FAILURE or IN_PROGRESS" },
@@ -119,6 +137,8 @@ static const struct roger_field request_fields[] = {
 	{ "at", ROGER_INSTANT, AT(at_ms), 0, NULL, NULL, "when it was (default now)" },
 	{ "entry", ROGER_OBJECT, AT(entry), 0, NULL, NULL, "a whole entry, in place of its parts" },
 	{ "strict", ROGER_BOOL, AT(strict), 0, NULL, NULL, "refuse members the schema lacks" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "who acted (--as, else ROGER_AGENT), into the details" },
 	RG_END,
 };
 #undef AT

@@ -163,6 +163,26 @@ static void add_numbers(struct rg_buf *out, const struct roger_op *op, const voi
 			rg_field_encode(field, reply, out);
 }
 
+void rg_note_ran(struct roger *roger, struct rg_note *note)
+{
+	if (!roger->ran.parent[0])
+		rg_process_ran(&roger->ran);
+	note->terminal = rg_str(roger->ran.terminal);
+	note->parent = rg_str(roger->ran.parent);
+	note->more[0] = (struct rg_note_number){ "uid", roger->ran.uid };
+}
+
+/* A verb that is one agent's own: taking its mail, for one. */
+static bool is_of_one_agent(const struct roger_op *op)
+{
+	const struct roger_field *field = op->request->fields;
+
+	while (field->name &&
+	       (field->flags & (ROGER_SELF | ROGER_REQUIRED)) != (ROGER_SELF | ROGER_REQUIRED))
+		field++;
+	return field->name != NULL;
+}
+
 void rg_note(struct roger *roger, const struct roger_op *op, const void *request, const void *reply,
 	     int code, const struct roger_err *err)
 {
@@ -189,6 +209,8 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 	if (given.id_count)
 		named = &given;
 	note.agent = only_name(&asked.agent);
+	if (is_of_one_agent(op))
+		rg_note_ran(roger, &note);
 	note.ids = (struct roger_strs){ named->ids, named->id_count < RG_NOTED_IDS_MAX
 							    ? named->id_count
 							    : RG_NOTED_IDS_MAX };

@@ -221,11 +221,10 @@ static int add_run(struct looking *looking, const struct rg_run_document *docume
 
 	if (run->status == ROGER_RUN_NOT_FORWARDED)
 		since_ms = document->receipts.completed_ms;
-	/* Its owner has to read the result first. */
-	if (run->status == ROGER_RUN_NOT_FORWARDED && run->result_message_id.length &&
-	    run->owner_agent.length) {
-		command = "receive --as";
-		whose = run->owner_agent;
+	/* Its owner has to read the result first, and nobody else can do that. */
+	if (run->status == ROGER_RUN_NOT_FORWARDED && run->result_message_id.length) {
+		command = "trace";
+		whose = run->result_message_id;
 	}
 	return say(looking, of(urgency, rg_run_statuses[run->status], run->run_id, 1, since_ms),
 		   "roger %s %.*s%s\nrun %.*s: %.*s", command, RG_STR_ARGS(whose),
@@ -341,15 +340,16 @@ static int add_lease(struct looking *looking, const struct roger_message *messag
 
 	if (message->claimed_until_ms <= looking->now_ms)
 		return say(looking, concern,
-			   "roger claim --as %.*s\n%.*s let its lease on #%lld of %.*s end",
+			   "roger list --unread --to %.*s\n%.*s let its lease on #%lld of %.*s end",
 			   RG_STR_ARGS(to), RG_STR_ARGS(by), (long long)message->seq,
 			   RG_STR_ARGS(from));
 	rg_clock_print_utc(message->claimed_until_ms, until);
-	return say(looking, concern,
-		   "roger claim --as %.*s\nthe lease of %.*s on #%lld of %.*s says %s, beyond "
-		   "claims.max_lease: it has ended",
-		   RG_STR_ARGS(to), RG_STR_ARGS(by), (long long)message->seq, RG_STR_ARGS(from),
-		   until);
+	return say(
+		looking, concern,
+		"roger list --unread --to %.*s\nthe lease of %.*s on #%lld of %.*s says %s, beyond "
+		"claims.max_lease: it has ended",
+		RG_STR_ARGS(to), RG_STR_ARGS(by), (long long)message->seq, RG_STR_ARGS(from),
+		until);
 }
 
 static int look_at_lease(struct looking *looking, const struct roger_message *message,
@@ -457,7 +457,7 @@ static int add_mailbox(struct looking *looking, const struct roger_concern *mail
 		mailbox->since_ms < looking->now_ms ? looking->now_ms - mailbox->since_ms : 0,
 		span);
 	return say(looking, of(urgency, "unread", name, mailbox->count, mailbox->since_ms),
-		   "roger inbox --as %.*s\n%.*s has %lld unread, the oldest for %s",
+		   "roger list --unread --to %.*s\n%.*s has %lld unread, the oldest for %s",
 		   RG_STR_ARGS(name), RG_STR_ARGS(name), (long long)mailbox->count, span);
 }
 

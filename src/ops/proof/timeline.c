@@ -249,7 +249,7 @@ static bool is_wanted(struct rg_gathering *gathering, const struct subject *subj
 	if (!note || (event->echo && !own))
 		return !event->echo;
 	rg_workspace_file_name(subject->name, "", task);
-	if (rg_str_equal(note->entry.task_id, subject->name) ||
+	if (!note->kind || rg_str_equal(note->entry.task_id, subject->name) ||
 	    rg_str_equal(note->agent, subject->name) || rg_str_is(note->entry.task_id, task))
 		return true;
 	for (i = 0; i < note->ids.count; i++) {
