@@ -121,6 +121,7 @@ struct roger_message {
 	int ack_outcome;	  /* enum roger_ack_outcome */
 	struct roger_str ack_note;
 	int64_t handed_at_ms; /* written to the file of a file-only agent */
+	int64_t line, byte;   /* the line that it is now, and where that begins; not stored */
 };
 ROGER_LIST(roger_messages, roger_message);
 
@@ -332,6 +333,18 @@ enum roger_event_kind {
 	ROGER_EVENT_RUN_NOTE,	 /* what else a run's document notes */
 	ROGER_EVENT_ACTIVITY,
 	ROGER_EVENT_ARCHIVED,
+	ROGER_EVENT_SESSION, /* numbers begin anew: the first message of another session */
+	ROGER_EVENT_CLAIMED,
+	ROGER_EVENT_RETURNED, /* a claimed message was given back */
+	ROGER_EVENT_LEASE_EXPIRED,
+	ROGER_EVENT_ACKNOWLEDGED,
+	ROGER_EVENT_LOST,      /* a run: nothing can come of it any more */
+	ROGER_EVENT_DAMAGED,   /* damage was found in a file, */
+	ROGER_EVENT_ACCEPTED,  /* and a person has seen and accepted it */
+	ROGER_EVENT_HANDED,    /* written to the file of an agent that only knows files */
+	ROGER_EVENT_FAILED,    /* a run: its child failed, was killed or ran out of time */
+	ROGER_EVENT_SETTLED,   /* and somebody has dealt with that, or with a lost one */
+	ROGER_EVENT_ATTEMPTED, /* what came of it is not known yet */
 };
 
 /* One thing that happened, and where that is written.  Never any content. */
@@ -575,6 +588,7 @@ enum roger_step {
 	ROGER_STEP_STALE,
 	ROGER_STEP_ARCHIVED,
 	ROGER_STEP_HANDED, /* written to the file of an agent that only knows files */
+	ROGER_STEP_LEASE_EXPIRED,
 };
 struct roger_trace_request {
 	struct roger_strs ids; /* of messages; or keys */
@@ -1365,6 +1379,10 @@ struct roger_report_reply {
 	int64_t runs, active, suspect, not_forwarded, completed, recovered, blocked;
 	int64_t late_runs, lost_runs, recoveries;
 	struct roger_agent_figures_list agents;
+	int64_t attempted, attempted_delivered; /* messages that attempts were for */
+	int64_t message_permille;		/* delivered of these messages */
+	int64_t dead_read;			/* dead letters whose message was read after all */
+	struct roger_figures refused_by_cause;
 	int64_t pending; /* of the attempts: it is not known what came of them */
 	int64_t succeeded_runs, failed_runs, killed_runs, timed_out_runs, unknown_runs;
 };
@@ -1729,8 +1747,8 @@ enum roger_field_flag {
 	ROGER_DUPLICATE = 1 << 12, /* what was asked for had been done before */
 	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
 	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
-	ROGER_PERSON = 1 << 15,	   /* on a command line: --as, and ROGER_AGENT does not say so */
-	ROGER_NEGATED = 1 << 16,   /* a ROGER_BOOL whose outside form is its opposite */
+	ROGER_NEGATED = 1 << 15,   /* a ROGER_BOOL whose outside form is its opposite */
+	ROGER_PERSON = 1 << 16,	   /* on a command line: --as, and ROGER_AGENT does not say so */
 };
 
 struct roger_field {

@@ -10,7 +10,7 @@
 
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
-#include "ops/proof/gather.h"
+#include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
 #include "facts/damage.h"
