@@ -323,9 +323,10 @@ static const struct roger_record claim_request = { "claim", sizeof(struct roger_
 static const struct roger_field nack_fields[] = { FIELDS, RG_END };
 static const struct roger_field ack_fields[] = {
 	FIELDS,
-	{ "outcome", ROGER_ENUM, AT(outcome), 0, rg_ack_outcomes + 1, NULL,
+	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_OF_TOOL, rg_ack_outcomes + 1, NULL,
 	  "what came of it: done (default), blocked or rejected" },
-	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "in words, for whoever sent it" },
+	{ "note", ROGER_TEXT, AT(note), ROGER_OF_TOOL, NULL, NULL,
+	  "in words, for whoever sent it" },
 	RG_END,
 };
 #undef FIELDS
@@ -352,7 +353,7 @@ const struct roger_op rg_op_ack = {
 	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 "
 		    "msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
 	.flags = ROGER_WRITES | ROGER_TOOL,
-	.tool = "Messages are dealt with: mark them read.",
+	.tool = "Messages are dealt with.",
 	.request = &ack_request,
 	.reply = &rg_messages_reply_record,
 	.run = run_ack,
