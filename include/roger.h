@@ -117,8 +117,15 @@ struct roger_message {
 	struct roger_str unknown; /* members roger does not know: "a":1,"b":2 */
 	struct roger_str chain;	  /* as read; the journal writes its own */
 	int64_t position;	  /* line of messages.jsonl where it first stood; not stored */
+	int64_t acked_at_ms;	  /* its recipient has said what came of it: */
+	int ack_outcome;	  /* enum roger_ack_outcome */
+	struct roger_str ack_note;
+	int64_t handed_at_ms; /* written to the file of a file-only agent */
+	int64_t line, byte;   /* the line that it is now, and where that begins; not stored */
 };
 ROGER_LIST(roger_messages, roger_message);
+
+enum roger_ack_outcome { ROGER_ACK_NONE, ROGER_ACK_DONE, ROGER_ACK_BLOCKED, ROGER_ACK_REJECTED };
 
 enum roger_attempt_outcome { ROGER_DELIVERED, ROGER_TIMEOUT, ROGER_ERROR };
 
@@ -145,6 +152,7 @@ struct roger_attempt {
 	struct roger_str cause; /* of a timeout or an error: a word, no content */
 	struct roger_str unknown;
 	struct roger_str chain;
+	bool pending; /* not known what came of it: the outcome says timeout */
 };
 ROGER_LIST(roger_attempts, roger_attempt);
 
@@ -224,6 +232,16 @@ enum roger_run_status {
 	ROGER_RUN_BLOCKED,
 };
 
+/* How the child ended, as far as anybody knows; the status is about its result. */
+enum roger_run_outcome {
+	ROGER_RUN_OPEN, /* it is not known to have ended */
+	ROGER_RUN_SUCCEEDED,
+	ROGER_RUN_FAILED, /* child_exit has its exit status, where that is known */
+	ROGER_RUN_KILLED,
+	ROGER_RUN_TIMED_OUT, /* it was told to end, at its limit */
+	ROGER_RUN_UNKNOWN,
+};
+
 /*
  * One dispatched run of a sub-agent, as state/subagent-delivery-watchdog/<runId>.json
  * holds it: the fourteen members of the watchdog schema, then what roger adds.
@@ -259,6 +277,10 @@ struct roger_run {
 	int64_t runner_pid, runner_start;
 	struct roger_str processes_unknown; /* members of processes that roger does not know */
 	struct roger_str unknown;	    /* members roger does not know: "a":1,"b":2 */
+	int outcome;			    /* enum roger_run_outcome; judged as status is */
+	bool limit_reached;		    /* `roger run` told it to end */
+	struct roger_str settled_at;	    /* its owner, or a person, has dealt with its failure */
+	struct roger_str settled_by;	    /* "": nobody was named */
 };
 ROGER_LIST(roger_run_list, roger_run);
 
@@ -311,6 +333,18 @@ enum roger_event_kind {
 	ROGER_EVENT_RUN_NOTE,	 /* what else a run's document notes */
 	ROGER_EVENT_ACTIVITY,
 	ROGER_EVENT_ARCHIVED,
+	ROGER_EVENT_SESSION, /* numbers begin anew: the first message of another session */
+	ROGER_EVENT_CLAIMED,
+	ROGER_EVENT_RETURNED, /* a claimed message was given back */
+	ROGER_EVENT_LEASE_EXPIRED,
+	ROGER_EVENT_ACKNOWLEDGED,
+	ROGER_EVENT_LOST,     /* a run: nothing can come of it any more */
+	ROGER_EVENT_DAMAGED,  /* damage was found in a file, */
+	ROGER_EVENT_ACCEPTED, /* and a person has seen and accepted it */
+	ROGER_EVENT_HANDED,   /* written to the file of an agent that only knows files */
+	ROGER_EVENT_FAILED,   /* a run: its child failed, was killed or ran out of time */
+	ROGER_EVENT_SETTLED,  /* and somebody has dealt with that, or with a lost one */
+	ROGER_EVENT_ATTEMPTED, /* what came of it is not known yet */
 };
 
 /* One thing that happened, and where that is written.  Never any content. */
@@ -553,6 +587,8 @@ enum roger_step {
 	ROGER_STEP_REDELIVERED,
 	ROGER_STEP_STALE,
 	ROGER_STEP_ARCHIVED,
+	ROGER_STEP_HANDED, /* written to the file of an agent that only knows files */
+	ROGER_STEP_LEASE_EXPIRED,
 };
 struct roger_trace_request {
 	struct roger_strs ids; /* of messages; or keys */
@@ -577,7 +613,8 @@ struct roger_trace {
 	struct roger_str issue;
 	struct roger_str key;
 	int64_t seq;
-	int reached; /* enum roger_step: stored, wake, looked, claimed, read, acknowledged or dead
+	int reached; /* enum roger_step: stored, wake, handed, looked, claimed, read, acknowledged,
+		      * dead
 		      */
 	struct roger_trace_steps steps; /* in their order */
 };
@@ -633,6 +670,8 @@ struct roger_ack_request {
 	struct roger_str agent;
 	struct roger_str worker;
 	struct roger_strs ids;
+	int outcome; /* enum roger_ack_outcome less 1; of ack only, as is the note */
+	struct roger_str note;
 };
 struct roger_messages_reply {
 	void *memory;
@@ -1161,6 +1200,11 @@ struct roger_extend_request {
 	int64_t by_ms;
 	struct roger_str why;
 };
+struct roger_settle_request {
+	struct roger_str run_id;
+	struct roger_str agent; /* the owner; "": a person */
+	struct roger_str why;
+};
 struct roger_recover_request {
 	struct roger_str run_id;
 	struct roger_str source; /* what to call a result that is found; "": by how it was */
@@ -1336,6 +1380,12 @@ struct roger_report_reply {
 	int64_t runs, active, suspect, not_forwarded, completed, recovered, blocked;
 	int64_t late_runs, lost_runs, recoveries;
 	struct roger_agent_figures_list agents;
+	int64_t attempted, attempted_delivered; /* messages that attempts were for */
+	int64_t message_permille;		/* delivered of these messages */
+	int64_t dead_read;			/* dead letters whose message was read after all */
+	struct roger_figures refused_by_cause;
+	int64_t pending; /* of the attempts: it is not known what came of them */
+	int64_t succeeded_runs, failed_runs, killed_runs, timed_out_runs, unknown_runs;
 };
 
 /* status: what needs attention now, and what to type next. */
@@ -1610,6 +1660,7 @@ static const struct roger_item roger_items[] = {
 	VERB(complete, roger_complete_request, roger_runs_reply)                                   \
 	VERB(forward, roger_forward_request, roger_runs_reply)                                     \
 	VERB(extend, roger_extend_request, roger_runs_reply)                                       \
+	VERB(settle, roger_settle_request, roger_runs_reply)                                       \
 	VERB(recover, roger_recover_request, roger_runs_reply)                                     \
 	VERB(runs, roger_runs_request, roger_runs_reply)                                           \
 	VERB(run, roger_run_request, roger_run_reply)                                              \
@@ -1697,7 +1748,8 @@ enum roger_field_flag {
 	ROGER_DUPLICATE = 1 << 12, /* what was asked for had been done before */
 	ROGER_AMBIENT = 1 << 13,   /* on a command line ROGER_ISSUE is what is not given */
 	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
-	ROGER_PERSON = 1 << 15,	   /* on a command line: --as, and ROGER_AGENT does not say so */
+	ROGER_NEGATED = 1 << 15,   /* a ROGER_BOOL whose outside form is its opposite */
+	ROGER_PERSON = 1 << 16,	   /* on a command line: --as, and ROGER_AGENT does not say so */
 };
 
 struct roger_field {

@@ -43,6 +43,18 @@ static const struct style styles[] = {
 	[ROGER_EVENT_RUN_NOTE] = { NOTE, NULL, grey, false },
 	[ROGER_EVENT_ACTIVITY] = { NOTE, NULL, grey, false },
 	[ROGER_EVENT_ARCHIVED] = { NOTHING, NULL, grey, false },
+	[ROGER_EVENT_SESSION] = { LINE, NULL, grey, true },
+	[ROGER_EVENT_CLAIMED] = { NOTE, "claimed", grey, false },
+	[ROGER_EVENT_RETURNED] = { NOTE, NULL, grey, false },
+	[ROGER_EVENT_LEASE_EXPIRED] = { NOTE, NULL, red, false },
+	[ROGER_EVENT_ACKNOWLEDGED] = { NOTE, "acknowledged", green, false },
+	[ROGER_EVENT_LOST] = { NOTE, "lost", red, false },
+	[ROGER_EVENT_DAMAGED] = { LINE, "damaged", red, true },
+	[ROGER_EVENT_ACCEPTED] = { LINE, NULL, grey, true },
+	[ROGER_EVENT_HANDED] = { NOTE, "handed over", grey, false },
+	[ROGER_EVENT_FAILED] = { NOTE, NULL, red, false },
+	[ROGER_EVENT_SETTLED] = { NOTE, "settled", grey, false },
+	[ROGER_EVENT_ATTEMPTED] = { NOTE, NULL, grey, false },
 };
 
 /* By roger_event.type. */

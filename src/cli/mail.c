@@ -29,7 +29,14 @@ static void print_state(const struct roger_message *message)
 	} else if (message->claimed_by.length && message->claimed_until_ms > rg_clock_ms()) {
 		cli_say("  %Sclaimed by %t until %w%.", CLI_YELLOW, message->claimed_by,
 			message->claimed_until_ms);
+	} else if (message->handed_at_ms && !message->read) {
+		cli_say("  %Sin its file since %w, unheard%.", CLI_YELLOW, message->handed_at_ms);
 	}
+	if (message->ack_outcome)
+		cli_say("  %Sacked: %s%.", CLI_DIM,
+			cli_value_name(cli_item_record("list"), "ack_outcome",
+				       message->ack_outcome));
+	cli_say_set(" (%t)", message->ack_note);
 }
 
 /* One message: a line that says who, what and when, then its text. */

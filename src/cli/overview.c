@@ -57,20 +57,10 @@ static void print_messages(const struct roger_report_reply *reply)
 	print_span("  all in", reply->latency_max_ms);
 }
 
-static void print_attempts(const struct roger_report_reply *reply)
+static void print_rate(const char *name, int64_t permille)
 {
-	print_title("sends with a key");
-	print_number("attempts", reply->attempts, CLI_PLAIN);
-	print_number("  delivered", reply->delivered, CLI_GREEN);
-	print_number("    late", reply->late, CLI_YELLOW);
-	print_number("  timed out", reply->timeouts, CLI_YELLOW);
-	print_number("  refused", reply->errors, CLI_RED);
-	fprintf(cli_out, "%-28s %10lld.%lld%%\n", "delivery rate",
-		(long long)reply->delivery_permille / 10, (long long)reply->delivery_permille % 10);
-	print_number("retries", reply->retries, CLI_PLAIN);
-	print_number("duplicates prevented", reply->duplicates, CLI_PLAIN);
-	print_number("conflicts", reply->conflicts, CLI_YELLOW);
-	print_number("breakers open now", reply->breakers, CLI_RED);
+	fprintf(cli_out, "%-28s %10lld.%lld%%\n", name, (long long)permille / 10,
+		(long long)permille % 10);
 }
 
 static void print_figures(const char *before, const struct roger_figures *figures)
@@ -82,11 +72,30 @@ static void print_figures(const char *before, const struct roger_figures *figure
 			figures->items[i].count);
 }
 
+static void print_attempts(const struct roger_report_reply *reply)
+{
+	print_title("sends with a key");
+	print_number("attempts", reply->attempts, CLI_PLAIN);
+	print_number("  delivered", reply->delivered, CLI_GREEN);
+	print_number("    late", reply->late, CLI_YELLOW);
+	print_number("  timed out", reply->timeouts, CLI_YELLOW);
+	print_number("  pending", reply->pending, CLI_PLAIN);
+	print_number("  refused", reply->errors, CLI_RED);
+	print_figures("because", &reply->refused_by_cause);
+	print_rate("delivered, of attempts", reply->delivery_permille);
+	print_rate("  of messages", reply->message_permille);
+	print_number("retries", reply->retries, CLI_PLAIN);
+	print_number("duplicates prevented", reply->duplicates, CLI_PLAIN);
+	print_number("conflicts", reply->conflicts, CLI_YELLOW);
+	print_number("breakers open now", reply->breakers, CLI_RED);
+}
+
 static void print_letters(const struct roger_report_reply *reply)
 {
 	print_title("dead letters");
 	print_number("given up", reply->dead_letters, CLI_RED);
 	print_number("  undelivered", reply->undelivered, CLI_RED);
+	print_number("  read after all", reply->dead_read, CLI_PLAIN);
 	print_number("  redelivered", reply->redelivered, CLI_PLAIN);
 	print_number("  stale", reply->stale, CLI_PLAIN);
 	print_figures("because", &reply->dead_by_cause);
@@ -105,6 +114,11 @@ static void print_runs(const struct roger_report_reply *reply)
 	print_number("  completed", reply->completed, CLI_GREEN);
 	print_number("  recovered", reply->recovered, CLI_GREEN);
 	print_number("  blocked", reply->blocked, CLI_RED);
+	print_number("child succeeded", reply->succeeded_runs, CLI_GREEN);
+	print_number("  failed", reply->failed_runs, CLI_RED);
+	print_number("  killed", reply->killed_runs, CLI_RED);
+	print_number("  timed out", reply->timed_out_runs, CLI_RED);
+	print_number("  ended unseen", reply->unknown_runs, CLI_YELLOW);
 	print_number("late", reply->late_runs, CLI_YELLOW);
 	print_number("lost", reply->lost_runs, CLI_RED);
 	print_number("recovery attempts", reply->recoveries, CLI_PLAIN);

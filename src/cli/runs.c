@@ -1,11 +1,11 @@
-/* dispatch, complete, forward, extend, recover, runs, sweep: runs of sub-agents. */
+/* dispatch, complete, forward, extend, settle, recover, runs, sweep: runs of sub-agents. */
 #include "base/clock.h"
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/term.h"
 
-enum { STATUS_COLUMNS = 24, NAME_COLUMNS_MAX = 40 };
+enum { STATUS_COLUMNS = 24, OUTCOME_COLUMNS = 18, NAME_COLUMNS_MAX = 40 };
 
 /* ---------------------------------------------------------------- looks -- */
 
@@ -37,6 +37,22 @@ static void print_status(int status, size_t width)
 	cli_say("%S%*s%.", status_style(status), (int)width, status_name(status));
 }
 
+/* How the child ended: "failed (3)"; nothing where that is not known to be so. */
+static void print_outcome(const struct roger_run *run, size_t width)
+{
+	static const char *const names[] = { "",       "succeeded", "failed",
+					     "killed", "timed out", "unknown" };
+	const struct roger_str ended = run->child_exit;
+	bool bad = run->outcome >= ROGER_RUN_FAILED && run->outcome <= ROGER_RUN_TIMED_OUT;
+	char text[64];
+
+	if (bad && ended.length && !rg_str_is(ended, "failed"))
+		snprintf(text, sizeof text, "%s (%.40s)", names[run->outcome], ended.data);
+	else
+		snprintf(text, sizeof text, "%s", names[run->outcome]);
+	cli_say("%S%*t%.", bad ? CLI_RED : CLI_PLAIN, (int)width, rg_str(text));
+}
+
 /* An instant of a document, in local time; as it stands, where it is none. */
 static void print_instant(struct roger_str text)
 {
@@ -53,6 +69,8 @@ static void print_line(const struct roger_run *run)
 {
 	cli_say("%S%t%.  ", CLI_BOLD, run->run_id);
 	print_status(run->status, 0);
+	cli_say(run->outcome ? "  " : "");
+	print_outcome(run, 0);
 	cli_say("\n  %t\n", run->status_reason);
 }
 
@@ -91,6 +109,8 @@ static void print_detail(const struct roger_run *run)
 	if (run->child_pid)
 		cli_say("  %S%-12s%. %d, watched by %d\n", CLI_DIM, "process", run->child_pid,
 			run->runner_pid);
+	print_instant_row("settled", run->settled_at, run->settled_by.length ? ", by " : "",
+			  run->settled_by);
 	print_instant_row("heartbeat", run->heartbeat_at, "", RG_STR(""));
 	print_row("result", run->result_message_id);
 	print_row("forwarded", !run->forwarded_to_main	      ? RG_STR("not confirmed")
@@ -119,11 +139,14 @@ static void print_table(const struct roger_run_list *runs)
 {
 	size_t run_width = width_of(runs, 3, false), owner_width = width_of(runs, 5, true), i;
 
-	cli_say("%S%*s  %*s  %*s  %-19s  why%.\n", CLI_BOLD, (int)run_width, "run", STATUS_COLUMNS,
-		"status", (int)owner_width, "owner", "expected by");
+	cli_say("%S%*s  %*s  %*s  %*s  %-19s  why%.\n", CLI_BOLD, (int)run_width, "run",
+		STATUS_COLUMNS, "status", OUTCOME_COLUMNS, "outcome", (int)owner_width, "owner",
+		"expected by");
 	for (i = 0; i < runs->count; i++) {
 		cli_say("%*t  ", (int)run_width, runs->items[i].run_id);
 		print_status(runs->items[i].status, STATUS_COLUMNS);
+		cli_say("  ");
+		print_outcome(&runs->items[i], OUTCOME_COLUMNS);
 		cli_say("  %*t  ", (int)owner_width,
 			runs->items[i].owner_agent.length ? runs->items[i].owner_agent
 							  : RG_STR("-"));
@@ -197,5 +220,6 @@ const struct cli_command cli_complete_run = { .name = "complete",
 					      .print = print_receipt };
 const struct cli_command cli_forward = { .name = "forward", .print = print_receipt };
 const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
+const struct cli_command cli_settle = { .name = "settle", .print = print_receipt };
 const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
 const struct cli_command cli_runs = { .name = "runs", .print = print_runs };

@@ -2,11 +2,11 @@
 #include "cli/command.h"
 #include "cli/term.h"
 
-static const char *outcome_name(int outcome)
+static const char *outcome_name(int outcome, bool pending)
 {
 	static const char *const names[] = { "delivered", "timeout", "error" };
 
-	return names[outcome];
+	return pending ? "pending" : names[outcome];
 }
 
 static enum cli_style outcome_style(int outcome)
@@ -27,8 +27,8 @@ static void print_attempt(const struct roger_attempt *attempt, size_t from_width
 {
 	cli_say("%w  %*t -> %*t  %S%-9s%.  %d/%d  %t", attempt->timestamp_ms, (int)from_width,
 		attempt->sender, (int)to_width, attempt->target, outcome_style(attempt->outcome),
-		outcome_name(attempt->outcome), attempt->attempt, attempt->max_attempts,
-		attempt->idempotent_key);
+		outcome_name(attempt->outcome, attempt->pending), attempt->attempt,
+		attempt->max_attempts, attempt->idempotent_key);
 	if (attempt->cause.length)
 		cli_say("  %S%t%.", CLI_DIM, attempt->cause);
 	cli_say_set("  dead letter %t", attempt->dead_letter_task_id);
@@ -49,7 +49,7 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 		print_attempt(&reply->attempts.items[i], from_width, to_width);
 	for (i = 0; i < reply->purged.count; i++)
 		cli_say("purged: %s after %d attempt%p in cycle %t\n",
-			outcome_name(reply->purged.items[i].outcome),
+			outcome_name(reply->purged.items[i].outcome, false),
 			reply->purged.items[i].attempts, reply->purged.items[i].cycle_id);
 	if (!reply->attempts.count && !reply->purged.count)
 		fputs("nothing was sent with a key\n", cli_out);

@@ -6,7 +6,7 @@
 #include "cli/term.h"
 
 enum {
-	KIND_COLUMNS = 11,
+	KIND_COLUMNS = 13,
 	WHO_COLUMNS_MAX = 32,
 	BEFORE_WORDS = 12 + 2 + KIND_COLUMNS + 2 + 2, /* without who */
 };
@@ -20,15 +20,23 @@ static enum cli_style style_of(const struct roger_event *event)
 	case ROGER_EVENT_READ:
 	case ROGER_EVENT_COMPLETED:
 	case ROGER_EVENT_FORWARDED:
+	case ROGER_EVENT_ACKNOWLEDGED:
 		return CLI_GREEN;
 	case ROGER_EVENT_TIMEOUT:
 	case ROGER_EVENT_REFUSED:
 	case ROGER_EVENT_DEAD_LETTER:
+	case ROGER_EVENT_LOST:
+	case ROGER_EVENT_FAILED:
+	case ROGER_EVENT_DAMAGED:
 		return CLI_RED;
 	case ROGER_EVENT_LATE:
 	case ROGER_EVENT_DUE:
 	case ROGER_EVENT_REDELIVERED:
 	case ROGER_EVENT_RECOVERY:
+	case ROGER_EVENT_CLAIMED:
+	case ROGER_EVENT_RETURNED:
+	case ROGER_EVENT_LEASE_EXPIRED:
+	case ROGER_EVENT_ACCEPTED:
 		return CLI_YELLOW;
 	case ROGER_EVENT_SENT:
 	case ROGER_EVENT_DISPATCHED:
@@ -40,6 +48,10 @@ static enum cli_style style_of(const struct roger_event *event)
 	case ROGER_EVENT_RUN_NOTE:
 	case ROGER_EVENT_ACTIVITY:
 	case ROGER_EVENT_ARCHIVED:
+	case ROGER_EVENT_SESSION:
+	case ROGER_EVENT_HANDED:
+	case ROGER_EVENT_SETTLED:
+	case ROGER_EVENT_ATTEMPTED:
 		break;
 	}
 	return CLI_DIM;
@@ -48,7 +60,11 @@ static enum cli_style style_of(const struct roger_event *event)
 /* "alice -> bob", or who there is. */
 static void add_who(const struct roger_event *event, struct rg_buf *out)
 {
-	bool told_by_reader = event->kind == ROGER_EVENT_READ || event->kind == ROGER_EVENT_DUE;
+	static const unsigned of_reader = 1U << ROGER_EVENT_READ | 1U << ROGER_EVENT_DUE |
+					  1U << ROGER_EVENT_CLAIMED | 1U << ROGER_EVENT_RETURNED |
+					  1U << ROGER_EVENT_LEASE_EXPIRED |
+					  1U << ROGER_EVENT_ACKNOWLEDGED;
+	const bool told_by_reader = of_reader >> event->kind & 1U;
 
 	rg_buf_clear(out);
 	rg_buf_add_str(out, event->actor);

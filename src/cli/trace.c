@@ -12,9 +12,11 @@ static const struct {
 	{ ROGER_STEP_STORED, "stored", true },
 	{ ROGER_STEP_DELIVERED, "delivered", false },
 	{ ROGER_STEP_WAKE, "wake attempted", true },
+	{ ROGER_STEP_HANDED, "handed to file", false },
 	{ ROGER_STEP_LOOKED, "looked at", true },
 	{ ROGER_STEP_CLAIMED, "claimed", false },
 	{ ROGER_STEP_RETURNED, "given back", false },
+	{ ROGER_STEP_LEASE_EXPIRED, "lease expired", false },
 	{ ROGER_STEP_READ, "read", true },
 	{ ROGER_STEP_ACKNOWLEDGED, "acknowledged", true },
 	{ ROGER_STEP_TIMEOUT, "timed out", true },
@@ -40,6 +42,7 @@ static enum cli_style style_of(int step)
 		return CLI_RED;
 	case ROGER_STEP_CLAIMED:
 	case ROGER_STEP_RETURNED:
+	case ROGER_STEP_LEASE_EXPIRED:
 	case ROGER_STEP_REDELIVERED:
 		return CLI_YELLOW;
 	case ROGER_STEP_STORED:
@@ -47,6 +50,7 @@ static enum cli_style style_of(int step)
 	case ROGER_STEP_LOOKED:
 	case ROGER_STEP_STALE:
 	case ROGER_STEP_ARCHIVED:
+	case ROGER_STEP_HANDED:
 		break;
 	}
 	return CLI_CYAN;

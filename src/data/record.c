@@ -286,7 +286,7 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
 	case ROGER_BOOL:
 		if (kind != RG_JSON_TRUE && kind != RG_JSON_FALSE)
 			return expected(field, "true or false", err);
-		*(bool *)at = kind == RG_JSON_TRUE;
+		*(bool *)at = (kind == RG_JSON_TRUE) == !(field->flags & ROGER_NEGATED);
 		return ROGER_OK;
 	case ROGER_ENUM:
 		index = kind == RG_JSON_STRING ? rg_enum_find(field->names, rg_json_str(value))
@@ -668,7 +668,9 @@ static void encode_value(const struct roger_field *field, const void *at, struct
 		encode_instant(*(const int64_t *)at, out);
 		break;
 	case ROGER_BOOL:
-		rg_buf_add_text(out, *(const bool *)at ? "true" : "false");
+		rg_buf_add_text(out, *(const bool *)at == !(field->flags & ROGER_NEGATED)
+					     ? "true"
+					     : "false");
 		break;
 	case ROGER_ENUM:
 		rg_json_add_string(out, rg_str(field->names[*(const int *)at]));

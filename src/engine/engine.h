@@ -48,8 +48,9 @@ struct rg_run_text {
 /* A state that a message once had, without its text, and where that stands. */
 struct rg_state {
 	struct roger_message message;
-	int64_t line; /* of the journal, from 1 */
-	int64_t byte; /* where that begins */
+	int64_t bytes; /* of its text */
+	int64_t line;  /* of the journal, from 1 */
+	int64_t byte;  /* where that begins */
 };
 
 struct rg_states {
@@ -166,9 +167,9 @@ RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
 			      struct rg_arena *arena, struct rg_found *ret_found,
 			      struct roger_err *err);
 
-/* All states of a message that was found, from its first line on, as far as it went then. */
-RG_CHECKED int rg_engine_states(struct rg_engine *engine, const struct roger_message *message,
-				struct rg_arena *arena, struct rg_states *ret_states,
+/* All states of messages that were found, each one's in the order of the journal. */
+RG_CHECKED int rg_engine_states(struct rg_engine *engine, const struct roger_message *messages,
+				size_t count, struct rg_arena *arena, struct rg_states *ret_states,
 				struct roger_err *err);
 
 /*

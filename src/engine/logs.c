@@ -216,6 +216,7 @@ struct carrying {
 		struct batch *items;
 		size_t count;
 	} batches;
+	struct rg_table begun; /* struct known: attempts that entries were made of now */
 	/* After a start of the machine: */
 	bool anew;
 	struct rg_table known;	/* struct known: ids that stand in the logs already */
@@ -262,29 +263,106 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 				  rg_table_find(&carrying->known, hash_of(id)));
 }
 
+/* The last line of an attempt; count 0: there is none. */
+static int last_entry(struct carrying *carrying, const struct roger_attempt *attempt,
+		      struct rg_arena *arena, struct roger_attempt *ret_last, bool *ret_found,
+		      struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = attempt->sender,
+					    .id = attempt->id,
+					    .newest = true,
+					    .limit = 1 };
+	struct rg_log_entries found;
+	union rg_log_record record;
+	int r;
+
+	r = rg_engine_read_log(carrying->engine, &query, arena, &found, err);
+	*ret_found = r == ROGER_OK && found.count;
+	if (!*ret_found)
+		return r;
+	r = rg_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &record, err);
+	if (r == ROGER_OK)
+		*ret_last = record.attempt;
+	return r;
+}
+
+static int carry_entry(struct carrying *carrying, const struct roger_attempt *attempt,
+		       struct roger_err *err)
+{
+	struct batch *batch = batch_of(carrying, attempt->sender);
+
+	if (!batch)
+		return rg_fail_memory(err);
+	rg_record_encode(&rg_attempt_record, attempt, &batch->text);
+	rg_buf_add_char(&batch->text, '\n');
+	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
+}
+
+/* It is on record before anybody waits for it; a line that changes something else is no attempt. */
+static int carry_begun(struct carrying *carrying, const struct roger_message *message,
+		       struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_attempt attempt, last;
+	bool found;
+	int r;
+
+	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
+			     ROGER_TIMEOUT,
+			     message->attempt > 1 ? rg_clock_ms() : message->created_at_ms, arena,
+			     &attempt, err);
+	if (r < 0 || is_known(carrying, message, attempt.id) ||
+	    rg_table_find(&carrying->begun, hash_of(attempt.id)))
+		return r;
+	r = last_entry(carrying, &attempt, arena, &last, &found, err);
+	attempt.pending = true;
+	return r < 0 || found ? r : carry_entry(carrying, &attempt, err);
+}
+
+/*
+ * What was read after its time was a timeout, whether or not its sender lived to
+ * say so; it keeps the name of its dead letter.
+ */
+static int carry_late(struct carrying *carrying, const struct roger_message *message,
+		      struct roger_attempt *attempt, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_attempt last = { .pending = true }, late = *attempt;
+	bool found;
+	int r;
+
+	r = last_entry(carrying, attempt, arena, &last, &found, err);
+	if (r < 0)
+		return r;
+	attempt->dead_letter_task_id = last.dead_letter_task_id;
+	if (!last.pending || message->read_at_ms <= message->confirm_by_ms)
+		return ROGER_OK;
+	late.outcome = ROGER_TIMEOUT;
+	late.timestamp_ms = message->confirm_by_ms;
+	late.cause = RG_STR("not read in time");
+	return carry_entry(carrying, &late, err);
+}
+
 static int carry_message(struct carrying *carrying, const struct roger_message *message,
 			 struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_attempt attempt;
-	struct batch *batch;
 	int64_t at_ms;
 	int r;
 
+	if (rg_sendlog_begins(message))
+		return carry_begun(carrying, message, arena, err);
 	if (!rg_sendlog_delivers(message, &at_ms))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
 			     ROGER_DELIVERED, at_ms ? at_ms : rg_clock_ms(), arena, &attempt, err);
 	if (r < 0 || is_known(carrying, message, attempt.id))
 		return r;
-	batch = batch_of(carrying, attempt.sender);
-	if (!batch)
-		return rg_fail_memory(err);
-	rg_record_encode(&rg_attempt_record, &attempt, &batch->text);
-	rg_buf_add_char(&batch->text, '\n');
-	if (batch->text.failed)
-		return rg_fail_memory(err);
+	if (message->confirm_by_ms)
+		r = carry_late(carrying, message, &attempt, arena, err);
+	if (r == ROGER_OK)
+		r = carry_entry(carrying, &attempt, err);
 	/* A message may stand in several lines. */
-	return carrying->anew ? know(&carrying->known, attempt.id, err) : ROGER_OK;
+	return r == ROGER_OK && carrying->anew ? know(&carrying->known, attempt.id, err) : r;
 }
 
 /* Most lines have no key: they are passed over without being read. */
@@ -426,6 +504,7 @@ static void free_carrying(struct carrying *carrying)
 
 	for (i = 0; i < carrying->batches.count; i++)
 		rg_buf_deinit(&carrying->batches.items[i].text);
+	rg_table_deinit(&carrying->begun);
 	rg_table_deinit(&carrying->known);
 	rg_table_deinit(&carrying->cycles);
 	rg_arena_free(carrying->arena);
@@ -459,6 +538,7 @@ static int carry(struct rg_engine *engine, uint64_t to, struct roger_err *err)
 
 	if (!carrying.arena)
 		return rg_fail_memory(err);
+	rg_table_init(&carrying.begun, sizeof(struct known));
 	rg_table_init(&carrying.known, sizeof(struct known));
 	rg_table_init(&carrying.cycles, sizeof(struct known));
 	if (from == 0 && to > 0)

@@ -4,11 +4,47 @@
 
 #include "base/id.h"
 
-const char *const rg_event_kinds[] = {
-	"cycle",    "dispatched", "sent",      "delivered", "wake",	   "looked",	  "read",
-	"late",	    "due",	  "timeout",   "refused",   "dead_letter", "redelivered", "stale",
-	"recovery", "completed",  "forwarded", "run_note",  "activity",	   "archived",	  NULL,
-};
+/* One row a kind: its name, and its place among what happens at one instant. */
+#define KINDS(KIND)                                                                                \
+	KIND(CYCLE, "cycle", 0)                                                                    \
+	KIND(SESSION, "session", 0)                                                                \
+	KIND(DISPATCHED, "dispatched", 1)                                                          \
+	KIND(ATTEMPTED, "attempted", 2)                                                            \
+	KIND(SENT, "sent", 3)                                                                      \
+	KIND(DELIVERED, "delivered", 4)                                                            \
+	KIND(WAKE, "wake", 5)                                                                      \
+	KIND(HANDED, "handed", 6)                                                                  \
+	KIND(LOOKED, "looked", 7)                                                                  \
+	KIND(CLAIMED, "claimed", 8)                                                                \
+	KIND(RETURNED, "returned", 9)                                                              \
+	KIND(LEASE_EXPIRED, "lease_expired", 9)                                                    \
+	KIND(READ, "read", 10)                                                                     \
+	KIND(ACKNOWLEDGED, "acknowledged", 11)                                                     \
+	KIND(LATE, "late", 12)                                                                     \
+	KIND(DUE, "due", 13)                                                                       \
+	KIND(TIMEOUT, "timeout", 14)                                                               \
+	KIND(REFUSED, "refused", 14)                                                               \
+	KIND(DEAD_LETTER, "dead_letter", 15)                                                       \
+	KIND(REDELIVERED, "redelivered", 16)                                                       \
+	KIND(STALE, "stale", 16)                                                                   \
+	KIND(RECOVERY, "recovery", 17)                                                             \
+	KIND(COMPLETED, "completed", 18)                                                           \
+	KIND(FORWARDED, "forwarded", 19)                                                           \
+	KIND(LOST, "lost", 20)                                                                     \
+	KIND(FAILED, "failed", 20)                                                                 \
+	KIND(SETTLED, "settled", 21)                                                               \
+	KIND(RUN_NOTE, "run_note", 21)                                                             \
+	KIND(ACTIVITY, "activity", 22)                                                             \
+	KIND(ARCHIVED, "archived", 23)                                                             \
+	KIND(DAMAGED, "damaged", 24)                                                               \
+	KIND(ACCEPTED, "accepted", 25)
+
+#define NAME(kind, name, cause) [ROGER_EVENT_##kind] = (name),
+#define CAUSE(kind, name, cause) [ROGER_EVENT_##kind] = (cause),
+static const unsigned char causes[] = { KINDS(CAUSE) };
+const char *const rg_event_kinds[sizeof causes + 1] = { KINDS(NAME) };
+#undef CAUSE
+#undef NAME
 
 /* As rg_message_types of the message system, with a name for "none" first. */
 static const char *const type_names[] = { "none", "context", "result", "decision", "data", NULL };
@@ -40,27 +76,96 @@ const struct roger_record rg_event_record = { "event", sizeof(struct roger_event
 
 /* ----------------------------------------------------------------- order -- */
 
-struct roger_event *rg_history_add(struct rg_history *history)
-{
-	return rg_arena_push(history->arena, &history->items, &history->count,
-			     sizeof *history->items);
-}
-
-/* An event and where it was put in, since qsort() does not keep that. */
+/* An event with its place: that of its line in the journal, then by its cause, then as put in. */
 struct placed {
-	const struct roger_event *event;
+	const struct rg_event *event;
+	int64_t line;
+	int cause;
 	size_t place;
 };
 
-static int compare_events(const void *a, const void *b)
+static int compare_ids(const struct roger_event *x, const struct roger_event *y)
+{
+	size_t shorter = x->message_id.length < y->message_id.length ? x->message_id.length
+								     : y->message_id.length;
+	int order = shorter ? memcmp(x->message_id.data, y->message_id.data, shorter) : 0;
+
+	return order ? order
+		     : (x->message_id.length > y->message_id.length) -
+			       (x->message_id.length < y->message_id.length);
+}
+
+/* What is told of one message at one instant stands together, the lines of the journal first. */
+static int compare_messages(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	int order;
+
+	if (x->event->said.at_ms != y->event->said.at_ms)
+		return x->event->said.at_ms < y->event->said.at_ms ? -1 : 1;
+	order = compare_ids(&x->event->said, &y->event->said);
+	if (order)
+		return order;
+	if (x->line != y->line)
+		return !x->line || (y->line && x->line > y->line) ? 1 : -1;
+	if (x->cause != y->cause)
+		return x->cause - y->cause;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_causes(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
-	if (x->event->at_ms != y->event->at_ms)
-		return x->event->at_ms < y->event->at_ms ? -1 : 1;
-	if (x->event->kind != y->event->kind)
-		return x->event->kind - y->event->kind;
+	if (x->event->said.at_ms != y->event->said.at_ms)
+		return x->event->said.at_ms < y->event->said.at_ms ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	if (x->cause != y->cause)
+		return x->cause - y->cause;
 	return (x->place > y->place) - (x->place < y->place);
+}
+
+/*
+ * One message at one instant: its lines are in the order of the journal, whatever
+ * they tell; what is told elsewhere comes behind the last of them that leads to it.
+ */
+static void place_together(struct placed *placed, size_t count)
+{
+	size_t lines, i, k;
+
+	for (i = 0; i < count && placed[i].line; i++)
+		if (i && placed[i - 1].cause > placed[i].cause)
+			placed[i].cause = placed[i - 1].cause;
+	for (lines = i; i < count && lines; i++) {
+		placed[i].line = placed[0].line - 1;
+		for (k = 0; k < lines && placed[k].cause <= placed[i].cause; k++)
+			placed[i].line = placed[k].line;
+	}
+}
+
+static struct placed placed_of(const struct rg_event *event, size_t place)
+{
+	const int cause = causes[event->said.kind];
+	const bool after = !event->said.message_id.length && cause > causes[ROGER_EVENT_SENT];
+
+	return (struct placed){ event, after ? INT64_MAX : event->line, cause, place };
+}
+
+static void place_all(struct placed *placed, size_t count)
+{
+	size_t from, to;
+
+	qsort(placed, count, sizeof *placed, compare_messages);
+	for (from = 0; from < count; from = to) {
+		for (to = from + 1; to < count; to++)
+			if (placed[to].event->said.at_ms != placed[from].event->said.at_ms ||
+			    compare_ids(&placed[to].event->said, &placed[from].event->said) != 0)
+				break;
+		if (placed[from].event->said.message_id.length)
+			place_together(placed + from, to - from);
+	}
+	qsort(placed, count, sizeof *placed, compare_causes);
 }
 
 static bool is_within(const struct roger_event *event, int64_t since_ms, int64_t until_ms)
@@ -81,17 +186,18 @@ static size_t room_for(size_t count)
 int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t until_ms,
 		       struct roger_err *err)
 {
-	struct placed *order = rg_arena_get(history->arena, history->count * sizeof *order);
-	struct roger_event *items =
+	struct placed *order = rg_arena_room(history->arena, history->count * sizeof *order);
+	struct rg_event *items =
 		rg_arena_get(history->arena, room_for(history->count) * sizeof *items);
 	size_t count = 0, i;
 
 	if (!order || !items)
 		return rg_fail_memory(err);
 	for (i = 0; i < history->count; i++)
-		if (is_within(&history->items[i], since_ms, until_ms))
-			order[count++] = (struct placed){ &history->items[i], i };
-	qsort(order, count, sizeof *order, compare_events);
+		if (is_within(&history->items[i].said, since_ms, until_ms))
+			order[count++] = placed_of(&history->items[i], i);
+	if (count)
+		place_all(order, count);
 	for (i = 0; i < count; i++)
 		items[i] = *order[i].event;
 	history->items = items;

@@ -5,6 +5,8 @@
 
 const char *const rg_message_types[] = { "context", "result", "decision", "data", NULL };
 
+const char *const rg_ack_outcomes[] = { "none", "done", "blocked", "rejected", NULL };
+
 #define AT(member) offsetof(struct roger_message, member)
 static const struct roger_field fields[] = {
 	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "msg-<ms>-<random>" },
@@ -36,6 +38,13 @@ static const struct roger_field fields[] = {
 	  "who holds the lease" },
 	{ "claimed_until", ROGER_TIME, AT(claimed_until_ms), ROGER_SPARE, NULL, NULL,
 	  "when it ends" },
+	{ "handed_at", ROGER_TIME, AT(handed_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when it was written to the file of its recipient" },
+	{ "acked_at", ROGER_TIME, AT(acked_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when its recipient said what came of it" },
+	{ "ack_outcome", ROGER_ENUM, AT(ack_outcome), ROGER_SPARE, rg_ack_outcomes, NULL,
+	  "done, blocked or rejected" },
+	{ "ack_note", ROGER_TEXT, AT(ack_note), ROGER_SPARE, NULL, NULL, "in words" },
 	{ "archived_at", ROGER_TIME, AT(archived_at_ms), ROGER_SPARE, NULL, NULL,
 	  "when it was moved out" },
 	{ "archive_reason", ROGER_TEXT, AT(archive_reason), ROGER_SPARE, NULL, NULL, "and why" },

@@ -10,7 +10,7 @@
 
 #include "data/record.h"
 
-extern const char *const rg_message_types[];
+extern const char *const rg_message_types[], *const rg_ack_outcomes[];
 extern const struct roger_record rg_message_record;
 
 /*

@@ -35,6 +35,7 @@ static const struct {
 	{ "stale", RG_NOTE_RECORDED },
 	{ "sweep", RG_NOTE_RECORDED },
 	{ "cycle", RG_NOTE_RECORDED },
+	{ "settle", RG_NOTE_RECORDED }, /* of a run */
 };
 enum { WORD_COUNT = sizeof words / sizeof *words };
 

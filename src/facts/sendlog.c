@@ -32,6 +32,8 @@ static const struct roger_field attempt_fields[] = {
 	  "SHA-256 of the content" },
 	{ "message_id", ROGER_TEXT, AT(message_id), ROGER_SPARE, NULL, NULL, "the message" },
 	{ "cause", ROGER_TEXT, AT(cause), ROGER_SPARE, NULL, NULL, "of a timeout or an error" },
+	{ "settled", ROGER_BOOL, AT(pending), ROGER_SPARE | ROGER_NEGATED, NULL, NULL,
+	  "false: it is under way, or nobody has seen yet what came of it" },
 	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
 	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
 	{ 0 },
@@ -231,7 +233,15 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 		return !message->read && !message->claimed_by.length;
 	}
 	*ret_at_ms = message->read_at_ms;
-	return message->read;
+	/* Acknowledged after it was read: the line that marked it read says so. */
+	return message->read &&
+	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
+}
+
+bool rg_sendlog_begins(const struct roger_message *message)
+{
+	return message->idempotent_key.length && message->cycle_id.length &&
+	       message->confirm_by_ms && !message->read && !message->archived_at_ms;
 }
 
 /* ---------------------------------------------------------------- rules -- */
@@ -306,7 +316,8 @@ int rg_key_history(const struct roger_attempt *lines, size_t count, struct roger
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (is_about(&lines[i], key, target) && !put(&attempts, &lines[i], arena))
+		if (!lines[i].pending && is_about(&lines[i], key, target) &&
+		    !put(&attempts, &lines[i], arena))
 			return rg_fail_memory(err);
 	ret_history->last = attempts.count ? attempts.items[attempts.count - 1] : NULL;
 	ret_history->timeouts = 0;
@@ -319,18 +330,24 @@ bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t co
 			     int64_t failures, int64_t open_ms, int64_t now_ms,
 			     int64_t *ret_until_ms)
 {
+	const struct roger_attempt *last = NULL, *attempt;
 	int64_t in_a_row = 0;
 	size_t i, k;
 
-	if (!failures || !count)
-		return false;
-	for (i = 0; i < count && newest_first[i].outcome == ROGER_TIMEOUT; i++) {
+	for (i = 0; failures && i < count; i++) {
+		attempt = &newest_first[i];
+		if (attempt->pending)
+			continue;
+		if (attempt->outcome != ROGER_TIMEOUT)
+			break;
+		last = last ? last : attempt;
 		/* An attempt may stand in several lines. */
-		for (k = 0; k < i && !rg_str_equal(newest_first[i].id, newest_first[k].id);)
+		for (k = 0; k < i && !rg_str_equal(attempt->id, newest_first[k].id);)
 			k++;
 		in_a_row += k == i;
 	}
-	*ret_until_ms = newest_first[0].timestamp_ms + open_ms;
-	return in_a_row >= failures && now_ms < *ret_until_ms &&
-	       now_ms >= newest_first[0].timestamp_ms;
+	if (!last)
+		return false;
+	*ret_until_ms = last->timestamp_ms + open_ms;
+	return in_a_row >= failures && now_ms < *ret_until_ms && now_ms >= last->timestamp_ms;
 }

@@ -5,6 +5,7 @@
  * keeps the logs (send-log/<sender>.jsonl, dead-letters.jsonl, cycles.jsonl).
  * The last line for an id is its state.  An attempt is one key to one target:
  *
+ *     new -> pending -> any of these      to be read in time: its sender waits, or did
  *     new -> delivered                    the message is durable, or was read in time
  *     new -> timeout -> delivered         read late: a correcting line of the same id
  *            timeout -> (next attempt)    after the last one: one dead letter
@@ -62,6 +63,9 @@ RG_CHECKED int rg_sendlog_entry(const struct roger_message *message, int64_t max
  * when; 0: the line does not say, for it is an attempt again of what is stored.
  */
 bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms);
+
+/* May this line of a message begin an attempt that somebody waits for?  So may a later one. */
+bool rg_sendlog_begins(const struct roger_message *message);
 
 /* ---------------------------------------------------------------- rules -- */
 

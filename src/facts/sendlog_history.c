@@ -311,7 +311,7 @@ static void note_outcome(struct target *target, const struct entry *entry,
 	uint32_t bit = entry->place < ATTEMPTS_SEEN ? UINT32_C(1) << entry->place : 0;
 
 	target->timeouts &= ~bit;
-	if (attempt->outcome == ROGER_TIMEOUT)
+	if (attempt->outcome == ROGER_TIMEOUT && !attempt->pending)
 		target->timeouts |= bit;
 	if (attempt->attempt > target->last && attempt->attempt <= UINT32_MAX)
 		target->last = (uint32_t)attempt->attempt;

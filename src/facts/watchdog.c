@@ -14,6 +14,8 @@ enum { INSTANT_BYTES = 32 };
 const char *const rg_run_statuses[] = { STATUSES };
 const char *const rg_run_statuses_or_any[] = { "any", STATUSES };
 #undef STATUSES
+const char *const rg_run_outcomes[] = { "open",	     "succeeded", "failed", "killed",
+					"timed_out", "unknown",	  NULL };
 
 #define AT(member) offsetof(struct roger_run, member)
 static const struct roger_field fields[] = {
@@ -48,6 +50,13 @@ static const struct roger_field fields[] = {
 	{ "taskId", ROGER_TEXT, AT(task_id), ROGER_SPARE, NULL, NULL, "task of a task system" },
 	{ "childExit", ROGER_TEXT, AT(child_exit), ROGER_SPARE, NULL, NULL,
 	  "how the child ended: its exit status, its signal, failed or lost" },
+	{ "limitReached", ROGER_BOOL, AT(limit_reached), ROGER_SPARE, NULL, NULL,
+	  "it was told to end, at its limit" },
+	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_SPARE, rg_run_outcomes, NULL,
+	  "how the child ended" },
+	{ "settledAt", ROGER_TEXT, AT(settled_at), ROGER_SPARE, NULL, NULL,
+	  "when its failure was dealt with" },
+	{ "settledBy", ROGER_NAME, AT(settled_by), ROGER_SPARE, NULL, NULL, "by whom" },
 	{ "resultMessageId", ROGER_TEXT, AT(result_message_id), ROGER_SPARE, NULL, NULL,
 	  "the message that holds the result" },
 	{ "forwardEvidence", ROGER_TEXT, AT(forward_evidence), ROGER_SPARE, NULL, NULL,
@@ -94,6 +103,33 @@ enum roger_run_status rg_watchdog_judge(const struct rg_receipts *receipts,
 	if (receipts->child_ended || used_up(receipts, rules))
 		return ROGER_RUN_BLOCKED;
 	return now_ms > receipts->expected_by_ms ? ROGER_RUN_SUSPECT : ROGER_RUN_ACTIVE;
+}
+
+enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
+				      const struct rg_receipts *receipts)
+{
+	static const char killed[] = "signal ";
+	const struct roger_str ended = run->child_exit;
+
+	if (run->limit_reached)
+		return ROGER_RUN_TIMED_OUT;
+	if (!ended.length)
+		return receipts->completed_ms || receipts->child_lost ? ROGER_RUN_UNKNOWN
+								      : ROGER_RUN_OPEN;
+	if (rg_str_is(ended, "0"))
+		return ROGER_RUN_SUCCEEDED;
+	if (rg_str_is(ended, "lost"))
+		return ROGER_RUN_UNKNOWN;
+	return ended.length >= sizeof killed && memcmp(ended.data, killed, sizeof killed - 1) == 0
+		       ? ROGER_RUN_KILLED
+		       : ROGER_RUN_FAILED;
+}
+
+bool rg_run_wants_settling(const struct roger_run *run)
+{
+	return !run->settled_at.length &&
+	       (run->status == ROGER_RUN_BLOCKED || run->outcome == ROGER_RUN_FAILED ||
+		run->outcome == ROGER_RUN_KILLED || run->outcome == ROGER_RUN_TIMED_OUT);
 }
 
 static void explain_missing_forward(const struct roger_run *run, struct rg_buf *out)
@@ -178,6 +214,8 @@ enum rg_recovery rg_watchdog_recovery(const struct rg_receipts *receipts,
 	*ret_from_ms = 0;
 	if (receipts->completed_ms)
 		return RG_RECOVERY_DONE;
+	if (receipts->settled)
+		return RG_RECOVERY_SETTLED;
 	if (receipts->recoveries >= rules->recoveries_max)
 		return RG_RECOVERY_USED_UP;
 	if (!receipts->child_ended && now_ms <= receipts->expected_by_ms) {
@@ -254,8 +292,9 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 		.from_recovery = is_recovery(run->result_source),
 		.recoveries = run->recovery_attempt_count,
 		.extensions = run->extension_count,
+		.settled = run->settled_at.length > 0,
 	};
-	int64_t updated_ms, heartbeat_ms;
+	int64_t updated_ms, heartbeat_ms, settled_ms;
 	int r;
 
 	r = read_instant("dispatchAt", run->dispatch_at, &receipts.dispatched_ms, err);
@@ -271,6 +310,8 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 	if (r == ROGER_OK)
 		r = read_instant("lastRecoveryAt", run->last_recovery_at,
 				 &receipts.last_recovery_ms, err);
+	if (r == ROGER_OK)
+		r = read_instant("settledAt", run->settled_at, &settled_ms, err);
 	if (r == ROGER_OK)
 		r = check_receipts(run, &receipts, err);
 	if (r < 0)
@@ -487,6 +528,33 @@ int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 	return ROGER_OK;
 }
 
+int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
+			  const struct rg_watchdog_rules *rules, struct roger_str by,
+			  int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
+			  struct roger_err *err)
+{
+	struct roger_run judged = *run;
+	int r;
+
+	judged.status = (int)rg_watchdog_judge(receipts, rules, now_ms);
+	judged.outcome = (int)rg_run_outcome(run, receipts);
+
+	*ret_changed = false;
+	if (receipts->settled)
+		return ROGER_OK;
+	if (!rg_run_wants_settling(&judged))
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "run '%.*s' is %s and %s: there is nothing to settle",
+			       RG_STR_ARGS(run->run_id), rg_run_statuses[judged.status],
+			       rg_run_outcomes[judged.outcome]);
+	r = keep_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
+	if (r < 0)
+		return r;
+	run->settled_by = by;
+	receipts->settled = *ret_changed = true;
+	return ROGER_OK;
+}
+
 static int may_recover(const struct roger_run *run, const struct rg_receipts *receipts,
 		       const struct rg_watchdog_rules *rules, int64_t now_ms, struct roger_err *err)
 {
@@ -500,6 +568,9 @@ static int may_recover(const struct roger_run *run, const struct rg_receipts *re
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' was completed at %.*s: there is nothing to recover",
 			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->completion_received_at));
+	case RG_RECOVERY_SETTLED:
+		return rg_fail(err, ROGER_EREFUSED, 0, "run '%.*s' was settled at %.*s",
+			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->settled_at));
 	case RG_RECOVERY_EARLY:
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' has time until %.*s; its result may still come",
@@ -577,6 +648,7 @@ int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
 
 	rg_watchdog_explain(run, receipts, rules, status, &reason);
 	*ret_changed = status != before;
+	run->outcome = (int)rg_run_outcome(run, receipts);
 	if (status == before && rg_str_equal(rg_buf_str(&reason), run->status_reason))
 		return ROGER_OK;
 	r = keep_instant(run_now(receipts, now_ms), arena, &run->status_updated_at, err);

@@ -22,6 +22,7 @@
 
 extern const char *const rg_run_statuses[];
 extern const char *const rg_run_statuses_or_any[]; /* to ask for one: any is the first */
+extern const char *const rg_run_outcomes[];
 extern const struct roger_record rg_run_record;
 
 /* What is known of a run, without its words; an instant of 0 is not there. */
@@ -36,6 +37,7 @@ struct rg_receipts {
 	int64_t recoveries;
 	int64_t last_recovery_ms;
 	int64_t extensions;
+	bool settled;
 };
 
 struct rg_watchdog_rules {
@@ -51,6 +53,13 @@ struct rg_watchdog_rules {
 enum roger_run_status rg_watchdog_judge(const struct rg_receipts *receipts,
 					const struct rg_watchdog_rules *rules, int64_t now_ms);
 
+/* How its child ended: from what is recorded of its end, never from its status. */
+enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
+				      const struct rg_receipts *receipts);
+
+/* It failed, or nothing can come of it, and nobody has dealt with that. */
+bool rg_run_wants_settling(const struct roger_run *run);
+
 /* Why it is that, for people; the same for as long as the evidence is. */
 void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *receipts,
 			 const struct rg_watchdog_rules *rules, enum roger_run_status status,
@@ -59,6 +68,7 @@ void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *
 enum rg_recovery {
 	RG_RECOVERY_DUE,
 	RG_RECOVERY_DONE,    /* the completion was received: nothing to recover */
+	RG_RECOVERY_SETTLED, /* somebody has dealt with it */
 	RG_RECOVERY_EARLY,   /* it may still come by itself */
 	RG_RECOVERY_COOLING, /* the last attempt was just made */
 	RG_RECOVERY_USED_UP,
@@ -112,6 +122,11 @@ RG_CHECKED int rg_run_forward(struct roger_run *run, struct rg_receipts *receipt
 RG_CHECKED int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 			     const struct rg_watchdog_rules *rules, int64_t by_ms, int64_t now_ms,
 			     struct rg_arena *arena, struct roger_err *err);
+/* Its failure is dealt with; by: "" for a person. */
+RG_CHECKED int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
+				     const struct rg_watchdog_rules *rules, struct roger_str by,
+				     int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
+				     struct roger_err *err);
 /* Counts an attempt, before it is made. */
 RG_CHECKED int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
 			      const struct rg_watchdog_rules *rules, struct roger_str action,

@@ -24,6 +24,7 @@ struct rg_index;
 /* Where a message's last line stands. */
 struct rg_entry {
 	int64_t position;
+	int64_t line; /* of its state; 0: not known */
 	uint64_t offset;
 	size_t length;
 };

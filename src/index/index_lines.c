@@ -130,6 +130,7 @@ int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
 		if (before)
 			at += length + 1;
 	}
+	ret_entry->line = line;
 	ret_entry->offset = at;
 	ret_entry->length = length;
 	return ROGER_OK;

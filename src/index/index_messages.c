@@ -35,6 +35,8 @@ static int read_message(struct rg_index *index, const struct rg_entry *entry,
 		if (!rg_record_keep(&rg_message_record, ret_message, arena))
 			r = rg_fail_memory(err);
 		ret_message->position = entry->position;
+		ret_message->line = entry->line;
+		ret_message->byte = (int64_t)entry->offset;
 		rg_json_free(json);
 	}
 	rg_buf_deinit(&line);

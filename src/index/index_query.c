@@ -422,6 +422,7 @@ static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool arch
 		      struct rg_entry *ret_entry, struct roger_err *err)
 {
 	ret_entry->position = sqlite3_column_int64(statement, 0);
+	ret_entry->line = 0;
 	if (!archived)
 		return rg_index_lines_find(index, sqlite3_column_int64(statement, 1),
 					   sqlite3_column_int64(statement, 2),

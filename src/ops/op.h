@@ -24,7 +24,7 @@ struct roger {
 	void *tell_context;
 	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
 	struct rg_ran ran;	  /* who runs this process, once rg_note_ran() was asked */
-	bool own_mail;		  /* roger itself sends, in the name of a run's owner or child */
+	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
 	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
 };
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Mail for agents that only know files is appended to theirs in the same form,
-# and marked read; the bridge runs until it is told to stop, one at a time.
+# and read when they say something after that; the bridge runs until it is told to stop, one at a time.
 . "$(dirname "$0")/lib.sh"
 
 boxes=$here/.roger/triggers
@@ -19,7 +19,11 @@ like "told" "$out" 'wrote LEAD #1 -> filer  filer.txt'
 is "stands in the file, in order, and nobody else is quoted" "$(cat "$boxes/filer.txt")" '(LEAD #1): first
  (BOSS #99): do as I say
 (a_b #1): second'
-exits 1 "is read" roger inbox --as filer
+exits 0 "is not read by that" roger inbox --as filer
+like "but handed over" "$out" "in its file since .*, unheard"
+printf '(filer #1): I see\n' >"$boxes/LEAD.txt"
+bridge -q
+exits 1 "it is when its agent says something" roger inbox --as filer
 exits 0 "other mail is not" roger inbox --as bob
 exits 1 "once" bridge
 check "nothing is left" test -z "$(ls -A "$boxes/.handing")"
@@ -41,9 +45,9 @@ is "a role that stands for a name comes back as that" "$(roger list --to bob --n
 printf '(LEAD #9): everybody\n' >"$boxes/all.txt"
 bridge -q
 is "what came in over an edge goes out again" "$(tail -n 1 "$boxes/filer.txt")" '(LEAD #9): everybody'
-like "a trace tells that the bridge took it" \
+like "a trace tells that the bridge wrote it" \
 	"$(roger trace "$(roger list --to filer --newest --limit 1 --jsonl | json 'd["id"]')")" \
-	'^  looked at +.*  filer  by bridge, into its file  messages.jsonl:'
+	'^  handed to file +.*  roger  into its file  messages.jsonl:'
 roger send -q --as LEAD team/f 'encoded' 2>/dev/null
 bridge -q
 is "names are encoded" "$(tail -n 1 "$boxes/team%2Ff.txt")" '(LEAD #10): encoded'

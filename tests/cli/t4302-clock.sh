@@ -58,6 +58,25 @@ again "$id" "message['created_at'] = 1; message['confirm_by'] = 2"
 exits 75 "the clock stood at 1970" timeout 30 "$ROGER" send bob 'x' --as ann --key t:past:1 --confirm read --within 200ms
 roger receive --as bob -q
 
+# ------------------------------------------- a sender that was killed while it waited
+
+entries() { # KEY: outcome and settled of each line
+	roger sends --key "$1" --lines --json | json '[[a["outcome"], a.get("settled", True)] for a in d["attempts"]]'
+}
+id=$(killed t:late:1)
+is "its attempt is on record, and pending" "$(entries t:late:1)" '[["timeout", false]]'
+like "for people, too" "$(roger sends --key t:late:1)" "ann -> bob +pending +1/3"
+again "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 3600000"
+roger receive --as bob -q
+is "what is read after its time was a timeout" "$(entries t:late:1)" '[["timeout", false], ["timeout", true], ["delivered", true]]'
+is "and is late, as the three before it" "$(roger report --json | json 'd["late"]')" 4
+id=$(killed t:over:1)
+again "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 3600000"
+is "whoever looks after its time settles it" "$(entries t:over:1)" '[["timeout", false], ["timeout", true]]'
+is "once" "$(entries t:over:1)" '[["timeout", false], ["timeout", true]]'
+roger receive --as bob -q
+exits 0 "doctor" roger doctor -q
+
 # ------------------------------------------------------------------------ leases
 
 roger send eve 'to do' --as ann -q

@@ -45,11 +45,11 @@ is "is recovered at once" "$(member status keyed)" recovered
 roger send --as kid lead hello -q
 late silent --child kid
 check "recover in vain" roger recover silent
-is "reminds the child" "$(roger inbox --as kid --json | json '[m["from_phase"] for m in d["messages"]]')" '["lead"]'
+is "reminds the child" "$(roger inbox --as kid --json | json '[m["from_phase"] for m in d["messages"]]')" '["roger"]'
 is "is still open" "$(member status silent)" suspect_delivery_failure
 check "and again" roger recover silent
 is "is blocked" "$(member status silent)" blocked
-is "told to the owner" "$(roger inbox --as lead --json | json '[m["from_phase"] for m in d["messages"] if "silent" in m["content"]]')" '["kid"]'
+is "told to the owner" "$(roger inbox --as lead --json | json '[m["from_phase"] for m in d["messages"] if "silent" in m["content"]]')" '["roger"]'
 is "and noted" "$(member recoveryAction silent)" escalated
 exits 77 "a third one is refused" roger recover silent
 roger sweep -q

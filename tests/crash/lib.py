@@ -641,7 +641,7 @@ def written_out(store, done, living, archived):
         if message["to_phase"] != "filer":
             continue
         count = text.count(message["content"])
-        if count > 1 or (message["read"] and not count) or (done.returncode == 0 and not message["read"]):
+        if count > 1 or (message.get("handed_at") and not count) or (done.returncode == 0 and not message.get("handed_at")):
             raise Fault(f"{message['id']} stands there {count} times, read: {message['read']}")
 
 

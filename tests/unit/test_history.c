@@ -28,22 +28,38 @@ static int clear_arena(void **state)
 static void add(struct rg_history *history, int64_t at_ms, enum roger_event_kind kind,
 		const char *actor, const char *peer)
 {
-	struct roger_event *event = rg_history_add(history);
+	struct rg_event *event =
+		rg_arena_push(history->arena, &history->items, &history->count, sizeof *event);
 
 	assert_non_null(event);
-	event->at_ms = at_ms;
-	event->kind = (int)kind;
-	event->actor = rg_str(actor);
-	event->peer = rg_str(peer);
+	event->said.at_ms = at_ms;
+	event->said.kind = (int)kind;
+	event->said.actor = rg_str(actor);
+	event->said.peer = rg_str(peer);
+}
+
+/* As a reply has them. */
+static struct roger_events events_of(const struct rg_history *history)
+{
+	static struct roger_event events[64];
+	size_t i;
+
+	for (i = 0; i < history->count; i++)
+		events[i] = history->items[i].said;
+	return (struct roger_events){ events, history->count };
 }
 
 static void every_kind_has_a_name(void **state)
 {
+	int kind;
+
 	(void)state;
 	assert_string_equal(rg_event_kinds[ROGER_EVENT_CYCLE], "cycle");
 	assert_string_equal(rg_event_kinds[ROGER_EVENT_DEAD_LETTER], "dead_letter");
 	assert_string_equal(rg_event_kinds[ROGER_EVENT_ARCHIVED], "archived");
-	assert_null(rg_event_kinds[ROGER_EVENT_ARCHIVED + 1]);
+	for (kind = 0; kind <= ROGER_EVENT_ATTEMPTED; kind++)
+		assert_non_null(rg_event_kinds[kind]);
+	assert_null(rg_event_kinds[kind]);
 }
 
 static void instants_then_kinds_then_places(void **state)
@@ -58,12 +74,12 @@ static void instants_then_kinds_then_places(void **state)
 	add(&history, 5, ROGER_EVENT_ARCHIVED, "first", "");
 	assert_int_equal(rg_history_arrange(&history, 0, 0, NULL), ROGER_OK);
 	assert_int_equal(history.count, 6);
-	assert_string_equal(history.items[0].actor.data, "first");
-	assert_string_equal(history.items[1].actor.data, "a");
-	assert_string_equal(history.items[2].actor.data, "second");
-	assert_string_equal(history.items[3].actor.data, "b");
-	assert_string_equal(history.items[4].actor.data, "c");
-	assert_string_equal(history.items[5].actor.data, "bob");
+	assert_string_equal(history.items[0].said.actor.data, "first");
+	assert_string_equal(history.items[1].said.actor.data, "a");
+	assert_string_equal(history.items[2].said.actor.data, "second");
+	assert_string_equal(history.items[3].said.actor.data, "b");
+	assert_string_equal(history.items[4].said.actor.data, "c");
+	assert_string_equal(history.items[5].said.actor.data, "bob");
 }
 
 static void many_at_one_instant_stay_as_they_came(void **state)
@@ -73,11 +89,11 @@ static void many_at_one_instant_stay_as_they_came(void **state)
 
 	for (i = 0; i < 1000; i++) {
 		add(&history, 7, ROGER_EVENT_SENT, "a", "b");
-		history.items[i].seq = i;
+		history.items[i].said.seq = i;
 	}
 	assert_int_equal(rg_history_arrange(&history, 0, 0, NULL), ROGER_OK);
 	for (i = 0; i < 1000; i++)
-		assert_int_equal(history.items[i].seq, i);
+		assert_int_equal(history.items[i].said.seq, i);
 }
 
 /* From since on, before until; and more may be added afterwards, whatever the count. */
@@ -96,7 +112,7 @@ static void a_range_is_cut_out(void **state)
 			add(&history, 1000 - i, ROGER_EVENT_READ, "c", "d");
 		assert_int_equal(rg_history_arrange(&history, 0, 0, NULL), ROGER_OK);
 		for (i = 1; i < (int64_t)history.count; i++)
-			assert_true(history.items[i - 1].at_ms <= history.items[i].at_ms);
+			assert_true(history.items[i - 1].said.at_ms <= history.items[i].said.at_ms);
 	}
 }
 
@@ -110,7 +126,7 @@ static void agents_as_they_come_up(void **state)
 	add(&history, 2, ROGER_EVENT_READ, "bob", "alice");
 	add(&history, 3, ROGER_EVENT_CYCLE, "", "");
 	add(&history, 4, ROGER_EVENT_SENT, "bob", "carol");
-	events = (struct roger_events){ history.items, history.count };
+	events = events_of(&history);
 	assert_int_equal(rg_history_agents(&events, *state, &agents, NULL), ROGER_OK);
 	assert_int_equal(agents.count, 3);
 	assert_string_equal(agents.items[0].data, "alice");
@@ -183,23 +199,54 @@ static void more_may_be_added_to_what_is_arranged(void **state)
 		add(&history, 100, ROGER_EVENT_READ, "c", "d");
 		assert_int_equal(history.count, count + 1);
 		for (i = 0; i < count; i++)
-			assert_int_equal(history.items[i].at_ms, i);
-		assert_int_equal(history.items[count].at_ms, 100);
+			assert_int_equal(history.items[i].said.at_ms, i);
+		assert_int_equal(history.items[count].said.at_ms, 100);
 	}
 }
 
-static void kinds_come_as_one_leads_to_the_next(void **state)
-{
-	struct rg_history history = { .arena = *state };
-	int kind;
+/* Told of one message in one millisecond: KIND LINE, as they were put in. */
+struct told {
+	enum roger_event_kind kind;
+	int64_t line; /* of the journal; 0: it is told elsewhere */
+};
 
-	for (kind = 0; kind <= ROGER_EVENT_ARCHIVED; kind++)
-		add(&history, 7,
-		    (enum roger_event_kind)((kind * 7 + 3) % (ROGER_EVENT_ARCHIVED + 1)), "a", "b");
+static void add_told(struct rg_history *history, const char *id, const struct told *told,
+		     size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		add(history, 7, told[i].kind, "a", "b");
+		history->items[history->count - 1].line = told[i].line;
+		history->items[history->count - 1].said.message_id = rg_str(id);
+	}
+}
+
+/* By kind a claim would come before what is given back, whichever was first. */
+static void causes_at_one_instant(void **state)
+{
+	static const struct told one[] = {
+		{ ROGER_EVENT_TIMEOUT, 0 },  { ROGER_EVENT_READ, 16 },	 { ROGER_EVENT_LOOKED, 0 },
+		{ ROGER_EVENT_CLAIMED, 13 }, { ROGER_EVENT_CLAIMED, 15 }, { ROGER_EVENT_RETURNED, 14 },
+		{ ROGER_EVENT_SENT, 12 },    { ROGER_EVENT_DELIVERED, 0 },
+	}, other[] = { { ROGER_EVENT_SENT, 11 }, { ROGER_EVENT_READ, 17 } }, run[] = { { ROGER_EVENT_DISPATCHED, 0 }, { ROGER_EVENT_RUN_NOTE, 0 } };
+	static const enum roger_event_kind expected[] = {
+		ROGER_EVENT_DISPATCHED, ROGER_EVENT_SENT,    ROGER_EVENT_SENT,
+		ROGER_EVENT_DELIVERED,	ROGER_EVENT_LOOKED,  ROGER_EVENT_CLAIMED,
+		ROGER_EVENT_RETURNED,	ROGER_EVENT_CLAIMED, ROGER_EVENT_READ,
+		ROGER_EVENT_TIMEOUT,	ROGER_EVENT_READ,    ROGER_EVENT_RUN_NOTE,
+	};
+	struct rg_history history = { .arena = *state };
+	size_t i;
+
+	add_told(&history, "m1", one, 8);
+	add_told(&history, "m2", other, 2);
+	add_told(&history, "", run, 2);
 	assert_int_equal(rg_history_arrange(&history, 7, 8, NULL), ROGER_OK);
-	assert_int_equal(history.count, ROGER_EVENT_ARCHIVED + 1);
-	for (kind = 0; kind <= ROGER_EVENT_ARCHIVED; kind++)
-		assert_int_equal(history.items[kind].kind, kind);
+	assert_int_equal(history.count, 12);
+	for (i = 0; i < 12; i++)
+		assert_int_equal(history.items[i].said.kind, expected[i]);
+	assert_string_equal(history.items[1].said.message_id.data, "m2");
 	assert_int_equal(rg_history_arrange(&history, 8, 0, NULL), ROGER_OK);
 	assert_int_equal(history.count, 0);
 }
@@ -308,7 +355,7 @@ static void small_rates(void **state)
 
 static int arrange_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
-	static struct roger_event events[20];
+	static struct rg_event events[20];
 	static char names[20][8];
 	struct rg_history history = { .arena = arena, .items = events, .count = 20 };
 	struct rg_counter counter = { .arena = arena };
@@ -321,13 +368,13 @@ static int arrange_scarcely(struct rg_arena *arena, struct roger_err *err)
 
 	for (i = 0; i < 20; i++) {
 		snprintf(names[i], sizeof names[i], "n%zu", i);
-		events[i].actor = rg_str(names[i]);
-		events[i].at_ms = (int64_t)i;
+		events[i].said.actor = rg_str(names[i]);
+		events[i].said.at_ms = (int64_t)i;
 	}
 	r = rg_history_arrange(&history, 0, 0, err);
 	if (r < 0)
 		return r;
-	list = (struct roger_events){ history.items, history.count };
+	list = events_of(&history);
 	r = rg_history_agents(&list, arena, &agents, err);
 	for (i = 0; r == ROGER_OK && i < 20; i++) {
 		count = rg_counter_of(&counter, rg_str(names[i]));
@@ -342,7 +389,7 @@ static int arrange_scarcely(struct rg_arena *arena, struct roger_err *err)
 	assert_int_equal(agents.count, 20);
 	assert_int_equal(figures.count, 20);
 	for (i = 0; i < 20; i++)
-		assert_int_equal(history.items[i].at_ms, i);
+		assert_int_equal(history.items[i].said.at_ms, i);
 	return ROGER_OK;
 }
 
@@ -364,8 +411,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(agents_as_they_come_up, make_arena, clear_arena),
 		cmocka_unit_test_setup_teardown(more_may_be_added_to_what_is_arranged, make_arena,
 						clear_arena),
-		cmocka_unit_test_setup_teardown(kinds_come_as_one_leads_to_the_next, make_arena,
-						clear_arena),
+		cmocka_unit_test_setup_teardown(causes_at_one_instant, make_arena, clear_arena),
 		cmocka_unit_test_setup_teardown(agents_of_half_an_event, make_arena, clear_arena),
 		cmocka_unit_test(every_percentile),
 		cmocka_unit_test_setup_teardown(names_that_begin_alike, make_arena, clear_arena),

@@ -563,7 +563,7 @@ static void the_breaker(void **state)
 /* Lines of one attempt with another's between them are one attempt. */
 static void the_breaker_counts_attempts(void **state)
 {
-	const struct roger_attempt lines[] = {
+	struct roger_attempt lines[] = {
 		line_of(0, ROGER_TIMEOUT, "k", "bob"),
 		line_of(1, ROGER_TIMEOUT, "k", "bob"),
 		line_of(0, ROGER_TIMEOUT, "k", "bob"),
@@ -575,6 +575,12 @@ static void the_breaker_counts_attempts(void **state)
 	assert_true(rg_sendlog_breaker_open(lines, 4, 2, WAIT_MS, 1, &until_ms));
 	assert_false(rg_sendlog_breaker_open(lines, 4, 3, WAIT_MS, 1, &until_ms));
 	assert_false(rg_sendlog_breaker_open(NULL, 0, 1, WAIT_MS, 1, &until_ms));
+	/* One that is under way says nothing yet. */
+	lines[0].pending = lines[2].pending = true;
+	assert_true(rg_sendlog_breaker_open(lines, 4, 1, WAIT_MS, 1, &until_ms));
+	assert_int_equal(until_ms, lines[1].timestamp_ms + WAIT_MS);
+	assert_false(rg_sendlog_breaker_open(lines, 4, 2, WAIT_MS, 1, &until_ms));
+	assert_false(rg_sendlog_breaker_open(lines, 1, 1, WAIT_MS, 1, &until_ms));
 }
 
 int main(void)

@@ -884,6 +884,39 @@ static void what_a_child_exit_says(void **state)
 	}
 }
 
+/* Beside the status: what is recorded of its end, and nothing that follows from something else. */
+static void how_a_child_ended(void **state)
+{
+	static const struct {
+		const char *child_exit;
+		bool completed, lost, limit;
+		enum roger_run_outcome outcome;
+	} cases[] = {
+		{ "", false, false, false, ROGER_RUN_OPEN },
+		{ "", true, false, false, ROGER_RUN_UNKNOWN },
+		{ "", false, true, false, ROGER_RUN_UNKNOWN },
+		{ "lost", false, true, false, ROGER_RUN_UNKNOWN },
+		{ "lost", true, false, false, ROGER_RUN_UNKNOWN },
+		{ "0", true, false, false, ROGER_RUN_SUCCEEDED },
+		{ "3", true, false, false, ROGER_RUN_FAILED },
+		{ "failed", false, false, false, ROGER_RUN_FAILED },
+		{ "signal", false, false, false, ROGER_RUN_FAILED },
+		{ "signal 9", false, false, false, ROGER_RUN_KILLED },
+		{ "signal 15", false, false, true, ROGER_RUN_TIMED_OUT },
+		{ "0", true, false, true, ROGER_RUN_TIMED_OUT },
+	};
+	struct desk *desk = *state;
+	size_t i;
+
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		desk->run.child_exit = rg_str(cases[i].child_exit);
+		desk->run.limit_reached = cases[i].limit;
+		desk->receipts.completed_ms = cases[i].completed ? expected_ms : 0;
+		desk->receipts.child_lost = cases[i].lost;
+		assert_int_equal(rg_run_outcome(&desk->run, &desk->receipts), cases[i].outcome);
+	}
+}
+
 /* Only where nothing is known of its end yet. */
 static void a_child_is_lost_once(void **state)
 {
@@ -1203,6 +1236,7 @@ int main(void)
 		TEST(what_a_document_may_not_say),
 		TEST(every_instant_is_looked_at),
 		TEST(what_a_child_exit_says),
+		TEST(how_a_child_ended),
 		TEST(a_child_is_lost_once),
 		TEST(a_child_ends_once),
 		TEST(a_forward_is_written_down),

@@ -98,6 +98,7 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 {
 	const struct roger_run *run = &document->run;
 	enum roger_severity severity = examining->lost ? ROGER_NOTE : ROGER_DAMAGE;
+	bool answers = false;
 	int r = ROGER_OK;
 
 	if (result->id.length && !result->found)
@@ -107,6 +108,9 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 		r = tell_run(examining, document->file, severity, false,
 			     RG_STR("forwardEvidence names no message"), err);
 	else if (r == ROGER_OK && evidence->id.length && !evidence->read)
+		r = rg_run_answered_by(examining->roger, run, evidence->id, examining->arena,
+				       &answers, err);
+	if (r == ROGER_OK && evidence->found && !evidence->read && !answers)
 		r = tell_run(examining, document->file, severity, false,
 			     RG_STR("forwardEvidence names a message that nobody read"), err);
 	if (r == ROGER_OK && run->forwarded_to_main && !evidence->id.length)
@@ -129,13 +133,9 @@ static int judge_runs(struct examining *examining, struct roger_err *err)
 	}
 	for (i = 0; i < examining->list.troubles.count && r == ROGER_OK; i++) {
 		trouble = &examining->list.troubles.items[i];
-		if (trouble->invalid)
-			r = tell_run(examining, trouble->file, ROGER_DAMAGE, false, trouble->what,
-				     err);
+		r = tell_run(examining, trouble->file, ROGER_DAMAGE, false, trouble->what, err);
 	}
 	examining->reply->runs = (int64_t)(examining->list.count + examining->list.troubles.count);
-	for (i = 0; i < examining->list.troubles.count; i++)
-		examining->reply->runs -= !examining->list.troubles.items[i].invalid;
 	return r;
 }
 

@@ -20,7 +20,8 @@ static int add_all(struct list *list, struct roger_strs names, struct rg_arena *
 	size_t i;
 
 	for (i = 0; i < names.count; i++) {
-		if (rg_str_among((struct roger_strs){ list->items, list->count }, names.items[i]))
+		if (rg_config_is_roger(names.items[i]) ||
+		    rg_str_among((struct roger_strs){ list->items, list->count }, names.items[i]))
 			continue;
 		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
 		if (!place || !rg_arena_copy(arena, names.items[i], place))

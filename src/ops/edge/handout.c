@@ -2,9 +2,12 @@
  * handout: mail of agents that only know files, written to theirs.
  *
  * What is about to be written is noted in .handing/ first, durably; then the
- * text is appended and synced, and the messages are marked read, which is what
- * hands them over.  After a kill the note tells what to look for: text that
- * stands there is not written again, and one that is cut off is completed.
+ * text is appended and synced, and the messages are marked as handed over.  After
+ * a kill the note tells what to look for: text that stands there is not written
+ * again, and one that is cut off is completed.
+ *
+ * Written is not read: a message is heard when its agent says something with a
+ * number of its own after that, or when somebody acks it.
  */
 #include <stdio.h>
 
@@ -182,32 +185,73 @@ static int tell(const struct handout *handout, const struct roger_message *messa
 	return rg_crossing_put(handout->reply, &item, err);
 }
 
-/* Those that are unread become read; the transaction ends. */
-static int mark_read(const struct handout *handout, const struct roger_messages *messages,
-		     struct roger_err *err)
+/* Is it still to be written to the file? */
+static bool is_fresh(const struct roger_message *message)
 {
-	struct roger_message *after = rg_arena_get(handout->arena, messages->count * sizeof *after);
+	return !message->read && !message->archived_at_ms && !message->handed_at_ms;
+}
+
+/* Mark those that are fresh as handed over; the transaction ends. */
+static int mark_handed(const struct handout *handout, const struct roger_messages *messages,
+		       struct roger_err *err)
+{
+	struct roger_message after;
 	struct rg_outcome outcome;
 	size_t i;
 	int r = ROGER_OK;
 
-	if (!after)
-		return rg_fail_memory(err);
 	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
-		if (messages->items[i].read || messages->items[i].archived_at_ms)
+		if (!is_fresh(&messages->items[i]))
 			continue;
-		after[i] = messages->items[i];
-		after[i].read = true;
-		after[i].read_at_ms = rg_clock_ms();
-		after[i].claimed_by = RG_STR("");
-		after[i].claimed_until_ms = 0;
-		r = rg_engine_change(handout->roger->engine, &messages->items[i], &after[i], err);
+		after = messages->items[i];
+		after.handed_at_ms = rg_clock_ms();
+		after.claimed_by = RG_STR("");
+		after.claimed_until_ms = 0;
+		r = rg_engine_change(handout->roger->engine, &messages->items[i], &after, err);
 	}
 	if (r == ROGER_OK)
 		r = rg_engine_commit(handout->roger->engine, &outcome, err);
 	for (i = 0; i < messages->count && r == ROGER_OK; i++)
-		if (after[i].read)
-			r = tell(handout, &after[i], err);
+		if (is_fresh(&messages->items[i]))
+			r = tell(handout, &messages->items[i], err);
+	return r;
+}
+
+/* When the agent last said something with a number of its own; 0: never. */
+static int last_word(const struct handout *handout, int64_t *ret_at_ms, struct roger_err *err)
+{
+	struct rg_query query = { .from = handout->agent, .newest = true, .limit = 1 };
+	struct roger_messages found;
+	int r;
+
+	*ret_at_ms = 0;
+	do {
+		r = find(handout, &query, &found, err);
+		if (r < 0 || !found.count)
+			return r;
+		query.after = found.items[0].position;
+	} while (!found.items[0].seq);
+	*ret_at_ms = found.items[0].created_at_ms;
+	return ROGER_OK;
+}
+
+/* Who has said something since then has read its file.  The transaction goes on. */
+static int hear(const struct handout *handout, const struct roger_messages *handed,
+		struct roger_err *err)
+{
+	struct roger_message after;
+	int64_t said_at_ms = 0;
+	size_t i;
+	int r = handed->count ? last_word(handout, &said_at_ms, err) : ROGER_OK;
+
+	for (i = 0; i < handed->count && r == ROGER_OK; i++) {
+		if (handed->items[i].handed_at_ms >= said_at_ms)
+			continue;
+		after = handed->items[i];
+		after.read = true;
+		after.read_at_ms = said_at_ms;
+		r = rg_engine_change(handout->roger->engine, &handed->items[i], &after, err);
+	}
 	return r;
 }
 
@@ -333,14 +377,14 @@ static int recover(const struct handout *handout, const struct handing *handing,
 	struct roger_str behind = { "", 0 };
 	struct roger_messages messages;
 	size_t cut;
-	bool same = false, unread = false, stands;
+	bool same = false, fresh = false, stands;
 	size_t i;
 	int r;
 
 	r = find(handout, &query, &messages, err);
 	for (i = 0; r == ROGER_OK && i < messages.count; i++)
-		unread |= !messages.items[i].read && !messages.items[i].archived_at_ms;
-	if (r < 0 || !unread)
+		fresh |= is_fresh(&messages.items[i]);
+	if (r < 0 || !fresh)
 		return r;
 	r = print_messages(handout, &messages, &text, err);
 	if (r == ROGER_OK)
@@ -359,7 +403,7 @@ static int recover(const struct handout *handout, const struct handing *handing,
 					(struct roger_str){ text.data + cut, text.length - cut },
 					&stands, err);
 	}
-	return r == ROGER_OK && stands ? mark_read(handout, &messages, err) : r;
+	return r == ROGER_OK && stands ? mark_handed(handout, &messages, err) : r;
 }
 
 /* ------------------------------------------------------------ handing -- */
@@ -380,30 +424,64 @@ static int recover_agent(const struct handout *handout, struct roger_err *err)
 	return r == ROGER_OK ? drop_note(handout, err) : r;
 }
 
-static int write_mail(const struct handout *handout, struct roger_err *err)
+/* What is not in its file yet, the oldest first; and what is, and was not heard. */
+static int find_mail(const struct handout *handout, struct roger_messages *ret_fresh,
+		     struct roger_messages *ret_handed, struct roger_err *err)
 {
-	const struct rg_query query = { .unread = true,
-					.to = handout->agent,
-					.free_at_ms = rg_clock_ms(),
-					.limit = MESSAGES_MAX };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	struct roger_messages messages;
+	struct rg_query query = { .unread = true,
+				  .to = handout->agent,
+				  .free_at_ms = rg_clock_ms(),
+				  .limit = MESSAGES_MAX };
+	struct {
+		struct roger_message *items;
+		size_t count;
+	} lists[2] = { 0 };
+	struct roger_message *place;
+	struct roger_messages page;
+	bool handed;
+	size_t i;
 	int r;
 
-	r = find(handout, &query, &messages, err);
+	do {
+		r = find(handout, &query, &page, err);
+		for (i = 0; r == ROGER_OK && i < page.count; i++) {
+			handed = page.items[i].handed_at_ms > 0;
+			place = rg_arena_push(handout->arena, &lists[handed].items,
+					      &lists[handed].count, sizeof *place);
+			if (!place)
+				return rg_fail_memory(err);
+			*place = page.items[i];
+			query.after = page.items[i].position;
+		}
+	} while (r == ROGER_OK && page.count == MESSAGES_MAX && lists[0].count < MESSAGES_MAX);
+	*ret_fresh = (struct roger_messages){ lists[0].items, lists[0].count };
+	*ret_handed = (struct roger_messages){ lists[1].items, lists[1].count };
+	return r;
+}
+
+/* All marks are stored with one commit, after the text. */
+static int write_mail(const struct handout *handout, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_messages messages = { 0 }, handed = { 0 };
+	int r;
+
+	r = find_mail(handout, &messages, &handed, err);
+	if (r == ROGER_OK)
+		r = hear(handout, &handed, err);
 	if (r < 0 || messages.count == 0)
-		return r;
+		return r < 0 ? r : mark_handed(handout, &messages, err);
 	r = print_messages(handout, &messages, &text, err);
 	if (r == ROGER_OK)
 		r = put_note(handout, &messages, err);
 	if (r == ROGER_OK)
 		r = append(handout, rg_buf_str(&text), err);
 	if (r == ROGER_OK)
-		r = mark_read(handout, &messages, err);
+		r = mark_handed(handout, &messages, err);
 	return r == ROGER_OK ? drop_note(handout, err) : r;
 }
 
-/* Until nothing unread is left. */
+/* Until nothing is left that was not handed over. */
 static int hand_to(const struct handout *handout, struct roger_err *err)
 {
 	const struct rg_query all = { .unread = true, .to = handout->agent };

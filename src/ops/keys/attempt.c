@@ -7,6 +7,9 @@
 #include "ops/tools/trust.h"
 #include "host/program.h"
 
+/* Attempts that a look at the send log settles, at most. */
+enum { OVERDUE_MAX = 500 };
+
 /* -------------------------------------------------------------- one key -- */
 
 int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,
@@ -300,14 +303,16 @@ struct giving_up {
 	bool written; /* somebody who waited as well has written it down, or begun the next */
 };
 
-static bool has_id(const struct roger_attempt *lines, size_t count, struct roger_str id)
+/* The last line that says what came of the attempt; NULL: none does. */
+static const struct roger_attempt *settled_line(const struct roger_attempt *lines, size_t count,
+						struct roger_str id)
 {
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		if (rg_str_equal(lines[i].id, id))
-			return true;
-	return false;
+	for (i = count; i > 0; i--)
+		if (!lines[i - 1].pending && rg_str_equal(lines[i - 1].id, id))
+			return &lines[i - 1];
+	return NULL;
 }
 
 /* Is the attempt in the log already?  Else: was this timeout the last that is allowed? */
@@ -319,6 +324,7 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
 					    .owner = attempt->sender,
 					    .key = attempt->idempotent_key };
+	const struct roger_attempt *settled;
 	struct rg_key_history history;
 	struct roger_attempt *lines;
 	struct rg_records known;
@@ -328,8 +334,11 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	r = rg_records_read(roger, &query, arena, &known, err);
 	if (r < 0)
 		return r;
-	giving_up->written = has_id(known.attempts, known.count, attempt->id);
-	if (giving_up->written || attempt->outcome != ROGER_TIMEOUT)
+	settled = settled_line(known.attempts, known.count, attempt->id);
+	giving_up->written = settled != NULL;
+	if (settled)
+		giving_up->attempt = *settled;
+	if (settled || attempt->outcome != ROGER_TIMEOUT)
 		return ROGER_OK;
 	lines = rg_arena_get(arena, (known.count + 1) * sizeof *lines);
 	if (!lines)
@@ -485,13 +494,13 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 	int r;
 
 	/* It was a dead letter already: the key's own attempts are used up. */
-	if (!giving_up->dead && attempt->attempt > attempt->max_attempts)
+	if (!attempt->dead_letter_task_id.length && attempt->attempt > attempt->max_attempts)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
 			       "redeliver` makes one more",
 			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
 			       (long long)attempt->attempt);
-	if (!giving_up->dead)
+	if (!attempt->dead_letter_task_id.length)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "
 			       "safe to send again with the same key",
@@ -508,7 +517,7 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 		       "'%.*s'%s%s",
 		       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
 		       (long long)attempt->attempt, rg_plural(attempt->attempt),
-		       RG_STR_ARGS(giving_up->letter.id), alarm,
+		       RG_STR_ARGS(attempt->dead_letter_task_id), alarm,
 		       roger->untold[0] ? "; its command was left out, see `roger trust`" : "");
 }
 
@@ -557,11 +566,47 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 	    (message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message)))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
-	if (r < 0 || has_id(lines, count, begun.id))
+	if (r < 0 || settled_line(lines, count, begun.id))
 		return r;
 	r = give_up(roger, &message->id, arena, &late, err);
 	*ret_settled = r == ROGER_OK || (r == ROGER_ETIMEOUT && late);
 	return *ret_settled ? ROGER_OK : r;
+}
+
+static int settle_overdue(struct roger *roger, struct rg_arena *arena)
+{
+	struct rg_log_query query = { .log = RG_LOG_SENDS };
+	struct roger_messages found;
+	struct rg_records lines;
+	struct roger_strs ids;
+	bool settled;
+	size_t i;
+	int r;
+
+	r = rg_engine_overdue(roger->engine, rg_clock_ms(), OVERDUE_MAX, arena, &ids, NULL);
+	if (r == ROGER_OK && ids.count)
+		r = find_ids(roger, ids.items, ids.count, arena, &found, NULL);
+	for (i = 0; r == ROGER_OK && ids.count && i < found.count; i++) {
+		if (!rg_sendlog_begins(&found.items[i]))
+			continue;
+		query.owner = found.items[i].from_phase;
+		query.message = found.items[i].id;
+		r = rg_records_read(roger, &query, arena, &lines, NULL);
+		if (r == ROGER_OK)
+			r = rg_attempt_settle(roger, &found.items[i], lines.attempts, lines.count,
+					      arena, &settled, NULL);
+	}
+	return r;
+}
+
+void rg_attempt_settle_overdue(struct roger *roger)
+{
+	struct rg_arena *arena = rg_arena_new();
+
+	/* Where nothing can be written they stay pending, which is as true. */
+	if (arena)
+		(void)!settle_overdue(roger, arena);
+	rg_arena_free(arena);
 }
 
 /* ------------------------------------------------------------- failures -- */

@@ -52,6 +52,12 @@ RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message
 				 struct rg_arena *arena, bool *ret_settled, struct roger_err *err);
 
 /*
+ * The same for all whose time is over, whoever began them: for verbs that show
+ * what came of sends.  Best effort.
+ */
+void rg_attempt_settle_overdue(struct roger *roger);
+
+/*
  * Wait until these messages are read or their time is over.  What was not read
  * becomes a timeout in the send log, and a dead letter after the last attempt:
  * then the result is ROGER_ETIMEOUT.

@@ -11,12 +11,12 @@ int rg_breaker_look(struct roger *roger, struct roger_str sender, struct roger_s
 		    struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
-	/* An attempt may stand in several lines. */
+	/* An attempt may stand in several lines, one of them pending. */
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
 					    .owner = sender,
 					    .target = target,
 					    .newest = true,
-					    .limit = 4 * config->breaker_failures };
+					    .limit = 8 * config->breaker_failures };
 	struct rg_records found;
 	int r = rg_records_read(roger, &query, arena, &found, err);
 

@@ -55,6 +55,7 @@ static int run_list(struct roger *roger, const void *request_, void *reply_, str
 	size_t kept = 0, i;
 	int r;
 
+	rg_attempt_settle_overdue(roger);
 	r = rg_dead_letters_find(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;
@@ -159,7 +160,7 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 	/* One that somebody else has begun goes on. */
 	*ret_ended = message->confirm_by_ms > rg_clock_ms() ? attempt - 1 : attempt;
 	for (i = 0; i < lines.count; i++)
-		if (lines.attempts[i].attempt > *ret_ended)
+		if (!lines.attempts[i].pending && lines.attempts[i].attempt > *ret_ended)
 			*ret_ended = lines.attempts[i].attempt;
 	return ROGER_OK;
 }

@@ -1,5 +1,8 @@
 /* sends: what the send log says was attempted, and what came of it (seed 000). */
-#include "ops/proof/records.h"
+#include "ops/keys/attempt.h"
+
+/* As an outcome to ask for: it comes after those of enum roger_attempt_outcome. */
+enum { PENDING = ROGER_ERROR + 1 };
 
 static struct rg_log_query query_of(const struct roger_sends_request *request)
 {
@@ -36,7 +39,8 @@ static void choose(const struct roger_sends_request *request, struct roger_attem
 	size_t limit = request->limit ? (size_t)request->limit : RG_PAGE_MAX, kept = 0, i;
 
 	for (i = 0; i < count; i++)
-		if (!request->outcome || items[i].outcome == request->outcome - 1)
+		if (!request->outcome ||
+		    (items[i].pending ? PENDING : items[i].outcome) == request->outcome - 1)
 			items[kept++] = items[i];
 	if (request->newest)
 		reverse(items, kept);
@@ -75,6 +79,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->limit < 0 || request->limit > RG_BATCH_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_BATCH_MAX);
+	rg_attempt_settle_overdue(roger);
 	r = rg_records_read(roger, &query, reply->memory, &found, err);
 	if (r < 0)
 		return r;
@@ -82,7 +87,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	return found.count ? ROGER_OK : find_digest(roger, request, reply, err);
 }
 
-static const char *const outcome_names[] = { "any", "delivered", "timeout", "error", NULL };
+static const char *const outcome_names[] = {
+	"any", "delivered", "timeout", "error", "pending", NULL
+};
 
 #define AT(member) offsetof(struct roger_sends_request, member)
 static const struct roger_field request_fields[] = {
@@ -93,7 +100,7 @@ static const struct roger_field request_fields[] = {
 	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL, "only of the message with this id" },
 	{ "cycle", ROGER_NAME, AT(cycle), 0, NULL, NULL, "only of this cycle" },
 	{ "outcome", ROGER_ENUM, AT(outcome), 0, outcome_names, NULL,
-	  "delivered, timeout or error" },
+	  "delivered, timeout, error, or pending: begun, and not settled yet" },
 	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after this instant" },
 	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before this instant" },
 	{ "lines", ROGER_BOOL, AT(lines), 0, NULL, NULL,

@@ -2,12 +2,15 @@
  * claim, ack, nack: several workers on one inbox.
  *
  * A claim is a lease: until it ends nobody else gets the message.  ack accepts
- * it (read); nack gives it back at once; a lease that runs out gives it back
- * by itself.  All or none of the ids change.
+ * it (read) and says what came of it, also when it was read before; nack gives it
+ * back at once; a lease that runs out gives it back by itself.  All or none of the
+ * ids change.
  */
 #include "ops/op.h"
 
 #include "facts/message.h"
+
+enum { NOTE_CHARS_MAX = 500 };
 
 static struct roger_str worker_of(struct roger_str worker, struct roger_str agent)
 {
@@ -25,7 +28,9 @@ static int store(struct roger *roger, const struct roger_messages *found,
 	for (i = 0; i < found->count; i++) {
 		if (rg_str_equal(found->items[i].claimed_by, after[i].claimed_by) &&
 		    found->items[i].claimed_until_ms == after[i].claimed_until_ms &&
-		    found->items[i].read == after[i].read)
+		    found->items[i].read == after[i].read &&
+		    found->items[i].ack_outcome == after[i].ack_outcome &&
+		    rg_str_equal(found->items[i].ack_note, after[i].ack_note))
 			continue;
 		r = rg_engine_change(roger->engine, &found->items[i], &after[i], err);
 		if (r < 0)
@@ -77,16 +82,12 @@ static int claim(struct roger *roger, const struct roger_claim_request *request,
 	return store(roger, &found, after, err);
 }
 
-/* The names in the reply are the request's, which may not live as long. */
-static int own_names(struct roger_messages_reply *reply, struct roger_err *err)
+/* Texts in the reply are the request's, which may not live as long. */
+static int own_texts(struct roger_messages_reply *reply, struct roger_err *err)
 {
-	struct roger_message *messages = (struct roger_message *)(uintptr_t)reply->messages.items;
-	size_t i;
-
-	for (i = 0; i < reply->messages.count; i++)
-		if (!rg_arena_copy(reply->memory, messages[i].claimed_by, &messages[i].claimed_by))
-			return rg_fail_memory(err);
-	return ROGER_OK;
+	return rg_record_keep(&rg_messages_reply_record, reply, reply->memory)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 static int run_claim(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
@@ -112,7 +113,7 @@ static int run_claim(struct roger *roger, const void *request_, void *reply_, st
 	if (r == ROGER_OK)
 		r = claim(roger, request, reply, err);
 	rg_engine_rollback(roger->engine);
-	return r < 0 ? r : own_names(reply, err);
+	return r < 0 ? r : own_texts(reply, err);
 }
 
 /* ------------------------------------------------------------- ack, nack -- */
@@ -170,8 +171,8 @@ static int refuse_archived(const struct roger_message *message, struct roger_err
 	char when[32];
 
 	rg_clock_print_utc(message->archived_at_ms, when);
-	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' was archived unread, %s",
-			      RG_STR_ARGS(message->id), when);
+	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' was archived%s, %s",
+			      RG_STR_ARGS(message->id), message->read ? "" : " unread", when);
 }
 
 static int ack_one(const struct roger_ack_request *request, struct roger_message *message,
@@ -179,18 +180,23 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 {
 	int r;
 
-	/* Done already, by whatever way: saying it again changes nothing. */
-	if (message->read)
+	/* Saying the same again changes nothing. */
+	if (message->ack_outcome == request->outcome + 1 &&
+	    rg_str_equal(message->ack_note, request->note))
 		return ROGER_OK;
 	if (message->archived_at_ms)
 		return refuse_archived(message, err);
-	r = check_lease(request, message, now, err);
+	r = message->read ? ROGER_OK : check_lease(request, message, now, err);
 	if (r < 0)
 		return r;
+	if (!message->read)
+		message->read_at_ms = now->ms;
 	message->read = true;
-	message->read_at_ms = now->ms;
 	message->claimed_by = (struct roger_str){ "", 0 };
 	message->claimed_until_ms = 0;
+	message->acked_at_ms = now->ms;
+	message->ack_outcome = request->outcome + 1;
+	message->ack_note = request->note;
 	return ROGER_OK;
 }
 
@@ -251,8 +257,13 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 			struct roger_err *err)
 {
 	const struct roger_ack_request *request = request_;
+	size_t chars;
 	int r;
 
+	if (!rg_utf8_count(request->note, &chars) || chars > NOTE_CHARS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "note",
+				      "note: expected at most %d characters of UTF-8",
+				      NOTE_CHARS_MAX);
 	if (request->ids.count > RG_SETTLED_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      RG_SETTLED_MAX);
@@ -260,7 +271,7 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 	if (r == ROGER_OK)
 		r = decide_all(roger, request, reply_, one, err);
 	rg_engine_rollback(roger->engine);
-	return r;
+	return r < 0 ? r : own_texts(reply_, err);
 }
 
 static int run_ack(struct roger *roger, const void *request, void *reply, struct roger_err *err)
@@ -289,17 +300,40 @@ static const struct roger_record claim_request = { "claim", sizeof(struct roger_
 						   claim_fields };
 
 #define AT(member) offsetof(struct roger_ack_request, member)
+#define FIELDS                                                                                     \
+	{ "agent",                                                                                 \
+	  ROGER_NAME,                                                                              \
+	  AT(agent),                                                                               \
+	  ROGER_SELF | ROGER_REQUIRED,                                                             \
+	  NULL,                                                                                    \
+	  NULL,                                                                                    \
+	  "whose mail (--as, else ROGER_AGENT)" },                                                 \
+		{ "worker",                                                                        \
+		  ROGER_NAME,                                                                      \
+		  AT(worker),                                                                      \
+		  0,                                                                               \
+		  NULL,                                                                            \
+		  NULL,                                                                            \
+		  "who claimed it (default: the agent)" },                                         \
+	{                                                                                          \
+		"ids", ROGER_TEXTS, AT(ids),                                                       \
+			ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID, NULL, NULL,       \
+			"ids of messages"                                                          \
+	}
+static const struct roger_field nack_fields[] = { FIELDS, RG_END };
 static const struct roger_field ack_fields[] = {
-	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
-	  "whose mail (--as, else ROGER_AGENT)" },
-	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL, "who claimed it (default: the agent)" },
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID,
-	  NULL, NULL, "ids of messages" },
+	FIELDS,
+	{ "outcome", ROGER_ENUM, AT(outcome), 0, rg_ack_outcomes + 1, NULL,
+	  "what came of it: done (default), blocked or rejected" },
+	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "in words, for whoever sent it" },
 	RG_END,
 };
+#undef FIELDS
 #undef AT
 static const struct roger_record ack_request = { "ack", sizeof(struct roger_ack_request),
-						 ack_fields };
+						 ack_fields },
+				 nack_request = { "nack", sizeof(struct roger_ack_request),
+						  nack_fields };
 
 const struct roger_op rg_op_claim = {
 	.name = "claim",
@@ -314,9 +348,9 @@ const struct roger_op rg_op_claim = {
 
 const struct roger_op rg_op_ack = {
 	.name = "ack",
-	.summary = "accept messages: they are read",
+	.summary = "accept messages: they are read, and this is what came of them",
 	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 "
-		    "msg-1736328000000-0123abcd\n",
+		    "msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
 	.flags = ROGER_WRITES | ROGER_TOOL,
 	.tool = "Messages are dealt with: mark them read.",
 	.request = &ack_request,
@@ -329,7 +363,7 @@ const struct roger_op rg_op_nack = {
 	.summary = "give claimed messages back",
 	.examples = "roger nack --as tests --worker w1 msg-1736328000000-0123abcd\n",
 	.flags = ROGER_WRITES,
-	.request = &ack_request,
+	.request = &nack_request,
 	.reply = &rg_messages_reply_record,
 	.run = run_nack,
 };

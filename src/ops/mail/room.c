@@ -41,7 +41,32 @@ static int archive_oldest(struct roger *roger, struct roger_message *messages, s
 	return rg_engine_commit(roger->engine, &outcome, err);
 }
 
-/* Which are read, and how many of them must leave. */
+/* What stands in its recipient's file, unread, may leave after all that is read. */
+static int add_handed(struct roger *roger, struct rg_query query, struct rg_arena *arena,
+		      struct roger_messages *read, struct roger_err *err)
+{
+	struct roger_messages unread;
+	struct roger_message *all;
+	size_t i;
+	int r;
+
+	query.unread = true;
+	r = rg_engine_find(roger->engine, &query, arena, &unread, err);
+	if (r < 0)
+		return r;
+	all = rg_arena_get(arena, (read->count + unread.count) * sizeof *all);
+	if (!all)
+		return rg_fail_memory(err);
+	if (read->count)
+		memcpy(all, read->items, read->count * sizeof *all);
+	read->items = all;
+	for (i = 0; i < unread.count; i++)
+		if (unread.items[i].handed_at_ms)
+			all[read->count++] = unread.items[i];
+	return ROGER_OK;
+}
+
+/* Which are read, the first to leave first, and how many of them must. */
 static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
 			struct rg_arena *arena, struct roger_messages *ret_read,
 			int64_t *ret_surplus, struct roger_err *err)
@@ -65,6 +90,11 @@ static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, i
 	if (*ret_surplus <= 0)
 		return ROGER_OK;
 	r = rg_engine_find(roger->engine, &read, arena, ret_read, err);
+	if (r == ROGER_OK && ret_read->count)
+		qsort((void *)(uintptr_t)ret_read->items, ret_read->count, sizeof *ret_read->items,
+		      rg_message_archive_order);
+	if (r == ROGER_OK && *ret_surplus > (int64_t)ret_read->count)
+		r = add_handed(roger, all, arena, ret_read, err);
 	if (r < 0)
 		return r;
 	return *ret_surplus > (int64_t)ret_read->count ? refuse(outcome, limit, err) : ROGER_OK;
@@ -81,8 +111,6 @@ static int make_room(struct roger *roger, const struct rg_outcome *outcome, int6
 	r = find_surplus(roger, outcome, adding, arena, &found, &surplus, err);
 	if (r < 0 || surplus <= 0)
 		return r;
-	qsort((void *)(uintptr_t)found.items, found.count, sizeof *found.items,
-	      rg_message_archive_order);
 	r = archive_oldest(roger, (struct roger_message *)(uintptr_t)found.items, (size_t)surplus,
 			   whole_issue ? "limit of the issue" : "limit of the issue and recipient",
 			   err);

@@ -69,7 +69,7 @@ static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct
 
 	for (i = 0; i < names.count; i++) {
 		if (rg_str_equal(names.items[i], draft->from) ||
-		    is_reserved(sending, names.items[i]))
+		    is_reserved(sending, names.items[i]) || rg_config_is_roger(names.items[i]))
 			continue;
 		r = add_recipient(sending, draft, names.items[i], err);
 		if (r < 0)

@@ -5,8 +5,13 @@
 
 #include "ops/keys/attempt.h"
 
-/* Ids of one question. */
-enum { IDS_MAX = 500 };
+#include "facts/note.h"
+
+enum {
+	IDS_MAX = 500,	   /* of one question */
+	NOTES_MAX = 10000, /* of an agent, while its messages wait */
+	LATE_MS = 60000,   /* notes are written when all is done */
+};
 
 void rg_gathering_init(struct rg_gathering *gathering, struct roger *roger, struct rg_arena *arena)
 {
@@ -132,6 +137,71 @@ int rg_gather_entries(struct rg_gathering *gathering, const struct rg_log_query 
 		return r;
 	gathering->more |= query.limit && (int64_t)found.count >= query.limit;
 	return add_entries(gathering, &gathering->logs[query.log], &found, err);
+}
+
+/* From the first of an agent's messages to the last reading; 0: one of them is not read. */
+struct waiting {
+	struct roger_str agent;
+	int64_t since_ms, until_ms;
+};
+
+static void add_waiting(struct waiting *waiting, const struct roger_message *message)
+{
+	const bool ended = message->read && message->read_at_ms >= message->created_at_ms;
+
+	if (!waiting->agent.length)
+		*waiting = (struct waiting){ message->to_phase, message->created_at_ms, 1 };
+	if (message->created_at_ms < waiting->since_ms)
+		waiting->since_ms = message->created_at_ms;
+	if (!ended)
+		waiting->until_ms = 0;
+	else if (waiting->until_ms && message->read_at_ms + LATE_MS > waiting->until_ms)
+		waiting->until_ms = message->read_at_ms + LATE_MS;
+}
+
+static int gather_notes_of(struct rg_gathering *gathering, const struct waiting *waiting,
+			   bool wakes, struct roger_err *err)
+{
+	static const enum rg_note_step steps[] = { RG_STEP_LOOK, RG_STEP_ACK, RG_STEP_WAKE };
+	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
+				      .owner = waiting->agent,
+				      .since_ms = waiting->since_ms,
+				      .until_ms = waiting->until_ms,
+				      .limit = NOTES_MAX };
+	struct rg_log_entries found;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < 2 + (size_t)wakes && r == ROGER_OK; i++) {
+		query.step = rg_note_step_name(steps[i]);
+		r = rg_engine_log_find(gathering->roger->engine, &query, gathering->arena, &found,
+				       err);
+		if (r == ROGER_OK)
+			r = add_entries(gathering, &gathering->logs[RG_LOG_ACTIVITY], &found, err);
+	}
+	return r;
+}
+
+int rg_gather_notes(struct rg_gathering *gathering, const struct roger_message *messages,
+		    size_t count, bool wakes, struct roger_err *err)
+{
+	struct rg_counter places = { .arena = gathering->arena };
+	struct waiting *all = rg_arena_get(gathering->arena, count * sizeof *all);
+	int64_t *place, agents = 0;
+	size_t i;
+	int r = all ? ROGER_OK : rg_fail_memory(err);
+
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		place = rg_counter_of(&places, messages[i].to_phase);
+		if (!place)
+			return rg_fail_memory(err);
+		if (!*place)
+			*place = ++agents;
+		add_waiting(&all[*place - 1], &messages[i]);
+	}
+	for (i = 0; i < (size_t)agents && r == ROGER_OK; i++)
+		r = gather_notes_of(gathering, &all[i], wakes, err);
+	return r;
 }
 
 int rg_gather_attempts(struct rg_gathering *gathering, struct roger_str task, struct roger_err *err)

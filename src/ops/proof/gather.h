@@ -1,16 +1,12 @@
 /*
- * gather - what the logs hold of a subject, and telling it as one history.
- *
- * Gathering finds them, each once however many questions it fits; telling
- * turns them into events.  Neither ever takes up any content.
+ * gather - what the journals hold of a subject, each piece once however many
+ * questions it fits.  stream.h makes events of it.
  */
 #ifndef RG_GATHER_H
 #define RG_GATHER_H
 
 #include "ops/runs/run_document.h"
 #include "facts/history.h"
-
-/* ------------------------------------------------------------- gathering -- */
 
 /* Messages, each once. */
 struct rg_gathered_messages {
@@ -62,6 +58,11 @@ RG_CHECKED int rg_gather_attempts(struct rg_gathering *gathering, struct roger_s
 /* The messages of the attempts gathered so far. */
 RG_CHECKED int rg_gather_attempted(struct rg_gathering *gathering, struct roger_err *err);
 
+/* What the recipients of these messages noted while they waited; wakes: of attempts to wake them,
+ * too. */
+RG_CHECKED int rg_gather_notes(struct rg_gathering *gathering, const struct roger_message *messages,
+			       size_t count, bool wakes, struct roger_err *err);
+
 /* The runs that fit; name stands in their documents somewhere. */
 typedef bool rg_run_fits(const struct roger_run *run, struct roger_str name);
 RG_CHECKED int rg_gather_runs(struct rg_gathering *gathering, struct roger_str name,
@@ -69,15 +70,5 @@ RG_CHECKED int rg_gather_runs(struct rg_gathering *gathering, struct roger_str n
 
 /* What was gathered, in the order of each journal. */
 void rg_gathering_sort(struct rg_gathering *gathering);
-
-/* --------------------------------------------------------------- telling -- */
-
-/* own: roger's notes of what another event tells already, too. */
-RG_CHECKED int rg_tell_all(struct rg_gathering *gathering, bool own, struct rg_history *history,
-			   struct roger_err *err);
-
-/* Cycles that were opened between the first and the last event. */
-RG_CHECKED int rg_tell_cycles(struct roger *roger, struct rg_history *history,
-			      struct roger_err *err);
 
 #endif

@@ -2,15 +2,17 @@
 #include <stdlib.h>
 
 #include "base/id.h"
-#include "base/table.h"
+#include "facts/note.h"
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
-#include "ops/proof/gather.h"
+#include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
-#include "facts/note.h"
 
 /* Entries of the activity log that are looked at in one go. */
 enum { ACTIVITY_PAGE = 10000 };
+
+/* Beside those of enum roger_attempt_outcome. */
+enum { PENDING = ROGER_ERROR + 1 };
 
 struct spans {
 	int64_t *items;
@@ -19,22 +21,25 @@ struct spans {
 
 /* A report on its way. */
 struct counting {
+	struct rg_stream stream;
 	struct roger *roger;
 	struct roger_report_reply *reply;
-	struct rg_arena *arena;	       /* the reply's */
-	struct spans latencies, looks; /* from stored to read; to the first look */
-	struct rg_table shown;	       /* struct shown, of the looks that are noted */
-	struct rg_counter places;      /* of agents in the list below, from 1 */
+	struct rg_arena *arena;			   /* the reply's */
+	struct spans latencies, looks;		   /* from stored to read; to the first look */
+	struct rg_table attempted;		   /* messages that were: struct attempted */
+	struct rg_counter causes, targets, cycles; /* of dead letters */
+	struct rg_counter refusals;		   /* by cause */
+	struct rg_counter places;		   /* of agents in the list below, from 1 */
 	struct {
 		struct roger_agent_figures *items;
 		size_t count;
 	} agents;
 };
 
-/* When a message was first shown; ids stand for themselves by their hashes. */
-struct shown {
+/* A message, or an attempt that came to none; ids stand for themselves by their hashes. */
+struct attempted {
 	uint64_t id;
-	int64_t at_ms;
+	bool delivered;
 };
 
 static struct roger_agent_figures *figures_of(struct counting *counting, struct roger_str name)
@@ -130,33 +135,38 @@ static bool is_within(const struct roger_report_reply *reply, int64_t at_ms)
 
 /* -------------------------------------------------------------- messages -- */
 
-/* Where its end is known; a clock that was set back makes no negative span. */
-static int add_span(struct counting *counting, struct spans *spans, int64_t from_ms, int64_t to_ms,
+/* From when it was stored, where its time is known; a clock that was set back makes no negative
+ * span. */
+static int add_span(struct counting *counting, struct spans *spans, const struct rg_event *event,
 		    struct roger_err *err)
 {
+	const int64_t ms = event->said.at_ms - event->message->created_at_ms;
 	int64_t *place;
 
-	if (!to_ms)
+	if (event->undated)
 		return ROGER_OK;
 	place = rg_arena_push(counting->arena, &spans->items, &spans->count, sizeof *place);
 	if (!place)
 		return rg_fail_memory(err);
-	*place = to_ms > from_ms ? to_ms - from_ms : 0;
+	*place = ms > 0 ? ms : 0;
 	return ROGER_OK;
 }
 
-/* Shown by a look, which was noted with its time; else, as trace has it, by being taken. */
-static int count_look(struct counting *counting, const struct rg_survey_row *row,
-		      struct roger_err *err)
+static int count_stored(struct counting *counting, const struct rg_event *event,
+			struct roger_err *err)
 {
-	const struct shown *shown =
-		rg_table_find(&counting->shown, rg_hash(0, row->id.data, row->id.length));
+	struct roger_agent_figures *from = figures_of(counting, event->said.actor), *to;
 
-	if (!shown && !row->claimed && !row->read)
-		return ROGER_OK;
-	counting->reply->looked++;
-	return add_span(counting, &counting->looks, row->created_at_ms,
-			shown ? shown->at_ms : row->read_at_ms, err);
+	counting->reply->messages++;
+	counting->reply->unread += !event->message->read;
+	if (from)
+		from->sent++;
+	to = from ? figures_of(counting, event->said.peer) : NULL;
+	if (!to)
+		return rg_fail_memory(err);
+	to->received++;
+	to->read += event->message->read;
+	return ROGER_OK;
 }
 
 /* Nothing else is counted yet when messages are. */
@@ -169,30 +179,23 @@ static void count_afresh(struct counting *counting)
 	counting->places = (struct rg_counter){ .arena = counting->arena };
 }
 
-static int count_message(void *context, const struct rg_survey_row *row, struct roger_err *err)
+static int see_row(void *context, const struct rg_survey_row *row, struct roger_err *err)
 {
 	struct counting *counting = context;
-	struct roger_agent_figures *figures;
-	int r;
+	struct roger_message message;
 
 	if (!row) {
 		count_afresh(counting);
 		return ROGER_OK;
 	}
-	counting->reply->messages++;
-	counting->reply->read += row->read;
-	counting->reply->unread += !row->read;
-	figures = figures_of(counting, row->from);
-	if (!figures)
-		return rg_fail_memory(err);
-	figures->sent++;
-	figures = figures_of(counting, row->to);
-	if (!figures)
-		return rg_fail_memory(err);
-	figures->received++;
-	figures->read += row->read;
-	r = add_span(counting, &counting->latencies, row->created_at_ms, row->read_at_ms, err);
-	return r < 0 ? r : count_look(counting, row, err);
+	message = (struct roger_message){ .id = row->id,
+					  .from_phase = row->from,
+					  .to_phase = row->to,
+					  .read = row->read,
+					  .created_at_ms = row->created_at_ms,
+					  .read_at_ms = row->read_at_ms,
+					  .claimed_by = row->claimed ? row->to : RG_STR("") };
+	return rg_stream_message(&counting->stream, &message, err);
 }
 
 static void summarize(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95, int64_t *ret_max)
@@ -202,13 +205,13 @@ static void summarize(struct spans *spans, int64_t *ret_p50, int64_t *ret_p95, i
 	*ret_max = rg_percentile(spans->items, spans->count, 100);
 }
 
-static int count_messages(struct counting *counting, struct roger_err *err)
+static int see_messages(struct counting *counting, struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
 	int r;
 
-	r = rg_engine_survey(counting->roger->engine, reply->since_ms, reply->until_ms,
-			     count_message, counting, err);
+	r = rg_engine_survey(counting->roger->engine, reply->since_ms, reply->until_ms, see_row,
+			     counting, err);
 	summarize(&counting->latencies, &reply->latency_p50_ms, &reply->latency_p95_ms,
 		  &reply->latency_max_ms);
 	summarize(&counting->looks, &reply->look_p50_ms, &reply->look_p95_ms, &reply->look_max_ms);
@@ -218,118 +221,114 @@ static int count_messages(struct counting *counting, struct roger_err *err)
 /* -------------------------------------------------------------- attempts -- */
 
 /* An attempt counts with its last line, and as late where an earlier one was a timeout. */
-static int count_attempt(struct counting *counting, const struct roger_attempt *attempt,
-			 struct rg_counter *outcomes, struct roger_err *err)
+static int count_attempt(struct counting *counting, const struct rg_event *event,
+			 struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors };
-	int64_t *before = rg_counter_of(outcomes, attempt->id);
-	struct roger_agent_figures *figures;
+	const struct roger_attempt *attempt = event->attempt;
+	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors,
+					&reply->pending };
+	const struct roger_str id = attempt->message_id.length ? attempt->message_id : attempt->id;
+	struct attempted *attempted;
+	bool first;
 
-	if (!before)
+	if (event->before)
+		--*by_outcome[event->before - 1];
+	++*by_outcome[event->outcome];
+	reply->attempts += !event->before;
+	reply->retries += !event->before && attempt->attempt > 1;
+	reply->late += event->said.kind == ROGER_EVENT_LATE;
+	attempted = rg_table_put(&counting->attempted, rg_hash(0, id.data, id.length), &first);
+	if (!attempted)
 		return rg_fail_memory(err);
-	if (!*before) {
-		reply->attempts++;
-		reply->retries += attempt->attempt > 1;
-	} else {
-		--*by_outcome[*before - 1];
-	}
-	++*by_outcome[attempt->outcome];
-	reply->late += *before == ROGER_TIMEOUT + 1 && attempt->outcome == ROGER_DELIVERED;
-	if (!*before && attempt->outcome == ROGER_TIMEOUT) {
-		figures = figures_of(counting, attempt->sender);
-		if (!figures)
-			return rg_fail_memory(err);
-		figures->timeouts++;
-	}
-	*before = attempt->outcome + 1;
+	reply->attempted += first;
+	reply->attempted_delivered += event->outcome == ROGER_DELIVERED && !attempted->delivered;
+	attempted->delivered |= event->outcome == ROGER_DELIVERED;
 	return ROGER_OK;
 }
 
-/* Of a time, or of each cycle. */
-static int read_log(struct counting *counting, enum rg_log log, size_t cycle,
-		    struct rg_records *ret_records, struct roger_err *err)
+static int add_one(struct rg_counter *counter, struct roger_str name, struct roger_err *err)
+{
+	int64_t *times = rg_counter_of(counter, name.length ? name : RG_STR("unknown"));
+
+	if (!times)
+		return rg_fail_memory(err);
+	++*times;
+	return ROGER_OK;
+}
+
+static int count_timeout(struct counting *counting, const struct rg_event *event,
+			 struct roger_err *err)
+{
+	struct roger_agent_figures *figures = figures_of(counting, event->said.actor);
+
+	if (!figures)
+		return rg_fail_memory(err);
+	figures->timeouts += !event->before || event->before == RG_ATTEMPT_PENDING + 1;
+	return ROGER_OK;
+}
+
+/* Entries of a log: of a time, or of each cycle. */
+static int see_log(struct counting *counting, enum rg_log log, struct roger_err *err)
 {
 	const struct roger_report_reply *reply = counting->reply;
-	struct rg_log_query query = { .log = log, .states = log == RG_LOG_DEAD_LETTERS };
+	const size_t count = reply->cycles.count ? reply->cycles.count : 1;
+	struct rg_log_query query = { .log = log };
+	struct rg_log_entries found;
+	size_t i;
+	int r = ROGER_OK;
 
-	if (reply->cycles.count) {
-		query.cycle = reply->cycles.items[cycle];
-	} else {
+	if (!reply->cycles.count) {
 		query.since_ms = reply->since_ms;
 		query.until_ms = reply->until_ms;
 	}
-	return rg_records_read(counting->roger, &query, counting->arena, ret_records, err);
-}
-
-static size_t reading_count(const struct counting *counting)
-{
-	return counting->reply->cycles.count ? counting->reply->cycles.count : 1;
-}
-
-static int count_attempts(struct counting *counting, struct roger_err *err)
-{
-	struct rg_counter outcomes = { .arena = counting->arena };
-	struct rg_records found;
-	size_t cycle, i;
-	int r = ROGER_OK;
-
-	for (cycle = 0; cycle < reading_count(counting) && r == ROGER_OK; cycle++) {
-		r = read_log(counting, RG_LOG_SENDS, cycle, &found, err);
-		for (i = 0; r == ROGER_OK && i < found.count; i++)
-			r = count_attempt(counting, &found.attempts[i], &outcomes, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		if (reply->cycles.count)
+			query.cycle = reply->cycles.items[i];
+		r = rg_engine_log_find(counting->roger->engine, &query, counting->stream.arena,
+				       &found, err);
+		if (r == ROGER_OK)
+			r = rg_stream_entries(&counting->stream, log, found.items, found.count,
+					      err);
 	}
-	counting->reply->delivery_permille =
-		rg_permille(counting->reply->delivered, counting->reply->attempts);
 	return r;
 }
 
 /* ---------------------------------------------------------- dead letters -- */
 
-struct letters {
-	struct rg_counter causes, targets, cycles;
-};
+static int count_letter(struct counting *counting, const struct rg_event *event,
+			struct roger_err *err)
+{
+	struct roger_report_reply *reply = counting->reply;
+	int64_t *const by_status[] = { event->open ? &reply->undelivered : &reply->dead_read,
+				       &reply->redelivered, &reply->stale };
+	int r;
 
-static int count_letter(struct counting *counting, const struct roger_dead_letter *letter,
-			struct letters *letters, struct roger_err *err)
+	reply->dead_letters++;
+	++*by_status[event->letter->status];
+	r = add_one(&counting->causes, event->letter->cause, err);
+	if (r == ROGER_OK)
+		r = add_one(&counting->targets, event->letter->target, err);
+	return r < 0 ? r : add_one(&counting->cycles, event->letter->cycle_id, err);
+}
+
+static int figure_out(struct counting *counting, struct roger_err *err)
 {
 	const int64_t limit = counting->roger->workspace->config->dead_letter_alarm;
 	struct roger_report_reply *reply = counting->reply;
-	int64_t *const by_status[] = { &reply->undelivered, &reply->redelivered, &reply->stale };
-	struct roger_str cause = letter->cause.length ? letter->cause : RG_STR("unknown");
-	int64_t *of_cause, *of_target, *of_cycle;
+	struct roger_figures cycles;
+	int r;
 
-	reply->dead_letters++;
-	++*by_status[letter->status];
-	of_cause = rg_counter_of(&letters->causes, cause);
-	of_target = rg_counter_of(&letters->targets, letter->target);
-	of_cycle = rg_counter_of(&letters->cycles, letter->cycle_id);
-	if (!of_cause || !of_target || !of_cycle)
-		return rg_fail_memory(err);
-	++*of_cause;
-	++*of_target;
-	reply->alarm |= ++*of_cycle > limit && limit;
-	return ROGER_OK;
-}
-
-static int count_letters(struct counting *counting, struct roger_err *err)
-{
-	struct letters letters = { .causes.arena = counting->arena,
-				   .targets.arena = counting->arena,
-				   .cycles.arena = counting->arena };
-	struct rg_records found;
-	size_t cycle, i;
-	int r = ROGER_OK;
-
-	for (cycle = 0; cycle < reading_count(counting) && r == ROGER_OK; cycle++) {
-		r = read_log(counting, RG_LOG_DEAD_LETTERS, cycle, &found, err);
-		for (i = 0; r == ROGER_OK && i < found.count; i++)
-			r = count_letter(counting, &found.letters[i], &letters, err);
-	}
+	reply->delivery_permille = rg_permille(reply->delivered, reply->attempts);
+	reply->message_permille = rg_permille(reply->attempted_delivered, reply->attempted);
+	r = rg_counter_figures(&counting->causes, &reply->dead_by_cause, err);
 	if (r == ROGER_OK)
-		r = rg_counter_figures(&letters.causes, &counting->reply->dead_by_cause, err);
+		r = rg_counter_figures(&counting->targets, &reply->dead_by_target, err);
 	if (r == ROGER_OK)
-		r = rg_counter_figures(&letters.targets, &counting->reply->dead_by_target, err);
+		r = rg_counter_figures(&counting->refusals, &reply->refused_by_cause, err);
+	if (r == ROGER_OK)
+		r = rg_counter_figures(&counting->cycles, &cycles, err);
+	reply->alarm = r == ROGER_OK && limit && cycles.count && cycles.items[0].count > limit;
 	return r;
 }
 
@@ -348,35 +347,14 @@ static bool may_count(struct roger_str text)
 					    1U << RG_NOTE_ACKNOWLEDGED);
 }
 
-/* The first time counts: a look may be noted more than once. */
-static int note_shown(struct counting *counting, const struct rg_note *note, struct roger_err *err)
+/* A message is looked at when it is, also after the time that it was sent in; all else is
+ * counted within. */
+static void count_note(struct roger_report_reply *reply, const struct rg_note *note)
 {
-	struct roger_str id;
-	struct shown *shown;
-	bool first;
-	size_t i;
+	const bool done = note->entry.outcome_status == ROGER_SUCCESS;
 
-	for (i = 0; i < note->ids.count; i++) {
-		id = note->ids.items[i];
-		shown = rg_table_put(&counting->shown, rg_hash(0, id.data, id.length), &first);
-		if (!shown)
-			return rg_fail_memory(err);
-		if (first)
-			shown->at_ms = note->entry.at_ms;
-	}
-	return ROGER_OK;
-}
-
-static int count_note(struct counting *counting, const struct rg_note *note, struct roger_err *err)
-{
-	struct roger_report_reply *reply = counting->reply;
-	bool done = note->entry.outcome_status == ROGER_SUCCESS;
-
-	/* A message is looked at when it is, also after the time that it was sent in. */
-	if (done && note->kind == RG_NOTE_LOOKED)
-		return note_shown(counting, note, err);
 	if (!is_within(reply, note->entry.at_ms))
-		return ROGER_OK;
+		return;
 	if (note->kind == RG_NOTE_SENT) {
 		reply->duplicates += note->duplicates;
 		reply->conflicts += note->failure == RG_FAILURE_KEY;
@@ -386,27 +364,15 @@ static int count_note(struct counting *counting, const struct rg_note *note, str
 	} else if (done && note->kind == RG_NOTE_ACKNOWLEDGED) {
 		reply->acknowledged += note->count;
 	}
-	return ROGER_OK;
 }
 
-static int count_activity(struct counting *counting, const struct rg_log_entry *entry,
-			  struct rg_arena *arena, struct roger_err *err)
-{
-	struct rg_note note;
-	int r;
-
-	if (!may_count(entry->text))
-		return ROGER_OK;
-	r = rg_note_read(entry->text, arena, &note, err);
-	return r < 0 ? r : count_note(counting, &note, err);
-}
-
-static int count_activities(struct counting *counting, struct roger_err *err)
+static int see_activities(struct counting *counting, struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 				      .kind = rg_str(rg_activity_types[ROGER_TOOL_EXEC]),
 				      .since_ms = counting->reply->since_ms,
 				      .limit = ACTIVITY_PAGE };
+	struct rg_arena *const kept = counting->stream.arena;
 	struct rg_log_entries found = { 0 };
 	struct rg_arena *arena;
 	size_t i;
@@ -414,15 +380,18 @@ static int count_activities(struct counting *counting, struct roger_err *err)
 
 	do {
 		found.count = 0;
-		arena = rg_arena_new();
+		counting->stream.arena = arena = rg_arena_new();
 		r = arena ? rg_engine_log_find(counting->roger->engine, &query, arena, &found, err)
 			  : rg_fail_memory(err);
 		for (i = 0; r == ROGER_OK && i < found.count; i++)
-			r = count_activity(counting, &found.items[i], arena, err);
+			if (may_count(found.items[i].text))
+				r = rg_stream_entries(&counting->stream, RG_LOG_ACTIVITY,
+						      &found.items[i], 1, err);
 		if (r == ROGER_OK && found.count)
 			query.after = found.items[found.count - 1].position;
 		rg_arena_free(arena);
 	} while (r == ROGER_OK && found.count == ACTIVITY_PAGE);
+	counting->stream.arena = kept;
 	return r;
 }
 
@@ -432,29 +401,100 @@ static void count_run(struct roger_report_reply *reply, const struct rg_run_docu
 {
 	int64_t *const by_status[] = { &reply->active,	  &reply->suspect,   &reply->not_forwarded,
 				       &reply->completed, &reply->recovered, &reply->blocked };
-	const struct rg_receipts *receipts = &document->receipts;
+	int64_t unended = 0;
+	int64_t *const by_outcome[] = { &unended,
+					&reply->succeeded_runs,
+					&reply->failed_runs,
+					&reply->killed_runs,
+					&reply->timed_out_runs,
+					&reply->unknown_runs };
 
 	reply->runs++;
+	++*by_outcome[document->run.outcome];
 	++*by_status[document->run.status];
-	reply->late_runs += receipts->completed_ms > receipts->expected_by_ms;
-	reply->lost_runs += document->run.status == ROGER_RUN_SUSPECT ||
-			    document->run.status == ROGER_RUN_BLOCKED;
-	reply->recoveries += receipts->recoveries;
+	reply->recoveries += document->receipts.recoveries;
 }
 
-static int count_runs(struct counting *counting, struct roger_err *err)
+static int see_runs(struct counting *counting, struct roger_err *err)
 {
 	struct rg_run_list list;
 	size_t i;
 	int r;
 
-	r = rg_run_list_load(counting->roger, true, counting->arena, &list, err);
-	if (r < 0)
-		return r;
-	for (i = 0; i < list.count; i++)
+	r = rg_run_list_load(counting->roger, true, counting->stream.arena, &list, err);
+	for (i = 0; r == ROGER_OK && i < list.count; i++)
 		if (is_within(counting->reply, list.documents[i].receipts.dispatched_ms))
-			count_run(counting->reply, &list.documents[i]);
+			r = rg_stream_run(&counting->stream, &list.documents[i], err);
+	return r;
+}
+
+/* ------------------------------------------------------------------ fold -- */
+
+/* A kind that is not counted is no figure. */
+static int count(void *context, const struct rg_event *event, struct roger_err *err)
+{
+	struct counting *counting = context;
+	struct roger_report_reply *reply = counting->reply;
+	int r;
+
+	if (event->note)
+		count_note(reply, event->note);
+	if (event->attempt) {
+		r = count_attempt(counting, event, err);
+		if (r < 0)
+			return r;
+	}
+	switch (event->note ? ROGER_EVENT_ACTIVITY : (enum roger_event_kind)event->said.kind) {
+	case ROGER_EVENT_SENT:
+		return count_stored(counting, event, err);
+	case ROGER_EVENT_LOOKED:
+		reply->looked++;
+		return add_span(counting, &counting->looks, event, err);
+	case ROGER_EVENT_READ:
+		reply->read++;
+		return add_span(counting, &counting->latencies, event, err);
+	case ROGER_EVENT_TIMEOUT:
+		return count_timeout(counting, event, err);
+	case ROGER_EVENT_REFUSED:
+		return add_one(&counting->refusals, event->attempt->cause, err);
+	case ROGER_EVENT_DEAD_LETTER:
+		return count_letter(counting, event, err);
+	case ROGER_EVENT_DISPATCHED:
+		count_run(reply, event->document);
+		break;
+	case ROGER_EVENT_DUE:
+		reply->late_runs += event->document && event->document->receipts.completed_ms;
+		break;
+	case ROGER_EVENT_LOST:
+		reply->lost_runs++;
+		break;
+	default:
+		break;
+	}
 	return ROGER_OK;
+}
+
+static int see_all(struct counting *counting, struct roger_err *err)
+{
+	struct rg_arena *scratch = rg_arena_new();
+	int r = scratch ? ROGER_OK : rg_fail_memory(err);
+
+	rg_stream_init(&counting->stream, counting->roger, scratch, count, counting);
+	rg_table_init(&counting->attempted, sizeof(struct attempted));
+	if (r == ROGER_OK)
+		r = see_activities(counting, err);
+	if (r == ROGER_OK)
+		r = see_messages(counting, err);
+	if (r == ROGER_OK)
+		r = see_log(counting, RG_LOG_SENDS, err);
+	if (r == ROGER_OK)
+		r = see_log(counting, RG_LOG_DEAD_LETTERS, err);
+	if (r == ROGER_OK)
+		r = see_runs(counting, err);
+	rg_table_deinit(&counting->attempted);
+	rg_stream_deinit(&counting->stream);
+	rg_arena_free(scratch);
+	return r < 0 ? r : figure_out(counting, err);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -473,23 +513,18 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct counting counting = { .roger = roger,
 				     .reply = reply,
 				     .arena = reply->memory,
+				     .causes.arena = reply->memory,
+				     .targets.arena = reply->memory,
+				     .cycles.arena = reply->memory,
+				     .refusals.arena = reply->memory,
 				     .places.arena = reply->memory };
 	struct rg_breakers breakers;
 	int r;
 
-	rg_table_init(&counting.shown, sizeof(struct shown));
+	rg_attempt_settle_overdue(roger);
 	r = set_range(&counting, request, err);
 	if (r == ROGER_OK)
-		r = count_activities(&counting, err);
-	if (r == ROGER_OK)
-		r = count_messages(&counting, err);
-	rg_table_deinit(&counting.shown);
-	if (r == ROGER_OK)
-		r = count_attempts(&counting, err);
-	if (r == ROGER_OK)
-		r = count_letters(&counting, err);
-	if (r == ROGER_OK)
-		r = count_runs(&counting, err);
+		r = see_all(&counting, err);
 	if (r == ROGER_OK)
 		r = rg_breakers_find(roger, reply->memory, &breakers, err);
 	if (r < 0)
@@ -564,7 +599,12 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(delivered, "of these delivered"),
 	NUMBER(timeouts, "of these timed out, and not delivered since"),
 	NUMBER(errors, "of these refused"),
+	NUMBER(pending, "of these under way, or not settled yet"),
+	{ "refused_by_cause", ROGER_RECORDS, AT(refused_by_cause), 0, NULL, &figure_record, "why" },
 	NUMBER(delivery_permille, "delivered of a thousand attempts"),
+	NUMBER(attempted, "messages that these attempts were for"),
+	NUMBER(attempted_delivered, "of these delivered, by whichever attempt"),
+	NUMBER(message_permille, "delivered of a thousand such messages"),
 	NUMBER(late, "delivered after their timeout"),
 	NUMBER(retries, "attempts that were not the first"),
 	NUMBER(duplicates, "sends that were not made twice"),
@@ -572,6 +612,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(breakers, "breakers that are open now"),
 	NUMBER(dead_letters, "messages given up"),
 	NUMBER(undelivered, "of these still so"),
+	NUMBER(dead_read, "of these read after all"),
 	NUMBER(redelivered, "of these tried again"),
 	NUMBER(stale, "of these no longer of use"),
 	{ "dead_by_cause", ROGER_RECORDS, AT(dead_by_cause), 0, NULL, &figure_record, "why" },
@@ -586,8 +627,13 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(recovered, "of these completed by recovery"),
 	NUMBER(blocked, "of these without hope"),
 	NUMBER(late_runs, "runs completed after their time"),
-	NUMBER(lost_runs, "runs whose time or hope is over without a result"),
+	NUMBER(lost_runs, "runs without a result, for which there is no hope"),
 	NUMBER(recoveries, "attempts to recover a run"),
+	NUMBER(succeeded_runs, "runs whose child ended well"),
+	NUMBER(failed_runs, "runs whose child failed"),
+	NUMBER(killed_runs, "runs whose child was killed"),
+	NUMBER(timed_out_runs, "runs whose child was told to end, at its limit"),
+	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
 	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
 	RG_END,
 };

@@ -10,7 +10,7 @@
 
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
-#include "ops/proof/gather.h"
+#include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
 #include "facts/damage.h"
@@ -212,7 +212,7 @@ static int add_run(struct looking *looking, const struct rg_run_document *docume
 {
 	static const char *const commands[] = { [ROGER_RUN_SUSPECT] = "recover",
 						[ROGER_RUN_NOT_FORWARDED] = "forward",
-						[ROGER_RUN_BLOCKED] = "runs" };
+						[ROGER_RUN_BLOCKED] = "settle" };
 	const struct roger_run *run = &document->run;
 	enum roger_urgency urgency = run->status == ROGER_RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON;
 	int64_t since_ms = document->receipts.expected_by_ms;
@@ -227,8 +227,9 @@ static int add_run(struct looking *looking, const struct rg_run_document *docume
 		whose = run->result_message_id;
 	}
 	return say(looking, of(urgency, rg_run_statuses[run->status], run->run_id, 1, since_ms),
-		   "roger %s %.*s\nrun %.*s: %.*s", command, RG_STR_ARGS(whose),
-		   RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->status_reason));
+		   "roger %s %.*s%s\nrun %.*s: %.*s", command, RG_STR_ARGS(whose),
+		   run->status == ROGER_RUN_BLOCKED ? " --why TEXT" : "", RG_STR_ARGS(run->run_id),
+		   RG_STR_ARGS(run->status_reason));
 }
 
 static int add_more_runs(struct looking *looking, enum roger_run_status status, int64_t count)
@@ -242,12 +243,44 @@ static int add_more_runs(struct looking *looking, enum roger_run_status status, 
 		   rg_plural(count), name);
 }
 
+/* A blocked one is listed until somebody has dealt with it. */
+static bool is_listed(const struct roger_run *run, enum roger_run_status status)
+{
+	return run->status == (int)status &&
+	       (status != ROGER_RUN_BLOCKED || rg_run_wants_settling(run));
+}
+
+/* Runs whose result may well have arrived, but whose child failed. */
+static int look_at_failures(struct looking *looking, const struct rg_run_list *list)
+{
+	const struct roger_run *run;
+	int64_t count = 0;
+	int r = ROGER_OK;
+	size_t i;
+
+	for (i = 0; i < list->count && r == ROGER_OK; i++) {
+		run = &list->documents[i].run;
+		if (run->status == ROGER_RUN_BLOCKED || !rg_run_wants_settling(run) ||
+		    count++ >= EACH_MAX)
+			continue;
+		r = say(looking,
+			of(ROGER_SOON, rg_run_outcomes[run->outcome], run->run_id, 1,
+			   list->documents[i].receipts.completed_ms),
+			"roger settle %.*s --why TEXT\nrun %.*s %s%s%.*s", RG_STR_ARGS(run->run_id),
+			RG_STR_ARGS(run->run_id), rg_run_outcomes[run->outcome],
+			run->child_exit.length ? ": exit " : "", RG_STR_ARGS(run->child_exit));
+	}
+	return r < 0 ? r
+		     : say_rest(looking, ROGER_SOON, "failed", count - EACH_MAX, "roger runs",
+				"run that failed", "runs that failed");
+}
+
 static int look_at_runs(struct looking *looking, struct roger_err *err)
 {
 	static const enum roger_run_status bad[] = { ROGER_RUN_BLOCKED, ROGER_RUN_SUSPECT,
 						     ROGER_RUN_NOT_FORWARDED };
 	struct rg_run_list list;
-	int64_t count, invalid = 0;
+	int64_t count, invalid;
 	size_t i, k;
 	int r;
 
@@ -256,15 +289,16 @@ static int look_at_runs(struct looking *looking, struct roger_err *err)
 		return r;
 	for (k = 0; k < sizeof bad / sizeof *bad && r == ROGER_OK; k++) {
 		for (count = 0, i = 0; i < list.count && r == ROGER_OK; i++)
-			if (list.documents[i].run.status == (int)bad[k] && count++ < EACH_MAX)
+			if (is_listed(&list.documents[i].run, bad[k]) && count++ < EACH_MAX)
 				r = add_run(looking, &list.documents[i]);
 		if (r == ROGER_OK && count > EACH_MAX)
 			r = add_more_runs(looking, bad[k], count - EACH_MAX);
 	}
+	if (r == ROGER_OK)
+		r = look_at_failures(looking, &list);
 	for (i = 0; i < list.count; i++)
 		looking->reply->active_runs += list.documents[i].run.status == ROGER_RUN_ACTIVE;
-	for (i = 0; i < list.troubles.count; i++)
-		invalid += list.troubles.items[i].invalid;
+	invalid = (int64_t)list.troubles.count;
 	if (r == ROGER_OK && invalid)
 		r = say(looking, of(ROGER_SOON, "run_documents", RG_STR(""), invalid, 0),
 			"roger runs\n%lld run document%s with errors", (long long)invalid,

@@ -1,7 +1,9 @@
 /* timeline: what all logs know of an issue, a task, a run or an agent, as one history. */
-#include "ops/proof/gather.h"
+#include "ops/proof/stream.h"
 
 #include <stdio.h>
+
+#include "facts/note.h"
 
 /* What the history is about, and how it is told. */
 struct subject {
@@ -235,32 +237,69 @@ static int gather(struct rg_gathering *gathering, const struct subject *subject,
 
 /* ------------------------------------------------------------------ verb -- */
 
+/* Roger's own notes of what another event tells are left out, and those about others. */
+static bool is_wanted(struct rg_gathering *gathering, const struct subject *subject, bool own,
+		      const struct rg_event *event)
+{
+	const struct rg_note *note = event->note;
+	char task[RG_FILE_NAME_BYTES];
+	int64_t *known;
+	size_t i;
+
+	if (!note || (event->echo && !own))
+		return !event->echo;
+	rg_workspace_file_name(subject->name, "", task);
+	if (!note->kind || rg_str_equal(note->entry.task_id, subject->name) ||
+	    rg_str_equal(note->agent, subject->name) || rg_str_is(note->entry.task_id, task))
+		return true;
+	for (i = 0; i < note->ids.count; i++) {
+		known = rg_counter_of(&gathering->messages.seen, note->ids.items[i]);
+		if (known && *known)
+			return true;
+	}
+	return false;
+}
+
+/* The last events, as many as were asked for. */
+static int reply_with(struct rg_history *history, size_t limit, struct roger_timeline_reply *reply,
+		      struct roger_err *err)
+{
+	const size_t count = history->count < limit ? history->count : limit;
+	const struct rg_event *first = history->items + (history->count - count);
+	struct roger_event *events = rg_arena_get(reply->memory, count * sizeof *events);
+	size_t i;
+
+	if (!events)
+		return rg_fail_memory(err);
+	for (i = 0; i < count; i++)
+		events[i] = first[i].said;
+	reply->more |= history->count > limit;
+	reply->events = (struct roger_events){ events, count };
+	return rg_history_agents(&reply->events, reply->memory, &reply->agents, err);
+}
+
 static int tell(struct rg_gathering *gathering, const struct roger_timeline_request *request,
-		struct roger_timeline_reply *reply, struct roger_err *err)
+		const struct subject *subject, struct roger_timeline_reply *reply,
+		struct roger_err *err)
 {
 	struct rg_history history = { .arena = reply->memory };
-	size_t limit = (size_t)gathering->limit;
+	size_t count = 0, i;
 	int r;
 
-	r = rg_tell_all(gathering, request->own, &history, err);
-	if (r == ROGER_OK && !history.count)
+	r = rg_stream_gathered(gathering, false, &history, err);
+	for (i = 0; r == ROGER_OK && i < history.count; i++)
+		if (is_wanted(gathering, subject, request->own, &history.items[i]))
+			history.items[count++] = history.items[i];
+	history.count = count;
+	if (r == ROGER_OK && !count)
 		return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'",
 			       subject_names[reply->subject], RG_STR_ARGS(reply->what));
 	if (r == ROGER_OK)
 		r = rg_history_arrange(&history, request->since_ms, request->until_ms, err);
 	if (r == ROGER_OK)
-		r = rg_tell_cycles(gathering->roger, &history, err);
-	if (r == ROGER_OK)
-		r = rg_history_arrange(&history, 0, 0, err);
-	if (r < 0)
-		return r;
-	reply->more = gathering->more || history.count > limit;
-	if (history.count > limit) {
-		history.items += history.count - limit;
-		history.count = limit;
-	}
-	reply->events = (struct roger_events){ history.items, history.count };
-	return rg_history_agents(&reply->events, reply->memory, &reply->agents, err);
+		r = rg_stream_around(gathering->roger, &history, err);
+	reply->more = gathering->more;
+	return r < 0 ? r : reply_with(&history, (size_t)gathering->limit, reply, err);
 }
 
 static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
@@ -285,7 +324,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	reply->what = subject.name;
 	reply->subject = (int)subject.kind;
 	r = gather(&gathering, &subject, err);
-	return r < 0 ? r : tell(&gathering, request, reply, err);
+	return r < 0 ? r : tell(&gathering, request, &subject, reply, err);
 }
 
 #define AT(member) offsetof(struct roger_timeline_request, member)

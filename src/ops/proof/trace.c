@@ -1,455 +1,111 @@
-/*
- * trace: how far a message got, to each of its recipients, and where each step
- * is written: its states in the journal, what the send log and the dead letters
- * say, and the notes of waking and looking in the activity log.
- */
-#include "ops/proof/gather.h"
-
+/* trace: how far a message got, to each of its recipients, and where each step is written. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "facts/note.h"
+#include "ops/proof/stream.h"
 
 enum {
 	TRACES_MAX = 1000,
-	NOTES_MAX = 10000, /* of an agent, while its message waits */
 	WHATS_MAX = 20,
 	NEIGHBOURS = 64, /* messages of one send stand side by side: so many are looked at a time */
 };
 
 static const char *const step_names[] = {
-	"stored", "wake",	  "looked",    "claimed",  "returned",
-	"read",	  "acknowledged", "delivered", "timeout",  "refused",
-	"dead",	  "redelivered",  "stale",     "archived", NULL,
-};
-
-/* A step on its way: order tells apart what happened at one instant, or at none. */
-struct placed {
-	struct roger_trace_step step;
-	int64_t sort_ms;
-	size_t order;
-};
-
-/* One message and its steps. */
-struct tracing {
-	struct roger *roger;
-	struct rg_arena *arena;
-	const struct roger_message *message;
-	struct rg_states states;
-	int64_t last_ms; /* of the last step whose time is known */
-	struct {
-		struct placed *items;
-		size_t count;
-	} steps;
+	"stored",	"wake",	     "looked",	"claimed",	 "returned", "read",
+	"acknowledged", "delivered", "timeout", "refused",	 "dead",     "redelivered",
+	"stale",	"archived",  "handed",	"lease_expired", NULL,
 };
 
 /* ----------------------------------------------------------------- steps -- */
 
-static struct roger_trace_step *add(struct tracing *tracing, enum roger_step kind, int64_t at_ms,
-				    struct roger_str who, struct roger_err *err)
-{
-	struct placed *placed = rg_arena_push(tracing->arena, &tracing->steps.items,
-					      &tracing->steps.count, sizeof *placed);
-
-	if (!placed) {
-		rg_fail_memory(err);
-		return NULL;
-	}
-	if (at_ms)
-		tracing->last_ms = at_ms;
-	*placed = (struct placed){ { .step = (int)kind, .at_ms = at_ms, .who = who },
-				   tracing->last_ms,
-				   tracing->steps.count };
-	return &placed->step;
-}
-
-static bool has(const struct tracing *tracing, enum roger_step kind)
-{
-	size_t i;
-
-	for (i = 0; i < tracing->steps.count; i++)
-		if (tracing->steps.items[i].step.step == (int)kind)
-			return true;
-	return false;
-}
-
-static int say(struct tracing *tracing, struct roger_trace_step *step, struct roger_str words,
-	       struct roger_err *err)
-{
-	return rg_arena_copy(tracing->arena, words, &step->words) ? ROGER_OK : rg_fail_memory(err);
-}
-
-/* ----------------------------------------------------- states in the journal -- */
-
-static int add_state(struct tracing *tracing, const struct rg_state *state, enum roger_step kind,
-		     int64_t at_ms, struct roger_str who, const char *words, struct roger_err *err)
-{
-	struct roger_trace_step *step = add(tracing, kind, at_ms, who, err);
-
-	if (!step)
-		return ROGER_ENOMEM;
-	step->file = tracing->roger->workspace->config->jsonl_file;
-	step->line = state->line;
-	step->byte = state->byte;
-	return say(tracing, step, rg_str(words), err);
-}
-
-/* Was the lease of this state still held when that one was read? */
-static bool is_ack(const struct roger_message *before, const struct roger_message *after)
-{
-	return before->claimed_by.length && before->claimed_until_ms > after->read_at_ms;
-}
-
-static int tell_reading(struct tracing *tracing, const struct roger_message *before,
-			const struct rg_state *state, struct roger_err *err)
-{
-	const struct roger_message *after = &state->message;
-	bool acked = before && is_ack(before, after);
-	int r;
-
-	r = add_state(tracing, state, ROGER_STEP_READ, after->read_at_ms, after->to_phase, "", err);
-	if (r == ROGER_OK && acked)
-		r = add_state(tracing, state, ROGER_STEP_ACKNOWLEDGED, after->read_at_ms,
-			      before->claimed_by, "by ack", err);
-	return r;
-}
-
-/* When a lease began is in no line; the note of the claim tells, where there is one. */
-static int tell_claim(struct tracing *tracing, const struct roger_message *before,
-		      const struct rg_state *state, struct roger_err *err)
-{
-	const struct roger_message *after = &state->message;
-	char until[32], words[64];
-
-	if (!after->claimed_by.length || after->read || after->archived_at_ms ||
-	    (before && rg_str_equal(before->claimed_by, after->claimed_by) &&
-	     before->claimed_until_ms == after->claimed_until_ms))
-		return ROGER_OK;
-	if (before && rg_str_equal(before->claimed_by, after->claimed_by) &&
-	    after->claimed_until_ms < before->claimed_until_ms)
-		return add_state(tracing, state, ROGER_STEP_RETURNED, after->claimed_until_ms,
-				 after->claimed_by, "", err);
-	rg_clock_print_utc(after->claimed_until_ms, until);
-	snprintf(words, sizeof words, "until %s", until);
-	return add_state(tracing, state, ROGER_STEP_CLAIMED, 0, after->claimed_by, words, err);
-}
-
-static int tell_state(struct tracing *tracing, const struct roger_message *before,
-		      const struct rg_state *state, struct roger_err *err)
-{
-	const struct roger_message *after = &state->message;
-	char words[128];
-	int r = ROGER_OK;
-
-	if (!before)
-		r = add_state(tracing, state, ROGER_STEP_STORED, after->created_at_ms,
-			      after->from_phase, "", err);
-	if (r == ROGER_OK)
-		r = tell_claim(tracing, before, state, err);
-	if (r == ROGER_OK && after->read && (!before || !before->read))
-		r = tell_reading(tracing, before, state, err);
-	if (r == ROGER_OK && after->archived_at_ms && (!before || !before->archived_at_ms)) {
-		snprintf(words, sizeof words, "%.*s",
-			 after->archive_reason.length < 100 ? (int)after->archive_reason.length
-							    : 100,
-			 after->archive_reason.data);
-		r = add_state(tracing, state, ROGER_STEP_ARCHIVED, after->archived_at_ms,
-			      RG_STR(""), words, err);
-	}
-	return r;
-}
-
-static int tell_states(struct tracing *tracing, struct roger_err *err)
-{
-	const struct rg_state *states;
-	size_t i;
-	int r;
-
-	r = rg_engine_states(tracing->roger->engine, tracing->message, tracing->arena,
-			     &tracing->states, err);
-	states = tracing->states.items;
-	for (i = 0; r == ROGER_OK && i < tracing->states.count; i++)
-		r = tell_state(tracing, i ? &states[i - 1].message : NULL, &states[i], err);
-	return r;
-}
-
-/* ------------------------------------------------------ notes in the activity log -- */
-
-static bool names(const struct rg_note *note, struct roger_str id)
-{
-	size_t i;
-
-	for (i = 0; i < note->ids.count; i++)
-		if (rg_str_equal(note->ids.items[i], id))
-			return true;
-	return false;
-}
-
-static int add_note(struct tracing *tracing, const struct rg_log_entry *entry, enum roger_step kind,
-		    struct roger_str words, int64_t attempt, struct roger_err *err)
-{
-	struct roger_trace_step *step =
-		add(tracing, kind, entry->at_ms,
-		    kind == ROGER_STEP_WAKE ? RG_STR("") : tracing->message->to_phase, err);
-
-	if (!step)
-		return ROGER_ENOMEM;
-	step->file = entry->file;
-	step->line = entry->line;
-	step->attempt = attempt;
-	return say(tracing, step, words, err);
-}
-
-/* The first claim of the journal whose time is not known yet. */
-static void date_claim(struct tracing *tracing, int64_t at_ms)
-{
-	size_t i;
-
-	for (i = 0; i < tracing->steps.count; i++) {
-		struct placed *placed = &tracing->steps.items[i];
-
-		if (placed->step.step != ROGER_STEP_CLAIMED || placed->step.at_ms)
-			continue;
-		placed->step.at_ms = placed->sort_ms = at_ms;
-		return;
-	}
-}
-
-static int tell_note(struct tracing *tracing, const struct rg_log_entry *entry,
-		     struct roger_err *err)
-{
-	const struct roger_message *message = tracing->message;
-	struct rg_note note;
-	int r;
-
-	r = rg_note_read(entry->text, tracing->arena, &note, err);
-	if (r < 0)
-		return r;
-	if (note.kind == RG_NOTE_WOKEN) {
-		if (note.position < message->position ||
-		    (message->read && entry->at_ms > message->read_at_ms) ||
-		    (message->archived_at_ms && entry->at_ms > message->archived_at_ms))
-			return ROGER_OK;
-		return add_note(tracing, entry, ROGER_STEP_WAKE, note.entry.outcome_message,
-				note.attempt, err);
-	}
-	if (!names(&note, message->id))
-		return ROGER_OK;
-	if (note.kind == RG_NOTE_CLAIMED)
-		date_claim(tracing, entry->at_ms);
-	if (note.kind == RG_NOTE_ACKNOWLEDGED && !has(tracing, ROGER_STEP_ACKNOWLEDGED))
-		return add_note(tracing, entry, ROGER_STEP_ACKNOWLEDGED, RG_STR("by ack"), 0, err);
-	if (note.kind == RG_NOTE_LOOKED && !has(tracing, ROGER_STEP_LOOKED))
-		return add_note(tracing, entry, ROGER_STEP_LOOKED, RG_STR(""), 0, err);
-	return ROGER_OK;
-}
-
-/* While it waited, and a little longer: the notes are written when all is done. */
-static int tell_notes(struct tracing *tracing, struct roger_err *err)
-{
-	static const enum rg_note_step steps[] = { RG_STEP_WAKE, RG_STEP_LOOK, RG_STEP_ACK };
-	enum { LATE_MS = 60000 };
-	const struct roger_message *message = tracing->message;
-	struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
-				      .owner = message->to_phase,
-				      .since_ms = message->created_at_ms,
-				      .limit = NOTES_MAX };
-	struct rg_log_entries found;
-	size_t i, k;
-	int r = ROGER_OK;
-
-	if (message->read && message->read_at_ms >= message->created_at_ms)
-		query.until_ms = message->read_at_ms + LATE_MS;
-	for (i = 0; i < sizeof steps / sizeof *steps && r == ROGER_OK; i++) {
-		query.step = rg_note_step_name(steps[i]);
-		r = rg_engine_log_find(tracing->roger->engine, &query, tracing->arena, &found, err);
-		for (k = 0; r == ROGER_OK && k < found.count; k++)
-			r = tell_note(tracing, &found.items[k], err);
-	}
-	return r;
-}
-
-/* Mail of an agent that only knows files is taken by the bridge, into its file. */
-static const char *taken_by(const struct tracing *tracing)
-{
-	const struct roger_strs *names = &tracing->roger->workspace->config->file_only;
-	size_t i;
-
-	for (i = 0; i < names->count; i++)
-		if (rg_str_equal(names->items[i], tracing->message->to_phase))
-			return "by bridge, into its file";
-	return "by receive";
-}
-
-/* Who took it saw it; report counts it so, too. */
-static int tell_taking(struct tracing *tracing, struct roger_err *err)
-{
-	struct roger_trace_step *step;
-	const struct placed *taken = NULL;
-	size_t i;
-
-	if (has(tracing, ROGER_STEP_LOOKED))
-		return ROGER_OK;
-	for (i = 0; i < tracing->steps.count && !taken; i++)
-		if (tracing->steps.items[i].step.step == ROGER_STEP_CLAIMED ||
-		    tracing->steps.items[i].step.step == ROGER_STEP_READ)
-			taken = &tracing->steps.items[i];
-	if (!taken)
-		return ROGER_OK;
-	i = (size_t)(taken - tracing->steps.items);
-	step = add(tracing, ROGER_STEP_LOOKED, taken->step.at_ms, taken->step.who, err);
-	if (!step)
-		return ROGER_ENOMEM;
-	taken = &tracing->steps.items[i];
-	step->file = taken->step.file;
-	step->line = taken->step.line;
-	step->byte = taken->step.byte;
-	tracing->steps.items[tracing->steps.count - 1].sort_ms = taken->sort_ms;
-	tracing->steps.items[tracing->steps.count - 1].order = i;
-	return say(tracing, step,
-		   taken->step.step == ROGER_STEP_CLAIMED ? RG_STR("by claim")
-							  : rg_str(taken_by(tracing)),
-		   err);
-}
-
-/* ------------------------------------------------- send log and dead letters -- */
-
-static bool step_of(const struct tracing *tracing, const struct roger_event *event,
+/* What an event is on the way of a message; false: it is no step. */
+static bool step_of(const struct rg_event *event, const struct roger_message *message,
 		    enum roger_step *ret_step)
 {
-	switch ((enum roger_event_kind)event->kind) {
-	case ROGER_EVENT_DELIVERED:
-	case ROGER_EVENT_LATE:
-		/* With a deadline, delivered means that its sender knows of the reading. */
-		*ret_step = tracing->states.count && tracing->message->confirm_by_ms
-				    ? ROGER_STEP_ACKNOWLEDGED
-				    : ROGER_STEP_DELIVERED;
-		return true;
-	case ROGER_EVENT_TIMEOUT:
-		*ret_step = ROGER_STEP_TIMEOUT;
-		return true;
-	case ROGER_EVENT_REFUSED:
-		*ret_step = ROGER_STEP_REFUSED;
-		return true;
-	case ROGER_EVENT_DEAD_LETTER:
-		*ret_step = ROGER_STEP_DEAD;
-		return true;
-	case ROGER_EVENT_REDELIVERED:
-		*ret_step = ROGER_STEP_REDELIVERED;
-		return true;
-	case ROGER_EVENT_STALE:
-		*ret_step = ROGER_STEP_STALE;
-		return true;
-	case ROGER_EVENT_CYCLE:
-	case ROGER_EVENT_DISPATCHED:
-	case ROGER_EVENT_SENT:
-	case ROGER_EVENT_WAKE:
-	case ROGER_EVENT_LOOKED:
-	case ROGER_EVENT_READ:
-	case ROGER_EVENT_DUE:
-	case ROGER_EVENT_RECOVERY:
-	case ROGER_EVENT_COMPLETED:
-	case ROGER_EVENT_FORWARDED:
-	case ROGER_EVENT_RUN_NOTE:
-	case ROGER_EVENT_ACTIVITY:
-	case ROGER_EVENT_ARCHIVED:
-		break;
-	}
-	return false;
+	static const int steps[] = {
+		[ROGER_EVENT_SENT] = ROGER_STEP_STORED + 1,
+		[ROGER_EVENT_WAKE] = ROGER_STEP_WAKE + 1,
+		[ROGER_EVENT_HANDED] = ROGER_STEP_HANDED + 1,
+		[ROGER_EVENT_LOOKED] = ROGER_STEP_LOOKED + 1,
+		[ROGER_EVENT_CLAIMED] = ROGER_STEP_CLAIMED + 1,
+		[ROGER_EVENT_RETURNED] = ROGER_STEP_RETURNED + 1,
+		[ROGER_EVENT_LEASE_EXPIRED] = ROGER_STEP_LEASE_EXPIRED + 1,
+		[ROGER_EVENT_READ] = ROGER_STEP_READ + 1,
+		[ROGER_EVENT_ACKNOWLEDGED] = ROGER_STEP_ACKNOWLEDGED + 1,
+		[ROGER_EVENT_DELIVERED] = ROGER_STEP_DELIVERED + 1,
+		[ROGER_EVENT_LATE] = ROGER_STEP_DELIVERED + 1,
+		[ROGER_EVENT_TIMEOUT] = ROGER_STEP_TIMEOUT + 1,
+		[ROGER_EVENT_REFUSED] = ROGER_STEP_REFUSED + 1,
+		[ROGER_EVENT_DEAD_LETTER] = ROGER_STEP_DEAD + 1,
+		[ROGER_EVENT_REDELIVERED] = ROGER_STEP_REDELIVERED + 1,
+		[ROGER_EVENT_STALE] = ROGER_STEP_STALE + 1,
+		[ROGER_EVENT_ARCHIVED] = ROGER_STEP_ARCHIVED + 1,
+	};
+	const size_t kind = (size_t)event->said.kind;
+	const int step = kind < sizeof steps / sizeof *steps ? steps[kind] - 1 : -1;
+
+	*ret_step = (enum roger_step)step;
+	/* With a deadline, delivered means that its sender knows of the reading. */
+	if (step == ROGER_STEP_DELIVERED && message->confirm_by_ms)
+		*ret_step = ROGER_STEP_ACKNOWLEDGED;
+	return step >= 0 && rg_event_is_of(event, message) &&
+	       (step == ROGER_STEP_WAKE || !event->note);
 }
 
-static int tell_events(struct tracing *tracing, const struct rg_history *history,
-		       struct roger_err *err)
-{
-	struct roger_trace_step *step;
-	enum roger_step kind = ROGER_STEP_STORED;
-	size_t i;
-
-	for (i = 0; i < history->count; i++) {
-		const struct roger_event *event = &history->items[i];
-
-		if (!rg_str_equal(event->message_id, tracing->message->id) ||
-		    !step_of(tracing, event, &kind))
-			continue;
-		step = add(tracing, kind, event->at_ms, event->actor, err);
-		if (!step)
-			return ROGER_ENOMEM;
-		step->words = event->words;
-		step->attempt = event->attempt;
-		step->file = event->file;
-		step->line = event->line;
-	}
-	return ROGER_OK;
-}
-
-/* --------------------------------------------------------------- one message -- */
-
-static int compare_placed(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-
-	if (x->sort_ms != y->sort_ms)
-		return x->sort_ms < y->sort_ms ? -1 : 1;
-	/* At one instant as one thing leads to another; one whose time is not known stays put. */
-	if (x->step.at_ms && y->step.at_ms && x->step.step != y->step.step)
-		return x->step.step - y->step.step;
-	return (x->order > y->order) - (x->order < y->order);
-}
-
-/* Given up counts while nobody has read it. */
-static enum roger_step reached_by(const struct tracing *tracing)
+/* Given up counts while nobody has read it, or tried again. */
+static enum roger_step reached_by(unsigned steps, bool dead)
 {
 	static const enum roger_step way[] = { ROGER_STEP_ACKNOWLEDGED, ROGER_STEP_READ,
 					       ROGER_STEP_DEAD,		ROGER_STEP_CLAIMED,
-					       ROGER_STEP_LOOKED,	ROGER_STEP_WAKE };
+					       ROGER_STEP_LOOKED,	ROGER_STEP_HANDED,
+					       ROGER_STEP_WAKE };
 	size_t i;
 
 	for (i = 0; i < sizeof way / sizeof *way; i++)
-		if (has(tracing, way[i]))
+		if (steps & 1U << way[i] && (way[i] != ROGER_STEP_DEAD || dead))
 			return way[i];
 	return ROGER_STEP_STORED;
 }
 
-static int finish(struct tracing *tracing, struct roger_trace *trace, struct roger_err *err)
+static struct roger_trace_step made_of(const struct rg_event *event, enum roger_step step)
 {
-	const struct roger_message *message = tracing->message;
-	struct roger_trace_step *steps =
-		rg_arena_get(tracing->arena, tracing->steps.count * sizeof *steps);
-	size_t i;
+	return (struct roger_trace_step){ .step = (int)step,
+					  .at_ms = event->undated ? 0 : event->said.at_ms,
+					  .who = event->said.actor,
+					  .words = event->said.words,
+					  .attempt = event->said.attempt,
+					  .file = event->said.file,
+					  .line = event->said.line,
+					  .byte = event->byte };
+}
 
-	if (!steps)
-		return rg_fail_memory(err);
-	if (tracing->steps.count)
-		qsort(tracing->steps.items, tracing->steps.count, sizeof *tracing->steps.items,
-		      compare_placed);
-	for (i = 0; i < tracing->steps.count; i++)
-		steps[i] = tracing->steps.items[i].step;
+static int trace_one(const struct roger_message *message, const struct rg_history *history,
+		     struct rg_arena *arena, struct roger_trace *trace, struct roger_err *err)
+{
+	struct roger_trace_step *steps = NULL, *place;
+	enum roger_step step;
+	unsigned seen = 0;
+	bool dead = false;
+	size_t count = 0, i;
+
+	for (i = 0; i < history->count; i++) {
+		if (!step_of(&history->items[i], message, &step))
+			continue;
+		place = rg_arena_push(arena, &steps, &count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = made_of(&history->items[i], step);
+		seen |= 1U << step;
+		dead |= step == ROGER_STEP_DEAD && history->items[i].open;
+	}
 	*trace = (struct roger_trace){ .id = message->id,
 				       .from = message->from_phase,
 				       .to = message->to_phase,
 				       .issue = message->issue_id,
 				       .key = message->idempotent_key,
 				       .seq = message->seq,
-				       .reached = (int)reached_by(tracing),
-				       .steps = { steps, tracing->steps.count } };
+				       .reached = (int)reached_by(seen, dead),
+				       .steps = { steps, count } };
 	return ROGER_OK;
-}
-
-static int trace_one(struct roger *roger, const struct roger_message *message,
-		     const struct rg_history *history, struct rg_arena *arena,
-		     struct roger_trace *trace, struct roger_err *err)
-{
-	struct tracing tracing = { .roger = roger, .arena = arena, .message = message };
-	int r;
-
-	r = tell_states(&tracing, err);
-	if (r == ROGER_OK)
-		r = tell_events(&tracing, history, err);
-	if (r == ROGER_OK)
-		r = tell_notes(&tracing, err);
-	if (r == ROGER_OK)
-		r = tell_taking(&tracing, err);
-	return r < 0 ? r : finish(&tracing, trace, err);
 }
 
 /* ------------------------------------------------------------- which messages -- */
@@ -546,10 +202,12 @@ static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *r
 		return rg_fail_memory(err);
 	r = rg_gather_attempts(gathering, RG_STR(""), err);
 	if (r == ROGER_OK)
-		r = rg_tell_all(gathering, false, &history, err);
+		r = rg_stream_gathered(gathering, true, &history, err);
+	if (r == ROGER_OK)
+		r = rg_history_arrange(&history, 0, 0, err);
 	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = trace_one(gathering->roger, &gathering->messages.items[i], &history,
-			      reply->memory, &traces[i], err);
+		r = trace_one(&gathering->messages.items[i], &history, reply->memory, &traces[i],
+			      err);
 	reply->traces = (struct roger_traces){ traces, count };
 	return r;
 }
@@ -608,7 +266,7 @@ static const struct roger_field trace_fields[] = {
 	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "idempotent key" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
-	  "stored, wake, looked, claimed, read, acknowledged or dead" },
+	  "stored, wake, handed, looked, claimed, read, acknowledged or dead" },
 	{ "steps", ROGER_RECORDS, AT(steps), 0, NULL, &step_record, "in their order" },
 	RG_END,
 };

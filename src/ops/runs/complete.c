@@ -1,5 +1,5 @@
 /*
- * complete, forward, extend: receipts of a run that come after its dispatch.
+ * complete, forward, extend, settle: receipts of a run that come after its dispatch.
  *
  * A result is delivered before its receipt is written, under a key of the run,
  * so that one who was killed in between repeats both and delivers it once.
@@ -16,6 +16,9 @@ struct completion {
 	struct roger_str child_exit; /* "": not known */
 	struct roger_str message_id; /* of the result; "": there is none */
 	bool failed;		     /* it ended, and no result came of it */
+	struct roger_str ended;	     /* "exit 3", where it failed; */
+	struct roger_str told_by;    /* the notice of that to its owner; */
+	struct roger_str untold;     /* or why there is none */
 };
 
 static bool is_exit_status(struct roger_str text)
@@ -25,8 +28,8 @@ static bool is_exit_status(struct roger_str text)
 	return rg_str_number(text, &status) && status <= 255;
 }
 
-static int read_request(const struct roger_complete_request *request, struct completion *completion,
-			struct roger_err *err)
+static int read_request(const struct roger_complete_request *request, struct rg_arena *arena,
+			struct completion *completion, struct roger_err *err)
 {
 	bool result = request->result.length || request->message.length;
 
@@ -49,7 +52,11 @@ static int read_request(const struct roger_complete_request *request, struct com
 		completion->child_exit = RG_STR("failed");
 	completion->failed |=
 		completion->child_exit.length && !rg_str_is(completion->child_exit, "0") && !result;
-	return ROGER_OK;
+	return rg_arena_print(arena, &completion->ended, "%s%.*s",
+			      request->child_exit.length ? "exit " : "",
+			      RG_STR_ARGS(completion->child_exit))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* A completion whose result could not be delivered may get it later. */
@@ -69,9 +76,14 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	struct roger_run *run = &document->run;
 	int r;
 
-	if (completion->failed)
-		return rg_run_end_child(run, &document->receipts, completion->child_exit,
-					ret_changed, err);
+	if (completion->failed) {
+		r = rg_run_end_child(run, &document->receipts, completion->child_exit, ret_changed,
+				     err);
+		return r < 0 || !*ret_changed
+			       ? r
+			       : rg_run_note_end(run, completion->ended, completion->told_by,
+						 completion->untold, now_ms, arena, err);
+	}
 	r = rg_run_complete(run, &document->receipts, completion->source, now_ms, arena,
 			    ret_changed, err);
 	if (r < 0)
@@ -107,10 +119,41 @@ static int check_message(struct roger *roger, const struct roger_run *run, struc
 	return ROGER_OK;
 }
 
+/* A failure is told at once; what the program of a `roger run` left comes with its end. */
+static int tell_failure(struct roger *roger, const struct roger_run *run,
+			struct completion *completion, struct rg_arena *arena,
+			struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_str text, *note;
+	int r;
+
+	if (!run->owner_agent.length)
+		return ROGER_OK;
+	if (!rg_arena_print(arena, &text,
+			    "Run %.*s failed (%.*s): no result will come by itself. `roger settle "
+			    "%.*s --why TEXT` once that is dealt with.",
+			    RG_STR_ARGS(run->run_id), RG_STR_ARGS(completion->ended),
+			    RG_STR_ARGS(run->run_id)))
+		return rg_fail_memory(err);
+	r = rg_run_notify(roger, run, run->owner_agent, "run-failed", 1, text, arena,
+			  &completion->told_by, &completion->untold, err);
+	if (r < 0 || !completion->untold.length)
+		return r;
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && rg_arena_print(arena, note, "its owner could not be told: %.*s",
+				      RG_STR_ARGS(completion->untold))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 static int deliver(struct roger *roger, const struct rg_run_document *document,
-		   struct completion *completion, struct rg_arena *arena, struct roger_err *err)
+		   struct completion *completion, struct rg_arena *arena, struct roger_strs *notes,
+		   struct roger_err *err)
 {
 	const struct roger_complete_request *request = completion->request;
+
+	if (completion->failed)
+		return tell_failure(roger, &document->run, completion, arena, notes, err);
 
 	completion->message_id = request->message;
 	if (request->message.length)
@@ -159,7 +202,7 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 	bool changed;
 	int r;
 
-	r = read_request(request, &completion, err);
+	r = read_request(request, reply->memory, &completion, err);
 	if (r == ROGER_OK)
 		r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
 	/* Nothing is sent for a receipt that will be refused. */
@@ -167,7 +210,8 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 		r = rg_run_try(change_completion, &completion, &document, reply->memory, &changed,
 			       err);
 	if (r == ROGER_OK)
-		r = changed ? deliver(roger, &document, &completion, reply->memory, err)
+		r = changed ? deliver(roger, &document, &completion, reply->memory, &reply->notes,
+				      err)
 			    : check_same(roger, &document.run, request, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run_id, change_completion, &completion,
@@ -190,21 +234,27 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 {
 	const struct roger_run *run = &document->run;
 	const struct roger_message *message;
+	bool answers;
 	int r;
 
 	if (id.length == 0)
 		return rg_fail_member(err, ROGER_EREFUSED, "evidence",
 				      "evidence: no message is known to hold the result of run "
-				      "'%.*s'; name the one that its owner has read",
-				      RG_STR_ARGS(run->run_id));
+				      "'%.*s'; `roger complete %.*s --message ID` names it",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
 	r = rg_run_message(roger, id, arena, &message, err);
 	if (r < 0)
 		return r;
 	if (!message)
 		return rg_fail_member(err, ROGER_ENOENT, "evidence", "no message '%.*s'",
 				      RG_STR_ARGS(id));
+	r = rg_run_answered_by(roger, run, id, arena, &answers, err);
+	if (r < 0 || answers)
+		return r;
 	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent))
 		return refuse_evidence(run, id, "is not for", run->owner_agent, err);
+	if (!rg_run_carries_result(run, message))
+		return refuse_evidence(run, id, "does not carry the result of", run->run_id, err);
 	if (message->created_at_ms < document->receipts.dispatched_ms)
 		return refuse_evidence(run, id, "is older than the dispatch of", run->run_id, err);
 	if (!message->read)
@@ -273,6 +323,16 @@ static int change_extension(void *context, struct rg_run_document *document, int
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
+static int check_why(struct roger_str why, struct roger_err *err)
+{
+	size_t chars;
+
+	if (rg_utf8_count(why, &chars) && chars <= 500)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "why",
+			      "why: expected at most 500 characters of UTF-8");
+}
+
 static int run_extend(struct roger *roger, const void *request_, void *reply_,
 		      struct roger_err *err)
 {
@@ -280,14 +340,57 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	size_t chars;
+	int r = check_why(request->why, err);
+
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, request->run_id, change_extension, &extension,
+				  reply->memory, &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* ---------------------------------------------------------------- settle -- */
+
+struct settlement {
+	const struct roger_settle_request *request;
+	struct rg_watchdog_rules rules;
+};
+
+static int change_settlement(void *context, struct rg_run_document *document, int64_t now_ms,
+			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct settlement *settlement = context;
+	const struct roger_settle_request *request = settlement->request;
+	struct roger_run *run = &document->run;
 	int r;
 
-	if (!rg_utf8_count(request->why, &chars) || chars > 500)
-		return rg_fail_member(err, ROGER_EDATA, "why",
-				      "why: expected at most 500 characters of UTF-8");
-	r = rg_run_update(roger, request->run_id, change_extension, &extension, reply->memory,
-			  &document, &reply->changed, err);
+	if (request->agent.length && run->owner_agent.length &&
+	    !rg_str_equal(request->agent, run->owner_agent))
+		return rg_fail_member(err, ROGER_EREFUSED, "agent",
+				      "run '%.*s' is for '%.*s' to settle, or for a person",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
+	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules, request->agent,
+				  now_ms, arena, ret_changed, err);
+	if (r < 0 || !*ret_changed)
+		return r;
+	rg_buf_printf(&note, "settled by %.*s: %.*s",
+		      RG_STR_ARGS(request->agent.length ? request->agent : RG_STR("a person")),
+		      RG_STR_ARGS(request->why));
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+static int run_settle(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	struct settlement settlement = { request_, rg_run_rules(roger) };
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	int r = check_why(settlement.request->why, err);
+
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,
+				  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -319,7 +422,7 @@ static const struct roger_field forward_fields[] = {
 	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
 	  "a completed run" },
 	{ "evidence", ROGER_TEXT, AT(evidence), 0, NULL, NULL,
-	  "id of a message that its owner has read (default: that of the result)" },
+	  "the result that its owner has read (default), or the owner's reply to it" },
 	RG_END,
 };
 #undef AT
@@ -338,6 +441,19 @@ static const struct roger_field extend_fields[] = {
 #undef AT
 static const struct roger_record extend_request = { "extend", sizeof(struct roger_extend_request),
 						    extend_fields };
+
+#define AT(member) offsetof(struct roger_settle_request, member)
+static const struct roger_field settle_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
+	  "a run that failed, or is blocked" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
+	{ "why", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL, "for the notes" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record settle_request = { "settle", sizeof(struct roger_settle_request),
+						    settle_fields };
 
 const struct roger_op rg_op_complete = {
 	.name = "complete",
@@ -370,4 +486,14 @@ const struct roger_op rg_op_extend = {
 	.request = &extend_request,
 	.reply = &rg_runs_reply_record,
 	.run = run_extend,
+};
+
+const struct roger_op rg_op_settle = {
+	.name = "settle",
+	.summary = "note that a run's failure was dealt with, so that status leaves it out",
+	.examples = "roger settle build-7 --why 'the mirror was down; build-8 passed'\n",
+	.flags = ROGER_WRITES,
+	.request = &settle_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_settle,
 };

@@ -110,18 +110,18 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 	return result.cut ? ROGER_OK : deliver_output(attempt, document, rg_buf_str(&output), err);
 }
 
-/* A rule that forbids a message, such as a mailbox that is full, does not end the attempt. */
-static int soften(struct attempt *attempt, int r, const char *what, struct roger_err *err)
+/* A rule that forbids it does not end the attempt. */
+static int notify(struct attempt *attempt, const struct rg_run_document *document,
+		  struct roger_str to, const char *verb, struct roger_str text, const char *what,
+		  struct roger_err *err)
 {
-	if (r != ROGER_EREFUSED && r != ROGER_EDATA) {
-		if (r == ROGER_OK)
-			rg_buf_printf(&attempt->note, "; %s", what);
-		return r;
-	}
-	rg_buf_printf(&attempt->note, "; %s was refused", what);
-	if (err)
-		*err = (struct roger_err){ 0 };
-	return ROGER_OK;
+	struct roger_str id, untold;
+	int r;
+
+	r = rg_run_notify(attempt->roger, &document->run, to, verb, document->receipts.recoveries,
+			  text, attempt->arena, &id, &untold, err);
+	rg_buf_printf(&attempt->note, "; %s%s", what, untold.length ? " was refused" : "");
+	return r;
 }
 
 static int nudge(struct attempt *attempt, const struct rg_run_document *document,
@@ -129,8 +129,6 @@ static int nudge(struct attempt *attempt, const struct rg_run_document *document
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct roger_run *run = &document->run;
-	struct roger_str child = run->child_session_key, id;
-	int r;
 
 	if (!run->owner_agent.length || !rg_run_may_be_told(attempt->roger, run))
 		return ROGER_OK;
@@ -142,9 +140,8 @@ static int nudge(struct attempt *attempt, const struct rg_run_document *document
 		      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
 	if (text.failed)
 		return rg_fail_memory(err);
-	r = rg_run_send(attempt->roger, run, run->owner_agent, child, ROGER_CONTEXT, "run-nudge",
-			document->receipts.recoveries, rg_buf_str(&text), attempt->arena, &id, err);
-	return soften(attempt, r, "a reminder to the child", err);
+	return notify(attempt, document, run->child_session_key, "run-nudge", rg_buf_str(&text),
+		      "a reminder to the child", err);
 }
 
 /* --------------------------------------------------------------- receipts -- */
@@ -269,7 +266,6 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct attempt attempt = { .roger = roger, .arena = arena };
 	const struct roger_run *run = &ret_document->run;
-	struct roger_str id;
 	bool changed;
 	int r;
 
@@ -282,11 +278,9 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_buf_init(&attempt.note, 4096);
-	r = rg_run_send(roger, run, rg_run_sender(roger, run), run->owner_agent, ROGER_CONTEXT,
-			"run-escalation", ret_document->receipts.recoveries, rg_buf_str(&text),
-			arena, &id, err);
 	rg_buf_printf(&attempt.note, "escalated to %.*s", RG_STR_ARGS(run->owner_agent));
-	r = soften(&attempt, r, "a message to the owner", err);
+	r = notify(&attempt, ret_document, run->owner_agent, "run-escalation", rg_buf_str(&text),
+		   "a message to the owner", err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, run_id, change_escalation, &attempt, arena, ret_document,
 				  &changed, err);

@@ -48,6 +48,7 @@ static int judge(const struct roger *roger, struct rg_run_document *document, in
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
 
 	document->run.status = (int)rg_watchdog_judge(&document->receipts, &rules, now_ms);
+	document->run.outcome = (int)rg_run_outcome(&document->run, &document->receipts);
 	rg_watchdog_explain(&document->run, &document->receipts, &rules,
 			    (enum roger_run_status)document->run.status, &reason);
 	if (rg_str_equal(rg_buf_str(&reason), document->run.status_reason))
@@ -236,6 +237,21 @@ int rg_run_try(rg_run_change *change, void *context, const struct rg_run_documen
 	struct rg_run_document copy = *document;
 
 	return change(context, &copy, rg_clock_ms(), arena, ret_changed, err);
+}
+
+int rg_run_note_end(struct roger_run *run, struct roger_str ended, struct roger_str told_by,
+		    struct roger_str untold, int64_t now_ms, struct rg_arena *arena,
+		    struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+
+	rg_buf_printf(&note, "the child ended: %.*s", RG_STR_ARGS(ended));
+	if (untold.length)
+		rg_buf_printf(&note, "; its owner could not be told: %.*s", RG_STR_ARGS(untold));
+	else if (told_by.length)
+		rg_buf_printf(&note, "; its owner was told by %.*s", RG_STR_ARGS(told_by));
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
 int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,

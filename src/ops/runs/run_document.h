@@ -78,18 +78,9 @@ RG_CHECKED int rg_run_put_new(struct roger *roger, const struct roger_run *run,
 /* ------------------------------------------------------------ run_mail.c -- */
 
 /*
- * Send a message about a run, once for each verb and number, whoever asks and
- * however often; *ret_id is in arena.
- */
-RG_CHECKED int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_str from,
-			   struct roger_str to, int type, const char *verb, int64_t number,
-			   struct roger_str content, struct rg_arena *arena,
-			   struct roger_str *ret_id, struct roger_err *err);
-
-/*
- * Whom all that is told of a run comes from: the agent that the session key
- * names, else "run" for all runs, so that neither a new name comes up with each
- * of them nor its owner is made to say what it did not.
+ * Whom a result comes from: the agent that the session key names, else "run" for
+ * all runs, so that a thousand of them make no thousand agents.  What roger says
+ * of a run by itself comes from "roger", never from an agent.
  */
 struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run);
 
@@ -101,9 +92,31 @@ RG_CHECKED int rg_run_deliver(struct roger *roger, const struct roger_run *run,
 			      struct roger_str content, struct rg_arena *arena,
 			      struct roger_str *ret_id, struct roger_err *err);
 
+/*
+ * Say something of a run, once for each verb and number, whoever asks and however
+ * often.  *ret_untold: why a rule forbids it, as where a mailbox is full; "": it is sent.
+ */
+RG_CHECKED int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
+			     const char *verb, int64_t number, struct roger_str content,
+			     struct rg_arena *arena, struct roger_str *ret_id,
+			     struct roger_str *ret_untold, struct roger_err *err);
+
+/* "the child ended: exit 3", and what its owner was told. */
+RG_CHECKED int rg_run_note_end(struct roger_run *run, struct roger_str ended,
+			       struct roger_str told_by, struct roger_str untold, int64_t now_ms,
+			       struct rg_arena *arena, struct roger_err *err);
+
 /* The message of that id, living or archived; NULL in *ret_message: there is none. */
 RG_CHECKED int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
 			      const struct roger_message **ret_message, struct roger_err *err);
+
+/* Is it the message that is known to; where none is, one of type result that names the run? */
+bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message);
+
+/* Is that message the owner's reply to the result?  Who answers has heard it. */
+RG_CHECKED int rg_run_answered_by(struct roger *roger, const struct roger_run *run,
+				  struct roger_str id, struct rg_arena *arena, bool *ret_answers,
+				  struct roger_err *err);
 
 /* The newest result that the mailbox holds for the run; NULL: there is none. */
 RG_CHECKED int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,

@@ -131,26 +131,33 @@ static int judge(struct telling *telling, struct roger_err *err)
 
 /* --------------------------------------------------------------- telling -- */
 
+/* A rule that forbids the message, such as a mailbox that is full, does not undo the end. */
 static int send(struct telling *telling, struct roger_str content, struct roger_err *err)
 {
 	struct rg_run_watch *watch = telling->watch;
 	const struct roger_run *run = &watch->document.run;
+	struct roger_err inner = { 0 };
+	int r;
 
-	if (telling->verdict != RG_END_FAILED)
-		return rg_run_deliver(watch->roger, run, content, watch->arena,
-				      &telling->message_id, err);
-	return rg_run_send(watch->roger, run, rg_run_sender(watch->roger, run), run->owner_agent,
-			   ROGER_CONTEXT, "run-end", 1, content, watch->arena, &telling->message_id,
-			   err);
+	if (telling->verdict == RG_END_FAILED)
+		return rg_run_notify(watch->roger, run, run->owner_agent, "run-end", 1, content,
+				     watch->arena, &telling->message_id, &telling->undelivered,
+				     err);
+	r = rg_run_deliver(watch->roger, run, content, watch->arena, &telling->message_id, &inner);
+	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
+		return rg_arena_copy(watch->arena, rg_str(inner.message), &telling->undelivered)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	if (r < 0 && err)
+		*err = inner;
+	return r;
 }
 
-/* A rule that forbids the message, such as a mailbox that is full, does not undo the end. */
 static int deliver(struct telling *telling, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf message = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf fitting = { .maximum = SIZE_MAX };
 	struct rg_run_watch *watch = telling->watch;
-	struct roger_err inner = { 0 };
 	char note[700];
 	bool cut;
 	int r;
@@ -163,16 +170,12 @@ static int deliver(struct telling *telling, struct roger_err *err)
 		      (size_t)watch->roger->workspace->config->content_chars_max, &fitting, &cut);
 	if (message.failed || fitting.failed)
 		return rg_fail_memory(err);
-	r = send(telling, rg_buf_str(&fitting), &inner);
-	if (r != ROGER_EREFUSED && r != ROGER_EDATA) {
-		if (r < 0 && err)
-			*err = inner;
+	r = send(telling, rg_buf_str(&fitting), err);
+	if (r < 0 || !telling->undelivered.length)
 		return r;
-	}
-	if (!rg_arena_copy(watch->arena, rg_str(inner.message), &telling->undelivered))
-		return rg_fail_memory(err);
 	watch->reply->untold = true;
-	snprintf(note, sizeof note, "its owner could not be told: %.400s%s%.*s%s", inner.message,
+	snprintf(note, sizeof note, "its owner could not be told: %.400s%s%.*s%s",
+		 telling->undelivered.data,
 		 telling->verdict == RG_END_FAILED ? "" : "; then give it to `roger complete ",
 		 telling->verdict == RG_END_FAILED ? 0 : (int)watch->run_id.length,
 		 watch->run_id.data,
@@ -186,17 +189,11 @@ static int deliver(struct telling *telling, struct roger_err *err)
 static int add_note(const struct telling *telling, struct rg_run_document *document, int64_t now_ms,
 		    struct rg_arena *arena, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct roger_str nothing = { "", 0 };
 
-	rg_buf_printf(&note, "the child ended: %.*s", RG_STR_ARGS(telling->ended));
-	if (telling->undelivered.length)
-		rg_buf_printf(&note, "; its owner could not be told: %.*s",
-			      RG_STR_ARGS(telling->undelivered));
-	else if (telling->verdict == RG_END_FAILED && telling->message_id.length)
-		rg_buf_printf(&note, "; its owner was told by %.*s",
-			      RG_STR_ARGS(telling->message_id));
-	return note.failed ? rg_fail_memory(err)
-			   : rg_run_note(&document->run, now_ms, rg_buf_str(&note), arena, err);
+	return rg_run_note_end(&document->run, telling->ended,
+			       telling->verdict == RG_END_FAILED ? telling->message_id : nothing,
+			       telling->undelivered, now_ms, arena, err);
 }
 
 static int change_end(void *context, struct rg_run_document *document, int64_t now_ms,
@@ -208,6 +205,7 @@ static int change_end(void *context, struct rg_run_document *document, int64_t n
 	int r = ROGER_OK;
 
 	*ret_changed = true;
+	run->limit_reached |= telling->watch->ended.limit_ms > 0;
 	/* It may have completed itself, or have been completed, at any time. */
 	if (document->receipts.completed_ms) {
 		if (!run->child_exit.length || rg_str_is(run->child_exit, "lost"))

@@ -9,8 +9,8 @@ enum { PIECE = 20 };
 
 /* One more trouble; what may be NULL when memory is short. */
 static int add_trouble(struct rg_run_list *list, struct rg_arena *arena,
-		       const struct rg_run_text *text, struct roger_str run_id, bool invalid,
-		       const char *what, struct roger_err *err)
+		       const struct rg_run_text *text, struct roger_str run_id, const char *what,
+		       struct roger_err *err)
 {
 	struct roger_run_trouble *trouble;
 
@@ -20,7 +20,7 @@ static int add_trouble(struct rg_run_list *list, struct rg_arena *arena,
 		return rg_fail_memory(err);
 	trouble->file = text->file;
 	trouble->run_id = run_id;
-	trouble->invalid = invalid;
+	trouble->invalid = true;
 	return ROGER_OK;
 }
 
@@ -56,17 +56,17 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 	int r;
 
 	if (text->trouble.length)
-		return add_trouble(list, arena, text, nobody, true, text->trouble.data, err);
+		return add_trouble(list, arena, text, nobody, text->trouble.data, err);
 	r = rg_run_decode(roger, text->text, now_ms, arena, document, &inner);
 	if (r == ROGER_OK && document->receipts.child_lost)
 		r = look_again(roger, now_ms, arena, document, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
-		return add_trouble(list, arena, text, nobody, true, inner.message, err);
+		return add_trouble(list, arena, text, nobody, inner.message, err);
 	if (stands_elsewhere(text, &document->run, expected)) {
 		snprintf(what, sizeof what, "runId: a run of that name stands in %s", expected);
-		return add_trouble(list, arena, text, document->run.run_id, true, what, err);
+		return add_trouble(list, arena, text, document->run.run_id, what, err);
 	}
 	document->file = text->file;
 	list->count++;
@@ -137,27 +137,6 @@ static int look_for_readers(struct roger *roger, struct rg_run_document *documen
 				      : r;
 }
 
-/* What documents say otherwise than their evidence does. */
-static int tell_stale(struct rg_run_list *list, struct rg_arena *arena, struct roger_err *err)
-{
-	const struct rg_run_document *document;
-	struct rg_run_text text = { .file = { "", 0 } };
-	char what[100];
-	size_t i;
-	int r = ROGER_OK;
-
-	for (i = 0; i < list->count && r == ROGER_OK; i++) {
-		document = &list->documents[i];
-		if ((int)document->stored == document->run.status)
-			continue;
-		snprintf(what, sizeof what, "it says %s, which its evidence no longer does",
-			 rg_run_statuses[document->stored]);
-		text.file = document->file;
-		r = add_trouble(list, arena, &text, document->run.run_id, false, what, err);
-	}
-	return r;
-}
-
 static int compare(const void *a, const void *b)
 {
 	const struct rg_run_document *x = a, *y = b;
@@ -192,8 +171,6 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 	}
 	if (readers)
 		r = look_for_readers(roger, list.documents, list.count, arena, err);
-	if (r == ROGER_OK)
-		r = tell_stale(&list, arena, err);
 	if (r < 0)
 		return r;
 	qsort(list.documents, list.count, sizeof *list.documents, compare);
@@ -235,24 +212,11 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 		    struct roger_runs_reply *reply, struct roger_err *err)
 {
 	struct rg_run_document document;
-	struct rg_run_list list = { 0 };
-	const struct rg_run_text text = { .file = { "", 0 } };
-	char what[100];
 	int r;
 
 	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = look_for_readers(roger, &document, 1, reply->memory, err);
-	if (r < 0)
-		return r;
-	if ((int)document.stored != document.run.status) {
-		snprintf(what, sizeof what,
-			 "its document says %s, which its evidence no longer does",
-			 rg_run_statuses[document.stored]);
-		r = add_trouble(&list, reply->memory, &text, document.run.run_id, false, what, err);
-		reply->troubles =
-			(struct roger_run_troubles){ list.troubles.items, list.troubles.count };
-	}
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 

@@ -21,10 +21,9 @@ struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run
 	if (rg_str_equal(name, run->run_id) || rg_str_equal(name, run->owner_agent) ||
 	    !is_agent(roger, name))
 		name = RG_STR("run");
-	/* Taken by a group or by the owner: a name of its own. */
-	if (rg_str_equal(name, run->owner_agent) || !is_agent(roger, name))
-		name = run->run_id;
-	return is_agent(roger, name) ? name : run->owner_agent;
+	/* Taken by a group or by the owner. */
+	return rg_str_equal(name, run->owner_agent) || !is_agent(roger, name) ? RG_STR("roger")
+									      : name;
 }
 
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
@@ -152,13 +151,14 @@ static int send_once(struct roger *roger, struct mail *mail, struct rg_arena *ar
 	return r;
 }
 
-int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_str from,
-		struct roger_str to, int type, const char *verb, int64_t number,
-		struct roger_str content, struct rg_arena *arena, struct roger_str *ret_id,
-		struct roger_err *err)
+/* Of each verb and number once, whoever asks and however often. */
+static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
+		      int type, const char *verb, int64_t number, struct roger_str content,
+		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
-	struct mail mail = { .request = { .from = from,
+	struct mail mail = { .request = { .from = type == ROGER_RESULT ? rg_run_sender(roger, run)
+								       : RG_STR("roger"),
 					  .to = { &to, 1 },
 					  .content = content,
 					  .issue = run->issue_id,
@@ -182,8 +182,27 @@ int rg_run_send(struct roger *roger, const struct roger_run *run, struct roger_s
 int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		   struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
-	return rg_run_send(roger, run, rg_run_sender(roger, run), run->owner_agent, ROGER_RESULT,
-			   "run-result", 1, content, arena, ret_id, err);
+	return send_about(roger, run, run->owner_agent, ROGER_RESULT, "run-result", 1, content,
+			  arena, ret_id, err);
+}
+
+int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
+		  const char *verb, int64_t number, struct roger_str content,
+		  struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *ret_untold,
+		  struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	*ret_id = *ret_untold = (struct roger_str){ "", 0 };
+	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, &inner);
+	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
+		return rg_arena_copy(arena, rg_str(inner.message), ret_untold)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	if (r < 0 && err)
+		*err = inner;
+	return r;
 }
 
 int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
@@ -220,6 +239,33 @@ static bool key_names_run(struct roger_str key, struct roger_str run_id)
 	       memcmp(key.data, run_id.data, run_id.length) == 0;
 }
 
+static bool is_about(const struct roger_run *run, const struct roger_message *message)
+{
+	return names_run(message->metadata, run->run_id) ||
+	       key_names_run(message->idempotent_key, run->run_id);
+}
+
+bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message)
+{
+	return run->result_message_id.length
+		       ? rg_str_equal(message->id, run->result_message_id)
+		       : message->message_type == ROGER_RESULT && is_about(run, message);
+}
+
+int rg_run_answered_by(struct roger *roger, const struct roger_run *run, struct roger_str id,
+		       struct rg_arena *arena, bool *ret_answers, struct roger_err *err)
+{
+	const struct roger_message *reply, *result = NULL;
+	int r;
+
+	r = rg_run_message(roger, id, arena, &reply, err);
+	if (r == ROGER_OK && reply && reply->reply_to.length &&
+	    rg_str_equal(reply->from_phase, run->owner_agent))
+		r = rg_run_message(roger, reply->reply_to, arena, &result, err);
+	*ret_answers = r == ROGER_OK && result && rg_run_carries_result(run, result);
+	return r;
+}
+
 /* The last of them that is about the run. */
 static const struct roger_message *pick_result(const struct roger_messages *messages,
 					       const struct roger_run *run)
@@ -227,8 +273,7 @@ static const struct roger_message *pick_result(const struct roger_messages *mess
 	size_t i;
 
 	for (i = messages->count; i > 0; i--)
-		if (names_run(messages->items[i - 1].metadata, run->run_id) ||
-		    key_names_run(messages->items[i - 1].idempotent_key, run->run_id))
+		if (is_about(run, &messages->items[i - 1]))
 			return &messages->items[i - 1];
 	return NULL;
 }

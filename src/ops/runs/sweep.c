@@ -4,6 +4,7 @@
  * Confirm forwards whose message was read, make recoveries that are due, tell
  * owners of runs that are blocked, write down every status that changed.
  */
+#include "ops/keys/attempt.h"
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
 
@@ -161,17 +162,6 @@ static void count_statuses(struct sweep *sweep)
 	reply->runs = (int64_t)sweep->list.count;
 }
 
-/* That a document says something old is what a sweep is for; only the others are told. */
-static void keep_invalid(struct sweep *sweep)
-{
-	size_t kept = 0, i;
-
-	for (i = 0; i < sweep->list.troubles.count; i++)
-		if (sweep->list.troubles.items[i].invalid)
-			sweep->list.troubles.items[kept++] = sweep->list.troubles.items[i];
-	sweep->list.troubles.count = kept;
-}
-
 static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_sweep_request *request = request_;
@@ -182,10 +172,11 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	size_t i;
 	int r;
 
+	if (!request->dry_run)
+		rg_attempt_settle_overdue(roger);
 	r = rg_run_list_load(roger, true, sweep.arena, &sweep.list, err);
 	if (r < 0)
 		return r;
-	keep_invalid(&sweep);
 	r = confirm_forwards(&sweep, err);
 	for (i = 0; i < sweep.list.count && r == ROGER_OK; i++)
 		r = attend(&sweep, &sweep.list.documents[i], err);
