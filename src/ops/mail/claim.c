@@ -10,8 +10,6 @@
 
 #include "facts/message.h"
 
-enum { NOTE_CHARS_MAX = 500 };
-
 static struct roger_str worker_of(struct roger_str worker, struct roger_str agent)
 {
 	return worker.length ? worker : agent;
@@ -257,17 +255,14 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 			struct roger_err *err)
 {
 	const struct roger_ack_request *request = request_;
-	size_t chars;
 	int r;
 
-	if (!rg_utf8_count(request->note, &chars) || chars > NOTE_CHARS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "note",
-				      "note: expected at most %d characters of UTF-8",
-				      NOTE_CHARS_MAX);
 	if (request->ids.count > RG_SETTLED_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      RG_SETTLED_MAX);
-	r = rg_engine_begin(roger->engine, true, err);
+	r = rg_text_check("note", request->note, 500, err);
+	if (r == ROGER_OK)
+		r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
 		r = decide_all(roger, request, reply_, one, err);
 	rg_engine_rollback(roger->engine);
