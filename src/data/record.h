@@ -60,6 +60,10 @@ bool rg_name_valid(struct roger_str name);
 /* Like rg_name_valid(), with an error that names the member. */
 RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
 
+/* Words for people: valid UTF-8 of at most that many characters. */
+RG_CHECKED int rg_text_check(const char *member, struct roger_str text, int chars_max,
+			     struct roger_err *err);
+
 /* The index of a name, or -1; "" is never found. */
 int rg_enum_find(const char *const *names, struct roger_str name);
 

@@ -5,8 +5,6 @@
 #include "ops/proof/note.h"
 #include "ops/proof/records.h"
 
-enum { REASON_CHARS_MAX = 200 };
-
 /* --------------------------------------------------------------- retired -- */
 
 int rg_agents_retired(struct roger *roger, struct rg_arena *arena,
@@ -115,13 +113,11 @@ static int run_retire(struct roger *roger, const void *request_, void *reply_,
 	const struct rg_query unread = { .to = request->name, .unread = true };
 	struct roger_retire_reply *reply = reply_;
 	struct roger_retired_list before;
-	size_t chars;
 	int r;
 
-	if (!rg_utf8_count(request->reason, &chars) || chars > REASON_CHARS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "reason",
-				      "reason: expected at most %d characters", REASON_CHARS_MAX);
-	r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
+	r = rg_text_check("reason", request->reason, 200, err);
+	if (r == ROGER_OK)
+		r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)

@@ -262,7 +262,7 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 	return ROGER_OK;
 }
 
-static int change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
+int rg_run_change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
 			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
 {
 	(void)now_ms;
@@ -285,12 +285,12 @@ static int run_forward(struct roger *roger, const void *request_, void *reply_,
 	if (r < 0)
 		return r;
 	evidence = request->evidence.length ? request->evidence : document.run.result_message_id;
-	r = rg_run_try(change_forward, &evidence, &document, reply->memory, &changed, err);
+	r = rg_run_try(rg_run_change_forward, &evidence, &document, reply->memory, &changed, err);
 	if (r == ROGER_OK && changed)
 		r = check_evidence(roger, &document, evidence, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run_id, change_forward, &evidence, reply->memory,
-				  &document, &reply->changed, err);
+		r = rg_run_update(roger, request->run_id, rg_run_change_forward, &evidence,
+				  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -323,16 +323,6 @@ static int change_extension(void *context, struct rg_run_document *document, int
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
-static int check_why(struct roger_str why, struct roger_err *err)
-{
-	size_t chars;
-
-	if (rg_utf8_count(why, &chars) && chars <= 500)
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, "why",
-			      "why: expected at most 500 characters of UTF-8");
-}
-
 static int run_extend(struct roger *roger, const void *request_, void *reply_,
 		      struct roger_err *err)
 {
@@ -340,7 +330,7 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	int r = check_why(request->why, err);
+	int r = rg_text_check("why", request->why, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run_id, change_extension, &extension,
@@ -386,7 +376,7 @@ static int run_settle(struct roger *roger, const void *request_, void *reply_,
 	struct settlement settlement = { request_, rg_run_rules(roger) };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	int r = check_why(settlement.request->why, err);
+	int r = rg_text_check("why", settlement.request->why, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,
