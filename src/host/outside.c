@@ -155,7 +155,7 @@ static int check_same(const char *path, struct roger_str before, struct roger_er
 	if (r == ROGER_OK && rg_str_equal(rg_buf_str(&now), before))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "'%s' was changed by somebody else meanwhile; say it again", path);
+		       "'%s' was changed by another program meanwhile; try again", path);
 }
 
 int rg_outside_put(const char *path, const struct roger_str *before, struct roger_str text,

@@ -1,8 +1,8 @@
 /*
  * trust: what a workspace wants to be allowed, shown, accepted and taken back.
  *
- * What is accepted is named by the SHA-256 of what was shown, so that nothing
- * changes in between unnoticed.
+ * To accept it one names the SHA-256 of what was shown, so that no change in between
+ * goes unnoticed.
  */
 #include "ops/tools/trust.h"
 
@@ -170,7 +170,7 @@ static void add(struct rg_sha256 *sha, const char *what, struct roger_str text)
 	rg_sha256_add(sha, text.data, text.length);
 }
 
-/* Of everything that is asked for, in its order. */
+/* The digest of everything that is asked for, in order. */
 static int sum_up(struct showing *showing, struct roger_err *err)
 {
 	const struct roger_trust_reply *reply = showing->reply;
@@ -280,7 +280,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 
 /* ------------------------------------------------------------------ list -- */
 
-/* Does the folder still hold the mailbox that the document speaks of? */
+/* Does the folder still hold the mailbox of the document? */
 static bool is_there(const struct rg_trusted *known)
 {
 	struct rg_trust *trust;
@@ -323,7 +323,7 @@ static int list(struct roger_trust_reply *reply, struct roger_err *err)
 			.commands = (int64_t)known.items[i].commands.count,
 			.accepted_at_ms = known.items[i].accepted_at_ms
 		};
-		/* With a NUL behind it, which a decoded text need not have. */
+		/* A copy ends with a NUL; a decoded text may not. */
 		if (!rg_arena_copy(reply->memory, known.items[i].path, &items[i].workspace))
 			return rg_fail_memory(err);
 	}
