@@ -2,9 +2,8 @@
 
 #include "base/clock.h"
 #include "base/unicode.h"
+#include "cli/command.h"
 #include "cli/term.h"
-
-static const char *const types[] = { "context", "result", "decision", "data" };
 
 /* The line around a message, roughly. */
 enum { HEADER_CHARS = 160, TEXT_CHARS_LEAST = 200 };
@@ -66,7 +65,8 @@ static void print_message(FILE *to, const struct roger_message *message, size_t 
 	cli_say_to(to, "\nfrom %t", message->from_phase);
 	if (message->seq)
 		cli_say_to(to, " #%d", message->seq);
-	cli_say_to(to, " (%s, issue %t, %s), id %t", types[message->message_type],
+	cli_say_to(to, " (%s, issue %t, %s), id %t",
+		   cli_value_name(cli_item_record("list"), "message_type", message->message_type),
 		   message->issue_id, when, message->id);
 	if (message->reply_to.length)
 		cli_say_to(to, ", answers %t", message->reply_to);
