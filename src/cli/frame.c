@@ -23,7 +23,7 @@ static size_t chars_of(uint32_t c)
 	return rg_char_is_harmful(c) && c != '\t' ? sizeof "<U+E0041>" - 1 : 1;
 }
 
-/* The bytes of a text that take no more than so many characters; *chars becomes what is left. */
+/* How many bytes of a text fit into *chars characters, which becomes what is left. */
 static size_t bytes_of(struct roger_str text, size_t *chars)
 {
 	size_t at = 0, step;
@@ -55,7 +55,7 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
 	return true;
 }
 
-/* One message, and so many bytes of its text; what is missing is said. */
+/* One message with that many bytes of its text, and a note of what was cut. */
 static void print_message(FILE *to, const struct roger_message *message, size_t bytes)
 {
 	struct roger_str text = { message->content.data, bytes };

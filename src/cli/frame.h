@@ -1,9 +1,9 @@
 /*
- * frame - messages as a model is to read them: the words of others, marked as
- * such, and held apart from what roger says.
+ * frame - messages for a model: the words of others, marked as such, and kept apart from
+ * what roger says.
  *
- * Each line of a message stands behind "> ", so that no text can end its frame;
- * characters that steer or reorder are shown as such.
+ * Each line of a message follows "> ", so that no text can end its frame; characters
+ * that control the terminal or reorder text are made visible.
  */
 #ifndef CLI_FRAME_H
 #define CLI_FRAME_H
@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 
-/* A model reads about so many characters as one token. */
+/* About how many characters make one token of a model. */
 enum { CLI_TOKEN_CHARS = 4 };
 
 /* What comes before messages: whose words they are. */

@@ -125,7 +125,7 @@ static void print_received(const struct cli_run *run, const void *reply_)
 }
 
 const struct cli_command cli_inbox = { .name = "inbox", .print = print_inbox, .nothing = true };
-/* What these take is told once: where nobody can hear it, it stays. */
+/* These take mail and show it once, so nothing is taken when output is closed. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
 	(void)run;

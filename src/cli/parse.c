@@ -94,7 +94,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		       RG_STR_CUT(name), parser->run->command->name);
 }
 
-/* The value of an option: behind '=', or the next word. */
+/* The value of an option: after '=', or the next word. */
 static int take_value(struct parser *parser, struct roger_str name, const char *equals,
 		      struct roger_str *ret, struct roger_err *err)
 {
@@ -109,7 +109,7 @@ static int take_value(struct parser *parser, struct roger_str name, const char *
 	return ROGER_OK;
 }
 
-/* The same where it may take none: then there must be none. */
+/* Like take_value(); an option that takes no value must have none. */
 static int take_any(struct parser *parser, bool takes, struct roger_str name, const char *equals,
 		    struct roger_str *ret, struct roger_err *err)
 {
@@ -215,7 +215,7 @@ static int take_word(struct parser *parser, struct roger_err *err)
 
 /* ------------------------------------------------------------- places -- */
 
-/* How many single places follow a field and still need a word each. */
+/* How many later fields still need one word each. */
 static size_t needed_after(const struct roger_field *field, const void *request)
 {
 	size_t needed = 0;
@@ -350,7 +350,7 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
-/* Who we are, and what is of which unit of work, may come from the environment. */
+/* The agent and the issue may come from the environment. */
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");

@@ -9,8 +9,8 @@
 #include <roger.h>
 
 /*
- * In about chars_max characters, with what is damaged in the workspace (NULL: that is told in
- * another way); returns how many of the messages are in it.
+ * Print it in about chars_max characters, with what is damaged in the workspace (NULL: that
+ * is reported elsewhere); returns how many of the messages are in it.
  */
 size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
 		       size_t chars_max);

@@ -1,6 +1,6 @@
 /*
- * A record for people by its fields, where a command has no words of its own: a line
- * "NAME VALUE" for each that is set, a table for each list.  A model reads the same.
+ * A record for people and models, printed by its fields: a line "NAME VALUE" for each that
+ * is set, a table for each list.
  */
 #include <errno.h>
 
@@ -105,7 +105,7 @@ static void print_value(FILE *to, const struct roger_field *field, const void *r
 
 /* ---------------------------------------------------------------- a list -- */
 
-/* Where all items leave it out, or have nothing to say, it is no column: 0. */
+/* The width of a column; 0: no item has a value for it. */
 static size_t width_of(const struct roger_field *field, const struct list *list, size_t size)
 {
 	size_t least, widest = 0, columns, i;
@@ -136,7 +136,7 @@ static void print_table(FILE *to, const struct roger_record *record, const struc
 		if (is_shown(field) && (widths[count] = width_of(field, list, record->size)))
 			columns[count++] = field;
 	if (count)
-		widths[count - 1] = 0; /* the last needs no blanks behind it */
+		widths[count - 1] = 0; /* the last column is not padded */
 	fputs(cli_style(CLI_BOLD), to);
 	for (i = 0; i < count; i++) {
 		fputs(i ? "  " : "", to);
