@@ -83,7 +83,7 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 const struct cli_command cli_help = {
 	.name = "help",
 	.own = &words_op,
-	.summary = "tell about a command",
+	.summary = "show help for a command",
 	.examples = "roger help\nroger help send\n",
 	.run = run_help,
 };

@@ -32,4 +32,11 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
  */
 size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_t chars_max);
 
+/*
+ * prime.c: print the briefing of an agent in about chars_max characters, with what is damaged in
+ * the workspace (NULL: that is reported elsewhere); returns how many of the messages are in it.
+ */
+size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
+		       size_t chars_max);
+
 #endif

@@ -41,7 +41,7 @@ void cli_print_help(FILE *to)
 	      "exit: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 no such thing, 73/74 "
 	      "cannot create or\n"
 	      "      read/write, 75 try again with the same key, 77 refused, 78 bad configuration\n"
-	      "`roger help COMMAND` tells more.\n",
+	      "`roger help COMMAND` shows its options.\n",
 	      to);
 }
 

@@ -16,7 +16,6 @@
 #include "cli/command.h"
 #include "cli/frame.h"
 #include "cli/hook_event.h"
-#include "cli/prime.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"

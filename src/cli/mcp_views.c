@@ -3,7 +3,6 @@
 
 #include "cli/frame.h"
 #include "cli/mcp.h"
-#include "cli/prime.h"
 #include "cli/term.h"
 #include "data/record.h"
 

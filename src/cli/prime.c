@@ -1,8 +1,6 @@
 /*
  * prime: the briefing that an agent needs at start-up, within a budget of tokens.
  */
-#include "cli/prime.h"
-
 #include <stdlib.h>
 
 #include "cli/command.h"

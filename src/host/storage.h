@@ -20,10 +20,7 @@ struct rg_storage_place {
 	struct roger_str path;	  /* absolute, links resolved: what there is to trust */
 	bool outside;		  /* of the workspace */
 };
-struct rg_storage_places {
-	const struct rg_storage_place *items;
-	size_t count;
-};
+ROGER_LIST(rg_storage_places, rg_storage_place);
 
 /* Those of the configuration that need trust.  Nothing is looked at where nothing is configured. */
 RG_CHECKED int rg_storage_find(const struct rg_config *config, const char *root,

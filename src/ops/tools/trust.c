@@ -455,7 +455,7 @@ static const struct roger_record reply_record = { "trust", sizeof(struct roger_t
 
 const struct roger_op rg_op_trust = {
 	.name = "trust",
-	.summary = "what this workspace may do unasked: shown, accepted, taken back",
+	.summary = "show, accept or revoke what this workspace may do unasked",
 	.examples = "roger trust\n"
 		    "roger trust --show\n"
 		    "roger trust --accept SHA256\n"
