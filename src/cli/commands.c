@@ -68,6 +68,17 @@ const struct cli_command *cli_next_command(size_t *i)
 	return NULL;
 }
 
+/* "dead-letters" is the verb dead_letters. */
+static bool is_verb(struct roger_str name, const char *verb)
+{
+	size_t i;
+
+	for (i = 0; i < name.length && verb[i]; i++)
+		if (name.data[i] != verb[i] && !(name.data[i] == '-' && verb[i] == '_'))
+			return false;
+	return i == name.length && !verb[i];
+}
+
 const struct cli_command *cli_find_command(struct roger_str name)
 {
 	const struct cli_command *command;
@@ -76,8 +87,13 @@ const struct cli_command *cli_find_command(struct roger_str name)
 	for (i = 0; i < OWN_COUNT; i++)
 		if (rg_str_is(name, own[i]->name))
 			return own[i];
-	for (i = 0; (command = cli_next_command(&i));)
-		if (rg_str_is(name, command->name))
-			return command;
+	for (i = 0; i < VERBS; i++) {
+		if (!is_verb(name, roger_ops()[i]->name))
+			continue;
+		command = of_verb(i);
+		return rg_str_is(name, command->name) && !(roger_ops()[i]->flags & ROGER_NO_COMMAND)
+			       ? command
+			       : NULL;
+	}
 	return NULL;
 }

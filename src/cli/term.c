@@ -193,7 +193,7 @@ void cli_print_notes(const struct roger_strs *texts)
 
 void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 {
-	size_t columns = cli_columns(text);
+	size_t columns = width ? cli_columns(text) : 0;
 
 	cli_print_text(to, text, false);
 	if (columns < width)
