@@ -118,7 +118,8 @@ extern const struct cli_option cli_common_options[];
 /* Find an option by name, else NULL; options may be NULL. */
 const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name);
 
-/* A field's option name: dashes for underscores. */
+/* "last_sent_at" with blanks, or dashes, in place of underscores; what it is as an option. */
+struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64]);
 void cli_option_name(const struct roger_field *field, char to[64]);
 
 /* The field of a request for this option, else NULL. */

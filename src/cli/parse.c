@@ -34,14 +34,20 @@ struct parser {
 	struct roger_strs places; /* words that are no options */
 };
 
-void cli_option_name(const struct roger_field *field, char to[64])
+struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64])
 {
 	size_t i;
 
 	snprintf(to, 64, "%s", field->name);
 	for (i = 0; to[i]; i++)
 		if (to[i] == '_')
-			to[i] = '-';
+			to[i] = between;
+	return rg_str(to);
+}
+
+void cli_option_name(const struct roger_field *field, char to[64])
+{
+	cli_words_of(field, '-', to);
 }
 
 static bool is_option(const struct roger_field *field)
