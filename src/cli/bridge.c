@@ -60,8 +60,7 @@ static void print_waiting(const struct roger_crossings *crossings, size_t first)
 		fprintf(stderr, "waiting, too: %lld more of that file\n", (long long)more);
 }
 
-/* What did not come in goes to the standard error, too, where a script that reads answers sees it.
- */
+/* What was not taken in goes to standard error, so that scripts notice it. */
 static void print_reply(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_bridge_reply *reply = reply_;
@@ -81,7 +80,7 @@ static void print_reply(const struct cli_run *run, const void *reply_)
 		cli_print_notes(&reply->notes);
 }
 
-/* What ended it early; what was told before that stands. */
+/* The error that ended it early; what was reported before that has happened. */
 static int failure_of(const struct roger_bridge_reply *reply, struct roger_err *err)
 {
 	struct roger_str why = { "", 0 };
@@ -114,7 +113,7 @@ static void show(const struct cli_run *run, const struct roger_bridge_reply *rep
 		cli_print_notes(&reply->notes);
 }
 
-/* Look after look, until a signal; each answer is one line or more, at once. */
+/* Round after round until a signal; what happened is printed at once. */
 static int bridge_on(struct cli_run *run, struct roger_err *err)
 {
 	struct roger_bridge_request request = *(struct roger_bridge_request *)run->request;
@@ -138,7 +137,7 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 			if (cli_term_flush() != 0)
 				break;
 		}
-		/* Once the workspace is ours to bridge, a lock that others hold is waited for. */
+		/* After the first round, wait for a lock that another process holds. */
 		if (r == ROGER_ETIMEOUT && bridges) {
 			if (!told)
 				cli_say_to(stderr, "note: %t; the bridge goes on\n",
@@ -226,7 +225,7 @@ static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return r;
 	show(run, &reply);
 	*ret_exit = reply.crossings.count ? CLI_DONE : CLI_NOTHING;
-	/* A copy of what came before is no fault; text that cannot be read is. */
+	/* Duplicates are fine; text that cannot be read is bad data. */
 	for (i = 0; i < reply.crossings.count; i++)
 		if (reply.crossings.items[i].kind == ROGER_CROSSING_REFUSED)
 			*ret_exit = CLI_DATA;

@@ -1,9 +1,9 @@
 /*
- * command - a verb on the command line: how its words become a request and
- * its reply becomes good words.
+ * command - a verb on the command line: how words become its request, and its reply
+ * becomes output.
  *
- * Options, help and completions are read from the verb's fields; a command
- * adds only what is peculiar to the command line.
+ * Options, help and completion come from the verb's fields; a command adds only what
+ * the command line alone needs.
  */
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -24,7 +24,7 @@ struct cli_option {
 	const char *help;
 };
 
-/* What files of others are made with: ours are for nobody else. */
+/* The umask for files of other programs; roger's own are private. */
 extern mode_t cli_file_mask;
 
 /* All that a run of a command knows. */
@@ -35,7 +35,7 @@ struct cli_run {
 	enum cli_form form;
 	bool quiet;
 	void *request;		  /* of the verb, as parsed */
-	struct roger_strs words;  /* of the command line, those that are no options */
+	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
 	struct roger *roger; /* open, unless the verb needs none */
@@ -43,7 +43,7 @@ struct cli_run {
 
 struct cli_command {
 	const char *name;  /* "": what roger is without a command */
-	const char *under; /* may stand behind this one: "dead redeliver"; may be NULL */
+	const char *under; /* may follow this one: "dead redeliver"; may be NULL */
 	const char *verb;  /* where it has another name; NULL: the command's */
 	/* Of a command that calls no verb, and has a run below: its words, and no reply. */
 	const struct roger_op *own;
@@ -72,7 +72,7 @@ struct cli_command {
 const struct cli_command *cli_next_command(size_t *i);
 const struct cli_command *cli_find_command(struct roger_str name);
 
-/* The error that there is no command of that name, and which one may be meant. */
+/* The error for an unknown command, with the nearest known one. */
 RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
 
 /* The verb of a command, or its words. */
@@ -109,19 +109,20 @@ const char *cli_value_name(const struct roger_record *record, const char *member
 struct rg_buf;
 void cli_add_damage(const struct roger *roger, struct rg_buf *out);
 
-/* The same as a line for an agent, who is to tell a person. */
+/* The damage as a line for an agent, which asks it to tell a person. */
 void cli_print_damage(FILE *to, const struct roger *roger);
 
 /* Options of every command; ends with a nameless one. */
 extern const struct cli_option cli_common_options[];
 
-/* The one of that name; options may be NULL.  NULL: there is none. */
+/* Find an option by name, else NULL; options may be NULL. */
 const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name);
 
-/* A field's option name: dashes for underscores. */
+/* "last_sent_at" with blanks, or dashes, in place of underscores; what it is as an option. */
+struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64]);
 void cli_option_name(const struct roger_field *field, char to[64]);
 
-/* The field of a request that is this option; NULL: there is none. */
+/* The field of a request for this option, else NULL. */
 const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
 
 /* completion.c: names that a person or a model may want to type; each issue once. */
@@ -133,8 +134,8 @@ void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void
 bool cli_is_agreed(const char *question);
 
 /*
- * stop.c: for commands that go on until somebody ends them.  SIGINT, SIGTERM or SIGHUP
- * end what the library waits for, and then the command.
+ * stop.c: for commands that run until they are stopped.  SIGINT, SIGTERM or SIGHUP end
+ * what the library waits for, and then the command.
  */
 void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
@@ -143,10 +144,10 @@ bool cli_stopped(void);
 void cli_print_help(FILE *to);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
 
-/* parse.c: the first of words as of cli_command ("new|show"), which then begin behind it. */
+/* parse.c: take the first word of a list such as "new|show" off it. */
 bool cli_next_word(const char **words, struct roger_str *ret);
 
-/* argv behind the command's name into run->request and run->values. */
+/* Read argv, without the command's name, into run->request and run->values. */
 RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,
 			 bool *ret_help, struct roger_err *err);
 

@@ -11,7 +11,7 @@
 
 /* ----------------------------------------------------------------- help -- */
 
-/* Commands without a verb take their words raw: a request of one list. */
+/* Commands without a verb take all words as one list. */
 struct words_request {
 	struct roger_strs words;
 };
@@ -83,7 +83,7 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 const struct cli_command cli_help = {
 	.name = "help",
 	.own = &words_op,
-	.summary = "tell about a command",
+	.summary = "show help for a command",
 	.examples = "roger help\nroger help send\n",
 	.run = run_help,
 };
@@ -171,8 +171,8 @@ const struct cli_command cli_completion = {
 
 struct completing {
 	struct roger_strs words;
-	struct roger_str option; /* the value of this one is being typed; "": of none */
-	struct roger_str prefix; /* stands before it in the same word: "--issue=", or "" */
+	struct roger_str option; /* whose value is being typed; "": none */
+	struct roger_str prefix; /* what precedes it in the same word: "--issue=", or "" */
 	struct roger_str last;	 /* what is being typed */
 	const char *workspace;
 	const struct cli_command *command; /* NULL: not typed yet */
@@ -247,7 +247,7 @@ void cli_each_agent(struct roger *roger, cli_take_name *take, void *context)
 	roger_reply_free(&reply);
 }
 
-/* What stands for several agents. */
+/* Names for several agents. */
 static void offer_groups(struct completing *completing, struct roger *roger)
 {
 	static const char section[] = "groups.";
@@ -325,7 +325,7 @@ static void offer_records(struct completing *completing, struct roger *roger,
 		cli_each_recent(roger, false, offer, completing);
 }
 
-/* field NULL: who we are. */
+/* field NULL: the value of --as. */
 static void offer_values(struct completing *completing, const struct roger_field *field)
 {
 	struct roger *roger = NULL;
@@ -343,7 +343,7 @@ static void offer_values(struct completing *completing, const struct roger_field
 	roger_close(roger);
 }
 
-/* A folder, a file or a number is nothing that we know. */
+/* Folders, files and numbers are not offered. */
 static void offer_value_of_option(struct completing *completing)
 {
 	struct roger_str option = completing->option;
@@ -384,7 +384,7 @@ static bool takes_value(struct completing *completing, struct roger_str option)
 	return one ? one->value != NULL : field && field->kind != ROGER_BOOL;
 }
 
-/* "--issue" is the option issue; "": the word is none. */
+/* "--issue" is the option issue; "": the word is not an option. */
 static struct roger_str option_of(struct roger_str word)
 {
 	bool dashed = word.length > 2 && memcmp(word.data, "--", 2) == 0;

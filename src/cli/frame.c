@@ -2,9 +2,8 @@
 
 #include "base/clock.h"
 #include "base/unicode.h"
+#include "cli/command.h"
 #include "cli/term.h"
-
-static const char *const types[] = { "context", "result", "decision", "data" };
 
 /* The line around a message, roughly. */
 enum { HEADER_CHARS = 160, TEXT_CHARS_LEAST = 200 };
@@ -24,7 +23,7 @@ static size_t chars_of(uint32_t c)
 	return rg_char_is_harmful(c) && c != '\t' ? sizeof "<U+E0041>" - 1 : 1;
 }
 
-/* The bytes of a text that take no more than so many characters; *chars becomes what is left. */
+/* How many bytes of a text fit into *chars characters, which becomes what is left. */
 static size_t bytes_of(struct roger_str text, size_t *chars)
 {
 	size_t at = 0, step;
@@ -56,7 +55,7 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
 	return true;
 }
 
-/* One message, and so many bytes of its text; what is missing is said. */
+/* One message with that many bytes of its text, and a note of what was cut. */
 static void print_message(FILE *to, const struct roger_message *message, size_t bytes)
 {
 	struct roger_str text = { message->content.data, bytes };
@@ -66,7 +65,8 @@ static void print_message(FILE *to, const struct roger_message *message, size_t 
 	cli_say_to(to, "\nfrom %t", message->from_phase);
 	if (message->seq)
 		cli_say_to(to, " #%d", message->seq);
-	cli_say_to(to, " (%s, issue %t, %s), id %t", types[message->message_type],
+	cli_say_to(to, " (%s, issue %t, %s), id %t",
+		   cli_value_name(cli_item_record("list"), "message_type", message->message_type),
 		   message->issue_id, when, message->id);
 	if (message->reply_to.length)
 		cli_say_to(to, ", answers %t", message->reply_to);

@@ -1,9 +1,9 @@
 /*
- * frame - messages as a model is to read them: the words of others, marked as
- * such, and held apart from what roger says.
+ * frame - messages for a model: the words of others, marked as such, and kept apart from
+ * what roger says.
  *
- * Each line of a message stands behind "> ", so that no text can end its frame;
- * characters that steer or reorder are shown as such.
+ * Each line of a message follows "> ", so that no text can end its frame; characters
+ * that control the terminal or reorder text are made visible.
  */
 #ifndef CLI_FRAME_H
 #define CLI_FRAME_H
@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 
-/* A model reads about so many characters as one token. */
+/* About how many characters make one token of a model. */
 enum { CLI_TOKEN_CHARS = 4 };
 
 /* What comes before messages: whose words they are. */
@@ -31,5 +31,12 @@ bool cli_frame_fits(const struct roger_message *message, bool first, size_t *lef
  * first; returns how many.
  */
 size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_t chars_max);
+
+/*
+ * prime.c: print the briefing of an agent in about chars_max characters, with what is damaged in
+ * the workspace (NULL: that is reported elsewhere); returns how many of the messages are in it.
+ */
+size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
+		       size_t chars_max);
 
 #endif

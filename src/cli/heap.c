@@ -4,10 +4,10 @@
  * A command takes little memory and ends.  For that musl maps and unmaps pages
  * a dozen times: a send takes 0.72 ms of processor, and 0.57 ms with this (28 system
  * calls and 18 page faults fewer).  So here the
- * first pieces come one behind the other from a region of the program.  No byte
+ * first pieces come one after the other from a region of the program.  No byte
  * of it is given out twice: what is freed stays unused, and what was never
  * given out is zero.  What does not fit comes from musl; when that has nothing,
- * small pieces come from a reserve, so that an error can still be told.
+ * small pieces come from a reserve, so that an error can still be reported.
  *
  * Linked into build/roger where that is built with musl, with --wrap: the
  * functions below stand for those whose names they wrap, in the parts as well.
@@ -60,7 +60,7 @@ static void *take(size_t size, size_t end)
 
 	if (size > end - sizeof *head)
 		return NULL;
-	/* One of no bytes has a place as well: behind the region it would not be known as ours. */
+	/* At least one byte: a pointer to the end of the region would not be recognised. */
 	room = rounded(size ? size : 1);
 	do {
 		if (before > end || sizeof *head + room > end - before)
@@ -73,7 +73,7 @@ static void *take(size_t size, size_t end)
 	return head + 1;
 }
 
-/* The last piece grows where it stands. */
+/* The last piece grows in place. */
 static int grow(void *piece, size_t size)
 {
 	struct head *head = head_of(piece);

@@ -41,28 +41,23 @@ void cli_print_help(FILE *to)
 	      "exit: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 no such thing, 73/74 "
 	      "cannot create or\n"
 	      "      read/write, 75 try again with the same key, 77 refused, 78 bad configuration\n"
-	      "`roger help COMMAND` tells more.\n",
+	      "`roger help COMMAND` shows its options.\n",
 	      to);
 }
 
 static void print_field(FILE *to, const struct roger_field *field)
 {
+	static const char *const values[] = {
+		[ROGER_TEXT] = " TEXT",	   [ROGER_NAME] = " NAME",  [ROGER_INT] = " N",
+		[ROGER_BOOL] = "",	   [ROGER_ENUM] = " TEXT",  [ROGER_TIME] = " TIME",
+		[ROGER_INSTANT] = " TIME", [ROGER_SPAN] = " SPAN",  [ROGER_OBJECT] = " JSON",
+		[ROGER_MEMBERS] = " TEXT", [ROGER_TEXTS] = " TEXT", [ROGER_RECORDS] = " TEXT"
+	};
 	char option[64], text[96];
 
-	if (field->flags & ROGER_SELF) {
-		snprintf(text, sizeof text, "--as NAME");
-	} else {
-		cli_option_name(field, option);
-		snprintf(text, sizeof text, "--%s%s%s", option,
-			 field->kind == ROGER_BOOL ? "" : " ",
-			 field->kind == ROGER_BOOL				     ? ""
-			 : field->kind == ROGER_INT				     ? "N"
-			 : field->kind == ROGER_SPAN				     ? "SPAN"
-			 : field->kind == ROGER_TIME || field->kind == ROGER_INSTANT ? "TIME"
-			 : field->kind == ROGER_OBJECT				     ? "JSON"
-			 : field->kind == ROGER_NAME				     ? "NAME"
-										     : "TEXT");
-	}
+	cli_option_name(field, option);
+	snprintf(text, sizeof text, "--%s%s", field->flags & ROGER_SELF ? "as" : option,
+		 values[field->kind]);
 	fprintf(to, "  %-24s %s\n", text, field->help);
 }
 

@@ -1,10 +1,9 @@
 /*
  * hook: what an agent's tool runs when something happens in it.
  *
- * Says nothing when there is no mail, and else one JSON object in the tool's own
- * form.  It never takes long and never fails, whatever state roger is in: mail
- * that is not shown now is shown at the next event.  Messages count as looked
- * at only after they were written out.
+ * Without mail it prints nothing, else one JSON object in the tool's own form.  It never
+ * takes long and never fails, whatever state roger is in: mail that is not shown now is
+ * shown at the next event.  Messages count as looked at only after they were written.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +16,6 @@
 #include "cli/command.h"
 #include "cli/frame.h"
 #include "cli/hook_event.h"
-#include "cli/prime.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
@@ -27,7 +25,7 @@ enum {
 	CONTEXT_CHARS = 8000,	    /* shown at one event */
 	BUDGET_S = 5,		    /* for an event that a tool waits for */
 	IDLE_WAIT_MS = 20000,	    /* between looks whether anybody still waits for us */
-	IDLE_FIRST_MS = 1500,	    /* for the hooks that a tool starts at the same time */
+	IDLE_FIRST_MS = 1500,	    /* leave the mail to hooks that start at the same time */
 	SHOWN_MAX = 50,
 };
 
@@ -79,7 +77,7 @@ static void print_answer(const struct hook *hook, struct roger_str text)
 	rg_buf_deinit(&out);
 }
 
-/* What was written out, and nothing before that, counts as looked at. */
+/* Messages count as looked at once they were written out, and not before. */
 static void note_shown(const struct hook *hook, const struct roger_messages *messages, size_t count)
 {
 	struct roger_str ids[SHOWN_MAX];
@@ -93,7 +91,7 @@ static void note_shown(const struct hook *hook, const struct roger_messages *mes
 		roger_reply_free(&reply);
 }
 
-/* An answer that shows the first so many messages. */
+/* Print an answer, and note that it shows the first `shown` messages. */
 static void print_shown(const struct hook *hook, struct cli_page *page,
 			const struct roger_messages *messages, size_t shown)
 {
@@ -105,8 +103,8 @@ static void print_shown(const struct hook *hook, struct cli_page *page,
 }
 
 /*
- * Be the only process that does something for somebody.  A lock in the workspace:
- * nobody who may not write there can hold it, and it goes with the process.
+ * Be the only process that does this for an agent or a session, by a lock in the
+ * workspace, which ends with the process.
  */
 static bool hold(const struct hook *hook, const char *what, int64_t number, struct roger_str who)
 {
@@ -116,13 +114,13 @@ static bool hold(const struct hook *hook, const char *what, int64_t number, stru
 	return roger_hold(hook->roger, name);
 }
 
-/* Tools run hooks side by side: who comes second is silent, since the first shows the mail. */
+/* Tools run hooks in parallel: only the first shows the mail. */
 static bool may_say(const struct hook *hook)
 {
 	return hold(hook, "say", 0, hook->request.agent);
 }
 
-/* To the person, not to the model: what came with the workspace is shown to no agent. */
+/* Tell the person, and not the model, that the workspace is not trusted. */
 static void say_distrust(const struct hook *hook, const char *why)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
@@ -224,8 +222,8 @@ static size_t count_fresh(const struct hook *hook, char from[129])
 }
 
 /*
- * Claude Code without a person in front of it (-p, its SDK) does not go on, or
- * does not end, before such a hook has.
+ * Claude Code without a person (-p, its SDK) waits for such a hook before it continues
+ * or ends.
  */
 static bool is_wanted(const struct hook *hook)
 {
@@ -235,7 +233,7 @@ static bool is_wanted(const struct hook *hook)
 	       (wake && strcmp(wake, "always") == 0);
 }
 
-/* One that waits is enough for each session of a tool. */
+/* One waiting hook is enough for a session. */
 static bool is_only_one(const struct hook *hook)
 {
 	return hold(hook, "idle", hook->event.session.length ? 0 : (int)getppid(),
@@ -243,8 +241,8 @@ static bool is_only_one(const struct hook *hook)
 }
 
 /*
- * Whether somebody reads what we say, looked at for so long.  A shell may stand
- * between the tool and us, so our parent alone does not tell.
+ * Does the tool still read our output?  Waits up to the timeout for it to stop.  A shell
+ * may be between the tool and us, so the parent alone does not show it.
  */
 static bool is_waited_for(pid_t parent, int timeout_ms)
 {
@@ -253,7 +251,7 @@ static bool is_waited_for(pid_t parent, int timeout_ms)
 	return poll(said, 2, timeout_ms) <= 0 && getppid() == parent;
 }
 
-/* Sleep until there is mail that was never shown; false: nobody waits for us any more. */
+/* Sleep until there is mail that was never shown; false: the tool no longer waits. */
 static bool wait_for_mail(const struct hook *hook, char from[129], size_t *ret_count)
 {
 	pid_t parent = getppid();
@@ -281,7 +279,7 @@ static int wait_and_say(struct hook *hook)
 		say_mail(hook);
 		return 0;
 	}
-	/* A pointer and no content: the model is to ask for it. */
+	/* A pointer without content: the model asks for the mail itself. */
 	fprintf(stderr,
 		"roger: %zu new message%s for %.*s, the first from %s. Look with roger's inbox.\n",
 		count, rg_plural((int64_t)count), RG_STR_ARGS(hook->request.agent), from);
@@ -354,7 +352,7 @@ static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	roger_close(hook.roger);
 	rg_json_free(said);
 	rg_buf_deinit(&input);
-	/* An answer that nobody took is no failure of the agent's. */
+	/* That nobody read the answer is not an error for the agent. */
 	if (cli_term_flush())
 		_exit(*ret_exit);
 	return ROGER_OK;

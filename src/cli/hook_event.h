@@ -30,9 +30,9 @@ struct cli_hook_event {
 	int kind; /* enum cli_hook_kind */
 	struct roger_str name;
 	struct roger_str session; /* the tool's name for it, or nothing */
-	bool stopped_before;	  /* the tool goes on only because a hook said so */
+	bool stopped_before;	  /* a hook has already kept the tool from stopping */
 	bool resumed;		  /* the session knows what was shown before */
-	bool in_subagent;	  /* the model that would be told is not the agent's own */
+	bool in_subagent;	  /* it runs in a sub-agent, not in the agent itself */
 };
 
 /*

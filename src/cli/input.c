@@ -67,9 +67,7 @@ int cli_write_output(const char *path, struct roger_str text, struct roger_err *
 		return rg_fail(err, ROGER_ECREATE, errno, "create '%s'", path);
 	good = fwrite(text.data, 1, text.length, stream) == text.length && fflush(stream) == 0 &&
 	       fsync(fileno(stream)) == 0;
-	if (!good)
-		rg_fail(err, ROGER_EIO, errno, "write '%s'", path);
-	if (fclose(stream) == 0 || !good)
-		return good ? ROGER_OK : ROGER_EIO;
+	if (fclose(stream) == 0 && good)
+		return ROGER_OK;
 	return rg_fail(err, ROGER_EIO, errno, "write '%s'", path);
 }

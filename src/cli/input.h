@@ -13,7 +13,7 @@
 RG_CHECKED int cli_read_input(const char *path, const char *member, size_t bytes_max,
 			      struct rg_buf *out, struct roger_err *err);
 
-/* The same into an arena. */
+/* Like cli_read_input(), into an arena. */
 RG_CHECKED int cli_read_text(const char *path, const char *member, size_t bytes_max,
 			     struct rg_arena *arena, struct roger_str *ret, struct roger_err *err);
 

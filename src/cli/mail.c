@@ -132,7 +132,7 @@ static void print_received(const struct cli_run *run, const void *reply_)
 }
 
 const struct cli_command cli_inbox = { .name = "inbox", .print = print_inbox, .nothing = true };
-/* What these take is told once: where nobody can hear it, it stays. */
+/* These take mail and show it once, so nothing is taken when output is closed. */
 static int must_be_heard(struct cli_run *run, struct roger_err *err)
 {
 	(void)run;
@@ -179,31 +179,23 @@ static void print_claim(const struct cli_run *run, const void *reply_)
 	print_messages(&reply->messages);
 }
 
-static void print_decided(const struct roger_messages_reply *reply, const char *words)
+extern const struct cli_command cli_nack;
+
+static void print_decided(const struct cli_run *run, const void *reply_)
 {
+	const struct roger_messages_reply *reply = reply_;
 	size_t i;
 
 	for (i = 0; i < reply->messages.count; i++)
-		cli_say("%s %t\n", words, reply->messages.items[i].id);
-}
-
-static void print_acked(const struct cli_run *run, const void *reply)
-{
-	(void)run;
-	print_decided(reply, "acked");
-}
-
-static void print_given_back(const struct cli_run *run, const void *reply)
-{
-	(void)run;
-	print_decided(reply, "gave back");
+		cli_say("%s %t\n", run->command == &cli_nack ? "gave back" : "acked",
+			reply->messages.items[i].id);
 }
 
 const struct cli_command cli_claim = {
 	.name = "claim", .prepare = must_be_heard, .print = print_claim, .nothing = true
 };
-const struct cli_command cli_ack = { .name = "ack", .print = print_acked };
-const struct cli_command cli_nack = { .name = "nack", .print = print_given_back };
+const struct cli_command cli_ack = { .name = "ack", .print = print_decided };
+const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
 
 /* --------------------------------------------------------- show, thread -- */
 

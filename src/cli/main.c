@@ -213,8 +213,8 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 }
 
 /*
- * What was printed must have arrived.  Where standard output was closed
- * beforehand nobody wants to hear, and the status tells.
+ * Output that was lost is an error.  If standard output was closed from the start, only
+ * the exit status counts.
  */
 static int flush_output(const struct cli_run *run, int status)
 {
@@ -288,7 +288,7 @@ static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *er
 	const struct roger_op *op = cli_op(run->command);
 	int r;
 
-	/* A verb looks at its request itself; of a command without one these are all. */
+	/* A verb checks its request itself; this is for commands without one. */
 	if (!op->run) {
 		r = rg_request_check(op->request, run->request, err);
 		if (r < 0)
@@ -361,7 +361,7 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	return flush_output(run, status);
 }
 
-/* How answers are wanted is known before anything can go wrong. */
+/* The form of answers is known before the first error. */
 static enum cli_form wanted_form(int argc, char **argv)
 {
 	enum cli_form form = CLI_HUMAN;
@@ -376,7 +376,7 @@ static enum cli_form wanted_form(int argc, char **argv)
 	return form;
 }
 
-/* A word that is none may be the value of an option that is wrong here: that one is named. */
+/* An unknown word may be the value of an option that is wrong here: then name that option. */
 static int no_such_command(struct cli_run *run, int word, char **argv)
 {
 	struct roger_err err = { 0 };
@@ -436,7 +436,7 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 	return run_command(run, argc - 2, argv + 2);
 }
 
-/* A file that somebody cuts short is a SIGBUS; of one that is not ours we die as we should. */
+/* A mapped file that was cut short raises SIGBUS; for any other address it kills, as usual. */
 static void mend(int number, siginfo_t *info, void *context)
 {
 	(void)context;

@@ -114,7 +114,7 @@ struct watcher {
 	int wake[2]; /* a pipe: a byte where somebody begins to listen; closed when it is over */
 	pthread_t thread;
 	bool running;
-	char last[257]; /* id of the newest message that was told */
+	char last[257]; /* id of the newest message that was reported */
 };
 
 static void tell_changed(const struct watcher *watcher, const char *kind, struct roger_str name)
@@ -152,7 +152,7 @@ static void tell_news(struct watcher *watcher)
 		tell_changed(watcher, "inbox", reply.messages.items[i].to_phase);
 		tell_changed(watcher, "issue", reply.messages.items[i].issue_id);
 	}
-	/* What changed without a new message was read or acknowledged, by whomever. */
+	/* A change without a new message: something was read or acknowledged. */
 	if (!reply.messages.count)
 		roger_mcp_resource_updated(watcher->session->server, NULL);
 	else
@@ -176,7 +176,7 @@ static void on_listening(void *watcher_)
 {
 	const struct watcher *watcher = watcher_;
 
-	/* When the pipe is full it wakes the thread as well. */
+	/* A full pipe also wakes the thread. */
 	if (write(watcher->wake[1], "", 1) < 0)
 		return;
 }
@@ -204,7 +204,7 @@ static void *watch(void *watcher_)
 		if (!roger_mcp_has_listeners(watcher->session->server)) {
 			known = false;
 		} else if (!known) {
-			/* What came since they began to listen would be missed but for this. */
+			/* Report once, for what came since they began to listen. */
 			known = true;
 			roger_watch(watcher->roger, &mark, 0);
 			find_last(watcher);
@@ -311,7 +311,7 @@ static int run_mcp(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return rg_fail_member(
 			err, ROGER_EDATA, "agent",
 			"agent: 'all' stands for everybody; give the name of one agent");
-	/* Its number would go to something else of ours, which never ends. */
+	/* Another descriptor could get its number, and then would be read for ever. */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
 		return ROGER_OK;
 	r = check_trust(run->workspace, &trusted, err);

@@ -73,11 +73,11 @@ struct mcp_tool {
 struct roger_str mcp_agent_of(const struct mcp_session *session, const char *client_name,
 			      char to[MCP_AGENT_BYTES]);
 
-/* Who calls is session->agent from here on; false: nobody knows, and the call is answered. */
+/* Set session->agent to the caller; false: unknown, and the call was answered. */
 bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call);
 void mcp_fail_nameless(struct roger_mcp_call *call);
 
-/* The open workspace; NULL: there is none, and the call is answered with why. */
+/* The open workspace; NULL: the call was answered with the error. */
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);
 
 /* The end of a page: its text, if any, becomes part of the answer. */
@@ -101,7 +101,7 @@ RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *
 void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out);
 void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
 
-/* The verb that an action of the tool, or "", stands for; NULL: none. */
+/* The verb of an action of the tool; NULL: no such action. */
 const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
 
 /* The field that is the argument of that name, or NULL. */

@@ -188,13 +188,13 @@ static struct roger_messages *messages_of(const struct roger_op *op, void *reply
 	return NULL;
 }
 
-/* A member of that name among those of other programs; a text that holds it counts, too. */
+/* Do a message's unknown members include this name?  A text that contains it also counts. */
 static bool has_member(struct roger_str members, const char *name)
 {
 	return members.length && memmem(members.data, members.length, name, strlen(name));
 }
 
-/* So many bytes of the text, which are exact; "truncated" and "bytes" say that there are more. */
+/* Cut the text after that many bytes; "truncated" and "bytes" say that there are more. */
 static bool cut_message(struct roger_message *message, size_t bytes, struct rg_arena *arena)
 {
 	struct roger_str before = message->unknown;
@@ -210,8 +210,8 @@ static bool cut_message(struct roger_message *message, size_t bytes, struct rg_a
 }
 
 /*
- * Some tools show their model the JSON and not the text: it holds no more of
- * messages than that does.  shown: how many are in it; 0: that they are, and no more.
+ * Some tools show their model the JSON in place of the text, so it holds no more of
+ * messages than the text.  shown: how many messages are in that; 0: none of their texts.
  */
 static bool cut_messages(struct roger_messages *messages, size_t shown, struct rg_arena *arena)
 {
@@ -237,7 +237,7 @@ static bool is_cut(const struct roger_messages *messages)
 	       has_member(messages->items[messages->count - 1].unknown, "\"truncated\":true");
 }
 
-/* The same words in front as in the text. */
+/* Start with the same words as the text does. */
 static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 {
 	struct cli_page page;
@@ -257,7 +257,7 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 	free(page.text);
 }
 
-/* With what is damaged, behind all else. */
+/* The reply, with what is damaged at its end. */
 static void encode(const struct roger_op *op, const void *reply, const struct roger *roger,
 		   struct rg_buf *json)
 {
@@ -328,7 +328,7 @@ struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
 	return session->roger;
 }
 
-/* What the text of an answer held, and no more, was looked at. */
+/* The messages in the text of an answer count as looked at. */
 static void note_shown(const struct mcp_session *session, struct roger *roger,
 		       const struct roger_inbox_reply *mail)
 {
@@ -362,8 +362,8 @@ static void fail_call(const struct mcp_tool *tool, struct roger_mcp_call *call, 
 	roger_mcp_fail(call, "%s%s", err->message, again);
 }
 
-/* Other files may have taken the place of those that are open: the next call has those, and so
- * has this one where it can be made twice. */
+/* The open files may have been replaced: open the workspace again, and repeat the call if it
+ * does not write. */
 static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
 			const struct roger_op *op, const void *request, void *reply,
 			struct roger_err *err)
@@ -532,7 +532,7 @@ static const struct mcp_action run_actions[] = {
 	{ 0 },
 };
 
-/* Tools of one verb are known by it; those of several stand at the end. */
+/* Tools of one verb have its name; tools of several verbs come last. */
 static const struct mcp_words own[] = {
 	{ .name = "send",
 	  .arguments = send_arguments,

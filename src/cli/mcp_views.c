@@ -3,7 +3,6 @@
 
 #include "cli/frame.h"
 #include "cli/mcp.h"
-#include "cli/prime.h"
 #include "cli/term.h"
 #include "data/record.h"
 
@@ -48,7 +47,7 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 	rg_arena_free(arena);
 }
 
-/* A name that is none leads to nothing. */
+/* With an invalid name nothing is found. */
 static bool take_name(struct roger_mcp_call *call, const char *variable, struct roger_str *ret_name)
 {
 	*ret_name = rg_str(roger_mcp_variable(call, variable));

@@ -34,14 +34,20 @@ struct parser {
 	struct roger_strs places; /* words that are no options */
 };
 
-void cli_option_name(const struct roger_field *field, char to[64])
+struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64])
 {
 	size_t i;
 
 	snprintf(to, 64, "%s", field->name);
 	for (i = 0; to[i]; i++)
 		if (to[i] == '_')
-			to[i] = '-';
+			to[i] = between;
+	return rg_str(to);
+}
+
+void cli_option_name(const struct roger_field *field, char to[64])
+{
+	cli_words_of(field, '-', to);
 }
 
 static bool is_option(const struct roger_field *field)
@@ -94,7 +100,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 		       RG_STR_CUT(name), parser->run->command->name);
 }
 
-/* The value of an option: behind '=', or the next word. */
+/* The value of an option: after '=', or the next word. */
 static int take_value(struct parser *parser, struct roger_str name, const char *equals,
 		      struct roger_str *ret, struct roger_err *err)
 {
@@ -109,7 +115,7 @@ static int take_value(struct parser *parser, struct roger_str name, const char *
 	return ROGER_OK;
 }
 
-/* The same where it may take none: then there must be none. */
+/* Like take_value(); an option that takes no value must have none. */
 static int take_any(struct parser *parser, bool takes, struct roger_str name, const char *equals,
 		    struct roger_str *ret, struct roger_err *err)
 {
@@ -215,7 +221,7 @@ static int take_word(struct parser *parser, struct roger_err *err)
 
 /* ------------------------------------------------------------- places -- */
 
-/* How many single places follow a field and still need a word each. */
+/* How many later fields still need one word each. */
 static size_t needed_after(const struct roger_field *field, const void *request)
 {
 	size_t needed = 0;
@@ -350,7 +356,7 @@ static int take_verb_word(struct parser *parser, struct roger_err *err)
 	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
 }
 
-/* Who we are, and what is of which unit of work, may come from the environment. */
+/* The agent and the issue may come from the environment. */
 static int fill_from_environment(struct parser *parser, struct roger_err *err)
 {
 	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");

@@ -1,9 +1,6 @@
 /*
- * prime: what an agent is to know when it begins, within a budget of tokens; and
- * looked and arrive, for those who show mail themselves.
+ * prime: the briefing that an agent needs at start-up, within a budget of tokens.
  */
-#include "cli/prime.h"
-
 #include <stdlib.h>
 
 #include "cli/command.h"
@@ -39,7 +36,7 @@ static bool add_piece(FILE *to, struct cli_page *piece, size_t *left)
 	return fits;
 }
 
-/* As many as go into what is left; that becomes less. */
+/* As many as fit into *left, which becomes less. */
 static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *left)
 {
 	struct cli_page piece;
@@ -58,7 +55,7 @@ static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *
 		fprintf(to, "- %zu more: `roger status`\n", duties->count - i);
 }
 
-/* As many as go into what is left; a header is longer with long names, so it is tried. */
+/* As many as fit into left.  Long names make long headers, so smaller budgets are tried. */
 static size_t print_messages(FILE *to, const struct roger_messages *messages, size_t left)
 {
 	size_t shown = 0, budget = left;
@@ -128,7 +125,7 @@ static void print(const struct cli_run *run, const void *reply)
 	cli_prime_print(cli_out, reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
 }
 
-/* Mail that came with the workspace is shown to no agent: a person is told. */
+/* In a workspace that is not trusted no mail is shown; a person is told why. */
 static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const char *why = roger_distrust(run->roger);

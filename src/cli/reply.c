@@ -1,6 +1,6 @@
 /*
- * A record for people by its fields, where a command has no words of its own: a line
- * "NAME VALUE" for each that is set, a table for each list.  A model reads the same.
+ * A record for people and models, printed by its fields: a line "NAME VALUE" for each that
+ * is set, a table for each list.
  */
 #include <errno.h>
 
@@ -15,18 +15,6 @@ struct list {
 	const char *items;
 	size_t count;
 };
-
-/* "last_sent_at" is "last sent at". */
-static struct roger_str words_of(const struct roger_field *field, char to[64])
-{
-	size_t i;
-
-	snprintf(to, 64, "%s", field->name);
-	for (i = 0; to[i]; i++)
-		if (to[i] == '_')
-			to[i] = ' ';
-	return rg_str(to);
-}
 
 /* Other programs' members and lists within lists are for --json. */
 static bool is_shown(const struct roger_field *field)
@@ -105,7 +93,7 @@ static void print_value(FILE *to, const struct roger_field *field, const void *r
 
 /* ---------------------------------------------------------------- a list -- */
 
-/* Where all items leave it out, or have nothing to say, it is no column: 0. */
+/* The width of a column; 0: no item has a value for it. */
 static size_t width_of(const struct roger_field *field, const struct list *list, size_t size)
 {
 	size_t least, widest = 0, columns, i;
@@ -119,7 +107,7 @@ static size_t width_of(const struct roger_field *field, const struct list *list,
 		columns = cli_columns(rg_buf_str(&text));
 		widest = columns > widest ? columns : widest;
 	}
-	least = words_of(field, words).length;
+	least = cli_words_of(field, ' ', words).length;
 	widest = widest < COLUMN_MAX ? widest : COLUMN_MAX;
 	return !widest ? 0 : widest > least ? widest : least;
 }
@@ -136,11 +124,11 @@ static void print_table(FILE *to, const struct roger_record *record, const struc
 		if (is_shown(field) && (widths[count] = width_of(field, list, record->size)))
 			columns[count++] = field;
 	if (count)
-		widths[count - 1] = 0; /* the last needs no blanks behind it */
+		widths[count - 1] = 0; /* the last column is not padded */
 	fputs(cli_style(CLI_BOLD), to);
 	for (i = 0; i < count; i++) {
 		fputs(i ? "  " : "", to);
-		words_of(columns[i], words);
+		cli_words_of(columns[i], ' ', words);
 		fprintf(to, "%*s", columns[i]->kind == ROGER_INT ? (int)widths[i] : -(int)widths[i],
 			words);
 	}
@@ -166,7 +154,7 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 		    is_left_out(field, item))
 			continue;
 		if (rg_field_unset(field, item))
-			fprintf(to, "no %s\n", words_of(field, words).data);
+			fprintf(to, "no %s\n", cli_words_of(field, ' ', words).data);
 		else
 			print_table(to, field->record, rg_field_at(field, item));
 	}
@@ -179,13 +167,13 @@ void cli_print_record(FILE *to, const struct roger_record *record, const void *i
 	char words[64];
 
 	for (field = record->fields; field->name; field++) {
-		length = words_of(field, words).length;
+		length = cli_words_of(field, ' ', words).length;
 		if (is_shown(field) && !is_left_out(field, item) && length > width)
 			width = length;
 	}
 	for (field = record->fields; field->name; field++)
 		if (is_shown(field) && !is_left_out(field, item)) {
-			cli_say_to(to, "%*t  ", (int)width, words_of(field, words));
+			cli_say_to(to, "%*t  ", (int)width, cli_words_of(field, ' ', words));
 			print_value(to, field, item, 0);
 			fputc('\n', to);
 		}

@@ -10,7 +10,7 @@
 #include "cli/term.h"
 #include "data/record.h"
 
-/* So many sends of a batch share one append and one sync. */
+/* How many sends of a batch share one append and one sync. */
 enum { GROUP = 512 };
 
 static const struct cli_option options[] = {
@@ -108,7 +108,7 @@ static int split_names(struct rg_arena *arena, struct roger_strs *names, struct 
 	return ROGER_OK;
 }
 
-/* So much of a word that an error about it fits one line. */
+/* Cut a word so that an error about it fits one line. */
 static void add_cut(struct rg_buf *out, struct roger_str word, const char *before)
 {
 	enum { SHOWN = 48 };
@@ -121,7 +121,7 @@ static void add_cut(struct rg_buf *out, struct roger_str word, const char *befor
 		      length < word.length ? "..." : "");
 }
 
-/* The same words as one text, and as several recipients. */
+/* Show both readings of the words: one text, or several recipients. */
 static int both_readings(const struct cli_run *run, struct roger_str unknown, struct roger_err *err)
 {
 	const struct roger_strs *to = &request_of(run)->to;
@@ -148,8 +148,8 @@ static int both_readings(const struct cli_run *run, struct roger_str unknown, st
 }
 
 /*
- * With the quotes forgotten, words of a text look like recipients.  Words behind
- * the first one are recipients only when they are known.
+ * When the quotes were forgotten, words of a text look like recipients.  Words after the
+ * first are taken as recipients only when they are known.
  */
 static int check_words(struct cli_run *run, struct roger_err *err)
 {
@@ -188,7 +188,7 @@ static bool is_noted(const struct roger_send_reply *replies, size_t count, struc
 	return false;
 }
 
-/* Of one among several: what the replies before it do not say already. */
+/* Notes of one reply that no earlier reply has. */
 static void print_notes(const struct cli_run *run, const struct roger_send_reply *replies,
 			size_t which)
 {
@@ -248,7 +248,7 @@ struct batch {
 	struct roger_field fields[FIELDS_MAX];
 	struct rg_arena *arena; /* of the group */
 	struct roger_send_request items[GROUP];
-	int64_t lines[GROUP]; /* where each item stood */
+	int64_t lines[GROUP]; /* the line of each item */
 	size_t count;
 	struct rg_buf input;
 	size_t input_at;
@@ -320,7 +320,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* What the command line gave stands for what a line leaves out. */
+/* The command line gives what a line leaves out. */
 static void add_defaults(const struct cli_run *run, struct roger_send_request *item)
 {
 	const struct roger_send_request *given = run->request;
@@ -352,7 +352,7 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	return r;
 }
 
-/* Nothing to read just now: whoever feeds us may be waiting for the receipts of what it sent. */
+/* Is there no input right now?  Its writer may be waiting for receipts. */
 static bool input_pauses(void)
 {
 	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -445,7 +445,7 @@ static int send_lines(struct batch *batch, struct roger_err *err)
 	}
 }
 
-/* The verb's request; recipients that the command line names need not stand in every line. */
+/* The verb's request; with recipients on the command line, lines need none. */
 static void make_record(struct batch *batch)
 {
 	const struct roger_record *record = cli_op(batch->run->command)->request;

@@ -78,7 +78,7 @@ static void print_next(const struct roger_setup_reply *reply)
 	fputs("then `roger doctor` tries each link\n", cli_out);
 }
 
-/* Something that was left is for a person to look at. */
+/* A file that was left as it is needs a person. */
 static int exit_of(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_setup_reply *reply = reply_;

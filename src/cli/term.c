@@ -11,7 +11,7 @@
 
 FILE *cli_out;
 
-/* C libraries disagree on what a stream makes of a write that fails, so it is kept here. */
+/* The errno of a failed write; C libraries differ in what a stream remembers of it. */
 static int lost;
 
 static bool colours;
@@ -151,7 +151,7 @@ static size_t first_columns(struct roger_str text, size_t *ret_bytes)
 	return rg_char_columns(c);
 }
 
-/* The bytes that take no more than so many columns, which becomes what is left of them. */
+/* How many bytes fit into *columns, which becomes what is left. */
 static size_t fit(struct roger_str text, size_t *columns)
 {
 	size_t at = 0, taken, step;
@@ -193,7 +193,7 @@ void cli_print_notes(const struct roger_strs *texts)
 
 void cli_print_padded(FILE *to, struct roger_str text, size_t width)
 {
-	size_t columns = cli_columns(text);
+	size_t columns = width ? cli_columns(text) : 0;
 
 	cli_print_text(to, text, false);
 	if (columns < width)
@@ -365,14 +365,14 @@ void cli_progress_end(void)
 	bar_shown = false;
 }
 
-/* How far it goes without a character that must be escaped; *ret_bytes: of that one. */
+/* The bytes up to the next invisible character; *ret_bytes: the length of that one. */
 static size_t seen_bytes(struct roger_str json, uint32_t *ret_char, size_t *ret_bytes)
 {
 	size_t at = 0;
 
 	for (; at < json.length; at += *ret_bytes ? *ret_bytes : 1) {
 		*ret_bytes = rg_utf8_next(json.data + at, json.length - at, ret_char);
-		/* A control character that is not escaped stands between values. */
+		/* A control character that is not escaped is white space between values. */
 		if (*ret_bytes && *ret_char >= 0x20 && rg_char_is_unseen(*ret_char))
 			return at;
 	}

@@ -24,7 +24,7 @@ bool cli_term_open(void);
  * something. */
 int cli_term_flush(void);
 
-/* Say that an answer could not even be put together; the first error counts. */
+/* Note that an answer could not be built; the first error counts. */
 void cli_term_lose(int error);
 
 /* Whether a write of cli_out has lost something by now. */
@@ -44,10 +44,10 @@ const char *cli_style(enum cli_style style);
  */
 void cli_print_text(FILE *to, struct roger_str text, bool lines);
 
-/* Does CR LF, the end of a line, stand there? */
+/* Is there a CR LF at this offset? */
 bool cli_is_crlf(struct roger_str text, size_t at);
 
-/* JSON that says the same, with what cannot be seen in it escaped. */
+/* Add JSON with its invisible characters escaped. */
 void cli_add_json(struct rg_buf *out, struct roger_str json);
 
 /* Columns of the terminal; 0: it goes elsewhere. */
@@ -56,7 +56,7 @@ size_t cli_term_width(void);
 /* How many columns text takes once printed on one line. */
 size_t cli_columns(struct roger_str text);
 
-/* As many bytes of it as take no more than so many columns. */
+/* How many bytes of it fit into that many columns. */
 size_t cli_bytes_within(struct roger_str text, size_t columns);
 
 /* "note: TEXT" for people, a line each, on standard error. */
@@ -70,15 +70,15 @@ void cli_print_padded(FILE *to, struct roger_str text, size_t width);
  * Print to cli_out, text from agents made harmless.  %t struct roger_str, %s a
  * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as a local
  * time, %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
- * int before it): padded to so many columns, %t and %s always on their right.
+ * int before it): padded to that many columns, %t and %s on the right.
  */
 void cli_say(const char *format, ...);
 void cli_say_to(FILE *to, const char *format, ...);
 
-/* The same of a text that may be unset: then nothing.  The format has one %t. */
+/* Like cli_say() with one %t, but prints nothing for an empty text. */
 void cli_say_set(const char *format, struct roger_str text);
 
-/* A body: each line behind an indent, those that a line separator begins, too. */
+/* A message's text: each line, also after a line separator, follows the indent. */
 void cli_print_body(FILE *to, struct roger_str text, const char *indent);
 
 /* "2026-02-16 05:25:01" local time, or "-"; in to, where it needs room. */

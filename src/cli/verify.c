@@ -117,17 +117,11 @@ const struct cli_command cli_verify = { .name = "verify",
 
 static enum cli_style style_of(const struct roger_breach *breach)
 {
-	if (breach->fixed)
-		return CLI_GREEN;
-	switch ((enum roger_severity)breach->severity) {
-	case ROGER_DAMAGE:
-		return CLI_RED;
-	case ROGER_REPAIRABLE:
-		return CLI_YELLOW;
-	case ROGER_NOTE:
-		break;
-	}
-	return CLI_DIM;
+	static const enum cli_style styles[] = {
+		[ROGER_DAMAGE] = CLI_RED, [ROGER_REPAIRABLE] = CLI_YELLOW, [ROGER_NOTE] = CLI_DIM
+	};
+
+	return breach->fixed ? CLI_GREEN : styles[breach->severity];
 }
 
 static void print_breach(const struct roger_breach *breach)

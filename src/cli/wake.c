@@ -1,9 +1,9 @@
-/* wake: until it is told to stop, once, or as a test of one agent's command. */
+/* wake: until it is stopped, once, or as a test of one agent's command. */
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/term.h"
 
-/* One call of the verb lasts so long at most; then there is another. */
+/* The longest call of the verb; then there is another. */
 enum { SPAN_MS = 3600 * 1000 };
 
 /* --------------------------------------------------------------- printing -- */
@@ -74,7 +74,7 @@ static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roge
 	return ROGER_OK;
 }
 
-/* Each round is told at once: somebody may be watching, or reading along. */
+/* Each round is printed at once, for people who watch and programs that read. */
 static int call_until_stopped(struct cli_run *run, struct roger_wake_request *request,
 			      struct roger_err *err)
 {

@@ -26,19 +26,17 @@ static int twice(struct roger_str key, struct roger_err *err)
 }
 
 /* Many members: sort their names and look at neighbours. */
-static int check_many_members(yyjson_val *object, struct roger_err *err)
+static int check_many_members(const struct rg_value *object, size_t count, struct roger_err *err)
 {
-	size_t count = yyjson_obj_size(object), i = 0;
 	struct roger_str *keys = malloc(count * sizeof *keys);
-	yyjson_obj_iter members;
-	yyjson_val *key;
+	const struct rg_value *value = NULL;
+	size_t i = 0;
 	int r = ROGER_OK;
 
 	if (!keys)
 		return rg_fail_memory(err);
-	yyjson_obj_iter_init(object, &members);
-	while ((key = yyjson_obj_iter_next(&members)))
-		keys[i++] = (struct roger_str){ yyjson_get_str(key), yyjson_get_len(key) };
+	while (rg_json_next(object, &i, &keys[i], &value))
+		;
 	qsort(keys, count, sizeof *keys, compare_keys);
 	for (i = 1; i < count && r == ROGER_OK; i++)
 		if (rg_str_equal(keys[i - 1], keys[i]))
@@ -58,62 +56,42 @@ static uint64_t mark_of(struct roger_str key)
 	return UINT64_C(1) << (mix & 63);
 }
 
-static int check_members(yyjson_val *object, struct roger_err *err)
+static int check_members(const struct rg_value *object, struct roger_err *err)
 {
 	struct roger_str keys[24];
-	yyjson_obj_iter members;
-	yyjson_val *key;
+	const struct rg_value *value = NULL;
 	uint64_t marks = 0, mark;
-	size_t count = 0, i;
+	size_t count = yyjson_get_len(val(object)), at = 0, i;
 
-	if (yyjson_obj_size(object) > sizeof keys / sizeof *keys)
-		return check_many_members(object, err);
-	yyjson_obj_iter_init(object, &members);
-	while ((key = yyjson_obj_iter_next(&members))) {
-		keys[count] = (struct roger_str){ yyjson_get_str(key), yyjson_get_len(key) };
-		mark = mark_of(keys[count]);
-		for (i = 0; (marks & mark) && i < count; i++)
-			if (rg_str_equal(keys[i], keys[count]))
-				return twice(keys[count], err);
+	if (count > sizeof keys / sizeof *keys)
+		return check_many_members(object, count, err);
+	while (rg_json_next(object, &at, &keys[at], &value)) {
+		mark = mark_of(keys[at - 1]);
+		for (i = 0; (marks & mark) && i + 1 < at; i++)
+			if (rg_str_equal(keys[i], keys[at - 1]))
+				return twice(keys[i], err);
 		marks |= mark;
-		count++;
 	}
 	return ROGER_OK;
 }
 
 /* Recursion is bounded by the depth that it checks. */
-static int check(yyjson_val *value, int depth, struct roger_err *err)
+static int check(const struct rg_value *value, int depth, struct roger_err *err)
 {
-	yyjson_obj_iter members;
-	yyjson_arr_iter items;
-	yyjson_val *inner;
-	int r;
+	const struct rg_value *inner = NULL;
+	struct roger_str key;
+	size_t i = 0;
+	int r = ROGER_OK;
 
-	if (!yyjson_is_ctn(value))
+	if (!yyjson_is_ctn(val(value)))
 		return ROGER_OK;
 	if (depth > RG_JSON_DEPTH_MAX)
 		return rg_fail(err, ROGER_EDATA, 0, "nested deeper than %d", RG_JSON_DEPTH_MAX);
-
-	if (yyjson_is_arr(value)) {
-		yyjson_arr_iter_init(value, &items);
-		while ((inner = yyjson_arr_iter_next(&items))) {
-			r = check(inner, depth + 1, err);
-			if (r < 0)
-				return r;
-		}
-		return ROGER_OK;
-	}
-
-	r = check_members(value, err);
-	if (r < 0)
-		return r;
-	yyjson_obj_iter_init(value, &members);
-	while ((inner = yyjson_obj_iter_next(&members))) {
-		r = check(yyjson_obj_iter_get_val(inner), depth + 1, err);
-		if (r < 0)
-			return r;
-	}
-	return ROGER_OK;
+	if (yyjson_is_obj(val(value)))
+		r = check_members(value, err);
+	while (r == ROGER_OK && rg_json_next(value, &i, &key, &inner))
+		r = check(inner, depth + 1, err);
+	return r;
 }
 
 static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_json **ret_json,
@@ -133,7 +111,7 @@ static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_
 		return rg_fail(err, ROGER_EDATA, 0, "not JSON at byte %zu: %s", bad.pos + 1,
 			       bad.msg);
 
-	r = check(yyjson_doc_get_root(doc), 1, err);
+	r = check((const struct rg_value *)yyjson_doc_get_root(doc), 1, err);
 	if (r < 0) {
 		yyjson_doc_free(doc);
 		return r;
@@ -213,21 +191,16 @@ const struct rg_value *rg_json_root(const struct rg_json *json)
 
 enum rg_json_kind rg_json_kind(const struct rg_value *value)
 {
-	switch (yyjson_get_type(val(value))) {
-	case YYJSON_TYPE_BOOL:
+	static const enum rg_json_kind kinds[] = { [YYJSON_TYPE_RAW] = RG_JSON_NUMBER,
+						   [YYJSON_TYPE_NUM] = RG_JSON_NUMBER,
+						   [YYJSON_TYPE_STR] = RG_JSON_STRING,
+						   [YYJSON_TYPE_ARR] = RG_JSON_ARRAY,
+						   [YYJSON_TYPE_OBJ] = RG_JSON_OBJECT };
+
+	_Static_assert(RG_JSON_NULL == 0, "what else there is");
+	if (yyjson_is_bool(val(value)))
 		return yyjson_get_bool(val(value)) ? RG_JSON_TRUE : RG_JSON_FALSE;
-	case YYJSON_TYPE_RAW:
-	case YYJSON_TYPE_NUM:
-		return RG_JSON_NUMBER;
-	case YYJSON_TYPE_STR:
-		return RG_JSON_STRING;
-	case YYJSON_TYPE_ARR:
-		return RG_JSON_ARRAY;
-	case YYJSON_TYPE_OBJ:
-		return RG_JSON_OBJECT;
-	default:
-		return RG_JSON_NULL;
-	}
+	return kinds[yyjson_get_type(val(value))];
 }
 
 const char *rg_json_kind_name(enum rg_json_kind kind)
@@ -317,24 +290,9 @@ void rg_json_print(const struct rg_value *value, struct rg_buf *out)
 /* How a byte is written: 0 as it is, 'u' as \u00xx, else this after a backslash. */
 static char escape_of(unsigned char c)
 {
-	switch (c) {
-	case '"':
-		return '"';
-	case '\\':
-		return '\\';
-	case '\b':
-		return 'b';
-	case '\f':
-		return 'f';
-	case '\n':
-		return 'n';
-	case '\r':
-		return 'r';
-	case '\t':
-		return 't';
-	default:
-		return c < 0x20 ? 'u' : 0;
-	}
+	static const char escapes[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
+
+	return c < 0x20 ? escapes[c] : c == '"' || c == '\\' ? (char)c : 0;
 }
 
 /* Does any of eight bytes need escaping: below 0x20, '"' or '\\'? */

@@ -123,8 +123,7 @@ int rg_request_check(const struct roger_record *type, const void *request, struc
 		if (rg_field_unset(field, request)) {
 			if (field->flags & ROGER_REQUIRED)
 				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
-						   "%s: missing; it is %s", field->name,
-						   field->help);
+						   "%s is required: %s", field->name, field->help);
 		} else if (field->kind == ROGER_NAME) {
 			r = rg_name_check(field->name,
 					  *(const struct roger_str *)rg_field_at(field, request),

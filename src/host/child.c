@@ -19,14 +19,14 @@
 
 enum {
 	PIECE = 32768,
-	/* A pipe that has been said to be writable takes so much without waiting. */
+	/* A pipe that poll() calls writable takes this much without blocking. */
 	PASS_BYTES = 4096,
-	/* What it wrote before its end is at most what its pipe holds. */
+	/* After its end there is at most what its pipe holds. */
 	LAST_BYTES_MAX = 1 << 20,
-	/* Those who have its output open after its end may go on so long, and so of a bare one. */
+	/* After its end, how long others that have its output open may go on; of a bare child. */
 	LINGER_MS = 1000,
 	LINGER_BARE_MS = 100,
-	/* Where the system cannot tell us of an end, we look so often. */
+	/* How often to look for its end where the system has no pidfd. */
 	LOOK_MS = 50,
 	/* Where close_range() is not known, descriptors beyond this are not looked for. */
 	FILES_MAX = 65536,
@@ -40,7 +40,7 @@ struct rg_child {
 	int end;   /* a descriptor of the process, readable once it has ended */
 	int from;  /* what it prints */
 	int to;	   /* the output, opened by us so that it never keeps us waiting, or none */
-	bool own;  /* our child, whose end we are told */
+	bool own;  /* a child of this process, which waits for it */
 	bool past; /* it has ended */
 	bool led;  /* while another's lived, it was seen to lead a group */
 	bool bare;
@@ -51,7 +51,7 @@ struct rg_child {
 	int lost; /* why its output cannot be passed on, an errno */
 	char **words;
 	char **more;	    /* of its environment */
-	char **environment; /* its list alone: the texts are ours, or in more */
+	char **environment; /* owns the list only: its texts are in ours or in more */
 	const char *folder;
 };
 
@@ -60,8 +60,8 @@ struct rg_child {
 /* Only calls that are allowed between a fork and an exec in a program with threads. */
 
 /*
- * We ignore those two; what we catch has its default again by the exec, and what
- * else is ignored was so before us: a bare one does not inherit that.
+ * Writers to pipes ignore these two.  The exec resets what this process catches; what
+ * else is ignored was so before roger started, and only a bare child is to lose that.
  */
 static void reset_signals(bool bare)
 {
@@ -114,7 +114,7 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 	reset_signals(child->bare);
 	if (child->streams.file_mask >= 0)
 		umask((mode_t)child->streams.file_mask);
-	/* One that stands in another's place goes out of the way first. */
+	/* A descriptor with the number of another standard stream is moved first. */
 	for (i = 0; i < 3; i++)
 		if (streams[i] <= STDERR_FILENO && streams[i] != i)
 			streams[i] = fcntl(streams[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -123,7 +123,7 @@ _Noreturn static void become(const struct rg_child *child, pid_t parent, int gat
 			_exit(RG_PROGRAM_NOT_RUN);
 	if (child->folder && chdir(child->folder) < 0)
 		_exit(RG_PROGRAM_NOT_RUN);
-	/* The gate too: why a bare one cannot run is told by its exit status alone. */
+	/* The gate too: the exit status alone says why a bare child cannot run. */
 	if (child->bare)
 		close_others();
 	execvpe(child->words[0], child->words, child->environment);
@@ -231,7 +231,7 @@ static int lift_ends(int made, int ends[2], const char *what, struct roger_err *
 	return r == ROGER_OK ? rg_file_move_up(&ends[1], err) : r;
 }
 
-/* As wide as that of ours; true: it was not. */
+/* Give its terminal the size of ours; true: it had another. */
 static bool fit_terminal(struct rg_child *child)
 {
 	struct winsize ours, theirs;
@@ -245,8 +245,8 @@ static bool fit_terminal(struct rg_child *child)
 }
 
 /*
- * A terminal of its own, where ours is one: what is printed there comes here
- * untouched and goes to ours, which does with it what it does.
+ * A terminal of its own where our output is one.  It passes output on unchanged;
+ * our terminal processes it.
  */
 static int make_terminal(struct rg_child *child, int ends[2], struct roger_err *err)
 {
@@ -272,9 +272,9 @@ static int make_terminal(struct rg_child *child, int ends[2], struct roger_err *
 }
 
 /*
- * A terminal said to be writable may take less than we have, and then keep us in
- * write() for as long as nobody reads it.  O_NONBLOCK belongs to an open file, which
- * others have too: so where that can be had, one of our own.
+ * A terminal that poll() calls writable may take less than we write, and then write()
+ * blocks until somebody reads.  O_NONBLOCK belongs to the open file, which other
+ * processes share, so the output is opened again where that is possible.
  */
 static void open_output(struct rg_child *child, const struct stat *facts)
 {
@@ -316,7 +316,7 @@ static int fork_child(struct rg_child *child, int gate, int streams[3], struct r
 			       "start a process");
 	if (pid == 0)
 		become(child, parent, gate, streams);
-	/* Both do it, so that it is done whoever comes first. */
+	/* Parent and child both do it, so that it is done whichever runs first. */
 	setpgid(pid, pid);
 	child->pid = pid;
 	child->own = true;
@@ -387,9 +387,8 @@ int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child
 }
 
 /*
- * What a document calls our child may be anything; a group of its own is what we
- * made of it.  When its leader has ended, the group is the same one as long as
- * nobody else has that number.
+ * A document may name any process as our child; only ours leads a group of its own.
+ * After its end the group is still the same one while no other process has that id.
  */
 static bool has_group(const struct rg_child *child)
 {
@@ -419,7 +418,7 @@ int rg_child_adopt(const struct rg_process *process, const struct roger_run_stre
 	child->process = *process;
 	child->pid = (pid_t)process->id;
 	open_end(child);
-	/* Asked behind the opening, so that it is that process which we have. */
+	/* Asked after opening the pidfd, so that the pidfd is of that process. */
 	child->past = rg_process_fate(process) != RG_PROCESS_LIVES;
 	child->led = has_group(child);
 	*ret_child = child;
@@ -436,11 +435,11 @@ int rg_child_go(struct rg_child *child)
 	ssize_t done;
 	int error = 0;
 
-	/* One that was killed at the gate has ended, and will be found so. */
+	/* If it was killed at the gate, waiting for it will show that. */
 	do
 		done = send(child->gate, "", 1, MSG_NOSIGNAL);
 	while (done < 0 && errno == EINTR);
-	/* It closes its end when it becomes the program; of a bare one the exit status tells. */
+	/* The exec closes its end of the gate; for a bare child the exit status is enough. */
 	while (!child->bare) {
 		done = recv(child->gate, &error, sizeof error, MSG_WAITALL);
 		if (done >= 0 || errno != EINTR)
@@ -458,7 +457,7 @@ void rg_child_signal(struct rg_child *child, int number)
 		kill(-child->pid, number);
 }
 
-/* Whoever is in the background may not say who is in the foreground, but we may. */
+/* SIGTTOU stops a background process that sets the foreground group, so it is blocked. */
 static void set_foreground(int terminal, pid_t group)
 {
 	sigset_t stop, before;
@@ -490,8 +489,8 @@ static void take_terminal_back(struct rg_child *child)
 }
 
 /*
- * It was stopped.  For want of the terminal: it gets that.  From the terminal,
- * or because we passed that on: so are we, until somebody lets us go on.
+ * It was stopped.  Because it needs the terminal: lend it.  From the terminal, or by a
+ * signal that was passed on: stop as well, until somebody continues this process.
  */
 static void look_for_stop(struct rg_child *child)
 {
@@ -571,7 +570,7 @@ static void pass_on(struct rg_child *child)
 
 	if (done < 0 && errno == EINTR)
 		return;
-	/* Said to be writable, and has no room: a terminal, for a line end that is two bytes. */
+	/* A terminal was writable but has no room for both bytes of a line end. */
 	if (done < 0 && errno == EAGAIN) {
 		rg_clock_sleep(LOOK_MS);
 		return;
@@ -594,7 +593,7 @@ static void take_output(struct rg_child *child, rg_child_see *see, void *context
 	ssize_t got;
 
 	if (!room) {
-		/* No memory to pass it on by: it stays where it is until there is. */
+		/* Without memory the output stays in its pipe until there is some. */
 		child->pending.failed = false;
 		rg_clock_sleep(LOOK_MS);
 		return;
@@ -602,7 +601,7 @@ static void take_output(struct rg_child *child, rg_child_see *see, void *context
 	got = read(child->from, room, PIECE);
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
-	/* A terminal that all have left says EIO. */
+	/* EIO: every process has closed this terminal. */
 	if (got <= 0) {
 		child->from = rg_file_close(child->from);
 		return;
@@ -610,7 +609,7 @@ static void take_output(struct rg_child *child, rg_child_see *see, void *context
 	see(context, room, (size_t)got);
 	if (child->streams.output >= 0 && !child->lost)
 		child->pending.length += (size_t)got;
-	/* Who was told of a new size before we were drew for the old one. */
+	/* A program that saw the signal before the new size drew for the old one. */
 	if (fit_terminal(child))
 		rg_child_signal(child, SIGWINCH);
 }
@@ -623,7 +622,7 @@ static bool has_ended(const struct rg_child *child)
 
 	if (!child->own)
 		return rg_process_fate(&child->process) != RG_PROCESS_LIVES;
-	/* It stays a zombie, so that its number is nobody else's yet. */
+	/* It stays a zombie, so that its process id is not used again yet. */
 	return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
 	       info.si_pid == child->pid;
 }
@@ -641,7 +640,7 @@ static int wait_ms_until(const struct rg_child *child, int64_t until_ns)
 	return left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
 }
 
-/* Whatever keeps us from waiting properly must not keep a processor busy. */
+/* An error of poll() must not lead to a busy loop. */
 static bool wait_for(struct pollfd *polls, nfds_t count, int wait_ms)
 {
 	if (poll(polls, count, wait_ms) >= 0)
@@ -651,7 +650,8 @@ static bool wait_for(struct pollfd *polls, nfds_t count, int wait_ms)
 	return false;
 }
 
-/* Sleep until something is to be done, and do it; most: how much output may wait. */
+/* Sleep until there is something to do, and do it; most: stop reading at this much pending output.
+ */
 static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child_see *see,
 		 void *context)
 {
@@ -678,7 +678,7 @@ static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child
 bool rg_child_watch(struct rg_child *child, int64_t until_ns, rg_child_see *see, void *context)
 {
 	while (!child->past) {
-		/* One piece at a time: a reader that is slow makes the program slow. */
+		/* One piece at a time, so that a slow reader slows the program down. */
 		step(child, until_ns, 1, see, context);
 		if (!child->past && rg_clock_monotonic_ns() >= until_ns)
 			return false;
@@ -698,7 +698,7 @@ static enum rg_child_end reap(struct rg_child *child, int *ret_status)
 		done = waitpid(child->pid, &status, 0);
 	while (done < 0 && errno == EINTR);
 	child->own = false;
-	/* A program around us may have taken it away: then nobody knows how it ended. */
+	/* Another part of this process may have reaped it: then its status is unknown. */
 	if (done != child->pid)
 		return RG_CHILD_UNSEEN;
 	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
@@ -721,7 +721,7 @@ enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_chi
 	return reap(child, ret_status);
 }
 
-/* Somebody wants an end of it: of us, for there is no program any more. */
+/* Was this process asked to end?  The program has ended already. */
 static bool is_called_off(const struct rg_child *child)
 {
 	unsigned char numbers[64];

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 
-/* Where a standard stream is closed its number is free: nobody's words may end up in our files. */
+/* If a standard stream is closed, a new file would get its number, and printed words with it. */
 static int move_up(int file)
 {
 	int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
@@ -37,8 +37,8 @@ static int open_again(int folder, const char *name, int flags, mode_t mode)
 }
 
 /*
- * What root makes in somebody's folder is theirs: a workspace that is mounted
- * into a container, or used through sudo, stays one that its owner can use.
+ * Files that root makes belong to the owner of their folder, so that a workspace that
+ * is mounted into a container or used through sudo stays usable by its owner.
  */
 static void give_to_owner(int folder, const char *name, int made)
 {
@@ -111,7 +111,7 @@ int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *
 	struct stat facts;
 	int file, r;
 
-	/* O_NONBLOCK: a FIFO planted under the name must not hold us up. */
+	/* O_NONBLOCK: opening a FIFO of that name must not block. */
 	file = open_again(folder, name, flags[way] | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
 	if (file < 0 && errno == ENOENT && !create) {
 		*ret_file = RG_NO_FILE;
@@ -248,8 +248,8 @@ int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_er
 }
 
 /*
- * No more is asked: once somebody wanted a file's times, the next write gives
- * it new ones, which takes longer than the write.
+ * Only the inode number is asked for: once a file's times were asked for, its next
+ * write has to update them, which takes longer than the write.
  */
 bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode)
 {
@@ -489,9 +489,9 @@ int rg_file_move(int from_folder, const char *from, int to_folder, const char *t
 }
 
 /*
- * A lease for reading is refused as long as somebody writes.  Who opens the
- * file for writing while we have it waits for us a moment, and we get a signal:
- * not SIGIO, which would be the end of us, but one that is ignored by default.
+ * A read lease is refused while anybody has the file open for writing.  A process that
+ * opens it for writing during the lease is held up for a moment, and this process gets
+ * a signal: SIGURG, which is ignored by default, in place of SIGIO, which kills.
  */
 enum rg_file_writers rg_file_writers(int file)
 {

@@ -35,7 +35,7 @@ struct rg_file_facts {
 /* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
 RG_CHECKED int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
 			    struct roger_err *err);
-/* The same, and what it is when it is opened. */
+/* Like rg_file_open(), with the facts of the file. */
 RG_CHECKED int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
 				  struct rg_file_facts *ret_facts, struct roger_err *err);
 int rg_file_close(int file);
@@ -52,11 +52,11 @@ RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
 RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
 			     struct roger_err *err);
 
-/* The same by name, without opening it; ROGER_EREFUSED when it is no regular file. */
+/* Like rg_file_facts(), by name; ROGER_EREFUSED when it is not a regular file. */
 RG_CHECKED int rg_file_look(int folder, const char *name, bool *ret_there,
 			    struct rg_file_facts *ret_facts, struct roger_err *err);
 
-/* What stands under a name, whatever it is. */
+/* What a name refers to. */
 enum rg_file_kind { RG_FILE_NONE, RG_FILE_REGULAR, RG_FILE_FOLDER, RG_FILE_LINK, RG_FILE_OTHER };
 struct rg_file_look {
 	enum rg_file_kind kind;
@@ -68,13 +68,13 @@ RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_look
 /* Make a file 0600, or a folder 0700; never through a symbolic link. */
 RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roger_err *err);
 
-/* How long an open file is, and go there; cheaper than all its facts. */
+/* The length of an open file, by seeking to its end; cheaper than rg_file_facts(). */
 RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err);
 
 /* Is the file of that name still this one? */
 bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode);
 
-/* The user id of whom a path belongs to; false: it cannot be told. */
+/* The user id of the owner of a path; false: unknown. */
 bool rg_file_owner(const char *path, int64_t *ret_owner);
 
 /* The inode number of what a path leads to; 0: unknown. */
@@ -83,7 +83,7 @@ uint64_t rg_file_inode(const char *path);
 /* A whole file, by path, into out. */
 RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out,
 				bool *ret_found, struct roger_err *err);
-/* The same, in a folder. */
+/* Like rg_file_read_all(), in a folder. */
 RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max,
 				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
 
@@ -96,11 +96,11 @@ RG_CHECKED int rg_file_read_first(const char *path, size_t bytes_max, struct rg_
 RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset,
 			       size_t *ret_length, struct roger_err *err);
 
-/* All of it, at the end of an append-only descriptor, or where it stands. */
+/* Write all of it, at the end of an append-only descriptor, else at its offset. */
 RG_CHECKED int rg_file_write(int file, const void *data, size_t length, const char *name,
 			     struct roger_err *err);
 
-/* Where a descriptor stands: after a write, the end of what was written. */
+/* The offset of a descriptor: after a write, the end of what was written. */
 RG_CHECKED int rg_file_tell(int file, const char *name, uint64_t *ret_offset,
 			    struct roger_err *err);
 
@@ -111,8 +111,8 @@ RG_CHECKED int rg_file_sync(int file, const char *name, struct roger_err *err);
 RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_err *err);
 
 /*
- * Put a document in place of another in one rename.  durable: synced, and its
- * folder too.  The old one stays whole when it does not work out.
+ * Replace a document by a rename.  durable: sync it and its folder.  On an error the
+ * old one stays whole.
  */
 RG_CHECKED int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
 			       struct roger_err *err);
@@ -123,15 +123,14 @@ RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, bool
 
 /*
  * Move a file to a name that nothing has, in another folder of the same file
- * system; *ret_moved false: it is gone.  Whoever must find it there after a
- * power cut syncs both folders.
+ * system; *ret_moved false: it is gone.  To be durable, both folders must be synced.
  */
 RG_CHECKED int rg_file_move(int from_folder, const char *from, int to_folder, const char *to,
 			    bool *ret_moved, struct roger_err *err);
 
 /*
- * Has anybody a file open for writing?  file is open for reading only.  The
- * system tells owners of a file, of most file systems.
+ * Does any process have the file open for writing?  file is open for reading only.
+ * Only the file's owner can ask, on most file systems.
  */
 enum rg_file_writers { RG_FILE_NO_WRITER, RG_FILE_WRITER, RG_FILE_UNTOLD };
 enum rg_file_writers rg_file_writers(int file);
@@ -143,12 +142,12 @@ RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *er
 RG_CHECKED int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
 				   struct roger_strs *ret_names, struct roger_err *err);
 
-/* To be written by those whom nobody reads. */
+/* /dev/null. */
 RG_CHECKED int rg_file_open_nowhere(int *ret_file, struct roger_err *err);
 
 /*
- * What a descriptor leads to, a second time and to be written without ever waiting;
- * RG_NO_FILE where that cannot be had.
+ * Open what a descriptor leads to a second time, for non-blocking writes; RG_NO_FILE
+ * where that is not possible.
  */
 int rg_file_open_unwaiting(int descriptor);
 
@@ -156,15 +155,15 @@ int rg_file_open_unwaiting(int descriptor);
 RG_CHECKED int rg_file_move_up(int *file, struct roger_err *err);
 
 /*
- * Hold the system's lock on an open file, alone; it goes with the descriptor.
+ * Lock an open file exclusively with flock(); the lock ends with the descriptor.
  * ROGER_ETIMEOUT when another holds it longer than wait_ms.
  */
 RG_CHECKED int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err);
 void rg_file_unlock(int file);
 
 /*
- * The same for one byte of a file open for writing, without waiting; it goes
- * with the descriptor.  *ret_locked false: another has it.
+ * Lock one byte of a file open for writing, without waiting; the lock ends with the
+ * descriptor.  *ret_locked false: another process has it.
  */
 RG_CHECKED int rg_file_lock_byte(int file, int64_t byte, const char *name, bool *ret_locked,
 				 struct roger_err *err);

@@ -20,8 +20,8 @@ static int fail_create(const char *path, const char *what, struct roger_err *err
 }
 
 /*
- * What a path leads to, to be freed, or NULL where nothing is.  What another
- * makes between the two looks is there at the next one.
+ * What a path leads to, to be freed, or NULL where nothing is.  A file that another
+ * process makes between the two calls is found by the next try.
  */
 static int resolve(const char *path, char **ret_real, struct roger_err *err)
 {
@@ -130,7 +130,7 @@ static int write_beside(const char *path, const char *spare, mode_t mode, struct
 	return r == ROGER_OK ? rg_file_sync(file, path, err) : r;
 }
 
-/* What was made in the folder of path lasts from here on. */
+/* Make new names in the folder of a path durable. */
 static int sync_folder_of(const char *path, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
@@ -155,7 +155,7 @@ static int check_same(const char *path, struct roger_str before, struct roger_er
 	if (r == ROGER_OK && rg_str_equal(rg_buf_str(&now), before))
 		return ROGER_OK;
 	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "'%s' was changed by somebody else meanwhile; say it again", path);
+		       "'%s' was changed by another program meanwhile; try again", path);
 }
 
 int rg_outside_put(const char *path, const struct roger_str *before, struct roger_str text,
@@ -175,7 +175,7 @@ int rg_outside_put(const char *path, const struct roger_str *before, struct roge
 	snprintf(spare, sizeof spare, "%s.roger-%d", target, (int)getpid());
 	unlink(spare);
 	r = write_beside(path, spare, mode, text, err);
-	/* As late as can be: whose file it is may write it, too. */
+	/* As late as possible: the file's own program may write it, too. */
 	if (r == ROGER_OK && before)
 		r = check_same(target, *before, err);
 	if (r == ROGER_OK && rename(spare, target) < 0)
@@ -199,7 +199,7 @@ int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err)
 	while (r == ROGER_OK && folders-- > 0) {
 		folder[name_at(folder) ? name_at(folder) - 1 : 0] = '\0';
 		if (!folder[0] || rmdir(folder) < 0)
-			break; /* somebody else uses it by now */
+			break; /* it is used by somebody else now */
 	}
 	return r;
 }
@@ -223,7 +223,7 @@ int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_e
 			return r;
 		if (lock == RG_NO_FILE && !make)
 			return ROGER_OK;
-		/* Who held it before may have removed the folder. */
+		/* The previous holder may have removed the folder. */
 		if (lock != RG_NO_FILE && fstat(lock, &held) == 0 && stat(folder, &there) == 0 &&
 		    held.st_dev == there.st_dev && held.st_ino == there.st_ino)
 			break;
@@ -234,7 +234,7 @@ int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_e
 	return ROGER_OK;
 }
 
-/* The path that a file of one line holds behind a word, as seen from base. */
+/* The path that a one-line file holds after a word, relative to base. */
 static bool read_pointer(const char *file, const char *word, const char *base, char to[PATH_MAX])
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = PATH_MAX };
@@ -314,7 +314,7 @@ bool rg_outside_git_may_show(const char *path)
 	snprintf(folder, sizeof folder, "%.*s", (int)name_at(path), path);
 	if (!rg_outside_git_folder(folder, git))
 		return false;
-	/* 1 is its word for a file that it does not track. */
+	/* git exits with 1 for a file that it does not track. */
 	return rg_program_run(&program, &output, &result, NULL) < 0 ||
 	       result.end != RG_PROGRAM_EXITED || result.status != 1;
 }

@@ -1,6 +1,6 @@
 /*
- * process - who a process is, so that no later one of its number is taken for
- * it, and whether it is still there.
+ * process - the identity of a process, so that no later one with its id is taken for
+ * it, and whether it still runs.
  *
  * It is known by its id, the instant it was started, the boot and the pid
  * namespace.  One of another namespace cannot be looked at; one of another
@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-/* This start of the machine, as text; "" where the system does not tell. */
+/* The id of this boot, as text; "" where the system has none. */
 enum { RG_BOOT_ID_BYTES = 40 };
 void rg_boot_id(char to[RG_BOOT_ID_BYTES]);
 
@@ -55,7 +55,7 @@ void rg_process_ran(struct rg_ran *ret_ran);
 
 /*
  * Other processes, as far as they can be looked at, that have a file mapped; its
- * name is the end of the path.  Returns how many were put into ids, at most so many.
+ * name is the end of the path.  Returns how many were put into ids, at most ids_max.
  */
 size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max);
 

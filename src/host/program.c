@@ -28,7 +28,7 @@ static int make_input(struct roger_str text, int *ret_file, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* At work when this returns, unless it cannot be: then its exit status says so. */
+/* That it cannot run is seen from its exit status. */
 static int start(const struct rg_program *program, bool capture, struct rg_child **ret_child,
 		 struct roger_err *err)
 {

@@ -1,11 +1,11 @@
 /*
  * program - running a command that a person configured, as a bare child.
  *
- * A command is a list of arguments and never goes through a shell.  It gets a
- * text on its standard input, has so much time and may say so much; when its
- * time is over, everything it started is killed.  It inherits nothing but its
- * three standard streams, of which the third leads nowhere.  What it prints is
- * content: it belongs into no error and no log.
+ * A command is a list of arguments and never goes through a shell.  It gets a text on
+ * its standard input; its time and output are limited, and when its time is over
+ * everything it started is killed.  It inherits nothing but its three standard streams,
+ * of which the third is /dev/null.  Its output is content, and never part of an error
+ * or a log.
  */
 #ifndef RG_PROGRAM_H
 #define RG_PROGRAM_H
@@ -17,7 +17,7 @@ struct rg_program {
 	const char *folder;
 	struct roger_str input;	  /* what it reads */
 	int64_t timeout_ms;	  /* over its whole life */
-	size_t output_bytes_most; /* so much of what it prints is kept, the rest read and dropped */
+	size_t output_bytes_most; /* how much output is kept; the rest is read and dropped */
 };
 
 enum rg_program_end {
@@ -33,16 +33,16 @@ struct rg_program_result {
 };
 
 /*
- * Run it to its end; what it printed goes into output, initialized by the
- * caller.  That it fails or hangs is an answer.  ROGER_EUSAGE: no program is
- * named; other errors: it could not even be started.
+ * Run it to its end; its output goes into output, initialized by the caller.  That it
+ * fails or hangs is a result, not an error.  ROGER_EUSAGE: no program is named; other
+ * errors: it could not be started.
  */
 RG_CHECKED int rg_program_run(const struct rg_program *program, struct rg_buf *output,
 			      struct rg_program_result *ret_result, struct roger_err *err);
 
 /*
- * One that runs beside us: what it prints goes nowhere, its input is empty.
- * Started, looked at until it has ended, each without waiting.
+ * A command in the background, without input and output: start it, then ask until it
+ * is over; neither call waits.
  */
 struct rg_launched {
 	struct rg_child *child; /* NULL: none */
@@ -51,7 +51,7 @@ struct rg_launched {
 RG_CHECKED int rg_program_launch(const struct rg_program *program, struct rg_launched *ret_launched,
 				 struct roger_err *err);
 
-/* Has it ended, or was it killed because its time is over, or because enough is set? */
+/* Has it ended?  It is killed when its time is over, or when enough is set. */
 bool rg_program_over(struct rg_launched *launched, bool enough,
 		     struct rg_program_result *ret_result);
 

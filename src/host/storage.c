@@ -57,7 +57,7 @@ static int look_at(struct finding *finding, const char *key, bool file, struct r
 		return ROGER_OK;
 	rg_workspace_path_in(finding->root, setting->value, path, sizeof path);
 	slash = strrchr(path, '/');
-	/* The last name of a file is no link: it would not be opened. */
+	/* The name of a file itself may not be a link: such a file is not opened. */
 	if (file)
 		*slash = '\0';
 	if (!rg_workspace_resolve(file && slash == path ? "/" : path, real))
@@ -69,7 +69,7 @@ static int look_at(struct finding *finding, const char *key, bool file, struct r
 	inside = rg_workspace_below(finding->root, real);
 	if (inside && is_usual(inside))
 		return ROGER_OK;
-	/* One that is there already is looked into before it is added to. */
+	/* An existing file is checked before the first append. */
 	if (inside && file && rg_file_examine(-1, real, &look, NULL) == ROGER_OK &&
 	    look.kind == RG_FILE_REGULAR)
 		return ROGER_OK;
@@ -101,7 +101,7 @@ int rg_storage_find(const struct rg_config *config, const char *root, struct rg_
 
 /* ----------------------------------------------------------------- files -- */
 
-/* Lines start as roger writes them: one that a kill cut off begins so. */
+/* Does it begin like a line of this log?  A line may be cut off by a kill. */
 static bool is_start(struct roger_str text, enum rg_log log)
 {
 	size_t length = strlen(rg_kinds[log].start);
@@ -111,8 +111,7 @@ static bool is_start(struct roger_str text, enum rg_log log)
 	return length > 1 && memcmp(text.data, rg_kinds[log].start, length) == 0;
 }
 
-/* The first line without its newline; false: there is none that ends, or it is too long to be one.
- */
+/* The first line without its newline; false: no line ends in the text. */
 static bool first_line(struct roger_str text, struct roger_str *ret_line)
 {
 	const char *newline = memchr(text.data, '\n', text.length);
@@ -131,7 +130,7 @@ static bool is_of_kind(struct roger_str text, enum rg_log log)
 
 	if (!first_line(text, &line))
 		return is_start(text, log);
-	/* A torn line of ours is fenced off with a newline by the next one. */
+	/* A torn line of roger's is ended with a newline by the next writer. */
 	arena = rg_arena_new();
 	is = arena &&
 	     (rg_kind_read(log, line, arena, &record, NULL) == ROGER_OK || is_start(line, log));

@@ -1,11 +1,10 @@
 /*
  * storage - where the configuration lets files be.
  *
- * A configuration can come with a repository.  So what `storage:` names must
- * lie in the workspace, links resolved, in one of the folders that are made for
- * such files, unless a person trusts the path; and a file that stands in a
- * place of somebody's choice is added to only when it is empty or begins with a
- * record of its kind.
+ * A configuration can come with a repository.  So what `storage:` names must be in the
+ * workspace, links resolved, in one of the usual folders, unless a person trusts the
+ * path; and a file in a configured place is appended to only when it is empty or begins
+ * with a record of its kind.
  */
 #ifndef RG_STORAGE_H
 #define RG_STORAGE_H
@@ -21,10 +20,7 @@ struct rg_storage_place {
 	struct roger_str path;	  /* absolute, links resolved: what there is to trust */
 	bool outside;		  /* of the workspace */
 };
-struct rg_storage_places {
-	const struct rg_storage_place *items;
-	size_t count;
-};
+ROGER_LIST(rg_storage_places, rg_storage_place);
 
 /* Those of the configuration that need trust.  Nothing is looked at where nothing is configured. */
 RG_CHECKED int rg_storage_find(const struct rg_config *config, const char *root,

@@ -102,7 +102,7 @@ static int compare_standing(const void *a, const void *b)
 		       : strcmp(x->name.data, y->name.data);
 }
 
-/* A sender's numbers rise from file to file, too. */
+/* By age, since a sender's numbers also rise from file to file. */
 static int sort_by_age(const struct rg_triggers *triggers, struct rg_arena *arena,
 		       struct roger_str *names, size_t count, struct roger_err *err)
 {
@@ -146,7 +146,7 @@ int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 	return sort_by_age(triggers, arena, items, count, err);
 }
 
-/* At most so many digits from *at on up to end. */
+/* At most digits_max digits from *at on, followed by end. */
 static bool take_digits(const char **at, size_t digits_max, char end, int64_t *ret_number)
 {
 	size_t length = strspn(*at, "0123456789");
@@ -245,7 +245,7 @@ static int compare_taken(const void *a, const void *b)
 	return x->ms != y->ms ? (x->ms > y->ms) - (x->ms < y->ms) : strcmp(x->name, y->name);
 }
 
-/* Its slices point into its own name, which was moved. */
+/* Its slices point into its name, which sorting has moved. */
 static void point_into(struct rg_taken *taken)
 {
 	taken->file.data = taken->name + (taken->file.data - taken->id.data);
@@ -281,7 +281,7 @@ int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 	return ROGER_OK;
 }
 
-/* Has it not changed for so long?  Whatever the clocks say, one day it has not. */
+/* Was it unchanged for this long?  A clock that was set back counts as well. */
 static bool still_for(const struct rg_file_facts *facts, int64_t for_ms)
 {
 	int64_t age_ms = rg_clock_ms() - facts->changed_ms;
@@ -301,7 +301,7 @@ int rg_triggers_open_taken(const struct rg_triggers *triggers, const struct rg_t
 	r = rg_file_open(triggers->taken, taken->name, RG_FILE_READ, &file, err);
 	if (r < 0 || file == RG_NO_FILE)
 		return r;
-	/* Nobody finds it under its old name any more, so who does not write now never will. */
+	/* It no longer has its old name, so nobody new can open it to write. */
 	writers = rg_file_writers(file);
 	if (writers != RG_FILE_NO_WRITER) {
 		r = rg_file_facts(file, taken->name, &facts, err);

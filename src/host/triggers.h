@@ -1,15 +1,14 @@
 /*
- * triggers - the folder of drop boxes that agents write to who only know files.
+ * triggers - the folder of drop boxes for agents that only use files.
  *
- * <role>.txt, all.txt, <group>.txt: what stands there was not taken.  Taking is
- * a rename into .taken/, under a name that says which file it was:
+ * <role>.txt, all.txt, <group>.txt: files that were not taken yet.  Taking is a rename into
+ * .taken/, under a name that says which file it was:
  *
  *     <ms>-<16 hexadecimal digits>-<offset>.<name of the file>
  *
- * The first two are drawn when it is taken and name what is in it, whatever
- * happens later; names that were drawn later come later.  What stands before
- * the offset is done with.  .skipped/ keeps text that was not taken in, under
- * the same name, and .handing/ says which mail is being written out.
+ * The first two are made when it is taken and identify its text from then on; later
+ * names sort later.  The text before the offset is done.  .skipped/ keeps text that was
+ * not taken in, under the same name, and .handing/ notes which mail is being written out.
  */
 #ifndef RG_TRIGGERS_H
 #define RG_TRIGGERS_H
@@ -55,33 +54,34 @@ struct roger_str rg_trigger_stem(struct roger_str name);
 /* Were the folders taken away, or others put in their place? */
 bool rg_triggers_lost(const struct rg_workspace *workspace, const struct rg_triggers *triggers);
 
-/* Names of all drop boxes that stand there: what was written first comes first. */
+/* The names of all drop boxes that exist, the oldest first. */
 RG_CHECKED int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
 				struct roger_strs *ret_names, struct roger_err *err);
 
 /*
- * Of what went wrong with one file: ROGER_EREFUSED, where it was only that we
- * may not touch it, which is no reason to leave the others.
+ * The code of an error with one file: ROGER_EREFUSED where only its permissions were in
+ * the way, so that the caller goes on with the other files.
  */
 int rg_triggers_refused(int r, struct roger_err *err);
 
 /*
  * Take a file; *ret_taken false: it is gone, or empty.  ROGER_EREFUSED: it is
- * no regular file, or none of ours.  Nothing in it may be stored before rg_triggers_settle().
+ * not a regular file, or its name is too long.  Nothing in it may be stored before
+ * rg_triggers_settle().
  */
 RG_CHECKED int rg_triggers_take(struct rg_triggers *triggers, struct roger_str name,
 				struct rg_id_source *ids, bool *ret_taken, struct roger_err *err);
 
-/* What was taken stays taken, even after a power cut. */
+/* Make what was taken durable. */
 RG_CHECKED int rg_triggers_settle(const struct rg_triggers *triggers, struct roger_err *err);
 
-/* Everything that was taken and is not done with, the first first. */
+/* Everything that was taken and is not done, the oldest first. */
 RG_CHECKED int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
 				 struct rg_taken_list *ret_list, struct roger_err *err);
 
 /*
- * Open a taken file and tell whether it can be read now: nobody writes to it
- * (*ret_final), or who does has paused.  *ret_file RG_NO_FILE: not yet.
+ * Open a taken file if it can be read now: nobody has it open for writing
+ * (*ret_final), or its writer has paused.  *ret_file RG_NO_FILE: not yet.
  */
 RG_CHECKED int rg_triggers_open_taken(const struct rg_triggers *triggers,
 				      const struct rg_taken *taken, int *ret_file, bool *ret_final,
@@ -91,7 +91,7 @@ RG_CHECKED int rg_triggers_open_taken(const struct rg_triggers *triggers,
 RG_CHECKED int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *taken,
 				   int64_t offset, struct roger_err *err);
 
-/* Its text is another one by now: it becomes a file that was taken just now, durably. */
+/* Its text was replaced: give it a new id as if taken now, durably. */
 RG_CHECKED int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken *taken,
 				   struct rg_id_source *ids, struct roger_err *err);
 
@@ -99,11 +99,11 @@ RG_CHECKED int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken
 RG_CHECKED int rg_triggers_drop(const struct rg_triggers *triggers, const struct rg_taken *taken,
 				struct roger_err *err);
 
-/* Keep text of a taken file that was not taken in, durably; "": there is none, after all. */
+/* Keep the text of a taken file that was not taken in, durably; "": remove what was kept. */
 RG_CHECKED int rg_triggers_keep(const struct rg_triggers *triggers, const struct rg_taken *taken,
 				struct roger_str text, struct roger_err *err);
 
-/* Keep all of a file, unread. */
+/* Move the whole file to .skipped/, unread. */
 RG_CHECKED int rg_triggers_put_aside(const struct rg_triggers *triggers,
 				     const struct rg_taken *taken, struct roger_err *err);
 

@@ -47,7 +47,7 @@ bool rg_trust_is_ours(int64_t owner)
 	return geteuid() == 0 && sudo && rg_str_number(rg_str(sudo), &caller) && caller == owner;
 }
 
-/* "" where there is none that can be read. */
+/* "" where it is missing or not valid. */
 static int read_id(struct rg_trust *trust, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
@@ -92,7 +92,7 @@ static int make_id(struct rg_trust *trust, struct roger_err *err)
 
 /* ------------------------------------------------------------- documents -- */
 
-/* The folder of all documents; false: there is no place for a user's state. */
+/* The folder of all documents; false: neither HOME nor XDG_STATE_HOME is usable. */
 static bool state_folder(char to[PATH_BYTES])
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -108,14 +108,14 @@ static bool document_path(const char *root, char to[PATH_BYTES])
 	char folder[PATH_BYTES];
 	size_t length = strlen(root);
 
-	/* Every command asks for it; that two paths share a name would be told by what it holds. */
+	/* Every command asks for it, so the hash is a quick one; the document holds the path. */
 	return state_folder(folder) &&
 	       snprintf(to, PATH_BYTES, "%s/%016llx%016llx.json", folder,
 			(unsigned long long)rg_hash(1, root, length),
 			(unsigned long long)rg_hash(2, root, length)) < PATH_BYTES;
 }
 
-/* Somebody else's, or one that others can write, counts as none. */
+/* A document of another user, or that others may write, counts as missing. */
 static int read_document(const char *path, struct rg_arena *memory, struct rg_trusted *ret_document,
 			 bool *ret_found, struct roger_err *err)
 {
@@ -173,7 +173,7 @@ static int write_document(const char *root, const struct rg_trusted *document,
 
 /* --------------------------------------------------------------- sources -- */
 
-/* The same folder, links resolved. */
+/* Is it the workspace's folder, with links resolved? */
 static bool is_root(const struct rg_trust *trust, const char *path)
 {
 	char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
@@ -189,7 +189,7 @@ static int read_machine_line(struct rg_trust *trust, char *line, struct roger_er
 	char *blank = strchr(line, ' ');
 
 	if (!blank || blank[1] != '/')
-		return ROGER_OK; /* a comment, or nothing that we know */
+		return ROGER_OK; /* a comment, or unknown */
 	*blank++ = '\0';
 	if (strcmp(line, "path") == 0 &&
 	    !rg_arena_add(trust->memory, &trust->machine_paths, rg_str(blank)))
@@ -234,7 +234,7 @@ static void read_environment(struct rg_trust *trust)
 		trust->all_commands = true;
 }
 
-/* Does the document speak of this very mailbox?  Else nothing in it holds. */
+/* Is the document about this very mailbox?  Otherwise nothing in it counts. */
 static bool holds(const struct rg_trust *trust, const struct rg_trusted *known)
 {
 	return trust->id.length && rg_str_equal(known->id, trust->id) &&
@@ -253,7 +253,7 @@ static int read_known(struct rg_trust *trust, struct roger_err *err)
 	r = read_document(path, trust->memory, &known, &found, err);
 	if (r < 0 || !found)
 		return r;
-	trust->told = known.id.length == 0;
+	trust->warned = known.id.length == 0;
 	if (holds(trust, &known)) {
 		trust->known = known;
 		trust->mailbox = true;
@@ -388,7 +388,7 @@ static int add_named(struct digesting *digesting, struct roger_str name, struct 
 	return add_file(digesting, path, err);
 }
 
-/* The word itself, and what stands in it between what divides words for a shell or an option. */
+/* The word itself, and its parts between what separates words in a shell or an option. */
 static int add_files_of(struct digesting *digesting, struct roger_str word, struct roger_err *err)
 {
 	static const char dividers[] = " \t\n'\"=,;:()<>|&`$[]{}!@#*?\\";
@@ -487,8 +487,8 @@ int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands, struct r
 	int r = ROGER_OK;
 
 	/*
-	 * An id that came along is known to whoever made it, and would be that of the next
-	 * workspace in this place, too.  Another user than the owner takes what there is.
+	 * An id that came with the folder is known to whoever made it, who could use it for
+	 * another workspace at this path.  Only the owner can replace it.
 	 */
 	if (!trust->id.length || (!trust->known.id.length && trust->owner == (int64_t)geteuid()))
 		r = make_id(trust, err);
@@ -498,18 +498,18 @@ int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands, struct r
 	if (r < 0)
 		return r;
 	trust->known = document;
-	trust->mailbox = trust->told = true;
+	trust->mailbox = trust->warned = true;
 	return ROGER_OK;
 }
 
-bool rg_trust_note_told(struct rg_trust *trust)
+bool rg_trust_note_warned(struct rg_trust *trust)
 {
 	const struct rg_trusted document = {
 		.version = 1, .path = trust->root, .owner = trust->owner, .id = { "", 0 }
 	};
 
-	trust->told = write_document(trust->root.data, &document, NULL) == ROGER_OK;
-	return trust->told;
+	trust->warned = write_document(trust->root.data, &document, NULL) == ROGER_OK;
+	return trust->warned;
 }
 
 int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)

@@ -1,17 +1,16 @@
 /*
  * trust - what a person allows a workspace that others may have written.
  *
- * A workspace can come with a repository, from another user, or from a disk, so
- * what it holds is data and not orders.  What a person trusts stands outside
- * it: one document for each workspace, named by a hash of its path, in
- * $XDG_STATE_HOME/roger/trust/ (else ~/.local/state/roger/trust/), for their
- * eyes alone.  It has three parts:
+ * A workspace can come with a repository, from another user, or from a disk, so it may
+ * not decide what runs.  What a person trusts is kept outside it: one document for each workspace,
+ * named by a hash of its path, in $XDG_STATE_HOME/roger/trust/ (else ~/.local/state/roger/trust/),
+ * for their eyes alone.  It has three parts:
  *
  *     mailbox   path, owner of .roger/, and .roger/id, 128 random bits
  *     commands  SHA-256 of each one's words and of the files that they name
- *     paths     where files may stand outside the usual folders
+ *     paths     where files may be outside the usual folders
  *
- * The last two hold as long as the first does.  ROGER_TRUST (a path) trusts a
+ * The last two count only while the first does.  ROGER_TRUST (a path) trusts a
  * mailbox, too, ROGER_TRUST_COMMANDS=1 the commands of one that is trusted, and
  * /etc/roger/trust either of them, or a path.  Nothing of this is read from a
  * file of the workspace but its id.
@@ -23,12 +22,12 @@
 
 #define RG_TRUST_MACHINE_FILE "/etc/roger/trust"
 
-/* The document, as it stands on disk. */
+/* The document on disk. */
 struct rg_trusted {
 	int64_t version;
 	struct roger_str path; /* the workspace: the folder that holds .roger/ */
 	int64_t owner;	       /* user id */
-	struct roger_str id;   /* "": nothing is trusted, a person was only told so */
+	struct roger_str id;   /* "": not trusted; it only notes that a person was warned */
 	int64_t accepted_at_ms;
 	struct roger_strs commands; /* SHA-256, 64 hexadecimal digits each */
 	struct roger_strs paths;    /* absolute, links resolved */
@@ -41,20 +40,19 @@ struct rg_trust {
 	int64_t owner;
 	struct roger_str id; /* of .roger/id; "": it has none */
 	struct rg_trusted known;
-	bool told;	   /* a person was told that the workspace is not trusted */
+	bool warned;	   /* a person was warned that the workspace is not trusted */
 	bool mailbox;	   /* trusted */
 	bool all_commands; /* of it are trusted */
 	struct roger_strs machine_paths;
 };
 
-/* May we act on what the user of that id owns?  Ours, or, as root by sudo, that of who called it.
- */
+/* Is this user id ours, or, as root under sudo, that of the caller? */
 bool rg_trust_is_ours(int64_t owner);
 
 /*
  * What is trusted of the workspace in the folder root (absolute, links
- * resolved), whose .roger/ belongs to owner.  What cannot be read is not
- * trusted, and no error.
+ * resolved), whose .roger/ belongs to owner.  What cannot be read is not trusted; that
+ * is not an error.
  */
 RG_CHECKED int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
 			     struct roger_err *err);
@@ -87,8 +85,8 @@ RG_CHECKED int rg_trust_accept(struct rg_trust *trust, struct roger_strs command
 /* Is there a document for that path, whatever it says?  Quick. */
 bool rg_trust_has_document(const char *root);
 
-/* Remember that a person was told; false: it cannot be remembered. */
-bool rg_trust_note_told(struct rg_trust *trust);
+/* Note on disk that a person was warned; false: not possible. */
+bool rg_trust_note_warned(struct rg_trust *trust);
 
 /* Trust nothing of the workspace in root any more; *ret_was: something was trusted. */
 RG_CHECKED int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err);

@@ -49,7 +49,7 @@ bool rg_watch_folder(struct rg_watch *watch, int folder)
 	char path[64];
 
 	snprintf(path, sizeof path, "/proc/self/fd/%d/.", folder);
-	/* A hard link is only told as the making of a file. */
+	/* A hard link is reported as a created file only. */
 	return inotify_add_watch(watch->events, path,
 				 IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR) >= 0;
 }

@@ -1,8 +1,8 @@
 /*
  * watch - sleeping until something changes in folders, or in a file.
  *
- * A hint, never the truth: the system does not tell of every file system, so
- * whoever watches also looks by himself from time to time.
+ * Only a hint: some file systems report nothing, so a watcher must also look from time
+ * to time.
  */
 #ifndef RG_WATCH_H
 #define RG_WATCH_H
@@ -15,7 +15,7 @@ struct rg_watch;
 RG_CHECKED int rg_watch_new(struct rg_watch **ret_watch, struct roger_err *err);
 struct rg_watch *rg_watch_free(struct rg_watch *watch);
 
-/* Wake when a file in the folder was written and closed, or came there; false: it cannot be told.
+/* Wake when a file in the folder was written and closed, or added; false: not possible.
  */
 bool rg_watch_folder(struct rg_watch *watch, int folder);
 

@@ -263,7 +263,7 @@ static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
 	r = rg_workspace_trust(workspace, &trust, err);
 	if (r < 0 || trust->mailbox)
 		return r;
-	(void)!rg_trust_note_told(workspace->trust);
+	(void)!rg_trust_note_warned(workspace->trust);
 	snprintf(
 		workspace->notice, sizeof workspace->notice,
 		"this workspace is not trusted yet: its mail is shown to no agent unasked, and its "

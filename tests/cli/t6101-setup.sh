@@ -343,7 +343,7 @@ roger setup --remove --yes >/dev/null
 mkdir -p "$(dirname "$record")"
 printf '{"version":1,"files":[{"file":7}]}' >"$record"
 exits 65 "a record that is none" roger setup claude --yes
-like "is told" "$err" "json' is no record of setup"
+like "is told" "$err" "json' is not a record of setup"
 rm "$record"
 printf '{"mcpServers": {}, "mcpServers": {"other": {}}}' >.mcp.json
 roger setup claude --yes >../out

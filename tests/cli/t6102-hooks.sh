@@ -22,10 +22,10 @@ like "and is told" "$err" "tool: expected claude"
 exits 0 "an unknown event" hook claude lunch
 roger send claude --as mallory unseen -q 2>/dev/null
 exits 0 "without a tool nothing breaks" roger hook </dev/null
-like "and the word that is missing is told" "$err" "^roger: tool: missing; it is claude, codex"
+like "and the word that is missing is told" "$err" "^roger: tool is required: claude, codex"
 is "no tool's form is taken" "$out" ""
 exits 0 "without an event" roger hook claude </dev/null
-like "that is told, too" "$err" "^roger: event: missing; it is session-start, prompt"
+like "that is told, too" "$err" "^roger: event is required: session-start, prompt"
 is "and nothing is shown" "$out" ""
 roger receive --as claude -q
 cat >terminal.py <<'END'

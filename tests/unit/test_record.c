@@ -598,7 +598,7 @@ static void a_request_wants_all_that_is_required(void **state)
 	(void)state;
 	assert_int_equal(rg_request_check(&request, &colour, &err), ROGER_EUSAGE);
 	assert_string_equal(err.member, "colour");
-	assert_string_equal(err.message, "colour: missing; it is red or blue");
+	assert_string_equal(err.message, "colour is required: red or blue");
 	colour = 1;
 	assert_int_equal(rg_request_check(&request, &colour, &err), ROGER_OK);
 	/* What a program put there by mistake. */

@@ -12,7 +12,7 @@ enum { CONTEXT_LINES = 2 };
 
 /* ------------------------------------------------------------ carrying out -- */
 
-/* A file that we made, and in which nothing is left, goes. */
+/* A file that setup made is removed once it is empty. */
 static bool is_to_go(const struct rg_setup_plan *plan, const struct rg_setup_target *target)
 {
 	return plan->request->remove && target->changed.made &&
@@ -41,8 +41,8 @@ static int write_targets(const struct rg_setup_plan *plan, struct roger_err *err
 }
 
 /*
- * The command that we have just put into the configuration, with a person's
- * consent, may run: these words, and no others that stand in its place.
+ * Trust the command that was just put into the configuration with a person's consent:
+ * these words only, and no others that may be configured in its place.
  */
 static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
 {
@@ -53,7 +53,7 @@ static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
 
 	if (!(plan->tools & RG_CODEX) || plan->request->scope == ROGER_SETUP_USER)
 		return ROGER_OK;
-	/* A configuration that is wrong was told, or will be. */
+	/* A wrong configuration is reported elsewhere. */
 	if (rg_config_load(plan->root, &config, NULL) < 0)
 		return ROGER_OK;
 	agent = rg_config_wake(config, plan->fillings[RG_SETUP_FILL_CODEX]);
@@ -65,8 +65,8 @@ static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
 }
 
 /*
- * Into the files: the record first, so that whatever was done can be undone;
- * out of them: it comes last.
+ * The record is written first, so that whatever was done can be undone; when removing,
+ * last.
  */
 static int carry_out(const struct rg_setup_plan *plan, struct roger_err *err)
 {
@@ -93,8 +93,8 @@ static int action_of(const struct rg_setup_plan *plan, const struct rg_setup_tar
 	return target->there ? ROGER_SETUP_CHANGED : ROGER_SETUP_MADE;
 }
 
-static int tell(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
-		struct roger_err *err)
+static int report(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
+		  struct roger_err *err)
 {
 	struct roger_setup_file *place;
 	size_t i;
@@ -103,7 +103,7 @@ static int tell(const struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		const struct rg_setup_target *target = &plan->targets[i];
 		struct rg_buf diff = { .maximum = SIZE_MAX };
 
-		/* What is not there, and need not be, is nothing to tell of. */
+		/* A file that is missing, and may be, is not reported. */
 		if (!target->there && !rg_setup_target_changes(target) && !target->trouble.length)
 			continue;
 		place = rg_arena_push(plan->arena, &reply->files.items, &reply->files.count,
@@ -121,7 +121,7 @@ static int tell(const struct rg_setup_plan *plan, struct roger_setup_reply *repl
 	return ROGER_OK;
 }
 
-/* The tools that are named, or else those that are installed, or all to be removed. */
+/* The tools that are named, else those installed; when removing, else all. */
 static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
 		      struct roger_err *err)
 {
@@ -133,8 +133,8 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 		tool = rg_enum_find(rg_setup_tools, named->items[i]);
 		if (tool < 0)
 			return rg_fail_member(err, ROGER_EUSAGE, "tools",
-					      "tools: '%.*s' is none that roger knows; expected "
-					      "claude, codex, gemini or opencode",
+					      "unknown tool '%.*s'; expected claude, codex, gemini "
+					      "or opencode",
 					      RG_STR_ARGS(named->items[i]));
 		plan->tools |= 1u << tool;
 	}
@@ -152,7 +152,7 @@ static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *repl
 	return ROGER_OK;
 }
 
-/* The project: where the workspace is, or, to be made, where a repository starts. */
+/* The project: the folder of the workspace, else of the repository, else this one. */
 static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_err *err)
 {
 	struct rg_workspace *workspace = NULL;
@@ -170,8 +170,8 @@ static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_er
 	if (!broken && (r != ROGER_ENOENT || plan->request->scope == ROGER_SETUP_USER))
 		return r == ROGER_ENOENT ? ROGER_OK : r;
 	if (!getcwd(plan->root, sizeof plan->root))
-		return rg_fail(err, ROGER_EIO, 0, "the current folder cannot be told");
-	/* A broken configuration may be our own doing: the way back needs none. */
+		return rg_fail(err, ROGER_EIO, 0, "the current folder is unknown");
+	/* Removing works with a broken configuration, which setup itself may have caused. */
 	snprintf(folder, sizeof folder, "%s", plan->root);
 	if (rg_outside_climb(folder, broken ? ".roger" : ".git"))
 		snprintf(plan->root, sizeof plan->root, "%s", folder);
@@ -209,7 +209,7 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 	if (r == ROGER_OK)
 		r = rg_setup_plan_places(&plan, err);
 	if (r == ROGER_OK)
-		r = tell(&plan, reply, err);
+		r = report(&plan, reply, err);
 	if (r < 0)
 		return r;
 	if (!rg_arena_copy(reply->memory, rg_str(plan.root), &reply->workspace))

@@ -1,6 +1,6 @@
 /*
- * setup - what roger puts into the settings of agents' tools, so that they
- * start its server, run its hooks and tell their model of it.
+ * setup - what roger puts into the settings of agents' tools, so that they start its
+ * server, run its hooks and inform their model.
  *
  * The table says what goes where; a plan holds the files as they are and as they
  * are to be, before anything is written.  What was written is remembered in a
@@ -24,16 +24,15 @@ extern const char *const rg_setup_tools[]; /* "claude"...: their programs' names
 enum rg_setup_kind {
 	RG_SETUP_MEMBER, /* of a JSON object: path leads to it */
 	RG_SETUP_HOOKS,	 /* all hooks of the tool: in arrays, below path */
-	RG_SETUP_BLOCK,	 /* lines between two comments that tell ours */
+	RG_SETUP_BLOCK,	 /* lines between two comments of roger's */
 	RG_SETUP_FILE,	 /* the whole file */
 };
 
 /*
- * One thing that is to stand in one file.  Names of files start with {root},
- * {git}, {home}, {claude}, {codex}, {gemini} or {config}; of several, with '|'
- * between them, the first that is there, or else the first, is meant.  In values,
- * {roger} is the program, {as_words} what says who the agent is, {codex} its
- * name where it is Codex.
+ * One thing that setup puts into one file.  Names of files start with {root}, {git},
+ * {home}, {claude}, {codex}, {gemini} or {config}; of several, separated by '|', the
+ * first that exists is used, else the first.  In values, {roger} is the program,
+ * {as_words} the arguments that name the agent, {codex} its name where it is Codex.
  */
 struct rg_setup_place {
 	unsigned tools;
@@ -70,7 +69,7 @@ enum {
 
 /* ------------------------------------------------------------------- plan -- */
 
-/* An edit that was made: length bytes of after stand at offset in place of before. */
+/* An edit that was made: `after` is at offset in place of `before`. */
 struct rg_setup_edit {
 	struct roger_str tool;
 	int64_t offset;
@@ -81,22 +80,22 @@ ROGER_LIST(rg_setup_edits, rg_setup_edit);
 /* A file that was changed. */
 struct rg_setup_changed {
 	struct roger_str file;
-	bool made;	 /* there was none before */
-	int64_t folders; /* nor so many of the folders it is in */
+	bool made;	 /* setup made the file */
+	int64_t folders; /* how many of its folders setup made */
 	struct rg_setup_edits edits;
 };
 
-/* A file as it stands, and as it is to be. */
+/* A file as it is, and as it will be. */
 struct rg_setup_target {
 	struct rg_setup_changed changed; /* its edits grow, or shrink, with the text */
 	bool there;
 	struct roger_str before, text;
 	struct roger_str trouble; /* why something was left as it is */
 	bool unusable;		  /* it cannot be read: nothing is done to it */
-	bool undone;		  /* the record told of it, and all that it told was found */
+	bool undone;		  /* it was in the record, and every edit was found and undone */
 };
 
-/* What stands for names in templates. */
+/* Placeholders of templates. */
 enum {
 	RG_SETUP_FILL_ROGER,
 	RG_SETUP_FILL_SHELL,
@@ -112,7 +111,7 @@ struct rg_setup_plan {
 	unsigned tools;
 	char root[RG_SETUP_PATH_BYTES]; /* the project's folder */
 	char record_path[RG_SETUP_PATH_BYTES];
-	int64_t record_folders; /* so many of the folders it is in were made for it */
+	int64_t record_folders; /* how many of its folders were made for it */
 	struct roger_str fillings[RG_SETUP_FILL_COUNT];
 	bool others_stay; /* tools that are set up, and not to be removed */
 	struct rg_setup_target *targets;
@@ -127,7 +126,7 @@ RG_CHECKED int rg_setup_expand(const char *root, const char *name, size_t length
 RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
 			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
 
-/* The target of that path, read when it is asked for first; one that cannot be is left. */
+/* The target of a path, read at the first call; a file that cannot be read is left alone. */
 RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 				    struct rg_setup_target **ret_target, struct roger_err *err);
 
@@ -136,7 +135,7 @@ RG_CHECKED int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup
 				     const struct rg_json_edit *edit, const char *tool,
 				     struct roger_err *err);
 
-/* Leave a file as it is, and say why; the others go on. */
+/* Leave a file as it is, and note why; the other files are not affected. */
 RG_CHECKED int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
 				     const char *why, struct roger_err *err);
 
@@ -150,7 +149,7 @@ RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err
 
 /* ------------------------------------------------------------------ place -- */
 
-/* What the fillings are. */
+/* Find the values of the placeholders. */
 RG_CHECKED int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err);
 
 /* Put one place of the table into the text of its file, or cut it out, as the request says. */
@@ -160,7 +159,7 @@ RG_CHECKED int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_s
 
 /*
  * What a place puts into a JSON file: a member, or each hook into the array of its
- * event.  mark: how our element of that array is told from others, "roger hook claude
+ * event.  mark: what identifies roger's element of that array, "roger hook claude
  * stop", or with a quote after roger where its path needs one: the form that is in
  * the text, else the first.
  */
@@ -181,21 +180,21 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json
 /* A word as a shell reads it. */
 void rg_setup_shell_word(struct rg_buf *out, struct roger_str word);
 
-/* In front of a hook that others get with their repository: silent where roger is not there. */
+/* Starts a hook that comes with a repository: silent where roger is not installed. */
 #define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
 
 /* ----------------------------------------------------------------- record -- */
 
-/* Where the record is, or is to be, before anything is made for it. */
+/* The path of the record; called before its folders are made. */
 RG_CHECKED int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err);
 
 /*
- * After that: what was done before is the start of what is done now, or, to be
- * removed, undone from the last edit back.
+ * Then read it: its edits become the first edits of the targets or, when removing, are
+ * undone from the last one back.
  */
 RG_CHECKED int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err);
 
-/* Everything that the targets remember; nothing: the record goes. */
+/* Write the edits of all targets; without any, remove the record. */
 RG_CHECKED int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err);
 
 /*

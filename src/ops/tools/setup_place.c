@@ -29,7 +29,7 @@ void rg_setup_shell_word(struct rg_buf *out, struct roger_str word)
 	rg_buf_add_char(out, '\'');
 }
 
-/* What stands between the quotes of a JSON text; TOML reads the same. */
+/* A text as written between the quotes of a JSON string, which TOML reads the same way. */
 static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf quoted = { .maximum = SIZE_MAX };
@@ -40,8 +40,8 @@ static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, st
 }
 
 /*
- * The program as settings name it: by its name where that leads to it, or where
- * other people have the settings, too; else by its path.
+ * The program as settings name it: "roger" where that is on PATH, or where other people
+ * share the settings; else its path.
  */
 static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
 {
@@ -75,7 +75,7 @@ int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
 	return find_program(plan, err);
 }
 
-/* A template with its names put in. */
+/* A template with its placeholders replaced. */
 static int fill_in(const struct rg_setup_plan *plan, const char *template,
 		   struct roger_str *ret_text, struct roger_err *err)
 {
@@ -155,7 +155,7 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json
 	stop = memmem(start, (size_t)(text.data + text.length - start), end, strlen(end));
 	if (!stop)
 		return false;
-	/* One that never ended, before ours, is a person's. */
+	/* An earlier begin without an end is somebody else's. */
 	for (const char *next = start; next; start = next ? next : start)
 		next = memmem(start + 1, (size_t)(stop - start - 1), begin, strlen(begin));
 	ret_edit->offset = (size_t)(start - text.data);
@@ -164,7 +164,7 @@ bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json
 	return true;
 }
 
-/* A line without its blanks and quotes, as far as it fits. */
+/* A line without blanks and quotes, cut to what fits. */
 static void squeeze(const char *line, size_t length, char to[128])
 {
 	size_t i, count = 0;
@@ -175,7 +175,7 @@ static void squeeze(const char *line, size_t length, char to[128])
 	to[count] = '\0';
 }
 
-/* Does a line begin with a name, and not with a longer one? */
+/* Does a line begin with exactly this name? */
 static bool names(const char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -184,8 +184,8 @@ static bool names(const char *line, const char *name)
 }
 
 /*
- * In a file of lines: what would come twice, however it is written; and a form
- * in which nothing can be added at the end.
+ * Refuse a file of lines that has the same setting already, however it is written, or
+ * that is written so that nothing can be added at its end.
  */
 static int check_block(const struct rg_setup_place *place, struct roger_str text,
 		       struct roger_err *err)
@@ -201,7 +201,7 @@ static int check_block(const struct rg_setup_place *place, struct roger_str text
 		servers = words[0] == '[' ? strcmp(words, "[mcp_servers]") == 0 : servers;
 		twice = names(words, place->path) || names(words, "mcp_servers.roger") ||
 			(servers && names(words, "roger"));
-		/* A table in braces is closed for good. */
+		/* A table in braces cannot be extended later in the file. */
 		closed = strcmp(place->path, "wake") == 0
 				 ? words[0] == '{' || strcmp(words, "...") == 0
 				 : strncmp(words, "mcp_servers={", 13) == 0;
@@ -269,7 +269,7 @@ static int edit_file(const struct rg_setup_target *target, struct roger_str valu
 static const char others_words[] =
 	"it holds roger's hook in one list with others; take roger's out by hand";
 
-/* Does our element of a hook's list hold other commands beside ours? */
+/* Does roger's element of a hook's list have other commands as well? */
 static bool holds_others(struct roger_str text, const struct rg_setup_piece *piece)
 {
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
@@ -282,7 +282,7 @@ static bool holds_others(struct roger_str text, const struct rg_setup_piece *pie
 	    !element.data)
 		return false;
 	if (rg_json_read(element, &json, NULL) < 0)
-		return true; /* with comments, say */
+		return true; /* it has comments, for example */
 	hooks = rg_json_member(rg_json_root(json), "hooks");
 	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
 }
@@ -321,7 +321,7 @@ static int put_piece(struct rg_setup_plan *plan, const struct rg_setup_place *pl
 	return r;
 }
 
-/* Cut out is what is roger's by its looks: no record tells of it, or the file was rearranged. */
+/* Removing here goes by what looks like roger's: for files without a record, or rearranged. */
 static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		     struct rg_setup_target *target, const char *tool, struct roger_err *err)
 {

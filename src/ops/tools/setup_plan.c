@@ -18,8 +18,8 @@ static const char *variable(const char *name)
 struct folder {
 	const char *name;
 	const char *variable;
-	const char *below;	/* what stands behind that */
-	const char *below_home; /* where it is not set */
+	const char *below;	/* added to its value */
+	const char *below_home; /* added to HOME where it is not set */
 };
 static const struct folder folders[] = {
 	{ "{home}", "HOME", "", "" },
@@ -40,7 +40,7 @@ int rg_setup_expand(const char *root, const char *name, size_t length, char to[R
 
 	to[0] = '\0';
 	if (strncmp(name, "{git}", start) == 0) {
-		/* Nothing of git's is made where there is no git. */
+		/* Without a repository there is no such file. */
 		if (!rg_outside_git_folder(root, git))
 			return ROGER_OK;
 		root = git;
@@ -56,7 +56,7 @@ int rg_setup_expand(const char *root, const char *name, size_t length, char to[R
 	if (!value && !home)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "HOME: not set, so there is no place for a user's settings");
-	/* It would be another one from each folder. */
+	/* A relative path would mean another folder from each working directory. */
 	if ((value ? value : home)[0] != '/')
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s: expected a path that starts with '/'",
 			       value ? folders[i].variable : "HOME");
@@ -166,7 +166,7 @@ bool rg_setup_target_changes(const struct rg_setup_target *target)
 
 /* ----------------------------------------------------------------- places -- */
 
-/* The one tool that a place is for; "": several share it. */
+/* The only tool of a place; "": several tools share it. */
 static const char *tool_of(const struct rg_setup_place *place)
 {
 	int i;
@@ -182,18 +182,18 @@ static bool is_meant(const struct rg_setup_plan *plan, const struct rg_setup_pla
 	const unsigned project = 1u << ROGER_SETUP_PROJECT | 1u << ROGER_SETUP_STEALTH;
 	unsigned scopes = 1u << plan->request->scope;
 
-	/* Whoever takes it out of a project need not remember how it came in. */
+	/* Removing from a project covers both of its scopes. */
 	if (plan->request->remove && (scopes & project))
 		scopes = project;
 	if (!(place->scopes & scopes))
 		return false;
-	/* What tools share is there as long as one of them is. */
+	/* What tools share stays until the last of them is removed. */
 	if (plan->request->remove && !*tool_of(place))
 		return !plan->others_stay;
 	return place->tools & plan->tools;
 }
 
-/* Working trees share a repository: out of its files comes what the record tells, and no more. */
+/* Working trees share git's folder: from its files only what the record holds is removed. */
 static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		      const char *path)
 {
@@ -201,7 +201,7 @@ static bool is_others(const struct rg_setup_plan *plan, const struct rg_setup_pl
 	       strncmp(path, plan->root, strlen(plan->root)) != 0;
 }
 
-/* A place that is to be invisible is left when git would show the change. */
+/* With --scope stealth, a file is left alone when git would show the change. */
 static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 			 const struct rg_setup_target *target, const char *path,
 			 struct roger_err *err)
@@ -216,8 +216,8 @@ static int check_stealth(const struct rg_setup_plan *plan, const struct rg_setup
 }
 
 /*
- * A link in the project may come with its repository, and then leads wherever its
- * author wants; that of a person's own settings is the person's.
+ * A link in the project may come with its repository and lead anywhere its author
+ * wants; links in a person's own settings are the person's.
  */
 static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
 			const char *path, struct roger_err *err)
@@ -232,7 +232,7 @@ static int check_inside(const struct rg_setup_plan *plan, const struct rg_setup_
 		       "--scope user");
 }
 
-/* What goes wrong with one place leaves its file as it was, and holds up no other. */
+/* An error with one place leaves its file unchanged; the others go on. */
 static int plan_place(struct rg_setup_plan *plan, const struct rg_setup_place *place,
 		      struct rg_setup_target *target, const char *path, struct roger_err *err)
 {
@@ -267,7 +267,7 @@ int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err)
 		if (!is_meant(plan, place))
 			continue;
 		r = rg_setup_file(place, plan->root, path, err);
-		/* Where no place can be, nothing of roger's is to be taken out. */
+		/* Without HOME there is no such file, so there is nothing to remove. */
 		if (r == ROGER_EUSAGE && remove && !plan->request->tools.count && !variable("HOME"))
 			continue;
 		if (r == ROGER_OK && !path[0])

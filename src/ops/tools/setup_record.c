@@ -12,7 +12,7 @@
 ROGER_LIST(changed_files, rg_setup_changed);
 struct record {
 	int64_t version;
-	int64_t folders; /* of those it is in were made for it */
+	int64_t folders; /* how many of its folders were made for it */
 	struct changed_files files;
 };
 
@@ -53,9 +53,9 @@ static const struct roger_record setup_record = { "setup", sizeof(struct record)
 /* ---------------------------------------------------------------- undoing -- */
 
 /*
- * Where the text of an edit stands now: in its place, or, where others changed
- * the file since, as near to it as it does.  What is ours twice is taken twice,
- * so it does not matter which comes first.
+ * Where the text of an edit is now: at its offset or, where the file has changed since,
+ * as near to it as possible.  Text that roger added twice is also removed twice, so the
+ * order does not matter.
  */
 static bool find_edit(struct roger_str text, const struct rg_setup_edit *edit, size_t *ret_offset)
 {
@@ -79,7 +79,7 @@ static bool is_chosen(const struct rg_setup_plan *plan, struct roger_str tool)
 {
 	int i = rg_enum_find(rg_setup_tools, tool);
 
-	/* What all tools share goes with the last of them. */
+	/* What all tools share is removed with the last of them. */
 	return i >= 0 ? plan->tools & 1u << i : !plan->others_stay;
 }
 
@@ -121,7 +121,7 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 
 	if (plan->request->scope != ROGER_SETUP_USER)
 		rg_sha256_hex(rg_str(plan->root), sha256);
-	/* Never in the workspace: what came with a repository names no files of ours. */
+	/* Not in the workspace: a record that came with a repository must not name our files. */
 	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
 		 sha256);
 	r = rg_setup_expand(plan->root, name, strlen(name), plan->record_path, err);
@@ -152,14 +152,14 @@ static int read_record(struct rg_setup_plan *plan, struct record *ret_record, st
 				     err);
 	if (r == ROGER_EDATA)
 		return rg_fail(err, ROGER_EDATA, 0,
-			       "'%s' is no record of setup; move it away and say it again",
+			       "'%s' is not a record of setup; move it away and try again",
 			       plan->record_path);
 	if (r == ROGER_OK)
 		plan->record_folders = ret_record->folders;
 	return r;
 }
 
-/* Is there a tool in the record that was not chosen?  Without a record: the others, if any. */
+/* Does the record hold a tool that was not chosen?  Without a record: were all chosen? */
 static bool do_others_stay(const struct rg_setup_plan *plan, const struct record *record)
 {
 	bool found = false;

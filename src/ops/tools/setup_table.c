@@ -9,11 +9,11 @@ enum {
 	STEALTH = 1 << ROGER_SETUP_STEALTH,
 };
 
-/* How long a hook may take before its tool goes on without it. */
+/* How long a tool waits for a hook. */
 #define SECONDS_10 ",\"timeout\":10"
 #define GEMINI_10 ",\"name\":\"roger\",\"timeout\":10000"
 
-/* Claude Code lets a hook wait in the background, and wakes when it ends with 2. */
+/* A hook of Claude Code can wait in the background; exit status 2 wakes the agent. */
 #define REWAKE ",\"asyncRewake\":true,\"timeout\":86400"
 
 const struct rg_setup_hook rg_setup_hooks[] = {
@@ -53,7 +53,7 @@ static const char codex_server[] =
 				      "env_vars = [\"ROGER_AGENT\", \"ROGER_ISSUE\", "
 				      "\"ROGER_WORKSPACE\"]\n";
 
-/* Codex is told by a command; `roger wake` runs it. */
+/* Codex is woken by a command that `roger wake` runs. */
 static const char codex_wake[] =
 	"wake:\n"
 	"  agents:\n"
@@ -84,7 +84,7 @@ static const char agents_block[] =
 	"agents, not from the user.\n";
 
 const struct rg_setup_place rg_setup_places[] = {
-	/* Claude Code reads another file, which is its people's own; its hook says the same. */
+	/* Not for Claude Code, which reads another file; its hook says the same. */
 	{ RG_CODEX | RG_GEMINI | RG_OPENCODE, PROJECT, RG_SETUP_BLOCK, "{root}/AGENTS.md", NULL,
 	  agents_block, "<!--" },
 	{ RG_SETUP_ANY, STEALTH, RG_SETUP_BLOCK, "{git}/info/exclude", NULL, ".roger/\n", "#" },

@@ -1,6 +1,6 @@
 /*
- * setup: does what was put into a tool work?  Tried as the tool would, but for
- * what is not roger: settings come along with a repository, and may be anybody's.
+ * setup: does what was put into a tool work?  It is tried as the tool would run it, but
+ * only commands of roger: the settings may come with a repository.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 
 enum { TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
 
-/* Nobody writes to it, so no mail is shown to a hook that is tried. */
+/* An agent without mail, so that a hook that is tried shows none. */
 #define NOBODY "roger-doctor"
 
 struct trying {
@@ -26,7 +26,8 @@ struct trying {
 	struct roger_str file, text;
 };
 
-static int tell(struct trying *trying, const char *what, const char *trouble, struct roger_err *err)
+static int report(struct trying *trying, const char *what, const char *trouble,
+		  struct roger_err *err)
 {
 	struct roger_link *link =
 		rg_arena_push(trying->arena, &trying->links, &trying->count, sizeof *link);
@@ -40,7 +41,7 @@ static int tell(struct trying *trying, const char *what, const char *trouble, st
 	return ROGER_OK;
 }
 
-/* Run it; what is wrong with how it ended, or nothing. */
+/* Run it; trouble: what went wrong, or "". */
 static void run_words(const struct trying *trying, const struct roger_strs *words,
 		      struct roger_str input, struct rg_buf *output, char trouble[200])
 {
@@ -93,20 +94,20 @@ static int try_server(struct trying *trying, const struct roger_strs *words, str
 	char trouble[200];
 
 	if (!words->count)
-		return tell(trying, "server", "it names no command", err);
-	/* The file may be anybody's, and doctor runs no programs of anybody's, nor roger's other
-	 * verbs, of which some run programs. */
+		return report(trying, "server", "it names no command", err);
+	/* The file may come with a repository, so doctor runs nothing else: no other program,
+	 * and none of roger's other verbs, some of which run programs. */
 	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
-		return tell(trying, "server", "it names another program than roger; not tried",
-			    err);
+		return report(trying, "server", "it names another program than roger; not tried",
+			      err);
 	if (!is_our_server(*words))
-		return tell(trying, "server", "it is not the command that setup writes; not tried",
-			    err);
+		return report(trying, "server",
+			      "it is not the command that setup writes; not tried", err);
 	run_words(trying, words, RG_STR(greeting), &output, trouble);
 	if (!trouble[0] &&
 	    (!output.length || !memmem(output.data, output.length, tool, sizeof tool - 1)))
-		snprintf(trouble, sizeof trouble, "it started, and told of no tools");
-	return tell(trying, "server", trouble, err);
+		snprintf(trouble, sizeof trouble, "it started, but lists no tools");
+	return report(trying, "server", trouble, err);
 }
 
 static int add_words(struct trying *trying, const struct rg_value *value, struct roger_strs *words,
@@ -137,14 +138,14 @@ static int try_object(struct trying *trying, struct roger_str text, struct roger
 	int r;
 
 	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
-		return tell(trying, "server", "its settings are no JSON", err);
+		return report(trying, "server", "its settings are no JSON", err);
 	r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
 	if (r == ROGER_OK)
 		r = add_words(trying, rg_json_member(rg_json_root(json), "args"), &words, err);
 	return r == ROGER_OK ? try_server(trying, &words, err) : r;
 }
 
-/* What stands behind "name = " in lines of TOML; strings and lists are JSON's, too. */
+/* What follows "name = " in lines of TOML, whose strings and lists are also JSON. */
 static struct roger_str find_setting(struct roger_str lines, const char *name)
 {
 	const char *at = memmem(lines.data, lines.length, name, strlen(name)), *end;
@@ -204,7 +205,7 @@ static struct roger_str without_guard(struct roger_str command)
 	return (struct roger_str){ command.data + length, command.length - length };
 }
 
-/* Is it the command that setup writes?  Nothing else is run: the file may be anybody's. */
+/* Is it the command that setup writes?  Nothing else is run. */
 static bool is_ours(const struct trying *trying, struct roger_str command,
 		    const struct rg_setup_hook *hook)
 {
@@ -246,12 +247,12 @@ static int try_command(struct trying *trying, const char *what, struct roger_str
 	char trouble[200];
 
 	if (!is_ours(trying, command, hook))
-		return tell(trying, what, "it is not the command that setup writes; not tried",
-			    err);
+		return report(trying, what, "it is not the command that setup writes; not tried",
+			      err);
 	run_words(trying, &words, RG_STR("{}"), &output, trouble);
 	if (!trouble[0] && output.length)
-		snprintf(trouble, sizeof trouble, "it spoke although there was no mail");
-	return tell(trying, what, trouble, err);
+		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
+	return report(trying, what, trouble, err);
 }
 
 static int try_hook(struct trying *trying, const char *what, struct roger_str element,
@@ -260,7 +261,7 @@ static int try_hook(struct trying *trying, const char *what, struct roger_str el
 	struct roger_str command;
 
 	if (find_command(trying, element, &command) < 0)
-		return tell(trying, what, "it names no command", err);
+		return report(trying, what, "it names no command", err);
 	return try_command(trying, what, without_guard(command), hook, err);
 }
 
@@ -276,14 +277,14 @@ static int try_pieces(struct trying *trying, struct roger_err *err)
 
 	while (r == ROGER_OK &&
 	       rg_setup_piece_next(trying->place, trying->root, trying->text, &piece)) {
-		/* One that waits for mail would wait. */
+		/* This one would wait for mail. */
 		if (piece.hook && strstr(piece.hook->command, " idle"))
 			continue;
 		snprintf(what, sizeof what, piece.hook ? "hook at %s" : "server",
 			 piece.hook ? piece.hook->event : "");
 		if (rg_json_edit_find(trying->text, &piece.path, rg_str(piece.mark), &value, &why) <
 		    0)
-			r = tell(trying, what, why.message, err);
+			r = report(trying, what, why.message, err);
 		else if (value.data)
 			r = piece.hook ? try_hook(trying, what, value, piece.hook, err)
 				       : try_object(trying, value, err);
@@ -298,7 +299,7 @@ static int look_at(struct trying *trying, const struct rg_setup_place *place, co
 	char path[RG_SETUP_PATH_BYTES];
 	bool found;
 
-	/* No HOME is no trouble, and nor is a file that only its tool can read. */
+	/* A missing HOME, or a file that cannot be read, is not reported. */
 	if (rg_setup_file(place, trying->root, path, NULL) < 0 ||
 	    rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &found, NULL) < 0)
 		found = false;

@@ -1,8 +1,8 @@
 /*
  * trust: what a workspace wants to be allowed, shown, accepted and taken back.
  *
- * What is accepted is named by the SHA-256 of what was shown, so that nothing
- * changes in between unnoticed.
+ * To accept it one names the SHA-256 of what was shown, so that no change in between
+ * goes unnoticed.
  */
 #include "ops/tools/trust.h"
 
@@ -12,11 +12,6 @@
 #include "base/sign.h"
 #include "host/file.h"
 #include "host/storage.h"
-
-struct showing {
-	struct roger_trust_reply *reply;
-	struct rg_trust *trust;
-};
 
 /* -------------------------------------------------------------- commands -- */
 
@@ -114,10 +109,9 @@ int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena, int64_t
 
 /* --------------------------------------------------------------- showing -- */
 
-static int show_commands(struct showing *showing, const struct rg_config *config,
-			 struct roger_err *err)
+static int show_commands(struct roger_trust_reply *reply, struct rg_trust *trust,
+			 const struct rg_config *config, struct roger_err *err)
 {
-	struct roger_trust_reply *reply = showing->reply;
 	struct roger_trust_command *place;
 	struct roger_str setting;
 	struct roger_strs words;
@@ -132,22 +126,21 @@ static int show_commands(struct showing *showing, const struct rg_config *config
 		for (k = 0; k < words.count; k++)
 			if (!rg_arena_add(reply->memory, &place->words, words.items[k]))
 				return rg_fail_memory(err);
-		r = judge(showing->trust, words, reply->memory, place, err);
+		r = judge(trust, words, reply->memory, place, err);
 		reply->trusted &= place->trusted;
 	}
 	return r;
 }
 
-static int show_places(struct showing *showing, const struct rg_config *config,
-		       struct roger_err *err)
+static int show_places(struct roger_trust_reply *reply, struct rg_trust *trust,
+		       const struct rg_config *config, struct roger_err *err)
 {
-	struct roger_trust_reply *reply = showing->reply;
 	struct rg_storage_places places;
 	struct roger_trust_place *place;
 	size_t i;
 	int r;
 
-	r = rg_storage_find(config, showing->trust->root.data, reply->memory, &places, err);
+	r = rg_storage_find(config, trust->root.data, reply->memory, &places, err);
 	for (i = 0; r == ROGER_OK && i < places.count; i++) {
 		place = rg_arena_push(reply->memory, &reply->places.items, &reply->places.count,
 				      sizeof *place);
@@ -155,7 +148,7 @@ static int show_places(struct showing *showing, const struct rg_config *config,
 		    !rg_arena_copy(reply->memory, places.items[i].setting, &place->setting))
 			return rg_fail_memory(err);
 		place->path = places.items[i].path;
-		place->trusted = rg_trust_has_path(showing->trust, place->path);
+		place->trusted = rg_trust_has_path(trust, place->path);
 		reply->trusted &= place->trusted;
 	}
 	return r;
@@ -170,17 +163,16 @@ static void add(struct rg_sha256 *sha, const char *what, struct roger_str text)
 	rg_sha256_add(sha, text.data, text.length);
 }
 
-/* Of everything that is asked for, in its order. */
-static int sum_up(struct showing *showing, struct roger_err *err)
+/* The digest of everything that is asked for, in order. */
+static int sum_up(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_err *err)
 {
-	const struct roger_trust_reply *reply = showing->reply;
 	char sha256[RG_DIGEST_DIGITS + 1], owner[24];
 	struct rg_sha256 sha;
 	size_t i;
 
 	rg_sha256_init(&sha);
-	add(&sha, "mailbox", showing->trust->root);
-	snprintf(owner, sizeof owner, "%lld", (long long)showing->trust->owner);
+	add(&sha, "mailbox", trust->root);
+	snprintf(owner, sizeof owner, "%lld", (long long)trust->owner);
 	add(&sha, "owner", rg_str(owner));
 	for (i = 0; i < reply->commands.count; i++) {
 		add(&sha, "setting", reply->commands.items[i].setting);
@@ -191,39 +183,36 @@ static int sum_up(struct showing *showing, struct roger_err *err)
 		add(&sha, "path", reply->places.items[i].path);
 	}
 	rg_sha256_peek(&sha, sha256);
-	return rg_arena_copy(reply->memory, rg_str(sha256), &showing->reply->sha256)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return rg_arena_copy(reply->memory, rg_str(sha256), &reply->sha256) ? ROGER_OK
+									    : rg_fail_memory(err);
 }
 
-static int show(struct showing *showing, struct roger_err *err)
+static int show(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_err *err)
 {
-	struct roger_trust_reply *reply = showing->reply;
 	struct rg_config *config;
 	int r;
 
-	reply->trusted = reply->mailbox = showing->trust->mailbox;
-	reply->owner = showing->trust->owner;
-	r = rg_config_load(showing->trust->root.data, &config, err);
+	reply->trusted = reply->mailbox = trust->mailbox;
+	reply->owner = trust->owner;
+	r = rg_config_load(trust->root.data, &config, err);
 	if (r < 0)
 		return r;
-	r = show_commands(showing, config, err);
+	r = show_commands(reply, trust, config, err);
 	if (r == ROGER_OK)
-		r = show_places(showing, config, err);
+		r = show_places(reply, trust, config, err);
 	if (r == ROGER_OK)
-		r = sum_up(showing, err);
+		r = sum_up(reply, trust, err);
 	rg_config_free(config);
-	return r == ROGER_OK && !rg_arena_copy(reply->memory, showing->trust->root,
-					       &reply->workspace)
+	return r == ROGER_OK && !rg_arena_copy(reply->memory, trust->root, &reply->workspace)
 		       ? rg_fail_memory(err)
 		       : r;
 }
 
 /* -------------------------------------------------------------- changing -- */
 
-static int accept(struct showing *showing, struct roger_str sha256, struct roger_err *err)
+static int accept(struct roger_trust_reply *reply, struct rg_trust *trust, struct roger_str sha256,
+		  struct roger_err *err)
 {
-	struct roger_trust_reply *reply = showing->reply;
 	struct roger_strs commands = { 0 }, paths = { 0 };
 	size_t i;
 	int r;
@@ -238,12 +227,12 @@ static int accept(struct showing *showing, struct roger_str sha256, struct roger
 	for (i = 0; i < reply->places.count; i++)
 		if (!rg_arena_add(reply->memory, &paths, reply->places.items[i].path))
 			return rg_fail_memory(err);
-	r = rg_trust_accept(showing->trust, commands, paths, err);
+	r = rg_trust_accept(trust, commands, paths, err);
 	if (r < 0)
 		return r;
 	reply->commands.count = reply->places.count = 0;
 	reply->changed = true;
-	return show(showing, err);
+	return show(reply, trust, err);
 }
 
 int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_arena *arena,
@@ -280,7 +269,7 @@ int rg_trust_add_command(const char *root, struct roger_strs words, struct rg_ar
 
 /* ------------------------------------------------------------------ list -- */
 
-/* Does the folder still hold the mailbox that the document speaks of? */
+/* Does the folder still hold the mailbox of the document? */
 static bool is_there(const struct rg_trusted *known)
 {
 	struct rg_trust *trust;
@@ -323,7 +312,7 @@ static int list(struct roger_trust_reply *reply, struct roger_err *err)
 			.commands = (int64_t)known.items[i].commands.count,
 			.accepted_at_ms = known.items[i].accepted_at_ms
 		};
-		/* With a NUL behind it, which a decoded text need not have. */
+		/* A copy ends with a NUL; a decoded text may not. */
 		if (!rg_arena_copy(reply->memory, known.items[i].path, &items[i].workspace))
 			return rg_fail_memory(err);
 	}
@@ -349,7 +338,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 {
 	const struct roger_trust_request *request = request_;
 	struct roger_trust_reply *reply = reply_;
-	struct showing showing = { .reply = reply };
+	struct rg_trust *trust = NULL;
 	char path[4096], root[4096];
 	int64_t owner;
 	int r;
@@ -369,12 +358,12 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 			       ? rg_fail_memory(err)
 			       : r;
 	}
-	r = rg_trust_load(root, owner, &showing.trust, err);
+	r = rg_trust_load(root, owner, &trust, err);
 	if (r == ROGER_OK)
-		r = show(&showing, err);
+		r = show(reply, trust, err);
 	if (r == ROGER_OK && request->accept.length)
-		r = accept(&showing, request->accept, err);
-	rg_trust_free(showing.trust);
+		r = accept(reply, trust, request->accept, err);
+	rg_trust_free(trust);
 	return r;
 }
 
@@ -455,7 +444,7 @@ static const struct roger_record reply_record = { "trust", sizeof(struct roger_t
 
 const struct roger_op rg_op_trust = {
 	.name = "trust",
-	.summary = "what this workspace may do unasked: shown, accepted, taken back",
+	.summary = "show, accept or revoke what this workspace may do unasked",
 	.examples = "roger trust\n"
 		    "roger trust --show\n"
 		    "roger trust --accept SHA256\n"
