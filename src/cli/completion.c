@@ -39,7 +39,7 @@ static int open_page(const struct cli_run *run, struct cli_page *page, struct ro
 static int close_page(const struct cli_run *run, struct cli_page *page, const char *member,
 		      struct roger_err *err)
 {
-	struct rg_buf json = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 	bool whole;
 
 	if (run->form == CLI_HUMAN)
@@ -51,11 +51,10 @@ static int close_page(const struct cli_run *run, struct cli_page *page, const ch
 		rg_json_add_string(&json, (struct roger_str){ page->text, page->length });
 	rg_buf_add_char(&json, '}');
 	free(page->text);
-	whole = whole && !json.failed;
-	if (whole)
-		cli_print_json(cli_out, &json);
-	rg_buf_deinit(&json);
-	return whole ? ROGER_OK : rg_fail_memory(err);
+	if (!whole || json.failed)
+		return rg_fail_memory(err);
+	cli_print_json(cli_out, &json);
+	return ROGER_OK;
 }
 
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)

@@ -67,14 +67,13 @@ static void read_input(struct rg_buf *input)
 /* In the form in which the tool takes it to its model. */
 static void print_answer(const struct hook *hook, struct roger_str text)
 {
-	struct rg_buf out = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
 	cli_hook_print(&hook->event, text, &out);
 	if (out.failed)
 		cli_term_lose(ENOMEM);
 	else
 		fwrite(out.data, 1, out.length, cli_out);
-	rg_buf_deinit(&out);
 }
 
 /* Messages count as looked at once they were written out, and not before. */

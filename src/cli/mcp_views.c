@@ -29,7 +29,7 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 {
 	struct roger *roger = mcp_open(session, call);
 	const struct roger_op *op = cli_op_named(verb);
-	struct rg_arena *arena = roger ? rg_arena_new() : NULL;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = roger ? rg_arena_new() : NULL;
 	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
 	struct roger_err err;
 	int r;
@@ -44,7 +44,6 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 	else
 		roger_mcp_fail(call, "%s", err.message);
 	roger_reply_free(reply);
-	rg_arena_free(arena);
 }
 
 /* With an invalid name nothing is found. */
