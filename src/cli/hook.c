@@ -159,7 +159,7 @@ static void say_prime(struct hook *hook)
 {
 	const struct roger_prime_request request = { .agent = hook->request.agent,
 						     .limit = SHOWN_MAX };
-	struct roger_prime_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
 	struct cli_page page;
 	size_t shown;
 
@@ -170,7 +170,6 @@ static void say_prime(struct hook *hook)
 		shown = cli_prime_print(page.to, &reply, hook->roger, CONTEXT_CHARS);
 		print_shown(hook, &page, &reply.messages, shown);
 	}
-	roger_reply_free(&reply);
 }
 
 /* Mail that was never shown; to be freed. */
@@ -187,7 +186,7 @@ static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_ma
 
 static void say_mail(const struct hook *hook)
 {
-	struct roger_inbox_reply mail;
+	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
 	struct cli_page page;
 	size_t shown;
 
@@ -203,20 +202,18 @@ static void say_mail(const struct hook *hook)
 		cli_print_damage(page.to, hook->roger);
 		print_shown(hook, &page, &mail.messages, shown);
 	}
-	roger_reply_free(&mail);
 }
 
 /* How many messages were never shown; the sender of the first. */
 static size_t count_fresh(const struct hook *hook, char from[129])
 {
-	struct roger_inbox_reply mail;
+	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
 	size_t count;
 
 	find_fresh(hook, &mail);
 	count = mail.messages.count;
 	if (count)
 		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from_phase));
-	roger_reply_free(&mail);
 	return count;
 }
 

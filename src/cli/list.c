@@ -11,7 +11,7 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 		      struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
-	struct roger_messages_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	size_t i;
 	int r;
@@ -34,7 +34,6 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 	}
 	*printed += (int64_t)reply.messages.count;
 	r = rg_arena_copy(run->arena, reply.next, ret_next) ? ROGER_OK : rg_fail_memory(err);
-	roger_reply_free(&reply);
 	return r;
 }
 

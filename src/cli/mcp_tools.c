@@ -454,7 +454,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 {
 	const struct mcp_tool *tool = data;
 	struct roger_wait_request request = { 0 };
-	struct roger_wait_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_wait_reply reply = { 0 };
 	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger *roger = NULL;
 	char name[MCP_AGENT_BYTES];
@@ -480,7 +480,6 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 		roger_mcp_fail(call, "%s", err.message);
 	else
 		answer(tool, roger, call, tool->op, &reply, arena);
-	roger_reply_free(&reply);
 	roger_close(roger);
 }
 

@@ -225,7 +225,7 @@ static int put_seal(struct cli_run *run, const struct roger_seal_reply *seal, st
 
 static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	struct roger_seal_reply seal;
+	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
 	int r;
 
 	r = roger_seal(run->roger, run->request, &seal, err);
@@ -237,7 +237,6 @@ static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
 			seal.public_key);
 	}
-	roger_reply_free(&seal);
 	*ret_exit = CLI_DONE;
 	return r;
 }
