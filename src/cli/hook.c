@@ -172,16 +172,14 @@ static void say_prime(struct hook *hook)
 	}
 }
 
-/* Mail that was never shown; to be freed. */
+/* Mail that was never shown, to be freed; none where it cannot be read. */
 static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_mail)
 {
 	const struct roger_inbox_request request = {
 		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
 	};
 
-	*ret_mail = (struct roger_inbox_reply){ 0 };
-	if (roger_inbox(hook->roger, &request, ret_mail, NULL) < 0)
-		*ret_mail = (struct roger_inbox_reply){ 0 };
+	(void)!roger_inbox(hook->roger, &request, ret_mail, NULL);
 }
 
 static void say_mail(const struct hook *hook)
@@ -208,13 +206,11 @@ static void say_mail(const struct hook *hook)
 static size_t count_fresh(const struct hook *hook, char from[129])
 {
 	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
-	size_t count;
 
 	find_fresh(hook, &mail);
-	count = mail.messages.count;
-	if (count)
+	if (mail.messages.count)
 		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from_phase));
-	return count;
+	return mail.messages.count;
 }
 
 /*
