@@ -13,6 +13,10 @@ struct rg_arena;
 /* NULL: out of memory. */
 struct rg_arena *rg_arena_new(void);
 struct rg_arena *rg_arena_free(struct rg_arena *arena);
+static inline void rg_arena_freep(struct rg_arena **arena)
+{
+	*arena = rg_arena_free(*arena);
+}
 
 /*
  * Forget all pieces.  The newest block is kept for the next ones, so that filling an

@@ -154,7 +154,7 @@ static int bridge_on(struct cli_run *run, struct roger_err *err)
 static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_bridge_request *request = run->request;
-	struct roger_bridge_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_bridge_reply reply = { 0 };
 	int r;
 
 	*ret_exit = CLI_DONE;
@@ -171,7 +171,6 @@ static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	show(run, &reply);
 	*ret_exit = exit_of_bridge(&reply);
 	r = failure_of(&reply, err);
-	roger_reply_free(&reply);
 	return r;
 }
 
@@ -208,7 +207,7 @@ static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_ingest_request *request = run->request;
 	const struct roger_bridge_reply nothing = { 0 };
-	struct roger_bridge_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_bridge_reply reply = { 0 };
 	size_t i;
 	int r;
 
@@ -229,7 +228,6 @@ static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	for (i = 0; i < reply.crossings.count; i++)
 		if (reply.crossings.items[i].kind == ROGER_CROSSING_REFUSED)
 			*ret_exit = CLI_DATA;
-	roger_reply_free(&reply);
 	return ROGER_OK;
 }
 

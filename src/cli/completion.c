@@ -39,7 +39,7 @@ static int open_page(const struct cli_run *run, struct cli_page *page, struct ro
 static int close_page(const struct cli_run *run, struct cli_page *page, const char *member,
 		      struct roger_err *err)
 {
-	struct rg_buf json = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 	bool whole;
 
 	if (run->form == CLI_HUMAN)
@@ -51,11 +51,10 @@ static int close_page(const struct cli_run *run, struct cli_page *page, const ch
 		rg_json_add_string(&json, (struct roger_str){ page->text, page->length });
 	rg_buf_add_char(&json, '}');
 	free(page->text);
-	whole = whole && !json.failed;
-	if (whole)
-		cli_print_json(cli_out, &json);
-	rg_buf_deinit(&json);
-	return whole ? ROGER_OK : rg_fail_memory(err);
+	if (!whole || json.failed)
+		return rg_fail_memory(err);
+	cli_print_json(cli_out, &json);
+	return ROGER_OK;
 }
 
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
@@ -237,14 +236,13 @@ static void offer_options(struct completing *completing)
 void cli_each_agent(struct roger *roger, cli_take_name *take, void *context)
 {
 	const struct roger_empty_request request = { 0 };
-	struct roger_agents_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_agents_reply reply = { 0 };
 	size_t i;
 
 	if (roger_agents(roger, &request, &reply, NULL) < 0)
 		return;
 	for (i = 0; i < reply.agents.count; i++)
 		take(context, reply.agents.items[i].name);
-	roger_reply_free(&reply);
 }
 
 /* Names for several agents. */
@@ -253,7 +251,7 @@ static void offer_groups(struct completing *completing, struct roger *roger)
 	static const char section[] = "groups.";
 	const size_t length = sizeof section - 1;
 	const struct roger_empty_request request = { 0 };
-	struct roger_config_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_config_reply reply = { 0 };
 	struct roger_str key;
 	size_t i;
 
@@ -266,13 +264,12 @@ static void offer_groups(struct completing *completing, struct roger *roger)
 			offer(completing,
 			      (struct roger_str){ key.data + length, key.length - length });
 	}
-	roger_reply_free(&reply);
 }
 
 void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context)
 {
 	const struct roger_list_request request = { .newest = true, .limit = issues ? 1000 : 100 };
-	struct roger_messages_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 	size_t i, k;
 
 	if (roger_list(roger, &request, &reply, NULL) < 0)
@@ -286,7 +283,6 @@ void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void
 			take(context, issues ? reply.messages.items[i].issue_id
 					     : reply.messages.items[i].id);
 	}
-	roger_reply_free(&reply);
 }
 
 static void offer_names(struct completing *completing, const char *const *names)

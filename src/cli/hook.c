@@ -67,14 +67,13 @@ static void read_input(struct rg_buf *input)
 /* In the form in which the tool takes it to its model. */
 static void print_answer(const struct hook *hook, struct roger_str text)
 {
-	struct rg_buf out = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
 	cli_hook_print(&hook->event, text, &out);
 	if (out.failed)
 		cli_term_lose(ENOMEM);
 	else
 		fwrite(out.data, 1, out.length, cli_out);
-	rg_buf_deinit(&out);
 }
 
 /* Messages count as looked at once they were written out, and not before. */
@@ -160,7 +159,7 @@ static void say_prime(struct hook *hook)
 {
 	const struct roger_prime_request request = { .agent = hook->request.agent,
 						     .limit = SHOWN_MAX };
-	struct roger_prime_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
 	struct cli_page page;
 	size_t shown;
 
@@ -171,24 +170,21 @@ static void say_prime(struct hook *hook)
 		shown = cli_prime_print(page.to, &reply, hook->roger, CONTEXT_CHARS);
 		print_shown(hook, &page, &reply.messages, shown);
 	}
-	roger_reply_free(&reply);
 }
 
-/* Mail that was never shown; to be freed. */
+/* Mail that was never shown, to be freed; none where it cannot be read. */
 static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_mail)
 {
 	const struct roger_inbox_request request = {
 		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
 	};
 
-	*ret_mail = (struct roger_inbox_reply){ 0 };
-	if (roger_inbox(hook->roger, &request, ret_mail, NULL) < 0)
-		*ret_mail = (struct roger_inbox_reply){ 0 };
+	(void)!roger_inbox(hook->roger, &request, ret_mail, NULL);
 }
 
 static void say_mail(const struct hook *hook)
 {
-	struct roger_inbox_reply mail;
+	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
 	struct cli_page page;
 	size_t shown;
 
@@ -204,21 +200,17 @@ static void say_mail(const struct hook *hook)
 		cli_print_damage(page.to, hook->roger);
 		print_shown(hook, &page, &mail.messages, shown);
 	}
-	roger_reply_free(&mail);
 }
 
 /* How many messages were never shown; the sender of the first. */
 static size_t count_fresh(const struct hook *hook, char from[129])
 {
-	struct roger_inbox_reply mail;
-	size_t count;
+	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
 
 	find_fresh(hook, &mail);
-	count = mail.messages.count;
-	if (count)
+	if (mail.messages.count)
 		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from_phase));
-	roger_reply_free(&mail);
-	return count;
+	return mail.messages.count;
 }
 
 /*

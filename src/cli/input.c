@@ -48,14 +48,10 @@ int cli_read_input(const char *path, const char *member, size_t bytes_max, struc
 int cli_read_text(const char *path, const char *member, size_t bytes_max, struct rg_arena *arena,
 		  struct roger_str *ret, struct roger_err *err)
 {
-	struct rg_buf text = { .maximum = SIZE_MAX };
-	int r;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int r = cli_read_input(path, member, bytes_max, &text, err);
 
-	r = cli_read_input(path, member, bytes_max, &text, err);
-	if (r == ROGER_OK && !rg_arena_keep(arena, &text, ret))
-		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
-	return r;
+	return r < 0 || rg_arena_keep(arena, &text, ret) ? r : rg_fail_memory(err);
 }
 
 int cli_write_output(const char *path, struct roger_str text, struct roger_err *err)

@@ -11,8 +11,8 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 		      struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
-	struct roger_messages_reply reply;
-	struct rg_buf line;
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	size_t i;
 	int r;
 
@@ -26,25 +26,22 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 			cli_print_summary(&reply.messages.items[i]);
 			continue;
 		}
-		rg_buf_init(&line, SIZE_MAX);
+		rg_buf_clear(&line);
 		rg_record_encode(cli_item_record("list"), &reply.messages.items[i], &line);
 		if (run->form == CLI_JSON && *printed + (int64_t)i)
 			fputc(',', cli_out);
 		cli_print_json(cli_out, &line);
-		rg_buf_deinit(&line);
 	}
 	*printed += (int64_t)reply.messages.count;
 	r = rg_arena_copy(run->arena, reply.next, ret_next) ? ROGER_OK : rg_fail_memory(err);
-	roger_reply_free(&reply);
 	return r;
 }
 
 static void print_end(const struct cli_run *run, int64_t printed, struct roger_str next)
 {
-	struct rg_buf text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 65536 };
 
 	if (run->form == CLI_JSON) {
-		rg_buf_init(&text, 65536);
 		rg_buf_add_text(&text,
 				next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
 		if (next.length)
@@ -52,7 +49,6 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 		cli_add_damage(run->roger, &text);
 		rg_buf_add_char(&text, '}');
 		cli_print_json(cli_out, &text);
-		rg_buf_deinit(&text);
 	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
 		cli_say("go on with --after %t\n", next);
 	} else if (run->form == CLI_HUMAN && !run->quiet && printed == 0) {

@@ -130,9 +130,8 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 static void print_line(const struct cli_run *run, const struct roger_record *record,
 		       const void *item)
 {
-	struct rg_buf line;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_buf_init(&line, SIZE_MAX);
 	rg_record_encode(record, item, &line);
 	if (run && line.length) {
 		line.length--;
@@ -140,7 +139,6 @@ static void print_line(const struct cli_run *run, const struct roger_record *rec
 		rg_buf_add_char(&line, '}');
 	}
 	cli_print_json(cli_out, &line);
-	rg_buf_deinit(&line);
 }
 
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
@@ -193,14 +191,13 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	const struct error_object object = { status, rg_str(rg_code_name(code)),
 					     rg_str(err->message), rg_str(err->member),
 					     status == CLI_RETRY };
-	struct rg_buf line;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
 
 	cli_progress_end();
 	if (run->form == CLI_HUMAN) {
 		print_words(err);
 		return;
 	}
-	rg_buf_init(&line, 65536);
 	rg_buf_add_text(&line, "{\"error\":");
 	rg_record_encode(&error_record, &object, &line);
 	rg_buf_add_char(&line, '}');
@@ -209,7 +206,6 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		print_words(err);
 	else
 		cli_print_json(stderr, &line);
-	rg_buf_deinit(&line);
 }
 
 /*

@@ -143,7 +143,7 @@ static void keep_last(struct watcher *watcher, const struct roger_messages *mess
 static void tell_news(struct watcher *watcher)
 {
 	const struct roger_list_request request = { .after = rg_str(watcher->last), .limit = NEWS };
-	struct roger_messages_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 	size_t i;
 
 	if (roger_list(watcher->roger, &request, &reply, NULL) < 0)
@@ -157,18 +157,16 @@ static void tell_news(struct watcher *watcher)
 		roger_mcp_resource_updated(watcher->session->server, NULL);
 	else
 		keep_last(watcher, &reply.messages, reply.messages.count - 1);
-	roger_reply_free(&reply);
 }
 
 static void find_last(struct watcher *watcher)
 {
 	const struct roger_list_request request = { .newest = true, .limit = 1 };
-	struct roger_messages_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
 
 	if (roger_list(watcher->roger, &request, &reply, NULL) < 0)
 		return;
 	keep_last(watcher, &reply.messages, 0);
-	roger_reply_free(&reply);
 }
 
 /* Under the server's lock. */

@@ -301,7 +301,7 @@ static void answer(const struct mcp_tool *tool, const struct roger *roger,
 		   struct roger_mcp_call *call, const struct roger_op *op, void *reply,
 		   struct rg_arena *arena)
 {
-	struct rg_buf json = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
 	struct cli_page page;
 
 	if (cli_page_begin(&page)) {
@@ -316,7 +316,6 @@ static void answer(const struct mcp_tool *tool, const struct roger *roger,
 		roger_mcp_set_structured(call, json.data);
 	else
 		roger_mcp_fail(call, "out of memory; ask for less");
-	rg_buf_deinit(&json);
 }
 
 struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
@@ -413,13 +412,12 @@ static void call_tool(struct roger_mcp_call *call, void *data)
 {
 	const struct mcp_tool *tool = data;
 	const struct roger_op *op = mcp_verb(tool, roger_mcp_argument_text(call, "action", ""));
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 
 	if (!arena || !op)
 		roger_mcp_fail(call, arena ? "no such action" : "out of memory");
 	else
 		call_verb(tool, call, op, arena);
-	rg_arena_free(arena);
 }
 
 /* ---------------------------------------------------------------- waiting -- */
@@ -456,8 +454,8 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 {
 	const struct mcp_tool *tool = data;
 	struct roger_wait_request request = { 0 };
-	struct roger_wait_reply reply = { 0 };
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(roger_reply_free) struct roger_wait_reply reply = { 0 };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger *roger = NULL;
 	char name[MCP_AGENT_BYTES];
 	struct roger_str agent = mcp_agent_of(tool->session, roger_mcp_client_name(call), name);
@@ -466,7 +464,6 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 
 	if (!agent.length) {
 		mcp_fail_nameless(call);
-		rg_arena_free(arena);
 		return;
 	}
 	r = arena ? make_request(tool, call, agent, cli_op_named("wait"), &request, arena, &err)
@@ -483,9 +480,7 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 		roger_mcp_fail(call, "%s", err.message);
 	else
 		answer(tool, roger, call, tool->op, &reply, arena);
-	roger_reply_free(&reply);
 	roger_close(roger);
-	rg_arena_free(arena);
 }
 
 /* ------------------------------------------------------------------ table -- */

@@ -29,7 +29,7 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 {
 	struct roger *roger = mcp_open(session, call);
 	const struct roger_op *op = cli_op_named(verb);
-	struct rg_arena *arena = roger ? rg_arena_new() : NULL;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = roger ? rg_arena_new() : NULL;
 	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
 	struct roger_err err;
 	int r;
@@ -44,7 +44,6 @@ static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, 
 	else
 		roger_mcp_fail(call, "%s", err.message);
 	roger_reply_free(reply);
-	rg_arena_free(arena);
 }
 
 /* With an invalid name nothing is found. */
@@ -121,14 +120,13 @@ static void complete_runs(struct roger_mcp_call *call, void *session)
 {
 	const struct roger_runs_request request = { 0 };
 	struct roger *roger = mcp_open(session, call);
-	struct roger_runs_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_runs_reply reply = { 0 };
 	size_t i;
 
 	if (!roger || roger_runs(roger, &request, &reply, NULL) < 0)
 		return;
 	for (i = 0; i < reply.runs.count; i++)
 		offer(call, reply.runs.items[i].run_id);
-	roger_reply_free(&reply);
 }
 
 static void complete_hand_off(struct roger_mcp_call *call, void *session)
@@ -146,7 +144,7 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 	struct mcp_session *session = session_;
 	struct roger *roger = mcp_name_caller(session, call) ? mcp_open(session, call) : NULL;
 	const struct roger_prime_request request = { .agent = session->agent };
-	struct roger_prime_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
 	struct cli_page page;
 	struct roger_err err;
 
@@ -163,7 +161,6 @@ static void get_check_inbox(struct roger_mcp_call *call, void *session_)
 		cli_prime_print(page.to, &reply, roger, PRIME_CHARS);
 		mcp_add_page(call, &page);
 	}
-	roger_reply_free(&reply);
 }
 
 static void get_hand_off(struct roger_mcp_call *call, void *session)

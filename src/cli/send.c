@@ -158,7 +158,7 @@ static int check_words(struct cli_run *run, struct roger_err *err)
 					    .content = RG_STR("-"),
 					    .dry_run = true,
 					    .new_names = true };
-	struct roger_send_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_send_reply reply = { 0 };
 	int r;
 
 	if (!run->words.count)
@@ -171,7 +171,6 @@ static int check_words(struct cli_run *run, struct roger_err *err)
 		return strcmp(err->member, "to") == 0 ? both_readings(run, run->words.items[0], err)
 						      : ROGER_OK;
 	r = reply.never_seen.count ? both_readings(run, reply.never_seen.items[0], err) : ROGER_OK;
-	roger_reply_free(&reply);
 	return r;
 }
 
@@ -294,7 +293,7 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	struct roger_send_many_request request = { .from = request_of(batch->run)->from,
 						   .items = batch->items,
 						   .count = batch->count };
-	struct roger_send_many_reply reply;
+	RG_CLEANUP(roger_reply_free) struct roger_send_many_reply reply = { 0 };
 	size_t i;
 	int r;
 
@@ -313,7 +312,6 @@ static int flush_group(struct batch *batch, struct roger_err *err)
 	}
 	batch->done.sent += (int64_t)reply.count;
 	batch->done.stored += reply.stored;
-	roger_reply_free(&reply);
 	clear_group(batch);
 	fflush(cli_out);
 	cli_progress(NULL, "send", batch->bytes, batch->total_bytes);

@@ -130,7 +130,7 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_setup_request *request = run->request;
 	struct roger_setup_request dry = *request;
-	struct roger_setup_reply plan = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_setup_reply plan = { 0 };
 	int r;
 
 	dry.dry_run = true;
@@ -150,7 +150,6 @@ static int run_setup(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	} else {
 		*ret_exit = CLI_NOTHING;
 	}
-	roger_reply_free(&plan);
 	return r;
 }
 

@@ -97,7 +97,7 @@ static int call(struct cli_run *run, struct roger_trust_request *request, bool a
 		struct roger_err *err)
 {
 	bool may_ask = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && run->form == CLI_HUMAN;
-	struct roger_trust_reply reply = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_trust_reply reply = { 0 };
 	int r;
 
 	r = roger_trust(request, &reply, err);
@@ -113,7 +113,6 @@ static int call(struct cli_run *run, struct roger_trust_request *request, bool a
 		if (may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?"))
 			r = call(run, request, false, ret_exit, err);
 	}
-	roger_reply_free(&reply);
 	return r;
 }
 

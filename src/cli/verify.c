@@ -238,26 +238,21 @@ static const struct cli_option seal_options[] = {
 
 static int put_seal(struct cli_run *run, const struct roger_seal_reply *seal, struct roger_err *err)
 {
-	struct rg_buf text;
-	int r = ROGER_OK;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
-	rg_buf_init(&text, SIZE_MAX);
 	rg_record_encode(cli_op(run->command)->reply, seal, &text);
 	if (!cli_given(run, "out")) {
 		cli_print_json(cli_out, &text);
-	} else {
-		rg_buf_add_char(&text, '\n');
-		r = text.failed
-			    ? rg_fail_memory(err)
-			    : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
+		return ROGER_OK;
 	}
-	rg_buf_deinit(&text);
-	return r;
+	rg_buf_add_char(&text, '\n');
+	return text.failed ? rg_fail_memory(err)
+			   : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
 }
 
 static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	struct roger_seal_reply seal;
+	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
 	int r;
 
 	r = roger_seal(run->roger, run->request, &seal, err);
@@ -269,7 +264,6 @@ static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
 			seal.public_key);
 	}
-	roger_reply_free(&seal);
 	*ret_exit = CLI_DONE;
 	return r;
 }

@@ -135,7 +135,7 @@ static void print(const struct roger_strs *a, const struct roger_strs *b, struct
 void rg_diff(struct roger_str before, struct roger_str after, size_t context, struct rg_buf *out)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf signs = { .maximum = SIZE_MAX };
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_strs a = { 0 }, b = { 0 };
 
 	if (arena && split(before, arena, &a) && split(after, arena, &b) &&
@@ -143,5 +143,4 @@ void rg_diff(struct roger_str before, struct roger_str after, size_t context, st
 		print(&a, &b, rg_buf_str(&signs), context, out);
 	else
 		out->failed = true;
-	rg_arena_free(arena);
 }

@@ -409,13 +409,9 @@ static int decode_members(struct reading *reading, const struct level *level,
 static int decode_level(struct reading *reading, const struct level *level,
 			const struct rg_value *object, struct roger_err *err)
 {
-	struct rg_buf unknown;
-	int r;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf unknown = { .maximum = SIZE_MAX };
 
-	rg_buf_init(&unknown, SIZE_MAX);
-	r = decode_members(reading, level, object, &unknown, err);
-	rg_buf_deinit(&unknown);
-	return r;
+	return decode_members(reading, level, object, &unknown, err);
 }
 
 int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,

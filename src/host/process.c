@@ -160,7 +160,7 @@ static bool has_mapped(int64_t id, uint64_t inode, const char *name)
 size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max)
 {
 	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_strs names = { 0 };
 	size_t count = 0, i;
 	int64_t id;
@@ -172,6 +172,5 @@ size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, s
 		if (rg_str_number(names.items[i], &id) && id != getpid() &&
 		    has_mapped(id, inode, name))
 			ids[count++] = id;
-	rg_arena_free(arena);
 	return count;
 }

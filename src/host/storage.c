@@ -123,19 +123,15 @@ static bool first_line(struct roger_str text, struct roger_str *ret_line)
 
 static bool is_of_kind(struct roger_str text, enum rg_log log)
 {
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	union rg_log_record record;
-	struct rg_arena *arena;
 	struct roger_str line;
-	bool is;
 
 	if (!first_line(text, &line))
 		return is_start(text, log);
 	/* A torn line of roger's is ended with a newline by the next writer. */
-	arena = rg_arena_new();
-	is = arena &&
-	     (rg_kind_read(log, line, arena, &record, NULL) == ROGER_OK || is_start(line, log));
-	rg_arena_free(arena);
-	return is;
+	return arena &&
+	       (rg_kind_read(log, line, arena, &record, NULL) == ROGER_OK || is_start(line, log));
 }
 
 int rg_storage_check_file(int folder, const char *name, enum rg_log log, struct roger_err *err)

@@ -514,7 +514,7 @@ bool rg_trust_note_warned(struct rg_trust *trust)
 
 int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)
 {
-	struct rg_arena *memory = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *memory = rg_arena_new();
 	struct rg_trusted known = { 0 };
 	char path[PATH_BYTES];
 	bool found = false;
@@ -526,7 +526,6 @@ int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)
 	*ret_was = r == ROGER_OK && found && known.id.length;
 	if (*ret_was)
 		r = rg_outside_remove(path, 0, err);
-	rg_arena_free(memory);
 	return r;
 }
 

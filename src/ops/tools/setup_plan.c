@@ -105,7 +105,7 @@ int64_t rg_setup_missing_folders(const char *path)
 int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 			 struct rg_setup_target **ret_target, struct roger_err *err)
 {
-	struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	struct rg_setup_target *target;
 	struct roger_err why;
 	size_t i;
@@ -125,7 +125,6 @@ int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
 		r = rg_setup_target_leave(plan, target, why.message, err);
 	else if (!rg_arena_keep(plan->arena, &text, &target->before))
 		r = rg_fail_memory(err);
-	rg_buf_deinit(&text);
 	target->text = target->before;
 	target->changed.made = !target->there;
 	target->changed.folders = rg_setup_missing_folders(path);

@@ -132,7 +132,7 @@ int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
 
 static int read_record(struct rg_setup_plan *plan, struct record *ret_record, struct roger_err *err)
 {
-	struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct rg_json *json;
 	struct roger_str kept;
 	bool found;
@@ -140,10 +140,8 @@ static int read_record(struct rg_setup_plan *plan, struct record *ret_record, st
 
 	*ret_record = (struct record){ .version = 1 };
 	r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
-	if (r < 0 || !found) {
-		rg_buf_deinit(&text);
+	if (r < 0 || !found)
 		return r;
-	}
 	r = rg_arena_keep(plan->arena, &text, &kept) ? ROGER_OK : rg_fail_memory(err);
 	if (r == ROGER_OK)
 		r = rg_json_read_within(kept, plan->arena, &json, err);
@@ -207,12 +205,12 @@ int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
 
 int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err)
 {
-	struct rg_buf text = { .maximum = SIZE_MAX }, pretty = text;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf pretty = { .maximum = SIZE_MAX };
 	struct record record = { .version = 1, .folders = plan->record_folders };
 	struct rg_setup_changed *items =
 		rg_arena_get(plan->arena, (plan->target_count + 1) * sizeof *items);
 	size_t i;
-	int r;
 
 	if (!items)
 		return rg_fail_memory(err);
@@ -224,10 +222,7 @@ int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *er
 	record.files.items = items;
 	rg_record_encode(&setup_record, &record, &text);
 	rg_json_add_pretty(&pretty, rg_buf_str(&text));
-	r = text.failed || pretty.failed
-		    ? rg_fail_memory(err)
-		    : rg_outside_put(plan->record_path, NULL, rg_buf_str(&pretty), err);
-	rg_buf_deinit(&text);
-	rg_buf_deinit(&pretty);
-	return r;
+	return text.failed || pretty.failed
+		       ? rg_fail_memory(err)
+		       : rg_outside_put(plan->record_path, NULL, rg_buf_str(&pretty), err);
 }

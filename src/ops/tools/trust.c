@@ -29,7 +29,7 @@ static int judge(const struct rg_trust *trust, struct roger_strs words, struct r
 int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
 		     bool *ret_may, struct roger_err *err)
 {
-	struct rg_arena *arena = rg_arena_new();
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
 	struct roger_trust_command command = { 0 };
 	const struct rg_trust *trust;
 	int r;
@@ -44,7 +44,6 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 		snprintf(roger->untold, sizeof roger->untold,
 			 "%.200s was left out: nobody trusted it as it is now; see `roger trust`",
 			 setting);
-	rg_arena_free(arena);
 	return r;
 }
 
