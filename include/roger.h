@@ -281,6 +281,7 @@ struct roger_run {
 	bool limit_reached;		    /* `roger run` told it to end */
 	struct roger_str settled_at;	    /* its owner, or a person, has dealt with its failure */
 	struct roger_str settled_by;	    /* "": nobody was named */
+	struct roger_str failure_message_id; /* what told its owner of its failure */
 };
 ROGER_LIST(roger_run_list, roger_run);
 

@@ -79,6 +79,8 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	if (completion->failed) {
 		r = rg_run_end_child(run, &document->receipts, completion->child_exit, ret_changed,
 				     err);
+		if (*ret_changed)
+			run->failure_message_id = completion->told_by;
 		return r < 0 || !*ret_changed
 			       ? r
 			       : rg_run_note_end(run, completion->ended, completion->told_by,
@@ -130,8 +132,8 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 	if (!run->owner_agent.length)
 		return ROGER_OK;
 	if (!rg_arena_print(arena, &text,
-			    "Run %.*s failed (%.*s): no result will come by itself. `roger settle "
-			    "%.*s --why TEXT` once that is dealt with.",
+			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
+			    "dealt with, ack this, or `roger settle %.*s --why TEXT`.",
 			    RG_STR_ARGS(run->run_id), RG_STR_ARGS(completion->ended),
 			    RG_STR_ARGS(run->run_id)))
 		return rg_fail_memory(err);
