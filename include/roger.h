@@ -338,12 +338,12 @@ enum roger_event_kind {
 	ROGER_EVENT_RETURNED, /* a claimed message was given back */
 	ROGER_EVENT_LEASE_EXPIRED,
 	ROGER_EVENT_ACKNOWLEDGED,
-	ROGER_EVENT_LOST,     /* a run: nothing can come of it any more */
-	ROGER_EVENT_DAMAGED,  /* damage was found in a file, */
-	ROGER_EVENT_ACCEPTED, /* and a person has seen and accepted it */
-	ROGER_EVENT_HANDED,   /* written to the file of an agent that only knows files */
-	ROGER_EVENT_FAILED,   /* a run: its child failed, was killed or ran out of time */
-	ROGER_EVENT_SETTLED,  /* and somebody has dealt with that, or with a lost one */
+	ROGER_EVENT_LOST,      /* a run: nothing can come of it any more */
+	ROGER_EVENT_DAMAGED,   /* damage was found in a file, */
+	ROGER_EVENT_ACCEPTED,  /* and a person has seen and accepted it */
+	ROGER_EVENT_HANDED,    /* written to the file of an agent that only knows files */
+	ROGER_EVENT_FAILED,    /* a run: its child failed, was killed or ran out of time */
+	ROGER_EVENT_SETTLED,   /* and somebody has dealt with that, or with a lost one */
 	ROGER_EVENT_ATTEMPTED, /* what came of it is not known yet */
 };
 
