@@ -281,6 +281,7 @@ struct roger_run {
 	bool limit_reached;		    /* `roger run` told it to end */
 	struct roger_str settled_at;	    /* its owner, or a person, has dealt with its failure */
 	struct roger_str settled_by;	    /* "": nobody was named */
+	struct roger_str failure_message_id; /* what told its owner of its failure */
 };
 ROGER_LIST(roger_run_list, roger_run);
 
@@ -1083,12 +1084,13 @@ struct roger_seal_entry {
 	int kind; /* enum roger_sealed */
 	struct roger_str file;
 	int64_t bytes;
-	int64_t lines;		/* of a journal; */
+	int64_t lines;		/* of a journal; of a run its notes */
 	struct roger_str chain; /* behind the last */
 	struct roger_str sha256;
 	int64_t every;		 /* of a journal: a mark for so many lines, */
 	struct roger_str marks;	 /* the first 16 digits of the SHA-256 up to there */
 	struct roger_str status; /* of a run */
+	struct roger_str fixed;	 /* of a run: SHA-256 of what never changes of its document */
 };
 ROGER_LIST(roger_seal_entries, roger_seal_entry);
 struct roger_seal_reply {

@@ -545,7 +545,13 @@ static const struct mcp_argument inbox_arguments[] = {
 	{ "from", "from", "" },
 	{ 0 },
 };
+static const struct mcp_argument ack_arguments[] = {
+	{ "ids", "ids", "" },
+	{ "note", "note", "" },
+	{ 0 },
+};
 static const struct mcp_argument wait_arguments[] = {
+	{ "issue", "issue", "" },
 	{ "timeout", "timeout", "such as 30s or 10m; default 5m" },
 	{ 0 },
 };
@@ -573,6 +579,7 @@ static const struct mcp_words own[] = {
 	  .tell = tell_send },
 	{ .name = "inbox", .arguments = inbox_arguments, .meta = ALWAYS, .tell = tell_inbox },
 	{ .name = "ack",
+	  .arguments = ack_arguments,
 	  .annotations = WRITES_ONCE,
 	  .meta = HINT("mark messages read"),
 	  .tell = tell_ack },

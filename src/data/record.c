@@ -80,6 +80,16 @@ int rg_name_check(const char *member, struct roger_str name, struct roger_err *e
 		member, RG_NAME_CHARS_MAX);
 }
 
+int rg_text_check(const char *member, struct roger_str text, int chars_max, struct roger_err *err)
+{
+	size_t chars;
+
+	if (rg_utf8_count(text, &chars) && chars <= (size_t)chars_max)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, member,
+			      "%s: expected at most %d characters of UTF-8", member, chars_max);
+}
+
 int rg_enum_find(const char *const *names, struct roger_str name)
 {
 	int i;

@@ -60,6 +60,10 @@ bool rg_name_valid(struct roger_str name);
 /* The same, with an error that names the member. */
 RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
 
+/* Words for people: so many characters of UTF-8 at most. */
+RG_CHECKED int rg_text_check(const char *member, struct roger_str text, int chars_max,
+			     struct roger_err *err);
+
 /* One of the names, or -1; "" is none. */
 int rg_enum_find(const char *const *names, struct roger_str name);
 

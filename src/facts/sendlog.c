@@ -260,6 +260,15 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 	return now_ms >= *ret_due_ms || now_ms < history->last->timestamp_ms;
 }
 
+/* There may be room by now, and a configuration changes. */
+static bool may_be_lifted(struct roger_str cause)
+{
+	static const char *const causes[] = { RG_CAUSE_FULL, RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
+					      NULL };
+
+	return rg_enum_find(causes, cause) >= 0;
+}
+
 enum rg_sendlog_answer rg_sendlog_judge(const struct rg_key_history *history,
 					const struct rg_sendlog_rules *rules, int64_t now_ms,
 					int64_t *ret_due_ms)
@@ -269,9 +278,7 @@ enum rg_sendlog_answer rg_sendlog_judge(const struct rg_key_history *history,
 		return RG_SEND_NEW;
 	if (history->last->outcome != ROGER_TIMEOUT && history->last_cycle != history->cycle)
 		return RG_SEND_NEW;
-	/* There may be room by now. */
-	if (history->last->outcome == ROGER_ERROR &&
-	    rg_str_is(history->last->cause, "mailbox full"))
+	if (history->last->outcome == ROGER_ERROR && may_be_lifted(history->last->cause))
 		return RG_SEND_AGAIN;
 	if (history->last->outcome != ROGER_TIMEOUT)
 		return RG_SEND_SKIP;

@@ -19,6 +19,11 @@
 /* The cycle of those who never opened one. */
 #define RG_FIRST_CYCLE "1"
 
+/* Why roger refuses to store a message; what room or configuration may lift may be tried again. */
+#define RG_CAUSE_FULL "mailbox full"
+#define RG_CAUSE_UNKNOWN "unknown name"
+#define RG_CAUSE_TOO_LONG "text too long"
+
 extern const char *const rg_sendlog_outcomes[], *const rg_dead_letter_statuses[];
 extern const struct roger_record rg_attempt_record, rg_dead_letter_record, rg_cycle_record,
 	rg_digest_record;

@@ -54,6 +54,8 @@ static const struct roger_field fields[] = {
 	  "it was told to end, at its limit" },
 	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_SPARE, rg_run_outcomes, NULL,
 	  "how the child ended" },
+	{ "failureMessageId", ROGER_TEXT, AT(failure_message_id), ROGER_SPARE, NULL, NULL,
+	  "the message that told its owner of its failure" },
 	{ "settledAt", ROGER_TEXT, AT(settled_at), ROGER_SPARE, NULL, NULL,
 	  "when its failure was dealt with" },
 	{ "settledBy", ROGER_NAME, AT(settled_by), ROGER_SPARE, NULL, NULL, "by whom" },

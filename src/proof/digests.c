@@ -153,6 +153,8 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 	int r;
 
 	r = rg_engine_journals(engine, arena, &journals, err);
+	if (r == ROGER_OK)
+		r = rg_engine_log_files(engine, RG_LOG_ARCHIVE, RG_STR(""), arena, &journals, err);
 	if (r < 0)
 		return r;
 	count = wishes ? count : journals.count;

@@ -21,21 +21,27 @@ static struct roger_breach at(const struct place *place, enum roger_breach_kind 
 				      .file = place->shown };
 }
 
-/* The first two may come out of a repository, as it made them; into the third others write. */
-static bool is_shared(const struct place *place)
+static bool is_below(const struct place *place, struct roger_str folder)
 {
-	return rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
-	       rg_str_is(place->shown, "triggers");
+	return place->shown.length > folder.length &&
+	       !memcmp(place->shown.data, folder.data, folder.length);
 }
 
 /* What other programs drop there is theirs until it is taken. */
 static bool is_dropped(const struct place *place)
 {
-	static const char folder[] = "triggers/";
-	size_t length = sizeof folder - 1;
+	return is_below(place, RG_STR("triggers/")) &&
+	       place->shown.data[sizeof "triggers/" - 1] != '.';
+}
 
-	return place->shown.length > length && !memcmp(place->shown.data, folder, length) &&
-	       place->shown.data[length] != '.';
+/*
+ * The first two may come out of a repository, as it made them; into the third others
+ * write, and what is taken from there keeps their mode, in a folder that is closed.
+ */
+static bool is_shared(const struct place *place)
+{
+	return rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
+	       rg_str_is(place->shown, "triggers") || is_below(place, RG_STR("triggers/.taken/"));
 }
 
 static int check_mode(struct rg_doctor *doctor, const struct place *place,

@@ -186,10 +186,12 @@ config <<'END'
 size_limits:
   max_messages_per_issue_phase: 3
 END
-for i in 1 2 3 4 5 6 7 8; do echo "(LEAD #$i): $i"; done >"$boxes/crowd.txt"
+(umask 022 && for i in 1 2 3 4 5 6 7 8; do echo "(LEAD #$i): $i"; done >"$boxes/crowd.txt")
 run bridge
 is "what waits is told in two lines a file" "$(printf '%s\n' "$err" | grep waiting | tr '\n' ' ')" \
 	"waiting LEAD #4 -> crowd  crowd.txt line 4: there is no room until older messages were read waiting, too: 4 more of that file "
+check "taken as its writer made it" test "$(stat -c %a "$boxes"/.taken/*)" = 644
+exits 0 "which is no breach" roger doctor
 for i in 1 2; do roger receive --as crowd -q && bridge -q; done
 printf '(LEAD #31): f1\n(LEAD #32): f2\n(LEAD #33): f3\n(LEAD #34): f4\n(LEAD #35): f5\n' >"$boxes/full.txt"
 exits 0 "more than fits" bridge

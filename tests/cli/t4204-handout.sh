@@ -21,7 +21,7 @@ is "stands in the file, in order, and nobody else is quoted" "$(cat "$boxes/file
 (a_b #1): second'
 exits 0 "is not read by that" roger inbox --as filer
 like "but handed over" "$out" "in its file since .*, unheard"
-printf '(filer #1): I see\n' >"$boxes/LEAD.txt"
+printf '(filer #1): I see\n' >"$boxes/zoe.txt"
 bridge -q
 exits 1 "it is when its agent says something" roger inbox --as filer
 exits 0 "other mail is not" roger inbox --as bob

@@ -75,6 +75,14 @@ again "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 360
 is "whoever looks after its time settles it" "$(entries t:over:1)" '[["timeout", false], ["timeout", true]]'
 is "once" "$(entries t:over:1)" '[["timeout", false], ["timeout", true]]'
 roger receive --as bob -q
+for look in trace timeline; do
+	id=$(killed t:$look:1)
+	again "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 3600000"
+	what=$id
+	[ $look = trace ] || what=general
+	like "$look settles it, too" "$(roger $look "$what")" "tim(ed out|eout) .*attempt 1 of 3.*key t:$look:1"
+	roger receive --as bob -q
+done
 exits 0 "doctor" roger doctor -q
 
 # ------------------------------------------------------------------------ leases

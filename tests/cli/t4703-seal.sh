@@ -15,6 +15,7 @@ for i in 1 2 3 4 5 6; do
 	roger send --as ann bob "number $i" --key "app-$i:status-update:c1" -q
 done
 roger receive --as bob --limit 2 -q
+roger archive --issue general -q
 for run in over open; do
 	roger dispatch $run --as ann --within 1h -q
 done
@@ -90,8 +91,26 @@ again
 runs=.roger/state/subagent-delivery-watchdog
 sed -i 's/"taskId": ".*"/"taskId": "x"/; s/"notes": \[/"notes": [ /' $runs/over.json
 found "the document of a run that was over" altered state/subagent-delivery-watchdog/over.json 1
+sed -i 's/"ownerAgent": "[^"]*"/"ownerAgent": "eve"/' $runs/open.json
+found "another owner of a run that is open" altered state/subagent-delivery-watchdog/open.json 1
+sed -i 's/extended/shortened/' $runs/open.json
+found "another note of it" altered state/subagent-delivery-watchdog/open.json 1
+roger extend open --by 5m -q
+exits 0 "one more note is allowed" roger verify --seal now.seal
+again
 rm $runs/open.json
 found "a document that is gone" missing state/subagent-delivery-watchdog/open.json 1
+
+# Archives are sealed as journals are.
+sed -i '1s/"read":true/"read":false/' .roger/messages_archive/*.jsonl
+found "an archived message" altered messages_archive/general.jsonl 1
+: >.roger/messages_archive/general.jsonl
+found "an empty archive" truncated messages_archive/general.jsonl 1
+rm .roger/messages_archive/general.jsonl
+found "an archive that is gone" missing messages_archive/general.jsonl 1
+roger archive --issue general -q
+exits 0 "one more message in it is allowed" roger verify --seal now.seal
+again
 
 # A purge rewrites a log, and is told as what it is.
 for i in 1 2 3; do roger cycle new --as ann -q; done

@@ -217,10 +217,13 @@ static int mark_handed(const struct handout *handout, const struct roger_message
 	return r;
 }
 
-/* When the agent last said something with a number of its own; 0: never. */
-static int last_word(const struct handout *handout, int64_t *ret_at_ms, struct roger_err *err)
+/* When the agent last said something with a number of its own, after that; 0: it has not. */
+static int last_word(const struct handout *handout, int64_t after_ms, int64_t *ret_at_ms,
+		     struct roger_err *err)
 {
-	struct rg_query query = { .from = handout->agent, .newest = true, .limit = 1 };
+	struct rg_query query = {
+		.from = handout->agent, .since_ms = after_ms + 1, .newest = true, .limit = 1
+	};
 	struct roger_messages found;
 	int r;
 
@@ -239,11 +242,16 @@ static int last_word(const struct handout *handout, int64_t *ret_at_ms, struct r
 static int hear(const struct handout *handout, const struct roger_messages *handed,
 		struct roger_err *err)
 {
+	int64_t said_at_ms = 0, first_ms = INT64_MAX;
 	struct roger_message after;
-	int64_t said_at_ms = 0;
 	size_t i;
-	int r = handed->count ? last_word(handout, &said_at_ms, err) : ROGER_OK;
+	int r = ROGER_OK;
 
+	for (i = 0; i < handed->count; i++)
+		if (handed->items[i].handed_at_ms < first_ms)
+			first_ms = handed->items[i].handed_at_ms;
+	if (handed->count)
+		r = last_word(handout, first_ms, &said_at_ms, err);
 	for (i = 0; i < handed->count && r == ROGER_OK; i++) {
 		if (handed->items[i].handed_at_ms >= said_at_ms)
 			continue;

@@ -90,16 +90,6 @@ static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *a
 	return ROGER_OK;
 }
 
-static int check_note(struct roger_str note, struct roger_err *err)
-{
-	size_t chars;
-
-	if (rg_utf8_count(note, &chars) && chars <= 200)
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, "note",
-			      "note: expected at most 200 characters of UTF-8");
-}
-
 /* Its state with another status; of what was found under the lock. */
 static int change(struct roger *roger, struct roger_str id, enum roger_dead_letter_status status,
 		  struct roger_str note, struct roger_dead_letters_reply *reply,
@@ -133,7 +123,7 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 static int run_stale(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_stale_request *request = request_;
-	int r = check_note(request->note, err);
+	int r = rg_text_check("note", request->note, 200, err);
 
 	return r < 0 ? r : change(roger, request->id, ROGER_STALE, request->note, reply_, err);
 }
@@ -199,7 +189,7 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 	int64_t ended = 0;
 	int r;
 
-	r = check_note(request->note, err);
+	r = rg_text_check("note", request->note, 200, err);
 	if (r == ROGER_OK && (within_ms < 0 || within_ms > RG_LEASE_MS_MAX))
 		r = rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 7 days");
 	if (r == ROGER_OK)

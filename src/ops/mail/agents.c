@@ -5,8 +5,6 @@
 #include "ops/proof/note.h"
 #include "ops/proof/records.h"
 
-enum { REASON_CHARS_MAX = 200 };
-
 /* --------------------------------------------------------------- retired -- */
 
 int rg_agents_retired(struct roger *roger, struct rg_arena *arena,
@@ -115,13 +113,11 @@ static int run_retire(struct roger *roger, const void *request_, void *reply_,
 	const struct rg_query unread = { .to = request->name, .unread = true };
 	struct roger_retire_reply *reply = reply_;
 	struct roger_retired_list before;
-	size_t chars;
 	int r;
 
-	if (!rg_utf8_count(request->reason, &chars) || chars > REASON_CHARS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "reason",
-				      "reason: expected at most %d characters", REASON_CHARS_MAX);
-	r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
+	r = rg_text_check("reason", request->reason, 200, err);
+	if (r == ROGER_OK)
+		r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)
@@ -204,6 +200,12 @@ static int has_looked(struct roger *roger, struct roger_str name, struct rg_aren
 	return r;
 }
 
+/* Results of programs without a name of their own come from `run`, which reads nothing. */
+static bool has_sent(const struct roger_agent *agent)
+{
+	return agent->sent > 0 && !rg_str_is(agent->name, "run");
+}
+
 /* Into all, or among those that only ever got mail. */
 static int add_seen(struct roger *roger, struct names *all, struct names *ghosts,
 		    struct roger_err *err)
@@ -215,7 +217,7 @@ static int add_seen(struct roger *roger, struct names *all, struct names *ghosts
 
 	r = rg_engine_agents(roger->engine, all->arena, &agents, err);
 	for (i = 0; r == ROGER_OK && i < agents.count; i++) {
-		looked = agents.items[i].sent > 0 || has(all, agents.items[i].name);
+		looked = has_sent(&agents.items[i]) || has(all, agents.items[i].name);
 		if (!looked)
 			r = has_looked(roger, agents.items[i].name, all->arena, &looked, err);
 		if (r == ROGER_OK)
@@ -296,7 +298,7 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 	if (r == ROGER_OK)
 		r = leave_out_retired(roger, &names, &staying, &skipped, err);
 	for (i = 0; r == ROGER_OK && i < ghosts.count; i++)
-		r = skip(&skipped, ghosts.items[i], RG_STR("never sent or looked here"), err);
+		r = skip(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"), err);
 	ret_everyone->names = (struct roger_strs){ staying.items, staying.count };
 	ret_everyone->skipped = (struct roger_left_out_list){ skipped.items, skipped.count };
 	return r;

@@ -12,17 +12,12 @@ enum { PIECE = 256 };
 
 static int check(const struct roger_archive_request *request, struct roger_err *err)
 {
-	size_t chars;
-
 	if (!request->ids.count == !request->issue.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "ids",
 				      "expected ids of messages, or an issue");
 	if (request->ids.count > 20)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most 20");
-	if (!rg_utf8_count(request->reason, &chars) || chars > 200)
-		return rg_fail_member(err, ROGER_EDATA, "reason",
-				      "reason: expected at most 200 characters");
-	return ROGER_OK;
+	return rg_text_check("reason", request->reason, 200, err);
 }
 
 static int check_found(const struct roger_archive_request *request,

@@ -10,8 +10,6 @@
 
 #include "facts/message.h"
 
-enum { NOTE_CHARS_MAX = 500 };
-
 static struct roger_str worker_of(struct roger_str worker, struct roger_str agent)
 {
 	return worker.length ? worker : agent;
@@ -257,17 +255,14 @@ static int run_decision(struct roger *roger, const void *request_, void *reply_,
 			struct roger_err *err)
 {
 	const struct roger_ack_request *request = request_;
-	size_t chars;
 	int r;
 
-	if (!rg_utf8_count(request->note, &chars) || chars > NOTE_CHARS_MAX)
-		return rg_fail_member(err, ROGER_EDATA, "note",
-				      "note: expected at most %d characters of UTF-8",
-				      NOTE_CHARS_MAX);
 	if (request->ids.count > RG_SETTLED_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      RG_SETTLED_MAX);
-	r = rg_engine_begin(roger->engine, true, err);
+	r = rg_text_check("note", request->note, 500, err);
+	if (r == ROGER_OK)
+		r = rg_engine_begin(roger->engine, true, err);
 	if (r == ROGER_OK)
 		r = decide_all(roger, request, reply_, one, err);
 	rg_engine_rollback(roger->engine);
@@ -323,9 +318,10 @@ static const struct roger_record claim_request = { "claim", sizeof(struct roger_
 static const struct roger_field nack_fields[] = { FIELDS, RG_END };
 static const struct roger_field ack_fields[] = {
 	FIELDS,
-	{ "outcome", ROGER_ENUM, AT(outcome), 0, rg_ack_outcomes + 1, NULL,
+	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_OF_TOOL, rg_ack_outcomes + 1, NULL,
 	  "what came of it: done (default), blocked or rejected" },
-	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "in words, for whoever sent it" },
+	{ "note", ROGER_TEXT, AT(note), ROGER_OF_TOOL, NULL, NULL,
+	  "in words, for whoever sent it" },
 	RG_END,
 };
 #undef FIELDS
@@ -352,7 +348,7 @@ const struct roger_op rg_op_ack = {
 	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 "
 		    "msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
 	.flags = ROGER_WRITES | ROGER_TOOL,
-	.tool = "Messages are dealt with: mark them read.",
+	.tool = "Messages are dealt with.",
 	.request = &ack_request,
 	.reply = &rg_messages_reply_record,
 	.run = run_ack,

@@ -219,6 +219,10 @@ static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struc
 
 	r = rg_send_judge_unknown(sending->roger, sending->arena, name, draft->request->new_names,
 				  "to", &unknown, err);
+	if (r == ROGER_EREFUSED) {
+		draft->cause = RG_CAUSE_UNKNOWN;
+		draft->stranger = name;
+	}
 	return r < 0 || unknown.expected ? r
 					 : note_unknown(sending, draft, name, unknown.near, err);
 }
@@ -360,6 +364,7 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 {
 	const struct roger_send_request *request = draft->request;
 	const struct rg_config *config = sending->roger->workspace->config;
+	size_t chars;
 	int r;
 
 	if (draft->from.length == 0)
@@ -377,6 +382,8 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 		r = rg_fail_member(err, ROGER_EDATA, "run", "run: expected a number from 1 up");
 	if (r == ROGER_OK)
 		r = rg_message_check_content(request->content, config->content_chars_max, err);
+	if (r == ROGER_EDATA && rg_utf8_count(request->content, &chars))
+		draft->cause = RG_CAUSE_TOO_LONG;
 	if (r == ROGER_OK && request->metadata.length)
 		r = rg_message_check_metadata(request->metadata, config->metadata_chars_max, err);
 	if (r == ROGER_OK)
@@ -896,8 +903,10 @@ static int send_all(struct rg_sending *sending, struct roger_err *err)
 			r = rg_fail_member(err, ROGER_EDATA, "to",
 					   "to: expected at most %d messages in one request",
 					   RG_BATCH_MAX);
-		if (r < 0)
+		if (r < 0) {
+			rg_send_refused(sending, &sending->drafts[i]);
 			say_which(sending, &sending->drafts[i], err);
+		}
 	}
 	if (r == ROGER_OK)
 		r = sending->drafts[0].request->dry_run ? check_store(sending, err)

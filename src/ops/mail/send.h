@@ -29,6 +29,8 @@ struct rg_draft {
 	bool settled;		     /* a duplicate: nothing of it is stored */
 	bool again;		     /* it is stored, and its next attempt was begun */
 	bool no_room;		     /* for it the request was refused */
+	const char *cause;	     /* of another refusal that the send log is to know; */
+	struct roger_str stranger;   /* of which recipient, where not of all */
 	bool some_again;	     /* only those copies that the key did not store before */
 	const struct rg_draft *twin; /* an earlier one of this request, with the same key */
 };
@@ -94,6 +96,9 @@ int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *
  * draft that is settled then has its next attempt begun already.
  */
 RG_CHECKED int rg_send_look_back(struct rg_sending *sending, struct roger_err *err);
+
+/* A draft with a cause was refused before anything was tried: that goes into the send log. */
+void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft);
 
 /* What was refused, or nobody knows whether it was stored, goes into the send log. */
 void rg_send_failed(struct rg_sending *sending, int code);

@@ -340,7 +340,9 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 				 sending->arena, &answer, &history, &due_ms, err);
 		if (r < 0 || answer == RG_SEND_NEW)
 			continue;
-		r = check_same(sending, draft, &use, history.last, &text, err);
+		/* Of what was refused before it was tried nothing is promised. */
+		if (answer != RG_SEND_AGAIN || history.last->message_id.length)
+			r = check_same(sending, draft, &use, history.last, &text, err);
 		stored = rg_key_message(&use, draft->to.items[i]);
 		is_stored = stored && rg_str_equal(stored->id, history.last->message_id);
 		if (r == ROGER_OK && answer == RG_SEND_SKIP &&
@@ -365,6 +367,46 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 	return r < 0 || !again.count ? r : begin_again(sending, draft, &again, err);
 }
 
+/* The next attempt to a target, which is an error; nothing where the key stored something. */
+static void note_refused(struct rg_sending *sending, const struct rg_draft *draft,
+			 const struct rg_key_use *use, struct roger_str target)
+{
+	struct roger_message message = { .from_phase = draft->from,
+					 .to_phase = target,
+					 .content = draft->request->content,
+					 .idempotent_key = draft->key,
+					 .cycle_id = draft->cycle,
+					 .attempt = 1 };
+	struct rg_key_history history;
+	enum rg_sendlog_answer answer;
+	int64_t due_ms;
+
+	if (!rg_name_valid(target) ||
+	    rg_config_reserves(sending->roger->workspace->config, target) ||
+	    rg_key_judge(sending->roger, use, draft->key, target, sending->arena, &answer, &history,
+			 &due_ms, NULL) < 0 ||
+	    (answer != RG_SEND_NEW && answer != RG_SEND_AGAIN))
+		return;
+	if (history.last)
+		message.attempt = history.last->attempt + 1;
+	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
+}
+
+void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft)
+{
+	const struct roger_strs one = { &draft->stranger, 1 },
+				to = draft->stranger.length ? one : draft->request->to;
+	struct rg_key_use use = { 0 };
+	size_t i;
+
+	if (!draft->cause || draft->request->dry_run ||
+	    rg_send_check_key(sending, draft, NULL) < 0 || !draft->key.length ||
+	    rg_key_look_up(sending->roger, draft->from, draft->key, sending->arena, &use, NULL) < 0)
+		return;
+	for (i = 0; i < to.count; i++)
+		note_refused(sending, draft, &use, to.items[i]);
+}
+
 void rg_send_failed(struct rg_sending *sending, int code)
 {
 	const struct rg_draft *draft;
@@ -375,10 +417,10 @@ void rg_send_failed(struct rg_sending *sending, int code)
 		if (draft->settled)
 			continue;
 		rg_attempt_failed(sending->roger, draft->refused, draft->refused_count, ROGER_ERROR,
-				  "mailbox full");
+				  RG_CAUSE_FULL);
 		if (draft->no_room)
 			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
-					  ROGER_ERROR, "mailbox full");
+					  ROGER_ERROR, RG_CAUSE_FULL);
 		else if (code == ROGER_EIO || code == ROGER_ETIMEOUT)
 			rg_attempt_failed(sending->roger, draft->messages, draft->to.count,
 					  ROGER_TIMEOUT,

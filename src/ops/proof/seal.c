@@ -1,4 +1,4 @@
-/* seal: the heads of all journals and the digests of all run documents, signed. */
+/* seal: the heads of all journals and archives, and the digests of all run documents, signed. */
 #include "ops/proof/seal.h"
 
 #include <stdlib.h>
@@ -16,27 +16,63 @@ void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out)
 	rg_record_encode(&rg_seal_record, &unsigned_one, out);
 }
 
+static bool has_ended(struct roger_str status)
+{
+	return rg_str_is(status, rg_run_statuses[ROGER_RUN_NOT_FORWARDED]) ||
+	       rg_str_is(status, rg_run_statuses[ROGER_RUN_COMPLETED]) ||
+	       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED]);
+}
+
+/* Of its dispatch, of its completion where that had come, and of the first notes. */
+static int find_fixed(const struct roger_run *run, const struct roger_seal_entry *sealed,
+		      struct rg_arena *arena, struct roger_str *ret_fixed, struct roger_err *err)
+{
+	const struct roger_str parts[] = { run->run_id,
+					   run->child_session_key,
+					   run->dispatch_at,
+					   run->owner_agent,
+					   run->issue_id,
+					   run->task_id,
+					   run->completion_received_at,
+					   run->result_source,
+					   run->result_message_id };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char sha256[RG_DIGEST_DIGITS + 1];
+	size_t count = has_ended(sealed->status) ? 9 : 6, i;
+
+	for (i = 0; i < count; i++)
+		rg_json_add_string(&text, parts[i]);
+	for (i = 0; i < run->notes.count && (int64_t)i < sealed->lines; i++)
+		rg_json_add_string(&text, run->notes.items[i]);
+	rg_sha256_hex(rg_buf_str(&text), sha256);
+	return !text.failed && rg_arena_copy(arena, rg_str(sha256), ret_fixed)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 /* What it says of itself; nothing where it is no document of a run. */
-static int status_of(struct roger_str text, struct rg_arena *arena, struct roger_str *ret_status,
-		     struct roger_err *err)
+static int read_document(struct roger_str text, const struct roger_seal_entry *sealed,
+			 struct rg_arena *arena, struct roger_seal_entry *entry,
+			 struct roger_err *err)
 {
 	struct rg_receipts receipts;
 	struct rg_json *json = NULL;
 	struct roger_run run = { 0 };
 	int r;
 
-	*ret_status = (struct roger_str){ "", 0 };
 	r = rg_run_read(text, &json, arena, &run, &receipts, NULL);
-	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
-	if (r == ROGER_OK)
-		*ret_status = rg_str(rg_run_statuses[run.status]);
+	if (r == ROGER_OK) {
+		entry->status = rg_str(rg_run_statuses[run.status]);
+		entry->lines = (int64_t)run.notes.count;
+		r = find_fixed(&run, sealed ? sealed : entry, arena, &entry->fixed, err);
+	}
 	rg_json_free(json);
-	return ROGER_OK;
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
 }
 
-int rg_seal_document(const struct rg_run_text *text, struct rg_arena *arena,
-		     struct roger_seal_entry *ret_entry, struct roger_err *err)
+int rg_seal_document(const struct rg_run_text *text, const struct roger_seal_entry *sealed,
+		     struct rg_arena *arena, struct roger_seal_entry *ret_entry,
+		     struct roger_err *err)
 {
 	char sha256[RG_DIGEST_DIGITS + 1];
 
@@ -47,7 +83,7 @@ int rg_seal_document(const struct rg_run_text *text, struct rg_arena *arena,
 			    RG_STR_ARGS(text->file)) ||
 	    !rg_arena_copy(arena, rg_str(sha256), &ret_entry->sha256))
 		return rg_fail_memory(err);
-	return status_of(text->text, arena, &ret_entry->status, err);
+	return read_document(text->text, sealed, arena, ret_entry, err);
 }
 
 static int compare_files(const void *a, const void *b)
@@ -91,7 +127,7 @@ static int find_entries(struct roger *roger, struct rg_arena *arena,
 		entries[count] = entry_of(&digests.items[count]);
 	for (i = 0; i < runs.count && r == ROGER_OK; i++)
 		if (!runs.items[i].trouble.length)
-			r = rg_seal_document(&runs.items[i], arena, &entries[count++], err);
+			r = rg_seal_document(&runs.items[i], NULL, arena, &entries[count++], err);
 	if (count > digests.count)
 		qsort(entries + digests.count, count - digests.count, sizeof *entries,
 		      compare_files);
@@ -141,12 +177,14 @@ static const struct roger_field entry_fields[] = {
 	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "from the data folder" },
 	{ "bytes", ROGER_INT, AT(bytes), ROGER_REQUIRED, NULL, NULL, "that are sealed" },
 	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_REQUIRED, NULL, NULL, "of these" },
-	{ "lines", ROGER_INT, AT(lines), ROGER_SPARE, NULL, NULL, "of a journal" },
+	{ "lines", ROGER_INT, AT(lines), ROGER_SPARE, NULL, NULL, "of a journal; notes of a run" },
 	{ "chain", ROGER_TEXT, AT(chain), ROGER_SPARE, NULL, NULL, "behind the last of them" },
 	{ "every", ROGER_INT, AT(every), ROGER_SPARE, NULL, NULL, "lines from mark to mark" },
 	{ "marks", ROGER_TEXT, AT(marks), ROGER_SPARE, NULL, NULL,
 	  "first 16 digits of the SHA-256 up to each" },
 	{ "status", ROGER_TEXT, AT(status), ROGER_SPARE, NULL, NULL, "that a document claims" },
+	{ "fixed", ROGER_TEXT, AT(fixed), ROGER_SPARE, NULL, NULL,
+	  "SHA-256 of what never changes of it" },
 	RG_END,
 };
 #undef AT

@@ -284,13 +284,13 @@ static bool is_final(struct roger_str status)
 	       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED]);
 }
 
-static int find_document(struct checking *checking, struct roger_str file,
+static int find_document(struct checking *checking, const struct roger_seal_entry *sealed,
 			 struct roger_seal_entry *ret_entry, bool *ret_found, struct roger_err *err)
 {
-	struct roger_str name = file;
+	struct roger_str name = sealed->file;
 	size_t i;
 
-	for (i = file.length; i > 0 && file.data[i - 1] != '/'; i--)
+	for (i = name.length; i > 0 && name.data[i - 1] != '/'; i--)
 		continue;
 	name.data += i;
 	name.length -= i;
@@ -299,7 +299,7 @@ static int find_document(struct checking *checking, struct roger_str file,
 		if (!checking->runs.items[i].trouble.length &&
 		    rg_str_equal(checking->runs.items[i].file, name)) {
 			*ret_found = true;
-			return rg_seal_document(&checking->runs.items[i], checking->arena,
+			return rg_seal_document(&checking->runs.items[i], sealed, checking->arena,
 						ret_entry, err);
 		}
 	return ROGER_OK;
@@ -312,7 +312,7 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 	bool found;
 	int r;
 
-	r = find_document(checking, entry->file, &now, &found, err);
+	r = find_document(checking, entry, &now, &found, err);
 	if (r < 0)
 		return r;
 	if (!found)
@@ -323,6 +323,11 @@ static int check_document(struct checking *checking, const struct roger_seal_ent
 	if (is_final(entry->status))
 		return add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
 				   "the run had ended when it was sealed, and its document changed",
+				   err);
+	if (entry->fixed.length && !rg_str_equal(now.fixed, entry->fixed))
+		return add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
+				   "what never changes of a run is not what was sealed: its "
+				   "dispatch, a completion or a note",
 				   err);
 	return add_finding(checking, entry->file, ROGER_CHANGED, 0, 0,
 			   "changed since, as the document of a run that was not over may", err);

@@ -1,4 +1,5 @@
 /* timeline: what all logs know of an issue, a task, a run or an agent, as one history. */
+#include "ops/keys/attempt.h"
 #include "ops/proof/stream.h"
 
 #include <stdio.h>
@@ -335,6 +336,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->limit < 0 || request->limit > RG_EVENTS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
 				      RG_EVENTS_MAX);
+	rg_attempt_settle_overdue(roger);
 	rg_gathering_init(&gathering, roger, reply->memory);
 	gathering.until_ms = request->until_ms;
 	gathering.limit = request->limit ? request->limit : RG_PAGE_MAX;

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include "facts/note.h"
+#include "ops/keys/attempt.h"
 #include "ops/proof/stream.h"
 
 enum {
@@ -321,6 +322,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->ids.count > WHATS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
 				      WHATS_MAX);
+	rg_attempt_settle_overdue(roger);
 	rg_gathering_init(&gathering, roger, reply->memory);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
 		r = gather_what(&gathering, request->ids.items[i], request->from, err);

@@ -79,6 +79,8 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	if (completion->failed) {
 		r = rg_run_end_child(run, &document->receipts, completion->child_exit, ret_changed,
 				     err);
+		if (*ret_changed)
+			run->failure_message_id = completion->told_by;
 		return r < 0 || !*ret_changed
 			       ? r
 			       : rg_run_note_end(run, completion->ended, completion->told_by,
@@ -130,8 +132,8 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 	if (!run->owner_agent.length)
 		return ROGER_OK;
 	if (!rg_arena_print(arena, &text,
-			    "Run %.*s failed (%.*s): no result will come by itself. `roger settle "
-			    "%.*s --why TEXT` once that is dealt with.",
+			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
+			    "dealt with, ack this, or `roger settle %.*s --why TEXT`.",
 			    RG_STR_ARGS(run->run_id), RG_STR_ARGS(completion->ended),
 			    RG_STR_ARGS(run->run_id)))
 		return rg_fail_memory(err);
@@ -262,7 +264,7 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 	return ROGER_OK;
 }
 
-static int change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
+int rg_run_change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
 			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
 {
 	(void)now_ms;
@@ -285,12 +287,12 @@ static int run_forward(struct roger *roger, const void *request_, void *reply_,
 	if (r < 0)
 		return r;
 	evidence = request->evidence.length ? request->evidence : document.run.result_message_id;
-	r = rg_run_try(change_forward, &evidence, &document, reply->memory, &changed, err);
+	r = rg_run_try(rg_run_change_forward, &evidence, &document, reply->memory, &changed, err);
 	if (r == ROGER_OK && changed)
 		r = check_evidence(roger, &document, evidence, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run_id, change_forward, &evidence, reply->memory,
-				  &document, &reply->changed, err);
+		r = rg_run_update(roger, request->run_id, rg_run_change_forward, &evidence,
+				  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -323,16 +325,6 @@ static int change_extension(void *context, struct rg_run_document *document, int
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
 
-static int check_why(struct roger_str why, struct roger_err *err)
-{
-	size_t chars;
-
-	if (rg_utf8_count(why, &chars) && chars <= 500)
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_EDATA, "why",
-			      "why: expected at most 500 characters of UTF-8");
-}
-
 static int run_extend(struct roger *roger, const void *request_, void *reply_,
 		      struct roger_err *err)
 {
@@ -340,7 +332,7 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	int r = check_why(request->why, err);
+	int r = rg_text_check("why", request->why, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run_id, change_extension, &extension,
@@ -386,7 +378,7 @@ static int run_settle(struct roger *roger, const void *request_, void *reply_,
 	struct settlement settlement = { request_, rg_run_rules(roger) };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
-	int r = check_why(settlement.request->why, err);
+	int r = rg_text_check("why", settlement.request->why, 500, err);
 
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,

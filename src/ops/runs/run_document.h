@@ -55,6 +55,9 @@ RG_CHECKED int rg_run_update_soon(struct roger *roger, struct roger_str run_id,
 				  rg_run_change *change, void *context, struct rg_arena *arena,
 				  struct roger_err *err);
 
+/* Its result was heard; context: id of the message that says so. */
+RG_CHECKED rg_run_change rg_run_change_forward;
+
 /* Would the change be refused?  Tried on a copy; nothing is written. */
 RG_CHECKED int rg_run_try(rg_run_change *change, void *context,
 			  const struct rg_run_document *document, struct rg_arena *arena,

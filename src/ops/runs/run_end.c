@@ -216,6 +216,7 @@ static int change_end(void *context, struct rg_run_document *document, int64_t n
 			return add_note(telling, document, now_ms, arena, err);
 		run->child_exit = (struct roger_str){ "", 0 };
 		r = rg_run_end_child(run, &document->receipts, telling->child_exit, &changed, err);
+		run->failure_message_id = telling->message_id;
 		document->receipts.child_lost = telling->watch->ended.ending == RG_ENDED_UNSEEN;
 	} else {
 		r = rg_run_complete(run, &document->receipts,

@@ -75,48 +75,83 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 
 /* -------------------------------------------------------------- forwards -- */
 
+/* What its owner reads and acknowledges of it: its result, else the notice of its failure. */
+static struct roger_str word_of(const struct roger_run *run)
+{
+	return run->result_message_id.length ? run->result_message_id : run->failure_message_id;
+}
+
 static bool waits_for_reader(const struct rg_run_document *document)
 {
-	return document->run.status == ROGER_RUN_NOT_FORWARDED &&
-	       document->run.result_message_id.length;
+	return word_of(&document->run).length && (document->run.status == ROGER_RUN_NOT_FORWARDED ||
+						  rg_run_wants_settling(&document->run));
 }
 
-static bool was_read(const struct roger_messages *messages, const struct roger_run *run)
+/* The message, where it is one to the owner. */
+static const struct roger_message *find_word(const struct roger_messages *messages,
+					     const struct roger_run *run)
 {
+	const struct roger_message *message;
 	size_t i;
 
-	for (i = 0; i < messages->count; i++)
-		if (rg_str_equal(messages->items[i].id, run->result_message_id))
-			return messages->items[i].read &&
-			       (!run->owner_agent.length ||
-				rg_str_equal(messages->items[i].to_phase, run->owner_agent));
-	return false;
+	for (i = 0; i < messages->count; i++) {
+		message = &messages->items[i];
+		if (rg_str_equal(message->id, word_of(run)))
+			return !run->owner_agent.length ||
+					       rg_str_equal(message->to_phase, run->owner_agent)
+				       ? message
+				       : NULL;
+	}
+	return NULL;
 }
 
-static int note_forwards(struct roger *roger, struct rg_run_document *const *waiting, size_t count,
-			 int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+/* An owner that acknowledged a failure as done has dealt with it. */
+static int note_settled(struct rg_run_document *document, const struct roger_message *message,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	char instant[32];
+
+	if (message->ack_outcome != ROGER_ACK_DONE || !rg_run_wants_settling(&document->run))
+		return ROGER_OK;
+	rg_clock_print_utc(message->acked_at_ms, instant);
+	document->run.settled_by = message->to_phase;
+	document->receipts.settled = true;
+	return rg_arena_copy(arena, rg_str(instant), &document->run.settled_at)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int note_words(struct roger *roger, struct rg_run_document *const *waiting, size_t count,
+		      int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_str ids[PIECE];
 	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
+	const struct roger_message *message;
 	struct roger_messages found;
 	size_t i;
 	int r;
 
 	for (i = 0; i < count; i++)
-		ids[i] = waiting[i]->run.result_message_id;
+		ids[i] = word_of(&waiting[i]->run);
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	for (i = 0; i < count && r == ROGER_OK; i++)
-		if (was_read(&found, &waiting[i]->run))
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		message = find_word(&found, &waiting[i]->run);
+		if (!message || !message->read)
+			continue;
+		r = note_settled(waiting[i], message, arena, err);
+		if (r == ROGER_OK && waiting[i]->run.status == ROGER_RUN_NOT_FORWARDED)
 			r = rg_run_note_forward(roger, waiting[i], now_ms, arena, err);
+	}
 	return r;
 }
 
 /*
- * A result that its owner has read was forwarded, whether or not anybody wrote that down yet.
+ * A result that its owner has read was forwarded, and a failure that it acknowledged as done is
+ * settled, whether or not anybody wrote that down yet.
  * Look whether results were read that documents do not say so of: they then are
  * judged as forwarded, by the message that was read (forward_seen).
  */
-static int look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
+int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
 			    struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_run_document *waiting[PIECE];
@@ -129,12 +164,11 @@ static int look_for_readers(struct roger *roger, struct rg_run_document *documen
 			continue;
 		waiting[found++] = &documents[i];
 		if (found == PIECE) {
-			r = note_forwards(roger, waiting, found, now_ms, arena, err);
+			r = note_words(roger, waiting, found, now_ms, arena, err);
 			found = 0;
 		}
 	}
-	return r == ROGER_OK && found ? note_forwards(roger, waiting, found, now_ms, arena, err)
-				      : r;
+	return r == ROGER_OK && found ? note_words(roger, waiting, found, now_ms, arena, err) : r;
 }
 
 static int compare(const void *a, const void *b)
@@ -170,7 +204,7 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 			roger->tell(roger->tell_context, "runs", (int64_t)i, (int64_t)texts.count);
 	}
 	if (readers)
-		r = look_for_readers(roger, list.documents, list.count, arena, err);
+		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);
 	if (r < 0)
 		return r;
 	qsort(list.documents, list.count, sizeof *list.documents, compare);
@@ -216,7 +250,7 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 
 	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
 	if (r == ROGER_OK)
-		r = look_for_readers(roger, &document, 1, reply->memory, err);
+		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 

@@ -5,9 +5,6 @@
 
 #include "facts/message.h"
 
-/* So often in one cycle a message may be refused and tried again. */
-enum { TRIES_MAX = 8 };
-
 static bool is_agent(const struct roger *roger, struct roger_str name)
 {
 	return rg_name_valid(name) && !rg_config_is_person(name) &&
@@ -34,21 +31,14 @@ bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
 	       rg_engine_knows(roger->engine, child);
 }
 
-/*
- * task:verb:cycle, with a task that holds no colon.  A key that was refused, as
- * by a mailbox that was full, is refused for the rest of its cycle: so there are
- * several for one message, of which one is delivered.
- */
-static void make_key(const struct roger_run *run, const char *verb, int64_t number, int try,
+/* task:verb:cycle, with a task that holds no colon. */
+static void make_key(const struct roger_run *run, const char *verb, int64_t number,
 		     struct rg_buf *out)
 {
 	char task[RG_FILE_NAME_BYTES];
 
-	rg_buf_clear(out);
 	rg_workspace_file_name(run->run_id, "", task);
 	rg_buf_printf(out, "%s:%s:%lld", task, verb, (long long)number);
-	if (try > 1)
-		rg_buf_printf(out, "-%d", try);
 }
 
 static void make_metadata(const struct roger_run *run, struct rg_buf *out)
@@ -98,56 +88,22 @@ static int send_new(struct roger *roger, const struct roger_send_request *reques
 	return r;
 }
 
-/* A message, and what its keys are made of. */
-struct mail {
-	struct roger_send_request request;
-	const struct roger_run *run;
-	const char *verb;
-	int64_t number;
-	struct rg_buf key;
-};
-
-static int set_key(struct mail *mail, int try, struct roger_err *err)
-{
-	make_key(mail->run, mail->verb, mail->number, try, &mail->key);
-	mail->request.key = rg_buf_str(&mail->key);
-	return mail->key.failed ? rg_fail_memory(err) : ROGER_OK;
-}
-
-/* Under any of its keys. */
-static int find_any(struct roger *roger, struct mail *mail, struct rg_arena *arena,
-		    struct roger_str *ret_id, struct roger_err *err)
-{
-	int try, r = ROGER_OK;
-
-	*ret_id = (struct roger_str){ "", 0 };
-	for (try = 1; try <= TRIES_MAX && r == ROGER_OK && !ret_id->length; try++) {
-		r = set_key(mail, try, err);
-		if (r == ROGER_OK)
-			r = find_sent(roger, &mail->request, arena, ret_id, err);
-	}
-	return r;
-}
-
-static int send_once(struct roger *roger, struct mail *mail, struct rg_arena *arena,
-		     struct roger_str *ret_id, struct roger_err *err)
+static int send_once(struct roger *roger, const struct roger_send_request *request,
+		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
 	struct roger_err inner = { 0 };
-	int try, r;
+	int r;
 
-	r = find_any(roger, mail, arena, ret_id, err);
-	for (try = 1; r == ROGER_OK && !ret_id->length; try++) {
-		r = set_key(mail, try, err);
-		if (r < 0)
-			return r;
-		r = send_new(roger, &mail->request, arena, ret_id, &inner);
-		if (r < 0 && err)
-			*err = inner;
-		if (r != ROGER_EREFUSED || strcmp(inner.member, "key") != 0 || try == TRIES_MAX)
-			return r;
-		/* Refused before; or another has delivered it in this moment. */
-		r = find_sent(roger, &mail->request, arena, ret_id, err);
-	}
+	r = find_sent(roger, request, arena, ret_id, err);
+	if (r < 0 || ret_id->length)
+		return r;
+	r = send_new(roger, request, arena, ret_id, &inner);
+	if (r < 0 && err)
+		*err = inner;
+	/* Another may have delivered it in this moment. */
+	if (r == ROGER_EREFUSED && find_sent(roger, request, arena, ret_id, NULL) == ROGER_OK &&
+	    ret_id->length)
+		r = ROGER_OK;
 	return r;
 }
 
@@ -157,26 +113,21 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
-	struct mail mail = { .request = { .from = type == ROGER_RESULT ? rg_run_sender(roger, run)
-								       : RG_STR("roger"),
-					  .to = { &to, 1 },
-					  .content = content,
-					  .issue = run->issue_id,
-					  .type = type,
-					  .new_names = true },
-			     .run = run,
-			     .verb = verb,
-			     .number = number,
-			     .key = { .maximum = SIZE_MAX } };
-	int r;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf key = { .maximum = SIZE_MAX };
+	struct roger_send_request request = { .to = { &to, 1 },
+					      .content = content,
+					      .issue = run->issue_id,
+					      .type = type,
+					      .new_names = true };
 
 	make_metadata(run, &metadata);
-	if (metadata.failed)
+	make_key(run, verb, number, &key);
+	if (metadata.failed || key.failed)
 		return rg_fail_memory(err);
-	mail.request.metadata = rg_buf_str(&metadata);
-	r = send_once(roger, &mail, arena, ret_id, err);
-	rg_buf_deinit(&mail.key);
-	return r;
+	request.from = type == ROGER_RESULT ? rg_run_sender(roger, run) : RG_STR("roger");
+	request.metadata = rg_buf_str(&metadata);
+	request.key = rg_buf_str(&key);
+	return send_once(roger, &request, arena, ret_id, err);
 }
 
 int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,

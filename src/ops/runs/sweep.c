@@ -61,16 +61,6 @@ static int set_aside(struct sweep *sweep, const struct rg_run_document *document
 
 /* --------------------------------------------------------------- forwards -- */
 
-static int change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
-			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
-{
-	(void)context;
-	(void)now_ms;
-	(void)arena;
-	return rg_run_forward(&document->run, &document->receipts, document->run.result_message_id,
-			      ret_changed, err);
-}
-
 static int confirm(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
 {
 	struct rg_run_document after = *document;
@@ -79,8 +69,9 @@ static int confirm(struct sweep *sweep, struct rg_run_document *document, struct
 	int r = ROGER_OK;
 
 	if (!sweep->dry_run)
-		r = rg_run_update(sweep->roger, document->run.run_id, change_forward, NULL,
-				  sweep->arena, &after, &changed, &inner);
+		r = rg_run_update(sweep->roger, document->run.run_id, rg_run_change_forward,
+				  &document->run.result_message_id, sweep->arena, &after, &changed,
+				  &inner);
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->forwarded++;

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""An operator's day: four agents as processes over plan, implement, test and review, and what
+can go wrong in one day.  Afterwards status names each trouble and what to do, report has it
+in a figure, timeline shows it; the advice is followed, and status says "all quiet".  No
+command that is advised acts under another's name.
+
+    ROGER=build/roger python3 tests/cli/t4603-operators-day.py
+"""
+# runner: timeout 300
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROGER = os.path.abspath(os.environ["ROGER"])
+NEXT = {"plan": "implement", "implement": "test", "test": "review", "review": "plan"}
+count = failures = 0
+
+
+def roger(agent, *words, code=0, text=None):
+    """One command as an agent, or as the operator (None); its answer as JSON."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("ROGER")}
+    if agent:
+        env["ROGER_AGENT"] = agent
+    done = subprocess.run([ROGER, *words, "--json"], env=env, input=text or "", capture_output=True, text=True)
+    if code is not None and done.returncode != code:
+        raise SystemExit(f"Bail out! {words}: {done.returncode}: {done.stdout}{done.stderr}")
+    answer = done.stdout or done.stderr[done.stderr.find("{"):]
+    return json.loads(answer) if answer.startswith("{") else {"text": done.stdout + done.stderr}
+
+
+def agent(name):
+    """Reads what it is sent and hands it on, until the day is over."""
+    while True:
+        for message in roger(name, "receive", "--wait", "2m")["messages"]:
+            if message["content"] == "the day is over":
+                return
+            if message["from_phase"] not in (*NEXT, "lead"):
+                continue
+            if name == "implement":
+                # The first build fails, the second does not.
+                roger(name, "run", "--run-id", "build-1", "--issue", "app", "--", "sh", "-c", "exit 2", code=2)
+                roger(name, "run", "--run-id", "build-2", "--issue", "app", "--", "true")
+            if name == "review":
+                roger(name, "send", "plan", "approved", "--type", "decision", "--issue", "app")
+            elif message["content"] != "approved":
+                roger(name, "send", NEXT[name], f"from {name}", "--type", "result", "--issue", "app",
+                      "--key", f"app:status-update:{name}")
+            else:
+                for other in NEXT:
+                    roger(name, "send", other, "the day is over", "--issue", "app")
+
+
+if len(sys.argv) > 1:
+    agent(sys.argv[1])
+    sys.exit()
+
+
+def check(name, good, told=""):
+    global count, failures
+    count += 1
+    failures += not good
+    print(f"{'ok' if good else 'not ok'} {count} - {name}", flush=True)
+    if not good:
+        print("# " + str(told)[:3000].replace("\n", "\n# "), flush=True)
+
+
+def status():
+    return roger(None, "status")
+
+
+def concerns(kind, subject=None):
+    return [c for c in status()["concerns"] if c["kind"] == kind and subject in (None, c.get("subject"))]
+
+
+def until(what, condition):
+    """Waits for something that is to come of itself."""
+    end = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"Bail out! {what} did not come")
+        time.sleep(0.05)
+
+
+def hand_in(text):
+    """A text that an agent leaves for plan, which only knows files."""
+    os.makedirs(".roger/triggers", exist_ok=True)
+    with open(".roger/triggers/new", "w") as file:
+        file.write(text)
+    os.rename(".roger/triggers/new", ".roger/triggers/plan.txt")
+    return roger(None, "bridge", "--once", code=None)
+
+
+place = tempfile.TemporaryDirectory()
+os.chdir(place.name)
+os.environ["XDG_STATE_HOME"] = place.name + "/state"
+os.environ["HOME"] = place.name
+roger(None, "init")
+with open(".roger/config.yaml", "w") as file:
+    file.write("size_limits: {max_messages_per_issue_phase: 8}\nretries: {max_attempts: 1}\n"
+               "watchdog: {max_recoveries: 1, recovery_cooldown: 0s}\nbridge: {file_only: [filer]}\n")
+
+# ---- the work of the day
+agents = [subprocess.Popen([sys.executable, os.path.abspath(__file__) if os.path.isabs(__file__) else
+                            os.path.join(os.environ.get("OLDPWD", "/"), __file__), name],
+                           env={**os.environ, "ROGER": ROGER}) for name in NEXT]
+roger("lead", "send", "plan", "a feature", "--issue", "app")
+check("the agents go through plan, implement, test and review", [a.wait(120) for a in agents] == [0] * 4)
+check("each phase is in the timeline", {"plan", "implement", "test", "review"} <=
+      {e.get("actor") for e in roger(None, "timeline", "app")["events"]})
+
+# ---- what goes wrong
+told = roger("plan", "send", "implemant", "is it done?", "--key", "app:escalation:name", code=77)
+check("a wrong name is refused, with the right one", "did you mean 'implement'" in told["error"]["message"], told)
+
+for number in range(8):
+    roger("lead", "send", "review", f"noise {number}", "--issue", "noise")
+told = roger("lead", "send", "all", "to everybody", "--issue", "noise", "--key", "noise:escalation:all")
+check("a full box refuses its own copy and no other", [r["to"] for r in told["refused"]] == ["review"] and
+      {m["to"] for m in told["messages"]} == {"plan", "implement", "test", "filer"}, told)
+
+worker = subprocess.Popen(["sh", "-c", '"$ROGER" send test "a task" --issue task --as lead -q && '
+                           '"$ROGER" claim --as test --worker w1 --issue task --lease 1s -q >claimed && kill -9 $$'],
+                          env={**os.environ, "ROGER": ROGER}, stderr=subprocess.DEVNULL)
+check("a worker is killed with a task in hand", worker.wait(60) == -signal.SIGKILL)
+
+roger("plan", "dispatch", "child-1", "--within", "1s", "--issue", "app")
+
+roger("plan", "send", "review", "please answer", "--issue", "app", "--key", "app:escalation:dead", "--confirm", "read",
+      "--within", "1ms", code=75)
+
+hand_in("(filer #3): done")
+told = hand_in("(filer #1): again, after a restart")
+check("a file-only agent that begins anew is skipped, and that is told", told["skipped"] == 1, told)
+
+epoch = roger(None, "session", "new")["epoch"]
+check("a new session is opened", epoch == 2)
+
+waiting = subprocess.Popen([ROGER, "send", "implement", "are you there?", "--issue", "app", "--key", "app:escalation:killed",
+                            "--confirm", "read", "--within", "3s"], env={**os.environ, "ROGER_AGENT": "plan"},
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+until("the waiting send", lambda: roger(None, "sends", "--outcome", "pending")["attempts"])
+waiting.kill()
+waiting.wait()
+
+roger(None, "agents", "retire", "test", "--reason", "moved to another team")
+told = roger("lead", "send", "test", "are you there?", code=77)
+check("mail to somebody retired is refused, with the reason", "moved to another team" in told["error"]["message"], told)
+
+with open(".roger/messages.jsonl", "r+b") as file:
+    text = file.read()
+    file.seek(text.rindex(b'"content":"') + 11)
+    file.write(b"X")
+
+until("the end of the lease, of the child's time and of the killed sender's",
+      lambda: concerns("lease") and concerns("suspect_delivery_failure", "child-1") and concerns("overdue"))
+
+# ---- what the operator is told
+now = status()
+told = {(c["kind"], c.get("subject")) for c in now["concerns"]}
+kinds = {kind for kind, _ in told}
+check("status is not quiet", not now["quiet"])
+for name, there in (
+        ("the failed build", "build-1" in {subject for _, subject in told}),
+        ("the lease that expired", "lease" in kinds),
+        ("the overdue child", ("suspect_delivery_failure", "child-1") in told),
+        ("the dead letter", ("dead_letters", "review") in told),
+        ("the sender that was killed", "overdue" in kinds),
+        ("the damaged line", "damage" in kinds),
+        ("unread mail", ("unread", "review") in told)):
+    check(f"status names {name}", there, json.dumps(now["concerns"], indent=1))
+check("each with a command", all(c["next"].startswith("roger ") for c in now["concerns"]), now)
+check("that acts in nobody's name", not any("--as" in c["next"] for c in now["concerns"]),
+      [c["next"] for c in now["concerns"]])
+
+report = roger(None, "report")
+for name, there in (
+        ("refusals", report.get("errors", 0) >= 2), ("the dead letter", report.get("dead_letters") == 1),
+        ("attempts that timed out", report.get("timeouts", 0) >= 1),
+        ("runs", report.get("runs") == 3), ("what is unread", report.get("unread", 0) > 8)):
+    check(f"report has a figure of {name}", there, report)
+
+lines = roger(None, "timeline", "app")["events"]
+kinds = {line["kind"] for line in lines}
+check("timeline shows the failed build, the dead letter and the run",
+      {"failed", "dead_letter", "dispatched", "sent", "read"} <= kinds, sorted(kinds))
+
+# ---- the advice is followed; what is an agent's to read, it reads
+before = {m["id"]: m["read"] for m in roger(None, "list")["messages"]}
+followed = set()
+for _ in range(6):
+    for concern in status()["concerns"]:
+        command = concern["next"].replace("TEXT", "seen")
+        if (concern["kind"], command) not in followed:
+            followed.add((concern["kind"], command))
+            roger(None, *shlex.split(command)[1:], code=None)
+after = {m["id"]: m["read"] for m in roger(None, "list")["messages"]}
+check("nothing is read because an operator looked", all(after[i] == read for i, read in before.items() if i in after))
+
+for letter in roger(None, "dead", "--status", "undelivered")["dead_letters"]:
+    roger(None, "dead", "stale", letter["id"])
+roger(None, "agents", "retire", "test", "--undo")
+hand_in("(filer #5): I have read my file")
+for name in (*NEXT, "lead"):
+    roger(name, "receive", "--limit", "1000", code=None)
+roger(None, "recover", "child-1", code=None)
+for concern in status()["concerns"]:
+    roger(None, *shlex.split(concern["next"].replace("TEXT", "seen"))[1:], code=None)
+now = status()
+check("then status says all is quiet", now["quiet"], json.dumps(now["concerns"], indent=1))
+check("and doctor finds nothing that is left", roger(None, "doctor", code=None)["repairable"] == 0)
+print(f"1..{count}")
+sys.exit(failures > 0)
