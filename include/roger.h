@@ -618,6 +618,7 @@ struct roger_trace {
 		      * dead
 		      */
 	struct roger_trace_steps steps; /* in their order */
+	struct roger_str summary;	/* how it is, in a sentence */
 };
 ROGER_LIST(roger_traces, roger_trace);
 struct roger_trace_reply {

@@ -369,3 +369,19 @@ int rg_triggers_put_aside(const struct rg_triggers *triggers, const struct rg_ta
 		r = rg_file_sync_folder(triggers->skipped, "triggers/.skipped", err);
 	return r == ROGER_OK ? rg_file_sync_folder(triggers->taken, "triggers/.taken", err) : r;
 }
+
+int rg_triggers_skipped(const struct rg_workspace *workspace, struct rg_arena *arena,
+			struct roger_strs *ret_names, struct roger_err *err)
+{
+	char triggers[4300], path[sizeof triggers + sizeof "/.skipped"];
+	int folder = RG_NO_FILE, r;
+
+	*ret_names = (struct roger_strs){ NULL, 0 };
+	rg_workspace_path(workspace, workspace->config->trigger_dir, triggers, sizeof triggers);
+	snprintf(path, sizeof path, "%s/.skipped", triggers);
+	r = rg_file_open_folder(workspace->data, path, &folder, err);
+	if (r == ROGER_OK && folder != RG_NO_FILE)
+		r = rg_file_list_folder(folder, ".skipped", arena, ret_names, err);
+	rg_file_close(folder);
+	return r;
+}

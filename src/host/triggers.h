@@ -103,6 +103,10 @@ RG_CHECKED int rg_triggers_drop(const struct rg_triggers *triggers, const struct
 RG_CHECKED int rg_triggers_keep(const struct rg_triggers *triggers, const struct rg_taken *taken,
 				struct roger_str text, struct roger_err *err);
 
+/* Names of files in .skipped/, in no order; where there are no such folders, none is made. */
+RG_CHECKED int rg_triggers_skipped(const struct rg_workspace *workspace, struct rg_arena *arena,
+				   struct roger_strs *ret_names, struct roger_err *err);
+
 /* Move the whole file to .skipped/, unread. */
 RG_CHECKED int rg_triggers_put_aside(const struct rg_triggers *triggers,
 				     const struct rg_taken *taken, struct roger_err *err);

@@ -96,9 +96,9 @@ like "one that was not heard" "$(roger status | tr -s ' \n' ' ')" "run done: Com
 # ------------------------------------------------------------ leases, waits, strays
 say --as alice erin 'PLANTED lease'
 roger claim --as erin --worker w9 --lease 1ms -q
-like "a lease that ended" "$(roger status)" "^!  w9 let its lease on #[0-9]+ of alice end +roger list --unread --to erin$"
+like "a lease that ended" "$(roger status)" "^!  w9's lease on #[0-9]+ of alice expired +roger trace msg-[0-9a-f-]+$"
 roger receive --as erin -q
-unlike "read by now" "$(roger status)" "w9 let"
+unlike "read by now" "$(roger status)" "w9"
 echo 'no json' >>.roger/messages.jsonl
 echo 'no json' >>.roger/logs/activity.log.jsonl
 like "a line that is no message" "$(roger status)" "1 stray line in messages.jsonl +roger verify"

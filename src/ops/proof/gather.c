@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ops/keys/attempt.h"
+#include "ops/runs/run_list.h"
 
 #include "facts/note.h"
 
@@ -286,7 +287,9 @@ int rg_gather_runs(struct rg_gathering *gathering, struct roger_str name, rg_run
 		*place = document;
 		place->file = texts.items[i].file;
 	}
-	return r;
+	return r < 0 ? r
+		     : rg_run_look_for_readers(gathering->roger, gathering->runs.items,
+					       gathering->runs.count, gathering->arena, err);
 }
 
 /* ----------------------------------------------------------------- order -- */

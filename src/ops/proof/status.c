@@ -1,21 +1,22 @@
 /*
  * status: what needs attention now, and what to type next.
  *
- * Asks the index only, so that it costs what is wrong and not what there is:
- * but for the documents of the runs, which are all read.
+ * A fold over the events that are open.  The index says which messages and dead
+ * letters these are, so that it costs what is wrong and not what there is: but for
+ * the documents of the runs, which are all read.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "facts/damage.h"
+#include "host/triggers.h"
 #include "ops/keys/attempt.h"
 #include "ops/keys/breaker.h"
+#include "ops/mail/agents.h"
 #include "ops/proof/stream.h"
 #include "ops/runs/run_list.h"
 #include "ops/tools/trust.h"
-#include "facts/damage.h"
-#include "facts/history.h"
-#include "facts/message.h"
 
 enum {
 	LINES_MAX = 2000,   /* newest lines of dead letters that are looked at */
@@ -27,298 +28,201 @@ enum {
 /* A mailbox that is not looked at for so long is more than a note. */
 static const int64_t forgotten_ms = INT64_C(3600) * 1000;
 
+/* What a concern is about: its word, how urgent it is, and what is said of those beyond the first
+ * few. */
+enum topic {
+	ALARM,
+	DEAD,
+	LOST,
+	FAILED,
+	SUSPECT,
+	NOT_FORWARDED,
+	DOCUMENTS,
+	OVERDUE,
+	WAITING,
+	LEASE,
+	HELD,
+	BREAKER,
+	FORGOTTEN,
+	UNREAD,
+	RETIRED,
+	FULL,
+	SKIPPED,
+	STRAYS,
+	LOG_STRAYS,
+	UNTRUSTED,
+	DAMAGE,
+	ENGINE,
+	TOPICS,
+};
+static const struct {
+	const char *kind;
+	enum roger_urgency urgency;
+	const char *next, *one, *many;
+} topics[TOPICS] = {
+	[ALARM] = { "alarm", ROGER_URGENT, "", "", "" },
+	[DEAD] = { "dead_letters", ROGER_URGENT, "roger dead --status undelivered",
+		   "message that others did not get", "messages that others did not get" },
+	[LOST] = { "blocked", ROGER_URGENT, "roger runs --status blocked", "run: blocked",
+		   "runs: blocked" },
+	[FAILED] = { "failed", ROGER_SOON, "roger runs", "run that failed", "runs that failed" },
+	[SUSPECT] = { "suspect_delivery_failure", ROGER_SOON,
+		      "roger runs --status suspect_delivery_failure",
+		      "run: suspect_delivery_failure", "runs: suspect_delivery_failure" },
+	[NOT_FORWARDED] = { "done_but_not_forwarded", ROGER_SOON,
+			    "roger runs --status done_but_not_forwarded",
+			    "run: done_but_not_forwarded", "runs: done_but_not_forwarded" },
+	[DOCUMENTS] = { "run_documents", ROGER_SOON, "", "", "" },
+	[OVERDUE] = { "overdue", ROGER_SOON, "roger sends --newest", "message that was to be read",
+		      "messages that were to be read" },
+	[WAITING] = { "waiting", ROGER_NOTICE, "roger sends --newest", "message that is to be read",
+		      "messages that are to be read" },
+	[LEASE] = { "lease", ROGER_SOON, "roger agents", "lease that expired",
+		    "leases that expired" },
+	[HELD] = { "held", ROGER_NOTICE, "roger agents", "lease", "leases" },
+	[BREAKER] = { "breaker", ROGER_SOON, "roger sends --outcome timeout --newest",
+		      "breaker is open", "breakers are open" },
+	[FORGOTTEN] = { "unread", ROGER_SOON, "roger agents", "agent with unread mail",
+			"agents with unread mail" },
+	[UNREAD] = { "unread", ROGER_NOTICE, "roger agents", "agent with unread mail",
+		     "agents with unread mail" },
+	[RETIRED] = { "retired", ROGER_SOON, "roger agents", "retired agent with mail",
+		      "retired agents with mail" },
+	[FULL] = { "full", ROGER_SOON, "roger agents", "full mailbox", "full mailboxes" },
+	[SKIPPED] = { "skipped", ROGER_SOON, "", "", "" },
+	[STRAYS] = { "strays", ROGER_SOON, "", "", "" },
+	[LOG_STRAYS] = { "strays", ROGER_NOTICE, "roger verify", "log with stray lines",
+			 "logs with stray lines" },
+	[UNTRUSTED] = { "untrusted", ROGER_SOON, "", "", "" },
+	[DAMAGE] = { "damage", ROGER_URGENT, "roger verify", "damaged place", "damaged places" },
+	[ENGINE] = { "engine", ROGER_NOTICE, "", "", "" },
+};
+
 /* The screen on its way. */
 struct looking {
 	struct roger *roger;
 	struct roger_status_reply *reply;
 	struct rg_arena *arena; /* the reply's */
 	int64_t now_ms;
+	struct rg_stream stream;
+	int64_t counts[TOPICS];		  /* of concerns, those that are left out too */
+	struct rg_counter targets, since; /* of dead letters that are open, and of the first */
+	int64_t in_cycle, in_cycle_ms;	  /* dead letters of this cycle, and the first of them */
 	struct {
 		struct roger_concern *items;
 		size_t count;
 	} concerns;
 };
 
-/* One more concern; its command and its words are printed, with a new line between them. */
-RG_PRINTF(3, 4)
-static int say(struct looking *looking, struct roger_concern concern, const char *format, ...)
+static int put(struct looking *looking, enum topic topic, struct roger_concern concern)
 {
 	struct roger_concern *place = rg_arena_push(looking->arena, &looking->concerns.items,
 						    &looking->concerns.count, sizeof *place);
+
+	concern.kind = rg_str(topics[topic].kind);
+	concern.urgency = (int)topics[topic].urgency;
+	if (!place)
+		return ROGER_ENOMEM;
+	*place = concern;
+	return ROGER_OK;
+}
+
+/* One more concern; its command and its words are printed, with a new line between them. */
+RG_PRINTF(6, 7)
+static int say(struct looking *looking, enum topic topic, struct roger_str subject, int64_t count,
+	       int64_t since_ms, const char *format, ...)
+{
+	struct roger_concern concern = { .subject = subject, .count = count, .since_ms = since_ms };
 	char text[1024], *words;
 	va_list arguments;
 
+	if (looking->counts[topic]++ >= EACH_MAX)
+		return ROGER_OK;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
 	words = strchrnul(text, '\n');
 	if (*words)
 		*words++ = '\0';
-	if (!place || !rg_arena_copy(looking->arena, rg_str(text), &concern.next) ||
+	if (!rg_arena_copy(looking->arena, rg_str(text), &concern.next) ||
 	    !rg_arena_copy(looking->arena, rg_str(words), &concern.words))
 		return ROGER_ENOMEM;
-	*place = concern;
+	return put(looking, topic, concern);
+}
+
+/* Those beyond the first few of each topic. */
+static int say_rests(struct looking *looking)
+{
+	struct roger_concern concern;
+	int topic, r = ROGER_OK;
+
+	for (topic = 0; topic < TOPICS && r == ROGER_OK; topic++) {
+		concern = (struct roger_concern){ .count = looking->counts[topic] - EACH_MAX,
+						  .next = rg_str(topics[topic].next) };
+		if (concern.count <= 0)
+			continue;
+		if (!rg_arena_print(looking->arena, &concern.words, "%lld more %s",
+				    (long long)concern.count,
+				    concern.count == 1 ? topics[topic].one : topics[topic].many))
+			return ROGER_ENOMEM;
+		r = put(looking, (enum topic)topic, concern);
+	}
+	return r;
+}
+
+/* ------------------------------------------------------------------ fold -- */
+
+static int see_letter(struct looking *looking, const struct rg_event *event)
+{
+	const struct roger_dead_letter *letter = event->letter;
+	int64_t *times, *since;
+
+	if (rg_str_equal(letter->cycle_id, looking->reply->cycle) && looking->in_cycle++ == 0)
+		looking->in_cycle_ms = letter->timestamp_ms;
+	if (!event->open)
+		return ROGER_OK;
+	times = rg_counter_of(&looking->targets, letter->target);
+	since = rg_counter_of(&looking->since, letter->target);
+	if (!times || !since)
+		return ROGER_ENOMEM;
+	if (!(*times)++ || letter->timestamp_ms < *since)
+		*since = letter->timestamp_ms;
 	return ROGER_OK;
 }
 
-static struct roger_concern of(enum roger_urgency urgency, const char *kind,
-			       struct roger_str subject, int64_t count, int64_t since_ms)
+static int see_run(struct looking *looking, enum topic topic, const struct rg_event *event)
 {
-	return (struct roger_concern){ .urgency = (int)urgency,
-				       .kind = rg_str(kind),
-				       .subject = subject,
-				       .count = count,
-				       .since_ms = since_ms };
-}
+	const struct roger_run *run = &event->document->run;
+	const char *const commands[] = { [LOST] = "settle",
+					 [FAILED] = "settle",
+					 [SUSPECT] = "recover",
+					 [NOT_FORWARDED] = "forward" };
+	const bool unread = topic == NOT_FORWARDED && run->result_message_id.length,
+		   settled = topic == LOST || topic == FAILED;
+	struct roger_str why =
+		topic == FAILED ? rg_str(rg_run_outcomes[run->outcome]) : run->status_reason;
 
-/* Those beyond the first few; what: "more %s", and a plural where its count is not one. */
-static int say_rest(struct looking *looking, enum roger_urgency urgency, const char *kind,
-		    int64_t count, const char *next, const char *one, const char *many)
-{
-	if (count <= 0)
-		return ROGER_OK;
-	return say(looking, of(urgency, kind, RG_STR(""), count, 0), "%s\n%lld more %s", next,
-		   (long long)count, count == 1 ? one : many);
-}
-
-/* ---------------------------------------------------------- dead letters -- */
-
-struct letters {
-	struct roger_dead_letter *items;
-	size_t count;
-};
-
-/* The states of the newest ones. */
-static int read_letters(struct looking *looking, struct letters *ret_letters, struct roger_err *err)
-{
-	const struct rg_log_query query = {
-		.log = RG_LOG_DEAD_LETTERS, .newest = true, .limit = LINES_MAX, .states = true
-	};
-	struct rg_records found;
-	int r = rg_records_read(looking->roger, &query, looking->arena, &found, err);
-
-	*ret_letters = (struct letters){ found.letters, found.count };
-	return r;
-}
-
-/* Leave out those that are dealt with, or were read after all. */
-static int keep_undelivered(struct looking *looking, struct letters *letters, struct roger_err *err)
-{
-	struct rg_counter read = { .arena = looking->arena };
-	struct roger_str *ids = rg_arena_get(looking->arena, letters->count * sizeof *ids);
-	struct rg_gathering found;
-	size_t count = 0, i;
-	int64_t *times;
-	int r = ids ? ROGER_OK : rg_fail_memory(err);
-
-	for (i = 0; i < letters->count && r == ROGER_OK; i++)
-		if (letters->items[i].status == ROGER_UNDELIVERED) {
-			ids[count] = letters->items[i].message_id;
-			letters->items[count++] = letters->items[i];
-		}
-	letters->count = r == ROGER_OK ? count : 0;
-	rg_gathering_init(&found, looking->roger, looking->arena);
-	if (r == ROGER_OK)
-		r = rg_gather_ids(&found, ids, count, err);
-	for (i = 0; r == ROGER_OK && i < found.messages.count; i++) {
-		times = rg_counter_of(&read, found.messages.items[i].id);
-		if (!times)
-			return rg_fail_memory(err);
-		*times += found.messages.items[i].read;
-	}
-	for (count = 0, i = 0; r == ROGER_OK && i < letters->count; i++) {
-		times = rg_counter_of(&read, letters->items[i].message_id);
-		if (!times)
-			return rg_fail_memory(err);
-		if (!*times)
-			letters->items[count++] = letters->items[i];
-	}
-	letters->count = count;
-	return r;
-}
-
-static int look_for_alarm(struct looking *looking, const struct letters *letters)
-{
-	const int64_t limit = looking->roger->workspace->config->dead_letter_alarm;
-	const struct roger_str cycle = looking->reply->cycle;
-	int64_t count = 0, since_ms = 0;
-	size_t i;
-
-	for (i = 0; i < letters->count; i++)
-		if (rg_str_equal(letters->items[i].cycle_id, cycle) && count++ == 0)
-			since_ms = letters->items[i].timestamp_ms;
-	if (!limit || count <= limit)
-		return ROGER_OK;
-	return say(looking, of(ROGER_URGENT, "alarm", cycle, count, since_ms),
-		   "roger dead --cycle %.*s\nalarm: %lld dead letters in cycle %.*s",
-		   RG_STR_ARGS(cycle), (long long)count, RG_STR_ARGS(cycle));
-}
-
-static int add_letters(struct looking *looking, const struct letters *letters,
-		       const struct roger_figure *target)
-{
-	int64_t since_ms = 0;
-	size_t i;
-
-	for (i = 0; i < letters->count; i++)
-		if (rg_str_equal(letters->items[i].target, target->name) &&
-		    (!since_ms || letters->items[i].timestamp_ms < since_ms))
-			since_ms = letters->items[i].timestamp_ms;
-	return say(looking, of(ROGER_URGENT, "dead_letters", target->name, target->count, since_ms),
-		   "roger dead --to %.*s --status undelivered\n"
-		   "%.*s did not get %lld message%s, given up",
-		   RG_STR_ARGS(target->name), RG_STR_ARGS(target->name), (long long)target->count,
-		   rg_plural(target->count));
-}
-
-static int look_at_letters(struct looking *looking, struct roger_err *err)
-{
-	struct rg_counter targets = { .arena = looking->arena };
-	struct roger_figures figures;
-	struct letters letters;
-	int64_t *times, rest = 0;
-	size_t i;
-	int r;
-
-	r = read_letters(looking, &letters, err);
-	if (r == ROGER_OK)
-		r = look_for_alarm(looking, &letters);
-	if (r == ROGER_OK)
-		r = keep_undelivered(looking, &letters, err);
-	for (i = 0; r == ROGER_OK && i < letters.count; i++) {
-		times = rg_counter_of(&targets, letters.items[i].target);
-		if (!times)
-			return rg_fail_memory(err);
-		++*times;
-	}
-	if (r == ROGER_OK)
-		r = rg_counter_figures(&targets, &figures, err);
-	for (i = 0; r == ROGER_OK && i < figures.count; i++) {
-		if (i < EACH_MAX)
-			r = add_letters(looking, &letters, &figures.items[i]);
-		else
-			rest += figures.items[i].count;
-	}
-	return r < 0 ? r
-		     : say_rest(looking, ROGER_URGENT, "dead_letters", rest,
-				"roger dead --status undelivered",
-				"message that others did not get",
-				"messages that others did not get");
-}
-
-/* ------------------------------------------------------------------ runs -- */
-
-static int add_run(struct looking *looking, const struct rg_run_document *document)
-{
-	static const char *const commands[] = { [ROGER_RUN_SUSPECT] = "recover",
-						[ROGER_RUN_NOT_FORWARDED] = "forward",
-						[ROGER_RUN_BLOCKED] = "settle" };
-	const struct roger_run *run = &document->run;
-	enum roger_urgency urgency = run->status == ROGER_RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON;
-	int64_t since_ms = document->receipts.expected_by_ms;
-	const char *command = commands[run->status];
-	struct roger_str whose = run->run_id;
-
-	if (run->status == ROGER_RUN_NOT_FORWARDED)
-		since_ms = document->receipts.completed_ms;
 	/* Its owner has to read the result first, and nobody else can do that. */
-	if (run->status == ROGER_RUN_NOT_FORWARDED && run->result_message_id.length) {
-		command = "trace";
-		whose = run->result_message_id;
-	}
-	return say(looking, of(urgency, rg_run_statuses[run->status], run->run_id, 1, since_ms),
-		   "roger %s %.*s%s\nrun %.*s: %.*s", command, RG_STR_ARGS(whose),
-		   run->status == ROGER_RUN_BLOCKED ? " --why TEXT" : "", RG_STR_ARGS(run->run_id),
-		   RG_STR_ARGS(run->status_reason));
+	return say(looking, topic, run->run_id, 1, event->said.at_ms,
+		   "roger %s %.*s%s\nrun %.*s%s%.*s%s%.*s", unread ? "trace" : commands[topic],
+		   RG_STR_ARGS(unread ? run->result_message_id : run->run_id),
+		   settled ? " --why TEXT" : "", RG_STR_ARGS(run->run_id),
+		   topic == FAILED ? " " : ": ", RG_STR_ARGS(why),
+		   topic == FAILED && run->child_exit.length ? ": exit " : "",
+		   RG_STR_ARGS(topic == FAILED ? run->child_exit : RG_STR("")));
 }
 
-static int add_more_runs(struct looking *looking, enum roger_run_status status, int64_t count)
+/* To be read by some time. */
+static int see_deadline(struct looking *looking, const struct rg_event *event)
 {
-	const char *name = rg_run_statuses[status];
-
-	return say(looking,
-		   of(status == ROGER_RUN_BLOCKED ? ROGER_URGENT : ROGER_SOON, name, RG_STR(""),
-		      count, 0),
-		   "roger runs --status %s\n%lld more run%s: %s", name, (long long)count,
-		   rg_plural(count), name);
-}
-
-/* A blocked one is listed until somebody has dealt with it. */
-static bool is_listed(const struct roger_run *run, enum roger_run_status status)
-{
-	return run->status == (int)status &&
-	       (status != ROGER_RUN_BLOCKED || rg_run_wants_settling(run));
-}
-
-/* Runs whose result may well have arrived, but whose child failed. */
-static int look_at_failures(struct looking *looking, const struct rg_run_list *list)
-{
-	const struct roger_run *run;
-	int64_t count = 0;
-	int r = ROGER_OK;
-	size_t i;
-
-	for (i = 0; i < list->count && r == ROGER_OK; i++) {
-		run = &list->documents[i].run;
-		if (run->status == ROGER_RUN_BLOCKED || !rg_run_wants_settling(run) ||
-		    count++ >= EACH_MAX)
-			continue;
-		r = say(looking,
-			of(ROGER_SOON, rg_run_outcomes[run->outcome], run->run_id, 1,
-			   list->documents[i].receipts.completed_ms),
-			"roger settle %.*s --why TEXT\nrun %.*s %s%s%.*s", RG_STR_ARGS(run->run_id),
-			RG_STR_ARGS(run->run_id), rg_run_outcomes[run->outcome],
-			run->child_exit.length ? ": exit " : "", RG_STR_ARGS(run->child_exit));
-	}
-	return r < 0 ? r
-		     : say_rest(looking, ROGER_SOON, "failed", count - EACH_MAX, "roger runs",
-				"run that failed", "runs that failed");
-}
-
-static int look_at_runs(struct looking *looking, struct roger_err *err)
-{
-	static const enum roger_run_status bad[] = { ROGER_RUN_BLOCKED, ROGER_RUN_SUSPECT,
-						     ROGER_RUN_NOT_FORWARDED };
-	struct rg_run_list list;
-	int64_t count, invalid;
-	size_t i, k;
-	int r;
-
-	r = rg_run_list_load(looking->roger, true, looking->arena, &list, err);
-	if (r < 0)
-		return r;
-	for (k = 0; k < sizeof bad / sizeof *bad && r == ROGER_OK; k++) {
-		for (count = 0, i = 0; i < list.count && r == ROGER_OK; i++)
-			if (is_listed(&list.documents[i].run, bad[k]) && count++ < EACH_MAX)
-				r = add_run(looking, &list.documents[i]);
-		if (r == ROGER_OK && count > EACH_MAX)
-			r = add_more_runs(looking, bad[k], count - EACH_MAX);
-	}
-	if (r == ROGER_OK)
-		r = look_at_failures(looking, &list);
-	for (i = 0; i < list.count; i++)
-		looking->reply->active_runs += list.documents[i].run.status == ROGER_RUN_ACTIVE;
-	invalid = (int64_t)list.troubles.count;
-	if (r == ROGER_OK && invalid)
-		r = say(looking, of(ROGER_SOON, "run_documents", RG_STR(""), invalid, 0),
-			"roger runs\n%lld run document%s with errors", (long long)invalid,
-			rg_plural(invalid));
-	return r;
-}
-
-/* --------------------------------------------------------------- waiting -- */
-
-static int add_waiting(struct looking *looking, const struct roger_message *message)
-{
-	bool over = message->confirm_by_ms <= looking->now_ms;
+	const struct roger_message *message = event->message;
+	const bool over = event->said.at_ms <= looking->now_ms;
 	char span[32];
 
-	rg_clock_print_span(over ? looking->now_ms - message->confirm_by_ms
-				 : message->confirm_by_ms - looking->now_ms,
+	rg_clock_print_span(over ? looking->now_ms - event->said.at_ms
+				 : event->said.at_ms - looking->now_ms,
 			    span);
-	return say(looking,
-		   of(over ? ROGER_SOON : ROGER_NOTICE, over ? "overdue" : "waiting", message->id,
-		      1, message->confirm_by_ms),
+	return say(looking, over ? OVERDUE : WAITING, message->id, 1, event->said.at_ms,
 		   "roger sends --message %.*s\n%.*s %s #%lld of %.*s, %s %s",
 		   RG_STR_ARGS(message->id), RG_STR_ARGS(message->to_phase),
 		   over ? "has not read" : "is to read", (long long)message->seq,
@@ -326,50 +230,147 @@ static int add_waiting(struct looking *looking, const struct roger_message *mess
 }
 
 /*
- * A lease that is not in force: over, or beyond what it may take (taken while the
- * clock was ahead, or under another configuration).  The mail is free, and nobody
- * expects it.
+ * Not in force: over, or beyond what it may take (taken while the clock was ahead, or
+ * under another configuration).  The mail is free, and nobody expects it.
  */
-static int add_lease(struct looking *looking, const struct roger_message *message)
+static int see_lease(struct looking *looking, const struct rg_event *event)
 {
-	const struct roger_concern concern =
-		of(ROGER_SOON, "lease", message->id, 1, message->claimed_until_ms);
-	const struct roger_str to = message->to_phase, by = message->claimed_by,
-			       from = message->from_phase;
+	const struct roger_message *message = event->message;
+	const bool held = event->said.kind == ROGER_EVENT_DUE;
 	char until[32];
 
-	if (message->claimed_until_ms <= looking->now_ms)
-		return say(looking, concern,
-			   "roger list --unread --to %.*s\n%.*s let its lease on #%lld of %.*s end",
-			   RG_STR_ARGS(to), RG_STR_ARGS(by), (long long)message->seq,
-			   RG_STR_ARGS(from));
 	rg_clock_print_utc(message->claimed_until_ms, until);
-	return say(
-		looking, concern,
-		"roger list --unread --to %.*s\nthe lease of %.*s on #%lld of %.*s says %s, beyond "
-		"claims.max_lease: it has ended",
-		RG_STR_ARGS(to), RG_STR_ARGS(by), (long long)message->seq, RG_STR_ARGS(from),
-		until);
+	return say(looking, held ? HELD : LEASE, message->id, 1, message->claimed_until_ms,
+		   "roger trace %.*s\n%.*s%s lease on #%lld of %.*s %s%s%s",
+		   RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by), "'s",
+		   (long long)message->seq, RG_STR_ARGS(message->from_phase),
+		   held ? "is held until " : "expired",
+		   held || message->claimed_until_ms <= looking->now_ms ? "" : ", though it says ",
+		   held || message->claimed_until_ms > looking->now_ms ? until : "");
 }
 
-static int look_at_lease(struct looking *looking, const struct roger_message *message,
-			 int64_t *leases)
+static int see_damage(struct looking *looking, const struct roger_damage *damage)
 {
-	int64_t longest_ms = looking->roger->workspace->config->lease_ms_max;
+	struct roger_str place;
+	char line[32];
 
-	if (!message->claimed_by.length || message->read ||
-	    rg_message_claimed(message, looking->now_ms, longest_ms) || (*leases)++ >= EACH_MAX)
+	snprintf(line, sizeof line, ":%lld", (long long)damage->line);
+	if (!rg_arena_print(looking->arena, &place, "%.*s%s", RG_STR_ARGS(damage->file),
+			    damage->line ? line : ""))
+		return ROGER_ENOMEM;
+	return say(looking, DAMAGE, place, 1, damage->noticed_at_ms,
+		   "roger accept %.*s --reason TEXT\n%.*s is %s%s", RG_STR_ARGS(place),
+		   RG_STR_ARGS(place), rg_damage_words(damage),
+		   rg_damage_closes(damage) ? "; nothing is sent until a person accepts that" : "");
+}
+
+/* What is open is a concern; of the dead letters of a cycle all count. */
+static int see(void *context, const struct rg_event *event, struct roger_err *err)
+{
+	struct looking *looking = context;
+
+	(void)err;
+	if (event->said.kind == ROGER_EVENT_DEAD_LETTER)
+		return see_letter(looking, event);
+	if (!event->open)
 		return ROGER_OK;
-	return add_lease(looking, message);
+	switch ((enum roger_event_kind)event->said.kind) {
+	case ROGER_EVENT_LOST:
+		return see_run(looking, LOST, event);
+	case ROGER_EVENT_FAILED:
+		return see_run(looking, FAILED, event);
+	case ROGER_EVENT_COMPLETED:
+		return see_run(looking, NOT_FORWARDED, event);
+	case ROGER_EVENT_LEASE_EXPIRED:
+		return see_lease(looking, event);
+	case ROGER_EVENT_DAMAGED:
+		return see_damage(looking, event->damage);
+	case ROGER_EVENT_DUE:
+		if (event->document)
+			return event->document->run.status == ROGER_RUN_SUSPECT
+				       ? see_run(looking, SUSPECT, event)
+				       : ROGER_OK;
+		return event->before_ms ? see_lease(looking, event) : see_deadline(looking, event);
+	default:
+		return ROGER_OK;
+	}
+}
+
+/* --------------------------------------------------------------- sources -- */
+
+static int say_letters(struct looking *looking, struct roger_err *err)
+{
+	const int64_t limit = looking->roger->workspace->config->dead_letter_alarm;
+	const struct roger_str cycle = looking->reply->cycle;
+	struct roger_figures figures;
+	const struct roger_figure *target;
+	size_t i;
+	int r = ROGER_OK;
+
+	if (limit && looking->in_cycle > limit)
+		r = say(looking, ALARM, cycle, looking->in_cycle, looking->in_cycle_ms,
+			"roger dead --cycle %.*s\nalarm: %lld dead letters in cycle %.*s",
+			RG_STR_ARGS(cycle), (long long)looking->in_cycle, RG_STR_ARGS(cycle));
+	if (r == ROGER_OK)
+		r = rg_counter_figures(&looking->targets, &figures, err);
+	for (i = 0; r == ROGER_OK && i < figures.count; i++) {
+		target = &figures.items[i];
+		r = say(looking, DEAD, target->name, target->count,
+			*rg_counter_of(&looking->since, target->name),
+			"roger dead --to %.*s --status undelivered\n"
+			"%.*s did not get %lld message%s, given up",
+			RG_STR_ARGS(target->name), RG_STR_ARGS(target->name),
+			(long long)target->count, rg_plural(target->count));
+	}
+	return r;
+}
+
+/* The newest ones, in their order. */
+static int look_at_letters(struct looking *looking, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+					    .newest = true,
+					    .limit = LINES_MAX };
+	struct rg_log_entries found;
+	struct rg_log_entry *entries;
+	size_t i;
+	int r;
+
+	r = rg_engine_log_find(looking->roger->engine, &query, looking->arena, &found, err);
+	if (r < 0)
+		return r;
+	entries = rg_arena_get(looking->arena, found.count * sizeof *entries);
+	if (!entries)
+		return rg_fail_memory(err);
+	for (i = 0; i < found.count; i++)
+		entries[i] = found.items[found.count - 1 - i];
+	r = rg_stream_entries(&looking->stream, RG_LOG_DEAD_LETTERS, entries, found.count, err);
+	return r < 0 ? r : say_letters(looking, err);
+}
+
+static int look_at_runs(struct looking *looking, struct roger_err *err)
+{
+	struct rg_run_list list;
+	size_t i;
+	int r;
+
+	r = rg_run_list_load(looking->roger, true, looking->arena, &list, err);
+	for (i = 0; r == ROGER_OK && i < list.count; i++) {
+		looking->reply->active_runs += list.documents[i].run.status == ROGER_RUN_ACTIVE;
+		r = rg_stream_run(&looking->stream, &list.documents[i], err);
+	}
+	if (r < 0 || !list.troubles.count)
+		return r;
+	return say(looking, DOCUMENTS, RG_STR(""), (int64_t)list.troubles.count, 0,
+		   "roger runs\n%zu run document%s with errors", list.troubles.count,
+		   rg_plural((int64_t)list.troubles.count));
 }
 
 static int look_at_waiting(struct looking *looking, struct roger_err *err)
 {
-	const struct roger_message *message;
-	int64_t waiting = 0, leases = 0;
 	struct rg_gathering found;
+	struct rg_states states;
 	struct roger_strs ids;
-	size_t i;
 	int r;
 
 	rg_gathering_init(&found, looking->roger, looking->arena);
@@ -377,128 +378,204 @@ static int look_at_waiting(struct looking *looking, struct roger_err *err)
 			      err);
 	if (r == ROGER_OK)
 		r = rg_gather_ids(&found, ids.items, ids.count, err);
-	for (i = 0; r == ROGER_OK && i < found.messages.count; i++) {
-		message = &found.messages.items[i];
-		if (message->confirm_by_ms && waiting++ < EACH_MAX)
-			r = add_waiting(looking, message);
-		if (r == ROGER_OK)
-			r = look_at_lease(looking, message, &leases);
-	}
 	if (r == ROGER_OK)
-		r = say_rest(looking, ROGER_SOON, "overdue", waiting - EACH_MAX,
-			     "roger sends --newest", "messages that are to be read",
-			     "messages that are to be read");
+		r = rg_engine_states(looking->roger->engine, found.messages.items,
+				     found.messages.count, looking->arena, &states, err);
 	return r < 0 ? r
-		     : say_rest(looking, ROGER_SOON, "lease", leases - EACH_MAX, "roger agents",
-				"leases that ended", "leases that ended");
+		     : rg_stream_messages(&looking->stream, found.messages.items,
+					  found.messages.count, &states, err);
+}
+
+static int look_at_damages(struct looking *looking, struct roger_err *err)
+{
+	return rg_stream_damages(&looking->stream, err);
 }
 
 static int look_at_breakers(struct looking *looking, struct roger_err *err)
 {
+	const struct rg_breaker *breaker;
 	struct rg_breakers breakers;
 	char span[32];
 	size_t i;
 	int r;
 
 	r = rg_breakers_find(looking->roger, looking->arena, &breakers, err);
-	for (i = 0; r == ROGER_OK && i < breakers.count && i < EACH_MAX; i++) {
-		const struct rg_breaker *breaker = &breakers.items[i];
-
+	for (i = 0; r == ROGER_OK && i < breakers.count; i++) {
+		breaker = &breakers.items[i];
 		rg_clock_print_span(breaker->until_ms - looking->now_ms, span);
-		r = say(looking, of(ROGER_SOON, "breaker", breaker->target, 1, breaker->until_ms),
+		r = say(looking, BREAKER, breaker->target, 1, breaker->until_ms,
 			"roger sends --from %.*s --to %.*s --newest\n"
 			"breaker: %.*s confirms nothing with %.*s for another %s",
 			RG_STR_ARGS(breaker->sender), RG_STR_ARGS(breaker->target),
 			RG_STR_ARGS(breaker->sender), RG_STR_ARGS(breaker->target), span);
 	}
-	return r < 0 ? r
-		     : say_rest(looking, ROGER_SOON, "breaker", (int64_t)breakers.count - EACH_MAX,
-				"roger sends --outcome timeout --newest", "breakers are open",
-				"breakers are open");
+	return r;
 }
 
 /* ------------------------------------------------------------------ mail -- */
 
+/* Whose oldest unread message is the oldest. */
+struct mailbox {
+	struct roger_str name, why; /* why nobody takes its mail; "": somebody may */
+	int64_t unread, since_ms;
+	bool retired;
+};
+
 static int compare_unread(const void *a, const void *b)
 {
-	const struct roger_agent *x = a, *y = b;
+	const struct mailbox *x = a, *y = b;
 
 	return (x->unread < y->unread) - (x->unread > y->unread);
 }
 
 static int compare_since(const void *a, const void *b)
 {
-	const struct roger_concern *x = a, *y = b;
+	const struct mailbox *x = a, *y = b;
 
 	return (x->since_ms > y->since_ms) - (x->since_ms < y->since_ms);
 }
 
-/* When the oldest unread message of an agent came. */
-static int find_oldest(struct looking *looking, const struct roger_agent *agent, int64_t *ret_at_ms,
-		       struct roger_err *err)
+static int say_mailbox(struct looking *looking, const struct mailbox *mailbox)
 {
-	const struct rg_query query = { .to = agent->name, .unread = true, .limit = 1 };
+	const struct roger_str name = mailbox->name;
+	const int64_t ms = looking->now_ms - mailbox->since_ms;
+	char span[32];
+
+	rg_clock_print_span(ms > 0 ? ms : 0, span);
+	return say(looking,
+		   mailbox->retired    ? RETIRED
+		   : ms > forgotten_ms ? FORGOTTEN
+				       : UNREAD,
+		   name, mailbox->unread, mailbox->since_ms,
+		   "roger list --unread --to %.*s\n%.*s has %lld unread, the oldest for %s%s%.*s",
+		   RG_STR_ARGS(name), RG_STR_ARGS(name), (long long)mailbox->unread, span,
+		   mailbox->why.length ? "; it " : "", RG_STR_ARGS(mailbox->why));
+}
+
+static int judge_mailbox(struct looking *looking, const struct rg_everyone *everyone,
+			 const struct roger_retired_list *retired, struct mailbox *mailbox,
+			 struct roger_err *err)
+{
+	const struct rg_query query = { .to = mailbox->name, .unread = true, .limit = 1 };
+	const struct roger_retired *gone = rg_retired_find(retired, mailbox->name);
 	struct roger_messages found;
+	size_t i;
 	int r;
 
+	for (i = 0; i < everyone->skipped.count; i++)
+		if (rg_str_equal(everyone->skipped.items[i].to, mailbox->name))
+			mailbox->why = everyone->skipped.items[i].why;
+	mailbox->retired = gone != NULL;
+	if (gone && !rg_agents_why_retired(gone, looking->arena, &mailbox->why))
+		return rg_fail_memory(err);
 	r = rg_engine_find(looking->roger->engine, &query, looking->arena, &found, err);
-	*ret_at_ms = r == ROGER_OK && found.count ? found.items[0].created_at_ms : looking->now_ms;
+	mailbox->since_ms =
+		r == ROGER_OK && found.count ? found.items[0].created_at_ms : looking->now_ms;
 	return r;
 }
 
-static int add_mailbox(struct looking *looking, const struct roger_concern *mailbox)
-{
-	enum roger_urgency urgency =
-		looking->now_ms - mailbox->since_ms > forgotten_ms ? ROGER_SOON : ROGER_NOTICE;
-	struct roger_str name = mailbox->subject;
-	char span[32];
-
-	rg_clock_print_span(
-		mailbox->since_ms < looking->now_ms ? looking->now_ms - mailbox->since_ms : 0,
-		span);
-	return say(looking, of(urgency, "unread", name, mailbox->count, mailbox->since_ms),
-		   "roger list --unread --to %.*s\n%.*s has %lld unread, the oldest for %s",
-		   RG_STR_ARGS(name), RG_STR_ARGS(name), (long long)mailbox->count, span);
-}
-
-/* Those whose oldest message is the oldest. */
 static int look_at_mail(struct looking *looking, struct roger_err *err)
 {
-	struct roger_concern mailboxes[MAILBOXES_MAX];
+	struct rg_everyone everyone = { 0 };
+	struct roger_retired_list retired;
 	struct roger_agent_list agents;
-	struct roger_agent *sorted;
-	size_t count = 0, unread = 0, i;
+	struct mailbox *mailboxes;
+	size_t count = 0, i;
 	int r;
 
 	r = rg_engine_agents(looking->roger->engine, looking->arena, &agents, err);
-	if (r < 0)
-		return r;
+	mailboxes = rg_arena_get(looking->arena, (agents.count + 1) * sizeof *mailboxes);
+	if (r < 0 || !mailboxes)
+		return r < 0 ? r : rg_fail_memory(err);
 	looking->reply->agents = (int64_t)agents.count;
-	sorted = rg_arena_get(looking->arena, agents.count * sizeof *sorted);
-	if (!sorted)
-		return rg_fail_memory(err);
 	for (i = 0; i < agents.count; i++) {
 		looking->reply->unread += agents.items[i].unread;
 		if (agents.items[i].unread > 0)
-			sorted[unread++] = agents.items[i];
+			mailboxes[count++] = (struct mailbox){ .name = agents.items[i].name,
+							       .unread = agents.items[i].unread };
 	}
-	if (unread)
-		qsort(sorted, unread, sizeof *sorted, compare_unread);
-	for (; count < unread && count < MAILBOXES_MAX && r == ROGER_OK; count++) {
-		mailboxes[count] = (struct roger_concern){ .subject = sorted[count].name,
-							   .count = sorted[count].unread };
-		r = find_oldest(looking, &sorted[count], &mailboxes[count].since_ms, err);
-	}
-	if (r < 0)
+	if (!count)
+		return ROGER_OK;
+	qsort(mailboxes, count, sizeof *mailboxes, compare_unread);
+	looking->counts[UNREAD] += count > MAILBOXES_MAX ? (int64_t)(count - MAILBOXES_MAX) : 0;
+	if (count > MAILBOXES_MAX)
+		count = MAILBOXES_MAX;
+	r = rg_agents_of(looking->roger, RG_STR("all"), looking->arena, &everyone, err);
+	if (r == ROGER_OK)
+		r = rg_agents_retired(looking->roger, looking->arena, &retired, err);
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = judge_mailbox(looking, &everyone, &retired, &mailboxes[i], err);
+	qsort(mailboxes, count, sizeof *mailboxes, compare_since);
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = say_mailbox(looking, &mailboxes[i]);
+	return r;
+}
+
+/* ------------------------------------------------------------------ room -- */
+
+/* What is unread leaves no room: the next message is refused. */
+static int look_at_box(struct looking *looking, struct roger_str issue, struct roger_str to,
+		       int64_t limit, struct roger_err *err)
+{
+	const struct rg_query query = { .issue = issue, .to = to, .unread = true };
+	int64_t unread;
+	int r;
+
+	r = rg_engine_count(looking->roger->engine, &query, &unread, err);
+	if (r < 0 || unread < limit)
 		return r;
-	if (count)
-		qsort(mailboxes, count, sizeof *mailboxes, compare_since);
-	for (i = 0; i < count && i < EACH_MAX && r == ROGER_OK; i++)
-		r = add_mailbox(looking, &mailboxes[i]);
-	return r < 0 ? r
-		     : say_rest(looking, ROGER_NOTICE, "unread", (int64_t)unread - EACH_MAX,
-				"roger agents", "agent with unread mail",
-				"agents with unread mail");
+	return say(
+		looking, FULL, to.length ? to : issue, unread, 0,
+		"roger list --unread --issue %.*s%s%.*s\n%s%.*s%sissue %.*s is full: %lld unread, "
+		"and what is sent to it is refused",
+		RG_STR_ARGS(issue), to.length ? " --to " : "", RG_STR_ARGS(to),
+		to.length ? "the mailbox of " : "", RG_STR_ARGS(to), to.length ? " in " : "",
+		RG_STR_ARGS(issue), (long long)unread);
+}
+
+/* Only where enough is unread at all is every issue asked for. */
+static int look_at_room(struct looking *looking, struct roger_err *err)
+{
+	const struct rg_config *config = looking->roger->workspace->config;
+	struct roger_agent_list agents;
+	struct roger_strs issues;
+	size_t i, k;
+	int r;
+
+	if (looking->reply->unread < config->messages_per_issue_phase_max &&
+	    looking->reply->unread < config->messages_per_issue_max)
+		return ROGER_OK;
+	r = rg_engine_agents(looking->roger->engine, looking->arena, &agents, err);
+	if (r == ROGER_OK)
+		r = rg_engine_issues(looking->roger->engine, looking->arena, &issues, err);
+	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
+		if (looking->reply->unread >= config->messages_per_issue_max)
+			r = look_at_box(looking, issues.items[i], RG_STR(""),
+					config->messages_per_issue_max, err);
+		for (k = 0; k < agents.count && r == ROGER_OK; k++)
+			if (agents.items[k].unread >= config->messages_per_issue_phase_max)
+				r = look_at_box(looking, issues.items[i], agents.items[k].name,
+						config->messages_per_issue_phase_max, err);
+	}
+	return r;
+}
+
+/* Texts of trigger files that were not taken in stay there until a person lets them in, or not. */
+static int look_at_skipped(struct looking *looking, struct roger_err *err)
+{
+	const struct roger_str folder = looking->roger->workspace->config->trigger_dir;
+	struct roger_strs names;
+	int r;
+
+	r = rg_triggers_skipped(looking->roger->workspace, looking->arena, &names, err);
+	if (r < 0 || !names.count)
+		return r;
+	return say(looking, SKIPPED, names.items[0], (int64_t)names.count, 0,
+		   "roger ingest --to NAME --unnumbered --file %.*s/.skipped/%.*s\n%zu text%s of "
+		   "trigger files "
+		   "skipped; let %s in, or not, and remove the file",
+		   RG_STR_ARGS(folder), RG_STR_ARGS(names.items[0]), names.count,
+		   names.count == 1 ? " was" : "s were", names.count == 1 ? "it" : "them");
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -514,9 +591,8 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 
 	r = rg_engine_strays(looking->roger->engine, &count, err);
 	if (r == ROGER_OK && count)
-		r = say(looking, of(ROGER_SOON, "strays", file, count, 0),
-			"roger verify\n%lld stray line%s in %.*s", (long long)count,
-			rg_plural(count), RG_STR_ARGS(file));
+		r = say(looking, STRAYS, file, count, 0, "roger verify\n%lld stray line%s in %.*s",
+			(long long)count, rg_plural(count), RG_STR_ARGS(file));
 	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++) {
 		if (!rg_kinds[i].chained)
 			continue;
@@ -524,9 +600,7 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 		r = rg_engine_log_find(looking->roger->engine, &query, looking->arena, &found, err);
 		if (r < 0 || !found.stray_count)
 			continue;
-		r = say(looking,
-			of(ROGER_NOTICE, "strays", found.strays[0].file, (int64_t)found.stray_count,
-			   0),
+		r = say(looking, LOG_STRAYS, found.strays[0].file, (int64_t)found.stray_count, 0,
 			"roger %s\n%zu stray line%s in a log, the first in %.*s, line %lld",
 			i == RG_LOG_ACTIVITY ? "activity --limit 1" : "verify", found.stray_count,
 			rg_plural((int64_t)found.stray_count), RG_STR_ARGS(found.strays[0].file),
@@ -544,7 +618,7 @@ static int look_at_trust(struct looking *looking, struct roger_err *err)
 
 	r = rg_workspace_trust(looking->roger->workspace, &trust, err);
 	if (r == ROGER_OK && !trust->mailbox)
-		return say(looking, of(ROGER_SOON, "untrusted", RG_STR(""), 1, 0),
+		return say(looking, UNTRUSTED, RG_STR(""), 1, 0,
 			   "roger trust\nthis workspace is not trusted: its mail is shown to no "
 			   "agent unasked, "
 			   "and its commands do not run");
@@ -552,39 +626,12 @@ static int look_at_trust(struct looking *looking, struct roger_err *err)
 		r = rg_trust_count_commands(looking->roger, looking->arena, &count, &setting, err);
 	if (r < 0 || !count)
 		return r;
-	return say(looking, of(ROGER_SOON, "untrusted", setting, count, 0),
+	return say(looking, UNTRUSTED, setting, count, 0,
 		   "roger trust\n%lld configured command%s not trusted as %s now, and left out: "
 		   "%.*s%s",
 		   (long long)count, count == 1 ? " is" : "s are",
 		   count == 1 ? "it is" : "they are", RG_STR_ARGS(setting),
 		   count == 1 ? "" : " and others");
-}
-
-static int look_at_damage(struct looking *looking, struct roger_err *err)
-{
-	const struct roger_damage *damage;
-	struct roger_damages damages;
-	struct roger_str place;
-	char line[32];
-	size_t i;
-	int r;
-
-	r = rg_engine_damages(looking->roger->engine, looking->arena, &damages, err);
-	for (i = 0; i < damages.count && r == ROGER_OK; i++) {
-		damage = &damages.items[i];
-		if (damage->accepted_at_ms)
-			continue;
-		snprintf(line, sizeof line, ":%lld", (long long)damage->line);
-		if (!rg_arena_print(looking->arena, &place, "%.*s%s", RG_STR_ARGS(damage->file),
-				    damage->line ? line : ""))
-			return rg_fail_memory(err);
-		r = say(looking, of(ROGER_URGENT, "damage", place, 1, damage->noticed_at_ms),
-			"roger accept %.*s --reason TEXT\n%.*s is %s%s", RG_STR_ARGS(place),
-			RG_STR_ARGS(place), rg_damage_words(damage),
-			rg_damage_closes(damage) ? "; nothing is sent until a person accepts that"
-						 : "");
-	}
-	return r;
 }
 
 static int look_for_trouble(struct looking *looking)
@@ -593,8 +640,7 @@ static int look_for_trouble(struct looking *looking)
 
 	if (!*trouble)
 		return ROGER_OK;
-	return say(looking, of(ROGER_NOTICE, "engine", RG_STR(""), 1, 0), "roger rebuild\n%s",
-		   trouble);
+	return say(looking, ENGINE, RG_STR(""), 1, 0, "roger rebuild\n%s", trouble);
 }
 
 /* ------------------------------------------------------------------ verb -- */
@@ -620,7 +666,13 @@ static int arrange(struct looking *looking, struct roger_err *err)
 
 static int look(struct looking *looking, struct roger_err *err)
 {
+	static int (*const looks[])(struct looking *, struct roger_err *) = {
+		look_at_letters, look_at_runs,	  look_at_waiting, look_at_breakers,
+		look_at_mail,	 look_at_room,	  look_at_skipped, look_for_strays,
+		look_at_trust,	 look_at_damages,
+	};
 	struct roger_cycle cycle;
+	size_t i;
 	int r;
 
 	r = rg_cycle_current(looking->roger, looking->arena, &cycle, err);
@@ -628,23 +680,11 @@ static int look(struct looking *looking, struct roger_err *err)
 		return r;
 	looking->reply->cycle = cycle.id;
 	r = rg_engine_session(looking->roger->engine, false, &looking->reply->epoch, err);
+	for (i = 0; i < sizeof looks / sizeof *looks && r == ROGER_OK; i++)
+		r = looks[i](looking, err);
 	if (r == ROGER_OK)
-		r = look_at_letters(looking, err);
-	if (r == ROGER_OK)
-		r = look_at_runs(looking, err);
-	if (r == ROGER_OK)
-		r = look_at_waiting(looking, err);
-	if (r == ROGER_OK)
-		r = look_at_breakers(looking, err);
-	if (r == ROGER_OK)
-		r = look_at_mail(looking, err);
-	if (r == ROGER_OK)
-		r = look_for_strays(looking, err);
-	if (r == ROGER_OK)
-		r = look_at_trust(looking, err);
-	if (r == ROGER_OK)
-		r = look_at_damage(looking, err);
-	return r < 0 ? r : look_for_trouble(looking);
+		r = look_for_trouble(looking);
+	return r < 0 ? r : say_rests(looking);
 }
 
 static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
@@ -657,7 +697,10 @@ static int run(struct roger *roger, const void *request, void *reply_, struct ro
 
 	(void)request;
 	reply->workspace = rg_str(roger->workspace->root);
+	rg_stream_init(&looking.stream, roger, looking.arena, see, &looking);
+	looking.targets.arena = looking.since.arena = looking.arena;
 	r = look(&looking, err);
+	rg_stream_deinit(&looking.stream);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	return r < 0 ? r : arrange(&looking, err);

@@ -154,6 +154,26 @@ static int gather_results(struct rg_gathering *gathering, struct roger_err *err)
 	return rg_gather_ids(gathering, ids, count, err);
 }
 
+/* What was sent, or could not be, about the runs gathered so far. */
+static int gather_mail_of_runs(struct rg_gathering *gathering, struct roger_err *err)
+{
+	struct rg_log_query query = { .log = RG_LOG_SENDS };
+	char task[RG_FILE_NAME_BYTES];
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < gathering->runs.count && r == ROGER_OK; i++) {
+		rg_workspace_file_name(gathering->runs.items[i].run.run_id, "", task);
+		query.task = rg_str(task);
+		query.log = RG_LOG_SENDS;
+		r = rg_gather_entries(gathering, &query, err);
+		query.log = RG_LOG_DEAD_LETTERS;
+		if (r == ROGER_OK)
+			r = rg_gather_entries(gathering, &query, err);
+	}
+	return r;
+}
+
 static int gather_issue(struct rg_gathering *gathering, struct roger_str issue,
 			struct roger_err *err)
 {
@@ -165,7 +185,9 @@ static int gather_issue(struct rg_gathering *gathering, struct roger_str issue,
 		r = rg_gather_attempts(gathering, issue, err);
 	if (r == ROGER_OK)
 		r = gather_task(gathering, issue, err);
-	return r < 0 ? r : rg_gather_runs(gathering, issue, is_of_work, err);
+	if (r == ROGER_OK)
+		r = rg_gather_runs(gathering, issue, is_of_work, err);
+	return r < 0 ? r : gather_mail_of_runs(gathering, err);
 }
 
 static int gather_of_task(struct rg_gathering *gathering, struct roger_str task,

@@ -1,6 +1,7 @@
 /* trace: how far a message got, to each of its recipients, and where each step is written. */
-#include <stdio.h>
+#include <time.h>
 
+#include "facts/note.h"
 #include "ops/keys/attempt.h"
 #include "ops/proof/stream.h"
 
@@ -77,6 +78,98 @@ static struct roger_trace_step made_of(const struct rg_event *event, enum roger_
 					  .file = event->said.file,
 					  .line = event->said.line,
 					  .byte = event->byte };
+}
+
+/* ----------------------------------------------------------- in a sentence -- */
+
+/* In local time, with the day where it is not today. */
+static void add_time(struct rg_buf *out, const char *before, int64_t at_ms, int64_t now_ms)
+{
+	const time_t at = (time_t)(at_ms / 1000), now = (time_t)(now_ms / 1000);
+	struct tm then = { 0 }, today = { 0 };
+	char text[32];
+
+	localtime_r(&at, &then);
+	localtime_r(&now, &today);
+	strftime(text, sizeof text,
+		 then.tm_year == today.tm_year && then.tm_yday == today.tm_yday ? "%H:%M"
+										: "%Y-%m-%d %H:%M",
+		 &then);
+	rg_buf_printf(out, "%s%s", before, text);
+}
+
+/* When the step last happened; 0: it did not, or nobody knows when. */
+static int64_t last_time(const struct roger_trace *trace, enum roger_step step)
+{
+	size_t i;
+
+	for (i = trace->steps.count; i > 0; i--)
+		if (trace->steps.items[i - 1].step == (int)step)
+			return trace->steps.items[i - 1].at_ms;
+	return 0;
+}
+
+/* Why nobody has read it yet: what its recipient did, and what is before it. */
+static int add_waiting(struct roger *roger, const struct roger_message *message, int64_t looked_ms,
+		       struct rg_arena *arena, struct rg_buf *out, struct roger_err *err)
+{
+	const int64_t now_ms = rg_clock_ms();
+	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
+					    .owner = message->to_phase,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
+					    .newest = true,
+					    .limit = 1 };
+	const struct rg_query before = {
+		.to = message->to_phase, .unread = true, .newest = true, .after = message->position
+	};
+	struct rg_log_entries found;
+	int64_t unread;
+	int r;
+
+	r = rg_engine_log_find(roger->engine, &looks, arena, &found, err);
+	if (r == ROGER_OK)
+		r = rg_engine_count(roger->engine, &before, &unread, err);
+	if (r < 0)
+		return r;
+	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(message->to_phase));
+	if (looked_ms)
+		add_time(out, " looked at it ", looked_ms, now_ms);
+	else if (found.count)
+		add_time(out, " has not looked since ", found.items[0].at_ms, now_ms);
+	else
+		rg_buf_add_text(out, " has never looked");
+	rg_buf_printf(out, "; %lld unread before it", (long long)unread);
+	return ROGER_OK;
+}
+
+static int summarize(struct roger *roger, const struct roger_message *message,
+		     struct roger_trace *trace, struct rg_arena *arena, struct roger_err *err)
+{
+	static const struct {
+		enum roger_step step;
+		const char *words;
+	} ends[] = { { ROGER_STEP_HANDED, ", written to its file " },
+		     { ROGER_STEP_READ, ", read " },
+		     { ROGER_STEP_ACKNOWLEDGED, ", acknowledged " },
+		     { ROGER_STEP_DEAD, ", given up " },
+		     { ROGER_STEP_ARCHIVED, ", archived " } };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+	const int64_t now_ms = rg_clock_ms(), looked_ms = last_time(trace, ROGER_STEP_LOOKED);
+	int64_t at_ms;
+	size_t i;
+	int r = ROGER_OK;
+
+	add_time(&out, "stored ", message->created_at_ms, now_ms);
+	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
+		at_ms = last_time(trace, ends[i].step);
+		if (at_ms)
+			add_time(&out, ends[i].words, at_ms, now_ms);
+	}
+	if (!message->read && !message->archived_at_ms)
+		r = add_waiting(roger, message, looked_ms, arena, &out, err);
+	if (r < 0)
+		return r;
+	return rg_arena_keep(arena, &out, &trace->summary) ? ROGER_OK : rg_fail_memory(err);
 }
 
 static int trace_one(const struct roger_message *message, const struct rg_history *history,
@@ -190,11 +283,13 @@ static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *r
 		     struct roger_err *err)
 {
 	struct rg_history history = { .arena = reply->memory };
+	const struct roger_message *messages;
 	struct roger_trace *traces;
 	size_t count = gathering->messages.count, i;
 	int r;
 
 	rg_gathering_sort(gathering);
+	messages = gathering->messages.items;
 	reply->more = count > TRACES_MAX;
 	if (count > TRACES_MAX)
 		count = gathering->messages.count = TRACES_MAX;
@@ -206,9 +301,12 @@ static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *r
 		r = rg_stream_gathered(gathering, true, &history, err);
 	if (r == ROGER_OK)
 		r = rg_history_arrange(&history, 0, 0, err);
-	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = trace_one(&gathering->messages.items[i], &history, reply->memory, &traces[i],
-			      err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		r = trace_one(&messages[i], &history, reply->memory, &traces[i], err);
+		if (r == ROGER_OK)
+			r = summarize(gathering->roger, &messages[i], &traces[i], reply->memory,
+				      err);
+	}
 	reply->traces = (struct roger_traces){ traces, count };
 	return r;
 }
@@ -269,6 +367,7 @@ static const struct roger_field trace_fields[] = {
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
 	  "stored, wake, handed, looked, claimed, read, acknowledged or dead" },
+	{ "summary", ROGER_TEXT, AT(summary), 0, NULL, NULL, "how it is, in a sentence" },
 	{ "steps", ROGER_RECORDS, AT(steps), 0, NULL, &step_record, "in their order" },
 	RG_END,
 };

@@ -124,8 +124,11 @@ static void print_completed(const struct rg_event *event, struct rg_buf *out)
 
 static void print_failed(const struct rg_event *event, struct rg_buf *out)
 {
-	rg_buf_add_text(out, rg_run_outcomes[event->document->run.outcome]);
-	add(out, ": exit ", event->document->run.child_exit);
+	const struct roger_run *run = &event->document->run;
+
+	rg_buf_add_text(out, rg_run_outcomes[run->outcome]);
+	if (!rg_str_is(run->child_exit, rg_run_outcomes[run->outcome]))
+		add(out, ": exit ", run->child_exit);
 }
 
 static void print_recovery(const struct rg_event *event, struct rg_buf *out)

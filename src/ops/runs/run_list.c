@@ -151,7 +151,7 @@ static int note_words(struct roger *roger, struct rg_run_document *const *waitin
  * Look whether results were read that documents do not say so of: they then are
  * judged as forwarded, by the message that was read (forward_seen).
  */
-static int look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
+int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents, size_t count,
 			    struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_run_document *waiting[PIECE];
@@ -204,7 +204,7 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 			roger->tell(roger->tell_context, "runs", (int64_t)i, (int64_t)texts.count);
 	}
 	if (readers)
-		r = look_for_readers(roger, list.documents, list.count, arena, err);
+		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);
 	if (r < 0)
 		return r;
 	qsort(list.documents, list.count, sizeof *list.documents, compare);
@@ -250,7 +250,7 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 
 	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
 	if (r == ROGER_OK)
-		r = look_for_readers(roger, &document, 1, reply->memory, err);
+		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 

@@ -19,4 +19,8 @@ struct rg_run_list {
 RG_CHECKED int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 				struct rg_run_list *ret_list, struct roger_err *err);
 
+/* Judge documents by what was read since, and by whom, which nobody may have written down yet. */
+RG_CHECKED int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documents,
+				       size_t count, struct rg_arena *arena, struct roger_err *err);
+
 #endif
