@@ -169,13 +169,13 @@ forge send-log/zoe.jsonl 'lines[0]["attempt"] = 7; lines[0]["cycle_id"] = "9"'
 damage "a cycle that was never opened" send_log "never opened" send-log/zoe.jsonl 1
 forge send-log/zoe.jsonl 'lines[-1]["attempt"] = 7'
 damage "an attempt without the one before" send_log "attempt before it is missing" send-log/zoe.jsonl "$(wc -l <.roger/send-log/zoe.jsonl)"
-forge send-log/zoe.jsonl 'del lines[1]'
-noted "an attempt that nobody settled" send_log "nobody wrote down" send-log/zoe.jsonl 2
+forge send-log/zoe.jsonl 'del lines[2:4]'
+noted "an attempt that nobody settled" send_log "nobody wrote down" send-log/zoe.jsonl 3
 forge send-log/zoe.jsonl '[l.update(dead_letter_task_id="dl-none") for l in lines if l["dead_letter_task_id"]]'
-damage "a dead letter that is none" send_log "dead letter that is not there" send-log/zoe.jsonl 3
+damage "a dead letter that is none" send_log "dead letter that is not there" send-log/zoe.jsonl 6
 cp .roger/send-log/ann.jsonl .roger/send-log/eve.jsonl
 damage "the log of another" send_log "whose log is another" send-log/eve.jsonl 1
-mended "an entry is missing" send_log "entry is missing" send-log/ann.jsonl 0 'sed -i '\''$d'\'' .roger/send-log/ann.jsonl'
+mended "an entry is missing" send_log "entry is missing" send-log/ann.jsonl 0 'sed -i "/app-6:status-update/,\$d" .roger/send-log/ann.jsonl'
 mended "a log is missing" send_log "entry is missing" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
 
 # ---- dead letters, cycles
@@ -185,7 +185,7 @@ forge dead-letters.jsonl 'lines[0]["payload_bytes"] = 1'
 damage "a dead letter of something else" dead_letter "not those of the message" dead-letters.jsonl 1
 rm .roger/dead-letters.jsonl
 forge send-log/zoe.jsonl '[l.update(dead_letter_task_id=None) for l in lines]'
-damage "given up without a dead letter" dead_letter "no dead letter" send-log/zoe.jsonl 3
+damage "given up without a dead letter" dead_letter "no dead letter" send-log/zoe.jsonl 6
 forge cycles.jsonl 'lines.append(dict(lines[0], id="7", number=7))'
 damage "cycles that are not in order" cycle "numbered one by one" cycles.jsonl 2
 

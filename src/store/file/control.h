@@ -113,6 +113,8 @@ struct rg_control_page {
 	_Atomic uint32_t broken;  /* enum rg_broken */
 	_Atomic uint32_t damages; /* entries of damage.jsonl that nobody has accepted */
 	_Atomic uint32_t damaged; /* 1: there are entries: keys may be known to the logs alone */
+	_Atomic uint64_t
+		listed; /* the send logs hold all messages without a key before this byte */
 };
 
 /*
