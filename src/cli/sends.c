@@ -52,7 +52,7 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 			outcome_name(reply->purged.items[i].outcome, false),
 			reply->purged.items[i].attempts, reply->purged.items[i].cycle_id);
 	if (!reply->attempts.count && !reply->purged.count)
-		fputs("nothing was sent with a key\n", cli_out);
+		fputs("nothing was sent\n", cli_out);
 	if (reply->more)
 		fputs("... and more; see --limit and --newest\n", cli_out);
 }

@@ -115,6 +115,11 @@ struct carrying {
 		size_t count;
 	} batches;
 	struct rg_table begun; /* struct known: attempts that entries were made of now */
+	bool plain;	       /* messages without a key, in place of those with one */
+	struct {
+		struct roger_cycle *items; /* those that purge keeps, the newest first */
+		size_t count;
+	} kept;
 	/* After a start of the machine: */
 	bool anew;
 	struct rg_table known;	/* struct known: ids that stand in the logs already */
@@ -263,6 +268,41 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	return r == ROGER_OK && carrying->anew ? know(&carrying->known, attempt.id, err) : r;
 }
 
+/* By the clock, as nothing else says it; "": purge has dropped its entry, or would. */
+static struct roger_str cycle_at(const struct carrying *carrying, int64_t at_ms)
+{
+	size_t i;
+
+	for (i = 0; i < carrying->kept.count; i++)
+		if (carrying->kept.items[i].opened_at_ms <= at_ms)
+			return carrying->kept.items[i].id;
+	return (int64_t)carrying->kept.count < carrying->engine->workspace->config->cycles_kept
+		       ? RG_STR(RG_FIRST_CYCLE)
+		       : RG_STR("");
+}
+
+/* Its first line: what came in over an edge, or from another program, roger did not send. */
+static int carry_plain(struct carrying *carrying, const struct roger_message *message,
+		       struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_str cycle = cycle_at(carrying, message->created_at_ms);
+	struct roger_message plain;
+	struct roger_attempt attempt;
+	int r;
+
+	if (message->idempotent_key.length || !message->seq || message->via.length ||
+	    message->read || message->claimed_by.length || message->archived_at_ms || !cycle.length)
+		return ROGER_OK;
+	r = rg_sendlog_plain(message, cycle, arena, &plain, err);
+	if (r == ROGER_OK)
+		r = rg_sendlog_entry(&plain, 1, ROGER_DELIVERED, plain.created_at_ms, arena,
+				     &attempt, err);
+	return r < 0 || is_known(carrying, &plain, attempt.id) ||
+			       rg_table_find(&carrying->begun, hash_of(attempt.id))
+		       ? r
+		       : carry_entry(carrying, &attempt, err);
+}
+
 /* Most lines have no key: they are passed over without being read. */
 static bool may_have_key(struct roger_str line)
 {
@@ -277,12 +317,13 @@ static int carry_line(struct carrying *carrying, struct roger_str line, struct r
 	struct rg_arena *arena;
 	int r;
 
-	if (!may_have_key(line))
+	if (may_have_key(line) == carrying->plain)
 		return ROGER_OK;
 	arena = rg_arena_new();
 	r = arena ? rg_message_read_within(line, arena, &message, err) : rg_fail_memory(err);
 	if (r == ROGER_OK)
-		r = carry_message(carrying, &message, arena, err);
+		r = carrying->plain ? carry_plain(carrying, &message, arena, err)
+				    : carry_message(carrying, &message, arena, err);
 	else if (r != ROGER_ENOMEM)
 		r = ROGER_OK;
 	rg_arena_free(arena);
@@ -346,6 +387,7 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	};
 	struct rg_log_entries entries;
 	union rg_log_record record;
+	struct roger_cycle *cycle;
 	size_t i;
 	int r;
 
@@ -357,6 +399,13 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 				 err);
 		if (r == ROGER_OK)
 			r = know(&carrying->cycles, record.cycle.id, err);
+		cycle = r < 0 ? NULL
+			      : rg_arena_push(carrying->arena, &carrying->kept.items,
+					      &carrying->kept.count, sizeof *cycle);
+		if (r == ROGER_OK && !cycle)
+			r = rg_fail_memory(err);
+		if (r == ROGER_OK)
+			*cycle = record.cycle;
 	}
 	return r;
 }
@@ -382,7 +431,9 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 	int r;
 
 	carrying->anew = true;
-	r = scratch ? know_cycles(carrying, err) : rg_fail_memory(err);
+	r = !scratch	      ? rg_fail_memory(err)
+	    : carrying->plain ? ROGER_OK
+			      : know_cycles(carrying, err);
 	if (r == ROGER_OK)
 		r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
 	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
@@ -409,12 +460,29 @@ static void free_carrying(struct carrying *carrying)
 	rg_arena_free(carrying->arena);
 }
 
-/* Under the record lock, as far as is on disk. */
-static int carry(struct rg_engine *engine, uint64_t to, struct roger_err *err)
+/* How far the logs are, as the store shares it; that of messages without a key where plain is set.
+ * For who can write. */
+static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
 {
-	struct rg_head head = rg_store_head(engine->store);
-	uint64_t stated = atomic_load(&head.shared->logged), from = head.logged;
-	struct carrying carrying = { .engine = engine, .arena = rg_arena_new() };
+	struct rg_shared *shared = rg_store_head(engine->store).shared;
+
+	return plain ? &shared->listed : &shared->logged;
+}
+
+/* 0 where that cannot be told. */
+static uint64_t carried(struct rg_engine *engine, bool plain)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+	uint64_t to = plain ? atomic_load(&head.shared->listed) : head.logged;
+
+	return to <= head.end ? to : 0;
+}
+
+/* Under the record lock, as far as is on disk. */
+static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
+{
+	uint64_t stated = atomic_load(mark_of(engine, plain)), from = carried(engine, plain);
+	struct carrying carrying = { .engine = engine, .arena = rg_arena_new(), .plain = plain };
 	int r = ROGER_OK;
 
 	if (!carrying.arena)
@@ -422,18 +490,19 @@ static int carry(struct rg_engine *engine, uint64_t to, struct roger_err *err)
 	rg_table_init(&carrying.begun, sizeof(struct known));
 	rg_table_init(&carrying.known, sizeof(struct known));
 	rg_table_init(&carrying.cycles, sizeof(struct known));
-	if (from == 0 && to > 0)
+	if (plain && from < to)
+		r = know_cycles(&carrying, err);
+	if (r == ROGER_OK && from == 0 && to > 0)
 		r = know_all(&carrying, err);
 	if (r == ROGER_OK && from < to)
 		r = read_span(&carrying, from, to, err);
 	/* With what is missing the next one starts over, and leaves out what stands. */
 	if (r == ROGER_OK && !write_batches(&carrying))
 		to = 0;
-	head = rg_store_head(engine->store);
 	if (to == 0)
-		atomic_store(&head.shared->logged, 0);
+		atomic_store(mark_of(engine, plain), 0);
 	while (r == ROGER_OK && from < to &&
-	       !atomic_compare_exchange_weak(&head.shared->logged, &stated, to))
+	       !atomic_compare_exchange_weak(mark_of(engine, plain), &stated, to))
 		from = stated;
 	free_carrying(&carrying);
 	return r;
@@ -441,33 +510,36 @@ static int carry(struct rg_engine *engine, uint64_t to, struct roger_err *err)
 
 int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to, struct roger_err *err)
 {
-	struct rg_head head = rg_store_head(engine->store);
-	int r = ROGER_OK;
+	int r = ROGER_OK, plain;
 
 	*ret_to = 0;
-	if (!head.shared)
+	if (!rg_store_writable(engine->store))
 		return ROGER_OK;
 	if (anew)
-		atomic_store(&head.shared->logged, 0);
-	head = rg_store_head(engine->store);
-	if (head.logged < head.synced)
-		r = carry(engine, head.synced, err);
-	*ret_to = rg_store_head(engine->store).logged;
+		atomic_store(mark_of(engine, false), 0);
+	for (plain = 0; plain < 2 && r == ROGER_OK; plain++)
+		if (carried(engine, plain) < rg_store_head(engine->store).synced)
+			r = carry(engine, plain, rg_store_head(engine->store).synced, err);
+	*ret_to = carried(engine, false);
 	return r;
 }
 
-static int carry_all(struct rg_engine *engine, uint64_t end, struct roger_err *err)
+/* Within a transaction of records the lock is ours already. */
+static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct roger_err *err)
 {
-	const struct rg_head head = rg_store_head(engine->store);
-	int r;
+	bool holds;
+	int r = ROGER_OK;
 
-	if (!head.shared || head.logged >= end)
+	if (!rg_store_writable(engine->store) || carried(engine, plain) >= end)
 		return ROGER_OK;
-	r = rg_engine_records_begin(engine, err);
+	holds = rg_store_head(engine->store).held >> RG_LOCK_RECORDS & 1;
+	if (!holds)
+		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
-	r = carry(engine, end, err);
-	rg_engine_records_end(engine);
+	r = carry(engine, plain, end, err);
+	if (!holds)
+		rg_engine_records_end(engine);
 	return r;
 }
 
@@ -476,7 +548,7 @@ void rg_engine_log_sends(struct rg_engine *engine, uint64_t end)
 	struct roger_err err;
 
 	/* The journal has it; whoever sends or asks next makes it good. */
-	if (carry_all(engine, end, &err) < 0)
+	if (carry_all(engine, false, end, &err) < 0)
 		note_trouble(engine, &err);
 }
 
@@ -529,16 +601,13 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
 {
-	struct rg_head head;
 	uint64_t end;
 	int r;
 
 	r = rg_engine_settle(engine, &end, err);
-	head = rg_store_head(engine->store);
-	if (r == ROGER_OK && query->log == RG_LOG_SENDS && head.shared) {
-		/* Within a transaction of records the lock is ours already. */
-		r = head.held >> RG_LOCK_RECORDS & 1 ? carry(engine, end, err)
-						     : carry_all(engine, end, err);
-	}
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
+		r = carry_all(engine, false, end, err);
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS && query->plain)
+		r = carry_all(engine, true, end, err);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
 }

@@ -99,6 +99,7 @@ struct rg_log_query {
 	int64_t until_ms; /* before */
 	bool newest;	  /* newest first */
 	bool states;	  /* for rg_records_read() */
+	bool plain;	  /* sends: first bring in the messages without a key */
 	int64_t after;	  /* position, in the order asked for; 0: from the start */
 	int64_t limit;	  /* 0: all */
 	bool strays;	  /* tell lines that are no entries, too */

@@ -238,6 +238,26 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
 }
 
+int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle,
+		     struct rg_arena *arena, struct roger_message *ret_plain, struct roger_err *err)
+{
+	*ret_plain = *message;
+	ret_plain->cycle_id = cycle;
+	return rg_arena_print(arena, &ret_plain->idempotent_key, "%.*s:send:%.*s",
+			      RG_STR_ARGS(message->issue_id), RG_STR_ARGS(message->id))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+bool rg_sendlog_is_plain(const struct roger_attempt *attempt)
+{
+	const struct roger_str key = attempt->idempotent_key, id = attempt->message_id;
+
+	return id.length && key.length > id.length + 6 &&
+	       !memcmp(key.data + key.length - id.length, id.data, id.length) &&
+	       !memcmp(key.data + key.length - id.length - 6, ":send:", 6);
+}
+
 bool rg_sendlog_begins(const struct roger_message *message)
 {
 	return message->idempotent_key.length && message->cycle_id.length &&
@@ -343,7 +363,7 @@ bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t co
 
 	for (i = 0; failures && i < count; i++) {
 		attempt = &newest_first[i];
-		if (attempt->pending)
+		if (attempt->pending || rg_sendlog_is_plain(attempt))
 			continue;
 		if (attempt->outcome != ROGER_TIMEOUT)
 			break;

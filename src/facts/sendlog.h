@@ -72,6 +72,15 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 /* May this line of a message begin an attempt that somebody waits for?  So may a later one. */
 bool rg_sendlog_begins(const struct roger_message *message);
 
+/*
+ * A message without a key has an entry, too, under a key that stands in the log
+ * only: ISSUE:send:ID.  It is delivered once it is stored, and nothing is judged by it.
+ */
+RG_CHECKED int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle,
+				struct rg_arena *arena, struct roger_message *ret_plain,
+				struct roger_err *err);
+bool rg_sendlog_is_plain(const struct roger_attempt *attempt);
+
 /* ---------------------------------------------------------------- rules -- */
 
 struct rg_sendlog_rules {

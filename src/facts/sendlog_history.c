@@ -362,6 +362,11 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 	/* What it is about is told by its members, whatever it calls itself. */
 	if (!rg_sendlog_id(attempt, right_id))
 		return rg_fail_memory(err);
+	/* Of a message without a key its own line says all there is. */
+	if (rg_sendlog_is_plain(attempt)) {
+		*ret_faults = rg_str_is(attempt->id, right_id) ? 0 : RG_SENDLOG_ID_WRONG;
+		return ROGER_OK;
+	}
 	id = hash_of(ID, rg_str(right_id));
 	expected = rg_table_find(&history->expected, id);
 	*ret_faults = attempt->outcome == ROGER_DELIVERED ? judge_delivered(attempt, expected)

@@ -104,6 +104,7 @@ struct rg_shared {
 	_Atomic uint64_t seen_wanted;	/* the same for what was accepted */
 	_Atomic uint64_t seen_written;
 	_Atomic uint64_t logged;   /* the send logs hold all keyed messages before this byte */
+	_Atomic uint64_t listed;   /* and those without a key before this one; 0: not known */
 	_Atomic uint32_t prepared; /* 1: the epoch was taken from message-state.json */
 	_Atomic uint32_t broken;   /* enum rg_broken */
 	_Atomic uint32_t damages;  /* entries of damage.jsonl that nobody has accepted */

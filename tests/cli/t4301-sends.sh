@@ -36,7 +36,7 @@ exits 64 "a verb without a task" roger send --as ann bob x --verb escalation
 exits 0 "one key to two" roger send --as ann bob,cid 'both' --key app-2:status-update:c1
 is "is an entry for each" "$(roger sends --key app-2:status-update:c1 --json | json 'sorted(a["target"] for a in d["attempts"])')" '["bob", "cid"]'
 roger send --as ann bob 'no key' -q
-is "without a key there is none" "$(roger sends --json | json 'len(d["attempts"])')" 5
+is "without a key there is one, too" "$(roger sends --json | json 'len(d["attempts"])')" 6
 
 # Another cycle permits it.
 exits 0 "a new cycle" roger cycle new c-2 --as ann --json
@@ -125,7 +125,7 @@ size_limits:
 X
 for i in 1 2; do roger send --as han ina "$i" --issue full -q; done
 exits 77 "a full mailbox" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
-is "is an error" "$(roger sends --from han --json | json '[[a["outcome"],a["cause"]] for a in d["attempts"]]')" '[["error", "mailbox full"]]'
+is "is an error" "$(roger sends --from han --outcome error --json | json '[[a["outcome"],a["cause"]] for a in d["attempts"]]')" '[["error", "mailbox full"]]'
 exits 77 "which holds while it is full" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
 roger receive --as ina -q
 exits 0 "and not when there is room" roger send --as han ina 'x' --issue full --key app-9:status-update:c1
@@ -138,6 +138,16 @@ roger send --as kim leo 'k' --key app-10:status-update:c1 -q
 rm -rf .roger/send-log/kim.jsonl .roger/messages.control .roger/messages.db*
 is "an entry that was lost is made anew" "$(roger sends --from kim --json | json '[[a["outcome"],a["target"]] for a in d["attempts"]]')" '[["delivered", "leo"]]'
 is "and nobody else's is doubled" "$(roger sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
+
+# Of what has no key, too, and none twice.
+roger send --as kim leo 'plain one' --issue plain -q
+roger send --as kim leo 'plain two' --issue plain -q
+roger receive --as leo -q
+is "what has no key has entries" "$(roger sends --from kim --json | json '[a["outcome"] for a in d["attempts"] if ":send:msg-" in a["idempotent_key"]]')" '["delivered", "delivered"]'
+rm .roger/messages.control
+roger send --as kim leo 'plain three' --issue plain -q
+is "none is doubled when nobody knows how far they are" "$(roger sends --from kim --lines --json | json 'len([a for a in d["attempts"] if ":send:msg-" in a["idempotent_key"]])')" 3
+exits 0 "doctor" roger doctor
 
 # Purging.
 before=$(cat .roger/dead-letters.jsonl | wc -l)

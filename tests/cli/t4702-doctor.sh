@@ -175,7 +175,7 @@ forge send-log/zoe.jsonl '[l.update(dead_letter_task_id="dl-none") for l in line
 damage "a dead letter that is none" send_log "dead letter that is not there" send-log/zoe.jsonl 6
 cp .roger/send-log/ann.jsonl .roger/send-log/eve.jsonl
 damage "the log of another" send_log "whose log is another" send-log/eve.jsonl 1
-mended "an entry is missing" send_log "entry is missing" send-log/ann.jsonl 0 'sed -i '\''$d'\'' .roger/send-log/ann.jsonl'
+mended "an entry is missing" send_log "entry is missing" send-log/ann.jsonl 0 'sed -i "/app-6:status-update/,\$d" .roger/send-log/ann.jsonl'
 mended "a log is missing" send_log "entry is missing" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
 
 # ---- dead letters, cycles

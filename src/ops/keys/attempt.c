@@ -652,12 +652,43 @@ static int note_failures(struct roger *roger, const struct roger_message *messag
 	return r;
 }
 
+/* Nobody sends under these keys again, so nothing is asked before. */
+static int note_plain(struct roger *roger, const struct roger_message *messages, size_t count,
+		      const char *cause, struct rg_arena *arena)
+{
+	struct roger_attempt *attempts = rg_arena_get(arena, count * sizeof *attempts);
+	struct roger_message plain;
+	struct roger_cycle cycle;
+	size_t i;
+	int r;
+
+	if (!attempts)
+		return ROGER_ENOMEM;
+	r = rg_cycle_current(roger, arena, &cycle, NULL);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		r = rg_sendlog_plain(&messages[i], cycle.id, arena, &plain, NULL);
+		if (r == ROGER_OK)
+			r = rg_sendlog_entry(&plain, 1, ROGER_ERROR, rg_clock_ms(), arena,
+					     &attempts[i], NULL);
+		attempts[i].cause = rg_str(cause);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(roger->engine, NULL);
+	if (r < 0)
+		return r;
+	r = rg_records_write(roger, RG_LOG_SENDS, messages[0].from_phase, attempts, count, NULL);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
 		       enum roger_attempt_outcome outcome, const char *cause)
 {
 	struct rg_arena *arena = rg_arena_new();
 
-	if (arena && count && messages[0].idempotent_key.length)
+	if (arena && count && !messages[0].idempotent_key.length && outcome == ROGER_ERROR)
+		(void)!note_plain(roger, messages, count, cause, arena);
+	else if (arena && count && messages[0].idempotent_key.length)
 		(void)!note_failures(roger, messages, count, outcome, cause, arena);
 	rg_arena_free(arena);
 }

@@ -11,15 +11,21 @@ int rg_breaker_look(struct roger *roger, struct roger_str sender, struct roger_s
 		    struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
-	/* An attempt may stand in several lines, one of them pending. */
-	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .owner = sender,
-					    .target = target,
-					    .newest = true,
-					    .limit = 8 * config->breaker_failures };
+	struct rg_log_query query = { .log = RG_LOG_SENDS,
+				      .owner = sender,
+				      .target = target,
+				      .state = RG_STR("timeout"),
+				      .newest = true,
+				      .limit = config->breaker_failures };
 	struct rg_records found;
 	int r = rg_records_read(roger, &query, arena, &found, err);
 
+	/* Only where there are enough: is there anything else between?  An attempt may stand
+	 * in several lines, and messages without a key stand among them. */
+	query.state = RG_STR("");
+	query.limit = LOOK_AT;
+	if (r == ROGER_OK && (int64_t)found.count >= config->breaker_failures)
+		r = rg_records_read(roger, &query, arena, &found, err);
 	*ret_open = r == ROGER_OK &&
 		    rg_sendlog_breaker_open(found.attempts, found.count, config->breaker_failures,
 					    config->breaker_open_ms, rg_clock_ms(), ret_until_ms);

@@ -99,28 +99,34 @@ static bool drop_attempt(void *context, const union rg_log_record *record)
 	return is_closed(context, &record->attempt);
 }
 
-static int write_digests(struct purging *purging, struct roger_str sender, struct roger_err *err)
+static int write_digests(struct purging *purging, struct roger_str sender, int64_t *ret_count,
+			 struct roger_err *err)
 {
 	struct roger_digest *digests =
 		rg_arena_get(purging->arena, purging->state_count * sizeof *digests);
 	char id[RG_SENDLOG_ID_BYTES];
-	size_t i;
+	size_t count = 0, i;
 
 	if (!digests)
 		return rg_fail_memory(err);
 	for (i = 0; i < purging->state_count; i++) {
 		const struct roger_attempt *state = &purging->states[i];
 
-		digests[i] = (struct roger_digest){ .outcome = state->outcome,
-						    .attempts = state->attempt,
-						    .cycle_id = state->cycle_id,
-						    .timestamp_ms = state->timestamp_ms };
+		/* Nobody can send under it. */
+		if (rg_sendlog_is_plain(state))
+			continue;
+		digests[count] = (struct roger_digest){ .outcome = state->outcome,
+							.attempts = state->attempt,
+							.cycle_id = state->cycle_id,
+							.timestamp_ms = state->timestamp_ms };
 		if (!rg_digest_id(sender, state->idempotent_key, id) ||
-		    !rg_arena_copy(purging->arena, rg_str(id), &digests[i].id))
+		    !rg_arena_copy(purging->arena, rg_str(id), &digests[count++].id))
 			return rg_fail_memory(err);
 	}
-	return rg_records_write(purging->roger, RG_LOG_DIGESTS, RG_STR(""), digests,
-				purging->state_count, err);
+	*ret_count = (int64_t)count;
+	return !count || purging->dry_run ? ROGER_OK
+					  : rg_records_write(purging->roger, RG_LOG_DIGESTS,
+							     RG_STR(""), digests, count, err);
 }
 
 static int64_t count_closed(const struct purging *purging)
@@ -138,7 +144,7 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 			struct roger_purge_reply *reply, struct roger_err *err)
 {
 	struct rg_records states = { .count = purging->count };
-	int64_t dropped;
+	int64_t dropped, digests = 0;
 	int r;
 
 	states.items = rg_arena_get(purging->arena, (purging->count + 1) * sizeof *states.attempts);
@@ -153,15 +159,13 @@ static int purge_sender(struct purging *purging, struct roger_str sender,
 	qsort(purging->states, purging->state_count, sizeof *purging->states, compare);
 	purging->state_count = find_closed(purging);
 	dropped = count_closed(purging);
-	if (dropped && !purging->dry_run) {
-		r = write_digests(purging, sender, err);
-		if (r == ROGER_OK)
-			r = rg_engine_log_purge(purging->roger->engine, RG_LOG_SENDS, sender,
-						drop_attempt, purging, &dropped, err);
-	}
+	r = dropped ? write_digests(purging, sender, &digests, err) : ROGER_OK;
+	if (r == ROGER_OK && dropped && !purging->dry_run)
+		r = rg_engine_log_purge(purging->roger->engine, RG_LOG_SENDS, sender, drop_attempt,
+					purging, &dropped, err);
 	reply->purged += dropped;
 	reply->kept += (int64_t)purging->count - dropped;
-	reply->digests += (int64_t)purging->state_count;
+	reply->digests += digests;
 	return r;
 }
 
@@ -213,7 +217,7 @@ static int forget_digests(struct purging *purging, struct roger_err *err)
 
 static int purge(struct purging *purging, struct roger_purge_reply *reply, struct roger_err *err)
 {
-	const struct rg_log_query query = { .log = RG_LOG_SENDS };
+	const struct rg_log_query query = { .log = RG_LOG_SENDS, .plain = true };
 	struct roger_attempt *lines;
 	struct rg_records all;
 	int r;

@@ -8,6 +8,7 @@ static struct rg_log_query query_of(const struct roger_sends_request *request)
 {
 	return (struct rg_log_query){
 		.log = RG_LOG_SENDS,
+		.plain = true,
 		.owner = request->from,
 		.target = request->to,
 		.task = request->task,

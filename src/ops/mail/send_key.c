@@ -392,6 +392,27 @@ static void note_refused(struct rg_sending *sending, const struct rg_draft *draf
 	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
 }
 
+/* Without a key: under one that stands in the log only. */
+static void note_plain_refused(struct rg_sending *sending, const struct rg_draft *draft,
+			       struct roger_str target)
+{
+	struct roger_message message = { .from_phase = draft->from,
+					 .to_phase = target,
+					 .issue_id = draft->request->issue.length
+							     ? draft->request->issue
+							     : RG_STR("general"),
+					 .content = draft->request->content };
+	char id[RG_MESSAGE_ID_BYTES_MAX];
+	size_t length;
+
+	if (!rg_name_valid(target) || !rg_name_valid(message.issue_id) ||
+	    rg_config_reserves(sending->roger->workspace->config, target) ||
+	    rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, NULL) < 0)
+		return;
+	message.id = (struct roger_str){ id, length };
+	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
+}
+
 void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft)
 {
 	const struct roger_strs one = { &draft->stranger, 1 },
@@ -399,8 +420,11 @@ void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft)
 	struct rg_key_use use = { 0 };
 	size_t i;
 
-	if (!draft->cause || draft->request->dry_run ||
-	    rg_send_check_key(sending, draft, NULL) < 0 || !draft->key.length ||
+	if (!draft->cause || draft->request->dry_run || rg_send_check_key(sending, draft, NULL) < 0)
+		return;
+	for (i = 0; i < to.count && !draft->key.length; i++)
+		note_plain_refused(sending, draft, to.items[i]);
+	if (!draft->key.length ||
 	    rg_key_look_up(sending->roger, draft->from, draft->key, sending->arena, &use, NULL) < 0)
 		return;
 	for (i = 0; i < to.count; i++)

@@ -273,7 +273,7 @@ static int see_log(struct counting *counting, enum rg_log log, struct roger_err 
 {
 	const struct roger_report_reply *reply = counting->reply;
 	const size_t count = reply->cycles.count ? reply->cycles.count : 1;
-	struct rg_log_query query = { .log = log };
+	struct rg_log_query query = { .log = log, .plain = true };
 	struct rg_log_entries found;
 	size_t i;
 	int r = ROGER_OK;
@@ -595,7 +595,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(latency_p50_ms, "from stored to read: half of them took no longer"),
 	NUMBER(latency_p95_ms, "95 of a hundred"),
 	NUMBER(latency_max_ms, "the longest"),
-	NUMBER(attempts, "attempts to send with a key"),
+	NUMBER(attempts, "attempts to send"),
 	NUMBER(delivered, "of these delivered"),
 	NUMBER(timeouts, "of these timed out, and not delivered since"),
 	NUMBER(errors, "of these refused"),

@@ -482,23 +482,26 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 	struct rg_event event = { .attempt = &attempt };
 	int64_t *before, outcome;
 	struct life *life;
+	bool plain;
 	int r;
 
 	r = rg_kind_read(RG_LOG_SENDS, entry->text, stream->arena, &attempt, err);
 	if (r < 0)
 		return r;
+	plain = rg_sendlog_is_plain(&attempt);
 	outcome = attempt.pending ? RG_ATTEMPT_PENDING : attempt.outcome;
 	before = rg_counter_of(&stream->attempts, attempt.id);
 	life = attempt.message_id.length ? life_of(stream, attempt.message_id) : NULL;
 	if (!before || (attempt.message_id.length && !life))
 		return rg_fail_memory(err);
-	if (life && life->attempt < attempt.attempt && !attempt.pending)
+	if (life && life->attempt < attempt.attempt && !attempt.pending && !plain)
 		life->attempt = attempt.attempt;
 	if (*before == outcome + 1)
 		return ROGER_OK;
 	event.before = (int)*before;
 	event.outcome = (int)outcome;
-	event.echo = attempt.pending;
+	/* Of a message without a key that it is stored says as much. */
+	event.echo = attempt.pending || (plain && attempt.outcome == ROGER_DELIVERED);
 	event.said = (struct roger_event){ .kind = (int)kind_of_attempt(
 						   &attempt, *before && *before <= ROGER_ERROR + 1),
 					   .at_ms = attempt.timestamp_ms,

@@ -49,8 +49,9 @@ static bool step_of(const struct rg_event *event, const struct roger_message *me
 	/* With a deadline, delivered means that its sender knows of the reading. */
 	if (step == ROGER_STEP_DELIVERED && message->confirm_by_ms)
 		*ret_step = ROGER_STEP_ACKNOWLEDGED;
-	return step >= 0 && rg_event_is_of(event, message) &&
-	       (step == ROGER_STEP_WAKE || !event->note);
+	/* Of one without a key that is as much as that it is stored. */
+	return step >= 0 && !(step == ROGER_STEP_DELIVERED && event->echo) &&
+	       rg_event_is_of(event, message) && (step == ROGER_STEP_WAKE || !event->note);
 }
 
 /* Given up counts while nobody has read it, or tried again. */
