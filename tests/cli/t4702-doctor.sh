@@ -134,7 +134,7 @@ noted "a message longer than the limit" limit "content of 8 characters" messages
 # ---- what is derived from them
 mended "an index with a flipped byte" index "cannot be read" messages.db-index 0 'printf x | dd of=.roger/messages.db-index bs=1 seek=70000 conv=notrunc 2>/dev/null'
 mended "a table that lacks rows" index "rows of messages: 0" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("delete from messages"); d.commit()'\'''
-mended "a row of it changed" index "not what the journal says" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
+mended "a row of it changed" index "differs from the journal" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
 mended "a table that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'
 mended "message-state.json is none" state "not JSON" message-state.json 0 'printf '\''{"epoch":0'\'' >.roger/message-state.json'
 sed -i 's/"ann":[0-9]*/"ann":1/' .roger/message-state.json
@@ -174,9 +174,9 @@ noted "an attempt that nobody settled" send_log "no recorded outcome" send-log/z
 forge send-log/zoe.jsonl '[l.update(dead_letter_task_id="dl-none") for l in lines if l["dead_letter_task_id"]]'
 damage "a dead letter that is none" send_log "dead letter that does not exist" send-log/zoe.jsonl 3
 cp .roger/send-log/ann.jsonl .roger/send-log/eve.jsonl
-damage "the log of another" send_log "whose log is another" send-log/eve.jsonl 1
-mended "an entry is missing" send_log "entry is missing" send-log/ann.jsonl 0 'sed -i '\''$d'\'' .roger/send-log/ann.jsonl'
-mended "a log is missing" send_log "entry is missing" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
+damage "the log of another" send_log "in another sender's log" send-log/eve.jsonl 1
+mended "an entry is missing" send_log "there is no entry" send-log/ann.jsonl 0 'sed -i '\''$d'\'' .roger/send-log/ann.jsonl'
+mended "a log is missing" send_log "there is no entry" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
 
 # ---- dead letters, cycles
 forge dead-letters.jsonl 'lines.append(dict(lines[0], id="dl-" + "1" * 32))'
