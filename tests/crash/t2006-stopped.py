@@ -113,7 +113,7 @@ def check_held_up(stopped, store, words, faults):
 
 def check_unsure(store, stderr, faults):
     """What was written is there once the holder is gone, under the id that was told."""
-    told = re.findall(r"may be stored all the same: (msg-[0-9a-f-]+)", stderr)
+    told = re.findall(r"may still be stored: (msg-[0-9a-f-]+)", stderr)
     if len(told) != 1 or lib.call(store, ["show", told[0]]).returncode:
         faults.append(f"it is not told under which id it may be stored: {stderr.strip()}")
 
