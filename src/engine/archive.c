@@ -1,14 +1,14 @@
-/* messages_archive/<issue>.jsonl: only added to, by whoever holds the change lock. */
+/* messages_archive/<issue>.jsonl: append-only, written under the change lock. */
 #include "engine/inside.h"
 
 #include "base/table.h"
 #include "facts/message.h"
 
-/* A crash between the archive and the journal leaves the last batch in both: so far back ids are
- * compared. */
+/* A crash between writing the archive and the journal leaves the last batch in both, so this much
+ * of the archive's end is searched for ids that are there already. */
 enum { LOOK_BACK_BYTES = 4 << 20 };
 
-/* A staged message by the start of its line. */
+/* A staged message, identified by the start of its line. */
 struct staged_head {
 	uint64_t hash;
 	uint64_t there;
@@ -19,7 +19,7 @@ static struct roger_str text_of(const struct rg_engine *engine, const struct rg_
 	return (struct roger_str){ engine->text.data + staged->from, staged->to - staged->from };
 }
 
-/* A line that starts as one of ours does and was cut off is not there. */
+/* A line that starts like roger's but was cut off does not count. */
 static bool is_whole(struct roger_str line)
 {
 	union rg_log_record record;
@@ -30,7 +30,7 @@ static bool is_whole(struct roger_str line)
 	return whole;
 }
 
-/* Mark those that the end of the issue's archive holds already. */
+/* Mark the staged messages that the end of the archive already has. */
 static int look_back(struct rg_engine *engine, struct rg_log_file *archive, struct rg_table *heads,
 		     struct roger_err *err)
 {
@@ -75,7 +75,7 @@ static int note_heads(const struct rg_engine *engine, const struct rg_staged *st
 	return ROGER_OK;
 }
 
-/* All of the staged ones that belong to the issue of the first, but those that are there. */
+/* Print all staged messages of the first one's issue, except those that are in the archive. */
 static void print_issue(const struct rg_engine *engine, const struct rg_staged *staged,
 			size_t count, const struct rg_table *heads, struct rg_buf *out)
 {
@@ -106,7 +106,7 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 	int r;
 
 	rg_table_init(&heads, sizeof(struct staged_head));
-	/* Made, and its torn end closed off: that may lack no more than its newline. */
+	/* Create it and close off a torn last line, which may lack no more than its newline. */
 	r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, RG_STR(""), false, err);
 	if (r == ROGER_OK)
 		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, issue, arena, &files,
@@ -118,7 +118,7 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 	print_issue(engine, staged, count, &heads, &out);
 	if (r == ROGER_OK && out.failed)
 		r = rg_fail_memory(err);
-	/* Even with nothing to add: who left what is there may have died before the sync. */
+	/* Even with nothing to add: the writer of what is there may have died before its sync. */
 	if (r == ROGER_OK)
 		r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, rg_buf_str(&out), true, err);
 	rg_table_deinit(&heads);

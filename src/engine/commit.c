@@ -51,7 +51,7 @@ static struct rg_staged *stage(struct rg_engine *engine)
 	return &engine->staged[engine->staged_count++];
 }
 
-/* All of the line but its number is made before the lock is taken. */
+/* Print the line without its number, before the lock is taken. */
 static int print(struct rg_engine *engine, struct rg_staged *staged,
 		 const struct roger_message *message, struct roger_err *err)
 {
@@ -60,7 +60,7 @@ static int print(struct rg_engine *engine, struct rg_staged *staged,
 	staged->to = engine->text.length;
 	if (engine->text.failed)
 		return rg_fail_memory(err);
-	/* The number and the chain are still to come. */
+	/* Leave space for the number and the chain. */
 	if (staged->to - staged->from > RG_LINE_BYTES_MAX - 200)
 		return rg_fail_member(err, ROGER_EDATA, "content",
 				      "content: with its metadata and written as JSON it takes "
@@ -108,7 +108,7 @@ int rg_engine_change(struct rg_engine *engine, const struct roger_message *befor
 	staged->before = *before;
 	staged->after = *after;
 	r = print(engine, staged, after, err);
-	staged->number_at = SIZE_MAX; /* a foreign message without a number stays without */
+	staged->number_at = SIZE_MAX; /* a foreign message without a number gets none */
 	return r;
 }
 
@@ -126,10 +126,8 @@ int rg_engine_archive(struct rg_engine *engine, const struct roger_message *mess
 
 enum check { PASSED, KEY_MAYBE, MAILBOX_MAYBE, ISSUE_MAYBE };
 
-/*
- * Count what is added and look at keys and limits as the figures rise.  When
- * one does not pass, all is as before and *ret_which says which.
- */
+/* Count the new messages, checking keys and limits as the figures rise.  If a check fails, nothing
+ * is counted and *ret_which is the message. */
 static enum check count_added(struct rg_engine *engine, bool keys_checked, size_t *ret_which)
 {
 	const struct rg_config *config = engine->workspace->config;
@@ -186,8 +184,8 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 			seq = rg_tally_next_number(store, message->from_phase);
 		if (seq > RG_SEQ_MAX)
 			return rg_fail(err, ROGER_EREFUSED, 0,
-				       "the sender's numbers are used up; `roger session new` "
-				       "starts afresh");
+				       "the sender has no numbers left; `roger session new` "
+				       "starts again at 1");
 		message->seq = seq;
 		message->epoch = epoch;
 	}
@@ -223,7 +221,7 @@ static void count_changes(struct rg_engine *engine)
 			rg_tally_change(store, &engine->staged[i].before, &engine->staged[i].after);
 }
 
-/* Number, write; the figures are counted already. */
+/* Number and write the lines; they are counted already. */
 static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
 	uint64_t start = rg_store_head(engine->store).end;
@@ -252,7 +250,7 @@ static int exact_count(struct rg_engine *engine, const struct roger_message *mes
 	return rg_index_count(engine->index, &query, ret_count, err);
 }
 
-/* What this transaction adds to the same mailbox or issue, up to and with which. */
+/* How many messages, up to and with `which`, this transaction adds to the same mailbox or issue. */
 static int64_t added_alike(const struct rg_engine *engine, size_t which, bool whole_issue)
 {
 	const struct roger_message *message = engine->staged[which].added, *other;
@@ -268,7 +266,7 @@ static int64_t added_alike(const struct rg_engine *engine, size_t which, bool wh
 	return alike;
 }
 
-/* Put the exact number into the tally, unless something came since the index was asked. */
+/* Store the exact count as the figure, unless the journal has grown since the index was asked. */
 static int correct_count(struct rg_engine *engine, const struct roger_message *message,
 			 bool whole_issue, int64_t exact, struct roger_err *err)
 {
@@ -286,7 +284,7 @@ static int correct_count(struct rg_engine *engine, const struct roger_message *m
 	return ROGER_OK;
 }
 
-/* Everything appended, without waiting for its sync: what is counted must be complete. */
+/* Read everything appended into the index, synced or not: an exact count must be complete. */
 static int refresh_to_end(struct rg_engine *engine, struct roger_err *err)
 {
 	uint64_t end;
@@ -323,7 +321,7 @@ static int resolve_limit(struct rg_engine *engine, size_t which, bool whole_issu
 	return correct_count(engine, message, whole_issue, exact, err);
 }
 
-/* The journal has grown: what was asked about keys is old. */
+/* The journal has grown: earlier answers about keys are out of date. */
 static void forget_keys(struct rg_engine *engine)
 {
 	size_t i;
@@ -341,7 +339,7 @@ static bool compose_one(void *context, size_t line, struct rg_buf *out)
 	return line == 0;
 }
 
-/* One line again, as it is but for its chain. */
+/* Append a line again, unchanged but for its chain. */
 static int append_again(struct rg_engine *engine, const struct rg_entry *entry, uint64_t *ret_end,
 			struct roger_err *err)
 {
@@ -368,10 +366,8 @@ static int append_again(struct rg_engine *engine, const struct rg_entry *entry, 
 	return r;
 }
 
-/*
- * The first result of a key is about to be given again.  Where its sync went
- * wrong, it is made durable now, by lines that a new sync covers.
- */
+/* The first result of a key will be returned again.  If its sync failed, append its lines again
+ * and sync them. */
 static int secure_first_result(struct rg_engine *engine, const struct rg_query *key,
 			       struct roger_err *err)
 {
@@ -410,7 +406,7 @@ static int find_key(struct rg_engine *engine, const struct rg_query *query, bool
 	return r;
 }
 
-/* *ret_end: up to there the key is known not to be. */
+/* *ret_end: up to here the key is known to be unused. */
 static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome *ret_outcome,
 		       uint64_t *ret_end, struct roger_err *err)
 {
@@ -437,7 +433,7 @@ static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome
 	engine->staged[which].key_is_new = true;
 	if (!known)
 		return ROGER_OK;
-	/* What is in a journal counts only while that has its name: others open that one. */
+	/* The journal counts only while the file has its name: other processes open that one. */
 	r = rg_engine_settle(engine, &settled, err);
 	if (r < 0)
 		return r;
@@ -454,10 +450,8 @@ static size_t count_adds(const struct rg_engine *engine)
 	return adds;
 }
 
-/*
- * The lock can be lost with the control file, and then two change messages at
- * once.  Each sees what the other appended, since nobody had published it there.
- */
+/* The lock can be lost with the control file; then two processes change messages at once.  Each
+ * detects the other's lines, because nobody announced them in its own control file. */
 static bool still_alone(struct rg_engine *engine)
 {
 	const struct rg_head head = rg_store_head(engine->store);
@@ -478,12 +472,12 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	if (r == ROGER_OK)
 		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
 				   RG_TALLY_COUNTS * engine->staged_count, err);
-	/* Where nobody has looked yet what is damaged, it may be a line, and mail goes on. */
+	/* Not examined yet: if only a line was altered, mail continues. */
 	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
 		return ROGER_OK;
 	if (r < 0)
 		return r;
-	/* Another one took its place since: its epoch is looked at first. */
+	/* The control file was replaced: load the epoch into the new one first. */
 	if (!rg_engine_prepared(engine)) {
 		rg_store_release(engine->store, RG_LOCK_APPEND);
 		return ROGER_OK;
@@ -491,7 +485,7 @@ static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
 	if (engine->exclusive && !still_alone(engine)) {
 		rg_store_release(engine->store, RG_LOCK_APPEND);
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
-			       "another process was given the right to change messages meanwhile; "
+			       "another process took over the message lock; "
 			       "try again");
 	}
 	check = adds ? count_added(engine, *keys_checked_to == rg_store_head(engine->store).end,
@@ -527,10 +521,10 @@ static int append_staged(struct rg_engine *engine, struct rg_outcome *ret_outcom
 			return r;
 	}
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "too much comes to the same issue at once; try again");
+		       "too many messages arrive in this issue at once; try again");
 }
 
-/* Copies in the archive are durable before a message leaves. */
+/* The copies in the archive must be durable before the journal drops a message. */
 static int archive_first(struct rg_engine *engine, struct roger_err *err)
 {
 	size_t i;
@@ -553,8 +547,8 @@ static bool any_seen(const struct rg_engine *engine)
 	return false;
 }
 
-/* It was written, but nobody can say whether it is on disk: then a plain send again makes two of
- * it. */
+/* The lines were written but may not be on disk: without an idempotency key, sending again may
+ * store them twice. */
 static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *err)
 {
 	const struct roger_message *first = NULL;
@@ -567,9 +561,8 @@ static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *
 	if (!first || !err)
 		return r;
 	why = *err;
-	return rg_fail(err, r, why.system_errno, "%s; it may be stored all the same: %.*s%s",
-		       why.message, RG_STR_ARGS(first->id),
-		       count_adds(engine) > 1 ? " and those after it" : "");
+	return rg_fail(err, r, why.system_errno, "%s; it may still be stored: %.*s%s", why.message,
+		       RG_STR_ARGS(first->id), count_adds(engine) > 1 ? " and those after it" : "");
 }
 
 int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
@@ -584,7 +577,7 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		if (r == ROGER_OK)
 			r = append_staged(engine, &outcome, &end, err);
 	}
-	/* The next one to change something need not wait for our sync: it syncs what it saw. */
+	/* The next transaction need not wait for this sync: it syncs what it saw. */
 	end_exclusive(engine);
 	if (r == ROGER_OK && end) {
 		rg_engine_want_state(engine, any_seen(engine));

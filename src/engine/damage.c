@@ -1,9 +1,9 @@
 /*
- * damage.jsonl: what was found damaged, and what a person has accepted.
+ * damage.jsonl: damage that was found, and what a person has accepted.
  *
- * That the journal is not what it was comes out in the store, which keeps a
- * word of it in the control file.  Here it is found out what exactly happened,
- * and written down before anything that tells of it is written over.
+ * The store detects that the journal was changed and records that in the control
+ * file. This file finds out what exactly happened, and records it before the
+ * evidence can be overwritten.
  */
 #include "engine/inside.h"
 
@@ -21,7 +21,7 @@ static struct rg_shared *shared_of(struct rg_engine *engine)
 	return rg_store_head(engine->store).shared;
 }
 
-/* Somebody wrote down that this was on disk; count 0: nobody did. */
+/* What was recorded as being on disk; count 0: nothing. */
 static struct rg_figure witness_of(struct rg_engine *engine)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_WITNESS };
@@ -44,7 +44,7 @@ struct list {
 	struct rg_arena *arena;
 };
 
-/* count: it is not among them. */
+/* Its place in the list; count: not found. */
 static size_t find_id(const struct roger_damage *items, size_t count, struct roger_str id)
 {
 	size_t i;
@@ -54,7 +54,7 @@ static size_t find_id(const struct roger_damage *items, size_t count, struct rog
 	return i;
 }
 
-/* The last one for an id is its state. */
+/* The last entry of an id is its state. */
 static int put(struct list *list, const struct roger_damage *damage, struct roger_err *err)
 {
 	size_t at = find_id(list->items, list->count, damage->id);
@@ -68,7 +68,7 @@ static int put(struct list *list, const struct roger_damage *damage, struct roge
 	return ROGER_OK;
 }
 
-/* What is no entry is verify's to tell. */
+/* Invalid lines are left to verify. */
 static int take_entry(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct list *list = context;
@@ -105,8 +105,8 @@ static size_t count_open(const struct roger_damages *damages)
 	return count;
 }
 
-/* Are there any, also accepted ones?  The control file learns how many were not.  What cannot be
- * read now is not nothing. */
+/* Is any damage recorded, accepted or not?  Stores the number of unaccepted entries in the control
+ * file.  An unreadable log counts as damage. */
 bool rg_engine_count_damages(struct rg_engine *engine)
 {
 	struct rg_arena *arena = rg_arena_new();
@@ -138,7 +138,7 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 
 /* --------------------------------------------------------- what stands there -- */
 
-/* The SHA-256 of some bytes of a file; false: it has fewer, or cannot be read. */
+/* SHA-256 of bytes of a file; false: it is shorter, or cannot be read. */
 static bool digest(const struct rg_bytes *file, int64_t from, int64_t bytes,
 		   char to[RG_DIGEST_DIGITS + 1])
 {
@@ -167,7 +167,7 @@ static bool stands(struct rg_store *store, const struct rg_log_file *journal,
 	       rg_str_is(damage->sha256, digits);
 }
 
-/* Without bytes nothing is there. */
+/* Without bytes, nothing is filled in. */
 static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struct rg_arena *arena,
 		struct roger_err *err)
 {
@@ -181,7 +181,7 @@ static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struc
 	return ROGER_OK;
 }
 
-/* The same of the line that starts at its byte. */
+/* Fill in the line that starts at damage's byte. */
 static int fill_line(struct roger_damage *damage, struct rg_store *store,
 		     const struct rg_log_file *journal, struct rg_arena *arena,
 		     struct roger_err *err)
@@ -202,10 +202,10 @@ static int fill_line(struct roger_damage *damage, struct rg_store *store,
 
 /* ------------------------------------------------------------- what happened -- */
 
-/* The last line before the witness that looks like one of roger's and is none. */
+/* Find the last line before the witness that looks like roger's but is damaged. */
 struct search {
 	uint64_t end;
-	uint64_t stated; /* the last chain that a line carries before there */
+	uint64_t stated; /* the last chain that a line states before end */
 	struct roger_damage *damage;
 };
 
@@ -227,8 +227,8 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
 	return ROGER_OK;
 }
 
-/* Behind a line that was altered, the chain goes on to where it was: else it is another file, in
- * which somebody wrote.  The last line may lack no more than its newline. */
+/* After an altered line the chain must still reach the witness; otherwise it is another file that
+ * was written to.  The last line may lack no more than its newline. */
 static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct rg_figure witness = witness_of(walk->engine);
@@ -247,7 +247,7 @@ static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* Its line stays 0 when there is no such line. */
+/* The line stays 0 if there is none. */
 static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
 		     struct roger_err *err)
 {
@@ -293,7 +293,7 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 	return fill(damage, &bytes, arena, err);
 }
 
-/* A line that was noted before, and that stands where the witness speaks of. */
+/* A recorded line that ends at the witness. */
 static const struct roger_damage *noted_line(struct rg_engine *engine,
 					     const struct roger_damages *damages,
 					     const struct roger_damage *damage)
@@ -312,7 +312,7 @@ static const struct roger_damage *noted_line(struct rg_engine *engine,
 	return NULL;
 }
 
-/* With the record lock: what is known of it already, or a new entry. */
+/* Return the entry that records this damage, or add one.  Needs the record lock. */
 static int note(struct rg_engine *engine, struct rg_arena *arena, const struct roger_damage *damage,
 		struct roger_damage *ret_noted, struct roger_err *err)
 {
@@ -336,17 +336,14 @@ static int note(struct rg_engine *engine, struct rg_arena *arena, const struct r
 	return append(engine, damage, err);
 }
 
-/*
- * What the index has read, and the control file has counted, is noted by now, and
- * made anew of what stands there.
- */
+/* The damage is recorded, so the index and the figures can be rebuilt from what is there now. */
 static void forget(struct rg_engine *engine, enum rg_broken broken)
 {
 	uint64_t end;
 
 	if (engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
 		(void)!rg_index_rebuild(engine->index, end, true, NULL);
-	/* With it the right to change messages would be lost. */
+	/* It would lose the message lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_LINE && !engine->exclusive)
 		engine->store->ops->forget(engine->store);
 }
@@ -370,10 +367,10 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 	broken = rg_damage_closes(&noted) ? RG_BROKEN_CLOSED : RG_BROKEN_LINE;
 	if (noted.accepted_at_ms && broken == RG_BROKEN_CLOSED)
 		broken = RG_BROKEN_NOT;
-	/* Once it counts as looked at, nobody looks again: by then it is counted. */
+	/* Count first: once it is marked as examined, nobody examines it again. */
 	(void)rg_engine_count_damages(engine);
 	atomic_store(&shared_of(engine)->broken, broken);
-	/* Whoever is killed before this looks once more, and finds that it was accepted. */
+	/* A process killed before this examines it again and finds it accepted. */
 	if (broken == RG_BROKEN_NOT)
 		engine->store->ops->put_figure(engine->store, &witness, &(struct rg_figure){ 0 });
 	if (noted.noticed_at_ms == damage.noticed_at_ms)
@@ -381,19 +378,19 @@ static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_e
 	return ROGER_OK;
 }
 
-/* The journal goes on as it is; numbers and keys that were given stay used. */
+/* Continue with the journal as it is; numbers and keys that were given stay used. */
 static int reopen(struct rg_engine *engine, struct roger_err *err)
 {
 	struct rg_shared *shared = shared_of(engine);
 
 	if (!shared || atomic_load(&shared->broken) != RG_BROKEN_CLOSED)
 		return ROGER_OK;
-	/* The figures may be those of the journal before. */
+	/* The figures may belong to the journal before. */
 	engine->store->ops->forget(engine->store);
 	return rg_engine_stay_used(engine, err);
 }
 
-/* Has somebody accepted what closed the journal, and was killed before it was open again? */
+/* Did a person accept the damage, and the process die before it reopened the journal? */
 static bool was_accepted(struct rg_engine *engine)
 {
 	struct rg_figure witness = witness_of(engine);
@@ -426,7 +423,7 @@ bool rg_engine_examine_damage(struct rg_engine *engine)
 	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
 	bool looked;
 
-	/* Within a transaction the right to change messages would be lost. */
+	/* It would lose the message lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_CLOSED && !engine->exclusive)
 		return was_accepted(engine) && reopen(engine, NULL) == ROGER_OK;
 	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
@@ -435,7 +432,7 @@ bool rg_engine_examine_damage(struct rg_engine *engine)
 	looked = arena && look(engine, arena, &err) == ROGER_OK;
 	if (!looked)
 		snprintf(engine->trouble, sizeof engine->trouble,
-			 "%.*s is damaged, and that could not be written down: %.250s",
+			 "%.*s is damaged, and that could not be recorded: %.250s",
 			 RG_STR_ARGS(journal_name(engine)), err.message);
 	rg_arena_free(arena);
 	return looked;
@@ -443,8 +440,8 @@ bool rg_engine_examine_damage(struct rg_engine *engine)
 
 /* --------------------------------------------------------------- telling -- */
 
-/* damage.jsonl may have come along with the workspace, and agents read this: a name, and no words.
- */
+/* damage.jsonl may have come with a copied workspace, and agents read this text: print only a
+ * known file name, none of its words. */
 static struct roger_str shown_name(const struct rg_engine *engine, struct roger_str file)
 {
 	return rg_name_valid(file) || rg_str_equal(file, journal_name(engine)) ? file
@@ -471,7 +468,7 @@ static void tell_first(const struct rg_engine *engine, const struct roger_damage
 		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
 }
 
-/* For who can only read, and reads all of it anyway: are the bytes that were on disk others now? */
+/* For a read-only process: were bytes changed that were once on disk?  Reads them all. */
 static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
 {
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
@@ -488,7 +485,7 @@ static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
 	return differs;
 }
 
-/* Found and not written down, or nobody could look: a full disk, or only the right to read. */
+/* Is damage found but not recorded, because the disk is full or the process may only read? */
 static bool is_known_damaged(struct rg_engine *engine, const struct roger_damages *damages)
 {
 	struct rg_shared *shared = shared_of(engine);
@@ -520,8 +517,7 @@ void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
 	struct rg_arena *arena = NULL;
 
 	*to = '\0';
-	/* Who prepares figures that are computed again counts them; before that they say nothing.
-	 */
+	/* A rebuilt control file has a count only after a process has prepared it. */
 	if (!counted || any) {
 		arena = rg_arena_new();
 		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
@@ -559,7 +555,7 @@ int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_ar
 	return judge->told ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* A line that somebody has accepted, as it stands there still? */
+/* Did a person accept this line, as it is now? */
 static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
 					    int64_t line)
 {
@@ -594,7 +590,7 @@ bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_find
 	return true;
 }
 
-/* Is it known which of these lines was altered, but for the last? */
+/* Is it recorded which of the lines from..line-1 was altered? */
 static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, int64_t from,
 		     int64_t line)
 {
@@ -622,7 +618,7 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		return false;
 	if (!finding->damage)
 		return true;
-	/* A line before it, that cannot be read, was told already; what was noted will be. */
+	/* An unreadable line before it, or a recorded one, is reported by itself. */
 	if (walk->last_own >= from || is_noted(judge, walk, from, finding->line))
 		return false;
 	*ret_kind = kind_of_line(judge, walk, finding->line);
@@ -630,7 +626,7 @@ bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 	if (walk->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
 		return true;
 	*ret_kind = ROGER_TORN;
-	*what = judge->closed ? "lines before it are missing, and doctor has written that down"
+	*what = judge->closed ? "lines before it are missing, and doctor has recorded that"
 			      : "lines before it are missing: they were not synced yet when the "
 				"machine stopped";
 	return true;
@@ -706,7 +702,7 @@ static bool is_meant(const struct roger_damage *accepted, struct roger_str file,
 	return rg_str_equal(accepted->file, file) && accepted->line == line;
 }
 
-/* What verify found and nobody has noted. */
+/* Damage that verify found and nobody recorded. */
 static int of_finding(struct rg_engine *engine, const struct roger_finding *finding,
 		      struct rg_arena *arena, struct roger_damage *ret_damage,
 		      struct roger_err *err)
@@ -735,7 +731,7 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 	return r == ROGER_OK ? fill(ret_damage, NULL, arena, err) : r;
 }
 
-/* What is noted and not accepted, and what verify finds there beside that. */
+/* Collect recorded damage that is not accepted, and what verify finds besides. */
 static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 		  struct rg_arena *arena, struct list *list, struct roger_err *err)
 {

@@ -23,7 +23,7 @@ int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_e
 	return r;
 }
 
-/* An exclusive transaction sees what is appended: it will sync that before it answers. */
+/* An exclusive transaction also sees unsynced lines: it syncs them before it answers. */
 static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_head head;
@@ -64,8 +64,7 @@ int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struc
 	return r < 0 ? r : rg_index_messages(engine->index, query, arena, ret_messages, NULL, err);
 }
 
-/* The tally may have counted too high; nothing came since the index was asked, so it can be set
- * right. */
+/* The figure may be too high.  If nothing was appended since the index was asked, correct it. */
 static void correct_unread(struct rg_engine *engine, struct roger_str agent, int64_t unread)
 {
 	struct rg_store *store = engine->store;
@@ -122,7 +121,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	if (r < 0)
 		return r;
 	head = rg_store_head(engine->store);
-	/* Where nobody could yet count what is there, the index has to tell. */
+	/* If the figures are not complete, the index must answer. */
 	*ret_may = !head.shared || head.end < end ||
 		   (rg_tally_find_agent(engine->store, agent, &there) && there.count > 0);
 	return ROGER_OK;
@@ -132,7 +131,7 @@ bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, s
 {
 	const struct rg_head head = rg_store_head(engine->store);
 
-	/* Since the machine started nobody has looked which keys the logs know. */
+	/* Since the machine started nobody has counted the keys in the logs. */
 	return !head.shared || (head.logged == 0 && head.end > 0) ||
 	       atomic_load(&head.shared->damaged) ||
 	       rg_tally_count(engine->store, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
@@ -152,7 +151,7 @@ int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct
 	return ROGER_OK;
 }
 
-/* Within a transaction, so the epoch is the one its messages get. */
+/* In a transaction, so that the epoch is that of its messages. */
 int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 			      struct roger_str sender, int64_t *ret_number, struct roger_err *err)
 {
@@ -167,7 +166,7 @@ int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 
 int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
 {
-	/* Asked again and again: figures that were computed again know nothing of it. */
+	/* Called repeatedly: rebuilt figures do not know that this handle has the lock. */
 	if (rg_store_head(engine->store).held >> RG_LOCK_BRIDGE & 1)
 		return ROGER_OK;
 	return rg_store_take(engine->store, RG_LOCK_BRIDGE, wait_ms, err);
@@ -210,7 +209,7 @@ static int compare_strs(const void *a, const void *b)
 	return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-/* From the tally, without the index. */
+/* From the figures, without the index. */
 int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
 		    struct roger_err *err)
 {

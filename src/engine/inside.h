@@ -1,6 +1,4 @@
-/*
- * inside - what the files of engine/ share, and those of proof/ with them.
- */
+/* inside - what the files of engine/ share with each other and with proof/. */
 #ifndef RG_LOCAL_ENGINE_H
 #define RG_LOCAL_ENGINE_H
 
@@ -11,60 +9,59 @@
 #include "store/lines.h"
 #include "store/tally.h"
 
-/* One line to be written. */
+/* One line to write. */
 struct rg_staged {
-	struct roger_message *added; /* a new message; the caller's, gets its number */
+	struct roger_message *added; /* new message; borrowed, gets its number */
 	bool new_number;
-	bool brought; /* over an edge, with this number of its own; 0: without */
+	bool brought; /* over an edge, with this number of its sender; 0: none */
 	int64_t number;
-	bool key_is_new;	     /* the index does not know it, up to where it was asked */
-	struct roger_message before; /* otherwise: what it was, and what it becomes */
+	bool key_is_new;	     /* the index does not know it */
+	struct roger_message before; /* for a change: the old and the new state */
 	struct roger_message after;
-	size_t from;	  /* of text: where its line starts */
-	size_t number_at; /* where its number belongs; SIZE_MAX: nowhere */
+	size_t from;	  /* in text: where the line starts */
+	size_t number_at; /* in text: where the number goes; SIZE_MAX: none */
 	size_t to;
 };
 
 struct rg_engine {
-	uint64_t stored; /* how often this handle stored something */
+	uint64_t stored; /* transactions stored */
 	struct rg_workspace *workspace;
 	struct rg_store *store;
 	struct rg_index *index;
 
-	/* The transaction: */
-	bool exclusive;	    /* the change lock is held */
-	bool has_looked;    /* then: what it is about was looked up */
-	uint64_t adoptions; /* of the head before that */
+	/* The current transaction: */
+	bool exclusive;	    /* holds the change lock */
+	bool has_looked;    /* has read what it will change */
+	uint64_t adoptions; /* adoptions of the head before that */
 	struct rg_staged *staged;
 	size_t staged_count;
 	size_t staged_capacity;
 	struct rg_buf text;
-	int64_t state_saved_ns; /* when this process last wrote message-state.json, or another had
-				 */
+	int64_t state_saved_ns; /* last known write of message-state.json */
 	uint64_t state_written; /* what it held then */
 
-	char trouble[400]; /* what went wrong although nothing failed */
-	char damage[400];  /* what is damaged, in words */
+	char trouble[400]; /* warning: the call succeeded, something is missing */
+	char damage[400];  /* damage, in words */
 };
 
-/* How far messages can be read; what the store found damaged on the way is looked at. */
+/* How far messages can be read.  Examines damage that the store finds on the way. */
 RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err);
 
-/* Bring the index up to what this transaction must see. */
+/* Update the index to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
 
-/* archive.c: lines into messages_archive/, durable, none twice. */
+/* archive.c: write lines to messages_archive/, durably, none twice. */
 RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
 				     size_t count, struct roger_err *err);
-/* The line at this byte of the journal, and its message. */
+/* The line at this offset of the journal, and its message. */
 RG_CHECKED int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
 				 struct roger_str *ret_text, struct roger_message *ret_message,
 				 struct roger_err *err);
-/* The message archived by the line at this byte of the journal, once more. */
+/* Archive again the message whose archiving line is at this offset. */
 RG_CHECKED int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset,
 				       struct roger_err *err);
 
-/* How a line of a message starts: up to and with its id; false: it is not one of roger's. */
+/* Hash the start of a message's line up to its id; false: not a line of roger's. */
 static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
 {
 	static const char next[] = ",\"issue_id\":";
@@ -79,61 +76,59 @@ static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
 /* state.c: message-state.json. */
 RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err);
 bool rg_engine_prepared(struct rg_engine *engine);
-/* Where another program cleared the document, as seed 002 has it, a new session begins. */
+/* If another program cleared the document (seed 002), start a new session. */
 RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 
-/*
- * logs.c: the logs.  What the journal says was delivered up to its byte
- * end goes into the send logs; after the sync, and never its failure.
- */
+/* logs.c: the logs.  Copies what the journal says was delivered, up to byte end, into the send
+ * logs. Called after the sync; its failure does not fail the send. */
 void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);
 bool rg_engine_has_sends(const struct rg_engine *engine);
-/* Nothing from start to end concerns them. */
+/* Nothing from start to end concerns the send logs. */
 void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end);
 RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
 				  struct roger_err *err);
-/* As rg_engine_log_append(), for what no caller asked for: it does not count as stored. */
+/* Like rg_engine_log_append(), but not counted as stored: no caller asked for it. */
 RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				 struct roger_str entries, bool durable, struct roger_err *err);
-/* Bring them up to the synced end, within records_begin and _end; *ret_to: how far they are. */
+/* Update the send logs to the synced end; *ret_to: how far they are.  Needs the record lock. */
 RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to,
 			       struct roger_err *err);
 
-/* What message-state.json says of the journal, for a store that computes its figures again. */
+/* For a store that recomputes its figures: what message-state.json says about the journal. */
 void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness);
-/* After lines were lost: numbers that were given stay used, and the document goes on from here. */
+/* After lines were lost: given numbers stay used, and the document continues from here. */
 RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
 
 /* damage.c: damage.jsonl, what was found and what a person has accepted. */
 bool rg_engine_count_damages(struct rg_engine *engine);
-/* The control file says that the journal is not what it was: find out how, and note it.  False:
- * it says no such thing, or somebody has looked. */
+/* If the control file reports a changed journal: find out how, and record it.  False: it reports
+ * no change, or it was examined already. */
 bool rg_engine_examine_damage(struct rg_engine *engine);
-/* Into to, for people; "" where all is well. */
+/* Describe the damage for people; "" if there is none. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
-/* proof/walk.c: all journals, and every line of one with its chain followed. */
-/* All that are chained; messages.jsonl is the first. */
+/* proof/walk.c: all journals, and every line of one with its chain checked. */
+/* All chained journals; messages.jsonl is first. */
 RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
 				  struct rg_log_files *ret_journals, struct roger_err *err);
 
-/* Which one it is, and how far it can be read; of messages what is durable.  ROGER_EREFUSED: there
- * is something else in its place. */
+/* Fill in identity and readable size; of messages only what is durable.  ROGER_EREFUSED: what has
+ * that name is not a journal. */
 RG_CHECKED int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal,
 			      bool *ret_there, struct roger_err *err);
-/* Keep to what a journal holds now, whatever comes to it before it is gone through. */
+/* Limit reading to what the journal holds now, whatever is appended later. */
 RG_CHECKED int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
 					 struct roger_err *err);
 
-/* What does not fit, and by what it was found. */
+/* How something wrong was found. */
 enum rg_misfit_by {
 	RG_MISFIT_IN_CHAIN,
-	RG_MISFIT_IN_LINE, /* the line is no entry */
-	RG_MISFIT_AT_END,  /* an unfinished line */
-	RG_MISFIT_BEFORE,  /* noted, and nothing else shows it */
+	RG_MISFIT_IN_LINE, /* the line is not an entry */
+	RG_MISFIT_AT_END,  /* unfinished last line */
+	RG_MISFIT_BEFORE,  /* recorded earlier, and nothing else shows it */
 };
 struct rg_misfit {
 	enum roger_finding_kind kind;
@@ -143,22 +138,22 @@ struct rg_misfit {
 	const char *what;
 };
 
-/* Is that damage, and not just something to know? */
+/* Is it damage, not just information? */
 static inline bool rg_finding_is_damage(enum roger_finding_kind kind)
 {
 	return kind == ROGER_ALTERED || kind == ROGER_UNREADABLE || kind == ROGER_TRUNCATED ||
 	       kind == ROGER_MISSING;
 }
 
-/* Who goes through journals.  NULL: does not care. */
+/* Callbacks of a walk; NULL: not needed. */
 struct rg_walk;
 struct rg_visitor {
-	const char *name; /* for whoever is told how far it is */
+	const char *name; /* for progress reports */
 	int (*line)(void *context, struct rg_walk *walk, struct roger_err *err);
 	int (*found)(void *context, struct rg_walk *walk, const struct rg_misfit *found,
 		     struct roger_err *err);
 	int (*end)(void *context, struct rg_walk *walk, struct roger_err *err);
-	/* Something else than a file is in its place; NULL: that is an error. */
+	/* The journal's name belongs to something else; NULL: that is an error. */
 	int (*unread)(void *context, const struct rg_log_file *file, const char *why,
 		      struct roger_err *err);
 };
@@ -173,55 +168,49 @@ struct rg_walk {
 	struct rg_lines lines;
 	struct rg_decoder *decoder; /* of messages */
 	struct rg_chain_check chain;
-	struct rg_arena *scratch; /* of one line */
+	struct rg_arena *scratch; /* for one line */
 
-	/* The line: */
+	/* The current line: */
 	int64_t number;
 	struct rg_line line;
-	bool own;			     /* its chain fits: roger wrote it */
-	const struct roger_message *message; /* that it holds; NULL: none */
-	bool is_entry;			     /* of another journal: record holds it */
+	bool own;			     /* its chain fits, so roger wrote it */
+	const struct roger_message *message; /* its message; NULL: none */
+	bool is_entry;			     /* it is an entry of another journal, in record */
 	union rg_log_record record;
 	struct rg_chain_finding finding;
 
-	/* For who judges: */
-	int64_t last_own;  /* the last line that was roger's and cannot be read */
-	int64_t last_hole; /* the last one with NULs in it */
+	/* For the judge: */
+	int64_t last_own;  /* the last line of roger's that cannot be read */
+	int64_t last_hole; /* the last line with NUL bytes */
 };
 
-/*
- * Show each line of a journal to visitor, and what does not fit; without judge,
- * who says what that is, nobody asks what lines mean.  *ret_there false: it went
- * away, or another file has its name.
- */
+/* Show each line of a journal, and what is wrong with it, to visitor.  judge decides what is
+ * damage; NULL: lines are not interpreted.  *ret_there false: the file is gone or was replaced. */
 RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
 		       const struct rg_visitor *visitor, struct rg_judge *judge, void *context,
 		       bool *ret_there, struct roger_err *err);
 
-/*
- * What of all that does not fit is damage, and what of that a person has
- * accepted: for verify and doctor, while each journal is walked through.
- */
+/* Decides what is damage, and what of that a person accepted; used by verify and doctor while they
+ * walk through each journal. */
 struct rg_judge {
-	struct roger_damages damages; /* that were noted or accepted before */
+	struct roger_damages damages; /* recorded or accepted before */
 	bool *told;
-	bool closed; /* the gap that was told last was written down before */
+	bool closed; /* the last reported gap was recorded before */
 };
 RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine,
 			     struct rg_arena *arena, struct roger_err *err);
 
-/* A line that is no entry: was it one of roger's?  In messages.jsonl, that is. */
+/* A line that is not an entry: was it one of roger's?  For messages.jsonl. */
 bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind);
-/* What the chain brought to light: false where there is nothing to tell. */
+/* Judge what the chain check found; false: nothing to report. */
 bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
 		      enum roger_finding_kind *ret_kind, const char **what);
-/* Write down that the gap which was just found is one. */
+/* Record the gap that was just found. */
 RG_CHECKED int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena,
 			      struct roger_err *err);
-/* Has a person accepted that messages are not what they were?  Then other files tell more than
- * they. */
+/* Did a person accept changed messages?  Then other files may know more than messages. */
 bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine);
-/* Damage that was noted of a journal, and did not come up; NULL at the end. */
+/* Recorded damage of a journal that was not found again; NULL at the end. */
 const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
 					 enum roger_finding_kind *ret_kind);
 

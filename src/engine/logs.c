@@ -1,9 +1,10 @@
 /*
- * The logs, as the table of kinds has them: adding and reading.
+ * The logs of the table of kinds: append and read.
  *
- * What the journal says was delivered is carried into the send logs from where
- * the last one stopped: by whoever sent with a key, for everyone who did so
- * meanwhile, and by whoever asks, for those who were killed in between.
+ * Send logs follow the journal: what it says was delivered is copied into them
+ * from where the last copy ended.  A sender with an idempotency key does this for
+ * everyone who sent meanwhile; a reader does it for senders that were killed in
+ * between.
  */
 #include "engine/inside.h"
 
@@ -42,11 +43,11 @@ struct purging {
 	enum rg_log log;
 	rg_log_drop *drop;
 	void *context;
-	struct rg_arena *arena; /* of one line */
-	bool short_of_memory;	/* a line stayed that may have been due */
+	struct rg_arena *arena; /* for one line */
+	bool short_of_memory;	/* a line was kept that might have been due */
 };
 
-/* A line that is no entry is kept. */
+/* A line that is not an entry is kept. */
 static bool drop_line(void *context, struct roger_str line)
 {
 	struct purging *purging = context;
@@ -101,7 +102,7 @@ int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_aren
 
 /* ---------------------------------------- from the journal to the send logs -- */
 
-/* Entries of one sender on their way into its log. */
+/* Entries to append to one sender's log. */
 struct batch {
 	struct roger_str sender;
 	struct rg_buf text;
@@ -114,16 +115,16 @@ struct carrying {
 		struct batch *items;
 		size_t count;
 	} batches;
-	struct rg_table begun; /* struct known: attempts that entries were made of now */
-	bool plain;	       /* messages without a key, in place of those with one */
+	struct rg_table begun; /* of struct known: attempts with new entries */
+	bool plain;	       /* copy messages without a key instead of those with one */
 	struct {
-		struct roger_cycle *items; /* those that purge keeps, the newest first */
+		struct roger_cycle *items; /* the cycles that purge keeps, newest first */
 		size_t count;
 	} kept;
 	/* After a start of the machine: */
 	bool anew;
-	struct rg_table known;	/* struct known: ids that stand in the logs already */
-	struct rg_table cycles; /* struct known: older ones were purged */
+	struct rg_table known;	/* of struct known: ids already in the logs */
+	struct rg_table cycles; /* of struct known: cycles not purged */
 };
 
 struct known {
@@ -158,7 +159,7 @@ static int know(struct rg_table *table, struct roger_str text, struct roger_err 
 	return rg_table_put(table, hash_of(text), &fresh) ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* Does it stand there already, or did it, before it was purged? */
+/* Is it in the log already, or was it before a purge? */
 static bool is_known(const struct carrying *carrying, const struct roger_message *message,
 		     struct roger_str id)
 {
@@ -166,7 +167,7 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 				  rg_table_find(&carrying->known, hash_of(id)));
 }
 
-/* The last line of an attempt; count 0: there is none. */
+/* The last entry of an attempt; count 0: none. */
 static int last_entry(struct carrying *carrying, const struct roger_attempt *attempt,
 		      struct rg_arena *arena, struct roger_attempt *ret_last, bool *ret_found,
 		      struct roger_err *err)
@@ -202,7 +203,7 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
 }
 
-/* It is on record before anybody waits for it; a line that changes something else is no attempt. */
+/* Recorded before anybody waits for it; a line that changes something else is not an attempt. */
 static int carry_begun(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
@@ -222,10 +223,8 @@ static int carry_begun(struct carrying *carrying, const struct roger_message *me
 	return r < 0 || found ? r : carry_entry(carrying, &attempt, err);
 }
 
-/*
- * What was read after its time was a timeout, whether or not its sender lived to
- * say so; it keeps the name of its dead letter.
- */
+/* A message read after its deadline was a timeout, even if its sender died before recording that;
+ * it keeps the name of its dead letter. */
 static int carry_late(struct carrying *carrying, const struct roger_message *message,
 		      struct roger_attempt *attempt, struct rg_arena *arena, struct roger_err *err)
 {
@@ -264,11 +263,11 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 		r = carry_late(carrying, message, &attempt, arena, err);
 	if (r == ROGER_OK)
 		r = carry_entry(carrying, &attempt, err);
-	/* A message may stand in several lines. */
+	/* A message may have several lines. */
 	return r == ROGER_OK && carrying->anew ? know(&carrying->known, attempt.id, err) : r;
 }
 
-/* By the clock, as nothing else says it; "": purge has dropped its entry, or would. */
+/* The cycle in force at that time; "": purge has dropped the entry, or would. */
 static struct roger_str cycle_at(const struct carrying *carrying, int64_t at_ms)
 {
 	size_t i;
@@ -281,7 +280,8 @@ static struct roger_str cycle_at(const struct carrying *carrying, int64_t at_ms)
 		       : RG_STR("");
 }
 
-/* Its first line: what came in over an edge, or from another program, roger did not send. */
+/* For the first line of a message that roger itself sent: not over an edge, not by another program.
+ */
 static int carry_plain(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
@@ -303,7 +303,7 @@ static int carry_plain(struct carrying *carrying, const struct roger_message *me
 		       : carry_entry(carrying, &attempt, err);
 }
 
-/* Most lines have no key: they are passed over without being read. */
+/* Most lines have no key and are skipped without being parsed. */
 static bool may_have_key(struct roger_str line)
 {
 	static const char member[] = "\"idempotent_key\":";
@@ -342,7 +342,7 @@ static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, stru
 	rg_lines_init(&lines, &bytes, from, to);
 	do {
 		r = rg_lines_next(&lines, &line, &found, err);
-		/* What a sync that went wrong should have covered is appended again by a retry. */
+		/* Skip what a failed sync should have covered: a retry appends it again. */
 		if (r == ROGER_OK && found && !line.too_long && !rg_head_lost(&head, line.offset))
 			r = carry_line(carrying, line.text, err);
 	} while (r == ROGER_OK && found);
@@ -356,7 +356,7 @@ static void note_trouble(struct rg_engine *engine, const struct roger_err *err)
 		 "the send log lacks entries of what was sent: %.300s", err->message);
 }
 
-/* A log that cannot be written costs the other senders nothing.  False: there was one. */
+/* A log that cannot be written does not stop the others; the result is then false. */
 static bool write_batches(struct carrying *carrying)
 {
 	bool all = true;
@@ -377,7 +377,7 @@ static bool write_batches(struct carrying *carrying)
 
 /* ------------------------------------------------- after a start of the machine -- */
 
-/* The cycles that purge keeps; the one that nobody opened is older than all others. */
+/* The cycles that purge keeps; the cycle that nobody opened counts as the oldest. */
 static int know_cycles(struct carrying *carrying, struct roger_err *err)
 {
 	const struct rg_log_query query = {
@@ -410,7 +410,7 @@ static int know_cycles(struct carrying *carrying, struct roger_err *err)
 	return r;
 }
 
-/* One that timed out may have been read since. */
+/* An attempt that timed out may have been read since. */
 static int know_attempt(struct carrying *carrying, const struct roger_attempt *attempt,
 			struct roger_err *err)
 {
@@ -420,7 +420,7 @@ static int know_attempt(struct carrying *carrying, const struct roger_attempt *a
 					    attempt->idempotent_key, err);
 }
 
-/* What reached the disk of the logs before the machine went down. */
+/* Read what is in the logs: not all of it may have reached the disk before the machine stopped. */
 static int know_all(struct carrying *carrying, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS };
@@ -460,8 +460,8 @@ static void free_carrying(struct carrying *carrying)
 	rg_arena_free(carrying->arena);
 }
 
-/* How far the logs are, as the store shares it; that of messages without a key where plain is set.
- * For who can write. */
+/* How far the logs hold messages with a key, or (plain) without one.  The store must be writable.
+ */
 static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -469,7 +469,7 @@ static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
 	return plain ? &shared->listed : &shared->logged;
 }
 
-/* 0 where that cannot be told. */
+/* The same; 0 where it is not known. */
 static uint64_t carried(struct rg_engine *engine, bool plain)
 {
 	const struct rg_head head = rg_store_head(engine->store);
@@ -478,7 +478,7 @@ static uint64_t carried(struct rg_engine *engine, bool plain)
 	return to <= head.end ? to : 0;
 }
 
-/* Under the record lock, as far as is on disk. */
+/* Copy what the journal has up to byte `to`, all of it on disk.  Needs the record lock. */
 static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
 {
 	uint64_t stated = atomic_load(mark_of(engine, plain)), from = carried(engine, plain);
@@ -496,7 +496,7 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 		r = know_all(&carrying, err);
 	if (r == ROGER_OK && from < to)
 		r = read_span(&carrying, from, to, err);
-	/* With what is missing the next one starts over, and leaves out what stands. */
+	/* Entries are missing: the next copy starts again and skips what is there. */
 	if (r == ROGER_OK && !write_batches(&carrying))
 		to = 0;
 	if (to == 0)
@@ -547,7 +547,7 @@ void rg_engine_log_sends(struct rg_engine *engine, uint64_t end)
 {
 	struct roger_err err;
 
-	/* The journal has it; whoever sends or asks next makes it good. */
+	/* The journal has it; the next sender or reader copies it. */
 	if (carry_all(engine, false, end, &err) < 0)
 		note_trouble(engine, &err);
 }
@@ -573,7 +573,7 @@ void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end)
 
 /* -------------------------------------------------------------- reading -- */
 
-/* Without carrying first. */
+/* Does not copy from the journal first. */
 int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)

@@ -1,9 +1,9 @@
 /*
- * message-state.json (seed 002): the counters and what readers have seen.
+ * message-state.json (seed 002): counters, and the numbers that readers accepted.
  *
- * Derived from the journal but for a fresh epoch, which `session new` makes
- * durable here.  Senders bring their counters into the document without
- * asking the index; whoever has the index open writes all of it.
+ * It follows the journal, except for a new epoch, which `session new` makes
+ * durable here.  Senders update their counters in it without the index; a process
+ * that has the index open writes everything.
  */
 #include "engine/inside.h"
 
@@ -13,13 +13,13 @@
 #include "base/clock.h"
 #include "facts/sequence.h"
 
-/* A handle that lives long need not write the document for every message. */
+/* A handle that lives long does not write the document for every message. */
 enum { STATE_BYTES_MAX = 64 << 20, STATE_PAUSE_MS = 100, STATE_WAIT_MS = 500, ROUNDS_MAX = 4 };
 
-/* One that another program cleared is shorter; those in use are longer. */
+/* A document cleared by another program is at most this long; one in use is longer. */
 enum { CLEARED_BYTES_MAX = 128 };
 
-/* Where only writers come. */
+/* Only for a writable store. */
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -28,7 +28,7 @@ static struct rg_shared *shared_of(struct rg_engine *engine)
 	return shared;
 }
 
-/* Does the system say so now, and perhaps not the next time? */
+/* A temporary error, which may be gone next time? */
 static bool is_passing(int error)
 {
 	return error && error != EACCES && error != EPERM && error != EISDIR && error != ELOOP;
@@ -38,7 +38,7 @@ static void note_rebuilt(struct rg_store *store, const char *why)
 {
 	struct rg_shared *shared = rg_store_head(store).shared;
 
-	/* Of one that was never there nothing is missing. */
+	/* A document that was never written is not missing. */
 	if (shared && atomic_load(&shared->state_written) && !store->trouble[0])
 		snprintf(store->trouble, sizeof store->trouble,
 			 "%s %s: it is rebuilt, and no new session begins; `roger session new` "
@@ -46,7 +46,7 @@ static void note_rebuilt(struct rg_store *store, const char *why)
 			 store->state, why);
 }
 
-/* The document as it is; an empty one when it is missing or damaged. */
+/* Load the document; an empty one if it is missing or damaged. */
 static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
@@ -59,7 +59,7 @@ static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struc
 	if (r == ROGER_OK && text.data)
 		r = rg_sequence_read(text, ret_sequence, &why);
 	rg_arena_free(arena);
-	/* What cannot be read now is not missing: numbers would be given again. */
+	/* Unreadable now is not missing: numbers would be given twice. */
 	if (r == ROGER_ENOMEM || (r < 0 && is_passing(why.system_errno))) {
 		if (err)
 			*err = why;
@@ -98,7 +98,7 @@ static void raise(struct rg_store *store, struct roger_str agent, int64_t epoch,
 		rg_tally_number(store, &last);
 }
 
-/* Numbers of lines that are gone stay used: the document has what was counted and seen. */
+/* Numbers of lost lines stay used: the document has them. */
 static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequence)
 {
 	size_t i;
@@ -110,7 +110,7 @@ static void raise_numbers(struct rg_store *store, const struct rg_sequence *sequ
 		raise(store, sequence->seen[i].sender, sequence->epoch, sequence->seen[i].seq);
 }
 
-/* With the append lock; a journal that nothing may be added to is left as it is. */
+/* Under the append lock; a journal closed by damage is left as it is. */
 static int take_over(struct rg_engine *engine, const struct rg_sequence *sequence,
 		     struct roger_err *err)
 {
@@ -122,7 +122,7 @@ static int take_over(struct rg_engine *engine, const struct rg_sequence *sequenc
 	r = rg_store_begin(store, damaged ? names : 0, 0, err);
 	if (r < 0)
 		return r;
-	/* Into the one that is prepared: it may have taken the place of the other right now. */
+	/* Count again: the control file may just have been replaced. */
 	damaged |= rg_engine_count_damages(engine);
 	if (sequence->epoch > rg_tally_epoch(store))
 		rg_tally_set_epoch(store, sequence->epoch);
@@ -133,7 +133,7 @@ static int take_over(struct rg_engine *engine, const struct rg_sequence *sequenc
 	return ROGER_OK;
 }
 
-/* The epoch of a session that nobody has used yet stands only in the document. */
+/* The epoch of a session that nobody has sent in is only in the document. */
 int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 {
 	struct rg_sequence *sequence = NULL;
@@ -146,7 +146,7 @@ int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err)
 	if (r < 0)
 		return r;
 	r = take_over(engine, sequence, &refused);
-	/* What it was refused for is looked at once, noted, and may be accepted already. */
+	/* The damage is examined and recorded now; it may be accepted already. */
 	if (r == ROGER_EDATA) {
 		rg_engine_examine_damage(engine);
 		r = take_over(engine, sequence, &refused);
@@ -176,7 +176,7 @@ void rg_engine_want_state(struct rg_engine *engine, bool seen)
 		atomic_fetch_add(&shared->seen_wanted, 1);
 }
 
-/* Counters from the tally, which has them exact. */
+/* Counters from the figures, which are exact. */
 static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 			struct roger_err *err)
 {
@@ -192,7 +192,7 @@ static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 	return r;
 }
 
-/* What the document holds, for another epoch nothing. */
+/* What the document holds, or nothing for another epoch. */
 static int compose_from_document(struct rg_engine *engine, int64_t epoch,
 				 struct rg_sequence **ret_sequence, struct roger_err *err)
 {
@@ -205,7 +205,7 @@ static int compose_from_document(struct rg_engine *engine, int64_t epoch,
 	return r;
 }
 
-/* What the journal says, by the index. */
+/* What the journal says, according to the index. */
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
 {
@@ -232,7 +232,7 @@ static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool dura
 	struct rg_buf text;
 	int r;
 
-	/* As long as others are at it, what was known before holds as well. */
+	/* While others append, the earlier witness still holds. */
 	if (store->ops->figure(store, &key, &witness) && witness.chained) {
 		sequence->journal_bytes = witness.count;
 		sequence->journal_chain = witness.chain;
@@ -248,7 +248,7 @@ static int put(struct rg_engine *engine, struct rg_sequence *sequence, bool dura
 
 static int open_session(struct rg_engine *engine, struct roger_err *err);
 
-/* Has nobody a number in this session yet?  Then it needs no clearing. */
+/* Is there no number in this session yet?  Then there is nothing to clear. */
 static bool is_unused(struct rg_engine *engine)
 {
 	const int64_t epoch = rg_tally_epoch(engine->store);
@@ -261,7 +261,7 @@ static bool is_unused(struct rg_engine *engine)
 	return true;
 }
 
-/* Only a short document is read.  With the state lock a new session begins, if need be. */
+/* Reads only a short document.  With the state lock, starts a new session if it was cleared. */
 static int look_for_clearing(struct rg_engine *engine, bool *ret_cleared, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
@@ -287,7 +287,7 @@ static int look_for_clearing(struct rg_engine *engine, bool *ret_cleared, struct
 	return r;
 }
 
-/* Who cannot have the lock leaves it to the next one. */
+/* A process that does not get the lock leaves it to the next one. */
 int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 {
 	bool cleared = false;
@@ -303,7 +303,7 @@ int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 	return r;
 }
 
-/* One writing of the document, with the state lock held; *ret_whole: with all that was seen. */
+/* Write the document once, under the state lock; *ret_whole: including the accepted numbers. */
 static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err)
 {
 	struct rg_shared *shared = shared_of(engine);
@@ -322,8 +322,7 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	if (r < 0)
 		return r;
 	r = add_counters(engine, sequence, err);
-	/* As long as nobody sent in it, only this document says which epoch it is: then it must
-	 * last. */
+	/* Until somebody sends, only this document has the new epoch: it must be durable. */
 	if (r == ROGER_OK)
 		r = put(engine, sequence, epoch > 1 && sequence->counter_count == 0, err);
 	rg_sequence_free(sequence);
@@ -342,8 +341,7 @@ static bool take_state_lock(struct rg_engine *engine, bool whole)
 	       ROGER_OK;
 }
 
-/* What it holds is derived, so a document that cannot be written fails nobody; the next one writes
- * it. */
+/* The document can be rebuilt, so a failed write fails nobody; the next writer repeats it. */
 void rg_engine_save_state(struct rg_engine *engine, bool closing)
 {
 	struct rg_shared *shared = rg_store_head(engine->store).shared;
@@ -351,19 +349,19 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 	bool whole;
 	int rounds;
 
-	/* As long as nobody has accepted that lines are gone, it tells of them. */
+	/* Unless a person accepted the loss of lines, the document is evidence: leave it. */
 	if (!shared || !engine->index || atomic_load(&shared->broken) == RG_BROKEN_CLOSED ||
 	    (!closing && now - engine->state_saved_ns < (int64_t)STATE_PAUSE_MS * 1000000))
 		return;
-	/* Most handles write once and close: leave it to the closing.  Where many write, one of
-	 * them brings the document up to date for all. */
+	/* Most handles write once and close: write when closing.  With many writers, one of them
+	 * writes for all. */
 	if (!closing && (engine->state_saved_ns == 0 ||
 			 atomic_load(&shared->state_written) != engine->state_written)) {
 		engine->state_written = atomic_load(&shared->state_written);
 		engine->state_saved_ns = now;
 		return;
 	}
-	/* Who holds the lock looks again after releasing it, so nothing is left behind. */
+	/* The lock holder checks again after releasing it, so that no change is left out. */
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
 		whole = rg_index_end(engine->index) > 0 &&
 			atomic_load(&shared->seen_wanted) != atomic_load(&shared->seen_written);
@@ -424,7 +422,7 @@ int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
 	struct rg_sequence *sequence;
 	int r = ROGER_OK;
 
-	/* Looked at as a whole: status is to say it where it is damaged. */
+	/* Load all of it, so that status can report damage. */
 	if (!fresh && load(engine->store, &sequence, NULL) == ROGER_OK)
 		rg_sequence_free(sequence);
 	if (fresh) {

@@ -1,6 +1,6 @@
 /*
- * The states that messages had, from their lines in the journal: the index knows
- * the first and the last of each, and between these every line is looked through.
+ * The earlier states of messages, from their lines in the journal.  The index
+ * knows the first and last line of each; all lines between them are searched.
  */
 #include "engine/inside.h"
 
@@ -9,19 +9,19 @@
 #include "base/table.h"
 #include "facts/message.h"
 
-/* A message whose lines are looked for. */
+/* A message whose lines are searched for. */
 struct wanted {
-	uint64_t id; /* hashed */
+	uint64_t id; /* hash of its id */
 	int64_t first;
 };
 
-/* Lines from one to another, and how far these reach in the file. */
+/* A range of lines, and its end in the file. */
 struct stretch {
 	int64_t line;
 	uint64_t from, to;
 };
 
-/* Lines on their way into a list. */
+/* The lines found so far. */
 struct looking {
 	struct rg_engine *engine;
 	const struct roger_message *messages;
@@ -38,14 +38,14 @@ struct looking {
 	} states;
 };
 
-/* read: from the journal just now, so that its texts are to be kept. */
+/* read: the texts are in a temporary buffer and must be copied. */
 static int keep(struct looking *looking, struct roger_message message, bool read, int64_t line,
 		uint64_t offset, struct roger_err *err)
 {
 	const int64_t bytes = (int64_t)message.content.length;
 	struct rg_state *state;
 
-	/* What it says is nobody's business here. */
+	/* The content is not needed. */
 	message.content = message.metadata = (struct roger_str){ "", 0 };
 	message.unknown = message.chain = (struct roger_str){ "", 0 };
 	state = rg_arena_push(looking->arena, &looking->states.items, &looking->states.count,
@@ -63,7 +63,7 @@ static struct wanted *wanted_of(const struct looking *looking, struct roger_str 
 
 /* ----------------------------------------------------------------- lines -- */
 
-/* Most lines are about other messages: as roger writes them, their start says so. */
+/* Most lines are about other messages; the start of a line of roger's shows that. */
 static bool may_be_wanted(const struct looking *looking, struct roger_str text)
 {
 	static const char before[] = "{\"id\":\"", after[] = "\",\"issue_id\":";
@@ -134,14 +134,14 @@ static int place_of(struct looking *looking, const struct roger_message *message
 		return rg_index_line(looking->engine->index, message->line, ret_last, err);
 	r = rg_index_find(looking->engine->index, &query, looking->arena, &found, err);
 	if (r == ROGER_OK && !found.count)
-		return rg_fail(err, ROGER_EDATA, 0, "message '%.*s' is archived no more",
+		return rg_fail(err, ROGER_EDATA, 0, "message '%.*s' is no longer archived",
 			       RG_STR_ARGS(message->id));
 	if (r == ROGER_OK)
 		*ret_last = found.items[0];
 	return r;
 }
 
-/* A message that never changed is what was found; another is looked for in all its lines. */
+/* A message that never changed is complete; of any other, all lines are searched. */
 static int want(struct looking *looking, const struct roger_message *message, struct roger_err *err)
 {
 	struct rg_entry first = { 0 }, last = { 0 };
@@ -176,7 +176,7 @@ static int compare_stretches(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Those that overlap are one. */
+/* Overlapping ranges are merged. */
 static int look(struct looking *looking, struct roger_err *err)
 {
 	struct stretch *stretches;

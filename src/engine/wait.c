@@ -1,12 +1,10 @@
-/* Waiting for mail: asleep on the journal's wake word, looking only at what is new. */
+/* Waiting for mail: sleep on the journal's wake count, then read only what is new. */
 #include "engine/inside.h"
 
 #include "base/clock.h"
 
-/*
- * Programs that append without us wake nobody, and neither does a lease that
- * ends: so often we look by ourselves, at the file and at the index.
- */
+/* Other programs append without waking anybody, and the end of a lease wakes nobody: check the
+ * file and the index this often. */
 enum { LOOK_MS = 200, ASK_MS = 1000 };
 
 struct waiting {
@@ -31,7 +29,7 @@ static int keep(const struct waiting *waiting, const struct roger_message *messa
 	return ROGER_OK;
 }
 
-/* Is there unread mail by the index?  Leaves the tally right. */
+/* Is there unread mail according to the index?  Corrects the figure. */
 static int ask_index(const struct waiting *waiting, struct roger_err *err)
 {
 	const struct rg_query query = { .unread = true,
@@ -83,7 +81,7 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 	return r;
 }
 
-/* Lines from *at on up to end. */
+/* Read the lines from *at to end. */
 static int look_at_lines(const struct waiting *waiting, uint64_t *at, uint64_t end,
 			 struct roger_err *err)
 {

@@ -1,14 +1,13 @@
 /*
- * What waking needs of the store: whose turn it is to wake an agent, and which
- * messages an agent was shown already.
+ * What waking an agent needs: the lock that lets one process wake it, and which
+ * messages it was shown already.
  *
- * A turn is a lock that goes with the process.  What was shown is a count, so that
- * a look at what is known costs nothing; that holds until the machine starts
- * again, and then a look is noted once more.
+ * The lock ends with the process.  Shown messages are counters, which are fast to
+ * ask but forgotten when the machine starts; then a look is recorded once more.
  */
 #include "engine/inside.h"
 
-/* A reader does not wait for a writer that stands still. */
+/* A reader does not wait longer for a writer that makes no progress. */
 enum { SOON_MS = 200 };
 
 int rg_engine_turn_take(struct rg_engine *engine, struct roger_str agent, bool *ret_taken,
@@ -35,7 +34,7 @@ int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err)
 
 bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id)
 {
-	/* Who can only read can note nothing. */
+	/* A read-only process cannot record it. */
 	return !rg_store_writable(engine->store) ||
 	       rg_tally_count(engine->store, rg_count_hash(RG_COUNT_SHOWN, agent, id)) > 0;
 }
@@ -45,7 +44,7 @@ void rg_engine_note_shown(struct rg_engine *engine, struct roger_str agent,
 {
 	size_t i;
 
-	/* Not noted, it is looked at and written down once more. */
+	/* If it is not counted, the look is recorded once more. */
 	if (!rg_store_writable(engine->store) || !rg_store_begin_soon(engine->store, count))
 		return;
 	for (i = 0; i < count; i++)

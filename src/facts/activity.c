@@ -69,7 +69,7 @@ int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
 		       RG_ACTIVITY_BYTES_MAX);
 }
 
-/* The name of the first of some members, "a":1,"b":2. */
+/* The name of the first member of the text "a":1,"b":2. */
 static struct roger_str first_name(struct roger_str members, struct rg_json **ret_json)
 {
 	struct roger_str name = { "", 0 };
@@ -98,7 +98,7 @@ static int check_none(const char *path, struct roger_str members, struct roger_e
 	name = first_name(members, &json);
 	snprintf(member, sizeof member, "%s%.*s", path, name.length < 32 ? (int)name.length : 32,
 		 name.data);
-	return rg_fail_member(err, ROGER_EDATA, member, "%s: no member of the schema (strict)",
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: not a member of the schema (strict)",
 			      member);
 }
 
@@ -113,7 +113,7 @@ int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena, struc
 	const struct rg_json *json;
 	const char *member = NULL;
 
-	/* What is no JSON is told by whoever reads it. */
+	/* Invalid JSON is reported by whoever reads the entry. */
 	if (rg_json_read_within(entry, arena, &json, NULL) < 0)
 		return ROGER_OK;
 	outcome = rg_json_member(rg_json_root(json), "outcome");
@@ -122,7 +122,7 @@ int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena, struc
 	else if (outcome && is_null(rg_json_member(outcome, "message")))
 		member = "outcome.message";
 	return member ? rg_fail_member(err, ROGER_EDATA, member,
-				       "%s: expected text; leave it out where there is none",
+				       "%s: expected text; leave the member out instead of null",
 				       member)
 		      : ROGER_OK;
 }

@@ -1,9 +1,9 @@
 /*
- * activity - who did what, and what came of it.
+ * activity - who did what, and with what outcome.
  *
- * The record of seed 003, pure: an engine keeps the entries, one a line, in
- * logs/activity.log.jsonl, where other tools write, too.  An entry is judged
- * before it is written; members that nobody knows survive.
+ * The record of seed 003; pure functions.  Entries are kept one per line in
+ * logs/activity.log.jsonl, which other tools write too.  An entry is checked
+ * before it is written; unknown members are kept.
  */
 #ifndef RG_ACTIVITY_H
 #define RG_ACTIVITY_H
@@ -13,18 +13,18 @@
 extern const char *const rg_activity_types[], *const rg_activity_statuses[];
 extern const struct roger_record rg_activity_record;
 
-/* What the fields of a decoded entry do not say; it gets its at_ms. */
+/* Check what the field table cannot; fills in at_ms of a decoded entry. */
 RG_CHECKED int rg_activity_check(struct roger_activity *activity, struct roger_err *err);
 
-/* The entry as a line behind what out holds.  ROGER_EDATA: it is too long for one. */
+/* Append the entry as a line to out.  ROGER_EDATA: too long for a line. */
 RG_CHECKED int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
 				 struct roger_err *err);
 
-/* The schema allows no null; those that others wrote are read all the same. */
+/* The schema does not allow null; entries of others with null can still be read. */
 RG_CHECKED int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena,
 				      struct roger_err *err);
 
-/* Has it only members that roger knows? */
+/* Fail if the entry has members that roger does not know. */
 RG_CHECKED int rg_activity_check_strict(const struct roger_activity *activity,
 					struct roger_err *err);
 

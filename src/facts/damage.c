@@ -77,13 +77,13 @@ const char *rg_damage_words(const struct roger_damage *damage)
 	case ROGER_DAMAGE_SHORTER:
 		return "shorter than it was: lines at its end are missing";
 	case ROGER_DAMAGE_OTHER:
-		return "another file than the one that was written";
+		return "not the file that roger wrote";
 	case ROGER_DAMAGE_GONE:
-		return "gone: nothing is left of what was written";
+		return "gone: nothing is left";
 	case ROGER_DAMAGE_UNREADABLE:
-		return "something else stands in its place";
+		return "something else has its name";
 	case ROGER_DAMAGE_GAP:
 		break;
 	}
-	return "lines that were never synced went with the machine";
+	return "lines that were not synced were lost when the machine stopped";
 }

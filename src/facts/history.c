@@ -4,7 +4,7 @@
 
 #include "base/id.h"
 
-/* One row a kind: its name, and its place among what happens at one instant. */
+/* One row per kind: its name, and its order among events of the same instant. */
 #define KINDS(KIND)                                                                                \
 	KIND(CYCLE, "cycle", 0)                                                                    \
 	KIND(SESSION, "session", 0)                                                                \
@@ -46,7 +46,7 @@ const char *const rg_event_kinds[sizeof causes + 1] = { KINDS(NAME) };
 #undef CAUSE
 #undef NAME
 
-/* As rg_message_types of the message system, with a name for "none" first. */
+/* Like rg_message_types, with a name for "none" first. */
 static const char *const type_names[] = { "none", "context", "result", "decision", "data", NULL };
 
 #define AT(member) offsetof(struct roger_event, member)
@@ -76,7 +76,7 @@ const struct roger_record rg_event_record = { "event", sizeof(struct roger_event
 
 /* ----------------------------------------------------------------- order -- */
 
-/* An event with its place: that of its line in the journal, then by its cause, then as put in. */
+/* An event with its sort keys: its journal line, then its cause, then the order of adding. */
 struct placed {
 	const struct rg_event *event;
 	int64_t line;
@@ -95,7 +95,7 @@ static int compare_ids(const struct roger_event *x, const struct roger_event *y)
 			       (x->message_id.length < y->message_id.length);
 }
 
-/* What is told of one message at one instant stands together, the lines of the journal first. */
+/* Events of one message at one instant stay together, lines of the journal first. */
 static int compare_messages(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
@@ -126,10 +126,8 @@ static int compare_causes(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-/*
- * One message at one instant: its lines are in the order of the journal, whatever
- * they tell; what is told elsewhere comes behind the last of them that leads to it.
- */
+/* For one message at one instant: journal lines keep their order; an event from elsewhere comes
+ * after the last of them that may have caused it. */
 static void place_together(struct placed *placed, size_t count)
 {
 	size_t lines, i, k;
@@ -173,7 +171,7 @@ static bool is_within(const struct roger_event *event, int64_t since_ms, int64_t
 	return event->at_ms >= since_ms && (!until_ms || event->at_ms < until_ms);
 }
 
-/* As many as rg_arena_push() would have made room for, so that more can be added. */
+/* The size rg_arena_push() would have chosen, so that more can be added. */
 static size_t room_for(size_t count)
 {
 	size_t room = 1;

@@ -29,7 +29,7 @@ static void derive_task(const union rg_log_record *record, struct rg_arena *aren
 	columns->texts[RG_COLUMN_TASK] = rg_key_task(record->attempt.idempotent_key);
 }
 
-/* The origin's instants are numbers. */
+/* The archive's times are numbers, not texts. */
 static void derive_cleanup(const union rg_log_record *record, struct rg_arena *arena,
 			   struct rg_columns *columns)
 {
@@ -37,7 +37,7 @@ static void derive_cleanup(const union rg_log_record *record, struct rg_arena *a
 	columns->at_ms = record->cleanup.at_ms;
 }
 
-/* Whose action it was, and what step of its mail, as roger's own notes name them. */
+/* The agent and the step of its mail, as roger's notes name them. */
 static void derive_step(const union rg_log_record *record, struct rg_arena *arena,
 			struct rg_columns *columns)
 {
@@ -156,7 +156,7 @@ int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 	return r == ROGER_OK && kind->check ? kind->check(ret_record, err) : r;
 }
 
-/* The place of a member in a record; *ret_names: of an enum. */
+/* A member's place in a record; *ret_names: the names of an enum. */
 static const void *find(const struct roger_record *type, const char *name, const void *record,
 			const char *const **ret_names)
 {

@@ -1,9 +1,9 @@
 /*
- * kinds - the journals of a workspace, one row each: where it stands, what a
- * line of it is, and what of that can be asked for.
+ * kinds - the table of journals: where each is, what its lines are, and what they
+ * can be found by.
  *
- * Whoever adds to journals, reads, indexes, checks or seals them goes by this
- * table: a new one is a row and its value here.
+ * Everything that appends, reads, indexes, checks or seals journals uses this
+ * table: a new journal is a row of it and a value here.
  */
 #ifndef RG_KINDS_H
 #define RG_KINDS_H
@@ -18,7 +18,7 @@ enum rg_log {
 	RG_LOG_SENDS,
 	RG_LOG_DIGESTS, /* of purged keys */
 	RG_LOG_RETIRED, /* agents that get no more mail */
-	RG_LOG_DAMAGE,	/* what was found damaged */
+	RG_LOG_DAMAGE,	/* damage that was found */
 	RG_LOG_ACTIVITY,
 	RG_LOG_ARCHIVE,
 	RG_LOG_CLEANUPS,
@@ -44,7 +44,7 @@ extern const char *const rg_column_names[RG_COLUMNS];
 
 struct rg_columns {
 	int64_t at_ms;
-	struct roger_str texts[RG_COLUMNS]; /* "": has none */
+	struct roger_str texts[RG_COLUMNS]; /* "": not set */
 };
 
 union rg_log_record {
@@ -60,34 +60,34 @@ union rg_log_record {
 };
 
 struct rg_kind {
-	const char *folder; /* from the data folder, with a slash; "": in it */
-	const char *file;   /* NULL: a file for each owner */
+	const char *folder; /* within the data folder, ending in a slash; "": the data folder */
+	const char *file;   /* NULL: one file per owner */
 	const struct roger_record *record;
-	bool chained;	   /* roger's lines carry a chain; others are not verified or sealed */
-	bool may_lose_end; /* not all lines are synced at once */
-	int (*check)(void *record, struct roger_err *err); /* beside its fields */
+	bool chained;	   /* with chains; other journals are not verified or sealed */
+	bool may_lose_end; /* lines are not always synced at once */
+	int (*check)(void *record, struct roger_err *err); /* checks beyond the fields */
 
-	/* Members that the index has columns for. */
+	/* The members that are columns of the index. */
 	const char *at, *members[RG_COLUMNS];
 	void (*derive)(const union rg_log_record *record, struct rg_arena *arena,
-		       struct rg_columns *columns); /* columns that are no members */
+		       struct rg_columns *columns); /* computes columns that are not members */
 
-	/* Where the configuration may place it: a file that stands there begins with this, and is
-	 * said to hold that. */
+	/* If the configuration may place it: the first bytes of such a file, and what to call an
+	 * entry in an error. */
 	const char *start, *noun;
 };
 extern const struct rg_kind rg_kinds[RG_LOGS];
 
-/* An entry from one line into a record of its kind, whose texts are the arena's.  ROGER_EDATA: it
- * is none; err says why. */
+/* Decode a line into a record of its kind; texts are in arena.  ROGER_EDATA: not an entry, err
+ * says why. */
 RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 			    void *ret_record, struct roger_err *err);
 
-/* What can be asked for of an entry. */
+/* The values an entry can be found by. */
 void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
 		     struct rg_columns *ret_columns);
 
-/* Is it the name of such a file or folder in the data folder? */
+/* Is this the name of such a file or folder in the data folder? */
 bool rg_kinds_use(struct roger_str name);
 
 #endif

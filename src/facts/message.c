@@ -173,7 +173,7 @@ int rg_message_check_metadata(struct roger_str metadata, int64_t chars_max, stru
 	return ROGER_OK;
 }
 
-/* The first character that nobody can see, or 0: two keys that look the same would not be. */
+/* The first invisible character, or 0: two keys that look the same must be the same. */
 static uint32_t unseen_character(struct roger_str text)
 {
 	size_t at, step;
@@ -200,7 +200,7 @@ int rg_message_check_key(struct roger_str key, struct roger_err *err)
 	if (!unseen)
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EDATA, "key",
-			      "key: expected characters that can be seen, found U+%04X", unseen);
+			      "key: expected visible characters, found U+%04X", unseen);
 }
 
 static int rank(int type)

@@ -15,7 +15,7 @@ static int64_t newest_run(const struct roger_message *messages, size_t count)
 	return newest;
 }
 
-/* How many later messages went to the same phase, as far as it matters. */
+/* How many later messages went to the same phase; stops counting at enough. */
 static int64_t newer_alike(const struct roger_message *messages, size_t count, size_t which,
 			   int64_t enough)
 {

@@ -1,9 +1,9 @@
 /*
- * message_cleanup - which read messages of an issue have served.
+ * message_cleanup - which read messages of an issue are no longer needed.
  *
- * Pure (seed 004 and its cleanup keys): an unread message never goes; a read
- * one goes when it is too old, when enough newer ones went to the same phase,
- * or when it belongs to a run before the last ones.  0 switches a rule off.
+ * Pure functions (seed 004).  An unread message stays; a read one goes when it is
+ * too old, when enough newer ones went to the same phase, or when it belongs to a
+ * run before the last ones.  A limit of 0 switches its rule off.
  */
 #ifndef RG_MESSAGE_CLEANUP_H
 #define RG_MESSAGE_CLEANUP_H
@@ -18,17 +18,15 @@ struct rg_cleanup_rules {
 	int64_t keep_runs;
 };
 
-/*
- * Judge all messages of one issue, oldest first.  verdicts has a place for
- * each.  keep_unread is said of unread ones that a rule would otherwise take.
- */
+/* Judge all messages of one issue, oldest first; verdicts has one element for each.  keep_unread
+ * marks unread messages that a rule would otherwise remove. */
 void rg_message_cleanup(const struct roger_message *messages, size_t count,
 			const struct rg_cleanup_rules *rules, int64_t now_ms,
 			enum rg_cleanup *verdicts);
 
 const char *rg_message_cleanup_reason(enum rg_cleanup verdict);
 
-/* What left an issue, as a line of cleanup_metrics.jsonl. */
+/* What left an issue: a line of cleanup_metrics.jsonl. */
 extern const struct roger_record rg_cleanup_record;
 
 #endif

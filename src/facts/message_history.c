@@ -2,14 +2,14 @@
 
 #include "base/id.h"
 
-/* What is known of a message: 24 bytes. */
+/* What is known about a message, in 24 bytes. */
 struct known {
 	uint64_t hash; /* of its id */
-	int64_t row;   /* what it adds to the sum of rows until it is archived */
+	int64_t row;   /* its share of the sum of rows until it is archived */
 	uint64_t facts;
 };
 
-/* facts: from the top 22 bits of the hash of its text, 2 spare, 37 of its line, 3 marks. */
+/* facts, from the top: 22 bits of its text's hash, 2 unused, 37 bits of its line, 3 flags. */
 enum { READ = 1, ARCHIVED = 2, FOREIGN = 4, LINE_AT = 3 };
 #define LINE_MASK ((UINT64_C(1) << 37) - 1)
 #define TEXT_MASK (~UINT64_C(0) << 42)
@@ -39,10 +39,10 @@ const char *const rg_message_fault_texts[] = {
 	"its id belongs to another message",
 	"unread, though the message was read before",
 	"the message was archived before, which is final",
-	"its number is not above those its sender used before",
-	"its session is one that had ended",
+	"its number is not higher than those its sender used before",
+	"its session had ended",
 	"read and read_at contradict each other",
-	"read before it was sent, by the clocks of the two",
+	"read before it was sent, according to the clocks of sender and reader",
 	"reply_to names no message before it",
 	NULL
 };
@@ -117,7 +117,7 @@ static int64_t line_of(const struct known *known)
 	return (int64_t)(known->facts >> LINE_AT & LINE_MASK);
 }
 
-/* Sums of hashes overflow, and may. */
+/* Sums of hashes may overflow. */
 static void add_row(int64_t *sum, int64_t row, bool minus)
 {
 	*sum = (int64_t)(minus ? (uint64_t)*sum - (uint64_t)row : (uint64_t)*sum + (uint64_t)row);
@@ -132,7 +132,7 @@ static struct rg_message_agent *agent_of(struct rg_message_history *history, str
 	return rg_table_put(&history->agents, hash_of(name), &fresh);
 }
 
-/* The messages of one send share their number and go to different agents. */
+/* Messages of one send share their number and go to different agents. */
 static bool shares_number(const struct rg_message_agent *sender, uint64_t same_send, uint64_t to)
 {
 	return sender->same_send == same_send && to != sender->to_first && to != sender->to_last;
@@ -159,7 +159,7 @@ static unsigned judge_number(struct rg_message_history *history, struct rg_messa
 		sender->epoch = message->epoch;
 		sender->to_first = to;
 	} else if (!own || message->via.length) {
-		/* Texts of one sender may cross on their way to several readers. */
+		/* A sender's messages may overtake each other on the way to several readers. */
 		return 0;
 	} else if (message->seq < sender->seq || !shares_number(sender, same_send, to)) {
 		faults = RG_MESSAGE_NUMBER_BACK;
@@ -169,7 +169,7 @@ static unsigned judge_number(struct rg_message_history *history, struct rg_messa
 	return faults;
 }
 
-/* Raise what a table has of reader and sender; count and numbers sum it up. */
+/* Raise the reader's number of the sender; *count and *numbers are the table's sums. */
 static int raise_mark(struct rg_table *table, const struct roger_message *message, int64_t *count,
 		      int64_t *numbers, struct roger_err *err)
 {
@@ -219,7 +219,7 @@ static void move_unread(struct rg_message_history *history, struct rg_message_ag
 	history->sums.mailbox_positions += by * line;
 }
 
-/* A message comes to life, or leaves it. */
+/* A message is added, or archived. */
 static void move_living(struct rg_message_history *history, struct rg_message_agent *to,
 			const struct known *known, int by)
 {
@@ -258,7 +258,7 @@ static unsigned judge_change(const struct known *known, const struct roger_messa
 {
 	unsigned faults = 0;
 
-	/* Where another program wrote in between, roger may not have seen that. */
+	/* If another program wrote in between, roger may not have seen that line. */
 	if (known->facts & FOREIGN)
 		return 0;
 	if ((known->facts & TEXT_MASK) != (text & TEXT_MASK))
@@ -317,7 +317,7 @@ static int change(struct rg_message_history *history, struct known *known,
 		return rg_fail_memory(err);
 	if (own)
 		step->faults |= judge_change(known, message, text);
-	/* Archived is final: whatever comes for the id later is history. */
+	/* Archived is final: later lines with this id are history. */
 	if (known->facts & ARCHIVED)
 		return ROGER_OK;
 	step->left = message->archived_at_ms > 0;

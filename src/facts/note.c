@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "facts/kinds.h"
 
-/* As the outcome of a verb says it: the code of its error, and the member. */
+/* As an entry's outcome names them: an error code, or an error code and member. */
 static const char *const failures[] = { "", "retry", "refused: key", NULL };
 
-/* The words on disk; the first of a kind is what a note of it is written with. */
+/* The words in the log; the first of a kind is used to write it. */
 static const struct {
 	const char *verb;
 	enum rg_note_kind kind;
@@ -149,7 +149,7 @@ int rg_note_print(const struct rg_note *note, struct rg_buf *out, struct roger_e
 
 /* --------------------------------------------------------------- reading -- */
 
-/* Details of other programs may be anything: then nothing is known of them. */
+/* Details written by other programs may be anything: then nothing is filled in. */
 static int read_details(struct roger_str details, struct rg_arena *arena, struct rg_note *note,
 			struct roger_err *err)
 {
@@ -167,8 +167,7 @@ static int read_details(struct roger_str details, struct rg_arena *arena, struct
 	if (r == ROGER_OK && said.kind)
 		*note = said;
 	else if (r == ROGER_OK && rg_name_valid(said.agent))
-		note->agent =
-			said.agent; /* of an entry that `roger log` wrote, or another program */
+		note->agent = said.agent; /* an entry written by `roger log` or another program */
 	return r;
 }
 

@@ -1,37 +1,35 @@
-/*
- * query - which messages or entries of logs somebody asks for, and figures.
- */
+/* query - which messages or log entries are asked for, and statistics over them. */
 #ifndef RG_QUERY_H
 #define RG_QUERY_H
 
 #include "facts/kinds.h"
 
-/* Which messages; unset members do not matter. */
+/* A query for messages; unset members do not matter. */
 struct rg_query {
 	const struct roger_str *ids;
 	size_t id_count;
 	struct roger_str issue;
 	struct roger_str from;
 	struct roger_str to;
-	int type; /* enum roger_type + 1 */
+	int type; /* enum roger_type + 1; 0: any */
 	int64_t run_counter;
 	bool unread;
 	bool read;
-	bool archived;	    /* those in place of the living */
-	bool anywhere;	    /* with ids, key or thread: the living and the archived */
-	int64_t free_at_ms; /* no lease is held on them at that time */
+	bool archived;	    /* archived messages instead of live ones */
+	bool anywhere;	    /* with ids, key or thread: live and archived ones */
+	int64_t free_at_ms; /* not leased at that time */
 	int64_t since_ms;   /* created at or after */
 	int64_t until_ms;   /* created before */
 	struct roger_str key;
-	struct roger_str cycle;	 /* with key: used in this cycle; not for counting */
-	struct roger_str thread; /* id of any message of a thread */
-	struct roger_str text;	 /* words, full-text */
+	struct roger_str cycle;	 /* with key: used in this cycle; ignored when counting */
+	struct roger_str thread; /* id of any message of the thread */
+	struct roger_str text;	 /* words to search for */
 	bool newest;		 /* newest first */
-	int64_t after;		 /* position, in the order asked for; 0: from the start */
-	int64_t limit;		 /* 0: all */
+	int64_t after; /* position to continue after, in the requested order; 0: from the start */
+	int64_t limit; /* 0: no limit */
 };
 
-/* Nothing but "unread, to this agent"? */
+/* Does it ask only for unread messages to one agent? */
 static inline bool rg_query_is_unread_only(const struct rg_query *query)
 {
 	return query->unread && query->to.length && !query->id_count && !query->issue.length &&
@@ -40,7 +38,7 @@ static inline bool rg_query_is_unread_only(const struct rg_query *query)
 	       !query->key.length && !query->thread.length && !query->text.length && !query->after;
 }
 
-/* The same, and whether a lease is held on them does not matter. */
+/* The same query regardless of leases. */
 static inline struct rg_query rg_query_held_too(const struct rg_query *query)
 {
 	struct rg_query all = *query;
@@ -55,39 +53,34 @@ struct rg_figures {
 	int64_t epoch, journal_bytes, journal_lines, oldest_at_ms, newest_at_ms;
 };
 
-/* One message among many, without its text. */
+/* A row of a survey: a message without its text. */
 struct rg_survey_row {
 	struct roger_str id, from, to;
 	bool read;
-	bool claimed; /* is held, or was, and is not read */
+	bool claimed; /* unread and leased, or was leased */
 	bool archived;
 	int64_t created_at_ms;
-	int64_t read_at_ms; /* 0: not read, or not known */
+	int64_t read_at_ms; /* 0: unread or unknown */
 };
 
-/*
- * Shown each row of a survey; what it returns, when negative, ends it.  NULL:
- * what was shown so far does not count, all comes again from the start.
- */
+/* Called for each row; a negative result stops the survey.  row NULL: forget the rows so far, they
+ * come again from the start. */
 typedef int rg_survey_see(void *context, const struct rg_survey_row *row, struct roger_err *err);
 
-/*
- * Which entries of a log; unset members do not matter.  Where entries carry an
- * id, the last one for it is its state.
- */
+/* A query for log entries; unset members do not matter.  If entries have an id, the last one with
+ * an id is its state. */
 struct rg_log_query {
 	enum rg_log log;
 	union {
 		struct roger_str columns[RG_COLUMNS];
 		struct {
 			struct roger_str id;
-			struct roger_str owner; /* sends: of this sender's log; activity: the agent
-						   of its details */
-			struct roger_str task;	/* sends: of its key */
+			struct roger_str owner; /* the sender; activity: the agent in details */
+			struct roger_str task;	/* sends: task of its key */
 			struct roger_str key, target;
-			struct roger_str message; /* its id */
+			struct roger_str message; /* message id */
 			struct roger_str cycle;
-			struct roger_str state; /* outcome, status */
+			struct roger_str state; /* outcome or status */
 			struct roger_str kind;	/* activity: type of the action */
 			struct roger_str citation;
 			struct roger_str step; /* activity, with owner: rg_note_step_name() */
@@ -99,27 +92,27 @@ struct rg_log_query {
 	int64_t until_ms; /* before */
 	bool newest;	  /* newest first */
 	bool states;	  /* for rg_records_read() */
-	bool plain;	  /* sends: first bring in the messages without a key */
-	int64_t after;	  /* position, in the order asked for; 0: from the start */
-	int64_t limit;	  /* 0: all */
-	bool strays;	  /* tell lines that are no entries, too */
+	bool plain;	  /* send logs: first copy the messages without a key into them */
+	int64_t after; /* position to continue after, in the requested order; 0: from the start */
+	int64_t limit; /* 0: no limit */
+	bool strays;   /* also report lines that are not entries */
 };
 
 struct rg_log_entry {
 	struct roger_str text; /* one JSON object */
-	struct roger_str file; /* where it stands, for people; "" where there are no files */
+	struct roger_str file; /* for people: the file it is in, or "" */
 	int64_t line;	       /* in that file, from 1 */
-	int64_t position;      /* order of taking in; within one owner that of writing */
+	int64_t position;      /* order in the index; within one owner the order of writing */
 	int64_t at_ms;
 };
 
-/* Shall this entry of a log be left out? */
+/* True: remove this entry. */
 typedef bool rg_log_drop(void *context, const union rg_log_record *record);
 
 struct rg_log_entries {
 	const struct rg_log_entry *items;
 	size_t count;
-	/* Lines that are no entries, the first of the log, when asked for: text is why. */
+	/* Lines that are not entries, if asked for; text is the reason. */
 	const struct rg_log_entry *strays;
 	size_t stray_count;
 };

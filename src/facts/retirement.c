@@ -43,7 +43,7 @@ struct roger_str rg_retired_heir(const struct roger_retired_list *list, struct r
 	const struct roger_retired *retired = rg_retired_find(list, name);
 	size_t steps = 0;
 
-	/* A list that another program wrote may lead in a circle. */
+	/* Another program may have written a cycle. */
 	for (; retired && steps <= list->count; steps++) {
 		name = retired->to;
 		retired = rg_retired_find(list, name);

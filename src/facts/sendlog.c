@@ -110,7 +110,7 @@ const struct roger_record rg_digest_record = { "digest", sizeof(struct roger_dig
 
 /* ---------------------------------------------------------------- keys -- */
 
-/* What stands before the first colon; rest is what stands behind it. */
+/* Split at the first colon; false: there is none. */
 static bool cut(struct roger_str text, struct roger_str *ret_head, struct roger_str *ret_rest)
 {
 	const char *colon = text.length ? memchr(text.data, ':', text.length) : NULL;
@@ -152,7 +152,7 @@ struct roger_str rg_key_task(struct roger_str key)
 
 /* ------------------------------------------------------------- entries -- */
 
-/* The same attempt has the same id, whoever writes it down. */
+/* The id is computed from the attempt, so every writer uses the same one. */
 static bool make_id(const char *prefix, const struct roger_attempt *attempt, int64_t number,
 		    char to[RG_SENDLOG_ID_BYTES])
 {
@@ -233,7 +233,7 @@ bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms
 		return !message->read && !message->claimed_by.length;
 	}
 	*ret_at_ms = message->read_at_ms;
-	/* Acknowledged after it was read: the line that marked it read says so. */
+	/* A later acknowledgement is not the line that marked it read. */
 	return message->read &&
 	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
 }
@@ -276,7 +276,7 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 		return history->cycle - history->last_cycle >= wait_cycles;
 	}
 	*ret_due_ms = history->last->timestamp_ms + rules->retry_after_ms;
-	/* A clock that was set back must not hold up for longer than was configured. */
+	/* A clock that was set back must not delay longer than configured. */
 	return now_ms >= *ret_due_ms || now_ms < history->last->timestamp_ms;
 }
 
@@ -313,7 +313,7 @@ static bool is_about(const struct roger_attempt *line, struct roger_str key,
 	return rg_str_equal(line->idempotent_key, key) && rg_str_equal(line->target, target);
 }
 
-/* The attempts of one key and target, each with its last line, in the order they were begun. */
+/* The attempts of one key to one target, each with its last line, in the order they began. */
 struct attempts {
 	const struct roger_attempt **items;
 	size_t count;
@@ -368,7 +368,7 @@ bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t co
 		if (attempt->outcome != ROGER_TIMEOUT)
 			break;
 		last = last ? last : attempt;
-		/* An attempt may stand in several lines. */
+		/* An attempt may have several lines. */
 		for (k = 0; k < i && !rg_str_equal(attempt->id, newest_first[k].id);)
 			k++;
 		in_a_row += k == i;

@@ -7,59 +7,59 @@ struct cycle {
 	int64_t number;
 };
 
-/* An entry that a line of the journal makes. */
+/* An entry that follows from a line of the journal. */
 struct expected {
-	uint64_t hash;	/* of its id */
-	uint64_t facts; /* of payload and message */
+	uint64_t hash;	/* hash of its id */
+	uint64_t facts; /* hash of payload and message */
 	uint64_t offset;
-	uint64_t marks; /* DELIVERS, DEMANDED, SAID */
+	uint64_t marks; /* flags DELIVERS, DEMANDED, SAID */
 };
 enum { DELIVERS = 1, DEMANDED = 2, SAID = 4 };
 
 struct payload {
-	uint64_t hash; /* of the id of the message */
+	uint64_t hash; /* hash of the message id */
 	uint64_t facts;
 };
 
-/* By the message: which letter it has; by a name of a letter: that there is one. */
+/* By message: its letter; by name of a letter: that it exists. */
 struct letter {
 	uint64_t hash;
 	uint64_t id;
 };
 
 struct entry {
-	uint64_t hash;	/* of its id */
-	uint64_t place; /* which attempt of the target it is, from 0 */
+	uint64_t hash;	/* hash of its id */
+	uint64_t place; /* which attempt of the target, from 0 */
 	uint64_t outcome;
 };
 
-/* timeouts: a bit for each attempt, the first is the lowest. */
+/* timeouts: one bit per attempt, the first is the lowest. */
 struct target {
 	uint64_t hash;
-	uint64_t message; /* hash of the id, of the last attempt */
-	int64_t line;	  /* of that, in this log: */
+	uint64_t message; /* hash of the last attempt's message id */
+	int64_t line;	  /* of the last attempt, in this log: */
 	uint32_t log;
 	uint32_t timeouts;
-	uint32_t last; /* the highest number */
+	uint32_t last; /* highest number */
 	uint16_t count;
 	uint8_t max_attempts;
-	bool waited; /* the last attempt was one to be read in time */
+	bool waited; /* the last attempt had to be read in time */
 };
 enum { ATTEMPTS_SEEN = 32 };
 
 /* In the order of enum rg_sendlog_fault. */
 const char *const rg_sendlog_fault_texts[] = {
-	"its id is not that of its members",
-	"checksum, length or message id are not those of the message",
+	"its id does not match its members",
+	"checksum, length or message id differ from the message",
 	"the journal holds no such attempt of a message",
-	"delivered, but the journal has no evidence that it was",
+	"delivered, but the journal has no evidence of that",
 	"the attempt before it is missing",
 	"the attempt was delivered before; that is final",
-	"it names a dead letter that is not there",
+	"it names a dead letter that does not exist",
 	"its cycle was never opened",
 	"the message has another dead letter already",
-	"cycles have each their own id, and are numbered one by one",
-	"the attempt before it was begun, and nobody wrote down what came of it",
+	"its id was used before, or its number is not the next one",
+	"the attempt before it has no recorded outcome",
 	NULL
 };
 
@@ -95,7 +95,7 @@ void rg_sendlog_history_deinit(struct rg_sendlog_history *history)
 
 /* ---------------------------------------------------------------- hashes -- */
 
-/* what keeps hashes of different things apart. */
+/* Keeps hashes of different things apart. */
 enum what { ID, TARGET, BEGUN, MESSAGE_LETTER, LETTER_NAME };
 
 static uint64_t hash_of(enum what what, struct roger_str text)
@@ -147,7 +147,7 @@ int rg_sendlog_history_cycle(struct rg_sendlog_history *history, const struct ro
 	return ROGER_OK;
 }
 
-/* Entries of this cycle are there unless somebody took them away. */
+/* Entries of this cycle must be there: purge keeps it. */
 static bool is_kept(const struct rg_sendlog_history *history, struct roger_str cycle)
 {
 	const struct cycle *entry = rg_table_find(&history->cycles, hash_of(ID, cycle));
@@ -195,7 +195,7 @@ int rg_sendlog_history_message(struct rg_sendlog_history *history,
 	r = rg_sendlog_entry(message, 0, ROGER_DELIVERED, 0, history->arena, &attempt, err);
 	if (r == ROGER_OK)
 		r = note_payload(history, &attempt, err);
-	/* Others have no second attempt. */
+	/* Only these messages can have a second attempt. */
 	if (r == ROGER_OK && (message->confirm_by_ms || message->attempt > 1))
 		r = note_begun(history, &attempt, err);
 	if (r < 0)
@@ -266,7 +266,7 @@ int rg_sendlog_history_letter(struct rg_sendlog_history *history,
 
 /* --------------------------------------------------------------- entries -- */
 
-/* What was not stored is in no journal. */
+/* A message that was not stored is in no journal. */
 static unsigned judge_undelivered(const struct rg_sendlog_history *history,
 				  const struct roger_attempt *attempt)
 {
@@ -279,7 +279,7 @@ static unsigned judge_undelivered(const struct rg_sendlog_history *history,
 		       : 0;
 }
 
-/* What the journal says of it. */
+/* Compare with what the journal says. */
 static unsigned judge_delivered(const struct roger_attempt *attempt, struct expected *expected)
 {
 	unsigned faults = 0;
@@ -294,7 +294,7 @@ static unsigned judge_delivered(const struct roger_attempt *attempt, struct expe
 	return faults;
 }
 
-/* The number of an attempt that was not seen before. */
+/* Check the number of an attempt that is new. */
 static unsigned judge_number(const struct rg_sendlog_history *history, uint64_t hash,
 			     const struct target *target, const struct roger_attempt *attempt)
 {
@@ -359,7 +359,7 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 	struct expected *expected;
 	uint64_t id;
 
-	/* What it is about is told by its members, whatever it calls itself. */
+	/* Compute the id from its members, whatever id it claims. */
 	if (!rg_sendlog_id(attempt, right_id))
 		return rg_fail_memory(err);
 	/* Of a message without a key its own line says all there is. */
@@ -397,7 +397,7 @@ bool rg_sendlog_history_next_missing(const struct rg_sendlog_history *history, s
 	return false;
 }
 
-/* How many timeouts stand at the end. */
+/* The number of consecutive timeouts at the end. */
 static unsigned timeouts_of(const struct target *target)
 {
 	unsigned timeouts = 0, i;

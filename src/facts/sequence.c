@@ -31,7 +31,7 @@ static int compare_seen(const void *a, const void *b)
 	return order ? order : compare_names(x->sender, y->sender);
 }
 
-/* Where an item stands in a sorted list, or would stand. */
+/* The place of an item in a sorted list, or where it belongs. */
 static size_t place_of(const void *wanted, const void *items, size_t count, size_t size,
 		       int (*compare)(const void *, const void *))
 {
@@ -59,7 +59,7 @@ static size_t seen_place(const struct rg_sequence *sequence, const struct rg_see
 	return place_of(wanted, sequence->seen, sequence->seen_count, sizeof *wanted, compare_seen);
 }
 
-/* NULL: not there. */
+/* NULL: not found. */
 static struct rg_agent_counter *find_counter(const struct rg_sequence *sequence,
 					     struct roger_str agent)
 {
@@ -85,7 +85,7 @@ static struct rg_seen *find_seen(const struct rg_sequence *sequence, struct roge
 
 /* ---------------------------------------------------------------- rules -- */
 
-/* The whole rule of seed 002, "Receiving", within one epoch. */
+/* The rule of seed 002, "Receiving", within one epoch. */
 static enum rg_freshness judge_number(int64_t last_seen, int64_t number)
 {
 	return number > last_seen ? RG_FRESH : RG_STALE;
@@ -344,7 +344,7 @@ static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value
 	return ROGER_OK;
 }
 
-/* {"bytes":N,"chain":"16 digits"}; of another form it is a member of somebody else. */
+/* {"bytes":N,"chain":"16 digits"}; any other form is an unknown member. */
 static bool read_journal(struct rg_sequence *sequence, const struct rg_value *object)
 {
 	const struct rg_value *bytes = rg_json_member(object, "bytes");
@@ -403,7 +403,7 @@ static int read_document(struct rg_sequence *sequence, const struct rg_value *ro
 	return ROGER_OK;
 }
 
-/* As a file of another program may list names in any order. */
+/* Another program's file may list names in any order. */
 static void sort(struct rg_sequence *sequence)
 {
 	if (sequence->counter_count)
@@ -450,7 +450,7 @@ static void print_counters(const struct rg_sequence *sequence, struct rg_buf *ou
 	rg_buf_add_char(out, '}');
 }
 
-/* One reader's part of the list, from i on; returns where the next reader's starts. */
+/* Print one reader's part of the list from i on; returns where the next reader starts. */
 static size_t print_reader(const struct rg_sequence *sequence, size_t i, struct rg_buf *out)
 {
 	struct roger_str reader = sequence->seen[i].reader;

@@ -1,6 +1,6 @@
 #include "facts/wake.h"
 
-/* Twice as long each time, up to the most; never overflows. */
+/* The delay doubles each time up to backoff_most_ms; no overflow. */
 static int64_t gap_before(const struct rg_wake_rules *rules, int64_t attempts)
 {
 	int64_t gap_ms = rules->backoff_ms;
@@ -16,7 +16,7 @@ int64_t rg_wake_wait(const struct rg_wake_rules *rules, const struct rg_wake_cas
 	int64_t passed_ms = now_ms - (known->attempts ? known->attempt_ms : known->since_ms);
 	int64_t wait_ms = known->attempts ? gap_before(rules, known->attempts) : rules->after_ms;
 
-	/* What lies ahead of the clock was written before that was set back. */
+	/* A time in the future was written before the clock was set back. */
 	return passed_ms < 0 || passed_ms >= wait_ms ? 0 : wait_ms - passed_ms;
 }
 
@@ -27,7 +27,7 @@ struct placeholder {
 	struct roger_str value;
 };
 
-/* The one that the text begins with, or NULL. */
+/* The placeholder that text starts with, or NULL. */
 static const struct placeholder *find_placeholder(const struct placeholder *all, size_t count,
 						  struct roger_str text)
 {

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 
-/* Room for an instant as rg_clock_print_utc() prints it. */
+/* Bytes for an instant printed by rg_clock_print_utc(). */
 enum { INSTANT_BYTES = 32 };
 
 #define STATUSES                                                                                   \
@@ -245,7 +245,7 @@ static int read_instant(const char *member, struct roger_str text, int64_t *ret_
 	if (text.length == 0 || (rg_clock_read_rfc3339(text, ret_ms) && *ret_ms > 0))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EDATA, member,
-			      "%s: expected an instant such as 2026-04-24T10:40:00+08:00", member);
+			      "%s: expected a time such as 2026-04-24T10:40:00+08:00", member);
 }
 
 static int contradiction(const char *member, const char *what, struct roger_err *err)
@@ -253,7 +253,7 @@ static int contradiction(const char *member, const char *what, struct roger_err 
 	return rg_fail_member(err, ROGER_EDATA, member, "%s: %s", member, what);
 }
 
-/* What cannot have been, whoever says so. */
+/* Reject impossible combinations, whoever wrote them. */
 static int check_receipts(const struct roger_run *run, const struct rg_receipts *receipts,
 			  struct roger_err *err)
 {
@@ -325,10 +325,8 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 	return ROGER_OK;
 }
 
-/*
- * Now, as the run is to record it: never before anything that it holds
- * already, so that a clock that was set back makes no contradiction.
- */
+/* The time to record: now, but never before anything that the run holds, so that a clock that was
+ * set back cannot cause a contradiction. */
 static int64_t run_now(const struct rg_receipts *receipts, int64_t now_ms)
 {
 	const int64_t held[] = { receipts->dispatched_ms, receipts->completed_ms,
@@ -351,7 +349,8 @@ static int check_explicit(const struct rg_value *object, struct roger_err *err)
 
 	for (i = 0; i < sizeof nullable / sizeof *nullable; i++)
 		if (!rg_json_member(object, nullable[i]))
-			return contradiction(nullable[i], "missing; null where there is none", err);
+			return contradiction(nullable[i], "is missing; write null for no value",
+					     err);
 	return ROGER_OK;
 }
 
@@ -414,7 +413,7 @@ int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct 
 		return ROGER_OK;
 	if (receipts->completed_ms)
 		return rg_fail_member(err, ROGER_EREFUSED, "source",
-				      "run '%.*s' was completed at %.*s by %.*s already",
+				      "run '%.*s' was already completed at %.*s by %.*s",
 				      RG_STR_ARGS(run->run_id),
 				      RG_STR_ARGS(run->completion_received_at),
 				      RG_STR_ARGS(run->result_source));
@@ -458,7 +457,7 @@ int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
 				      RG_STR_ARGS(run->completion_received_at));
 	if (run->child_exit.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
-				      "the child of run '%.*s' ended already (%.*s)",
+				      "the child of run '%.*s' has already ended (%.*s)",
 				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->child_exit));
 	run->child_exit = child_exit;
 	receipts->child_ended = true;
@@ -521,7 +520,8 @@ int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 	if (r < 0)
 		return r;
 	if (from_ms > RG_TIME_MS_MAX - by_ms)
-		return rg_fail_member(err, ROGER_EDATA, "by", "by: expected an instant up to 9999");
+		return rg_fail_member(err, ROGER_EDATA, "by",
+				      "by: expected a time before the year 10000");
 	r = keep_instant(from_ms + by_ms, arena, &run->expected_by, err);
 	if (r < 0)
 		return r;

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 
-/* What stands for bytes that are no text: U+FFFD. */
+/* Replaces bytes that are not text: U+FFFD. */
 static const char replacement[] = "\xef\xbf\xbd";
 
 /* ------------------------------------------------------------- verdicts -- */
@@ -19,8 +19,7 @@ enum rg_verdict_of_end rg_ended_judge(const struct rg_ended *ended)
 			return RG_END_WORDS;
 		return ended->status == 0 && !ended->promised ? RG_END_SILENT : RG_END_FAILED;
 	case RG_ENDED_UNSEEN:
-		/* What is known of it then is a file that it left, whole as far as anybody knows.
-		 */
+		/* All that is known is a file it left, presumably complete. */
 		return ended->words ? RG_END_WORDS : RG_END_FAILED;
 	case RG_ENDED_BY_SIGNAL:
 	case RG_ENDED_UNBEGUN:
@@ -57,7 +56,7 @@ void rg_ended_child_exit(const struct rg_ended *ended, struct rg_buf *out)
 {
 	switch (ended->ending) {
 	case RG_ENDED_BY_ITSELF:
-		/* A 0 would say that all is well. */
+		/* A 0 would look like success. */
 		if (ended->status == 0 && rg_ended_judge(ended) == RG_END_FAILED)
 			rg_buf_add_text(out, "failed");
 		else
@@ -116,7 +115,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Without blanks behind it, and without empty lines before it. */
+/* Remove blanks at the end and empty lines at the start. */
 static struct roger_str without_blanks(struct roger_str text)
 {
 	size_t start = 0, i;
@@ -129,7 +128,7 @@ static struct roger_str without_blanks(struct roger_str text)
 	return (struct roger_str){ text.data + start, text.length - start };
 }
 
-/* Whatever it was as text: what is none, and NUL, is replaced. */
+/* Add any bytes as text: invalid UTF-8 and NUL are replaced. */
 static void add_text(struct roger_str text, struct rg_buf *out)
 {
 	size_t at = 0, step;
@@ -150,7 +149,7 @@ static bool is_continuation(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Where the last of so many lines and characters start in valid text. */
+/* Where the last lines_max lines, of at most chars_max characters, start in valid text. */
 static size_t start_of_last(struct roger_str text, size_t lines_max, size_t chars_max)
 {
 	size_t lines = 0, chars = 0, at = text.length;
@@ -180,7 +179,7 @@ void rg_last_output_words(const struct rg_last_output *tail, size_t lines_max, s
 	rg_buf_add(&raw, tail->data, at);
 	words = rg_buf_str(&raw);
 	*ret_cut = tail->bytes > kept;
-	/* The first character may have lost its start. */
+	/* The first character may be cut off at its start. */
 	while (*ret_cut && words.length && is_continuation(words.data[0]))
 		words.data++, words.length--;
 	add_text(without_blanks(words), &text);

@@ -9,21 +9,21 @@
 #include "host/workspace.h"
 #include "facts/message.h"
 
-/* Another process may be making the index of a large journal. */
+/* How long to wait while another process rebuilds the index of a large journal. */
 enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 
-/* Who reads or writes the file does so for microseconds; SQLite's own waits are milliseconds. */
+/* Others hold the file for microseconds; SQLite would sleep for milliseconds. */
 enum { BUSY_YIELDS = 200 };
 
 enum { HEAL_TRIES = 2 };
 
-/* How far messages.db may be behind, in time, before somebody brings it up to date. */
+/* How old, in time, messages.db may become before it is updated. */
 enum { SEED_AFTER_MS = 1000 };
 
-/* With a journal longer than that, making both at once would take too long. */
+/* Above this journal size, building both files at once would take too long. */
 enum { SEED_AT_ONCE = 4 << 20 };
 
-/* Living messages, without their texts: those stand in the journal. */
+/* Live messages, without their texts: those are read from the journal. */
 static const char message_table[] =
 	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
 	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
@@ -37,7 +37,7 @@ static const char message_indexes[] =
 	"CREATE INDEX messages_unread ON messages(issue_id, to_phase, read);\n"
 	"CREATE INDEX messages_created ON messages(created_at);\n";
 
-/* A position is the rowid of messages and of archived. */
+/* A position is the rowid in messages and archived. */
 static const char other_tables[] =
 	"CREATE TABLE lines(block INTEGER PRIMARY KEY, offset INTEGER NOT NULL, lengths BLOB NOT "
 	"NULL);\n"
@@ -140,7 +140,7 @@ static const char *const statements[RG_SQL_COUNT] = {
 
 /* ----------------------------------------------------------- statements -- */
 
-/* Does a result of SQLite mean that the file is damaged or strange, and not just unusable now? */
+/* Does a result of SQLite mean a damaged or foreign file, and not just one unusable now? */
 static bool means_damage(int code)
 {
 	switch (code & 0xff) {
@@ -166,7 +166,7 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 {
 	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
 
-	/* What is done next forgets the code. */
+	/* Later calls overwrite the code, so remember the damage. */
 	if (means_damage(code) || index->vfs.pages.damaged)
 		index->damaged = true;
 	if ((code & 0xff) == SQLITE_NOMEM)
@@ -175,7 +175,7 @@ int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *er
 		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
 }
 
-/* What went wrong may have rolled it back already; to be told so is no damage. */
+/* The failure may have rolled back already; then this one's error is no damage. */
 void rg_index_rollback(struct rg_index *index)
 {
 	if (!sqlite3_get_autocommit(index->db))
@@ -255,8 +255,7 @@ struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
 
 /* ------------------------------------------------------ opening, closing -- */
 
-/* Why not WAL: decision 18 of docs/ARCHITECTURE.md.  What is made anew has nothing to roll back to.
- */
+/* Why not WAL: decision 18 of docs/ARCHITECTURE.md.  A file being built needs no rollback. */
 static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
 				     "PRAGMA cache_size = -8000";
 static const char bulk_settings[] = "PRAGMA journal_mode = OFF;"
@@ -266,7 +265,7 @@ static void close_db(struct rg_index *index)
 {
 	size_t i;
 
-	/* Most commands never open it: then SQLite's code need not even be mapped. */
+	/* Most commands never open it: then SQLite's code is not even loaded from disk. */
 	if (!index->db)
 		return;
 	for (i = 0; i < RG_SQL_COUNT; i++) {
@@ -285,7 +284,7 @@ static void close_db(struct rg_index *index)
 	index->damaged = false;
 }
 
-/* By the clock: on a busy machine a sleep of a millisecond takes forty. */
+/* By the clock: on a busy machine a sleep of 1 ms may take 40. */
 static int wait_for_others(void *context, int tries)
 {
 	struct rg_index *index = context;
@@ -419,7 +418,7 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 	if (r < 0)
 		return r;
 	index->bulk = false;
-	/* An index that has all of it; SQLite would rather look into every row than sort. */
+	/* Names the index that has all columns; SQLite would read every row instead of sorting. */
 	return rg_index_run(index,
 			    "INSERT INTO mailbox(agent, position, issue_id)"
 			    " SELECT to_phase, rowid, issue_id FROM messages INDEXED BY "
@@ -427,7 +426,7 @@ static int finish_bulk(struct rg_index *index, struct roger_err *err)
 			    err);
 }
 
-/* How many lines messages.db holds, and when it was seen to. */
+/* How many lines messages.db holds, and when it was updated. */
 static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
 {
 	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_SEED_SET, err);
@@ -439,7 +438,7 @@ static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struc
 	return rg_index_step(index, set, err);
 }
 
-/* All tables and rows, in the open and empty database. */
+/* Create all tables and rows in an empty open database. */
 static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	int r;
@@ -462,7 +461,7 @@ static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
 
 /* ------------------------------------------------------ the index in use -- */
 
-/* Only in memory, when the file cannot be used: then it still answers. */
+/* When the file cannot be used, an index in memory still answers. */
 static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
 		      struct roger_err *err)
 {
@@ -478,7 +477,7 @@ void rg_index_distrust(sqlite3 *db)
 {
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	/* A view in the place of a table could run for ever. */
+	/* A view in place of a table could run for ever. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 }
@@ -492,7 +491,7 @@ static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *er
 	return r;
 }
 
-/* Is the row there, and does it speak of this version, boot and journal? */
+/* Is the progress row there, and of this version, boot and journal? */
 static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
 	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_PROGRESS_GET, err);
@@ -531,7 +530,8 @@ int rg_index_load(struct rg_index *index, struct roger_err *err)
 	int r = load_progress(index, &valid, err);
 
 	if (r == ROGER_OK && !valid)
-		return rg_fail(err, ROGER_EIO, 0, "index '%s' was replaced meanwhile; try again",
+		return rg_fail(err, ROGER_EIO, 0,
+			       "index '%s' was replaced by another process; try again",
 			       index->name);
 	return r;
 }
@@ -558,7 +558,7 @@ int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_e
 				  ret_hash, err);
 }
 
-/* Is the journal still the one that was read? */
+/* Does the journal still have the last line that was read? */
 static bool same_journal(struct rg_index *index)
 {
 	struct rg_log_file messages = rg_store_messages;
@@ -572,7 +572,7 @@ static bool same_journal(struct rg_index *index)
 	       hash == index->progress.last_hash;
 }
 
-/* Into a new file, then in place of the old. */
+/* Build a new file, then rename it over the old one. */
 static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	char fresh[RG_INDEX_FRESH_BYTES], path[sizeof index->path + 32];
@@ -588,14 +588,14 @@ static int make_index(struct rg_index *index, uint64_t end, struct roger_err *er
 	return rg_index_file_end(index, index->name, fresh, r, err);
 }
 
-/* With the index lock. */
+/* Needs the index lock. */
 static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	uint64_t inode;
 	int r;
 
 	close_db(index);
-	/* Of any version. */
+	/* Accept an index of any version. */
 	r = rg_index_file_check(index, index->path, "roger index ", index->name, err);
 	if (r == ROGER_OK)
 		r = make_index(index, end, err);
@@ -606,7 +606,7 @@ static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *
 	return r == ROGER_OK ? rg_index_load(index, err) : r;
 }
 
-/* The same, and messages.db beside it. */
+/* Rebuild the index, and messages.db beside it. */
 static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
 {
 	struct rg_seed_making making;
@@ -644,11 +644,11 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 {
 	rg_index_doubt(index);
 	return rg_fail(err, ROGER_EIO, 0,
-		       "the index is wrong about '%.*s'; `roger rebuild` makes it anew",
+		       "the index is wrong about '%.*s'; `roger rebuild` rebuilds it",
 		       RG_STR_ARGS(about));
 }
 
-/* In a transaction: may the open connection go on? */
+/* In a transaction: can the open connection still be used? */
 static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
 {
 	int r = load_progress(index, ret_usable, err);
@@ -665,7 +665,7 @@ int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct rog
 	return statement ? rg_index_step(index, statement, err) : ROGER_EIO;
 }
 
-/* One transaction; what goes wrong leaves the tables as they were. */
+/* One transaction; after a failure the tables are unchanged. */
 static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
 {
 	struct rg_index_progress before = index->progress;
@@ -685,11 +685,8 @@ static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struc
 	return r;
 }
 
-/*
- * With the index lock: what is there is used, brought up to date, or made anew.
- * The connection stays open while the file is the same: to open it again takes
- * the schema and every statement.
- */
+/* Needs the index lock.  Uses, updates or rebuilds the file.  The connection stays open while the
+ * file is the same: opening it means reading the schema and preparing every statement. */
 static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
 {
 	uint64_t inode;
@@ -732,7 +729,7 @@ uint64_t rg_index_peek(struct rg_index *index)
 	return rg_index_end(index);
 }
 
-/* Is messages.db behind, and was it so for a while? */
+/* Has messages.db been out of date for a while? */
 static bool is_due(const struct rg_index *index, int64_t now)
 {
 	const struct rg_index_progress *progress = &index->progress;
@@ -742,7 +739,7 @@ static bool is_due(const struct rg_index *index, int64_t now)
 		(now < progress->seed_at || now - progress->seed_at >= SEED_AFTER_MS));
 }
 
-/* What does not go well there keeps nobody from an answer. */
+/* A failure of messages.db does not fail the answer. */
 static int serve_others(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -778,14 +775,14 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct ro
 	return r;
 }
 
-/* Is the open one the file of that name, and does it reach far enough? */
+/* Is the open file the one of that name, and is it up to date? */
 static bool fresh_enough(struct rg_index *index, uint64_t end)
 {
 	return index->db && rg_index_end(index) >= end &&
 	       (index->in_memory || rg_index_file_inode(index) == index->inode);
 }
 
-/* By way of the file where it can be used, else in memory. */
+/* Use the file if possible, else an index in memory. */
 static int bring(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -820,8 +817,8 @@ int rg_index_reopen(struct rg_index *index, struct roger_err *err)
 	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
 }
 
-/* Another process may have rebuilt it meanwhile.  Whatever damages it may go on for a while: what
- * is in memory it does not reach. */
+/* Another process may have rebuilt it meanwhile.  If it keeps getting damaged, an index in memory
+ * is out of reach. */
 bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -833,7 +830,7 @@ bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err
 	if (*tries <= HEAL_TRIES) {
 		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), err);
 	} else {
-		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' is damaged again and again",
+		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' keeps getting damaged",
 			      index->name);
 		*r = use_memory(index, rg_index_end(index), &why, err);
 	}

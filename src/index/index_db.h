@@ -1,7 +1,7 @@
 /*
- * index_db - inside of the index: its database and prepared statements.
+ * index_db - internals of the index: its database and prepared statements.
  *
- * For index/ only, the users of sqlite3.h.
+ * Only for index/, the only user of sqlite3.h.
  */
 #ifndef RG_INDEX_DB_H
 #define RG_INDEX_DB_H
@@ -13,7 +13,7 @@
 #include "index/index.h"
 #include "index/index_vfs.h"
 
-/* Changes whenever a table does: an index of another version is made anew. */
+/* Increase with every change of a table: an index of another version is rebuilt. */
 #define RG_INDEX_VERSION 7
 
 enum rg_statement {
@@ -46,40 +46,40 @@ enum rg_statement {
 	RG_SQL_COUNT,
 };
 
-/* How far the journal has been read: the one row of table progress. */
+/* How far the journal was read: the only row of table progress. */
 struct rg_index_progress {
 	int64_t offset;
 	int64_t lines;
 	int64_t strays;
 	int64_t archived;
-	int64_t last_offset; /* the last line, to know the journal again */
+	int64_t last_offset; /* last line read, to recognize the journal */
 	int64_t last_length;
 	int64_t last_hash;
-	int64_t epoch;	   /* the largest one seen */
+	int64_t epoch;	   /* highest epoch seen */
 	int64_t search_to; /* positions up to here are in the full-text table */
-	int64_t seed_to;   /* lines up to here are in messages.db, */
-	int64_t seed_at;   /* which was written then: ms since 1970 */
+	int64_t seed_to;   /* lines up to here are in messages.db */
+	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
 };
 
 /*
- * Where the lines of the journal stand: a row of table lines for so many of
- * them holds the offset of the first, and the length of each, seven bits a
- * byte, the lowest first; all bytes of a length but its last have the top bit.
+ * Where the journal's lines are.  A row of table lines covers RG_INDEX_LINES lines: the offset of
+ * the first, and the length of each as a varint (7 bits per byte, lowest first, top bit: more
+ * follows).
  */
 enum { RG_INDEX_LINES = 64, RG_LENGTH_BYTES_MAX = 10 };
 
 struct rg_index_lines {
-	int64_t block; /* of these lines: (number of a line - 1) / RG_INDEX_LINES */
+	int64_t block; /* (line number - 1) / RG_INDEX_LINES */
 	int64_t offset;
 	unsigned char lengths[RG_INDEX_LINES * RG_LENGTH_BYTES_MAX];
 	size_t length_bytes;
 };
 
-/* Figures per agent, and per reader and sender, gathered while lines are taken in. */
+/* Counters per agent and per reader and sender, collected while lines are read. */
 struct rg_delta {
 	uint64_t hash;
 	struct roger_str first;
-	struct roger_str second; /* "": figures of an agent; else what first has seen of it */
+	struct roger_str second; /* "": counters of an agent, else the sender */
 	bool edge;		 /* or what came in over an edge from second to first */
 	int64_t sent, received, unread, epoch, seq, last_sent_at_ms;
 };
@@ -89,7 +89,7 @@ struct rg_deltas {
 	struct rg_table table;
 };
 
-/* A question that was asked before: its text and its statement. */
+/* A query asked before: its SQL and its prepared statement. */
 struct rg_asked {
 	char *sql;
 	sqlite3_stmt *statement;
@@ -100,60 +100,58 @@ enum { RG_ASKED_MAX = 16 };
 struct rg_index {
 	struct rg_store *store;
 	int folder;
-	uint64_t inode; /* of the open index; 0: none is open, or not yet */
+	uint64_t inode; /* of the open index; 0: not open yet */
 	struct rg_index_vfs vfs;
 	sqlite3 *db;
 	bool in_memory;
-	bool placed;	   /* where a configuration says, so that something else may stand there */
-	bool bulk;	   /* indexes and the mailbox come at the end */
-	bool search_stale; /* a text changed that is in the full-text table */
-	bool damaged;	   /* in a way that SQLite does not see */
-	int64_t busy_until_ns; /* of the monotonic clock: so long somebody else is waited for */
+	bool placed;	       /* the configuration gave the path, so another file may be there */
+	bool bulk;	       /* indexes and the mailbox are filled at the end */
+	bool search_stale;     /* a text in the full-text table changed */
+	bool damaged;	       /* in a way that SQLite does not detect */
+	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */
 	char trouble[200];
 	sqlite3_stmt *statements[RG_SQL_COUNT];
 	struct rg_asked asked[RG_ASKED_MAX];
-	size_t asked_next; /* the one to give way */
+	size_t asked_next; /* the slot to reuse next */
 	struct rg_index_progress progress;
-	struct rg_index_lines lines; /* being filled */
+	struct rg_index_lines lines; /* the row being filled */
 	struct rg_deltas deltas;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
-	bool stopped; /* by what it returned */
+	bool stopped; /* the progress callback stopped it */
 	void *tell_context;
 	char name[256];
 	char seed_name[256];
-	/* Last, and hardly filled: a send touches no page of memory for the rest of them. */
+	/* Last in the struct, and mostly empty: a send touches none of these pages. */
 	char path[4400];      /* of the index */
 	char seed_path[4400]; /* of messages.db */
 };
 
 /*
- * index_file.c: the files of the databases.  Their names are messages.db-index and
- * messages.db, or as configured; inode 0: there is none that may be opened.  What is
- * no regular file is refused, and so is what would make SQLite touch other files.
+ * index_file.c: the database files, named messages.db-index and messages.db, or as configured.
+ * inode 0: no file that may be opened.  Refuses anything but a regular file, and anything that
+ * would make SQLite touch other files.
  */
 RG_CHECKED int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
 				  struct roger_err *err);
 uint64_t rg_index_file_inode(const struct rg_index *index);
-/* Where the configuration places them, only what starts like one is replaced. */
+/* At a configured path, only a file that starts with magic is replaced. */
 RG_CHECKED int rg_index_file_check(struct rg_index *index, const char *path, const char *magic,
 				   const char *name, struct roger_err *err);
 int rg_index_file_refuse(const char *name, struct roger_err *err);
-/* A new and empty one, to be filled; then, where that went well (r), in the place of the old. */
+/* Create a new empty file to fill; then, if r is ROGER_OK, rename it over the old one. */
 enum { RG_INDEX_FRESH_BYTES = 270 };
 RG_CHECKED int rg_index_file_begin(struct rg_index *index, const char *name,
 				   char fresh[RG_INDEX_FRESH_BYTES], struct roger_err *err);
 RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const char *fresh, int r,
 				 struct roger_err *err);
 
-/*
- * With the index lock, and with an index that is up to date: messages.db, too.
- * anew: also where it must be made anew.
- */
+/* Update messages.db.  Needs the index lock and an up-to-date index.  anew: also rebuild it if
+ * needed. */
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
 
-/* With the index lock: it is made anew on a second thread, where it must be, where others have
- * changed it, or anew is set. */
+/* Rebuild it on a second thread if needed: always with anew, else if others changed it.  Needs the
+ * index lock. */
 struct rg_seed_making {
 	struct rg_index *index;
 	int64_t end;
@@ -166,89 +164,85 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 			 struct rg_seed_making *making);
 int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err);
 
-/* Was the message of this id archived?  *ret_archived false where none ever was. */
+/* Was the message with this id archived? */
 int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
 			 struct roger_err *err);
 
-/* Whatever the file says of itself: it was made by whoever could write here. */
+/* Trust nothing in the schema: anybody who can write the folder may have made it. */
 void rg_index_distrust(sqlite3 *db);
 
-/* Prepared once, reset and ready for values; NULL with err filled. */
+/* A prepared statement, reset and ready for values; NULL with err filled. */
 sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
 				 struct roger_err *err);
 
-/* Words for the last failure of the database. */
+/* Describe the database's last failure in err. */
 int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err);
 
 int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err);
 
-/* A question being put together: its text, and the values for its places, in their order. */
+/* A query under construction: its SQL, and the values of its placeholders in order. */
 struct rg_question {
 	struct rg_buf sql;
 	struct rg_buf values;
 };
 void rg_question_init(struct rg_question *question, const char *sql);
 void rg_question_deinit(struct rg_question *question);
-/* More text, with a place in it for the value; the text of the value is borrowed. */
+/* Append SQL with one placeholder, and its value; text is borrowed. */
 void rg_question_text(struct rg_question *question, const char *sql, struct roger_str text);
 void rg_question_number(struct rg_question *question, const char *sql, int64_t number);
 
-/* Sees a row of the answer; NULL: the index was damaged, and all rows come again. */
+/* Called for each row; row NULL: the index was damaged, and all rows come again. */
 typedef int rg_index_see(void *context, sqlite3_stmt *row, struct roger_err *err);
 
-/*
- * Ask, of an index that is rebuilt where it turns out damaged; the question is
- * deinitialized.
- */
+/* Run a query, rebuilding the index if it is damaged.  Deinitializes the question. */
 int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
 		 void *context, struct roger_err *err);
 /* The first column of each row, as text. */
 int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
 		       struct roger_strs *ret_texts, struct roger_err *err);
 
-/* What find gives, and how many there are whatever the limit and held or not. */
+/* Like rg_index_find(), with the number of matches regardless of limit and leases. */
 int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
 		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err);
 
-/* Prepared and run to its end: a statement without places or rows. */
+/* Prepare and run a statement that has no placeholders and no rows. */
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
 
-/* Run to its end a statement that returns no rows. */
+/* Run a statement that has no rows. */
 int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err);
 
 void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
-/* An instant in ms; 0 is NULL. */
+/* Bind a time in ms; 0 becomes NULL. */
 void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms);
-/* Six columns from that place on: id, issue, sender, recipient, run counter, type. */
+/* Bind six columns from first on: id, issue, sender, recipient, run counter, type. */
 void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message);
 struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
 struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column);
 
-/* Read the row of progress again; ROGER_EDATA: it does not fit any more. */
+/* Load the progress row; ROGER_EDATA: it does not match any more. */
 int rg_index_load(struct rg_index *index, struct roger_err *err);
 
-/* With the index lock: is the open file still the one of its name?  If not, open that one. */
+/* Open the file of its name again if it was replaced.  Needs the index lock. */
 RG_CHECKED int rg_index_reopen(struct rg_index *index, struct roger_err *err);
 void rg_index_rollback(struct rg_index *index);
 
-/* The hash of a line as the journal has it now; and of the last that was taken in. */
+/* The hash of a line in the journal now, and of the last line that was read. */
 int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
 		       struct roger_err *err);
 int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
 
-/* Ready for the lines behind those that are known; then each, in turn; then the rest into the
- * table. */
+/* Record where lines are: prepare for new lines, add each in order, write the last row. */
 int rg_index_lines_begin(struct rg_index *index, struct roger_err *err);
 int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
 		       struct roger_err *err);
 int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
 
-/* Where a line stands, by the row of table lines that holds it. */
+/* Where a line is, given the row of table lines that covers it. */
 int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
 			struct roger_str lengths, struct rg_entry *ret_entry,
 			struct roger_err *err);
 
-/* One transaction's work: lines of the journal up to end into the tables. */
+/* Read journal lines up to end into the tables, in the caller's transaction. */
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err);
 
 #endif

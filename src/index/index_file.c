@@ -1,11 +1,11 @@
-/* The files of the index and of messages.db: found, checked, made, and put in place. */
+/* The files of the index and of messages.db: find, check, create, replace. */
 #include "index/index_db.h"
 
 #include <stdio.h>
 
 #include "host/file.h"
 
-/* Not by opening it: closing it again would drop the locks SQLite holds in this process. */
+/* Without opening it: closing it would drop the locks that SQLite holds in this process. */
 static int look(struct rg_index *index, const char *name, struct rg_file_facts *ret_facts,
 		struct roger_err *err)
 {
@@ -15,13 +15,11 @@ static int look(struct rg_index *index, const char *name, struct rg_file_facts *
 	return rg_file_look(index->folder, name, &there, ret_facts, err);
 }
 
-/* How a rollback journal of SQLite ends that names another file: length, sum, and this. */
+/* A SQLite rollback journal that names another file ends in: length, checksum, and this. */
 static const unsigned char super_mark[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
 
-/*
- * A journal may tell SQLite to remove a file, a super-journal, whatever its name.
- * roger's never do: it came from somewhere else, and so may what it would roll back.
- */
+/* A rollback journal may make SQLite delete a file of any name (a "super-journal").  roger never
+ * writes such a journal, so it is foreign, and what it would roll back may be too. */
 static bool names_other_file(struct rg_index *index, const char *name, int64_t size)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -52,7 +50,7 @@ int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_i
 		r = look(index, name, &facts, err);
 	if (r < 0)
 		return r;
-	/* Neither is used, nor opened: both are rebuilt. */
+	/* Open neither: both are rebuilt. */
 	if (foreign)
 		return rg_file_remove(index->folder, rollback, err);
 	*ret_inode = facts.inode;
@@ -67,7 +65,7 @@ uint64_t rg_index_file_inode(const struct rg_index *index)
 int rg_index_file_refuse(const char *name, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_EREFUSED, 0,
-		       "'%s' is no index of messages, and stays as it is; correct "
+		       "'%s' is not an index of messages and was left alone; correct "
 		       "storage.database_file, or move it away",
 		       name);
 }
@@ -106,7 +104,7 @@ int rg_index_file_end(struct rg_index *index, const char *name, const char *fres
 	char rollback[300];
 
 	snprintf(rollback, sizeof rollback, "%.250s-journal", name);
-	/* A rollback journal of the old one must never be applied to the new. */
+	/* The old file's rollback journal must never be applied to the new one. */
 	if (r == ROGER_OK)
 		r = rg_file_remove(index->folder, rollback, err);
 	if (r == ROGER_OK)

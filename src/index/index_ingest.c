@@ -1,4 +1,4 @@
-/* Taking lines of the journal into the tables. */
+/* Reading lines of the journal into the tables. */
 #include "index/index_db.h"
 
 #include <stdarg.h>
@@ -7,18 +7,18 @@
 #include "store/decoder.h"
 #include "facts/message.h"
 
-/* What the tables hold of a message that came before, and which of it a new line says again. */
+/* What the tables have of an earlier state of the message, and which parts a new line repeats. */
 struct known {
 	int64_t position;
 	bool read;
 	struct roger_str to;
 	bool same_text;
-	bool same_mailbox; /* issue and recipient */
-	bool same_rest;	   /* all else but whether and when it was read */
+	bool same_mailbox; /* same issue and recipient */
+	bool same_rest;	   /* everything else is the same, except when it was read */
 	bool same_read;
 };
 
-/* Run a statement that returns no rows, with its values: i a number, t a text. */
+/* Run a statement that has no rows, with values: i a number, t a text. */
 static int run(struct rg_index *index, enum rg_statement which, struct roger_err *err,
 	       const char *kinds, ...)
 {
@@ -71,7 +71,7 @@ static void clear_deltas(struct rg_deltas *deltas)
 	*deltas = (struct rg_deltas){ 0 };
 }
 
-/* The larger number of the larger epoch. */
+/* Take the higher number of the later epoch. */
 static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
 {
 	if (epoch > delta->epoch || (epoch == delta->epoch && seq > delta->seq)) {
@@ -109,7 +109,7 @@ static int count_recipient(struct rg_index *index, struct roger_str name, int re
 	return ROGER_OK;
 }
 
-/* What the recipient has seen of the sender, or what came in over an edge from it. */
+/* Raise the number that the recipient accepted from the sender, or that came in over an edge. */
 static int raise_mark(struct rg_index *index, const struct roger_message *message, bool edge,
 		      struct roger_err *err)
 {
@@ -160,7 +160,7 @@ static int flush_deltas(struct rg_index *index, struct roger_err *err)
 
 /* ---------------------------------------------------------------- rows -- */
 
-/* By which a text is known again. */
+/* Recognizes a text without storing it. */
 static int64_t hash_text(const struct roger_message *message)
 {
 	return (int64_t)rg_hash(rg_hash(0, message->content.data, message->content.length),
@@ -194,7 +194,7 @@ static int leave_mailbox(struct rg_index *index, const struct known *known, stru
 	return run(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to, known->position);
 }
 
-/* Until when an unread message is held, and until when it is to be read. */
+/* Record until when an unread message is leased, and until when it must be read. */
 static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     struct roger_err *err)
 {
@@ -204,7 +204,7 @@ static int set_lease(struct rg_index *index, const struct roger_message *message
 		   message->claimed_until_ms, message->confirm_by_ms);
 }
 
-/* Members that few messages have: each has a table of its own. */
+/* Members that few messages have; each has its own table. */
 static int add_links(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     struct roger_err *err)
 {
@@ -240,7 +240,7 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	return r;
 }
 
-/* Every index of a column that is set is written: a claim sets none, being read two. */
+/* SQLite updates the indexes of all columns that are set, so set only what changed. */
 static int change_row(struct rg_index *index, const struct known *known,
 		      const struct roger_message *message, struct roger_err *err)
 {
@@ -256,7 +256,7 @@ static int change_row(struct rg_index *index, const struct known *known,
 	return rg_index_step(index, set, err);
 }
 
-/* Where it is unread, and the figures of who has it. */
+/* Update the mailbox and the counters of its agent. */
 static int change_mailbox(struct rg_index *index, const struct known *known,
 			  const struct roger_message *message, struct roger_err *err)
 {
@@ -327,7 +327,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;
 }
 
-/* An archived message that was never here alive: it counts as sent and received. */
+/* An archived message that was never seen live: it counts as sent and received. */
 static int archive_new(struct rg_index *index, const struct roger_message *message,
 		       int64_t position, const struct rg_line *line, struct roger_err *err)
 {
@@ -343,7 +343,7 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 	return r == ROGER_OK ? count_recipient(index, message->to_phase, 1, 0, err) : r;
 }
 
-/* Archived is final: whatever comes for the id later is history. */
+/* Archived is final: later lines with this id are history. */
 int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
 			 struct roger_err *err)
 {
@@ -410,8 +410,8 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 	return r;
 }
 
-/* Is the line probably a later state of a message?  Then it is looked up before it is added; a
- * foreign journal that is read as a whole may begin with any state. */
+/* Is the line probably a later state of a message?  Then look it up before adding it.  A foreign
+ * journal that is read from its start may begin with any state. */
 static bool is_later_state(const struct rg_index *index, const struct roger_message *message)
 {
 	return message->archived_at_ms ||
@@ -500,7 +500,7 @@ static int save_progress(struct rg_index *index, struct roger_err *err)
 		   progress->search_to);
 }
 
-/* A text that is in the full-text table changed, which is rare: all are put in again. */
+/* A text in the full-text table changed, which is rare: fill the table again. */
 static int empty_search(struct rg_index *index, struct roger_err *err)
 {
 	bool stale = index->search_stale;

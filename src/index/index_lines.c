@@ -1,4 +1,4 @@
-/* Where the lines of the journal stand. */
+/* Where the lines of the journal are. */
 #include "index/index_db.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static void add_length(struct rg_index_lines *lines, uint64_t length)
 	lines->lengths[lines->length_bytes++] = (unsigned char)length;
 }
 
-/* False: they end before it does. */
+/* False: the bytes end too early. */
 static bool next_length(struct roger_str *lengths, uint64_t *ret_length)
 {
 	uint64_t length = 0;
@@ -44,7 +44,7 @@ static int damaged(struct rg_index *index, struct roger_err *err)
 	return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
 }
 
-/* The row of a block that was begun before, and holds so many lines. */
+/* Load the row of a block that already has count lines. */
 static int load(struct rg_index *index, int64_t block, int64_t count, struct roger_err *err)
 {
 	struct rg_index_lines *lines = &index->lines;

@@ -1,9 +1,8 @@
 /*
- * The logs in the index: their entries, and what these can be found by.
+ * The logs in the index: their entries, and the columns they are found by.
  *
- * Derived like the rest.  For each file the index remembers how far it has
- * read and the last line; a file that was replaced is read from its start.
- * The tables are made by the first question.
+ * The index remembers how far it has read each file, and the last line; a file
+ * that was replaced is read from its start.  The first query creates the tables.
  */
 #include "index/index_db.h"
 
@@ -19,7 +18,7 @@ static const char tables[] =
 	"CREATE TABLE IF NOT EXISTS log_files(file INTEGER PRIMARY KEY, offset INTEGER NOT NULL,"
 	" lines INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, shown TEXT NOT NULL);"
-	/* The log of a line that is no entry is negative, and its text is why. */
+	/* A line that is not an entry has a negative log, and the reason as text. */
 	"CREATE TABLE IF NOT EXISTS log_entries(position INTEGER PRIMARY KEY,"
 	" log INTEGER NOT NULL, file INTEGER NOT NULL, line INTEGER NOT NULL,"
 	" at INTEGER NOT NULL, text TEXT NOT NULL, " COLUMNS ");"
@@ -40,13 +39,13 @@ static const char tables[] =
 
 /* -------------------------------------------------------------- taking in -- */
 
-/* One file on its way into the tables. */
+/* One file being read into the tables. */
 struct intake {
 	struct rg_index *index;
 	struct rg_log_file file;
-	struct rg_arena *arena; /* of one line */
+	struct rg_arena *arena; /* for one line */
 	int64_t size;
-	int64_t number; /* of the file in log_files: the hash of its name */
+	int64_t number; /* of the file in log_files: hash of its name */
 	int64_t offset, lines, last_offset, last_length, last_hash;
 	sqlite3_stmt *add;
 };
@@ -165,7 +164,7 @@ static int load_file(struct intake *intake, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* Is what was read of it still there?  Its last line tells. */
+/* Is the last line that was read unchanged? */
 static bool still_same(struct intake *intake)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX + 1 };
@@ -200,7 +199,7 @@ static int forget_file(struct intake *intake, struct roger_err *err)
 	return r;
 }
 
-/* Does the file hold what the tables lack? */
+/* Does the file have more than the tables? */
 static int look(struct intake *intake, bool *ret_behind, struct roger_err *err)
 {
 	struct rg_store *store = intake->index->store;
@@ -250,7 +249,7 @@ static bool has_tables(struct rg_index *index)
 					     NULL, NULL) == SQLITE_OK;
 }
 
-/* Without a lock: is there nothing to take in? */
+/* Is there nothing to read?  Needs no lock. */
 static bool up_to_date(struct rg_index *index, const struct rg_log_files *files)
 {
 	bool behind;
@@ -311,7 +310,7 @@ int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_files *fil
 
 /* ------------------------------------------------------------ questions -- */
 
-/* Few entries are of a key, target or message; SQLite has no figures to know that by. */
+/* Few entries share a key, target or message; SQLite has no statistics to know that. */
 static bool is_narrow(const struct rg_log_query *query)
 {
 	return query->id.length || query->key.length || query->target.length ||
@@ -365,7 +364,7 @@ struct list {
 	size_t count;
 };
 
-/* A file may be gone since its entries were taken in. */
+/* NULL: the file may be gone since its entries were read. */
 static const struct rg_log_file *file_shown(const struct rg_log_files *files,
 					    struct roger_str shown)
 {

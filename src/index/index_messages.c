@@ -1,12 +1,12 @@
 /*
- * Messages as the journal has them, at the places the index gives.  Where the
- * two disagree, the index is wrong: it is rebuilt, and asked again.
+ * Messages read from the journal at the places that the index gives.  If the two
+ * disagree, the index is wrong: it is rebuilt and asked again.
  */
 #include "index/index_db.h"
 
 #include "facts/message.h"
 
-/* May there be a line?  Others may have taken in more than our rg_index_end(). */
+/* Can there be such a line?  Another process may have read more than our rg_index_end(). */
 static bool stands(const struct rg_index *index, const struct rg_entry *entry)
 {
 	struct rg_log_file messages = rg_store_messages;
@@ -48,13 +48,11 @@ static bool is_or_any(struct roger_str wanted, struct roger_str is)
 	return !wanted.length || rg_str_equal(wanted, is);
 }
 
-/*
- * Does the line say what was asked for?  SQLite does not notice all damage, and
- * nobody gets mail by an index that is wrong.
- */
+/* Does the line match the query?  SQLite does not detect all damage, and a wrong index must not
+ * deliver mail to the wrong agent. */
 static bool answers(const struct rg_query *query, const struct roger_message *message)
 {
-	/* Of many ids each line would be compared with all. */
+	/* Checked only for a single id, to save comparing each line with all. */
 	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
 	       is_or_any(query->to, message->to_phase) &&
 	       is_or_any(query->from, message->from_phase) &&
@@ -62,7 +60,7 @@ static bool answers(const struct rg_query *query, const struct roger_message *me
 	       !(query->read && !message->read);
 }
 
-/* Of a cycle, where one is given. */
+/* Read the messages; of one cycle if the query names it. */
 static int read_messages(struct rg_index *index, const struct rg_entries *entries,
 			 const struct rg_query *query, struct rg_arena *arena,
 			 struct roger_messages *ret_messages, struct roger_err *err)

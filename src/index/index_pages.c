@@ -16,9 +16,9 @@ static uint64_t stir(uint64_t lane, uint64_t word)
 }
 
 /*
- * Each step can be undone, so one changed word never goes unnoticed, and other
- * changes but once in 2^64.  Not against somebody who computes it: who may
- * write the file may write the journal.  Ten times as fast as rg_hash().
+ * Each step is reversible, so a single changed word is always detected; other changes are missed
+ * once in 2^64.  It does not protect against intent: whoever can write this file can write the
+ * journal.  Ten times as fast as rg_hash().
  */
 uint64_t rg_index_sum_of(uint64_t key, const void *data, size_t length)
 {
@@ -131,11 +131,11 @@ static int make_room(struct rg_index_pages *pages, size_t groups)
 
 /* ------------------------------------------------------------------ root -- */
 
-/* As it stands in the file, in the order of bytes of this machine. */
+/* As in the file, in this machine's byte order. */
 struct root {
 	char magic[16];
 	uint64_t sum;
-	uint64_t count; /* of pages */
+	uint64_t count; /* number of pages */
 	uint64_t changes;
 	uint64_t reach;
 };
@@ -175,7 +175,7 @@ static int read_root(struct rg_index_pages *pages, const struct root *root)
 	for (i = 0; i < pages->room; i++)
 		if (pages->groups[i])
 			pages->groups[i]->loaded = false;
-	/* Who has seen more in this file asks for what one from before does not know. */
+	/* A root older than one this handle has seen means that the file was put back. */
 	if (root->sum != pages->seen &&
 	    (root->changes <= pages->changes || root->reach < pages->reach))
 		return damaged(pages);
@@ -186,7 +186,7 @@ static int read_root(struct rg_index_pages *pages, const struct root *root)
 	return SQLITE_OK;
 }
 
-/* A file without a byte is an index without a page. */
+/* An empty file is an index without pages. */
 int rg_index_pages_begin(struct rg_index_pages *pages)
 {
 	sqlite3_int64 size;
@@ -299,7 +299,7 @@ int rg_index_pages_restore(struct rg_index_pages *pages, uint64_t number, const 
 	return write_at(pages, page, RG_PAGE_BYTES, place_of(number));
 }
 
-/* The sums behind the end are forgotten, so that what stands there is no page again. */
+/* Clear the checksums after the end, so that old bytes there are not valid pages. */
 static int drop_sums(struct rg_index_pages *pages, uint64_t from, uint64_t to)
 {
 	struct rg_page_group *group;
@@ -349,7 +349,7 @@ static int write_root(struct rg_index_pages *pages)
 	int r = SQLITE_OK;
 
 	root.sum = sum_of_root(&root, pages->roots);
-	/* In one piece, unless it is large. */
+	/* In one write, unless it is large. */
 	if (length <= sizeof bytes - sizeof root) {
 		memcpy(bytes, &root, sizeof root);
 		if (length)

@@ -1,4 +1,4 @@
-/* Questions to the tables. */
+/* Queries to the tables. */
 #include "index/index_db.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "facts/message.h"
 #include "facts/sequence.h"
 
-/* A value for a place of a question. */
+/* The value of a placeholder. */
 struct value {
 	bool is_text;
 	struct roger_str text;
@@ -42,8 +42,8 @@ void rg_question_number(struct rg_question *question, const char *sql, int64_t n
 	add_value(question, sql, (struct value){ .number = number });
 }
 
-/* Every word must be there; quoted, so that nothing in it is an operator; word* asks for a
- * beginning. */
+/* Every word must match; words are quoted so that they contain no operators; word* matches a
+ * prefix. */
 static void add_words(struct rg_buf *match, struct roger_str text)
 {
 	static const char blank[] = " \t\r\n";
@@ -68,7 +68,7 @@ static void add_words(struct rg_buf *match, struct roger_str text)
 	}
 }
 
-/* What is new for one agent, and nothing else of the messages is asked: their rows stay unread. */
+/* Is only new mail of one agent asked for?  Then the rows of messages are not read. */
 static bool is_mailbox_enough(const struct rg_query *query, bool archived)
 {
 	return !archived && query->unread && query->to.length && !query->text.length &&
@@ -77,7 +77,7 @@ static bool is_mailbox_enough(const struct rg_query *query, bool archived)
 	       !query->thread.length;
 }
 
-/* Which tables, the narrowest first; SQLite has no figures to choose by. */
+/* The tables to read, narrowest first; SQLite has no statistics to choose by. */
 static void add_tables(struct rg_question *question, const struct rg_query *query, bool archived)
 {
 	struct rg_buf *sql = &question->sql;
@@ -127,7 +127,7 @@ static void add_ids(struct rg_question *question, const struct rg_query *query)
 			query->thread);
 }
 
-/* The position as the table that is gone through first has it, so that nothing need be sorted. */
+/* The position column of the first table, so that nothing needs sorting. */
 static const char *position_of(const struct rg_query *query, bool archived)
 {
 	if (archived)
@@ -189,8 +189,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	}
 }
 
-/* Questions of the same words share a statement, so that an inbox asked again costs no preparing.
- */
+/* Queries with the same SQL share a statement: asking for an inbox again prepares nothing. */
 static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_stmt **ret_statement,
 			struct roger_err *err)
 {
@@ -216,7 +215,7 @@ static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_st
 	return ROGER_OK;
 }
 
-/* The statement with its values; whoever asked resets it. */
+/* A statement with its values; the caller resets it. */
 static int prepare(struct rg_index *index, const struct rg_question *question,
 		   sqlite3_stmt **ret_statement, struct roger_err *err)
 {
@@ -271,7 +270,7 @@ int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_
 
 /* --------------------------------------------------------- full-text table -- */
 
-/* The texts stand in the journal. */
+/* The texts are read from the journal. */
 static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg_entry *entry,
 		      struct roger_err *err)
 {
@@ -347,13 +346,13 @@ static int fill_search(struct rg_index *index, struct roger_err *err)
 	return rg_index_run(index, "UPDATE progress SET search_to = lines", err);
 }
 
-/* Only those who search pay for it: the full-text table is brought up to date here. */
+/* Update the full-text table; only a text search pays for this. */
 static int refresh_search(struct rg_index *index, struct roger_err *err)
 {
 	int64_t before = index->progress.search_to;
 	int r;
 
-	/* Without any lines it has yet to be made. */
+	/* The table must exist even if there are no lines. */
 	if (before == index->progress.lines && before > 0)
 		return ROGER_OK;
 	if (!index->in_memory) {
@@ -380,8 +379,7 @@ static int refresh_search(struct rg_index *index, struct roger_err *err)
 	return r;
 }
 
-/* What to match, with a full-text table that has all lines; nothing where no words are asked for.
- */
+/* The words to match, with an up-to-date full-text table; "" if no words are asked for. */
 static int words_of(struct rg_index *index, const struct rg_query *query, struct rg_buf *match,
 		    struct roger_err *err)
 {
@@ -400,7 +398,7 @@ static int words_of(struct rg_index *index, const struct rg_query *query, struct
 
 /* -------------------------------------------------------------- finding -- */
 
-/* Entries as they are found, those of the living and then those of the archived. */
+/* Entries found so far: live messages, then archived ones. */
 struct finding {
 	struct rg_index *index;
 	struct rg_arena *arena;
@@ -409,7 +407,7 @@ struct finding {
 	size_t count, count_before;
 };
 
-/* The line that is the state of a living message, and the lines that it is among. */
+/* Add the line of a live message's state, and the row of table lines that covers it. */
 static void add_places(struct rg_question *question, const char *position)
 {
 	rg_buf_printf(&question->sql,
@@ -516,7 +514,7 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 	r = words_of(index, query, &match, err);
 	if (r < 0)
 		return r;
-	/* Asked often, so the table of agents keeps it. */
+	/* Asked often, so the table of agents has the number. */
 	if (rg_query_is_unread_only(query)) {
 		rg_question_init(&question, "");
 		rg_question_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
@@ -529,7 +527,7 @@ int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t
 	return rg_index_ask(index, &question, see_number, ret_count, err);
 }
 
-/* Both in one transaction, so that the file is locked and looked at once. */
+/* Both queries run in one transaction, so that the file is locked and checked once. */
 int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
 		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err)
 {
@@ -543,7 +541,7 @@ int rg_index_find_page(struct rg_index *index, const struct rg_query *query, str
 		*ret_total = (int64_t)ret_entries->count;
 	if (r == ROGER_OK && (query->free_at_ms || (query->limit && *ret_total >= query->limit)))
 		r = rg_index_count(index, &all, ret_total, err);
-	/* What went wrong may have ended it already. */
+	/* A failure may have ended the transaction already. */
 	if (!sqlite3_get_autocommit(index->db))
 		(void)rg_index_run_one(index, RG_SQL_END, NULL);
 	return r;
@@ -551,7 +549,7 @@ int rg_index_find_page(struct rg_index *index, const struct rg_query *query, str
 
 /* -------------------------------------------------------------- figures -- */
 
-/* A list that grows row by row. */
+/* A list that grows by one per row. */
 struct listing {
 	struct rg_arena *arena;
 	int64_t epoch;
@@ -619,7 +617,7 @@ int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, str
 	return r;
 }
 
-/* A skip scan: one look-up an issue, however many messages it has. */
+/* A skip scan: one lookup per issue, however many messages it has. */
 int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger_strs *ret_issues,
 		    struct roger_err *err)
 {
@@ -632,7 +630,7 @@ int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger
 	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 
-/* In the order of enum roger_type: the only figures that need a look at every row. */
+/* In the order of enum roger_type.  These counts are the only ones that read every row. */
 static int see_types(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	int64_t *by_type = context;

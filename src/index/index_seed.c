@@ -1,11 +1,10 @@
 /*
- * messages.db: the seed's table, for other programs.
+ * messages.db: the table of seed 004, for other programs.
  *
- * It decides nothing, and no answer comes from it.  It follows the index: what
- * the lines say that came since is put in by id, under SQLite's lock, whatever
- * another program has put in of the same messages.  It is made anew when it is
- * missing, damaged, or not one of this version, boot and journal.  What other
- * programs do to other rows is theirs; doctor compares all of it.
+ * roger never answers from it.  It follows the index: new lines are written by id,
+ * under SQLite's lock, over whatever another program wrote for the same messages.
+ * It is rebuilt if it is missing, damaged, or of another version, boot or journal.
+ * Other rows belong to the programs that wrote them; doctor compares everything.
  */
 #include "index/index_db.h"
 
@@ -17,10 +16,10 @@
 #include "store/decoder.h"
 #include "facts/message.h"
 
-/* Others may hold it; then it has to wait for the next time. */
+/* Others may hold it: then it is updated next time. */
 enum { BUSY_MS = 20 };
 
-/* seed 004, as it stands. */
+/* As in seed 004. */
 static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
 				 "  id TEXT PRIMARY KEY,\n"
 				 "  issue_id TEXT NOT NULL,\n"
@@ -45,7 +44,7 @@ static const char seed_indexes[] =
 	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
 	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n";
 
-/* How far it has read. */
+/* How far it was read. */
 static const char progress_table[] =
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
 	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
@@ -63,18 +62,18 @@ static const char put_row[] =
 
 struct table {
 	struct rg_index *index;
-	int64_t end; /* to be read up to here */
+	int64_t end; /* read up to here */
 	sqlite3 *db;
 	sqlite3_stmt *put, *drop;
-	bool anew;		  /* without the index, which may be made at the same time */
-	struct rg_table archived; /* then: the hashes of ids that were archived */
-	int64_t offset;		  /* read up to here; the last line of that: */
+	bool anew;		  /* built without the index, which may be built at the same time */
+	struct rg_table archived; /* with anew: hashes of the ids that were archived */
+	int64_t offset;		  /* read up to here; the last line read: */
 	int64_t last_offset, last_length;
-	int64_t changes; /* SQLite's count of them, */
-	bool touched;	 /* and whether others have made some */
+	int64_t changes; /* SQLite's change counter */
+	bool touched;	 /* other programs made changes */
 };
 
-/* ROGER_EDATA: it is damaged, or not as roger made it. */
+/* ROGER_EDATA: it is damaged, or not as roger wrote it. */
 static int fail(const struct table *table, const char *what, struct roger_err *err)
 {
 	int code = table->db ? sqlite3_errcode(table->db) & 0xff : SQLITE_NOMEM;
@@ -135,7 +134,7 @@ static void close_table(struct table *table)
 
 /* -------------------------------------------------------------- progress -- */
 
-/* SQLite adds one in the file's head with each change, whoever makes it. */
+/* SQLite counts every change, by any program, in the file's header. */
 static int64_t count_changes(const struct table *table)
 {
 	unsigned char head[4] = { 0 };
@@ -146,7 +145,7 @@ static int64_t count_changes(const struct table *table)
 	return (int64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
 }
 
-/* Is there one that speaks of this version, boot and journal? */
+/* Is there a table of this version, boot and journal? */
 static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 {
 	int64_t hash = 0, known = 0;
@@ -198,7 +197,7 @@ static int save(const struct table *table, struct roger_err *err)
 	sqlite3_bind_int64(set, 2, table->last_offset);
 	sqlite3_bind_int64(set, 3, table->last_length);
 	sqlite3_bind_int64(set, 4, hash);
-	/* This one counts as well. */
+	/* Count this change too. */
 	sqlite3_bind_int64(set, 5, table->changes + 1);
 	sqlite3_bind_int(set, 6, table->touched);
 	r = step(table, set, err);
@@ -225,7 +224,7 @@ static int put_message(const struct table *table, const struct roger_message *me
 	return step(table, put, err);
 }
 
-/* Archived is final.  Read from the start, the lines say so themselves. */
+/* Archived is final.  When reading from the start, the lines themselves say so. */
 static int is_archived(struct table *table, const struct roger_message *message, bool *ret_archived,
 		       struct roger_err *err)
 {
@@ -270,7 +269,7 @@ static int take_lines(struct table *table, struct rg_decoder *decoder, struct ro
 	return r;
 }
 
-/* What the index has read and the table has not. */
+/* Read what the index has read and the table has not. */
 static int take_in(struct table *table, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(table->index->store, &rg_store_messages);
@@ -292,7 +291,7 @@ static int take_in(struct table *table, struct roger_err *err)
 
 /* ------------------------------------------------------------------ anew -- */
 
-/* In the place of a table of messages; false, too, where that cannot be told. */
+/* Is there a database of another program, without a table of messages?  False if unknown. */
 static bool is_foreign_database(const char *path)
 {
 	sqlite3_stmt *ask = NULL;
@@ -314,7 +313,7 @@ static bool is_foreign_database(const char *path)
 	return foreign;
 }
 
-/* Where the configuration places it, another program's database is not replaced, either. */
+/* At a configured path, never replace another program's database. */
 static int check_ours(struct rg_index *index, struct roger_err *err)
 {
 	static const char magic[] = "SQLite format 3";
@@ -378,12 +377,12 @@ static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 
 /* ------------------------------------------------------------ in its place -- */
 
-/* In a transaction, unless it is as far already; *ret_valid false: it is to be made anew. */
+/* Update it in a transaction, unless it is up to date; *ret_valid false: it must be rebuilt. */
 static int bring_up(struct table *table, bool write, bool *ret_valid, struct roger_err *err)
 {
 	int r;
 
-	/* Others may have changed that, and have it open. */
+	/* Other programs may have changed the mode, and have the file open. */
 	(void)sqlite3_exec(table->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
 	r = run(table, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
 	if (r == ROGER_OK)
@@ -394,7 +393,7 @@ static int bring_up(struct table *table, bool write, bool *ret_valid, struct rog
 	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
 }
 
-/* *ret_valid false, or ROGER_EDATA: it is to be made anew. */
+/* *ret_valid false, or ROGER_EDATA: it must be rebuilt. */
 static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid, bool *ret_touched,
 		struct roger_err *err)
 {
@@ -434,7 +433,7 @@ static void *make_beside(void *context)
 	return NULL;
 }
 
-/* Signals are the caller's business: none is handled on the second thread. */
+/* The second thread handles no signals: they are the caller's. */
 static bool start_thread(struct rg_seed_making *making)
 {
 	sigset_t all, before;

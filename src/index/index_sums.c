@@ -1,4 +1,4 @@
-/* What the tables hold, summed up, on a connection and a thread of its own. */
+/* Sums over the tables, computed on a connection and thread of their own. */
 #include "index/index_db.h"
 
 #include <pthread.h>
@@ -12,12 +12,12 @@ struct rg_index_summing {
 	sqlite3 *db;
 	struct rg_index_vfs vfs;
 	struct rg_message_sums sums;
-	sqlite3 *table_db; /* messages.db; NULL: there is none */
+	sqlite3 *table_db; /* messages.db; NULL: none */
 	struct rg_table_sums table;
-	bool valid; /* it speaks of this version and boot */
+	bool valid; /* of this version and boot */
 	int result;
 	bool threaded;
-	int code; /* of SQLite, where the result is none */
+	int code; /* SQLite's code if it failed */
 	pthread_t thread;
 };
 
@@ -45,10 +45,8 @@ static int read_progress(sqlite3 *db, const char *era, struct rg_message_sums *s
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK : ROGER_EIO;
 }
 
-/*
- * One row of numbers, in the order of the sums behind those of lines.  sum()
- * would end in an error where it overflows; positions and numbers do not come that far.
- */
+/* One row of numbers, in the order of the sums that follow those of lines.  sum() fails on
+ * overflow; positions and numbers stay far below that. */
 static int read_small(sqlite3 *db, struct rg_message_sums *sums)
 {
 	static const char question[] =
@@ -115,7 +113,7 @@ static int read_table(sqlite3 *db, struct rg_table_sums *table)
 	return r;
 }
 
-/* What is in the way now says nothing of what the file holds. */
+/* A file that cannot be read now is not a damaged file. */
 static bool is_damage(int code)
 {
 	switch (code & 0xff) {
@@ -144,7 +142,7 @@ static void sum_up_table(struct rg_index_summing *summing)
 	sqlite3_exec(summing->table_db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* Ends the transactions as well, so that nobody who takes something in waits for longer. */
+/* Ends the transactions too, so that writers wait no longer than needed. */
 static void sum_up(struct rg_index_summing *summing)
 {
 	if (summing->result == ROGER_OK && summing->valid)
@@ -160,7 +158,7 @@ static void *sum_up_ahead(void *context)
 	return NULL;
 }
 
-/* Signals are the caller's business: none is handled on the second thread. */
+/* The second thread handles no signals: they are the caller's. */
 static bool start_thread(struct rg_index_summing *summing)
 {
 	sigset_t all, before;
@@ -188,7 +186,7 @@ static int begin(struct rg_index_summing *summing, const char *path, const char 
 	return read_progress(summing->db, era, &summing->sums, &summing->valid);
 }
 
-/* How far messages.db goes, if it is one that the next question would not make anew. */
+/* How far messages.db has read, if the next update would not rebuild it. */
 static void begin_table(struct rg_index_summing *summing, const char *path, const char *era)
 {
 	sqlite3_stmt *get;
@@ -226,7 +224,7 @@ int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 	if (rg_index_file_find(index, index->seed_name, &inode, NULL) == ROGER_OK && inode)
 		begin_table(summing, index->seed_path, index->store->era);
 	summing->threaded = summing->result == ROGER_OK && summing->valid && start_thread(summing);
-	/* Without a second thread all is the same, only slower. */
+	/* Without the second thread it works too, only slower. */
 	if (!summing->threaded)
 		sum_up(summing);
 	*ret_summing = summing;

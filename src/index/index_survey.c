@@ -1,7 +1,7 @@
-/* Questions about many messages at once, answered without their text. */
+/* Queries about many messages that need no texts. */
 #include "index/index_db.h"
 
-/* A lease that has run out, or was given back, still says who had it. */
+/* A lease that expired or was returned still names its holder. */
 #define CLAIMED "EXISTS(SELECT 1 FROM leases WHERE position = messages.rowid AND claimed_by <> '')"
 
 struct surveying {
@@ -10,7 +10,7 @@ struct surveying {
 	void *context;
 };
 
-/* When an archived message was read is only in its line. */
+/* For an archived message, only its line says when it was read. */
 static int see_row(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	const struct surveying *surveying = context;
@@ -43,7 +43,7 @@ static int see_table(struct rg_index *index, const char *sql, bool archived, int
 	return rg_index_ask(index, &question, see_row, &surveying, err);
 }
 
-/* Of everything, the tables are gone through as they lie; of a part, by its index. */
+/* For all messages, scan the tables; for a time range, use its index. */
 int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, rg_survey_see *see,
 		    void *context, struct roger_err *err)
 {

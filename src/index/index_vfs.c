@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/*
- * More than nearly all transactions need; what is more is written in several
- * pieces.  SQLite's default VFS writes no 128 KiB at once: it takes the length
- * modulo that, and says that the disk is full.
- */
+/* Enough for nearly all transactions; larger ones are written in pieces.  SQLite's default VFS
+ * cannot write 128 KiB at once: it takes the length modulo that and reports a full disk. */
 enum { PENDING_BYTES_MAX = 128 * 1024 - 1 };
 
 /* ------------------------------------------------- the rollback journal -- */
@@ -31,7 +28,7 @@ static sqlite3_int64 pending_end(const struct rg_index_vfs *vfs)
 	return vfs->pending_at + (sqlite3_int64)vfs->pending.length;
 }
 
-/* What cannot be written is kept: SQLite undoes its changes in memory by it. */
+/* On failure keep what was not written: SQLite needs it to undo its changes in memory. */
 static int flush(struct rg_index_vfs *vfs)
 {
 	int r;
@@ -103,7 +100,7 @@ static int sync_rollback(sqlite3_file *file, int flags)
 	return r == SQLITE_OK ? vfs->usual_rollback->xSync(file, flags) : r;
 }
 
-/* What was not written is of pages that were not written either. */
+/* What was not written belongs to pages that were not written either. */
 static int close_rollback(sqlite3_file *file)
 {
 	struct rg_index_vfs *vfs = vfs_of_rollback(file);
@@ -129,10 +126,10 @@ static void hook_rollback(struct rg_index_vfs *vfs, sqlite3_file *file)
 
 /* --------------------------------------------------------- the database -- */
 
-/* In the first page; SQLite's cache is current while these bytes are the same. */
+/* In the first page; while these bytes are the same, SQLite's cache is valid. */
 enum { VERSION_AT = 24, VERSION_BYTES = 16 };
 
-/* Whole pages only. */
+/* Only whole pages. */
 static int write_database(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
@@ -149,10 +146,8 @@ static int write_database(sqlite3_file *file, const void *data, int length, sqli
 			      : rg_index_pages_write(&vfs->pages, number, data);
 }
 
-/*
- * SQLite compares what it has with what it reads here.  Two files may agree in
- * that and not in the rest; then it reads what is never so.
- */
+/* SQLite compares these bytes with its cache's.  Two files may agree in them and differ in the
+ * rest; then it reads a value that never matches. */
 static int read_version(const struct rg_index_vfs *vfs, unsigned char *to)
 {
 	int i;
@@ -162,7 +157,7 @@ static int read_version(const struct rg_index_vfs *vfs, unsigned char *to)
 	return SQLITE_OK;
 }
 
-/* A part of a page is one of the whole page. */
+/* Part of a page: read the whole page. */
 static int read_part(struct rg_index_vfs *vfs, void *to, int length, sqlite3_int64 at)
 {
 	unsigned char page[RG_PAGE_BYTES];
@@ -217,7 +212,7 @@ static int truncate_database(sqlite3_file *file, sqlite3_int64 size)
 	return count == vfs->pages.count ? SQLITE_OK : SQLITE_CORRUPT;
 }
 
-/* What is read under a lock goes with the root as it stands then. */
+/* Reads under the lock use the root as it is now. */
 static int lock_database(sqlite3_file *file, int level)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
@@ -230,7 +225,7 @@ static int lock_database(sqlite3_file *file, int level)
 		if (r != SQLITE_OK)
 			(void)vfs->usual_database->xUnlock(file, SQLITE_LOCK_NONE);
 	}
-	/* Only who rolls back for another takes the last lock without the one before. */
+	/* Only a rollback for another process takes the exclusive lock without the reserved one. */
 	vfs->reserved |= level == SQLITE_LOCK_RESERVED;
 	vfs->restoring = level == SQLITE_LOCK_EXCLUSIVE && !vfs->reserved;
 	return r;
@@ -246,7 +241,7 @@ static int unlock_database(sqlite3_file *file, int level)
 	return vfs->usual_database->xUnlock(file, level);
 }
 
-/* SQLite says so after the last page of a transaction, whether anything is to be synced or not. */
+/* SQLite calls this after the last page of a transaction, whether or not it syncs. */
 static int control_database(sqlite3_file *file, int what, void *value)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
@@ -274,7 +269,7 @@ static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file)
 {
 	vfs->usual_database = file->pMethods;
 	vfs->database = *file->pMethods;
-	vfs->database.iVersion = 1; /* without a write-ahead log, and never mapped */
+	vfs->database.iVersion = 1; /* no write-ahead log, never memory-mapped */
 	vfs->database.xRead = read_database;
 	vfs->database.xWrite = write_database;
 	vfs->database.xTruncate = truncate_database;
@@ -311,7 +306,7 @@ static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, in
 	return SQLITE_OK;
 }
 
-/* The default may be of the program that uses the library: it gets to see itself. */
+/* The default VFS may belong to the host program: it must be passed itself. */
 static int delete_file(sqlite3_vfs *base, const char *name, int sync_folder)
 {
 	sqlite3_vfs *usual = vfs_of(base)->usual;
@@ -324,7 +319,7 @@ static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
 	sqlite3_vfs *usual = vfs_of(base)->usual;
 	size_t length = strlen(name);
 
-	/* There is no write-ahead log, whatever stands under its name. */
+	/* There is no write-ahead log, whatever has that name. */
 	*ret = 0;
 	if (length > 4 && strcmp(name + length - 4, "-wal") == 0)
 		return SQLITE_OK;
@@ -377,7 +372,7 @@ void rg_index_vfs_deinit(struct rg_index_vfs *vfs)
 	rg_buf_deinit(&vfs->pending);
 }
 
-/* SQLite knows it by name, and no longer than it takes: the list is the whole program's. */
+/* Registered only during the open: the list of VFSs belongs to the whole program. */
 int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db)
 {
 	int r;

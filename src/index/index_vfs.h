@@ -1,20 +1,20 @@
 /*
- * index_vfs - how SQLite reads and writes the index: pages with sums, and the
- * rollback journal in one piece.
+ * index_vfs - how SQLite reads and writes the index: pages with checksums, and a
+ * rollback journal written in one piece.
  *
- * Every page goes through index_pages: what is not as it was written is
- * SQLITE_CORRUPT, before SQLite sees it.
+ * Every page goes through index_pages: a wrong checksum is SQLITE_CORRUPT before
+ * SQLite sees the page.
  *
- * SQLite writes three pieces for each page that a transaction changes, before
- * it changes the file.  Here they are collected, and written before the first
- * byte of the file changes.  So the file on disk is always as it was, or its
- * whole rollback journal is there.  Whoever finds one that was left behind
- * rolls back, but only to pages that the sums know: nothing else comes in that
- * way.  Killed while the sums are written, the file is damaged, and made anew.
+ * For each page that a transaction changes, SQLite writes three pieces of rollback
+ * journal before it changes the file.  They are collected here and written before
+ * the first byte of the file changes.  So either the file on disk is unchanged, or
+ * its whole rollback journal is there.  A process that finds one left behind rolls
+ * back, but only to pages that match their checksums.  If a writer is killed while
+ * it writes checksums, the file is damaged and rebuilt.
  *
- * Nothing is synced (synchronous=OFF).  All else is done by SQLite's default
- * way of reaching files.  One connection at a time, and one database: no
- * ATTACH, no VACUUM, no write-ahead log.
+ * Nothing is synced (synchronous=OFF); everything else is left to SQLite's default
+ * VFS.  One connection at a time and one database: no ATTACH, no VACUUM, no
+ * write-ahead log.
  */
 #ifndef RG_INDEX_VFS_H
 #define RG_INDEX_VFS_H
@@ -26,24 +26,24 @@
 
 struct rg_index_vfs {
 	sqlite3_vfs base;
-	sqlite3_vfs *usual; /* SQLite's default, which does the work */
+	sqlite3_vfs *usual; /* SQLite's default VFS, which does the work */
 	char name[32];
 	const sqlite3_io_methods *usual_database, *usual_rollback;
-	sqlite3_io_methods database, rollback; /* the same, but for what is changed here */
+	sqlite3_io_methods database, rollback; /* copies with the changed functions */
 	sqlite3_file *rollback_file;	       /* NULL: not open */
-	struct rg_buf pending;		       /* not yet written to it, */
-	sqlite3_int64 pending_at;	       /* and where it belongs */
+	struct rg_buf pending;		       /* not written to it yet */
+	sqlite3_int64 pending_at;	       /* offset of pending in it */
 	struct rg_index_pages pages;
-	uint64_t cached;	   /* the sum of the root that SQLite's cache goes with, */
-	unsigned char version[16]; /* and by which bytes of the first page it knows it */
-	bool reserved;		   /* this connection writes, */
-	bool restoring;		   /* or rolls back what another one left */
+	uint64_t cached;	   /* checksum of the root that SQLite's cache belongs to */
+	unsigned char version[16]; /* bytes of the first page that identify it to SQLite */
+	bool reserved;		   /* this connection writes */
+	bool restoring;		   /* or rolls back for another process */
 };
 
 void rg_index_vfs_init(struct rg_index_vfs *vfs);
 void rg_index_vfs_deinit(struct rg_index_vfs *vfs);
 
-/* sqlite3_open_v2() by way of it, which must live until the connection is closed. */
+/* Like sqlite3_open_v2(); vfs must live until the connection is closed. */
 int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db);
 
 #endif

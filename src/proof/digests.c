@@ -1,4 +1,4 @@
-/* What a seal is about: the journals as they are on disk. */
+/* The content of a seal: digests of the journals as they are on disk. */
 #include "engine/inside.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* --------------------------------------------------------------- digests -- */
 
-/* From MARKS_MAX marks on every second one goes. */
+/* At MARKS_MAX marks, every second one is dropped. */
 enum { MARK_DIGITS = 16, MARKS_MAX = 2048 };
 
 struct digesting {
@@ -69,7 +69,7 @@ static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
 	const struct rg_line *line = &walk->line;
 	int r = ROGER_OK;
 
-	/* The newline stands behind the text in the reader's buffer. */
+	/* In the reader's buffer the newline follows the text. */
 	if (line->too_long)
 		r = add_bytes(digesting, &walk->lines.bytes, line->offset,
 			      line->offset + line->length + 1, err);
@@ -79,7 +79,7 @@ static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
 	return r;
 }
 
-/* Whole lines; or, where so many bytes are wished for, these, whatever they are. */
+/* Keep whole lines; or, if a number of bytes was wished for, exactly these. */
 static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct digesting *digesting = context;
@@ -94,7 +94,7 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 		digest->bytes = (int64_t)walk->file->end;
 		r = add_bytes(digesting, &walk->lines.bytes, walk->lines.at, walk->file->end, err);
 	} else if (walk->file->log != RG_LOG_MESSAGES) {
-		/* What was carried over into a log is not synced otherwise. */
+		/* Lines copied into a log are not synced otherwise. */
 		r = walk->engine->store->ops->sync(walk->engine->store, walk->file, walk->file->end,
 						   err);
 	}
@@ -182,7 +182,7 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 		if (journal)
 			r = digest_one(engine, journal, wishes ? &wishes[i] : NULL, arena,
 				       &digests[found], err);
-		/* Something else in its place is as good as nothing. */
+		/* Something else with the journal's name counts as missing. */
 		if (wishes && r == ROGER_EREFUSED)
 			r = ROGER_OK;
 		found += wishes || digests[found].there;
@@ -193,7 +193,7 @@ int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wis
 
 /* ------------------------------------------------------------------- key -- */
 
-/* Under the record lock, so that two who begin at once use one key. */
+/* Under the record lock, so that two processes starting at once use one key. */
 int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 		       struct rg_seal_key *ret_key, struct roger_err *err)
 {

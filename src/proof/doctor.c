@@ -1,7 +1,7 @@
 /*
- * doctor over the files: every rule, in the order in which files speak of each
- * other.  Under the record lock it learns how far each of them goes; from then
- * on it looks no further, so that what others do meanwhile is not told as wrong.
+ * doctor: all checks, each file before those that refer to it.  Under the record
+ * lock it measures every journal and then reads only that far, so that what others
+ * append meanwhile is not reported as wrong.
  */
 #include "proof/doctor.h"
 
@@ -85,7 +85,7 @@ static int measure_all(struct rg_doctor *doctor, struct roger_err *err)
 	struct rg_engine *engine = doctor->engine;
 	int r;
 
-	/* Where nothing can be written there are no locks, and nobody who writes here. */
+	/* A read-only workspace has no locks; nobody writes there either. */
 	if (!rg_store_writable(engine->store))
 		return measure(doctor, err);
 	r = rg_engine_records_begin(engine, err);
@@ -114,7 +114,7 @@ static int examine(struct rg_doctor *doctor, struct roger_err *err)
 	uint64_t end;
 	int r;
 
-	/* The index first: whoever asks it for something mends it. */
+	/* Check the index first: a query would repair it. */
 	rg_index_bring_seed_up(doctor->engine->index);
 	r = rg_engine_settle(doctor->engine, &end, err);
 	if (r == ROGER_OK)

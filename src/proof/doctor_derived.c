@@ -1,4 +1,4 @@
-/* doctor: the index, message-state.json, the archive and the control file, against the journal. */
+/* doctor: compare index, message-state.json, archive and control file with the journal. */
 #include "proof/doctor.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int report_index(struct rg_doctor *doctor, const char *what, int64_t ther
 
 	if (there == expected)
 		return rg_doctor_report(doctor, &breach, ret_place, err, "%s", what);
-	return rg_doctor_report(doctor, &breach, ret_place, err, "%s: %lld, by the journal %lld",
+	return rg_doctor_report(doctor, &breach, ret_place, err, "%s: %lld; the journal has %lld",
 				what, (long long)there, (long long)expected);
 }
 
@@ -51,7 +51,7 @@ int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err)
 	breach.file = messages->shown;
 	breach.byte = (int64_t)messages->size;
 	return rg_doctor_report(doctor, &breach, NULL, err,
-				"missing at the end: the index has read %lld bytes more",
+				"lines are missing at the end: the index has read %lld bytes more",
 				(long long)(end - (int64_t)messages->size));
 }
 
@@ -81,11 +81,11 @@ static int report_table(struct rg_doctor *doctor, const struct rg_table_sums *ta
 		return ROGER_OK;
 	if (table->messages != journal->messages)
 		return rg_doctor_report(doctor, &breach, NULL, err,
-					"rows of messages: %lld, by the journal %lld",
+					"rows of messages: %lld; the journal has %lld",
 					(long long)table->messages, (long long)journal->messages);
 	if (table->rows != journal->rows)
 		return rg_doctor_report(doctor, &breach, NULL, err,
-					"a row of messages is not what the journal says");
+					"a row of messages differs from the journal");
 	return ROGER_OK;
 }
 
@@ -126,7 +126,7 @@ static int load_state(struct rg_doctor *doctor, struct rg_sequence **ret_sequenc
 	return *ret_found ? rg_sequence_read(text, ret_sequence, err) : r;
 }
 
-/* Numbers it holds of what the journal does: all of them, and none too low? */
+/* Is a number lower than in the journal, or missing? */
 static bool counters_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
 {
 	const struct rg_message_agent *agent;
@@ -154,7 +154,7 @@ static bool seen_behind(const struct rg_doctor *doctor, const struct rg_sequence
 	return false;
 }
 
-/* The journal has so many of this epoch. */
+/* Does it have fewer numbers of this epoch than the journal? */
 static bool lacks_some(const struct rg_doctor *doctor, const struct rg_sequence *state)
 {
 	const struct rg_message_agent *agent;
@@ -174,14 +174,14 @@ static const char *what_is_behind(const struct rg_doctor *doctor, const struct r
 	*ret_severity = ROGER_NOTE;
 	if (state->epoch < doctor->messages.epoch) {
 		*ret_severity = ROGER_REPAIRABLE;
-		return "its epoch is one that had ended";
+		return "its epoch has ended";
 	}
 	if (counters_behind(doctor, state))
 		return "a counter is below the numbers in the journal; the next send writes it";
 	if (seen_behind(doctor, state))
-		return "a lastSeen is below what was read; the next reader writes it";
+		return "a lastSeen is below a number that was read; the next reader writes it";
 	if (lacks_some(doctor, state))
-		return "a counter or a lastSeen is missing; the next reader writes it, or --fix";
+		return "a counter or a lastSeen is missing; the next reader or --fix writes it";
 	return NULL;
 }
 
@@ -235,7 +235,8 @@ int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
 
 /* --------------------------------------------------------------- archive -- */
 
-/* A line that the journal does not have archived was written by somebody who was then killed. */
+/* If the journal does not archive the line's message, its writer was killed before the journal
+ * did. */
 static int find_archived(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
@@ -263,7 +264,7 @@ static int find_archived(void *context, struct rg_walk *walk, struct roger_err *
 	return rg_doctor_report(doctor, &breach, NULL, err, "not the message that was archived");
 }
 
-/* What stands there in its place is told where places are looked at. */
+/* Something else with the file's name is reported with the places. */
 static int pass_over(void *context, const struct rg_log_file *file, const char *why,
 		     struct roger_err *err)
 {
@@ -284,7 +285,7 @@ static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
 
 	r = doctor->engine->store->ops->list(doctor->engine->store, RG_LOG_ARCHIVE, RG_STR(""),
 					     doctor->arena, &files, err);
-	/* A folder that is none, too. */
+	/* The folder may be something else, too. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
 	for (i = 0; i < files.count && r == ROGER_OK; i++)
@@ -304,7 +305,7 @@ static int report_unarchived(struct rg_doctor *doctor, const struct rg_doctor_ar
 	int r;
 
 	r = rg_doctor_report(doctor, &breach, &place, err,
-			     "archived by this line, and missing in messages_archive/");
+			     "archived by this line, but missing in messages_archive/");
 	if (r < 0 || !doctor->wish->fix)
 		return r;
 	r = rg_engine_archive_again(doctor->engine, archived->offset, err);
@@ -346,7 +347,7 @@ static int report_control(struct rg_doctor *doctor, const char *what, struct rog
 	return r;
 }
 
-/* What a figure must be at least. */
+/* A figure may not be lower than the journal's number. */
 static int check_agent(struct rg_doctor *doctor, struct roger_str name, struct rg_figure *figure,
 		       const struct rg_message_agent *agent, struct roger_err *err)
 {
@@ -354,12 +355,13 @@ static int check_agent(struct rg_doctor *doctor, struct roger_str name, struct r
 
 	if (agent->epoch > figure->epoch ||
 	    (agent->epoch == figure->epoch && agent->seq > figure->seq)) {
-		r = report_control(doctor, "the last number is too low of", name, err);
+		r = report_control(doctor, "the last number is too low for agent", name, err);
 		figure->epoch = agent->epoch;
 		figure->seq = agent->seq;
 	}
 	if (r == ROGER_OK && agent->unread > (int64_t)figure->count) {
-		r = report_control(doctor, "too few unread messages are counted of", name, err);
+		r = report_control(doctor, "the count of unread messages is too low for agent",
+				   name, err);
 		figure->count = (uint64_t)agent->unread;
 	}
 	return r;
@@ -399,7 +401,8 @@ static int check_counts(struct rg_doctor *doctor, struct roger_err *err)
 		there = rg_tally_count(store, count->hash);
 		if ((int64_t)there >= count->count)
 			continue;
-		r = report_control(doctor, "too few messages are counted of an issue or mailbox",
+		r = report_control(doctor,
+				   "the count of messages is too low for an issue or mailbox",
 				   (struct roger_str){ "", 0 }, err);
 		if (doctor->wish->fix)
 			rg_tally_put_count(store, count->hash, (uint64_t)count->count);
@@ -417,12 +420,11 @@ static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
 	if (head.synced <= head.end && atomic_load(&head.shared->logged) <= head.end)
 		return ROGER_OK;
 	return rg_doctor_report(doctor, &breach, NULL, err,
-				"it says that more is synced than was appended; remove it while "
-				"nobody is at work");
+				"it has more bytes synced than appended; remove it while "
+				"no roger process is running");
 }
 
-/* Of figures that contradict themselves nothing else is asked: whoever comes next computes them
- * again. */
+/* With damaged figures nothing else is checked: the next writer recomputes them. */
 static int check_slots(struct rg_doctor *doctor, bool *ret_damaged, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_DAMAGED };
@@ -432,13 +434,12 @@ static int check_slots(struct rg_doctor *doctor, bool *ret_damaged, struct roger
 	*ret_damaged = store->ops->figure(store, &key, &damaged) && damaged.count;
 	if (*ret_damaged && doctor->wish->fix)
 		store->ops->forget(store);
-	return *ret_damaged ? report_control(doctor,
-					     "its tables contradict themselves; it will be rebuilt",
+	return *ret_damaged ? report_control(doctor, "its tables are damaged; it will be rebuilt",
 					     RG_STR(""), err)
 			    : ROGER_OK;
 }
 
-/* Only while nothing was written since the journal was measured: else its figures moved on. */
+/* Only if nothing was written since the journal was measured; else the figures have changed too. */
 int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_store *store = doctor->engine->store;
@@ -475,11 +476,11 @@ static int report_lease(struct rg_doctor *doctor, const struct roger_message *me
 	rg_clock_print_utc(message->claimed_until_ms, until);
 	return rg_doctor_report(doctor, &breach, NULL, err,
 				"the lease of '%.*s' on message '%.*s' says %s, beyond "
-				"claims.max_lease: it counts as ended",
+				"claims.max_lease: it counts as expired",
 				RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
 }
 
-/* Taken while the clock was ahead, or under another configuration. */
+/* A lease taken while the clock was ahead, or under another configuration. */
 int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_engine *engine = doctor->engine;

@@ -1,4 +1,4 @@
-/* doctor: the journals, line by line. */
+/* doctor: check the journals, line by line. */
 #include "proof/doctor.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 #include "facts/message.h"
 
-/* A breach at the line a walk stands at. */
+/* A breach at the current line of a walk. */
 static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_kind kind,
 				enum roger_severity severity)
 {
@@ -42,13 +42,13 @@ static int take_found(void *context, struct rg_walk *walk, const struct rg_misfi
 	return r;
 }
 
-/* What is wrong is damage where roger wrote it; what other programs wrote is theirs. */
+/* Wrong lines are damage if roger wrote them; other programs' lines are theirs. */
 static enum roger_severity severity_of(const struct rg_walk *walk, bool odd)
 {
 	return walk->own && !odd ? ROGER_DAMAGE : ROGER_NOTE;
 }
 
-/* Each of the faults, of which these are odd and no more. */
+/* Report each of the faults; those in odd are only odd. */
 static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
 			 enum roger_breach_kind kind, const char *noun, struct roger_str id,
 			 unsigned faults, unsigned odd, const char *const *texts,
@@ -62,8 +62,7 @@ static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
 		if (!(faults >> i & 1))
 			continue;
 		breach = here(walk, kind, severity_of(walk, odd >> i & 1));
-		/* A state before it may have been in a line that is gone, and was seen with that.
-		 */
+		/* An earlier state may have been in a line that is gone. */
 		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
 			breach.severity = ROGER_NOTE;
 		r = rg_doctor_report(doctor, &breach, NULL, err, "%s'%.*s': %s", noun,
@@ -185,7 +184,7 @@ static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, st
 	return r == ROGER_OK ? note_key(doctor, walk, err) : r;
 }
 
-/* Where the index ends it must hold what the journal said up to there. */
+/* At the index's end, keep the journal's sums for the comparison. */
 static void note_sums(struct rg_doctor *doctor, const struct rg_walk *walk)
 {
 	struct rg_message_sums *sums = &doctor->messages.sums;
@@ -199,7 +198,7 @@ static void note_sums(struct rg_doctor *doctor, const struct rg_walk *walk)
 
 /* ------------------------------------------------------------------ logs -- */
 
-/* The journal of a sender's log; entries of one follow each other. */
+/* The log of a sender; entries of one sender follow each other. */
 static int log_of(struct rg_doctor *doctor, struct roger_str sender, struct roger_err *err)
 {
 	struct rg_store *store = doctor->engine->store;
@@ -215,7 +214,7 @@ static int log_of(struct rg_doctor *doctor, struct roger_str sender, struct roge
 	return ROGER_OK;
 }
 
-/* Each sender has a log of its own. */
+/* Each sender has its own log. */
 static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 		       struct roger_str sender, struct roger_err *err)
 {
@@ -226,7 +225,8 @@ static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
 	if (r < 0 || rg_str_equal(walk->file->name, doctor->sender_log.name))
 		return r;
 	return rg_doctor_report(doctor, &breach, NULL, err,
-				"an entry of '%.*s', whose log is another", RG_STR_ARGS(sender));
+				"an entry of '%.*s' is in another sender's log",
+				RG_STR_ARGS(sender));
 }
 
 static int judge_entry(struct rg_doctor *doctor, const struct rg_walk *walk, unsigned *ret_faults,
@@ -260,7 +260,7 @@ static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, stru
 	int r;
 
 	r = judge_entry(doctor, walk, &faults, err);
-	/* Records that have faults start with their id. */
+	/* Records with faults start with their id. */
 	if (r == ROGER_OK && faults)
 		r = report_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,
 				  faults, RG_SENDLOG_ODD, rg_sendlog_fault_texts, err);
@@ -295,7 +295,7 @@ int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err 
 	return ROGER_OK;
 }
 
-/* What refers to it is not judged. */
+/* What refers to it is not checked. */
 static int report_unread(struct rg_doctor *doctor, const struct rg_log_file *file,
 			 enum roger_severity severity, const char *why, struct roger_err *err)
 {
@@ -313,7 +313,7 @@ static int take_unread(void *context, const struct rg_log_file *file, const char
 	return report_unread(context, file, ROGER_DAMAGE, why, err);
 }
 
-/* before: those that messages refer to, else the others. */
+/* before: the journals that messages refer to, else the others. */
 static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = { .name = "doctor",
@@ -333,14 +333,14 @@ static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err
 		r = rg_walk(doctor->engine, file, &visitor, &doctor->judge, doctor, &there, err);
 		if (r == ROGER_OK && !there && file->inode)
 			r = report_unread(doctor, file, ROGER_NOTE,
-					  "it was purged meanwhile; run doctor again", err);
+					  "it was purged during the check; run doctor again", err);
 	}
 	return r;
 }
 
 /* ------------------------------------------------------- what is missing -- */
 
-/* The message of a line of the journal, for words about it. */
+/* Read the message of a journal line, to describe it. */
 static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_message *ret_message,
 		     struct roger_err *err)
 {
@@ -351,7 +351,7 @@ static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_mes
 				 err);
 }
 
-/* Entries that the journal makes are made again from there. */
+/* Missing entries that follow from the journal are written again. */
 static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct roger_breach breach = { .kind = ROGER_BREACH_SEND_LOG,
@@ -371,14 +371,14 @@ static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
 			return r;
 		breach.file = doctor->sender_log.shown;
 		r = rg_doctor_report(doctor, &breach, NULL, err,
-				     "the entry is missing that says that message '%.*s' was "
+				     "there is no entry that says message '%.*s' was "
 				     "delivered",
 				     RG_STR_ARGS(message.id));
 		missing++;
 	}
 	if (r < 0 || !missing || !doctor->wish->fix)
 		return r;
-	/* Where the logs were changed the index may hold what they no longer do. */
+	/* The index may still have entries that the logs no longer have. */
 	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, err);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(doctor->engine, err);
@@ -405,7 +405,7 @@ static int report_given_up(struct rg_doctor *doctor, struct roger_err *err)
 	       rg_sendlog_history_next_given_up(&doctor->sends, &i, &log, &breach.line)) {
 		breach.file = doctor->journals.items[log].shown;
 		r = rg_doctor_report(doctor, &breach, NULL, err,
-				     "the last attempt that was allowed timed out, and there is no "
+				     "the last allowed attempt timed out, but there is no "
 				     "dead letter");
 	}
 	return r;
@@ -439,7 +439,7 @@ static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 		if (count->count > limit)
 			r = rg_doctor_report(
 				doctor, &breach, NULL, err,
-				"issue '%.*s'%s%.*s holds %lld messages, and the limit "
+				"issue '%.*s'%s%.*s holds %lld messages, but the limit "
 				"is %lld; the next send makes room",
 				RG_STR_ARGS(message.issue_id), issue ? "" : " to ",
 				issue ? 0 : (int)message.to_phase.length, message.to_phase.data,
@@ -452,7 +452,7 @@ int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err)
 {
 	int r;
 
-	/* A guess at how many lines there are saves growing. */
+	/* Reserve space for an estimated number of lines. */
 	if (!rg_table_reserve(&doctor->messages.messages, rg_doctor_messages(doctor)->end / 512))
 		return rg_fail_memory(err);
 	r = take_journals(doctor, true, err);

@@ -1,4 +1,4 @@
-/* doctor: the key of seals; folders and files, and who may use them. */
+/* doctor: the seal's key; folders and files, and their permissions. */
 #include "proof/doctor.h"
 
 #include "host/places.h"
@@ -14,14 +14,14 @@ static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
 	int r;
 
 	r = rg_seal_key_state(doctor->engine->workspace, doctor->scratch, &state, err);
-	/* Something else in its place was told. */
+	/* Something else with its name is reported already. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
 	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
 		return r;
 	if (state == RG_SEAL_WRONG)
 		return rg_doctor_report(doctor, &breach, NULL, err,
-					"it is no key, or 'seal.pub' is not its public half");
+					"it is not a key, or 'seal.pub' is not its public half");
 	breach.severity = ROGER_REPAIRABLE;
 	r = rg_doctor_report(doctor, &breach, &index, err, "its public half 'seal.pub' is missing");
 	if (r == ROGER_OK && doctor->wish->fix &&
@@ -42,7 +42,7 @@ static int report_place(void *context, const struct roger_breach *problem, bool 
 	return r;
 }
 
-/* A folder of data that the configuration places elsewhere is not ours alone. */
+/* A data folder at a configured path may hold other programs' files. */
 int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err)
 {
 	struct rg_workspace *workspace = doctor->engine->workspace;

@@ -1,4 +1,4 @@
-/* Checking every line of every journal, and the chain that runs through it. */
+/* verify: check every line of every journal and the chain through them. */
 #include "engine/inside.h"
 
 enum { FINDINGS_MAX = 1000 };
@@ -11,7 +11,7 @@ struct check {
 		struct roger_finding *items;
 		size_t count;
 	} findings;
-	struct roger_journal *journal; /* the one that is gone through */
+	struct roger_journal *journal; /* being checked */
 	struct rg_judge judge;
 };
 
@@ -85,7 +85,7 @@ static int check_all(struct check *check, struct roger_err *err)
 	bool there;
 	int r;
 
-	/* What the last lines are is known before they are gone over. */
+	/* Settle first: it examines the last lines. */
 	r = rg_engine_settle(check->engine, &end, err);
 	if (r == ROGER_OK)
 		r = rg_judge_init(&check->judge, check->engine, check->arena, err);

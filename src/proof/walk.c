@@ -1,4 +1,4 @@
-/* All journals of a workspace, and the one loop over the lines of one. */
+/* All journals of a workspace, and the loop over the lines of one. */
 #include "engine/inside.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal, bool *
 	if (r == ROGER_OK)
 		r = engine->store->ops->stat(engine->store, journal, ret_there, err);
 	if (r == ROGER_OK && journal->measured) {
-		/* Another one of its name is not the one that was measured. */
+		/* A file with another inode is not the journal that was measured. */
 		*ret_there = *ret_there && (messages || journal->inode == before.inode);
 		*journal = before;
 	} else if (r == ROGER_OK && !messages) {
@@ -51,7 +51,7 @@ int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *jour
 	int r;
 
 	r = rg_engine_stat(engine, journal, &there, err);
-	/* What else may be there is reported when it is gone through. */
+	/* Something else with that name is reported during the walk. */
 	if (r == ROGER_EREFUSED)
 		return ROGER_OK;
 	journal->measured = r == ROGER_OK;
@@ -93,7 +93,7 @@ static int decode_message(struct rg_walk *walk, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* The entry of the line, or what is wrong with it. */
+/* Decode the line's entry, or say what is wrong with it. */
 static int decode(struct rg_walk *walk, struct roger_err *err)
 {
 	const bool messages = walk->file->log == RG_LOG_MESSAGES;
@@ -141,7 +141,7 @@ static int take_line(struct rg_walk *walk, struct roger_err *err)
 	return r;
 }
 
-/* Is there an unfinished line behind the last one?  What others append meanwhile is none. */
+/* Is there an unfinished line at the end?  Ignores what others append meanwhile. */
 static int report_torn(struct rg_walk *walk, struct roger_err *err)
 {
 	char last = '\n';
@@ -157,7 +157,7 @@ static int report_torn(struct rg_walk *walk, struct roger_err *err)
 		     "unfinished; the next writer closes it off", err);
 }
 
-/* What was noted, and does not show in the lines themselves. */
+/* Report recorded damage that the lines do not show. */
 static int report_noted(struct rg_walk *walk, struct roger_err *err)
 {
 	const struct roger_damage *damage;

@@ -30,10 +30,11 @@ static struct rg_chain_finding altered(const struct rg_chain_doubt *doubt)
 	if (doubt->slipped)
 		return finding_of(
 			true, doubt->foreign_line, doubt->foreign_byte,
-			"inserted: it did not stand here when the next chained line was written");
+			"inserted: it was not here when the next chained line was written");
 	if (doubt->copied)
-		return finding_of(true, doubt->line, doubt->byte,
-				  "out of place: this line stands earlier, or lines were moved");
+		return finding_of(
+			true, doubt->line, doubt->byte,
+			"out of place: this line also appears earlier, or lines were moved");
 	if (!doubt->foreign_line)
 		return finding_of(true, doubt->line, doubt->byte,
 				  "altered, or lines before it are missing or out of order");
@@ -44,7 +45,7 @@ static struct rg_chain_finding altered(const struct rg_chain_doubt *doubt)
 	return finding;
 }
 
-/* whole: the chain ran on over the line in doubt, so it stood there as it is. */
+/* whole: the chain runs over the line in doubt, so the line is unchanged. */
 static void settle_doubt(struct rg_chain_check *check, bool whole,
 			 struct rg_chain_finding *ret_finding)
 {
@@ -55,7 +56,7 @@ static void settle_doubt(struct rg_chain_check *check, bool whole,
 	check->doubt.open = false;
 	if (whole && doubt->copied)
 		*ret_finding = finding_of(false, doubt->line, doubt->byte,
-					  "another program wrote it from a line of ours");
+					  "another program copied it from a line of roger's");
 	else if (whole && doubt->slipped)
 		*ret_finding =
 			finding_of(false, doubt->foreign_line, doubt->foreign_byte,
@@ -75,7 +76,7 @@ static int over_line(const struct rg_chain_check *check, const struct rg_line *l
 	return ROGER_OK;
 }
 
-/* A line without a chain: everything that is being followed goes over it. */
+/* A line without a chain is part of every chain being followed. */
 static int take_plain(struct rg_chain_check *check, const struct rg_line *line,
 		      struct roger_err *err)
 {
@@ -118,7 +119,7 @@ static int note_stated(struct rg_chain_check *check, uint64_t stated, bool *ret_
 	return rg_table_put(&check->seen, stated, ret_fresh) ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* Most journals have no line in doubt: what they state is gathered once there is one. */
+/* Most journals have no line in doubt, so chains are collected only from the first one on. */
 static int look_back(struct rg_chain_check *check, uint64_t end, struct roger_err *err)
 {
 	struct roger_str body;

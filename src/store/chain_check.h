@@ -1,11 +1,11 @@
 /*
- * chain_check - following the chain of a journal, and placing what does not fit.
+ * chain_check - follow the chain of a journal and locate lines that do not fit it.
  *
- * A line whose stated chain does not fit leaves a doubt that the next chained
- * line settles.  Three ways of going on are followed meanwhile: over the whole
- * line (its writer took the chain from elsewhere, and we went on over it),
- * from what it states (the line was altered, its chain was not), and from what
- * it should state (only its chain was altered).
+ * A line whose stated chain does not fit is in doubt; the next chained line
+ * decides. Until then three continuations are computed: over the whole line (its
+ * writer took the chain from elsewhere, and roger continued over it), from the
+ * chain it states (the line was altered, its chain was not), and from the chain it
+ * should state (only the chain was altered).
  */
 #ifndef RG_CHAIN_CHECK_H
 #define RG_CHAIN_CHECK_H
@@ -18,32 +18,32 @@ struct rg_chain_doubt {
 	bool open;
 	int64_t line;
 	uint64_t byte;
-	uint64_t as_stated;   /* the chain, had the line been altered */
-	uint64_t as_computed; /* had only its chain been */
+	uint64_t as_stated;   /* the chain if the line was altered */
+	uint64_t as_computed; /* the chain if only its chain was altered */
 	bool copied;	      /* an earlier line states the same chain */
-	bool slipped;	      /* it fits once the foreign lines before it are left out */
-	int64_t foreign_line; /* the first of them; 0: none */
+	bool slipped;	      /* it fits without the foreign lines before it */
+	int64_t foreign_line; /* first of those; 0: none */
 	uint64_t foreign_byte;
 };
 
 struct rg_chain_check {
 	struct rg_bytes bytes;
-	int64_t lines; /* gone over */
+	int64_t lines; /* lines read */
 	int64_t chained;
-	uint64_t chain;	      /* over everything, as a writer would have it */
-	struct rg_table seen; /* all chains that lines state, to know a copied one; */
-	bool looks_back;      /* from the first line in doubt on */
-	uint64_t own_chain;   /* behind the last line that carries its own */
-	int64_t foreign_line; /* first line since then without one; 0: none */
+	uint64_t chain;	      /* over all lines, as a writer computes it */
+	struct rg_table seen; /* every chain stated so far, to detect copies */
+	bool looks_back;      /* collect into seen; set at the first line in doubt */
+	uint64_t own_chain;   /* after the last line with a chain of its own */
+	int64_t foreign_line; /* first line without a chain since then; 0: none */
 	uint64_t foreign_byte;
 	struct rg_chain_doubt doubt;
 };
 
-/* What a line brought to light; line 0: nothing. */
+/* What is wrong with a line; line 0: nothing. */
 struct rg_chain_finding {
-	bool damage; /* else another program's doing, and harmless */
+	bool damage; /* false: another program's line, harmless */
 	int64_t line;
-	int64_t from; /* the first of the lines that it may be instead; 0: it is this one */
+	int64_t from; /* first of the lines that may be the bad one; 0: only this one */
 	uint64_t byte;
 	char what[120];
 };
@@ -51,12 +51,12 @@ struct rg_chain_finding {
 void rg_chain_check_init(struct rg_chain_check *check, const struct rg_bytes *bytes);
 void rg_chain_check_deinit(struct rg_chain_check *check);
 
-/* Go over the next line; *ret_own: it carries a chain that fits, so roger wrote it. */
+/* Check the next line.  *ret_own: its chain fits, so roger wrote it. */
 RG_CHECKED int rg_chain_check_line(struct rg_chain_check *check, const struct rg_line *line,
 				   bool *ret_own, struct rg_chain_finding *ret_finding,
 				   struct roger_err *err);
 
-/* There is no further line. */
+/* Report what is still in doubt at the end. */
 void rg_chain_check_end(struct rg_chain_check *check, struct rg_chain_finding *ret_finding);
 
 #endif

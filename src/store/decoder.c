@@ -6,8 +6,7 @@
 
 #include "facts/message.h"
 
-/* A block is what the threads hand over; below so many bytes a second thread is not worth its
- * start. */
+/* The threads hand over blocks.  Less than AHEAD_BYTES is not worth starting a second thread. */
 enum { BLOCK_LINES = 256, BLOCK_BYTES_MAX = 4 << 20, BLOCKS = 2, AHEAD_BYTES = 8 << 20 };
 
 struct block {
@@ -15,17 +14,17 @@ struct block {
 	size_t count;
 	struct rg_arena *arena;
 	bool full;
-	bool last;  /* nothing follows */
-	int result; /* why it is the last one */
+	bool last;  /* no block follows */
+	int result; /* of the last block: why reading ended */
 	struct roger_err err;
 };
 
 struct rg_decoder {
 	struct rg_lines lines;
 	struct block blocks[BLOCKS];
-	bool started; /* a block was handed out */
-	size_t using; /* the block that is handed out */
-	size_t at;    /* the next item of it */
+	bool started; /* a block is with the caller */
+	size_t using; /* the block with the caller */
+	size_t at;    /* its next item */
 
 	bool ahead; /* a second thread fills the blocks */
 	bool stop;
@@ -34,7 +33,7 @@ struct rg_decoder {
 	pthread_cond_t changed;
 };
 
-/* One line into the block; what is no message stays as its place alone. */
+/* Add a line to the block; of a line that is not a message only its place is kept. */
 static int add_line(struct block *block, const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_decoded *decoded = &block->items[block->count];
@@ -113,7 +112,7 @@ static void *read_ahead(void *context)
 	return NULL;
 }
 
-/* Signals are the caller's business: none is handled on the second thread. */
+/* The second thread handles no signals: they are the caller's. */
 static bool start_thread(struct rg_decoder *decoder)
 {
 	sigset_t all, before;
@@ -134,7 +133,7 @@ int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 
 	if (!decoder)
 		return rg_fail_memory(err);
-	/* Most have a line or two to decode: the items stay as they are. */
+	/* Usually a line or two: items keep their size. */
 	for (i = 0; i < BLOCKS; i++) {
 		decoder->blocks[i].count = 0;
 		decoder->blocks[i].arena = NULL;
@@ -145,7 +144,7 @@ int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 	rg_lines_init(&decoder->lines, bytes, from, end);
 	pthread_mutex_init(&decoder->mutex, NULL);
 	pthread_cond_init(&decoder->changed, NULL);
-	/* Without a second thread all is the same, only slower. */
+	/* Without the second thread it works too, only slower. */
 	decoder->ahead = end - from > AHEAD_BYTES && start_thread(decoder);
 	*ret_decoder = decoder;
 	return ROGER_OK;
@@ -173,7 +172,7 @@ struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder)
 	return NULL;
 }
 
-/* Give the used block back and wait for the next. */
+/* Return the used block and wait for the next. */
 static struct block *next_block(struct rg_decoder *decoder)
 {
 	struct block *used = decoder->started ? &decoder->blocks[decoder->using] : NULL, *block;
@@ -200,7 +199,7 @@ static struct block *next_block(struct rg_decoder *decoder)
 int rg_decoder_next(struct rg_decoder *decoder, const struct rg_decoded **ret_decoded,
 		    struct roger_err *err)
 {
-	/* Only a block that was handed over may be looked at. */
+	/* Only a block that was handed over may be read. */
 	struct block *block =
 		decoder->started ? &decoder->blocks[decoder->using] : next_block(decoder);
 

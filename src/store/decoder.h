@@ -1,8 +1,7 @@
 /*
- * decoder - lines of a journal as messages, one after the other.
+ * decoder - read the lines of a journal as messages, in order.
  *
- * Where there is much to read, a second thread reads and decodes ahead while
- * the caller stores: taking in a large journal then uses two processors.
+ * For a large range a second thread reads and decodes ahead of the caller.
  */
 #ifndef RG_DECODER_H
 #define RG_DECODER_H
@@ -12,12 +11,12 @@
 struct rg_decoder;
 
 struct rg_decoded {
-	struct rg_line line; /* its text is gone */
+	struct rg_line line; /* text is not valid */
 	bool is_message;
-	struct roger_message message; /* valid until the next one is asked for */
+	struct roger_message message; /* valid until the next call of rg_decoder_next() */
 };
 
-/* Lines of a journal from offset from on, up to end. */
+/* Read lines from byte from to byte end. */
 RG_CHECKED int rg_decoder_open(const struct rg_bytes *bytes, uint64_t from, uint64_t end,
 			       struct rg_decoder **ret_decoder, struct roger_err *err);
 struct rg_decoder *rg_decoder_close(struct rg_decoder *decoder);

@@ -43,7 +43,7 @@ void rg_lines_deinit(struct rg_lines *lines)
 	rg_buf_deinit(&lines->buffer);
 }
 
-/* Bytes in the buffer from lines->at on. */
+/* The bytes in the buffer from lines->at on. */
 static struct roger_str ahead(const struct rg_lines *lines)
 {
 	size_t used = (size_t)(lines->at - lines->buffer_at);
@@ -53,7 +53,7 @@ static struct roger_str ahead(const struct rg_lines *lines)
 	return (struct roger_str){ lines->buffer.data + used, lines->buffer.length - used };
 }
 
-/* Read more behind what is ahead; *ret_more false at the end. */
+/* Read more bytes into the buffer; *ret_more false at the end. */
 static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
 {
 	struct roger_str kept = ahead(lines);
@@ -82,7 +82,7 @@ static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* Go over a line that is too long for the buffer, piece by piece. */
+/* Read past a line that is too long for the buffer, piece by piece. */
 static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret_line,
 		     bool *ret_found, struct roger_err *err)
 {
@@ -149,8 +149,8 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 	return ROGER_OK;
 }
 
-/* Go back from *at to just after the last byte that is a newline, or is none; 0: there is no such
- * byte. */
+/* Move *at back to just after the last byte that is (or, with newline false, is not) a newline; 0
+ * if there is no such byte. */
 static int go_back(const struct rg_bytes *bytes, bool newline, uint64_t *at, struct roger_err *err)
 {
 	char piece[4096];
@@ -210,7 +210,7 @@ bool rg_line_begins_own(struct roger_str line)
 	return line.length >= length && memcmp(line.data, start, length) == 0;
 }
 
-/* One byte more or less of its end may be wrong: then the other half tells. */
+/* A damaged byte near the end may hide one half of the pattern: the other half decides. */
 bool rg_line_ends_own(struct roger_str line)
 {
 	static const char head[] = ",\"chain\":\"";
@@ -316,7 +316,7 @@ void rg_chain_print(uint64_t chain, struct rg_buf *out)
 	out->length += RG_CHAIN_BYTES;
 }
 
-/* A body, which is a line without its closing brace, as a chained line. */
+/* Add a body, which is a line without its closing brace, as a chained line. */
 static void add_body(struct roger_str body, uint64_t *chain, struct rg_buf *out)
 {
 	*chain = rg_chain_over(*chain, body);
@@ -349,7 +349,7 @@ void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *o
 		add_body(body, chain, out);
 		return;
 	}
-	/* Its newline, or the one that closes it off, stands behind it in out. */
+	/* In out, a newline follows the line. */
 	rg_buf_add_str(out, line);
 	rg_buf_add_char(out, '\n');
 	if (!out->failed)
@@ -358,14 +358,14 @@ void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *o
 						    line.length + 1 });
 }
 
-/* Take a line in whole, with its newline. */
+/* Continue the chain over a whole line, its newline included. */
 static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, uint64_t *chain,
 		     struct roger_err *err)
 {
 	if (line->too_long)
 		return rg_chain_over_bytes(bytes, line->offset, line->offset + line->length + 1,
 					   chain, err);
-	/* The newline stands behind the text in the reader's buffer. */
+	/* In the reader's buffer the newline follows the text. */
 	*chain =
 		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
 	return ROGER_OK;

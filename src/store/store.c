@@ -3,7 +3,7 @@
 #include "base/id.h"
 #include "base/limits.h"
 
-/* A reader waits no longer for a writer that does not go on. */
+/* A reader does not wait longer for a writer that makes no progress. */
 enum { SOON_MS = 200 };
 
 rg_store_opener *rg_store_open = rg_file_store_open;

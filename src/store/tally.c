@@ -92,7 +92,7 @@ void rg_tally_know(struct rg_store *store, struct roger_str name)
 		rg_tally_put_agent(store, name, &(struct rg_figure){ 0 });
 }
 
-/* A foreign line is data: it cannot open a session, and counts only in the one in force. */
+/* A foreign line is only data: it cannot start an epoch, and counts only in the current one. */
 static void raise_number(struct rg_store *store, const struct roger_message *message, bool own)
 {
 	struct rg_figure sender;
@@ -139,8 +139,7 @@ void rg_tally_undo(struct rg_store *store, const struct roger_message *message)
 		move_unread(store, message->to_phase, -1);
 }
 
-/* A line may be a new message or a new state of one: it is counted as new, which is never too low.
- */
+/* The line may be a new message or a new state of one: counting it as new is never too low. */
 bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own)
 {
 	struct rg_arena *arena = rg_arena_new();

@@ -1,8 +1,8 @@
 /*
- * tally - what a store's figures mean, and keeping them in step with messages.
+ * tally - what a store's figures mean, and how they follow messages.
  *
- * Under the append lock.  Figures may be too high, never too low: they rise
- * before a line is written and sink after it was.
+ * Functions that change figures need RG_LOCK_APPEND.  A figure may be too high,
+ * never too low: it rises before a line is written and falls after.
  */
 #ifndef RG_TALLY_H
 #define RG_TALLY_H
@@ -10,50 +10,50 @@
 #include "facts/message.h"
 #include "store/store.h"
 
-/* What one message needs at most: new figures. */
+/* The most new figures that one message needs. */
 enum { RG_TALLY_AGENTS = 2, RG_TALLY_COUNTS = 3 };
 
-/* The epoch in force; 0 where nothing is known. */
+/* The current epoch; 0: unknown. */
 int64_t rg_tally_epoch(struct rg_store *store);
 void rg_tally_set_epoch(struct rg_store *store, int64_t epoch);
 
-/* An agent's figure; false: there is none. */
+/* Look up an agent; false: unknown. */
 bool rg_tally_find_agent(struct rg_store *store, struct roger_str name,
 			 struct rg_figure *ret_agent);
 void rg_tally_put_agent(struct rg_store *store, struct roger_str name,
 			const struct rg_figure *agent);
 
-/* What was counted by rg_count_hash(); 0: nothing. */
+/* The counter of a hash from rg_count_hash(); 0 if there is none. */
 uint64_t rg_tally_count(struct rg_store *store, uint64_t hash);
 void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count);
 
-/* A line that another writer left; for struct rg_store_above. */
+/* Count a line that another writer appended; see struct rg_store_above. */
 bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own);
 
-/* A new message is about to be written; its number counts already. */
+/* Count a message before it is written, its number included. */
 void rg_tally_add(struct rg_store *store, const struct roger_message *message);
 
-/* It was not written after all, and nobody else saw the lock meanwhile. */
+/* Undo rg_tally_add(): the message was not written.  The lock was held since. */
 void rg_tally_undo(struct rg_store *store, const struct roger_message *message);
 
-/* The state of a message was written. */
+/* Count the change of a message's state, after it was written. */
 void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 		     const struct roger_message *after);
 
-/* A message is about to be written with a number that its sender gave it, or none. */
+/* Remember the number that the sender gave a message, before it is written. */
 void rg_tally_number(struct rg_store *store, const struct roger_message *message);
 
-/* There is an agent of that name. */
+/* Make the agent known. */
 void rg_tally_know(struct rg_store *store, struct roger_str name);
 
-/* The next number of a sender in the epoch in force. */
+/* The next number of a sender in the current epoch. */
 int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender);
 
-/* How many messages the mailbox and the issue may hold. */
+/* The most messages that the recipient's mailbox, or the issue, may hold. */
 int64_t rg_tally_mailbox(struct rg_store *store, const struct roger_message *message);
 int64_t rg_tally_issue(struct rg_store *store, const struct roger_message *message);
 
-/* Has the sender perhaps used the key? */
+/* May the sender have used this key before?  False is certain. */
 bool rg_tally_knows_key(struct rg_store *store, const struct roger_message *message);
 
 #endif

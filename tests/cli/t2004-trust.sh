@@ -217,7 +217,7 @@ mkdir workspace
 printf 'a thesis\n' >workspace/thesis.txt
 printf 'storage: {data_dir: workspace, database_file: thesis.txt}\n' >.roger/config.yaml
 exits 0 "an index in the place of a text" roger list
-like "is not made" "$err" "thesis.txt' is no index of messages"
+like "is not made" "$err" "thesis.txt' is not an index of messages"
 is "the text stays" "$(cat workspace/thesis.txt)" "a thesis"
 python3 -c 'import sqlite3; db = sqlite3.connect("workspace/app.db"); db.execute("CREATE TABLE mine(x)"); db.execute("INSERT INTO mine VALUES (7)"); db.commit()'
 printf 'storage: {data_dir: workspace, database_file: app.db}\n' >.roger/config.yaml

@@ -27,7 +27,7 @@ is "task, verb and cycle" "$(printf '%s' "$out" | json 'd["key"]')" "app-1:block
 for hidden in 202e 200d 00ad 2028 009b 001b e0041; do
 	key=$(python3 -c 'import sys; print("app-1:status" + chr(int(sys.argv[1], 16)) + "-update:c1")' $hidden)
 	exits 65 "a key with U+$hidden, which nobody sees" roger send --as ann bob 'hidden' --key "$key"
-	like "and says so" "$err" "key: expected characters that can be seen, found U\+0*$(printf %s $hidden | tr a-f A-F | sed 's/^0*//')"
+	like "and says so" "$err" "key: expected visible characters, found U\+0*$(printf %s $hidden | tr a-f A-F | sed 's/^0*//')"
 done
 exits 0 "a key of letters of any script" roger send --as ann bob 'seen' --dry-run --key 'аpp-1:größe:日本'
 exits 0 "a verb that is not stable" roger send --as ann bob 'x' --key app-1:shouting:c1

@@ -103,11 +103,11 @@ damage "a line of a log taken out" chain "altered" send-log/ann.jsonl 2
 forge messages.jsonl 'lines[3]["id"] = lines[2]["id"]'
 damage "an id used twice" message "belongs to another" messages.jsonl 4
 forge messages.jsonl 'lines[5]["seq"] = 2'
-damage "a number that is not above the last" message "number is not above" messages.jsonl 6
+damage "a number that is not above the last" message "number is not higher" messages.jsonl 6
 forge messages.jsonl 'lines[7]["to_phase"] = "bob"; lines[7]["seq"] = lines[6]["seq"]'
-damage "two messages to one agent with one number" message "number is not above" messages.jsonl 8
+damage "two messages to one agent with one number" message "number is not higher" messages.jsonl 8
 forge messages.jsonl 'lines[1]["epoch"] = 3'
-damage "an epoch that goes back" message "session is one that had ended" messages.jsonl 3
+damage "an epoch that goes back" message "its session had ended" messages.jsonl 3
 forge messages.jsonl 'again = dict(lines[-1]); again["read"] = False; again["read_at"] = None; again.pop("archived_at", 0); again["read"] = False; read = next(l for l in lines if l["read"] and "archived_at" not in l); again = dict(read); again["read"] = False; again["read_at"] = None; lines.insert(lines.index(read) + 1, again)'
 _line=$(python3 -c '
 import json
@@ -121,7 +121,7 @@ damage "back from the archive" message "archived before" messages.jsonl "$(wc -l
 forge messages.jsonl 'lines[0]["read"] = True'
 damage "read at no time" message "contradict" messages.jsonl 1
 forge messages.jsonl 'lines[8]["read_at"] = 5'
-noted "read before it was sent" message "by the clocks" messages.jsonl 9
+noted "read before it was sent" message "according to the clocks" messages.jsonl 9
 _line=$(grep -n '"reply_to"' .roger/messages.jsonl | cut -d: -f1 | head -n 1)
 forge messages.jsonl 'next(l for l in lines if "reply_to" in l)["reply_to"] = "msg-1-none"'
 noted "an answer to nothing" message "reply_to names no message" messages.jsonl "$_line"
@@ -134,7 +134,7 @@ noted "a message longer than the limit" limit "content of 8 characters" messages
 # ---- what is derived from them
 mended "an index with a flipped byte" index "cannot be read" messages.db-index 0 'printf x | dd of=.roger/messages.db-index bs=1 seek=70000 conv=notrunc 2>/dev/null'
 mended "a table that lacks rows" index "rows of messages: 0" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("delete from messages"); d.commit()'\'''
-mended "a row of it changed" index "not what the journal says" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
+mended "a row of it changed" index "differs from the journal" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
 mended "a table that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'
 mended "message-state.json is none" state "not JSON" message-state.json 0 'printf '\''{"epoch":0'\'' >.roger/message-state.json'
 sed -i 's/"ann":[0-9]*/"ann":1/' .roger/message-state.json
@@ -154,11 +154,11 @@ again
 
 # ---- the send log
 forge send-log/ann.jsonl 'lines[1]["payload_sha256"] = "0" * 64'
-damage "another checksum" send_log "not those of the message" send-log/ann.jsonl 2
+damage "another checksum" send_log "differ from the message" send-log/ann.jsonl 2
 forge send-log/ann.jsonl 'lines[1]["payload_chars"] += 1'
-damage "another length" send_log "not those of the message" send-log/ann.jsonl 2
+damage "another length" send_log "differ from the message" send-log/ann.jsonl 2
 forge send-log/ann.jsonl 'lines[2]["id"] = "snd-" + "0" * 32'
-damage "an id that is not its own" send_log "id is not that" send-log/ann.jsonl 3
+damage "an id that is not its own" send_log "id does not match" send-log/ann.jsonl 3
 forge send-log/ann.jsonl 'lines.append(dict(lines[0], idempotent_key="never:sent:c1"))'
 damage "delivered what was never sent" send_log "no such attempt" send-log/ann.jsonl "$(wc -l <.roger/send-log/ann.jsonl)"
 forge send-log/zoe.jsonl 'lines[-1]["outcome"] = "delivered"'
@@ -170,24 +170,24 @@ damage "a cycle that was never opened" send_log "never opened" send-log/zoe.json
 forge send-log/zoe.jsonl 'lines[-1]["attempt"] = 7'
 damage "an attempt without the one before" send_log "attempt before it is missing" send-log/zoe.jsonl "$(wc -l <.roger/send-log/zoe.jsonl)"
 forge send-log/zoe.jsonl 'del lines[2:4]'
-noted "an attempt that nobody settled" send_log "nobody wrote down" send-log/zoe.jsonl 3
+noted "an attempt that nobody settled" send_log "no recorded outcome" send-log/zoe.jsonl 3
 forge send-log/zoe.jsonl '[l.update(dead_letter_task_id="dl-none") for l in lines if l["dead_letter_task_id"]]'
-damage "a dead letter that is none" send_log "dead letter that is not there" send-log/zoe.jsonl 6
+damage "a dead letter that is none" send_log "dead letter that does not exist" send-log/zoe.jsonl 6
 cp .roger/send-log/ann.jsonl .roger/send-log/eve.jsonl
-damage "the log of another" send_log "whose log is another" send-log/eve.jsonl 1
-mended "an entry is missing" send_log "entry is missing" send-log/ann.jsonl 0 'sed -i "/app-6:status-update/,\$d" .roger/send-log/ann.jsonl'
-mended "a log is missing" send_log "entry is missing" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
+damage "the log of another" send_log "in another sender's log" send-log/eve.jsonl 1
+mended "an entry is missing" send_log "there is no entry" send-log/ann.jsonl 0 'sed -i "/app-6:status-update/,\$d" .roger/send-log/ann.jsonl'
+mended "a log is missing" send_log "there is no entry" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
 
 # ---- dead letters, cycles
 forge dead-letters.jsonl 'lines.append(dict(lines[0], id="dl-" + "1" * 32))'
 damage "a second dead letter" dead_letter "another dead letter" dead-letters.jsonl 2
 forge dead-letters.jsonl 'lines[0]["payload_bytes"] = 1'
-damage "a dead letter of something else" dead_letter "not those of the message" dead-letters.jsonl 1
+damage "a dead letter of something else" dead_letter "differ from the message" dead-letters.jsonl 1
 rm .roger/dead-letters.jsonl
 forge send-log/zoe.jsonl '[l.update(dead_letter_task_id=None) for l in lines]'
 damage "given up without a dead letter" dead_letter "no dead letter" send-log/zoe.jsonl 6
 forge cycles.jsonl 'lines.append(dict(lines[0], id="7", number=7))'
-damage "cycles that are not in order" cycle "numbered one by one" cycles.jsonl 2
+damage "cycles that are not in order" cycle "number is not the next one" cycles.jsonl 2
 
 # ---- runs
 runs=.roger/state/subagent-delivery-watchdog

@@ -3,7 +3,7 @@
 # runner: timeout 300
 """A holder of a lock that is stopped in the middle, or killed while it holds it.
 
-Others wait for a bounded time and then say who does not go on; what does not
+Others wait for a bounded time and then name the process that makes no progress; what does not
 need the lock is not held up at all; once the holder is gone the next command
 works at once.
 """
@@ -85,7 +85,7 @@ def journal_sync(calls):
 
 
 def before_the_append(calls):
-    """The last message that is read outside of the append lock: with the right to change messages, no more."""
+    """The last message that is read outside of the append lock: with the message lock, no more."""
     locked, picked = False, None
     for call in calls[:calls.index(journal_write(calls))]:
         if call[0] == "flock":
@@ -113,7 +113,7 @@ def check_held_up(stopped, store, words, faults):
 
 def check_unsure(store, stderr, faults):
     """What was written is there once the holder is gone, under the id that was told."""
-    told = re.findall(r"may be stored all the same: (msg-[0-9a-f-]+)", stderr)
+    told = re.findall(r"may still be stored: (msg-[0-9a-f-]+)", stderr)
     if len(told) != 1 or lib.call(store, ["show", told[0]]).returncode:
         faults.append(f"it is not told under which id it may be stored: {stderr.strip()}")
 
@@ -154,7 +154,7 @@ def main():
         scenarios = {
             "the append lock": (verbs["send"], journal_write, [SEND, receive], READS),
             "a sync": (verbs["send"], journal_sync, [SEND], READS),
-            "the right to change": (verbs["receive"], before_the_append, [receive], [SEND, *READS]),
+            "the message lock": (verbs["receive"], before_the_append, [receive], [SEND, *READS]),
             "the index": (reader, index_write, [], [SEND, ["inbox", "--as", "nobody"]]),
         }
         running = {}

@@ -225,7 +225,7 @@ static void strict_names_long_members(void **state)
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		entry.unknown = str(cases[i].members);
 		assert_int_equal(rg_activity_check_strict(&entry, &err), ROGER_EDATA);
-		snprintf(message, sizeof message, "%s: no member of the schema (strict)",
+		snprintf(message, sizeof message, "%s: not a member of the schema (strict)",
 			 cases[i].member);
 		assert_string_equal(err.message, message);
 		assert_string_equal(err.member, cases[i].member);
@@ -483,7 +483,7 @@ static void bad_lines_of_the_log_are_told(void **state)
 	assert_int_equal(reply.lines.count, 3);
 	assert_int_equal(reply.lines.items[2].line, 3);
 	assert_string_equal(reply.lines.items[2].what.data,
-			    "more: no member of the schema (strict)");
+			    "more: not a member of the schema (strict)");
 	roger_reply_free(&reply);
 	roger_close(roger);
 	place_remove(&place);

@@ -623,13 +623,13 @@ static void who_waits_is_told_what_the_holder_does(void **state)
 
 	assert_int_equal(rg_journal_take(one, RG_LOCK_RECORDS, 1000, NULL), ROGER_OK);
 	assert_int_equal(rg_journal_take(two, RG_LOCK_RECORDS, 50, &err), ROGER_ETIMEOUT);
-	assert_non_null(strstr(err.message, ", which does not go on; look at it"));
+	assert_non_null(strstr(err.message, ", which makes no progress; check it"));
 	rg_journal_release(one, RG_LOCK_RECORDS);
 
 	assert_int_equal(rg_journal_take(one, RG_LOCK_BRIDGE, 1000, NULL), ROGER_OK);
 	assert_int_equal(rg_journal_take(two, RG_LOCK_BRIDGE, 50, &err), ROGER_ETIMEOUT);
-	assert_non_null(strstr(err.message, "the bridge is held by process "));
-	assert_non_null(strstr(err.message, ", which takes in what comes; stop that one first"));
+	assert_non_null(strstr(err.message, "the bridge lock is held by process "));
+	assert_non_null(strstr(err.message, ", which is taking in trigger files; stop it first"));
 	rg_journal_release(one, RG_LOCK_BRIDGE);
 	rg_journal_close(one);
 	rg_journal_close(two);
@@ -791,11 +791,12 @@ static void nothing_counts_in_a_file_that_was_moved_away(void **state)
 	rg_journal_close(other);
 }
 
-/* Each of the long locks is one of its own, known by its name. */
+/* Each of the long locks has its own name. */
 static void every_lock_has_its_name(void **state)
 {
-	static const char *const names[] = { "the right to change messages", "the index",
-					     "message-state.json", "the logs", "the bridge" };
+	static const char *const names[] = { "the message lock", "the index lock",
+					     "the lock of message-state.json", "the log lock",
+					     "the bridge lock" };
 	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
 	struct roger_err err;
 	char start[100];
@@ -1646,9 +1647,9 @@ static struct rg_journal *open_with_witness(struct fixture *fixture)
 	return journal;
 }
 
-static const char missing[] = "'messages.jsonl' is not the journal that was written: lines are "
-			      "missing, or it is another file; nothing is added until a person has "
-			      "looked (`roger status`) and runs `roger accept messages.jsonl "
+static const char missing[] = "'messages.jsonl' is not the journal that roger wrote: lines are "
+			      "missing, or it is another file; nothing is appended until a person "
+			      "checks it (`roger status`) and runs `roger accept messages.jsonl "
 			      "--reason TEXT`";
 
 /* Lines are taken in all the same; nothing is added. */
@@ -1979,8 +1980,8 @@ static void both_locks_are_held(void **state)
 	rg_journal_close(other);
 }
 
-static const char all_the_time[] = "somebody changes 'messages.control' all the time; leave it "
-				   "alone, then try again";
+static const char all_the_time[] = "another program keeps changing 'messages.control'; stop it, "
+				   "then try again";
 
 /* Under the lock it cannot be told whether it is the file of its name. */
 static void who_cannot_look_under_the_lock_gives_up(void **state)
@@ -2690,10 +2691,11 @@ static void a_leader_that_does_not_go_on_is_named(void **state)
 	struct roger_err err;
 	int64_t began;
 
-	snprintf(expected, sizeof expected,
-		 "the sync of the journal is held by process %d, which does not go on; look at it, "
-		 "then try again",
-		 (int)getpid());
+	snprintf(
+		expected, sizeof expected,
+		"the sync of the journal is held by process %d, which makes no progress; check it, "
+		"then try again",
+		(int)getpid());
 	assert_true(rg_lock_try(&page->sync_lock, owner, false));
 	faulty_now_ns = began = MS;
 	assert_int_equal(rg_journal_sync(journal, end, &err), ROGER_ETIMEOUT);

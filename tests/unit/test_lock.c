@@ -609,10 +609,10 @@ static void the_error_names_holder_and_advice(void **state)
 
 	hear(shared);
 	wait_for_stop(child);
-	snprintf(
-		message, sizeof message,
-		"the thing is held by process %d, which does not go on; look at it, then try again",
-		(int)child);
+	snprintf(message, sizeof message,
+		 "the thing is held by process %d, which makes no progress; check it, then try "
+		 "again",
+		 (int)child);
 	assert_int_equal(take(shared, 0, &err), ROGER_ETIMEOUT);
 	assert_string_equal(err.message, message);
 	snprintf(message, sizeof message, "the other is held by process %d, which sleeps",

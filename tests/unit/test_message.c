@@ -368,7 +368,7 @@ static void keys_hold_what_can_be_seen(void **state)
 	for (i = 0; i < sizeof bad / sizeof *bad; i++)
 		assert_int_equal(rg_message_check_key(rg_str(bad[i]), NULL), ROGER_EDATA);
 	assert_int_equal(rg_message_check_key(rg_str(bad[0]), &err), ROGER_EDATA);
-	assert_string_equal(err.message, "key: expected characters that can be seen, found U+202E");
+	assert_string_equal(err.message, "key: expected visible characters, found U+202E");
 }
 
 int main(void)

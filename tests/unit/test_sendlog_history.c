@@ -766,7 +766,7 @@ static void every_fault_has_words(void **state)
 			assert_string_not_equal(rg_sendlog_fault_texts[i],
 						rg_sendlog_fault_texts[k]);
 	assert_null(rg_sendlog_fault_texts[RG_SENDLOG_FAULTS]);
-	assert_string_equal(rg_sendlog_fault_texts[0], "its id is not that of its members");
+	assert_string_equal(rg_sendlog_fault_texts[0], "its id does not match its members");
 }
 
 int main(void)

@@ -772,8 +772,9 @@ static void what_a_document_may_not_say(void **state)
 		{ "\"forwardedToMain\":false", "\"forwardedToMain\":true",
 		  "forwardedToMain: is true without a completion receipt, which contradicts" },
 		{ "\"completionReceivedAt\":null,", "",
-		  "completionReceivedAt: missing; null where there is none" },
-		{ "\"resultSource\":null,", "", "resultSource: missing; null where there is none" },
+		  "completionReceivedAt: is missing; write null for no value" },
+		{ "\"resultSource\":null,", "",
+		  "resultSource: is missing; write null for no value" },
 		{ "\"resultSource\":null", "\"resultSource\":\"x\"",
 		  "resultSource: is set without a completion receipt" },
 		{ "\"completionReceivedAt\":null",
@@ -786,10 +787,10 @@ static void what_a_document_may_not_say(void **state)
 		/* The whole of time, and nothing around it; 0 would mean none. */
 		{ "2026-04-24T10:50:00+08:00", "9999-12-31T23:59:59.999Z", NULL },
 		{ "2026-04-24T10:50:00+08:00", "9999-12-31T23:59:59.999-01:00",
-		  "expectedBy: expected an instant such as 2026-04-24T10:40:00+08:00" },
+		  "expectedBy: expected a time such as 2026-04-24T10:40:00+08:00" },
 		{ "2026-04-24T10:40:00+08:00", "1970-01-01T00:00:00.001Z", NULL },
 		{ "2026-04-24T10:40:00+08:00", "1970-01-01T00:00:00Z",
-		  "dispatchAt: expected an instant such as 2026-04-24T10:40:00+08:00" },
+		  "dispatchAt: expected a time such as 2026-04-24T10:40:00+08:00" },
 	};
 	struct roger_err err;
 	size_t i;
@@ -830,7 +831,7 @@ static void every_instant_is_looked_at(void **state)
 		assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, &desk->err),
 				 ROGER_EDATA);
 		snprintf(message, sizeof message,
-			 "%s: expected an instant such as 2026-04-24T10:40:00+08:00", members[i]);
+			 "%s: expected a time such as 2026-04-24T10:40:00+08:00", members[i]);
 		assert_string_equal(desk->err.message, message);
 	}
 	/* And alone. */
@@ -957,7 +958,7 @@ static void a_child_ends_once(void **state)
 					  &desk->err),
 			 ROGER_EREFUSED);
 	assert_false(desk->changed);
-	assert_string_equal(desk->err.message, "the child of run 'r1' ended already (3)");
+	assert_string_equal(desk->err.message, "the child of run 'r1' has already ended (3)");
 	assert_string_equal(desk->err.member, "exit");
 	desk->run.child_exit = RG_STR("");
 	assert_int_equal(complete(desk, "completion_event", expected_ms), ROGER_OK);
@@ -985,8 +986,9 @@ static void a_forward_is_written_down(void **state)
 	assert_true(desk->changed);
 	assert_int_equal(desk->receipts.completed_ms, expected_ms);
 	assert_int_equal(complete(desk, "history_fetch", expected_ms), ROGER_EREFUSED);
-	assert_string_equal(desk->err.message, "run 'r1' was completed at 2026-04-24T02:50:00.000Z "
-					       "by completion_event already");
+	assert_string_equal(desk->err.message,
+			    "run 'r1' was already completed at 2026-04-24T02:50:00.000Z "
+			    "by completion_event");
 	assert_int_equal(complete(desk, "no name", expected_ms), ROGER_EDATA);
 	assert_string_equal(desk->err.message, "source: expected a word such as completion_event, "
 					       "history_fetch or manual_recovery");
@@ -1067,7 +1069,7 @@ static void no_time_after_the_last(void **state)
 	struct desk *desk = *state;
 
 	assert_int_equal(extend(desk, 2, RG_TIME_MS_MAX - 1), ROGER_EDATA);
-	assert_string_equal(desk->err.message, "by: expected an instant up to 9999");
+	assert_string_equal(desk->err.message, "by: expected a time before the year 10000");
 	assert_int_equal(extend(desk, 1, RG_TIME_MS_MAX - 1), ROGER_OK);
 	assert_true(rg_str_is(desk->run.expected_by, "9999-12-31T23:59:59.999Z"));
 	assert_int_equal(extend(desk, 1, dispatched_ms), ROGER_EDATA);

@@ -11,15 +11,15 @@
 
 #define MAGIC "rogerctl"
 
-/* Of a fresh file: small enough for a small disk, see rg_control_grow(). */
+/* Sizes of a new file: small enough for a small disk; rg_control_grow() enlarges it. */
 enum { AGENTS_FIRST = 32, COUNTS_FIRST = 512 };
 
 enum { OTHERS_MAX = 8, OTHERS_LOOK_MS = 50 };
 
-/* Who reads without the lock may meet somebody in the middle of a change. */
+/* A reader without the lock may meet a change in progress: it retries this often. */
 enum { LOOKS_MAX = 100 };
 
-/* What stands before the sum, and what is the same in every version. */
+/* The bytes before the checksum, and the bytes that are the same in every version. */
 enum {
 	HEAD_BYTES = offsetof(struct rg_control_page, sum),
 	COMMON_BYTES = offsetof(struct rg_control_page, generation),
@@ -32,23 +32,23 @@ struct rg_control {
 	size_t size;
 	uint64_t device;
 	uint64_t inode;
-	unsigned char head[HEAD_BYTES]; /* as it was when the file was found to hold */
+	unsigned char head[HEAD_BYTES]; /* as it was when the file was found valid */
 	uint64_t generation;
 	size_t agent_capacity;
 	size_t count_capacity;
 	struct rg_agent_slot *agents;
 	struct rg_count_slot *counts;
-	bool held;    /* append_lock is ours: nobody else changes a slot or the tail */
-	bool damaged; /* something contradicts itself */
-	int looks;    /* of rg_control_next_agent(), at all slots together */
+	bool held;    /* this handle has append_lock, so nobody else changes a slot or the tail */
+	bool damaged; /* a checksum is wrong */
+	int looks;    /* retries of one iteration by rg_control_next_agent(), over all slots */
 	rg_witness_source *source;
-	void *context;		 /* of source */
-	struct rg_control *next; /* in maps */
+	void *context;		 /* for source */
+	struct rg_control *next; /* in the list of maps */
 };
 
 /* ---------------------------------------------------------------- sums -- */
 
-/* Quick, and nothing to rely on against intent: whoever may write the file may write anything. */
+/* Fast, and no protection against intent: whoever can write the file can write any checksum. */
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	uint64_t x = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
@@ -57,7 +57,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return x ^ x >> 29;
 }
 
-/* All of the head but the mark, which is the one thing that may change: it is zero. */
+/* The head with the retired mark, which is the only part that may change, set to zero. */
 static void copy_head(unsigned char to[HEAD_BYTES], const void *page)
 {
 	const size_t mark = offsetof(struct rg_control_page, retired), behind = mark + 4;
@@ -67,7 +67,7 @@ static void copy_head(unsigned char to[HEAD_BYTES], const void *page)
 	memcpy(to + behind, (const unsigned char *)page + behind, HEAD_BYTES - behind);
 }
 
-/* Zero bytes have no sum of zero. */
+/* Never 0 for zero bytes. */
 static uint64_t sum_of_head(const void *page)
 {
 	unsigned char head[HEAD_BYTES];
@@ -91,7 +91,7 @@ static uint64_t sum_of_witness(uint64_t generation, struct rg_witness witness)
 	return mix(mix(mix(~generation, witness.end), witness.chain), witness.chained) | 1;
 }
 
-/* Free slots have sums, too: else zero bytes would make a key that was used a new one. */
+/* Free slots have checksums too; otherwise zeroed bytes would make a used key look new. */
 static uint64_t sum_of_agent(uint64_t generation, size_t at, struct roger_str name,
 			     const struct rg_agent *agent)
 {
@@ -118,7 +118,7 @@ static size_t size_of(size_t agents, size_t counts)
 	       counts * sizeof(struct rg_count_slot);
 }
 
-/* Nobody who cannot tell the boot may say that a control file is of another one. */
+/* Without a boot id, no control file may be judged to be of another boot. */
 static int get_boot_id(char to[RG_BOOT_ID_BYTES], struct roger_err *err)
 {
 	rg_boot_id(to);
@@ -150,7 +150,7 @@ static void store_tail(struct rg_control_page *page, uint32_t which, const struc
 	atomic_store_explicit(&page->tails[which].sum, tail->sum, memory_order_relaxed);
 }
 
-/* The tail that is in force, where it agrees with its sum. */
+/* The current tail, if its checksum is right. */
 static bool read_tail(const struct rg_control_page *page, uint64_t generation,
 		      struct rg_tail *ret_tail)
 {
@@ -190,7 +190,7 @@ enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
 
 /* ---------------------------------------------------------------- maps -- */
 
-/* All maps of this process, for rg_control_mend(); nothing under the lock touches one. */
+/* All maps of this process, for rg_control_mend().  No map is touched while holding this lock. */
 static struct rg_control *maps;
 static atomic_flag maps_lock = ATOMIC_FLAG_INIT;
 
@@ -265,10 +265,8 @@ static void use_map(struct rg_control *control, void *map, const struct rg_file_
 	control->counts = (struct rg_count_slot *)(control->agents + control->agent_capacity);
 }
 
-/*
- * Does it hold, and is the journal at least as long as it says?  Asked in this
- * order: writers are at work.  It is mapped, since what is mapped is what is used.
- */
+/* Is the mapped file valid, and the journal at least as long as the tail says?  The tail is read
+ * first, since writers are at work.  The map is judged, not the file: the map is what is used. */
 static int judge_map(struct rg_control *control, int journal_file, bool *ret_holds,
 		     struct roger_err *err)
 {
@@ -283,7 +281,7 @@ static int judge_map(struct rg_control *control, int journal_file, bool *ret_hol
 		r = get_boot_id(boot_id, err);
 	if (r < 0)
 		return r;
-	/* The head is that which use_map() took: a file that changes meanwhile is unsound. */
+	/* use_map() copied the head: if the file changed since, the handle is unsound. */
 	*ret_holds = known && (uint64_t)journal.size >= tail.appended &&
 		     rg_control_judge(control->page, control->size, &journal, boot_id) ==
 			     RG_CONTROL_HOLDS &&
@@ -299,7 +297,7 @@ static void drop_map(struct rg_control *control)
 	control->page = NULL;
 }
 
-/* Map the file where it is there and holds; *ret_mapped says whether it was. */
+/* Map the file if it exists and is valid; *ret_mapped says whether. */
 static int map_valid(struct rg_control *control, int journal_file, bool *ret_mapped,
 		     struct roger_err *err)
 {
@@ -317,7 +315,7 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 	r = rg_file_map(file, (size_t)facts.size, control->name, &map, err);
 	if (r < 0)
 		return r;
-	/* Looked after before it is first touched. */
+	/* Registered before the map is first touched. */
 	control->page = map;
 	control->size = (size_t)facts.size;
 	remember_map(control);
@@ -330,10 +328,10 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 
 /* ------------------------------------------------------------ made anew -- */
 
-/* What there is under the name: enough of it to be judged. */
+/* What was found under the name: enough to judge it. */
 struct found {
 	enum rg_control_kind kind;
-	struct rg_control_page page; /* unless it is invalid */
+	struct rg_control_page page; /* unset if it is invalid */
 	uint64_t inode;
 };
 
@@ -360,7 +358,7 @@ static int look(const struct rg_control *control, const struct rg_file_facts *jo
 	return ROGER_OK;
 }
 
-/* What the last boot left of this journal was read from disk in this one. */
+/* Bytes of this journal from before this boot: they were read back from disk. */
 static uint64_t left_by_other_boot(const struct found *found, const struct rg_file_facts *journal)
 {
 	struct rg_tail tail;
@@ -371,7 +369,7 @@ static uint64_t left_by_other_boot(const struct found *found, const struct rg_fi
 	return tail.appended < (uint64_t)journal->size ? tail.appended : (uint64_t)journal->size;
 }
 
-/* Up to where it is known to be on disk; where a sync went wrong, nothing is. */
+/* A witness up to where the file is known to be on disk; none after a failed sync. */
 static struct rg_witness testify(const struct rg_control_page *page, uint64_t generation)
 {
 	struct rg_witness witness = { 0 };
@@ -388,7 +386,7 @@ static struct rg_witness testify(const struct rg_control_page *page, uint64_t ge
 	return witness;
 }
 
-/* The one that says most: what is before its end is covered, too. */
+/* Take the witness with the highest end: it covers the others. */
 static struct rg_witness find_witness(struct rg_control *control, const struct found *found)
 {
 	struct rg_witness witness = { 0 }, other = { 0 };
@@ -503,7 +501,7 @@ static int name_others(const int64_t *ids, size_t count, struct roger_err *err)
 		       count == 1 ? "" : "es", RG_STR_ARGS(rg_buf_str(&named)));
 }
 
-/* Set or clear the mark in the file of another build. */
+/* Set or clear the retired mark in another build's file. */
 static int mark_retired(struct rg_control *control, bool retired, struct roger_err *err)
 {
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
@@ -524,10 +522,9 @@ static int mark_retired(struct rg_control *control, bool retired, struct roger_e
 }
 
 /*
- * Two layouts would be two append locks.  So nothing is put in the place of a file
- * that a living process of another build works with.  It is looked for once more
- * after the file was retired: whoever maps it later sees that, and waits for the
- * lock on the journal, which is ours.
+ * Two layouts would mean two append locks, so a file that a living process of another build uses
+ * is not replaced.  Its users are looked for again after it was retired: whoever maps it later
+ * sees the mark and waits for the lock on the journal, which is held here.
  */
 static int replace_other_build(struct rg_control *control, uint64_t inode, int64_t *ids,
 			       size_t *ret_count, struct roger_err *err)
@@ -544,7 +541,7 @@ static int replace_other_build(struct rg_control *control, uint64_t inode, int64
 	return *ret_count ? mark_retired(control, false, err) : ROGER_OK;
 }
 
-/* Under the system's lock on the journal.  *ret_others: so many are at work with what is there. */
+/* Needs the system's lock on the journal.  *ret_others: processes of another build at work. */
 static int map_or_replace(struct rg_control *control, int journal_file, int64_t *ids,
 			  size_t *ret_others, struct roger_err *err)
 {
@@ -568,12 +565,12 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 	if (r == ROGER_OK)
 		r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped)
-		r = rg_fail(err, ROGER_EIO, 0, "'%s' does not hold what was written to it",
+		r = rg_fail(err, ROGER_EIO, 0, "'%s' does not contain what was just written to it",
 			    control->name);
 	return r;
 }
 
-/* Make it anew; the system's lock on the journal keeps two from doing so at once. */
+/* Rebuild it; the system's lock on the journal keeps two processes from doing so at once. */
 static int replace_invalid(struct rg_control *control, int journal_file, struct roger_err *err)
 {
 	int64_t ids[OTHERS_MAX], until_ns = rg_clock_monotonic_ns() + RG_LOCK_WAIT_MS * 1000000LL;
@@ -648,7 +645,7 @@ static uint64_t word_at(const unsigned char *bytes, size_t at)
 	return word;
 }
 
-/* By words: a send asks this two dozen times, and musl's memcmp() goes byte by byte. */
+/* By words: a send asks this some 24 times, and musl's memcmp() compares byte by byte. */
 static bool head_is_same(const struct rg_control *control)
 {
 	enum { VERSION = offsetof(struct rg_control_page, version), BOOT = VERSION + 8 };
@@ -679,7 +676,7 @@ int rg_control_look(const struct rg_control *control, bool *ret_in_place, struct
 	r = rg_file_look(control->folder, control->name, &there, &facts, err);
 	*ret_in_place = r == ROGER_OK && there && facts.device == control->device &&
 			facts.inode == control->inode && (uint64_t)facts.size == control->size;
-	/* Something else stands there: so it is not in place. */
+	/* The name belongs to something else, so the file is not in place. */
 	return r == ROGER_EREFUSED ? ROGER_OK : r;
 }
 
@@ -697,7 +694,7 @@ void rg_control_hold(struct rg_control *control, bool held)
 	control->held = held;
 }
 
-/* A sum that is wrong may be of a change under way; who holds the lock makes none meanwhile. */
+/* A wrong checksum may be a change in progress; the lock holder sees none, so it never retries. */
 static bool look_again(const struct rg_control *control, int *looks)
 {
 	if (control->held || ++*looks >= LOOKS_MAX)
@@ -766,7 +763,8 @@ int64_t rg_control_epoch(struct rg_control *control)
 	return tail.epoch;
 }
 
-/* Between the two words, or where one is damaged, less is known: somebody syncs once more. */
+/* The offset and its checksum are two words: between two writes, or if one is damaged, report
+ * less. The cost is one more sync. */
 uint64_t rg_control_synced(const struct rg_control *control)
 {
 	const struct rg_control_page *page = control->page;
@@ -814,7 +812,7 @@ uint64_t rg_control_logged(struct rg_control *control)
 
 /* ------------------------------------------------------------- growing -- */
 
-/* Open addressing stays quick up to three quarters. */
+/* Open addressing stays fast up to three quarters full. */
 static bool fits(size_t used, size_t more, size_t capacity)
 {
 	return used + more <= capacity / 4 * 3;
@@ -854,7 +852,7 @@ static bool put_count(uint64_t generation, struct rg_count_slot *counts, size_t 
 static bool look_at_agent(const struct rg_control *control, size_t at,
 			  struct rg_named_agent *ret_agent);
 
-/* False where there is something in a slot that cannot be. */
+/* False: a slot holds impossible values. */
 static bool move_slots(const struct rg_control *control, struct rg_agent_slot *agents,
 		       size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity)
 {
@@ -878,10 +876,7 @@ static bool move_slots(const struct rg_control *control, struct rg_agent_slot *a
 	return well;
 }
 
-/*
- * Others are at work on it: each word is taken as it stands at one moment, and
- * none of them before the file was retired.
- */
+/* Others change it meanwhile: copy each word atomically, after the file was retired. */
 static void copy_words(const struct rg_control_page *from, struct rg_control_page *to)
 {
 	const _Atomic uint64_t *words = (const _Atomic uint64_t *)from;
@@ -892,7 +887,7 @@ static void copy_words(const struct rg_control_page *from, struct rg_control_pag
 		((uint64_t *)to)[i] = atomic_load(&words[i]);
 }
 
-/* The page of the larger file: all of the old one but the locks of one moment. */
+/* Copy the old page into the larger file, except the short-held locks. */
 static void copy_page(const struct rg_control_page *from, struct rg_control_page *to, size_t agents,
 		      size_t counts)
 {
@@ -905,7 +900,7 @@ static void copy_page(const struct rg_control_page *from, struct rg_control_page
 	to->sum = sum_of_head(to);
 }
 
-/* The old file is retired before its locks are copied, so that a release is seen here or there. */
+/* Retire the old file before copying its locks, so that a release is seen in one of the two. */
 static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
 		      size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity,
 		      struct roger_err *err)
@@ -931,7 +926,7 @@ static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
 	return r;
 }
 
-/* Under the system's lock on the journal, too, which every appender has. */
+/* Also needs the system's lock on the journal, which every appender holds. */
 int rg_control_grow(struct rg_control *control, size_t agents, size_t counts, struct roger_err *err)
 {
 	size_t counts_used, agents_used = count_used(control, &counts_used);
@@ -951,7 +946,7 @@ int rg_control_grow(struct rg_control *control, size_t agents, size_t counts, st
 
 /* --------------------------------------------------------------- tally -- */
 
-/* One look at a slot; false: it contradicts itself. */
+/* Read a slot once; false: its checksum is wrong. */
 static bool look_at_agent(const struct rg_control *control, size_t at,
 			  struct rg_named_agent *ret_agent)
 {
@@ -970,7 +965,7 @@ static bool look_at_agent(const struct rg_control *control, size_t at,
 				   (struct roger_str){ found.name, found.length }, &found.agent);
 }
 
-/* The same, looked at again while it may be in the middle of a change. */
+/* Like look_at_agent(), but retry while a change may be in progress. */
 static bool see_agent(struct rg_control *control, size_t at, int *looks,
 		      struct rg_named_agent *ret_agent)
 {
@@ -1006,7 +1001,8 @@ bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 	return false;
 }
 
-/* The sum is written last; who is killed before that leaves what is found damaged and made anew. */
+/* The checksum is written last: a writer killed before that leaves a damaged slot, and the file is
+ * rebuilt. */
 static bool put_agent(uint64_t generation, struct rg_agent_slot *agents, size_t capacity,
 		      struct roger_str name, const struct rg_agent *agent, bool *ret_new)
 {
@@ -1047,7 +1043,7 @@ void rg_control_put_agent(struct rg_control *control, struct roger_str name,
 
 bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent)
 {
-	/* Where all are damaged, a yield for each would take minutes on a busy machine. */
+	/* If all slots are damaged, a yield for each would take minutes on a busy machine. */
 	if (*i == 0)
 		control->looks = 0;
 	while (*i < control->agent_capacity)
@@ -1056,7 +1052,7 @@ bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_name
 	return false;
 }
 
-/* One look at a slot; false: it contradicts itself. */
+/* Read a slot once; false: its checksum is wrong. */
 static bool look_at_count(const struct rg_control *control, size_t at, uint64_t *ret_hash,
 			  uint32_t *ret_count)
 {

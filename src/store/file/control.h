@@ -1,26 +1,26 @@
 /*
- * control - what the processes at work on one journal share, in memory.
+ * control - memory that all processes using one journal share.
  *
- * messages.control is mapped by everyone: the locks, how far the journal is
- * appended and synced, and the tally.  It is derived and holds for one boot and
- * one journal; when either differs, or it is missing or damaged, it is made
- * anew and the journal is read again from its start.  It is written out in
- * full before it is mapped, since touching a hole of a mapped file on a full
- * disk is a SIGBUS.  When the tally outgrows it, a larger one is renamed over
- * it and the old one is retired: whoever has that mapped opens it again.
+ * Everyone maps messages.control.  It holds the locks, how far the journal is
+ * appended and synced, and the figures.  It can be rebuilt at any time: it belongs
+ * to one boot and one journal, and when either differs, or the file is missing or
+ * damaged, it is rebuilt by reading the journal from its start.  It is written in
+ * full before it is mapped, since touching a hole of a mapped file on a full disk
+ * raises SIGBUS.  When the figures outgrow it, a larger file is renamed over it
+ * and the old one is marked retired: a process that has the old one mapped opens
+ * the new one.
  *
- * Anything may be written into a file.  So the fixed part, the tail, the synced
- * offset and each slot carry sums; what contradicts itself makes the handle
- * unsound (rg_control_sound()), and the file is retired and made anew.  A file
- * that is cut short while it is mapped is a SIGBUS: see rg_control_mend().
+ * Any process may corrupt the file.  So the fixed part, the tail, the synced
+ * offset and each slot have checksums; a wrong one makes the handle unsound
+ * (rg_control_sound()), and the file is retired and rebuilt.  A file cut short
+ * while it is mapped raises SIGBUS: see rg_control_mend().
  *
- * The tally never says no when the answer is yes.  For an agent it holds the
- * last number (exact) and how many messages may be unread (or fewer are); for
- * an issue, and an issue and recipient, how many messages there may be (or
- * fewer are); for a key, that it may be known; for an agent and a message, that
- * a look of the agent at it is in the activity log.  Counting happens before the
- * append, so a killed writer leaves it too high, never too low; whoever has
- * counted exactly with the index sets it right.
+ * The figures never say no when the answer is yes.  An agent has its last number
+ * (exact) and the most messages that may be unread; an issue, and an issue with a
+ * recipient, the most messages there may be; a key, whether it may be known; an
+ * agent with a message, whether the activity log has a look of the agent at it.
+ * Counts rise before the append, so a killed writer leaves them too high, never
+ * too low; a process that counts exactly with the index corrects them.
  */
 #ifndef RG_CONTROL_H
 #define RG_CONTROL_H
@@ -31,12 +31,12 @@
 
 #include "base/limits.h"
 
-/* What follows is a file format: see docs/FORMAT.md before changing it. */
+/* A file format: read docs/FORMAT.md before changing it. */
 #define RG_CONTROL_VERSION 6
 
-/* Where the journal ends, the chain and the epoch there.  Two of them, one is in force. */
+/* The journal's end, with the chain and epoch there.  Two slots; one is current. */
 struct rg_tail {
-	uint64_t appended; /* bytes that belong to whole, known lines */
+	uint64_t appended; /* bytes of whole, known lines */
 	uint64_t chain;
 	int64_t epoch;
 	uint64_t sum;
@@ -44,16 +44,16 @@ struct rg_tail {
 
 struct rg_agent_slot {
 	_Atomic uint32_t length; /* of name; 0: free */
-	_Atomic uint32_t unread; /* at most so many */
-	_Atomic int64_t epoch;	 /* that seq counts in */
+	_Atomic uint32_t unread; /* at most this many */
+	_Atomic int64_t epoch;	 /* in which seq counts */
 	_Atomic int64_t seq;
 	char name[RG_NAME_CHARS_MAX];
 	_Atomic uint64_t sum;
 };
 
 struct rg_count_slot {
-	_Atomic uint64_t hash; /* 0: free */
-	_Atomic uint64_t word; /* the count, and a sum in its upper half */
+	_Atomic uint64_t hash; /* 0: free slot */
+	_Atomic uint64_t word; /* count in the lower half, checksum in the upper */
 };
 
 struct rg_control_page {
@@ -65,18 +65,18 @@ struct rg_control_page {
 	uint64_t journal_inode;
 	uint32_t agent_capacity; /* powers of two */
 	uint32_t count_capacity;
-	/* What stands before this is the same in every version. */
-	uint64_t generation; /* drawn when it was made; a larger file keeps it */
-	uint64_t found;	     /* bytes of the journal then: what was stored before is among them */
-	uint64_t on_disk;    /* so many of them were written in another boot */
-	uint64_t sum;	     /* over all of the above but retired */
+	/* Everything before this is the same in every version. */
+	uint64_t generation; /* random, chosen at creation; a larger file keeps it */
+	uint64_t found;	     /* length of the journal at creation; includes all earlier messages */
+	uint64_t on_disk;    /* bytes written before this boot */
+	uint64_t sum;	     /* checksum of all of the above but retired */
 
-	struct rg_lock append_lock; /* who appends */
-	struct rg_lock sync_lock;   /* who leads a sync */
-	struct rg_lock change_lock; /* who changes the state of messages */
-	struct rg_lock index_lock;  /* who brings the index up to date */
-	struct rg_lock state_lock;  /* who writes message-state.json */
-	struct rg_lock record_lock; /* who writes logs and run documents */
+	struct rg_lock append_lock; /* append lines */
+	struct rg_lock sync_lock;   /* lead a sync */
+	struct rg_lock change_lock; /* change message states */
+	struct rg_lock index_lock;  /* update the index */
+	struct rg_lock state_lock;  /* write message-state.json */
+	struct rg_lock record_lock; /* write logs and run documents */
 
 	_Alignas(64) _Atomic uint32_t tail_in_force; /* 0 or 1; changed under append_lock */
 	_Atomic uint32_t agents_used;
@@ -85,63 +85,55 @@ struct rg_control_page {
 		_Atomic uint64_t appended, chain;
 		_Atomic int64_t epoch;
 		_Atomic uint64_t sum;
-	} tails[2]; /* each a struct rg_tail, read while it may be written: its sum tells */
-	_Atomic uint64_t appends;   /* how often the tail moved */
-	_Atomic uint64_t adoptions; /* lines of roger's that nobody had published */
+	} tails[2];		    /* struct rg_tail each; its checksum detects a torn read */
+	_Atomic uint64_t appends;   /* times the tail moved */
+	_Atomic uint64_t adoptions; /* roger's lines found that no writer had announced */
 	struct rg_shared shared;
 
-	_Alignas(64) _Atomic uint32_t wake; /* futex: bumped after every sync */
-	_Atomic uint32_t failures;	    /* syncs that went wrong */
-	_Atomic uint64_t lost_from; /* bytes that a sync which went wrong should have covered */
+	_Alignas(64) _Atomic uint32_t wake; /* futex: incremented after every sync */
+	_Atomic uint32_t failures;	    /* failed syncs */
+	_Atomic uint64_t lost_from;	    /* bytes that a failed sync should have covered */
 	_Atomic uint64_t lost_to;
 	_Atomic uint64_t synced;
-	_Atomic uint64_t synced_sum; /* counts only with this: rg_control_synced() */
+	_Atomic uint64_t synced_sum; /* checksum: see rg_control_synced() */
 	_Atomic uint64_t synced_appends;
-	_Atomic uint32_t groups[2]; /* appends that the last two syncs covered */
-	_Atomic uint32_t sync_ns;   /* how long a sync takes, smoothed */
-	struct rg_lock bridge_lock; /* who takes in trigger files */
-	_Atomic uint64_t
-		covering; /* end of the last sync begun, times 2; plus 1 every other time */
-	_Atomic uint64_t witness_end; /* struct rg_witness; counts only with its sum */
+	_Atomic uint32_t groups[2];   /* appends that the last two syncs covered */
+	_Atomic uint32_t sync_ns;     /* duration of a sync, smoothed */
+	struct rg_lock bridge_lock;   /* take in trigger files */
+	_Atomic uint64_t covering;    /* twice the end of the last sync begun, plus a flag */
+	_Atomic uint64_t witness_end; /* struct rg_witness; valid only with its checksum */
 	_Atomic uint64_t witness_chain;
 	_Atomic uint64_t witness_sum;
 	_Atomic uint32_t witness_chained;
 };
 
-/*
- * What somebody wrote down after a sync: so many bytes of the journal were on
- * disk, and the chain behind them.
- */
+/* Recorded after a sync: this much of the journal was on disk, with this chain at its end. */
 struct rg_witness {
-	uint64_t end; /* 0: nobody says so */
+	uint64_t end; /* bytes; 0: no record */
 	uint64_t chain;
-	bool chained; /* the chain is known, too */
+	bool chained; /* chain is known */
 };
 
-/* Asked for while a control file is made anew: what others keep of the journal. */
+/* Called while a control file is rebuilt: what other records say about the journal. */
 typedef void rg_witness_source(void *context, struct rg_witness *ret_witness);
 
-/*
- * What the bytes of a control file are to a journal in this boot.  Reads nothing
- * else, so any bytes may be asked about.
- */
+/* Judge the bytes of a control file for a journal and boot.  Reads nothing else, so any bytes are
+ * safe to pass. */
 struct rg_file_facts;
 enum rg_control_kind {
 	RG_CONTROL_INVALID,
 	RG_CONTROL_HOLDS,
-	RG_CONTROL_OTHER_BOOT,	/* sound, of this journal, but the machine was started since */
-	RG_CONTROL_OTHER_BUILD, /* in force in this boot for this journal, in another version */
+	RG_CONTROL_OTHER_BOOT,	/* sound, of this journal, but of an earlier boot */
+	RG_CONTROL_OTHER_BUILD, /* of this journal and boot, but another version's layout */
 };
 enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
 				      const struct rg_file_facts *journal,
 				      const char boot_id[RG_BOOT_ID_BYTES]);
 
-struct rg_control; /* one process's view */
+struct rg_control; /* one handle's mapping */
 
-/*
- * Map the control file of a journal, made anew where needed; then source, unless
- * it is NULL, is asked.  journal is its open descriptor, folder the one both are in.
- */
+/* Map the control file of a journal; rebuild it if needed, asking source (may be NULL). journal is
+ * the journal's open descriptor, folder the folder of both; both are borrowed. */
 RG_CHECKED int rg_control_open(int folder, const char *name, int journal, rg_witness_source *source,
 			       void *context, struct rg_control **ret_control,
 			       struct roger_err *err);
@@ -149,90 +141,87 @@ struct rg_control *rg_control_close(struct rg_control *control);
 
 struct rg_control_page *rg_control_page(struct rg_control *control);
 
-/* Drawn when the file was made; a larger one that took its place has the same. */
+/* Random, chosen when the file was created; a larger replacement keeps it. */
 uint64_t rg_control_generation(const struct rg_control *control);
 
-/*
- * In a handler of SIGBUS: a file that was cut short is no longer behind the map
- * that holds this address.  Memory that says "retired" takes its place, so that
- * the library goes on with another file.  false: no map of ours.
- */
+/* For a SIGBUS handler.  If the address is in one of our maps, its file was cut short: replace the
+ * map by memory marked retired, so that the library opens a new file.  False: not our map. */
 bool rg_control_mend(const void *address);
 
-/* Has a larger one taken its place?  Looked at in one order with the locks that go over. */
+/* Was the file replaced by a larger one?  Ordered with the locks that the new file takes over. */
 static inline bool rg_control_retired(const struct rg_control_page *page)
 {
 	return atomic_load(&page->retired) != 0;
 }
 
-/* Not retired, and all that was looked at agrees with itself. */
+/* Not retired, and every checksum read so far was right. */
 bool rg_control_sound(const struct rg_control *control);
 
-/* Is it the file of its name still, and whole?  An error: that cannot be told. */
+/* Is the file still the one of its name, and whole?  An error means unknown. */
 RG_CHECKED int rg_control_look(const struct rg_control *control, bool *ret_in_place,
 			       struct roger_err *err);
 
-/* Nobody is to go on with it. */
+/* Mark the file retired: everyone opens a new one. */
 void rg_control_retire(struct rg_control *control);
 
-/* Whoever holds append_lock says so: only then does what contradicts itself mean damage. */
+/* Record whether this handle holds append_lock: only then does a wrong checksum mean damage. */
 void rg_control_hold(struct rg_control *control, bool held);
 
-/* The tail in force; false when it contradicts itself, which makes the handle unsound. */
+/* The current tail; false: its checksum is wrong, and the handle is now unsound. */
 bool rg_control_tail(struct rg_control *control, struct rg_tail *ret_tail);
 
-/* How far lines are known; 0: unknown. */
+/* End of the known lines; 0: unknown. */
 uint64_t rg_control_appended(struct rg_control *control);
 
-/* A new tail goes to the spare place and into force with one store.  Under append_lock. */
+/* Write the tail to the unused slot, then make it current with one store.  Needs append_lock. */
 void rg_control_set_end(struct rg_control *control, uint64_t appended, uint64_t chain);
 void rg_control_set_epoch(struct rg_control *control, int64_t epoch);
 
-/* The epoch in force; 1 where it cannot be told. */
+/* The current epoch; 1 if unknown. */
 int64_t rg_control_epoch(struct rg_control *control);
 
-/* How far the journal is on disk for sure.  Moved under sync_lock. */
+/* How far the journal is certainly on disk.  Changed under sync_lock. */
 uint64_t rg_control_synced(const struct rg_control *control);
 void rg_control_set_synced(struct rg_control *control, uint64_t synced);
 
-/* What the journal must hold, and what is so now: nothing in doubt may be a witness. */
+/* The recorded witness, and what is on disk now.  Bytes in doubt never become a witness. */
 struct rg_witness rg_control_witness(const struct rg_control *control);
 void rg_control_set_witness(struct rg_control *control, struct rg_witness witness);
 struct rg_witness rg_control_testify(struct rg_control *control);
 
-/* How far the send logs were carried on; 0 where it cannot be told. */
+/* How far the send logs have followed the journal; 0: unknown. */
 uint64_t rg_control_logged(struct rg_control *control);
 
-/* Is there room for so many more agents and counts?  Under append_lock. */
+/* Is there space for this many more agents and counts?  Needs append_lock. */
 bool rg_control_has_room(struct rg_control *control, size_t agents, size_t counts);
 
 /*
- * Put a control file with room for so many more in place of this one, and
- * retire this one.  Under append_lock of this one and the system's lock on the
- * journal; the holder then releases both and opens again.  The long-held locks go over as they are
- * held: whoever takes or releases one looks whether the file was retired meanwhile.
+ * Replace this control file by one with space for this many more, and retire this one.  Needs its
+ * append_lock and the system's lock on the journal; the holder then releases both and opens the
+ * new file.  Long-held locks move over as they are; after taking or releasing one, check whether
+ * the file was retired meanwhile.
  */
 RG_CHECKED int rg_control_grow(struct rg_control *control, size_t agents, size_t counts,
 			       struct roger_err *err);
 
 struct rg_agent {
-	uint32_t unread; /* at most so many */
+	uint32_t unread; /* at most this many */
 	int64_t epoch;
 	int64_t seq;
 };
 
-/* Where a slot contradicts itself, there is no telling: then there may be as much as this. */
+/* Returned for a slot with a wrong checksum: any count is possible. */
 #define RG_CONTROL_MAYBE UINT32_MAX
 
-/* An agent; false where there is none.  Needs no lock. */
+/* Look up an agent; false: none.  Needs no lock. */
 bool rg_control_find_agent(struct rg_control *control, struct roger_str name,
 			   struct rg_agent *ret_agent);
 
-/* Remember it, as a new one where there is none.  Under append_lock, with room. */
+/* Store an agent, adding it if it is new.  Needs append_lock, and space. */
 void rg_control_put_agent(struct rg_control *control, struct roger_str name,
 			  const struct rg_agent *agent);
 
-/* Agents one by one, in no order: start with i = 0; false at the end. */
+/* Iterate over agents, in no order: start with *i = 0; false at the end. */
 struct rg_named_agent {
 	char name[RG_NAME_CHARS_MAX];
 	size_t length;
@@ -240,13 +229,13 @@ struct rg_named_agent {
 };
 bool rg_control_next_agent(struct rg_control *control, size_t *i, struct rg_named_agent *ret_agent);
 
-/* What was counted; 0: nothing.  Needs no lock. */
+/* The counter of a hash, 0 if there is none.  Needs no lock. */
 uint64_t rg_control_find_count(struct rg_control *control, uint64_t hash);
 
-/* Remember it.  Under append_lock, with room where it is new. */
+/* Store a counter.  Needs append_lock, and space if it is new. */
 void rg_control_put_count(struct rg_control *control, uint64_t hash, uint64_t count);
 
-/* Slots that contradict themselves; under append_lock. */
+/* The number of slots with a wrong checksum.  Needs append_lock. */
 size_t rg_control_count_damaged(struct rg_control *control);
 
 #endif

@@ -9,13 +9,13 @@
 #include "data/json.h"
 #include "store/lines.h"
 
-/* An append lock is given back between pieces of a long adoption. */
+/* The append lock is released between pieces of a long adoption. */
 enum { ADOPT_BYTES_MAX = 4 << 20 };
 
-/* A reader waits no longer for a writer that does not go on, but looks for itself. */
+/* A reader does not wait longer for a writer that makes no progress. */
 enum { READER_WAIT_MS = 200 };
 
-/* A control file may be exchanged or damaged while it is mapped: so often that is looked for. */
+/* How often to check whether the control file was replaced or damaged while mapped. */
 enum { PLACE_LOOK_MS = 100, PLACES_MAX = 100 };
 
 struct rg_journal {
@@ -24,20 +24,20 @@ struct rg_journal {
 	char name[256];
 	char control_name[256];
 	uint64_t owner;
-	struct rg_control *control; /* NULL: reading only */
-	int why_errno;		    /* and why that is so */
-	uint32_t owed;		    /* locks to give back in a control file yet to be mapped */
+	struct rg_control *control; /* NULL: read-only */
+	int why_errno;		    /* errno that explains why */
+	uint32_t owed;		    /* locks to release in a control file that is not mapped yet */
 	rg_journal_adopt *adopt;
 	rg_witness_source *source;
-	void *context;	   /* of both */
-	int64_t looked_ns; /* when the control file last was the one of its name */
+	void *context;	   /* for both callbacks */
+	int64_t looked_ns; /* when the control file's name was last checked */
 
-	/* While the append lock is held: */
+	/* Set while the append lock is held: */
 	bool appending;
-	bool shrunk; /* it is shorter than what was appended to it */
+	bool shrunk; /* the file is shorter than what was appended */
 	struct rg_buf out;
 	size_t line_start;
-	uint64_t chain; /* behind the lines in out */
+	uint64_t chain; /* after the lines in out */
 	uint32_t failures_seen;
 	uint64_t generation_seen;
 };
@@ -49,7 +49,7 @@ static struct rg_control_page *page_of(const struct rg_journal *journal)
 
 /* ------------------------------------------------------------- opening -- */
 
-/* Made when missing. */
+/* Creates the file if it is missing. */
 static int open_to_append(struct rg_journal *journal, struct roger_err *err)
 {
 	int r;
@@ -74,7 +74,7 @@ static bool is_full(int system_errno)
 
 static int reopen_control(struct rg_journal *journal, struct roger_err *err);
 
-/* A reader can do without what it may not write, or what a full disk has no room for. */
+/* A reader works without what it may not write or a full disk has no space for. */
 static int open_journal(struct rg_journal *journal, struct roger_err *err)
 {
 	struct roger_err refused = { 0 };
@@ -148,7 +148,7 @@ bool rg_journal_writable(const struct rg_journal *journal)
 
 static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which);
 
-/* What was given back while the larger control file could not be mapped still stands there. */
+/* Release the locks that were given up while the larger control file could not be mapped. */
 static void pay_owed(struct rg_journal *journal)
 {
 	enum rg_store_lock which;
@@ -160,7 +160,7 @@ static void pay_owed(struct rg_journal *journal)
 		journal->owed = 0;
 }
 
-/* Map the larger control file that took the place of ours. */
+/* Map the larger control file that replaced ours. */
 static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 {
 	struct rg_control *control;
@@ -177,10 +177,8 @@ static int reopen_control(struct rg_journal *journal, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/*
- * Is the one we have the one that all have?  Another may have taken its place by
- * a rename, or somebody wrote over it.  Within the append lock there is no change.
- */
+/* Is our control file the one everybody uses?  It may have been replaced by a rename or
+ * overwritten.  It cannot change while we hold the append lock. */
 static bool is_current(struct rg_journal *journal)
 {
 	bool in_place;
@@ -193,7 +191,7 @@ static bool is_current(struct rg_journal *journal)
 	now = rg_clock_monotonic_ns();
 	if (now - journal->looked_ns < (int64_t)PLACE_LOOK_MS * 1000000)
 		return true;
-	/* Who is told that it is another looks again, to follow. */
+	/* If it was replaced, the next call checks again, in order to follow it. */
 	if (rg_control_look(journal->control, &in_place, NULL) == ROGER_OK && !in_place)
 		return false;
 	journal->looked_ns = now;
@@ -210,13 +208,13 @@ static int follow_control(struct rg_journal *journal, struct roger_err *err)
 
 struct rg_control *rg_journal_control(struct rg_journal *journal)
 {
-	/* A failure keeps the retired one, whose figures are right but old. */
+	/* On failure the retired one stays: its figures are right, but old. */
 	if (journal->control)
 		(void)!follow_control(journal, NULL);
 	return journal->control;
 }
 
-/* For who waits for a lock in it. */
+/* For a process waiting for a lock in it. */
 static bool is_gone(void *context)
 {
 	struct rg_journal *journal = context;
@@ -231,7 +229,7 @@ uint64_t rg_journal_end(const struct rg_journal *journal)
 	return rg_control_appended(journal->control);
 }
 
-/* The chain behind end, over all of the file. */
+/* The chain after end, computed over the whole file. */
 static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, uint64_t end,
 		    uint64_t *ret_chain, struct roger_err *err)
 {
@@ -254,7 +252,7 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 	return r;
 }
 
-/* The last line but one in them that states a chain: where it ends, and which.  From the end: a
+/* The last but one stated chain in the bytes, and where its line ends.  Searched from the end: a
  * writer asks this under the append lock. */
 static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_chain)
 {
@@ -265,7 +263,7 @@ static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_c
 	for (; newline; newline = before) {
 		at = (size_t)(newline - bytes.data);
 		before = memrchr(bytes.data, '\n', at);
-		/* The first one may lack its beginning: its end states the chain. */
+		/* The first line may lack its beginning; its end has the chain. */
 		line.data = before ? before + 1 : bytes.data;
 		line.length = (size_t)(newline - line.data);
 		if (rg_chain_split(line, ret_chain, &unused)) {
@@ -276,7 +274,7 @@ static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_c
 	return false;
 }
 
-/* The chain behind the whole lines in them. */
+/* Continue the chain over the whole lines in bytes. */
 static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64_t *chain,
 		      struct roger_err *err)
 {
@@ -298,8 +296,8 @@ static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64
 	return r;
 }
 
-/* The chain behind end, going by what is stated in the last bytes before it; in more of them
- * where these are one long line. */
+/* The chain after end, from the chains stated in the last bytes before it; reads more if these are
+ * one long line. */
 static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_chain,
 			struct roger_err *err)
 {
@@ -327,7 +325,7 @@ static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_
 	return chain_at(journal, 0, 0, end, ret_chain, err);
 }
 
-/* What stands before the known end was changed: whoever looks next finds out how. */
+/* Lines before the known end were changed; the next reader examines how. */
 static void suspect(struct rg_journal *journal)
 {
 	struct rg_tail tail;
@@ -350,7 +348,7 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	if (!rg_control_tail(journal->control, &tail) || !tail.appended)
 		return ROGER_OK;
 	r = chain_at_end(journal, tail.appended, &chain, err);
-	/* What a line states need not be what went on: the whole file tells. */
+	/* A stated chain need not be the one that was continued: compute it over the whole file. */
 	if (r == ROGER_OK && chain != tail.chain)
 		r = chain_at(journal, 0, 0, tail.appended, &chain, err);
 	if (r < 0 || chain == tail.chain)
@@ -362,7 +360,7 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 
 enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
 
-/* The line that ends where the witness speaks of must end there, with its chain. */
+/* At the witness's end there must be a line end, with the witness's chain. */
 static void compare(struct rg_journal *journal, const struct rg_witness *witness, uint64_t before,
 		    uint64_t behind, uint64_t chain)
 {
@@ -373,7 +371,7 @@ static void compare(struct rg_journal *journal, const struct rg_witness *witness
 		atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
-/* Take in whole lines up to size; how far it came is in force even if it ends early. */
+/* Adopt whole lines up to size; progress is kept even if it stops early. */
 static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *ret_how,
 		       struct roger_err *err)
 {
@@ -424,7 +422,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	return r;
 }
 
-/* A message that only lacks its newline, and is not of ours: its writer may have meant it so. */
+/* A foreign message that only lacks its newline: its writer may consider it complete. */
 static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
 {
 	struct rg_json *json = NULL;
@@ -439,7 +437,7 @@ static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
 	return whole;
 }
 
-/* Is the unfinished end a rest of a line of ours?  Its writer was never told that it is stored. */
+/* Is the unfinished end the rest of a line of roger's?  Its writer never reported it as stored. */
 static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
 		       bool *ret_own, struct roger_err *err)
 {
@@ -456,10 +454,8 @@ static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, u
 	return r;
 }
 
-/*
- * Close off an unfinished end, so that the next line starts on its own.  An
- * unacknowledged line of ours is spoilt: who sent it was told that it failed.
- */
+/* Close off an unfinished end so that the next line starts on its own.  An unacknowledged line of
+ * roger's becomes unreadable: its sender was told that it failed. */
 static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *err)
 {
 	const struct rg_bytes file = rg_bytes_of_file(journal->file);
@@ -479,7 +475,7 @@ static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *er
 	if (r < 0)
 		return r;
 	r = rg_file_tell(journal->file, journal->name, &end, err);
-	/* Another program wrote meanwhile: what stands there now is looked at again. */
+	/* Another program wrote meanwhile: examine the end again. */
 	if (r < 0 || end != size + mark.length)
 		return r;
 	r = rg_chain_over_bytes(&file, tail.appended, end, &tail.chain, err);
@@ -510,7 +506,7 @@ int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *er
 static int fail_again(struct rg_journal *journal, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "somebody changes '%s' all the time; leave it alone, then try again",
+		       "another program keeps changing '%s'; stop it, then try again",
 		       journal->control_name);
 }
 
@@ -522,11 +518,8 @@ void rg_journal_unlock(struct rg_journal *journal)
 	rg_lock_release(&page_of(journal)->append_lock, journal->owner);
 }
 
-/*
- * The lock in the control file is fair and wakes who waits; the system's lock on
- * the journal holds even where somebody wrote over that one, or put another
- * control file in its place.
- */
+/* The lock in the control file is fair and wakes waiters; the system's lock on the journal works
+ * even if the control file was overwritten or replaced. */
 static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone,
 		     struct roger_err *err)
 {
@@ -560,8 +553,8 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 			return r;
 		if (gone)
 			continue;
-		/* Who makes another control file holds the system's lock, too: an older version as
-		 * well, which does not ask for it when it appends. */
+		/* A process that replaces the control file holds the system's lock too, even in an
+		 * older version, which does not take it to append. */
 		in_place = false;
 		if (rg_control_sound(journal->control))
 			r = rg_control_look(journal->control, &in_place, err);
@@ -575,7 +568,7 @@ static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct 
 	return fail_again(journal, err);
 }
 
-/* Does a newline stand before it?  Then the next line starts on its own. */
+/* Is the byte before end a newline? */
 static int is_line_end(struct rg_journal *journal, uint64_t end, bool *ret_is,
 		       struct roger_err *err)
 {
@@ -589,8 +582,8 @@ static int is_line_end(struct rg_journal *journal, uint64_t end, bool *ret_is,
 	return r;
 }
 
-/* The last newline was written over, which is noted: what follows is chained over what stands
- * there. */
+/* The last newline was overwritten, and this is recorded: close the line off and continue the
+ * chain over what is there. */
 static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err *err)
 {
 	const struct roger_str mark = RG_STR(" torn\n");
@@ -605,7 +598,7 @@ static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err
 	return r;
 }
 
-/* All that stands there is adopted: is it what was on disk once?  If not, nothing is added. */
+/* After adopting: does the journal match what was on disk?  If not, append nothing. */
 static int check_witness(struct rg_journal *journal, bool writing, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
@@ -618,15 +611,15 @@ static int check_witness(struct rg_journal *journal, bool writing, struct roger_
 	}
 	if (!writing || broken == RG_BROKEN_NOT || broken == RG_BROKEN_LINE)
 		return ROGER_OK;
-	return rg_fail(err, ROGER_EDATA, 0,
-		       "'%s' is not the journal that was written: lines are missing, or it is "
-		       "another file; nothing is added until a person has looked (`roger status`) "
-		       "and runs `roger accept %s --reason TEXT`",
-		       journal->name, journal->name);
+	return rg_fail(
+		err, ROGER_EDATA, 0,
+		"'%s' is not the journal that roger wrote: lines are missing, or it is "
+		"another file; nothing is appended until a person checks it (`roger status`) "
+		"and runs `roger accept %s --reason TEXT`",
+		journal->name, journal->name);
 }
 
-/* One look under the lock; *ret_again: what was found took long, give others a chance and look
- * again. */
+/* One try under the lock.  *ret_again: adoption took long; let others run, then try again. */
 static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
 		   bool *ret_again, struct roger_err *err)
 {
@@ -636,20 +629,20 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 	int r = ROGER_OK;
 
 	*ret_again = false;
-	/* Once a sync was refused, nothing more goes where it may not count. */
+	/* After a failed sync, write only if the file still has the journal's name. */
 	if (fencing && atomic_load(&page_of(journal)->failures))
 		r = rg_journal_check_name(journal, err);
 	if (r == ROGER_OK)
 		r = file_size(journal, &size, err);
 	if (r < 0)
 		return r;
-	/* Somebody cut it: another control file takes over, and tells by what the journal held. */
+	/* It was cut: a rebuilt control file has the journal's earlier length from its witness. */
 	if (size < rg_journal_end(journal)) {
 		journal->shrunk = true;
 		return ROGER_OK;
 	}
 	if (size > rg_journal_end(journal)) {
-		/* Who wrote over it may have made it longer. */
+		/* If it was overwritten, it may also have grown. */
 		r = rg_journal_check_end(journal, &fits, err);
 		if (r == ROGER_OK)
 			r = adopt_lines(journal, size, &how, err);
@@ -661,7 +654,8 @@ static int prepare(struct rg_journal *journal, size_t agents, size_t counts, boo
 		if (how == ADOPTED_SOME)
 			return ROGER_OK;
 	}
-	/* What is written covers the line before it: this is the last look at that. */
+	/* The next line's chain covers the line before it: this is the last chance to check that
+	 * one. */
 	if (fencing && size == rg_journal_end(journal)) {
 		r = rg_journal_check_end(journal, &fits, err);
 		if (r == ROGER_OK && !fits)
@@ -697,7 +691,7 @@ static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, b
 		if (r < 0)
 			return r;
 		r = prepare(journal, agents, counts, fencing, &again, err);
-		/* An error may come of what it said. */
+		/* The control file may have caused the error. */
 		if (!rg_control_sound(journal->control) || journal->shrunk) {
 			again = true;
 			r = ++tries < PLACES_MAX ? ROGER_OK : fail_again(journal, err);
@@ -767,8 +761,7 @@ static int lost(const struct rg_journal *journal, struct roger_err *err)
 		journal->name);
 }
 
-/* Did our lines start on a line of their own, or were they glued to half a line of another program?
- */
+/* Did our lines start on a new line, or after half a line of another program? */
 static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_err *err)
 {
 	char before = '\0';
@@ -792,7 +785,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 
 	if (journal->out.failed)
 		return rg_fail_memory(err);
-	/* The last look before it counts: numbers and keys may come of what is wrong. */
+	/* The last check before it counts: numbers and keys may come from damaged figures. */
 	*ret_end = 0;
 	if (!rg_control_sound(journal->control))
 		return ROGER_OK;
@@ -811,7 +804,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 		return ROGER_OK;
 	}
 
-	/* Another program's line slipped in before ours: both are adopted as they stand. */
+	/* Another program's line came first: adopt both as they are. */
 	do
 		r = adopt_lines(journal, size, &how, err);
 	while (r == ROGER_OK && how == ADOPTED_SOME);
@@ -827,7 +820,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 
 enum { SYNC_NS_MAX = 10000000 };
 
-/* Give those a moment who wrote along the last times: they will not need a sync of their own. */
+/* Wait briefly for the writers of the last rounds, to save them a sync of their own. */
 static void gather(struct rg_control_page *page)
 {
 	uint64_t before = atomic_load(&page->synced_appends);
@@ -852,10 +845,8 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
 }
 
-/*
- * Writers sleep with the bit of the sync that will cover them, which is the
- * one under way or the next.  Those who read wait for every sync.
- */
+/* A writer sleeps with the bit of the sync that will cover it: the current one or the next.
+ * Readers wait for every sync. */
 enum { READERS = 4 };
 
 static uint32_t bit_of(uint64_t covering)
@@ -871,9 +862,9 @@ static uint32_t awaited(const struct rg_control_page *page, uint64_t end)
 }
 
 /*
- * Let the sync lock go, and only then move the word: who sees the word moved
- * and the lock taken would sleep through the wakes.  Who leads the next sync is
- * woken before those whom this one covered.
+ * Release the sync lock before changing the word: a process that sees the word changed and the
+ * lock still held would sleep through the wake.  The next leader wakes before those this sync
+ * covered.
  */
 static void end_lead(struct rg_journal *journal, bool everybody)
 {
@@ -888,7 +879,7 @@ static void end_lead(struct rg_journal *journal, bool everybody)
 		     everybody ? RG_SLEEP_ANY : bit_of(covering) | READERS);
 }
 
-/* From the last sync that went well up to end nothing is sure any more. */
+/* Bytes from the last good sync up to end may be lost. */
 static void note_lost(struct rg_control *control, uint64_t end)
 {
 	struct rg_control_page *page = rg_control_page(control);
@@ -906,7 +897,7 @@ bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset)
 	return offset < atomic_load(&page->lost_to) && offset >= atomic_load(&page->lost_from);
 }
 
-/* Sync for everyone, with the sync lock held. */
+/* Sync for everyone; needs the sync lock. */
 static int lead(struct rg_journal *journal, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
@@ -920,7 +911,7 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 	atomic_store(&page->covering, end << 1 | (~atomic_load(&page->covering) & 1));
 	start = rg_clock_monotonic_ns();
 	r = rg_file_sync(journal->file, journal->name, err);
-	/* What was not yet on disk may never be: nobody who waits may believe the next sync. */
+	/* Bytes that were not on disk may never be: no waiter may trust the next sync for them. */
 	if (r < 0)
 		note_lost(journal->control, end);
 	else
@@ -936,7 +927,7 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 
 enum synced { SYNCED, NOT_YET, LOST };
 
-/* Order matters: a failure is counted before a later sync moves the mark. */
+/* Order matters: a failure is counted before a later sync moves the synced offset. */
 static enum synced judge(const struct rg_journal *journal, uint64_t end, uint32_t failures_seen)
 {
 	bool covered = rg_control_synced(journal->control) >= end;
@@ -946,7 +937,7 @@ static enum synced judge(const struct rg_journal *journal, uint64_t end, uint32_
 	return covered ? SYNCED : NOT_YET;
 }
 
-/* A control file that took the place of ours may have been made just before it was noted there. */
+/* A larger control file may have been created just before the failure was recorded in ours. */
 static void note_failure_in_larger(struct rg_journal *journal)
 {
 	struct rg_control_page *page;
@@ -958,12 +949,12 @@ static void note_failure_in_larger(struct rg_journal *journal)
 	}
 }
 
-/* Lead where it is still needed, with the sync lock held, which is let go. */
+/* Sync if it is still needed.  Takes over the sync lock and releases it. */
 static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		     struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
-	/* Those whom a killed leader should have covered sleep with a bit that is not ours. */
+	/* Writers that a killed leader should have covered sleep with another bit. */
 	bool orphans = atomic_load(&page->covering) >> 1 > rg_control_synced(journal->control);
 	int r = judge(journal, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
 
@@ -973,10 +964,8 @@ static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures
 	return r;
 }
 
-/*
- * The control file was made anew since we wrote.  It knows nothing of a sync that
- * went wrong meanwhile, but the system tells each who has the file open.
- */
+/* The control file was rebuilt since we wrote.  It does not record a sync that failed meanwhile,
+ * but the system reports the failure to every process that has the file open. */
 static int sync_alone(struct rg_journal *journal, struct roger_err *err)
 {
 	int r = rg_file_sync(journal->file, journal->name, err);
@@ -984,7 +973,7 @@ static int sync_alone(struct rg_journal *journal, struct roger_err *err)
 	return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
 }
 
-/* Whoever has led for longer than that is named, or is none that could be looked at. */
+/* On timeout the error names the leader. */
 static int take_lead(struct rg_journal *journal, struct roger_err *err)
 {
 	bool gone;
@@ -1030,7 +1019,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 				return r;
 			continue;
 		}
-		/* Only who waited in vain looks whether the leader is dead. */
+		/* Check whether the leader died only after a wait timed out. */
 		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS, awaited(page, end));
 	}
 }
@@ -1069,7 +1058,7 @@ static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struc
 	return ROGER_OK;
 }
 
-/* Without the append lock: whole lines are what they are, whoever holds it; nothing is adopted. */
+/* Without the append lock, whole lines can be read as they are; nothing is adopted. */
 static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	int r = settle_read_only(journal, ret_end, err);
@@ -1079,10 +1068,8 @@ static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct ro
 	return r;
 }
 
-/*
- * What is synced, after what nobody syncs.  What stood there when the control file
- * was made is not left out, whoever syncs it: it may have been acknowledged before.
- */
+/* *ret_end: the synced end, after syncing what nobody else syncs.  Lines older than the control
+ * file are included: they may have been acknowledged before. */
 static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
 {
 	struct rg_control_page *page = page_of(journal);
@@ -1092,7 +1079,7 @@ static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct r
 
 	if (rg_control_synced(journal->control) < end &&
 	    !rg_lock_held(&page->sync_lock, journal->owner))
-		/* Nobody is at it: a killed writer, or another program. */
+		/* Left by a killed writer or another program. */
 		r = sync_until(journal, end, failures, rg_control_generation(journal->control),
 			       err);
 	if (r < 0)
@@ -1116,7 +1103,7 @@ int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roge
 	if (!journal->control)
 		return settle_read_only(journal, ret_end, err);
 	r = follow_control(journal, err);
-	/* A handle that is open for long: what was moved away is not read any more. */
+	/* In a handle that is open for long, the file may have been moved away: stop reading it. */
 	if (r == ROGER_OK)
 		r = rg_journal_check_name(journal, err);
 	if (r == ROGER_OK)
@@ -1198,11 +1185,12 @@ static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock 
 int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_t wait_ms,
 		    struct roger_err *err)
 {
-	static const char *const names[] = { "the right to change messages", "the index",
-					     "message-state.json", "the logs", "the bridge" };
-	/* A bridge keeps its lock for as long as it runs, and that is well. */
+	static const char *const names[] = { "the message lock", "the index lock",
+					     "the lock of message-state.json", "the log lock",
+					     "the bridge lock" };
+	/* A bridge rightly keeps its lock for as long as it runs. */
 	const char *advice = which == RG_LOCK_BRIDGE
-				     ? "takes in what comes; stop that one first, or leave it to it"
+				     ? "is taking in trigger files; stop it first, or let it work"
 				     : RG_LOCK_STANDS_STILL;
 	struct rg_control_page *page;
 	int tries, r;
@@ -1247,10 +1235,7 @@ bool rg_journal_holds(struct rg_journal *journal, enum rg_store_lock which)
 	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
 }
 
-/*
- * The holder's mark may have gone over into a larger control file meanwhile,
- * and from that one into the next while it was looked at.
- */
+/* The lock may have moved to a larger control file, and from there to the next, meanwhile. */
 void rg_journal_release(struct rg_journal *journal, enum rg_store_lock which)
 {
 	int tries;

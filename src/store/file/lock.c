@@ -19,7 +19,7 @@
 #define TAG_MASK (UINT64_C(0x1ff) << PID_BITS)
 #define WAITERS (UINT64_C(1) << 31)
 
-/* A holder that lost its processor to us gets it back a few times before we sleep. */
+/* A holder that lost the processor gets it back a few times before we sleep. */
 enum { SPINS = 200, YIELDS = 3 };
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
@@ -28,13 +28,13 @@ static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
 	return syscall(SYS_futex, word, operation, value, until, NULL, bits);
 }
 
-/* The futex half of a lock; the layout is that of little-endian machines. */
+/* The futex is the lower half; the layout assumes a little-endian machine. */
 static _Atomic uint32_t *low_half(struct rg_lock *lock)
 {
 	return (_Atomic uint32_t *)&lock->word;
 }
 
-/* No two handles of a process have the same ticks; a few too many still say when. */
+/* Unique per handle in a process; a few ticks too many do not matter. */
 static uint32_t own_ticks(void)
 {
 	static _Atomic uint32_t last;
@@ -46,12 +46,12 @@ static uint32_t own_ticks(void)
 	return own;
 }
 
-/* Of the first handle of this process; after a fork, of its parent. */
+/* Of this process's first handle; after a fork, of its parent's. */
 static _Atomic uint64_t first_owner;
 
 uint64_t rg_lock_owner(void)
 {
-	/* Without /proc every process has tag 0, which is right for one namespace. */
+	/* Without /proc the tag is 0, which is right for a single namespace. */
 	uint64_t space = rg_file_inode("/proc/self/ns/pid"), before = atomic_load(&first_owner);
 	uint64_t owner = ((uint64_t)getpid() & PID_MASK) | (space << PID_BITS & TAG_MASK) |
 			 (uint64_t)own_ticks() << 32;
@@ -61,10 +61,8 @@ uint64_t rg_lock_owner(void)
 	return owner;
 }
 
-/*
- * Does a handle of this process own it?  That needs no look, and a look is not to be
- * trusted everywhere: qemu tells a thread that the process started when the thread did.
- */
+/* Does a handle of this process own it?  Answered without /proc, which is not reliable everywhere:
+ * under qemu a thread sees its own start time as that of the process. */
 static bool is_own(uint64_t word)
 {
 	uint64_t first = atomic_load(&first_owner);
@@ -103,15 +101,16 @@ static enum fate fate_of(uint64_t word, uint64_t looker)
 		return DEAD;
 	if (!rg_process_look(pid, &look))
 		return ALIVE;
-	/* Killed, but its parent has not asked yet. */
+	/* Killed, but not yet reaped by its parent. */
 	if (rg_process_is_zombie(&look))
 		return DEAD;
-	/* A later process of the same id? */
+	/* A later process with the same id? */
 	start = (uint32_t)((uint64_t)look.start * 100 / (unsigned long)sysconf(_SC_CLK_TCK));
 	return (int32_t)(start - (uint32_t)(word >> 32)) > 1 ? DEAD : ALIVE;
 }
 
-/* Whoever takes it then looks whether its file was retired, so no later load may come first. */
+/* The taker then checks whether the file was retired, so that load must not be reordered before
+ * this. */
 static bool take_from(struct rg_lock *lock, uint64_t seen, uint64_t owner)
 {
 	return atomic_compare_exchange_strong_explicit(&lock->word, &seen, owner,
@@ -160,7 +159,7 @@ static bool spin(struct rg_lock *lock, uint64_t owner)
 	}
 }
 
-/* Tell the owner that somebody sleeps; *seen follows the word. */
+/* Mark the lock as having a sleeper; *seen follows the word. */
 static bool announce(struct rg_lock *lock, uint64_t *seen)
 {
 	if (!(*seen & WAITERS) &&
@@ -177,7 +176,7 @@ static int give_up(uint64_t seen, const char *what, const char *advice, struct r
 		       (int)(seen & PID_MASK), advice);
 }
 
-/* Dead owners lose the lock at once, those we cannot look at when the wait is used up. */
+/* A dead owner loses the lock at once; one that cannot be checked, when the wait times out. */
 static bool take_over(struct rg_lock *lock, uint64_t seen, uint64_t owner, bool waited,
 		      enum fate *ret_fate)
 {
@@ -216,7 +215,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 	for (;;) {
 		seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
 		if (seen == 0) {
-			/* Others may sleep still: keep the mark, so that our release wakes one. */
+			/* Others may still sleep: keep the mark, so that our release wakes one. */
 			if (take_from(lock, 0, owner | WAITERS))
 				return ROGER_OK;
 			continue;
@@ -233,7 +232,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 
 		waited = rg_clock_monotonic_ns() >= until;
 		now = atomic_load_explicit(&lock->word, memory_order_relaxed);
-		/* A free one is never refused, however late we were given the processor. */
+		/* A free lock is taken even if the time is up. */
 		if (now == 0 || (!waited && now != seen))
 			continue;
 		if (take_over(lock, seen, owner, waited, &fate))

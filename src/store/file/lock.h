@@ -1,18 +1,18 @@
 /*
- * lock - a lock in shared memory that no dead process can keep.
+ * lock - a lock in shared memory that a dead process cannot keep.
  *
- * One 64-bit word, part of our file format (never a pthread mutex, whose
- * layout belongs to a C library):
+ * One 64-bit word, part of the file format (so not a pthread mutex, whose layout
+ * belongs to the C library):
  *
  *     bits  0-21  process id of the owner, 0: free
  *     bits 22-30  tag of the owner's pid namespace
- *     bit  31     somebody sleeps on the low half (a futex)
+ *     bit  31     somebody sleeps on the lower half (a futex)
  *     bits 32-63  when the owner opened its handle, in boot ticks (10 ms)
  *
- * The ticks tell an owner from a later process of the same id: the owner is
- * dead when no such process lives or when it was started after those ticks.
- * An owner of another pid namespace cannot be looked at; its lock is taken
- * over once the wait is used up.
+ * The ticks tell the owner from a later process with the same id: the owner is
+ * dead if no such process lives, or if it started after those ticks.  An owner in
+ * another pid namespace cannot be checked; its lock is taken over when the wait
+ * times out.
  */
 #ifndef RG_LOCK_H
 #define RG_LOCK_H
@@ -25,45 +25,38 @@ struct rg_lock {
 	_Atomic uint64_t word;
 };
 
-/* The owner half that this process writes into locks; made once per handle. */
+/* The owner half of a lock word for this process; new for each handle. */
 uint64_t rg_lock_owner(void);
 
-/* Wait at most wait_ms; ROGER_ETIMEOUT names what and the holder. */
+/* Wait at most wait_ms.  ROGER_ETIMEOUT: the error names what, and the holder. */
 RG_CHECKED int rg_lock_take(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, const char *what,
 			    struct roger_err *err);
 
-/*
- * The same, but *ret_gone becomes true, and the lock is not taken, once gone()
- * says so: then it is elsewhere, and who holds it here may never give it back.
- * advice follows "which" in the error: what the holder does, and what to do.
- */
-#define RG_LOCK_STANDS_STILL "does not go on; look at it, then try again"
+/* Like rg_lock_take(), but stop with *ret_gone set when gone() returns true: the lock has moved
+ * elsewhere.  advice follows "which" in the error: what the holder does, and what to do. */
+#define RG_LOCK_STANDS_STILL "makes no progress; check it, then try again"
 typedef bool rg_lock_gone(void *context);
 RG_CHECKED int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms,
 				   rg_lock_gone *gone, void *context, bool *ret_gone,
 				   const char *what, const char *advice, struct roger_err *err);
 
-/*
- * From a handler of a signal: this process is to end, so no wait for another
- * one goes on; ROGER_ETIMEOUT.  What is free is taken still.
- */
+/* For a signal handler: the process is ending, so every wait ends with ROGER_ETIMEOUT.  Free locks
+ * can still be taken. */
 void rg_lock_interrupt(void);
 bool rg_lock_interrupted(void);
 
-/* Take it if it is free or its owner is dead (looked for only when check is set). */
+/* Take it if it is free or its owner is dead (checked only if check is set). */
 bool rg_lock_try(struct rg_lock *lock, uint64_t owner, bool check);
 
-/* Let it go; nothing happens when it was taken over meanwhile. */
+/* Release it; does nothing if somebody took it over. */
 void rg_lock_release(struct rg_lock *lock, uint64_t owner);
 
-/* Is it held by a live process?  By this handle? */
+/* Does a live process hold it?  Does this handle? */
 bool rg_lock_held(struct rg_lock *lock, uint64_t looker);
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner);
 
-/*
- * Sleep while *word is seen, up to wait_ms; false: so long.  Wake so many of
- * those who sleep with one of these bits.  Shared between processes.
- */
+/* Sleep while *word is seen; false after wait_ms.  Wake at most count sleepers that share one of
+ * the bits.  Works between processes. */
 #define RG_SLEEP_ANY UINT32_MAX
 #define RG_WAKE_ALL INT32_MAX
 bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits);

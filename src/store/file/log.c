@@ -4,11 +4,11 @@
 
 enum { TAIL_BYTES = 4096 };
 
-/* The end of a log: its last bytes, and where in them the first whole line starts. */
+/* The end of a log: its last bytes, and where the first whole line in them starts. */
 struct tail {
 	struct rg_buf text;
 	size_t first;
-	bool whole; /* it is all of the file */
+	bool whole; /* it is the whole file */
 };
 
 static int read_tail(int file, uint64_t size, size_t want, struct tail *tail, struct roger_err *err)
@@ -47,13 +47,13 @@ static bool next_line(const struct tail *tail, size_t *at, struct roger_str *ret
 	return true;
 }
 
-/* The chain that a line carries; one that is too long to be read as a line carries none. */
+/* The chain of a line; a line that is too long to read has none. */
 static bool split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body)
 {
 	return line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, ret_chain, ret_body);
 }
 
-/* Where the last line with a chain ends, and that chain; false: none has one. */
+/* Where the last chained line ends, and its chain; false: there is none. */
 static bool find_chain(const struct tail *tail, uint64_t *ret_chain, size_t *ret_behind)
 {
 	struct roger_str line, unused;
@@ -73,7 +73,7 @@ static bool is_torn(const struct tail *tail)
 	return tail->text.length && tail->text.data[tail->text.length - 1] != '\n';
 }
 
-/* The chain behind everything; a torn rest is taken with the newline that will close it off. */
+/* The chain after the last byte; a torn rest counts with the newline that will close it off. */
 static int head_of(int file, uint64_t size, uint64_t *ret_chain, bool *ret_torn,
 		   struct roger_err *err)
 {
@@ -95,7 +95,7 @@ static int head_of(int file, uint64_t size, uint64_t *ret_chain, bool *ret_torn,
 	} while (!find_chain(&tail, ret_chain, &behind) && !tail.whole);
 	if (r == ROGER_OK && tail.text.failed)
 		r = rg_fail_memory(err);
-	/* The newline stands behind each line. */
+	/* A newline follows each line. */
 	while (r == ROGER_OK && next_line(&tail, &behind, &line))
 		*ret_chain =
 			rg_chain_over(*ret_chain, (struct roger_str){ line.data, line.length + 1 });
@@ -151,10 +151,8 @@ static int append(int file, const char *name, uint64_t size, bool chained, struc
 	return r;
 }
 
-/*
- * The record lock goes with its control file, and two might go on from the same
- * line: that looks like a change by somebody's hand for ever.
- */
+/* Also take the system's lock: the record lock belongs to a control file, which may be replaced.
+ * Two writers continuing from one line would look like tampering for ever. */
 static int append_alone(int file, const char *name, bool chained, struct roger_str entries,
 			struct roger_err *err)
 {

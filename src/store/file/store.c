@@ -1,9 +1,9 @@
 /*
- * The store of files: messages by journal.h, logs by log.h, and documents that
- * are put in their place by a rename.
+ * The file store: messages by journal.h, logs by log.h, documents replaced by a
+ * rename.
  *
- * Other programs write run documents, too, and know nothing of our locks: what is
- * put is compared with what was read before.
+ * Other programs write run documents too and do not take roger's locks, so put
+ * compares with what was read before.
  */
 #include "store/store.h"
 
@@ -20,7 +20,7 @@
 
 static const char suffix[] = ".json", state_name[] = "message-state.json";
 
-/* The journal that was looked at last, of each kind but messages. */
+/* The journal of each kind, except messages, that was used last. */
 struct open_log {
 	char name[RG_FILE_NAME_BYTES];
 	uint64_t inode;
@@ -32,10 +32,10 @@ struct file_store {
 	struct rg_workspace *workspace;
 	const struct rg_store_above *above;
 	struct rg_journal *journal;
-	struct rg_control *adopting; /* while a line is taken in: its control file */
-	int folders[RG_LOGS];	     /* of logs, open once they are needed; RG_NO_FILE before */
+	struct rg_control *adopting; /* the control file while a line is adopted */
+	int folders[RG_LOGS];	     /* of logs; RG_NO_FILE until needed */
 	struct open_log open[RG_LOGS];
-	int wakers; /* wake.lock, likewise */
+	int wakers; /* wake.lock; RG_NO_FILE until needed */
 };
 
 static struct file_store *of(struct rg_store *store)
@@ -43,7 +43,7 @@ static struct file_store *of(struct rg_store *store)
 	return (struct file_store *)store;
 }
 
-/* The control file as it is mapped now; NULL when only reading. */
+/* The mapped control file; NULL: read-only. */
 static struct rg_control *control_of(struct file_store *store)
 {
 	if (store->adopting || !store->journal)
@@ -53,7 +53,7 @@ static struct rg_control *control_of(struct file_store *store)
 
 /* ---------------------------------------------------------------- places -- */
 
-/* A folder of logs; make: when missing.  RG_NO_FILE in *folder: it is not there. */
+/* A folder of logs; make: create it if missing.  RG_NO_FILE in *folder: it is missing. */
 static int open_folder(struct file_store *store, const char *name, bool make, int *folder,
 		       struct roger_err *err)
 {
@@ -73,7 +73,7 @@ static int open_folder(struct file_store *store, const char *name, bool make, in
 	return r;
 }
 
-/* Of a configured path, which ends in a NUL. */
+/* The last part of a configured path, which is NUL-terminated. */
 static const char *name_part(struct roger_str path)
 {
 	const char *slash = strrchr(path.data, '/');
@@ -85,14 +85,14 @@ static struct roger_str folder_part(struct roger_str path)
 {
 	const char *name = name_part(path);
 
-	/* Without its slash: with it, a link in its place would be followed. */
+	/* Without the final slash: with it, a link there would be followed. */
 	return name == path.data ? RG_STR(".")
 	       : name == path.data + 1
 		       ? RG_STR("/")
 		       : (struct roger_str){ path.data, (size_t)(name - path.data) - 1 };
 }
 
-/* Where the configuration may have it otherwise than the table; "": nowhere. */
+/* The path that the configuration gives a log instead of the default; "": none. */
 static struct roger_str placed(const struct file_store *store, enum rg_log log)
 {
 	const struct rg_config *config = store->workspace->config;
@@ -117,7 +117,7 @@ static int place_folder(struct file_store *store, enum rg_log log, bool make, st
 	return open_folder(store, name, make, &store->folders[log], err);
 }
 
-/* The folder and the name of a log's file. */
+/* The folder and name of a log's file. */
 static int place_of(struct file_store *store, enum rg_log log, struct roger_str owner, bool make,
 		    int *ret_folder, char to[RG_FILE_NAME_BYTES], struct roger_err *err)
 {
@@ -137,8 +137,8 @@ static int place_of(struct file_store *store, enum rg_log log, struct roger_str 
 
 /* ----------------------------------------------------------------- locks -- */
 
-/* A lock of the system on one byte of wake.lock, an empty file: two agents that share one wait for
- * each other, and no more. */
+/* One byte of wake.lock, an empty file, is locked per agent.  Two agents with the same byte wait
+ * for each other, which is harmless. */
 static int64_t byte_of(struct roger_str agent)
 {
 	return (int64_t)(rg_hash(0, agent.data, agent.length) >> 2);
@@ -302,7 +302,7 @@ static bool is_log_name(struct roger_str name)
 	       memcmp(name.data + name.length - length, end, length) == 0;
 }
 
-/* What is no file in place of one owner's log keeps nobody from reading the others. */
+/* Something that is not a file in place of one owner's log must not hide the others. */
 static bool may_be_read(struct file_store *store, int folder, struct roger_str name)
 {
 	struct rg_file_facts facts;
@@ -379,7 +379,7 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	return ROGER_OK;
 }
 
-/* Its descriptor, opened again where another journal of the kind was looked at since. */
+/* Its descriptor; reopened if another journal of the kind was used since. */
 static int descriptor(struct file_store *store, const struct rg_log_file *file, int *ret_file,
 		      struct roger_err *err)
 {
@@ -433,7 +433,7 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	int folder, r;
 
 	r = place_of(store, log, owner, true, &folder, name, err);
-	/* In a place of somebody's choice: nothing else than such a log is added to. */
+	/* The place was configured: append only to a file that really is such a log. */
 	if (r == ROGER_OK && store->workspace->config->places_configured && rg_kinds[log].start)
 		r = rg_storage_check_file(folder, name, log, err);
 	return r < 0 ? r
@@ -568,7 +568,7 @@ static void forget(struct rg_store *base)
 
 enum { STATE_BYTES_MAX = 64 << 20 };
 
-/* The folder; RG_NO_FILE, unless make says to make it, when it is not there. */
+/* Opens the folder of runs.  RG_NO_FILE: it is missing, and make is false. */
 static int open_runs(struct file_store *store, bool make, int *ret_folder, struct roger_err *err)
 {
 	static const char *const path[] = { "state", "subagent-delivery-watchdog" };
@@ -576,7 +576,7 @@ static int open_runs(struct file_store *store, bool make, int *ret_folder, struc
 	bool made;
 	size_t i;
 
-	/* Step by step, so that none of them is a symbolic link. */
+	/* One step at a time, so that no step is a symbolic link. */
 	for (i = 0; i < sizeof path / sizeof *path && r == ROGER_OK; i++) {
 		if (make)
 			r = rg_file_make_folder(outer, path[i], &made, err);
@@ -594,7 +594,7 @@ static int open_runs(struct file_store *store, bool make, int *ret_folder, struc
 	return r;
 }
 
-/* The text of a document, NULL data where there is none. */
+/* The text of a document; data is NULL if it is missing. */
 static int read_document(int folder, const char *name, size_t bytes_max, struct rg_arena *arena,
 			 struct roger_str *ret, struct roger_err *err)
 {
@@ -610,7 +610,7 @@ static int read_document(int folder, const char *name, size_t bytes_max, struct 
 	return rg_arena_copy(arena, rg_buf_str(&text), ret) ? ROGER_OK : rg_fail_memory(err);
 }
 
-/* What a document is read from or put into; RG_NO_FILE: the folder is not there. */
+/* Where a document is read or written; RG_NO_FILE: the folder is missing. */
 static int document_of(struct file_store *store, enum rg_document which, struct roger_str name,
 		       bool make, int *ret_folder, char to[RG_FILE_NAME_BYTES],
 		       struct roger_err *err)
@@ -641,7 +641,7 @@ static int get(struct rg_store *base, enum rg_document which, struct roger_str n
 	return r;
 }
 
-/* Is it still what was read before? */
+/* Is it unchanged since it was read? */
 static int check_before(int folder, const char *file_name, struct roger_str name,
 			const struct roger_str *before, struct roger_err *err)
 {
@@ -653,7 +653,7 @@ static int check_before(int folder, const char *file_name, struct roger_str name
 		  : rg_fail_memory(err);
 	if (r == ROGER_OK && (!there.data != !before->data || !rg_str_equal(there, *before)))
 		r = rg_fail(err, ROGER_ETIMEOUT, 0,
-			    "the document of run '%.*s' was changed meanwhile; try again",
+			    "the document of run '%.*s' was changed by somebody else; try again",
 			    RG_STR_ARGS(name));
 	rg_arena_free(arena);
 	return r;
@@ -686,7 +686,7 @@ static bool is_document(struct roger_str name)
 	       memcmp(name.data + name.length - length, suffix, length) == 0;
 }
 
-/* One that cannot be read is told, and does not keep us from the others. */
+/* Add a run; one that cannot be read is added with its trouble, and the others are still read. */
 static int add_run(int folder, struct roger_str name, struct rg_arena *arena,
 		   struct rg_run_text *to, struct roger_err *err)
 {
@@ -723,7 +723,7 @@ static int list_runs(struct rg_store *base, struct rg_arena *arena, struct rg_ru
 		if (!is_document(names.items[i]))
 			continue;
 		r = add_run(folder, names.items[i], arena, &items[count], err);
-		/* It may have gone meanwhile. */
+		/* Skip a document that has gone meanwhile. */
 		count += items[count].text.data || items[count].trouble.length;
 	}
 	*ret_runs = (struct rg_run_texts){ items, count };

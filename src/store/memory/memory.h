@@ -1,6 +1,4 @@
-/*
- * memory - a store that is gone with its process; see store/store.h.
- */
+/* memory - a store that ends with its process; see store/store.h. */
 #ifndef RG_MEMORY_STORE_H
 #define RG_MEMORY_STORE_H
 
@@ -8,7 +6,7 @@
 
 rg_store_opener rg_memory_store_open;
 
-/* The messages of a data folder's store, to be damaged by a test; NULL: no handle is open. */
+/* The text of messages of the store at data_path, for a test to damage; NULL: no open handle. */
 char *rg_memory_store_text(const char *data_path);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The store in memory: the twin of the one of files, for tests.
+ * The memory store: the twin of the file store, for tests.
  *
- * What is kept belongs to all handles of one workspace in this process, and goes
- * with the last of them.  Nobody else appends, and nothing has to be synced: what
- * is left is what a store means.
+ * All handles of one workspace in this process share the data, which goes with the
+ * last of them.  Nobody else appends and nothing is synced: this is the meaning of
+ * a store without its machinery.
  */
 #include "store/memory/memory.h"
 
@@ -21,7 +21,7 @@ struct journal {
 	struct journal *next;
 	enum rg_log log;
 	char name[RG_FILE_NAME_BYTES];
-	uint64_t number; /* another one after it was rewritten */
+	uint64_t number; /* changes when it is rewritten */
 	struct rg_buf text;
 	uint64_t chain;
 };
@@ -49,23 +49,23 @@ struct held {
 	const void *owner;
 };
 
-/* What the handles of one workspace share. */
+/* Shared by the handles of one workspace. */
 struct memory {
 	struct memory *next;
 	char path[4096];
 	char era[40];
 	size_t handles;
-	pthread_mutex_t mutex; /* of everything below; taken again by who holds it */
+	pthread_mutex_t mutex; /* recursive; guards everything below */
 	pthread_cond_t changed;
 	struct rg_shared shared;
-	bool stale; /* figures are to be computed again */
+	bool stale; /* figures must be recomputed */
 	struct journal *messages, *journals;
-	uint64_t last; /* where the last line of messages begins, and the chain before it */
+	uint64_t last; /* start of the last message line, and the chain before it */
 	uint64_t before_last;
 	uint64_t numbers;
 	struct document *documents;
 	struct agent *agents;
-	struct rg_table counts; /* struct count */
+	struct rg_table counts; /* of struct count */
 	struct held *held;
 	int64_t epoch;
 	struct rg_figure witness;
@@ -95,7 +95,7 @@ static void leave(struct memory *memory)
 	pthread_mutex_unlock(&memory->mutex);
 }
 
-/* Entered; false: the time is up. */
+/* Needs the mutex; false: timed out. */
 static bool wait_for_change(struct memory *memory, int64_t until_ns)
 {
 	const struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
@@ -287,7 +287,7 @@ static void put_agent(struct memory *memory, struct roger_str name, const struct
 		rg_assert(agent && name.length <= sizeof agent->named.name);
 		memcpy(agent->named.name, name.data, name.length);
 		agent->named.length = name.length;
-		/* At the end: whoever goes over them misses none. */
+		/* Append at the end, so that an iteration misses none. */
 		while (*end)
 			end = &(*end)->next;
 		*end = agent;
@@ -310,7 +310,7 @@ static void forget_figures(struct memory *memory)
 	memory->epoch = 1;
 }
 
-/* The line that ends where the witness speaks of must end there, with its chain. */
+/* At the witness's end there must be a line end, with the witness's chain. */
 static void compare(struct memory *memory, uint64_t end, uint64_t chain)
 {
 	const struct rg_figure *witness = &memory->witness;
@@ -345,7 +345,7 @@ static void compute_figures(struct memory_store *store)
 	memory->messages->chain = chain.value;
 }
 
-/* With figures that hold. */
+/* Enter, with figures up to date. */
 static struct memory *enter_sound(struct rg_store *base)
 {
 	struct memory *memory = enter(base);
@@ -480,7 +480,7 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 	leave(memory);
 }
 
-/* Is the last line what was appended? */
+/* Is the last line unchanged? */
 static bool is_last_line_whole(const struct memory *memory)
 {
 	const struct rg_buf *text = &memory->messages->text;
@@ -513,7 +513,7 @@ static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* For who holds RG_LOCK_APPEND, so the figures hold. */
+/* RG_LOCK_APPEND is held, so figures are up to date. */
 static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
 		  struct roger_err *err)
 {
@@ -579,7 +579,7 @@ static struct held **find_held(struct memory *memory, enum rg_store_lock which,
 	return held;
 }
 
-/* Nothing is added to messages that are not what they were, until a person has looked. */
+/* No appends to changed messages until a person has checked them. */
 static int check_open(const struct memory *memory, struct roger_err *err)
 {
 	const uint32_t broken = memory->shared.broken;
@@ -692,7 +692,7 @@ static int put(struct rg_store *base, enum rg_document which, struct roger_str n
 		       (document && !rg_str_equal(rg_buf_str(&document->text), *before)))) {
 		leave(memory);
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
-			       "the document of run '%.*s' was changed meanwhile; try again",
+			       "the document of run '%.*s' was changed by somebody else; try again",
 			       RG_STR_ARGS(name));
 	}
 	if (!document && (document = calloc(1, sizeof *document))) {
@@ -789,7 +789,7 @@ static void free_memory(struct memory *memory)
 	free(memory);
 }
 
-/* What it holds goes back. */
+/* Releases the handle's locks. */
 static struct rg_store *close_store(struct rg_store *base)
 {
 	struct memory *memory = enter(base);
