@@ -716,6 +716,14 @@ bool rg_control_tail(struct rg_control *control, struct rg_tail *ret_tail)
 	return false;
 }
 
+bool rg_control_previous_tail(const struct rg_control *control, struct rg_tail *ret_tail)
+{
+	const struct rg_control_page *page = control->page;
+
+	*ret_tail = load_tail(page, !(atomic_load(&page->tail_in_force) & 1));
+	return ret_tail->sum == sum_of_tail(control->generation, ret_tail) && ret_tail->epoch > 0;
+}
+
 uint64_t rg_control_appended(struct rg_control *control)
 {
 	struct rg_tail tail;

@@ -170,6 +170,9 @@ void rg_control_hold(struct rg_control *control, bool held);
 /* The current tail; false: its checksum is wrong, and the handle is now unsound. */
 bool rg_control_tail(struct rg_control *control, struct rg_tail *ret_tail);
 
+/* The one before it, if its checksum is right: another process may be replacing it. */
+bool rg_control_previous_tail(const struct rg_control *control, struct rg_tail *ret_tail);
+
 /* End of the known lines; 0: unknown. */
 uint64_t rg_control_appended(struct rg_control *control);
 

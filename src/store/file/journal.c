@@ -304,6 +304,7 @@ static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_
 	enum { LAST_BYTES = 4096, LAST_BYTES_MAX = 16 << 20 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf bytes = { .maximum = LAST_BYTES_MAX };
 	size_t length, got, at, last;
+	struct rg_tail before;
 	char *room;
 	int r;
 
@@ -321,6 +322,10 @@ static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_
 		if (last_stated((struct roger_str){ room, got }, &at, ret_chain) || length == end)
 			return chain_over(journal, (struct roger_str){ room + at, got - at },
 					  ret_chain, err);
+		/* Many lines of other programs: the previous tail is nearer than the last chain. */
+		if (rg_control_previous_tail(journal->control, &before) && before.appended < end)
+			return chain_at(journal, before.appended, before.chain, end, ret_chain,
+					err);
 	}
 	return chain_at(journal, 0, 0, end, ret_chain, err);
 }
@@ -376,7 +381,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 		       struct roger_err *err)
 {
 	const struct rg_bytes file = rg_bytes_of_file(journal->file);
-	struct rg_tail tail;
+	struct rg_tail tail, before;
 	struct rg_chain chain = { 0 };
 	struct rg_witness witness;
 	struct rg_lines lines;
@@ -391,6 +396,7 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	witness = rg_control_witness(journal->control);
 	chain.value = tail.chain;
 	start = tail.appended;
+	before = tail;
 	pause_at = tail.appended + ADOPT_BYTES_MAX;
 	rg_lines_init(&lines, &file, tail.appended, size);
 	do {
@@ -407,6 +413,8 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 			*ret_how = ADOPTED_NEEDS_ROOM;
 			break;
 		}
+		before.appended = tail.appended;
+		before.chain = chain.value;
 		chain = behind;
 		compare(journal, &witness, tail.appended, lines.at, chain.value);
 		tail.appended = lines.at;
@@ -417,6 +425,9 @@ static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *
 	if (found && *ret_how == ADOPTED_ALL)
 		*ret_how = ADOPTED_SOME;
 	rg_lines_deinit(&lines);
+	/* The previous tail becomes the one before the last line: checking that is cheap. */
+	if (before.appended != start)
+		rg_control_set_end(journal->control, before.appended, before.chain);
 	if (tail.appended != start)
 		rg_control_set_end(journal->control, tail.appended, chain.value);
 	return r;
