@@ -263,6 +263,27 @@ static void foreign_lines_are_adopted_once_and_in_order(void **state)
 	rg_journal_close(two);
 }
 
+/* However many lines of other programs are last: one look for a chain, one from the previous tail.
+ */
+static void many_foreign_lines_cost_a_check_no_more(void **state)
+{
+	struct rg_journal *journal = open_journal(*state);
+	bool fits = false;
+	int i;
+
+	for (i = 0; i < 3000; i++)
+		foreign(*state,
+			"a line of another program, which roger takes in and never wrote, and "
+			"which carries no chain\n");
+	assert_true(settled(journal) > 200000);
+	faulty_count("read_at");
+	assert_int_equal(rg_journal_check_end(journal, &fits, NULL), ROGER_OK);
+	assert_in_range(faulty_counted(), 1, 2);
+	faulty_end();
+	assert_true(fits);
+	rg_journal_close(journal);
+}
+
 static void a_torn_foreign_end_is_fenced_by_the_next_append(void **state)
 {
 	struct rg_journal *journal = open_journal(*state);
@@ -3146,6 +3167,7 @@ int main(void)
 		TEST(handles_share_one_end),
 		TEST(a_new_control_file_adopts_all),
 		TEST(foreign_lines_are_adopted_once_and_in_order),
+		TEST(many_foreign_lines_cost_a_check_no_more),
 		TEST(a_torn_foreign_end_is_fenced_by_the_next_append),
 		TEST(a_torn_line_of_ours_is_spoilt),
 		TEST(no_room_is_made_while_adopting),
