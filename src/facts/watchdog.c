@@ -134,13 +134,12 @@ bool rg_run_wants_settling(const struct roger_run *run)
 
 static void explain_missing_forward(const struct roger_run *run, struct rg_buf *out)
 {
-	rg_buf_printf(out, "Completion receipt exists (%.*s), but ",
-		      RG_STR_ARGS(run->result_source));
+	rg_buf_printf(out, "Finished (%.*s); ", RG_STR_ARGS(run->result_source));
 	if (run->result_message_id.length)
-		rg_buf_printf(out, "message %.*s is not known to be read by %.*s.",
-			      RG_STR_ARGS(run->result_message_id),
+		rg_buf_printf(out, "%.*s has not read message %.*s yet.",
 			      RG_STR_ARGS(run->owner_agent.length ? run->owner_agent
-								  : RG_STR("its recipient")));
+								  : RG_STR("its recipient")),
+			      RG_STR_ARGS(run->result_message_id));
 	else
 		rg_buf_add_text(out, "nothing confirms that the result reached the main thread.");
 }
