@@ -136,7 +136,7 @@ static int append(struct rg_engine *engine, const struct roger_damage *damage,
 				 rg_buf_str(&text), true, err);
 }
 
-/* --------------------------------------------------------- what stands there -- */
+/* ---------------------------------------------------------- what is there -- */
 
 /* SHA-256 of bytes of a file; false: it is shorter, or cannot be read. */
 static bool digest(const struct rg_bytes *file, int64_t from, int64_t bytes,

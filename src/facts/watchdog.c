@@ -21,7 +21,7 @@ const char *const rg_run_outcomes[] = { "open",	     "succeeded", "failed", "kil
 static const struct roger_field fields[] = {
 	{ "runId", ROGER_NAME, AT(run_id), ROGER_REQUIRED, NULL, NULL, "the dispatched run" },
 	{ "childSessionKey", ROGER_TEXT, AT(child_session_key), ROGER_REQUIRED, NULL, NULL,
-	  "who does it" },
+	  "agent that does the work" },
 	{ "dispatchAt", ROGER_TEXT, AT(dispatch_at), ROGER_REQUIRED, NULL, NULL,
 	  "when it was dispatched" },
 	{ "expectedBy", ROGER_TEXT, AT(expected_by), ROGER_REQUIRED, NULL, NULL,
@@ -29,13 +29,13 @@ static const struct roger_field fields[] = {
 	{ "completionReceivedAt", ROGER_TEXT, AT(completion_received_at), 0, NULL, NULL,
 	  "when a completion receipt was observed" },
 	{ "forwardedToMain", ROGER_BOOL, AT(forwarded_to_main), ROGER_REQUIRED, NULL, NULL,
-	  "its result was confirmed to have reached the main thread" },
+	  "the result is confirmed to have reached the main thread" },
 	{ "resultSource", ROGER_TEXT, AT(result_source), 0, NULL, NULL,
-	  "where the completion is known from" },
+	  "source of the completion" },
 	{ "status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_run_statuses, NULL,
-	  "as the evidence has it" },
+	  "status according to the evidence" },
 	{ "statusUpdatedAt", ROGER_TEXT, AT(status_updated_at), ROGER_REQUIRED, NULL, NULL,
-	  "when that was last judged otherwise" },
+	  "when the status last changed" },
 	{ "statusReason", ROGER_TEXT, AT(status_reason), ROGER_REQUIRED, NULL, NULL,
 	  "why, for people" },
 	{ "recoveryAction", ROGER_TEXT, AT(recovery_action), 0, NULL, NULL,
@@ -51,13 +51,13 @@ static const struct roger_field fields[] = {
 	{ "childExit", ROGER_TEXT, AT(child_exit), ROGER_SPARE, NULL, NULL,
 	  "how the child ended: its exit status, its signal, failed or lost" },
 	{ "limitReached", ROGER_BOOL, AT(limit_reached), ROGER_SPARE, NULL, NULL,
-	  "it was told to end, at its limit" },
+	  "it reached its limit and was told to end" },
 	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_SPARE, rg_run_outcomes, NULL,
 	  "how the child ended" },
 	{ "failureMessageId", ROGER_TEXT, AT(failure_message_id), ROGER_SPARE, NULL, NULL,
 	  "the message that told its owner of its failure" },
 	{ "settledAt", ROGER_TEXT, AT(settled_at), ROGER_SPARE, NULL, NULL,
-	  "when its failure was dealt with" },
+	  "when its failure was settled" },
 	{ "settledBy", ROGER_NAME, AT(settled_by), ROGER_SPARE, NULL, NULL, "by whom" },
 	{ "resultMessageId", ROGER_TEXT, AT(result_message_id), ROGER_SPARE, NULL, NULL,
 	  "the message that holds the result" },
@@ -136,13 +136,12 @@ bool rg_run_wants_settling(const struct roger_run *run)
 
 static void explain_missing_forward(const struct roger_run *run, struct rg_buf *out)
 {
-	rg_buf_printf(out, "Completion receipt exists (%.*s), but ",
-		      RG_STR_ARGS(run->result_source));
+	rg_buf_printf(out, "Finished (%.*s); ", RG_STR_ARGS(run->result_source));
 	if (run->result_message_id.length)
-		rg_buf_printf(out, "message %.*s is not known to be read by %.*s.",
-			      RG_STR_ARGS(run->result_message_id),
+		rg_buf_printf(out, "%.*s has not read message %.*s yet.",
 			      RG_STR_ARGS(run->owner_agent.length ? run->owner_agent
-								  : RG_STR("its recipient")));
+								  : RG_STR("its recipient")),
+			      RG_STR_ARGS(run->result_message_id));
 	else
 		rg_buf_add_text(out, "nothing confirms that the result reached the main thread.");
 }

@@ -289,7 +289,7 @@ static int take_in(struct table *table, struct roger_err *err)
 	return r == ROGER_OK ? save(table, err) : r;
 }
 
-/* ------------------------------------------------------------------ anew -- */
+/* ------------------------------------------------------------ rebuilding -- */
 
 /* Is there a database of another program, without a table of messages?  False if unknown. */
 static bool is_foreign_database(const char *path)

@@ -91,7 +91,7 @@ done
 is "runs" "$(roger report --json | json '[d[k] for k in ("runs", "suspect", "not_forwarded", "blocked", "lost_runs")]')" "[3, 1, 1, 1, 1]"
 like "a run that is blocked" "$(roger status)" "^!! run failed: The child ended"
 like "one that is late" "$(roger status)" "^!  run slow: No completion"
-like "one that was not heard" "$(roger status | tr -s ' \n' ' ')" "run done: Completion receipt exists .* roger trace msg-"
+like "one that was not heard" "$(roger status | tr -s ' \n' ' ')" "run done: Finished .* roger trace msg-"
 
 # ------------------------------------------------------------ leases, waits, strays
 say --as alice erin 'PLANTED lease'

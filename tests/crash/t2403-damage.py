@@ -196,8 +196,8 @@ def innocent_logs(seed, top):
         expect(faults, "doctor", run(store, "doctor", "--fix"), 0)
         expect(faults, "doctor again", run(store, "doctor", "--json"), 0)
         torn = [f for f in json.loads(run(store, "verify", "--json").stdout)["findings"] if f["kind"] == "torn"]
-        if torn and "written that down" not in torn[0]["what"]:
-            faults.append(f"doctor --fix wrote nothing down: {torn}")
+        if torn and "recorded that" not in torn[0]["what"]:
+            faults.append(f"doctor --fix recorded nothing: {torn}")
         return f"{name} {start} to {end}: {faults[0]}" if faults else None
 
     return lib.parallel(one, cases), len(cases)

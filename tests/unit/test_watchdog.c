@@ -80,7 +80,7 @@ static bool fits(const char *reason, enum roger_run_status status)
 {
 	static const char *const starts[] = { "Dispatch receipt",
 					      "No completion receipt, and SLA",
-					      "Completion receipt exists",
+					      "Finished (",
 					      "Completion receipt and confirmed forward",
 					      "Completion and forward are confirmed",
 					      NULL };
@@ -587,22 +587,19 @@ static void every_reason(void **state)
 		  "lead",
 		  "",
 		  ROGER_RUN_NOT_FORWARDED,
-		  "Completion receipt exists (by hand), but nothing confirms that the result "
-		  "reached the main thread." },
+		  "Finished (by hand); nothing confirms that the result reached the main thread." },
 		{ { .completed_ms = 3 },
 		  "msg-1",
 		  "lead",
 		  "",
 		  ROGER_RUN_NOT_FORWARDED,
-		  "Completion receipt exists (by hand), but message msg-1 is not known to be read "
-		  "by lead." },
+		  "Finished (by hand); lead has not read message msg-1 yet." },
 		{ { .completed_ms = 3 },
 		  "msg-1",
 		  "",
 		  "",
 		  ROGER_RUN_NOT_FORWARDED,
-		  "Completion receipt exists (by hand), but message msg-1 is not known to be read "
-		  "by its recipient." },
+		  "Finished (by hand); its recipient has not read message msg-1 yet." },
 		{ { .completed_ms = 9, .forwarded = true },
 		  "",
 		  "",

@@ -326,7 +326,7 @@ static int map_valid(struct rg_control *control, int journal_file, bool *ret_map
 	return r;
 }
 
-/* ------------------------------------------------------------ made anew -- */
+/* ------------------------------------------------------------ rebuilding -- */
 
 /* What was found under the name: enough to judge it. */
 struct found {
