@@ -420,7 +420,7 @@ static int store_some(struct rg_crossing *crossing, struct rg_arrival *from, str
 		r = try_store(crossing, from, to, &done, err);
 	if (r == ROGER_OK && !done)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
-			       "too much comes to the same issue at once; try again");
+			       "too many messages arrive in this issue at once; try again");
 	return r;
 }
 

@@ -767,7 +767,7 @@ static int commit(struct rg_sending *sending, struct roger_err *err)
 		}
 	}
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
-		       "too much comes to the same issue at once; try again");
+		       "too many messages arrive in this issue at once; try again");
 }
 
 static int store(struct rg_sending *sending, struct roger_err *err)
