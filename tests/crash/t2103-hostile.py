@@ -166,6 +166,11 @@ def fifo(path):
     os.mkfifo(path)
 
 
+def outcomes(store, *which):
+    """Lines of the send logs, without those of attempts that are on record before their outcome is."""
+    return [line for line in lib.asked(store, "sends", "--lines", *which)["attempts"] if line.get("settled", True)]
+
+
 def one_obstacle(top, kind, put):
     """One sender's log is no file: it is told so, all others are as ever; with it gone, the entries come."""
     store, faults, sent = new_store(top, f"own-{kind}"), [], 0
@@ -187,11 +192,10 @@ def one_obstacle(top, kind, put):
             faults.append(f"timeouts exit {[d.returncode for d in done]}: {[d.stderr for d in done]}")
         if confirm(store, f"t:escalation:{turn}").returncode not in (74, 77):
             faults.append("a timeout that could not be written down")
-    # An attempt is on record before its outcome is.
-    kims = [k for k in lib.asked(store, "sends", "--from", "kim", "--lines")["attempts"] if k.get("settled", True)]
+    kims = outcomes(store, "--from", "kim")
     if len(kims) != 5 + 10:
         faults.append(f"{len(kims)} lines of kim: {[(k['idempotent_key'], k['attempt'], k['outcome']) for k in kims]}")
-    if len(lib.asked(store, "sends", "--lines")["attempts"]) != 15:
+    if len(outcomes(store)) != 15:
         faults.append("all sends")
     done = lib.call(store, ["sends", "--from", "ann"])
     if done.returncode not in (74, 77) or "ann.jsonl" not in done.stderr:

@@ -237,6 +237,7 @@ static int see_lease(struct looking *looking, const struct rg_event *event)
 {
 	const struct roger_message *message = event->message;
 	const bool held = event->said.kind == ROGER_EVENT_DUE;
+	const bool beyond = !held && message->claimed_until_ms > looking->now_ms;
 	char until[32];
 
 	rg_clock_print_utc(message->claimed_until_ms, until);
@@ -244,9 +245,10 @@ static int see_lease(struct looking *looking, const struct rg_event *event)
 		   "roger trace %.*s\n%.*s%s lease on #%lld of %.*s %s%s%s",
 		   RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by), "'s",
 		   (long long)message->seq, RG_STR_ARGS(message->from_phase),
-		   held ? "is held until " : "expired",
-		   held || message->claimed_until_ms <= looking->now_ms ? "" : ", though it says ",
-		   held || message->claimed_until_ms > looking->now_ms ? until : "");
+		   held	    ? "is held until "
+		   : beyond ? "counts as expired: it says "
+			    : "expired",
+		   held || beyond ? until : "", beyond ? ", beyond claims.max_lease" : "");
 }
 
 static int see_damage(struct looking *looking, const struct roger_damage *damage)
