@@ -27,7 +27,7 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *piece, size_t size);
 void __wrap_free(void *piece);
 
-enum { USUAL_BYTES = 496 << 10, REGION_BYTES = 512 << 10, SMALL_BYTES = 2048, ALIGNMENT = 16 };
+enum { USUAL_BYTES = 1008 << 10, REGION_BYTES = 1024 << 10, SMALL_BYTES = 2048, ALIGNMENT = 16 };
 
 /* In front of each piece: how many bytes it may hold. */
 struct head {
