@@ -1358,6 +1358,9 @@ struct roger_agent_figures {
 	int64_t timeouts; /* of what it sent */
 };
 ROGER_LIST(roger_agent_figures_list, roger_agent_figures);
+
+/* A rate or a time of no messages; JSON leaves it out. */
+#define ROGER_UNKNOWN INT64_MIN
 struct roger_report_reply {
 	void *memory;
 	int64_t since_ms; /* what it is about; 0: from the start */
