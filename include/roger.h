@@ -1391,6 +1391,7 @@ struct roger_report_reply {
 	struct roger_figures refused_by_cause;
 	int64_t pending; /* of the attempts: it is not known what came of them */
 	int64_t succeeded_runs, failed_runs, killed_runs, timed_out_runs, unknown_runs;
+	struct roger_figures concerns; /* of status, by kind */
 };
 
 /* status: what needs attention now, and what to type next. */

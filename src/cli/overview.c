@@ -155,6 +155,9 @@ static void print_report(const struct cli_run *run, const void *reply_)
 		print_letters(reply);
 	if (reply->runs)
 		print_runs(reply);
+	if (reply->concerns.count)
+		print_title("needs attention now");
+	print_figures("", &reply->concerns);
 	if (reply->agents.count)
 		print_agents(&reply->agents);
 }

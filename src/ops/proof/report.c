@@ -527,6 +527,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		r = see_all(&counting, err);
 	if (r == ROGER_OK)
 		r = rg_breakers_find(roger, reply->memory, &breakers, err);
+	if (r == ROGER_OK)
+		r = rg_status_figures(roger, reply->memory, &reply->concerns, err);
 	if (r < 0)
 		return r;
 	reply->breakers = (int64_t)breakers.count;
@@ -635,6 +637,8 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(killed_runs, "runs whose child was killed"),
 	NUMBER(timed_out_runs, "runs whose child was told to end, at its limit"),
 	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
+	{ "concerns", ROGER_RECORDS, AT(concerns), 0, NULL, &figure_record,
+	  "what needs attention now, as status has it, by kind" },
 	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
 	RG_END,
 };
