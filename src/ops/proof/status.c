@@ -578,7 +578,7 @@ static int look_at_skipped(struct looking *looking, struct roger_err *err)
 		to = rg_trigger_stem(rg_str(dot + 1));
 	return say(looking, SKIPPED, names.items[0], (int64_t)names.count, 0,
 		   "roger ingest --to %.*s --unnumbered --file %.*s/.skipped/%.*s\n"
-		   "%zu text%s for trigger files skipped: let %s in or not, then remove the file",
+		   "%zu trigger text%s skipped: let %s in or not, then remove the file",
 		   RG_STR_ARGS(to), RG_STR_ARGS(folder), RG_STR_ARGS(names.items[0]), names.count,
 		   names.count == 1 ? " was" : "s were", names.count == 1 ? "it" : "them");
 }
@@ -700,6 +700,7 @@ static int look(struct looking *looking, struct roger *roger, struct roger_statu
 	*looking = (struct looking){
 		.roger = roger, .reply = reply, .arena = reply->memory, .now_ms = rg_clock_ms()
 	};
+	rg_attempt_settle_overdue(roger);
 	reply->workspace = rg_str(roger->workspace->root);
 	rg_stream_init(&looking->stream, roger, looking->arena, see, looking);
 	looking->targets.arena = looking->since.arena = looking->arena;
