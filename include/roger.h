@@ -1358,6 +1358,9 @@ struct roger_agent_figures {
 	int64_t timeouts; /* of what it sent */
 };
 ROGER_LIST(roger_agent_figures_list, roger_agent_figures);
+
+/* A rate or a time of no messages; JSON leaves it out. */
+#define ROGER_UNKNOWN INT64_MIN
 struct roger_report_reply {
 	void *memory;
 	int64_t since_ms; /* what it is about; 0: from the start */
@@ -1388,6 +1391,7 @@ struct roger_report_reply {
 	struct roger_figures refused_by_cause;
 	int64_t pending; /* of the attempts: it is not known what came of them */
 	int64_t succeeded_runs, failed_runs, killed_runs, timed_out_runs, unknown_runs;
+	struct roger_figures concerns; /* of status, by kind */
 };
 
 /* status: what needs attention now, and what to type next. */

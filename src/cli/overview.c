@@ -17,9 +17,10 @@ static void print_number(const char *name, int64_t number, enum cli_style style)
 
 static void print_span(const char *name, int64_t ms)
 {
-	char span[32];
+	char span[32] = "-";
 
-	rg_clock_print_span(ms, span);
+	if (ms != ROGER_UNKNOWN)
+		rg_clock_print_span(ms, span);
 	fprintf(cli_out, "%-28s %12s\n", name, span);
 }
 
@@ -50,17 +51,20 @@ static void print_messages(const struct roger_report_reply *reply)
 	print_number("  unread", reply->unread, CLI_YELLOW);
 	print_number("wakes attempted", reply->wakes, CLI_PLAIN);
 	print_number("  failed", reply->failed_wakes, CLI_YELLOW);
-	print_span("from stored to look, half in", reply->look_p50_ms);
-	print_span("  95 of a hundred in", reply->look_p95_ms);
-	print_span("from stored to read, half in", reply->latency_p50_ms);
-	print_span("  95 of a hundred in", reply->latency_p95_ms);
-	print_span("  all in", reply->latency_max_ms);
+	print_span("time to first look: median", reply->look_p50_ms);
+	print_span("  p95", reply->look_p95_ms);
+	print_span("time to read: median", reply->latency_p50_ms);
+	print_span("  p95", reply->latency_p95_ms);
+	print_span("  longest", reply->latency_max_ms);
 }
 
 static void print_rate(const char *name, int64_t permille)
 {
-	fprintf(cli_out, "%-28s %10lld.%lld%%\n", name, (long long)permille / 10,
-		(long long)permille % 10);
+	if (permille == ROGER_UNKNOWN)
+		fprintf(cli_out, "%-28s %12s\n", name, "-");
+	else
+		fprintf(cli_out, "%-28s %10lld.%lld%%\n", name, (long long)permille / 10,
+			(long long)permille % 10);
 }
 
 static void print_figures(const char *before, const struct roger_figures *figures)
@@ -151,6 +155,9 @@ static void print_report(const struct cli_run *run, const void *reply_)
 		print_letters(reply);
 	if (reply->runs)
 		print_runs(reply);
+	if (reply->concerns.count)
+		print_title("needs attention now");
+	print_figures("", &reply->concerns);
 	if (reply->agents.count)
 		print_agents(&reply->agents);
 }

@@ -599,7 +599,8 @@ static void encode_field(const struct roger_field *field, struct roger_str name,
 		is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT;
 
 	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) ||
-	    (unset && (field->flags & ROGER_SPARE)))
+	    (unset && (field->flags & ROGER_SPARE)) ||
+	    (field->kind == ROGER_INT && *(const int64_t *)at == ROGER_UNKNOWN))
 		return;
 	if (field->kind == ROGER_MEMBERS) {
 		if (unset)

@@ -250,7 +250,7 @@ int64_t rg_percentile(int64_t *values, size_t count, int percent)
 	size_t rank;
 
 	if (count == 0)
-		return 0;
+		return ROGER_UNKNOWN;
 	qsort(values, count, sizeof *values, compare_numbers);
 	rank = (count * (size_t)percent + 99) / 100;
 	return values[rank ? rank - 1 : 0];
@@ -258,7 +258,7 @@ int64_t rg_percentile(int64_t *values, size_t count, int percent)
 
 int64_t rg_permille(int64_t part, int64_t whole)
 {
-	return whole > 0 ? part * 1000 / whole : 0;
+	return whole > 0 ? part * 1000 / whole : ROGER_UNKNOWN;
 }
 
 static struct roger_figure *slot_of(struct roger_figure *slots, size_t capacity,

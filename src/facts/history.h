@@ -55,10 +55,11 @@ RG_CHECKED int rg_history_agents(const struct roger_events *events, struct rg_ar
 
 /* --------------------------------------------------------------- figures -- */
 
-/* The smallest value that percent of them do not exceed; 0 if there are none.  Sorts values. */
+/* The smallest value that percent of them do not exceed; ROGER_UNKNOWN if there are none.  Sorts
+ * values. */
 int64_t rg_percentile(int64_t *values, size_t count, int percent);
 
-/* part of whole in thousandths, rounded down; 0 if whole is 0. */
+/* part of whole in thousandths, rounded down; ROGER_UNKNOWN if whole is 0. */
 int64_t rg_permille(int64_t part, int64_t whole);
 
 /* Counters by name; slots is a hash table, NULL name data: free slot. */

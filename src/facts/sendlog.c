@@ -284,7 +284,7 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 static bool may_be_lifted(struct roger_str cause)
 {
 	static const char *const causes[] = { RG_CAUSE_FULL, RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
-					      NULL };
+					      RG_CAUSE_RETIRED, NULL };
 
 	return rg_enum_find(causes, cause) >= 0;
 }

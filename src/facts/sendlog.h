@@ -24,6 +24,7 @@
 #define RG_CAUSE_FULL "mailbox full"
 #define RG_CAUSE_UNKNOWN "unknown name"
 #define RG_CAUSE_TOO_LONG "text too long"
+#define RG_CAUSE_RETIRED "retired"
 
 extern const char *const rg_sendlog_outcomes[], *const rg_dead_letter_statuses[];
 extern const struct roger_record rg_attempt_record, rg_dead_letter_record, rg_cycle_record,

@@ -23,7 +23,8 @@ like "says so" "$out" "^all quiet$"
 like "and how it is" "$out" "0 agents, 0 unread, 0 runs under way, session 1, cycle 1"
 is "as JSON" "$(roger status --json | json 'd["quiet"], d["concerns"]')" '[true, []]'
 exits 0 "an empty report" roger report
-is "has nothing delivered of nothing" "$(figure delivery_permille)" 0
+is "says no rate and no time of nothing" "$(roger report --json | json '[k for k in d if "permille" in k or k.endswith("_ms")]')" "[]"
+like "and shows that" "$(roger report)" "^delivered, of attempts +-$"
 
 # ------------------------------------------------------------ cycle 1
 say --as alice bob 'PLANTED 1'

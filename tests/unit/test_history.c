@@ -140,7 +140,7 @@ static void percentiles_by_hand(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(rg_percentile(NULL, 0, 50), 0);
+	assert_int_equal(rg_percentile(NULL, 0, 50), ROGER_UNKNOWN);
 	assert_int_equal(rg_percentile(one, 1, 50), 7);
 	assert_int_equal(rg_percentile(one, 1, 100), 7);
 	assert_int_equal(rg_percentile(ten, 10, 50), 50);
@@ -156,7 +156,7 @@ static void percentiles_by_hand(void **state)
 static void rates_in_thousandths(void **state)
 {
 	(void)state;
-	assert_int_equal(rg_permille(0, 0), 0);
+	assert_int_equal(rg_permille(0, 0), ROGER_UNKNOWN);
 	assert_int_equal(rg_permille(1, 3), 333);
 	assert_int_equal(rg_permille(999999, 1000000), 999);
 	assert_int_equal(rg_permille(5, 5), 1000);
@@ -349,7 +349,7 @@ static void small_rates(void **state)
 	(void)state;
 	assert_int_equal(rg_permille(1, 1), 1000);
 	assert_int_equal(rg_permille(0, 1), 0);
-	assert_int_equal(rg_permille(5, -1), 0);
+	assert_int_equal(rg_permille(5, -1), ROGER_UNKNOWN);
 	assert_int_equal(rg_permille(2, 3), 666);
 }
 

@@ -274,9 +274,12 @@ static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct 
 	    !rg_arena_print(sending->arena, &note, "'%.*s' %.*s; it goes to '%.*s'",
 			    RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
 		return rg_fail_memory(err);
-	if (!heir.length)
+	if (!heir.length) {
+		draft->cause = RG_CAUSE_RETIRED;
+		draft->stranger = *name;
 		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' %.*s",
 				      RG_STR_ARGS(*name), RG_STR_ARGS(why));
+	}
 	*name = heir;
 	return rg_send_note(sending, draft, note.data, err);
 }

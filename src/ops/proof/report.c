@@ -527,6 +527,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		r = see_all(&counting, err);
 	if (r == ROGER_OK)
 		r = rg_breakers_find(roger, reply->memory, &breakers, err);
+	if (r == ROGER_OK)
+		r = rg_status_figures(roger, reply->memory, &reply->concerns, err);
 	if (r < 0)
 		return r;
 	reply->breakers = (int64_t)breakers.count;
@@ -589,11 +591,12 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(failed_wakes, "of these whose command did not end with 0"),
 	NUMBER(looked, "messages that their agent was shown by a look at its inbox, or took"),
 	NUMBER(acknowledged, "messages that were accepted by ack"),
-	NUMBER(look_p50_ms, "from stored to the first look: half of them took no longer"),
-	NUMBER(look_p95_ms, "95 of a hundred"),
+	NUMBER(look_p50_ms,
+	       "time to first look, median; left out when not known, as all rates and times"),
+	NUMBER(look_p95_ms, "p95"),
 	NUMBER(look_max_ms, "the longest"),
-	NUMBER(latency_p50_ms, "from stored to read: half of them took no longer"),
-	NUMBER(latency_p95_ms, "95 of a hundred"),
+	NUMBER(latency_p50_ms, "time to read, median"),
+	NUMBER(latency_p95_ms, "p95"),
 	NUMBER(latency_max_ms, "the longest"),
 	NUMBER(attempts, "attempts to send"),
 	NUMBER(delivered, "of these delivered"),
@@ -634,6 +637,8 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(killed_runs, "runs whose child was killed"),
 	NUMBER(timed_out_runs, "runs whose child was told to end, at its limit"),
 	NUMBER(unknown_runs, "runs of whose child nobody knows how it ended"),
+	{ "concerns", ROGER_RECORDS, AT(concerns), 0, NULL, &figure_record,
+	  "what needs attention now, as status has it, by kind" },
 	{ "agents", ROGER_RECORDS, AT(agents), 0, NULL, &agent_record, "by name" },
 	RG_END,
 };

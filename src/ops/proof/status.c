@@ -566,17 +566,22 @@ static int look_at_room(struct looking *looking, struct roger_err *err)
 static int look_at_skipped(struct looking *looking, struct roger_err *err)
 {
 	const struct roger_str folder = looking->roger->workspace->config->trigger_dir;
+	struct roger_str to = RG_STR("NAME");
 	struct roger_strs names;
+	const char *dot;
 	int r;
 
 	r = rg_triggers_skipped(looking->roger->workspace, looking->arena, &names, err);
 	if (r < 0 || !names.count)
 		return r;
+	/* Its name ends in that of the trigger file, which is its recipient's. */
+	dot = memchr(names.items[0].data, '.', names.items[0].length);
+	if (dot && rg_trigger_is_name(rg_str(dot + 1)))
+		to = rg_trigger_stem(rg_str(dot + 1));
 	return say(looking, SKIPPED, names.items[0], (int64_t)names.count, 0,
-		   "roger ingest --to NAME --unnumbered --file %.*s/.skipped/%.*s\n%zu text%s of "
-		   "trigger files "
-		   "skipped; let %s in, or not, and remove the file",
-		   RG_STR_ARGS(folder), RG_STR_ARGS(names.items[0]), names.count,
+		   "roger ingest --to %.*s --unnumbered --file %.*s/.skipped/%.*s\n"
+		   "%zu trigger text%s skipped: let %s in or not, then remove the file",
+		   RG_STR_ARGS(to), RG_STR_ARGS(folder), RG_STR_ARGS(names.items[0]), names.count,
 		   names.count == 1 ? " was" : "s were", names.count == 1 ? "it" : "them");
 }
 
@@ -666,7 +671,7 @@ static int arrange(struct looking *looking, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int look(struct looking *looking, struct roger_err *err)
+static int look_at_all(struct looking *looking, struct roger_err *err)
 {
 	static int (*const looks[])(struct looking *, struct roger_err *) = {
 		look_at_letters, look_at_runs,	  look_at_waiting, look_at_breakers,
@@ -689,23 +694,53 @@ static int look(struct looking *looking, struct roger_err *err)
 	return r < 0 ? r : say_rests(looking);
 }
 
-static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+static int look(struct looking *looking, struct roger *roger, struct roger_status_reply *reply,
+		struct roger_err *err)
 {
-	struct roger_status_reply *reply = reply_;
-	struct looking looking = {
+	int r;
+
+	*looking = (struct looking){
 		.roger = roger, .reply = reply, .arena = reply->memory, .now_ms = rg_clock_ms()
 	};
+	rg_attempt_settle_overdue(roger);
+	reply->workspace = rg_str(roger->workspace->root);
+	rg_stream_init(&looking->stream, roger, looking->arena, see, looking);
+	looking->targets.arena = looking->since.arena = looking->arena;
+	r = look_at_all(looking, err);
+	rg_stream_deinit(&looking->stream);
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : r;
+}
+
+static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+{
+	struct looking looking;
 	int r;
 
 	(void)request;
-	reply->workspace = rg_str(roger->workspace->root);
-	rg_stream_init(&looking.stream, roger, looking.arena, see, &looking);
-	looking.targets.arena = looking.since.arena = looking.arena;
-	r = look(&looking, err);
-	rg_stream_deinit(&looking.stream);
-	if (r == ROGER_ENOMEM)
-		return rg_fail_memory(err);
+	r = look(&looking, roger, reply_, err);
 	return r < 0 ? r : arrange(&looking, err);
+}
+
+int rg_status_figures(struct roger *roger, struct rg_arena *arena,
+		      struct roger_figures *ret_figures, struct roger_err *err)
+{
+	struct roger_status_reply reply = { .memory = arena };
+	struct rg_counter kinds = { .arena = arena };
+	struct looking looking;
+	int64_t *times;
+	size_t i;
+	int r;
+
+	r = look(&looking, roger, &reply, err);
+	for (i = 0; r == ROGER_OK && i < TOPICS; i++) {
+		if (!looking.counts[i])
+			continue;
+		times = rg_counter_of(&kinds, rg_str(topics[i].kind));
+		if (!times)
+			return rg_fail_memory(err);
+		*times += looking.counts[i];
+	}
+	return r < 0 ? r : rg_counter_figures(&kinds, ret_figures, err);
 }
 
 static const char *const urgency_names[] = { "urgent", "soon", "notice", NULL };
