@@ -890,15 +890,18 @@ struct keeping {
 	struct rg_stream stream;
 	struct rg_history *history;
 	struct rg_buf words;
+	bool echoes; /* of messages too */
 };
 
 static int keep(void *context, const struct rg_event *event, struct roger_err *err)
 {
 	struct keeping *keeping = context;
 	struct rg_history *history = keeping->history;
-	struct rg_event *place =
-		rg_arena_push(history->arena, &history->items, &history->count, sizeof *place);
+	struct rg_event *place;
 
+	if (event->echo && !event->note && !keeping->echoes)
+		return ROGER_OK;
+	place = rg_arena_push(history->arena, &history->items, &history->count, sizeof *place);
 	rg_buf_clear(&keeping->words);
 	rg_event_print(event, &keeping->words);
 	if (!place || keeping->words.failed)
@@ -919,8 +922,10 @@ static int keep(void *context, const struct rg_event *event, struct roger_err *e
 		       : rg_fail_memory(err);
 }
 
-static void keep_init(struct keeping *keeping, struct roger *roger, struct rg_history *history)
+static void keep_init(struct keeping *keeping, struct roger *roger, bool echoes,
+		      struct rg_history *history)
 {
+	keeping->echoes = echoes;
 	keeping->history = history;
 	rg_buf_init(&keeping->words, 65536);
 	rg_stream_init(&keeping->stream, roger, history->arena, keep, keeping);
@@ -985,7 +990,7 @@ int rg_stream_gathered(struct rg_gathering *gathering, bool traced, struct rg_hi
 	if (r < 0)
 		return r;
 	rg_gathering_sort(gathering);
-	keep_init(&keeping, gathering->roger, history);
+	keep_init(&keeping, gathering->roger, traced, history);
 	r = see_gathered(&keeping.stream, gathering, &states, err);
 	keep_deinit(&keeping);
 	return r;
@@ -1031,7 +1036,7 @@ int rg_stream_around(struct roger *roger, struct rg_history *history, struct rog
 		return ROGER_OK;
 	query.since_ms = history->items[0].said.at_ms;
 	query.until_ms = history->items[history->count - 1].said.at_ms + 1;
-	keep_init(&keeping, roger, history);
+	keep_init(&keeping, roger, true, history);
 	r = rg_engine_log_find(roger->engine, &query, history->arena, &found, err);
 	if (r == ROGER_OK)
 		r = rg_stream_entries(&keeping.stream, RG_LOG_CYCLES, found.items, found.count,
