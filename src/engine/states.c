@@ -141,7 +141,31 @@ static int place_of(struct looking *looking, const struct roger_message *message
 	return r;
 }
 
-/* A message that never changed is complete; of any other, all lines are searched. */
+/* No line between says more: it was stored, and may have been read. */
+static bool is_plain(const struct roger_message *message)
+{
+	return message->line && !message->claimed_by.length && !message->handed_at_ms &&
+	       !message->acked_at_ms && !message->archived_at_ms;
+}
+
+static int keep_plain(struct looking *looking, const struct roger_message *message,
+		      struct roger_err *err)
+{
+	struct roger_message stored = *message;
+	struct rg_entry first;
+	int r = ROGER_OK;
+
+	stored.read = false;
+	stored.read_at_ms = 0;
+	if (message->line != message->position)
+		r = rg_index_line(looking->engine->index, message->position, &first, err);
+	if (r == ROGER_OK && message->line != message->position)
+		r = keep(looking, stored, false, message->position, first.offset, err);
+	return r < 0 ? r
+		     : keep(looking, *message, false, message->line, (uint64_t)message->byte, err);
+}
+
+/* Of a message that was claimed, handed out, accepted or archived, all lines are searched. */
 static int want(struct looking *looking, const struct roger_message *message, struct roger_err *err)
 {
 	struct rg_entry first = { 0 }, last = { 0 };
@@ -150,8 +174,8 @@ static int want(struct looking *looking, const struct roger_message *message, st
 	bool fresh;
 	int r;
 
-	if (message->line == message->position)
-		return keep(looking, *message, false, message->line, (uint64_t)message->byte, err);
+	if (message->line == message->position || is_plain(message))
+		return keep_plain(looking, message, err);
 	r = place_of(looking, message, &last, err);
 	if (r == ROGER_OK)
 		r = rg_index_line(looking->engine->index, message->position, &first, err);

@@ -247,11 +247,14 @@ static int compare_numbers(const void *a, const void *b)
 
 int64_t rg_percentile(int64_t *values, size_t count, int percent)
 {
-	size_t rank;
+	size_t rank, i;
 
 	if (count == 0)
 		return ROGER_UNKNOWN;
-	qsort(values, count, sizeof *values, compare_numbers);
+	for (i = 1; i < count && values[i - 1] <= values[i]; i++)
+		;
+	if (i < count)
+		qsort(values, count, sizeof *values, compare_numbers);
 	rank = (count * (size_t)percent + 99) / 100;
 	return values[rank ? rank - 1 : 0];
 }

@@ -310,11 +310,13 @@ int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_files *fil
 
 /* ------------------------------------------------------------ questions -- */
 
-/* Few entries share a key, target or message; SQLite has no statistics to know that. */
+/* Few entries share a key, target or message, or an owner and a step; SQLite has no statistics to
+ * know that. */
 static bool is_narrow(const struct rg_log_query *query)
 {
 	return query->id.length || query->key.length || query->target.length ||
-	       query->message.length || query->message_count || query->step.length;
+	       query->message.length || query->message_count ||
+	       (query->step.length && query->owner.length);
 }
 
 static void print_question(const struct rg_log_query *query, struct rg_buf *sql)

@@ -482,6 +482,7 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 	struct roger_retired_list retired;
 	struct roger_agent_list agents;
 	struct mailbox *mailboxes;
+	bool silent = false;
 	size_t count = 0, i;
 	int r;
 
@@ -492,6 +493,7 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 	looking->reply->agents = (int64_t)agents.count;
 	for (i = 0; i < agents.count; i++) {
 		looking->reply->unread += agents.items[i].unread;
+		silent |= !agents.items[i].sent || rg_str_is(agents.items[i].name, "run");
 		if (agents.items[i].unread > 0)
 			mailboxes[count++] = (struct mailbox){ .name = agents.items[i].name,
 							       .unread = agents.items[i].unread };
@@ -502,7 +504,9 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 	looking->counts[UNREAD] += count > MAILBOXES_MAX ? (int64_t)(count - MAILBOXES_MAX) : 0;
 	if (count > MAILBOXES_MAX)
 		count = MAILBOXES_MAX;
-	r = rg_agents_of(looking->roger, RG_STR("all"), looking->arena, &everyone, err);
+	/* Whoever sends is there to take its mail. */
+	if (silent)
+		r = rg_agents_of(looking->roger, RG_STR("all"), looking->arena, &everyone, err);
 	if (r == ROGER_OK)
 		r = rg_agents_retired(looking->roger, looking->arena, &retired, err);
 	for (i = 0; i < count && r == ROGER_OK; i++)

@@ -111,11 +111,12 @@ static bool is_file_only(const struct rg_stream *stream, struct roger_str agent)
 static int see_taking(struct rg_stream *stream, struct life *life, struct rg_event *taking,
 		      struct roger_err *err)
 {
-	struct rg_event looked = *taking;
+	struct rg_event looked;
 	int r = ROGER_OK;
 
 	if (!life->looked && !is_file_only(stream, taking->message->to_phase)) {
 		life->looked = true;
+		looked = *taking;
 		looked.said.kind = ROGER_EVENT_LOOKED;
 		looked.said.words = taking->said.kind == ROGER_EVENT_CLAIMED ? RG_STR("by claim")
 									     : RG_STR("by receive");
@@ -130,10 +131,11 @@ static int see_noted(struct rg_stream *stream, const struct rg_state *state,
 		     enum roger_event_kind kind, const struct noted *noted, bool *ret_done,
 		     struct roger_err *err)
 {
-	struct rg_event event = of_message(stream, state, kind, noted->at_ms);
+	struct rg_event event;
 
 	if (*ret_done || !noted->at_ms)
 		return ROGER_OK;
+	event = of_message(stream, state, kind, noted->at_ms);
 	*ret_done = event.echo = true;
 	event.said.file = noted->file;
 	event.said.line = noted->line;
@@ -227,11 +229,12 @@ static int see_lease(struct rg_stream *stream, struct life *life, const struct r
 static int see_handed(struct rg_stream *stream, struct life *life, const struct rg_state *state,
 		      struct roger_err *err)
 {
-	struct rg_event event =
-		of_message(stream, state, ROGER_EVENT_HANDED, state->message.handed_at_ms);
+	const int64_t at_ms = state->message.handed_at_ms;
+	struct rg_event event;
 
-	if (!event.said.at_ms || (life->last && life->last->message.handed_at_ms))
+	if (!at_ms || (life->last && life->last->message.handed_at_ms))
 		return ROGER_OK;
+	event = of_message(stream, state, ROGER_EVENT_HANDED, at_ms);
 	event.said.actor = RG_STR("roger");
 	event.said.peer = state->message.to_phase;
 	event.said.words = RG_STR("into its file");
@@ -242,10 +245,11 @@ static int see_reading(struct rg_stream *stream, struct life *life, const struct
 		       struct roger_err *err)
 {
 	const struct roger_message *after = &state->message;
-	struct rg_event event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
+	struct rg_event event;
 
 	if (!after->read || (life->last && life->last->message.read))
 		return ROGER_OK;
+	event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
 	return see_taking(stream, life, &event, err);
 }
 
@@ -259,13 +263,13 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 	const struct roger_message *before = life->last ? &life->last->message : NULL,
 				   *after = &state->message;
 	const bool by_worker = held && after->read && before->claimed_until_ms > after->read_at_ms;
-	struct rg_event event =
-		of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
-			   after->acked_at_ms ? after->acked_at_ms : after->read_at_ms);
+	struct rg_event event;
 
 	if (after->acked_at_ms ? before && before->acked_at_ms == after->acked_at_ms : !by_worker)
 		return ROGER_OK;
 	life->acknowledged = true;
+	event = of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
+			   after->acked_at_ms ? after->acked_at_ms : after->read_at_ms);
 	if (by_worker)
 		event.said.actor = before->claimed_by;
 	event.said.words =
@@ -277,11 +281,11 @@ static int see_archived(struct rg_stream *stream, struct life *life, const struc
 			struct roger_err *err)
 {
 	const struct roger_message *after = &state->message;
-	struct rg_event event =
-		of_message(stream, state, ROGER_EVENT_ARCHIVED, after->archived_at_ms);
+	struct rg_event event;
 
 	if (!after->archived_at_ms || (life->last && life->last->message.archived_at_ms))
 		return ROGER_OK;
+	event = of_message(stream, state, ROGER_EVENT_ARCHIVED, after->archived_at_ms);
 	event.said.actor = event.said.peer = RG_STR("");
 	return see_dated(stream, life, &event, err);
 }
@@ -315,13 +319,14 @@ static int see_rest(struct rg_stream *stream, struct life *life, struct roger_er
 	const struct roger_message *message = &last->message;
 	const int64_t longest_ms = stream->roger->workspace->config->lease_ms_max,
 		      until_ms = message->claimed_until_ms;
-	struct rg_event event = of_message(stream, last, ROGER_EVENT_DUE, until_ms);
+	struct rg_event event;
 	int r;
 
 	r = see_noted(stream, last, ROGER_EVENT_ACKNOWLEDGED, &life->acked, &life->acknowledged,
 		      err);
 	if (r < 0 || message->read || message->archived_at_ms)
 		return r;
+	event = of_message(stream, last, ROGER_EVENT_DUE, until_ms);
 	event.open = true;
 	event.before_ms = until_ms;
 	if (life->held && !rg_message_claimed(message, stream->now_ms, longest_ms)) {
@@ -343,7 +348,7 @@ int rg_stream_message(struct rg_stream *stream, const struct roger_message *mess
 		      struct roger_err *err)
 {
 	const struct rg_state state = { *message, (int64_t)message->content.length, 0, 0 };
-	const struct life *known = find_life(stream, message->id);
+	const struct life *known = stream->lives.count ? find_life(stream, message->id) : NULL;
 	struct life life = { 0 };
 	int r;
 
@@ -885,15 +890,18 @@ struct keeping {
 	struct rg_stream stream;
 	struct rg_history *history;
 	struct rg_buf words;
+	bool echoes; /* of messages too */
 };
 
 static int keep(void *context, const struct rg_event *event, struct roger_err *err)
 {
 	struct keeping *keeping = context;
 	struct rg_history *history = keeping->history;
-	struct rg_event *place =
-		rg_arena_push(history->arena, &history->items, &history->count, sizeof *place);
+	struct rg_event *place;
 
+	if (event->echo && !event->note && !keeping->echoes)
+		return ROGER_OK;
+	place = rg_arena_push(history->arena, &history->items, &history->count, sizeof *place);
 	rg_buf_clear(&keeping->words);
 	rg_event_print(event, &keeping->words);
 	if (!place || keeping->words.failed)
@@ -914,8 +922,10 @@ static int keep(void *context, const struct rg_event *event, struct roger_err *e
 		       : rg_fail_memory(err);
 }
 
-static void keep_init(struct keeping *keeping, struct roger *roger, struct rg_history *history)
+static void keep_init(struct keeping *keeping, struct roger *roger, bool echoes,
+		      struct rg_history *history)
 {
+	keeping->echoes = echoes;
 	keeping->history = history;
 	rg_buf_init(&keeping->words, 65536);
 	rg_stream_init(&keeping->stream, roger, history->arena, keep, keeping);
@@ -980,7 +990,7 @@ int rg_stream_gathered(struct rg_gathering *gathering, bool traced, struct rg_hi
 	if (r < 0)
 		return r;
 	rg_gathering_sort(gathering);
-	keep_init(&keeping, gathering->roger, history);
+	keep_init(&keeping, gathering->roger, traced, history);
 	r = see_gathered(&keeping.stream, gathering, &states, err);
 	keep_deinit(&keeping);
 	return r;
@@ -1026,7 +1036,7 @@ int rg_stream_around(struct roger *roger, struct rg_history *history, struct rog
 		return ROGER_OK;
 	query.since_ms = history->items[0].said.at_ms;
 	query.until_ms = history->items[history->count - 1].said.at_ms + 1;
-	keep_init(&keeping, roger, history);
+	keep_init(&keeping, roger, true, history);
 	r = rg_engine_log_find(roger->engine, &query, history->arena, &found, err);
 	if (r == ROGER_OK)
 		r = rg_stream_entries(&keeping.stream, RG_LOG_CYCLES, found.items, found.count,

@@ -49,8 +49,8 @@ RG_CHECKED int rg_stream_damages(struct rg_stream *stream, struct roger_err *err
 
 /*
  * All that was gathered, with its words, in no order.  The notes of recipients are
- * looked for where nothing else says when a message was claimed; traced: of all, and
- * of attempts to wake them.
+ * looked for where nothing else says when a message was claimed.  traced: of all, and
+ * of attempts to wake them, with the echoes of messages, attempts and letters.
  */
 RG_CHECKED int rg_stream_gathered(struct rg_gathering *gathering, bool traced,
 				  struct rg_history *history, struct roger_err *err);

@@ -270,7 +270,7 @@ static bool is_wanted(struct rg_gathering *gathering, const struct subject *subj
 	size_t i;
 
 	if (!note || (event->echo && !own))
-		return !event->echo;
+		return !note; /* echoes of all else were not kept */
 	rg_workspace_file_name(subject->name, "", task);
 	if (!note->kind || rg_str_equal(note->entry.task_id, subject->name) ||
 	    rg_str_equal(note->agent, subject->name) || rg_str_is(note->entry.task_id, task))
