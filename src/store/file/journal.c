@@ -37,7 +37,8 @@ struct rg_journal {
 	bool shrunk; /* the file is shorter than what was appended */
 	struct rg_buf out;
 	size_t line_start;
-	uint64_t chain; /* after the lines in out */
+	uint64_t line_count; /* in out */
+	uint64_t chain;	     /* after the lines in out */
 	uint32_t failures_seen;
 	uint64_t generation_seen;
 };
@@ -730,6 +731,7 @@ static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_
 		return r;
 	rg_buf_clear(&journal->out);
 	journal->line_start = 0;
+	journal->line_count = 0;
 	(void)!rg_control_tail(journal->control, &tail);
 	journal->chain = tail.chain;
 	return ROGER_OK;
@@ -762,6 +764,7 @@ void rg_journal_end_line(struct rg_journal *journal)
 	rg_chain_print(journal->chain, &journal->out);
 	rg_buf_add_char(&journal->out, '\n');
 	journal->line_start = journal->out.length;
+	journal->line_count++;
 }
 
 static int lost(const struct rg_journal *journal, struct roger_err *err)
@@ -791,6 +794,7 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 {
 	struct rg_control_page *page = page_of(journal);
 	uint64_t expected = rg_journal_end(journal) + journal->out.length, size;
+	uint64_t adoptions = atomic_load(&page->adoptions), adopted;
 	enum adopted how;
 	int r;
 
@@ -819,6 +823,10 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 	do
 		r = adopt_lines(journal, size, &how, err);
 	while (r == ROGER_OK && how == ADOPTED_SOME);
+	/* Our own lines are no sign of a second writer. */
+	adopted = atomic_load(&page->adoptions) - adoptions;
+	atomic_fetch_sub(&page->adoptions,
+			 adopted < journal->line_count ? adopted : journal->line_count);
 	if (r == ROGER_OK)
 		r = check_apart(journal, size - journal->out.length, err);
 	if (r == ROGER_OK && rg_control_sound(journal->control) && rg_journal_end(journal) < size)
