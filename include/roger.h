@@ -334,7 +334,7 @@ enum roger_event_kind {
 	ROGER_EVENT_RUN_NOTE,	 /* what else a run's document notes */
 	ROGER_EVENT_ACTIVITY,
 	ROGER_EVENT_ARCHIVED,
-	ROGER_EVENT_SESSION, /* numbers begin anew: the first message of another session */
+	ROGER_EVENT_SESSION, /* the first message of a new session: numbers start at 1 again */
 	ROGER_EVENT_CLAIMED,
 	ROGER_EVENT_RETURNED, /* a claimed message was given back */
 	ROGER_EVENT_LEASE_EXPIRED,

@@ -73,8 +73,8 @@ void rg_clock_print_span(int64_t ms, char *to)
 }
 
 /*
- * Read text from *at on as a pattern says: N stands for a digit, all else for itself.
- * The number of each row of digits goes to the next of ret, which are 0.
+ * Match text from *at against a pattern, in which N matches a digit and any other
+ * character itself.  Each run of digits is a number and goes to the next of ret, which are 0.
  */
 static bool take(struct roger_str text, size_t *at, const char *pattern, int *ret)
 {

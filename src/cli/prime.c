@@ -125,7 +125,7 @@ static void print(const struct cli_run *run, const void *reply)
 	cli_prime_print(cli_out, reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
 }
 
-/* In a workspace that is not trusted no mail is shown; a person is told why. */
+/* No mail is shown in an untrusted workspace; a person sees the reason. */
 static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const char *why = roger_distrust(run->roger);

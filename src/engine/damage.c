@@ -247,7 +247,7 @@ static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *er
 	return ROGER_OK;
 }
 
-/* The line stays 0 if there is none. */
+/* damage->line stays 0 if no line matches. */
 static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
 		     struct roger_err *err)
 {

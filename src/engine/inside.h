@@ -94,7 +94,7 @@ RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_
 RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
 				 struct roger_str entries, bool durable, struct roger_err *err);
 /* Update the send logs to the synced end; *ret_to: how far they are.  Needs the record lock. */
-RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to,
+RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 			       struct roger_err *err);
 
 /* For a store that recomputes its figures: what message-state.json says about the journal. */
@@ -107,7 +107,7 @@ bool rg_engine_count_damages(struct rg_engine *engine);
 /* If the control file reports a changed journal: find out how, and record it.  False: it reports
  * no change, or it was examined already. */
 bool rg_engine_examine_damage(struct rg_engine *engine);
-/* Describe the damage for people; "" if there is none. */
+/* Describe the damage for people; "" if nothing is damaged. */
 void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
 
 /* proof/walk.c: all journals, and every line of one with its chain checked. */
