@@ -270,16 +270,15 @@ static int64_t added_alike(const struct rg_engine *engine, size_t which, bool wh
 static int correct_count(struct rg_engine *engine, const struct roger_message *message,
 			 bool whole_issue, int64_t exact, struct roger_err *err)
 {
-	uint64_t hash =
-		whole_issue ? rg_count_hash(RG_COUNT_ISSUE, message->issue_id, RG_STR(""))
-			    : rg_count_hash(RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
+	const struct roger_str to = whole_issue ? RG_STR("") : message->to_phase;
 	int r;
 
 	r = rg_store_begin(engine->store, 0, 1, err);
 	if (r < 0)
 		return r;
 	if (rg_store_head(engine->store).end == rg_index_end(engine->index))
-		rg_tally_put_count(engine->store, hash, (uint64_t)exact);
+		rg_tally_put_count(engine->store, rg_tally_box(message->issue_id, to),
+				   (uint64_t)exact);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return ROGER_OK;
 }
@@ -454,10 +453,8 @@ static size_t count_adds(const struct rg_engine *engine)
  * detects the other's lines, because nobody announced them in its own control file. */
 static bool still_alone(struct rg_engine *engine)
 {
-	const struct rg_head head = rg_store_head(engine->store);
-
-	return head.held >> RG_LOCK_CHANGE & 1 &&
-	       (!engine->has_looked || engine->adoptions == head.adoptions);
+	return rg_store_holds(engine->store, RG_LOCK_CHANGE) &&
+	       (!engine->has_looked || engine->adoptions == rg_store_head(engine->store).adoptions);
 }
 
 /* One try: appended (*ret_end set), an outcome, or neither: try again. */

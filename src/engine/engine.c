@@ -127,6 +127,13 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 	return ROGER_OK;
 }
 
+bool rg_engine_may_hold(struct rg_engine *engine, struct roger_str issue, struct roger_str to,
+			int64_t count)
+{
+	return !rg_store_writable(engine->store) ||
+	       (int64_t)rg_tally_count(engine->store, rg_tally_box(issue, to)) >= count;
+}
+
 bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
 {
 	const struct rg_head head = rg_store_head(engine->store);
@@ -167,7 +174,7 @@ int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
 int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
 {
 	/* Called repeatedly: rebuilt figures do not know that this handle has the lock. */
-	if (rg_store_head(engine->store).held >> RG_LOCK_BRIDGE & 1)
+	if (rg_store_holds(engine->store, RG_LOCK_BRIDGE))
 		return ROGER_OK;
 	return rg_store_take(engine->store, RG_LOCK_BRIDGE, wait_ms, err);
 }

@@ -165,6 +165,11 @@ RG_CHECKED int rg_engine_turn_take(struct rg_engine *engine, struct roger_str ag
 				   bool *ret_taken, struct roger_err *err);
 void rg_engine_turn_end(struct rg_engine *engine, struct roger_str agent);
 
+/* May the issue, or one agent's mailbox in it (to; else ""), hold that many messages?  False is
+ * certain.  Never slow. */
+bool rg_engine_may_hold(struct rg_engine *engine, struct roger_str issue, struct roger_str to,
+			int64_t count);
+
 /* False: the sender never used the key.  True: it may have.  Fast. */
 bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender,
 			    struct roger_str key);
@@ -237,7 +242,7 @@ RG_CHECKED int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_
 				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
 				  struct roger_err *err);
 
-/* The document of a run; *ret_text has NULL data if there is none.  Memory from arena. */
+/* The document of a run.  NULL data in *ret_text: the run has no document.  Memory from arena. */
 RG_CHECKED int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id,
 				  struct rg_arena *arena, struct roger_str *ret_text,
 				  struct roger_err *err);
@@ -281,7 +286,7 @@ RG_CHECKED int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor
 /* Unaccepted damage, in one line of text, or "".  Fast. */
 const char *rg_engine_damage(struct rg_engine *engine);
 
-/* All recorded damage, accepted or not.  Fast if there is none. */
+/* All recorded damage, accepted or not.  Fast in an undamaged workspace. */
 RG_CHECKED int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 				 struct roger_damages *ret_damages, struct roger_err *err);
 
@@ -296,7 +301,7 @@ RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_diges
 				 size_t count, struct rg_arena *arena,
 				 struct rg_digests *ret_digests, struct roger_err *err);
 
-/* The workspace's seal key; make: create it if there is none. */
+/* The workspace's seal key; make: create a missing key. */
 RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
 				  struct rg_seal_key *ret_key, struct roger_err *err);
 

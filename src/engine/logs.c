@@ -122,7 +122,7 @@ struct carrying {
 		size_t count;
 	} kept;
 	/* After a start of the machine: */
-	bool anew;
+	bool from_start;
 	struct rg_table known;	/* of struct known: ids already in the logs */
 	struct rg_table cycles; /* of struct known: cycles not purged */
 };
@@ -163,8 +163,9 @@ static int know(struct rg_table *table, struct roger_str text, struct roger_err 
 static bool is_known(const struct carrying *carrying, const struct roger_message *message,
 		     struct roger_str id)
 {
-	return carrying->anew && (!rg_table_find(&carrying->cycles, hash_of(message->cycle_id)) ||
-				  rg_table_find(&carrying->known, hash_of(id)));
+	return carrying->from_start &&
+	       (!rg_table_find(&carrying->cycles, hash_of(message->cycle_id)) ||
+		rg_table_find(&carrying->known, hash_of(id)));
 }
 
 /* The last entry of an attempt; count 0: none. */
@@ -264,7 +265,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	if (r == ROGER_OK)
 		r = carry_entry(carrying, &attempt, err);
 	/* A message may have several lines. */
-	return r == ROGER_OK && carrying->anew ? know(&carrying->known, attempt.id, err) : r;
+	return r == ROGER_OK && carrying->from_start ? know(&carrying->known, attempt.id, err) : r;
 }
 
 /* The cycle in force at that time; "": purge has dropped the entry, or would. */
@@ -430,7 +431,7 @@ static int know_all(struct carrying *carrying, struct roger_err *err)
 	size_t i;
 	int r;
 
-	carrying->anew = true;
+	carrying->from_start = true;
 	r = !scratch	      ? rg_fail_memory(err)
 	    : carrying->plain ? ROGER_OK
 			      : know_cycles(carrying, err);
@@ -508,14 +509,15 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 	return r;
 }
 
-int rg_engine_carry(struct rg_engine *engine, bool anew, uint64_t *ret_to, struct roger_err *err)
+int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
+		    struct roger_err *err)
 {
 	int r = ROGER_OK, plain;
 
 	*ret_to = 0;
 	if (!rg_store_writable(engine->store))
 		return ROGER_OK;
-	if (anew)
+	if (from_start)
 		atomic_store(mark_of(engine, false), 0);
 	for (plain = 0; plain < 2 && r == ROGER_OK; plain++)
 		if (carried(engine, plain) < rg_store_head(engine->store).synced)
@@ -532,7 +534,7 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 
 	if (!rg_store_writable(engine->store) || carried(engine, plain) >= end)
 		return ROGER_OK;
-	holds = rg_store_head(engine->store).held >> RG_LOCK_RECORDS & 1;
+	holds = rg_store_holds(engine->store, RG_LOCK_RECORDS);
 	if (!holds)
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)

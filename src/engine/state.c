@@ -278,7 +278,7 @@ static int look_for_clearing(struct rg_engine *engine, bool *ret_cleared, struct
 		return r;
 	*ret_cleared = sequence->cleared;
 	sequence->epoch = rg_tally_epoch(store);
-	if (!*ret_cleared || !(rg_store_head(store).held >> RG_LOCK_STATE & 1))
+	if (!*ret_cleared || !rg_store_holds(store, RG_LOCK_STATE))
 		r = ROGER_OK;
 	else
 		r = is_unused(engine) ? put(engine, sequence, false, err)

@@ -96,13 +96,10 @@ static int count_message(struct rg_doctor *doctor, const struct rg_walk *walk, i
 	const struct roger_message *message = walk->message;
 	int r;
 
-	r = count_one(doctor, walk, rg_count_hash(RG_COUNT_ISSUE, message->issue_id, RG_STR("")),
-		      by, err);
+	r = count_one(doctor, walk, rg_tally_box(message->issue_id, RG_STR("")), by, err);
 	if (r < 0)
 		return r;
-	return count_one(doctor, walk,
-			 rg_count_hash(RG_COUNT_MAILBOX, message->issue_id, message->to_phase), by,
-			 err);
+	return count_one(doctor, walk, rg_tally_box(message->issue_id, message->to_phase), by, err);
 }
 
 static int check_size(struct rg_doctor *doctor, const struct rg_walk *walk, const char *member,
@@ -431,7 +428,7 @@ static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 		r = read_line(doctor, count->offset, &message, err);
 		if (r < 0)
 			return r;
-		issue = count->hash == rg_count_hash(RG_COUNT_ISSUE, message.issue_id, RG_STR(""));
+		issue = count->hash == rg_tally_box(message.issue_id, RG_STR(""));
 		limit = issue ? config->messages_per_issue_max
 			      : config->messages_per_issue_phase_max;
 		breach.line = count->line;

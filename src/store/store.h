@@ -219,8 +219,8 @@ struct rg_store_ops {
 	int (*stat)(struct rg_store *store, struct rg_log_file *file, bool *ret_there,
 		    struct roger_err *err);
 
-	/* Read bytes of the journal that stat() found; fewer than want only at its end.
-	 * Thread-safe. */
+	/* Read bytes of the journal that stat() found; fewer than want only at its end.  Other
+	 * threads may read messages, and no other journal, at the same time. */
 	int (*read)(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
 		    char *room, size_t want, size_t *ret_got, struct roger_err *err);
 
@@ -309,6 +309,11 @@ static inline struct rg_head rg_store_head(struct rg_store *store)
 static inline bool rg_store_writable(struct rg_store *store)
 {
 	return rg_store_head(store).shared != NULL;
+}
+
+static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
+{
+	return rg_store_head(store).held >> which & 1;
 }
 
 RG_CHECKED static inline int rg_store_take(struct rg_store *store, enum rg_store_lock which,

@@ -1,13 +1,18 @@
 #include "store/tally.h"
 
+uint64_t rg_tally_box(struct roger_str issue, struct roger_str to)
+{
+	return rg_count_hash(to.length ? RG_COUNT_MAILBOX : RG_COUNT_ISSUE, issue, to);
+}
+
 static uint64_t mailbox_of(const struct roger_message *message)
 {
-	return rg_count_hash(RG_COUNT_MAILBOX, message->issue_id, message->to_phase);
+	return rg_tally_box(message->issue_id, message->to_phase);
 }
 
 static uint64_t issue_of(const struct roger_message *message)
 {
-	return rg_count_hash(RG_COUNT_ISSUE, message->issue_id, RG_STR(""));
+	return rg_tally_box(message->issue_id, RG_STR(""));
 }
 
 static uint64_t key_of(const struct roger_message *message)

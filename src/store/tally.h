@@ -23,6 +23,9 @@ bool rg_tally_find_agent(struct rg_store *store, struct roger_str name,
 void rg_tally_put_agent(struct rg_store *store, struct roger_str name,
 			const struct rg_figure *agent);
 
+/* The hash of the counter of an issue's messages, or of those to one agent in it (to; else ""). */
+uint64_t rg_tally_box(struct roger_str issue, struct roger_str to);
+
 /* The counter of a hash from rg_count_hash(); 0 if there is none. */
 uint64_t rg_tally_count(struct rg_store *store, uint64_t hash);
 void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count);

@@ -270,9 +270,7 @@ static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct 
 	if (!retired)
 		return ROGER_OK;
 	heir = rg_retired_heir(&sending->retired, *name);
-	if (!rg_agents_why_retired(retired, sending->arena, &why) ||
-	    !rg_arena_print(sending->arena, &note, "'%.*s' %.*s; it goes to '%.*s'",
-			    RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+	if (!rg_agents_why_retired(retired, sending->arena, &why))
 		return rg_fail_memory(err);
 	if (!heir.length) {
 		draft->cause = RG_CAUSE_RETIRED;
@@ -280,6 +278,9 @@ static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct 
 		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' %.*s",
 				      RG_STR_ARGS(*name), RG_STR_ARGS(why));
 	}
+	if (!rg_arena_print(sending->arena, &note, "'%.*s' %.*s; it goes to '%.*s'",
+			    RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+		return rg_fail_memory(err);
 	*name = heir;
 	return rg_send_note(sending, draft, note.data, err);
 }

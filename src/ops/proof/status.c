@@ -527,6 +527,8 @@ static int look_at_box(struct looking *looking, struct roger_str issue, struct r
 	int64_t unread;
 	int r;
 
+	if (!rg_engine_may_hold(looking->roger->engine, issue, to, limit))
+		return ROGER_OK;
 	r = rg_engine_count(looking->roger->engine, &query, &unread, err);
 	if (r < 0 || unread < limit)
 		return r;
