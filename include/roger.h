@@ -746,6 +746,7 @@ struct roger_archive_request {
 	struct roger_str reason; /* "": "archived by hand" */
 	bool unread;		 /* unread messages too */
 	bool dry_run;
+	struct roger_str to; /* only to this agent; beside an issue, or alone */
 };
 struct roger_cleanup_request {
 	struct roger_str issue; /* "": every issue */

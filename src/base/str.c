@@ -239,3 +239,23 @@ void rg_buf_printf(struct rg_buf *buf, const char *format, ...)
 	va_end(arguments);
 	buf->length += (size_t)length;
 }
+
+void rg_buf_add_shell_word(struct rg_buf *out, struct roger_str word)
+{
+	size_t i;
+
+	for (i = 0; i < word.length; i++)
+		if (strchr(" \t\n\"'\\$`&;|<>()*?[]#~!{}", word.data[i]))
+			break;
+	if (i == word.length) {
+		rg_buf_add_str(out, word);
+		return;
+	}
+	rg_buf_add_char(out, '\'');
+	for (i = 0; i < word.length; i++)
+		if (word.data[i] == '\'')
+			rg_buf_add_text(out, "'\\''");
+		else
+			rg_buf_add_char(out, word.data[i]);
+	rg_buf_add_char(out, '\'');
+}

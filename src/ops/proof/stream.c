@@ -4,7 +4,9 @@
 
 #include "facts/message.h"
 #include "facts/note.h"
+#include "base/id.h"
 #include "ops/keys/attempt.h"
+#include "ops/mail/agents.h"
 
 /* What was seen of a message so far. */
 struct life {
@@ -480,6 +482,52 @@ static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt
 	return ROGER_EVENT_REFUSED;
 }
 
+static bool is_sent_after_all(const struct roger_attempt *refused,
+			      const struct roger_messages *later)
+{
+	const struct roger_message *message;
+	char sha256[RG_SHA256_HEX_BYTES];
+	size_t i;
+
+	for (i = 0; i < later->count; i++) {
+		message = &later->items[i];
+		if (rg_str_equal(message->idempotent_key, refused->idempotent_key))
+			return true;
+		if ((int64_t)message->content.length != refused->payload_bytes)
+			continue;
+		rg_sha256_hex(message->content, sha256);
+		if (rg_str_is(refused->payload_sha256, sha256))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A refusal is open until its sender has sent the same, with the same key or the same text, to
+ * whomever.  A person has seen it at once, and whoever retired sends nothing.
+ */
+static int is_refusal_open(struct rg_stream *stream, const struct roger_attempt *attempt,
+			   bool *ret_open, struct roger_err *err)
+{
+	const struct rg_query query = { .from = attempt->sender,
+					.since_ms = attempt->timestamp_ms + 1,
+					.anywhere = true,
+					.limit = RG_PAGE_MAX };
+	struct roger_retired_list retired;
+	struct roger_messages later;
+	int r;
+
+	*ret_open = false;
+	if (rg_config_is_person(attempt->sender))
+		return ROGER_OK;
+	r = rg_agents_retired(stream->roger, stream->arena, &retired, err);
+	if (r < 0 || rg_retired_find(&retired, attempt->sender))
+		return r;
+	r = rg_engine_find(stream->roger->engine, &query, stream->arena, &later, err);
+	*ret_open = r == ROGER_OK && !is_sent_after_all(attempt, &later);
+	return r;
+}
+
 static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entry,
 		       struct roger_err *err)
 {
@@ -521,16 +569,19 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 					   .attempt = attempt.attempt,
 					   .dead_letter_id = attempt.dead_letter_task_id };
 	*before = outcome + 1;
-	return see(stream, &event, err);
+	if (stream->refusals && event.said.kind == ROGER_EVENT_REFUSED)
+		r = is_refusal_open(stream, &attempt, &event.open, err);
+	return r < 0 ? r : see(stream, &event, err);
 }
 
 /* ---------------------------------------------------------- dead letters -- */
 
-/* One letter: its first line, and what its last ones say of it. */
+/* One letter: its first line, what its last ones say of it, and its message. */
 struct letter {
 	uint64_t id;
-	bool told, open;
+	bool told;
 	struct roger_dead_letter last;
+	const struct roger_message *message; /* NULL: not looked for, or purged */
 };
 
 /* All of them, and whether their messages were read after all. */
@@ -556,14 +607,20 @@ static int fold_letters(struct rg_stream *stream, const struct rg_log_entry *ent
 }
 
 /* Open: nobody has tried again or let it be, and it was not read after all. */
-static int find_open(struct rg_stream *stream, struct rg_table *letters, struct roger_err *err)
+static bool is_letter_open(const struct letter *letter)
 {
-	struct rg_counter read = { .arena = stream->arena };
+	return letter->last.status == ROGER_UNDELIVERED &&
+	       !(letter->message && letter->message->read);
+}
+
+static int find_messages(struct rg_stream *stream, struct rg_table *letters, struct roger_err *err)
+{
+	struct rg_counter places = { .arena = stream->arena }; /* from 1 */
 	struct rg_gathering found;
 	struct letter *letter;
 	struct roger_str *ids = rg_arena_get(stream->arena, letters->count * sizeof *ids);
 	size_t count = 0, i;
-	int64_t *times;
+	int64_t *place;
 	int r = ids ? ROGER_OK : rg_fail_memory(err);
 
 	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));)
@@ -573,16 +630,17 @@ static int find_open(struct rg_stream *stream, struct rg_table *letters, struct 
 	if (r == ROGER_OK)
 		r = rg_gather_ids(&found, ids, count, err);
 	for (i = 0; r == ROGER_OK && i < found.messages.count; i++) {
-		times = rg_counter_of(&read, found.messages.items[i].id);
-		if (!times)
+		place = rg_counter_of(&places, found.messages.items[i].id);
+		if (!place)
 			return rg_fail_memory(err);
-		*times += found.messages.items[i].read;
+		*place = (int64_t)i + 1;
 	}
 	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));) {
-		times = rg_counter_of(&read, letter->last.message_id);
-		if (!times)
+		place = rg_counter_of(&places, letter->last.message_id);
+		if (!place)
 			return rg_fail_memory(err);
-		letter->open = letter->last.status == ROGER_UNDELIVERED && !*times;
+		if (*place)
+			letter->message = &found.messages.items[*place - 1];
 	}
 	return r;
 }
@@ -606,8 +664,9 @@ static int see_letter(struct rg_stream *stream, const struct rg_log_entry *entry
 		if (letter->told)
 			return ROGER_OK;
 		letter->told = true;
-		event.open = letter->open;
+		event.open = is_letter_open(letter);
 		event.letter = &letter->last;
+		event.message = letter->message;
 	}
 	event.said = (struct roger_event){
 		.kind = (int)kinds[line.status],
@@ -636,7 +695,7 @@ static int see_letters(struct rg_stream *stream, const struct rg_log_entry *entr
 	rg_table_init(&letters, sizeof(struct letter));
 	r = fold_letters(stream, entries, count, &letters, err);
 	if (r == ROGER_OK)
-		r = find_open(stream, &letters, err);
+		r = find_messages(stream, &letters, err);
 	for (i = 0; i < count && r == ROGER_OK; i++)
 		r = see_letter(stream, &entries[i], &letters, err);
 	rg_table_deinit(&letters);
