@@ -1,6 +1,7 @@
 #include "ops/proof/stream.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "facts/message.h"
 #include "facts/note.h"
@@ -18,11 +19,12 @@ struct life {
 	struct noted {
 		int64_t at_ms, line; /* 0: it is not noted */
 		struct roger_str file;
-	} shown, acked; /* the first time */
+		struct roger_str ran; /* who ran it, or "" */
+	} shown, read, acked;	      /* the first time */
 	struct {
-		int64_t *items;
+		struct noted *items;
 		size_t count, used;
-	} claims; /* when they were, by the notes */
+	} claims; /* by the notes */
 };
 
 void rg_stream_init(struct rg_stream *stream, struct roger *roger, struct rg_arena *arena,
@@ -161,20 +163,21 @@ static int see_stored(struct rg_stream *stream, struct life *life, const struct 
 }
 
 /* The first note of a claim that can be the one of this lease; notes may come late. */
-static int64_t date_claim(struct life *life, int64_t until_ms)
+static struct noted find_claim(struct life *life, int64_t until_ms)
 {
 	enum { LATE_MS = 60000 };
-	int64_t at_ms;
+	const struct noted none = { 0 };
+	struct noted noted;
 
 	while (life->claims.used < life->claims.count) {
-		at_ms = life->claims.items[life->claims.used];
-		if (at_ms > until_ms + LATE_MS)
+		noted = life->claims.items[life->claims.used];
+		if (noted.at_ms > until_ms + LATE_MS)
 			break;
 		life->claims.used++;
-		if (at_ms >= life->at_ms)
-			return at_ms <= until_ms ? at_ms : 0;
+		if (noted.at_ms >= life->at_ms)
+			return noted.at_ms <= until_ms ? noted : none;
 	}
-	return 0;
+	return none;
 }
 
 static int see_lease_end(struct rg_stream *stream, struct life *life, const struct rg_state *state,
@@ -201,10 +204,11 @@ static int see_lease_end(struct rg_stream *stream, struct life *life, const stru
 static int see_claim(struct rg_stream *stream, struct life *life, const struct rg_state *state,
 		     struct roger_err *err)
 {
-	struct rg_event event = of_message(stream, state, ROGER_EVENT_CLAIMED,
-					   date_claim(life, state->message.claimed_until_ms));
+	const struct noted noted = find_claim(life, state->message.claimed_until_ms);
+	struct rg_event event = of_message(stream, state, ROGER_EVENT_CLAIMED, noted.at_ms);
 
 	life->held = true;
+	event.ran = noted.ran;
 	event.said.actor = state->message.claimed_by;
 	event.before_ms = state->message.claimed_until_ms;
 	return see_taking(stream, life, &event, err);
@@ -252,6 +256,8 @@ static int see_reading(struct rg_stream *stream, struct life *life, const struct
 	if (!after->read || (life->last && life->last->message.read))
 		return ROGER_OK;
 	event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
+	/* Acked without having been received: that is the reading, too. */
+	event.ran = life->read.at_ms ? life->read.ran : life->acked.ran;
 	return see_taking(stream, life, &event, err);
 }
 
@@ -272,6 +278,7 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 	life->acknowledged = true;
 	event = of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
 			   after->acked_at_ms ? after->acked_at_ms : after->read_at_ms);
+	event.ran = life->acked.ran;
 	if (by_worker)
 		event.said.actor = before->claimed_by;
 	event.said.words =
@@ -405,32 +412,52 @@ static bool is_echo(const struct rg_note *note)
 	return false;
 }
 
-/* When its messages were shown, claimed, acknowledged. */
+/* Who ran a verb, for people: "uid 1000, bash, pts/3". */
+static int print_ran(struct rg_stream *stream, const struct rg_note *note,
+		     struct roger_str *ret_ran, struct roger_err *err)
+{
+	static const char member[] = "\"uid\":";
+	const struct roger_str more = note->numbers;
+	const char *uid =
+		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
+
+	*ret_ran = RG_STR("");
+	if (!uid)
+		return ROGER_OK;
+	return rg_arena_print(stream->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
+			      strtoll(uid + sizeof member - 1, NULL, 10),
+			      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
+			      note->terminal.length ? ", " : "", RG_STR_ARGS(note->terminal))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* When its messages were shown, read, claimed, acknowledged, and who ran that. */
 static int remember(struct rg_stream *stream, const struct rg_note *note,
 		    const struct rg_log_entry *entry, struct roger_err *err)
 {
-	const struct noted noted = { note->entry.at_ms, entry->line, entry->file };
-	int64_t *claim;
+	struct noted noted = { note->entry.at_ms, entry->line, entry->file, { "", 0 } }, *place;
 	struct life *life;
 	size_t i;
+	int r = print_ran(stream, note, &noted.ran, err);
 
-	for (i = 0; i < note->ids.count; i++) {
+	for (i = 0; r == ROGER_OK && i < note->ids.count; i++) {
 		life = life_of(stream, note->ids.items[i]);
 		if (!life)
 			return rg_fail_memory(err);
-		if (note->kind == RG_NOTE_LOOKED && !life->shown.at_ms)
-			life->shown = noted;
-		if (note->kind == RG_NOTE_ACKNOWLEDGED && !life->acked.at_ms)
-			life->acked = noted;
-		if (note->kind != RG_NOTE_CLAIMED)
-			continue;
-		claim = rg_arena_push(stream->arena, &life->claims.items, &life->claims.count,
-				      sizeof *claim);
-		if (!claim)
+		place = note->kind == RG_NOTE_LOOKED	     ? &life->shown
+			: note->kind == RG_NOTE_READ	     ? &life->read
+			: note->kind == RG_NOTE_ACKNOWLEDGED ? &life->acked
+							     : NULL;
+		if (!place)
+			place = rg_arena_push(stream->arena, &life->claims.items,
+					      &life->claims.count, sizeof *place);
+		if (!place)
 			return rg_fail_memory(err);
-		*claim = note->entry.at_ms;
+		if (!place->at_ms)
+			*place = noted;
 	}
-	return ROGER_OK;
+	return r;
 }
 
 static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
@@ -443,8 +470,8 @@ static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
 	r = rg_note_read(entry->text, stream->arena, &note, err);
 	if (r < 0 || !note.entry.timestamp.length)
 		return r;
-	if (!note.failure && (note.kind == RG_NOTE_LOOKED || note.kind == RG_NOTE_CLAIMED ||
-			      note.kind == RG_NOTE_ACKNOWLEDGED))
+	if (!note.failure && (note.kind == RG_NOTE_LOOKED || note.kind == RG_NOTE_READ ||
+			      note.kind == RG_NOTE_CLAIMED || note.kind == RG_NOTE_ACKNOWLEDGED))
 		r = remember(stream, &note, entry, err);
 	if (r < 0)
 		return r;
