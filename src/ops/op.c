@@ -115,6 +115,8 @@ static const struct roger_field archive_fields[] = {
 	  "kept because nobody read them" },
 	{ "history", ROGER_RECORDS, AT(history), ROGER_SPARE, NULL, &rg_cleanup_record,
 	  "what left issues, the newest first" },
+	{ "purged", ROGER_INT, AT(purged), ROGER_SPARE, NULL, NULL,
+	  "lines of old cycles that left the send logs" },
 	RG_END,
 };
 #undef AT
