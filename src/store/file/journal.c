@@ -15,6 +15,9 @@ enum { ADOPT_BYTES_MAX = 4 << 20 };
 /* A reader does not wait longer for a writer that makes no progress. */
 enum { READER_WAIT_MS = 200 };
 
+/* The end of the journal that is read to check it; more where this is one long line. */
+enum { LAST_BYTES = 4096 };
+
 /* How often to check whether the control file was replaced or damaged while mapped. */
 enum { PLACE_LOOK_MS = 100, PLACES_MAX = 100 };
 
@@ -253,28 +256,6 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 	return r;
 }
 
-/* The last but one stated chain in the bytes, and where its line ends.  Searched from the end: a
- * writer asks this under the append lock. */
-static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_chain)
-{
-	size_t at = bytes.length ? bytes.length - 1 : 0;
-	const char *newline = memrchr(bytes.data, '\n', at), *before;
-	struct roger_str line, unused;
-
-	for (; newline; newline = before) {
-		at = (size_t)(newline - bytes.data);
-		before = memrchr(bytes.data, '\n', at);
-		/* The first line may lack its beginning; its end has the chain. */
-		line.data = before ? before + 1 : bytes.data;
-		line.length = (size_t)(newline - line.data);
-		if (rg_chain_split(line, ret_chain, &unused)) {
-			*ret_end = at + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Continue the chain over the whole lines in bytes. */
 static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64_t *chain,
 		      struct roger_err *err)
@@ -302,7 +283,7 @@ static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64
 static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_chain,
 			struct roger_err *err)
 {
-	enum { LAST_BYTES = 4096, LAST_BYTES_MAX = 16 << 20 };
+	enum { LAST_BYTES_MAX = 16 << 20 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf bytes = { .maximum = LAST_BYTES_MAX };
 	size_t length, got, at, last;
 	struct rg_tail before;
@@ -320,7 +301,10 @@ static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_
 				    err);
 		if (r < 0)
 			return r;
-		if (last_stated((struct roger_str){ room, got }, &at, ret_chain) || length == end)
+		/* That of the last line but one, which the last one is hashed with. */
+		if ((got &&
+		     rg_chain_find_last((struct roger_str){ room, got - 1 }, ret_chain, &at)) ||
+		    length == end)
 			return chain_over(journal, (struct roger_str){ room + at, got - at },
 					  ret_chain, err);
 		/* Many lines of other programs: the previous tail is nearer than the last chain. */
@@ -344,6 +328,29 @@ static void suspect(struct rg_journal *journal)
 	atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
+/* Does the chain go on from the tail before this one?  One short read after most appends; false:
+ * look further back. */
+static int goes_on(struct rg_journal *journal, const struct rg_tail *tail, bool *ret_goes_on,
+		   struct roger_err *err)
+{
+	struct rg_tail before;
+	char bytes[LAST_BYTES];
+	size_t length, got;
+	int r;
+
+	*ret_goes_on = false;
+	if (!rg_control_previous_tail(journal->control, &before) ||
+	    before.appended >= tail->appended || tail->appended - before.appended > LAST_BYTES)
+		return ROGER_OK;
+	length = (size_t)(tail->appended - before.appended);
+	r = rg_file_read_at(journal->file, bytes, length, (int64_t)before.appended, &got, err);
+	if (r < 0 || got < length || bytes[got - 1] != '\n')
+		return r;
+	r = chain_over(journal, (struct roger_str){ bytes, got }, &before.chain, err);
+	*ret_goes_on = r == ROGER_OK && before.chain == tail->chain;
+	return r;
+}
+
 int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
 {
 	struct rg_tail tail;
@@ -353,6 +360,10 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	*ret_fits = true;
 	if (!rg_control_tail(journal->control, &tail) || !tail.appended)
 		return ROGER_OK;
+	r = goes_on(journal, &tail, ret_fits, err);
+	if (r < 0 || *ret_fits)
+		return r;
+	*ret_fits = true;
 	r = chain_at_end(journal, tail.appended, &chain, err);
 	/* A stated chain need not be the one that was continued: compute it over the whole file. */
 	if (r == ROGER_OK && chain != tail.chain)
