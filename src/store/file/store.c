@@ -124,13 +124,14 @@ static int place_of(struct file_store *store, enum rg_log log, struct roger_str 
 {
 	const struct rg_kind *kind = &rg_kinds[log];
 	struct roger_str path = placed(store, log);
+	const char *file = path.length ? name_part(path) : kind->file;
 	int r = ROGER_OK;
 
 	if (kind->file)
-		snprintf(to, RG_FILE_NAME_BYTES, "%s", path.length ? name_part(path) : kind->file);
+		*(char *)mempcpy(to, file, strnlen(file, RG_FILE_NAME_BYTES - 1)) = '\0';
 	else
 		rg_workspace_file_name(owner, ".jsonl", to);
-	if (*kind->folder)
+	if (*kind->folder && store->folders[log] == RG_NO_FILE)
 		r = place_folder(store, log, make, err);
 	*ret_folder = *kind->folder ? store->folders[log] : store->workspace->data;
 	return r;
@@ -283,9 +284,11 @@ static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_st
 	if (!file)
 		return rg_fail_memory(err);
 	*file = (struct rg_log_file){ .log = log };
-	return rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
-			      RG_STR_ARGS(name)) &&
-			       rg_arena_copy(arena, name, &file->name)
+	if (!rg_arena_copy(arena, name, &file->name))
+		return rg_fail_memory(err);
+	file->shown = file->name;
+	return !*rg_kinds[log].folder || rg_arena_print(arena, &file->shown, "%s%.*s",
+							rg_kinds[log].folder, RG_STR_ARGS(name))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
