@@ -850,11 +850,12 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 
 enum { SYNC_NS_MAX = 10000000 };
 
-/* Wait briefly for the writers of the last rounds, to save them a sync of their own. */
+/* Wait briefly for whom the last sync covered and for who had appended by its end, to save them a
+ * sync of their own. */
 static void gather(struct rg_control_page *page)
 {
 	uint64_t before = atomic_load(&page->synced_appends);
-	uint32_t company = page->groups[0] > page->groups[1] ? page->groups[0] : page->groups[1];
+	uint32_t company = page->groups[0] + page->groups[1];
 	int64_t until;
 
 	until = atomic_load(&page->sync_ns);
@@ -868,45 +869,25 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 	uint32_t smoothed = atomic_load(&page->sync_ns);
 	uint64_t before = atomic_exchange(&page->synced_appends, appends);
 
-	page->groups[1] = page->groups[0];
 	page->groups[0] = (uint32_t)(appends - before);
+	page->groups[1] = (uint32_t)(atomic_load(&page->appends) - appends);
 	if (took_ns > SYNC_NS_MAX)
 		took_ns = SYNC_NS_MAX;
 	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
 }
 
-/* A writer sleeps with the bit of the sync that will cover it: the current one or the next.
- * Readers wait for every sync. */
-enum { READERS = 4 };
-
-static uint32_t bit_of(uint64_t covering)
-{
-	return 1u << (covering & 1);
-}
-
-static uint32_t awaited(const struct rg_control_page *page, uint64_t end)
-{
-	uint64_t covering = atomic_load(&page->covering);
-
-	return bit_of(end <= covering >> 1 ? covering : ~covering);
-}
-
 /*
+ * Everybody is woken: those whom the sync covered append again, and one of the others leads.
  * Release the sync lock before changing the word: a process that sees the word changed and the
- * lock still held would sleep through the wake.  The next leader wakes before those this sync
- * covered.
+ * lock still held would sleep through the wake.
  */
-static void end_lead(struct rg_journal *journal, bool everybody)
+static void end_lead(struct rg_journal *journal)
 {
 	struct rg_control_page *page = page_of(journal);
-	uint64_t covering = atomic_load(&page->covering);
 
 	rg_lock_release(&page->sync_lock, journal->owner);
 	atomic_fetch_add(&page->wake, 1);
-	if (!everybody)
-		rg_lock_wake(&page->wake, 1, bit_of(~covering));
-	rg_lock_wake(&page->wake, RG_WAKE_ALL,
-		     everybody ? RG_SLEEP_ANY : bit_of(covering) | READERS);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL);
 }
 
 /* Bytes from the last good sync up to end may be lost. */
@@ -938,7 +919,6 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 	gather(page);
 	appends = atomic_load(&page->appends);
 	end = rg_journal_end(journal);
-	atomic_store(&page->covering, end << 1 | (~atomic_load(&page->covering) & 1));
 	start = rg_clock_monotonic_ns();
 	r = rg_file_sync(journal->file, journal->name, err);
 	/* Bytes that were not on disk may never be: no waiter may trust the next sync for them. */
@@ -983,12 +963,9 @@ static void note_failure_in_larger(struct rg_journal *journal)
 static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		     struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(journal);
-	/* Writers that a killed leader should have covered sleep with another bit. */
-	bool orphans = atomic_load(&page->covering) >> 1 > rg_control_synced(journal->control);
 	int r = judge(journal, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
 
-	end_lead(journal, orphans || r < 0);
+	end_lead(journal);
 	if (r < 0)
 		note_failure_in_larger(journal);
 	return r;
@@ -1050,7 +1027,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 			continue;
 		}
 		/* Check whether the leader died only after a wait timed out. */
-		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS, awaited(page, end));
+		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
 	}
 }
 
@@ -1168,7 +1145,7 @@ uint32_t rg_journal_wake_count(struct rg_journal *journal)
 
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
 {
-	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms, READERS);
+	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms);
 }
 
 int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,
