@@ -187,11 +187,6 @@ void rg_buf_add_text(struct rg_buf *buf, const char *text)
 	rg_buf_add(buf, text, strlen(text));
 }
 
-void rg_buf_add_char(struct rg_buf *buf, char c)
-{
-	rg_buf_add(buf, &c, 1);
-}
-
 size_t rg_print_int(char *to, int64_t number)
 {
 	char reversed[20];

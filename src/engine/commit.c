@@ -132,6 +132,7 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 {
 	const struct rg_config *config = engine->workspace->config;
 	struct rg_store *store = engine->store;
+	struct rg_tally_counts there;
 	enum check check = PASSED;
 	size_t i;
 
@@ -147,10 +148,10 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 			check = KEY_MAYBE;
 			break;
 		}
-		rg_tally_add(store, message);
-		if (rg_tally_mailbox(store, message) > config->messages_per_issue_phase_max)
+		there = rg_tally_add(store, message);
+		if (there.mailbox > config->messages_per_issue_phase_max)
 			check = MAILBOX_MAYBE;
-		else if (rg_tally_issue(store, message) > config->messages_per_issue_max)
+		else if (there.issue > config->messages_per_issue_max)
 			check = ISSUE_MAYBE;
 	}
 	if (check == PASSED)
@@ -173,7 +174,6 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 		message = engine->staged[i].added;
 		if (!message)
 			continue;
-		rg_tally_know(store, message->to_phase);
 		if (engine->staged[i].brought) {
 			message->seq = engine->staged[i].number;
 			message->epoch = message->seq ? epoch : 0;

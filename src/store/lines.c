@@ -301,6 +301,24 @@ bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str
 	return true;
 }
 
+/* From the end: writers ask this under a lock. */
+bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end)
+{
+	const char *newline = text.length ? memrchr(text.data, '\n', text.length) : NULL, *before;
+	struct roger_str line, unused;
+
+	for (; newline; newline = before) {
+		before = memrchr(text.data, '\n', (size_t)(newline - text.data));
+		line.data = before ? before + 1 : text.data;
+		line.length = (size_t)(newline - line.data);
+		if (line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, ret_chain, &unused)) {
+			*ret_end = (size_t)(newline - text.data) + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
 void rg_chain_print(uint64_t chain, struct rg_buf *out)
 {
 	static const char hex[] = "0123456789abcdef";

@@ -121,7 +121,6 @@ struct rg_head {
 	uint64_t lost_from;	  /* bytes that a failed sync should have covered */
 	uint64_t lost_to;
 	uint32_t wake; /* pass to wait() */
-	uint32_t held; /* bit set of enum rg_store_lock held by this handle */
 };
 
 /* -------------------------------------------------------------- journals -- */
@@ -192,6 +191,8 @@ struct rg_store_ops {
 	 */
 	int (*lock)(struct rg_store *store, const struct rg_lock_wish *wish, struct roger_err *err);
 	void (*unlock)(struct rg_store *store, enum rg_store_lock which, struct roger_str agent);
+	/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
+	bool (*holds)(struct rg_store *store, enum rg_store_lock which);
 
 	/*
 	 * Append lines to messages, all or none, until compose has no more.  Needs RG_LOCK_APPEND.
@@ -313,7 +314,7 @@ static inline bool rg_store_writable(struct rg_store *store)
 
 static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
 {
-	return rg_store_head(store).held >> which & 1;
+	return store->ops->holds(store, which);
 }
 
 RG_CHECKED static inline int rg_store_take(struct rg_store *store, enum rg_store_lock which,

@@ -1169,7 +1169,7 @@ static int sleep_on_wake(void *context)
 
 	if (write(sleeper->ready[1], "x", 1) != 1)
 		return 2;
-	return rg_lock_sleep(&sleeper->page->wake, seen, 60000, 4) ? 0 : 1;
+	return rg_lock_sleep(&sleeper->page->wake, seen, 60000) ? 0 : 1;
 }
 
 /* Whoever waits for a sync looks at the new file at once. */

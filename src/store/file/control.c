@@ -686,7 +686,7 @@ void rg_control_retire(struct rg_control *control)
 
 	atomic_store(&page->retired, 1);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake(&page->wake, RG_WAKE_ALL, RG_SLEEP_ANY);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL);
 }
 
 void rg_control_hold(struct rg_control *control, bool held)
@@ -930,7 +930,7 @@ static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
 	if (r < 0)
 		atomic_store(&page->retired, 0);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake(&page->wake, RG_WAKE_ALL, RG_SLEEP_ANY);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL);
 	return r;
 }
 

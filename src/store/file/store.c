@@ -35,7 +35,8 @@ struct file_store {
 	struct rg_control *adopting; /* the control file while a line is adopted */
 	int folders[RG_LOGS];	     /* of logs; RG_NO_FILE until needed */
 	struct open_log open[RG_LOGS];
-	int wakers; /* wake.lock; RG_NO_FILE until needed */
+	struct rg_open_log appending[RG_LOGS]; /* the log of each kind that was appended to last */
+	int wakers;			       /* wake.lock; RG_NO_FILE until needed */
 };
 
 static struct file_store *of(struct rg_store *store)
@@ -123,13 +124,14 @@ static int place_of(struct file_store *store, enum rg_log log, struct roger_str 
 {
 	const struct rg_kind *kind = &rg_kinds[log];
 	struct roger_str path = placed(store, log);
+	const char *file = path.length ? name_part(path) : kind->file;
 	int r = ROGER_OK;
 
 	if (kind->file)
-		snprintf(to, RG_FILE_NAME_BYTES, "%s", path.length ? name_part(path) : kind->file);
+		*(char *)mempcpy(to, file, strnlen(file, RG_FILE_NAME_BYTES - 1)) = '\0';
 	else
 		rg_workspace_file_name(owner, ".jsonl", to);
-	if (*kind->folder)
+	if (*kind->folder && store->folders[log] == RG_NO_FILE)
 		r = place_folder(store, log, make, err);
 	*ret_folder = *kind->folder ? store->folders[log] : store->workspace->data;
 	return r;
@@ -188,13 +190,10 @@ static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger
 
 /* -------------------------------------------------------------- messages -- */
 
-static uint32_t held_by(struct rg_journal *journal)
+static bool holds(struct rg_store *base, enum rg_store_lock which)
 {
-	uint32_t held = 0, which;
-
-	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_BRIDGE; which++)
-		held |= (uint32_t)rg_journal_holds(journal, (enum rg_store_lock)which) << which;
-	return held;
+	/* Of the control file that is in use now. */
+	return control_of(of(base)) && rg_journal_holds(of(base)->journal, which);
 }
 
 static void head(struct rg_store *base, struct rg_head *ret_head)
@@ -216,7 +215,6 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 		.lost_from = atomic_load(&page->lost_from),
 		.lost_to = atomic_load(&page->lost_to),
 		.wake = atomic_load(&page->wake),
-		.held = held_by(of(base)->journal),
 	};
 }
 
@@ -286,9 +284,11 @@ static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_st
 	if (!file)
 		return rg_fail_memory(err);
 	*file = (struct rg_log_file){ .log = log };
-	return rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
-			      RG_STR_ARGS(name)) &&
-			       rg_arena_copy(arena, name, &file->name)
+	if (!rg_arena_copy(arena, name, &file->name))
+		return rg_fail_memory(err);
+	file->shown = file->name;
+	return !*rg_kinds[log].folder || rg_arena_print(arena, &file->shown, "%s%.*s",
+							rg_kinds[log].folder, RG_STR_ARGS(name))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
@@ -437,7 +437,8 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	if (r == ROGER_OK && store->workspace->config->places_configured && rg_kinds[log].start)
 		r = rg_storage_check_file(folder, name, log, err);
 	return r < 0 ? r
-		     : rg_log_append(folder, name, rg_kinds[log].chained, entries, durable, err);
+		     : rg_log_append(&store->appending[log], folder, name, rg_kinds[log].chained,
+				     entries, durable, err);
 }
 
 static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
@@ -740,6 +741,7 @@ static struct rg_store *close_store(struct rg_store *base)
 	for (i = 0; i < RG_LOGS; i++) {
 		rg_file_close(store->folders[i]);
 		rg_file_close(store->open[i].file);
+		rg_log_close(&store->appending[i]);
 	}
 	rg_file_close(store->wakers);
 	rg_journal_close(store->journal);
@@ -753,6 +755,7 @@ static const struct rg_store_ops operations = {
 	.settle = settle,
 	.lock = lock,
 	.unlock = unlock,
+	.holds = holds,
 	.append = append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
@@ -802,7 +805,7 @@ int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_abo
 	store->above = above;
 	store->wakers = RG_NO_FILE;
 	for (i = 0; i < RG_LOGS; i++)
-		store->folders[i] = store->open[i].file = RG_NO_FILE;
+		store->folders[i] = store->open[i].file = store->appending[i].file = RG_NO_FILE;
 	r = open_journal(store, err);
 	if (r < 0) {
 		close_store(&store->base);
