@@ -1,8 +1,8 @@
 /*
- * parse - read a file of lines of JSON and parse each: parse FILE.
+ * parse - parse each line of a file of JSON: parse FILE.
  *
- * Prints its megabytes a second.  simdjson, on demand, where it was built with it
- * (parse.cc), else yyjson: what a reader of a journal is measured against.
+ * Prints its megabytes a second.  parse.cc does the same with simdjson, where that is
+ * installed.
  */
 #include <stdio.h>
 #include <stdlib.h>
