@@ -106,20 +106,20 @@ bool rg_utf8_count(struct roger_str text, size_t *ret_chars)
 
 bool rg_str_number(struct roger_str text, int64_t *ret_number)
 {
-	int64_t number = 0;
+	uint64_t number = 0;
 	size_t i;
 
+	/* Nineteen digits fit without a sign. */
 	if (text.length == 0 || text.length > 19)
 		return false;
 	for (i = 0; i < text.length; i++) {
 		if (text.data[i] < '0' || text.data[i] > '9')
 			return false;
-		if (__builtin_mul_overflow(number, 10, &number) ||
-		    __builtin_add_overflow(number, text.data[i] - '0', &number))
-			return false;
+		number = number * 10 + (uint64_t)(text.data[i] - '0');
 	}
-
-	*ret_number = number;
+	if (number > INT64_MAX)
+		return false;
+	*ret_number = (int64_t)number;
 	return true;
 }
 

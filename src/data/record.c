@@ -303,8 +303,9 @@ static bool leads_to(const struct roger_field *field, size_t depth, struct roger
 	const char *name = field->name + depth;
 	size_t i;
 
+	/* Letters, digits and '_' come after the point and the end. */
 	for (i = 0; i < key.length; i++)
-		if (name[i] != key.data[i] || name[i] == '.' || name[i] == '\0')
+		if (name[i] != key.data[i] || name[i] <= '.')
 			return false;
 	if (name[i] == '.')
 		return true;

@@ -386,7 +386,7 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 				    config->file_only, err);
 	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
 		r = rg_config_expect_agents(config, config->groups[i].shown,
-					    config->groups[i].members, err);
+					    rg_names_list(&config->groups[i].members), err);
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++) {
 		agent = &config->wake_agents[i];
 		r = rg_config_expect_agents(config, agent->shown,

@@ -11,12 +11,12 @@
 #ifndef RG_CONFIG_H
 #define RG_CONFIG_H
 
-#include "base/arena.h"
+#include "base/names.h"
 #include "host/settings.h"
 
 struct rg_group {
 	struct roger_str name; /* workers, or any other name but all */
-	struct roger_strs members;
+	struct rg_names members;
 	size_t shown; /* its place in settings */
 };
 
@@ -59,6 +59,7 @@ struct rg_config {
 	/* groups: name: [agent, ...] */
 	const struct rg_group *groups;
 	size_t group_count;
+	struct rg_names group_names, group_names_low; /* the second in lower case */
 
 	/* For `config show`: every setting with its value as text and its origin. */
 	struct roger_settings settings;
