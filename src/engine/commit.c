@@ -13,6 +13,8 @@ int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *
 	if (!exclusive)
 		return ROGER_OK;
 	rg_engine_examine_damage(engine);
+	/* Before others wait for the lock. */
+	rg_index_follow(engine->index, rg_store_head(engine->store).synced);
 	r = rg_store_take(engine->store, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	engine->exclusive = r == ROGER_OK;
 	engine->has_looked = false;

@@ -44,24 +44,35 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 	return ROGER_OK;
 }
 
-int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
+/* How far an answer must reach now. */
+static int find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
+		      struct roger_err *err)
 {
-	uint64_t end;
 	int r;
 
+	ret_reach->held = engine->exclusive;
 	r = rg_engine_prepare_epoch(engine, err);
-	if (r == ROGER_OK)
-		r = readable_end(engine, &end, err);
-	return r < 0 ? r : rg_index_refresh(engine->index, end, err);
+	return r < 0 ? r : readable_end(engine, &ret_reach->end, err);
+}
+
+int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_index_reach reach;
+	int r;
+
+	r = find_reach(engine, &reach, err);
+	return r < 0 ? r : rg_index_refresh(engine->index, reach.end, err);
 }
 
 int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
 		   struct roger_messages *ret_messages, struct roger_err *err)
 {
+	struct rg_index_reach reach;
 	int r;
 
-	r = rg_engine_refresh(engine, err);
-	return r < 0 ? r : rg_index_messages(engine->index, query, arena, ret_messages, NULL, err);
+	r = find_reach(engine, &reach, err);
+	return r < 0 ? r
+		     : rg_index_answer(engine->index, reach, query, arena, ret_messages, NULL, err);
 }
 
 /* The figure may be too high.  If nothing was appended since the index was asked, correct it. */
@@ -74,7 +85,7 @@ static void correct_unread(struct rg_engine *engine, struct roger_str agent, int
 	    !rg_store_begin_soon(store, 0))
 		return;
 	if (rg_tally_find_agent(store, agent, &there) &&
-	    rg_store_head(store).end == rg_index_end(engine->index)) {
+	    rg_store_head(store).end == rg_index_seen(engine->index)) {
 		there.count = (uint64_t)unread;
 		rg_tally_put_agent(store, agent, &there);
 	}
@@ -86,11 +97,13 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 			int64_t *ret_total, struct roger_err *err)
 {
 	const struct rg_query all = rg_query_held_too(query);
+	struct rg_index_reach reach;
 	int r;
 
-	r = rg_engine_refresh(engine, err);
+	r = find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
-		r = rg_index_messages(engine->index, query, arena, ret_messages, ret_total, err);
+		r = rg_index_answer(engine->index, reach, query, arena, ret_messages, ret_total,
+				    err);
 	if (r == ROGER_OK && rg_query_is_unread_only(&all))
 		correct_unread(engine, query->to, *ret_total);
 	return r;
@@ -99,11 +112,12 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
 		    struct roger_err *err)
 {
+	struct rg_index_reach reach;
 	int r;
 
-	r = rg_engine_refresh(engine, err);
+	r = find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
-		r = rg_index_count(engine->index, query, ret_count, err);
+		r = rg_index_answer_count(engine->index, reach, query, ret_count, err);
 	if (r == ROGER_OK && rg_query_is_unread_only(query))
 		correct_unread(engine, query->to, *ret_count);
 	return r;

@@ -236,7 +236,10 @@ int rg_engine_states(struct rg_engine *engine, const struct roger_message *messa
 	int r;
 
 	rg_table_init(&looking.wanted, sizeof(struct wanted));
-	r = looking.scratch ? look(&looking, err) : rg_fail_memory(err);
+	r = looking.scratch ? rg_index_refresh(engine->index, rg_index_seen(engine->index), err)
+			    : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = look(&looking, err);
 	*ret_states = (struct rg_states){ looking.states.items, looking.states.count };
 	rg_table_deinit(&looking.wanted);
 	rg_arena_free(looking.scratch);

@@ -76,6 +76,15 @@ static const char other_tables[] =
 	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
 	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL);\n";
 
+/* A message's state and where it is (index_tail.c). */
+#define STATE                                                                                      \
+	"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths, m.id, m.issue_id,"  \
+	" m.from_phase, m.to_phase, m.read, coalesce(s.until, 0)"
+#define STATE_PLACE                                                                                \
+	" LEFT JOIN changed c ON c.position = m.position LEFT JOIN lines l"                        \
+	" ON l.block = (coalesce(c.line, m.position) - 1) / 64"                                    \
+	" LEFT JOIN leases s ON s.position = m.position"
+
 static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
 				"last_hash, epoch,"
@@ -145,6 +154,14 @@ static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_END] = "COMMIT",
 	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
 	[RG_SQL_SEED_SET] = "UPDATE progress SET seed_to = ?1, seed_at = ?2",
+	[RG_SQL_STATE_GET] = STATE " FROM messages m" STATE_PLACE " WHERE m.id = ?1",
+	[RG_SQL_BOX_GET] =
+		STATE " FROM mailbox b CROSS JOIN messages m ON m.position = b.position" STATE_PLACE
+		      " WHERE b.agent = ?1 AND b.position > ?2 ORDER BY b.position LIMIT ?3",
+	[RG_SQL_UNREAD_GET] = "SELECT unread FROM agents WHERE name = ?1",
+	[RG_SQL_NEWEST_GET] =
+		"SELECT max(coalesce((SELECT max(id) FROM messages WHERE id < 'msg.'), ''),"
+		" coalesce((SELECT max(id) FROM archived WHERE id < 'msg.'), ''))",
 };
 
 /* ----------------------------------------------------------- statements -- */
@@ -274,6 +291,7 @@ static void close_db(struct rg_index *index)
 {
 	size_t i;
 
+	rg_index_tail_drop(index);
 	/* Most commands never open it: then SQLite's code is not even loaded from disk. */
 	if (!index->db)
 		return;
@@ -738,36 +756,42 @@ uint64_t rg_index_peek(struct rg_index *index)
 	return rg_index_end(index);
 }
 
+bool rg_index_is_old(const struct rg_index *index)
+{
+	const int64_t now = rg_clock_ms(), then = index->progress.seed_at;
+
+	return now < then || now - then >= SEED_AFTER_MS;
+}
+
 /* Has messages.db been out of date for a while? */
-static bool is_due(const struct rg_index *index, int64_t now)
+static bool is_due(const struct rg_index *index)
 {
 	const struct rg_index_progress *progress = &index->progress;
 
 	return !progress->seed_at ||
-	       (progress->seed_to < progress->lines &&
-		(now < progress->seed_at || now - progress->seed_at >= SEED_AFTER_MS));
+	       (progress->seed_to < progress->lines && rg_index_is_old(index));
 }
 
 /* A failure of messages.db does not fail the answer. */
 static int serve_others(struct rg_index *index, struct roger_err *err)
 {
 	struct roger_err why = { 0 };
-	int64_t now = rg_clock_ms();
 
 	index->trouble[0] = '\0';
-	if (!is_due(index, now))
+	if (!is_due(index))
 		return ROGER_OK;
 	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
 		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
-	return note_seed(index, index->progress.lines, now, err);
+	return note_seed(index, index->progress.lines, rg_clock_ms(), err);
 }
 
-static int bring_file(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
+static int bring_file(struct rg_index *index, uint64_t end, bool anew, int64_t wait_ms,
+		      struct roger_err *err)
 {
 	uint64_t inode;
 	int r;
 
-	r = rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	r = rg_store_take(index->store, RG_LOCK_INDEX, wait_ms, err);
 	if (r < 0)
 		return r;
 	index->in_memory = false;
@@ -792,14 +816,15 @@ static bool fresh_enough(struct rg_index *index, uint64_t end)
 }
 
 /* Use the file if possible, else an index in memory. */
-static int bring(struct rg_index *index, uint64_t end, bool anew, struct roger_err *err)
+static int bring(struct rg_index *index, uint64_t end, bool anew, int64_t wait_ms,
+		 struct roger_err *err)
 {
 	struct roger_err why = { 0 };
 	int r;
 
 	index->stopped = false;
 	if (rg_store_writable(index->store))
-		r = bring_file(index, end, anew, &why);
+		r = bring_file(index, end, anew, wait_ms, &why);
 	else
 		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
 	if (r == ROGER_OK)
@@ -818,7 +843,28 @@ int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err
 
 	if (fresh_enough(index, end))
 		return ROGER_OK;
-	return index->in_memory ? take_in(index, end, &usable, err) : bring(index, end, false, err);
+	return index->in_memory ? take_in(index, end, &usable, err)
+				: bring(index, end, false, INDEX_WAIT_MS, err);
+}
+
+int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	return bring(index, end, false, 0, err);
+}
+
+/* Without the index lock: who replaces the file renames it, and then it is opened again. */
+bool rg_index_is_open(struct rg_index *index)
+{
+	uint64_t inode;
+	bool usable = false;
+
+	if (index->in_memory || index->damaged || !rg_store_writable(index->store))
+		return false;
+	if (index->db && rg_index_file_inode(index) == index->inode)
+		return true;
+	return rg_index_file_find(index, index->name, &inode, NULL) == ROGER_OK && inode &&
+	       open_file(index, inode, &usable, NULL) == ROGER_OK && usable &&
+	       rg_index_file_inode(index) == inode;
 }
 
 int rg_index_reopen(struct rg_index *index, struct roger_err *err)
@@ -837,7 +883,7 @@ bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err
 	if (index->db)
 		rg_index_rollback(index);
 	if (*tries <= HEAL_TRIES) {
-		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), err);
+		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), INDEX_WAIT_MS, err);
 	} else {
 		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' keeps getting damaged",
 			      index->name);

@@ -69,6 +69,9 @@ uint64_t rg_index_peek(struct rg_index *index);
 bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
 			      int64_t total);
 
+/* How far its last answer reached, in bytes. */
+uint64_t rg_index_seen(const struct rg_index *index);
+
 /* How far it has read: in bytes, in lines, and the lines that are not messages. */
 uint64_t rg_index_end(const struct rg_index *index);
 int64_t rg_index_line_count(const struct rg_index *index);
@@ -102,6 +105,25 @@ RG_CHECKED int rg_index_messages(struct rg_index *index, const struct rg_query *
 				 int64_t *ret_total, struct roger_err *err);
 RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query,
 			      int64_t *ret_count, struct roger_err *err);
+
+/* How far an answer must reach; held: by the holder of the change lock, for whom others wait. */
+struct rg_index_reach {
+	uint64_t end;
+	bool held;
+};
+
+/* Like rg_index_refresh() and the two above.  What is asked of a mailbox or ids is answered without
+ * reading the journal into the tables, unless it has grown much. */
+RG_CHECKED int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
+			       const struct rg_query *query, struct rg_arena *arena,
+			       struct roger_messages *ret_messages, int64_t *ret_total,
+			       struct roger_err *err);
+RG_CHECKED int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
+				     const struct rg_query *query, int64_t *ret_count,
+				     struct roger_err *err);
+/* Prepare for such an answer: what takes long is done here, if it can be. */
+void rg_index_follow(struct rg_index *index, uint64_t end);
+
 RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
 			       struct roger_agent_list *ret_agents, struct roger_err *err);
 RG_CHECKED int rg_index_issues(struct rg_index *index, struct rg_arena *arena,

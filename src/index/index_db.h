@@ -44,6 +44,10 @@ enum rg_statement {
 	RG_SQL_END,
 	RG_SQL_BEGIN_WRITE,
 	RG_SQL_SEED_SET,
+	RG_SQL_STATE_GET,
+	RG_SQL_BOX_GET,
+	RG_SQL_UNREAD_GET,
+	RG_SQL_NEWEST_GET,
 	RG_SQL_COUNT,
 };
 
@@ -106,6 +110,27 @@ struct rg_asked {
 
 enum { RG_ASKED_MAX = 16 };
 
+struct rg_late;
+struct rg_box;
+
+/* What the lines after the tables say (index_tail.c). */
+struct rg_index_tail {
+	struct rg_arena *memory, *scratch; /* NULL: nothing is kept */
+	uint64_t from, to;		   /* the bytes of these lines */
+	int64_t lines;			   /* number of the last one */
+	int64_t last_offset, last_length, last_hash;
+	bool looking; /* a transaction keeps the tables as they are */
+	bool moved;   /* they are others than the lines were read after */
+	bool strange; /* a line says what only the tables can answer */
+	bool newest_known;
+	struct roger_str newest;
+	struct rg_table states; /* messages, by id */
+	struct rg_late **fresh; /* those that the tables do not have */
+	size_t fresh_count;
+	struct rg_box **boxes;
+	size_t box_count;
+};
+
 struct rg_index {
 	struct rg_store *store;
 	int folder;
@@ -125,6 +150,7 @@ struct rg_index {
 	struct rg_index_progress progress;
 	struct rg_index_lines lines; /* the row being filled */
 	struct rg_deltas deltas;
+	struct rg_index_tail tail;
 	int64_t lease_ms_max; /* 0: none */
 	roger_progress *tell;
 	bool stopped; /* the progress callback stopped it */
@@ -250,6 +276,24 @@ int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
 int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
 			struct roger_str lengths, struct rg_entry *ret_entry,
 			struct roger_err *err);
+
+/* index_tail.c: forget what the lines after the tables say. */
+void rg_index_tail_drop(struct rg_index *index);
+/* Find or count messages over the tables; *ret_over false: only the tables can, up to date. */
+int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
+		       const struct rg_query *query, struct rg_arena *arena,
+		       struct rg_entries *ret_entries, int64_t *ret_total, bool *ret_over,
+		       struct roger_err *err);
+int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
+			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
+			struct roger_err *err);
+
+/* Is the file of that name open, or can it be, as it is? */
+bool rg_index_is_open(struct rg_index *index);
+/* Was messages.db last updated a while ago? */
+bool rg_index_is_old(const struct rg_index *index);
+/* Like rg_index_refresh(); ROGER_ETIMEOUT: another process is at it. */
+int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
 /* Read journal lines up to end into the tables, in the caller's transaction. */
 int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err);

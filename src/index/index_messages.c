@@ -99,3 +99,37 @@ int rg_index_messages(struct rg_index *index, const struct rg_query *query, stru
 	} while (rg_index_heals(index, &tries, &r, err));
 	return r;
 }
+
+int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
+		    const struct rg_query *query, struct rg_arena *arena,
+		    struct roger_messages *ret_messages, int64_t *ret_total, struct roger_err *err)
+{
+	struct rg_entries entries;
+	int tries = 0, r;
+	bool over;
+
+	do {
+		r = rg_index_tail_find(index, reach, query, arena, &entries, ret_total, &over, err);
+		if (r == ROGER_OK && over)
+			r = read_messages(index, &entries, query, arena, ret_messages, err);
+	} while (rg_index_heals(index, &tries, &r, err));
+	if (r < 0 || over)
+		return r;
+	r = rg_index_refresh(index, reach.end, err);
+	return r < 0 ? r : rg_index_messages(index, query, arena, ret_messages, ret_total, err);
+}
+
+int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
+			  const struct rg_query *query, int64_t *ret_count, struct roger_err *err)
+{
+	int tries = 0, r;
+	bool over;
+
+	do
+		r = rg_index_tail_count(index, reach, query, ret_count, &over, err);
+	while (rg_index_heals(index, &tries, &r, err));
+	if (r < 0 || over)
+		return r;
+	r = rg_index_refresh(index, reach.end, err);
+	return r < 0 ? r : rg_index_count(index, query, ret_count, err);
+}
