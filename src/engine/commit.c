@@ -592,5 +592,8 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		engine->stored += outcome.verdict == RG_COMMITTED && engine->staged_count;
 	}
 	rg_engine_rollback(engine);
+	/* A handle that writes once leaves it to its end, after the answer. */
+	if (r == ROGER_OK && engine->stored > 1)
+		rg_engine_checkpoint(engine, false);
 	return r;
 }

@@ -81,6 +81,9 @@ RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
 
+/* Make a checkpoint, if it is time or now is set. */
+void rg_engine_checkpoint(struct rg_engine *engine, bool now);
+
 /* logs.c: the logs.  Copies what the journal says was delivered, up to byte end, into the send
  * logs. Called after the sync; its failure does not fail the send. */
 void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);

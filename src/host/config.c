@@ -187,7 +187,7 @@ static bool is_ours(struct roger_str name)
 					    "state",	   "wake.lock",	 "triggers",
 					    "id",	   "setup.json", "seal.key",
 					    "seal.pub" };
-	static const char *const ends[] = { ".control", ".new" };
+	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
 	size_t i, length;
 
 	if (rg_kinds_use(name))

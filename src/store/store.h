@@ -30,13 +30,14 @@ struct rg_workspace;
 
 /* A process that dies loses its locks. */
 enum rg_store_lock {
-	RG_LOCK_CHANGE,	 /* change the state of messages */
-	RG_LOCK_INDEX,	 /* update the index */
-	RG_LOCK_STATE,	 /* write message-state.json */
-	RG_LOCK_RECORDS, /* append to logs, write run documents */
-	RG_LOCK_BRIDGE,	 /* take in trigger files */
-	RG_LOCK_APPEND,	 /* append messages: decides their order and numbers */
-	RG_LOCK_WAKE,	 /* wake one agent, named in the wish */
+	RG_LOCK_CHANGE,	    /* change the state of messages */
+	RG_LOCK_INDEX,	    /* update the index */
+	RG_LOCK_STATE,	    /* write message-state.json */
+	RG_LOCK_RECORDS,    /* append to logs, write run documents */
+	RG_LOCK_BRIDGE,	    /* take in trigger files */
+	RG_LOCK_APPEND,	    /* append messages: decides their order and numbers */
+	RG_LOCK_WAKE,	    /* wake one agent, named in the wish */
+	RG_LOCK_CHECKPOINT, /* make a checkpoint; the store's own */
 };
 
 struct rg_lock_wish {
@@ -260,6 +261,13 @@ struct rg_store_ops {
 
 	/* Discard figures and shared words and recompute them from the lines. */
 	void (*forget)(struct rg_store *store);
+
+	/*
+	 * Make the figures durable, if enough was appended since the last time or now is set, so
+	 * that a later boot need not read all lines.  True: it was time; the caller does the same
+	 * for what it keeps.  NULL: the figures end with the process.
+	 */
+	bool (*checkpoint)(struct rg_store *store, bool now);
 };
 
 struct rg_store {

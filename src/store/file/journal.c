@@ -1182,6 +1182,8 @@ static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock 
 		return &page->record_lock;
 	case RG_LOCK_BRIDGE:
 		return &page->bridge_lock;
+	case RG_LOCK_CHECKPOINT:
+		return &page->checkpoint_lock;
 	case RG_LOCK_APPEND:
 	case RG_LOCK_WAKE:
 		break;

@@ -565,6 +565,79 @@ static void forget(struct rg_store *base)
 		rg_control_retire(control);
 }
 
+/* Wait until the journal is on disk up to here; false: nobody knows when. */
+static bool is_durable(struct rg_journal *journal, uint64_t end)
+{
+	enum { TRIES_MAX = 100, WAIT_MS = 10 };
+	struct rg_control *control;
+	uint64_t unused;
+	uint32_t wake;
+	int tries;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		wake = rg_journal_wake_count(journal);
+		if (rg_journal_settle(journal, &unused, NULL) < 0)
+			return false;
+		control = rg_journal_control(journal);
+		if (!control || rg_control_page(control)->failures)
+			return false;
+		if (rg_control_synced(control) >= end)
+			return true;
+		rg_journal_sleep(journal, wake, WAIT_MS);
+	}
+	return false;
+}
+
+/* Beside the old one, which stays until this one is whole and on disk. */
+static int make_checkpoint(struct file_store *store, const char *name, const char *spare,
+			   uint64_t *ret_end, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_journal *journal = store->journal;
+	const int folder = store->workspace->data;
+	uint64_t needs;
+	int r;
+
+	r = rg_file_remove(folder, spare, err);
+	if (r == ROGER_OK)
+		r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, err);
+	if (r == ROGER_OK)
+		r = rg_control_write_checkpoint(rg_journal_control(journal),
+						rg_journal_file(journal), file, spare, ret_end,
+						&needs, err);
+	if (r == ROGER_OK && !is_durable(journal, needs))
+		r = rg_fail(err, ROGER_EIO, 0, "'%s' is ahead of the journal on disk", spare);
+	if (r == ROGER_OK)
+		r = rg_file_sync(file, spare, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(folder, spare, name, true, err);
+	if (r < 0)
+		(void)!rg_file_remove(folder, spare, NULL);
+	return r;
+}
+
+/* A failure is forgotten until as much was appended again: the last one is still right. */
+static bool checkpoint(struct rg_store *base, bool now)
+{
+	struct file_store *store = of(base);
+	struct rg_control *control = control_of(store);
+	char name[RG_CHECKPOINT_NAME_BYTES], spare[RG_CHECKPOINT_NAME_BYTES + 8];
+	uint64_t end;
+
+	if (!control || (!now && !rg_control_checkpoint_due(control)) ||
+	    !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
+		return false;
+	end = rg_control_appended(control);
+	rg_control_checkpoint_name(base->figures, name);
+	snprintf(spare, sizeof spare, "%s.new", name);
+	(void)!make_checkpoint(store, name, spare, &end, NULL);
+	control = rg_journal_control(store->journal);
+	if (control)
+		rg_control_note_checkpoint(control, end);
+	rg_journal_release(store->journal, RG_LOCK_CHECKPOINT);
+	return true;
+}
+
 /* ------------------------------------------------------------- documents -- */
 
 enum { STATE_BYTES_MAX = 64 << 20 };
@@ -771,6 +844,7 @@ static const struct rg_store_ops operations = {
 	.put = put,
 	.runs = list_runs,
 	.forget = forget,
+	.checkpoint = checkpoint,
 };
 
 static int open_journal(struct file_store *store, struct roger_err *err)
