@@ -44,6 +44,9 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text);
 /* Nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 
+/* The first newline, or NULL. */
+const char *rg_str_newline(struct roger_str text);
+
 /* The number of the line that holds the byte at this offset, from 1. */
 int64_t rg_str_line(struct roger_str text, size_t at);
 

@@ -1,9 +1,6 @@
 #include "store/lines.h"
 
 #include <stdlib.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "base/id.h"
 #include "host/file.h"
@@ -85,23 +82,6 @@ static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
 	return ROGER_OK;
 }
 
-/* The next newline, or NULL: musl's memchr looks at eight bytes at a time, this at sixteen. */
-static const char *newline_in(struct roger_str text)
-{
-#ifdef __SSE2__
-	const __m128i newlines = _mm_set1_epi8('\n');
-	unsigned found;
-
-	for (; text.length >= 16; text.data += 16, text.length -= 16) {
-		found = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(
-			_mm_loadu_si128((const __m128i *)(const void *)text.data), newlines));
-		if (found)
-			return text.data + __builtin_ctz(found);
-	}
-#endif
-	return text.length ? memchr(text.data, '\n', text.length) : NULL;
-}
-
 /* Read past a line that is too long for the buffer, piece by piece. */
 static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret_line,
 		     bool *ret_found, struct roger_err *err)
@@ -113,7 +93,7 @@ static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret
 
 	for (;;) {
 		text = ahead(lines);
-		newline = newline_in(text);
+		newline = rg_str_newline(text);
 		if (newline)
 			break;
 		lines->at += text.length;
@@ -145,7 +125,7 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 
 	for (;;) {
 		text = ahead(lines);
-		newline = newline_in(
+		newline = rg_str_newline(
 			(struct roger_str){ text.data + searched, text.length - searched });
 		if (newline || text.length > RG_LINE_BYTES_MAX)
 			break;
