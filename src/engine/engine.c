@@ -413,6 +413,7 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 	rg_index_free(engine->index);
 	if (engine->store)
 		engine->store->ops->close(engine->store);
+	rg_table_deinit(&engine->archive_seen.lines);
 	rg_buf_deinit(&engine->text);
 	free(engine->staged);
 	free(engine);
