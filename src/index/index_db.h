@@ -103,6 +103,7 @@ enum { RG_ASKED_MAX = 16 };
 
 struct rg_late;
 struct rg_box;
+struct rg_sequence;
 
 /* What the lines after the tables say (index_tail.c). */
 struct rg_index_tail {
@@ -278,6 +279,10 @@ int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
 int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
 			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
 			struct roger_err *err);
+
+/* rg_index_sequence() by the tables. */
+int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+			    struct roger_err *err);
 
 /* Is the file of that name open, or can it be, as it is? */
 bool rg_index_is_open(struct rg_index *index);

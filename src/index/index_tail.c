@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/id.h"
 #include "facts/message.h"
+#include "facts/sequence.h"
 #include "store/lines.h"
 
 /*
@@ -38,6 +39,7 @@ struct rg_late {
 	int64_t leased_until_ms;
 	bool read, archived;
 	bool was_unread;
+	int64_t accepted_seq, accepted_epoch; /* by one of the lines; 0: none */
 };
 
 struct slot {
@@ -459,19 +461,25 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 			const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_late *late;
-	bool archived;
+	bool archived, accepted;
 	int r;
 
 	r = find_late(index, message->id, &late, &archived, err);
 	if (r < 0 || archived || (late && late->archived))
 		return r;
+	accepted = message->read && !message->archived_at_ms && (!late || !late->read);
 	if (late && !is_usual(late, message))
 		index->tail.strange = true;
 	else if (!late)
 		r = add_fresh(index, message, &late, err);
-	if (r == ROGER_OK)
-		set_state(index, late, message, line);
-	return r;
+	if (r < 0)
+		return r;
+	set_state(index, late, message, line);
+	if (accepted) {
+		late->accepted_seq = message->seq;
+		late->accepted_epoch = message->epoch;
+	}
+	return ROGER_OK;
 }
 
 static int take_line(struct rg_index *index, const struct rg_line *line, struct roger_err *err)
@@ -495,15 +503,36 @@ static int take_line(struct rg_index *index, const struct rg_line *line, struct 
 	return r;
 }
 
-static int take_lines(struct rg_index *index, uint64_t end, struct roger_err *err)
+/* The last line that was read, again: *ret_same false: the journal has another one. */
+static int take_last(struct rg_index *index, struct rg_lines *lines, bool *ret_same,
+		     struct roger_err *err)
+{
+	const struct rg_index_tail *tail = &index->tail;
+	struct rg_line line;
+	int r;
+
+	*ret_same = true;
+	if (!tail->to)
+		return ROGER_OK;
+	r = rg_lines_next(lines, &line, ret_same, err);
+	if (r == ROGER_OK && *ret_same)
+		*ret_same =
+			lines->at == tail->to &&
+			(int64_t)rg_hash(0, line.text.data, line.text.length) == tail->last_hash;
+	return r;
+}
+
+static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
 	struct rg_lines lines;
 	struct rg_line line;
-	bool found = true;
-	int r = ROGER_OK;
+	bool found;
+	int r;
 
-	rg_lines_init(&lines, &bytes, index->tail.to, end);
+	rg_lines_init(&lines, &bytes, (uint64_t)index->tail.last_offset, end);
+	r = take_last(index, &lines, ret_same, err);
+	found = *ret_same;
 	while (r == ROGER_OK && found && !index->tail.strange) {
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r == ROGER_OK && found)
@@ -511,17 +540,6 @@ static int take_lines(struct rg_index *index, uint64_t end, struct roger_err *er
 	}
 	rg_lines_deinit(&lines);
 	return r;
-}
-
-/* Does the journal still have the last line that was read? */
-static bool continues(struct rg_index *index)
-{
-	const struct rg_index_tail *tail = &index->tail;
-	int64_t hash = 0;
-
-	return rg_index_hash_line(index, tail->last_offset, tail->last_length, &hash, NULL) ==
-		       ROGER_OK &&
-	       hash == tail->last_hash;
 }
 
 /* ------------------------------------------------------------- following -- */
@@ -562,13 +580,22 @@ static int take_in(struct rg_index *index, struct rg_index_reach reach, struct r
 	return r;
 }
 
-/* Begin again where the tables end; *ret_over false: they are of another journal. */
-static int begin_over(struct rg_index *index, bool *ret_over, struct roger_err *err)
+/* Does the journal still have the last line that was read? */
+static bool continues(struct rg_index *index)
 {
-	int r = begin(index, err);
+	const struct rg_index_tail *tail = &index->tail;
+	int64_t hash = 0;
 
-	*ret_over = r == ROGER_OK && continues(index);
-	return r;
+	return rg_index_hash_line(index, tail->last_offset, tail->last_length, &hash, NULL) ==
+		       ROGER_OK &&
+	       hash == tail->last_hash;
+}
+
+/* Read up to the end, as far as that is needed. */
+static int read_on(struct rg_index *index, uint64_t end, bool *ret_same, struct roger_err *err)
+{
+	*ret_same = true;
+	return end > index->tail.to ? take_lines(index, end, ret_same, err) : ROGER_OK;
 }
 
 /* *ret_over false: the tables must answer. */
@@ -576,23 +603,32 @@ static int follow(struct rg_index *index, struct rg_index_reach reach, bool *ret
 		  struct roger_err *err)
 {
 	struct rg_index_tail *tail = &index->tail;
+	bool same = true;
 	int r = ROGER_OK;
 
 	*ret_over = false;
-	if (!rg_index_is_open(index))
+	/* Who holds the lock has just looked at the file. */
+	if (!(reach.held && holds(index)) && !rg_index_is_open(index))
 		return ROGER_OK;
-	*ret_over = holds(index) && (reach.end == tail->to || continues(index));
-	if (!*ret_over)
-		r = begin_over(index, ret_over, err);
-	if (r == ROGER_OK && *ret_over && is_long(index, reach)) {
+	if (!holds(index))
+		r = begin(index, err);
+	if (r == ROGER_OK && is_long(index, reach)) {
 		r = take_in(index, reach, err);
-		*ret_over = !index->in_memory;
-		if (r == ROGER_OK && *ret_over && !holds(index))
-			r = begin_over(index, ret_over, err);
+		if (r == ROGER_OK && index->in_memory)
+			return ROGER_OK;
+		if (r == ROGER_OK && !holds(index))
+			r = begin(index, err);
 	}
-	if (r == ROGER_OK && *ret_over && reach.end > tail->to)
-		r = take_lines(index, reach.end, err);
-	*ret_over = *ret_over && !tail->strange;
+	if (r == ROGER_OK)
+		r = read_on(index, reach.end, &same, err);
+	/* Cut, or replaced. */
+	if (r == ROGER_OK && (!same || (reach.end < tail->to && !continues(index)))) {
+		r = begin(index, err);
+		if (r == ROGER_OK)
+			r = read_on(index, reach.end, &same, err);
+		same = same && continues(index);
+	}
+	*ret_over = same && !tail->strange;
 	return r;
 }
 
@@ -873,4 +909,39 @@ int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
 			r = count_unread(index, query, ret_count, err);
 	} while (again(index, &tries, &r, ret_over));
 	return r;
+}
+
+static int add_accepted(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+			struct roger_err *err)
+{
+	const struct slot *slot;
+	int r = ROGER_OK;
+	size_t i = 0;
+
+	while (r == ROGER_OK && (slot = rg_table_next(&index->tail.states, &i)))
+		if (slot->late->accepted_seq && slot->late->accepted_epoch == epoch)
+			r = rg_sequence_see(sequence, slot->late->to, slot->late->from,
+					    slot->late->accepted_seq, err);
+	return r;
+}
+
+int rg_index_sequence(struct rg_index *index, struct rg_index_reach reach, int64_t epoch,
+		      struct rg_sequence *sequence, struct roger_err *err)
+{
+	int tries = 0, r;
+	bool over;
+
+	do {
+		r = follow(index, reach, &over, err);
+		if (r == ROGER_OK && over)
+			r = add_accepted(index, epoch, sequence, err);
+		if (r == ROGER_OK && over)
+			r = look(index, err);
+		if (r == ROGER_OK && over)
+			r = rg_index_table_sequence(index, epoch, sequence, err);
+	} while (again(index, &tries, &r, &over));
+	if (r < 0 || over)
+		return r;
+	r = rg_index_refresh(index, reach.end, err);
+	return r < 0 ? r : rg_index_table_sequence(index, epoch, sequence, err);
 }
