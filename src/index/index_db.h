@@ -111,6 +111,8 @@ struct rg_index_tail {
 	uint64_t from, to;		   /* the bytes of these lines */
 	int64_t lines;			   /* number of the last one */
 	int64_t last_offset, last_length, last_hash;
+	uint64_t chain; /* of the last line, as it states it */
+	bool chained;
 	bool looking; /* a transaction keeps the tables as they are */
 	bool moved;   /* they are others than the lines were read after */
 	bool strange; /* a line says what only the tables can answer */

@@ -482,32 +482,58 @@ static int take_message(struct rg_index *index, const struct roger_message *mess
 	return ROGER_OK;
 }
 
+/* Did roger write the line?  The chain that it states is kept for the next one. */
+static bool is_own(struct rg_index_tail *tail, struct roger_str line)
+{
+	const uint64_t before = tail->chain;
+	const bool chained = tail->chained;
+	struct roger_str body;
+
+	tail->chained = rg_chain_split(line, &tail->chain, &body);
+	return chained && tail->chained && rg_chain_over(before, body) == tail->chain;
+}
+
+/* What roger wrote is skimmed: workers of one mailbox read each other's lines. */
+static int read_line(struct rg_index *index, struct roger_str line,
+		     struct roger_message *ret_message)
+{
+	if (is_own(&index->tail, line) && rg_message_skim(line, ret_message))
+		return ROGER_OK;
+	rg_arena_reset(index->tail.scratch);
+	return rg_message_read_within(line, index->tail.scratch, ret_message, NULL);
+}
+
+static void keep_last(struct rg_index_tail *tail, const struct rg_line *line)
+{
+	tail->to = line->offset + line->length + 1;
+	tail->last_offset = (int64_t)line->offset;
+	tail->last_length = line->too_long ? 0 : (int64_t)line->length;
+}
+
 static int take_line(struct rg_index *index, const struct rg_line *line, struct roger_err *err)
 {
 	struct rg_index_tail *tail = &index->tail;
 	struct roger_message message;
-	int r = ROGER_OK, read = ROGER_EDATA;
+	int read;
 
-	rg_arena_reset(tail->scratch);
 	tail->lines++;
-	if (!line->too_long)
-		read = rg_message_read_within(line->text, tail->scratch, &message, NULL);
+	keep_last(tail, line);
+	read = read_line(index, line->text, &message);
 	if (read == ROGER_ENOMEM)
 		return rg_fail_memory(err);
-	if (read == ROGER_OK)
-		r = take_message(index, &message, line, err);
-	tail->to = line->offset + line->length + 1;
-	tail->last_offset = (int64_t)line->offset;
-	tail->last_length = line->too_long ? 0 : (int64_t)line->length;
-	tail->last_hash = (int64_t)rg_hash(0, line->text.data, line->text.length);
-	return r;
+	return read == ROGER_OK ? take_message(index, &message, line, err) : ROGER_OK;
+}
+
+static int64_t hash_of(const struct rg_line *line)
+{
+	return (int64_t)rg_hash(0, line->text.data, line->text.length);
 }
 
 /* The last line that was read, again: *ret_same false: the journal has another one. */
 static int take_last(struct rg_index *index, struct rg_lines *lines, bool *ret_same,
 		     struct roger_err *err)
 {
-	const struct rg_index_tail *tail = &index->tail;
+	struct rg_index_tail *tail = &index->tail;
 	struct rg_line line;
 	int r;
 
@@ -537,8 +563,13 @@ static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, stru
 		r = rg_lines_next(&lines, &line, &found, err);
 		if (r == ROGER_OK && found)
 			r = take_line(index, &line, err);
+		if (r == ROGER_OK && found && lines.at >= end)
+			index->tail.last_hash = hash_of(&line);
 	}
 	rg_lines_deinit(&lines);
+	/* Not all of it was read. */
+	if (r < 0 || index->tail.to < end)
+		index->tail.strange = *ret_same;
 	return r;
 }
 
