@@ -14,7 +14,8 @@ int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *
 		return ROGER_OK;
 	rg_engine_examine_damage(engine);
 	/* Before others wait for the lock. */
-	rg_index_follow(engine->index, rg_store_head(engine->store).synced);
+	if (rg_store_writable(engine->store))
+		rg_index_follow(engine->index, rg_store_head(engine->store).end);
 	r = rg_store_take(engine->store, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
 	engine->exclusive = r == ROGER_OK;
 	engine->has_looked = false;

@@ -44,9 +44,8 @@ static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roge
 	return ROGER_OK;
 }
 
-/* How far an answer must reach now. */
-static int find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
-		      struct roger_err *err)
+int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
+			 struct roger_err *err)
 {
 	int r;
 
@@ -60,7 +59,7 @@ int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
 	struct rg_index_reach reach;
 	int r;
 
-	r = find_reach(engine, &reach, err);
+	r = rg_engine_find_reach(engine, &reach, err);
 	return r < 0 ? r : rg_index_refresh(engine->index, reach.end, err);
 }
 
@@ -70,7 +69,7 @@ int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struc
 	struct rg_index_reach reach;
 	int r;
 
-	r = find_reach(engine, &reach, err);
+	r = rg_engine_find_reach(engine, &reach, err);
 	return r < 0 ? r
 		     : rg_index_answer(engine->index, reach, query, arena, ret_messages, NULL, err);
 }
@@ -100,7 +99,7 @@ int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
 	struct rg_index_reach reach;
 	int r;
 
-	r = find_reach(engine, &reach, err);
+	r = rg_engine_find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_index_answer(engine->index, reach, query, arena, ret_messages, ret_total,
 				    err);
@@ -115,7 +114,7 @@ int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int6
 	struct rg_index_reach reach;
 	int r;
 
-	r = find_reach(engine, &reach, err);
+	r = rg_engine_find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_index_answer_count(engine->index, reach, query, ret_count, err);
 	if (r == ROGER_OK && rg_query_is_unread_only(query))
@@ -127,10 +126,14 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 			    struct roger_err *err)
 {
 	struct rg_figure there;
-	struct rg_head head;
+	struct rg_head head = rg_store_head(engine->store);
 	uint64_t end;
 	int r;
 
+	*ret_may =
+		head.shared && rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
+	if (*ret_may)
+		return ROGER_OK;
 	r = rg_engine_settle(engine, &end, err);
 	if (r < 0)
 		return r;

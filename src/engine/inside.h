@@ -56,6 +56,10 @@ struct rg_engine {
 /* How far messages can be read.  Examines damage that the store finds on the way. */
 RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err);
 
+/* How far an answer must reach now. */
+RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
+				    struct roger_err *err);
+
 /* Update the index to what this transaction must see. */
 RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
 

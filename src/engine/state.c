@@ -209,15 +209,16 @@ static int compose_from_document(struct rg_engine *engine, int64_t epoch,
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
 {
+	struct rg_index_reach reach;
 	int r;
 
-	r = rg_engine_refresh(engine, err);
+	r = rg_engine_find_reach(engine, &reach, err);
 	if (r == ROGER_OK)
 		r = rg_sequence_new(ret_sequence, err);
 	if (r < 0)
 		return r;
 	(*ret_sequence)->epoch = epoch;
-	r = rg_index_sequence(engine->index, epoch, *ret_sequence, err);
+	r = rg_index_sequence(engine->index, reach, epoch, *ret_sequence, err);
 	if (r < 0)
 		*ret_sequence = rg_sequence_free(*ret_sequence);
 	return r;
@@ -335,9 +336,10 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	return ROGER_OK;
 }
 
-static bool take_state_lock(struct rg_engine *engine, bool whole)
+/* Nobody waits in the middle of mail: who has the lock writes for all. */
+static bool take_state_lock(struct rg_engine *engine, bool wait)
 {
-	return rg_store_take(engine->store, RG_LOCK_STATE, whole ? STATE_WAIT_MS : 0, NULL) ==
+	return rg_store_take(engine->store, RG_LOCK_STATE, wait ? STATE_WAIT_MS : 0, NULL) ==
 	       ROGER_OK;
 }
 
@@ -368,7 +370,7 @@ void rg_engine_save_state(struct rg_engine *engine, bool closing)
 		if (!whole &&
 		    atomic_load(&shared->state_wanted) == atomic_load(&shared->state_written))
 			break;
-		if (!take_state_lock(engine, whole))
+		if (!take_state_lock(engine, whole && closing))
 			break;
 		if (save_once(engine, whole, NULL) < 0)
 			rounds = ROUNDS_MAX;

@@ -119,6 +119,107 @@ int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
 	return r < 0 ? r : decode(json, arena, ret_message, err);
 }
 
+/* After the string that begins here; NULL: it does not end. */
+static const char *after_string(const char *at, const char *end)
+{
+	const char *quote = at, *back;
+
+	do {
+		quote = memchr(quote + 1, '"', (size_t)(end - quote - 1));
+		if (!quote)
+			return NULL;
+		for (back = quote; back[-1] == '\\';)
+			back--;
+	} while ((quote - back) % 2 != 0);
+	return quote + 1;
+}
+
+/* After the value that begins here; NULL: it does not end. */
+static const char *after_value(const char *at, const char *end)
+{
+	int depth = 0;
+
+	while (at && at < end) {
+		if (*at == '"') {
+			at = after_string(at, end);
+			continue;
+		}
+		if (depth == 0 && (*at == ',' || *at == '}'))
+			return at;
+		depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+		at++;
+	}
+	return NULL;
+}
+
+static bool skim_text(struct roger_str value, struct roger_str *ret_text)
+{
+	if (value.length < 2 || value.data[0] != '"' || memchr(value.data, '\\', value.length))
+		return false;
+	*ret_text = (struct roger_str){ value.data + 1, value.length - 2 };
+	return true;
+}
+
+/* The members that are skimmed; their lengths are compared first. */
+#define MEMBER(name, member, text)                                                                 \
+	{                                                                                          \
+		name, sizeof name - 1, offsetof(struct roger_message, member), text                \
+	}
+static const struct {
+	const char *name;
+	size_t length, offset;
+	bool is_text;
+} skimmed[] = {
+	MEMBER("id", id, true),
+	MEMBER("issue_id", issue_id, true),
+	MEMBER("from_phase", from_phase, true),
+	MEMBER("to_phase", to_phase, true),
+	MEMBER("seq", seq, false),
+	MEMBER("epoch", epoch, false),
+	MEMBER("confirm_by", confirm_by_ms, false),
+	MEMBER("claimed_by", claimed_by, true),
+	MEMBER("claimed_until", claimed_until_ms, false),
+	MEMBER("archived_at", archived_at_ms, false),
+};
+#undef MEMBER
+
+static bool skim_member(struct roger_str name, struct roger_str value,
+			struct roger_message *message)
+{
+	void *place;
+	size_t i;
+
+	if (rg_str_equal(name, RG_STR("read")))
+		message->read = rg_str_equal(value, RG_STR("true"));
+	for (i = 0; i < sizeof skimmed / sizeof *skimmed; i++) {
+		if (name.length != skimmed[i].length ||
+		    memcmp(name.data, skimmed[i].name, name.length) != 0)
+			continue;
+		place = (char *)message + skimmed[i].offset;
+		return skimmed[i].is_text ? skim_text(value, place) : rg_str_number(value, place);
+	}
+	return true;
+}
+
+bool rg_message_skim(struct roger_str line, struct roger_message *ret_message)
+{
+	const char *at = line.data, *end = line.data + line.length, *name, *value;
+
+	*ret_message = (struct roger_message){ 0 };
+	do {
+		name = at + 2;
+		value = at + 1 < end && at[1] == '"' ? after_string(at + 1, end) : NULL;
+		if (!value || value == end || *value != ':')
+			return false;
+		at = after_value(value + 1, end);
+		if (!at || !skim_member((struct roger_str){ name, (size_t)(value - name) - 1 },
+					(struct roger_str){ value + 1, (size_t)(at - value) - 1 },
+					ret_message))
+			return false;
+	} while (*at == ',');
+	return at + 1 == end && ret_message->to_phase.length && ret_message->id.length;
+}
+
 void rg_message_print(const struct roger_message *message, struct rg_buf *out,
 		      size_t *ret_number_at)
 {

@@ -23,6 +23,10 @@ RG_CHECKED int rg_message_read(struct roger_str line, struct rg_json **ret_json,
 RG_CHECKED int rg_message_read_within(struct roger_str line, struct rg_arena *arena,
 				      struct roger_message *ret_message, struct roger_err *err);
 
+/* Read from a line that roger wrote, without a look at what is between them, the members that say
+ * whose message it is and what became of it; texts point into the line.  False: read all of it. */
+RG_CHECKED bool rg_message_skim(struct roger_str line, struct roger_message *ret_message);
+
 /* Check what the field table cannot: the bounds of ids and numbers. */
 RG_CHECKED int rg_message_check(const struct roger_message *message, struct roger_err *err);
 

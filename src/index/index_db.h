@@ -112,6 +112,7 @@ enum { RG_ASKED_MAX = 16 };
 
 struct rg_late;
 struct rg_box;
+struct rg_sequence;
 
 /* What the lines after the tables say (index_tail.c). */
 struct rg_index_tail {
@@ -119,6 +120,8 @@ struct rg_index_tail {
 	uint64_t from, to;		   /* the bytes of these lines */
 	int64_t lines;			   /* number of the last one */
 	int64_t last_offset, last_length, last_hash;
+	uint64_t chain; /* of the last line, as it states it */
+	bool chained;
 	bool looking; /* a transaction keeps the tables as they are */
 	bool moved;   /* they are others than the lines were read after */
 	bool strange; /* a line says what only the tables can answer */
@@ -287,6 +290,10 @@ int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
 int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
 			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
 			struct roger_err *err);
+
+/* rg_index_sequence() by the tables. */
+int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+			    struct roger_err *err);
 
 /* Is the file of that name open, or can it be, as it is? */
 bool rg_index_is_open(struct rg_index *index);

@@ -851,6 +851,64 @@ static void over_the_tables_any_history_gives_the_same_answers(void **state)
 	}
 }
 
+static int64_t bytes_of(const char *path)
+{
+	struct stat there;
+
+	assert_int_equal(stat(path, &there), 0);
+	return there.st_size;
+}
+
+/* What a line said over the tables is forgotten with the line: it was put back from a copy. */
+static void what_a_lost_line_said_is_forgotten(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct roger_inbox_request request = { .agent = str("b"), .limit = 1 };
+	struct rg_index *index = new_index(roger, "tail.db");
+	const struct rg_query unread = { .unread = true, .to = str("b"), .limit = 9 };
+	struct rg_index_reach reach = { .held = true };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages found;
+	struct roger_inbox_reply reply;
+	int64_t before;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		send(roger, "a", "b", "text");
+	before = bytes_of(place->journal);
+	reach.end = (uint64_t)before;
+	assert_int_equal(rg_index_refresh(index, reach.end, NULL), ROGER_OK);
+	assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	reach.end = (uint64_t)bytes_of(place->journal);
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(rg_index_end(index), before);
+
+	/* Shorter, and then another line in its place. */
+	assert_int_equal(truncate(place->journal, before), 0);
+	reach.end = (uint64_t)before;
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(found.count, 3);
+	place_append(place, "no message\n", 11);
+	reach.end += 11;
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(truncate(place->journal, before), 0);
+	place_append(place, "nothing here, either\n", 21);
+	reach.end = (uint64_t)before + 21;
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(found.count, 3);
+	assert_int_equal(rg_index_seen(index), reach.end);
+	rg_arena_free(arena);
+	rg_index_free(index);
+	roger_close(roger);
+}
+
 /* ------------------------------------------------------ what it costs -- */
 
 static const char *const message_names[] = {
@@ -1512,6 +1570,7 @@ int main(void)
 		TEST(every_column_has_its_value),
 		TEST(any_history_gives_the_same_rows),
 		TEST(over_the_tables_any_history_gives_the_same_answers),
+		TEST(what_a_lost_line_said_is_forgotten),
 		TEST(taking_messages_opens_it_once),
 		TEST(only_what_changed_is_written),
 		TEST(a_receive_writes_the_rollback_journal_once),

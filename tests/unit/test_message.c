@@ -241,6 +241,91 @@ static void a_number_that_is_put_in_later(void **state)
 	rg_buf_deinit(&joined);
 }
 
+static struct roger_str any_text(char *room, size_t size)
+{
+	static const char pieces[][8] = { "a", "msg-1", "\"", "\\",	  "{",	  "]",
+					  ",", ":",	"\n", "\xc3\xa9", "read", "true" };
+	size_t length = 0;
+
+	do
+		length += (size_t)snprintf(room + length, size - length, "%s",
+					   pieces[(size_t)rand() % 12]);
+	while (length < size - 8 && rand() % 5);
+	return (struct roger_str){ room, length };
+}
+
+static struct roger_str any_name(void)
+{
+	static const char *const names[] = { "a", "bob", "msg-1-b", "\xc3\xa9t\xc3\xa9", "i1" };
+
+	return str(names[rand() % 5]);
+}
+
+static int64_t any_number(void)
+{
+	return rand() % 3 ? 0 : rand();
+}
+
+/* Where it is skimmed, it is what the whole line says. */
+static void a_skimmed_line_says_the_same(void **state)
+{
+	char content[40], by[40], metadata[120];
+	int i, skimmed = 0;
+
+	(void)state;
+	srand(7);
+	for (i = 0; i < 20000; i++) {
+		struct roger_message message = { .id = any_name(),
+						 .issue_id = any_name(),
+						 .from_phase = any_name(),
+						 .to_phase = any_name(),
+						 .content = any_text(content, sizeof content),
+						 .read = rand() % 2,
+						 .read_at_ms = any_number(),
+						 .seq = any_number(),
+						 .epoch = any_number(),
+						 .confirm_by_ms = any_number(),
+						 .claimed_until_ms = any_number(),
+						 .archived_at_ms = any_number() };
+		struct rg_arena *arena = rg_arena_new();
+		struct roger_message found, all;
+		struct rg_buf line;
+		size_t number_at;
+
+		if (rand() % 2)
+			message.claimed_by = any_text(by, sizeof by);
+		snprintf(metadata, sizeof metadata,
+			 "{\"read\":%s,\"to_phase\":[\"\\\"]\",{\"seq\":5}],\"id\":\"}\"}",
+			 rand() % 2 ? "true" : "false");
+		if (rand() % 2)
+			message.metadata = str(metadata);
+		rg_buf_init(&line, SIZE_MAX);
+		rg_message_print(&message, &line, &number_at);
+		rg_buf_add_text(&line, ",\"chain\":\"0123456789abcdef\"}");
+		if (rg_message_read_within(rg_buf_str(&line), arena, &all, NULL) == ROGER_OK &&
+		    rg_message_skim(rg_buf_str(&line), &found)) {
+			skimmed++;
+			assert_true(rg_str_equal(found.id, all.id));
+			assert_true(rg_str_equal(found.issue_id, all.issue_id));
+			assert_true(rg_str_equal(found.from_phase, all.from_phase));
+			assert_true(rg_str_equal(found.to_phase, all.to_phase));
+			assert_true(rg_str_equal(found.claimed_by, all.claimed_by));
+			assert_int_equal(found.read, all.read);
+			assert_int_equal(found.seq, all.seq);
+			assert_int_equal(found.epoch, all.epoch);
+			assert_int_equal(found.confirm_by_ms, all.confirm_by_ms);
+			assert_int_equal(found.claimed_until_ms, all.claimed_until_ms);
+			assert_int_equal(found.archived_at_ms, all.archived_at_ms);
+		}
+		/* Cut, it may be anything; nothing beyond it is read. */
+		(void)!rg_message_skim(
+			(struct roger_str){ line.data, (size_t)rand() % line.length }, &found);
+		rg_buf_deinit(&line);
+		rg_arena_free(arena);
+	}
+	assert_in_range(skimmed, 500, 20000);
+}
+
 static int read_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_message message;
@@ -385,6 +470,7 @@ int main(void)
 		cmocka_unit_test(lengths_count_characters),
 		cmocka_unit_test(archive_order_walks_every_case),
 		cmocka_unit_test(leases_end),
+		cmocka_unit_test(a_skimmed_line_says_the_same),
 		cmocka_unit_test(keys_hold_what_can_be_seen),
 	};
 
