@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { CAPACITY_FIRST = 1024 };
+enum { CAPACITY_FIRST = 64 };
 
 void rg_table_init(struct rg_table *table, size_t entry_size)
 {

@@ -192,19 +192,6 @@ static int add_counters(struct rg_engine *engine, struct rg_sequence *sequence,
 	return r;
 }
 
-/* What the document holds, or nothing for another epoch. */
-static int compose_from_document(struct rg_engine *engine, int64_t epoch,
-				 struct rg_sequence **ret_sequence, struct roger_err *err)
-{
-	int r = load(engine->store, ret_sequence, err);
-
-	if (r == ROGER_OK && (*ret_sequence)->epoch != epoch) {
-		rg_sequence_renew(*ret_sequence);
-		(*ret_sequence)->epoch = epoch;
-	}
-	return r;
-}
-
 /* What the journal says, according to the index. */
 static int compose_from_index(struct rg_engine *engine, int64_t epoch,
 			      struct rg_sequence **ret_sequence, struct roger_err *err)
@@ -262,44 +249,48 @@ static bool is_unused(struct rg_engine *engine)
 	return true;
 }
 
-/* Reads only a short document.  With the state lock, starts a new session if it was cleared. */
-static int look_for_clearing(struct rg_engine *engine, bool *ret_cleared, struct roger_err *err)
+/* Load the document, unless it is too long to have been cleared and not needed for anything else
+ * (*ret_there is NULL).  With the state lock, starts a new session if it was cleared. */
+static int look_for_clearing(struct rg_engine *engine, bool needed, bool *ret_cleared,
+			     struct rg_sequence **ret_there, struct roger_err *err)
 {
 	const struct rg_figure_key key = { .kind = RG_FIGURE_STATE };
 	struct rg_store *store = engine->store;
-	struct rg_sequence *sequence;
 	struct rg_figure bytes;
 	int r;
 
 	*ret_cleared = false;
-	if (store->ops->figure(store, &key, &bytes) && bytes.count >= CLEARED_BYTES_MAX)
+	*ret_there = NULL;
+	if (!needed && store->ops->figure(store, &key, &bytes) && bytes.count >= CLEARED_BYTES_MAX)
 		return ROGER_OK;
-	r = load(store, &sequence, err);
+	r = load(store, ret_there, err);
 	if (r < 0)
 		return r;
-	*ret_cleared = sequence->cleared;
-	sequence->epoch = rg_tally_epoch(store);
+	*ret_cleared = (*ret_there)->cleared;
 	if (!*ret_cleared || !rg_store_holds(store, RG_LOCK_STATE))
-		r = ROGER_OK;
-	else
-		r = is_unused(engine) ? put(engine, sequence, false, err)
-				      : open_session(engine, err);
-	rg_sequence_free(sequence);
+		return ROGER_OK;
+	(*ret_there)->epoch = rg_tally_epoch(store);
+	r = is_unused(engine) ? put(engine, *ret_there, false, err) : open_session(engine, err);
+	if (r < 0)
+		*ret_there = rg_sequence_free(*ret_there);
 	return r;
 }
 
 /* A process that does not get the lock leaves it to the next one. */
 int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err)
 {
+	struct rg_sequence *there = NULL;
 	bool cleared = false;
 	int r = ROGER_OK;
 
 	if (rg_store_writable(engine->store))
-		r = look_for_clearing(engine, &cleared, err);
+		r = look_for_clearing(engine, false, &cleared, &there, err);
+	rg_sequence_free(there);
 	if (r < 0 || !cleared ||
 	    rg_store_take(engine->store, RG_LOCK_STATE, STATE_WAIT_MS, NULL) < 0)
 		return r;
-	r = look_for_clearing(engine, &cleared, err);
+	r = look_for_clearing(engine, false, &cleared, &there, err);
+	rg_sequence_free(there);
 	rg_store_release(engine->store, RG_LOCK_STATE);
 	return r;
 }
@@ -315,13 +306,18 @@ static int save_once(struct rg_engine *engine, bool whole, struct roger_err *err
 	bool cleared;
 	int r;
 
-	r = look_for_clearing(engine, &cleared, err);
+	r = look_for_clearing(engine, !whole, &cleared, &sequence, err);
+	if (r < 0 || cleared || whole)
+		sequence = rg_sequence_free(sequence);
 	if (r < 0 || cleared)
 		return r;
-	r = whole ? compose_from_index(engine, epoch, &sequence, err)
-		  : compose_from_document(engine, epoch, &sequence, err);
+	if (whole)
+		r = compose_from_index(engine, epoch, &sequence, err);
+	else if (sequence->epoch != epoch)
+		rg_sequence_renew(sequence);
 	if (r < 0)
 		return r;
+	sequence->epoch = epoch;
 	r = add_counters(engine, sequence, err);
 	/* Until somebody sends, only this document has the new epoch: it must be durable. */
 	if (r == ROGER_OK)

@@ -287,7 +287,7 @@ static int read_all(int file, const char *name, size_t size, size_t bytes_max, s
 {
 	/* Most of what is read whole is small, and says how long it is; what the system makes up
 	 * does not. */
-	size_t piece = size && size < 1000 ? size : 1000, got = 0;
+	size_t piece = size && size < (64 << 10) ? size : 1000, got = 0;
 	char *room;
 	int r;
 
