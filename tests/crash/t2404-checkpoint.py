@@ -253,6 +253,17 @@ def journals(tap):
             tap.result(faults, f"a journal that was {name}")
 
 
+def by_itself(tap):
+    """Whoever has answered makes one when enough was appended; it fits what follows, and the index is made durable with it."""
+    with lib.workplace() as folder:
+        store = make(folder)
+        lib.must(lib.call(store, ["list"]))
+        lines = "".join(json.dumps({"to": AGENTS[n % 4], "content": f"{n} " + "x" * 9000, "issue": f"n{n}"}) + "\n" for n in range(1000))
+        lib.must(lib.call(store, ["send", "--as", "ann", "--batch", "--new", "-q"], stdin=lines))
+        faults = [] if os.path.exists(place(store)) else ["there is none after 9 MiB"]
+        tap.result(faults or compare(store, folder, 2, wanted=True), "one is made after 8 MiB")
+
+
 def logs(tap):
     """Of the send logs, too, a power cut leaves what was there at the checkpoint; the rest is in the journal."""
     with lib.workplace() as folder:
@@ -338,7 +349,7 @@ def copies(tap):
 
 def main():
     tap = lib.Tap()
-    parts = {"histories": histories, "damaged": damaged, "journals": journals, "logs": logs, "kills": kills, "copies": copies}
+    parts = {"histories": histories, "damaged": damaged, "journals": journals, "by_itself": by_itself, "logs": logs, "kills": kills, "copies": copies}
     for name in sys.argv[1:] or parts:
         parts[name](tap)
     tap.done()
