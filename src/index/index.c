@@ -10,7 +10,7 @@
 #include "facts/message.h"
 
 /* How long to wait while another process rebuilds the index of a large journal. */
-enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
+enum { SOON_MS = 200, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 
 /* Others hold the file for microseconds; SQLite would sleep for milliseconds. */
 enum { BUSY_YIELDS = 200 };
@@ -863,7 +863,8 @@ void rg_index_checkpoint(struct rg_index *index)
 	uint64_t inode;
 	int r;
 
-	if (index->in_memory || rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, NULL) < 0)
+	/* Who is busy with it is left alone: the next checkpoint comes soon. */
+	if (index->in_memory || rg_store_take(index->store, RG_LOCK_INDEX, SOON_MS, NULL) < 0)
 		return;
 	r = rg_index_file_find(index, index->name, &inode, NULL);
 	if (r == ROGER_OK && inode && index->inode != inode)

@@ -262,6 +262,14 @@ def by_itself(tap):
         lib.must(lib.call(store, ["send", "--as", "ann", "--batch", "--new", "-q"], stdin=lines))
         faults = [] if os.path.exists(place(store)) else ["there is none after 9 MiB"]
         tap.result(faults or compare(store, folder, 2, wanted=True), "one is made after 8 MiB")
+        look = [lib.ROGER, "inbox", "-q", "--workspace", store]  # of bob himself, not of a person
+        log = f"{store}/.roger/logs/activity.log.jsonl"
+        lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
+        lib.must(lib.call(store, ["rebuild", "-q"]))
+        forget(store)
+        before = read(log)
+        lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
+        tap.result([] if read(log) == before else ["the look is noted again"], "the last looks are in it")
 
 
 def logs(tap):

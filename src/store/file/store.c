@@ -644,6 +644,19 @@ static void try_checkpoint(struct file_store *store, const char *name)
 	rg_control_note_checkpoint(rg_journal_control(store->journal), end);
 }
 
+/* Nobody may be making one from the figures that are discarded.  The lock goes with the file. */
+static void discard(struct file_store *store, const char *name)
+{
+	enum { TRIES_MAX = 200, WAIT_MS = 10 };
+	struct rg_journal *journal = store->journal;
+	int tries;
+
+	for (tries = 0; tries < TRIES_MAX && !rg_journal_try(journal, RG_LOCK_CHECKPOINT); tries++)
+		rg_clock_sleep(WAIT_MS);
+	(void)!rg_file_remove(store->workspace->data, name, NULL);
+	rg_control_retire(rg_journal_control(journal));
+}
+
 static bool keep(struct rg_store *base, enum rg_keep what)
 {
 	struct file_store *store = of(base);
@@ -653,12 +666,9 @@ static bool keep(struct rg_store *base, enum rg_keep what)
 	if (!control || (what == RG_KEEP_IF_DUE && !rg_control_checkpoint_due(control)))
 		return false;
 	rg_control_checkpoint_name(base->figures, name);
-	if (what == RG_KEEP_NOTHING) {
-		(void)!rg_file_remove(store->workspace->data, name, NULL);
-		rg_control_retire(control);
-		return false;
-	}
-	if (!rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
+	if (what == RG_KEEP_NOTHING)
+		discard(store, name);
+	if (what == RG_KEEP_NOTHING || !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
 		return false;
 	try_checkpoint(store, name);
 	rg_journal_release(store->journal, RG_LOCK_CHECKPOINT);
