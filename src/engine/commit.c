@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100 };
+enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100, CHECKPOINT_EACH = 16 };
 
 int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
 {
@@ -593,8 +593,8 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		engine->stored += outcome.verdict == RG_COMMITTED && engine->staged_count;
 	}
 	rg_engine_rollback(engine);
-	/* A handle that writes once leaves it to its end, after the answer. */
-	if (r == ROGER_OK && engine->stored > 1)
+	/* A handle that writes little leaves it to its end, after the answer. */
+	if (r == ROGER_OK && engine->stored % CHECKPOINT_EACH == CHECKPOINT_EACH - 1)
 		rg_engine_checkpoint(engine, false);
 	return r;
 }

@@ -370,7 +370,7 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 		(void)!rg_index_rebuild(engine->index, end, true, NULL);
 	/* It would lose the message lock of an exclusive transaction. */
 	if (broken == RG_BROKEN_LINE && !engine->exclusive)
-		engine->store->ops->forget(engine->store);
+		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
 static bool is_recorded(const struct roger_damages *damages, const struct roger_damage *place)
@@ -443,7 +443,7 @@ static int reopen(struct rg_engine *engine, struct roger_err *err)
 	if (!shared || atomic_load(&shared->broken) != RG_BROKEN_CLOSED)
 		return ROGER_OK;
 	/* The figures may belong to the journal before. */
-	engine->store->ops->forget(engine->store);
+	(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 	return rg_engine_stay_used(engine, err);
 }
 

@@ -354,9 +354,9 @@ void rg_engine_checkpoint(struct rg_engine *engine, bool now)
 {
 	const struct rg_head head = rg_store_head(engine->store);
 
-	if (engine->store->ops->checkpoint && head.shared &&
-	    atomic_load(&head.shared->broken) == RG_BROKEN_NOT)
-		(void)engine->store->ops->checkpoint(engine->store, now);
+	if (head.shared && atomic_load(&head.shared->broken) == RG_BROKEN_NOT &&
+	    engine->store->ops->keep(engine->store, now ? RG_KEEP_NOW : RG_KEEP_IF_DUE))
+		rg_index_checkpoint(engine->index);
 }
 
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)

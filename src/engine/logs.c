@@ -479,6 +479,14 @@ static uint64_t carried(struct rg_engine *engine, bool plain)
 	return to <= head.end ? to : 0;
 }
 
+/* After a restart, the beginning of the journal is in the logs since the checkpoint. */
+static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from, uint64_t to)
+{
+	uint64_t carried = atomic_load(&rg_store_head(engine->store).shared->carried);
+
+	return plain || from || carried > to ? from : carried;
+}
+
 /* Copy what the journal has up to byte `to`, all of it on disk.  Needs the record lock. */
 static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
 {
@@ -496,12 +504,14 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 	if (r == ROGER_OK && from == 0 && to > 0)
 		r = know_all(&carrying, err);
 	if (r == ROGER_OK && from < to)
-		r = read_span(&carrying, from, to, err);
+		r = read_span(&carrying, skip_carried(engine, plain, from, to), to, err);
 	/* Entries are missing: the next copy starts again and skips what is there. */
 	if (r == ROGER_OK && !write_batches(&carrying))
 		to = 0;
-	if (to == 0)
+	if (to == 0) {
 		atomic_store(mark_of(engine, plain), 0);
+		atomic_store(&rg_store_head(engine->store).shared->carried, 0);
+	}
 	while (r == ROGER_OK && from < to &&
 	       !atomic_compare_exchange_weak(mark_of(engine, plain), &stated, to))
 		from = stated;
@@ -517,8 +527,10 @@ int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 	*ret_to = 0;
 	if (!rg_store_writable(engine->store))
 		return ROGER_OK;
-	if (from_start)
+	if (from_start) {
 		atomic_store(mark_of(engine, false), 0);
+		atomic_store(&rg_store_head(engine->store).shared->carried, 0);
+	}
 	for (plain = 0; plain < 2 && r == ROGER_OK; plain++)
 		if (carried(engine, plain) < rg_store_head(engine->store).synced)
 			r = carry(engine, plain, rg_store_head(engine->store).synced, err);

@@ -10,7 +10,7 @@
 #include "facts/message.h"
 
 /* How long to wait while another process rebuilds the index of a large journal. */
-enum { INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
+enum { SOON_MS = 200, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
 
 /* Others hold the file for microseconds; SQLite would sleep for milliseconds. */
 enum { BUSY_YIELDS = 200 };
@@ -70,7 +70,7 @@ static const char other_tables[] =
 	"CREATE TABLE edges(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
 	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
-	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
+	" offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
 	"NOT NULL,"
 	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
 	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
@@ -88,7 +88,7 @@ static const char other_tables[] =
 static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
 				"last_hash, epoch,"
-				" search_to, seed_to, seed_at, version, boot_id FROM progress",
+				" search_to, seed_to, seed_at, version FROM progress",
 	[RG_SQL_PROGRESS_SET] =
 		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
 		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
@@ -332,6 +332,7 @@ static int open_db(struct rg_index *index, const char *path, const char *setting
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
 
 	close_db(index);
+	rg_index_file_settings(index, &index->vfs, settings == bulk_settings);
 	if (index->in_memory)
 		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
 	if (rg_index_vfs_open(&index->vfs, path, flags, &index->db) != SQLITE_OK)
@@ -362,6 +363,7 @@ int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
 	snprintf(index->path, sizeof index->path, "%s/%s", workspace->data_path, index->name);
 	snprintf(index->seed_path, sizeof index->seed_path, "%s/%s", workspace->data_path,
 		 index->seed_name);
+	snprintf(index->recent_path, sizeof index->recent_path, "%.4400s-recent", index->path);
 	rg_index_vfs_init(&index->vfs);
 	*ret_index = index;
 	return ROGER_OK;
@@ -429,9 +431,9 @@ static int make_tables(struct rg_index *index, struct roger_err *err)
 		r = rg_index_run(index, other_tables, err);
 	if (r < 0)
 		return r;
-	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0, 0, 0, 0,"
-			      " 0, 0)",
-			      RG_INDEX_VERSION, index->store->era);
+	sql = sqlite3_mprintf(
+		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+		RG_INDEX_VERSION);
 	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
 	sqlite3_free(sql);
 	return r;
@@ -511,14 +513,16 @@ void rg_index_distrust(sqlite3 *db)
 
 static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *err)
 {
-	int r = open_db(index, index->path, usual_settings, err);
+	int r = rg_index_file_recent(index, err);
 
+	if (r == ROGER_OK)
+		r = open_db(index, index->path, usual_settings, err);
 	if (r == ROGER_OK)
 		index->inode = inode;
 	return r;
 }
 
-/* Is the progress row there, and of this version, boot and journal? */
+/* Is the progress row there, and of this version?  Pages of another boot are not even read. */
 static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
 {
 	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_PROGRESS_GET, err);
@@ -543,8 +547,7 @@ static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_e
 			.seed_to = sqlite3_column_int64(get, 9),
 			.seed_at = sqlite3_column_int64(get, 10),
 		};
-		*ret_valid = sqlite3_column_int(get, 11) == RG_INDEX_VERSION &&
-			     rg_str_is(rg_index_column(get, 12), index->store->era);
+		*ret_valid = sqlite3_column_int(get, 11) == RG_INDEX_VERSION;
 	}
 	sqlite3_reset(get);
 	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
@@ -890,6 +893,40 @@ bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err
 		*r = use_memory(index, rg_index_end(index), &why, err);
 	}
 	return *r == ROGER_OK;
+}
+
+/* In a transaction, so that what a killed process left is rolled back first. */
+static int make_durable(struct rg_index *index, struct roger_err *err)
+{
+	const uint64_t synced = rg_store_head(index->store).synced;
+	bool usable = false;
+	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+
+	if (r == ROGER_OK)
+		r = look_again(index, &usable, err);
+	/* Never ahead of the journal on disk. */
+	if (r == ROGER_OK && usable && rg_index_end(index) <= synced &&
+	    rg_index_vfs_checkpoint(&index->vfs) != SQLITE_OK)
+		r = rg_index_fail(index, "make durable", err);
+	rg_index_rollback(index);
+	return r;
+}
+
+void rg_index_checkpoint(struct rg_index *index)
+{
+	bool usable = true;
+	uint64_t inode;
+	int r;
+
+	/* Who is busy with it is left alone: the next checkpoint comes soon. */
+	if (index->in_memory || rg_store_take(index->store, RG_LOCK_INDEX, SOON_MS, NULL) < 0)
+		return;
+	r = rg_index_file_find(index, index->name, &inode, NULL);
+	if (r == ROGER_OK && inode && index->inode != inode)
+		r = open_file(index, inode, &usable, NULL);
+	if (r == ROGER_OK && inode && usable)
+		(void)make_durable(index, NULL);
+	rg_store_release(index->store, RG_LOCK_INDEX);
 }
 
 int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)

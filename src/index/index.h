@@ -2,9 +2,9 @@
  * index - messages.db-index: the content of the journals, ready for queries.
  *
  * It can be rebuilt at any time.  It remembers how far it has read the journal and
- * reads the rest before it answers.  It is rebuilt if it is missing, damaged, of
- * another version or journal, or was last written before the machine started (it
- * is not synced, so a power cut may have torn it).  If it cannot be written (full
+ * reads the rest before it answers.  After a restart of the machine it is as the last
+ * checkpoint left it.  It is rebuilt if it is missing, damaged, of another version or
+ * journal, or had no checkpoint before a restart.  If it cannot be written (full
  * or read-only disk, something else under its name) an index in memory answers
  * instead. messages.db, with the table and indexes of seed 004, follows it for
  * other programs.
@@ -59,6 +59,9 @@ RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct rog
  * messages.db if other programs changed it, or if all is set. */
 RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
 				struct roger_err *err);
+
+/* Make durable what the index has read, if that is on disk. */
+void rg_index_checkpoint(struct rg_index *index);
 
 /* Update messages.db to the state of the index, if it is sound and nobody else uses it. */
 void rg_index_bring_seed_up(struct rg_index *index);

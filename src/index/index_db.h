@@ -161,8 +161,9 @@ struct rg_index {
 	char name[256];
 	char seed_name[256];
 	/* Last in the struct, and mostly empty: a send touches none of these pages. */
-	char path[4400];      /* of the index */
-	char seed_path[4400]; /* of messages.db */
+	char path[4400];	/* of the index */
+	char seed_path[4400];	/* of messages.db */
+	char recent_path[4420]; /* of what changed in the index since the checkpoint */
 };
 
 /*
@@ -176,6 +177,10 @@ uint64_t rg_index_file_inode(const struct rg_index *index);
 /* At a configured path, only a file that starts with magic is replaced. */
 RG_CHECKED int rg_index_file_check(struct rg_index *index, const char *path, const char *magic,
 				   const char *name, struct roger_err *err);
+/* Make sure that the file of recent pages is there. */
+RG_CHECKED int rg_index_file_recent(struct rg_index *index, struct roger_err *err);
+/* Let a connection use it; or, with bulk, write the file itself. */
+void rg_index_file_settings(const struct rg_index *index, struct rg_index_vfs *vfs, bool bulk);
 int rg_index_file_refuse(const char *name, struct roger_err *err);
 /* Create a new empty file to fill; then, if r is ROGER_OK, rename it over the old one. */
 enum { RG_INDEX_FRESH_BYTES = 270 };

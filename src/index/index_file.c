@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/id.h"
 #include "host/file.h"
 
 /* Without opening it: closing it would drop the locks that SQLite holds in this process. */
@@ -62,6 +63,31 @@ uint64_t rg_index_file_inode(const struct rg_index *index)
 	return rg_file_inode(index->path);
 }
 
+static void recent_name(const struct rg_index *index, char to[RG_INDEX_FRESH_BYTES])
+{
+	snprintf(to, RG_INDEX_FRESH_BYTES, "%.250s-recent", index->name);
+}
+
+int rg_index_file_recent(struct rg_index *index, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char name[RG_INDEX_FRESH_BYTES];
+	struct rg_file_facts facts;
+	int r;
+
+	recent_name(index, name);
+	r = look(index, name, &facts, err);
+	if (r < 0 || facts.inode)
+		return r;
+	return rg_file_open(index->folder, name, RG_FILE_CREATE_NEW, &file, err);
+}
+
+void rg_index_file_settings(const struct rg_index *index, struct rg_index_vfs *vfs, bool bulk)
+{
+	vfs->era = rg_hash(0, index->store->era, strlen(index->store->era)) | 1;
+	vfs->recent = bulk ? NULL : index->recent_path;
+}
+
 int rg_index_file_refuse(const char *name, struct roger_err *err)
 {
 	return rg_fail(err, ROGER_EREFUSED, 0,
@@ -101,7 +127,7 @@ int rg_index_file_begin(struct rg_index *index, const char *name, char fresh[RG_
 int rg_index_file_end(struct rg_index *index, const char *name, const char *fresh, int r,
 		      struct roger_err *err)
 {
-	char rollback[300];
+	char rollback[300], recent[RG_INDEX_FRESH_BYTES];
 
 	snprintf(rollback, sizeof rollback, "%.250s-journal", name);
 	/* The old file's rollback journal must never be applied to the new one. */
@@ -109,6 +135,10 @@ int rg_index_file_end(struct rg_index *index, const char *name, const char *fres
 		r = rg_file_remove(index->folder, rollback, err);
 	if (r == ROGER_OK)
 		r = rg_file_rename(index->folder, fresh, name, false, err);
+	/* No page of it goes with the new one; this is for the space. */
+	recent_name(index, recent);
+	if (r == ROGER_OK && strcmp(name, index->name) == 0)
+		(void)!rg_file_remove(index->folder, recent, NULL);
 	if (r < 0)
 		(void)!rg_file_remove(index->folder, fresh, NULL);
 	return r;

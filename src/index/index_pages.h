@@ -8,6 +8,10 @@
  * except by a handle that has seen a later one.
  *
  *     root | checksums of 512 pages | 512 pages | checksums of 512 pages | ...
+ *
+ * What changed since the last checkpoint is in a second file of the same layout, most
+ * of it holes.  The checksums tell which of the two has a page.  So after a restart the
+ * first file is as the checkpoint left it, whatever became of the second.
  */
 #ifndef RG_INDEX_PAGES_H
 #define RG_INDEX_PAGES_H
@@ -20,28 +24,35 @@ enum {
 	RG_PAGE_BYTES = 4096,
 	RG_PAGE_GROUP = 512,	     /* pages per block of checksums */
 	RG_PAGES_ROOT_BYTES = 65536, /* size of the root */
-	RG_PAGES_ROOT_HEAD = 48,     /* size of the root before the blocks' checksums */
+	RG_PAGES_ROOT_HEAD = 72,     /* size of the root before the blocks' checksums */
 	RG_PAGES_GROUPS_MAX = (RG_PAGES_ROOT_BYTES - RG_PAGES_ROOT_HEAD) / 8,
 };
 
-#define RG_PAGES_MAGIC "roger index 6\n\0" /* 16 bytes with the last NUL */
+#define RG_PAGES_MAGIC "roger index 7\n\0" /* 16 bytes with the last NUL */
 
 struct rg_page_group {
 	bool loaded, changed;
+	bool recent[RG_PAGE_GROUP];   /* where the page was found last, or put */
 	uint64_t sums[RG_PAGE_GROUP]; /* 0: page never written, all zeros */
 };
 
 struct rg_index_pages {
 	sqlite3_file *file;
 	const sqlite3_io_methods *methods; /* of the file below */
-	uint64_t sum;	     /* checksum of the root, and so of everything; 0: not read yet */
-	uint64_t seen;	     /* last valid root checksum */
-	uint64_t changes;    /* number of changes, from the root */
-	uint64_t reach;	     /* bytes of the journal read */
-	uint64_t next_reach; /* the same after this change */
-	uint64_t count;	     /* pages now */
-	uint64_t stored;     /* pages according to the root */
-	uint64_t *roots;     /* checksums of the groups, from the root */
+	sqlite3_file *recent; /* what changed since the checkpoint; NULL: changes go to file */
+	uint64_t era;	      /* this boot; 0: any */
+	uint64_t base;	      /* checksum of the root in file that recent goes with */
+	bool in_recent;	      /* the root in force is there */
+	bool durable;	      /* nothing changed since the checkpoint */
+	bool sealed;	      /* and all that it needs is on disk */
+	uint64_t sum;	      /* checksum of the root, and so of everything; 0: not read yet */
+	uint64_t seen;	      /* last valid root checksum */
+	uint64_t changes;     /* number of changes, from the root */
+	uint64_t reach;	      /* bytes of the journal read */
+	uint64_t next_reach;  /* the same after this change */
+	uint64_t count;	      /* pages now */
+	uint64_t stored;      /* pages according to the root */
+	uint64_t *roots;      /* checksums of the groups, from the root */
 	struct rg_page_group **groups;
 	size_t room; /* allocated, of both arrays */
 	bool changed;
@@ -66,6 +77,10 @@ int rg_index_pages_cut(struct rg_index_pages *pages, uint64_t count);
 
 /* Write the checksums of the written pages. */
 int rg_index_pages_end(struct rg_index_pages *pages);
+
+/* Make all of it durable: recent is synced, copied into file, and emptied.  Needs a lock that keeps
+ * others from writing; a process that dies here leaves that to the next that writes. */
+int rg_index_pages_checkpoint(struct rg_index_pages *pages);
 
 /* Discard changes that were not ended: read everything again. */
 void rg_index_pages_forget(struct rg_index_pages *pages);

@@ -19,6 +19,9 @@
 /* Others may hold it: then it is updated next time. */
 enum { BUSY_MS = 20 };
 
+/* Of a longer journal it is kept durable, since to rebuild it after a restart takes long. */
+enum { DURABLE_BYTES = 4 << 20 };
+
 /* As in seed 004. */
 static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
 				 "  id TEXT PRIMARY KEY,\n"
@@ -145,7 +148,12 @@ static int64_t count_changes(const struct table *table)
 	return (int64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
 }
 
-/* Is there a table of this version, boot and journal? */
+static bool is_durable(const struct table *table)
+{
+	return table->end > DURABLE_BYTES;
+}
+
+/* Is there a table of this version and journal, made in this boot or durable? */
 static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 {
 	int64_t hash = 0, known = 0;
@@ -168,7 +176,8 @@ static int load(struct table *table, bool *ret_valid, struct roger_err *err)
 		table->touched = sqlite3_column_int64(get, 6) != table->changes ||
 				 sqlite3_column_int(get, 7);
 		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
-			     rg_str_is(rg_index_column(get, 5), table->index->store->era) &&
+			     (sqlite3_column_bytes(get, 5) == 0 ||
+			      rg_str_is(rg_index_column(get, 5), table->index->store->era)) &&
 			     table->offset >= 0 && table->offset <= table->end;
 	}
 	sqlite3_finalize(get);
@@ -189,7 +198,8 @@ static int save(const struct table *table, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = prepare(table,
 			    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
-			    " last_hash = ?4, changes = ?5, touched = ?6",
+			    " last_hash = ?4, changes = ?5, touched = ?6,"
+			    " boot_id = CASE WHEN ?7 THEN '' ELSE boot_id END",
 			    &set, err);
 	if (r < 0)
 		return r;
@@ -200,9 +210,24 @@ static int save(const struct table *table, struct roger_err *err)
 	/* Count this change too. */
 	sqlite3_bind_int64(set, 5, table->changes + 1);
 	sqlite3_bind_int(set, 6, table->touched);
+	sqlite3_bind_int(set, 7, is_durable(table));
 	r = step(table, set, err);
 	sqlite3_finalize(set);
 	return r;
+}
+
+/* Without a rollback journal SQLite syncs nothing. */
+static int sync_table(const struct table *table, struct roger_err *err)
+{
+	sqlite3_file *file = NULL;
+
+	if (!is_durable(table))
+		return ROGER_OK;
+	if (sqlite3_file_control(table->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
+		    SQLITE_OK ||
+	    file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) != SQLITE_OK)
+		return rg_fail(err, ROGER_EIO, 0, "'%s': sync", table->index->seed_name);
+	return ROGER_OK;
 }
 
 /* ------------------------------------------------------------------ rows -- */
@@ -348,7 +373,9 @@ static int fill(struct table *table, struct roger_err *err)
 		r = take_in(table, err);
 	if (r == ROGER_OK)
 		r = run(table, seed_indexes, err);
-	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
+	if (r == ROGER_OK)
+		r = run(table, "COMMIT", err);
+	return r == ROGER_OK ? sync_table(table, err) : r;
 }
 
 static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
@@ -405,7 +432,10 @@ static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid
 	r = rg_index_file_find(index, index->seed_name, &inode, err);
 	if (r < 0 || !inode)
 		return r;
-	r = open_table(&table, index->seed_path, "PRAGMA synchronous = OFF", err);
+	r = open_table(&table, index->seed_path,
+		       is_durable(&table) ? "PRAGMA synchronous = NORMAL"
+					  : "PRAGMA synchronous = OFF",
+		       err);
 	if (r == ROGER_OK)
 		r = bring_up(&table, write, ret_valid, err);
 	*ret_touched = table.touched;

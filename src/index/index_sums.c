@@ -26,18 +26,16 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK ? ROGER_OK : ROGER_EIO;
 }
 
-static int read_progress(sqlite3 *db, const char *era, struct rg_message_sums *sums,
-			 bool *ret_valid)
+static int read_progress(sqlite3 *db, struct rg_message_sums *sums, bool *ret_valid)
 {
 	sqlite3_stmt *get;
 	int step, r;
 
-	r = prepare(db, "SELECT offset, lines, strays, version, boot_id FROM progress", &get);
+	r = prepare(db, "SELECT offset, lines, strays, version FROM progress", &get);
 	if (r < 0)
 		return r;
 	step = sqlite3_step(get);
-	*ret_valid = step == SQLITE_ROW && sqlite3_column_int(get, 3) == RG_INDEX_VERSION &&
-		     rg_str_equal(rg_index_column(get, 4), rg_str(era));
+	*ret_valid = step == SQLITE_ROW && sqlite3_column_int(get, 3) == RG_INDEX_VERSION;
 	sums->offset = sqlite3_column_int64(get, 0);
 	sums->lines = sqlite3_column_int64(get, 1);
 	sums->strays = sqlite3_column_int64(get, 2);
@@ -174,17 +172,19 @@ static bool start_thread(struct rg_index_summing *summing)
 
 static const char beginning[] = "PRAGMA cache_size = -2000; BEGIN";
 
-static int begin(struct rg_index_summing *summing, const char *path, const char *era)
+static int begin(struct rg_index_summing *summing, const struct rg_index *index)
 {
 	rg_index_vfs_init(&summing->vfs);
-	if (rg_index_vfs_open(&summing->vfs, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+	rg_index_file_settings(index, &summing->vfs, false);
+	if (rg_index_vfs_open(&summing->vfs, index->path,
+			      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
 			      &summing->db) != SQLITE_OK)
 		return ROGER_EIO;
 	sqlite3_busy_timeout(summing->db, 1000);
 	rg_index_distrust(summing->db);
 	if (sqlite3_exec(summing->db, beginning, NULL, NULL, NULL) != SQLITE_OK)
 		return ROGER_EIO;
-	return read_progress(summing->db, era, &summing->sums, &summing->valid);
+	return read_progress(summing->db, &summing->sums, &summing->valid);
 }
 
 /* How far messages.db has read, if the next update would not rebuild it. */
@@ -205,7 +205,8 @@ static void begin_table(struct rg_index_summing *summing, const char *path, cons
 	if (sqlite3_step(get) == SQLITE_ROW) {
 		summing->table.offset = sqlite3_column_int64(get, 0);
 		summing->table.valid = sqlite3_column_int(get, 1) == RG_INDEX_VERSION &&
-				       rg_str_equal(rg_index_column(get, 2), rg_str(era));
+				       (sqlite3_column_bytes(get, 2) == 0 ||
+					rg_str_equal(rg_index_column(get, 2), rg_str(era)));
 	}
 	sqlite3_finalize(get);
 }
@@ -220,8 +221,9 @@ int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
 		return rg_fail_memory(err);
 	summing->result = rg_index_file_find(index, index->name, &inode, NULL);
 	if (summing->result == ROGER_OK)
-		summing->result =
-			inode ? begin(summing, index->path, index->store->era) : ROGER_EIO;
+		summing->result = inode ? rg_index_file_recent(index, err) : ROGER_EIO;
+	if (summing->result == ROGER_OK)
+		summing->result = begin(summing, index);
 	if (rg_index_file_find(index, index->seed_name, &inode, NULL) == ROGER_OK && inode)
 		begin_table(summing, index->seed_path, index->store->era);
 	summing->threaded = summing->result == ROGER_OK && summing->valid && start_thread(summing);

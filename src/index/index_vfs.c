@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Enough for nearly all transactions; larger ones are written in pieces.  SQLite's default VFS
@@ -261,8 +262,29 @@ static int close_database(sqlite3_file *file)
 {
 	struct rg_index_vfs *vfs = vfs_of_database(file);
 
+	if (vfs->pages.recent)
+		(void)vfs->usual_database->xClose(vfs->pages.recent);
+	free(vfs->pages.recent);
 	rg_index_pages_deinit(&vfs->pages);
 	return vfs->usual_database->xClose(file);
+}
+
+/* SQLite wants two NULs at the end of such a name. */
+static int open_recent(struct rg_index_vfs *vfs)
+{
+	sqlite3_file *file = calloc(1, (size_t)vfs->usual->szOsFile);
+	int r;
+
+	if (!file)
+		return SQLITE_NOMEM;
+	snprintf(vfs->recent_name, sizeof vfs->recent_name - 1, "%s", vfs->recent);
+	r = vfs->usual->xOpen(vfs->usual, vfs->recent_name, file,
+			      SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READWRITE, NULL);
+	if (r == SQLITE_OK)
+		vfs->pages.recent = file;
+	else
+		free(file);
+	return r;
 }
 
 static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file)
@@ -282,6 +304,7 @@ static void hook_database(struct rg_index_vfs *vfs, sqlite3_file *file)
 	rg_index_pages_init(&vfs->pages);
 	vfs->pages.file = file;
 	vfs->pages.methods = vfs->usual_database;
+	vfs->pages.era = vfs->era;
 }
 
 /* ------------------------------------------------------------ the whole -- */
@@ -299,8 +322,15 @@ static int open_file(sqlite3_vfs *base, const char *name, sqlite3_file *file, in
 
 	if (r != SQLITE_OK)
 		return r;
-	if (flags & SQLITE_OPEN_MAIN_DB)
+	if (flags & SQLITE_OPEN_MAIN_DB) {
 		hook_database(vfs, file);
+		r = vfs->recent ? open_recent(vfs) : SQLITE_OK;
+		if (r != SQLITE_OK) {
+			(void)file->pMethods->xClose(file);
+			file->pMethods = NULL;
+		}
+		return r;
+	}
 	if (flags & SQLITE_OPEN_MAIN_JOURNAL)
 		hook_rollback(vfs, file);
 	return SQLITE_OK;
@@ -316,12 +346,16 @@ static int delete_file(sqlite3_vfs *base, const char *name, int sync_folder)
 
 static int access_file(sqlite3_vfs *base, const char *name, int flags, int *ret)
 {
+	const struct rg_index_pages *pages = &vfs_of(base)->pages;
 	sqlite3_vfs *usual = vfs_of(base)->usual;
 	size_t length = strlen(name);
 
-	/* There is no write-ahead log, whatever has that name. */
+	/* There is no write-ahead log, whatever has that name; and no rollback journal for what is
+	 * as a checkpoint left it, or leaves it now. */
 	*ret = 0;
 	if (length > 4 && strcmp(name + length - 4, "-wal") == 0)
+		return SQLITE_OK;
+	if (pages->recent && (!pages->in_recent || pages->sealed))
 		return SQLITE_OK;
 	return usual->xAccess(usual, name, flags, ret);
 }
@@ -359,6 +393,17 @@ static int last_error(sqlite3_vfs *base, int bytes, char *to)
 	sqlite3_vfs *usual = vfs_of(base)->usual;
 
 	return usual->xGetLastError(usual, bytes, to);
+}
+
+/* SQLite's cache stays right: only the root changes. */
+int rg_index_vfs_checkpoint(struct rg_index_vfs *vfs)
+{
+	bool right = vfs->cached == vfs->pages.sum;
+	int r = rg_index_pages_checkpoint(&vfs->pages);
+
+	if (right)
+		vfs->cached = vfs->pages.sum;
+	return r;
 }
 
 void rg_index_vfs_init(struct rg_index_vfs *vfs)

@@ -12,7 +12,7 @@
  * back, but only to pages that match their checksums.  If a writer is killed while
  * it writes checksums, the file is damaged and rebuilt.
  *
- * Nothing is synced (synchronous=OFF); everything else is left to SQLite's default
+ * Only checkpoints sync (synchronous=OFF); everything else is left to SQLite's default
  * VFS.  One connection at a time and one database: no ATTACH, no VACUUM, no
  * write-ahead log.
  */
@@ -34,14 +34,21 @@ struct rg_index_vfs {
 	struct rg_buf pending;		       /* not written to it yet */
 	sqlite3_int64 pending_at;	       /* offset of pending in it */
 	struct rg_index_pages pages;
-	uint64_t cached;	   /* checksum of the root that SQLite's cache belongs to */
+	const char *recent; /* path of the file of recent pages, which is there; NULL: none */
+	uint64_t era;	    /* of the boot; 0: any */
+	uint64_t cached;    /* checksum of the root that SQLite's cache belongs to */
 	unsigned char version[16]; /* bytes of the first page that identify it to SQLite */
 	bool reserved;		   /* this connection writes */
 	bool restoring;		   /* or rolls back for another process */
+	char recent_name[4502];	   /* with the two NULs that SQLite wants */
 };
 
 void rg_index_vfs_init(struct rg_index_vfs *vfs);
 void rg_index_vfs_deinit(struct rg_index_vfs *vfs);
+
+/* Make what was committed durable.  Needs a transaction, and a lock that keeps others from writing.
+ */
+int rg_index_vfs_checkpoint(struct rg_index_vfs *vfs);
 
 /* Like sqlite3_open_v2(); vfs must live until the connection is closed. */
 int rg_index_vfs_open(struct rg_index_vfs *vfs, const char *path, int flags, sqlite3 **ret_db);

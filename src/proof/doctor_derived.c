@@ -433,7 +433,7 @@ static int check_slots(struct rg_doctor *doctor, bool *ret_damaged, struct roger
 
 	*ret_damaged = store->ops->figure(store, &key, &damaged) && damaged.count;
 	if (*ret_damaged && doctor->wish->fix)
-		store->ops->forget(store);
+		(void)store->ops->keep(store, RG_KEEP_NOTHING);
 	return *ret_damaged ? report_control(doctor, "its tables are damaged; it will be rebuilt",
 					     RG_STR(""), err)
 			    : ROGER_OK;

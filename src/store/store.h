@@ -64,6 +64,12 @@ enum rg_figure_kind {
 	RG_FIGURE_DAMAGED, /* count: figures whose checksum is wrong */
 };
 
+enum rg_keep {
+	RG_KEEP_NOTHING,
+	RG_KEEP_IF_DUE, /* if enough was appended since the last checkpoint; cheap if not */
+	RG_KEEP_NOW,
+};
+
 /* What a counter counts.  rg_count_hash() gives its key from one or two names. */
 enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN };
 uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second);
@@ -110,6 +116,8 @@ struct rg_shared {
 	_Atomic uint32_t broken;   /* enum rg_broken */
 	_Atomic uint32_t damages;  /* unaccepted entries of damage.jsonl */
 	_Atomic uint32_t damaged;  /* 1: some keys may be only in the send logs */
+	_Atomic uint64_t
+		carried; /* what logged was at the checkpoint; the send logs on disk hold it */
 };
 
 /* The state of the messages journal.  Offsets are bytes. */
@@ -259,15 +267,13 @@ struct rg_store_ops {
 	int (*runs)(struct rg_store *store, struct rg_arena *arena, struct rg_run_texts *ret_runs,
 		    struct roger_err *err);
 
-	/* Discard figures and shared words and recompute them from the lines. */
-	void (*forget)(struct rg_store *store);
-
 	/*
-	 * Make the figures durable, if enough was appended since the last time or now is set, so
-	 * that a later boot need not read all lines.  True: it was time; the caller does the same
-	 * for what it keeps.  NULL: the figures end with the process.
+	 * What to keep of the figures: make a checkpoint of them, so that after a restart not all
+	 * lines need be read, or discard them and the shared words, and recompute both from the
+	 * lines.  True: a checkpoint was made; the caller makes durable what it derives itself.
+	 * A store may never make one.
 	 */
-	bool (*checkpoint)(struct rg_store *store, bool now);
+	bool (*keep)(struct rg_store *store, enum rg_keep what);
 };
 
 struct rg_store {

@@ -9,6 +9,7 @@ or altered, after a kill at every step of making one and of starting from one, a
 while others write.  ROGER_TEST_SEED makes other histories; words say which part to do.
 """
 import contextlib
+import glob
 import json
 import os
 import random
@@ -29,6 +30,10 @@ CHECKPOINT_END = 496  # in messages.control: where the journal was when the last
 
 def place(store, name="checkpoint"):
     return f"{store}/.roger/messages.{name}"
+
+
+def sends(store):
+    return f"{store}/.roger/send-log"
 
 
 def read(path):
@@ -81,6 +86,8 @@ PASSING = {"id", "created_at", "read_at", "claimed_until", "chain", "journal_byt
 def without_passing(value):
     if isinstance(value, dict):
         return {k: without_passing(v) for k, v in value.items() if k not in PASSING}
+    if isinstance(value, list) and all(isinstance(v, dict) and "file" in v for v in value):
+        value = sorted(value, key=lambda v: v["file"])
     return [without_passing(v) for v in value] if isinstance(value, list) else value
 
 
@@ -93,9 +100,12 @@ def answers(store, n):
                                              "--key", f"k{k}:status-update:1", "--json"] for k in range(0, 2 * n, 3)]
                   + [["send", a, f"limit {i}", "--as", "ann", "--issue", f"i{i}", "--json"] for a in AGENTS[1:] for i in range(3)]
                   + [["claim", "--as", a, "--worker", "v", "--json"] for a in AGENTS] + [["receive", "--as", a, "--json"] for a in AGENTS]
-                  + [["agents", "--json"], ["verify", "--json"]]):
+                  + [["sends", "--jsonl"], ["agents", "--json"], ["verify", "--json"]]):
         done = lib.call(store, words)
-        with contextlib.suppress(ValueError):
+        if words[0] == "sends":  # those of messages that the questions sent have other ids
+            done.stdout = sorted([a[k] for k in ("sender", "target", "idempotent_key", "outcome", "attempt")]
+                                 for a in map(json.loads, done.stdout.splitlines()) if a["idempotent_key"].startswith("k"))
+        with contextlib.suppress(ValueError, TypeError):
             done.stdout = json.dumps(without_passing(json.loads(done.stdout)), sort_keys=True)
         told.append((words, done.returncode, done.stdout))
         if done.returncode not in (0, 1, 65, 77):
@@ -109,7 +119,7 @@ def believed(store):
 
 
 def differ(one, other):
-    return [f"{a[0]}: {a[1]} {a[2][:300]} in place of {b[1]} {b[2][:300]}" for a, b in zip(one, other) if a != b][:2]
+    return [f"{a[0]}: {a[1]} {str(a[2])[:300]} in place of {b[1]} {str(b[2])[:300]}" for a, b in zip(one, other) if a != b][:2]
 
 
 def compare(store, folder, n, wanted=None, spoil=None):
@@ -117,9 +127,12 @@ def compare(store, folder, n, wanted=None, spoil=None):
     copy, bare = lib.copy(store, f"{folder}/with"), lib.copy(store, f"{folder}/without")
     if spoil:
         spoil(copy)
-        for name in ("jsonl",):
-            shutil.copy2(place(copy, name), place(bare, name))
-    os.unlink(place(bare))
+        shutil.copy2(place(copy, "jsonl"), place(bare, "jsonl"))
+        if os.path.isdir(sends(copy)):
+            shutil.rmtree(sends(bare), ignore_errors=True)
+            shutil.copytree(sends(copy), sends(bare))
+    for path in (place(bare), *glob.glob(place(bare, "db*"))):
+        os.unlink(path)
     faults = []
     for one in (copy, bare):
         forget(one)
@@ -240,6 +253,44 @@ def journals(tap):
             tap.result(faults, f"a journal that was {name}")
 
 
+def by_itself(tap):
+    """Whoever has answered makes one when enough was appended; it fits what follows, and the index is made durable with it."""
+    with lib.workplace() as folder:
+        store = make(folder)
+        lib.must(lib.call(store, ["list"]))
+        lines = "".join(json.dumps({"to": AGENTS[n % 4], "content": f"{n} " + "x" * 9000, "issue": f"n{n}"}) + "\n" for n in range(1000))
+        lib.must(lib.call(store, ["send", "--as", "ann", "--batch", "--new", "-q"], stdin=lines))
+        faults = [] if os.path.exists(place(store)) else ["there is none after 9 MiB"]
+        tap.result(faults or compare(store, folder, 2, wanted=True), "one is made after 8 MiB")
+        look = [lib.ROGER, "inbox", "-q", "--workspace", store]  # of bob himself, not of a person
+        log = f"{store}/.roger/logs/activity.log.jsonl"
+        lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
+        lib.must(lib.call(store, ["rebuild", "-q"]))
+        forget(store)
+        before = read(log)
+        lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
+        tap.result([] if read(log) == before else ["the look is noted again"], "the last looks are in it")
+
+
+def logs(tap):
+    """Of the send logs, too, a power cut leaves what was there at the checkpoint; the rest is in the journal."""
+    with lib.workplace() as folder:
+        store, _ = made(folder, random.Random(SEED))
+        lib.call(store, ["send", "bob", "keyed", "--as", "ann", "--key", "k900:status-update:1", "-q"])
+        lib.must(lib.call(store, ["rebuild", "-q"]))
+        then = {name: read(f"{sends(store)}/{name}") for name in os.listdir(sends(store))}
+        for n in range(24, 40):
+            act(store, random.Random(n), n)
+
+        def spoil(copy):
+            shutil.rmtree(sends(copy))
+            os.mkdir(sends(copy))
+            for name, text in then.items():
+                write(f"{sends(copy)}/{name}", text)
+
+        tap.result(compare(store, folder, 40, wanted=True, spoil=spoil), "send logs that end at the checkpoint")
+
+
 def kills(tap):
     verbs = (lib.Verb("rebuild", ["rebuild", "--json"], lib.nothing), lib.Verb("send", ["send", "bob", "recovered", "--as", "ann", "--json"], lib.nothing))
     with lib.workplace() as folder:
@@ -306,7 +357,7 @@ def copies(tap):
 
 def main():
     tap = lib.Tap()
-    parts = {"histories": histories, "damaged": damaged, "journals": journals, "kills": kills, "copies": copies}
+    parts = {"histories": histories, "damaged": damaged, "journals": journals, "by_itself": by_itself, "logs": logs, "kills": kills, "copies": copies}
     for name in sys.argv[1:] or parts:
         parts[name](tap)
     tap.done()

@@ -1645,6 +1645,39 @@ static void who_cannot_tell_the_boot_replaces_nothing(void **state)
 	}
 }
 
+/* After 8 MiB at once, after ten seconds 1 MiB is enough; and a quarter of a large file, at least.
+ */
+static void a_checkpoint_is_due_after_work(void **state)
+{
+	enum { MIB = 1 << 20 };
+	struct rg_control *control = open_control(*state);
+
+	faulty_now_ns = INT64_C(5000000000);
+	rg_control_note_checkpoint(control, 100);
+	rg_control_set_end(control, 100 + 8 * MIB - 1, 1);
+	assert_false(rg_control_checkpoint_due(control));
+	rg_control_set_end(control, 100 + 8 * MIB, 1);
+	assert_true(rg_control_checkpoint_due(control));
+	rg_control_note_checkpoint(control, 100 + 7 * MIB);
+	faulty_now_ns += INT64_C(9000000000);
+	assert_false(rg_control_checkpoint_due(control));
+	faulty_now_ns += INT64_C(1000000000);
+	assert_true(rg_control_checkpoint_due(control));
+	rg_control_note_checkpoint(control, 101 + 7 * MIB);
+	faulty_now_ns += INT64_C(99000000000);
+	assert_false(rg_control_checkpoint_due(control));
+	rg_control_set_end(control, 50, 1);
+	assert_false(rg_control_checkpoint_due(control));
+	rg_control_set_end(control, 101 + 11 * MIB - 1, 1);
+	assert_int_equal(rg_control_grow(control, 0, (16 * MIB - 1) / 16 / 4 * 3, NULL), ROGER_OK);
+	rg_control_close(control);
+	control = open_control(*state);
+	assert_false(rg_control_checkpoint_due(control));
+	rg_control_set_end(control, 101 + 12 * MIB, 1);
+	assert_true(rg_control_checkpoint_due(control));
+	rg_control_close(control);
+}
+
 /* As often as it says; who holds the lock looks once. */
 static void what_contradicts_itself_is_looked_at_again(void **state)
 {
@@ -1940,6 +1973,7 @@ int main(void)
 		TEST(one_that_cannot_be_made_is_an_error),
 		TEST(each_call_that_fails_is_an_error),
 		TEST(who_cannot_tell_the_boot_replaces_nothing),
+		TEST(a_checkpoint_is_due_after_work),
 		TEST(what_contradicts_itself_is_looked_at_again),
 		TEST(a_place_that_cannot_be_seen_is_another),
 		TEST(another_build_that_comes_between_is_left),

@@ -1242,8 +1242,8 @@ static bool check_slots(const struct image *image, uint64_t generation, uint32_t
 }
 
 /* A page that knows what the checkpoint did, and nothing else. */
-static void begin_after(struct rg_control_page *page, const struct rg_tail *tail, uint32_t agents,
-			uint32_t counts)
+static void begin_after(struct rg_control_page *page, const struct rg_tail *tail, uint64_t carried,
+			uint32_t agents, uint32_t counts)
 {
 	struct rg_control_page after = { .agent_capacity = page->agent_capacity,
 					 .count_capacity = page->count_capacity,
@@ -1251,6 +1251,7 @@ static void begin_after(struct rg_control_page *page, const struct rg_tail *tail
 					 .counts_used = counts,
 					 .checkpoint_end = tail->appended };
 
+	after.shared.carried = carried;
 	store_tail(&after, 0, tail);
 	*page = after;
 }
@@ -1283,7 +1284,7 @@ static struct image load_checkpoint(const struct rg_control *control, int journa
 		image.page = NULL;
 	}
 	if (image.page)
-		begin_after(image.page, &tail, agents, counts);
+		begin_after(image.page, &tail, page.on_disk, agents, counts);
 	return image;
 }
 
@@ -1381,8 +1382,15 @@ static int compose_checkpoint(struct rg_control *control, int journal_file,
 	return rg_random(&ret_page->generation, sizeof ret_page->generation, err);
 }
 
-int rg_control_write_checkpoint(struct rg_control *control, int journal_file, int file,
-				const char *name, uint64_t *ret_end, uint64_t *ret_needs,
+uint64_t rg_control_carried(struct rg_control *control)
+{
+	uint64_t logged = rg_control_logged(control);
+
+	return logged ? logged : atomic_load(&control->page->shared.carried);
+}
+
+int rg_control_write_checkpoint(struct rg_control *control, int journal_file, uint64_t carried,
+				int file, const char *name, uint64_t *ret_end, uint64_t *ret_needs,
 				struct roger_err *err)
 {
 	struct rg_control_page page;
@@ -1391,6 +1399,7 @@ int rg_control_write_checkpoint(struct rg_control *control, int journal_file, in
 	r = compose_checkpoint(control, journal_file, &page, err);
 	if (r < 0)
 		return r;
+	page.on_disk = carried;
 	sum_page(&page);
 	*ret_end = page.tails[0].appended;
 	r = rg_file_write(file, &page, sizeof page, name, err);

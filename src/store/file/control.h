@@ -223,10 +223,15 @@ void rg_control_checkpoint_name(const char *name, char to[RG_CHECKPOINT_NAME_BYT
 bool rg_control_checkpoint_due(struct rg_control *control);
 void rg_control_note_checkpoint(struct rg_control *control, uint64_t end);
 
-/* Write one to an empty file; nothing is synced.  *ret_end: where in the journal it was made;
- * *ret_needs: it may be used once the journal is on disk up to here.  Needs no lock. */
-RG_CHECKED int rg_control_write_checkpoint(struct rg_control *control, int journal_file, int file,
-					   const char *name, uint64_t *ret_end, uint64_t *ret_needs,
+/* How far the send logs have followed, or had followed at the checkpoint, which must be on disk. */
+uint64_t rg_control_carried(struct rg_control *control);
+
+/* Write one to an empty file; nothing is synced.  carried: up to here the send logs are; *ret_end:
+ * where in the journal it was made; *ret_needs: it may be used once the journal is on disk up to
+ * here.  Needs no lock. */
+RG_CHECKED int rg_control_write_checkpoint(struct rg_control *control, int journal_file,
+					   uint64_t carried, int file, const char *name,
+					   uint64_t *ret_end, uint64_t *ret_needs,
 					   struct roger_err *err);
 
 struct rg_agent {

@@ -557,14 +557,6 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 	return true;
 }
 
-static void forget(struct rg_store *base)
-{
-	struct rg_control *control = rg_journal_control(of(base)->journal);
-
-	if (control)
-		rg_control_retire(control);
-}
-
 /* Wait until the journal is on disk up to here; false: nobody knows when. */
 static bool is_durable(struct rg_journal *journal, uint64_t end)
 {
@@ -588,6 +580,28 @@ static bool is_durable(struct rg_journal *journal, uint64_t end)
 	return false;
 }
 
+/* Make what the send logs hold durable.  False: there are too many of them, or one cannot be. */
+static bool sync_sends(struct file_store *store)
+{
+	enum { LOGS_MAX = 4096 };
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_log_files files = { 0 };
+	bool well, there;
+	size_t i;
+
+	well = arena &&
+	       list(&store->base, RG_LOG_SENDS, RG_STR(""), arena, &files, NULL) == ROGER_OK &&
+	       files.count <= LOGS_MAX;
+	for (i = 0; well && i < files.count; i++)
+		well = stat_journal(&store->base, &files.items[i], &there, NULL) == ROGER_OK &&
+		       (!there || sync_journal(&store->base, &files.items[i], 0, NULL) == ROGER_OK);
+	if (well && files.count)
+		well = rg_file_sync_folder(store->folders[RG_LOG_SENDS], "send-log", NULL) ==
+		       ROGER_OK;
+	rg_arena_free(arena);
+	return well;
+}
+
 /* Beside the old one, which stays until this one is whole and on disk. */
 static int make_checkpoint(struct file_store *store, const char *name, const char *spare,
 			   uint64_t *ret_end, struct roger_err *err)
@@ -595,16 +609,19 @@ static int make_checkpoint(struct file_store *store, const char *name, const cha
 	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	struct rg_journal *journal = store->journal;
 	const int folder = store->workspace->data;
-	uint64_t needs;
+	uint64_t needs, carried;
 	int r;
 
 	r = rg_file_remove(folder, spare, err);
 	if (r == ROGER_OK)
 		r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, err);
+	carried = rg_control_carried(rg_journal_control(journal));
+	if (carried && !sync_sends(store))
+		carried = 0;
 	if (r == ROGER_OK)
 		r = rg_control_write_checkpoint(rg_journal_control(journal),
-						rg_journal_file(journal), file, spare, ret_end,
-						&needs, err);
+						rg_journal_file(journal), carried, file, spare,
+						ret_end, &needs, err);
 	if (r == ROGER_OK && !is_durable(journal, needs))
 		r = rg_fail(err, ROGER_EIO, 0, "'%s' is ahead of the journal on disk", spare);
 	if (r == ROGER_OK)
@@ -617,23 +634,44 @@ static int make_checkpoint(struct file_store *store, const char *name, const cha
 }
 
 /* A failure is forgotten until as much was appended again: the last one is still right. */
-static bool checkpoint(struct rg_store *base, bool now)
+static void try_checkpoint(struct file_store *store, const char *name)
+{
+	struct rg_control *control = rg_journal_control(store->journal);
+	char spare[RG_CHECKPOINT_NAME_BYTES + 8];
+	uint64_t end = rg_control_appended(control);
+
+	snprintf(spare, sizeof spare, "%s.new", name);
+	(void)!make_checkpoint(store, name, spare, &end, NULL);
+	rg_control_note_checkpoint(rg_journal_control(store->journal), end);
+}
+
+/* Nobody may be making one from the figures that are discarded.  The lock goes with the file. */
+static void discard(struct file_store *store, const char *name)
+{
+	enum { TRIES_MAX = 200, WAIT_MS = 10 };
+	struct rg_journal *journal = store->journal;
+	int tries;
+
+	for (tries = 0; tries < TRIES_MAX && !rg_journal_try(journal, RG_LOCK_CHECKPOINT); tries++)
+		rg_clock_sleep(WAIT_MS);
+	(void)!rg_file_remove(store->workspace->data, name, NULL);
+	rg_control_retire(rg_journal_control(journal));
+}
+
+static bool keep(struct rg_store *base, enum rg_keep what)
 {
 	struct file_store *store = of(base);
 	struct rg_control *control = control_of(store);
-	char name[RG_CHECKPOINT_NAME_BYTES], spare[RG_CHECKPOINT_NAME_BYTES + 8];
-	uint64_t end;
+	char name[RG_CHECKPOINT_NAME_BYTES];
 
-	if (!control || (!now && !rg_control_checkpoint_due(control)) ||
-	    !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
+	if (!control || (what == RG_KEEP_IF_DUE && !rg_control_checkpoint_due(control)))
 		return false;
-	end = rg_control_appended(control);
 	rg_control_checkpoint_name(base->figures, name);
-	snprintf(spare, sizeof spare, "%s.new", name);
-	(void)!make_checkpoint(store, name, spare, &end, NULL);
-	control = rg_journal_control(store->journal);
-	if (control)
-		rg_control_note_checkpoint(control, end);
+	if (what == RG_KEEP_NOTHING)
+		discard(store, name);
+	if (what == RG_KEEP_NOTHING || !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
+		return false;
+	try_checkpoint(store, name);
 	rg_journal_release(store->journal, RG_LOCK_CHECKPOINT);
 	return true;
 }
@@ -843,8 +881,7 @@ static const struct rg_store_ops operations = {
 	.get = get,
 	.put = put,
 	.runs = list_runs,
-	.forget = forget,
-	.checkpoint = checkpoint,
+	.keep = keep,
 };
 
 static int open_journal(struct file_store *store, struct roger_err *err)

@@ -446,12 +446,14 @@ static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure
 	return agent != NULL;
 }
 
-static void forget(struct rg_store *base)
+/* Nothing outlives the process. */
+static bool keep(struct rg_store *base, enum rg_keep what)
 {
 	struct memory *memory = enter(base);
 
-	memory->stale = true;
+	memory->stale |= what == RG_KEEP_NOTHING;
 	leave(memory);
+	return false;
 }
 
 /* -------------------------------------------------------------- messages -- */
@@ -833,7 +835,7 @@ static const struct rg_store_ops operations = {
 	.get = get,
 	.put = put,
 	.runs = runs,
-	.forget = forget,
+	.keep = keep,
 };
 
 static struct memory *find_memory(const char *path)
