@@ -33,11 +33,13 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 
 /* ------------------------------------------------------------- checking -- */
 
-/* From - to : are - . / the digits and : itself. */
+/* A bit for each character: - . / the digits and : together, @ and A to Z, _ and a to z. */
 static bool is_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') ||
-	       c == '_' || c == '@';
+	static const uint64_t names[] = { 0x07ffe00000000000, 0x07fffffe87ffffff };
+	unsigned char byte = (unsigned char)c;
+
+	return byte < 128 && (names[byte >> 6] >> (byte & 63) & 1);
 }
 
 bool rg_name_valid(struct roger_str name)
