@@ -289,7 +289,8 @@ static struct level level_at(const struct roger_field *first, size_t depth)
 	struct level level = { first, 0, depth, NULL };
 	const struct roger_field *field;
 
-	for (field = first; field->name && strncmp(field->name, first->name, depth) == 0; field++)
+	for (field = first;
+	     field->name && (depth == 0 || strncmp(field->name, first->name, depth) == 0); field++)
 		if (is_keeper(field, depth))
 			level.keeper = field;
 	level.count = (size_t)(field - first);
