@@ -56,7 +56,8 @@ static uint64_t mark_of(struct roger_str key)
 	return UINT64_C(1) << (mix & 63);
 }
 
-static int check_members(const struct rg_value *object, struct roger_err *err)
+/* *ret_nested: there may be lists or objects among them. */
+static int check_members(const struct rg_value *object, bool *ret_nested, struct roger_err *err)
 {
 	struct roger_str keys[24];
 	const struct rg_value *value = NULL;
@@ -65,7 +66,9 @@ static int check_members(const struct rg_value *object, struct roger_err *err)
 
 	if (count > sizeof keys / sizeof *keys)
 		return check_many_members(object, count, err);
+	*ret_nested = false;
 	while (rg_json_next(object, &at, &keys[at], &value)) {
+		*ret_nested |= yyjson_is_ctn(val(value));
 		mark = mark_of(keys[at - 1]);
 		for (i = 0; (marks & mark) && i + 1 < at; i++)
 			if (rg_str_equal(keys[i], keys[at - 1]))
@@ -80,6 +83,7 @@ static int check(const struct rg_value *value, int depth, struct roger_err *err)
 {
 	const struct rg_value *inner = NULL;
 	struct roger_str key;
+	bool nested = true;
 	size_t i = 0;
 	int r = ROGER_OK;
 
@@ -88,8 +92,8 @@ static int check(const struct rg_value *value, int depth, struct roger_err *err)
 	if (depth > RG_JSON_DEPTH_MAX)
 		return rg_fail(err, ROGER_EDATA, 0, "nested deeper than %d", RG_JSON_DEPTH_MAX);
 	if (yyjson_is_obj(val(value)))
-		r = check_members(value, err);
-	while (r == ROGER_OK && rg_json_next(value, &i, &key, &inner))
+		r = check_members(value, &nested, err);
+	while (r == ROGER_OK && nested && rg_json_next(value, &i, &key, &inner))
 		r = check(inner, depth + 1, err);
 	return r;
 }

@@ -33,11 +33,13 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 
 /* ------------------------------------------------------------- checking -- */
 
-/* From - to : are - . / the digits and : itself. */
+/* A bit for each character: - . / the digits and : together, @ and A to Z, _ and a to z. */
 static bool is_name_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= ':') ||
-	       c == '_' || c == '@';
+	static const uint64_t names[] = { 0x07ffe00000000000, 0x07fffffe87ffffff };
+	unsigned char byte = (unsigned char)c;
+
+	return byte < 128 && (names[byte >> 6] >> (byte & 63) & 1);
 }
 
 bool rg_name_valid(struct roger_str name)
@@ -287,7 +289,8 @@ static struct level level_at(const struct roger_field *first, size_t depth)
 	struct level level = { first, 0, depth, NULL };
 	const struct roger_field *field;
 
-	for (field = first; field->name && strncmp(field->name, first->name, depth) == 0; field++)
+	for (field = first;
+	     field->name && (depth == 0 || strncmp(field->name, first->name, depth) == 0); field++)
 		if (is_keeper(field, depth))
 			level.keeper = field;
 	level.count = (size_t)(field - first);

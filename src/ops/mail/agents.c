@@ -161,21 +161,22 @@ static int add_arrived(struct roger *roger, struct rg_names *names, struct roger
 	return r;
 }
 
-/* Did it ever look at its mail, or read some? */
-static int has_looked(struct roger *roger, struct roger_str name, struct rg_arena *arena,
+/* Did it ever look at its mail, or read some?  Not where all that it got is unread. */
+static int has_looked(struct roger *roger, const struct roger_agent *agent, struct rg_arena *arena,
 		      bool *ret_looked, struct roger_err *err)
 {
 	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
-					    .owner = name,
+					    .owner = agent->name,
 					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .limit = 1 };
-	const struct rg_query read = { .to = name, .read = true };
-	struct rg_log_entries found;
-	int64_t count;
-	int r;
+	const struct rg_query read = { .to = agent->name, .read = true };
+	struct rg_log_entries found = { 0 };
+	int64_t count = 0;
+	int r = ROGER_OK;
 
-	r = rg_engine_count(roger->engine, &read, &count, err);
-	if (r == ROGER_OK)
+	if (agent->received > agent->unread)
+		r = rg_engine_count(roger->engine, &read, &count, err);
+	if (r == ROGER_OK && !count)
 		r = rg_engine_log_find(roger->engine, &looks, arena, &found, err);
 	*ret_looked = r == ROGER_OK && (count || found.count);
 	return r;
@@ -188,33 +189,47 @@ static bool has_sent(const struct roger_agent *agent)
 }
 
 /* Into all, or among those that only ever got mail. */
-static int add_seen(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
-		    struct roger_err *err)
+static int add_seen(struct roger *roger, const struct roger_agent_list *agents,
+		    struct rg_names *all, struct rg_names *ghosts, struct roger_err *err)
 {
-	struct roger_agent_list agents;
+	const struct roger_agent *agent;
 	bool looked;
 	size_t i;
 	int r;
 
-	r = rg_engine_agents(roger->engine, all->arena, &agents, err);
-	for (i = 0; r == ROGER_OK && i < agents.count; i++) {
-		looked = has_sent(&agents.items[i]) || rg_names_have(all, agents.items[i].name);
+	r = rg_crossing_configured(roger, all, err);
+	if (r == ROGER_OK)
+		r = add_arrived(roger, all, err);
+	for (i = 0; r == ROGER_OK && i < agents->count; i++) {
+		agent = &agents->items[i];
+		looked = has_sent(agent) || rg_names_have(all, agent->name);
 		if (!looked)
-			r = has_looked(roger, agents.items[i].name, all->arena, &looked, err);
+			r = has_looked(roger, agent, all->arena, &looked, err);
 		if (r == ROGER_OK)
-			r = add(looked ? all : ghosts, agents.items[i].name, err);
+			r = add(looked ? all : ghosts, agent->name, err);
 	}
 	return r;
+}
+
+int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
+		     struct rg_arena *arena, struct rg_names *ret_ghosts, struct roger_err *err)
+{
+	struct rg_names all = { .arena = arena };
+	size_t i = 0;
+
+	*ret_ghosts = all;
+	while (i < agents->count && has_sent(&agents->items[i]))
+		i++;
+	return i == agents->count ? ROGER_OK : add_seen(roger, agents, &all, ret_ghosts, err);
 }
 
 static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
 		    struct roger_err *err)
 {
-	int r = rg_crossing_configured(roger, all, err);
+	struct roger_agent_list agents;
+	int r = rg_engine_agents(roger->engine, all->arena, &agents, err);
 
-	if (r == ROGER_OK)
-		r = add_arrived(roger, all, err);
-	return r < 0 ? r : add_seen(roger, all, ghosts, err);
+	return r < 0 ? r : add_seen(roger, &agents, all, ghosts, err);
 }
 
 struct skipped {

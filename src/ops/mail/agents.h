@@ -15,6 +15,12 @@ RG_CHECKED int rg_agents_retired(struct roger *roger, struct rg_arena *arena,
 RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
 				      struct roger_str *ret_why);
 
+/* Those of them that are no part of `all`: they got mail, and never sent, read, looked or arrived.
+ */
+RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
+				struct rg_arena *arena, struct rg_names *ret_ghosts,
+				struct roger_err *err);
+
 /* Whom a name that is not one agent's stands for. */
 struct rg_everyone {
 	struct roger_strs names;

@@ -548,6 +548,7 @@ static int look_at_breakers(struct looking *looking, struct roger_err *err)
 
 /* Whose oldest unread message is the oldest. */
 struct mailbox {
+	const struct roger_agent *agent;
 	struct roger_str name, why; /* why nobody takes its mail; "": somebody may */
 	int64_t unread, since_ms;
 	bool retired;
@@ -588,19 +589,17 @@ static int say_mailbox(struct looking *looking, const struct mailbox *mailbox)
 		   RG_STR_ARGS(mailbox->why));
 }
 
-static int judge_mailbox(struct looking *looking, const struct rg_everyone *everyone,
+static int judge_mailbox(struct looking *looking, const struct rg_names *ghosts,
 			 const struct roger_retired_list *retired, struct mailbox *mailbox,
 			 struct roger_err *err)
 {
 	const struct rg_query query = { .to = mailbox->name, .unread = true, .limit = 1 };
 	const struct roger_retired *gone = rg_retired_find(retired, mailbox->name);
 	struct roger_messages found;
-	size_t i;
 	int r;
 
-	for (i = 0; i < everyone->skipped.count; i++)
-		if (rg_str_equal(everyone->skipped.items[i].to, mailbox->name))
-			mailbox->why = everyone->skipped.items[i].why;
+	if (rg_names_have(ghosts, mailbox->name))
+		mailbox->why = RG_STR("never looked at its mail here");
 	mailbox->retired = gone != NULL;
 	if (gone && !rg_agents_why_retired(gone, looking->arena, &mailbox->why))
 		return rg_fail_memory(err);
@@ -612,11 +611,11 @@ static int judge_mailbox(struct looking *looking, const struct rg_everyone *ever
 
 static int look_at_mail(struct looking *looking, struct roger_err *err)
 {
-	struct rg_everyone everyone = { 0 };
+	struct roger_agent *place;
+	struct roger_agent_list agents, judged = { 0 };
 	struct roger_retired_list retired;
-	struct roger_agent_list agents;
+	struct rg_names ghosts = { 0 };
 	struct mailbox *mailboxes;
-	bool silent = false;
 	size_t count = 0, i;
 	int r;
 
@@ -627,9 +626,9 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 	looking->reply->agents = (int64_t)agents.count;
 	for (i = 0; i < agents.count; i++) {
 		looking->reply->unread += agents.items[i].unread;
-		silent |= !agents.items[i].sent || rg_str_is(agents.items[i].name, "run");
 		if (agents.items[i].unread > 0)
 			mailboxes[count++] = (struct mailbox){ .name = agents.items[i].name,
+							       .agent = &agents.items[i],
 							       .unread = agents.items[i].unread };
 	}
 	if (!count)
@@ -638,13 +637,17 @@ static int look_at_mail(struct looking *looking, struct roger_err *err)
 	looking->counts[UNREAD] += count > MAILBOXES_MAX ? (int64_t)(count - MAILBOXES_MAX) : 0;
 	if (count > MAILBOXES_MAX)
 		count = MAILBOXES_MAX;
-	/* Whoever sends is there to take its mail. */
-	if (silent)
-		r = rg_agents_of(looking->roger, RG_STR("all"), looking->arena, &everyone, err);
+	for (i = 0; i < count; i++) {
+		place = rg_arena_push(looking->arena, &judged.items, &judged.count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = *mailboxes[i].agent;
+	}
+	r = rg_agents_ghosts(looking->roger, &judged, looking->arena, &ghosts, err);
 	if (r == ROGER_OK)
 		r = rg_agents_retired(looking->roger, looking->arena, &retired, err);
 	for (i = 0; i < count && r == ROGER_OK; i++)
-		r = judge_mailbox(looking, &everyone, &retired, &mailboxes[i], err);
+		r = judge_mailbox(looking, &ghosts, &retired, &mailboxes[i], err);
 	qsort(mailboxes, count, sizeof *mailboxes, compare_since);
 	for (i = 0; i < count && r == ROGER_OK; i++)
 		r = say_mailbox(looking, &mailboxes[i]);
