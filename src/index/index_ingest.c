@@ -321,7 +321,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	if (r == ROGER_OK)
 		r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
-		r = run(index, RG_SQL_LEASE_DROP, err, "i", known->position);
+		r = set_lease(index, message, known->position, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, 0, -!known->read, err);
 	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;

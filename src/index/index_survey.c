@@ -2,7 +2,8 @@
 #include "index/index_db.h"
 
 /* A lease that expired or was returned still names its holder. */
-#define CLAIMED "EXISTS(SELECT 1 FROM leases WHERE position = messages.rowid AND claimed_by <> '')"
+#define CLAIMED(table)                                                                             \
+	"EXISTS(SELECT 1 FROM leases WHERE position = " table ".rowid AND claimed_by <> '')"
 
 struct surveying {
 	bool archived;
@@ -52,15 +53,15 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 	r = see_table(
 		index,
 		since_ms || until_ms
-			? "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
-			  " FROM messages INDEXED BY messages_created"
-			: "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
-			  " FROM messages NOT INDEXED",
+			? "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED(
+				  "messages") " FROM messages INDEXED BY messages_created"
+			: "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED(
+				  "messages") " FROM messages NOT INDEXED",
 		false, since_ms, until_ms, see, context, err);
 	return r < 0 ? r
 		     : see_table(index,
-				 "SELECT from_phase, to_phase, read, created_at, 0, id, 0 FROM "
-				 "archived",
+				 "SELECT from_phase, to_phase, read, created_at, 0, id, " CLAIMED(
+					 "archived") " FROM archived",
 				 true, since_ms, until_ms, see, context, err);
 }
 

@@ -1024,7 +1024,8 @@ static int see_sessions(struct rg_stream *stream, const struct rg_history *histo
 	return r;
 }
 
-int rg_stream_around(struct roger *roger, struct rg_history *history, struct roger_err *err)
+int rg_stream_around(struct roger *roger, struct rg_history *history, int64_t until_ms,
+		     struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_CYCLES };
 	const size_t before = history->count;
@@ -1048,7 +1049,7 @@ int rg_stream_around(struct roger *roger, struct rg_history *history, struct rog
 	keep_deinit(&keeping);
 	return r < 0 || history->count == before
 		       ? r
-		       : rg_history_arrange(history, query.since_ms, query.until_ms, err);
+		       : rg_history_arrange(history, query.since_ms, until_ms, err);
 }
 
 bool rg_event_is_of(const struct rg_event *event, const struct roger_message *message)
