@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 7
+#define RG_INDEX_VERSION 8
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -32,6 +32,7 @@ enum rg_statement {
 	RG_SQL_MAILBOX_DROP,
 	RG_SQL_LEASE_SET,
 	RG_SQL_LEASE_DROP,
+	RG_SQL_ACK_ADD,
 	RG_SQL_KEY_ADD,
 	RG_SQL_REPLY_ADD,
 	RG_SQL_ARCHIVED_ADD,

@@ -954,20 +954,18 @@ static void check_messages(void)
 		unread += !mail_at(i)->read_at_ms;
 		waiting += !mail_at(i)->read_at_ms && !mail_at(i)->archived_at_ms;
 		looked += mail_at(i)->looked;
-		acks += mail_at(i)->acks;
+		acks += mail_at(i)->acks > 0;
 	}
 	agree("messages", "report", report.messages, model.mail_count);
 	agree("read", "report", report.read, read);
 	agree("unread", "report", report.unread, unread);
 	agree("unread", "status", status.unread, waiting);
 	agree("looked", "report", report.looked, looked);
-	if (getenv("ACKS"))
-		agree("acknowledged", "report", report.acknowledged, acks);
+	agree("acknowledged", "report", report.acknowledged, acks);
 	agree("wakes", "report", report.wakes, model.wakes);
 	agree("failed wakes", "report", report.failed_wakes, model.failed_wakes);
 	for (k = 0; k < report.agents.count; k++) {
 		read -= report.agents.items[k].read;
-		acks -= 0;
 		unread -= report.agents.items[k].received - report.agents.items[k].read;
 	}
 	agree("read by somebody", "report", read, 0);

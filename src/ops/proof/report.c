@@ -174,7 +174,7 @@ static void count_afresh(struct counting *counting)
 {
 	struct roger_report_reply *reply = counting->reply;
 
-	reply->messages = reply->read = reply->unread = reply->looked = 0;
+	reply->messages = reply->read = reply->unread = reply->looked = reply->acknowledged = 0;
 	counting->latencies.count = counting->looks.count = counting->agents.count = 0;
 	counting->places = (struct rg_counter){ .arena = counting->arena };
 }
@@ -182,6 +182,7 @@ static void count_afresh(struct counting *counting)
 static int see_row(void *context, const struct rg_survey_row *row, struct roger_err *err)
 {
 	struct counting *counting = context;
+	const int64_t at_ms = row && row->read_at_ms ? row->read_at_ms : 1;
 	struct roger_message message;
 
 	if (!row) {
@@ -194,7 +195,8 @@ static int see_row(void *context, const struct rg_survey_row *row, struct roger_
 					  .read = row->read,
 					  .created_at_ms = row->created_at_ms,
 					  .read_at_ms = row->read_at_ms,
-					  .claimed_by = row->claimed ? row->to : RG_STR("") };
+					  .claimed_by = row->claimed ? row->to : RG_STR(""),
+					  .acked_at_ms = row->acked ? at_ms : 0 };
 	return rg_stream_message(&counting->stream, &message, err);
 }
 
@@ -361,8 +363,6 @@ static void count_note(struct roger_report_reply *reply, const struct rg_note *n
 	} else if (note->kind == RG_NOTE_WOKEN) {
 		reply->wakes++;
 		reply->failed_wakes += !done;
-	} else if (done && note->kind == RG_NOTE_ACKNOWLEDGED) {
-		reply->acknowledged += note->count;
 	}
 }
 
@@ -453,6 +453,9 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 	case ROGER_EVENT_READ:
 		reply->read++;
 		return add_span(counting, &counting->latencies, event, err);
+	case ROGER_EVENT_ACKNOWLEDGED:
+		reply->acknowledged++;
+		break;
 	case ROGER_EVENT_TIMEOUT:
 		return count_timeout(counting, event, err);
 	case ROGER_EVENT_REFUSED:

@@ -265,7 +265,9 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 	const bool by_worker = held && after->read && before->claimed_until_ms > after->read_at_ms;
 	struct rg_event event;
 
-	if (after->acked_at_ms ? before && before->acked_at_ms == after->acked_at_ms : !by_worker)
+	if (after->acked_at_ms ? before && before->acked_at_ms == after->acked_at_ms &&
+					 before->ack_outcome == after->ack_outcome
+			       : !by_worker)
 		return ROGER_OK;
 	life->acknowledged = true;
 	event = of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
