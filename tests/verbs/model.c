@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 static void copy(char *to, size_t size, struct roger_str text)
 {
 	snprintf(to, size, "%.*s", RG_STR_ARGS(text));
@@ -56,8 +58,10 @@ void model_read(struct model *model, int which, int64_t at_ms)
 	if (!last || last->mail != which)
 		return;
 	last->timed_out |= last->outcome == ATTEMPT_PENDING && at_ms > mail->confirm_by_ms;
-	if (last->outcome == ROGER_TIMEOUT || last->outcome == ATTEMPT_PENDING)
-		last->outcome = ROGER_DELIVERED;
+	if (last->outcome != ROGER_TIMEOUT && last->outcome != ATTEMPT_PENDING)
+		return;
+	last->outcome = ROGER_DELIVERED;
+	last->late_at_ms = last->timed_out ? at_ms : 0;
 }
 
 void model_archive(struct model *model, int which, int64_t at_ms)
@@ -120,7 +124,7 @@ static void give_up(struct model *model, const struct attempt *last)
 	if (mail->dead || timeouts_of(model, last) < model->attempts_max)
 		return;
 	mail->dead = true;
-	*dead = (struct dead){ .mail = last->mail };
+	*dead = (struct dead){ .mail = last->mail, .at_ms = rg_clock_ms() };
 	memcpy(dead->cycle, last->cycle, sizeof dead->cycle);
 	snprintf(dead->task, sizeof dead->task, "%.*s", (int)strcspn(last->key, ":"), last->key);
 	model->dead_count++;

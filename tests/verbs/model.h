@@ -29,13 +29,14 @@ struct attempt {
 	int outcome; /* enum roger_attempt_outcome, or ATTEMPT_PENDING */
 	bool timed_out, plain, purged;
 	int mail; /* -1: it was never stored */
+	int64_t late_at_ms;
 };
 enum { ATTEMPT_PENDING = ROGER_ERROR + 1 };
 
 /* One a message. */
 struct dead {
 	int mail, status;
-	int64_t redelivered, stale;
+	int64_t at_ms, redelivered, stale;
 	char id[64], task[NAME_MAX_], cycle[NAME_MAX_];
 };
 

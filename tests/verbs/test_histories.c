@@ -854,7 +854,7 @@ static void step(void)
 		}
 		at -= steps[i].weight;
 	}
-	scene_pass(draw(3) ? 47000 : 660000);
+	scene_pass(draw(3) ? 47000 : 671000);
 }
 
 /* ------------------------------------------------------------ the accounts -- */
@@ -1200,6 +1200,125 @@ static void check_timelines(int64_t now_ms)
 	check_timeline(&subject, now_ms);
 }
 
+/* --------------------------------------------------------------------- since -- */
+
+/* An instant within the history, and what roger's notes had told by then. */
+static int64_t middle_ms, wakes_before, duplicates_before;
+
+static void remember_middle(void)
+{
+	scene_pass(2);
+	middle_ms = rg_clock_ms();
+	scene_pass(2);
+	wakes_before = model.wakes;
+	duplicates_before = model.duplicates;
+}
+
+/* Messages count by when they were sent, whatever became of them; all else by when it happened. */
+static void check_since(void)
+{
+	const struct roger_report_request request = { .since_ms = middle_ms };
+	struct roger_report_reply reply = { 0 };
+	int64_t messages = 0, read = 0, looked = 0, acked = 0, late = 0, dead = 0;
+	int i;
+
+	assert_int_equal(roger_report(scene.roger, &request, &reply, NULL), ROGER_OK);
+	for (i = 0; i < model.mail_count; i++) {
+		if (mail_at(i)->at_ms < middle_ms)
+			continue;
+		messages++;
+		read += mail_at(i)->read_at_ms != 0;
+		looked += mail_at(i)->looked;
+		acked += mail_at(i)->acks > 0;
+	}
+	for (i = 0; i < model.attempt_count; i++)
+		late += !model.attempts[i].purged && model.attempts[i].late_at_ms >= middle_ms;
+	for (i = 0; i < model.dead_count; i++)
+		dead += model.deads[i].at_ms >= middle_ms;
+	agree("messages", "report since", reply.messages, messages);
+	agree("read", "report since", reply.read, read);
+	agree("looked", "report since", reply.looked, looked);
+	agree("acknowledged", "report since", reply.acknowledged, acked);
+	agree("late", "report since", reply.late, late);
+	agree("dead letters", "report since", reply.dead_letters, dead);
+	agree("wakes", "report since", reply.wakes, model.wakes - wakes_before);
+	if (has_notes)
+		agree("duplicates", "report since", reply.duplicates,
+		      model.duplicates - duplicates_before);
+	roger_reply_free(&reply);
+}
+
+static int64_t shown_since(const struct roger_timeline_reply *reply, enum roger_event_kind kind)
+{
+	int64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < reply->events.count; i++)
+		count += reply->events.items[i].kind == (int)kind;
+	return count;
+}
+
+static void check_timeline_since(void)
+{
+	const char *const name = agents[draw(4)];
+	const struct roger_timeline_request request = { .agent = rg_str(name),
+							.since_ms = middle_ms,
+							.limit = 10000 };
+	struct roger_timeline_reply reply = { 0 };
+	int64_t sent = 0, read = 0, late = 0;
+	int i, r;
+
+	r = roger_timeline(scene.roger, &request, &reply, NULL);
+	assert_true(r == ROGER_OK || r == ROGER_ENOENT);
+	for (i = 0; i < model.mail_count; i++) {
+		if (strcmp(mail_at(i)->from, name) && strcmp(mail_at(i)->to, name))
+			continue;
+		sent += mail_at(i)->at_ms >= middle_ms;
+		read += mail_at(i)->read_at_ms >= middle_ms;
+	}
+	for (i = 0; i < model.attempt_count; i++)
+		late += !model.attempts[i].purged && model.attempts[i].late_at_ms >= middle_ms &&
+			(!strcmp(model.attempts[i].from, name) ||
+			 !strcmp(model.attempts[i].to, name));
+	agree("sent", "timeline since", shown_since(&reply, ROGER_EVENT_SENT), sent);
+	agree("read", "timeline since", shown_since(&reply, ROGER_EVENT_READ), read);
+	agree("late", "timeline since", shown_since(&reply, ROGER_EVENT_LATE), late);
+	roger_reply_free(&reply);
+}
+
+/* ------------------------------------------------------------------- cycles -- */
+
+/* What the cycles had, added up. */
+static void check_cycles(void)
+{
+	const struct roger_cycle_request all = { 0 };
+	struct roger_report_request request = { 0 };
+	struct roger_cycle_reply cycles = { 0 };
+	struct roger_report_reply reply = { 0 };
+	int64_t messages = 0, attempts = 0, timeouts = 0, errors = 0, late = 0, dead = 0;
+	size_t i;
+
+	assert_int_equal(roger_cycle(scene.roger, &all, &cycles, NULL), ROGER_OK);
+	for (i = 0; i < cycles.cycles.count; i++) {
+		request.cycle = cycles.cycles.items[i].id;
+		assert_int_equal(roger_report(scene.roger, &request, &reply, NULL), ROGER_OK);
+		messages += reply.messages;
+		attempts += reply.attempts;
+		timeouts += reply.timeouts;
+		errors += reply.errors;
+		late += reply.late;
+		dead += reply.dead_letters;
+		roger_reply_free(&reply);
+	}
+	agree("messages", "the cycles", messages, report.messages);
+	agree("attempts", "the cycles", attempts, report.attempts);
+	agree("timeouts", "the cycles", timeouts, report.timeouts);
+	agree("errors", "the cycles", errors, report.errors);
+	agree("late", "the cycles", late, report.late);
+	agree("dead letters", "the cycles", dead, report.dead_letters);
+	roger_reply_free(&cycles);
+}
+
 /* ------------------------------------------------------------------- traces -- */
 
 static void check_trace(const struct roger_trace *trace, int64_t now_ms)
@@ -1356,6 +1475,9 @@ static void check_all(void)
 	check_figures();
 	check_timelines(now_ms);
 	check_traces(now_ms);
+	check_since();
+	check_timeline_since();
+	check_cycles();
 	roger_reply_free(&report);
 	roger_reply_free(&status);
 }
@@ -1408,11 +1530,15 @@ static void begin(uint64_t number)
 
 static void play_one(uint64_t number)
 {
-	unsigned steps;
+	unsigned steps, middle;
 
 	begin(number);
-	for (steps = 6 + draw(24); steps; steps--)
+	steps = 6 + draw(24);
+	for (middle = draw(steps); steps; steps--) {
+		if (steps == middle + 1)
+			remember_middle();
 		step();
+	}
 	check_all();
 	if (is_damaged)
 		play_damage();
