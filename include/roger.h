@@ -580,8 +580,8 @@ enum roger_step {
 	ROGER_STEP_CLAIMED,	 /* under a lease */
 	ROGER_STEP_RETURNED,	 /* given back */
 	ROGER_STEP_READ,	 /* handed over, or accepted */
-	ROGER_STEP_ACKNOWLEDGED, /* by ack, or to its sender, who had it confirmed */
-	ROGER_STEP_DELIVERED,	 /* an attempt, by the send log */
+	ROGER_STEP_ACKNOWLEDGED, /* by ack */
+	ROGER_STEP_DELIVERED,	 /* an attempt, by the send log: stored, or read as it was to be */
 	ROGER_STEP_TIMEOUT,
 	ROGER_STEP_REFUSED,
 	ROGER_STEP_DEAD,

@@ -204,12 +204,24 @@ static int carry_entry(struct carrying *carrying, const struct roger_attempt *at
 	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
 }
 
+static int know_cycles(struct carrying *carrying, struct roger_err *err);
+
+/* Of an attempt without an entry: did purge drop it?  Else its entry is still to be made. */
+static int was_purged(struct carrying *carrying, const struct roger_message *message,
+		      bool *ret_purged, struct roger_err *err)
+{
+	int r = carrying->cycles.count ? ROGER_OK : know_cycles(carrying, err);
+
+	*ret_purged = !rg_table_find(&carrying->cycles, hash_of(message->cycle_id));
+	return r;
+}
+
 /* Recorded before anybody waits for it; a line that changes something else is not an attempt. */
 static int carry_begun(struct carrying *carrying, const struct roger_message *message,
 		       struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_attempt attempt, last;
-	bool found;
+	bool found, purged = false;
 	int r;
 
 	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
@@ -220,21 +232,26 @@ static int carry_begun(struct carrying *carrying, const struct roger_message *me
 	    rg_table_find(&carrying->begun, hash_of(attempt.id)))
 		return r;
 	r = last_entry(carrying, &attempt, arena, &last, &found, err);
+	if (r == ROGER_OK && !found)
+		r = was_purged(carrying, message, &purged, err);
 	attempt.pending = true;
-	return r < 0 || found ? r : carry_entry(carrying, &attempt, err);
+	return r < 0 || found || purged ? r : carry_entry(carrying, &attempt, err);
 }
 
 /* A message read after its deadline was a timeout, even if its sender died before recording that;
  * it keeps the name of its dead letter. */
 static int carry_late(struct carrying *carrying, const struct roger_message *message,
-		      struct roger_attempt *attempt, struct rg_arena *arena, struct roger_err *err)
+		      struct roger_attempt *attempt, struct rg_arena *arena, bool *ret_purged,
+		      struct roger_err *err)
 {
 	struct roger_attempt last = { .pending = true }, late = *attempt;
 	bool found;
 	int r;
 
 	r = last_entry(carrying, attempt, arena, &last, &found, err);
-	if (r < 0)
+	if (r == ROGER_OK && !found)
+		r = was_purged(carrying, message, ret_purged, err);
+	if (r < 0 || *ret_purged)
 		return r;
 	attempt->dead_letter_task_id = last.dead_letter_task_id;
 	if (!last.pending || message->read_at_ms <= message->confirm_by_ms)
@@ -249,6 +266,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 			 struct rg_arena *arena, struct roger_err *err)
 {
 	struct roger_attempt attempt;
+	bool purged = false;
 	int64_t at_ms;
 	int r;
 
@@ -261,8 +279,8 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	if (r < 0 || is_known(carrying, message, attempt.id))
 		return r;
 	if (message->confirm_by_ms)
-		r = carry_late(carrying, message, &attempt, arena, err);
-	if (r == ROGER_OK)
+		r = carry_late(carrying, message, &attempt, arena, &purged, err);
+	if (r == ROGER_OK && !purged)
 		r = carry_entry(carrying, &attempt, err);
 	/* A message may have several lines. */
 	return r == ROGER_OK && carrying->from_start ? know(&carrying->known, attempt.id, err) : r;
@@ -487,7 +505,8 @@ static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from
 	return plain || from || carried > to ? from : carried;
 }
 
-/* Copy what the journal has up to byte `to`, all of it on disk.  Needs the record lock. */
+/* Copy what the journal has up to byte `to`, all of it on disk; not while it is closed by damage:
+ * then the logs are read as they are.  Needs the record lock. */
 static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
 {
 	uint64_t stated = atomic_load(mark_of(engine, plain)), from = carried(engine, plain);
@@ -496,6 +515,8 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 
 	if (!carrying.arena)
 		return rg_fail_memory(err);
+	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
+		from = to;
 	rg_table_init(&carrying.begun, sizeof(struct known));
 	rg_table_init(&carrying.known, sizeof(struct known));
 	rg_table_init(&carrying.cycles, sizeof(struct known));

@@ -46,7 +46,8 @@ static void note_rebuilt(struct rg_store *store, const char *why)
 			 store->state, why);
 }
 
-/* Load the document; an empty one if it is missing or damaged. */
+/* Load the document; an empty one if it is missing or damaged.  err NULL: the control file is just
+ * being opened, and says nothing yet. */
 static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
@@ -67,7 +68,8 @@ static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struc
 	}
 	if (r == ROGER_OK && text.data)
 		return ROGER_OK;
-	note_rebuilt(store, text.data ? "is damaged" : "is missing");
+	if (err)
+		note_rebuilt(store, text.data ? "is damaged" : "is missing");
 	return rg_sequence_new(ret_sequence, err);
 }
 

@@ -58,6 +58,7 @@ struct rg_survey_row {
 	struct roger_str id, from, to;
 	bool read;
 	bool claimed; /* unread and leased, or was leased */
+	bool acked;
 	bool archived;
 	int64_t created_at_ms;
 	int64_t read_at_ms; /* 0: unread or unknown */

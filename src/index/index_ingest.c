@@ -240,6 +240,12 @@ static int set_lease(struct rg_index *index, const struct roger_message *message
 		   message->claimed_until_ms, message->confirm_by_ms);
 }
 
+static int note_ack(struct rg_index *index, const struct roger_message *message, int64_t position,
+		    struct roger_err *err)
+{
+	return message->acked_at_ms ? run(index, RG_SQL_ACK_ADD, err, "i", position) : ROGER_OK;
+}
+
 /* Members that few messages have; each has its own table. */
 static int add_links(struct rg_index *index, const struct roger_message *message, int64_t position,
 		     struct roger_err *err)
@@ -254,7 +260,7 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 			position);
 	if (r == ROGER_OK && (message->claimed_by.length || message->confirm_by_ms))
 		r = set_lease(index, message, position, err);
-	return r;
+	return r == ROGER_OK ? note_ack(index, message, position, err) : r;
 }
 
 static int add_new(struct rg_index *index, const struct roger_message *message, int64_t position,
@@ -332,6 +338,8 @@ static int change_known(struct rg_index *index, const struct known *known,
 			index->progress.lines);
 	if (r == ROGER_OK)
 		r = change_mailbox(index, known, message, err);
+	if (r == ROGER_OK)
+		r = note_ack(index, message, known->position, err);
 	return r == ROGER_OK ? set_lease(index, message, known->position, err) : r;
 }
 
@@ -364,7 +372,7 @@ static int archive_known(struct rg_index *index, const struct known *known,
 	if (r == ROGER_OK)
 		r = leave_mailbox(index, known, err);
 	if (r == ROGER_OK)
-		r = run(index, RG_SQL_LEASE_DROP, err, "i", known->position);
+		r = set_lease(index, message, known->position, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, 0, -!known->read, err);
 	if (r == ROGER_OK)

@@ -2,7 +2,11 @@
 #include "index/index_db.h"
 
 /* A lease that expired or was returned still names its holder. */
-#define CLAIMED "EXISTS(SELECT 1 FROM leases WHERE position = messages.rowid AND claimed_by <> '')"
+#define SELECT(table, read_at)                                                                     \
+	"SELECT from_phase, to_phase, read, created_at, " read_at                                  \
+	", id, EXISTS(SELECT 1 FROM leases WHERE position = " table                                \
+	".rowid AND claimed_by <> ''), EXISTS(SELECT 1 FROM acks WHERE position = " table          \
+	".rowid) FROM " table
 
 struct surveying {
 	bool archived;
@@ -27,6 +31,7 @@ static int see_row(void *context, sqlite3_stmt *row, struct roger_err *err)
 				      .read_at_ms = sqlite3_column_int64(row, 4),
 				      .id = rg_index_column(row, 5),
 				      .claimed = sqlite3_column_int(row, 6) != 0,
+				      .acked = sqlite3_column_int(row, 7) != 0,
 			      },
 			      err);
 }
@@ -49,19 +54,14 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 {
 	int r;
 
-	r = see_table(
-		index,
-		since_ms || until_ms
-			? "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
-			  " FROM messages INDEXED BY messages_created"
-			: "SELECT from_phase, to_phase, read, created_at, read_at, id, " CLAIMED
-			  " FROM messages NOT INDEXED",
-		false, since_ms, until_ms, see, context, err);
+	r = see_table(index,
+		      since_ms || until_ms
+			      ? SELECT("messages", "read_at") " INDEXED BY messages_created"
+			      : SELECT("messages", "read_at") " NOT INDEXED",
+		      false, since_ms, until_ms, see, context, err);
 	return r < 0 ? r
-		     : see_table(index,
-				 "SELECT from_phase, to_phase, read, created_at, 0, id, 0 FROM "
-				 "archived",
-				 true, since_ms, until_ms, see, context, err);
+		     : see_table(index, SELECT("archived", "0"), true, since_ms, until_ms, see,
+				 context, err);
 }
 
 int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit, struct rg_arena *arena,

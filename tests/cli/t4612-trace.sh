@@ -101,7 +101,8 @@ is "reached that" "$(reached t:escalation:1)" '["dead"]'
 like "with the evidence" "$(roger show --trace "$(roger list --to frank --jsonl | json 'd["id"]')")" '^  dead .* dead-letters.jsonl:1$'
 like "each attempt" "$(roger trace t:escalation:1)" '^  timed out .*attempt 1 of 2.* send-log/ann.jsonl:2$'
 roger receive --as frank -q
-is "read after all, and its sender knows" "$(reached t:escalation:1)" '["acknowledged"]'
+is "read after all, which is no ack" "$(reached t:escalation:1)" '["read"]'
+like "and its sender knows" "$(roger trace t:escalation:1)" '^  delivered .*attempt 2 of 2, after its timeout'
 roger send --as ann bob 'PLANTED seven' --key t:report:1 -q
 is "a plain key is delivered at once" "$(steps t:report:1)" '[["stored", "delivered"]]'
 roger send --as gus bob 'PLANTED eight' --key t:report:1 -q

@@ -67,4 +67,20 @@ for i in 1 2 3; do roger cycle new --as ann -q; done
 like "purge drops lines" "$(roger purge)" "^purged +6"
 exits 0 "a purged log is sound" roger verify --json
 is "and has started over" "$(printf '%s' "$out" | json '[j["lines"] for j in d["journals"] if j["file"] == "send-log/ann.jsonl"]')" "[0]"
+# A journal that is shorter than it was is closed, and can still be asked about, also where
+# a key in its send logs is open.
+again
+truncate -s -300 .roger/messages.jsonl
+for verb in status report sends dead 'timeline --agent bob' 'trace app-1:status-update:c1' seal; do
+	# shellcheck disable=SC2086
+	exits "$([ "$verb" = dead ] && echo 1 || echo 0)" "$verb over a journal that was cut" roger $verb
+done
+like "status says what to do" "$(roger status 2>&1)" 'roger accept messages.jsonl --reason TEXT'
+exits 65 "doctor, too" roger doctor
+like "and goes through the rest" "$out" '^  messages.jsonl: shorter than it was'
+exits 65 "nothing is sent" roger send --as ann bob more
+roger accept messages.jsonl --reason seen -q
+exits 75 "the key that was open still is, and its next attempt is made" roger send --as zoe bob "late" --key late:escalation:c1 \
+	--confirm read --within 1ms
+is "that is the second" "$(roger sends --key late:escalation:c1 --json | json '[a["attempt"] for a in d["attempts"]]')" "[1, 2]"
 done_testing

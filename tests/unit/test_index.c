@@ -133,7 +133,7 @@ static void dump(const struct place *place, struct rg_buf *out)
 		const char *table = (const char *)sqlite3_column_text(tables, 0);
 
 		rg_buf_printf(out, "-- %s\n", table);
-		snprintf(sql, sizeof sql, "SELECT %s* FROM %s ORDER BY 1, 2, 3",
+		snprintf(sql, sizeof sql, "SELECT %s* FROM %s ORDER BY 1, 2",
 			 has_rowid(db, table) ? "rowid, " : "", table);
 		dump_query(db, sql, out);
 	}

@@ -316,6 +316,14 @@ struct giving_up {
 	bool written; /* somebody who waited as well has written it down, or begun the next */
 };
 
+/* Is its beginning in the log?  Not so after a purge. */
+static bool has_line(const struct roger_attempt *lines, size_t count, struct roger_str id)
+{
+	while (count > 0 && !rg_str_equal(lines[count - 1].id, id))
+		count--;
+	return count > 0;
+}
+
 /* The last line that says what came of the attempt; NULL: none does. */
 static const struct roger_attempt *settled_line(const struct roger_attempt *lines, size_t count,
 						struct roger_str id)
@@ -579,7 +587,7 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 	    (message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message)))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
-	if (r < 0 || settled_line(lines, count, begun.id))
+	if (r < 0 || !has_line(lines, count, begun.id) || settled_line(lines, count, begun.id))
 		return r;
 	r = give_up(roger, &message->id, arena, &late, err);
 	*ret_settled = r == ROGER_OK || (r == ROGER_ETIMEOUT && late);

@@ -103,6 +103,7 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 {
 	struct roger_dead_letter *letter = rg_arena_get(reply->memory, sizeof *letter);
 	int64_t delivered_at_ms;
+	bool same;
 	int r;
 
 	if (!letter)
@@ -113,7 +114,10 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 	r = find_one(roger, id, reply->memory, letter, err);
 	if (r == ROGER_OK && status == ROGER_STALE && letter->delivered_at_ms)
 		r = refuse_read(letter, err);
-	if (r == ROGER_OK) {
+	/* To say once more that it is of no use changes nothing. */
+	same = r == ROGER_OK && status == ROGER_STALE && letter->status == (int)status &&
+	       (!note.length || rg_str_equal(note, letter->note));
+	if (r == ROGER_OK && !same) {
 		delivered_at_ms = letter->delivered_at_ms;
 		letter->status = status;
 		letter->updated_at_ms = rg_clock_ms();

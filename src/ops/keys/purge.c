@@ -17,7 +17,7 @@ struct purging {
 	int64_t oldest_kept;	     /* number of a cycle */
 	struct roger_attempt *lines; /* of one sender */
 	size_t count;
-	struct roger_attempt *states; /* the last attempt of each key and target */
+	struct roger_attempt *states; /* the last line of each attempt */
 	size_t state_count;
 	bool dry_run;
 };
@@ -49,6 +49,25 @@ static int compare(const void *a, const void *b)
 	       (x->idempotent_key.length < y->idempotent_key.length);
 }
 
+static bool is_later(const struct roger_attempt *attempt, const struct roger_attempt *than)
+{
+	return attempt->timestamp_ms > than->timestamp_ms ||
+	       (attempt->timestamp_ms == than->timestamp_ms && attempt->attempt > than->attempt);
+}
+
+/* It timed out; no later attempt of the message says more, and no dead letter. */
+static bool is_waited_for(const struct roger_attempt *states, size_t count,
+			  const struct roger_attempt *attempt)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (rg_str_equal(states[i].message_id, attempt->message_id) &&
+		    (states[i].dead_letter_task_id.length || is_later(&states[i], attempt)))
+			return false;
+	return attempt->outcome == ROGER_TIMEOUT;
+}
+
 /* Is any target of the key still waited for, or was it tried in a cycle that is kept? */
 static bool is_open(const struct roger_attempt *states, size_t count, const struct purging *purging)
 {
@@ -56,7 +75,7 @@ static bool is_open(const struct roger_attempt *states, size_t count, const stru
 
 	for (i = 0; i < count; i++)
 		if (!is_old(purging, states[i].cycle_id) ||
-		    (states[i].outcome == ROGER_TIMEOUT && !states[i].dead_letter_task_id.length))
+		    is_waited_for(states, count, &states[i]))
 			return true;
 	return false;
 }

@@ -133,7 +133,7 @@ static int take(struct roger *roger, const struct roger_inbox_request *request,
 		after[i] = found.items[i];
 		after[i].read = true;
 		after[i].read_at_ms = rg_clock_ms();
-		after[i].claimed_by = (struct roger_str){ "", 0 };
+		/* The worker whose lease expired stays named: by that its claim is found. */
 		after[i].claimed_until_ms = 0;
 		r = rg_engine_change(roger->engine, &found.items[i], &after[i], err);
 		if (r < 0)

@@ -30,6 +30,8 @@ struct counting {
 	struct rg_counter causes, targets, cycles; /* of dead letters */
 	struct rg_counter refusals;		   /* by cause */
 	struct rg_counter places;		   /* of agents in the list below, from 1 */
+	struct rg_counter earlier; /* attempts that timed out before the range: not counted yet */
+	bool before_range;
 	struct {
 		struct roger_agent_figures *items;
 		size_t count;
@@ -174,7 +176,7 @@ static void count_afresh(struct counting *counting)
 {
 	struct roger_report_reply *reply = counting->reply;
 
-	reply->messages = reply->read = reply->unread = reply->looked = 0;
+	reply->messages = reply->read = reply->unread = reply->looked = reply->acknowledged = 0;
 	counting->latencies.count = counting->looks.count = counting->agents.count = 0;
 	counting->places = (struct rg_counter){ .arena = counting->arena };
 }
@@ -182,6 +184,7 @@ static void count_afresh(struct counting *counting)
 static int see_row(void *context, const struct rg_survey_row *row, struct roger_err *err)
 {
 	struct counting *counting = context;
+	const int64_t at_ms = row && row->read_at_ms ? row->read_at_ms : 1;
 	struct roger_message message;
 
 	if (!row) {
@@ -194,7 +197,8 @@ static int see_row(void *context, const struct rg_survey_row *row, struct roger_
 					  .read = row->read,
 					  .created_at_ms = row->created_at_ms,
 					  .read_at_ms = row->read_at_ms,
-					  .claimed_by = row->claimed ? row->to : RG_STR("") };
+					  .claimed_by = row->claimed ? row->to : RG_STR(""),
+					  .acked_at_ms = row->acked ? at_ms : 0 };
 	return rg_stream_message(&counting->stream, &message, err);
 }
 
@@ -229,14 +233,23 @@ static int count_attempt(struct counting *counting, const struct rg_event *event
 	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors,
 					&reply->pending };
 	const struct roger_str id = attempt->message_id.length ? attempt->message_id : attempt->id;
+	const bool ranged = counting->before_range || counting->earlier.count;
+	int64_t *earlier = ranged ? rg_counter_of(&counting->earlier, attempt->id) : NULL;
+	const bool again = event->before && !(earlier && *earlier);
 	struct attempted *attempted;
 	bool first;
 
-	if (event->before)
+	if (ranged && !earlier)
+		return rg_fail_memory(err);
+	if (earlier)
+		*earlier = counting->before_range;
+	if (counting->before_range)
+		return ROGER_OK;
+	if (again)
 		--*by_outcome[event->before - 1];
 	++*by_outcome[event->outcome];
-	reply->attempts += !event->before;
-	reply->retries += !event->before && attempt->attempt > 1;
+	reply->attempts += !again;
+	reply->retries += !again && attempt->attempt > 1;
 	reply->late += event->said.kind == ROGER_EVENT_LATE;
 	attempted = rg_table_put(&counting->attempted, rg_hash(0, id.data, id.length), &first);
 	if (!attempted)
@@ -291,6 +304,27 @@ static int see_log(struct counting *counting, enum rg_log log, struct roger_err 
 			r = rg_stream_entries(&counting->stream, log, found.items, found.count,
 					      err);
 	}
+	return r;
+}
+
+/* What timed out before the range may be delivered late within it. */
+static int see_earlier(struct counting *counting, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .state = rg_str(rg_sendlog_outcomes[ROGER_TIMEOUT]),
+					    .until_ms = counting->reply->since_ms };
+	struct rg_log_entries found;
+	int r;
+
+	if (!query.until_ms || counting->reply->cycles.count)
+		return ROGER_OK;
+	r = rg_engine_log_find(counting->roger->engine, &query, counting->stream.arena, &found,
+			       err);
+	counting->before_range = true;
+	if (r == ROGER_OK)
+		r = rg_stream_entries(&counting->stream, RG_LOG_SENDS, found.items, found.count,
+				      err);
+	counting->before_range = false;
 	return r;
 }
 
@@ -363,8 +397,6 @@ static void count_note(struct roger_report_reply *reply, const struct rg_note *n
 	} else if (note->kind == RG_NOTE_WOKEN) {
 		reply->wakes++;
 		reply->failed_wakes += !done;
-	} else if (done && note->kind == RG_NOTE_ACKNOWLEDGED) {
-		reply->acknowledged += note->count;
 	}
 }
 
@@ -443,7 +475,7 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 		count_note(reply, event->note);
 	if (event->attempt) {
 		r = count_attempt(counting, event, err);
-		if (r < 0)
+		if (r < 0 || counting->before_range)
 			return r;
 	}
 	switch (event->note ? ROGER_EVENT_ACTIVITY : (enum roger_event_kind)event->said.kind) {
@@ -455,6 +487,9 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 	case ROGER_EVENT_READ:
 		reply->read++;
 		return add_span(counting, &counting->latencies, event, err);
+	case ROGER_EVENT_ACKNOWLEDGED:
+		reply->acknowledged++;
+		break;
 	case ROGER_EVENT_TIMEOUT:
 		return count_timeout(counting, event, err);
 	case ROGER_EVENT_REFUSED:
@@ -488,6 +523,8 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = see_messages(counting, err);
 	if (r == ROGER_OK)
+		r = see_earlier(counting, err);
+	if (r == ROGER_OK)
 		r = see_log(counting, RG_LOG_SENDS, err);
 	if (r == ROGER_OK)
 		r = see_log(counting, RG_LOG_DEAD_LETTERS, err);
@@ -519,7 +556,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 				     .targets.arena = reply->memory,
 				     .cycles.arena = reply->memory,
 				     .refusals.arena = reply->memory,
-				     .places.arena = reply->memory };
+				     .places.arena = reply->memory,
+				     .earlier.arena = reply->memory };
 	struct rg_breakers breakers;
 	int r;
 

@@ -661,12 +661,18 @@ static int look_at_box(struct looking *looking, struct roger_str issue, struct r
 		       int64_t limit, struct roger_err *err)
 {
 	const struct rg_query query = { .issue = issue, .to = to, .unread = true };
+	struct roger_messages found = { 0 };
 	int64_t unread;
 	int r;
 
 	if (!rg_engine_may_hold(looking->roger->engine, issue, to, limit))
 		return ROGER_OK;
 	r = rg_engine_count(looking->roger->engine, &query, &unread, err);
+	/* What was written to its recipient's file makes room, too. */
+	if (r == ROGER_OK && unread >= limit && looking->roger->workspace->config->file_only.count)
+		r = rg_engine_find(looking->roger->engine, &query, looking->arena, &found, err);
+	while (found.count > 0)
+		unread -= found.items[--found.count].handed_at_ms != 0;
 	if (r < 0 || unread < limit)
 		return r;
 	return say(looking, FULL, to.length ? to : issue, unread, 0,

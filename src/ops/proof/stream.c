@@ -273,7 +273,9 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 	const bool by_worker = held && after->read && before->claimed_until_ms > after->read_at_ms;
 	struct rg_event event;
 
-	if (after->acked_at_ms ? before && before->acked_at_ms == after->acked_at_ms : !by_worker)
+	if (after->acked_at_ms ? before && before->acked_at_ms == after->acked_at_ms &&
+					 before->ack_outcome == after->ack_outcome
+			       : !by_worker)
 		return ROGER_OK;
 	life->acknowledged = true;
 	event = of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
@@ -1108,7 +1110,8 @@ static int see_sessions(struct rg_stream *stream, const struct rg_history *histo
 	return r;
 }
 
-int rg_stream_around(struct roger *roger, struct rg_history *history, struct roger_err *err)
+int rg_stream_around(struct roger *roger, struct rg_history *history, int64_t until_ms,
+		     struct roger_err *err)
 {
 	struct rg_log_query query = { .log = RG_LOG_CYCLES };
 	const size_t before = history->count;
@@ -1132,7 +1135,7 @@ int rg_stream_around(struct roger *roger, struct rg_history *history, struct rog
 	keep_deinit(&keeping);
 	return r < 0 || history->count == before
 		       ? r
-		       : rg_history_arrange(history, query.since_ms, query.until_ms, err);
+		       : rg_history_arrange(history, query.since_ms, until_ms, err);
 }
 
 bool rg_event_is_of(const struct rg_event *event, const struct roger_message *message)

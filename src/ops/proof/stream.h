@@ -56,8 +56,9 @@ RG_CHECKED int rg_stream_damages(struct rg_stream *stream, struct roger_err *err
 RG_CHECKED int rg_stream_gathered(struct rg_gathering *gathering, bool traced,
 				  struct rg_history *history, struct roger_err *err);
 
-/* What happened to all between the first and the last event: cycles, sessions, damage. */
-RG_CHECKED int rg_stream_around(struct roger *roger, struct rg_history *history,
+/* What happened to all between the first and the last event: cycles, sessions; and damage, which is
+ * noticed later, until until_ms (0: open). */
+RG_CHECKED int rg_stream_around(struct roger *roger, struct rg_history *history, int64_t until_ms,
 				struct roger_err *err);
 
 /* Does it tell of this message? */

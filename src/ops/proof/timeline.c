@@ -320,7 +320,7 @@ static int tell(struct rg_gathering *gathering, const struct roger_timeline_requ
 	if (r == ROGER_OK)
 		r = rg_history_arrange(&history, request->since_ms, request->until_ms, err);
 	if (r == ROGER_OK)
-		r = rg_stream_around(gathering->roger, &history, err);
+		r = rg_stream_around(gathering->roger, &history, request->until_ms, err);
 	reply->more = gathering->more;
 	return r < 0 ? r : reply_with(&history, (size_t)gathering->limit, reply, err);
 }

@@ -47,9 +47,6 @@ static bool step_of(const struct rg_event *event, const struct roger_message *me
 	const int step = kind < sizeof steps / sizeof *steps ? steps[kind] - 1 : -1;
 
 	*ret_step = (enum roger_step)step;
-	/* With a deadline, delivered means that its sender knows of the reading. */
-	if (step == ROGER_STEP_DELIVERED && message->confirm_by_ms)
-		*ret_step = ROGER_STEP_ACKNOWLEDGED;
 	/* Of one without a key that is as much as that it is stored. */
 	return step >= 0 && !(step == ROGER_STEP_DELIVERED && event->echo) &&
 	       rg_event_is_of(event, message) && (step == ROGER_STEP_WAKE || !event->note);

@@ -139,7 +139,9 @@ static int note_words(struct roger *roger, struct rg_run_document *const *waitin
 		if (!message || !message->read)
 			continue;
 		r = note_settled(waiting[i], message, arena, err);
-		if (r == ROGER_OK && waiting[i]->run.status == ROGER_RUN_NOT_FORWARDED)
+		/* To have read of a failure is not to have heard the result that came after it. */
+		if (r == ROGER_OK && waiting[i]->run.status == ROGER_RUN_NOT_FORWARDED &&
+		    waiting[i]->run.result_message_id.length)
 			r = rg_run_note_forward(roger, waiting[i], now_ms, arena, err);
 	}
 	return r;
