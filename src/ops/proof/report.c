@@ -27,6 +27,7 @@ struct counting {
 	struct rg_arena *arena;			   /* the reply's */
 	struct spans latencies, looks;		   /* from stored to read; to the first look */
 	struct rg_table attempted;		   /* messages that were: struct attempted */
+	struct rg_table acknowledged;		   /* ids of messages that were */
 	struct rg_counter causes, targets, cycles; /* of dead letters */
 	struct rg_counter refusals;		   /* by cause */
 	struct rg_counter places;		   /* of agents in the list below, from 1 */
@@ -347,14 +348,33 @@ static bool may_count(struct roger_str text)
 					    1U << RG_NOTE_ACKNOWLEDGED);
 }
 
+/* Each message once, however often it is repeated or corrected; a note names the first ids. */
+static int count_acknowledged(struct counting *counting, const struct rg_note *note,
+			      struct roger_err *err)
+{
+	bool first;
+	size_t i;
+
+	for (i = 0; i < note->ids.count; i++) {
+		if (!rg_table_put(&counting->acknowledged,
+				  rg_hash(0, note->ids.items[i].data, note->ids.items[i].length),
+				  &first))
+			return rg_fail_memory(err);
+		counting->reply->acknowledged += first;
+	}
+	counting->reply->acknowledged += note->count - (int64_t)note->ids.count;
+	return ROGER_OK;
+}
+
 /* A message is looked at when it is, also after the time that it was sent in; all else is
  * counted within. */
-static void count_note(struct roger_report_reply *reply, const struct rg_note *note)
+static int count_note(struct counting *counting, const struct rg_note *note, struct roger_err *err)
 {
 	const bool done = note->entry.outcome_status == ROGER_SUCCESS;
+	struct roger_report_reply *reply = counting->reply;
 
 	if (!is_within(reply, note->entry.at_ms))
-		return;
+		return ROGER_OK;
 	if (note->kind == RG_NOTE_SENT) {
 		reply->duplicates += note->duplicates;
 		reply->conflicts += note->failure == RG_FAILURE_KEY;
@@ -362,8 +382,9 @@ static void count_note(struct roger_report_reply *reply, const struct rg_note *n
 		reply->wakes++;
 		reply->failed_wakes += !done;
 	} else if (done && note->kind == RG_NOTE_ACKNOWLEDGED) {
-		reply->acknowledged += note->count;
+		return count_acknowledged(counting, note, err);
 	}
+	return ROGER_OK;
 }
 
 static int see_activities(struct counting *counting, struct roger_err *err)
@@ -437,8 +458,9 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 	struct roger_report_reply *reply = counting->reply;
 	int r;
 
-	if (event->note)
-		count_note(reply, event->note);
+	r = event->note ? count_note(counting, event->note, err) : ROGER_OK;
+	if (r < 0)
+		return r;
 	if (event->attempt) {
 		r = count_attempt(counting, event, err);
 		if (r < 0)
@@ -481,6 +503,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 
 	rg_stream_init(&counting->stream, counting->roger, scratch, count, counting);
 	rg_table_init(&counting->attempted, sizeof(struct attempted));
+	rg_table_init(&counting->acknowledged, sizeof(uint64_t));
 	if (r == ROGER_OK)
 		r = see_activities(counting, err);
 	if (r == ROGER_OK)
@@ -492,6 +515,7 @@ static int see_all(struct counting *counting, struct roger_err *err)
 	if (r == ROGER_OK)
 		r = see_runs(counting, err);
 	rg_table_deinit(&counting->attempted);
+	rg_table_deinit(&counting->acknowledged);
 	rg_stream_deinit(&counting->stream);
 	rg_arena_free(scratch);
 	return r < 0 ? r : figure_out(counting, err);
