@@ -2,7 +2,8 @@
  * claim, ack, nack: several workers on one inbox.
  *
  * A claim is a lease: until it ends nobody else gets the message.  ack accepts
- * it (read) and says what came of it, also when it was read before; nack gives it
+ * it (read) and says what came of it, also when it was read before; saying something
+ * else later is a correction, which only who acknowledged it may make; nack gives it
  * back at once; a lease that runs out gives it back by itself.  All or none of the
  * ids change.
  */
@@ -173,11 +174,31 @@ static int refuse_archived(const struct roger_message *message, struct roger_err
 			      RG_STR_ARGS(message->id), message->read ? "" : " unread", when);
 }
 
+/* Only who acknowledged it may correct that: a worker that lost its lease is too late. */
+static int check_acked(const struct roger_ack_request *request, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	struct roger_str by = worker_of(message->claimed_by, message->to_phase);
+	char when[32];
+
+	if (!message->acked_at_ms || rg_str_equal(by, worker_of(request->worker, request->agent)))
+		return ROGER_OK;
+	rg_clock_print_utc(message->acked_at_ms, when);
+	return rg_fail_member(err, ROGER_EREFUSED, "ids",
+			      "message '%.*s' was acknowledged as %s by '%.*s', %s",
+			      RG_STR_ARGS(message->id), rg_ack_outcomes[message->ack_outcome],
+			      RG_STR_ARGS(by), when);
+}
+
 static int ack_one(const struct roger_ack_request *request, struct roger_message *message,
 		   const struct instant *now, struct roger_err *err)
 {
+	struct roger_str worker = worker_of(request->worker, request->agent);
 	int r;
 
+	r = check_acked(request, message, err);
+	if (r < 0)
+		return r;
 	/* Saying the same again changes nothing. */
 	if (message->ack_outcome == request->outcome + 1 &&
 	    rg_str_equal(message->ack_note, request->note))
@@ -190,7 +211,9 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	if (!message->read)
 		message->read_at_ms = now->ms;
 	message->read = true;
-	message->claimed_by = (struct roger_str){ "", 0 };
+	/* A worker stays named: that is who acknowledged it. */
+	message->claimed_by =
+		rg_str_equal(worker, message->to_phase) ? (struct roger_str){ "", 0 } : worker;
 	message->claimed_until_ms = 0;
 	message->acked_at_ms = now->ms;
 	message->ack_outcome = request->outcome + 1;

@@ -281,10 +281,17 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 	event = of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
 			   after->acked_at_ms ? after->acked_at_ms : after->read_at_ms);
 	event.ran = life->acked.ran;
-	if (by_worker)
+	if (after->acked_at_ms && after->claimed_by.length)
+		event.said.actor = after->claimed_by;
+	else if (by_worker)
 		event.said.actor = before->claimed_by;
 	event.said.words =
 		after->ack_outcome ? rg_str(rg_ack_outcomes[after->ack_outcome]) : RG_STR("by ack");
+	if (before && before->ack_outcome && after->ack_outcome &&
+	    !rg_arena_print(stream->arena, &event.said.words, "%s, corrects %s",
+			    rg_ack_outcomes[after->ack_outcome],
+			    rg_ack_outcomes[before->ack_outcome]))
+		return rg_fail_memory(err);
 	return see_dated(stream, life, &event, err);
 }
 
