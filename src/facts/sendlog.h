@@ -65,6 +65,11 @@ RG_CHECKED int rg_sendlog_entry(const struct roger_message *message, int64_t max
 				struct rg_arena *arena, struct roger_attempt *ret_attempt,
 				struct roger_err *err);
 
+/* The dead letter after the last attempt; its texts are the entry's or in arena. */
+RG_CHECKED int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts,
+				 struct rg_arena *arena, struct roger_dead_letter *ret_letter,
+				 struct roger_err *err);
+
 /* Does this line of a message show that an attempt was delivered?  *ret_at_ms: when; 0: unknown,
  * since the line is another attempt of a stored message. */
 bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms);

@@ -152,29 +152,42 @@ static int check_same(struct rg_sending *sending, struct rg_draft *draft,
 	return r < 0 || found ? r : conflict(draft, last->id, err);
 }
 
-static int refuse(const struct rg_draft *draft, const struct rg_key_history *history,
-		  enum rg_sendlog_answer answer, int64_t due_ms, struct roger_err *err)
+static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *draft,
+			  const struct rg_key_history *history, struct roger_err *err)
+{
+	struct roger_dead_letter letter;
+	int r;
+
+	r = rg_attempt_used_up(sending->roger, history->last, history->timeouts, sending->arena,
+			       &letter, err);
+	return r < 0 ? r
+		     : rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: '%.*s' has had its %lld attempt%s: it is dead letter "
+				      "'%.*s'; `roger redeliver` makes one more",
+				      RG_STR_ARGS(draft->key), (long long)letter.attempt_count,
+				      rg_plural(letter.attempt_count), RG_STR_ARGS(letter.id));
+}
+
+static int refuse(struct rg_sending *sending, const struct rg_draft *draft,
+		  const struct rg_key_history *history, enum rg_sendlog_answer answer,
+		  int64_t due_ms, struct roger_err *err)
 {
 	const struct roger_attempt *last = history->last;
 	char due[40];
 
 	if (answer == RG_SEND_USED_UP)
-		return rg_fail_member(err, ROGER_EREFUSED, "key",
-				      "key: '%.*s' has had its %lld attempts; see `roger dead`, or "
-				      "`roger redeliver %.*s`",
-				      RG_STR_ARGS(draft->key), (long long)history->timeouts,
-				      RG_STR_ARGS(last->dead_letter_task_id));
+		return refuse_used_up(sending, draft, history, err);
 	if (answer == RG_SEND_SKIP)
 		return rg_fail_member(err, ROGER_EREFUSED, "key",
-				      "key: '%.*s' was refused in this cycle already (%.*s); a new "
-				      "cycle may try again",
+				      "key: '%.*s' was refused in this cycle already (%.*s); "
+				      "another key or a new cycle may try again",
 				      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->cause));
 	if (due_ms)
-		rg_clock_print_utc(due_ms, due);
+		rg_clock_print_utc(due_ms, (char *)mempcpy(due, "at ", 3));
 	else
-		snprintf(due, sizeof due, "a later cycle");
+		snprintf(due, sizeof due, "in a later cycle");
 	return rg_fail_member(err, ROGER_ETIMEOUT, "key",
-			      "key: '%.*s' timed out; its next attempt is due in %s",
+			      "key: '%.*s' timed out; its next attempt is due %s",
 			      RG_STR_ARGS(draft->key), due);
 }
 
@@ -355,7 +368,7 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 			continue;
 		/* What was never stored cannot be redelivered: its sender may go on trying. */
 		if (answer != RG_SEND_AGAIN && (answer != RG_SEND_USED_UP || is_stored))
-			return refuse(draft, &history, answer, due_ms, err);
+			return refuse(sending, draft, &history, answer, due_ms, err);
 		if (is_stored) {
 			again.ids[again.count] = stored->id;
 			again.ended[again.count++] = history.last->attempt;
