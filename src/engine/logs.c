@@ -270,6 +270,9 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	int64_t at_ms;
 	int r;
 
+	/* Who sent with a key has a log afterwards, if only an empty one: see is_lost(). */
+	if (carrying->from_start && !batch_of(carrying, message->from_phase))
+		return rg_fail_memory(err);
 	if (rg_sendlog_begins(message))
 		return carry_begun(carrying, message, arena, err);
 	if (!rg_sendlog_delivers(message, &at_ms))
@@ -636,6 +639,77 @@ int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *quer
 	return r;
 }
 
+/* Has somebody sent with a key who has no log?  owner: only this one. */
+static int is_lost(struct rg_engine *engine, struct roger_str owner,
+		   const struct rg_log_files *files, struct rg_arena *arena, bool *ret_lost,
+		   struct roger_err *err)
+{
+	const struct rg_store_ops *ops = engine->store->ops;
+	struct rg_log_files own = { 0 };
+	struct roger_str from = owner;
+	size_t i = 0;
+	int r;
+
+	*ret_lost = false;
+	do {
+		r = rg_index_next_keyed(engine->index, from, arena, &from, err);
+		if (r < 0 || !from.length || (owner.length && !rg_str_equal(from, owner)))
+			return r;
+		own.count = 0;
+		r = ops->list(engine->store, RG_LOG_SENDS, from, arena, &own, err);
+		for (i = 0; r == ROGER_OK && i < files->count; i++)
+			if (rg_str_equal(files->items[i].name, own.items[0].name))
+				break;
+		/* No name begins with another one and this letter. */
+		if (r == ROGER_OK && !rg_arena_print(arena, &from, "%.*s\x01", RG_STR_ARGS(from)))
+			r = rg_fail_memory(err);
+	} while (r == ROGER_OK && i < files->count && !owner.length);
+	*ret_lost = r == ROGER_OK && i == files->count;
+	return r;
+}
+
+/* The logs to be read, those that are there. */
+static int list_there(struct rg_engine *engine, struct roger_str owner, struct rg_arena *arena,
+		      struct rg_log_files *files, struct roger_err *err)
+{
+	struct rg_store *store = engine->store;
+	bool there = true;
+	int r = store->ops->list(store, RG_LOG_SENDS, owner, arena, files, err);
+
+	if (r == ROGER_OK && owner.length)
+		r = store->ops->stat(store, files->items, &there, err);
+	files->count = there ? files->count : 0;
+	return r;
+}
+
+/*
+ * Where logs were deleted the journal is copied again from its start.  Who asks for
+ * entries of everybody and only for those with a key gets that when no log is left.
+ */
+static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *query,
+			 struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_log_files files = { 0 };
+	bool lost;
+	int r;
+
+	if (!rg_store_writable(engine->store) || !rg_store_head(engine->store).end)
+		return ROGER_OK;
+	r = list_there(engine, query->owner, arena, &files, err);
+	if (r < 0 || (files.count && (query->owner.length || !query->plain)))
+		return r;
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = is_lost(engine, query->owner, &files, arena, &lost, err);
+	if (r < 0)
+		return r;
+	if (lost)
+		atomic_store(mark_of(engine, false), 0);
+	if (lost || (query->plain && !files.count))
+		atomic_store(mark_of(engine, true), 0);
+	return ROGER_OK;
+}
+
 int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
@@ -644,6 +718,8 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 	int r;
 
 	r = rg_engine_settle(engine, &end, err);
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
+		r = look_for_logs(engine, query, arena, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
 		r = carry_all(engine, false, end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS && query->plain)

@@ -220,6 +220,33 @@ int rg_sendlog_entry(const struct roger_message *message, int64_t max_attempts,
 	return ROGER_OK;
 }
 
+int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts, struct rg_arena *arena,
+		      struct roger_dead_letter *ret_letter, struct roger_err *err)
+{
+	char id[RG_SENDLOG_ID_BYTES];
+
+	if (!rg_dead_letter_id(last, id))
+		return rg_fail_memory(err);
+	*ret_letter = (struct roger_dead_letter){
+		.task_id = rg_key_task(last->idempotent_key),
+		.sender = last->sender,
+		.target = last->target,
+		.timestamp_ms = last->timestamp_ms,
+		.idempotent_key = last->idempotent_key,
+		.payload_sha256 = last->payload_sha256,
+		.payload_bytes = last->payload_bytes,
+		.attempt_count = attempts,
+		.status = ROGER_UNDELIVERED,
+		.cycle_id = last->cycle_id,
+		.message_id = last->message_id,
+		.cause = last->cause,
+		/* A name that its task system gave it. */
+		.filed_as = rg_str_is(last->dead_letter_task_id, id) ? RG_STR("")
+								     : last->dead_letter_task_id,
+	};
+	return rg_arena_copy(arena, rg_str(id), &ret_letter->id) ? ROGER_OK : rg_fail_memory(err);
+}
+
 bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms)
 {
 	if (!message->idempotent_key.length || !message->cycle_id.length || message->archived_at_ms)
@@ -283,8 +310,8 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 /* There may be room by now, and a configuration changes. */
 static bool may_be_lifted(struct roger_str cause)
 {
-	static const char *const causes[] = { RG_CAUSE_FULL, RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
-					      RG_CAUSE_RETIRED, NULL };
+	static const char *const causes[] = { RG_CAUSE_FULL,	RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
+					      RG_CAUSE_RETIRED, RG_CAUSE_BREAKER, NULL };
 
 	return rg_enum_find(causes, cause) >= 0;
 }
@@ -363,7 +390,8 @@ bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t co
 
 	for (i = 0; failures && i < count; i++) {
 		attempt = &newest_first[i];
-		if (attempt->pending || rg_sendlog_is_plain(attempt))
+		if (attempt->pending || rg_sendlog_is_plain(attempt) ||
+		    rg_str_is(attempt->cause, RG_CAUSE_BREAKER))
 			continue;
 		if (attempt->outcome != ROGER_TIMEOUT)
 			break;

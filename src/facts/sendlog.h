@@ -25,6 +25,7 @@
 #define RG_CAUSE_UNKNOWN "unknown name"
 #define RG_CAUSE_TOO_LONG "text too long"
 #define RG_CAUSE_RETIRED "retired"
+#define RG_CAUSE_BREAKER "breaker open"
 
 extern const char *const rg_sendlog_outcomes[], *const rg_dead_letter_statuses[];
 extern const struct roger_record rg_attempt_record, rg_dead_letter_record, rg_cycle_record,
@@ -64,6 +65,11 @@ RG_CHECKED int rg_sendlog_entry(const struct roger_message *message, int64_t max
 				enum roger_attempt_outcome outcome, int64_t at_ms,
 				struct rg_arena *arena, struct roger_attempt *ret_attempt,
 				struct roger_err *err);
+
+/* The dead letter after the last attempt; its texts are the entry's or in arena. */
+RG_CHECKED int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts,
+				 struct rg_arena *arena, struct roger_dead_letter *ret_letter,
+				 struct roger_err *err);
 
 /* Does this line of a message show that an attempt was delivered?  *ret_at_ms: when; 0: unknown,
  * since the line is another attempt of a stored message. */

@@ -60,6 +60,7 @@ const char *const rg_sendlog_fault_texts[] = {
 	"the message has another dead letter already",
 	"its id was used before, or its number is not the next one",
 	"the attempt before it has no recorded outcome",
+	"its dead letter is gone",
 	NULL
 };
 
@@ -256,7 +257,7 @@ int rg_sendlog_history_letter(struct rg_sendlog_history *history,
 				  &fresh);
 	if (!of_message)
 		return rg_fail_memory(err);
-	if (fresh)
+	if (fresh || !of_message->id)
 		of_message->id = id;
 	else if (of_message->id != id)
 		*ret_faults |= RG_SENDLOG_SECOND_LETTER;
@@ -351,6 +352,22 @@ static int take_attempt(struct rg_sendlog_history *history, const struct roger_a
 	return ROGER_OK;
 }
 
+/* Of the letters that are named, is it there?  One that is lost counts from then on. */
+static int judge_name(struct rg_sendlog_history *history, const struct roger_attempt *attempt,
+		      unsigned *faults, struct roger_err *err)
+{
+	bool fresh = false;
+
+	if (!attempt->dead_letter_task_id.length ||
+	    rg_table_find(&history->letters, hash_of(LETTER_NAME, attempt->dead_letter_task_id)))
+		return ROGER_OK;
+	if (attempt->message_id.length &&
+	    !rg_table_put(&history->letters, hash_of(MESSAGE_LETTER, attempt->message_id), &fresh))
+		return rg_fail_memory(err);
+	*faults |= fresh ? RG_SENDLOG_LETTER_LOST : RG_SENDLOG_NO_LETTER;
+	return fresh ? name_letter(history, attempt->dead_letter_task_id, err) : ROGER_OK;
+}
+
 int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 			     const struct roger_attempt *attempt, uint32_t log, int64_t line,
 			     unsigned *ret_faults, struct roger_err *err)
@@ -358,6 +375,7 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 	char right_id[RG_SENDLOG_ID_BYTES];
 	struct expected *expected;
 	uint64_t id;
+	int r;
 
 	/* Compute the id from its members, whatever id it claims. */
 	if (!rg_sendlog_id(attempt, right_id))
@@ -376,10 +394,10 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 	if (attempt->cycle_id.length &&
 	    !rg_table_find(&history->cycles, hash_of(ID, attempt->cycle_id)))
 		*ret_faults |= RG_SENDLOG_NO_CYCLE;
-	if (attempt->dead_letter_task_id.length &&
-	    !rg_table_find(&history->letters, hash_of(LETTER_NAME, attempt->dead_letter_task_id)))
-		*ret_faults |= RG_SENDLOG_NO_LETTER;
-	return take_attempt(history, attempt, id, log, line, expected != NULL, ret_faults, err);
+	r = judge_name(history, attempt, ret_faults, err);
+	return r < 0 ? r
+		     : take_attempt(history, attempt, id, log, line, expected != NULL, ret_faults,
+				    err);
 }
 
 /* ---------------------------------------------------------------- asking -- */

@@ -26,8 +26,10 @@ enum rg_sendlog_fault {
 	RG_SENDLOG_CYCLE_ORDER = 1 << 9,
 	/* Odd, but not an error: */
 	RG_SENDLOG_UNSETTLED = 1 << 10,
+	/* The message has no dead letter at all, which can be filed again; said once for each. */
+	RG_SENDLOG_LETTER_LOST = 1 << 11,
 };
-enum { RG_SENDLOG_FAULTS = 11, RG_SENDLOG_ODD = RG_SENDLOG_UNSETTLED };
+enum { RG_SENDLOG_FAULTS = 12, RG_SENDLOG_ODD = RG_SENDLOG_UNSETTLED };
 
 /* Descriptions of the faults, in the order of the enum. */
 extern const char *const rg_sendlog_fault_texts[];

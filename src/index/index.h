@@ -145,6 +145,11 @@ RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_que
 				 const struct rg_log_files *files, struct rg_arena *arena,
 				 struct rg_log_entries *ret_entries, struct roger_err *err);
 
+/* The first, by name, from this name on, who sent with a key; "": nobody. */
+RG_CHECKED int rg_index_next_keyed(struct rg_index *index, struct roger_str from,
+				   struct rg_arena *arena, struct roger_str *ret_sender,
+				   struct roger_err *err);
+
 /* Show every message, archived ones too, created in since..until (0: open), in no order. */
 RG_CHECKED int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms,
 			       rg_survey_see *see, void *context, struct roger_err *err);

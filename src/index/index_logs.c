@@ -434,3 +434,22 @@ int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
 		(struct rg_log_entries){ found.items, found.count, others.items, others.count };
 	return r;
 }
+
+int rg_index_next_keyed(struct rg_index *index, struct roger_str from, struct rg_arena *arena,
+			struct roger_str *ret_sender, struct roger_err *err)
+{
+	sqlite3_stmt *find;
+	bool kept = true;
+	int r;
+
+	r = prepare(index, "SELECT sender FROM keys WHERE sender >= ? ORDER BY sender LIMIT 1",
+		    &find, err);
+	if (r < 0)
+		return r;
+	*ret_sender = (struct roger_str){ "", 0 };
+	rg_index_bind(find, 1, from);
+	if (sqlite3_step(find) == SQLITE_ROW)
+		kept = rg_arena_copy(arena, rg_index_column(find, 0), ret_sender);
+	sqlite3_finalize(find);
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}

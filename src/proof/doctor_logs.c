@@ -246,6 +246,48 @@ static int judge_entry(struct rg_doctor *doctor, const struct rg_walk *walk, uns
 	}
 }
 
+/* As the sender would have filed it; what became of the one that is gone nobody knows. */
+static int file_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_dead_letter letter;
+	int r;
+
+	r = rg_sendlog_letter(attempt, attempt->attempt, doctor->arena, &letter, err);
+	if (r < 0)
+		return r;
+	rg_record_encode(&rg_dead_letter_record, &letter, &text);
+	rg_buf_add_char(&text, '\n');
+	r = text.failed ? rg_fail_memory(err) : rg_engine_records_begin(doctor->engine, err);
+	if (r < 0)
+		return r;
+	r = rg_engine_log_append(doctor->engine, RG_LOG_DEAD_LETTERS, RG_STR(""), rg_buf_str(&text),
+				 true, err);
+	rg_engine_records_end(doctor->engine);
+	return r;
+}
+
+static int report_lost_letter(struct rg_doctor *doctor, const struct rg_walk *walk,
+			      struct roger_err *err)
+{
+	const struct roger_attempt *attempt = &walk->record.attempt;
+	const struct roger_breach breach =
+		here(walk, ROGER_BREACH_DEAD_LETTER, walk->own ? ROGER_REPAIRABLE : ROGER_NOTE);
+	size_t place;
+	int r;
+
+	r = rg_doctor_report(doctor, &breach, &place, err, "dead letter '%.*s' of '%.*s' is gone",
+			     RG_STR_ARGS(attempt->dead_letter_task_id),
+			     RG_STR_ARGS(attempt->idempotent_key));
+	if (r < 0 || !walk->own || !doctor->wish->fix)
+		return r;
+	r = file_letter(doctor, attempt, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
 static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
 {
 	static const enum roger_breach_kind kinds[RG_LOGS] = {
@@ -257,6 +299,9 @@ static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, stru
 	int r;
 
 	r = judge_entry(doctor, walk, &faults, err);
+	if (r == ROGER_OK && faults & RG_SENDLOG_LETTER_LOST)
+		r = report_lost_letter(doctor, walk, err);
+	faults &= ~(unsigned)RG_SENDLOG_LETTER_LOST;
 	/* Records with faults start with their id. */
 	if (r == ROGER_OK && faults)
 		r = report_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,

@@ -139,6 +139,23 @@ rm -rf .roger/send-log/kim.jsonl .roger/messages.control .roger/messages.db*
 is "an entry that was lost is made anew" "$(roger sends --from kim --json | json '[[a["outcome"],a["target"]] for a in d["attempts"]]')" '[["delivered", "leo"]]'
 is "and nobody else's is doubled" "$(roger sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
 
+# A log that was deleted, or all: whoever reads them gets back what the journal says.
+rm .roger/send-log/kim.jsonl
+is "a log that was deleted is made again" "$(roger sends --from kim --json | json '[a["target"] for a in d["attempts"]]')" '["leo"]'
+rm .roger/send-log/kim.jsonl
+like "also for one who asks for everybody's" "$(roger sends)" "kim -> leo +delivered"
+cp -r .roger/send-log kept-log
+rm -r .roger/send-log
+like "all of them are" "$(roger timeline --task app-10)" "kim -> leo .*send-log/kim.jsonl"
+rm -r .roger/send-log
+is "for a report" "$(roger report --json | json 'd["attempts"] > 0')" true
+rm -r .roger/send-log
+roger doctor --json >found.json
+like "doctor says what is missing" "$(json '[b["what"] for b in d["breaches"]]' <found.json)" "there is no entry"
+check "and mends it" roger doctor --fix -q
+rm -r .roger/send-log
+mv kept-log .roger/send-log
+
 # Of what has no key, too, and none twice.
 roger send --as kim leo 'plain one' --issue plain -q
 roger send --as kim leo 'plain two' --issue plain -q

@@ -179,6 +179,16 @@ mended "an entry is missing" send_log "there is no entry" send-log/ann.jsonl 0 '
 mended "a log is missing" send_log "there is no entry" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
 
 # ---- dead letters, cycles
+mended "the dead letters are gone" dead_letter "is gone" send-log/zoe.jsonl 6 'rm .roger/dead-letters.jsonl'
+rm .roger/dead-letters.jsonl
+roger doctor --fix -q
+is "mended, they are the same" "$(roger dead --json | json '[[d["idempotent_key"], d["attempt_count"], d["status"]] for d in d["dead_letters"]]')" '[["lost:escalation:c1", 3, "undelivered"]]'
+again
+rm .roger/dead-letters.jsonl
+exits 77 "the next send files it as well" roger send --as zoe bob "lost" --key lost:escalation:c1 --confirm read --within 1ms
+like "and names it" "$err" "it is dead letter '$(roger dead --json | json 'd["dead_letters"][0]["id"]')'"
+exits 0 "and all is well" roger doctor
+again
 forge dead-letters.jsonl 'lines.append(dict(lines[0], id="dl-" + "1" * 32))'
 damage "a second dead letter" dead_letter "another dead letter" dead-letters.jsonl 2
 forge dead-letters.jsonl 'lines[0]["payload_bytes"] = 1'

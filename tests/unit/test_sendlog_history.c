@@ -179,7 +179,13 @@ static void given_up_once(void **state)
 	assert_true(is_given_up(&scene));
 	last = entry(&scene, message("1", 3), ROGER_TIMEOUT);
 	last.dead_letter_task_id = RG_STR("TASK-1");
+	/* Said once for each message, and once more where it has another name. */
+	assert_int_equal(take(&scene, last), RG_SENDLOG_LETTER_LOST);
+	assert_int_equal(take(&scene, last), 0);
+	last.dead_letter_task_id = RG_STR("TASK-2");
 	assert_int_equal(take(&scene, last), RG_SENDLOG_NO_LETTER);
+	last.dead_letter_task_id = RG_STR("TASK-1");
+	assert_false(is_given_up(&scene));
 	assert_int_equal(file(&scene, "dl-1", "1"), 0);
 	assert_int_equal(file(&scene, "dl-1", "1"), 0);
 	assert_int_equal(file(&scene, "dl-2", "1"), RG_SENDLOG_SECOND_LETTER);
@@ -377,9 +383,10 @@ static void several_faults_of_one_entry(void **state)
 	attempt.id = RG_STR("snd-0");
 	attempt.dead_letter_task_id = RG_STR("TASK-9");
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_NOT_READ |
-							RG_SENDLOG_ID_WRONG | RG_SENDLOG_NO_LETTER |
-							RG_SENDLOG_GAP);
+							RG_SENDLOG_ID_WRONG |
+							RG_SENDLOG_LETTER_LOST | RG_SENDLOG_GAP);
 	attempt.outcome = ROGER_TIMEOUT;
+	attempt.dead_letter_task_id = RG_STR("TASK-8");
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_ID_WRONG |
 							RG_SENDLOG_NO_LETTER |
 							RG_SENDLOG_TAKEN_BACK);

@@ -126,7 +126,7 @@ static bool is_waited_for(const struct roger_message *message)
 	return message->confirm_by_ms > 0 && !message->read;
 }
 
-/* Is there still one that nobody read?  Until when may it be? */
+/* Is there still one that nobody read?  Until when may it be?  An archived one no longer. */
 static bool any_waiting(const struct roger_messages *messages, int64_t *ret_until_ms)
 {
 	bool waiting = false;
@@ -137,7 +137,8 @@ static bool any_waiting(const struct roger_messages *messages, int64_t *ret_unti
 		if (!is_waited_for(&messages->items[i]))
 			continue;
 		waiting = true;
-		if (messages->items[i].confirm_by_ms > *ret_until_ms)
+		if (messages->items[i].confirm_by_ms > *ret_until_ms &&
+		    !messages->items[i].archived_at_ms)
 			*ret_until_ms = messages->items[i].confirm_by_ms;
 	}
 	return waiting;
@@ -207,42 +208,19 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 	return r;
 }
 
-static int letter_of(const struct roger_attempt *last, int64_t attempts, struct rg_arena *arena,
-		     struct roger_dead_letter *ret_letter, struct roger_err *err)
-{
-	char id[RG_SENDLOG_ID_BYTES];
-
-	if (!rg_dead_letter_id(last, id))
-		return rg_fail_memory(err);
-	*ret_letter = (struct roger_dead_letter){
-		.task_id = rg_key_task(last->idempotent_key),
-		.sender = last->sender,
-		.target = last->target,
-		.timestamp_ms = last->timestamp_ms,
-		.idempotent_key = last->idempotent_key,
-		.payload_sha256 = last->payload_sha256,
-		.payload_bytes = last->payload_bytes,
-		.attempt_count = attempts,
-		.status = ROGER_UNDELIVERED,
-		.cycle_id = last->cycle_id,
-		.message_id = last->message_id,
-		.cause = last->cause,
-	};
-	return rg_arena_copy(arena, rg_str(id), &ret_letter->id) ? ROGER_OK : rg_fail_memory(err);
-}
-
-/* Once for a message and target, whatever comes later. */
-static int has_letter(struct roger *roger, const struct roger_attempt *last, struct rg_arena *arena,
-		      bool *ret_has, struct roger_err *err)
+/* A message has at most one, whatever comes later. */
+static int find_letter(struct roger *roger, struct roger_str message, struct rg_arena *arena,
+		       struct roger_dead_letter *ret_letter, bool *ret_found, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
-					    .message = last->message_id,
-					    .limit = 1 };
-	struct rg_log_entries entries;
-	int r;
+					    .message = message,
+					    .states = true };
+	struct rg_records found;
+	int r = rg_records_read(roger, &query, arena, &found, err);
 
-	r = rg_engine_log_find(roger->engine, &query, arena, &entries, err);
-	*ret_has = r == ROGER_OK && entries.count > 0;
+	*ret_found = r == ROGER_OK && found.count;
+	if (*ret_found)
+		*ret_letter = found.letters[0];
 	return r;
 }
 
@@ -312,8 +290,10 @@ static int file_letter(struct roger *roger, const struct roger_dead_letter *lett
 struct giving_up {
 	struct roger_attempt attempt;
 	struct roger_dead_letter letter;
-	bool dead;    /* it gets a dead letter */
-	bool written; /* somebody who waited as well has written it down, or begun the next */
+	int64_t timeouts; /* in a row, with this one; 0: not known */
+	bool dead;	  /* it gets a dead letter */
+	bool was_dead;	  /* it has one */
+	bool written;	  /* somebody who waited as well has written it down, or begun the next */
 };
 
 /* Is its beginning in the log?  Not so after a purge. */
@@ -349,7 +329,6 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	struct rg_key_history history;
 	struct roger_attempt *lines;
 	struct rg_records known;
-	bool has;
 	int r;
 
 	r = rg_records_read(roger, &query, arena, &known, err);
@@ -369,13 +348,15 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	lines[known.count] = *attempt;
 	r = rg_key_history(lines, known.count + 1, attempt->idempotent_key, attempt->target,
 			   &history, arena, err);
+	giving_up->timeouts = history.timeouts;
 	if (r < 0 || history.timeouts < config->attempts_max)
 		return r;
-	r = has_letter(roger, attempt, arena, &has, err);
-	if (r < 0 || has)
+	r = find_letter(roger, attempt->message_id, arena, &giving_up->letter, &giving_up->was_dead,
+			err);
+	if (r < 0 || giving_up->was_dead)
 		return r;
 	giving_up->dead = true;
-	r = letter_of(attempt, history.timeouts, arena, &giving_up->letter, err);
+	r = rg_sendlog_letter(attempt, history.timeouts, arena, &giving_up->letter, err);
 	giving_up->attempt.dead_letter_task_id = giving_up->letter.id;
 	return r;
 }
@@ -386,19 +367,28 @@ static bool is_of_another_clock(const struct roger_message *message)
 	return message->created_at_ms > rg_clock_ms();
 }
 
-/* The entry of a message that was not read in time; the dead letter when it was the last time. */
+/* Can it still be read in time? */
+static bool is_under_way(const struct roger_message *message)
+{
+	return !message->archived_at_ms && message->confirm_by_ms > rg_clock_ms() &&
+	       !is_of_another_clock(message);
+}
+
+/* The entry of a message that was not read in time; the dead letter when it was the last time.
+ * One that was archived unread can never be read: that is an error. */
 static int judge_timeout(struct roger *roger, const struct roger_message *message,
 			 struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
 {
+	const bool archived = message->archived_at_ms > 0;
 	int r;
 
-	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max, ROGER_TIMEOUT,
-			     rg_clock_ms(), arena, &giving_up->attempt, err);
+	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max,
+			     archived ? ROGER_ERROR : ROGER_TIMEOUT, rg_clock_ms(), arena,
+			     &giving_up->attempt, err);
 	if (r < 0)
 		return r;
-	giving_up->attempt.cause = RG_STR("not read in time");
-	giving_up->written =
-		message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message);
+	giving_up->attempt.cause = rg_str(archived ? "archived unread" : "not read in time");
+	giving_up->written = is_under_way(message);
 	return giving_up->written ? ROGER_OK : judge_attempt(roger, giving_up, arena, err);
 }
 
@@ -510,23 +500,30 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 			struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_attempt *attempt = &giving_up->attempt;
+	const int64_t number = giving_up->timeouts ? giving_up->timeouts : attempt->attempt;
 	int64_t limit = roger->workspace->config->dead_letter_alarm, letters = 0;
 	char alarm[80] = "";
 	int r;
 
+	if (attempt->outcome == ROGER_ERROR)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "message '%.*s' was archived before '%.*s' had read it; use another "
+			       "key to send it anew",
+			       RG_STR_ARGS(attempt->message_id), RG_STR_ARGS(attempt->target));
 	/* It was a dead letter already: the key's own attempts are used up. */
-	if (!attempt->dead_letter_task_id.length && attempt->attempt > attempt->max_attempts)
+	if (!attempt->dead_letter_task_id.length &&
+	    (giving_up->was_dead || number > attempt->max_attempts))
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
 			       "redeliver` makes one more",
 			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
-			       (long long)attempt->attempt);
+			       (long long)number);
 	if (!attempt->dead_letter_task_id.length)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "
 			       "safe to send again with the same key",
 			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
-			       (long long)attempt->attempt, (long long)attempt->max_attempts);
+			       (long long)number, (long long)attempt->max_attempts);
 	r = alarm_of(roger, attempt->cycle_id, arena, &letters, err);
 	if (r < 0)
 		return r;
@@ -537,9 +534,15 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 		       "'%.*s' did not read message '%.*s' in %lld attempt%s: it is dead letter "
 		       "'%.*s'%s%s",
 		       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
-		       (long long)attempt->attempt, rg_plural(attempt->attempt),
+		       (long long)number, rg_plural(number),
 		       RG_STR_ARGS(attempt->dead_letter_task_id), alarm,
 		       roger->untold[0] ? "; its command was left out, see `roger trust`" : "");
+}
+
+/* What it says is no failure of its own. */
+static bool is_told(int r)
+{
+	return r == ROGER_ETIMEOUT || r == ROGER_EREFUSED;
 }
 
 static int give_up(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
@@ -566,7 +569,7 @@ int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t 
 	for (i = 0; r == ROGER_OK && !read && i < count; i++) {
 		r = give_up(roger, &ids[i], arena, &late, err);
 		/* One that was late does not keep the others from being written down. */
-		if (r == ROGER_ETIMEOUT && late) {
+		if (is_told(r) && late) {
 			result = r;
 			r = ROGER_OK;
 		}
@@ -583,14 +586,13 @@ int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
 	int r;
 
 	*ret_settled = false;
-	if (!is_waited_for(message) || message->archived_at_ms ||
-	    (message->confirm_by_ms > rg_clock_ms() && !is_of_another_clock(message)))
+	if (!is_waited_for(message) || is_under_way(message))
 		return ROGER_OK;
 	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
 	if (r < 0 || !has_line(lines, count, begun.id) || settled_line(lines, count, begun.id))
 		return r;
 	r = give_up(roger, &message->id, arena, &late, err);
-	*ret_settled = r == ROGER_OK || (r == ROGER_ETIMEOUT && late);
+	*ret_settled = r == ROGER_OK || (is_told(r) && late);
 	return *ret_settled ? ROGER_OK : r;
 }
 
@@ -628,6 +630,35 @@ void rg_attempt_settle_overdue(struct roger *roger)
 	if (arena)
 		(void)!settle_overdue(roger, arena);
 	rg_arena_free(arena);
+}
+
+int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last, int64_t attempts,
+		       struct rg_arena *arena, struct roger_dead_letter *ret_letter,
+		       struct roger_err *err)
+{
+	struct giving_up giving_up = { .attempt = *last };
+	const bool named = last->dead_letter_task_id.length > 0;
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = find_letter(roger, last->message_id, arena, &giving_up.letter, &giving_up.was_dead,
+			err);
+	if (r == ROGER_OK && !giving_up.was_dead) {
+		giving_up.dead = true;
+		r = rg_sendlog_letter(last, attempts, arena, &giving_up.letter, err);
+		if (!named)
+			giving_up.attempt.dead_letter_task_id = giving_up.letter.id;
+		if (r == ROGER_OK)
+			r = write_timeout(roger, &giving_up, err);
+	}
+	rg_engine_records_end(roger->engine);
+	/* The task system has it where it has a name. */
+	if (r == ROGER_OK && !named)
+		r = file(roger, &giving_up, arena, err);
+	*ret_letter = giving_up.letter;
+	return r;
 }
 
 /* ------------------------------------------------------------- failures -- */
@@ -714,7 +745,7 @@ void rg_attempt_failed(struct roger *roger, const struct roger_message *messages
 	rg_arena_free(arena);
 }
 
-int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender, struct roger_str target,
+int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,
 			     struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
@@ -725,12 +756,14 @@ int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender, struc
 
 	if (!config->breaker_failures)
 		return ROGER_OK;
-	r = rg_breaker_look(roger, sender, target, arena, &open, &until_ms, err);
+	r = rg_breaker_look(roger, message->from_phase, message->to_phase, arena, &open, &until_ms,
+			    err);
 	if (r < 0 || !open)
 		return r;
+	rg_attempt_failed(roger, message, 1, ROGER_ERROR, RG_CAUSE_BREAKER);
 	rg_clock_print_utc(until_ms, until);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "'%.*s' let the last %lld attempts time out: nothing is sent to it with "
 		       "--confirm read before %s (breaker)",
-		       RG_STR_ARGS(target), (long long)config->breaker_failures, until);
+		       RG_STR_ARGS(message->to_phase), (long long)config->breaker_failures, until);
 }

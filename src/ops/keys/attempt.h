@@ -60,19 +60,26 @@ void rg_attempt_settle_overdue(struct roger *roger);
 /*
  * Wait until these messages are read or their time is over.  What was not read
  * becomes a timeout in the send log, and a dead letter after the last attempt:
- * then the result is ROGER_ETIMEOUT.
+ * then the result is ROGER_ETIMEOUT.  ROGER_EREFUSED: one was archived unread.
  */
 RG_CHECKED int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
 				  int64_t within_ms, struct rg_arena *arena, struct roger_err *err);
+
+/*
+ * The dead letter of a stored message whose attempts are used up.  It is filed now if there is
+ * none: fewer attempts are allowed than before, or dead-letters.jsonl is gone.
+ */
+RG_CHECKED int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last,
+				  int64_t attempts, struct rg_arena *arena,
+				  struct roger_dead_letter *ret_letter, struct roger_err *err);
 
 /* Write down that messages were not stored, for a word's reason; best effort. */
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
 		       enum roger_attempt_outcome outcome, const char *cause);
 
-/* ROGER_ETIMEOUT: the breaker to one of the targets is open. */
-RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender,
-					struct roger_str target, struct rg_arena *arena,
-					struct roger_err *err);
+/* ROGER_ETIMEOUT: the breaker to its recipient is open, which goes into the send log. */
+RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,
+					struct rg_arena *arena, struct roger_err *err);
 
 /*
  * Is it still to be delivered?  Nobody let it be, it was not read after all, and an attempt that

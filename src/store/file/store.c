@@ -326,10 +326,10 @@ static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	size_t i;
 
 	r = place_of(store, log, owner, false, &folder, name, err);
+	if (r == ROGER_OK && (owner.length || (rg_kinds[log].file && folder != RG_NO_FILE)))
+		return add_file(files, log, rg_str(name), arena, err);
 	if (r < 0 || folder == RG_NO_FILE)
 		return r;
-	if (rg_kinds[log].file || owner.length)
-		return add_file(files, log, rg_str(name), arena, err);
 	r = rg_file_list_folder(folder, rg_kinds[log].folder, arena, &names, err);
 	for (i = 0; r == ROGER_OK && i < names.count; i++)
 		if (is_log_name(names.items[i]) && may_be_read(store, folder, names.items[i]))
@@ -368,6 +368,9 @@ static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *r
 	file->inode = file->size = 0;
 	open->file = rg_file_close(open->file);
 	folder = *rg_kinds[file->log].folder ? store->folders[file->log] : store->workspace->data;
+	*ret_there = false;
+	if (folder == RG_NO_FILE)
+		return ROGER_OK;
 	r = rg_file_open_facts(folder, file->name.data, RG_FILE_READ, &open->file, &facts, err);
 	*ret_there = r == ROGER_OK && open->file != RG_NO_FILE;
 	if (!*ret_there)
