@@ -17,6 +17,8 @@ known=$(names)
 exits 64 "forgotten quotes" roger send --as ann bob hi there friend
 like "as one text" "$err" "roger send bob 'hi there friend'"
 like "as several recipients" "$err" "roger send bob,hi,there 'friend'"
+exits 64 "a key that is empty, as that of an unset variable" roger send --as ann bob hi --key ''
+like "says so" "$err" "expected a key, found ''"
 exits 64 "a word beside a file" roger send --as ann bob hi --file file
 like "both readings" "$err" "'hi' is not known.*roger send bob 'hi'.*roger send bob,hi "
 exits 64 "beside a batch" sh -c 'echo "{\"content\":\"x\"}" | "$0" send --as ann bob hi --batch' "$ROGER"

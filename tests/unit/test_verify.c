@@ -41,6 +41,9 @@ static void save(const struct place *place, const char *data, size_t length)
 	fclose(file);
 	assert_int_equal(rename(path, place->journal), 0);
 	unlink(place->index);
+	/* Nor what was found before. */
+	snprintf(path, sizeof path, "%s/.roger/damage.jsonl", place->root);
+	unlink(path);
 }
 
 /* The first damage that verify finds; 0: none. */

@@ -61,9 +61,6 @@ int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft, struct
 	int r;
 
 	draft->key = request->key;
-	/* Of an unset variable, say: without a key it would be sent twice. */
-	if (request->key.data && !request->key.length)
-		return rg_fail_member(err, ROGER_EUSAGE, "key", "key: expected a key, found ''");
 	if (!request->key.length && !request->task.length && !request->verb.length)
 		return ROGER_OK;
 	r = request->dry_run ? rg_cycle_current(sending->roger, sending->arena, &cycle, err)
