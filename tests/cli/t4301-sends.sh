@@ -72,14 +72,15 @@ letter=$(printf '%s' "$out" | json 'd["dead_letters"][0]["id"]')
 is "its id stands in the entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json 'd["attempts"][0]["dead_letter_task_id"]')" "$letter"
 is "one message in all of it" "$(roger list --key app-4:escalation:c1 --jsonl | wc -l)" 1
 exits 75 "redeliver" roger dead redeliver "$letter" --within 50ms
-is "is noted" "$(roger dead show "$letter" --json | json '[l["status"] for l in d["dead_letters"]]')" '["redelivered"]'
+is "not read in time either: it is to be delivered" "$(roger dead show "$letter" --json | json '[l["status"] for l in d["dead_letters"]]')" '["undelivered"]'
+exits 0 "stale" roger dead stale "$letter" --note 'done by hand'
+is "is noted" "$(roger dead --status stale --json | json '[[l["id"] == "'"$letter"'",l["note"]] for l in d["dead_letters"]]')" '[[true, "done by hand"]]'
 is "one dead letter still" "$(roger dead --json | json 'len(d["dead_letters"])')" 1
 roger ack --as bob "$late" -q
 is "read late: a correcting entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json '[d["attempts"][0]["attempt"],d["attempts"][0]["outcome"]]')" '[4, "delivered"]'
 like "and the letter tells" "$(roger dead)" "read after all"
 exits 77 "which need not go again" roger redeliver "$letter"
-exits 0 "stale" roger dead stale "$letter" --note 'done by hand'
-is "is noted, too" "$(roger dead --status stale --json | json '[[l["id"] == "'"$letter"'",l["note"]] for l in d["dead_letters"]]')" '[[true, "done by hand"]]'
+exits 77 "nor is it of no use" roger dead stale "$letter"
 exits 66 "no such letter" roger dead show dl-0
 
 # Retries by themselves, in cycles, and the task system.
