@@ -5,7 +5,8 @@
  *     takers WAY TARGET LANES MESSAGES
  *
  * TARGET is a workspace or a port of this machine.  MESSAGES must be waiting,
- * for agent "taker" in the workspace; each process takes its share of them.
+ * for agent "taker" in the workspace; each process takes its share of them.  For
+ * "exchange" none is waiting: processes answer each other, two and two.
  * "fill-redis" and "fill-beanstalkd" add messages to a peer.  A turn is over
  * when the message cannot come again.
  */
@@ -97,6 +98,48 @@ static void turn_claim(void *self)
 	roger_reply_free(&claimed);
 }
 
+/* Two and two answer each other: a turn is a message each way. */
+static void answer(struct taker *taker)
+{
+	char partner[24];
+	const struct roger_str to = { partner, (size_t)snprintf(partner, sizeof partner,
+								"worker-%u", taker->lane ^ 1) };
+	const struct roger_send_request request = { .from = { taker->name, strlen(taker->name) },
+						    .to = { &to, 1 },
+						    .content = { taker->line.data, 125 } };
+	struct roger_send_reply reply;
+	struct roger_err err;
+
+	if (roger_send(taker->roger, &request, &reply, &err) < 0)
+		bench_die("send: %s", err.message);
+	roger_reply_free(&reply);
+}
+
+static void await(struct taker *taker)
+{
+	const struct roger_inbox_request request = { .agent = { taker->name, strlen(taker->name) },
+						     .wait_ms = 10000 };
+	struct roger_inbox_reply reply;
+	struct roger_err err;
+
+	if (roger_receive(taker->roger, &request, &reply, &err) < 0)
+		bench_die("receive: %s", err.message);
+	if (reply.messages.count != 1)
+		bench_die("receive: %zu messages", reply.messages.count);
+	roger_reply_free(&reply);
+}
+
+static void turn_exchange(void *self)
+{
+	struct taker *taker = self;
+
+	if (taker->lane % 2 == 0)
+		answer(taker);
+	await(taker);
+	if (taker->lane % 2 != 0)
+		answer(taker);
+}
+
 /* ----------------------------------------------------------------- peers -- */
 
 static void *open_peer(unsigned lane, const void *target)
@@ -140,6 +183,7 @@ static void turn_fill_beanstalkd(void *self)
 static const struct bench_way ways[] = {
 	{ "receive", { open_roger, turn_receive, close_taker } },
 	{ "claim", { open_roger, turn_claim, close_taker } },
+	{ "exchange", { open_roger, turn_exchange, close_taker } },
 	{ "redis", { open_peer, turn_redis, close_taker } },
 	{ "beanstalkd", { open_peer, turn_beanstalkd, close_taker } },
 	{ "fill-redis", { open_peer, turn_fill_redis, close_taker } },
