@@ -610,9 +610,9 @@ void rg_config_about(size_t i, struct rg_buf *out)
 		[WORDS] = "a list, a program and its arguments",
 		[NAMES] = "a list of agents",
 	};
-	const struct setting *setting = &table[i];
+	const struct setting *setting = i < SETTING_COUNT ? &table[i] : NULL;
 
-	if (i >= SETTING_COUNT)
+	if (!setting)
 		return;
 	if (setting->kind == NUMBER) {
 		rg_buf_printf(out, "%lld to %lld", (long long)setting->least,
