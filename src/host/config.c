@@ -546,114 +546,15 @@ static bool says_nothing(struct roger_str text)
 	return at == end;
 }
 
-/* ---------------------------------------------------------- long groups -- */
-
-/* Every command reads the configuration, and few need groups: a longer section waits. */
-enum { GROUPS_BYTES = 16 << 10 };
-
-static const char config_file[] = ".roger/config.yaml";
-
-static bool is_groups(struct roger_str line)
-{
-	return line.length > 7 && memcmp(line.data, "groups:", 7) == 0 &&
-	       strchr(" #\r\n", line.data[7]);
-}
-
-/* The section of groups: up to the next line that begins with anything but a blank or '#'. */
-static struct roger_str find_groups(struct roger_str text, size_t *ret_line, size_t *ret_lines)
-{
-	struct roger_str left = text, found = { 0 };
-	const char *newline;
-	size_t line = 1;
-
-	for (; left.length; line++) {
-		if (found.data && !strchr(" #\r\n", *left.data))
-			break;
-		if (!found.data && is_groups(left))
-			found.data = left.data, *ret_line = line;
-		newline = rg_str_newline(left);
-		newline = newline ? newline + 1 : left.data + left.length;
-		left.length -= (size_t)(newline - left.data);
-		left.data = newline;
-	}
-	if (!found.data)
-		return found;
-	found.length = (size_t)(left.data - found.data);
-	*ret_lines = line - *ret_line;
-	return found;
-}
-
-static bool has_groups(const struct rg_yaml *root)
-{
-	const struct rg_yaml *member = root ? root->first : NULL;
-
-	while (member && !rg_str_is(member->key, "groups"))
-		member = member->next;
-	return member != NULL;
-}
-
-/* Keep a long section of groups for later and read the rest, if each can be read by itself. */
-static int put_groups_off(struct rg_config_source *source, struct roger_str text,
-			  const struct rg_yaml **ret_root, struct roger_err *err)
-{
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = SIZE_MAX };
-	struct roger_str groups;
-	size_t line, lines;
-
-	groups = find_groups(text, &line, &lines);
-	if (groups.length <= GROUPS_BYTES)
-		return ROGER_OK;
-	rg_buf_add(&rest, text.data, (size_t)(groups.data - text.data));
-	rg_buf_add_str(&rest, (struct roger_str){ groups.data + groups.length,
-						  text.length - groups.length - rest.length });
-	if (rest.failed)
-		return rg_fail_memory(err);
-	if (rg_yaml_read(rg_buf_str(&rest), source->name, source->config->memory, ret_root, NULL) <
-		    0 ||
-	    has_groups(*ret_root))
-		return ROGER_OK;
-	source->config->groups_text = groups;
-	source->config->groups_line = source->cut_line = line;
-	source->cut_lines = lines;
-	return ROGER_OK;
-}
-
-int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
-{
-	struct rg_config_source source = { .config = config, .name = config_file };
-	const struct rg_yaml *root = NULL;
-	int r;
-
-	if (!config->groups_text.length)
-		return ROGER_OK;
-	source.cut_lines = config->groups_line - 1;
-	r = rg_yaml_read(config->groups_text, source.name, config->memory, &root, NULL);
-	/* For the line of the error, or because the section is not what it looked like. */
-	if (r < 0) {
-		source.cut_lines = 0;
-		r = rg_yaml_read(rg_buf_str(&config->text), source.name, config->memory, &root,
-				 err);
-	}
-	r = r < 0 ? blame_config(r, err) : read_root(&source, root, err);
-	if (r == ROGER_OK)
-		config->groups_text.length = 0;
-	return r;
-}
-
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
 		   struct roger_err *err)
 {
 	struct rg_config_source source = { .config = config, .name = file, .foreign = foreign };
-	const struct rg_yaml *root = NULL;
-	int r = ROGER_OK;
+	const struct rg_yaml *root;
+	int r;
 
 	if (says_nothing(text))
 		return ROGER_OK;
-	/* A text that is not the file's own does not outlive this call. */
-	if (!foreign && text.data == config->text.data)
-		r = put_groups_off(&source, text, &root, err);
-	if (r < 0 || config->groups_text.length)
-		return r < 0 ? r : read_root(&source, root, err);
 	r = rg_yaml_read(text, file, config->memory, &root, err);
 	if (r < 0)
 		return blame_config(r, err);
@@ -709,9 +610,9 @@ void rg_config_about(size_t i, struct rg_buf *out)
 		[WORDS] = "a list, a program and its arguments",
 		[NAMES] = "a list of agents",
 	};
-	const struct setting *setting = &table[i];
+	const struct setting *setting = i < SETTING_COUNT ? &table[i] : NULL;
 
-	if (i >= SETTING_COUNT)
+	if (!setting)
 		return;
 	if (setting->kind == NUMBER) {
 		rg_buf_printf(out, "%lld to %lld", (long long)setting->least,
@@ -750,10 +651,8 @@ void rg_config_template(struct rg_buf *out)
 struct rg_config *rg_config_free(struct rg_config *config)
 {
 	/* The configuration lives in its own memory. */
-	if (config) {
-		rg_buf_deinit(&config->text);
+	if (config)
 		rg_arena_free(config->memory);
-	}
 	return NULL;
 }
 
@@ -798,13 +697,15 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static int read_file(const char *path, const char *file, struct rg_buf *out, bool *ret_found,
-		     struct roger_err *err)
+static const char config_file[] = ".roger/config.yaml";
+
+static int read_file(const char *path, const char *file, size_t bytes_max, struct rg_buf *out,
+		     bool *ret_found, struct roger_err *err)
 {
 	struct roger_err inner = { 0 };
 	int r;
 
-	r = rg_file_read_all(path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
+	r = rg_file_read_all(path, bytes_max, out, ret_found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
@@ -812,21 +713,160 @@ static int read_file(const char *path, const char *file, struct rg_buf *out, boo
 	return ROGER_OK;
 }
 
-static int load_file(struct rg_config *config, const char *root, const char *file, bool foreign,
+static int load_file(struct rg_config *config, const char *path, const char *file, bool foreign,
 		     bool *ret_found, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
-	int r;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int r = read_file(path, file, RG_CONFIG_BYTES_MAX, &text, ret_found, err);
 
-	rg_buf_deinit(&config->text);
-	rg_buf_init(&config->text, SIZE_MAX);
-	rg_buf_printf(&path, "%s/%s", root, file);
-	if (path.failed)
-		return rg_fail_memory(err);
-	r = read_file(path.data, file, &config->text, ret_found, err);
 	if (r < 0 || !*ret_found)
 		return r;
-	return rg_config_read(config, rg_buf_str(&config->text), file, foreign, err);
+	return rg_config_read(config, rg_buf_str(&text), file, foreign, err);
+}
+
+/* Every command reads the configuration, and few need groups: a longer section of them waits. */
+enum { GROUPS_BYTES = 16 << 10, PIECE_BYTES = 64 << 10 };
+
+/* A file without its section of groups. */
+struct cut_file {
+	struct rg_buf rest;
+	size_t lines;		    /* of the file, so far */
+	size_t first, count, bytes; /* the section: its first line, its lines and bytes */
+	bool inside;
+};
+
+/* The section goes up to the next line that begins with anything but a blank or '#'. */
+static void take_line(struct cut_file *cut, struct roger_str line)
+{
+	cut->lines++;
+	if (cut->inside)
+		cut->inside = memchr(" #\r\n", *line.data, 4);
+	else if (!cut->first && line.length > 7 && memcmp(line.data, "groups:", 7) == 0 &&
+		 memchr(" #\r\n", line.data[7], 4))
+		cut->inside = true, cut->first = cut->lines;
+	if (!cut->inside) {
+		rg_buf_add_str(&cut->rest, line);
+		return;
+	}
+	cut->count++;
+	cut->bytes += line.length;
+}
+
+/* Piece by piece: most of it is thrown away.  Out of reach are longer lines. */
+static int cut_pieces(int file, struct cut_file *cut, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = 2 * PIECE_BYTES };
+	char *room = rg_buf_room(&piece, PIECE_BYTES);
+	struct roger_str left, line;
+	const char *newline;
+	size_t got = 1;
+	int64_t at = 0;
+	int r = room ? ROGER_OK : rg_fail_memory(err);
+
+	while (r == ROGER_OK && got && piece.length < PIECE_BYTES) {
+		r = rg_file_read_at(file, piece.data + piece.length, PIECE_BYTES - piece.length, at,
+				    &got, err);
+		if (r < 0)
+			break;
+		at += (int64_t)got;
+		piece.length += got;
+		for (left = rg_buf_str(&piece); (newline = rg_str_newline(left)); left = line) {
+			line = (struct roger_str){ newline + 1, left.length - (size_t)(newline + 1 -
+										       left.data) };
+			left.length -= line.length;
+			take_line(cut, left);
+		}
+		memmove(piece.data, left.data, left.length);
+		piece.length = left.length;
+	}
+	if (piece.length == PIECE_BYTES)
+		cut->bytes = 0;
+	else if (r == ROGER_OK && piece.length)
+		take_line(cut, rg_buf_str(&piece));
+	return r;
+}
+
+static bool has_groups(const struct rg_yaml *root)
+{
+	const struct rg_yaml *member = root ? root->first : NULL;
+
+	while (member && !rg_str_is(member->key, "groups"))
+		member = member->next;
+	return member != NULL;
+}
+
+/* All but the groups, where these are many and the rest can be read by itself; else *ret_cut false.
+ */
+static int load_cut(struct rg_config *config, const char *path, bool *ret_cut,
+		    struct roger_err *err)
+{
+	struct rg_config_source source = { .config = config, .name = config_file };
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct cut_file cut = { .rest = { .maximum = RG_CONFIG_BYTES_MAX } };
+	const struct rg_yaml *root = NULL;
+	struct roger_str kept;
+	int r;
+
+	r = rg_file_open(-1, path, RG_FILE_READ, &file, NULL);
+	if (r == ROGER_OK && file != RG_NO_FILE)
+		r = cut_pieces(file, &cut, NULL);
+	*ret_cut = r == ROGER_OK && cut.bytes > GROUPS_BYTES && !cut.rest.failed &&
+		   cut.bytes + cut.rest.length <= RG_CONFIG_BYTES_MAX &&
+		   rg_yaml_read(rg_buf_str(&cut.rest), source.name, config->memory, &root, NULL) ==
+			   ROGER_OK &&
+		   !has_groups(root);
+	rg_buf_deinit(&cut.rest);
+	if (!*ret_cut)
+		return ROGER_OK;
+	source.cut_line = cut.first;
+	source.cut_lines = cut.count;
+	r = rg_arena_copy(config->memory, rg_str(path), &kept) ? ROGER_OK : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = read_root(&source, root, err);
+	if (r == ROGER_OK)
+		config->groups_path = kept.data;
+	return r;
+}
+
+int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_config_source source = { .config = config, .name = config_file };
+	const struct rg_yaml *root = NULL, *member;
+	bool found = false;
+	int r;
+
+	if (!config->groups_path)
+		return ROGER_OK;
+	r = read_file(config->groups_path, config_file, RG_CONFIG_BYTES_MAX, &text, &found, err);
+	if (r == ROGER_OK && found)
+		r = blame_config(
+			rg_yaml_read(rg_buf_str(&text), config_file, config->memory, &root, err),
+			err);
+	for (member = root ? root->first : NULL; member && r == ROGER_OK; member = member->next)
+		if (rg_str_is(member->key, "groups"))
+			r = read_member(&source, member, err);
+	if (r == ROGER_OK)
+		r = check_groups(config, err);
+	if (r == ROGER_OK)
+		config->groups_path = NULL;
+	return r;
+}
+
+/* The one of a small file is read at once. */
+static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	bool found, cut = false;
+	int r;
+
+	r = rg_file_read_all(path, GROUPS_BYTES, &text, &found, NULL);
+	if (r == ROGER_OK)
+		return found ? rg_config_read(config, rg_buf_str(&text), config_file, false, err)
+			     : ROGER_OK;
+	if (r == ROGER_EDATA)
+		r = load_cut(config, path, &cut, err);
+	return cut ? r : load_file(config, path, config_file, false, &found, err);
 }
 
 static int load_environment(struct rg_config *config, struct roger_err *err)
@@ -885,17 +925,24 @@ static int use_origin_folder(struct rg_config *config, const char *root, struct 
 
 int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
 	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
-	bool has_origin, found;
+	bool has_origin = false;
+	size_t own;
 	int r;
 
 	r = rg_config_new(&config, err);
 	if (r < 0)
 		return r;
-	r = load_file(config, root, origin_file, true, &has_origin, err);
-	if (r < 0)
-		return r;
-	r = load_file(config, root, config_file, false, &found, err);
+	rg_buf_printf(&path, "%s/%s", root, origin_file);
+	rg_buf_add_char(&path, '\0');
+	own = path.length;
+	rg_buf_printf(&path, "%s/%s", root, config_file);
+	if (path.failed)
+		return rg_fail_memory(err);
+	r = load_file(config, path.data, origin_file, true, &has_origin, err);
+	if (r == ROGER_OK)
+		r = load_own(config, path.data + own, err);
 	if (r == ROGER_OK && has_origin)
 		r = use_origin_folder(config, root, err);
 	if (r < 0)

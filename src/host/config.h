@@ -61,10 +61,7 @@ struct rg_config {
 	size_t group_count;
 	struct rg_names group_names, group_names_low; /* the second in lower case */
 
-	/* A long section of groups, until rg_config_read_groups(). */
-	struct rg_buf text; /* of the whole file */
-	struct roger_str groups_text;
-	size_t groups_line;
+	const char *groups_path; /* whose groups were not read yet; NULL: all were */
 
 	/* For `config show`: every setting with its value as text and its origin. */
 	struct roger_settings settings;

@@ -34,7 +34,7 @@ static int read_groups(const struct roger_op *op, struct roger *roger, const voi
 	const struct roger_str *name;
 	bool needed = !does_without_groups(op);
 
-	if (!roger || !roger->workspace->config->groups_text.length)
+	if (!roger || !roger->workspace->config->groups_path)
 		return ROGER_OK;
 	for (field = op->request->fields; field->name && !needed; field++) {
 		name = rg_field_at(field, request);
