@@ -1,4 +1,4 @@
-/* empty - a dynamically linked program that does nothing: the price of a process. */
+/* empty - a program, built as roger is, that does nothing: the price of a process. */
 int main(void)
 {
 	return 0;

@@ -1,7 +1,7 @@
 /*
  * writers - long-lived processes that write durable lines, each in its own way.
  *
- *     writers WAY TARGET LANES SECONDS LINE_BYTES
+ *     writers WAY TARGET LANES SECONDS LINE_BYTES [TURNS]
  *
  * TARGET is a file, a workspace or a port of this machine.  A turn is over
  * when what it wrote is on disk.
@@ -16,6 +16,7 @@
 
 #include <roger.h>
 
+#include "group.h"
 #include "lanes.h"
 #include "peer.h"
 #include "text.h"
@@ -25,12 +26,14 @@ enum { BATCH = 512 };
 struct task {
 	const char *target;
 	size_t line_bytes;
+	struct bench_group *group;
 };
 
 struct writer {
 	struct bench_line line;
 	unsigned lane;
 	int file;
+	struct bench_group *group;
 	struct bench_peer *peer;
 	char *many; /* BATCH lines */
 	struct roger *roger;
@@ -51,6 +54,7 @@ static struct writer *new_writer(unsigned lane, const struct task *task)
 		bench_die("out of memory");
 	writer->lane = lane;
 	writer->file = -1;
+	writer->group = task->group;
 	bench_line_init(&writer->line, lane, task->line_bytes);
 	return writer;
 }
@@ -102,6 +106,14 @@ static void turn_locked(void *self)
 		bench_die("flock: %s", strerror(errno));
 	write_and_sync(writer->file, writer->line.data, writer->line.length);
 	flock(writer->file, LOCK_UN);
+}
+
+static void turn_grouped(void *self)
+{
+	struct writer *writer = self;
+
+	bench_line_renew(&writer->line);
+	bench_group_write(writer->group, writer->file, writer->line.data, writer->line.length);
 }
 
 static void turn_raw_batch(void *self)
@@ -162,7 +174,7 @@ static void turn_roger(void *self)
 	renew_request(writer, 0);
 	if (roger_send(writer->roger, writer->requests, &reply, &err) < 0)
 		bench_die("send: %s", err.message);
-	if (reply.messages.count != 1 || reply.duplicate || reply.archived)
+	if (reply.messages.count != 1 || reply.duplicate)
 		bench_die("send: an answer that is not a plain one");
 	roger_reply_free(&reply);
 }
@@ -227,6 +239,7 @@ static void turn_beanstalkd(void *self)
 static const struct bench_way ways[] = {
 	{ "raw", { open_file, turn_raw, close_writer } },
 	{ "locked", { open_file, turn_locked, close_writer } },
+	{ "grouped", { open_file, turn_grouped, close_writer } },
 	{ "raw-batch", { open_file, turn_raw_batch, close_writer } },
 	{ "roger", { open_roger, turn_roger, close_writer } },
 	{ "roger-keyed", { open_roger, turn_roger_keyed, close_writer } },
@@ -241,12 +254,14 @@ int main(int argc, char **argv)
 	struct bench_limits limits = { 0 };
 	struct task task;
 
-	if (argc != 6)
-		bench_die("usage: writers WAY TARGET LANES SECONDS LINE_BYTES");
+	if (argc != 6 && argc != 7)
+		bench_die("usage: writers WAY TARGET LANES SECONDS LINE_BYTES [TURNS]");
 	task.target = argv[2];
 	limits.lanes = (unsigned)bench_number(argv[3]);
 	limits.seconds = bench_seconds(argv[4]);
 	task.line_bytes = bench_number(argv[5]);
+	limits.turns_max = argv[6] ? bench_number(argv[6]) : 0;
+	task.group = bench_group_new();
 	bench_lanes_run(bench_find_way(ways, argv[1]), &task, limits);
 	return 0;
 }

@@ -130,7 +130,9 @@ static void write_groups(const struct rg_config *config, struct rg_buf *out)
 	rg_buf_add_text(out, "groups:\n");
 	for (i = 0; i < config->group_count; i++) {
 		rg_buf_printf(out, "  '%.*s': ", RG_STR_ARGS(config->groups[i].name));
-		write_list(&config->groups[i].members, out);
+		write_list(&(struct roger_strs){ config->groups[i].members.items,
+						 config->groups[i].members.count },
+			   out);
 	}
 }
 

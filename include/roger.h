@@ -746,6 +746,7 @@ struct roger_archive_request {
 	struct roger_str reason; /* "": "archived by hand" */
 	bool unread;		 /* unread messages too */
 	bool dry_run;
+	struct roger_str to; /* only to this agent; beside an issue, or alone */
 };
 struct roger_cleanup_request {
 	struct roger_str issue; /* "": every issue */
@@ -763,6 +764,7 @@ struct roger_archive_reply {
 	int64_t by_run;
 	int64_t kept_unread;
 	struct roger_cleanups history; /* the newest first, at most 1000 */
+	int64_t purged; /* cleanup of all issues: lines that left the send logs, as purge does */
 };
 struct roger_stats_request {
 	struct roger_str issue; /* "": of all */

@@ -94,7 +94,7 @@
 #define RG_TRIGGER_HELD_BYTES_MAX (64 << 20)
 
 /* A configuration file. */
-#define RG_CONFIG_BYTES_MAX (256 << 10)
+#define RG_CONFIG_BYTES_MAX (4 << 20)
 
 /*
  * MCP (revision 2026-07-28, "reasonable bounds"; defaults are in roger-mcp.h):
@@ -115,8 +115,8 @@
 #define RG_MCP_COMPLETIONS_MAX 100
 #define RG_MCP_PROGRESS_GAP_MS 20
 
-/* YAML that roger reads: levels, and values; a group may hold RG_BATCH_MAX agents. */
+/* YAML that roger reads: levels, and values, such as those of 10,000 groups of 20 agents. */
 #define RG_YAML_DEPTH_MAX 16
-#define RG_YAML_NODES_MAX (2 * RG_BATCH_MAX)
+#define RG_YAML_NODES_MAX (1 << 18)
 
 #endif

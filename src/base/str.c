@@ -3,6 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 bool rg_str_among(struct roger_strs texts, struct roger_str text)
 {
@@ -22,6 +25,23 @@ bool rg_str_blank(struct roger_str text)
 		if (!strchr(" \t\r\n", text.data[i]))
 			return false;
 	return true;
+}
+
+/* musl's memchr looks at eight bytes at a time, this at sixteen. */
+const char *rg_str_newline(struct roger_str text)
+{
+#ifdef __SSE2__
+	const __m128i newlines = _mm_set1_epi8('\n');
+	unsigned found;
+
+	for (; text.length >= 16; text.data += 16, text.length -= 16) {
+		found = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(
+			_mm_loadu_si128((const __m128i *)(const void *)text.data), newlines));
+		if (found)
+			return text.data + __builtin_ctz(found);
+	}
+#endif
+	return text.length ? memchr(text.data, '\n', text.length) : NULL;
 }
 
 int64_t rg_str_line(struct roger_str text, size_t at)
@@ -106,20 +126,20 @@ bool rg_utf8_count(struct roger_str text, size_t *ret_chars)
 
 bool rg_str_number(struct roger_str text, int64_t *ret_number)
 {
-	int64_t number = 0;
+	uint64_t number = 0;
 	size_t i;
 
+	/* Nineteen digits fit without a sign. */
 	if (text.length == 0 || text.length > 19)
 		return false;
 	for (i = 0; i < text.length; i++) {
 		if (text.data[i] < '0' || text.data[i] > '9')
 			return false;
-		if (__builtin_mul_overflow(number, 10, &number) ||
-		    __builtin_add_overflow(number, text.data[i] - '0', &number))
-			return false;
+		number = number * 10 + (uint64_t)(text.data[i] - '0');
 	}
-
-	*ret_number = number;
+	if (number > INT64_MAX)
+		return false;
+	*ret_number = (int64_t)number;
 	return true;
 }
 
@@ -187,11 +207,6 @@ void rg_buf_add_text(struct rg_buf *buf, const char *text)
 	rg_buf_add(buf, text, strlen(text));
 }
 
-void rg_buf_add_char(struct rg_buf *buf, char c)
-{
-	rg_buf_add(buf, &c, 1);
-}
-
 size_t rg_print_int(char *to, int64_t number)
 {
 	char reversed[20];
@@ -238,4 +253,24 @@ void rg_buf_printf(struct rg_buf *buf, const char *format, ...)
 	vsnprintf(room, (size_t)length + 1, format, arguments);
 	va_end(arguments);
 	buf->length += (size_t)length;
+}
+
+void rg_buf_add_shell_word(struct rg_buf *out, struct roger_str word)
+{
+	size_t i;
+
+	for (i = 0; i < word.length; i++)
+		if (strchr(" \t\n\"'\\$`&;|<>()*?[]#~!{}", word.data[i]))
+			break;
+	if (i == word.length) {
+		rg_buf_add_str(out, word);
+		return;
+	}
+	rg_buf_add_char(out, '\'');
+	for (i = 0; i < word.length; i++)
+		if (word.data[i] == '\'')
+			rg_buf_add_text(out, "'\\''");
+		else
+			rg_buf_add_char(out, word.data[i]);
+	rg_buf_add_char(out, '\'');
 }

@@ -44,6 +44,9 @@ bool rg_str_among(struct roger_strs texts, struct roger_str text);
 /* Nothing but blanks and line ends? */
 bool rg_str_blank(struct roger_str text);
 
+/* The first newline, or NULL. */
+const char *rg_str_newline(struct roger_str text);
+
 /* The number of the line that holds the byte at this offset, from 1. */
 int64_t rg_str_line(struct roger_str text, size_t at);
 
@@ -74,9 +77,22 @@ char *rg_buf_room(struct rg_buf *buf, size_t more);
 void rg_buf_add(struct rg_buf *buf, const void *data, size_t length);
 void rg_buf_add_str(struct rg_buf *buf, struct roger_str str);
 void rg_buf_add_text(struct rg_buf *buf, const char *text);
-void rg_buf_add_char(struct rg_buf *buf, char c);
+
+/* A word as a shell reads it: between quotes where it needs them. */
+void rg_buf_add_shell_word(struct rg_buf *buf, struct roger_str word);
+
 void rg_buf_add_int(struct rg_buf *buf, int64_t number);
 void rg_buf_printf(struct rg_buf *buf, const char *format, ...) RG_PRINTF(2, 3);
+static inline void rg_buf_add_char(struct rg_buf *buf, char c)
+{
+	char *room = buf->length < buf->capacity && !buf->failed ? buf->data + buf->length
+								 : rg_buf_room(buf, 1);
+
+	if (room) {
+		*room = c;
+		buf->length++;
+	}
+}
 static inline void rg_buf_clear(struct rg_buf *buf)
 {
 	buf->length = 0;

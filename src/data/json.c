@@ -316,6 +316,12 @@ static size_t plain_bytes(const char *data, size_t length)
 		if (must_escape(word))
 			break;
 	}
+	/* The rest with bytes before it. */
+	if (at < length && length - at < sizeof word && length >= sizeof word) {
+		memcpy(&word, data + length - sizeof word, sizeof word);
+		if (!must_escape(word))
+			return length;
+	}
 	while (at < length && !escape_of((unsigned char)data[at]))
 		at++;
 	return at;
@@ -328,6 +334,8 @@ void rg_json_add_string(struct rg_buf *out, struct roger_str text)
 	unsigned char c;
 	char escape;
 
+	/* Most texts go out as they are: room for all of it at once. */
+	(void)!rg_buf_room(out, text.length + 2);
 	rg_buf_add_char(out, '"');
 	while (at < text.length) {
 		run = plain_bytes(text.data + at, text.length - at);

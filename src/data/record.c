@@ -303,8 +303,9 @@ static bool leads_to(const struct roger_field *field, size_t depth, struct roger
 	const char *name = field->name + depth;
 	size_t i;
 
+	/* Letters, digits and '_' come after the point and the end. */
 	for (i = 0; i < key.length; i++)
-		if (name[i] != key.data[i] || name[i] == '.' || name[i] == '\0')
+		if (name[i] != key.data[i] || name[i] <= '.')
 			return false;
 	if (name[i] == '.')
 		return true;
@@ -588,6 +589,21 @@ static void encode_value(const struct roger_field *field, const void *at, struct
 	}
 }
 
+/* A name of a field needs no escapes. */
+static void add_name(struct roger_str name, struct rg_buf *out)
+{
+	char *room = rg_buf_room(out, name.length + 4);
+
+	if (!room)
+		return;
+	if (out->length && room[-1] != '{')
+		rg_buf_add_char(out, ',');
+	rg_buf_add_char(out, '"');
+	rg_buf_add_str(out, name);
+	rg_buf_add_char(out, '"');
+	rg_buf_add_char(out, ':');
+}
+
 /* A field under the name it has in its object. */
 static void encode_field(const struct roger_field *field, struct roger_str name, const void *record,
 			 struct rg_buf *out)
@@ -611,7 +627,7 @@ static void encode_field(const struct roger_field *field, struct roger_str name,
 		return;
 	}
 
-	rg_json_add_key(out, name);
+	add_name(name, out);
 	if (unset && nullable && !(field->flags & ROGER_REQUIRED))
 		rg_buf_add_text(out, "null");
 	else
@@ -631,7 +647,7 @@ static void encode_inner(const struct level *inner, struct roger_str name, const
 {
 	size_t before = out->length, start;
 
-	rg_json_add_key(out, name);
+	add_name(name, out);
 	rg_buf_add_char(out, '{');
 	start = out->length;
 	encode_level(inner, record, out);

@@ -3,6 +3,7 @@
 #include <yaml.h>
 
 #include "base/limits.h"
+#include "base/names.h"
 
 struct reader {
 	yaml_parser_t *parser;
@@ -119,17 +120,7 @@ static bool printable(struct roger_str text)
 	return true;
 }
 
-static const struct rg_yaml *find_key(const struct rg_yaml *mapping, struct roger_str key)
-{
-	const struct rg_yaml *member;
-
-	for (member = mapping->first; member; member = member->next)
-		if (rg_str_equal(member->key, key))
-			return member;
-	return NULL;
-}
-
-static int read_key(struct reader *reader, const yaml_event_t *event, const struct rg_yaml *mapping,
+static int read_key(struct reader *reader, const yaml_event_t *event, struct rg_names *keys,
 		    struct roger_str *ret_key, struct roger_err *err)
 {
 	int r;
@@ -141,10 +132,10 @@ static int read_key(struct reader *reader, const yaml_event_t *event, const stru
 		return r;
 	if (!printable(*ret_key))
 		return refuse(reader, line_of(event), "a key holds a control character", err);
-	if (find_key(mapping, *ret_key))
+	if (rg_names_have(keys, *ret_key))
 		return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: '%.*s' comes twice", reader->file,
 			       line_of(event), RG_STR_CUT(*ret_key));
-	return ROGER_OK;
+	return rg_names_add(keys, *ret_key) ? ROGER_OK : rg_fail_memory(err);
 }
 
 /* The node that starts with this event, which becomes its last one.  The depth bounds recursion. */
@@ -153,6 +144,7 @@ static int read_node(struct reader *reader, yaml_event_t *event, int depth, stru
 {
 	const struct rg_yaml **link = &node->first;
 	struct rg_yaml *item = NULL;
+	struct rg_names keys = { .arena = reader->arena };
 	struct roger_str key = { 0 };
 	size_t line;
 	int r;
@@ -172,7 +164,7 @@ static int read_node(struct reader *reader, yaml_event_t *event, int depth, stru
 			return r;
 		line = line_of(event);
 		if (node->kind == RG_YAML_MAPPING) {
-			r = read_key(reader, event, node, &key, err);
+			r = read_key(reader, event, &keys, &key, err);
 			if (r == ROGER_OK)
 				r = next_event(reader, event, err);
 		}

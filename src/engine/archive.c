@@ -1,17 +1,20 @@
 /* messages_archive/<issue>.jsonl: append-only, written under the change lock. */
 #include "engine/inside.h"
 
-#include "base/table.h"
 #include "facts/message.h"
 
 /* A crash between writing the archive and the journal leaves the last batch in both, so this much
  * of the archive's end is searched for ids that are there already. */
 enum { LOOK_BACK_BYTES = 4 << 20 };
 
-/* A staged message, identified by the start of its line. */
-struct staged_head {
+/* What was seen is kept by the handle, up to this many lines: the next look reads what was added.
+ */
+enum { SEEN_MAX = 1 << 17 };
+
+/* The last line with this start. */
+struct seen_line {
 	uint64_t hash;
-	uint64_t there;
+	uint64_t offset;
 };
 
 static struct roger_str text_of(const struct rg_engine *engine, const struct rg_staged *staged)
@@ -19,23 +22,21 @@ static struct roger_str text_of(const struct rg_engine *engine, const struct rg_
 	return (struct roger_str){ engine->text.data + staged->from, staged->to - staged->from };
 }
 
-/* A line that starts like roger's but was cut off does not count. */
-static bool is_whole(struct roger_str line)
+static void forget_seen(struct rg_archive_seen *seen, const struct rg_log_file *archive)
 {
-	union rg_log_record record;
-	struct rg_arena *arena = rg_arena_new();
-	bool whole = arena && rg_kind_read(RG_LOG_ARCHIVE, line, arena, &record, NULL) == ROGER_OK;
-
-	rg_arena_free(arena);
-	return whole;
+	rg_table_deinit(&seen->lines);
+	rg_table_init(&seen->lines, sizeof(struct seen_line));
+	seen->device = archive->device;
+	seen->inode = archive->inode;
+	seen->to = archive->size > LOOK_BACK_BYTES ? archive->size - LOOK_BACK_BYTES : 0;
 }
 
-/* Mark the staged messages that the end of the archive already has. */
-static int look_back(struct rg_engine *engine, struct rg_log_file *archive, struct rg_table *heads,
-		     struct roger_err *err)
+/* Note the lines at the end of the archive. */
+static int look_back(struct rg_engine *engine, struct rg_log_file *archive, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, archive);
-	struct staged_head *head;
+	struct rg_archive_seen *seen = &engine->archive_seen;
+	struct seen_line *place;
 	struct rg_lines lines;
 	struct rg_line line;
 	uint64_t hash;
@@ -45,12 +46,53 @@ static int look_back(struct rg_engine *engine, struct rg_log_file *archive, stru
 	r = engine->store->ops->stat(engine->store, archive, &found, err);
 	if (r < 0)
 		return r;
-	rg_lines_init(&lines, &bytes,
-		      archive->size > LOOK_BACK_BYTES ? archive->size - LOOK_BACK_BYTES : 0,
-		      archive->size);
-	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found)
-		if (rg_archive_head(line.text, &hash) && (head = rg_table_find(heads, hash)))
-			head->there |= is_whole(line.text);
+	if (!seen->lines.entry_size || seen->inode != archive->inode ||
+	    seen->device != archive->device || archive->size < seen->to ||
+	    seen->lines.count > SEEN_MAX)
+		forget_seen(seen, archive);
+	rg_lines_init(&lines, &bytes, seen->to, archive->size);
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
+		if (!rg_archive_head(line.text, &hash))
+			continue;
+		place = rg_table_put(&seen->lines, hash, &found);
+		if (!place) {
+			r = rg_fail_memory(err);
+			break;
+		}
+		place->offset = line.offset;
+	}
+	if (r == ROGER_OK)
+		seen->to = lines.at;
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+/* Is there a line of this start, and whole?  One that was cut off, or changed since, does not
+ * count. */
+static int look_at(struct rg_engine *engine, const struct rg_log_file *archive, uint64_t hash,
+		   bool *ret_there, struct roger_err *err)
+{
+	const struct seen_line *seen = rg_table_find(&engine->archive_seen.lines, hash);
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, archive);
+	struct rg_arena *arena = NULL;
+	union rg_log_record record;
+	struct rg_lines lines;
+	struct rg_line line;
+	uint64_t there;
+	int r;
+
+	*ret_there = false;
+	if (!seen)
+		return ROGER_OK;
+	rg_lines_init(&lines, &bytes, seen->offset, archive->size);
+	r = rg_lines_next(&lines, &line, ret_there, err);
+	if (r == ROGER_OK && *ret_there) {
+		arena = rg_arena_new();
+		*ret_there =
+			arena && rg_archive_head(line.text, &there) && there == hash &&
+			rg_kind_read(RG_LOG_ARCHIVE, line.text, arena, &record, NULL) == ROGER_OK;
+	}
+	rg_arena_free(arena);
 	rg_lines_deinit(&lines);
 	return r;
 }
@@ -60,40 +102,28 @@ static bool is_of(const struct rg_staged *staged, struct roger_str issue)
 	return staged->after.archived_at_ms && rg_str_equal(staged->after.issue_id, issue);
 }
 
-static int note_heads(const struct rg_engine *engine, const struct rg_staged *staged, size_t count,
-		      struct rg_table *heads, struct roger_err *err)
-{
-	uint64_t hash;
-	bool fresh;
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (is_of(&staged[i], staged->after.issue_id) &&
-		    rg_archive_head(text_of(engine, &staged[i]), &hash) &&
-		    !rg_table_put(heads, hash, &fresh))
-			return rg_fail_memory(err);
-	return ROGER_OK;
-}
-
 /* Print all staged messages of the first one's issue, except those that are in the archive. */
-static void print_issue(const struct rg_engine *engine, const struct rg_staged *staged,
-			size_t count, const struct rg_table *heads, struct rg_buf *out)
+static int print_issue(struct rg_engine *engine, const struct rg_log_file *archive,
+		       const struct rg_staged *staged, size_t count, struct rg_buf *out,
+		       struct roger_err *err)
 {
-	const struct staged_head *head;
+	bool there = false;
 	uint64_t hash;
+	int r = ROGER_OK;
 	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && r == ROGER_OK; i++) {
 		if (!is_of(&staged[i], staged->after.issue_id))
 			continue;
-		head = rg_archive_head(text_of(engine, &staged[i]), &hash)
-			       ? rg_table_find(heads, hash)
-			       : NULL;
-		if (head && head->there)
+		there = false;
+		if (rg_archive_head(text_of(engine, &staged[i]), &hash))
+			r = look_at(engine, archive, hash, &there, err);
+		if (r < 0 || there)
 			continue;
 		rg_buf_add_str(out, text_of(engine, &staged[i]));
 		rg_buf_add_text(out, "}\n");
 	}
+	return r < 0 || !out->failed ? r : rg_fail_memory(err);
 }
 
 static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, size_t count,
@@ -102,26 +132,20 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 	const struct roger_str issue = staged->after.issue_id;
 	struct rg_log_files files = { 0 };
-	struct rg_table heads;
 	int r;
 
-	rg_table_init(&heads, sizeof(struct staged_head));
 	/* Create it and close off a torn last line, which may lack no more than its newline. */
 	r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, RG_STR(""), false, err);
 	if (r == ROGER_OK)
 		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, issue, arena, &files,
 					     err);
 	if (r == ROGER_OK)
-		r = note_heads(engine, staged, count, &heads, err);
+		r = look_back(engine, files.items, err);
 	if (r == ROGER_OK)
-		r = look_back(engine, files.items, &heads, err);
-	print_issue(engine, staged, count, &heads, &out);
-	if (r == ROGER_OK && out.failed)
-		r = rg_fail_memory(err);
+		r = print_issue(engine, files.items, staged, count, &out, err);
 	/* Even with nothing to add: the writer of what is there may have died before its sync. */
 	if (r == ROGER_OK)
 		r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, rg_buf_str(&out), true, err);
-	rg_table_deinit(&heads);
 	return r;
 }
 

@@ -135,6 +135,7 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 {
 	const struct rg_config *config = engine->workspace->config;
 	struct rg_store *store = engine->store;
+	struct rg_tally_counts there;
 	enum check check = PASSED;
 	size_t i;
 
@@ -150,10 +151,10 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 			check = KEY_MAYBE;
 			break;
 		}
-		rg_tally_add(store, message);
-		if (rg_tally_mailbox(store, message) > config->messages_per_issue_phase_max)
+		there = rg_tally_add(store, message);
+		if (there.mailbox > config->messages_per_issue_phase_max)
 			check = MAILBOX_MAYBE;
-		else if (rg_tally_issue(store, message) > config->messages_per_issue_max)
+		else if (there.issue > config->messages_per_issue_max)
 			check = ISSUE_MAYBE;
 	}
 	if (check == PASSED)
@@ -176,7 +177,6 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 		message = engine->staged[i].added;
 		if (!message)
 			continue;
-		rg_tally_know(store, message->to_phase);
 		if (engine->staged[i].brought) {
 			message->seq = engine->staged[i].number;
 			message->epoch = message->seq ? epoch : 0;
@@ -593,5 +593,8 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 		engine->stored += outcome.verdict == RG_COMMITTED && engine->staged_count;
 	}
 	rg_engine_rollback(engine);
+	/* A handle that writes once leaves it to its end, after the answer. */
+	if (r == ROGER_OK && engine->stored > 1)
+		rg_engine_checkpoint(engine, false);
 	return r;
 }

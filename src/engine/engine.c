@@ -344,8 +344,19 @@ int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_
 	ret_reply->strays = rg_index_stray_count(engine->index);
 	if (rg_store_writable(engine->store))
 		rg_engine_want_state(engine, true);
+	rg_engine_checkpoint(engine, true);
 	engine->stored++;
 	return ROGER_OK;
+}
+
+/* By whoever has answered; a journal in doubt gets none. */
+void rg_engine_checkpoint(struct rg_engine *engine, bool now)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+
+	if (engine->store->ops->checkpoint && head.shared &&
+	    atomic_load(&head.shared->broken) == RG_BROKEN_NOT)
+		(void)engine->store->ops->checkpoint(engine->store, now);
 }
 
 void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)
@@ -400,10 +411,12 @@ struct rg_engine *rg_engine_close(struct rg_engine *engine)
 	if (engine->store) {
 		rg_engine_rollback(engine);
 		rg_engine_save_state(engine, true);
+		rg_engine_checkpoint(engine, false);
 	}
 	rg_index_free(engine->index);
 	if (engine->store)
 		engine->store->ops->close(engine->store);
+	rg_table_deinit(&engine->archive_seen.lines);
 	rg_buf_deinit(&engine->text);
 	free(engine->staged);
 	free(engine);

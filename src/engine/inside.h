@@ -3,6 +3,7 @@
 #define RG_LOCAL_ENGINE_H
 
 #include "base/id.h"
+#include "base/table.h"
 #include "engine/engine.h"
 #include "index/index.h"
 #include "store/chain_check.h"
@@ -23,6 +24,13 @@ struct rg_staged {
 	size_t to;
 };
 
+/* What the archive that was looked at last holds, up to a byte. */
+struct rg_archive_seen {
+	uint64_t device, inode;
+	uint64_t to;
+	struct rg_table lines; /* where each line is, by the hash of its start */
+};
+
 struct rg_engine {
 	uint64_t stored; /* transactions stored */
 	struct rg_workspace *workspace;
@@ -39,6 +47,7 @@ struct rg_engine {
 	struct rg_buf text;
 	int64_t state_saved_ns; /* last known write of message-state.json */
 	uint64_t state_written; /* what it held then */
+	struct rg_archive_seen archive_seen;
 
 	char trouble[400]; /* warning: the call succeeded, something is missing */
 	char damage[400];  /* damage, in words */
@@ -84,6 +93,9 @@ bool rg_engine_prepared(struct rg_engine *engine);
 RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err);
 void rg_engine_want_state(struct rg_engine *engine, bool seen);
 void rg_engine_save_state(struct rg_engine *engine, bool closing);
+
+/* Make a checkpoint, if it is time or now is set. */
+void rg_engine_checkpoint(struct rg_engine *engine, bool now);
 
 /* logs.c: the logs.  Copies what the journal says was delivered, up to byte end, into the send
  * logs. Called after the sync; its failure does not fail the send. */

@@ -24,10 +24,11 @@ struct rg_event {
 	int64_t before_ms; /* end of a lease or run limit, or start of a run */
 	int outcome;	   /* of an attempt: enum roger_attempt_outcome, or: */
 #define RG_ATTEMPT_PENDING (ROGER_ERROR + 1)
-	int before;   /* index of the entry logged before it, plus 1 */
-	bool undated; /* time unknown: comes after the event before it */
-	bool open;    /* not settled since */
-	bool echo;    /* another event reports the same */
+	int before;	      /* index of the entry logged before it, plus 1 */
+	bool undated;	      /* time unknown: comes after the event before it */
+	bool open;	      /* not settled since */
+	bool echo;	      /* another event reports the same */
+	struct roger_str ran; /* who ran it: "uid 1000, bash", where a note says so */
 
 	const struct roger_message *message;
 	const struct roger_attempt *attempt;

@@ -32,6 +32,7 @@ const char *const rg_message_sum_names[RG_MESSAGE_SUMS] = {
 	"numbers in last_seen, added up",
 	"rows of edges",
 	"numbers in edges, added up",
+	"messages, by issues",
 };
 
 /* In the order of enum rg_message_fault. */
@@ -224,6 +225,7 @@ static void move_living(struct rg_message_history *history, struct rg_message_ag
 			const struct known *known, int by)
 {
 	history->sums.messages += by;
+	history->sums.in_issues += by;
 	add_row(&history->sums.rows, known->row, by < 0);
 	if (!(known->facts & READ))
 		move_unread(history, to, line_of(known), by);

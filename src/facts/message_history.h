@@ -29,7 +29,7 @@ enum { RG_MESSAGE_FAULTS = 8, RG_MESSAGE_ODD = RG_MESSAGE_READ_EARLY | RG_MESSAG
 extern const char *const rg_message_fault_texts[];
 
 /* Sums of what the tables of an index hold. */
-enum { RG_MESSAGE_SUMS = 17 };
+enum { RG_MESSAGE_SUMS = 18 };
 struct rg_message_sums {
 	int64_t offset; /* bytes of the journal read */
 	int64_t rows;	/* sum of rg_message_row() over live messages; may overflow */
@@ -44,6 +44,7 @@ struct rg_message_sums {
 			int64_t sent, received, agents_unread;
 			int64_t seen, seen_numbers;  /* pairs of reader and sender */
 			int64_t edges, edge_numbers; /* the same, over an edge */
+			int64_t in_issues;	     /* live messages, as counted for each issue */
 		};
 	};
 };

@@ -73,7 +73,9 @@ struct roger_setting *rg_config_setting_at(const struct rg_config *config, size_
 int rg_config_origin(const struct rg_config_source *source, size_t line, struct roger_str *ret,
 		     struct roger_err *err)
 {
-	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name, line)
+	size_t left_out = line >= source->cut_line ? source->cut_lines : 0;
+	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name,
+					  line + left_out)
 			 : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
 
 	return kept ? ROGER_OK : rg_fail_memory(err);
@@ -187,7 +189,7 @@ static bool is_ours(struct roger_str name)
 					    "state",	   "wake.lock",	 "triggers",
 					    "id",	   "setup.json", "seal.key",
 					    "seal.pub" };
-	static const char *const ends[] = { ".control", ".new" };
+	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
 	size_t i, length;
 
 	if (rg_kinds_use(name))
@@ -386,7 +388,7 @@ static int check_groups(const struct rg_config *config, struct roger_err *err)
 				    config->file_only, err);
 	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
 		r = rg_config_expect_agents(config, config->groups[i].shown,
-					    config->groups[i].members, err);
+					    rg_names_list(&config->groups[i].members), err);
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++) {
 		agent = &config->wake_agents[i];
 		r = rg_config_expect_agents(config, agent->shown,
@@ -544,15 +546,114 @@ static bool says_nothing(struct roger_str text)
 	return at == end;
 }
 
+/* ---------------------------------------------------------- long groups -- */
+
+/* Every command reads the configuration, and few need groups: a longer section waits. */
+enum { GROUPS_BYTES = 16 << 10 };
+
+static const char config_file[] = ".roger/config.yaml";
+
+static bool is_groups(struct roger_str line)
+{
+	return line.length > 7 && memcmp(line.data, "groups:", 7) == 0 &&
+	       strchr(" #\r\n", line.data[7]);
+}
+
+/* The section of groups: up to the next line that begins with anything but a blank or '#'. */
+static struct roger_str find_groups(struct roger_str text, size_t *ret_line, size_t *ret_lines)
+{
+	struct roger_str left = text, found = { 0 };
+	const char *newline;
+	size_t line = 1;
+
+	for (; left.length; line++) {
+		if (found.data && !strchr(" #\r\n", *left.data))
+			break;
+		if (!found.data && is_groups(left))
+			found.data = left.data, *ret_line = line;
+		newline = rg_str_newline(left);
+		newline = newline ? newline + 1 : left.data + left.length;
+		left.length -= (size_t)(newline - left.data);
+		left.data = newline;
+	}
+	if (!found.data)
+		return found;
+	found.length = (size_t)(left.data - found.data);
+	*ret_lines = line - *ret_line;
+	return found;
+}
+
+static bool has_groups(const struct rg_yaml *root)
+{
+	const struct rg_yaml *member = root ? root->first : NULL;
+
+	while (member && !rg_str_is(member->key, "groups"))
+		member = member->next;
+	return member != NULL;
+}
+
+/* Keep a long section of groups for later and read the rest, if each can be read by itself. */
+static int put_groups_off(struct rg_config_source *source, struct roger_str text,
+			  const struct rg_yaml **ret_root, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf rest = { .maximum = SIZE_MAX };
+	struct roger_str groups;
+	size_t line, lines;
+
+	groups = find_groups(text, &line, &lines);
+	if (groups.length <= GROUPS_BYTES)
+		return ROGER_OK;
+	rg_buf_add(&rest, text.data, (size_t)(groups.data - text.data));
+	rg_buf_add_str(&rest, (struct roger_str){ groups.data + groups.length,
+						  text.length - groups.length - rest.length });
+	if (rest.failed)
+		return rg_fail_memory(err);
+	if (rg_yaml_read(rg_buf_str(&rest), source->name, source->config->memory, ret_root, NULL) <
+		    0 ||
+	    has_groups(*ret_root))
+		return ROGER_OK;
+	source->config->groups_text = groups;
+	source->config->groups_line = source->cut_line = line;
+	source->cut_lines = lines;
+	return ROGER_OK;
+}
+
+int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
+{
+	struct rg_config_source source = { .config = config, .name = config_file };
+	const struct rg_yaml *root = NULL;
+	int r;
+
+	if (!config->groups_text.length)
+		return ROGER_OK;
+	source.cut_lines = config->groups_line - 1;
+	r = rg_yaml_read(config->groups_text, source.name, config->memory, &root, NULL);
+	/* For the line of the error, or because the section is not what it looked like. */
+	if (r < 0) {
+		source.cut_lines = 0;
+		r = rg_yaml_read(rg_buf_str(&config->text), source.name, config->memory, &root,
+				 err);
+	}
+	r = r < 0 ? blame_config(r, err) : read_root(&source, root, err);
+	if (r == ROGER_OK)
+		config->groups_text.length = 0;
+	return r;
+}
+
 int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
 		   struct roger_err *err)
 {
-	struct rg_config_source source = { config, file, foreign };
-	const struct rg_yaml *root;
-	int r;
+	struct rg_config_source source = { .config = config, .name = file, .foreign = foreign };
+	const struct rg_yaml *root = NULL;
+	int r = ROGER_OK;
 
 	if (says_nothing(text))
 		return ROGER_OK;
+	/* A text that is not the file's own does not outlive this call. */
+	if (!foreign && text.data == config->text.data)
+		r = put_groups_off(&source, text, &root, err);
+	if (r < 0 || config->groups_text.length)
+		return r < 0 ? r : read_root(&source, root, err);
 	r = rg_yaml_read(text, file, config->memory, &root, err);
 	if (r < 0)
 		return blame_config(r, err);
@@ -649,8 +750,10 @@ void rg_config_template(struct rg_buf *out)
 struct rg_config *rg_config_free(struct rg_config *config)
 {
 	/* The configuration lives in its own memory. */
-	if (config)
+	if (config) {
+		rg_buf_deinit(&config->text);
 		rg_arena_free(config->memory);
+	}
 	return NULL;
 }
 
@@ -713,21 +816,22 @@ static int load_file(struct rg_config *config, const char *root, const char *fil
 		     bool *ret_found, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	int r;
 
+	rg_buf_deinit(&config->text);
+	rg_buf_init(&config->text, SIZE_MAX);
 	rg_buf_printf(&path, "%s/%s", root, file);
 	if (path.failed)
 		return rg_fail_memory(err);
-	r = read_file(path.data, file, &text, ret_found, err);
+	r = read_file(path.data, file, &config->text, ret_found, err);
 	if (r < 0 || !*ret_found)
 		return r;
-	return rg_config_read(config, rg_buf_str(&text), file, foreign, err);
+	return rg_config_read(config, rg_buf_str(&config->text), file, foreign, err);
 }
 
 static int load_environment(struct rg_config *config, struct roger_err *err)
 {
-	struct rg_config_source source = { config, "ROGER_RECIPIENTS", false };
+	struct rg_config_source source = { .config = config, .name = "ROGER_RECIPIENTS" };
 	const char *value = getenv(source.name);
 
 	if (!value || !*value)
@@ -791,7 +895,7 @@ int rg_config_load(const char *root, struct rg_config **ret_config, struct roger
 	r = load_file(config, root, origin_file, true, &has_origin, err);
 	if (r < 0)
 		return r;
-	r = load_file(config, root, ".roger/config.yaml", false, &found, err);
+	r = load_file(config, root, config_file, false, &found, err);
 	if (r == ROGER_OK && has_origin)
 		r = use_origin_folder(config, root, err);
 	if (r < 0)

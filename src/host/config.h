@@ -11,12 +11,12 @@
 #ifndef RG_CONFIG_H
 #define RG_CONFIG_H
 
-#include "base/arena.h"
+#include "base/names.h"
 #include "host/settings.h"
 
 struct rg_group {
 	struct roger_str name; /* workers, or any other name but all */
-	struct roger_strs members;
+	struct rg_names members;
 	size_t shown; /* its place in settings */
 };
 
@@ -59,6 +59,12 @@ struct rg_config {
 	/* groups: name: [agent, ...] */
 	const struct rg_group *groups;
 	size_t group_count;
+	struct rg_names group_names, group_names_low; /* the second in lower case */
+
+	/* A long section of groups, until rg_config_read_groups(). */
+	struct rg_buf text; /* of the whole file */
+	struct roger_str groups_text;
+	size_t groups_line;
 
 	/* For `config show`: every setting with its value as text and its origin. */
 	struct roger_settings settings;
@@ -72,6 +78,9 @@ struct rg_config {
 RG_CHECKED int rg_config_load(const char *root, struct rg_config **ret_config,
 			      struct roger_err *err);
 struct rg_config *rg_config_free(struct rg_config *config);
+
+/* Read the groups unless that was done: a section of more than 16 KiB waits for this. */
+RG_CHECKED int rg_config_read_groups(struct rg_config *config, struct roger_err *err);
 
 /*
  * Settings of one file's text into config; file is its name for messages and

@@ -1,21 +1,22 @@
 /* config: what is a list there: groups, commands, and the agents that are woken. */
 #include "host/config_read.h"
 
+#include <ctype.h>
 #include <strings.h>
 
+#include "base/limits.h"
 #include "data/record.h"
 #include "facts/wake.h"
+
+enum { NAME_BYTES_MAX = 4 * RG_NAME_CHARS_MAX };
 
 /* --------------------------------------------------------------- groups -- */
 
 const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name)
 {
-	size_t i;
+	size_t i = rg_names_find(&config->group_names, name);
 
-	for (i = 0; i < config->group_count; i++)
-		if (rg_str_equal(config->groups[i].name, name))
-			return &config->groups[i];
-	return NULL;
+	return i == SIZE_MAX ? NULL : &config->groups[i];
 }
 
 bool rg_config_reserves(const struct rg_config *config, struct roger_str name)
@@ -28,18 +29,26 @@ static bool equal_without_case(struct roger_str name, struct roger_str other)
 	return name.length == other.length && strncasecmp(name.data, other.data, name.length) == 0;
 }
 
+/* In low, which has room for a name; what is longer is no name. */
+static struct roger_str in_lower_case(struct roger_str name, char *low)
+{
+	size_t i;
+
+	for (i = 0; i < name.length && name.length <= NAME_BYTES_MAX; i++)
+		low[i] = (char)tolower((unsigned char)name.data[i]);
+	return (struct roger_str){ low, i };
+}
+
 bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str name)
 {
 	static const char *const reserved[] = { "all", "roger", "user", "system", "assistant" };
+	char low[NAME_BYTES_MAX];
 	size_t i;
 
 	for (i = 0; i < sizeof reserved / sizeof *reserved; i++)
 		if (equal_without_case(name, rg_str(reserved[i])))
 			return true;
-	for (i = 0; i < config->group_count; i++)
-		if (equal_without_case(name, config->groups[i].name))
-			return true;
-	return false;
+	return rg_names_have(&config->group_names_low, in_lower_case(name, low));
 }
 
 bool rg_config_is_roger(struct roger_str name)
@@ -52,71 +61,73 @@ bool rg_config_is_person(struct roger_str name)
 	return equal_without_case(name, RG_STR("human"));
 }
 
+static int add_group(struct rg_config *config, struct roger_str name, struct roger_err *err)
+{
+	char low[NAME_BYTES_MAX];
+	struct roger_str copy;
+	struct rg_group *group;
+	size_t shown = 0;
+	int r;
+
+	r = rg_config_add_setting(config, "groups", name, &shown, err);
+	if (r < 0)
+		return r;
+	group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
+	if (!group || !rg_arena_copy(config->memory, name, &group->name) ||
+	    !rg_arena_copy(config->memory, in_lower_case(name, low), &copy))
+		return rg_fail_memory(err);
+	group->shown = shown;
+	config->group_names.arena = config->group_names_low.arena = config->memory;
+	return rg_names_add(&config->group_names, group->name) &&
+			       rg_names_add(&config->group_names_low, copy)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
 /* The group of that name, emptied, and its place in the settings list. */
 static int open_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
 		      struct roger_setting **ret_shown, struct roger_err *err)
 {
-	const struct rg_group *known = rg_config_group(config, name);
-	struct rg_group *group = (struct rg_group *)(uintptr_t)known;
-	size_t i = 0;
-	int r;
+	int r = rg_config_group(config, name) ? ROGER_OK : add_group(config, name, err);
+	struct rg_group *group;
 
-	if (!group) {
-		r = rg_config_add_setting(config, "groups", name, &i, err);
-		if (r < 0)
-			return r;
-		group = rg_arena_push(config->memory, &config->groups, &config->group_count,
-				      sizeof *group);
-		if (!group || !rg_arena_copy(config->memory, name, &group->name))
-			return rg_fail_memory(err);
-		group->shown = i;
-	}
-	group->members = (struct roger_strs){ 0 };
+	if (r < 0)
+		return r;
+	group = (struct rg_group *)(uintptr_t)rg_config_group(config, name);
+	group->members = (struct rg_names){ .arena = config->memory };
 	*ret_group = group;
 	*ret_shown = rg_config_setting_at(config, group->shown);
 	return ROGER_OK;
 }
 
-static bool is_member(const struct rg_group *group, struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < group->members.count; i++)
-		if (rg_str_equal(group->members.items[i], name))
-			return true;
-	return false;
-}
-
 static int add_member(const struct rg_config_source *source, const struct rg_yaml *item,
-		      struct rg_group *group, struct roger_str key, struct roger_err *err)
+		      struct rg_names *members, struct roger_str key, struct roger_err *err)
 {
-	struct roger_str *place;
+	struct roger_str name;
 
 	if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !rg_name_valid(item->value) ||
 	    rg_str_is(item->value, "all"))
 		return rg_config_wrong_node(source, item, key, "the name of an agent", err);
-	if (is_member(group, item->value))
+	if (rg_names_have(members, item->value))
 		return rg_config_wrong_node(source, item, key, "each agent once", err);
-
-	place = rg_arena_push(source->config->memory, &group->members.items, &group->members.count,
-			      sizeof *place);
-	if (!place || !rg_arena_copy(source->config->memory, item->value, place))
-		return rg_fail_memory(err);
-	return ROGER_OK;
+	return rg_arena_copy(source->config->memory, item->value, &name) &&
+			       rg_names_add(members, name)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* "lead, reviewer" */
-static int show_group(struct rg_config *config, const struct rg_group *group,
+static int show_names(struct rg_config *config, const struct rg_names *names,
 		      struct roger_str *ret_value, struct roger_err *err)
 {
 	struct rg_buf text;
 	size_t i;
 
 	rg_buf_init(&text, SIZE_MAX);
-	for (i = 0; i < group->members.count; i++) {
+	for (i = 0; i < names->count; i++) {
 		if (i)
 			rg_buf_add_text(&text, ", ");
-		rg_buf_add_str(&text, group->members.items[i]);
+		rg_buf_add_str(&text, names->items[i]);
 	}
 	return rg_arena_keep(config->memory, &text, ret_value) ? ROGER_OK : rg_fail_memory(err);
 }
@@ -142,11 +153,11 @@ int rg_config_read_group(const struct rg_config_source *source, const struct rg_
 		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
 
 	for (item = node->first; item; item = item->next) {
-		r = add_member(source, item, group, shown->key, err);
+		r = add_member(source, item, &group->members, shown->key, err);
 		if (r < 0)
 			return r;
 	}
-	return show_group(source->config, group, &shown->value, err);
+	return show_names(source->config, &group->members, &shown->value, err);
 }
 
 int rg_config_expect_agents(const struct rg_config *config, size_t shown, struct roger_strs names,
@@ -211,7 +222,7 @@ int rg_config_read_names(const struct rg_config_source *source, const struct rg_
 			 struct roger_setting *shown, struct roger_strs *ret_names,
 			 struct roger_err *err)
 {
-	struct rg_group list = { .name = node->key };
+	struct rg_names names = { .arena = source->config->memory };
 	const struct rg_yaml *item;
 	int r;
 
@@ -221,12 +232,12 @@ int rg_config_read_names(const struct rg_config_source *source, const struct rg_
 	if (node->kind != RG_YAML_LIST)
 		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
 	for (item = node->first; item; item = item->next) {
-		r = add_member(source, item, &list, shown->key, err);
+		r = add_member(source, item, &names, shown->key, err);
 		if (r < 0)
 			return r;
 	}
-	*ret_names = list.members;
-	return show_group(source->config, &list, &shown->value, err);
+	*ret_names = rg_names_list(&names);
+	return show_names(source->config, &names, &shown->value, err);
 }
 
 /* ----------------------------------------------------------------- wake -- */

@@ -55,6 +55,8 @@
 		"files a dead letter in a task system; no shell")                                  \
 	SETTING("dead_letters", "command_timeout", SPAN, dead_letter_timeout_ms, 100, 3600000,     \
 		"10s", "then the command is killed")                                               \
+	SETTING("cycles", "every", SPAN, cycle_every_ms, 0, 365 * DAY_MS, "0s",                    \
+		"how long one lasts before the next opens by itself; 0: only by hand")             \
 	SETTING("cycles", "keep", NUMBER, cycles_kept, 1, 1000, "3",                               \
 		"cycles that purge keeps, the current one included")                               \
 	SETTING("cycles", "keep_digests", NUMBER, digests_kept, 0, MANY, "30",                     \

@@ -62,6 +62,9 @@ static const char other_tables[] =
 	"NULL,"
 	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
 	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
+	"CREATE TABLE issues(issue_id TEXT PRIMARY KEY, context INTEGER NOT NULL, result INTEGER "
+	"NOT NULL,"
+	" decision INTEGER NOT NULL, data INTEGER NOT NULL) WITHOUT ROWID;\n"
 	"CREATE TABLE last_seen(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
 	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
 	"CREATE TABLE edges(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
@@ -97,7 +100,8 @@ static const char *const statements[RG_SQL_COUNT] = {
 	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, to_phase, text IS ?8,"
 			       " issue_id IS ?3 AND to_phase IS ?5,"
 			       " from_phase IS ?4 AND run_counter IS ?6 AND message_type IS ?7 AND"
-			       " created_at IS ?10, read IS ?9 AND read_at IS ?11"
+			       " created_at IS ?10, read IS ?9 AND read_at IS ?11,"
+			       " issue_id, message_type"
 			       " FROM messages WHERE id = ?2",
 	[RG_SQL_MESSAGE_SET] =
 		"UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
@@ -141,6 +145,11 @@ static const char *const statements[RG_SQL_COUNT] = {
 		" ON CONFLICT(reader, sender) DO UPDATE SET"
 		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
 		" epoch = max(epoch, ?3)",
+	[RG_SQL_ISSUE_ADD] =
+		"INSERT INTO issues(issue_id, context, result, decision, data)"
+		" VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT(issue_id) DO UPDATE SET"
+		" context = context + ?2, result = result + ?3, decision = decision + ?4,"
+		" data = data + ?5",
 	[RG_SQL_BEGIN] = "BEGIN",
 	[RG_SQL_END] = "COMMIT",
 	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",

@@ -14,7 +14,7 @@
 #include "index/index_vfs.h"
 
 /* Increase with every change of a table: an index of another version is rebuilt. */
-#define RG_INDEX_VERSION 7
+#define RG_INDEX_VERSION 8
 
 enum rg_statement {
 	RG_SQL_PROGRESS_GET,
@@ -39,6 +39,7 @@ enum rg_statement {
 	RG_SQL_AGENT_ADD,
 	RG_SQL_SEEN_ADD,
 	RG_SQL_EDGE_ADD,
+	RG_SQL_ISSUE_ADD,
 	RG_SQL_BEGIN,
 	RG_SQL_END,
 	RG_SQL_BEGIN_WRITE,
@@ -79,13 +80,21 @@ struct rg_index_lines {
 	size_t length_bytes;
 };
 
-/* Counters per agent and per reader and sender, collected while lines are read. */
+enum rg_delta_kind {
+	RG_DELTA_AGENT, /* counters of an agent */
+	RG_DELTA_SEEN,	/* the number that first accepted from second */
+	RG_DELTA_EDGE,	/* or that came in over an edge */
+	RG_DELTA_ISSUE, /* living messages of an issue, by type */
+};
+
+/* Counters, collected while lines are read. */
 struct rg_delta {
 	uint64_t hash;
+	enum rg_delta_kind kind;
 	struct roger_str first;
-	struct roger_str second; /* "": counters of an agent, else the sender */
-	bool edge;		 /* or what came in over an edge from second to first */
+	struct roger_str second;
 	int64_t sent, received, unread, epoch, seq, last_sent_at_ms;
+	int64_t types[ROGER_DATA + 1];
 };
 
 struct rg_deltas {

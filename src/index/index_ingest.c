@@ -16,6 +16,7 @@ struct known {
 	bool same_mailbox; /* same issue and recipient */
 	bool same_rest;	   /* everything else is the same, except when it was read */
 	bool same_read;
+	struct roger_str issue, type;
 };
 
 /* Run a statement that has no rows, with values: i a number, t a text. */
@@ -42,10 +43,10 @@ static int run(struct rg_index *index, enum rg_statement which, struct roger_err
 
 /* NULL: out of memory. */
 static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
-				 struct roger_str second, bool edge)
+				 struct roger_str second, enum rg_delta_kind kind)
 {
 	uint64_t hash =
-		rg_hash(rg_hash(1 + edge, first.data, first.length), second.data, second.length);
+		rg_hash(rg_hash(1 + kind, first.data, first.length), second.data, second.length);
 	struct rg_delta *delta;
 	bool fresh;
 
@@ -56,7 +57,7 @@ static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str firs
 	delta = deltas->memory ? rg_table_put(&deltas->table, hash, &fresh) : NULL;
 	if (!delta || !fresh)
 		return delta;
-	delta->edge = edge;
+	delta->kind = kind;
 	return rg_arena_copy(deltas->memory, first, &delta->first) &&
 			       rg_arena_copy(deltas->memory, second, &delta->second)
 		       ? delta
@@ -83,7 +84,8 @@ static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
 static int count_sender(struct rg_index *index, const struct roger_message *message,
 			struct roger_err *err)
 {
-	struct rg_delta *from = delta_of(&index->deltas, message->from_phase, RG_STR(""), false);
+	struct rg_delta *from =
+		delta_of(&index->deltas, message->from_phase, RG_STR(""), RG_DELTA_AGENT);
 
 	if (!from)
 		return rg_fail_memory(err);
@@ -101,7 +103,7 @@ static int count_recipient(struct rg_index *index, struct roger_str name, int re
 
 	if (received == 0 && unread == 0)
 		return ROGER_OK;
-	to = delta_of(&index->deltas, name, RG_STR(""), false);
+	to = delta_of(&index->deltas, name, RG_STR(""), RG_DELTA_AGENT);
 	if (!to)
 		return rg_fail_memory(err);
 	to->received += received;
@@ -110,14 +112,14 @@ static int count_recipient(struct rg_index *index, struct roger_str name, int re
 }
 
 /* Raise the number that the recipient accepted from the sender, or that came in over an edge. */
-static int raise_mark(struct rg_index *index, const struct roger_message *message, bool edge,
-		      struct roger_err *err)
+static int raise_mark(struct rg_index *index, const struct roger_message *message,
+		      enum rg_delta_kind kind, struct roger_err *err)
 {
 	struct rg_delta *seen;
 
 	if (message->seq == 0)
 		return ROGER_OK;
-	seen = delta_of(&index->deltas, message->to_phase, message->from_phase, edge);
+	seen = delta_of(&index->deltas, message->to_phase, message->from_phase, kind);
 	if (!seen)
 		return rg_fail_memory(err);
 	raise(seen, message->epoch, message->seq);
@@ -127,23 +129,57 @@ static int raise_mark(struct rg_index *index, const struct roger_message *messag
 static int note_seen(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	return raise_mark(index, message, false, err);
+	return raise_mark(index, message, RG_DELTA_SEEN, err);
 }
 
 static int note_edge(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	return message->via.length ? raise_mark(index, message, true, err) : ROGER_OK;
+	return message->via.length ? raise_mark(index, message, RG_DELTA_EDGE, err) : ROGER_OK;
+}
+
+static int count_in_issue(struct rg_index *index, struct roger_str issue, int type, int by,
+			  struct roger_err *err)
+{
+	struct rg_delta *in = delta_of(&index->deltas, issue, RG_STR(""), RG_DELTA_ISSUE);
+
+	if (!in)
+		return rg_fail_memory(err);
+	in->types[type] += by;
+	return ROGER_OK;
+}
+
+static int count_new(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return count_in_issue(index, message->issue_id, (int)message->message_type, 1, err);
+}
+
+static int count_gone(struct rg_index *index, const struct known *known, struct roger_err *err)
+{
+	return count_in_issue(index, known->issue, rg_enum_find(rg_message_types, known->type), -1,
+			      err);
 }
 
 static int flush_delta(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
 {
-	if (!delta->second.length)
+	const int64_t *types = delta->types;
+
+	switch (delta->kind) {
+	case RG_DELTA_AGENT:
 		return run(index, RG_SQL_AGENT_ADD, err, "tiiiiii", delta->first, delta->sent,
 			   delta->received, delta->unread, delta->epoch, delta->seq,
 			   delta->last_sent_at_ms);
-	return run(index, delta->edge ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err, "ttii",
-		   delta->first, delta->second, delta->epoch, delta->seq);
+	case RG_DELTA_ISSUE:
+		return run(index, RG_SQL_ISSUE_ADD, err, "tiiii", delta->first,
+			   types[ROGER_CONTEXT], types[ROGER_RESULT], types[ROGER_DECISION],
+			   types[ROGER_DATA]);
+	case RG_DELTA_SEEN:
+	case RG_DELTA_EDGE:
+		break;
+	}
+	return run(index, delta->kind == RG_DELTA_EDGE ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err,
+		   "ttii", delta->first, delta->second, delta->epoch, delta->seq);
 }
 
 static int flush_deltas(struct rg_index *index, struct roger_err *err)
@@ -230,6 +266,8 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	if (r == ROGER_OK)
 		r = add_links(index, message, position, err);
 	if (r == ROGER_OK)
+		r = count_new(index, message, err);
+	if (r == ROGER_OK)
 		r = count_sender(index, message, err);
 	if (r == ROGER_OK)
 		r = count_recipient(index, message->to_phase, 1, !message->read, err);
@@ -284,6 +322,11 @@ static int change_known(struct rg_index *index, const struct known *known,
 	if (!known->same_text && known->position <= index->progress.search_to)
 		index->search_stale = true;
 	r = change_row(index, known, message, err);
+	if (r == ROGER_OK && !(known->same_mailbox && known->same_rest)) {
+		r = count_gone(index, known, err);
+		if (r == ROGER_OK)
+			r = count_new(index, message, err);
+	}
 	if (r == ROGER_OK)
 		r = run(index, RG_SQL_CHANGED_SET, err, "ii", known->position,
 			index->progress.lines);
@@ -324,6 +367,8 @@ static int archive_known(struct rg_index *index, const struct known *known,
 		r = run(index, RG_SQL_LEASE_DROP, err, "i", known->position);
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, 0, -!known->read, err);
+	if (r == ROGER_OK)
+		r = count_gone(index, known, err);
 	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;
 }
 
@@ -402,6 +447,8 @@ static int use_known(struct rg_index *index, const struct roger_message *message
 		.same_mailbox = sqlite3_column_int(get, 4),
 		.same_rest = sqlite3_column_int(get, 5),
 		.same_read = sqlite3_column_int(get, 6),
+		.issue = rg_index_column(get, 7),
+		.type = rg_index_column(get, 8),
 	};
 	*ret_known = true;
 	r = message->archived_at_ms ? archive_known(index, &known, message, line, err)

@@ -617,28 +617,36 @@ int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, str
 	return r;
 }
 
-/* A skip scan: one lookup per issue, however many messages it has. */
 int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger_strs *ret_issues,
 		    struct roger_err *err)
 {
 	struct rg_question question;
 
-	rg_question_init(&question,
-			 "WITH RECURSIVE t(i) AS (SELECT min(issue_id) FROM messages UNION ALL"
-			 " SELECT (SELECT min(issue_id) FROM messages WHERE issue_id > t.i) FROM t"
-			 " WHERE t.i IS NOT NULL) SELECT i FROM t WHERE i IS NOT NULL");
+	rg_question_init(&question, "SELECT issue_id FROM issues"
+				    " WHERE context + result + decision + data > 0"
+				    " ORDER BY issue_id");
 	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
 }
 
-/* In the order of enum roger_type.  These counts are the only ones that read every row. */
-static int see_types(void *context, sqlite3_stmt *row, struct roger_err *err)
+/* From kept counts: no question reads every message. */
+static int see_figures(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
-	int64_t *by_type = context;
+	struct rg_figures *figures = context;
 	int type;
 
 	(void)err;
-	for (type = ROGER_CONTEXT; type <= ROGER_DATA && row; type++)
-		by_type[type] = sqlite3_column_int64(row, type);
+	if (!row)
+		return ROGER_OK;
+	figures->messages = 0;
+	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++) {
+		figures->by_type[type] = sqlite3_column_int64(row, type);
+		figures->messages += figures->by_type[type];
+	}
+	figures->issues = sqlite3_column_int64(row, type++);
+	figures->unread = sqlite3_column_int64(row, type++);
+	figures->agents = sqlite3_column_int64(row, type++);
+	figures->oldest_at_ms = sqlite3_column_int64(row, type++);
+	figures->newest_at_ms = sqlite3_column_int64(row, type);
 	return ROGER_OK;
 }
 
@@ -649,32 +657,16 @@ int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, str
 		.journal_lines = index->progress.lines,
 		.archived = index->progress.archived,
 	};
-	const struct {
-		const char *sql;
-		int64_t *number;
-	} questions[] = {
-		{ "SELECT count(*) FROM messages", &figures.messages },
-		{ "SELECT coalesce(sum(unread), 0) FROM agents", &figures.unread },
-		{ "SELECT count(*) FROM agents", &figures.agents },
-		{ "SELECT count(DISTINCT issue_id) FROM messages", &figures.issues },
-		{ "SELECT coalesce(min(created_at), 0) FROM messages", &figures.oldest_at_ms },
-		{ "SELECT coalesce(max(created_at), 0) FROM messages", &figures.newest_at_ms },
-	};
 	struct rg_question question;
-	int r = ROGER_OK;
-	size_t i;
+	int r;
 
-	for (i = 0; r == ROGER_OK && i < sizeof questions / sizeof *questions; i++) {
-		rg_question_init(&question, questions[i].sql);
-		r = rg_index_ask(index, &question, see_number, questions[i].number, err);
-	}
-	if (r < 0)
-		return r;
 	rg_question_init(&question,
-			 "SELECT sum(message_type = 'context'), sum(message_type = 'result'),"
-			 " sum(message_type = 'decision'), sum(message_type = 'data')"
-			 " FROM messages");
-	r = rg_index_ask(index, &question, see_types, figures.by_type, err);
+			 "SELECT * FROM (SELECT sum(context), sum(result), sum(decision),"
+			 " sum(data), sum(context + result + decision + data > 0) FROM issues),"
+			 " (SELECT sum(unread), count(*) FROM agents),"
+			 " (SELECT min(created_at) FROM messages),"
+			 " (SELECT max(created_at) FROM messages)");
+	r = rg_index_ask(index, &question, see_figures, &figures, err);
 	if (r == ROGER_OK)
 		*ret_figures = figures;
 	return r;

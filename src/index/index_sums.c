@@ -56,7 +56,8 @@ static int read_small(sqlite3 *db, struct rg_message_sums *sums)
 		"(SELECT count(*) FROM keys), (SELECT count(*) FROM replies),"
 		"(SELECT sum(sent), sum(received), sum(unread) FROM agents),"
 		"(SELECT count(*), sum(seq) FROM last_seen),"
-		"(SELECT count(*), sum(seq) FROM edges)";
+		"(SELECT count(*), sum(seq) FROM edges),"
+		"(SELECT sum(context + result + decision + data) FROM issues)";
 	sqlite3_stmt *get;
 	int step, i, r;
 

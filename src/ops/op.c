@@ -19,6 +19,31 @@ static bool is_noted(const struct roger_op *op, const struct roger *roger, uint6
 	       rg_note_duplicates(op, reply);
 }
 
+/* Those that an agent calls again and again, and which look at no groups. */
+static bool does_without_groups(const struct roger_op *op)
+{
+	return op == &rg_op_inbox || op == &rg_op_looked || op == &rg_op_receive ||
+	       op == &rg_op_claim || op == &rg_op_ack || op == &rg_op_wait;
+}
+
+/* Groups, where they are needed: also to see that a name nobody used is none. */
+static int read_groups(const struct roger_op *op, struct roger *roger, const void *request,
+		       struct roger_err *err)
+{
+	const struct roger_field *field;
+	const struct roger_str *name;
+	bool needed = !does_without_groups(op);
+
+	if (!roger || !roger->workspace->config->groups_text.length)
+		return ROGER_OK;
+	for (field = op->request->fields; field->name && !needed; field++) {
+		name = rg_field_at(field, request);
+		needed = (field->flags & ROGER_SELF) && name->length &&
+			 !rg_engine_knows(roger->engine, *name);
+	}
+	return needed ? rg_config_read_groups(roger->workspace->config, err) : ROGER_OK;
+}
+
 /* Who calls is one agent: nobody reads what a group or all gets. */
 static int check_caller(const struct roger_op *op, const struct roger *roger, const void *request,
 			struct roger_err *err)
@@ -53,6 +78,8 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 	if (!roger && !(op->flags & ROGER_NO_WORKSPACE))
 		return rg_fail(err, ROGER_EUSAGE, 0, "%s needs an open workspace", op->name);
 	r = rg_request_check(op->request, request, err);
+	if (r == ROGER_OK)
+		r = read_groups(op, roger, request, err);
 	if (r == ROGER_OK)
 		r = check_caller(op, roger, request, err);
 	if (r < 0)
@@ -115,6 +142,8 @@ static const struct roger_field archive_fields[] = {
 	  "kept because nobody read them" },
 	{ "history", ROGER_RECORDS, AT(history), ROGER_SPARE, NULL, &rg_cleanup_record,
 	  "what left issues, the newest first" },
+	{ "purged", ROGER_INT, AT(purged), ROGER_SPARE, NULL, NULL,
+	  "lines of old cycles that left the send logs" },
 	RG_END,
 };
 #undef AT

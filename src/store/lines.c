@@ -93,7 +93,7 @@ static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret
 
 	for (;;) {
 		text = ahead(lines);
-		newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+		newline = rg_str_newline(text);
 		if (newline)
 			break;
 		lines->at += text.length;
@@ -125,9 +125,8 @@ int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_fo
 
 	for (;;) {
 		text = ahead(lines);
-		newline = text.length > searched
-				  ? memchr(text.data + searched, '\n', text.length - searched)
-				  : NULL;
+		newline = rg_str_newline(
+			(struct roger_str){ text.data + searched, text.length - searched });
 		if (newline || text.length > RG_LINE_BYTES_MAX)
 			break;
 		searched = text.length;
@@ -299,6 +298,24 @@ bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str
 	*ret_chain = chain;
 	*ret_body = (struct roger_str){ line.data, line.length - RG_CHAIN_BYTES };
 	return true;
+}
+
+/* From the end: writers ask this under a lock. */
+bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end)
+{
+	const char *newline = text.length ? memrchr(text.data, '\n', text.length) : NULL, *before;
+	struct roger_str line, unused;
+
+	for (; newline; newline = before) {
+		before = memrchr(text.data, '\n', (size_t)(newline - text.data));
+		line.data = before ? before + 1 : text.data;
+		line.length = (size_t)(newline - line.data);
+		if (line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, ret_chain, &unused)) {
+			*ret_end = (size_t)(newline - text.data) + 1;
+			return true;
+		}
+	}
+	return false;
 }
 
 void rg_chain_print(uint64_t chain, struct rg_buf *out)

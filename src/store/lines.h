@@ -70,6 +70,10 @@ RG_CHECKED int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, 
 /* Split a line into its chain and the text before the chain; false: it has none. */
 bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body);
 
+/* The last chain that the lines of text state, and where its line ends.  The first line may lack
+ * its beginning; what follows the last newline does not count. */
+bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end);
+
 /* Write the chain member and the line's closing brace. */
 void rg_chain_print(uint64_t chain, struct rg_buf *out);
 

@@ -30,13 +30,14 @@ struct rg_workspace;
 
 /* A process that dies loses its locks. */
 enum rg_store_lock {
-	RG_LOCK_CHANGE,	 /* change the state of messages */
-	RG_LOCK_INDEX,	 /* update the index */
-	RG_LOCK_STATE,	 /* write message-state.json */
-	RG_LOCK_RECORDS, /* append to logs, write run documents */
-	RG_LOCK_BRIDGE,	 /* take in trigger files */
-	RG_LOCK_APPEND,	 /* append messages: decides their order and numbers */
-	RG_LOCK_WAKE,	 /* wake one agent, named in the wish */
+	RG_LOCK_CHANGE,	    /* change the state of messages */
+	RG_LOCK_INDEX,	    /* update the index */
+	RG_LOCK_STATE,	    /* write message-state.json */
+	RG_LOCK_RECORDS,    /* append to logs, write run documents */
+	RG_LOCK_BRIDGE,	    /* take in trigger files */
+	RG_LOCK_APPEND,	    /* append messages: decides their order and numbers */
+	RG_LOCK_WAKE,	    /* wake one agent, named in the wish */
+	RG_LOCK_CHECKPOINT, /* make a checkpoint; the store's own */
 };
 
 struct rg_lock_wish {
@@ -121,7 +122,6 @@ struct rg_head {
 	uint64_t lost_from;	  /* bytes that a failed sync should have covered */
 	uint64_t lost_to;
 	uint32_t wake; /* pass to wait() */
-	uint32_t held; /* bit set of enum rg_store_lock held by this handle */
 };
 
 /* -------------------------------------------------------------- journals -- */
@@ -192,6 +192,8 @@ struct rg_store_ops {
 	 */
 	int (*lock)(struct rg_store *store, const struct rg_lock_wish *wish, struct roger_err *err);
 	void (*unlock)(struct rg_store *store, enum rg_store_lock which, struct roger_str agent);
+	/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
+	bool (*holds)(struct rg_store *store, enum rg_store_lock which);
 
 	/*
 	 * Append lines to messages, all or none, until compose has no more.  Needs RG_LOCK_APPEND.
@@ -259,6 +261,13 @@ struct rg_store_ops {
 
 	/* Discard figures and shared words and recompute them from the lines. */
 	void (*forget)(struct rg_store *store);
+
+	/*
+	 * Make the figures durable, if enough was appended since the last time or now is set, so
+	 * that a later boot need not read all lines.  True: it was time; the caller does the same
+	 * for what it keeps.  NULL: the figures end with the process.
+	 */
+	bool (*checkpoint)(struct rg_store *store, bool now);
 };
 
 struct rg_store {
@@ -313,7 +322,7 @@ static inline bool rg_store_writable(struct rg_store *store)
 
 static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
 {
-	return rg_store_head(store).held >> which & 1;
+	return store->ops->holds(store, which);
 }
 
 RG_CHECKED static inline int rg_store_take(struct rg_store *store, enum rg_store_lock which,

@@ -67,7 +67,7 @@ void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count)
 	store->ops->put_figure(store, &key, &figure);
 }
 
-static void move_count(struct rg_store *store, uint64_t hash, int64_t by)
+static int64_t move_count(struct rg_store *store, uint64_t hash, int64_t by)
 {
 	uint64_t count = rg_tally_count(store, hash);
 
@@ -76,6 +76,7 @@ static void move_count(struct rg_store *store, uint64_t hash, int64_t by)
 	else
 		count += (uint64_t)by;
 	rg_tally_put_count(store, hash, count);
+	return (int64_t)count;
 }
 
 static void move_unread(struct rg_store *store, struct roger_str name, int by)
@@ -89,7 +90,7 @@ static void move_unread(struct rg_store *store, struct roger_str name, int by)
 	rg_tally_put_agent(store, name, &agent);
 }
 
-void rg_tally_know(struct rg_store *store, struct roger_str name)
+static void know(struct rg_store *store, struct roger_str name)
 {
 	struct rg_figure agent;
 
@@ -124,14 +125,20 @@ void rg_tally_number(struct rg_store *store, const struct roger_message *message
 	raise_number(store, message, true);
 }
 
-void rg_tally_add(struct rg_store *store, const struct roger_message *message)
+/* Its recipient is known from then on. */
+struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message)
 {
-	move_count(store, mailbox_of(message), 1);
-	move_count(store, issue_of(message), 1);
+	struct rg_tally_counts counts;
+
+	counts.mailbox = move_count(store, mailbox_of(message), 1);
+	counts.issue = move_count(store, issue_of(message), 1);
 	if (message->idempotent_key.length)
 		move_count(store, key_of(message), 1);
-	if (!message->read)
+	if (message->read)
+		know(store, message->to_phase);
+	else
 		move_unread(store, message->to_phase, 1);
+	return counts;
 }
 
 void rg_tally_undo(struct rg_store *store, const struct roger_message *message)
@@ -153,7 +160,6 @@ bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own)
 
 	r = arena ? rg_message_read_within(line, arena, &message, NULL) : ROGER_ENOMEM;
 	if (r == ROGER_OK) {
-		rg_tally_know(store, message.to_phase);
 		raise_number(store, &message, own);
 		rg_tally_add(store, &message);
 	}
@@ -188,16 +194,6 @@ int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender)
 	agent.seq++;
 	rg_tally_put_agent(store, sender, &agent);
 	return agent.seq;
-}
-
-int64_t rg_tally_mailbox(struct rg_store *store, const struct roger_message *message)
-{
-	return (int64_t)rg_tally_count(store, mailbox_of(message));
-}
-
-int64_t rg_tally_issue(struct rg_store *store, const struct roger_message *message)
-{
-	return (int64_t)rg_tally_count(store, issue_of(message));
 }
 
 bool rg_tally_knows_key(struct rg_store *store, const struct roger_message *message)

@@ -33,8 +33,14 @@ void rg_tally_put_count(struct rg_store *store, uint64_t hash, uint64_t count);
 /* Count a line that another writer appended; see struct rg_store_above. */
 bool rg_tally_adopt(struct rg_store *store, struct roger_str line, bool own);
 
-/* Count a message before it is written, its number included. */
-void rg_tally_add(struct rg_store *store, const struct roger_message *message);
+/* The most messages that a mailbox and its issue may hold. */
+struct rg_tally_counts {
+	int64_t mailbox, issue;
+};
+
+/* Count a message before it is written; its recipient is known from then on.  Returns the counts
+ * with it. */
+struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message);
 
 /* Undo rg_tally_add(): the message was not written.  The lock was held since. */
 void rg_tally_undo(struct rg_store *store, const struct roger_message *message);
@@ -46,15 +52,8 @@ void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 /* Remember the number that the sender gave a message, before it is written. */
 void rg_tally_number(struct rg_store *store, const struct roger_message *message);
 
-/* Make the agent known. */
-void rg_tally_know(struct rg_store *store, struct roger_str name);
-
 /* The next number of a sender in the current epoch. */
 int64_t rg_tally_next_number(struct rg_store *store, struct roger_str sender);
-
-/* The most messages that the recipient's mailbox, or the issue, may hold. */
-int64_t rg_tally_mailbox(struct rg_store *store, const struct roger_message *message);
-int64_t rg_tally_issue(struct rg_store *store, const struct roger_message *message);
 
 /* May the sender have used this key before?  False is certain. */
 bool rg_tally_knows_key(struct rg_store *store, const struct roger_message *message);

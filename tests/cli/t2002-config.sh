@@ -72,4 +72,34 @@ exits 0 "config.yaml decides" roger count
 exits 0 "one without a line does not count" roger send -q --as plan test mine
 is "so roger's own stay" "$(wc -l <.roger/messages.jsonl)" 3
 cd ..
+
+# A long section of groups is read by itself, and only where groups are needed.
+cd "$here" && mkdir long && cd long && roger init -q
+long() { # what follows it
+	printf 'size_limits:\n  max_messages_per_issue: 700\ngroups: # many\n'
+	seq 1 2000 | sed 's/.*/  group-&: [one-&, two-&]/'
+	printf '%s\n' "$@"
+}
+long '# more' '' 'recipients: open' >.roger/config.yaml
+exits 0 "a long section of groups" roger config show --json
+is "is shown with all others, each with its line" "$(printf '%s' "$out" | json '[[s["value"], s["origin"]] for s in d["settings"] if s["key"] in ("groups.group-2000", "recipients", "size_limits.max_messages_per_issue")]')" \
+	'[["700", ".roger/config.yaml:2"], ["open", ".roger/config.yaml:2006"], ["one-2000, two-2000", ".roger/config.yaml:2003"]]'
+exits 0 "a group of it gets mail" roger send --as lead group-1000 hello
+exits 77 "a group of it has no inbox" roger inbox --as group-1000
+long 'recipients: shut' >.roger/config.yaml
+exits 78 "a wrong setting after it" roger inbox --as one-1000
+like "has its line" "$err" "config.yaml:2004: recipients"
+long '  group-bad: 5' >.roger/config.yaml
+exits 78 "a wrong group in it" roger send --as lead one-1 hello
+like "has its line, too" "$err" "config.yaml:2004: groups.group-bad: expected a list of agents"
+exits 0 "who has mail can look at it all the same" roger inbox --as one-1000
+long '  group-bad: [' >.roger/config.yaml
+exits 78 "what is not YAML in it" roger send --as lead one-1 hello
+like "has its line" "$err" "config.yaml:200[45]: "
+long 'groups: {more: [a]}' >.roger/config.yaml
+exits 78 "a second section" roger inbox --as one-1000
+like "is one too many" "$err" "config.yaml:2004: 'groups' comes twice"
+{ echo '{recipients: open,' && long '}' | sed 's/^  group-\(.*\): \(.*\)$/  "group-\1": \2,/; s/^groups:.*/groups: {/; s/^size.*//; s/^  max.*//' && echo '}'; } >.roger/config.yaml
+exits 0 "in braces it is read as well" roger send --as lead group-7 hello --json
+is "and is a group" "$(printf '%s' "$out" | json '[m["to"] for m in d["messages"]]')" '["one-7", "two-7"]'
 done_testing

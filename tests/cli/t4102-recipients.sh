@@ -59,4 +59,31 @@ exits 0 "ROGER_RECIPIENTS comes before the file" env ROGER_RECIPIENTS=warn "$ROG
 exits 0 "agents" roger agents --json
 is "tells of each" "$(printf '%s' "$out" | json '[(a["sent"], a["received"], a["unread"]) for a in d["agents"] if a["name"] == "test"]')" '[[4, 2, 2]]'
 exits 0 "verify" roger verify
+
+# Many groups, and many new names in one batch.
+mkdir many && cd many && roger init -q
+{
+	printf 'size_limits:\n  max_messages_per_issue: 100000\ngroups:\n'
+	seq 0 9999 | sed 's/.*/  group-&: [one-&, two-&, common]/'
+} >.roger/config.yaml
+exits 0 "10,000 groups" roger send --as lead group-9999 hello --json
+is "each has its members" "$(printf '%s' "$out" | recipients)" "one-9999 two-9999 common"
+exits 0 "members are known" roger send --as lead two-5000 hello
+like "without a note" "<$err>" "<>"
+exits 77 "a slip for one of the groups is refused" roger send --as lead gruop-777 hello
+like "with the group" "$err" "did you mean 'group-777'"
+exits 77 "a group cannot send, whatever its case" roger send --as GROUP-77 lead hello
+batch() { sed 's/.*/{"from":"lead","to":"&","content":"hello"}/'; }
+seq 1 3000 | sed 's/.*/name-&-x/' | batch >new.jsonl
+exits 0 "a batch to 3,000 new names" roger send --batch <new.jsonl
+like "each is noted" "$err" "'name-3000-x' has never been seen here"
+is "each is stored" "$(roger stats --json | json 'd["messages"]')" 3004
+{ seq 3001 3400 | sed 's/.*/name-&-x/' && echo nmae-2999-x; } | batch >new.jsonl
+exits 77 "one of them a slip for one of those" roger send --batch <new.jsonl
+like "is refused with that" "$err" "'nmae-2999-x' has never been seen here; did you mean 'name-2999-x'"
+is "nothing of its request is stored" "$(roger stats --json | json 'd["messages"]')" 3004
+seq 3001 3040 | sed 's/.*/name-&-x/' | batch >new.jsonl
+exits 0 "forty new names with near ones" roger send --batch <new.jsonl
+is "are all noted" "$(printf '%s\n' "$err" | grep -c 'never been seen')" 40
+is "the first five with what they may mean" "$(printf '%s\n' "$err" | grep -c 'did you mean')" 5
 done_testing

@@ -39,10 +39,10 @@ exits 0 "another issue has room, dry" roger send -q --as plan bob --issue i2 mor
 exits 0 "another issue has room" roger send -q --as plan bob --issue i2 more
 exits 0 "another recipient, too" roger send -q --as plan carol --issue i1 more
 
-roger receive --as bob --issue i1 --limit 2 -q
-exits 0 "two are read: the 101st fits, dry" roger send --as plan bob --issue i1 new --dry-run
+roger receive --as bob --issue i1 --limit 1 -q
+exits 0 "one is read: the 101st fits, dry" roger send --as plan bob --issue i1 new --dry-run
 is "and nothing was archived" "$(roger list --archived --jsonl)" ""
-exits 0 "two are read: the 101st fits" roger send --as plan bob --issue i1 new --json
+exits 0 "one is read: the 101st fits" roger send --as plan bob --issue i1 new --json
 is "one was archived" "$(printf '%s' "$out" | json 'd["archived"]')" 1
 is "the oldest read one" "$(roger list --archived --jsonl | json 'd["content"]')" m0
 like "with a reason" "$(roger list --archived --jsonl | json 'd["archive_reason"]')" "limit"
@@ -53,7 +53,8 @@ is "does not bring it back" "$(roger list --to bob --issue i1 --jsonl | grep -c 
 rm .roger/messages.db*
 is "nor does a lost index" "$(roger count --to bob --issue i1)" 100
 is "nor does reading it from the archive" "$(roger list --archived --jsonl | wc -l)" 1
-exits 0 "one more fits" roger send -q --as plan bob --issue i1 new
+roger receive --as bob --issue i1 --limit 1 -q
+exits 0 "one more is read: one more fits" roger send -q --as plan bob --issue i1 new
 exits 77 "then no more" roger send --as plan bob --issue i1 new
 
 # Of the same age, data goes before result before decision before context.

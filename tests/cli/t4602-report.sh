@@ -8,6 +8,7 @@ cat >>.roger/config.yaml <<'END'
 retries:
   max_attempts: 2
   after: 0
+  confirm_within: 30ms
 breaker:
   failures: 3
   open_for: 1h
@@ -57,13 +58,14 @@ like "for people" "$(roger report)" "^delivered, of attempts +50\.0%$"
 like "of both" "$(roger report)" "^  of messages +75\.0%$"
 
 is "the most urgent first" "$(concerns)" "alarm dead_letters overdue unread"
-like "with what to type" "$(roger status)" "^!! carol did not get 1 message, given up +roger dead --to carol --status undelivered$"
+like "with what to type" "$(roger status)" "^!! carol did not get 1 message, given up +roger dead redeliver dl-[0-9a-f]+$"
 unlike "what was read after all is none" "$(roger status)" "dave did not"
 check "each command works" sh -c '
 	"$0" status --json | python3 -c "import json, sys
 for c in json.load(sys.stdin)[\"concerns\"]: print(c[\"next\"])" | while read -r _ words; do
 		# shellcheck disable=SC2086
-		"$0" $words >/dev/null || [ $? = 1 ] || exit 1
+		"$0" $words >/dev/null 2>&1
+		case $? in 0 | 1 | 75) ;; *) exit 1 ;; esac
 	done' "$ROGER"
 
 # ------------------------------------------------------------ cycle 2
@@ -76,7 +78,7 @@ roger complete failed --exit 3 -q
 roger dispatch done --as alice --child bob -q
 roger complete done --result 'PLANTED result' -q
 is "a cycle" "$(roger report --cycle two --json | json 'd["cycles"], d["attempts"], d["messages"], d["dead_letters"], d["runs"]')" '[["two"], 3, 3, 0, 3]'
-is "cycles" "$(roger report --cycle 1..two --json | json 'd["cycles"], d["attempts"], d["messages"], d["dead_letters"]')" '[["1", "two"], 9, 7, 2]'
+is "cycles" "$(roger report --cycle 1..two --json | json 'd["cycles"], d["attempts"], d["messages"], d["dead_letters"]')" '[["1", "two"], 10, 7, 2]'
 exits 66 "no such cycle" roger report --cycle 9
 exits 66 "nor the other way round" roger report --cycle two..1
 exits 64 "a time or cycles" roger report --cycle 1 --since 1h
@@ -112,7 +114,7 @@ say --as alice frank 'PLANTED 4' --key f:escalation:1 --confirm read --within 20
 say --as alice frank 'PLANTED 4' --key f:escalation:1 --confirm read --within 20ms
 say --as alice frank 'PLANTED 5' --key g:escalation:1 --confirm read --within 20ms
 like "a breaker" "$(roger status)" "^!  breaker: alice confirms nothing with frank for another "
-is "counts" "$(figure breakers)" 1
+is "counts, with that of carol" "$(figure breakers)" 2
 
 check "a screen" [ "$(roger status | wc -l)" -le 40 ]
 { roger status; roger status --json; roger report; roger report --json; } >all 2>&1

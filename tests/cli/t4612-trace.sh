@@ -40,7 +40,7 @@ like "of the attempt, too" "$(row "$one" 'wake attempted')" 'exit 0  logs/activi
 is "reached" "$(reached "$one")" '["looked"]'
 roger receive --as bob -q
 is "read" "$(steps "$one")" '[["stored", "wake", "looked", "read"]]'
-like "in its line" "$(row "$one" read)" 'bob  read after [0-9.]+m?s  messages.jsonl:2$'
+like "in its line" "$(row "$one" read)" 'bob  read after [0-9.]+m?s, run by uid [0-9]+, [a-z]+.*  messages.jsonl:2$'
 is "that line begins there" "$(tail -c +$(($(roger trace "$one" --json | json 'd["traces"][0]["steps"][3]["byte"]') + 1)) .roger/messages.jsonl | head -n 1 | json 'd["read"]')" true
 roger wake --once -q
 is "no hint for what is read" "$(reached "$one")" '["read"]'
@@ -49,7 +49,7 @@ is "no hint for what is read" "$(reached "$one")" '["read"]'
 two=$(send_id --as ann bob 'PLANTED two' --issue app)
 roger receive --as bob -q
 is "who takes it sees it" "$(steps "$two")" '[["stored", "looked", "read"]]'
-like "by what" "$(row "$two" 'looked at')" 'bob  by receive  messages.jsonl:4$'
+like "by what" "$(row "$two" 'looked at')" 'bob  by receive, run by uid .*  messages.jsonl:4$'
 
 # ---------------------------------------------------------------- claims
 three=$(send_id --as ann carol 'PLANTED three' --issue app)

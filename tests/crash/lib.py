@@ -224,7 +224,7 @@ def parallel(work, items):
 
 CONFIG = """\
 size_limits:
-  max_messages_per_issue_phase: 8
+  max_messages_per_issue_phase: 10
 wake:
   after: 0s
   backoff: 1h
@@ -764,7 +764,7 @@ def verbs(store):
              all_or_nothing("multi", 3)),
         Verb("send-batch", ["send", "--as", "ann", "--batch"], all_or_nothing("batch", 5, cut=True), stdin=batch()),
         Verb("send-full", ["send", *ann, "--key", "t:send:3", "bob", "single"], all_or_nothing("single", 1),
-             prepare=[["send", *ann, "bob", "more"]] * 2),
+             prepare=[["send", *ann, "bob", "more"]] * 4),  # two leave: one for it, one beyond
         Verb("receive", ["receive", "--as", "bob", "--json"], all_of(lambda m: m["read"]), also=(0, 1)),
         Verb("claim", ["claim", "--as", "bob", "--worker", "w1", "--limit", "2", "--lease", "1h", "--json"],
              all_of(lambda m: m.get("claimed_by") == "w1"), also=(0, 1)),

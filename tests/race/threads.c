@@ -44,10 +44,10 @@ static void *work(void *context)
 		take_turn(owner);
 		if (i % 64 == 0) {
 			atomic_fetch_add(&shared.wake, 1);
-			rg_lock_wake(&shared.wake, RG_WAKE_ALL, RG_SLEEP_ANY);
+			rg_lock_wake(&shared.wake, RG_WAKE_ALL);
 		}
 		if (i % 97 == 0)
-			rg_lock_sleep(&shared.wake, atomic_load(&shared.wake), 1, RG_SLEEP_ANY);
+			rg_lock_sleep(&shared.wake, atomic_load(&shared.wake), 1);
 	}
 	return NULL;
 }

@@ -201,35 +201,34 @@ void __wrap_rg_clock_sleep(int64_t ms)
 
 /* ---------------------------------------------------------------- sleep -- */
 
-/* Who was to sleep and to be woken: "sleep BITS|wake COUNT BITS|". */
+/* Who was to sleep and to be woken: "sleep MS|wake COUNT|". */
 static char faulty_sleeps[1000];
 
-static void faulty_note(const char *what, long count, uint32_t bits)
+static void faulty_note(const char *what, long count)
 {
 	size_t length = strlen(faulty_sleeps);
 
-	snprintf(faulty_sleeps + length, sizeof faulty_sleeps - length, "%s %ld %x|", what, count,
-		 bits);
+	snprintf(faulty_sleeps + length, sizeof faulty_sleeps - length, "%s %ld|", what, count);
 }
 
-bool __real_rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits);
-bool __wrap_rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits);
-bool __wrap_rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits)
+bool __real_rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms);
+bool __wrap_rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms);
+bool __wrap_rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
 {
-	faulty_note("sleep", (long)wait_ms, bits);
+	faulty_note("sleep", (long)wait_ms);
 	(void)faulty_is("sleep");
 	if (!faulty_now_ns)
-		return __real_rg_lock_sleep(word, seen, wait_ms, bits);
+		return __real_rg_lock_sleep(word, seen, wait_ms);
 	faulty_now_ns += wait_ms * 1000000;
 	return atomic_load(word) != seen;
 }
 
-void __real_rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits);
-void __wrap_rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits);
-void __wrap_rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits)
+void __real_rg_lock_wake(_Atomic uint32_t *word, int32_t count);
+void __wrap_rg_lock_wake(_Atomic uint32_t *word, int32_t count);
+void __wrap_rg_lock_wake(_Atomic uint32_t *word, int32_t count)
 {
-	faulty_note("wake", count == RG_WAKE_ALL ? -1 : count, bits);
-	__real_rg_lock_wake(word, count, bits);
+	faulty_note("wake", count == RG_WAKE_ALL ? -1 : count);
+	__real_rg_lock_wake(word, count);
 }
 
 /* Is it the file of its name, as far as can be told? */

@@ -727,7 +727,7 @@ static void depth_and_number_are_bounded(void **state)
 	repeat(&text, "? ", RG_CONFIG_BYTES_MAX / 2);
 	not_read(rg_buf_str(&text), "f.yaml:");
 	repeat(&text, "- a\n", RG_YAML_NODES_MAX);
-	refused_text(rg_buf_str(&text), "f.yaml:8192: too many values");
+	refused_text(rg_buf_str(&text), "f.yaml:262144: too many values");
 	rg_buf_deinit(&text);
 }
 

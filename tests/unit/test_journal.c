@@ -1617,6 +1617,9 @@ static void a_copied_line_is_no_reason_to_doubt(void **state)
 
 	put_a_copy_between(*state, journal);
 	assert_true(end_fits(journal));
+	/* Without a tail before this one, the chain that a line states is all there is. */
+	rg_control_set_epoch(rg_journal_control(journal), 1);
+	assert_true(end_fits(journal));
 	assert_int_equal(page_of(journal)->shared.broken, RG_BROKEN_NOT);
 	alter(*state, 2, "x");
 	assert_false(end_fits(journal));
@@ -2516,7 +2519,8 @@ static void append_beside(void *context)
 		append_unsynced(company->journal, "{\"beside\":1");
 }
 
-/* Who wrote along the last times is waited for, a third of a sync, and at most of 10 ms. */
+/* Whom the last sync covered, and who had appended when it ended, is waited for, a third of a sync,
+ * and at most of 10 ms. */
 static void company_is_waited_for(void **state)
 {
 	static const struct {
@@ -2525,12 +2529,13 @@ static void company_is_waited_for(void **state)
 		int beside; /* others who append, one in each yield */
 		long yields;
 	} table[] = {
-		{ { 0, 0 }, 9000, 1000, 0, 0 },	       { { 1, 1 }, 9000, 1000, 0, 0 },
+		{ { 0, 0 }, 9000, 1000, 0, 0 },	       { { 1, 0 }, 9000, 1000, 0, 0 },
 		{ { 2, 0 }, 9000, 1000, 0, 3 },	       { { 0, 2 }, 9000, 1000, 0, 3 },
 		{ { 1, 2 }, 9002, 1000, 0, 3 },	       { { 2, 1 }, 9003, 1000, 0, 4 },
 		{ { 3, 0 }, 9000, 1000, 2, 2 },	       { { 0, 3 }, 9000, 1000, 1, 3 },
 		{ { 2, 0 }, 10000000, 1111111, 0, 3 }, { { 2, 0 }, 30000000, 1111111, 0, 3 },
-		{ { 2, 0 }, 9999999, 1111111, 0, 3 },  { { 3, 2 }, 9000, 1000, 2, 2 },
+		{ { 2, 0 }, 9999999, 1111111, 0, 3 },  { { 3, 2 }, 30000, 1000, 4, 4 },
+		{ { 1, 1 }, 9000, 1000, 0, 3 },
 	};
 	struct rg_journal *one = open_journal(*state), *two = open_journal(*state);
 	struct rg_control_page *page = page_of(one);
@@ -2560,13 +2565,18 @@ static void company_is_waited_for(void **state)
 
 static int64_t sync_takes_ns;
 
+/* With an append of another every other time. */
 static void take_time(void *context)
 {
-	(void)context;
+	struct company *company = context;
+
+	if (company->left++ % 2)
+		append_unsynced(company->journal, "{\"beside\":1");
 	faulty_now_ns += sync_takes_ns;
 }
 
-/* How long a sync takes, smoothed, and how many appends the last two covered. */
+/* How long a sync takes, smoothed; how many appends it covered, and how many were left at its end.
+ */
 static void a_sync_leaves_its_figures(void **state)
 {
 	static const struct {
@@ -2584,31 +2594,31 @@ static void a_sync_leaves_its_figures(void **state)
 	};
 	struct rg_journal *journal = open_journal(*state);
 	struct rg_control_page *page = page_of(journal);
-	uint64_t end;
+	struct company company = { .journal = open_journal(*state) };
+	uint64_t end = 0;
 	size_t i, k;
 
 	for (i = 0; i < sizeof table / sizeof *table; i++) {
-		for (k = 0; k <= i; k++)
+		for (k = i % 2; k <= i; k++)
 			end = append_unsynced(journal, "{\"a\":1");
-		page->groups[0] = page->groups[1] = 0;
-		page->groups[0] = (uint32_t)i;
 		page->sync_ns = table[i].before;
 		sync_takes_ns = table[i].takes_ns;
 		faulty_now_ns = MS;
 		faulty_yield_ns = 100000000;
-		faulty_meanwhile("sync", 0, take_time, NULL);
+		faulty_meanwhile("sync", 0, take_time, &company);
 		assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
 		faulty_now_ns = 0;
 		assert_int_equal(page->sync_ns, table[i].after);
-		assert_int_equal(page->groups[0], i + 1);
-		assert_int_equal(page->groups[1], i);
-		assert_int_equal(page->synced_appends, page->appends);
+		/* In an even round one was left over from the round before. */
+		assert_int_equal(page->groups[0], i % 2 ? i : i + 1 + (i > 0));
+		assert_int_equal(page->groups[1], i % 2);
+		assert_int_equal(page->synced_appends, page->appends - i % 2);
 	}
+	rg_journal_close(company.journal);
 	rg_journal_close(journal);
 }
 
-/* The bit of those who wait for a sync is that of the sync which covers them. */
-static void who_waits_is_woken_by_the_sync_that_covers_it(void **state)
+static void who_waits_is_woken_by_each_sync(void **state)
 {
 	struct rg_journal *journal = open_journal(*state);
 	struct rg_control_page *page = page_of(journal);
@@ -2620,24 +2630,16 @@ static void who_waits_is_woken_by_the_sync_that_covers_it(void **state)
 		wake = page->wake;
 		faulty_sleeps[0] = '\0';
 		assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
-		assert_int_equal(page->covering, end << 1 | (i & 1));
 		assert_int_equal(page->wake, wake + 1);
-		assert_string_equal(faulty_sleeps,
-				    i & 1 ? "wake 1 1|wake -1 6|" : "wake 1 2|wake -1 5|");
+		assert_string_equal(faulty_sleeps, "wake -1|");
 		assert_int_equal(page->sync_lock.word, 0);
 	}
-	/* Those whom a killed leader should have covered have another bit; so all are woken. */
-	end = append_unsynced(journal, "{\"a\":1");
-	page->covering = end << 1;
-	faulty_sleeps[0] = '\0';
-	assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_OK);
-	assert_string_equal(faulty_sleeps, "wake -1 ffffffff|");
 	/* And when it failed. */
 	end = append_unsynced(journal, "{\"a\":1");
 	faulty_sleeps[0] = '\0';
 	faulty_begin("sync", 0, 1, EIO);
 	assert_int_equal(rg_journal_sync(journal, end, NULL), ROGER_EIO);
-	assert_string_equal(faulty_sleeps, "wake -1 ffffffff|");
+	assert_string_equal(faulty_sleeps, "wake -1|");
 	assert_int_equal(page->failures, 1);
 	assert_int_equal(page->lost_to, end);
 	/* What is unsure becomes no less by that. */
@@ -2666,38 +2668,21 @@ static void lead_on(void *context)
 	rg_lock_release(&page->sync_lock, leader->owner);
 }
 
-/* While another leads: by the bit of the sync under way where that covers it, else by the next's.
- */
-static void who_waits_sleeps_with_a_bit(void **state)
+static void who_waits_sleeps_while_another_leads(void **state)
 {
-	static const struct {
-		int64_t behind; /* of what is waited for is the end that is synced for */
-		uint32_t bit;	/* which of the two syncs it is */
-		const char *sleeps;
-	} table[] = {
-		{ 0, 0, "sleep 20 1|sleep 20 1|" },  { 0, 1, "sleep 20 2|sleep 20 2|" },
-		{ -1, 0, "sleep 20 2|sleep 20 2|" }, { -1, 1, "sleep 20 1|sleep 20 1|" },
-		{ 1, 0, "sleep 20 1|sleep 20 1|" },
-	};
 	struct rg_journal *journal = open_journal(*state), *other = open_journal(*state);
 	struct rg_control_page *page = page_of(journal);
-	struct leader leader = { .journal = other, .owner = rg_lock_owner() };
-	size_t i;
+	struct leader leader = { .journal = other, .owner = rg_lock_owner(), .naps = 2 };
 
-	for (i = 0; i < sizeof table / sizeof *table; i++) {
-		leader.end = append_unsynced(journal, "{\"a\":1");
-		leader.naps = 2;
-		assert_true(rg_lock_try(&page->sync_lock, leader.owner, false));
-		page->covering =
-			(uint64_t)((int64_t)leader.end + table[i].behind) << 1 | table[i].bit;
-		faulty_now_ns = MS;
-		faulty_meanwhile("sleep", 0, lead_on, &leader);
-		faulty.times = 2;
-		faulty_sleeps[0] = '\0';
-		assert_int_equal(rg_journal_sync(journal, leader.end, NULL), ROGER_OK);
-		assert_string_equal(faulty_sleeps, table[i].sleeps);
-		faulty_now_ns = 0;
-	}
+	leader.end = append_unsynced(journal, "{\"a\":1");
+	assert_true(rg_lock_try(&page->sync_lock, leader.owner, false));
+	faulty_now_ns = MS;
+	faulty_meanwhile("sleep", 0, lead_on, &leader);
+	faulty.times = 2;
+	faulty_sleeps[0] = '\0';
+	assert_int_equal(rg_journal_sync(journal, leader.end, NULL), ROGER_OK);
+	assert_string_equal(faulty_sleeps, "sleep 20|sleep 20|");
+	faulty_now_ns = 0;
 	rg_journal_close(journal);
 	rg_journal_close(other);
 }
@@ -2742,7 +2727,7 @@ static int sync_while_stopped(void *context)
 	if (rg_journal_sync(journal, end, &err) != ROGER_ETIMEOUT ||
 	    strcmp(err.message, "stopped while waiting for the sync of the journal") != 0)
 		return 2;
-	return strcmp(faulty_sleeps, "sleep 20 2|") != 0 ? 3 : 0;
+	return strcmp(faulty_sleeps, "sleep 20|") != 0 ? 3 : 0;
 }
 
 /* Who is to end waits once, and no longer. */
@@ -2847,7 +2832,7 @@ static void what_another_did_meanwhile_counts(void **state)
 	};
 	struct rg_journal *journal, *other;
 	struct rg_control_page *page;
-	uint64_t end, covering;
+	uint64_t end, synced;
 	size_t i;
 
 	for (i = 0; i < sizeof table / sizeof *table; i++) {
@@ -2855,11 +2840,12 @@ static void what_another_did_meanwhile_counts(void **state)
 		other = open_journal(*state);
 		page = page_of(other);
 		end = append_unsynced(journal, "{\"a\":1");
-		covering = page->covering;
+		synced = page->synced_appends;
 		faulty_meanwhile("clock", table[i].left, table[i].act, other);
 		assert_int_equal(rg_journal_sync(journal, end, NULL), table[i].r);
 		assert_true(faulty.hit);
-		assert_int_equal(page->covering, covering);
+		/* It led no sync of its own. */
+		assert_int_equal(page->synced_appends, synced);
 		assert_int_equal(page->sync_lock.word, 0);
 		rg_journal_close(journal);
 		rg_journal_close(other);
@@ -3022,7 +3008,7 @@ static void only_known_lines_are_known(void **state)
 	faulty_sleeps[0] = '\0';
 	faulty_now_ns = 1;
 	rg_journal_sleep(journal, rg_journal_wake_count(journal), 20000);
-	assert_string_equal(faulty_sleeps, "sleep 20000 4|");
+	assert_string_equal(faulty_sleeps, "sleep 20000|");
 	faulty_now_ns = 0;
 	rg_journal_close(journal);
 }
@@ -3231,8 +3217,8 @@ int main(void)
 		TEST(what_slips_in_is_told_apart),
 		TEST(company_is_waited_for),
 		TEST(a_sync_leaves_its_figures),
-		TEST(who_waits_is_woken_by_the_sync_that_covers_it),
-		TEST(who_waits_sleeps_with_a_bit),
+		TEST(who_waits_is_woken_by_each_sync),
+		TEST(who_waits_sleeps_while_another_leads),
 		TEST(a_leader_that_does_not_go_on_is_named),
 		TEST(who_was_stopped_waits_for_no_leader),
 		TEST(who_wrote_before_a_new_control_file_syncs),

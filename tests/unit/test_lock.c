@@ -341,7 +341,7 @@ static int sleep_on_word(void *context)
 
 	say(shared);
 	while (atomic_load(&shared->word) == 0)
-		rg_lock_sleep(&shared->word, 0, 20000, RG_SLEEP_ANY);
+		rg_lock_sleep(&shared->word, 0, 20000);
 	return 0;
 }
 
@@ -358,53 +358,40 @@ static void sleepers_on_a_word_are_all_woken(void **state)
 		hear(shared);
 	began = rg_clock_monotonic_ns();
 	atomic_store(&shared->word, 1);
-	rg_lock_wake(&shared->word, RG_WAKE_ALL, RG_SLEEP_ANY);
+	rg_lock_wake(&shared->word, RG_WAKE_ALL);
 	for (i = 0; i < PROCESSES; i++)
 		assert_int_equal(process_join(children[i]), 0);
 	assert_true(rg_clock_monotonic_ns() - began < INT64_C(10000000000));
 	/* A word that has moved already is not slept on. */
-	rg_lock_sleep(&shared->word, 0, 20000, RG_SLEEP_ANY);
+	rg_lock_sleep(&shared->word, 0, 20000);
 }
 
-static int sleep_with_bit_1(void *context)
+static int sleep_once(void *context)
 {
 	struct shared *shared = context;
 
 	say(shared);
-	return rg_lock_sleep(&shared->word, 0, 20000, 1) ? 0 : 1;
+	return rg_lock_sleep(&shared->word, 0, 20000) ? 0 : 1;
 }
 
-static int sleep_with_bit_2(void *context)
-{
-	struct shared *shared = context;
-
-	say(shared);
-	return rg_lock_sleep(&shared->word, 0, 20000, 2) ? 0 : 1;
-}
-
-/* The word stays, so that only a wake ends a sleep: given until it does. */
-static void wake_until_ended(struct shared *shared, pid_t child, uint32_t bits)
-{
-	int status;
-
-	while (waitpid(child, &status, WNOHANG) == 0) {
-		rg_lock_wake(&shared->word, 1, bits);
-		rg_clock_sleep(1);
-	}
-	assert_int_equal(status, 0);
-}
-
-static void a_wake_reaches_who_sleeps_with_its_bit(void **state)
+/* The word stays, so that only a wake ends a sleep: given one at a time until both are up. */
+static void a_wake_ends_a_sleep(void **state)
 {
 	struct shared *shared = *state;
-	pid_t first = process_fork(sleep_with_bit_1, shared);
-	pid_t second = process_fork(sleep_with_bit_2, shared);
+	int left = 2, status;
 
+	process_fork(sleep_once, shared);
+	process_fork(sleep_once, shared);
 	hear(shared);
 	hear(shared);
-	wake_until_ended(shared, first, 5);
-	assert_int_equal(waitpid(second, NULL, WNOHANG), 0);
-	wake_until_ended(shared, second, 6);
+	while (left) {
+		if (waitpid(-1, &status, WNOHANG) > 0) {
+			assert_int_equal(status, 0);
+			left--;
+		}
+		rg_lock_wake(&shared->word, 1);
+		rg_clock_sleep(1);
+	}
 }
 
 /* ----------------------------------------------------------------- the word -- */
@@ -853,7 +840,7 @@ static int sleep_until_woken(void *context)
 	say(shared);
 	/* Of a time before, which is not this sleep's. */
 	errno = ETIMEDOUT;
-	return rg_lock_sleep(&shared->word, 0, 20000, RG_SLEEP_ANY) ? 0 : 1;
+	return rg_lock_sleep(&shared->word, 0, 20000) ? 0 : 1;
 }
 
 static void a_sleep_says_how_it_ended(void **state)
@@ -863,23 +850,23 @@ static void a_sleep_says_how_it_ended(void **state)
 	pid_t children[2];
 	int status, left = 2, i;
 
-	assert_false(rg_lock_sleep(&shared->word, 0, 30, RG_SLEEP_ANY));
+	assert_false(rg_lock_sleep(&shared->word, 0, 30));
 	assert_true(rg_clock_monotonic_ns() - began >= 30000000);
-	assert_false(rg_lock_sleep(&shared->word, 0, 0, RG_SLEEP_ANY));
-	assert_true(rg_lock_sleep(&shared->word, 1, 20000, RG_SLEEP_ANY));
+	assert_false(rg_lock_sleep(&shared->word, 0, 0));
+	assert_true(rg_lock_sleep(&shared->word, 1, 20000));
 	for (i = 0; i < 2; i++) {
 		children[i] = process_fork(sleep_until_woken, shared);
 		hear(shared);
 		process_wait_for_sleep(children[i]);
 	}
 	/* One at a time. */
-	rg_lock_wake(&shared->word, 1, RG_SLEEP_ANY);
+	rg_lock_wake(&shared->word, 1);
 	assert_true(waitpid(-1, &status, 0) > 0);
 	assert_int_equal(status, 0);
 	for (i = 0; i < 2; i++)
 		left -= waitpid(children[i], NULL, WNOHANG) != 0;
 	assert_int_equal(left, 1);
-	rg_lock_wake(&shared->word, 1, RG_SLEEP_ANY);
+	rg_lock_wake(&shared->word, 1);
 	assert_true(waitpid(-1, &status, 0) > 0);
 	assert_int_equal(status, 0);
 }
@@ -917,7 +904,7 @@ int main(void)
 		TEST(one_owner_at_a_time),
 		TEST(no_kill_keeps_it_or_opens_it_to_two),
 		TEST(sleepers_on_a_word_are_all_woken),
-		TEST(a_wake_reaches_who_sleeps_with_its_bit),
+		TEST(a_wake_ends_a_sleep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,9 @@
 
 #define NAME "x.jsonl"
 
+/* Open from one append to the next, as in a handle. */
+static struct rg_open_log kept = { .file = RG_NO_FILE };
+
 static int setup(void **state)
 {
 	struct folder *folder = calloc(1, sizeof *folder);
@@ -23,6 +26,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+	rg_log_close(&kept);
 	folder_remove(*state);
 	free(*state);
 	return 0;
@@ -32,7 +36,7 @@ static void append(struct folder *folder, const char *entries)
 {
 	struct roger_err err;
 
-	if (rg_log_append(folder->open, NAME, true, rg_str(entries), false, &err) < 0)
+	if (rg_log_append(&kept, folder->open, NAME, true, rg_str(entries), false, &err) < 0)
 		fail_msg("%s", err.message);
 }
 
@@ -97,7 +101,7 @@ static void an_entry_stands_as_it_was_given(void **state)
 	struct folder *folder = *state;
 	char *text;
 
-	assert_int_equal(rg_log_append(folder->open, NAME, true, rg_str(entry), true, NULL),
+	assert_int_equal(rg_log_append(&kept, folder->open, NAME, true, rg_str(entry), true, NULL),
 			 ROGER_OK);
 	text = folder_read(folder, NAME);
 	assert_memory_equal(text, entry, body);
@@ -239,13 +243,15 @@ static void two_take_turns(void **state)
 {
 	struct folder *folder = *state;
 	int other = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), i;
+	struct rg_open_log log = { .file = RG_NO_FILE };
 
 	for (i = 0; i < 20; i++) {
 		append(folder, "{\"n\":1}\n");
 		assert_int_equal(
-			rg_log_append(other, NAME, true, rg_str("{\"n\":2}\n"), false, NULL),
+			rg_log_append(&log, other, NAME, true, rg_str("{\"n\":2}\n"), false, NULL),
 			ROGER_OK);
 	}
+	rg_log_close(&log);
 	close(other);
 	expect(folder, 40, 40);
 }
@@ -263,6 +269,35 @@ static void a_file_that_was_replaced_is_the_log(void **state)
 	expect(folder, 2, 2);
 }
 
+static void cut(struct folder *folder, uint64_t length)
+{
+	int file = openat(folder->open, NAME, O_WRONLY | O_CLOEXEC);
+
+	assert_int_equal(ftruncate(file, (off_t)length), 0);
+	close(file);
+}
+
+/* While it is open, another program cuts it, adds to it, empties it, removes it. */
+static void goes_on_from_what_others_left(void **state)
+{
+	struct folder *folder = *state;
+
+	append(folder, "{\"n\":1}\n{\"n\":2}\n");
+	cut(folder, folder_size(folder, NAME) - 10);
+	append(folder, "{\"n\":3}\n");
+	expect(folder, 3, 2);
+	folder_append_text(folder, NAME, "not ours\nnor th");
+	append(folder, "{\"n\":4}\n");
+	expect(folder, 6, 3);
+	cut(folder, 0);
+	append(folder, "{\"n\":5}\n");
+	expect(folder, 1, 1);
+	unlinkat(folder->open, NAME, 0);
+	append(folder, "{\"n\":6}\n");
+	append(folder, "{\"n\":7}\n");
+	expect(folder, 2, 2);
+}
+
 static void what_is_no_file_is_refused(void **state)
 {
 	struct folder *folder = *state;
@@ -270,20 +305,20 @@ static void what_is_no_file_is_refused(void **state)
 	struct roger_err err;
 
 	assert_int_equal(symlinkat("elsewhere", folder->open, NAME), 0);
-	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+	assert_int_equal(rg_log_append(&kept, folder->open, NAME, true, entry, true, &err),
 			 ROGER_EREFUSED);
 	assert_int_equal(faccessat(folder->open, "elsewhere", F_OK, 0), -1);
 	folder_append_text(folder, "elsewhere", "x\n");
-	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+	assert_int_equal(rg_log_append(&kept, folder->open, NAME, true, entry, true, &err),
 			 ROGER_EREFUSED);
 	assert_int_equal(folder_size(folder, "elsewhere"), 2);
 	unlinkat(folder->open, NAME, 0);
 	assert_int_equal(mkdirat(folder->open, NAME, 0700), 0);
-	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+	assert_int_equal(rg_log_append(&kept, folder->open, NAME, true, entry, true, &err),
 			 ROGER_EREFUSED);
 	unlinkat(folder->open, NAME, AT_REMOVEDIR);
 	assert_int_equal(mkfifoat(folder->open, NAME, 0600), 0);
-	assert_int_equal(rg_log_append(folder->open, NAME, true, entry, true, &err),
+	assert_int_equal(rg_log_append(&kept, folder->open, NAME, true, entry, true, &err),
 			 ROGER_EREFUSED);
 }
 
@@ -475,6 +510,7 @@ int main(void)
 		TEST(a_long_end_is_covered),
 		TEST(two_take_turns),
 		TEST(a_file_that_was_replaced_is_the_log),
+		TEST(goes_on_from_what_others_left),
 		TEST(what_is_no_file_is_refused),
 		TEST(the_last_whole_line),
 		TEST(purging_keeps_all_else),

@@ -1,7 +1,7 @@
 /*
  * What base/nearest.h promises: the distance is that of a plain recursive
- * definition, it is the same both ways, only words a person could have meant are
- * suggested, and each case of what is a slip of the hand.
+ * definition, it is the same both ways, and only words a person could have meant are
+ * suggested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,99 +143,9 @@ static void long_words_are_never_near(void **state)
 	assert_false(rg_is_near((struct roger_str){ word, 64 }, (struct roger_str){ word, 65 }));
 }
 
-static bool is_slip(const char *typed, const char *known)
-{
-	bool slip = rg_is_slip(rg_str(typed), rg_str(known));
-
-	/* Which of the two was there first makes no difference. */
-	assert_int_equal(rg_is_slip(rg_str(known), rg_str(typed)), slip);
-	return slip;
-}
-
-static void knows_slips(void **state)
-{
-	static const char *const slips[][2] = {
-		/* Without case and `-_.`, of any length. */
-		{ "BOB", "bob" },
-		{ "a.b", "ab" },
-		{ "worker_1", "worker-1" },
-		{ "Worker1", "worker-1" },
-		{ "code.reviewer", "code_reviewer" },
-		{ "-x", "X_" },
-		/* One letter changed, missing or swapped, at the start, within, at the end. */
-		{ "ymplement", "implement" },
-		{ "impletent", "implement" },
-		{ "implemenz", "implement" },
-		{ "mplement", "implement" },
-		{ "implemnt", "implement" },
-		{ "implemen", "implement" },
-		{ "miplement", "implement" },
-		{ "implmeent", "implement" },
-		{ "implemetn", "implement" },
-		{ "wroker-a", "worker-a" },
-		{ "wrker:2", "worker:2" },
-		{ "team/wroker/x", "team/worker/x" },
-		{ "aaaab", "aaabb" },
-	};
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < sizeof slips / sizeof *slips; i++)
-		if (!is_slip(slips[i][0], slips[i][1]))
-			fail_msg("'%s' is a slip for '%s'", slips[i][0], slips[i][1]);
-}
-
-static void knows_what_is_no_slip(void **state)
-{
-	static const char *const others[][2] = {
-		{ "implement", "implement" },
-		/* Digits. */
-		{ "worker-2", "worker-1" },
-		{ "worker2", "worker1" },
-		{ "worker12", "worker21" },
-		{ "worker1", "worker" },
-		{ "worker1x", "workerx1" },
-		{ "w2rker-a", "worker-a" },
-		/* The last token, behind each separator. */
-		{ "WORKER-B", "WORKER-A" },
-		{ "worker_ab", "worker_ac" },
-		{ "worker.ab", "worker.ba" },
-		{ "worker:a", "worker:ab" },
-		{ "worker/alpha", "worker/alhpa" },
-		{ "a-b.worker", "a-b.wroker" },
-		/* Shorter than five. */
-		{ "bob", "rob" },
-		{ "plan", "plans" },
-		{ "lead", "laed" },
-		/* Two letters; one letter and case. */
-		{ "implmnt", "implement" },
-		{ "yxplement", "implement" },
-		{ "Implemnt", "implement" },
-		{ "plane", "plain" },
-		{ "abcdef", "badcef" },
-		{ "abcde", "cbade" },
-		/* Neither letter nor digit. */
-		{ "agent:bob", "agent/bob" },
-		{ "lead@host", "leadxhost" },
-		{ "agent:x", "agentx" },
-		/* Nothing but what does not count. */
-		{ "_", "." },
-		{ "", "implement" },
-		{ "implement", "test" },
-	};
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < sizeof others / sizeof *others; i++)
-		if (is_slip(others[i][0], others[i][1]))
-			fail_msg("'%s' is no slip for '%s'", others[i][0], others[i][1]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_slips),
-		cmocka_unit_test(knows_what_is_no_slip),
 		cmocka_unit_test(knows_distances),
 		cmocka_unit_test(equals_the_definition),
 		cmocka_unit_test(suggests_what_was_meant),

@@ -28,7 +28,7 @@ struct look {
 	struct rg_bridge *bridge;
 	struct roger_bridge_reply *reply;
 	struct roger_str issue;
-	struct roger_strs known;
+	struct rg_names known;
 	struct rg_crossing_full full;
 	struct {
 		const struct rg_taken **items;
@@ -474,8 +474,9 @@ static int take_taken(struct look *look, struct roger_err *err)
 
 	bridge->busy = bridge->waits = false;
 	r = rg_triggers_taken(&bridge->triggers, bridge->scratch, &list, err);
+	look->known = (struct rg_names){ .arena = bridge->scratch };
 	if (r == ROGER_OK && list.count)
-		r = rg_crossing_names(look->roger, bridge->scratch, &look->known, err);
+		r = rg_crossing_names(look->roger, &look->known, err);
 	for (i = 0; i < list.count && r == ROGER_OK; i++) {
 		if (must_wait(look, &list.items[i])) {
 			bridge->busy = true;

@@ -22,9 +22,9 @@ static struct rg_arrival *push(struct rg_crossing *crossing, const struct rg_rol
 		return NULL;
 	arrival->piece = piece;
 	arrival->place = place;
-	arrival->from = piece->line.role.length
-				? rg_crossing_name(crossing->known, piece->line.role)
-				: RG_STR("");
+	arrival->from = piece->line.role.length ? rg_crossing_name(rg_names_list(&crossing->known),
+								   piece->line.role)
+						: RG_STR("");
 	arrival->to = to;
 	if (!crossing->unnumbered && piece->line.number <= RG_SEQ_MAX)
 		arrival->number = piece->line.number;
@@ -83,7 +83,7 @@ static bool goes_to(const struct rg_crossing *crossing, const struct rg_rolepiec
 static int add_message(struct rg_crossing *crossing, const struct rg_crossing_target *target,
 		       const struct rg_rolepiece *piece, int64_t place, struct roger_err *err)
 {
-	struct roger_str from = rg_crossing_name(crossing->known, piece->line.role);
+	struct roger_str from = rg_crossing_name(rg_names_list(&crossing->known), piece->line.role);
 	struct rg_arrival *arrival;
 	size_t i, count = 0;
 	char why[500];

@@ -9,6 +9,7 @@
 #ifndef RG_CROSSING_H
 #define RG_CROSSING_H
 
+#include "base/names.h"
 #include "data/roleline.h"
 #include "ops/op.h"
 
@@ -35,7 +36,7 @@ struct rg_crossing {
 	struct roger *roger;
 	struct rg_arena *arena; /* for as long as this goes */
 	struct roger_bridge_reply *reply;
-	struct roger_strs known; /* names of agents */
+	struct rg_names known; /* agents */
 	struct rg_crossing_full *full;
 
 	const char *via;
@@ -52,12 +53,12 @@ struct rg_crossing {
 };
 
 /* Who is known here: whoever sent or received, and who is named in the configuration. */
-RG_CHECKED int rg_crossing_names(struct roger *roger, struct rg_arena *arena,
-				 struct roger_strs *ret_names, struct roger_err *err);
+RG_CHECKED int rg_crossing_names(struct roger *roger, struct rg_names *names,
+				 struct roger_err *err);
 
 /* Those of them that are named in the configuration. */
-RG_CHECKED int rg_crossing_configured(struct roger *roger, struct rg_arena *arena,
-				      struct roger_strs *ret_names, struct roger_err *err);
+RG_CHECKED int rg_crossing_configured(struct roger *roger, struct rg_names *names,
+				      struct roger_err *err);
 
 /*
  * Which of the names is meant, as the text form writes it: without regard to

@@ -8,68 +8,39 @@
 #include "base/nearest.h"
 #include "ops/mail/agents.h"
 
-struct list {
-	struct roger_str *items;
-	size_t count;
-};
-
-static int add_all(struct list *list, struct roger_strs names, struct rg_arena *arena,
-		   struct roger_err *err)
+static int add_all(struct rg_names *names, struct roger_strs more, struct roger_err *err)
 {
-	struct roger_str *place;
 	size_t i;
 
-	for (i = 0; i < names.count; i++) {
-		if (rg_config_is_roger(names.items[i]) ||
-		    rg_str_among((struct roger_strs){ list->items, list->count }, names.items[i]))
-			continue;
-		place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
-		if (!place || !rg_arena_copy(arena, names.items[i], place))
+	for (i = 0; i < more.count; i++)
+		if (!rg_config_is_roger(more.items[i]) && !rg_names_add(names, more.items[i]))
 			return rg_fail_memory(err);
-	}
 	return ROGER_OK;
 }
 
-static int add_configured(struct roger *roger, struct list *list, struct rg_arena *arena,
-			  struct roger_err *err)
+int rg_crossing_configured(struct roger *roger, struct rg_names *names, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	size_t i;
 	int r;
 
-	r = add_all(list, config->file_only, arena, err);
+	r = add_all(names, config->file_only, err);
 	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
-		r = add_all(list, (struct roger_strs){ &config->wake_agents[i].name, 1 }, arena,
-			    err);
+		r = add_all(names, (struct roger_strs){ &config->wake_agents[i].name, 1 }, err);
 	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
-		r = add_all(list, config->groups[i].members, arena, err);
+		r = add_all(names, rg_names_list(&config->groups[i].members), err);
 	return r;
 }
 
-int rg_crossing_configured(struct roger *roger, struct rg_arena *arena,
-			   struct roger_strs *ret_names, struct roger_err *err)
+int rg_crossing_names(struct roger *roger, struct rg_names *names, struct roger_err *err)
 {
-	struct list list = { 0 };
-	int r = add_configured(roger, &list, arena, err);
-
-	*ret_names = (struct roger_strs){ list.items, list.count };
-	return r;
-}
-
-int rg_crossing_names(struct roger *roger, struct rg_arena *arena, struct roger_strs *ret_names,
-		      struct roger_err *err)
-{
-	struct roger_strs names;
-	struct list list = { 0 };
+	struct roger_strs all;
 	int r;
 
-	r = rg_engine_names(roger->engine, arena, &names, err);
+	r = rg_engine_names(roger->engine, names->arena, &all, err);
 	if (r == ROGER_OK)
-		r = add_all(&list, names, arena, err);
-	if (r == ROGER_OK)
-		r = add_configured(roger, &list, arena, err);
-	*ret_names = (struct roger_strs){ list.items, list.count };
-	return r;
+		r = add_all(names, all, err);
+	return r < 0 ? r : rg_crossing_configured(roger, names, err);
 }
 
 /* --------------------------------------------------------------- roles -- */
@@ -117,7 +88,7 @@ bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str n
 
 	if (rg_config_reserves(config, name))
 		return true;
-	if (rg_str_among(crossing->known, name))
+	if (rg_names_have(&crossing->known, name))
 		return false;
 	for (i = 0; i < config->group_count; i++)
 		if (alike(config->groups[i].name, name))
@@ -200,7 +171,7 @@ static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
 			struct rg_crossing_target *target, struct roger_err *err)
 {
 	struct roger_bridge_reply *reply = crossing->reply;
-	struct roger_str near = rg_nearest_of(crossing->known, name), *place;
+	struct roger_str near = rg_nearest_of(rg_names_list(&crossing->known), name), *place;
 
 	if (crossing->roger->workspace->config->recipients == RG_RECIPIENTS_STRICT)
 		return say(crossing->arena, &target->refused, name, " (recipients: strict)", near,
@@ -250,8 +221,9 @@ static int one_agent(struct rg_crossing *crossing, struct roger_str name,
 		return r;
 	target->names = (struct roger_strs){ place, 1 };
 	target->shown = *place;
-	return rg_str_among(crossing->known, *place) ? ROGER_OK
-						     : note_unknown(crossing, *place, target, err);
+	return rg_names_have(&crossing->known, *place)
+		       ? ROGER_OK
+		       : note_unknown(crossing, *place, target, err);
 }
 
 /* A group, or all. */
@@ -273,7 +245,7 @@ int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
 {
 	const struct rg_config *config = crossing->roger->workspace->config;
 	struct rg_crossing_target target = { .shown = written };
-	struct roger_str name = owner_of(crossing->known, written);
+	struct roger_str name = owner_of(rg_names_list(&crossing->known), written);
 	size_t i;
 	int r = ROGER_OK;
 

@@ -57,6 +57,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct rg_crossing crossing = { .roger = roger,
 					.arena = rg_op_memory(reply_),
 					.reply = reply_,
+					.known = { .arena = rg_op_memory(reply_) },
 					.full = &full,
 					.via = "ingest",
 					.issue = request->issue,
@@ -71,7 +72,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 				      RG_TRIGGER_BYTES_MAX);
 	r = rg_roleline_split(request->text, crossing.arena, &pieces, err);
 	if (r == ROGER_OK)
-		r = rg_crossing_names(roger, crossing.arena, &crossing.known, err);
+		r = rg_crossing_names(roger, &crossing.known, err);
 	if (r == ROGER_OK)
 		r = add_targets(&crossing, request, &pieces, err);
 	if (r == ROGER_OK)

@@ -79,4 +79,9 @@ RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_que
 				    struct rg_arena *arena, struct rg_records *ret_letters,
 				    struct roger_err *err);
 
+/* The cycle in force, for a verb that writes: opens the next where cycles.every says that it is
+ * over. */
+RG_CHECKED int rg_cycle_begin(struct roger *roger, struct rg_arena *arena,
+			      struct roger_cycle *ret_cycle, struct roger_err *err);
+
 #endif

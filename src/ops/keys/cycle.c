@@ -1,5 +1,6 @@
-/* cycle: the period of the send log (seed 000), opened by hand and ordered by that. */
-#include "ops/proof/records.h"
+/* cycle: the period of the send log (seed 000), ordered by when it was opened: by hand, or in time.
+ */
+#include "ops/keys/attempt.h"
 
 #include <stdio.h>
 
@@ -49,6 +50,56 @@ static int open_cycle(struct roger *roger, const struct roger_cycle_request *req
 	r = rg_cycle_all(roger, arena, &all, err);
 	if (r == ROGER_OK)
 		r = open_next(roger, request, &all, arena, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static bool is_over(const struct roger *roger, const struct roger_cycle *cycle)
+{
+	const int64_t every_ms = roger->workspace->config->cycle_every_ms;
+
+	return every_ms && rg_clock_ms() - cycle->opened_at_ms >= every_ms;
+}
+
+/* Under the lock, where nobody else has opened one since.  Its number may be another one's id. */
+static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roger_cycle *cycle,
+			struct roger_err *err)
+{
+	struct roger_cycles all;
+	struct roger_cycle next;
+	char number[24];
+	int r = rg_cycle_all(roger, arena, &all, err);
+
+	if (r < 0)
+		return r;
+	*cycle = all.items[all.count - 1];
+	if (!is_over(roger, cycle))
+		return ROGER_OK;
+	next = (struct roger_cycle){ .number = cycle->number,
+				     .opened_at_ms = rg_clock_ms(),
+				     .opened_by = RG_STR("roger") };
+	do {
+		snprintf(number, sizeof number, "%lld", (long long)++next.number);
+		next.id = rg_str(number);
+	} while (is_used(&all, next.id));
+	next.number = cycle->number + 1;
+	if (!rg_arena_copy(arena, rg_str(number), &next.id))
+		return rg_fail_memory(err);
+	*cycle = next;
+	return rg_records_write(roger, RG_LOG_CYCLES, RG_STR(""), &next, 1, err);
+}
+
+int rg_cycle_begin(struct roger *roger, struct rg_arena *arena, struct roger_cycle *ret_cycle,
+		   struct roger_err *err)
+{
+	int r = rg_cycle_current(roger, arena, ret_cycle, err);
+
+	if (r < 0 || !is_over(roger, ret_cycle))
+		return r;
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = open_in_time(roger, arena, ret_cycle, err);
 	rg_engine_records_end(roger->engine);
 	return r;
 }

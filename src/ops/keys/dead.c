@@ -197,7 +197,7 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 	if (r == ROGER_OK)
 		r = check_deliverable(roger, &letter, reply->memory, &ended, err);
 	if (r == ROGER_OK)
-		r = rg_cycle_current(roger, reply->memory, &cycle, err);
+		r = rg_cycle_begin(roger, reply->memory, &cycle, err);
 	if (r == ROGER_OK)
 		r = rg_attempt_begin(roger, &letter.message_id, &ended, 1, cycle.id, within_ms,
 				     reply->memory, err);

@@ -67,14 +67,14 @@ static int check_name(struct roger *roger, const struct roger_retire_request *re
 		      struct roger_err *err)
 {
 	const struct roger_str name = request->name;
-	struct roger_strs known;
+	struct rg_names known = { .arena = arena };
 	int r;
 
 	if (request->undo && !rg_retired_find(list, name))
 		return rg_fail_member(err, ROGER_ENOENT, "name", "name: '%.*s' is not retired",
 				      RG_STR_ARGS(name));
-	r = request->undo ? ROGER_OK : rg_crossing_names(roger, arena, &known, err);
-	if (r == ROGER_OK && !request->undo && !rg_str_among(known, name))
+	r = request->undo ? ROGER_OK : rg_crossing_names(roger, &known, err);
+	if (r == ROGER_OK && !request->undo && !rg_names_have(&known, name))
 		r = rg_fail_member(err, ROGER_ENOENT, "name",
 				   "name: nobody here knows '%.*s'; see `roger agents`",
 				   RG_STR_ARGS(name));
@@ -135,32 +135,13 @@ static int run_retire(struct roger *roger, const void *request_, void *reply_,
 
 /* ------------------------------------------------------------------- all -- */
 
-struct names {
-	struct rg_arena *arena;
-	struct roger_str *items;
-	size_t count;
-};
-
-static bool has(const struct names *names, struct roger_str name)
+static int add(struct rg_names *names, struct roger_str name, struct roger_err *err)
 {
-	return rg_str_among((struct roger_strs){ names->items, names->count }, name);
-}
-
-static int add(struct names *names, struct roger_str name, struct roger_err *err)
-{
-	struct roger_str *place;
-
-	if (has(names, name))
-		return ROGER_OK;
-	place = rg_arena_push(names->arena, &names->items, &names->count, sizeof *place);
-	if (!place)
-		return rg_fail_memory(err);
-	*place = name;
-	return ROGER_OK;
+	return rg_names_add(names, name) ? ROGER_OK : rg_fail_memory(err);
 }
 
 /* Whose tool began a session here. */
-static int add_arrived(struct roger *roger, struct names *names, struct roger_err *err)
+static int add_arrived(struct roger *roger, struct rg_names *names, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
 					    .step = rg_note_step_name(RG_STEP_SESSION),
@@ -207,7 +188,7 @@ static bool has_sent(const struct roger_agent *agent)
 }
 
 /* Into all, or among those that only ever got mail. */
-static int add_seen(struct roger *roger, struct names *all, struct names *ghosts,
+static int add_seen(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
 		    struct roger_err *err)
 {
 	struct roger_agent_list agents;
@@ -217,7 +198,7 @@ static int add_seen(struct roger *roger, struct names *all, struct names *ghosts
 
 	r = rg_engine_agents(roger->engine, all->arena, &agents, err);
 	for (i = 0; r == ROGER_OK && i < agents.count; i++) {
-		looked = has_sent(&agents.items[i]) || has(all, agents.items[i].name);
+		looked = has_sent(&agents.items[i]) || rg_names_have(all, agents.items[i].name);
 		if (!looked)
 			r = has_looked(roger, agents.items[i].name, all->arena, &looked, err);
 		if (r == ROGER_OK)
@@ -226,16 +207,11 @@ static int add_seen(struct roger *roger, struct names *all, struct names *ghosts
 	return r;
 }
 
-static int find_all(struct roger *roger, struct names *all, struct names *ghosts,
+static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
 		    struct roger_err *err)
 {
-	struct roger_strs configured;
-	size_t i;
-	int r;
+	int r = rg_crossing_configured(roger, all, err);
 
-	r = rg_crossing_configured(roger, all->arena, &configured, err);
-	for (i = 0; r == ROGER_OK && i < configured.count; i++)
-		r = add(all, configured.items[i], err);
 	if (r == ROGER_OK)
 		r = add_arrived(roger, all, err);
 	return r < 0 ? r : add_seen(roger, all, ghosts, err);
@@ -259,8 +235,9 @@ static int skip(struct skipped *skipped, struct roger_str name, struct roger_str
 	return ROGER_OK;
 }
 
-static int leave_out_retired(struct roger *roger, const struct names *names, struct names *staying,
-			     struct skipped *skipped, struct roger_err *err)
+static int leave_out_retired(struct roger *roger, const struct rg_names *names,
+			     struct rg_names *staying, struct skipped *skipped,
+			     struct roger_err *err)
 {
 	struct roger_retired_list retired;
 	const struct roger_retired *found;
@@ -286,7 +263,7 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 		 struct rg_everyone *ret_everyone, struct roger_err *err)
 {
 	const struct rg_group *group = rg_config_group(roger->workspace->config, name);
-	struct names names = { .arena = arena }, ghosts = names, staying = names;
+	struct rg_names names = { .arena = arena }, ghosts = names, staying = names;
 	struct skipped skipped = { .arena = arena };
 	size_t i;
 	int r = ROGER_OK;
@@ -299,7 +276,7 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 		r = leave_out_retired(roger, &names, &staying, &skipped, err);
 	for (i = 0; r == ROGER_OK && i < ghosts.count; i++)
 		r = skip(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"), err);
-	ret_everyone->names = (struct roger_strs){ staying.items, staying.count };
+	ret_everyone->names = rg_names_list(&staying);
 	ret_everyone->skipped = (struct roger_left_out_list){ skipped.items, skipped.count };
 	return r;
 }

@@ -12,9 +12,9 @@ enum { PIECE = 256 };
 
 static int check(const struct roger_archive_request *request, struct roger_err *err)
 {
-	if (!request->ids.count == !request->issue.length)
+	if (!request->ids.count == !(request->issue.length || request->to.length))
 		return rg_fail_member(err, ROGER_EUSAGE, "ids",
-				      "expected ids of messages, or an issue");
+				      "expected ids of messages, or an issue, an agent or both");
 	if (request->ids.count > 20)
 		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most 20");
 	return rg_text_check("reason", request->reason, 200, err);
@@ -76,6 +76,14 @@ static int move_piece(struct rg_metrics *metrics, const struct roger_archive_req
 	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
 }
 
+static int check_agent(struct roger *roger, struct roger_str to, struct roger_err *err)
+{
+	if (!to.length || rg_engine_knows(roger->engine, to))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_ENOENT, "to",
+			      "to: '%.*s' has neither sent nor got anything here", RG_STR_ARGS(to));
+}
+
 /* Archived messages are messages of it, too. */
 static int check_issue(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
 		       struct roger_err *err)
@@ -111,6 +119,7 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	struct rg_query query = { .ids = request->ids.items,
 				  .id_count = request->ids.count,
 				  .issue = request->issue,
+				  .to = request->to,
 				  .limit = PIECE };
 	struct rg_arena *arena;
 	size_t found = PIECE;
@@ -119,6 +128,8 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	r = check(request, err);
 	if (r == ROGER_OK)
 		r = check_issue(roger, request->issue, reply->memory, err);
+	if (r == ROGER_OK)
+		r = check_agent(roger, request->to, err);
 	while (r == ROGER_OK && found == PIECE) {
 		arena = rg_arena_new();
 		if (!arena)
@@ -156,6 +167,7 @@ static int run_delete(struct roger *roger, const void *request_, void *reply, st
 		  NULL,                                                                               \
 		  NULL,                                                                               \
 		  "or: everything of this unit of work" },                                            \
+		{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "or: everything to this agent" },          \
 		{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" }, \
 	{                                                                                             \
 		"dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,                        \
@@ -178,7 +190,7 @@ const struct roger_op rg_op_archive = {
 	.name = "archive",
 	.summary = "move read messages to messages_archive/",
 	.examples = "roger archive msg-1736328000000-0123abcd\nroger archive --issue app-42 "
-		    "--dry-run\n",
+		    "--dry-run\nroger archive --to carol --unread --reason 'she has left'\n",
 	.flags = ROGER_WRITES,
 	.request = &archive_request,
 	.reply = &rg_archive_reply_record,

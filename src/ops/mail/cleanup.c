@@ -1,6 +1,6 @@
 /* cleanup: archive what has served, by the rules of the configuration; or tell what left before. */
+#include "ops/keys/attempt.h"
 #include "ops/mail/metrics.h"
-#include "ops/proof/records.h"
 
 #include "facts/message_cleanup.h"
 
@@ -166,6 +166,21 @@ static int show_history(struct roger *roger, struct roger_str issue,
 	return r;
 }
 
+/* The send logs, too: their entries go by cycles, not by issues. */
+static int purge(struct roger *roger, bool dry_run, struct roger_archive_reply *reply,
+		 struct roger_err *err)
+{
+	const struct roger_purge_request request = { .dry_run = dry_run };
+	struct roger_purge_reply purged = { .memory = reply->memory };
+	struct roger_cycle cycle;
+	int r = dry_run ? ROGER_OK : rg_cycle_begin(roger, reply->memory, &cycle, err);
+
+	if (r == ROGER_OK)
+		r = rg_op_purge.run(roger, &request, &purged, err);
+	reply->purged = purged.purged;
+	return r;
+}
+
 static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_cleanup_request *request = request_;
@@ -194,7 +209,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		else
 			r = clean_one(roger, issues.items[i], request, reply, err);
 	}
-	return r;
+	return r < 0 || request->issue.length ? r : purge(roger, request->dry_run, reply, err);
 }
 
 #define AT(member) offsetof(struct roger_cleanup_request, member)

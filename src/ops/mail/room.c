@@ -66,7 +66,21 @@ static int add_handed(struct roger *roger, struct rg_query query, struct rg_aren
 	return ROGER_OK;
 }
 
-/* Which are read, the first to leave first, and how many of them must. */
+/* A tenth of the limit leaves beyond what must, so that the next sends into a full mailbox find
+ * room; of what is read, never more. */
+enum { BAND = 10 };
+
+/* How many leave: the surplus, which may reach into what stands in the recipient's file, or the
+ * surplus and the band as far as messages are read. */
+static int64_t with_band(int64_t surplus, int64_t limit, size_t read)
+{
+	int64_t most =
+		surplus + limit / BAND < (int64_t)read ? surplus + limit / BAND : (int64_t)read;
+
+	return most > surplus ? most : surplus;
+}
+
+/* Which are read, the first to leave first, and how many of them leave. */
 static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
 			struct rg_arena *arena, struct roger_messages *ret_read,
 			int64_t *ret_surplus, struct roger_err *err)
@@ -76,6 +90,7 @@ static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, i
 	int64_t limit =
 		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
 	struct rg_query all = { .issue = outcome->which->issue_id }, read;
+	size_t are_read;
 	int64_t there;
 	int r;
 
@@ -93,11 +108,15 @@ static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, i
 	if (r == ROGER_OK && ret_read->count)
 		qsort((void *)(uintptr_t)ret_read->items, ret_read->count, sizeof *ret_read->items,
 		      rg_message_archive_order);
-	if (r == ROGER_OK && *ret_surplus > (int64_t)ret_read->count)
+	are_read = ret_read->count;
+	if (r == ROGER_OK && *ret_surplus > (int64_t)are_read)
 		r = add_handed(roger, all, arena, ret_read, err);
 	if (r < 0)
 		return r;
-	return *ret_surplus > (int64_t)ret_read->count ? refuse(outcome, limit, err) : ROGER_OK;
+	if (*ret_surplus > (int64_t)ret_read->count)
+		return refuse(outcome, limit, err);
+	*ret_surplus = with_band(*ret_surplus, limit, are_read);
+	return ROGER_OK;
 }
 
 static int make_room(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,

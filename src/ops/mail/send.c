@@ -18,7 +18,7 @@
 #include "ops/mail/room.h"
 #include "facts/message.h"
 
-enum { TRIES_MAX = 1000 };
+enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5 };
 
 /* ----------------------------------------------------------- recipients -- */
 
@@ -89,34 +89,47 @@ int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char 
 									 : rg_fail_memory(err);
 }
 
-/* The nearest of the known agents and the groups; without a length: none. */
-static struct roger_str nearest_of(const struct rg_config *config, struct roger_strs names,
-				   struct roger_str name)
+/* Agents, groups and all: what a new name may be a slip for. */
+static int look_at_known(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
+			 struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	struct roger_str *words;
+	size_t count;
+	int r;
+
+	if (known->agents.arena)
+		return ROGER_OK;
+	known->agents.arena = arena;
+	r = rg_crossing_names(roger, &known->agents, err);
+	if (r < 0)
+		return r;
+	count = known->agents.count + config->group_count;
+	words = rg_arena_get(arena, (count + 1) * sizeof *words);
+	if (!words)
+		return rg_fail_memory(err);
+	if (known->agents.count)
+		memcpy(words, known->agents.items, known->agents.count * sizeof *words);
+	if (config->group_count)
+		memcpy(words + known->agents.count, config->group_names.items,
+		       config->group_count * sizeof *words);
+	words[count] = RG_STR("all");
+	known->words = (struct roger_strs){ words, count + 1 };
+	return ROGER_OK;
+}
+
+/* The nearest word of the first few names: each is compared with all that are known. */
+static struct roger_str nearest_of(struct rg_known *known, struct roger_str name)
 {
 	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
 	size_t i;
 
-	for (i = 0; i < names.count; i++)
-		if (!rg_str_is(names.items[i], "all"))
-			rg_nearest_look(&nearest, name, names.items[i]);
-	for (i = 0; i < config->group_count; i++)
-		rg_nearest_look(&nearest, name, config->groups[i].name);
+	if (known->suggested++ >= SUGGESTED_MAX)
+		return nearest.word;
+	for (i = 0; i < known->words.count; i++)
+		if (!rg_str_is(known->words.items[i], "all"))
+			rg_nearest_look(&nearest, name, known->words.items[i]);
 	return nearest.word;
-}
-
-/* The name as a word of those that are known: agents, groups and all. */
-static struct roger_str slip_for(const struct rg_config *config, struct roger_strs names,
-				 struct roger_str name)
-{
-	size_t i;
-
-	for (i = 0; i < names.count; i++)
-		if (rg_is_slip(name, names.items[i]))
-			return names.items[i];
-	for (i = 0; i < config->group_count; i++)
-		if (rg_is_slip(name, config->groups[i].name))
-			return config->groups[i].name;
-	return rg_is_slip(name, RG_STR("all")) ? RG_STR("all") : RG_STR("");
 }
 
 /* Its tool has begun a session here. */
@@ -141,22 +154,24 @@ static int refuse_unknown(struct roger_str name, struct roger_str near, bool str
 		strict ? " (recipients: strict)" : " `roger send --new` insists on a new name");
 }
 
-int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct roger_str name,
-			  bool insists, const char *member, struct rg_unknown *ret_unknown,
-			  struct roger_err *err)
+int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
+			  struct roger_str name, bool insists, const char *member,
+			  struct rg_unknown *ret_unknown, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
 	bool strict = config->recipients == RG_RECIPIENTS_STRICT;
-	struct roger_strs names;
 	struct roger_str slip;
 	int r;
 
-	r = rg_crossing_names(roger, arena, &names, err);
+	r = look_at_known(roger, arena, known, err);
+	if (r == ROGER_OK && !known->slips.heads &&
+	    !rg_slips_init(&known->slips, known->words, arena))
+		r = rg_fail_memory(err);
 	if (r < 0)
 		return r;
-	slip = slip_for(config, names, name);
-	ret_unknown->near = slip.length ? slip : nearest_of(config, names, name);
-	ret_unknown->expected = rg_str_among(names, name);
+	slip = rg_slips_find(&known->slips, name);
+	ret_unknown->near = slip.length ? slip : nearest_of(known, name);
+	ret_unknown->expected = rg_names_have(&known->agents, name);
 	if (ret_unknown->expected ||
 	    (!strict && (!slip.length || insists || config->recipients == RG_RECIPIENTS_OPEN)))
 		return ROGER_OK;
@@ -178,16 +193,16 @@ int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct ro
 			  struct roger_strs *notes, struct roger_err *err)
 {
 	struct roger_str *note, near;
-	struct roger_strs names;
+	struct rg_known known = { 0 };
 	int r;
 
 	if (rg_engine_knows(roger->engine, name))
 		return ROGER_OK;
-	r = rg_crossing_names(roger, arena, &names, err);
-	if (r < 0 || rg_str_among(names, name))
+	r = look_at_known(roger, arena, &known, err);
+	if (r < 0 || rg_names_have(&known.agents, name))
 		return r;
 	/* Whether its tool was ever here only the index knows, and a look must not need that. */
-	near = nearest_of(roger->workspace->config, names, name);
+	near = nearest_of(&known, name);
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
 	return note && rg_arena_print(arena, note,
 				      "'%.*s' has neither sent nor got anything here%s%.*s%s",
@@ -217,8 +232,8 @@ static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struc
 	struct rg_unknown unknown;
 	int r;
 
-	r = rg_send_judge_unknown(sending->roger, sending->arena, name, draft->request->new_names,
-				  "to", &unknown, err);
+	r = rg_send_judge_unknown(sending->roger, sending->arena, &sending->known, name,
+				  draft->request->new_names, "to", &unknown, err);
 	if (r == ROGER_EREFUSED) {
 		draft->cause = RG_CAUSE_UNKNOWN;
 		draft->stranger = name;

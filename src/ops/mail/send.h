@@ -5,6 +5,8 @@
 #ifndef RG_SEND_H
 #define RG_SEND_H
 
+#include "base/names.h"
+#include "base/slip.h"
 #include "ops/keys/attempt.h"
 #include "facts/retirement.h"
 
@@ -35,6 +37,14 @@ struct rg_draft {
 	const struct rg_draft *twin; /* an earlier one of this request, with the same key */
 };
 
+/* What a name that nobody used here is compared with; starts zeroed. */
+struct rg_known {
+	struct rg_names agents;
+	struct roger_strs words; /* these, groups and all */
+	struct rg_slips slips;	 /* for words, once somebody is sent to */
+	size_t suggested;	 /* names for which the nearest was looked for */
+};
+
 struct rg_sending {
 	struct roger *roger;
 	struct rg_arena *arena;
@@ -42,6 +52,7 @@ struct rg_sending {
 	struct rg_draft *drafts;
 	size_t count;
 	struct roger_retired_list retired;
+	struct rg_known known; /* looked at for the first new name */
 };
 
 enum { RG_CONFIRM_MAX = 20 }; /* recipients of one send that is to be confirmed */
@@ -75,8 +86,9 @@ struct rg_unknown {
  * when it is configured or has begun a session.
  */
 RG_CHECKED int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena,
-				     struct roger_str name, bool insists, const char *member,
-				     struct rg_unknown *ret_unknown, struct roger_err *err);
+				     struct rg_known *known, struct roger_str name, bool insists,
+				     const char *member, struct rg_unknown *ret_unknown,
+				     struct roger_err *err);
 
 /* Note that nobody knows the name, which may be a slip; nothing for one that is known or expected.
  */

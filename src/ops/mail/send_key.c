@@ -63,7 +63,8 @@ int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft, struct
 	draft->key = request->key;
 	if (!request->key.length && !request->task.length && !request->verb.length)
 		return ROGER_OK;
-	r = rg_cycle_current(sending->roger, sending->arena, &cycle, err);
+	r = request->dry_run ? rg_cycle_current(sending->roger, sending->arena, &cycle, err)
+			     : rg_cycle_begin(sending->roger, sending->arena, &cycle, err);
 	if (r < 0)
 		return r;
 	draft->cycle = cycle.id;

@@ -20,6 +20,7 @@
 
 enum {
 	LINES_MAX = 2000,   /* newest lines of dead letters that are looked at */
+	REFUSED_MAX = 200,  /* newest refusals of the cycle, not older than a day */
 	WAITING_MAX = 2000, /* messages with a lease, or to be read by some time */
 	MAILBOXES_MAX = 50, /* whose oldest message is looked up */
 	EACH_MAX = 5,	    /* concerns of one kind; the rest is one more */
@@ -27,6 +28,7 @@ enum {
 
 /* A mailbox that is not looked at for so long is more than a note. */
 static const int64_t forgotten_ms = INT64_C(3600) * 1000;
+static const int64_t refused_ms = INT64_C(86400) * 1000;
 
 /* What a concern is about: its word, how urgent it is, and what is said of those beyond the first
  * few. */
@@ -43,6 +45,7 @@ enum topic {
 	LEASE,
 	HELD,
 	BREAKER,
+	REFUSED,
 	FORGOTTEN,
 	UNREAD,
 	RETIRED,
@@ -82,6 +85,8 @@ static const struct {
 	[HELD] = { "held", ROGER_NOTICE, "roger agents", "lease", "leases" },
 	[BREAKER] = { "breaker", ROGER_SOON, "roger sends --outcome timeout --newest",
 		      "breaker is open", "breakers are open" },
+	[REFUSED] = { "refused", ROGER_SOON, "roger sends --outcome error --newest",
+		      "sender that was refused", "senders that were refused" },
 	[FORGOTTEN] = { "unread", ROGER_SOON, "roger agents", "agent with unread mail",
 			"agents with unread mail" },
 	[UNREAD] = { "unread", ROGER_NOTICE, "roger agents", "agent with unread mail",
@@ -98,6 +103,19 @@ static const struct {
 	[ENGINE] = { "engine", ROGER_NOTICE, "", "", "" },
 };
 
+/* What is open of one agent. */
+struct group {
+	struct roger_str name;
+	struct roger_str id;	    /* of the first dead letter */
+	bool gone;		    /* and its message is no longer in the mailbox */
+	struct roger_str peer, why; /* of the last refusal */
+	int64_t count, since_ms;
+};
+struct groups {
+	struct group *items;
+	size_t count;
+};
+
 /* The screen on its way. */
 struct looking {
 	struct roger *roger;
@@ -105,9 +123,9 @@ struct looking {
 	struct rg_arena *arena; /* the reply's */
 	int64_t now_ms;
 	struct rg_stream stream;
-	int64_t counts[TOPICS];		  /* of concerns, those that are left out too */
-	struct rg_counter targets, since; /* of dead letters that are open, and of the first */
-	int64_t in_cycle, in_cycle_ms;	  /* dead letters of this cycle, and the first of them */
+	int64_t counts[TOPICS];		/* of concerns, those that are left out too */
+	struct groups letters, refused; /* by target; by sender */
+	int64_t in_cycle, in_cycle_ms;	/* dead letters of this cycle, and the first of them */
 	struct {
 		struct roger_concern *items;
 		size_t count;
@@ -172,21 +190,50 @@ static int say_rests(struct looking *looking)
 
 /* ------------------------------------------------------------------ fold -- */
 
+static struct group *group_of(struct looking *looking, struct groups *groups, struct roger_str name)
+{
+	struct group *group;
+	size_t i;
+
+	for (i = 0; i < groups->count; i++)
+		if (rg_str_equal(groups->items[i].name, name))
+			return &groups->items[i];
+	group = rg_arena_push(looking->arena, &groups->items, &groups->count, sizeof *group);
+	if (group)
+		group->name = name;
+	return group;
+}
+
 static int see_letter(struct looking *looking, const struct rg_event *event)
 {
 	const struct roger_dead_letter *letter = event->letter;
-	int64_t *times, *since;
+	struct group *group;
 
 	if (rg_str_equal(letter->cycle_id, looking->reply->cycle) && looking->in_cycle++ == 0)
 		looking->in_cycle_ms = letter->timestamp_ms;
 	if (!event->open)
 		return ROGER_OK;
-	times = rg_counter_of(&looking->targets, letter->target);
-	since = rg_counter_of(&looking->since, letter->target);
-	if (!times || !since)
+	group = group_of(looking, &looking->letters, letter->target);
+	if (!group)
 		return ROGER_ENOMEM;
-	if (!(*times)++ || letter->timestamp_ms < *since)
-		*since = letter->timestamp_ms;
+	if (!group->count++ || letter->timestamp_ms < group->since_ms) {
+		group->since_ms = letter->timestamp_ms;
+		group->id = letter->id;
+		group->gone = !event->message || event->message->archived_at_ms;
+	}
+	return ROGER_OK;
+}
+
+static int see_refused(struct looking *looking, const struct rg_event *event)
+{
+	struct group *group = group_of(looking, &looking->refused, event->said.actor);
+
+	if (!group)
+		return ROGER_ENOMEM;
+	if (!group->count++)
+		group->since_ms = event->said.at_ms;
+	group->peer = event->said.peer;
+	group->why = event->attempt->cause;
 	return ROGER_OK;
 }
 
@@ -277,6 +324,8 @@ static int see(void *context, const struct rg_event *event, struct roger_err *er
 	if (!event->open)
 		return ROGER_OK;
 	switch ((enum roger_event_kind)event->said.kind) {
+	case ROGER_EVENT_REFUSED:
+		return see_refused(looking, event);
 	case ROGER_EVENT_LOST:
 		return see_run(looking, LOST, event);
 	case ROGER_EVENT_FAILED:
@@ -300,12 +349,19 @@ static int see(void *context, const struct rg_event *event, struct roger_err *er
 
 /* --------------------------------------------------------------- sources -- */
 
-static int say_letters(struct looking *looking, struct roger_err *err)
+static int compare_groups(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return x->count != y->count ? (x->count < y->count) - (x->count > y->count)
+				    : (x->since_ms > y->since_ms) - (x->since_ms < y->since_ms);
+}
+
+static int say_letters(struct looking *looking)
 {
 	const int64_t limit = looking->roger->workspace->config->dead_letter_alarm;
 	const struct roger_str cycle = looking->reply->cycle;
-	struct roger_figures figures;
-	const struct roger_figure *target;
+	const struct group *group;
 	size_t i;
 	int r = ROGER_OK;
 
@@ -313,26 +369,45 @@ static int say_letters(struct looking *looking, struct roger_err *err)
 		r = say(looking, ALARM, cycle, looking->in_cycle, looking->in_cycle_ms,
 			"roger dead --cycle %.*s\nalarm: %lld dead letters in cycle %.*s",
 			RG_STR_ARGS(cycle), (long long)looking->in_cycle, RG_STR_ARGS(cycle));
-	if (r == ROGER_OK)
-		r = rg_counter_figures(&looking->targets, &figures, err);
-	for (i = 0; r == ROGER_OK && i < figures.count; i++) {
-		target = &figures.items[i];
-		r = say(looking, DEAD, target->name, target->count,
-			*rg_counter_of(&looking->since, target->name),
-			"roger dead --to %.*s --status undelivered\n"
-			"%.*s did not get %lld message%s, given up",
-			RG_STR_ARGS(target->name), RG_STR_ARGS(target->name),
-			(long long)target->count, rg_plural(target->count));
+	for (i = 0; r == ROGER_OK && i < looking->letters.count; i++) {
+		group = &looking->letters.items[i];
+		r = say(looking, DEAD, group->name, group->count, group->since_ms,
+			"roger dead %s %.*s\n%.*s did not get %lld message%s, given up",
+			group->gone ? "stale" : "redeliver", RG_STR_ARGS(group->id),
+			RG_STR_ARGS(group->name), (long long)group->count, rg_plural(group->count));
 	}
 	return r;
 }
 
-/* The newest ones, in their order. */
-static int look_at_letters(struct looking *looking, struct roger_err *err)
+static int say_refused(struct looking *looking)
 {
-	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+	const struct group *group;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; r == ROGER_OK && i < looking->refused.count; i++) {
+		group = &looking->refused.items[i];
+		r = say(looking, REFUSED, group->name, group->count, group->since_ms,
+			"roger sends --from %.*s --outcome error --newest\n"
+			"%.*s could not send to %.*s (%.*s)%s, and has not sent it since",
+			RG_STR_ARGS(group->name), RG_STR_ARGS(group->name),
+			RG_STR_ARGS(group->peer), RG_STR_ARGS(group->why),
+			group->count == 1 ? "" : ", the last of several");
+	}
+	return r;
+}
+
+/* The newest entries of a log, in their order. */
+static int look_at_newest(struct looking *looking, enum rg_log log, struct roger_str state,
+			  int64_t limit, struct groups *groups, struct roger_err *err)
+{
+	const bool sends = log == RG_LOG_SENDS;
+	const struct rg_log_query query = { .log = log,
+					    .state = state,
+					    .cycle = sends ? looking->reply->cycle : RG_STR(""),
+					    .since_ms = sends ? looking->now_ms - refused_ms : 0,
 					    .newest = true,
-					    .limit = LINES_MAX };
+					    .limit = limit };
 	struct rg_log_entries found;
 	struct rg_log_entry *entries;
 	size_t i;
@@ -346,8 +421,26 @@ static int look_at_letters(struct looking *looking, struct roger_err *err)
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count; i++)
 		entries[i] = found.items[found.count - 1 - i];
-	r = rg_stream_entries(&looking->stream, RG_LOG_DEAD_LETTERS, entries, found.count, err);
-	return r < 0 ? r : say_letters(looking, err);
+	r = rg_stream_entries(&looking->stream, log, entries, found.count, err);
+	if (groups->count)
+		qsort(groups->items, groups->count, sizeof *groups->items, compare_groups);
+	return r;
+}
+
+static int look_at_letters(struct looking *looking, struct roger_err *err)
+{
+	int r = look_at_newest(looking, RG_LOG_DEAD_LETTERS, RG_STR(""), LINES_MAX,
+			       &looking->letters, err);
+
+	return r < 0 ? r : say_letters(looking);
+}
+
+static int look_at_refused(struct looking *looking, struct roger_err *err)
+{
+	int r = look_at_newest(looking, RG_LOG_SENDS, RG_STR("error"), REFUSED_MAX,
+			       &looking->refused, err);
+
+	return r < 0 ? r : say_refused(looking);
 }
 
 static int look_at_runs(struct looking *looking, struct roger_err *err)
@@ -449,9 +542,11 @@ static int say_mailbox(struct looking *looking, const struct mailbox *mailbox)
 		   : ms > forgotten_ms ? FORGOTTEN
 				       : UNREAD,
 		   name, mailbox->unread, mailbox->since_ms,
-		   "roger list --unread --to %.*s\n%.*s has %lld unread, the oldest for %s%s%.*s",
-		   RG_STR_ARGS(name), RG_STR_ARGS(name), (long long)mailbox->unread, span,
-		   mailbox->why.length ? "; it " : "", RG_STR_ARGS(mailbox->why));
+		   "roger %s --unread --to %.*s%s\n%.*s has %lld unread, the oldest for %s%s%.*s",
+		   mailbox->retired ? "archive" : "list", RG_STR_ARGS(name),
+		   mailbox->retired ? " --reason TEXT" : "", RG_STR_ARGS(name),
+		   (long long)mailbox->unread, span, mailbox->why.length ? "; it " : "",
+		   RG_STR_ARGS(mailbox->why));
 }
 
 static int judge_mailbox(struct looking *looking, const struct rg_everyone *everyone,
@@ -571,8 +666,8 @@ static int look_at_room(struct looking *looking, struct roger_err *err)
 /* Texts of trigger files that were not taken in stay there until a person lets them in, or not. */
 static int look_at_skipped(struct looking *looking, struct roger_err *err)
 {
-	const struct roger_str folder = looking->roger->workspace->config->trigger_dir;
-	struct roger_str to = RG_STR("NAME");
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = SIZE_MAX };
+	struct roger_str to = RG_STR("NAME"), file;
 	struct roger_strs names;
 	const char *dot;
 	int r;
@@ -580,14 +675,20 @@ static int look_at_skipped(struct looking *looking, struct roger_err *err)
 	r = rg_triggers_skipped(looking->roger->workspace, looking->arena, &names, err);
 	if (r < 0 || !names.count)
 		return r;
+	if (!rg_arena_print(looking->arena, &file, "%.*s/.skipped/%.*s",
+			    RG_STR_ARGS(looking->roger->workspace->config->trigger_dir),
+			    RG_STR_ARGS(names.items[0])))
+		return rg_fail_memory(err);
+	rg_buf_add_shell_word(&word, file);
+	file = rg_buf_str(&word);
 	/* Its name ends in that of the trigger file, which is its recipient's. */
 	dot = memchr(names.items[0].data, '.', names.items[0].length);
 	if (dot && rg_trigger_is_name(rg_str(dot + 1)))
 		to = rg_trigger_stem(rg_str(dot + 1));
 	return say(looking, SKIPPED, names.items[0], (int64_t)names.count, 0,
-		   "roger ingest --to %.*s --unnumbered --file %.*s/.skipped/%.*s\n"
+		   "roger ingest --to %.*s --unnumbered --file %.*s && rm %.*s\n"
 		   "%zu trigger text%s skipped: let %s in or not, then remove the file",
-		   RG_STR_ARGS(to), RG_STR_ARGS(folder), RG_STR_ARGS(names.items[0]), names.count,
+		   RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file), names.count,
 		   names.count == 1 ? " was" : "s were", names.count == 1 ? "it" : "them");
 }
 
@@ -680,9 +781,9 @@ static int arrange(struct looking *looking, struct roger_err *err)
 static int look_at_all(struct looking *looking, struct roger_err *err)
 {
 	static int (*const looks[])(struct looking *, struct roger_err *) = {
-		look_at_letters, look_at_runs,	  look_at_waiting, look_at_breakers,
-		look_at_mail,	 look_at_room,	  look_at_skipped, look_for_strays,
-		look_at_trust,	 look_at_damages,
+		look_at_letters, look_at_runs,	look_at_waiting, look_at_breakers,
+		look_at_refused, look_at_mail,	look_at_room,	 look_at_skipped,
+		look_for_strays, look_at_trust, look_at_damages,
 	};
 	struct roger_cycle cycle;
 	size_t i;
@@ -711,7 +812,7 @@ static int look(struct looking *looking, struct roger *roger, struct roger_statu
 	rg_attempt_settle_overdue(roger);
 	reply->workspace = rg_str(roger->workspace->root);
 	rg_stream_init(&looking->stream, roger, looking->arena, see, looking);
-	looking->targets.arena = looking->since.arena = looking->arena;
+	looking->stream.refusals = true;
 	r = look_at_all(looking, err);
 	rg_stream_deinit(&looking->stream);
 	return r == ROGER_ENOMEM ? rg_fail_memory(err) : r;

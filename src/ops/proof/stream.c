@@ -1,10 +1,13 @@
 #include "ops/proof/stream.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "facts/message.h"
 #include "facts/note.h"
+#include "base/id.h"
 #include "ops/keys/attempt.h"
+#include "ops/mail/agents.h"
 
 /* What was seen of a message so far. */
 struct life {
@@ -16,11 +19,12 @@ struct life {
 	struct noted {
 		int64_t at_ms, line; /* 0: it is not noted */
 		struct roger_str file;
-	} shown, acked; /* the first time */
+		struct roger_str ran; /* who ran it, or "" */
+	} shown, read, acked;	      /* the first time */
 	struct {
-		int64_t *items;
+		struct noted *items;
 		size_t count, used;
-	} claims; /* when they were, by the notes */
+	} claims; /* by the notes */
 };
 
 void rg_stream_init(struct rg_stream *stream, struct roger *roger, struct rg_arena *arena,
@@ -159,20 +163,21 @@ static int see_stored(struct rg_stream *stream, struct life *life, const struct 
 }
 
 /* The first note of a claim that can be the one of this lease; notes may come late. */
-static int64_t date_claim(struct life *life, int64_t until_ms)
+static struct noted find_claim(struct life *life, int64_t until_ms)
 {
 	enum { LATE_MS = 60000 };
-	int64_t at_ms;
+	const struct noted none = { 0 };
+	struct noted noted;
 
 	while (life->claims.used < life->claims.count) {
-		at_ms = life->claims.items[life->claims.used];
-		if (at_ms > until_ms + LATE_MS)
+		noted = life->claims.items[life->claims.used];
+		if (noted.at_ms > until_ms + LATE_MS)
 			break;
 		life->claims.used++;
-		if (at_ms >= life->at_ms)
-			return at_ms <= until_ms ? at_ms : 0;
+		if (noted.at_ms >= life->at_ms)
+			return noted.at_ms <= until_ms ? noted : none;
 	}
-	return 0;
+	return none;
 }
 
 static int see_lease_end(struct rg_stream *stream, struct life *life, const struct rg_state *state,
@@ -199,10 +204,11 @@ static int see_lease_end(struct rg_stream *stream, struct life *life, const stru
 static int see_claim(struct rg_stream *stream, struct life *life, const struct rg_state *state,
 		     struct roger_err *err)
 {
-	struct rg_event event = of_message(stream, state, ROGER_EVENT_CLAIMED,
-					   date_claim(life, state->message.claimed_until_ms));
+	const struct noted noted = find_claim(life, state->message.claimed_until_ms);
+	struct rg_event event = of_message(stream, state, ROGER_EVENT_CLAIMED, noted.at_ms);
 
 	life->held = true;
+	event.ran = noted.ran;
 	event.said.actor = state->message.claimed_by;
 	event.before_ms = state->message.claimed_until_ms;
 	return see_taking(stream, life, &event, err);
@@ -250,6 +256,8 @@ static int see_reading(struct rg_stream *stream, struct life *life, const struct
 	if (!after->read || (life->last && life->last->message.read))
 		return ROGER_OK;
 	event = of_message(stream, state, ROGER_EVENT_READ, after->read_at_ms);
+	/* Acked without having been received: that is the reading, too. */
+	event.ran = life->read.at_ms ? life->read.ran : life->acked.ran;
 	return see_taking(stream, life, &event, err);
 }
 
@@ -270,6 +278,7 @@ static int see_acknowledged(struct rg_stream *stream, struct life *life,
 	life->acknowledged = true;
 	event = of_message(stream, state, ROGER_EVENT_ACKNOWLEDGED,
 			   after->acked_at_ms ? after->acked_at_ms : after->read_at_ms);
+	event.ran = life->acked.ran;
 	if (by_worker)
 		event.said.actor = before->claimed_by;
 	event.said.words =
@@ -403,32 +412,52 @@ static bool is_echo(const struct rg_note *note)
 	return false;
 }
 
-/* When its messages were shown, claimed, acknowledged. */
+/* Who ran a verb, for people: "uid 1000, bash, pts/3". */
+static int print_ran(struct rg_stream *stream, const struct rg_note *note,
+		     struct roger_str *ret_ran, struct roger_err *err)
+{
+	static const char member[] = "\"uid\":";
+	const struct roger_str more = note->numbers;
+	const char *uid =
+		more.length ? memmem(more.data, more.length, member, sizeof member - 1) : NULL;
+
+	*ret_ran = RG_STR("");
+	if (!uid)
+		return ROGER_OK;
+	return rg_arena_print(stream->arena, ret_ran, "uid %lld%s%.*s%s%.*s",
+			      strtoll(uid + sizeof member - 1, NULL, 10),
+			      note->parent.length ? ", " : "", RG_STR_ARGS(note->parent),
+			      note->terminal.length ? ", " : "", RG_STR_ARGS(note->terminal))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* When its messages were shown, read, claimed, acknowledged, and who ran that. */
 static int remember(struct rg_stream *stream, const struct rg_note *note,
 		    const struct rg_log_entry *entry, struct roger_err *err)
 {
-	const struct noted noted = { note->entry.at_ms, entry->line, entry->file };
-	int64_t *claim;
+	struct noted noted = { note->entry.at_ms, entry->line, entry->file, { "", 0 } }, *place;
 	struct life *life;
 	size_t i;
+	int r = print_ran(stream, note, &noted.ran, err);
 
-	for (i = 0; i < note->ids.count; i++) {
+	for (i = 0; r == ROGER_OK && i < note->ids.count; i++) {
 		life = life_of(stream, note->ids.items[i]);
 		if (!life)
 			return rg_fail_memory(err);
-		if (note->kind == RG_NOTE_LOOKED && !life->shown.at_ms)
-			life->shown = noted;
-		if (note->kind == RG_NOTE_ACKNOWLEDGED && !life->acked.at_ms)
-			life->acked = noted;
-		if (note->kind != RG_NOTE_CLAIMED)
-			continue;
-		claim = rg_arena_push(stream->arena, &life->claims.items, &life->claims.count,
-				      sizeof *claim);
-		if (!claim)
+		place = note->kind == RG_NOTE_LOOKED	     ? &life->shown
+			: note->kind == RG_NOTE_READ	     ? &life->read
+			: note->kind == RG_NOTE_ACKNOWLEDGED ? &life->acked
+							     : NULL;
+		if (!place)
+			place = rg_arena_push(stream->arena, &life->claims.items,
+					      &life->claims.count, sizeof *place);
+		if (!place)
 			return rg_fail_memory(err);
-		*claim = note->entry.at_ms;
+		if (!place->at_ms)
+			*place = noted;
 	}
-	return ROGER_OK;
+	return r;
 }
 
 static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
@@ -441,8 +470,8 @@ static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
 	r = rg_note_read(entry->text, stream->arena, &note, err);
 	if (r < 0 || !note.entry.timestamp.length)
 		return r;
-	if (!note.failure && (note.kind == RG_NOTE_LOOKED || note.kind == RG_NOTE_CLAIMED ||
-			      note.kind == RG_NOTE_ACKNOWLEDGED))
+	if (!note.failure && (note.kind == RG_NOTE_LOOKED || note.kind == RG_NOTE_READ ||
+			      note.kind == RG_NOTE_CLAIMED || note.kind == RG_NOTE_ACKNOWLEDGED))
 		r = remember(stream, &note, entry, err);
 	if (r < 0)
 		return r;
@@ -478,6 +507,52 @@ static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt
 		break;
 	}
 	return ROGER_EVENT_REFUSED;
+}
+
+static bool is_sent_after_all(const struct roger_attempt *refused,
+			      const struct roger_messages *later)
+{
+	const struct roger_message *message;
+	char sha256[RG_SHA256_HEX_BYTES];
+	size_t i;
+
+	for (i = 0; i < later->count; i++) {
+		message = &later->items[i];
+		if (rg_str_equal(message->idempotent_key, refused->idempotent_key))
+			return true;
+		if ((int64_t)message->content.length != refused->payload_bytes)
+			continue;
+		rg_sha256_hex(message->content, sha256);
+		if (rg_str_is(refused->payload_sha256, sha256))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A refusal is open until its sender has sent the same, with the same key or the same text, to
+ * whomever.  A person has seen it at once, and whoever retired sends nothing.
+ */
+static int is_refusal_open(struct rg_stream *stream, const struct roger_attempt *attempt,
+			   bool *ret_open, struct roger_err *err)
+{
+	const struct rg_query query = { .from = attempt->sender,
+					.since_ms = attempt->timestamp_ms + 1,
+					.anywhere = true,
+					.limit = RG_PAGE_MAX };
+	struct roger_retired_list retired;
+	struct roger_messages later;
+	int r;
+
+	*ret_open = false;
+	if (rg_config_is_person(attempt->sender))
+		return ROGER_OK;
+	r = rg_agents_retired(stream->roger, stream->arena, &retired, err);
+	if (r < 0 || rg_retired_find(&retired, attempt->sender))
+		return r;
+	r = rg_engine_find(stream->roger->engine, &query, stream->arena, &later, err);
+	*ret_open = r == ROGER_OK && !is_sent_after_all(attempt, &later);
+	return r;
 }
 
 static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entry,
@@ -521,16 +596,19 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 					   .attempt = attempt.attempt,
 					   .dead_letter_id = attempt.dead_letter_task_id };
 	*before = outcome + 1;
-	return see(stream, &event, err);
+	if (stream->refusals && event.said.kind == ROGER_EVENT_REFUSED)
+		r = is_refusal_open(stream, &attempt, &event.open, err);
+	return r < 0 ? r : see(stream, &event, err);
 }
 
 /* ---------------------------------------------------------- dead letters -- */
 
-/* One letter: its first line, and what its last ones say of it. */
+/* One letter: its first line, what its last ones say of it, and its message. */
 struct letter {
 	uint64_t id;
-	bool told, open;
+	bool told;
 	struct roger_dead_letter last;
+	const struct roger_message *message; /* NULL: not looked for, or purged */
 };
 
 /* All of them, and whether their messages were read after all. */
@@ -556,14 +634,20 @@ static int fold_letters(struct rg_stream *stream, const struct rg_log_entry *ent
 }
 
 /* Open: nobody has tried again or let it be, and it was not read after all. */
-static int find_open(struct rg_stream *stream, struct rg_table *letters, struct roger_err *err)
+static bool is_letter_open(const struct letter *letter)
 {
-	struct rg_counter read = { .arena = stream->arena };
+	return letter->last.status == ROGER_UNDELIVERED &&
+	       !(letter->message && letter->message->read);
+}
+
+static int find_messages(struct rg_stream *stream, struct rg_table *letters, struct roger_err *err)
+{
+	struct rg_counter places = { .arena = stream->arena }; /* from 1 */
 	struct rg_gathering found;
 	struct letter *letter;
 	struct roger_str *ids = rg_arena_get(stream->arena, letters->count * sizeof *ids);
 	size_t count = 0, i;
-	int64_t *times;
+	int64_t *place;
 	int r = ids ? ROGER_OK : rg_fail_memory(err);
 
 	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));)
@@ -573,16 +657,17 @@ static int find_open(struct rg_stream *stream, struct rg_table *letters, struct 
 	if (r == ROGER_OK)
 		r = rg_gather_ids(&found, ids, count, err);
 	for (i = 0; r == ROGER_OK && i < found.messages.count; i++) {
-		times = rg_counter_of(&read, found.messages.items[i].id);
-		if (!times)
+		place = rg_counter_of(&places, found.messages.items[i].id);
+		if (!place)
 			return rg_fail_memory(err);
-		*times += found.messages.items[i].read;
+		*place = (int64_t)i + 1;
 	}
 	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));) {
-		times = rg_counter_of(&read, letter->last.message_id);
-		if (!times)
+		place = rg_counter_of(&places, letter->last.message_id);
+		if (!place)
 			return rg_fail_memory(err);
-		letter->open = letter->last.status == ROGER_UNDELIVERED && !*times;
+		if (*place)
+			letter->message = &found.messages.items[*place - 1];
 	}
 	return r;
 }
@@ -606,8 +691,9 @@ static int see_letter(struct rg_stream *stream, const struct rg_log_entry *entry
 		if (letter->told)
 			return ROGER_OK;
 		letter->told = true;
-		event.open = letter->open;
+		event.open = is_letter_open(letter);
 		event.letter = &letter->last;
+		event.message = letter->message;
 	}
 	event.said = (struct roger_event){
 		.kind = (int)kinds[line.status],
@@ -636,7 +722,7 @@ static int see_letters(struct rg_stream *stream, const struct rg_log_entry *entr
 	rg_table_init(&letters, sizeof(struct letter));
 	r = fold_letters(stream, entries, count, &letters, err);
 	if (r == ROGER_OK)
-		r = find_open(stream, &letters, err);
+		r = find_messages(stream, &letters, err);
 	for (i = 0; i < count && r == ROGER_OK; i++)
 		r = see_letter(stream, &entries[i], &letters, err);
 	rg_table_deinit(&letters);

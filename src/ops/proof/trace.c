@@ -1,6 +1,7 @@
 /* trace: how far a message got, to each of its recipients, and where each step is written. */
 #include <time.h>
 
+#include "facts/message.h"
 #include "facts/note.h"
 #include "ops/keys/attempt.h"
 #include "ops/proof/stream.h"
@@ -132,6 +133,11 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 		r = rg_engine_count(roger->engine, &before, &unread, err);
 	if (r < 0)
 		return r;
+	if (rg_message_claimed(message, now_ms, roger->workspace->config->lease_ms_max)) {
+		rg_buf_printf(out, ", %.*s has it", RG_STR_ARGS(message->claimed_by));
+		add_time(out, " until ", message->claimed_until_ms, now_ms);
+		return ROGER_OK;
+	}
 	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(message->to_phase));
 	if (looked_ms)
 		add_time(out, " looked at it ", looked_ms, now_ms);

@@ -254,4 +254,5 @@ void rg_event_print(const struct rg_event *event, struct rg_buf *out)
 	case ROGER_EVENT_SETTLED:
 		break;
 	}
+	add_free(out, ", run by ", event->ran);
 }

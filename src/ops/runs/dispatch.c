@@ -14,6 +14,7 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 		       struct rg_arena *arena, struct roger_strs *notes, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
+	struct rg_known known = { 0 };
 	struct rg_unknown unknown;
 	struct roger_str *note;
 	char text[300];
@@ -29,7 +30,7 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 				      RG_STR_ARGS(owner));
 	if (rg_str_equal(owner, caller) || rg_engine_knows(roger->engine, owner))
 		return ROGER_OK;
-	r = rg_send_judge_unknown(roger, arena, owner, false, "forward_to", &unknown, err);
+	r = rg_send_judge_unknown(roger, arena, &known, owner, false, "forward_to", &unknown, err);
 	if (r < 0 || unknown.expected)
 		return r;
 	snprintf(text, sizeof text, "'%.*s' has never been seen here", RG_STR_ARGS(owner));

@@ -160,11 +160,15 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct sweep sweep = {
 		.roger = roger, .arena = reply->memory, .reply = reply, .dry_run = request->dry_run
 	};
+	struct roger_cycle cycle;
 	size_t i;
 	int r;
 
 	if (!request->dry_run)
 		rg_attempt_settle_overdue(roger);
+	r = request->dry_run ? ROGER_OK : rg_cycle_begin(roger, sweep.arena, &cycle, err);
+	if (r < 0)
+		return r;
 	r = rg_run_list_load(roger, true, sweep.arena, &sweep.list, err);
 	if (r < 0)
 		return r;

@@ -177,9 +177,6 @@ bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
 /* The lines of roger in a text, with the comments around them; none: empty. */
 bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit);
 
-/* A word as a shell reads it. */
-void rg_setup_shell_word(struct rg_buf *out, struct roger_str word);
-
 /* Starts a hook that comes with a repository: silent where roger is not installed. */
 #define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
 

@@ -9,26 +9,6 @@
 static const char *const filling_names[] = { "{roger}", "{shell}", "{as_words}", "{as}",
 					     "{codex}" };
 
-void rg_setup_shell_word(struct rg_buf *out, struct roger_str word)
-{
-	size_t i;
-
-	for (i = 0; i < word.length; i++)
-		if (strchr(" \t\n\"'\\$`&;|<>()*?[]#~!{}", word.data[i]))
-			break;
-	if (i == word.length) {
-		rg_buf_add_str(out, word);
-		return;
-	}
-	rg_buf_add_char(out, '\'');
-	for (i = 0; i < word.length; i++)
-		if (word.data[i] == '\'')
-			rg_buf_add_text(out, "'\\''");
-		else
-			rg_buf_add_char(out, word.data[i]);
-	rg_buf_add_char(out, '\'');
-}
-
 /* A text as written between the quotes of a JSON string, which TOML reads the same way. */
 static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)
 {
@@ -52,7 +32,7 @@ static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
 	if (plan->request->scope != ROGER_SETUP_PROJECT && !rg_outside_along_path("roger") &&
 	    rg_outside_own_program(own))
 		roger = rg_str(own);
-	rg_setup_shell_word(&shell, roger);
+	rg_buf_add_shell_word(&shell, roger);
 	return rg_arena_keep(plan->arena, &shell, &word) &&
 			       keep_inside_quotes(plan->arena, roger,
 						  &plan->fillings[RG_SETUP_FILL_ROGER]) &&

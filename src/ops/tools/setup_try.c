@@ -215,7 +215,7 @@ static bool is_ours(const struct trying *trying, struct roger_str command,
 
 	for (i = 0; i < 2; i++) {
 		rg_buf_clear(&wanted);
-		rg_setup_shell_word(&wanted, i ? rg_str(trying->own) : RG_STR("roger"));
+		rg_buf_add_shell_word(&wanted, i ? rg_str(trying->own) : RG_STR("roger"));
 		rg_buf_printf(&wanted, " hook %s", hook->command);
 		if (wanted.failed || command.length < wanted.length ||
 		    memcmp(command.data, wanted.data, wanted.length) != 0)

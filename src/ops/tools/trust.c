@@ -50,14 +50,19 @@ int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs
 int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted, struct roger_strs filled,
 			  struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_strs known, named;
-	struct roger_str unused;
+	/* Only words that were filled: what another one names may have been made just now. */
+	struct roger_str unused, *words = rg_arena_get(arena, filled.count * sizeof *words);
+	struct roger_strs known, named, changed = { words, 0 };
 	size_t i;
-	int r;
+	int r = words ? ROGER_OK : rg_fail_memory(err);
 
-	r = rg_trust_digest(roger->workspace->root, trusted, arena, &unused, &known, err);
+	for (i = 0; r == ROGER_OK && i < filled.count; i++)
+		if (!rg_str_equal(filled.items[i], trusted.items[i]))
+			words[changed.count++] = filled.items[i];
 	if (r == ROGER_OK)
-		r = rg_trust_digest(roger->workspace->root, filled, arena, &unused, &named, err);
+		r = rg_trust_digest(roger->workspace->root, trusted, arena, &unused, &known, err);
+	if (r == ROGER_OK)
+		r = rg_trust_digest(roger->workspace->root, changed, arena, &unused, &named, err);
 	for (i = 0; r == ROGER_OK && i < named.count; i++)
 		if (!rg_str_among(known, named.items[i]))
 			r = rg_fail(err, ROGER_EREFUSED, 0,

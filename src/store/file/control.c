@@ -110,6 +110,12 @@ static uint64_t word_of_count(uint64_t generation, size_t at, uint64_t hash, uin
 	return ((sum | UINT64_C(1) << 32) & ~(uint64_t)UINT32_MAX) | count;
 }
 
+/* Of a clock that all processes of this boot share. */
+static uint32_t seconds(void)
+{
+	return (uint32_t)(rg_clock_monotonic_ns() / 1000000000);
+}
+
 /* ----------------------------------------------------------- the file -- */
 
 static size_t size_of(size_t agents, size_t counts)
@@ -408,27 +414,42 @@ static void put_witness(struct rg_control_page *page, struct rg_witness witness)
 	page->witness_sum = sum_of_witness(page->generation, witness);
 }
 
-static int fresh_page(const struct found *found, const struct rg_file_facts *journal,
-		      struct rg_control_page *ret_page, struct roger_err *err)
+/* A control file in memory. */
+struct image {
+	size_t size;
+	struct rg_control_page *page; /* and of the whole block; NULL: out of memory */
+	struct rg_agent_slot *agents;
+	struct rg_count_slot *counts;
+};
+
+static struct image make_image(size_t agents, size_t counts)
 {
-	struct rg_control_page page = {
-		.version = RG_CONTROL_VERSION,
-		.journal_device = journal->device,
-		.journal_inode = journal->inode,
-		.agent_capacity = AGENTS_FIRST,
-		.count_capacity = COUNTS_FIRST,
-		.found = (uint64_t)journal->size,
-		.on_disk = left_by_other_boot(found, journal),
-		.tails = { { .epoch = 1 } },
-	};
+	struct image image = { .size = size_of(agents, counts) };
+
+	image.page = calloc(1, image.size);
+	if (image.page) {
+		image.page->agent_capacity = (uint32_t)agents;
+		image.page->count_capacity = (uint32_t)counts;
+		image.agents = (struct rg_agent_slot *)(image.page + 1);
+		image.counts = (struct rg_count_slot *)(image.agents + agents);
+	}
+	return image;
+}
+
+static int fill_page(const struct found *found, const struct rg_file_facts *journal,
+		     struct rg_control_page *page, struct roger_err *err)
+{
 	int r;
 
-	memcpy(page.magic, MAGIC, sizeof page.magic);
-	r = get_boot_id(page.boot_id, err);
-	if (r == ROGER_OK)
-		r = rg_random(&page.generation, sizeof page.generation, err);
-	*ret_page = page;
-	return r;
+	memcpy(page->magic, MAGIC, sizeof page->magic);
+	page->version = RG_CONTROL_VERSION;
+	page->journal_device = journal->device;
+	page->journal_inode = journal->inode;
+	page->found = (uint64_t)journal->size;
+	page->on_disk = left_by_other_boot(found, journal);
+	page->checkpoint_at = seconds();
+	r = get_boot_id(page->boot_id, err);
+	return r < 0 ? r : rg_random(&page->generation, sizeof page->generation, err);
 }
 
 static void sum_page(struct rg_control_page *page)
@@ -439,53 +460,55 @@ static void sum_page(struct rg_control_page *page)
 	page->tails[0].sum = sum_of_tail(page->generation, &tail);
 }
 
-static void free_slots(uint64_t generation, struct rg_agent_slot *agents, size_t agent_capacity,
-		       struct rg_count_slot *counts, size_t count_capacity)
+/* By what they hold; free slots too. */
+static void sum_slots(uint64_t generation, const struct image *image)
 {
-	const struct rg_agent nobody = { 0 };
+	struct rg_agent_slot *slot;
+	struct rg_agent agent;
 	size_t i;
 
-	for (i = 0; i < agent_capacity; i++)
-		agents[i].sum = sum_of_agent(generation, i, RG_STR(""), &nobody);
-	for (i = 0; i < count_capacity; i++)
-		counts[i].word = word_of_count(generation, i, 0, 0);
-}
-
-static int put_file(struct rg_control *control, const struct rg_control_page *page,
-		    const struct rg_agent_slot *agents, const struct rg_count_slot *counts,
-		    struct roger_err *err)
-{
-	struct rg_buf text;
-	int r;
-
-	rg_buf_init(&text, SIZE_MAX);
-	rg_buf_add(&text, page, sizeof *page);
-	rg_buf_add(&text, agents, page->agent_capacity * sizeof *agents);
-	rg_buf_add(&text, counts, page->count_capacity * sizeof *counts);
-	r = text.failed ? rg_fail_memory(err)
-			: rg_file_replace(control->folder, control->name, rg_buf_str(&text), false,
-					  err);
-	rg_buf_deinit(&text);
-	return r;
-}
-
-static int put_fresh(struct rg_control *control, const struct rg_file_facts *journal,
-		     const struct found *found, struct roger_err *err)
-{
-	struct rg_agent_slot *agents = calloc(AGENTS_FIRST, sizeof *agents);
-	struct rg_count_slot *counts = calloc(COUNTS_FIRST, sizeof *counts);
-	struct rg_control_page page;
-	int r;
-
-	r = agents && counts ? fresh_page(found, journal, &page, err) : rg_fail_memory(err);
-	if (r == ROGER_OK) {
-		put_witness(&page, find_witness(control, found));
-		sum_page(&page);
-		free_slots(page.generation, agents, AGENTS_FIRST, counts, COUNTS_FIRST);
-		r = put_file(control, &page, agents, counts, err);
+	for (i = 0; i < image->page->agent_capacity; i++) {
+		slot = &image->agents[i];
+		agent = (struct rg_agent){ slot->unread, slot->epoch, slot->seq };
+		slot->sum = sum_of_agent(generation, i,
+					 (struct roger_str){ slot->name, slot->length }, &agent);
 	}
-	free(agents);
-	free(counts);
+	for (i = 0; i < image->page->count_capacity; i++)
+		image->counts[i].word = word_of_count(generation, i, image->counts[i].hash,
+						      (uint32_t)image->counts[i].word);
+}
+
+static int put_file(struct rg_control *control, const struct image *image, struct roger_err *err)
+{
+	const struct roger_str text = { (const char *)image->page, image->size };
+
+	return rg_file_replace(control->folder, control->name, text, false, err);
+}
+
+static struct image load_checkpoint(const struct rg_control *control, int journal_file,
+				    uint64_t size);
+
+static int put_fresh(struct rg_control *control, int journal_file,
+		     const struct rg_file_facts *journal, const struct found *found,
+		     struct roger_err *err)
+{
+	struct image image = load_checkpoint(control, journal_file, (uint64_t)journal->size);
+	int r;
+
+	if (!image.page) {
+		image = make_image(AGENTS_FIRST, COUNTS_FIRST);
+		if (!image.page)
+			return rg_fail_memory(err);
+		image.page->tails[0].epoch = 1;
+	}
+	r = fill_page(found, journal, image.page, err);
+	if (r == ROGER_OK) {
+		put_witness(image.page, find_witness(control, found));
+		sum_page(image.page);
+		sum_slots(image.page->generation, &image);
+		r = put_file(control, &image, err);
+	}
+	free(image.page);
 	return r;
 }
 
@@ -561,7 +584,7 @@ static int map_or_replace(struct rg_control *control, int journal_file, int64_t 
 		r = replace_other_build(control, found.inode, ids, ret_others, err);
 	if (r < 0 || *ret_others)
 		return r;
-	r = put_fresh(control, &journal, &found, err);
+	r = put_fresh(control, journal_file, &journal, &found, err);
 	if (r == ROGER_OK)
 		r = map_valid(control, journal_file, &mapped, err);
 	if (r == ROGER_OK && !mapped)
@@ -686,7 +709,7 @@ void rg_control_retire(struct rg_control *control)
 
 	atomic_store(&page->retired, 1);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake(&page->wake, RG_WAKE_ALL, RG_SLEEP_ANY);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL);
 }
 
 void rg_control_hold(struct rg_control *control, bool held)
@@ -861,8 +884,7 @@ static bool look_at_agent(const struct rg_control *control, size_t at,
 			  struct rg_named_agent *ret_agent);
 
 /* False: a slot holds impossible values. */
-static bool move_slots(const struct rg_control *control, struct rg_agent_slot *agents,
-		       size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity)
+static bool move_slots(const struct rg_control *control, const struct image *to)
 {
 	struct rg_named_agent agent;
 	bool is_new, well = true;
@@ -871,15 +893,17 @@ static bool move_slots(const struct rg_control *control, struct rg_agent_slot *a
 
 	for (i = 0; well && i < control->agent_capacity; i++)
 		well = look_at_agent(control, i, &agent) &&
-		       (!agent.length || put_agent(control->generation, agents, agent_capacity,
-						   (struct roger_str){ agent.name, agent.length },
-						   &agent.agent, &is_new));
+		       (!agent.length ||
+			put_agent(control->generation, to->agents, to->page->agent_capacity,
+				  (struct roger_str){ agent.name, agent.length }, &agent.agent,
+				  &is_new));
 	for (i = 0; well && i < control->count_capacity; i++) {
 		hash = control->counts[i].hash;
 		word = control->counts[i].word;
 		well = word == word_of_count(control->generation, i, hash, (uint32_t)word) &&
-		       (!hash || put_count(control->generation, counts, count_capacity, hash,
-					   (uint32_t)word, &is_new));
+		       (!hash ||
+			put_count(control->generation, to->counts, to->page->count_capacity, hash,
+				  (uint32_t)word, &is_new));
 	}
 	return well;
 }
@@ -896,41 +920,40 @@ static void copy_words(const struct rg_control_page *from, struct rg_control_pag
 }
 
 /* Copy the old page into the larger file, except the short-held locks. */
-static void copy_page(const struct rg_control_page *from, struct rg_control_page *to, size_t agents,
-		      size_t counts)
+static void copy_page(const struct rg_control_page *from, struct rg_control_page *to)
 {
+	const uint32_t agents = to->agent_capacity, counts = to->count_capacity;
+
 	copy_words(from, to);
 	to->append_lock.word = 0;
 	to->sync_lock.word = 0;
 	to->retired = 0;
-	to->agent_capacity = (uint32_t)agents;
-	to->count_capacity = (uint32_t)counts;
+	to->agent_capacity = agents;
+	to->count_capacity = counts;
 	to->sum = sum_of_head(to);
 }
 
 /* Retire the old file before copying its locks, so that a release is seen in one of the two. */
-static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
-		      size_t agent_capacity, struct rg_count_slot *counts, size_t count_capacity,
-		      struct roger_err *err)
+static int put_larger(struct rg_control *control, const struct image *larger, struct roger_err *err)
 {
-	struct rg_control_page *page = control->page, larger;
+	struct rg_control_page *page = control->page;
+	size_t counts;
 	int r;
 
-	free_slots(control->generation, agents, agent_capacity, counts, count_capacity);
-	if (!rg_control_sound(control) ||
-	    !move_slots(control, agents, agent_capacity, counts, count_capacity)) {
+	sum_slots(control->generation, larger);
+	if (!rg_control_sound(control) || !move_slots(control, larger)) {
 		control->damaged = true;
 		return ROGER_OK;
 	}
 	atomic_store(&page->retired, 1);
-	copy_page(page, &larger, agent_capacity, count_capacity);
-	larger.agents_used = (uint32_t)count_used(control, &count_capacity);
-	larger.counts_used = (uint32_t)count_capacity;
-	r = put_file(control, &larger, agents, counts, err);
+	copy_page(page, larger->page);
+	larger->page->agents_used = (uint32_t)count_used(control, &counts);
+	larger->page->counts_used = (uint32_t)counts;
+	r = put_file(control, larger, err);
 	if (r < 0)
 		atomic_store(&page->retired, 0);
 	atomic_fetch_add(&page->wake, 1);
-	rg_lock_wake(&page->wake, RG_WAKE_ALL, RG_SLEEP_ANY);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL);
 	return r;
 }
 
@@ -938,17 +961,12 @@ static int put_larger(struct rg_control *control, struct rg_agent_slot *agents,
 int rg_control_grow(struct rg_control *control, size_t agents, size_t counts, struct roger_err *err)
 {
 	size_t counts_used, agents_used = count_used(control, &counts_used);
-	size_t agent_capacity = capacity_for(agents_used, agents, control->agent_capacity);
-	size_t count_capacity = capacity_for(counts_used, counts, control->count_capacity);
-	struct rg_agent_slot *agent_slots = calloc(agent_capacity, sizeof *agent_slots);
-	struct rg_count_slot *count_slots = calloc(count_capacity, sizeof *count_slots);
-	int r;
+	struct image larger =
+		make_image(capacity_for(agents_used, agents, control->agent_capacity),
+			   capacity_for(counts_used, counts, control->count_capacity));
+	int r = larger.page ? put_larger(control, &larger, err) : rg_fail_memory(err);
 
-	r = agent_slots && count_slots ? put_larger(control, agent_slots, agent_capacity,
-						    count_slots, count_capacity, err)
-				       : rg_fail_memory(err);
-	free(agent_slots);
-	free(count_slots);
+	free(larger.page);
 	return r;
 }
 
@@ -1146,4 +1164,241 @@ size_t rg_control_count_damaged(struct rg_control *control)
 	for (i = 0; i < control->count_capacity; i++)
 		damaged += !look_at_count(control, i, &hash, &count);
 	return damaged;
+}
+
+/* ---------------------------------------------------------- checkpoints -- */
+
+#define CHECKPOINT_MAGIC "rogerckp"
+
+enum { CHECKPOINT_SECONDS = 10, CHECKPOINT_LAST_BYTES = 65536, CHECKPOINT_PIECE_BYTES = 65536 };
+static const uint64_t checkpoint_least = 1 << 20, checkpoint_most = 8 << 20;
+
+void rg_control_checkpoint_name(const char *name, char to[RG_CHECKPOINT_NAME_BYTES])
+{
+	const char *dot = strrchr(name, '.');
+
+	snprintf(to, RG_CHECKPOINT_NAME_BYTES, "%.*s.checkpoint",
+		 dot ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+/* Each of roger's lines ends in its chain, so this stands for all before them, too. */
+static bool hash_end(int journal_file, uint64_t end, uint64_t *ret_hash)
+{
+	const size_t length = end < CHECKPOINT_LAST_BYTES ? (size_t)end : CHECKPOINT_LAST_BYTES;
+	char *bytes = malloc(length + 1);
+	size_t got = 0;
+	bool well;
+
+	well = bytes &&
+	       rg_file_read_at(journal_file, bytes, length, (int64_t)(end - length), &got, NULL) ==
+		       ROGER_OK &&
+	       got == length;
+	if (well)
+		*ret_hash = rg_hash(end, bytes, length);
+	free(bytes);
+	return well;
+}
+
+/* Is it whole so far, and of this journal? */
+static bool is_of_checkpoint(const struct rg_control_page *page, uint64_t size, int journal_file,
+			     uint64_t journal_size, struct rg_tail *ret_tail)
+{
+	uint64_t hash;
+
+	return memcmp(page->magic, CHECKPOINT_MAGIC, sizeof page->magic) == 0 &&
+	       page->version == RG_CONTROL_VERSION && page->sum == sum_of_head(page) &&
+	       is_power_of_two(page->agent_capacity) && is_power_of_two(page->count_capacity) &&
+	       size_of(page->agent_capacity, page->count_capacity) == size &&
+	       read_tail(page, page->generation, ret_tail) && ret_tail->appended <= journal_size &&
+	       hash_end(journal_file, ret_tail->appended, &hash) && hash == page->found;
+}
+
+/* Counts the slots in use; false: one does not fit its sum, or the tables are too full. */
+static bool check_slots(const struct image *image, uint64_t generation, uint32_t *ret_agents,
+			uint32_t *ret_counts)
+{
+	const struct rg_control_page *page = image->page;
+	const struct rg_control view = { .generation = generation,
+					 .agents = image->agents,
+					 .counts = image->counts };
+	struct rg_named_agent agent;
+	uint64_t hash;
+	uint32_t count;
+	size_t i;
+
+	*ret_agents = *ret_counts = 0;
+	for (i = 0; i < page->agent_capacity; i++) {
+		if (!look_at_agent(&view, i, &agent))
+			return false;
+		*ret_agents += agent.length != 0;
+	}
+	for (i = 0; i < page->count_capacity; i++) {
+		if (!look_at_count(&view, i, &hash, &count))
+			return false;
+		*ret_counts += hash != 0;
+	}
+	return fits(*ret_agents, 0, page->agent_capacity) &&
+	       fits(*ret_counts, 0, page->count_capacity);
+}
+
+/* A page that knows what the checkpoint did, and nothing else. */
+static void begin_after(struct rg_control_page *page, const struct rg_tail *tail, uint32_t agents,
+			uint32_t counts)
+{
+	struct rg_control_page after = { .agent_capacity = page->agent_capacity,
+					 .count_capacity = page->count_capacity,
+					 .agents_used = agents,
+					 .counts_used = counts,
+					 .checkpoint_end = tail->appended };
+
+	store_tail(&after, 0, tail);
+	*page = after;
+}
+
+/* No page: there is none to believe, and the journal is read from its start. */
+static struct image load_checkpoint(const struct rg_control *control, int journal_file,
+				    uint64_t journal_size)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char name[RG_CHECKPOINT_NAME_BYTES];
+	struct image image = { 0 };
+	struct rg_control_page page;
+	struct rg_file_facts facts;
+	uint32_t agents, counts;
+	struct rg_tail tail;
+	size_t got = 0;
+
+	rg_control_checkpoint_name(control->name, name);
+	if (rg_file_open_facts(control->folder, name, RG_FILE_READ, &file, &facts, NULL) < 0 ||
+	    file == RG_NO_FILE || rg_file_read_at(file, &page, sizeof page, 0, &got, NULL) < 0 ||
+	    got < sizeof page ||
+	    !is_of_checkpoint(&page, (uint64_t)facts.size, journal_file, journal_size, &tail))
+		return image;
+	image = make_image(page.agent_capacity, page.count_capacity);
+	if (image.page && (rg_file_read_at(file, image.agents, image.size - sizeof page,
+					   sizeof page, &got, NULL) < 0 ||
+			   got < image.size - sizeof page ||
+			   !check_slots(&image, page.generation, &agents, &counts))) {
+		free(image.page);
+		image.page = NULL;
+	}
+	if (image.page)
+		begin_after(image.page, &tail, agents, counts);
+	return image;
+}
+
+bool rg_control_checkpoint_due(struct rg_control *control)
+{
+	const struct rg_control_page *page = control->page;
+	uint64_t end = atomic_load(&page->checkpoint_end), appended = rg_control_appended(control);
+	/* Copying a large table costs as much as what was written since. */
+	uint64_t least =
+		control->size / 4 > checkpoint_least ? control->size / 4 : checkpoint_least;
+
+	return appended > end && appended - end >= least &&
+	       (appended - end >= checkpoint_most ||
+		seconds() - atomic_load(&page->checkpoint_at) >= CHECKPOINT_SECONDS);
+}
+
+void rg_control_note_checkpoint(struct rg_control *control, uint64_t end)
+{
+	atomic_store(&control->page->checkpoint_end, end);
+	atomic_store(&control->page->checkpoint_at, seconds());
+}
+
+static bool add_agent(struct rg_control *control, uint64_t generation, size_t at,
+		      struct rg_buf *out)
+{
+	struct rg_agent_slot slot = { 0 };
+	struct rg_named_agent agent;
+	int looks = 0;
+
+	if (!see_agent(control, at, &looks, &agent))
+		return false;
+	memcpy(slot.name, agent.name, agent.length);
+	slot.length = (uint32_t)agent.length;
+	slot.unread = agent.agent.unread;
+	slot.epoch = agent.agent.epoch;
+	slot.seq = agent.agent.seq;
+	slot.sum = sum_of_agent(generation, at, (struct roger_str){ slot.name, agent.length },
+				&agent.agent);
+	rg_buf_add(out, &slot, sizeof slot);
+	return true;
+}
+
+static bool add_count(struct rg_control *control, uint64_t generation, size_t at,
+		      struct rg_buf *out)
+{
+	struct rg_count_slot slot;
+	uint32_t count;
+	uint64_t hash;
+
+	if (!see_count(control, at, &hash, &count))
+		return false;
+	slot.hash = hash;
+	slot.word = word_of_count(generation, at, hash, count);
+	rg_buf_add(out, &slot, sizeof slot);
+	return true;
+}
+
+static int write_slots(struct rg_control *control, uint64_t generation, int file, const char *name,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	const size_t agents = control->agent_capacity, slots = agents + control->count_capacity;
+	bool well = true;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < slots && well && r == ROGER_OK; i++) {
+		well = i < agents ? add_agent(control, generation, i, &out)
+				  : add_count(control, generation, i - agents, &out);
+		if (out.length < CHECKPOINT_PIECE_BYTES && i + 1 < slots)
+			continue;
+		r = out.failed ? rg_fail_memory(err)
+			       : rg_file_write(file, out.data, out.length, name, err);
+		rg_buf_clear(&out);
+	}
+	return well ? r
+		    : rg_fail(err, ROGER_EIO, 0, "'%s' changes too fast, or is damaged",
+			      control->name);
+}
+
+/* The journal's end first: what is counted later belongs to lines after it. */
+static int compose_checkpoint(struct rg_control *control, int journal_file,
+			      struct rg_control_page *ret_page, struct roger_err *err)
+{
+	struct rg_control_page page = { .version = RG_CONTROL_VERSION,
+					.agent_capacity = (uint32_t)control->agent_capacity,
+					.count_capacity = (uint32_t)control->count_capacity };
+	struct rg_tail tail;
+
+	if (!rg_control_tail(control, &tail) || !hash_end(journal_file, tail.appended, &page.found))
+		return rg_fail(err, ROGER_EIO, 0, "'%s' cannot be read", control->name);
+	memcpy(page.magic, CHECKPOINT_MAGIC, sizeof page.magic);
+	store_tail(&page, 0, &tail);
+	*ret_page = page;
+	return rg_random(&ret_page->generation, sizeof ret_page->generation, err);
+}
+
+int rg_control_write_checkpoint(struct rg_control *control, int journal_file, int file,
+				const char *name, uint64_t *ret_end, uint64_t *ret_needs,
+				struct roger_err *err)
+{
+	struct rg_control_page page;
+	int r;
+
+	r = compose_checkpoint(control, journal_file, &page, err);
+	if (r < 0)
+		return r;
+	sum_page(&page);
+	*ret_end = page.tails[0].appended;
+	r = rg_file_write(file, &page, sizeof page, name, err);
+	if (r == ROGER_OK)
+		r = write_slots(control, page.generation, file, name, err);
+	*ret_needs = rg_control_appended(control);
+	if (r == ROGER_OK && (!rg_control_sound(control) || control->page->failures))
+		r = rg_fail(err, ROGER_EIO, 0, "'%s' was replaced, or a sync failed",
+			    control->name);
+	return r;
 }

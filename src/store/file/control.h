@@ -97,15 +97,19 @@ struct rg_control_page {
 	_Atomic uint64_t synced;
 	_Atomic uint64_t synced_sum; /* checksum: see rg_control_synced() */
 	_Atomic uint64_t synced_appends;
-	_Atomic uint32_t groups[2];   /* appends that the last two syncs covered */
+	_Atomic uint32_t groups[2];   /* appends that the last sync covered; left at its end */
 	_Atomic uint32_t sync_ns;     /* duration of a sync, smoothed */
 	struct rg_lock bridge_lock;   /* take in trigger files */
-	_Atomic uint64_t covering;    /* twice the end of the last sync begun, plus a flag */
+	_Atomic uint64_t unused;      /* of earlier programs: they wake by it */
 	_Atomic uint64_t witness_end; /* struct rg_witness; valid only with its checksum */
 	_Atomic uint64_t witness_chain;
 	_Atomic uint64_t witness_sum;
 	_Atomic uint32_t witness_chained;
+	_Atomic uint32_t checkpoint_at;	 /* when the last one was made: seconds since the boot */
+	_Atomic uint64_t checkpoint_end; /* and up to where */
+	struct rg_lock checkpoint_lock;	 /* make one */
 };
+_Static_assert(sizeof(struct rg_control_page) == 512, "the slots begin at byte 512");
 
 /* Recorded after a sync: this much of the journal was on disk, with this chain at its end. */
 struct rg_witness {
@@ -206,6 +210,24 @@ bool rg_control_has_room(struct rg_control *control, size_t agents, size_t count
  */
 RG_CHECKED int rg_control_grow(struct rg_control *control, size_t agents, size_t counts,
 			       struct roger_err *err);
+
+/*
+ * A checkpoint is a copy of the figures that is synced, so that not the whole journal need be read
+ * when the control file is lost or of another boot.  It says where in the journal it was made; what
+ * follows there is adopted.
+ */
+enum { RG_CHECKPOINT_NAME_BYTES = 300 };
+void rg_control_checkpoint_name(const char *name, char to[RG_CHECKPOINT_NAME_BYTES]);
+
+/* Was enough appended since the last one?  Cheap. */
+bool rg_control_checkpoint_due(struct rg_control *control);
+void rg_control_note_checkpoint(struct rg_control *control, uint64_t end);
+
+/* Write one to an empty file; nothing is synced.  *ret_end: where in the journal it was made;
+ * *ret_needs: it may be used once the journal is on disk up to here.  Needs no lock. */
+RG_CHECKED int rg_control_write_checkpoint(struct rg_control *control, int journal_file, int file,
+					   const char *name, uint64_t *ret_end, uint64_t *ret_needs,
+					   struct roger_err *err);
 
 struct rg_agent {
 	uint32_t unread; /* at most this many */

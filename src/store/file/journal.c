@@ -15,6 +15,9 @@ enum { ADOPT_BYTES_MAX = 4 << 20 };
 /* A reader does not wait longer for a writer that makes no progress. */
 enum { READER_WAIT_MS = 200 };
 
+/* The end of the journal that is read to check it; more where this is one long line. */
+enum { LAST_BYTES = 4096 };
+
 /* How often to check whether the control file was replaced or damaged while mapped. */
 enum { PLACE_LOOK_MS = 100, PLACES_MAX = 100 };
 
@@ -253,28 +256,6 @@ static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, u
 	return r;
 }
 
-/* The last but one stated chain in the bytes, and where its line ends.  Searched from the end: a
- * writer asks this under the append lock. */
-static bool last_stated(struct roger_str bytes, size_t *ret_end, uint64_t *ret_chain)
-{
-	size_t at = bytes.length ? bytes.length - 1 : 0;
-	const char *newline = memrchr(bytes.data, '\n', at), *before;
-	struct roger_str line, unused;
-
-	for (; newline; newline = before) {
-		at = (size_t)(newline - bytes.data);
-		before = memrchr(bytes.data, '\n', at);
-		/* The first line may lack its beginning; its end has the chain. */
-		line.data = before ? before + 1 : bytes.data;
-		line.length = (size_t)(newline - line.data);
-		if (rg_chain_split(line, ret_chain, &unused)) {
-			*ret_end = at + 1;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Continue the chain over the whole lines in bytes. */
 static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64_t *chain,
 		      struct roger_err *err)
@@ -302,7 +283,7 @@ static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64
 static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_chain,
 			struct roger_err *err)
 {
-	enum { LAST_BYTES = 4096, LAST_BYTES_MAX = 16 << 20 };
+	enum { LAST_BYTES_MAX = 16 << 20 };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf bytes = { .maximum = LAST_BYTES_MAX };
 	size_t length, got, at, last;
 	struct rg_tail before;
@@ -320,7 +301,10 @@ static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_
 				    err);
 		if (r < 0)
 			return r;
-		if (last_stated((struct roger_str){ room, got }, &at, ret_chain) || length == end)
+		/* That of the last line but one, which the last one is hashed with. */
+		if ((got &&
+		     rg_chain_find_last((struct roger_str){ room, got - 1 }, ret_chain, &at)) ||
+		    length == end)
 			return chain_over(journal, (struct roger_str){ room + at, got - at },
 					  ret_chain, err);
 		/* Many lines of other programs: the previous tail is nearer than the last chain. */
@@ -344,6 +328,29 @@ static void suspect(struct rg_journal *journal)
 	atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
 }
 
+/* Does the chain go on from the tail before this one?  One short read after most appends; false:
+ * look further back. */
+static int goes_on(struct rg_journal *journal, const struct rg_tail *tail, bool *ret_goes_on,
+		   struct roger_err *err)
+{
+	struct rg_tail before;
+	char bytes[LAST_BYTES];
+	size_t length, got;
+	int r;
+
+	*ret_goes_on = false;
+	if (!rg_control_previous_tail(journal->control, &before) ||
+	    before.appended >= tail->appended || tail->appended - before.appended > LAST_BYTES)
+		return ROGER_OK;
+	length = (size_t)(tail->appended - before.appended);
+	r = rg_file_read_at(journal->file, bytes, length, (int64_t)before.appended, &got, err);
+	if (r < 0 || got < length || bytes[got - 1] != '\n')
+		return r;
+	r = chain_over(journal, (struct roger_str){ bytes, got }, &before.chain, err);
+	*ret_goes_on = r == ROGER_OK && before.chain == tail->chain;
+	return r;
+}
+
 int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
 {
 	struct rg_tail tail;
@@ -353,6 +360,10 @@ int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roge
 	*ret_fits = true;
 	if (!rg_control_tail(journal->control, &tail) || !tail.appended)
 		return ROGER_OK;
+	r = goes_on(journal, &tail, ret_fits, err);
+	if (r < 0 || *ret_fits)
+		return r;
+	*ret_fits = true;
 	r = chain_at_end(journal, tail.appended, &chain, err);
 	/* A stated chain need not be the one that was continued: compute it over the whole file. */
 	if (r == ROGER_OK && chain != tail.chain)
@@ -839,11 +850,12 @@ int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger
 
 enum { SYNC_NS_MAX = 10000000 };
 
-/* Wait briefly for the writers of the last rounds, to save them a sync of their own. */
+/* Wait briefly for whom the last sync covered and for who had appended by its end, to save them a
+ * sync of their own. */
 static void gather(struct rg_control_page *page)
 {
 	uint64_t before = atomic_load(&page->synced_appends);
-	uint32_t company = page->groups[0] > page->groups[1] ? page->groups[0] : page->groups[1];
+	uint32_t company = page->groups[0] + page->groups[1];
 	int64_t until;
 
 	until = atomic_load(&page->sync_ns);
@@ -857,45 +869,25 @@ static void note_group(struct rg_control_page *page, uint64_t appends, int64_t t
 	uint32_t smoothed = atomic_load(&page->sync_ns);
 	uint64_t before = atomic_exchange(&page->synced_appends, appends);
 
-	page->groups[1] = page->groups[0];
 	page->groups[0] = (uint32_t)(appends - before);
+	page->groups[1] = (uint32_t)(atomic_load(&page->appends) - appends);
 	if (took_ns > SYNC_NS_MAX)
 		took_ns = SYNC_NS_MAX;
 	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
 }
 
-/* A writer sleeps with the bit of the sync that will cover it: the current one or the next.
- * Readers wait for every sync. */
-enum { READERS = 4 };
-
-static uint32_t bit_of(uint64_t covering)
-{
-	return 1u << (covering & 1);
-}
-
-static uint32_t awaited(const struct rg_control_page *page, uint64_t end)
-{
-	uint64_t covering = atomic_load(&page->covering);
-
-	return bit_of(end <= covering >> 1 ? covering : ~covering);
-}
-
 /*
+ * Everybody is woken: those whom the sync covered append again, and one of the others leads.
  * Release the sync lock before changing the word: a process that sees the word changed and the
- * lock still held would sleep through the wake.  The next leader wakes before those this sync
- * covered.
+ * lock still held would sleep through the wake.
  */
-static void end_lead(struct rg_journal *journal, bool everybody)
+static void end_lead(struct rg_journal *journal)
 {
 	struct rg_control_page *page = page_of(journal);
-	uint64_t covering = atomic_load(&page->covering);
 
 	rg_lock_release(&page->sync_lock, journal->owner);
 	atomic_fetch_add(&page->wake, 1);
-	if (!everybody)
-		rg_lock_wake(&page->wake, 1, bit_of(~covering));
-	rg_lock_wake(&page->wake, RG_WAKE_ALL,
-		     everybody ? RG_SLEEP_ANY : bit_of(covering) | READERS);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL);
 }
 
 /* Bytes from the last good sync up to end may be lost. */
@@ -927,7 +919,6 @@ static int lead(struct rg_journal *journal, struct roger_err *err)
 	gather(page);
 	appends = atomic_load(&page->appends);
 	end = rg_journal_end(journal);
-	atomic_store(&page->covering, end << 1 | (~atomic_load(&page->covering) & 1));
 	start = rg_clock_monotonic_ns();
 	r = rg_file_sync(journal->file, journal->name, err);
 	/* Bytes that were not on disk may never be: no waiter may trust the next sync for them. */
@@ -972,12 +963,9 @@ static void note_failure_in_larger(struct rg_journal *journal)
 static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
 		     struct roger_err *err)
 {
-	struct rg_control_page *page = page_of(journal);
-	/* Writers that a killed leader should have covered sleep with another bit. */
-	bool orphans = atomic_load(&page->covering) >> 1 > rg_control_synced(journal->control);
 	int r = judge(journal, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
 
-	end_lead(journal, orphans || r < 0);
+	end_lead(journal);
 	if (r < 0)
 		note_failure_in_larger(journal);
 	return r;
@@ -1039,7 +1027,7 @@ static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failure
 			continue;
 		}
 		/* Check whether the leader died only after a wait timed out. */
-		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS, awaited(page, end));
+		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
 	}
 }
 
@@ -1157,7 +1145,7 @@ uint32_t rg_journal_wake_count(struct rg_journal *journal)
 
 void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
 {
-	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms, READERS);
+	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms);
 }
 
 int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,
@@ -1194,6 +1182,8 @@ static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock 
 		return &page->record_lock;
 	case RG_LOCK_BRIDGE:
 		return &page->bridge_lock;
+	case RG_LOCK_CHECKPOINT:
+		return &page->checkpoint_lock;
 	case RG_LOCK_APPEND:
 	case RG_LOCK_WAKE:
 		break;

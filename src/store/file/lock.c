@@ -23,9 +23,9 @@
 enum { SPINS = 200, YIELDS = 3 };
 
 static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
-		  const struct timespec *until, uint32_t bits)
+		  const struct timespec *until)
 {
-	return syscall(SYS_futex, word, operation, value, until, NULL, bits);
+	return syscall(SYS_futex, word, operation, value, until, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
 /* The futex is the lower half; the layout assumes a little-endian machine. */
@@ -72,17 +72,18 @@ static bool is_own(uint64_t word)
 	       (int32_t)((uint32_t)(word >> 32) - (uint32_t)(first >> 32)) >= 0;
 }
 
-bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits)
+bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms)
 {
 	int64_t until_ns = rg_clock_monotonic_ns() + wait_ms * 1000000;
 	struct timespec until = { until_ns / 1000000000, until_ns % 1000000000 };
 
-	return futex(word, FUTEX_WAIT_BITSET, seen, &until, bits) == 0 || errno != ETIMEDOUT;
+	/* The wait of this name takes an instant; the plain one, a span. */
+	return futex(word, FUTEX_WAIT_BITSET, seen, &until) == 0 || errno != ETIMEDOUT;
 }
 
-void rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits)
+void rg_lock_wake(_Atomic uint32_t *word, int32_t count)
 {
-	futex(word, FUTEX_WAKE_BITSET, (uint32_t)count, NULL, bits);
+	futex(word, FUTEX_WAKE, (uint32_t)count, NULL);
 }
 
 enum fate { ALIVE, DEAD, UNKNOWN };
@@ -228,7 +229,7 @@ int rg_lock_take_unless(struct rg_lock *lock, uint64_t owner, int64_t wait_ms, r
 				       what);
 		if (!announce(lock, &seen))
 			continue;
-		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS, RG_SLEEP_ANY);
+		rg_lock_sleep(low_half(lock), (uint32_t)seen, RG_LEADER_CHECK_MS);
 
 		waited = rg_clock_monotonic_ns() >= until;
 		now = atomic_load_explicit(&lock->word, memory_order_relaxed);
@@ -265,5 +266,5 @@ void rg_lock_release(struct rg_lock *lock, uint64_t owner)
 			return;
 	} while (!atomic_compare_exchange_weak(&lock->word, &was, 0));
 	if (was & WAITERS)
-		rg_lock_wake(low_half(lock), 1, RG_SLEEP_ANY);
+		rg_lock_wake(low_half(lock), 1);
 }

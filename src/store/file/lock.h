@@ -55,11 +55,10 @@ void rg_lock_release(struct rg_lock *lock, uint64_t owner);
 bool rg_lock_held(struct rg_lock *lock, uint64_t looker);
 bool rg_lock_mine(struct rg_lock *lock, uint64_t owner);
 
-/* Sleep while *word is seen; false after wait_ms.  Wake at most count sleepers that share one of
- * the bits.  Works between processes. */
-#define RG_SLEEP_ANY UINT32_MAX
+/* Sleep while *word is seen; false after wait_ms.  Wake at most count sleepers.  Works between
+ * processes. */
 #define RG_WAKE_ALL INT32_MAX
-bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms, uint32_t bits);
-void rg_lock_wake(_Atomic uint32_t *word, int32_t count, uint32_t bits);
+bool rg_lock_sleep(_Atomic uint32_t *word, uint32_t seen, int64_t wait_ms);
+void rg_lock_wake(_Atomic uint32_t *word, int32_t count);
 
 #endif

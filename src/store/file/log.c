@@ -1,8 +1,11 @@
 #include "store/file/log.h"
 
+#include <stdio.h>
+
 #include "host/file.h"
 
-enum { TAIL_BYTES = 4096 };
+/* More than most entries take; a longer end is read in larger pieces. */
+enum { TAIL_BYTES = 1024 };
 
 /* The end of a log: its last bytes, and where the first whole line in them starts. */
 struct tail {
@@ -47,27 +50,6 @@ static bool next_line(const struct tail *tail, size_t *at, struct roger_str *ret
 	return true;
 }
 
-/* The chain of a line; a line that is too long to read has none. */
-static bool split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body)
-{
-	return line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, ret_chain, ret_body);
-}
-
-/* Where the last chained line ends, and its chain; false: there is none. */
-static bool find_chain(const struct tail *tail, uint64_t *ret_chain, size_t *ret_behind)
-{
-	struct roger_str line, unused;
-	size_t at = tail->first;
-	bool found = false;
-
-	while (next_line(tail, &at, &line))
-		if (split(line, ret_chain, &unused)) {
-			*ret_behind = at;
-			found = true;
-		}
-	return found;
-}
-
 static bool is_torn(const struct tail *tail)
 {
 	return tail->text.length && tail->text.data[tail->text.length - 1] != '\n';
@@ -78,8 +60,9 @@ static int head_of(int file, uint64_t size, uint64_t *ret_chain, bool *ret_torn,
 		   struct roger_err *err)
 {
 	size_t want = TAIL_BYTES, behind = 0;
-	struct roger_str line;
-	struct tail tail;
+	struct roger_str line, whole;
+	struct tail tail = { 0 };
+	bool found = false;
 	int r;
 
 	*ret_chain = 0;
@@ -92,7 +75,12 @@ static int head_of(int file, uint64_t size, uint64_t *ret_chain, bool *ret_torn,
 		*ret_torn = is_torn(&tail);
 		if (*ret_torn)
 			rg_buf_add_char(&tail.text, '\n');
-	} while (!find_chain(&tail, ret_chain, &behind) && !tail.whole);
+		/* The first line may be the end of one that is too long to have a chain. */
+		whole = (struct roger_str){ tail.text.data + tail.first,
+					    tail.text.length - tail.first };
+		found = rg_chain_find_last(whole, ret_chain, &behind);
+	} while (!found && !tail.whole);
+	behind = tail.first + (found ? behind : 0);
 	if (r == ROGER_OK && tail.text.failed)
 		r = rg_fail_memory(err);
 	/* A newline follows each line. */
@@ -115,15 +103,39 @@ static int look_torn(int file, uint64_t size, bool *ret_torn, struct roger_err *
 	return r;
 }
 
-static int open_log(int folder, const char *name, int *ret_file, struct roger_err *err)
+static int open_to_append(struct rg_open_log *log, int folder, struct rg_file_facts *ret_facts,
+			  struct roger_err *err)
 {
 	int r;
 
-	r = rg_file_open(folder, name, RG_FILE_APPEND, ret_file, err);
-	if (r < 0 || *ret_file != RG_NO_FILE)
+	r = rg_file_open_facts(folder, log->name, RG_FILE_APPEND, &log->file, ret_facts, err);
+	if (r < 0 || log->file != RG_NO_FILE)
 		return r;
-	r = rg_file_open(folder, name, RG_FILE_CREATE_APPEND, ret_file, err);
-	return r < 0 ? r : rg_file_sync_folder(folder, name, err);
+	r = rg_file_open_facts(folder, log->name, RG_FILE_CREATE_APPEND, &log->file, ret_facts,
+			       err);
+	return r < 0 ? r : rg_file_sync_folder(folder, log->name, err);
+}
+
+/* Open the file of that name, if it is not the one that is open. */
+static int open_log(struct rg_open_log *log, int folder, const char *name, struct roger_err *err)
+{
+	struct rg_file_facts facts = { 0 };
+	int r;
+
+	if (log->file != RG_NO_FILE && strcmp(log->name, name) == 0 &&
+	    rg_file_is(folder, name, log->device, log->inode))
+		return ROGER_OK;
+	rg_log_close(log);
+	snprintf(log->name, sizeof log->name, "%s", name);
+	r = open_to_append(log, folder, &facts, err);
+	log->device = facts.device;
+	log->inode = facts.inode;
+	return r;
+}
+
+void rg_log_close(struct rg_open_log *log)
+{
+	log->file = rg_file_close(log->file);
 }
 
 static int append(int file, const char *name, uint64_t size, bool chained, struct roger_str entries,
@@ -169,17 +181,16 @@ static int append_alone(int file, const char *name, bool chained, struct roger_s
 	return r;
 }
 
-int rg_log_append(int folder, const char *name, bool chained, struct roger_str entries,
-		  bool durable, struct roger_err *err)
+int rg_log_append(struct rg_open_log *log, int folder, const char *name, bool chained,
+		  struct roger_str entries, bool durable, struct roger_err *err)
 {
-	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
 	int r;
 
-	r = open_log(folder, name, &file, err);
+	r = open_log(log, folder, name, err);
 	if (r == ROGER_OK)
-		r = append_alone(file, name, chained, entries, err);
+		r = append_alone(log->file, name, chained, entries, err);
 	if (r == ROGER_OK && durable)
-		r = rg_file_sync(file, name, err);
+		r = rg_file_sync(log->file, name, err);
 	return r;
 }
 

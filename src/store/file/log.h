@@ -9,16 +9,25 @@
 #ifndef RG_LOG_H
 #define RG_LOG_H
 
-#include "base/limits.h"
+#include "host/workspace.h"
 #include "store/lines.h"
+
+/* A file that was appended to, kept open for the next append.  Starts with file = RG_NO_FILE. */
+struct rg_open_log {
+	char name[RG_FILE_NAME_BYTES];
+	uint64_t device, inode;
+	int file;
+};
+void rg_log_close(struct rg_open_log *log);
 
 /*
  * Append entries (JSON objects, a newline after each) to a file, creating it if missing. chained:
  * add chains; durable: sync.  A torn last line is closed off even if entries is empty. After an
- * error some whole lines may be in the file.
+ * error some whole lines may be in the file.  log is opened again where the name belongs to another
+ * file than before.
  */
-RG_CHECKED int rg_log_append(int folder, const char *name, bool chained, struct roger_str entries,
-			     bool durable, struct roger_err *err);
+RG_CHECKED int rg_log_append(struct rg_open_log *log, int folder, const char *name, bool chained,
+			     struct roger_str entries, bool durable, struct roger_err *err);
 
 /* Replace a file by one without the lines that drop selects: new chain, synced.  All other lines
  * stay, even those that are not entries. */

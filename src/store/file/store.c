@@ -35,7 +35,8 @@ struct file_store {
 	struct rg_control *adopting; /* the control file while a line is adopted */
 	int folders[RG_LOGS];	     /* of logs; RG_NO_FILE until needed */
 	struct open_log open[RG_LOGS];
-	int wakers; /* wake.lock; RG_NO_FILE until needed */
+	struct rg_open_log appending[RG_LOGS]; /* the log of each kind that was appended to last */
+	int wakers;			       /* wake.lock; RG_NO_FILE until needed */
 };
 
 static struct file_store *of(struct rg_store *store)
@@ -123,13 +124,14 @@ static int place_of(struct file_store *store, enum rg_log log, struct roger_str 
 {
 	const struct rg_kind *kind = &rg_kinds[log];
 	struct roger_str path = placed(store, log);
+	const char *file = path.length ? name_part(path) : kind->file;
 	int r = ROGER_OK;
 
 	if (kind->file)
-		snprintf(to, RG_FILE_NAME_BYTES, "%s", path.length ? name_part(path) : kind->file);
+		*(char *)mempcpy(to, file, strnlen(file, RG_FILE_NAME_BYTES - 1)) = '\0';
 	else
 		rg_workspace_file_name(owner, ".jsonl", to);
-	if (*kind->folder)
+	if (*kind->folder && store->folders[log] == RG_NO_FILE)
 		r = place_folder(store, log, make, err);
 	*ret_folder = *kind->folder ? store->folders[log] : store->workspace->data;
 	return r;
@@ -188,13 +190,10 @@ static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger
 
 /* -------------------------------------------------------------- messages -- */
 
-static uint32_t held_by(struct rg_journal *journal)
+static bool holds(struct rg_store *base, enum rg_store_lock which)
 {
-	uint32_t held = 0, which;
-
-	for (which = RG_LOCK_CHANGE; which <= RG_LOCK_BRIDGE; which++)
-		held |= (uint32_t)rg_journal_holds(journal, (enum rg_store_lock)which) << which;
-	return held;
+	/* Of the control file that is in use now. */
+	return control_of(of(base)) && rg_journal_holds(of(base)->journal, which);
 }
 
 static void head(struct rg_store *base, struct rg_head *ret_head)
@@ -216,7 +215,6 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 		.lost_from = atomic_load(&page->lost_from),
 		.lost_to = atomic_load(&page->lost_to),
 		.wake = atomic_load(&page->wake),
-		.held = held_by(of(base)->journal),
 	};
 }
 
@@ -286,9 +284,11 @@ static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_st
 	if (!file)
 		return rg_fail_memory(err);
 	*file = (struct rg_log_file){ .log = log };
-	return rg_arena_print(arena, &file->shown, "%s%.*s", rg_kinds[log].folder,
-			      RG_STR_ARGS(name)) &&
-			       rg_arena_copy(arena, name, &file->name)
+	if (!rg_arena_copy(arena, name, &file->name))
+		return rg_fail_memory(err);
+	file->shown = file->name;
+	return !*rg_kinds[log].folder || rg_arena_print(arena, &file->shown, "%s%.*s",
+							rg_kinds[log].folder, RG_STR_ARGS(name))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
@@ -437,7 +437,8 @@ static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
 	if (r == ROGER_OK && store->workspace->config->places_configured && rg_kinds[log].start)
 		r = rg_storage_check_file(folder, name, log, err);
 	return r < 0 ? r
-		     : rg_log_append(folder, name, rg_kinds[log].chained, entries, durable, err);
+		     : rg_log_append(&store->appending[log], folder, name, rg_kinds[log].chained,
+				     entries, durable, err);
 }
 
 static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
@@ -562,6 +563,79 @@ static void forget(struct rg_store *base)
 
 	if (control)
 		rg_control_retire(control);
+}
+
+/* Wait until the journal is on disk up to here; false: nobody knows when. */
+static bool is_durable(struct rg_journal *journal, uint64_t end)
+{
+	enum { TRIES_MAX = 100, WAIT_MS = 10 };
+	struct rg_control *control;
+	uint64_t unused;
+	uint32_t wake;
+	int tries;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		wake = rg_journal_wake_count(journal);
+		if (rg_journal_settle(journal, &unused, NULL) < 0)
+			return false;
+		control = rg_journal_control(journal);
+		if (!control || rg_control_page(control)->failures)
+			return false;
+		if (rg_control_synced(control) >= end)
+			return true;
+		rg_journal_sleep(journal, wake, WAIT_MS);
+	}
+	return false;
+}
+
+/* Beside the old one, which stays until this one is whole and on disk. */
+static int make_checkpoint(struct file_store *store, const char *name, const char *spare,
+			   uint64_t *ret_end, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_journal *journal = store->journal;
+	const int folder = store->workspace->data;
+	uint64_t needs;
+	int r;
+
+	r = rg_file_remove(folder, spare, err);
+	if (r == ROGER_OK)
+		r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, err);
+	if (r == ROGER_OK)
+		r = rg_control_write_checkpoint(rg_journal_control(journal),
+						rg_journal_file(journal), file, spare, ret_end,
+						&needs, err);
+	if (r == ROGER_OK && !is_durable(journal, needs))
+		r = rg_fail(err, ROGER_EIO, 0, "'%s' is ahead of the journal on disk", spare);
+	if (r == ROGER_OK)
+		r = rg_file_sync(file, spare, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(folder, spare, name, true, err);
+	if (r < 0)
+		(void)!rg_file_remove(folder, spare, NULL);
+	return r;
+}
+
+/* A failure is forgotten until as much was appended again: the last one is still right. */
+static bool checkpoint(struct rg_store *base, bool now)
+{
+	struct file_store *store = of(base);
+	struct rg_control *control = control_of(store);
+	char name[RG_CHECKPOINT_NAME_BYTES], spare[RG_CHECKPOINT_NAME_BYTES + 8];
+	uint64_t end;
+
+	if (!control || (!now && !rg_control_checkpoint_due(control)) ||
+	    !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
+		return false;
+	end = rg_control_appended(control);
+	rg_control_checkpoint_name(base->figures, name);
+	snprintf(spare, sizeof spare, "%s.new", name);
+	(void)!make_checkpoint(store, name, spare, &end, NULL);
+	control = rg_journal_control(store->journal);
+	if (control)
+		rg_control_note_checkpoint(control, end);
+	rg_journal_release(store->journal, RG_LOCK_CHECKPOINT);
+	return true;
 }
 
 /* ------------------------------------------------------------- documents -- */
@@ -740,6 +814,7 @@ static struct rg_store *close_store(struct rg_store *base)
 	for (i = 0; i < RG_LOGS; i++) {
 		rg_file_close(store->folders[i]);
 		rg_file_close(store->open[i].file);
+		rg_log_close(&store->appending[i]);
 	}
 	rg_file_close(store->wakers);
 	rg_journal_close(store->journal);
@@ -753,6 +828,7 @@ static const struct rg_store_ops operations = {
 	.settle = settle,
 	.lock = lock,
 	.unlock = unlock,
+	.holds = holds,
 	.append = append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
@@ -768,6 +844,7 @@ static const struct rg_store_ops operations = {
 	.put = put,
 	.runs = list_runs,
 	.forget = forget,
+	.checkpoint = checkpoint,
 };
 
 static int open_journal(struct file_store *store, struct roger_err *err)
@@ -802,7 +879,7 @@ int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_abo
 	store->above = above;
 	store->wakers = RG_NO_FILE;
 	for (i = 0; i < RG_LOGS; i++)
-		store->folders[i] = store->open[i].file = RG_NO_FILE;
+		store->folders[i] = store->open[i].file = store->appending[i].file = RG_NO_FILE;
 	r = open_journal(store, err);
 	if (r < 0) {
 		close_store(&store->base);

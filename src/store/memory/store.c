@@ -456,15 +456,15 @@ static void forget(struct rg_store *base)
 
 /* -------------------------------------------------------------- messages -- */
 
-static uint32_t held_by(const struct memory *memory, const void *owner)
+static bool holds(struct rg_store *base, enum rg_store_lock which)
 {
-	const struct held *held;
-	uint32_t bits = 0;
+	struct memory *memory = enter_sound(base);
+	const struct held *held = memory->held;
 
-	for (held = memory->held; held; held = held->next)
-		if (held->owner == owner)
-			bits |= UINT32_C(1) << held->which;
-	return bits;
+	while (held && (held->owner != base || held->which != which))
+		held = held->next;
+	leave(memory);
+	return held != NULL;
 }
 
 static void head(struct rg_store *base, struct rg_head *ret_head)
@@ -475,8 +475,7 @@ static void head(struct rg_store *base, struct rg_head *ret_head)
 				      .end = memory->messages->text.length,
 				      .synced = memory->messages->text.length,
 				      .logged = atomic_load(&memory->shared.logged),
-				      .wake = memory->wake,
-				      .held = held_by(memory, base) };
+				      .wake = memory->wake };
 	leave(memory);
 }
 
@@ -819,6 +818,7 @@ static const struct rg_store_ops operations = {
 	.settle = settle,
 	.lock = lock,
 	.unlock = unlock,
+	.holds = holds,
 	.append = append,
 	.sync = sync_journal,
 	.wait = wait_for_sync,
