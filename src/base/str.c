@@ -257,12 +257,13 @@ void rg_buf_printf(struct rg_buf *buf, const char *format, ...)
 
 void rg_buf_add_shell_word(struct rg_buf *out, struct roger_str word)
 {
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@/+,%=";
 	size_t i;
 
-	for (i = 0; i < word.length; i++)
-		if (strchr(" \t\n\"'\\$`&;|<>()*?[]#~!{}", word.data[i]))
-			break;
-	if (i == word.length) {
+	for (i = 0; i < word.length && memchr(plain, word.data[i], sizeof plain - 1); i++)
+		continue;
+	if (i && i == word.length) {
 		rg_buf_add_str(out, word);
 		return;
 	}

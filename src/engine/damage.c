@@ -14,7 +14,10 @@
 #include "base/sign.h"
 #include "facts/damage.h"
 
-enum { CHAIN_DIGITS = 16 };
+enum {
+	CHAIN_DIGITS = 16,
+	PLACES_MAX = 100, /* that are recorded at a time */
+};
 
 static struct rg_shared *shared_of(struct rg_engine *engine)
 {
@@ -202,19 +205,37 @@ static int fill_line(struct roger_damage *damage, struct rg_store *store,
 
 /* ------------------------------------------------------------- what happened -- */
 
-/* Find the last line before the witness that looks like roger's but is damaged. */
+/* Find the lines before the witness that look like roger's but are damaged; damage is the last. */
 struct search {
 	uint64_t end;
 	uint64_t stated; /* the last chain that a line states before end */
 	struct roger_damage *damage;
+	struct list *places; /* all of them */
 };
+
+static int add_place(struct search *search, struct rg_engine *engine, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct list *places = search->places;
+	struct roger_damage *place =
+		rg_arena_push(places->arena, &places->items, &places->count, sizeof *place);
+
+	if (!place)
+		return rg_fail_memory(err);
+	*place = (struct roger_damage){ .file = journal_name(engine),
+					.kind = ROGER_DAMAGE_ALTERED,
+					.line = search->damage->line,
+					.byte = search->damage->byte,
+					.bytes = search->damage->bytes,
+					.noticed_at_ms = rg_clock_ms() };
+	return fill(place, &bytes, places->arena, err);
+}
 
 static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *err)
 {
 	struct search *search = context;
 	struct roger_str unused;
 
-	(void)err;
 	if (walk->line.offset >= search->end)
 		return ROGER_OK;
 	if (!walk->line.too_long)
@@ -224,7 +245,7 @@ static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *e
 	search->damage->line = walk->number;
 	search->damage->byte = (int64_t)walk->line.offset;
 	search->damage->bytes = (int64_t)walk->line.length;
-	return ROGER_OK;
+	return search->places->count < PLACES_MAX ? add_place(search, walk->engine, err) : ROGER_OK;
 }
 
 /* After an altered line the chain must still reach the witness; otherwise it is another file that
@@ -249,21 +270,23 @@ static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *er
 
 /* damage->line stays 0 if no line matches. */
 static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
-		     struct roger_err *err)
+		     struct list *places, struct roger_err *err)
 {
 	static const struct rg_visitor visitor = { .name = "damage",
 						   .line = look_at_line,
 						   .end = look_at_end };
 	struct rg_log_file file = { .log = RG_LOG_MESSAGES, .shown = journal_name(engine) };
-	struct search search = { .end = end, .damage = damage };
+	struct search search = { .end = end, .damage = damage, .places = places };
 	bool there;
 
 	return rg_walk(engine, &file, &visitor, NULL, &search, &there, err);
 }
 
+/* A journal that is shorter may have lost a line in its middle: then others do not fit. */
 static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
-		    struct roger_err *err)
+		    struct list *places, struct roger_err *err)
 {
+	struct roger_damage last = { 0 };
 	struct rg_figure witness = witness_of(engine);
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
 	struct rg_log_file file = rg_store_messages;
@@ -281,7 +304,9 @@ static int describe(struct rg_engine *engine, struct rg_arena *arena, struct rog
 	r = engine->store->ops->stat(engine->store, &file, &there, err);
 	size = file.size;
 	if (r == ROGER_OK && size >= witness.count)
-		r = find_line(engine, witness.count, damage, err);
+		r = find_line(engine, witness.count, damage, places, err);
+	else if (r == ROGER_OK && size)
+		r = find_line(engine, size, &last, places, err);
 	if (r < 0)
 		return r;
 	if (!damage->line) {
@@ -348,19 +373,51 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 		engine->store->ops->forget(engine->store);
 }
 
+static bool is_recorded(const struct roger_damages *damages, const struct roger_damage *place)
+{
+	const struct roger_damage *damage;
+	size_t i;
+
+	for (i = 0; i < damages->count; i++) {
+		damage = &damages->items[i];
+		if (damage->line == place->line && damage->byte == place->byte &&
+		    rg_str_equal(damage->file, place->file) &&
+		    rg_str_equal(damage->sha256, place->sha256))
+			return true;
+	}
+	return false;
+}
+
+/* Those that are not recorded yet; needs the record lock. */
+static int note_places(struct rg_engine *engine, struct rg_arena *arena, const struct list *places,
+		       struct roger_err *err)
+{
+	struct roger_damages damages;
+	size_t i;
+	int r = damage_entries(engine, arena, &damages, err);
+
+	for (i = 0; r == ROGER_OK && i < places->count; i++)
+		if (!is_recorded(&damages, &places->items[i]))
+			r = append(engine, &places->items[i], err);
+	return r;
+}
+
 static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_figure_key witness = { .kind = RG_FIGURE_WITNESS };
+	struct list places = { .arena = arena };
 	struct roger_damage damage, noted;
 	enum rg_broken broken;
 	int r;
 
-	r = describe(engine, arena, &damage, err);
+	r = describe(engine, arena, &damage, &places, err);
 	if (r == ROGER_OK)
 		r = rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
 	if (r < 0)
 		return r;
 	r = note(engine, arena, &damage, &noted, err);
+	if (r == ROGER_OK && damage.kind != ROGER_DAMAGE_OTHER)
+		r = note_places(engine, arena, &places, err);
 	rg_store_release(engine->store, RG_LOCK_RECORDS);
 	if (r < 0)
 		return r;
@@ -729,6 +786,39 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 		return fill_line(ret_damage, engine->store, &journals.items[i], arena, err);
 	}
 	return r == ROGER_OK ? fill(ret_damage, NULL, arena, err) : r;
+}
+
+static bool is_damage(const struct roger_finding *finding)
+{
+	return finding->line &&
+	       (finding->kind == ROGER_ALTERED || finding->kind == ROGER_UNREADABLE);
+}
+
+/* So that status knows, too. */
+int rg_engine_note_findings(struct rg_engine *engine, const struct roger_verify_reply *found,
+			    struct rg_arena *arena, struct roger_err *err)
+{
+	struct list places = { .arena = arena };
+	struct roger_damage damage;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; r == ROGER_OK && i < found->findings.count && places.count < PLACES_MAX; i++) {
+		if (!is_damage(&found->findings.items[i]))
+			continue;
+		r = of_finding(engine, &found->findings.items[i], arena, &damage, err);
+		if (r == ROGER_OK)
+			r = put(&places, &damage, err);
+	}
+	if (r < 0 || !places.count || !rg_store_writable(engine->store))
+		return r;
+	r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = note_places(engine, arena, &places, err);
+	rg_engine_records_end(engine);
+	(void)rg_engine_count_damages(engine);
+	return r;
 }
 
 /* Collect recorded damage that is not accepted, and what verify finds besides. */

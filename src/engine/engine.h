@@ -290,6 +290,11 @@ const char *rg_engine_damage(struct rg_engine *engine);
 RG_CHECKED int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
 				 struct roger_damages *ret_damages, struct roger_err *err);
 
+/* Record the damaged lines that verify found, so that every verb and status know of them. */
+RG_CHECKED int rg_engine_note_findings(struct rg_engine *engine,
+				       const struct roger_verify_reply *found,
+				       struct rg_arena *arena, struct roger_err *err);
+
 /* Accept the damage of a file, at a line (0: the whole file); accepted says who, when and why.
  * ROGER_ENOENT: no such damage. */
 RG_CHECKED int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,

@@ -75,9 +75,9 @@ const char *rg_damage_words(const struct roger_damage *damage)
 {
 	switch ((enum roger_damage_kind)damage->kind) {
 	case ROGER_DAMAGE_ALTERED:
-		return "altered: it is not the line that was written";
+		return "altered, or lines before it are missing or out of order";
 	case ROGER_DAMAGE_SHORTER:
-		return "shorter than it was: lines at its end are missing";
+		return "shorter than it was: lines are missing";
 	case ROGER_DAMAGE_OTHER:
 		return "not the file that roger wrote";
 	case ROGER_DAMAGE_GONE:

@@ -58,7 +58,7 @@ like "for people" "$(roger report)" "^delivered, of attempts +50\.0%$"
 like "of both" "$(roger report)" "^  of messages +75\.0%$"
 
 is "the most urgent first" "$(concerns)" "alarm dead_letters overdue unread"
-like "with what to type" "$(roger status)" "^!! carol did not get 1 message, given up +roger dead redeliver dl-[0-9a-f]+$"
+like "with what to type" "$(roger status)" "^!! carol did not read 1 message in time, given up +roger dead redeliver dl-[0-9a-f]+$"
 unlike "what was read after all is none" "$(roger status)" "dave did not"
 check "each command works" sh -c '
 	"$0" status --json | python3 -c "import json, sys

@@ -206,6 +206,15 @@ static int try_links(struct roger *roger, struct roger_doctor_reply *reply, stru
 	return r;
 }
 
+/* status knows of damage that is recorded; what cannot be was found all the same. */
+static void note_damage(struct roger *roger, struct rg_arena *arena)
+{
+	struct roger_verify_reply found = { .memory = arena };
+
+	if (rg_engine_verify(roger->engine, arena, &found, NULL) == ROGER_OK)
+		(void)!rg_engine_note_findings(roger->engine, &found, arena, NULL);
+}
+
 static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
 {
 	const struct roger_doctor_request *request = request_;
@@ -229,6 +238,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		r = judge_runs(&examining, err);
 	if (r == ROGER_OK)
 		r = reply_breaches(&examining, err);
+	if (r == ROGER_OK && reply->damage)
+		note_damage(roger, reply->memory);
 	return r < 0 ? r : try_links(roger, reply, err);
 }
 

@@ -175,6 +175,15 @@ static int wait_until_read(struct roger *roger, const struct roger_str *ids, siz
 
 /* ---------------------------------------------------------- dead letters -- */
 
+bool rg_dead_letter_open(const struct roger_dead_letter *letter,
+			 const struct roger_message *message, int64_t now_ms)
+{
+	if (letter->status == ROGER_STALE || (message && message->read))
+		return false;
+	return letter->status == ROGER_UNDELIVERED ||
+	       (message && !message->archived_at_ms && message->confirm_by_ms <= now_ms);
+}
+
 int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 			 struct rg_arena *arena, struct rg_records *ret_letters,
 			 struct roger_err *err)
@@ -188,8 +197,12 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 	for (i = 0; r == ROGER_OK && i < ret_letters->count; i++) {
 		letter = &ret_letters->letters[i];
 		r = find_ids(roger, &letter->message_id, 1, arena, &messages, err);
-		if (r == ROGER_OK && messages.count && messages.items[0].read)
+		if (r < 0 || !messages.count)
+			continue;
+		if (messages.items[0].read)
 			letter->delivered_at_ms = messages.items[0].read_at_ms;
+		else if (rg_dead_letter_open(letter, &messages.items[0], rg_clock_ms()))
+			letter->status = ROGER_UNDELIVERED;
 	}
 	return r;
 }

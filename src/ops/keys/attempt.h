@@ -74,6 +74,13 @@ RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, struct roger_str se
 					struct roger_str target, struct rg_arena *arena,
 					struct roger_err *err);
 
+/*
+ * Is it still to be delivered?  Nobody let it be, it was not read after all, and an attempt that
+ * was made once more is over.  message: NULL where it is not known.
+ */
+bool rg_dead_letter_open(const struct roger_dead_letter *letter,
+			 const struct roger_message *message, int64_t now_ms);
+
 /* Dead letters with their status derived: when they were read after all; query with states. */
 RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 				    struct rg_arena *arena, struct rg_records *ret_letters,

@@ -90,6 +90,12 @@ static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *a
 	return ROGER_OK;
 }
 
+static int refuse_read(const struct roger_dead_letter *letter, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "id", "'%.*s' has read message '%.*s' meanwhile",
+			      RG_STR_ARGS(letter->target), RG_STR_ARGS(letter->message_id));
+}
+
 /* Its state with another status; of what was found under the lock. */
 static int change(struct roger *roger, struct roger_str id, enum roger_dead_letter_status status,
 		  struct roger_str note, struct roger_dead_letters_reply *reply,
@@ -105,6 +111,8 @@ static int change(struct roger *roger, struct roger_str id, enum roger_dead_lett
 	if (r < 0)
 		return r;
 	r = find_one(roger, id, reply->memory, letter, err);
+	if (r == ROGER_OK && status == ROGER_STALE && letter->delivered_at_ms)
+		r = refuse_read(letter, err);
 	if (r == ROGER_OK) {
 		delivered_at_ms = letter->delivered_at_ms;
 		letter->status = status;
@@ -165,9 +173,7 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 	int r;
 
 	if (letter->delivered_at_ms)
-		return rg_fail_member(err, ROGER_EREFUSED, "id",
-				      "'%.*s' has read message '%.*s' meanwhile",
-				      RG_STR_ARGS(letter->target), RG_STR_ARGS(letter->message_id));
+		return refuse_read(letter, err);
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r == ROGER_OK && (found.count == 0 || found.items[0].archived_at_ms))
 		return rg_fail_member(err, ROGER_EREFUSED, "id",

@@ -300,12 +300,14 @@ static int count_letter(struct counting *counting, const struct rg_event *event,
 			struct roger_err *err)
 {
 	struct roger_report_reply *reply = counting->reply;
-	int64_t *const by_status[] = { event->open ? &reply->undelivered : &reply->dead_read,
-				       &reply->redelivered, &reply->stale };
+	int64_t *const by_status[] = { &reply->dead_read, &reply->redelivered, &reply->stale };
+	const bool read = event->message && event->message->read;
 	int r;
 
 	reply->dead_letters++;
-	++*by_status[event->letter->status];
+	++*(event->open ? &reply->undelivered
+	    : read	? &reply->dead_read
+			: by_status[event->letter->status]);
 	r = add_one(&counting->causes, event->letter->cause, err);
 	if (r == ROGER_OK)
 		r = add_one(&counting->targets, event->letter->target, err);

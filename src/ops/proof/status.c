@@ -122,6 +122,7 @@ struct looking {
 	struct roger_status_reply *reply;
 	struct rg_arena *arena; /* the reply's */
 	int64_t now_ms;
+	bool failed; /* out of memory */
 	struct rg_stream stream;
 	int64_t counts[TOPICS];		/* of concerns, those that are left out too */
 	struct groups letters, refused; /* by target; by sender */
@@ -145,25 +146,54 @@ static int put(struct looking *looking, enum topic topic, struct roger_concern c
 	return ROGER_OK;
 }
 
-/* One more concern; its command and its words are printed, with a new line between them. */
-RG_PRINTF(6, 7)
-static int say(struct looking *looking, enum topic topic, struct roger_str subject, int64_t count,
-	       int64_t since_ms, const char *format, ...)
+/* A word of a command, as a shell takes it: much of what is named here, others wrote. */
+static struct roger_str quoted(struct looking *looking, struct roger_str word)
 {
-	struct roger_concern concern = { .subject = subject, .count = count, .since_ms = since_ms };
-	char text[1024], *words;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	struct roger_str copy = { "", 0 };
+
+	rg_buf_add_shell_word(&out, word);
+	looking->failed |= out.failed || !rg_arena_copy(looking->arena, rg_buf_str(&out), &copy);
+	return copy;
+}
+
+/* The command to type next. */
+RG_PRINTF(2, 3)
+static struct roger_str command(struct looking *looking, const char *format, ...)
+{
+	va_list arguments, again;
+	size_t length;
+	char *text;
+
+	va_start(arguments, format);
+	va_copy(again, arguments);
+	length = (size_t)vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	text = rg_arena_get(looking->arena, length + 1);
+	if (text)
+		vsnprintf(text, length + 1, format, arguments);
+	va_end(arguments);
+	looking->failed |= !text;
+	return text ? (struct roger_str){ text, length } : (struct roger_str){ "", 0 };
+}
+
+/* One more concern. */
+RG_PRINTF(7, 8)
+static int say(struct looking *looking, enum topic topic, struct roger_str subject, int64_t count,
+	       int64_t since_ms, struct roger_str next, const char *format, ...)
+{
+	struct roger_concern concern = {
+		.subject = subject, .count = count, .since_ms = since_ms, .next = next
+	};
+	char words[1024];
 	va_list arguments;
 
 	if (looking->counts[topic]++ >= EACH_MAX)
 		return ROGER_OK;
 	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
+	vsnprintf(words, sizeof words, format, arguments);
 	va_end(arguments);
-	words = strchrnul(text, '\n');
-	if (*words)
-		*words++ = '\0';
-	if (!rg_arena_copy(looking->arena, rg_str(text), &concern.next) ||
-	    !rg_arena_copy(looking->arena, rg_str(words), &concern.words))
+	if (looking->failed || !rg_arena_copy(looking->arena, rg_str(words), &concern.words))
 		return ROGER_ENOMEM;
 	return put(looking, topic, concern);
 }
@@ -250,13 +280,14 @@ static int see_run(struct looking *looking, enum topic topic, const struct rg_ev
 		topic == FAILED ? rg_str(rg_run_outcomes[run->outcome]) : run->status_reason;
 
 	/* Its owner has to read the result first, and nobody else can do that. */
-	return say(looking, topic, run->run_id, 1, event->said.at_ms,
-		   "roger %s %.*s%s\nrun %.*s%s%.*s%s%.*s", unread ? "trace" : commands[topic],
-		   RG_STR_ARGS(unread ? run->result_message_id : run->run_id),
-		   settled ? " --why TEXT" : "", RG_STR_ARGS(run->run_id),
-		   topic == FAILED ? " " : ": ", RG_STR_ARGS(why),
-		   topic == FAILED && run->child_exit.length ? ": exit " : "",
-		   RG_STR_ARGS(topic == FAILED ? run->child_exit : RG_STR("")));
+	return say(
+		looking, topic, run->run_id, 1, event->said.at_ms,
+		command(looking, "roger %s %.*s%s", unread ? "trace" : commands[topic],
+			RG_STR_ARGS(quoted(looking, unread ? run->result_message_id : run->run_id)),
+			settled ? " --why TEXT" : ""),
+		"run %.*s%s%.*s%s%.*s", RG_STR_ARGS(run->run_id), topic == FAILED ? " " : ": ",
+		RG_STR_ARGS(why), topic == FAILED && run->child_exit.length ? ": exit " : "",
+		RG_STR_ARGS(topic == FAILED ? run->child_exit : RG_STR("")));
 }
 
 /* To be read by some time. */
@@ -270,8 +301,9 @@ static int see_deadline(struct looking *looking, const struct rg_event *event)
 				 : event->said.at_ms - looking->now_ms,
 			    span);
 	return say(looking, over ? OVERDUE : WAITING, message->id, 1, event->said.at_ms,
-		   "roger sends --message %.*s\n%.*s %s #%lld of %.*s, %s %s",
-		   RG_STR_ARGS(message->id), RG_STR_ARGS(message->to_phase),
+		   command(looking, "roger sends --message %.*s",
+			   RG_STR_ARGS(quoted(looking, message->id))),
+		   "%.*s %s #%lld of %.*s, %s %s", RG_STR_ARGS(message->to_phase),
 		   over ? "has not read" : "is to read", (long long)message->seq,
 		   RG_STR_ARGS(message->from_phase), span, over ? "late" : "left");
 }
@@ -289,8 +321,8 @@ static int see_lease(struct looking *looking, const struct rg_event *event)
 
 	rg_clock_print_utc(message->claimed_until_ms, until);
 	return say(looking, held ? HELD : LEASE, message->id, 1, message->claimed_until_ms,
-		   "roger trace %.*s\n%.*s%s lease on #%lld of %.*s %s%s%s",
-		   RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by), "'s",
+		   command(looking, "roger trace %.*s", RG_STR_ARGS(quoted(looking, message->id))),
+		   "%.*s%s lease on #%lld of %.*s %s%s%s", RG_STR_ARGS(message->claimed_by), "'s",
 		   (long long)message->seq, RG_STR_ARGS(message->from_phase),
 		   held	    ? "is held until "
 		   : beyond ? "counts as expired: it says "
@@ -308,8 +340,9 @@ static int see_damage(struct looking *looking, const struct roger_damage *damage
 			    damage->line ? line : ""))
 		return ROGER_ENOMEM;
 	return say(looking, DAMAGE, place, 1, damage->noticed_at_ms,
-		   "roger accept %.*s --reason TEXT\n%.*s is %s%s", RG_STR_ARGS(place),
-		   RG_STR_ARGS(place), rg_damage_words(damage),
+		   command(looking, "roger accept %.*s --reason TEXT",
+			   RG_STR_ARGS(quoted(looking, place))),
+		   "%.*s is %s%s", RG_STR_ARGS(place), rg_damage_words(damage),
 		   rg_damage_closes(damage) ? "; nothing is sent until a person accepts that" : "");
 }
 
@@ -367,13 +400,16 @@ static int say_letters(struct looking *looking)
 
 	if (limit && looking->in_cycle > limit)
 		r = say(looking, ALARM, cycle, looking->in_cycle, looking->in_cycle_ms,
-			"roger dead --cycle %.*s\nalarm: %lld dead letters in cycle %.*s",
-			RG_STR_ARGS(cycle), (long long)looking->in_cycle, RG_STR_ARGS(cycle));
+			command(looking, "roger dead --cycle %.*s",
+				RG_STR_ARGS(quoted(looking, cycle))),
+			"alarm: %lld dead letters in cycle %.*s", (long long)looking->in_cycle,
+			RG_STR_ARGS(cycle));
 	for (i = 0; r == ROGER_OK && i < looking->letters.count; i++) {
 		group = &looking->letters.items[i];
 		r = say(looking, DEAD, group->name, group->count, group->since_ms,
-			"roger dead %s %.*s\n%.*s did not get %lld message%s, given up",
-			group->gone ? "stale" : "redeliver", RG_STR_ARGS(group->id),
+			command(looking, "roger dead %s %.*s", group->gone ? "stale" : "redeliver",
+				RG_STR_ARGS(quoted(looking, group->id))),
+			"%.*s did not read %lld message%s in time, given up",
 			RG_STR_ARGS(group->name), (long long)group->count, rg_plural(group->count));
 	}
 	return r;
@@ -388,10 +424,10 @@ static int say_refused(struct looking *looking)
 	for (i = 0; r == ROGER_OK && i < looking->refused.count; i++) {
 		group = &looking->refused.items[i];
 		r = say(looking, REFUSED, group->name, group->count, group->since_ms,
-			"roger sends --from %.*s --outcome error --newest\n"
+			command(looking, "roger sends --from %.*s --outcome error --newest",
+				RG_STR_ARGS(quoted(looking, group->name))),
 			"%.*s could not send to %.*s (%.*s)%s, and has not sent it since",
-			RG_STR_ARGS(group->name), RG_STR_ARGS(group->name),
-			RG_STR_ARGS(group->peer), RG_STR_ARGS(group->why),
+			RG_STR_ARGS(group->name), RG_STR_ARGS(group->peer), RG_STR_ARGS(group->why),
 			group->count == 1 ? "" : ", the last of several");
 	}
 	return r;
@@ -457,7 +493,7 @@ static int look_at_runs(struct looking *looking, struct roger_err *err)
 	if (r < 0 || !list.troubles.count)
 		return r;
 	return say(looking, DOCUMENTS, RG_STR(""), (int64_t)list.troubles.count, 0,
-		   "roger runs\n%zu run document%s with errors", list.troubles.count,
+		   RG_STR("roger runs"), "%zu run document%s with errors", list.troubles.count,
 		   rg_plural((int64_t)list.troubles.count));
 }
 
@@ -499,9 +535,10 @@ static int look_at_breakers(struct looking *looking, struct roger_err *err)
 		breaker = &breakers.items[i];
 		rg_clock_print_span(breaker->until_ms - looking->now_ms, span);
 		r = say(looking, BREAKER, breaker->target, 1, breaker->until_ms,
-			"roger sends --from %.*s --to %.*s --newest\n"
+			command(looking, "roger sends --from %.*s --to %.*s --newest",
+				RG_STR_ARGS(quoted(looking, breaker->sender)),
+				RG_STR_ARGS(quoted(looking, breaker->target))),
 			"breaker: %.*s confirms nothing with %.*s for another %s",
-			RG_STR_ARGS(breaker->sender), RG_STR_ARGS(breaker->target),
 			RG_STR_ARGS(breaker->sender), RG_STR_ARGS(breaker->target), span);
 	}
 	return r;
@@ -542,9 +579,11 @@ static int say_mailbox(struct looking *looking, const struct mailbox *mailbox)
 		   : ms > forgotten_ms ? FORGOTTEN
 				       : UNREAD,
 		   name, mailbox->unread, mailbox->since_ms,
-		   "roger %s --unread --to %.*s%s\n%.*s has %lld unread, the oldest for %s%s%.*s",
-		   mailbox->retired ? "archive" : "list", RG_STR_ARGS(name),
-		   mailbox->retired ? " --reason TEXT" : "", RG_STR_ARGS(name),
+		   command(looking, "roger %s --unread --to %.*s%s",
+			   mailbox->retired ? "archive" : "list",
+			   RG_STR_ARGS(quoted(looking, name)),
+			   mailbox->retired ? " --reason TEXT" : ""),
+		   "%.*s has %lld unread, the oldest for %s%s%.*s", RG_STR_ARGS(name),
 		   (long long)mailbox->unread, span, mailbox->why.length ? "; it " : "",
 		   RG_STR_ARGS(mailbox->why));
 }
@@ -627,13 +666,13 @@ static int look_at_box(struct looking *looking, struct roger_str issue, struct r
 	r = rg_engine_count(looking->roger->engine, &query, &unread, err);
 	if (r < 0 || unread < limit)
 		return r;
-	return say(
-		looking, FULL, to.length ? to : issue, unread, 0,
-		"roger list --unread --issue %.*s%s%.*s\n%s%.*s%sissue %.*s is full: %lld unread, "
-		"and what is sent to it is refused",
-		RG_STR_ARGS(issue), to.length ? " --to " : "", RG_STR_ARGS(to),
-		to.length ? "the mailbox of " : "", RG_STR_ARGS(to), to.length ? " in " : "",
-		RG_STR_ARGS(issue), (long long)unread);
+	return say(looking, FULL, to.length ? to : issue, unread, 0,
+		   command(looking, "roger list --unread --issue %.*s%s%.*s",
+			   RG_STR_ARGS(quoted(looking, issue)), to.length ? " --to " : "",
+			   RG_STR_ARGS(to.length ? quoted(looking, to) : to)),
+		   "%s%.*s%sissue %.*s is full: %lld unread, and what is sent to it is refused",
+		   to.length ? "the mailbox of " : "", RG_STR_ARGS(to), to.length ? " in " : "",
+		   RG_STR_ARGS(issue), (long long)unread);
 }
 
 /* Only where enough is unread at all is every issue asked for. */
@@ -666,7 +705,6 @@ static int look_at_room(struct looking *looking, struct roger_err *err)
 /* Texts of trigger files that were not taken in stay there until a person lets them in, or not. */
 static int look_at_skipped(struct looking *looking, struct roger_err *err)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = SIZE_MAX };
 	struct roger_str to = RG_STR("NAME"), file;
 	struct roger_strs names;
 	const char *dot;
@@ -679,17 +717,18 @@ static int look_at_skipped(struct looking *looking, struct roger_err *err)
 			    RG_STR_ARGS(looking->roger->workspace->config->trigger_dir),
 			    RG_STR_ARGS(names.items[0])))
 		return rg_fail_memory(err);
-	rg_buf_add_shell_word(&word, file);
-	file = rg_buf_str(&word);
+	file = quoted(looking, file);
 	/* Its name ends in that of the trigger file, which is its recipient's. */
 	dot = memchr(names.items[0].data, '.', names.items[0].length);
-	if (dot && rg_trigger_is_name(rg_str(dot + 1)))
+	if (dot && rg_trigger_is_name(rg_str(dot + 1)) &&
+	    rg_name_valid(rg_trigger_stem(rg_str(dot + 1))))
 		to = rg_trigger_stem(rg_str(dot + 1));
 	return say(looking, SKIPPED, names.items[0], (int64_t)names.count, 0,
-		   "roger ingest --to %.*s --unnumbered --file %.*s && rm %.*s\n"
+		   command(looking, "roger ingest --to %.*s --unnumbered --file %.*s && rm %.*s",
+			   RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file)),
 		   "%zu trigger text%s skipped: let %s in or not, then remove the file",
-		   RG_STR_ARGS(to), RG_STR_ARGS(file), RG_STR_ARGS(file), names.count,
-		   names.count == 1 ? " was" : "s were", names.count == 1 ? "it" : "them");
+		   names.count, names.count == 1 ? " was" : "s were",
+		   names.count == 1 ? "it" : "them");
 }
 
 /* ----------------------------------------------------------------- files -- */
@@ -705,8 +744,9 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 
 	r = rg_engine_strays(looking->roger->engine, &count, err);
 	if (r == ROGER_OK && count)
-		r = say(looking, STRAYS, file, count, 0, "roger verify\n%lld stray line%s in %.*s",
-			(long long)count, rg_plural(count), RG_STR_ARGS(file));
+		r = say(looking, STRAYS, file, count, 0, RG_STR("roger verify"),
+			"%lld stray line%s in %.*s", (long long)count, rg_plural(count),
+			RG_STR_ARGS(file));
 	for (i = RG_LOG_MESSAGES + 1; i < RG_LOGS && r == ROGER_OK; i++) {
 		if (!rg_kinds[i].chained)
 			continue;
@@ -715,10 +755,11 @@ static int look_for_strays(struct looking *looking, struct roger_err *err)
 		if (r < 0 || !found.stray_count)
 			continue;
 		r = say(looking, LOG_STRAYS, found.strays[0].file, (int64_t)found.stray_count, 0,
-			"roger %s\n%zu stray line%s in a log, the first in %.*s, line %lld",
-			i == RG_LOG_ACTIVITY ? "activity --limit 1" : "verify", found.stray_count,
-			rg_plural((int64_t)found.stray_count), RG_STR_ARGS(found.strays[0].file),
-			(long long)found.strays[0].line);
+			i == RG_LOG_ACTIVITY ? RG_STR("roger activity --limit 1")
+					     : RG_STR("roger verify"),
+			"%zu stray line%s in a log, the first in %.*s, line %lld",
+			found.stray_count, rg_plural((int64_t)found.stray_count),
+			RG_STR_ARGS(found.strays[0].file), (long long)found.strays[0].line);
 	}
 	return r;
 }
@@ -732,16 +773,16 @@ static int look_at_trust(struct looking *looking, struct roger_err *err)
 
 	r = rg_workspace_trust(looking->roger->workspace, &trust, err);
 	if (r == ROGER_OK && !trust->mailbox)
-		return say(looking, UNTRUSTED, RG_STR(""), 1, 0,
-			   "roger trust\nthis workspace is not trusted: its mail is shown to no "
+		return say(looking, UNTRUSTED, RG_STR(""), 1, 0, RG_STR("roger trust"),
+			   "this workspace is not trusted: its mail is shown to no "
 			   "agent unasked, "
 			   "and its commands do not run");
 	if (r == ROGER_OK)
 		r = rg_trust_count_commands(looking->roger, looking->arena, &count, &setting, err);
 	if (r < 0 || !count)
 		return r;
-	return say(looking, UNTRUSTED, setting, count, 0,
-		   "roger trust\n%lld configured command%s not trusted as %s now, and left out: "
+	return say(looking, UNTRUSTED, setting, count, 0, RG_STR("roger trust"),
+		   "%lld configured command%s not trusted as %s now, and left out: "
 		   "%.*s%s",
 		   (long long)count, count == 1 ? " is" : "s are",
 		   count == 1 ? "it is" : "they are", RG_STR_ARGS(setting),
@@ -754,7 +795,7 @@ static int look_for_trouble(struct looking *looking)
 
 	if (!*trouble)
 		return ROGER_OK;
-	return say(looking, ENGINE, RG_STR(""), 1, 0, "roger rebuild\n%s", trouble);
+	return say(looking, ENGINE, RG_STR(""), 1, 0, RG_STR("roger rebuild"), "%s", trouble);
 }
 
 /* ------------------------------------------------------------------ verb -- */

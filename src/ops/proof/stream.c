@@ -633,11 +633,9 @@ static int fold_letters(struct rg_stream *stream, const struct rg_log_entry *ent
 	return r;
 }
 
-/* Open: nobody has tried again or let it be, and it was not read after all. */
-static bool is_letter_open(const struct letter *letter)
+static bool is_letter_open(const struct rg_stream *stream, const struct letter *letter)
 {
-	return letter->last.status == ROGER_UNDELIVERED &&
-	       !(letter->message && letter->message->read);
+	return rg_dead_letter_open(&letter->last, letter->message, stream->now_ms);
 }
 
 static int find_messages(struct rg_stream *stream, struct rg_table *letters, struct roger_err *err)
@@ -651,7 +649,7 @@ static int find_messages(struct rg_stream *stream, struct rg_table *letters, str
 	int r = ids ? ROGER_OK : rg_fail_memory(err);
 
 	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));)
-		if (letter->last.status == ROGER_UNDELIVERED)
+		if (letter->last.status != ROGER_STALE)
 			ids[count++] = letter->last.message_id;
 	rg_gathering_init(&found, stream->roger, stream->arena);
 	if (r == ROGER_OK)
@@ -691,7 +689,7 @@ static int see_letter(struct rg_stream *stream, const struct rg_log_entry *entry
 		if (letter->told)
 			return ROGER_OK;
 		letter->told = true;
-		event.open = is_letter_open(letter);
+		event.open = is_letter_open(stream, letter);
 		event.letter = &letter->last;
 		event.message = letter->message;
 	}

@@ -10,6 +10,9 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->key.length && !request->seal.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "key", "key: it goes with a seal");
 	r = rg_engine_verify(roger->engine, reply->memory, reply, err);
+	/* What cannot be recorded was found all the same. */
+	if (r == ROGER_OK && reply->damaged)
+		(void)!rg_engine_note_findings(roger->engine, reply, reply->memory, NULL);
 	return r < 0 || !request->seal.length ? r : rg_seal_check(roger, request, reply, err);
 }
 
