@@ -539,8 +539,8 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
-	/* Another may just have done it for us.  What others still have to copy is left to them: they
-	 * have their own logs open. */
+	/* Another may just have done it for us.  What others still have to copy is left to them:
+	 * they have their own logs open. */
 	if (carried(engine, plain) < end)
 		r = carry(engine, plain, end, err);
 	if (!holds)
