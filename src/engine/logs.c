@@ -565,7 +565,6 @@ int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 /* Within a transaction of records the lock is ours already. */
 static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct roger_err *err)
 {
-	uint64_t synced;
 	bool holds;
 	int r = ROGER_OK;
 
@@ -576,10 +575,10 @@ static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct 
 		r = rg_engine_records_begin(engine, err);
 	if (r < 0)
 		return r;
-	/* One does it for all who were synced along; another may just have done it for us. */
-	synced = rg_store_head(engine->store).synced;
+	/* Another may just have done it for us.  What others still have to copy is left to them:
+	 * they have their own logs open. */
 	if (carried(engine, plain) < end)
-		r = carry(engine, plain, synced > end ? synced : end, err);
+		r = carry(engine, plain, end, err);
 	if (!holds)
 		rg_engine_records_end(engine);
 	return r;

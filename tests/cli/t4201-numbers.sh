@@ -87,6 +87,10 @@ like "or empty" "$(roger status)" "message-state.json is damaged"
 exits 0 "rebuild mends it" roger rebuild
 is "then nothing is said" "$(roger status | grep -c message-state)" 0
 is "nor begun" "$(session)" 3
+# A long one is only seen by who writes it next.
+printf '{"counters":{},%200s"lastSeen":{}}' '' >$state
+roger send --as lead w six -q
+is "one that was cleared and is long is seen at the next writing" "$(session)" 4
 cd ..
 exits 0 "verify" roger verify
 done_testing

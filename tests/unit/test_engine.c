@@ -325,6 +325,88 @@ static void room_is_made_and_nothing_goes_missing(void **state)
 	roger_close(roger);
 }
 
+/* ------------------------------------------------------- the archive's end -- */
+
+static char *read_text(const struct place *place, const char *name)
+{
+	char path[200], *text = calloc(1, 100000);
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/.roger/%s", place->root, name);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	assert_in_range(fread(text, 1, 99999, file), 1, 99998);
+	fclose(file);
+	return text;
+}
+
+/* What a writer leaves that was killed before the message left the index: the n-th line of the
+ * journal.  Returns where. */
+static long leave_in_archive(const struct place *place, int n)
+{
+	char *journal = read_text(place, "messages.jsonl"), *line = journal, path[200];
+	FILE *file;
+	long at;
+
+	while (n--)
+		line = strchr(line, '\n') + 1;
+	snprintf(path, sizeof path, "%s/.roger/messages_archive/i.jsonl", place->root);
+	file = fopen(path, "a");
+	fseek(file, 0, SEEK_END);
+	at = ftell(file);
+	fprintf(file, "%.*s\n", (int)strcspn(line, "\n"), line);
+	fclose(file);
+	free(journal);
+	return at;
+}
+
+static void archive_nth(struct roger *roger, const struct place *place, int n)
+{
+	char *journal = read_text(place, "messages.jsonl"), *line = journal;
+	struct roger_archive_reply reply;
+	struct roger_str id;
+	struct roger_archive_request request = { .ids = { &id, 1 }, .unread = true };
+	struct roger_err err;
+
+	while (n--)
+		line = strchr(line, '\n') + 1;
+	id = (struct roger_str){ line + 7, strcspn(line + 7, "\"") };
+	if (roger_archive(roger, &request, &reply, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(reply.archived, 1);
+	roger_reply_free(&reply);
+	free(journal);
+}
+
+/* A handle that archives again looks only at what was added since, and at what it saw before it
+ * believes it. */
+static void what_was_left_in_the_archive_is_not_added_twice(void **state)
+{
+	struct scene *scene = *state;
+	const struct place *place = &scene->place;
+	struct roger *roger = place_open(place);
+	char path[200];
+	long at;
+	int file, i;
+
+	for (i = 0; i < 4; i++)
+		assert_int_equal(place_send(roger, "amy", "bob", "i", "text", "", NULL), ROGER_OK);
+	archive_nth(roger, place, 0);
+	leave_in_archive(place, 1);
+	archive_nth(roger, place, 1);
+	assert_int_equal(lines_of(place, "messages_archive/i.jsonl"), 2);
+	/* Seen along with another, then written over. */
+	at = leave_in_archive(place, 2);
+	archive_nth(roger, place, 3);
+	snprintf(path, sizeof path, "%s/.roger/messages_archive/i.jsonl", place->root);
+	file = open(path, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(file, "xxxxx", 5, at), 5);
+	close(file);
+	archive_nth(roger, place, 2);
+	assert_int_equal(lines_of(place, "messages_archive/i.jsonl"), 5);
+	roger_close(roger);
+}
+
 /* ------------------------------------------------------------------ keys -- */
 
 static void send_keys(struct scene *scene, struct roger *roger)
@@ -610,6 +692,7 @@ int main(void)
 		TEST(the_limit_holds_for_threads_too),
 		TEST(the_limit_of_an_issue_is_exact),
 		TEST(room_is_made_and_nothing_goes_missing),
+		TEST(what_was_left_in_the_archive_is_not_added_twice),
 		TEST(a_key_is_sent_once_by_racing_processes),
 		TEST(a_key_is_sent_once_by_racing_threads),
 		TEST(a_key_is_not_answered_from_a_file_that_was_moved_away),
