@@ -520,7 +520,8 @@ static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
 	progress->last_length = line->too_long ? 0 : (int64_t)line->length;
 	if (decoded->is_message)
 		return take_message(index, &decoded->message, line, err);
-	progress->strays++;
+	/* What is known to be unfinished is nobody's to look after. */
+	progress->strays += !decoded->torn;
 	return ROGER_OK;
 }
 

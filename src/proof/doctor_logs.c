@@ -188,7 +188,8 @@ static void note_sums(struct rg_doctor *doctor, const struct rg_walk *walk)
 
 	sums->lines = walk->number;
 	sums->offset = (int64_t)walk->lines.at;
-	sums->strays += !walk->message;
+	sums->strays +=
+		!walk->message && (walk->line.too_long || !rg_line_is_torn(walk->line.text));
 	if (sums->offset == doctor->index_end)
 		doctor->at_index = *sums;
 }

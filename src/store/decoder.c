@@ -46,6 +46,7 @@ static int add_line(struct block *block, const struct rg_line *line, struct roge
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	decoded->is_message = r == ROGER_OK;
+	decoded->torn = !line->too_long && rg_line_is_torn(line->text);
 	block->count++;
 	return ROGER_OK;
 }

@@ -13,6 +13,7 @@ struct rg_decoder;
 struct rg_decoded {
 	struct rg_line line; /* text is not valid */
 	bool is_message;
+	bool torn; /* a writer left it unfinished, and the next one closed it off */
 	struct roger_message message; /* valid until the next call of rg_decoder_next() */
 };
 

@@ -82,5 +82,6 @@ exits 65 "nothing is sent" roger send --as ann bob more
 roger accept messages.jsonl --reason seen -q
 exits 75 "the key that was open still is, and its next attempt is made" roger send --as zoe bob "late" --key late:escalation:c1 \
 	--confirm read --within 1ms
+unlike "what was cut off is accepted with the rest" "$(roger status)" 'stray'
 is "that is the second" "$(roger sends --key late:escalation:c1 --json | json '[a["attempt"] for a in d["attempts"]]')" "[1, 2]"
 done_testing

@@ -200,10 +200,8 @@ void model_purge(struct model *model)
 
 int model_status(const struct model *model, const struct job *job, int64_t now_ms)
 {
-	/* An heir's reading is not the owner's. */
 	const bool heard =
-		job->forwarded || (job->result >= 0 && model->mails[job->result].read_at_ms &&
-				   !strcmp(model->mails[job->result].to, job->owner));
+		job->forwarded || (job->result >= 0 && model->mails[job->result].read_at_ms);
 
 	if (job->completed_at_ms && heard)
 		return job->recoveries ? ROGER_RUN_RECOVERED : ROGER_RUN_COMPLETED;
@@ -225,7 +223,6 @@ bool model_settled(const struct model *model, const struct job *job, int64_t now
 	const int word = job->result >= 0 ? job->result : job->notice;
 
 	return job->settled || (word >= 0 && model_failed(model, job, now_ms) &&
-				!strcmp(model->mails[word].to, job->owner) &&
 				model->mails[word].ack_outcome == ROGER_ACK_DONE);
 }
 

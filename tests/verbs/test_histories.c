@@ -357,9 +357,9 @@ static void send_and_die(void)
 		_exit(roger_send(scene_handle(&scene), &request, &reply, NULL) < 0);
 	while (!roger_watch(scene.roger, &mark, 10) && !waitpid(child, NULL, WNOHANG))
 		;
-	learn();
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+	learn();
 	if (model.mail_count && !strcmp(model.mails[model.mail_count - 1].key, sending.key))
 		add_attempt(&sending, "bobby", ATTEMPT_PENDING, model.mail_count - 1);
 }

@@ -253,7 +253,9 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 	r = rg_run_answered_by(roger, run, id, arena, &answers, err);
 	if (r < 0 || answers)
 		return r;
-	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent))
+	/* What roger delivered may have gone to an heir. */
+	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent) &&
+	    !rg_str_equal(id, run->result_message_id))
 		return refuse_evidence(run, id, "is not for", run->owner_agent, err);
 	if (!rg_run_carries_result(run, message))
 		return refuse_evidence(run, id, "does not carry the result of", run->run_id, err);

@@ -87,21 +87,15 @@ static bool waits_for_reader(const struct rg_run_document *document)
 						  rg_run_wants_settling(&document->run));
 }
 
-/* The message, where it is one to the owner. */
+/* The message; an heir of its owner may have got it. */
 static const struct roger_message *find_word(const struct roger_messages *messages,
 					     const struct roger_run *run)
 {
-	const struct roger_message *message;
 	size_t i;
 
-	for (i = 0; i < messages->count; i++) {
-		message = &messages->items[i];
-		if (rg_str_equal(message->id, word_of(run)))
-			return !run->owner_agent.length ||
-					       rg_str_equal(message->to_phase, run->owner_agent)
-				       ? message
-				       : NULL;
-	}
+	for (i = 0; i < messages->count; i++)
+		if (rg_str_equal(messages->items[i].id, word_of(run)))
+			return &messages->items[i];
 	return NULL;
 }
 
