@@ -351,6 +351,34 @@ static void attempts_agree(const struct accounts *accounts)
 		    report->attempted <= report->attempts);
 }
 
+static bool has_event(const struct accounts *accounts, enum roger_event_kind kind,
+		      struct roger_str run)
+{
+	size_t i;
+
+	for (i = 0; i < accounts->timeline.events.count; i++)
+		if (accounts->timeline.events.items[i].kind == (int)kind &&
+		    rg_str_equal(accounts->timeline.events.items[i].run_id, run))
+			return true;
+	return false;
+}
+
+/* Runs that did not fail are settled, too: those whose result nobody can read. */
+static int64_t settled_failures(const struct accounts *accounts)
+{
+	const struct roger_event *event;
+	int64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < accounts->timeline.events.count; i++) {
+		event = &accounts->timeline.events.items[i];
+		count += event->kind == ROGER_EVENT_SETTLED &&
+			 (has_event(accounts, ROGER_EVENT_FAILED, event->run_id) ||
+			  has_event(accounts, ROGER_EVENT_LOST, event->run_id));
+	}
+	return count;
+}
+
 static void runs_agree(const struct accounts *accounts)
 {
 	const struct roger_report_reply *report = &accounts->report;
@@ -362,12 +390,13 @@ static void runs_agree(const struct accounts *accounts)
 	agree("failed: report, timeline", failed, events(accounts, ROGER_EVENT_FAILED));
 	agree("lost or failed, and not settled: timeline, status",
 	      report->blocked + failed - /* both */ events(accounts, ROGER_EVENT_LOST) -
-		      events(accounts, ROGER_EVENT_SETTLED),
+		      settled_failures(accounts),
 	      concerns(accounts, "blocked") + concerns(accounts, "failed"));
 	agree("suspect: report, status", report->suspect,
 	      concerns(accounts, "suspect_delivery_failure"));
-	agree("not forwarded: report, status", report->not_forwarded,
-	      concerns(accounts, "done_but_not_forwarded"));
+	if (!events(accounts, ROGER_EVENT_SETTLED))
+		agree("not forwarded: report, status", report->not_forwarded,
+		      concerns(accounts, "done_but_not_forwarded"));
 	agree("under way: report, status", report->active, accounts->status.active_runs);
 }
 

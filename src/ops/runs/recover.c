@@ -270,20 +270,18 @@ static int change_escalation(void *context, struct rg_run_document *document, in
 	return rg_run_note(&document->run, now_ms, rg_buf_str(&attempt->note), arena, err);
 }
 
-/* Its owner; where a rule forbids that, as where its mailbox is full, a person, in an issue of its
- * own. */
+/* Its owner; where a rule forbids that, as where its mailbox is full, a person. */
 static int tell_of_block(struct attempt *attempt, const struct rg_run_document *document,
 			 struct roger_str text, struct roger_err *err)
 {
 	const struct roger_str tellable[] = { document->run.owner_agent, RG_STR(RG_PERSON) };
 	const char *const verbs[] = { "run-escalation", "run-escalation-person" };
 	struct roger_str id = { "", 0 }, untold;
-	struct roger_run run = document->run;
 	int r = ROGER_OK;
 	size_t i;
 
-	for (i = 0; r == ROGER_OK && !id.length && i < 2; i++, run.issue_id = run.run_id) {
-		r = rg_run_notify(attempt->roger, &run, tellable[i], verbs[i],
+	for (i = 0; r == ROGER_OK && !id.length && i < 2; i++) {
+		r = rg_run_notify(attempt->roger, &document->run, tellable[i], verbs[i],
 				  document->receipts.recoveries, text, attempt->arena, &id, &untold,
 				  err);
 		if (r == ROGER_OK)

@@ -107,7 +107,27 @@ static int send_once(struct roger *roger, const struct roger_send_request *reque
 	return r;
 }
 
-/* Of each verb and number once, whoever asks and however often. */
+/* To a person also where the issue is full: in one of the run's own. */
+static int send_to_person(struct roger *roger, const struct roger_run *run,
+			  const struct roger_send_request *request, struct rg_arena *arena,
+			  struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_send_request apart = *request;
+	int r;
+
+	apart.issue = run->run_id;
+	if (!rg_arena_print(arena, &apart.key, "%.*s:apart", RG_STR_ARGS(request->key)))
+		return rg_fail_memory(err);
+	r = find_sent(roger, &apart, arena, ret_id, err);
+	if (r < 0 || ret_id->length)
+		return r;
+	r = send_once(roger, request, arena, ret_id, err);
+	return r == ROGER_EREFUSED && strcmp(err->member, "result") != 0
+		       ? send_once(roger, &apart, arena, ret_id, err)
+		       : r;
+}
+
+/* Of each verb and number once, whoever asks and however often; err is not NULL. */
 static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
 		      int type, const char *verb, int64_t number, struct roger_str content,
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
@@ -127,7 +147,8 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 	request.from = type == ROGER_RESULT ? rg_run_sender(roger, run) : RG_STR("roger");
 	request.metadata = rg_buf_str(&metadata);
 	request.key = rg_buf_str(&key);
-	return send_once(roger, &request, arena, ret_id, err);
+	return rg_config_is_person(to) ? send_to_person(roger, run, &request, arena, ret_id, err)
+				       : send_once(roger, &request, arena, ret_id, err);
 }
 
 static int64_t number_of(struct roger_str text)
@@ -135,21 +156,16 @@ static int64_t number_of(struct roger_str text)
 	return (int64_t)(rg_hash(0, text.data, text.length) >> 1);
 }
 
-/*
- * For a person, in an issue of its own, which is never full; the key is of the text, so that the
- * same is kept once.
- */
+/* For a person; the key is of the text, so that the same is kept once. */
 static int keep(struct roger *roger, const struct roger_run *run, struct roger_str content,
 		struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *untold,
 		struct roger_err *err)
 {
-	struct roger_run own = *run;
 	struct roger_err inner = { 0 };
 	struct roger_str why = *untold;
 	int r;
 
-	own.issue_id = run->run_id;
-	r = send_about(roger, &own, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", number_of(content),
+	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", number_of(content),
 		       content, arena, ret_id, &inner);
 	if (r < 0 && r != ROGER_EREFUSED) {
 		if (err)
