@@ -1194,6 +1194,7 @@ struct roger_complete_request {
 	struct roger_str message; /* or: id of the message that delivered it already */
 	struct roger_str child_exit; /* exit status; other than 0 and without a result: it failed */
 	bool failed;		     /* it ended without a result */
+	struct roger_str agent;	     /* who says so; "": a person */
 };
 struct roger_forward_request {
 	struct roger_str run_id;

@@ -104,7 +104,8 @@ static void print_end(const struct cli_run *run, const struct roger_run_reply *r
 	cli_print_text(stderr, reply->ended, false);
 	if (reply->message_id.length) {
 		fputs(", ", stderr);
-		cli_print_text(stderr, one->owner_agent, false);
+		/* What the owner has no room for is kept for a person. */
+		cli_print_text(stderr, reply->untold ? RG_STR("human") : one->owner_agent, false);
 		fputs(" was told by ", stderr);
 		cli_print_text(stderr, reply->message_id, false);
 	}

@@ -530,7 +530,7 @@ int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 }
 
 int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
-			  const struct rg_watchdog_rules *rules, struct roger_str by,
+			  const struct rg_watchdog_rules *rules, bool stranded, struct roger_str by,
 			  int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
 			  struct roger_err *err)
 {
@@ -543,7 +543,8 @@ int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
 	*ret_changed = false;
 	if (receipts->settled)
 		return ROGER_OK;
-	if (!rg_run_wants_settling(&judged))
+	if (!rg_run_wants_settling(&judged) &&
+	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' is %s and %s: there is nothing to settle",
 			       RG_STR_ARGS(run->run_id), rg_run_statuses[judged.status],

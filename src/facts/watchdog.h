@@ -119,11 +119,11 @@ RG_CHECKED int rg_run_forward(struct roger_run *run, struct rg_receipts *receipt
 RG_CHECKED int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 			     const struct rg_watchdog_rules *rules, int64_t by_ms, int64_t now_ms,
 			     struct rg_arena *arena, struct roger_err *err);
-/* Settle its failure; by: "" for a person. */
+/* Settle its failure, or that nobody can read its result (stranded); by: "" for a person. */
 RG_CHECKED int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
-				     const struct rg_watchdog_rules *rules, struct roger_str by,
-				     int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
-				     struct roger_err *err);
+				     const struct rg_watchdog_rules *rules, bool stranded,
+				     struct roger_str by, int64_t now_ms, struct rg_arena *arena,
+				     bool *ret_changed, struct roger_err *err);
 /* Count an attempt, before it is made. */
 RG_CHECKED int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
 			      const struct rg_watchdog_rules *rules, struct roger_str action,

@@ -119,7 +119,8 @@ bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str 
 /* Is it roger's own name, which has no mailbox? */
 bool rg_config_is_roger(struct roger_str name);
 
-/* Is it the person's name, `human`, under which no agent may send? */
+/* Is it the person's name, under which no agent may send? */
+#define RG_PERSON "human"
 bool rg_config_is_person(struct roger_str name);
 
 /* How the agent of that name is woken, or NULL. */

@@ -58,7 +58,7 @@ bool rg_config_is_roger(struct roger_str name)
 
 bool rg_config_is_person(struct roger_str name)
 {
-	return equal_without_case(name, RG_STR("human"));
+	return equal_without_case(name, RG_STR(RG_PERSON));
 }
 
 static int add_group(struct rg_config *config, struct roger_str name, struct roger_err *err)

@@ -151,16 +151,18 @@ roger send --as x boss --issue full hello -q 2>/dev/null
 exits 77 "a full mailbox: not all is well" roger run --run-id full --as lead --forward-to boss --issue full -- echo words
 like "is told" "$err" "its owner could not be told"
 is "and noted" "$(status_of full) $(json '"could not be told" in d["notes"][0]' <$runs/full.json)" "$done true"
-like "with what to do" "$err" "give it to .roger complete full --result TEXT."
+like "and kept for a person, with what to do" "$err" "kept for 'human' in message msg-[^;]*; later: .roger complete full\`"
+like "who was told by that" "$err" "human was told by"
 exits 3 "a status of its own goes first" roger run --run-id full-3 --as lead --forward-to boss --issue full -q -- \
 	sh -c 'echo words; exit 3'
 roger dispatch given --as boss --issue full -q
-exits 77 "nor is there room for a result that is given by hand" roger complete given --result "by hand"
-exits 77 "which is why, also when it is tried again" roger complete given --result "by hand"
-like "is told" "$err" "has its limit of 1 messages"
+exits 0 "a result that is given by hand is on record" roger complete given --result "by hand"
+exits 0 "and once, also when it is tried again" roger complete given --result "by hand"
+like "which is why it is kept" "$err" "has its limit of 1 messages.*kept for 'human'"
+is "once" "$(roger list --to human --issue given --jsonl | json 'd["content"]')" "by hand"
 rm .roger/config.yaml
 check "until there is room" roger complete given --result "by hand"
-check "the result may be given later" roger complete full --result words
+check "the result may be given later, or taken from the person" roger complete full
 is "and is delivered" "$(roger list --to boss --type result --newest --limit 1 --jsonl | json 'd["content"]') $(member resultMessageId full)" \
 	"words $(roger list --to boss --type result --newest --limit 1 --jsonl | json 'd["id"]')"
 roger complete full --result words >again

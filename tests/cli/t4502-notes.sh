@@ -45,7 +45,7 @@ roger ack --as pool --worker w1 "$id" -q
 is "ack names the message" "$(last '[d["action"]["details"]["verb"], d["action"]["details"]["ids"]]')" "[\"ack\", [\"$id\"]]"
 exits 77 "another's message" roger ack --as carol "$id"
 is "is refused" "$(last '[d["outcome"]["message"], d["action"]["details"]["agent"]]')" '["refused: ids", "carol"]'
-roger ack --as pool "$id" -q
+roger ack --as pool --worker w1 "$id" -q
 is "an ack that changes nothing is none" "$(last 'd["outcome"]["status"]')" FAILURE
 roger session new -q
 is "a session says its number" "$(last 'd["action"]["details"]')" '{"tool": "roger", "verb": "session", "epoch": 2}'

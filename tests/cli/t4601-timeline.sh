@@ -24,7 +24,7 @@ done
 roger receive --as carol -q
 roger cycle new -q
 roger dispatch r1 --as alice --child bob --issue app --within 5m -q
-roger complete r1 --result 'PLANTED result' -q
+roger complete r1 --as bob --result 'PLANTED result' -q
 roger receive --as alice -q
 roger forward r1 -q
 roger log app --type FILE_WRITE --message 'wrote it' -q

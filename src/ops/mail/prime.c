@@ -89,7 +89,11 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 
 	switch ((enum roger_run_status)run->status) {
 	case ROGER_RUN_NOT_FORWARDED:
-		snprintf(next, sizeof next, "roger ack %.*s", RG_STR_ARGS(run->result_message_id));
+		if (run->settled_at.length && document->way_out.length)
+			return ROGER_OK;
+		snprintf(next, sizeof next, document->way_out.length ? "%.*s" : "roger ack %.*s",
+			 RG_STR_ARGS(document->way_out.length ? document->way_out
+							      : run->result_message_id));
 		return add(priming, "done_but_not_forwarded", run->run_id,
 			   document->receipts.completed_ms, next,
 			   "run %.*s is done, and you have not taken its result",

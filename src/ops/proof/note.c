@@ -163,16 +163,22 @@ static void add_numbers(struct rg_buf *out, const struct roger_op *op, const voi
 			rg_field_encode(field, reply, out);
 }
 
-void rg_note_ran(struct roger *roger, struct rg_note *note)
+const struct rg_ran *rg_ran(struct roger *roger)
 {
 	if (!roger->ran.parent[0])
 		rg_process_ran(&roger->ran);
+	return &roger->ran;
+}
+
+void rg_note_ran(struct roger *roger, struct rg_note *note)
+{
+	rg_ran(roger);
 	note->terminal = rg_str(roger->ran.terminal);
 	note->parent = rg_str(roger->ran.parent);
 	note->more[0] = (struct rg_note_number){ "uid", roger->ran.uid };
 }
 
-/* A verb that is one agent's own: taking its mail, for one. */
+/* A verb that is one agent's own: taking its mail, or saying that its run has ended. */
 static bool is_of_one_agent(const struct roger_op *op)
 {
 	const struct roger_field *field = op->request->fields;
@@ -180,7 +186,7 @@ static bool is_of_one_agent(const struct roger_op *op)
 	while (field->name &&
 	       (field->flags & (ROGER_SELF | ROGER_REQUIRED)) != (ROGER_SELF | ROGER_REQUIRED))
 		field++;
-	return field->name != NULL;
+	return field->name != NULL || op == &rg_op_complete;
 }
 
 void rg_note(struct roger *roger, const struct roger_op *op, const void *request, const void *reply,

@@ -12,7 +12,10 @@
 void rg_note(struct roger *roger, const struct roger_op *op, const void *request, const void *reply,
 	     int code, const struct roger_err *err);
 
-/* Who runs this process goes into the note; the texts are the handle's. */
+/* Who runs this process. */
+const struct rg_ran *rg_ran(struct roger *roger);
+
+/* That goes into the note; the texts are the handle's. */
 void rg_note_ran(struct roger *roger, struct rg_note *note);
 
 /* How many sends of a reply were known already. */

@@ -16,16 +16,23 @@ void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out)
 	rg_record_encode(&rg_seal_record, &unsigned_one, out);
 }
 
-static bool has_ended(struct roger_str status)
+/* Of what is hashed; a result that its owner cannot read may be sent again, in another message. */
+enum { DISPATCH_PARTS = 6, COMPLETION_PARTS = 8, ALL_PARTS };
+
+static size_t count_parts(struct roger_str status)
 {
-	return rg_str_is(status, rg_run_statuses[ROGER_RUN_NOT_FORWARDED]) ||
-	       rg_str_is(status, rg_run_statuses[ROGER_RUN_COMPLETED]) ||
-	       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED]);
+	if (rg_str_is(status, rg_run_statuses[ROGER_RUN_NOT_FORWARDED]))
+		return COMPLETION_PARTS;
+	return rg_str_is(status, rg_run_statuses[ROGER_RUN_COMPLETED]) ||
+			       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED])
+		       ? ALL_PARTS
+		       : DISPATCH_PARTS;
 }
 
 /* Of its dispatch, of its completion where that had come, and of the first notes. */
-static int find_fixed(const struct roger_run *run, const struct roger_seal_entry *sealed,
-		      struct rg_arena *arena, struct roger_str *ret_fixed, struct roger_err *err)
+static int hash_parts(const struct roger_run *run, const struct roger_seal_entry *sealed,
+		      size_t count, struct rg_arena *arena, struct roger_str *ret_fixed,
+		      struct roger_err *err)
 {
 	const struct roger_str parts[] = { run->run_id,
 					   run->child_session_key,
@@ -38,7 +45,7 @@ static int find_fixed(const struct roger_run *run, const struct roger_seal_entry
 					   run->result_message_id };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char sha256[RG_DIGEST_DIGITS + 1];
-	size_t count = has_ended(sealed->status) ? 9 : 6, i;
+	size_t i;
 
 	for (i = 0; i < count; i++)
 		rg_json_add_string(&text, parts[i]);
@@ -48,6 +55,24 @@ static int find_fixed(const struct roger_run *run, const struct roger_seal_entry
 	return !text.failed && rg_arena_copy(arena, rg_str(sha256), ret_fixed)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
+}
+
+/* A seal of an older roger has the message of a result that was not forwarded, too. */
+static int find_fixed(const struct roger_run *run, const struct roger_seal_entry *sealed,
+		      struct rg_arena *arena, struct roger_str *ret_fixed, struct roger_err *err)
+{
+	size_t count = count_parts(sealed->status);
+	struct roger_str older;
+	int r;
+
+	r = hash_parts(run, sealed, count, arena, ret_fixed, err);
+	if (r < 0 || count != COMPLETION_PARTS || !sealed->fixed.length ||
+	    rg_str_equal(*ret_fixed, sealed->fixed))
+		return r;
+	r = hash_parts(run, sealed, ALL_PARTS, arena, &older, err);
+	if (r == ROGER_OK && rg_str_equal(older, sealed->fixed))
+		*ret_fixed = older;
+	return r;
 }
 
 /* What it says of itself; nothing where it is no document of a run. */

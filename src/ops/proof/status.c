@@ -280,6 +280,10 @@ static int see_run(struct looking *looking, enum topic topic, const struct rg_ev
 		topic == FAILED ? rg_str(rg_run_outcomes[run->outcome]) : run->status_reason;
 
 	/* Its owner has to read the result first, and nobody else can do that. */
+	if (topic == NOT_FORWARDED && event->document->way_out.length)
+		return say(looking, topic, run->run_id, 1, event->said.at_ms,
+			   event->document->way_out, "run %.*s: %.*s", RG_STR_ARGS(run->run_id),
+			   RG_STR_ARGS(why));
 	return say(
 		looking, topic, run->run_id, 1, event->said.at_ms,
 		command(looking, "roger %s %.*s%s", unread ? "trace" : commands[topic],

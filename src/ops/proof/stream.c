@@ -815,7 +815,9 @@ static int see_result(struct rg_stream *stream, const struct rg_run_document *do
 	if (r < 0 || !receipts->completed_ms)
 		return r;
 	event = of_run(document, file, ROGER_EVENT_COMPLETED, receipts->completed_ms);
-	event.open = run->status == ROGER_RUN_NOT_FORWARDED;
+	/* What nobody can read any more may be settled. */
+	event.open = run->status == ROGER_RUN_NOT_FORWARDED &&
+		     !(run->settled_at.length && document->way_out.length);
 	event.said.message_id = run->result_message_id;
 	if (!rg_str_equal(sender, run->owner_agent)) {
 		event.said.peer = event.said.actor;

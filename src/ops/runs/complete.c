@@ -4,7 +4,8 @@
  * A result is delivered before its receipt is written, under a key of the run,
  * so that one who was killed in between repeats both and delivers it once.
  */
-#include "ops/runs/run_document.h"
+#include "ops/runs/run_list.h"
+#include "ops/proof/note.h"
 
 #include <stdio.h>
 
@@ -14,11 +15,16 @@ struct completion {
 	const struct roger_complete_request *request;
 	struct roger_str source;
 	struct roger_str child_exit; /* "": not known */
+	struct roger_str text;	     /* of the result, "": there is none, or a message has it */
+	struct roger_str again;	     /* message whose place it takes, which nobody can read */
 	struct roger_str message_id; /* of the result; "": there is none */
 	bool failed;		     /* it ended, and no result came of it */
 	struct roger_str ended;	     /* "exit 3", where it failed; */
-	struct roger_str told_by;    /* the notice of that to its owner; */
-	struct roger_str untold;     /* or why there is none */
+	struct roger_str told_by;    /* the message that its owner got; */
+	struct roger_str untold;     /* or why it got none */
+	bool tried;		     /* to deliver it */
+	struct roger_str foreign;    /* sender of a message that is not the child's */
+	const struct rg_ran *ran;    /* who runs this */
 };
 
 static bool is_exit_status(struct roger_str text)
@@ -37,6 +43,7 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 		.request = request,
 		.source = request->source.length ? request->source : RG_STR("completion_event"),
 		.child_exit = request->child_exit,
+		.text = request->result,
 		.failed = request->failed,
 	};
 	if (request->result.length && request->message.length)
@@ -63,10 +70,61 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 static bool lacks_result(const struct completion *completion,
 			 const struct rg_run_document *document)
 {
-	const struct roger_complete_request *request = completion->request;
+	return (completion->text.length || completion->request->message.length) &&
+	       rg_str_equal(document->run.result_message_id, completion->again) &&
+	       !document->receipts.forwarded;
+}
 
-	return (request->result.length || request->message.length) &&
-	       !document->run.result_message_id.length && !document->receipts.forwarded;
+/* The child itself: under its name, that of the run, or the one that its results have. */
+static bool is_child(const struct roger_run *run, struct roger_str name)
+{
+	return rg_str_equal(name, run->child_session_key) || rg_str_equal(name, run->run_id);
+}
+
+/* Who said so in its place, and what became of the result. */
+static int note_completion(const struct completion *completion, struct roger_run *run,
+			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct rg_ran *ran = completion->ran;
+	struct roger_str by = completion->request->agent;
+
+	if (!is_child(run, by))
+		rg_buf_printf(&note, "completed by %.*s (uid %lld%s%s%s%s)",
+			      RG_STR_ARGS(by.length ? by : RG_STR("a person")), (long long)ran->uid,
+			      ran->parent[0] ? ", " : "", ran->parent, ran->terminal[0] ? ", " : "",
+			      ran->terminal);
+	if (completion->foreign.length)
+		rg_buf_printf(&note, "%sthe result is message %.*s, from %.*s",
+			      note.length ? "; " : "", RG_STR_ARGS(completion->message_id),
+			      RG_STR_ARGS(completion->foreign));
+	if (!completion->failed && completion->untold.length)
+		rg_buf_printf(&note, "%sits owner did not get the result: %.*s",
+			      note.length ? "; " : "", RG_STR_ARGS(completion->untold));
+	if (note.failed)
+		return rg_fail_memory(err);
+	return note.length ? rg_run_note(run, now_ms, rg_buf_str(&note), arena, err) : ROGER_OK;
+}
+
+/* Its exit status is said once; it may come after its result. */
+static int set_exit(const struct completion *completion, struct roger_run *run, bool *ret_changed,
+		    struct roger_err *err)
+{
+	struct roger_str said = completion->child_exit, was = run->child_exit;
+
+	if (!said.length || rg_str_equal(said, was))
+		return ROGER_OK;
+	if (run->forwarded_to_main)
+		return rg_fail_member(err, ROGER_EREFUSED, "exit",
+				      "run '%.*s' is over: its result was forwarded",
+				      RG_STR_ARGS(run->run_id));
+	if (was.length && !rg_str_is(was, "lost"))
+		return rg_fail_member(err, ROGER_EREFUSED, "exit",
+				      "the child of run '%.*s' has already ended (%.*s)",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(was));
+	run->child_exit = said;
+	*ret_changed = true;
+	return ROGER_OK;
 }
 
 static int change_completion(void *context, struct rg_run_document *document, int64_t now_ms,
@@ -79,55 +137,79 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	if (completion->failed) {
 		r = rg_run_end_child(run, &document->receipts, completion->child_exit, ret_changed,
 				     err);
-		if (*ret_changed)
-			run->failure_message_id = completion->told_by;
-		return r < 0 || !*ret_changed
-			       ? r
-			       : rg_run_note_end(run, completion->ended, completion->told_by,
-						 completion->untold, now_ms, arena, err);
+		if (r < 0 || !*ret_changed)
+			return r;
+		run->failure_message_id = completion->told_by;
+		r = rg_run_note_end(run, completion->ended, completion->told_by, completion->untold,
+				    now_ms, arena, err);
+		return r < 0 ? r : note_completion(completion, run, now_ms, arena, err);
 	}
 	r = rg_run_complete(run, &document->receipts, completion->source, now_ms, arena,
 			    ret_changed, err);
-	if (r < 0)
-		return r;
-	*ret_changed |= lacks_result(completion, document);
-	if (!*ret_changed)
+	if (r == ROGER_OK)
+		r = set_exit(completion, run, ret_changed, err);
+	if (r == ROGER_OK && lacks_result(completion, document) &&
+	    !(completion->tried && rg_str_equal(run->result_message_id, completion->message_id))) {
+		*ret_changed = true;
+		/* What a person keeps is better than nothing. */
+		if (completion->message_id.length)
+			run->result_message_id = completion->message_id;
+	}
+	return r < 0 || !*ret_changed ? r : note_completion(completion, run, now_ms, arena, err);
+}
+
+/* A result speaks in the child's name: only a person may take one of somebody else. */
+static int check_sender(struct roger *roger, const struct roger_run *run,
+			const struct roger_message *message, struct completion *completion,
+			struct roger_err *err)
+{
+	if (is_child(run, message->from_phase) ||
+	    rg_str_equal(message->from_phase, rg_run_sender(roger, run)))
 		return ROGER_OK;
-	run->result_message_id = completion->message_id;
-	if (completion->child_exit.length)
-		run->child_exit = completion->child_exit;
-	return ROGER_OK;
+	completion->foreign = message->from_phase;
+	/* A run that names no child may have any. */
+	if (!completion->request->agent.length || rg_str_equal(run->child_session_key, run->run_id))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EREFUSED, "message",
+			      "message '%.*s' is from '%.*s', but the child of run '%.*s' is "
+			      "'%.*s'",
+			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->from_phase),
+			      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->child_session_key));
 }
 
 /* A message that delivered the result already must have done so. */
-static int check_message(struct roger *roger, const struct roger_run *run, struct roger_str id,
-			 struct rg_arena *arena, struct roger_err *err)
+static int check_message(struct roger *roger, const struct roger_run *run,
+			 struct completion *completion, struct rg_arena *arena,
+			 struct roger_err *err)
 {
-	const struct roger_message *message;
+	const struct roger_str id = completion->request->message;
+	struct roger_retired_list retired;
+	const struct roger_message *message = NULL;
 	int r;
 
-	r = rg_run_message(roger, id, arena, &message, err);
+	r = rg_agents_retired(roger, arena, &retired, err);
+	if (r == ROGER_OK)
+		r = rg_run_message(roger, id, arena, &message, err);
 	if (r < 0)
 		return r;
 	if (!message)
 		return rg_fail_member(err, ROGER_ENOENT, "message", "no message '%.*s'",
 				      RG_STR_ARGS(id));
-	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent))
+	if (!rg_run_is_for_owner(&retired, run, message->to_phase))
 		return rg_fail_member(err, ROGER_EREFUSED, "message",
 				      "message '%.*s' is for '%.*s', but the result of run '%.*s' "
 				      "is for '%.*s'",
 				      RG_STR_ARGS(id), RG_STR_ARGS(message->to_phase),
 				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
-	return ROGER_OK;
+	return check_sender(roger, run, message, completion, err);
 }
 
 /* A failure is told at once; what the program of a `roger run` left comes with its end. */
 static int tell_failure(struct roger *roger, const struct roger_run *run,
 			struct completion *completion, struct rg_arena *arena,
-			struct roger_strs *notes, struct roger_err *err)
+			struct roger_err *err)
 {
-	struct roger_str text, *note;
-	int r;
+	struct roger_str text;
 
 	if (!run->owner_agent.length)
 		return ROGER_OK;
@@ -137,10 +219,40 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 			    RG_STR_ARGS(run->run_id), RG_STR_ARGS(completion->ended),
 			    RG_STR_ARGS(run->run_id)))
 		return rg_fail_memory(err);
-	r = rg_run_notify(roger, run, run->owner_agent, "run-failed", 1, text, arena,
-			  &completion->told_by, &completion->untold, err);
-	if (r < 0 || !completion->untold.length)
-		return r;
+	return rg_run_notify(roger, run, run->owner_agent, "run-failed", 1, text, arena,
+			     &completion->told_by, &completion->untold, err);
+}
+
+static int deliver(struct roger *roger, const struct rg_run_document *document,
+		   struct completion *completion, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_complete_request *request = completion->request;
+
+	completion->tried = true;
+	if (completion->failed)
+		return tell_failure(roger, &document->run, completion, arena, err);
+
+	completion->message_id = request->message;
+	if (request->message.length)
+		return check_message(roger, &document->run, completion, arena, err);
+	if (!lacks_result(completion, document))
+		return ROGER_OK;
+	if (!document->run.owner_agent.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "result",
+				      "result: run '%.*s' was dispatched without anybody to get "
+				      "it; send it, and give its id with --message",
+				      RG_STR_ARGS(document->run.run_id));
+	return rg_run_deliver(roger, &document->run, completion->text, completion->again, arena,
+			      &completion->message_id, &completion->untold, err);
+}
+
+static int tell_untold(const struct completion *completion, struct rg_arena *arena,
+		       struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_str *note;
+
+	if (!completion->untold.length)
+		return ROGER_OK;
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
 	return note && rg_arena_print(arena, note, "its owner could not be told: %.*s",
 				      RG_STR_ARGS(completion->untold))
@@ -148,27 +260,27 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 		       : rg_fail_memory(err);
 }
 
-static int deliver(struct roger *roger, const struct rg_run_document *document,
-		   struct completion *completion, struct rg_arena *arena, struct roger_strs *notes,
-		   struct roger_err *err)
+/* A result that its owner cannot read where it is may be sent again, from what is there of it. */
+static int find_stranded(struct roger *roger, const struct rg_run_document *document,
+			 struct completion *completion, struct rg_arena *arena,
+			 struct roger_err *err)
 {
-	const struct roger_complete_request *request = completion->request;
+	const struct roger_message *message = NULL;
+	const struct roger_run *run = &document->run;
+	struct roger_retired_list retired;
+	int r;
 
-	if (completion->failed)
-		return tell_failure(roger, &document->run, completion, arena, notes, err);
-
-	completion->message_id = request->message;
-	if (request->message.length)
-		return check_message(roger, &document->run, request->message, arena, err);
-	if (!request->result.length)
+	if (!run->result_message_id.length || document->receipts.forwarded || completion->failed)
 		return ROGER_OK;
-	if (!document->run.owner_agent.length)
-		return rg_fail_member(err, ROGER_EREFUSED, "result",
-				      "result: run '%.*s' was dispatched without anybody to get "
-				      "it; send it, and give its id with --message",
-				      RG_STR_ARGS(document->run.run_id));
-	return rg_run_deliver(roger, &document->run, request->result, arena,
-			      &completion->message_id, err);
+	r = rg_agents_retired(roger, arena, &retired, err);
+	if (r == ROGER_OK)
+		r = rg_run_message(roger, run->result_message_id, arena, &message, err);
+	if (r < 0 || !rg_run_why_stranded(&retired, run, message))
+		return r;
+	completion->again = run->result_message_id;
+	if (message && !completion->text.length && !completion->request->message.length)
+		completion->text = message->content;
+	return ROGER_OK;
 }
 
 /* To say the same again is no harm; another result would be lost without a word. */
@@ -207,17 +319,29 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 	r = read_request(request, reply->memory, &completion, err);
 	if (r == ROGER_OK)
 		r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	if (r == ROGER_OK)
+		r = find_stranded(roger, &document, &completion, reply->memory, err);
+	completion.ran = rg_ran(roger);
 	/* Nothing is sent for a receipt that will be refused. */
 	if (r == ROGER_OK)
 		r = rg_run_try(change_completion, &completion, &document, reply->memory, &changed,
 			       err);
 	if (r == ROGER_OK)
-		r = changed ? deliver(roger, &document, &completion, reply->memory, &reply->notes,
-				      err)
+		r = lacks_result(&completion, &document)
+			    ? ROGER_OK
 			    : check_same(roger, &document.run, request, reply->memory, err);
+	if (r == ROGER_OK && changed)
+		r = deliver(roger, &document, &completion, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, request->run_id, change_completion, &completion,
 				  reply->memory, &document, &reply->changed, err);
+	if (r == ROGER_OK && completion.text.length && completion.untold.length &&
+	    !completion.message_id.length)
+		r = rg_fail_member(err, ROGER_EREFUSED, "result",
+				   "the end of run '%.*s' is on record, but not its result: %.*s",
+				   RG_STR_ARGS(request->run_id), RG_STR_ARGS(completion.untold));
+	if (r == ROGER_OK)
+		r = tell_untold(&completion, reply->memory, &reply->notes, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -235,6 +359,7 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 			  struct roger_str id, struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_run *run = &document->run;
+	struct roger_retired_list retired;
 	const struct roger_message *message;
 	bool answers;
 	int r;
@@ -251,11 +376,11 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 		return rg_fail_member(err, ROGER_ENOENT, "evidence", "no message '%.*s'",
 				      RG_STR_ARGS(id));
 	r = rg_run_answered_by(roger, run, id, arena, &answers, err);
+	if (r == ROGER_OK)
+		r = rg_agents_retired(roger, arena, &retired, err);
 	if (r < 0 || answers)
 		return r;
-	/* What roger delivered may have gone to an heir. */
-	if (run->owner_agent.length && !rg_str_equal(message->to_phase, run->owner_agent) &&
-	    !rg_str_equal(id, run->result_message_id))
+	if (!rg_run_is_for_owner(&retired, run, message->to_phase))
 		return refuse_evidence(run, id, "is not for", run->owner_agent, err);
 	if (!rg_run_carries_result(run, message))
 		return refuse_evidence(run, id, "does not carry the result of", run->run_id, err);
@@ -347,6 +472,7 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 struct settlement {
 	const struct roger_settle_request *request;
 	struct rg_watchdog_rules rules;
+	bool stranded; /* nobody can read its result */
 };
 
 static int change_settlement(void *context, struct rg_run_document *document, int64_t now_ms,
@@ -363,8 +489,9 @@ static int change_settlement(void *context, struct rg_run_document *document, in
 		return rg_fail_member(err, ROGER_EREFUSED, "agent",
 				      "run '%.*s' is for '%.*s' to settle, or for a person",
 				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
-	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules, request->agent,
-				  now_ms, arena, ret_changed, err);
+	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules,
+				  settlement->stranded, request->agent, now_ms, arena, ret_changed,
+				  err);
 	if (r < 0 || !*ret_changed)
 		return r;
 	rg_buf_printf(&note, "settled by %.*s: %.*s",
@@ -377,14 +504,20 @@ static int change_settlement(void *context, struct rg_run_document *document, in
 static int run_settle(struct roger *roger, const void *request_, void *reply_,
 		      struct roger_err *err)
 {
-	struct settlement settlement = { request_, rg_run_rules(roger) };
+	struct settlement settlement = { request_, rg_run_rules(roger), false };
 	struct roger_runs_reply *reply = reply_;
 	struct rg_run_document document;
 	int r = rg_text_check("why", settlement.request->why, 500, err);
 
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,
-				  reply->memory, &document, &reply->changed, err);
+		r = rg_run_load(roger, settlement.request->run_id, reply->memory, &document, err);
+	if (r == ROGER_OK)
+		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
+	if (r < 0)
+		return r;
+	settlement.stranded = document.way_out.length > 0;
+	r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,
+			  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -404,6 +537,8 @@ static const struct roger_field complete_fields[] = {
 	  "the child's exit status; without a result and not 0, it failed" },
 	{ "failed", ROGER_BOOL, AT(failed), ROGER_OF_TOOL, NULL, NULL,
 	  "the child ended without a result" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "who says so (--as, else ROGER_AGENT; without either: a person)" },
 	RG_END,
 };
 #undef AT
@@ -439,7 +574,7 @@ static const struct roger_record extend_request = { "extend", sizeof(struct roge
 #define AT(member) offsetof(struct roger_settle_request, member)
 static const struct roger_field settle_fields[] = {
 	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
-	  "a run that failed, or is blocked" },
+	  "a run that failed, is blocked, or whose result nobody can read" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
 	{ "why", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL, "for the notes" },

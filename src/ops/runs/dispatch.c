@@ -38,6 +38,35 @@ static int check_owner(struct roger *roger, struct roger_str owner, struct roger
 	return note && rg_arena_copy(arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
 }
 
+/* Who took over from a retired agent gets the result; where nobody did it would reach nobody. */
+static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
+		     struct roger_strs *notes, struct roger_err *err)
+{
+	const struct roger_retired *owner;
+	struct roger_retired_list retired;
+	struct roger_str heir, why, *note;
+	int r;
+
+	r = rg_agents_retired(roger, arena, &retired, err);
+	owner = r < 0 ? NULL : rg_retired_find(&retired, run->owner_agent);
+	if (!owner)
+		return r;
+	heir = rg_retired_heir(&retired, run->owner_agent);
+	if (!rg_agents_why_retired(owner, arena, &why))
+		return rg_fail_memory(err);
+	if (!heir.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
+				      "forward_to: '%.*s' %.*s; name who is to get the result",
+				      RG_STR_ARGS(run->owner_agent), RG_STR_ARGS(why));
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	if (!note ||
+	    !rg_arena_print(arena, note, "'%.*s' %.*s; the result goes to '%.*s'",
+			    RG_STR_ARGS(run->owner_agent), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+		return rg_fail_memory(err);
+	run->owner_agent = heir;
+	return ROGER_OK;
+}
+
 static int print_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
 			 struct roger_err *err)
 {
@@ -103,10 +132,10 @@ int rg_run_make(struct roger *roger, const struct roger_dispatch_request *reques
 	int r;
 
 	r = make_run(roger, request, arena, ret_run, err);
-	return r < 0 || !ret_run->owner_agent.length
-		       ? r
-		       : check_owner(roger, ret_run->owner_agent, request->agent, arena, notes,
-				     err);
+	if (r < 0 || !ret_run->owner_agent.length)
+		return r;
+	r = check_owner(roger, ret_run->owner_agent, request->agent, arena, notes, err);
+	return r < 0 ? r : find_heir(roger, ret_run, arena, notes, err);
 }
 
 static int put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,

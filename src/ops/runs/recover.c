@@ -13,7 +13,7 @@
 #include "host/program.h"
 #include "facts/message.h"
 
-static const char escalated[] = "escalated";
+static const char escalated[] = "escalated", reached_nobody[] = "escalation refused";
 
 /* What an attempt came to. */
 struct attempt {
@@ -22,7 +22,8 @@ struct attempt {
 	struct roger_str source;   /* as asked for, or "" */
 	struct roger_str found_by; /* source of the result; "": there is none */
 	struct roger_str message_id;
-	bool read; /* by the owner, already */
+	bool read;		/* by the owner, already */
+	struct roger_str noted; /* what the document says was done */
 	struct rg_buf note;
 };
 
@@ -59,6 +60,7 @@ static int deliver_output(struct attempt *attempt, const struct rg_run_document 
 			  struct roger_str text, struct roger_err *err)
 {
 	const struct rg_config *config = attempt->roger->workspace->config;
+	struct roger_str untold;
 	int r;
 
 	text = without_newline(text);
@@ -66,10 +68,15 @@ static int deliver_output(struct attempt *attempt, const struct rg_run_document 
 		rg_buf_add_text(&attempt->note, ", but what it printed cannot be a message");
 		return ROGER_OK;
 	}
-	r = rg_run_deliver(attempt->roger, &document->run, text, attempt->arena,
-			   &attempt->message_id, err);
+	r = rg_run_deliver(attempt->roger, &document->run, text, RG_STR(""), attempt->arena,
+			   &attempt->message_id, &untold, err);
 	if (r < 0)
 		return r;
+	if (untold.length)
+		rg_buf_printf(&attempt->note, "; %.*s", RG_STR_ARGS(untold));
+	/* Kept nowhere: the next attempt runs the command again. */
+	if (!attempt->message_id.length)
+		return ROGER_OK;
 	attempt->found_by = RG_STR("recovery_command");
 	return ROGER_OK;
 }
@@ -255,9 +262,36 @@ static int change_escalation(void *context, struct rg_run_document *document, in
 {
 	struct attempt *attempt = context;
 
-	*ret_changed = true;
-	document->run.recovery_action = rg_str(escalated);
+	/* Tried again by each sweep, but noted once. */
+	*ret_changed = !rg_str_equal(document->run.recovery_action, attempt->noted);
+	if (!*ret_changed)
+		return ROGER_OK;
+	document->run.recovery_action = attempt->noted;
 	return rg_run_note(&document->run, now_ms, rg_buf_str(&attempt->note), arena, err);
+}
+
+/* Its owner; where a rule forbids that, as where its mailbox is full, a person. */
+static int tell_of_block(struct attempt *attempt, const struct rg_run_document *document,
+			 struct roger_str text, struct roger_err *err)
+{
+	const struct roger_str tellable[] = { document->run.owner_agent, RG_STR(RG_PERSON) };
+	const char *const verbs[] = { "run-escalation", "run-escalation-person" };
+	struct roger_str id = { "", 0 }, untold;
+	int r = ROGER_OK;
+	size_t i;
+
+	for (i = 0; r == ROGER_OK && !id.length && i < 2; i++) {
+		r = rg_run_notify(attempt->roger, &document->run, tellable[i], verbs[i],
+				  document->receipts.recoveries, text, attempt->arena, &id, &untold,
+				  err);
+		if (r == ROGER_OK)
+			rg_buf_printf(&attempt->note, "%s%s to %.*s%s%.*s", i ? "; " : "",
+				      id.length ? escalated : "could not be escalated",
+				      RG_STR_ARGS(tellable[i]), id.length ? "" : ": ",
+				      RG_STR_ARGS(untold));
+	}
+	attempt->noted = rg_str(id.length ? escalated : reached_nobody);
+	return r;
 }
 
 int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
@@ -278,9 +312,7 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_buf_init(&attempt.note, 4096);
-	rg_buf_printf(&attempt.note, "escalated to %.*s", RG_STR_ARGS(run->owner_agent));
-	r = notify(&attempt, ret_document, run->owner_agent, "run-escalation", rg_buf_str(&text),
-		   "a message to the owner", err);
+	r = tell_of_block(&attempt, ret_document, rg_buf_str(&text), err);
 	if (r == ROGER_OK)
 		r = rg_run_update(roger, run_id, change_escalation, &attempt, arena, ret_document,
 				  &changed, err);

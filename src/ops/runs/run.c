@@ -495,7 +495,7 @@ static const struct roger_field reply_fields[] = {
 	{ "output_lost", ROGER_BOOL, AT(output_lost), 0, NULL, NULL,
 	  "not all of its output could be passed on" },
 	{ "untold", ROGER_BOOL, AT(untold), 0, NULL, NULL,
-	  "a rule kept its owner from being told; what it was to be told is kept nowhere" },
+	  "a rule kept its owner from being told; the notes say who has it" },
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
 	RG_END,
 };

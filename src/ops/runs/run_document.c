@@ -100,6 +100,64 @@ int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_
 	return r < 0 ? r : judge(roger, ret_document, now_ms, arena, err);
 }
 
+/* ----------------------------------------------------------------- heirs -- */
+
+static struct roger_str heir_of(const struct roger_retired_list *retired, struct roger_str name)
+{
+	struct roger_str heir = rg_retired_heir(retired, name);
+
+	return heir.length ? heir : RG_STR(RG_PERSON);
+}
+
+bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
+			 struct roger_str to)
+{
+	return !run->owner_agent.length || rg_str_equal(to, run->owner_agent) ||
+	       rg_str_equal(heir_of(retired, to), heir_of(retired, run->owner_agent));
+}
+
+int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
+		   struct rg_run_document *document, int64_t now_ms, struct rg_arena *arena,
+		   struct roger_err *err)
+{
+	struct roger_run *run = &document->run;
+
+	if (document->receipts.forwarded || !rg_retired_find(retired, run->owner_agent))
+		return ROGER_OK;
+	document->former = run->owner_agent;
+	run->owner_agent = heir_of(retired, run->owner_agent);
+	return judge(roger, document, now_ms, arena, err);
+}
+
+static int inherit(struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+		   struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	int r;
+
+	if (!document->run.owner_agent.length)
+		return ROGER_OK;
+	r = rg_agents_retired(roger, arena, &retired, err);
+	return r < 0 ? r : rg_run_inherit(roger, &retired, document, now_ms, arena, err);
+}
+
+/* Said once it ended, to whoever reads the document; it goes on naming the first owner. */
+static int note_heir(const struct rg_run_document *document, const struct roger_run *before,
+		     struct roger_run *run, int64_t now_ms, struct rg_arena *arena,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+
+	if (!document->former.length ||
+	    (rg_str_equal(before->completion_received_at, run->completion_received_at) &&
+	     rg_str_equal(before->child_exit, run->child_exit)))
+		return ROGER_OK;
+	rg_buf_printf(&note, "%.*s has retired: what comes of it goes to %.*s",
+		      RG_STR_ARGS(document->former), RG_STR_ARGS(run->owner_agent));
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
 /* The document as it stands, found, valid and of this run. */
 static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 		struct rg_run_document *ret_document, struct roger_err *err)
@@ -136,7 +194,9 @@ int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 	/* Its end was perhaps written down between our reading and our looking. */
 	if (r == ROGER_OK && ret_document->receipts.child_lost)
 		r = find(roger, run_id, arena, ret_document, err);
-	return r < 0 ? r : judge(roger, ret_document, rg_clock_ms(), arena, err);
+	if (r == ROGER_OK)
+		r = judge(roger, ret_document, rg_clock_ms(), arena, err);
+	return r < 0 ? r : inherit(roger, ret_document, rg_clock_ms(), arena, err);
 }
 
 int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
@@ -182,6 +242,8 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 {
 	const struct rg_watchdog_rules rules = rg_run_rules(roger);
 	bool changed = false, restated;
+	struct roger_run before;
+	struct roger_str heir;
 	int64_t now_ms;
 	int r;
 
@@ -189,6 +251,14 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	if (r < 0)
 		return r;
 	now_ms = rg_clock_ms();
+	before = document->run;
+	r = inherit(roger, document, now_ms, arena, err);
+	if (r < 0)
+		return r;
+	/* Judged so far by who reads now; what is written is judged below. */
+	document->run.status = before.status;
+	document->run.status_reason = before.status_reason;
+	document->run.outcome = before.outcome;
 	if (document->receipts.child_lost)
 		rg_run_lose_child(&document->run, &document->receipts);
 	if (change) {
@@ -196,10 +266,20 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 		if (r < 0)
 			return r;
 	}
-	r = rg_run_restate(&document->run, &document->receipts, &rules, now_ms, arena, &restated,
-			   err);
+	r = note_heir(document, &before, &document->run, now_ms, arena, err);
+	if (r == ROGER_OK)
+		r = rg_run_restate(&document->run, &document->receipts, &rules, now_ms, arena,
+				   &restated, err);
+	if (r < 0)
+		return r;
 	*ret_changed = changed || restated;
-	return r == ROGER_OK && *ret_changed ? put(roger, document, arena, err) : r;
+	if (!*ret_changed)
+		return ROGER_OK;
+	heir = document->run.owner_agent;
+	document->run.owner_agent = before.owner_agent;
+	r = put(roger, document, arena, err);
+	document->run.owner_agent = heir;
+	return r;
 }
 
 int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *change,

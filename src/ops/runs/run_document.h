@@ -10,6 +10,7 @@
 
 #include "ops/op.h"
 #include "facts/watchdog.h"
+#include "ops/mail/agents.h"
 
 struct rg_run_document {
 	struct roger_str file; /* "" where it was asked for by its run */
@@ -18,6 +19,8 @@ struct rg_run_document {
 	struct rg_receipts receipts;
 	enum roger_run_status stored; /* as the text says; run.status is judged */
 	bool forward_seen;	      /* its result was read, which the text does not say */
+	struct roger_str former;      /* owner that retired, which the text may still name */
+	struct roger_str way_out;     /* command that helps where its owner cannot read it */
 };
 
 extern const struct roger_record rg_runs_reply_record, rg_run_trouble_record;
@@ -32,6 +35,15 @@ RG_CHECKED int rg_run_decode(const struct roger *roger, struct roger_str text, i
 /* The document of a run, judged now.  ROGER_ENOENT: there is none; ROGER_EDATA: as above. */
 RG_CHECKED int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
 			   struct rg_run_document *ret_document, struct roger_err *err);
+
+/* A retired owner's result goes to who took over, and to a person where nobody did: judge it so. */
+RG_CHECKED int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
+			      struct rg_run_document *document, int64_t now_ms,
+			      struct rg_arena *arena, struct roger_err *err);
+
+/* Does what was sent to that name reach the run's owner, itself or as who took over? */
+bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
+			 struct roger_str to);
 
 /* Its result was read: judge it so; nothing is written. */
 RG_CHECKED int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document,
@@ -90,10 +102,15 @@ struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run
 /* Is the session key, which is the run's id by default, that of an agent with a mailbox? */
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run);
 
-/* Deliver the result of a run to its owner. */
+/*
+ * Deliver the result of a run to its owner; again: in place of that message, "" for the first.
+ * Where a rule forbids it, as where a mailbox is full, *ret_untold says why, and *ret_id is the
+ * message in which a person has it; "": it is kept nowhere.
+ */
 RG_CHECKED int rg_run_deliver(struct roger *roger, const struct roger_run *run,
-			      struct roger_str content, struct rg_arena *arena,
-			      struct roger_str *ret_id, struct roger_err *err);
+			      struct roger_str content, struct roger_str again,
+			      struct rg_arena *arena, struct roger_str *ret_id,
+			      struct roger_str *ret_untold, struct roger_err *err);
 
 /*
  * Say something of a run, once for each verb and number, whoever asks and however
@@ -115,6 +132,10 @@ RG_CHECKED int rg_run_message(struct roger *roger, struct roger_str id, struct r
 
 /* Is it the message that is known to; where none is, one of type result that names the run? */
 bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message);
+
+/* Why its owner cannot read that message, NULL where there is none; NULL: it can, or has. */
+const char *rg_run_why_stranded(const struct roger_retired_list *retired,
+				const struct roger_run *run, const struct roger_message *message);
 
 /* Is that message the owner's reply to the result?  Who answers has heard it. */
 RG_CHECKED int rg_run_answered_by(struct roger *roger, const struct roger_run *run,

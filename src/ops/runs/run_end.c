@@ -139,11 +139,13 @@ static int send(struct telling *telling, struct roger_str content, struct roger_
 	struct roger_err inner = { 0 };
 	int r;
 
+	/* An own text that is no message is no reason to leave its end unwritten. */
 	if (telling->verdict == RG_END_FAILED)
 		return rg_run_notify(watch->roger, run, run->owner_agent, "run-end", 1, content,
 				     watch->arena, &telling->message_id, &telling->undelivered,
 				     err);
-	r = rg_run_deliver(watch->roger, run, content, watch->arena, &telling->message_id, &inner);
+	r = rg_run_deliver(watch->roger, run, content, RG_STR(""), watch->arena,
+			   &telling->message_id, &telling->undelivered, &inner);
 	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
 		return rg_arena_copy(watch->arena, rg_str(inner.message), &telling->undelivered)
 			       ? ROGER_OK
@@ -176,11 +178,12 @@ static int deliver(struct telling *telling, struct roger_err *err)
 	watch->reply->untold = true;
 	snprintf(note, sizeof note, "its owner could not be told: %.400s%s%.*s%s",
 		 telling->undelivered.data,
-		 telling->verdict == RG_END_FAILED ? "" : "; then give it to `roger complete ",
+		 telling->verdict == RG_END_FAILED ? "" : "; later: `roger complete ",
 		 telling->verdict == RG_END_FAILED ? 0 : (int)watch->run_id.length,
 		 watch->run_id.data,
 		 telling->verdict == RG_END_FAILED ? ""
-						   : " --result TEXT`, for it is kept nowhere");
+		 : telling->message_id.length	   ? "`"
+						   : " --result TEXT`");
 	return rg_run_tell(watch, note, err);
 }
 

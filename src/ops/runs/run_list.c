@@ -83,11 +83,10 @@ static struct roger_str word_of(const struct roger_run *run)
 
 static bool waits_for_reader(const struct rg_run_document *document)
 {
-	return word_of(&document->run).length && (document->run.status == ROGER_RUN_NOT_FORWARDED ||
-						  rg_run_wants_settling(&document->run));
+	return document->run.status == ROGER_RUN_NOT_FORWARDED ||
+	       (word_of(&document->run).length && rg_run_wants_settling(&document->run));
 }
 
-/* The message; an heir of its owner may have got it. */
 static const struct roger_message *find_word(const struct roger_messages *messages,
 					     const struct roger_run *run)
 {
@@ -97,6 +96,28 @@ static const struct roger_message *find_word(const struct roger_messages *messag
 		if (rg_str_equal(messages->items[i].id, word_of(run)))
 			return &messages->items[i];
 	return NULL;
+}
+
+/* Nobody can read the result where it is: say why, and what helps. */
+static int note_stranded(struct rg_run_document *document, const struct roger_message *message,
+			 const char *why, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_run *run = &document->run;
+	struct roger_str before = run->status_reason;
+
+	if (!rg_arena_print(arena, &document->way_out, "roger %s %.*s%s",
+			    message ? "complete" : "settle", RG_STR_ARGS(run->run_id),
+			    message ? "" : " --why TEXT"))
+		return rg_fail_memory(err);
+	return !why || rg_arena_print(arena, &run->status_reason,
+				      "Finished (%.*s); %.*s has not read the result: message "
+				      "%.*s %s. `roger complete %.*s%s` sends it again.",
+				      RG_STR_ARGS(run->result_source),
+				      RG_STR_ARGS(run->owner_agent),
+				      RG_STR_ARGS(run->result_message_id), why,
+				      RG_STR_ARGS(run->run_id), message ? "" : " --result TEXT")
+		       ? ROGER_OK
+		       : (run->status_reason = before, rg_fail_memory(err));
 }
 
 /* An owner that acknowledged a failure as done has dealt with it. */
@@ -115,12 +136,32 @@ static int note_settled(struct rg_run_document *document, const struct roger_mes
 		       : rg_fail_memory(err);
 }
 
-static int note_words(struct roger *roger, struct rg_run_document *const *waiting, size_t count,
-		      int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+/* What became of the message that its owner is to read; NULL: there is none. */
+static int note_word(struct roger *roger, const struct roger_retired_list *retired,
+		     struct rg_run_document *document, const struct roger_message *message,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	const bool done = document->run.status == ROGER_RUN_NOT_FORWARDED,
+		   sent = document->run.result_message_id.length > 0;
+	const char *why = rg_run_why_stranded(retired, &document->run, message);
+	int r;
+
+	if (done && (why || !sent))
+		return note_stranded(document, message, sent ? why : NULL, arena, err);
+	if (why || !message->read)
+		return ROGER_OK;
+	r = note_settled(document, message, arena, err);
+	return r == ROGER_OK && done
+		       ? rg_run_note_forward(roger, document, rg_clock_ms(), arena, err)
+		       : r;
+}
+
+static int note_words(struct roger *roger, const struct roger_retired_list *retired,
+		      struct rg_run_document *const *waiting, size_t count, struct rg_arena *arena,
+		      struct roger_err *err)
 {
 	struct roger_str ids[PIECE];
 	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
-	const struct roger_message *message;
 	struct roger_messages found;
 	size_t i;
 	int r;
@@ -128,16 +169,9 @@ static int note_words(struct roger *roger, struct rg_run_document *const *waitin
 	for (i = 0; i < count; i++)
 		ids[i] = word_of(&waiting[i]->run);
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
-	for (i = 0; i < count && r == ROGER_OK; i++) {
-		message = find_word(&found, &waiting[i]->run);
-		if (!message || !message->read)
-			continue;
-		r = note_settled(waiting[i], message, arena, err);
-		/* To have read of a failure is not to have heard the result that came after it. */
-		if (r == ROGER_OK && waiting[i]->run.status == ROGER_RUN_NOT_FORWARDED &&
-		    waiting[i]->run.result_message_id.length)
-			r = rg_run_note_forward(roger, waiting[i], now_ms, arena, err);
-	}
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = note_word(roger, retired, waiting[i], find_word(&found, &waiting[i]->run),
+			      arena, err);
 	return r;
 }
 
@@ -151,20 +185,23 @@ int rg_run_look_for_readers(struct roger *roger, struct rg_run_document *documen
 			    struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_run_document *waiting[PIECE];
+	struct roger_retired_list retired;
 	int64_t now_ms = rg_clock_ms();
 	size_t found = 0, i;
-	int r = ROGER_OK;
+	int r;
 
+	r = count ? rg_agents_retired(roger, arena, &retired, err) : ROGER_OK;
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		if (!waits_for_reader(&documents[i]))
+		r = rg_run_inherit(roger, &retired, &documents[i], now_ms, arena, err);
+		if (r < 0 || !waits_for_reader(&documents[i]))
 			continue;
 		waiting[found++] = &documents[i];
 		if (found == PIECE) {
-			r = note_words(roger, waiting, found, now_ms, arena, err);
+			r = note_words(roger, &retired, waiting, found, arena, err);
 			found = 0;
 		}
 	}
-	return r == ROGER_OK && found ? note_words(roger, waiting, found, now_ms, arena, err) : r;
+	return r == ROGER_OK && found ? note_words(roger, &retired, waiting, found, arena, err) : r;
 }
 
 static int compare(const void *a, const void *b)

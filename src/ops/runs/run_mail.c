@@ -107,7 +107,27 @@ static int send_once(struct roger *roger, const struct roger_send_request *reque
 	return r;
 }
 
-/* Of each verb and number once, whoever asks and however often. */
+/* To a person also where the issue is full: in one of the run's own. */
+static int send_to_person(struct roger *roger, const struct roger_run *run,
+			  const struct roger_send_request *request, struct rg_arena *arena,
+			  struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_send_request apart = *request;
+	int r;
+
+	apart.issue = run->run_id;
+	if (!rg_arena_print(arena, &apart.key, "%.*s:apart", RG_STR_ARGS(request->key)))
+		return rg_fail_memory(err);
+	r = find_sent(roger, &apart, arena, ret_id, err);
+	if (r < 0 || ret_id->length)
+		return r;
+	r = send_once(roger, request, arena, ret_id, err);
+	return r == ROGER_EREFUSED && strcmp(err->member, "result") != 0
+		       ? send_once(roger, &apart, arena, ret_id, err)
+		       : r;
+}
+
+/* Of each verb and number once, whoever asks and however often; err is not NULL. */
 static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
 		      int type, const char *verb, int64_t number, struct roger_str content,
 		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
@@ -127,14 +147,74 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 	request.from = type == ROGER_RESULT ? rg_run_sender(roger, run) : RG_STR("roger");
 	request.metadata = rg_buf_str(&metadata);
 	request.key = rg_buf_str(&key);
-	return send_once(roger, &request, arena, ret_id, err);
+	return rg_config_is_person(to) ? send_to_person(roger, run, &request, arena, ret_id, err)
+				       : send_once(roger, &request, arena, ret_id, err);
+}
+
+static int64_t number_of(struct roger_str text)
+{
+	return (int64_t)(rg_hash(0, text.data, text.length) >> 1);
+}
+
+/* For a person; the key is of the text, so that the same is kept once. */
+static int keep(struct roger *roger, const struct roger_run *run, struct roger_str content,
+		struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *untold,
+		struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	struct roger_str why = *untold;
+	int r;
+
+	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", number_of(content),
+		       content, arena, ret_id, &inner);
+	if (r < 0 && r != ROGER_EREFUSED) {
+		if (err)
+			*err = inner;
+		return r;
+	}
+	if (r < 0)
+		*ret_id = (struct roger_str){ "", 0 };
+	return rg_arena_print(arena, untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
+			      r < 0 ? "it is kept nowhere"
+				    : "it is kept for '" RG_PERSON "' in message ",
+			      RG_STR_ARGS(*ret_id))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* Under the key of the run; where a text that never arrived took that, under one of this text. */
+static int send_result(struct roger *roger, const struct roger_run *run, struct roger_str content,
+		       int64_t number, struct rg_arena *arena, struct roger_str *ret_id,
+		       struct roger_err *err)
+{
+	const int64_t numbers[] = { number, number, number_of(content) };
+	int r = ROGER_EREFUSED;
+	size_t i;
+
+	/* The second time finds what another sent in this moment. */
+	for (i = 0; i < 3 && (!i || (r == ROGER_EREFUSED && !strcmp(err->member, "key"))); i++)
+		r = send_about(roger, run, run->owner_agent, ROGER_RESULT, "run-result", numbers[i],
+			       content, arena, ret_id, err);
+	return r;
 }
 
 int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
-		   struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+		   struct roger_str again, struct rg_arena *arena, struct roger_str *ret_id,
+		   struct roger_str *ret_untold, struct roger_err *err)
 {
-	return send_about(roger, run, run->owner_agent, ROGER_RESULT, "run-result", 1, content,
-			  arena, ret_id, err);
+	struct roger_err inner = { 0 };
+	int r;
+
+	*ret_untold = (struct roger_str){ "", 0 };
+	r = send_result(roger, run, content, again.length ? number_of(again) : 1, arena, ret_id,
+			&inner);
+	if (r == ROGER_EREFUSED && strcmp(inner.member, "result") != 0)
+		return rg_arena_copy(arena, rg_str(inner.message), ret_untold)
+			       ? keep(roger, run, content, arena, ret_id, ret_untold, err)
+			       : rg_fail_memory(err);
+	if (r < 0 && err)
+		*err = inner;
+	return r;
 }
 
 int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
@@ -203,15 +283,28 @@ bool rg_run_carries_result(const struct roger_run *run, const struct roger_messa
 		       : message->message_type == ROGER_RESULT && is_about(run, message);
 }
 
+const char *rg_run_why_stranded(const struct roger_retired_list *retired,
+				const struct roger_run *run, const struct roger_message *message)
+{
+	if (!message)
+		return "was deleted";
+	if (!rg_run_is_for_owner(retired, run, message->to_phase))
+		return "is not for its owner";
+	return message->archived_at_ms && !message->read ? "was archived unread" : NULL;
+}
+
 int rg_run_answered_by(struct roger *roger, const struct roger_run *run, struct roger_str id,
 		       struct rg_arena *arena, bool *ret_answers, struct roger_err *err)
 {
-	const struct roger_message *reply, *result = NULL;
+	const struct roger_message *reply = NULL, *result = NULL;
+	struct roger_retired_list retired;
 	int r;
 
-	r = rg_run_message(roger, id, arena, &reply, err);
-	if (r == ROGER_OK && reply && reply->reply_to.length &&
-	    rg_str_equal(reply->from_phase, run->owner_agent))
+	r = rg_agents_retired(roger, arena, &retired, err);
+	if (r == ROGER_OK)
+		r = rg_run_message(roger, id, arena, &reply, err);
+	if (r == ROGER_OK && reply && reply->reply_to.length && run->owner_agent.length &&
+	    rg_run_is_for_owner(&retired, run, reply->from_phase))
 		r = rg_run_message(roger, reply->reply_to, arena, &result, err);
 	*ret_answers = r == ROGER_OK && result && rg_run_carries_result(run, result);
 	return r;
@@ -229,13 +322,13 @@ static const struct roger_message *pick_result(const struct roger_messages *mess
 	return NULL;
 }
 
-int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
-		       struct rg_arena *arena, const struct roger_message **ret_message,
-		       struct roger_err *err)
+static int find_result(struct roger *roger, const struct rg_run_document *document,
+		       struct roger_str to, struct rg_arena *arena,
+		       const struct roger_message **ret_message, struct roger_err *err)
 {
 	struct rg_query query = {
 		.type = ROGER_RESULT + 1,
-		.to = document->run.owner_agent,
+		.to = to,
 		.since_ms = document->receipts.dispatched_ms,
 	};
 	struct roger_messages found;
@@ -252,4 +345,15 @@ int rg_run_find_result(struct roger *roger, const struct rg_run_document *docume
 	if (r == ROGER_OK)
 		*ret_message = pick_result(&found, &document->run);
 	return r;
+}
+
+int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
+		       struct rg_arena *arena, const struct roger_message **ret_message,
+		       struct roger_err *err)
+{
+	int r = find_result(roger, document, document->run.owner_agent, arena, ret_message, err);
+
+	return r < 0 || *ret_message || !document->former.length
+		       ? r
+		       : find_result(roger, document, document->former, arena, ret_message, err);
 }

@@ -134,8 +134,10 @@ static int attend(struct sweep *sweep, struct rg_run_document *document, struct 
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->recoveries += recover;
-	/* The last recovery attempt tells the owner, too. */
-	sweep->reply->escalations += escalate || (recover && rg_run_is_escalated(&after.run));
+	/* The last recovery attempt tells the owner, too; what reached nobody does not count. */
+	sweep->reply->escalations +=
+		sweep->dry_run ? escalate
+			       : (recover || escalate) && rg_run_is_escalated(&after.run);
 	r = note_change(sweep, document, &after, err);
 	document->run = after.run;
 	return r;
