@@ -6,6 +6,9 @@
 
 #include "base/limits.h"
 
+/* A bare number is ms since 1970, and no less than this, which is in 1973. */
+static const int64_t BARE_MS_LEAST = 100000000000;
+
 static int64_t read_clock_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -213,7 +216,11 @@ bool rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms)
 {
 	int64_t ms, span;
 
-	if (!rg_str_number(text, &ms) && !read_instant(text, &ms)) {
+	if (rg_str_number(text, &ms)) {
+		/* Hours or days without their letter, or seconds. */
+		if (ms > 0 && ms < BARE_MS_LEAST)
+			return false;
+	} else if (!read_instant(text, &ms)) {
 		if (!rg_clock_read_span(text, &span))
 			return false;
 		ms = now_ms > span ? now_ms - span : 0;

@@ -25,7 +25,7 @@ void rg_clock_print_utc(int64_t ms, char *to);
 
 /*
  * Read an instant: RFC 3339 with any offset, a date, a span back from now
- * ("2h", "3d"), or ms since 1970.
+ * ("2h", "3d"), or ms since 1970: 0, or at least 10^11.
  */
 bool rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms);
 

@@ -35,12 +35,18 @@ static void print_attempt(const struct roger_attempt *attempt, size_t from_width
 	cli_say("\n");
 }
 
+static bool is_filtered(const struct roger_sends_request *request)
+{
+	return request->from.length || request->to.length || request->task.length ||
+	       request->key.length || request->message.length || request->cycle.length ||
+	       request->outcome || request->since_ms || request->until_ms;
+}
+
 static void print_sends(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_sends_reply *reply = reply_;
 	size_t from_width = 0, to_width = 0, i;
 
-	(void)run;
 	for (i = 0; i < reply->attempts.count; i++) {
 		from_width = wider(from_width, reply->attempts.items[i].sender);
 		to_width = wider(to_width, reply->attempts.items[i].target);
@@ -52,7 +58,8 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 			outcome_name(reply->purged.items[i].outcome, false),
 			reply->purged.items[i].attempts, reply->purged.items[i].cycle_id);
 	if (!reply->attempts.count && !reply->purged.count)
-		fputs("nothing was sent\n", cli_out);
+		fputs(is_filtered(run->request) ? "no entry fits\n" : "nothing was sent\n",
+		      cli_out);
 	if (reply->more)
 		fputs("... and more; see --limit and --newest\n", cli_out);
 }

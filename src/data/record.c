@@ -508,7 +508,9 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		if (!rg_clock_read(text, now_ms, at))
 			return expected(
 				field,
-				"a time such as 2026-02-16T05:25:00Z, 2026-02-16 or 2h (ago)", err);
+				"a time such as 2026-02-16T05:25:00Z, 2026-02-16, 2h (ago) or "
+				"ms since 1970",
+				err);
 		return ROGER_OK;
 	case ROGER_SPAN:
 		if (!rg_clock_read_span(text, &number))

@@ -310,8 +310,8 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 /* There may be room by now, and a configuration changes. */
 static bool may_be_lifted(struct roger_str cause)
 {
-	static const char *const causes[] = { RG_CAUSE_FULL, RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
-					      RG_CAUSE_RETIRED, NULL };
+	static const char *const causes[] = { RG_CAUSE_FULL,	RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
+					      RG_CAUSE_RETIRED, RG_CAUSE_BREAKER, NULL };
 
 	return rg_enum_find(causes, cause) >= 0;
 }
@@ -390,7 +390,8 @@ bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t co
 
 	for (i = 0; failures && i < count; i++) {
 		attempt = &newest_first[i];
-		if (attempt->pending || rg_sendlog_is_plain(attempt))
+		if (attempt->pending || rg_sendlog_is_plain(attempt) ||
+		    rg_str_is(attempt->cause, RG_CAUSE_BREAKER))
 			continue;
 		if (attempt->outcome != ROGER_TIMEOUT)
 			break;

@@ -25,6 +25,7 @@
 #define RG_CAUSE_UNKNOWN "unknown name"
 #define RG_CAUSE_TOO_LONG "text too long"
 #define RG_CAUSE_RETIRED "retired"
+#define RG_CAUSE_BREAKER "breaker open"
 
 extern const char *const rg_sendlog_outcomes[], *const rg_dead_letter_statuses[];
 extern const struct roger_record rg_attempt_record, rg_dead_letter_record, rg_cycle_record,

@@ -85,6 +85,10 @@ static void refuses_what_is_no_instant(void **state)
 		"+5",
 		"-5",
 		"5x",
+		"5",
+		"24",
+		"1771219500",
+		"99999999999",
 		"2h ",
 		" 2h",
 	};
@@ -172,6 +176,8 @@ static void looks_back_from_now(void **state)
 	assert_int_equal(instant("1h"), NOW_MS - 3600000);
 	assert_int_equal(instant("99d"), 0);
 	assert_int_equal(instant("1736328000000"), 1736328000000);
+	assert_int_equal(instant("100000000000"), 100000000000);
+	assert_int_equal(instant("0"), 0);
 }
 
 static void clocks_move_forward(void **state)

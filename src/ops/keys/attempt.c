@@ -724,7 +724,7 @@ void rg_attempt_failed(struct roger *roger, const struct roger_message *messages
 	rg_arena_free(arena);
 }
 
-int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender, struct roger_str target,
+int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,
 			     struct rg_arena *arena, struct roger_err *err)
 {
 	const struct rg_config *config = roger->workspace->config;
@@ -735,12 +735,14 @@ int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender, struc
 
 	if (!config->breaker_failures)
 		return ROGER_OK;
-	r = rg_breaker_look(roger, sender, target, arena, &open, &until_ms, err);
+	r = rg_breaker_look(roger, message->from_phase, message->to_phase, arena, &open, &until_ms,
+			    err);
 	if (r < 0 || !open)
 		return r;
+	rg_attempt_failed(roger, message, 1, ROGER_ERROR, RG_CAUSE_BREAKER);
 	rg_clock_print_utc(until_ms, until);
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "'%.*s' let the last %lld attempts time out: nothing is sent to it with "
 		       "--confirm read before %s (breaker)",
-		       RG_STR_ARGS(target), (long long)config->breaker_failures, until);
+		       RG_STR_ARGS(message->to_phase), (long long)config->breaker_failures, until);
 }

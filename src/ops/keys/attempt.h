@@ -77,10 +77,9 @@ RG_CHECKED int rg_attempt_used_up(struct roger *roger, const struct roger_attemp
 void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
 		       enum roger_attempt_outcome outcome, const char *cause);
 
-/* ROGER_ETIMEOUT: the breaker to one of the targets is open. */
-RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, struct roger_str sender,
-					struct roger_str target, struct rg_arena *arena,
-					struct roger_err *err);
+/* ROGER_ETIMEOUT: the breaker to its recipient is open, which goes into the send log. */
+RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,
+					struct rg_arena *arena, struct roger_err *err);
 
 /* Dead letters with their status derived: when they were read after all; query with states. */
 RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,

@@ -342,6 +342,11 @@ static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct ro
 	r = note_skipped(sending, draft, err);
 	if (r < 0)
 		return r;
+	if (draft->to.count == 0 && draft->reply->skipped.count) {
+		draft->cause = RG_CAUSE_RETIRED;
+		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody is left to send to; %s",
+				      draft->notes.items[draft->notes.count - 1].data);
+	}
 	if (draft->to.count == 0)
 		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody but the sender is here");
 	if (draft->to.count > RG_BATCH_MAX)
@@ -576,17 +581,28 @@ bool rg_send_same_text(struct roger_str a, struct roger_str b)
 	return rg_str_equal(a, b);
 }
 
-bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
-			  const struct roger_messages *first)
+const char *rg_send_difference(const struct rg_sending *sending, const struct rg_draft *draft,
+			       const struct roger_messages *first)
 {
 	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
 
-	return rg_send_same_text(ours->content, theirs->content) &&
-	       rg_str_equal(ours->metadata, theirs->metadata) &&
-	       rg_str_equal(ours->issue_id, theirs->issue_id) &&
-	       rg_str_equal(ours->reply_to, theirs->reply_to) &&
-	       ours->message_type == theirs->message_type &&
-	       ours->run_counter == theirs->run_counter && same_recipients(sending, draft, first);
+	return !same_recipients(sending, draft, first)		    ? "recipient"
+	       : !rg_send_same_text(ours->content, theirs->content) ? "text"
+	       : !rg_str_equal(ours->metadata, theirs->metadata)    ? "metadata"
+	       : !rg_str_equal(ours->issue_id, theirs->issue_id)    ? "issue"
+	       : !rg_str_equal(ours->reply_to, theirs->reply_to)    ? "reply_to"
+	       : ours->message_type != theirs->message_type	    ? "type"
+	       : ours->run_counter != theirs->run_counter	    ? "run"
+								    : NULL;
+}
+
+int rg_send_conflict(const struct rg_draft *draft, struct roger_str id, struct roger_str to,
+		     const char *difference, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "key",
+			      "key: '%.*s' was used for '%.*s' to '%.*s', with another %s",
+			      RG_STR_ARGS(draft->key), RG_STR_ARGS(id), RG_STR_ARGS(to),
+			      difference);
 }
 
 /* What the key stored.  Of copies that are sent again alone, only these. */
@@ -617,6 +633,7 @@ static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 			    struct roger_err *err)
 {
 	struct roger_messages first;
+	const char *difference;
 	int r;
 
 	r = find_first(sending, draft, &first, err);
@@ -625,10 +642,10 @@ static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 	if (first.count == 0)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "another send with the key is under way; try again");
-	if (!rg_send_same_payload(sending, draft, &first))
-		return rg_fail_member(err, ROGER_EREFUSED, "key",
-				      "key: '%.*s' was used for '%.*s', which says something else",
-				      RG_STR_ARGS(draft->key), RG_STR_ARGS(first.items[0].id));
+	difference = rg_send_difference(sending, draft, &first);
+	if (difference)
+		return rg_send_conflict(draft, first.items[0].id, first.items[0].to_phase,
+					difference, err);
 	draft->settled = true;
 	draft->reply->duplicate = true;
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
@@ -873,6 +890,7 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 {
 	struct rg_draft *draft = &sending->drafts[which];
 	struct roger_messages first;
+	const char *difference;
 	size_t i;
 
 	if (!draft->key.length)
@@ -883,10 +901,11 @@ static int find_twin(struct rg_sending *sending, size_t which, struct roger_err 
 	if (!draft->twin)
 		return ROGER_OK;
 	first = (struct roger_messages){ draft->twin->messages, draft->twin->to.count };
-	if (!rg_send_same_payload(sending, draft, &first))
+	difference = rg_send_difference(sending, draft, &first);
+	if (difference)
 		return rg_fail_member(err, ROGER_EREFUSED, "key",
-				      "key: '%.*s' comes twice here and does not say the same",
-				      RG_STR_ARGS(draft->key));
+				      "key: '%.*s' comes twice here, with another %s",
+				      RG_STR_ARGS(draft->key), difference);
 	draft->settled = true;
 	return ROGER_OK;
 }

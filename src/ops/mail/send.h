@@ -67,8 +67,11 @@ RG_CHECKED int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *d
 void rg_send_drop(struct rg_draft *draft, size_t which);
 /* But for one newline at the end of one: it comes with a file, and not with an argument. */
 bool rg_send_same_text(struct roger_str a, struct roger_str b);
-bool rg_send_same_payload(const struct rg_sending *sending, const struct rg_draft *draft,
-			  const struct roger_messages *first);
+/* What is another than in what the key stored first; NULL: nothing. */
+const char *rg_send_difference(const struct rg_sending *sending, const struct rg_draft *draft,
+			       const struct roger_messages *first);
+RG_CHECKED int rg_send_conflict(const struct rg_draft *draft, struct roger_str id,
+				struct roger_str to, const char *difference, struct roger_err *err);
 
 /* send_key.c: the key, its cycle, and whether reading can be confirmed. */
 RG_CHECKED int rg_send_check_key(struct rg_sending *sending, struct rg_draft *draft,

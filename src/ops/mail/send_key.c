@@ -103,13 +103,6 @@ int64_t rg_send_within(const struct rg_sending *sending, const struct rg_draft *
 
 /* ---------------------------------------------------------- a known key -- */
 
-static int conflict(const struct rg_draft *draft, struct roger_str what, struct roger_err *err)
-{
-	return rg_fail_member(err, ROGER_EREFUSED, "key",
-			      "key: '%.*s' was used for '%.*s', which says something else",
-			      RG_STR_ARGS(draft->key), RG_STR_ARGS(what));
-}
-
 /* The text with this checksum: as it is, or with one newline more or less; *ret_found false: none.
  */
 static int find_text(struct rg_sending *sending, struct roger_str text, struct roger_str sum,
@@ -138,18 +131,22 @@ static int check_same(struct rg_sending *sending, struct rg_draft *draft,
 {
 	const struct roger_message *stored = rg_key_message(use, last->target);
 	const struct roger_messages first = { stored, 1 };
+	const char *difference = "text";
 	bool found = false;
 	int r;
 
 	if (stored && rg_str_equal(stored->id, last->message_id)) {
-		if (rg_send_same_text(stored->content, draft->request->content) &&
-		    (draft->to.count > 1 || rg_send_same_payload(sending, draft, &first)))
-			return ROGER_OK;
-		return conflict(draft, stored->id, err);
+		if (draft->to.count == 1)
+			difference = rg_send_difference(sending, draft, &first);
+		else if (rg_send_same_text(stored->content, draft->request->content))
+			difference = NULL;
+		return difference
+			       ? rg_send_conflict(draft, stored->id, last->target, difference, err)
+			       : ROGER_OK;
 	}
 	r = find_text(sending, draft->request->content, last->payload_sha256, ret_text, &found,
 		      err);
-	return r < 0 || found ? r : conflict(draft, last->id, err);
+	return r < 0 || found ? r : rg_send_conflict(draft, last->id, last->target, "text", err);
 }
 
 static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *draft,
@@ -427,10 +424,27 @@ static void note_plain_refused(struct rg_sending *sending, const struct rg_draft
 	rg_attempt_failed(sending->roger, &message, 1, ROGER_ERROR, draft->cause);
 }
 
+/* One recipient, all that were named, or those of a group who have all retired. */
+static struct roger_strs refused_to(struct rg_sending *sending, const struct rg_draft *draft)
+{
+	const struct roger_left_out_list *skipped = &draft->reply->skipped;
+	struct roger_strs names = { 0 };
+	size_t i;
+
+	if (draft->stranger.length)
+		return (struct roger_strs){ &draft->stranger, 1 };
+	if (!skipped->count)
+		return draft->request->to;
+	for (i = 0; i < skipped->count; i++)
+		if (rg_retired_find(&sending->retired, skipped->items[i].to) &&
+		    !rg_arena_add(sending->arena, &names, skipped->items[i].to))
+			break;
+	return names;
+}
+
 void rg_send_refused(struct rg_sending *sending, struct rg_draft *draft)
 {
-	const struct roger_strs one = { &draft->stranger, 1 },
-				to = draft->stranger.length ? one : draft->request->to;
+	const struct roger_strs to = refused_to(sending, draft);
 	struct rg_key_use use = { 0 };
 	size_t i;
 
@@ -482,8 +496,8 @@ int rg_send_look_back(struct rg_sending *sending, struct roger_err *err)
 		for (k = 0; draft->request->confirm == ROGER_CONFIRM_READ && r == ROGER_OK &&
 			    !draft->again && k < draft->to.count;
 		     k++)
-			r = rg_attempt_check_breaker(sending->roger, draft->from,
-						     draft->to.items[k], sending->arena, err);
+			r = rg_attempt_check_breaker(sending->roger, &draft->messages[k],
+						     sending->arena, err);
 	}
 	return r;
 }
