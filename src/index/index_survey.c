@@ -10,7 +10,6 @@ struct surveying {
 	void *context;
 };
 
-/* For an archived message, only its line says when it was read. */
 static int see_row(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	const struct surveying *surveying = context;
@@ -59,8 +58,8 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 		false, since_ms, until_ms, see, context, err);
 	return r < 0 ? r
 		     : see_table(index,
-				 "SELECT from_phase, to_phase, read, created_at, 0, id, 0 FROM "
-				 "archived",
+				 "SELECT from_phase, to_phase, read, created_at, read_at, id, 0 "
+				 "FROM archived",
 				 true, since_ms, until_ms, see, context, err);
 }
 
