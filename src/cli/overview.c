@@ -78,7 +78,7 @@ static void print_figures(const char *before, const struct roger_figures *figure
 
 static void print_attempts(const struct roger_report_reply *reply)
 {
-	print_title("sends with a key");
+	print_title("sends, with a key or without");
 	print_number("attempts", reply->attempts, CLI_PLAIN);
 	print_number("  delivered", reply->delivered, CLI_GREEN);
 	print_number("    late", reply->late, CLI_YELLOW);
@@ -90,7 +90,7 @@ static void print_attempts(const struct roger_report_reply *reply)
 	print_rate("  of messages", reply->message_permille);
 	print_number("retries", reply->retries, CLI_PLAIN);
 	print_number("duplicates prevented", reply->duplicates, CLI_PLAIN);
-	print_number("conflicts", reply->conflicts, CLI_YELLOW);
+	print_number("refused for their key", reply->conflicts, CLI_YELLOW);
 	print_number("breakers open now", reply->breakers, CLI_RED);
 }
 

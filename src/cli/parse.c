@@ -174,6 +174,10 @@ static int take_field(struct parser *parser, const struct roger_field *field, st
 
 	if (r < 0)
 		return r;
+	/* A variable that is unset, say: without its key a retry is a second message. */
+	if (field->flags & ROGER_KEY && !value.length)
+		return rg_fail_member(err, ROGER_EUSAGE, field->name,
+				      "%s: expected a key, found ''", field->name);
 	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena,
 			     err);
 }

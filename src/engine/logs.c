@@ -271,7 +271,8 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	int r;
 
 	/* Who sent with a key has a log afterwards, if only an empty one: see is_lost(). */
-	if (carrying->from_start && !batch_of(carrying, message->from_phase))
+	if ((carrying->from_start || !message->cycle_id.length) &&
+	    !batch_of(carrying, message->from_phase))
 		return rg_fail_memory(err);
 	if (rg_sendlog_begins(message))
 		return carry_begun(carrying, message, arena, err);
@@ -685,7 +686,7 @@ static int list_there(struct rg_engine *engine, struct roger_str owner, struct r
  * Where logs were deleted the journal is copied again from its start.  Who asks for
  * entries of everybody and only for those with a key gets that when no log is left.
  */
-static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *query,
+static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *query, uint64_t end,
 			 struct rg_arena *arena, struct roger_err *err)
 {
 	struct rg_log_files files = { 0 };
@@ -704,9 +705,10 @@ static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *qu
 		return r;
 	if (lost)
 		atomic_store(mark_of(engine, false), 0);
-	if (lost || (query->plain && !files.count))
+	if (lost || (query->plain && !files.count &&
+		     (!query->owner.length || rg_engine_knows(engine, query->owner))))
 		atomic_store(mark_of(engine, true), 0);
-	return ROGER_OK;
+	return carry_all(engine, false, end, err);
 }
 
 int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
@@ -718,9 +720,9 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 
 	r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
-		r = look_for_logs(engine, query, arena, err);
-	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
 		r = carry_all(engine, false, end, err);
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
+		r = look_for_logs(engine, query, end, arena, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS && query->plain)
 		r = carry_all(engine, true, end, err);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);

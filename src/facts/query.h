@@ -21,6 +21,7 @@ struct rg_query {
 	int64_t since_ms;   /* created at or after */
 	int64_t until_ms;   /* created before */
 	struct roger_str key;
+	bool of_task;		 /* key is a task: all keys of it */
 	struct roger_str cycle;	 /* with key: used in this cycle; ignored when counting */
 	struct roger_str thread; /* id of any message of the thread */
 	struct roger_str text;	 /* words to search for */

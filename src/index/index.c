@@ -58,7 +58,7 @@ static const char other_tables[] =
 	"TEXT NOT NULL,"
 	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
 	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
-	" offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
+	" read_at INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
 	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT "
 	"NULL,"
 	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
@@ -128,8 +128,8 @@ static const char *const statements[RG_SQL_COUNT] = {
 		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
 	[RG_SQL_ARCHIVED_ADD] =
 		"INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
-		" message_type, read, created_at, offset, length)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+		" message_type, read, created_at, read_at, offset, length)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
 	[RG_SQL_ARCHIVED_HAS] = "SELECT 1 FROM archived WHERE id = ?1",
 	[RG_SQL_AGENT_ADD] =
 		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"

@@ -354,8 +354,9 @@ static int add_archived(struct rg_index *index, const struct roger_message *mess
 	rg_index_bind_message(add, 2, message);
 	sqlite3_bind_int(add, 8, message->read);
 	sqlite3_bind_int64(add, 9, message->created_at_ms);
-	sqlite3_bind_int64(add, 10, (int64_t)line->offset);
-	sqlite3_bind_int64(add, 11, (int64_t)line->length);
+	sqlite3_bind_int64(add, 10, message->read_at_ms);
+	sqlite3_bind_int64(add, 11, (int64_t)line->offset);
+	sqlite3_bind_int64(add, 12, (int64_t)line->length);
 	index->progress.archived++;
 	return rg_index_step(index, add, err);
 }

@@ -151,7 +151,12 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	if (query->text.length && !archived)
 		rg_question_text(question, " AND search MATCH ?", rg_buf_str(match));
 	if (query->key.length)
-		rg_question_text(question, " AND k.key = ?", query->key);
+		rg_question_text(question, query->of_task ? " AND (k.key = ?" : " AND k.key = ?",
+				 query->key);
+	if (query->key.length && query->of_task) {
+		rg_question_text(question, " OR k.key > ? || ':'", query->key);
+		rg_question_text(question, " AND k.key < ? || ';')", query->key);
+	}
 	if (query->key.length && query->from.length)
 		rg_question_text(question, " AND k.sender = ?", query->from);
 	if (query->unread && query->to.length && !query->issue.length && !query->text.length &&

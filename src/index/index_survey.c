@@ -14,7 +14,6 @@ struct surveying {
 	void *context;
 };
 
-/* For an archived message, only its line says when it was read. */
 static int see_row(void *context, sqlite3_stmt *row, struct roger_err *err)
 {
 	const struct surveying *surveying = context;
@@ -60,7 +59,7 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 			      : SELECT("messages", "read_at") " NOT INDEXED",
 		      false, since_ms, until_ms, see, context, err);
 	return r < 0 ? r
-		     : see_table(index, SELECT("archived", "0"), true, since_ms, until_ms, see,
+		     : see_table(index, SELECT("archived", "read_at"), true, since_ms, until_ms, see,
 				 context, err);
 }
 

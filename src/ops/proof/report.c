@@ -25,6 +25,7 @@ struct counting {
 	struct roger *roger;
 	struct roger_report_reply *reply;
 	struct rg_arena *arena;			   /* the reply's */
+	bool archived;				   /* the row that is seen */
 	struct spans latencies, looks;		   /* from stored to read; to the first look */
 	struct rg_table attempted;		   /* messages that were: struct attempted */
 	struct rg_counter causes, targets, cycles; /* of dead letters */
@@ -160,7 +161,7 @@ static int count_stored(struct counting *counting, const struct rg_event *event,
 	struct roger_agent_figures *from = figures_of(counting, event->said.actor), *to;
 
 	counting->reply->messages++;
-	counting->reply->unread += !event->message->read;
+	counting->reply->unread += !event->message->read && !counting->archived;
 	if (from)
 		from->sent++;
 	to = from ? figures_of(counting, event->said.peer) : NULL;
@@ -191,6 +192,7 @@ static int see_row(void *context, const struct rg_survey_row *row, struct roger_
 		count_afresh(counting);
 		return ROGER_OK;
 	}
+	counting->archived = row->archived;
 	message = (struct roger_message){ .id = row->id,
 					  .from_phase = row->from,
 					  .to_phase = row->to,
@@ -277,7 +279,8 @@ static int count_timeout(struct counting *counting, const struct rg_event *event
 
 	if (!figures)
 		return rg_fail_memory(err);
-	figures->timeouts += !event->before || event->before == RG_ATTEMPT_PENDING + 1;
+	figures->timeouts +=
+		(event->outcome == ROGER_TIMEOUT) - (event->before == ROGER_TIMEOUT + 1);
 	return ROGER_OK;
 }
 
@@ -492,6 +495,8 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 		break;
 	case ROGER_EVENT_TIMEOUT:
 		return count_timeout(counting, event, err);
+	case ROGER_EVENT_LATE:
+		return count_timeout(counting, event, err);
 	case ROGER_EVENT_REFUSED:
 		return add_one(&counting->refusals, event->attempt->cause, err);
 	case ROGER_EVENT_DEAD_LETTER:
@@ -607,7 +612,8 @@ static const struct roger_field agent_fields[] = {
 	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "messages it sent" },
 	{ "received", ROGER_INT, AT(received), 0, NULL, NULL, "messages it got" },
 	{ "read", ROGER_INT, AT(read), 0, NULL, NULL, "of these read" },
-	{ "timeouts", ROGER_INT, AT(timeouts), 0, NULL, NULL, "attempts of it that timed out" },
+	{ "timeouts", ROGER_INT, AT(timeouts), 0, NULL, NULL,
+	  "attempts of it that timed out, and were not delivered since" },
 	RG_END,
 };
 #undef AT
@@ -626,7 +632,7 @@ static const struct roger_field reply_fields[] = {
 	{ "cycles", ROGER_TEXTS, AT(cycles), ROGER_SPARE, NULL, NULL, "of these cycles" },
 	NUMBER(messages, "messages, archived ones too"),
 	NUMBER(read, "of these read"),
-	NUMBER(unread, "of these unread"),
+	NUMBER(unread, "of these unread, and not archived"),
 	NUMBER(wakes, "attempts to tell an agent that mail waits"),
 	NUMBER(failed_wakes, "of these whose command did not end with 0"),
 	NUMBER(looked, "messages that their agent was shown by a look at its inbox, or took"),
@@ -638,7 +644,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(latency_p50_ms, "time to read, median"),
 	NUMBER(latency_p95_ms, "p95"),
 	NUMBER(latency_max_ms, "the longest"),
-	NUMBER(attempts, "attempts to send"),
+	NUMBER(attempts, "attempts to send, with a key or without"),
 	NUMBER(delivered, "of these delivered"),
 	NUMBER(timeouts, "of these timed out, and not delivered since"),
 	NUMBER(errors, "of these refused"),
@@ -651,7 +657,7 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(late, "delivered after their timeout"),
 	NUMBER(retries, "attempts that were not the first"),
 	NUMBER(duplicates, "sends that were not made twice"),
-	NUMBER(conflicts, "sends refused for what came of their key before"),
+	NUMBER(conflicts, "sends refused for what their key was used for, or what came of it"),
 	NUMBER(breakers, "breakers that are open now"),
 	NUMBER(dead_letters, "messages given up"),
 	NUMBER(undelivered, "of these still so"),

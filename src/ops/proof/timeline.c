@@ -134,6 +134,16 @@ static int gather_task(struct rg_gathering *gathering, struct roger_str task, st
 	return r;
 }
 
+/* The messages with a key of the task; the send log may have forgotten some, and have others. */
+static int gather_keyed(struct rg_gathering *gathering, struct roger_str task,
+			struct roger_err *err)
+{
+	const struct rg_query query = { .key = task, .of_task = true };
+	int r = rg_gather_messages(gathering, &query, err);
+
+	return r < 0 ? r : rg_gather_attempted(gathering, err);
+}
+
 /* The messages that the runs gathered so far name. */
 static int gather_results(struct rg_gathering *gathering, struct roger_err *err)
 {
@@ -197,7 +207,7 @@ static int gather_of_task(struct rg_gathering *gathering, struct roger_str task,
 
 	r = gather_task(gathering, task, err);
 	if (r == ROGER_OK)
-		r = rg_gather_attempted(gathering, err);
+		r = gather_keyed(gathering, task, err);
 	return r < 0 ? r : rg_gather_runs(gathering, task, is_of_task, err);
 }
 
@@ -215,7 +225,7 @@ static int gather_run(struct rg_gathering *gathering, struct roger_str run_id,
 	if (r == ROGER_OK && !rg_str_is(run_id, task))
 		r = gather_task(gathering, run_id, err);
 	if (r == ROGER_OK)
-		r = rg_gather_attempted(gathering, err);
+		r = gather_keyed(gathering, rg_str(task), err);
 	if (r == ROGER_OK)
 		r = gather_results(gathering, err);
 	return r < 0 ? r : rg_gather_attempts(gathering, rg_str(task), err);
