@@ -259,10 +259,13 @@ static bool is_result_of(const struct model *model, int mail, const char *run)
 	return false;
 }
 
+/* A message keeps its key when the send log has forgotten it. */
 static bool was_attempted(const struct model *model, int mail, const char *task)
 {
 	int i;
 
+	if (*model->mails[mail].key && is_task(model->mails[mail].key, task))
+		return true;
 	for (i = 0; i < model->attempt_count; i++)
 		if (model->attempts[i].mail == mail && !model->attempts[i].purged &&
 		    is_task(model->attempts[i].key, task))
@@ -469,7 +472,16 @@ int64_t model_steps(const struct model *model, int which, enum roger_step step, 
 	return count;
 }
 
-enum roger_step model_reached(const struct model *model, int which)
+bool model_letter_open(const struct model *model, const struct dead *dead, int64_t now_ms)
+{
+	const struct mail *mail = &model->mails[dead->mail];
+
+	return !mail->read_at_ms && (dead->status == ROGER_UNDELIVERED ||
+				     (dead->status == ROGER_REDELIVERED && !mail->archived_at_ms &&
+				      mail->confirm_by_ms <= now_ms));
+}
+
+enum roger_step model_reached(const struct model *model, int which, int64_t now_ms)
 {
 	const struct mail *mail = &model->mails[which];
 	int i;
@@ -479,7 +491,8 @@ enum roger_step model_reached(const struct model *model, int which)
 	if (mail->read_at_ms)
 		return ROGER_STEP_READ;
 	for (i = 0; i < model->dead_count; i++)
-		if (model->deads[i].mail == which && model->deads[i].status == ROGER_UNDELIVERED)
+		if (model->deads[i].mail == which &&
+		    model_letter_open(model, &model->deads[i], now_ms))
 			return ROGER_STEP_DEAD;
 	return mail->claimed	    ? ROGER_STEP_CLAIMED
 	       : mail->looked	    ? ROGER_STEP_LOOKED

@@ -95,7 +95,10 @@ bool model_settled(const struct model *model, const struct job *job, int64_t now
 int64_t model_events(const struct model *model, const struct subject *subject,
 		     enum roger_event_kind kind, int64_t now_ms);
 int64_t model_steps(const struct model *model, int mail, enum roger_step step, int64_t now_ms);
-enum roger_step model_reached(const struct model *model, int mail);
+enum roger_step model_reached(const struct model *model, int mail, int64_t now_ms);
+
+/* One more attempt that is over without a reading leaves a letter to be delivered. */
+bool model_letter_open(const struct model *model, const struct dead *dead, int64_t now_ms);
 
 /* Whether a lease was left to expire, and nobody has the message yet. */
 bool model_lease_expired(const struct mail *mail, int64_t now_ms);

@@ -584,9 +584,14 @@ static void dispatch_one(const char *id)
 							.issue = rg_str(issues[draw(2)]),
 							.within_ms = 60000 };
 	struct roger_runs_reply reply = { 0 };
+	int r = roger_dispatch(scene.roger, &request, &reply, NULL);
 
-	assert_int_equal(roger_dispatch(scene.roger, &request, &reply, NULL), ROGER_OK);
-	add_job(&reply.runs.items[0]);
+	/* For somebody who retired, and whose mail nobody gets, there is no run. */
+	if (r == ROGER_OK)
+		add_job(&reply.runs.items[0]);
+	else
+		assert_true(r == ROGER_EREFUSED && rg_str_is(request.agent, "evelyn") && heir &&
+			    !*heir);
 	roger_reply_free(&reply);
 }
 
@@ -958,7 +963,7 @@ static void check_messages(void)
 	}
 	agree("messages", "report", report.messages, model.mail_count);
 	agree("read", "report", report.read, read);
-	agree("unread", "report", report.unread, unread);
+	agree("unread", "report", report.unread, waiting);
 	agree("unread", "status", status.unread, waiting);
 	agree("looked", "report", report.looked, looked);
 	agree("acknowledged", "report", report.acknowledged, acks);
@@ -1000,7 +1005,7 @@ static void check_attempts(void)
 	}
 }
 
-static void check_letters(void)
+static void check_letters(int64_t now_ms)
 {
 	int64_t by_status[3] = { 0 }, open = 0, read = 0, of_cycle = 0;
 	const struct dead *dead;
@@ -1008,12 +1013,13 @@ static void check_letters(void)
 
 	for (i = 0; i < model.dead_count; i++) {
 		dead = &model.deads[i];
-		by_status[dead->status]++;
 		of_cycle += !strcmp(dead->cycle, model.cycle);
-		if (dead->status != ROGER_UNDELIVERED)
-			continue;
-		open += !mail_at(dead->mail)->read_at_ms;
-		read += mail_at(dead->mail)->read_at_ms != 0;
+		if (model_letter_open(&model, dead, now_ms))
+			open++;
+		else if (dead->status != ROGER_STALE && mail_at(dead->mail)->read_at_ms)
+			read++;
+		else
+			by_status[dead->status]++;
 	}
 	agree("dead letters", "report", report.dead_letters, model.dead_count);
 	agree("undelivered", "report", report.undelivered, open);
@@ -1337,7 +1343,8 @@ static void check_trace(const struct roger_trace *trace, int64_t now_ms)
 		agree("steps", what, counts[k],
 		      model_steps(&model, which, (enum roger_step)k, now_ms));
 	}
-	agree("how far", mail_at(which)->id, trace->reached, (int)model_reached(&model, which));
+	agree("how far", mail_at(which)->id, trace->reached,
+	      (int)model_reached(&model, which, now_ms));
 }
 
 static void trace_some(const struct roger_str *ids, size_t count, int64_t now_ms)
@@ -1468,7 +1475,7 @@ static void check_all(void)
 	read_all();
 	check_messages();
 	check_attempts();
-	check_letters();
+	check_letters(now_ms);
 	check_runs(now_ms);
 	check_waiting(now_ms);
 	check_boxes();
