@@ -61,7 +61,8 @@ exits 77 "then no more" roger send --as plan bob --issue i1 new
 printf 'size_limits:\n  max_messages_per_issue_phase: 4\n  max_messages_per_issue: 6\n' >.roger/config.yaml
 for type in context decision result data; do
 	echo "{\"to\":[\"dora\"],\"issue\":\"order\",\"type\":\"$type\",\"content\":\"$type\"}"
-done | roger send -q --as plan --batch
+done >batch
+roger send -q --as plan --batch <batch
 roger receive --as dora -q
 archived() { roger list --archived --issue order --jsonl | sed 's/.*"content":"\([a-z]*\)".*/\1/' | sort | tr '\n' ' '; }
 roger send -q --as plan dora --issue order new
