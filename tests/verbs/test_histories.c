@@ -5,6 +5,8 @@
  *
  * So many of fixed seeds as DEFAULT says, on each store by turns; 10,000 with
  * ROGER_TEST_SLOW.  A seed that fails is named, and ROGER_SEED plays it alone.
+ *
+ * runner: timeout 300
  */
 #include "model.h"
 #include "scene.h"
