@@ -469,6 +469,9 @@ static void archive_some(void)
 		       : roger_archive(scene.roger, &request, &reply, NULL);
 	if (r == ROGER_OK)
 		learn_archived(reply.archived, how != 3);
+	/* A cleanup of all purges the send logs. */
+	if (r == ROGER_OK && how == 3)
+		model_purge(&model);
 	roger_reply_free(&reply);
 }
 
