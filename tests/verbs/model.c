@@ -48,15 +48,18 @@ void model_end_lease(struct mail *mail, int64_t now_ms)
 void model_read(struct model *model, int which, int64_t at_ms)
 {
 	struct mail *mail = &model->mails[which];
-	struct attempt *last;
+	struct attempt *last = &model->attempts[model->attempt_count];
 
 	if (mail->read_at_ms)
 		return;
 	model_end_lease(mail, at_ms);
 	mail->read_at_ms = at_ms;
-	last = mail->key[0] ? model_last(model, mail->from, mail->key, mail->to) : NULL;
-	if (!last || last->mail != which)
-		return;
+	/* The last that was made of it; a refusal since then was of none. */
+	do {
+		if (last == model->attempts)
+			return;
+		last--;
+	} while (last->mail != which || last->plain || last->purged);
 	last->timed_out |= last->outcome == ATTEMPT_PENDING && at_ms > mail->confirm_by_ms;
 	if (last->outcome != ROGER_TIMEOUT && last->outcome != ATTEMPT_PENDING)
 		return;
