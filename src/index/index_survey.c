@@ -59,8 +59,8 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 			      : SELECT("messages", "read_at") " NOT INDEXED",
 		      false, since_ms, until_ms, see, context, err);
 	return r < 0 ? r
-		     : see_table(index, SELECT("archived", "read_at"), true, since_ms, until_ms, see,
-				 context, err);
+		     : see_table(index, SELECT("archived", "read_at"), true, since_ms, until_ms,
+				 see, context, err);
 }
 
 int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit, struct rg_arena *arena,
