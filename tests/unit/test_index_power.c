@@ -12,7 +12,17 @@
 #include "index/index_vfs.h"
 
 enum { DATABASE, RECENT, ROLLBACK, FILES };
-enum { SECTOR = 512, ROUNDS = 10, STEPS = 6, IMAGES_EACH = 2 };
+/* Under the sanitizers each round takes fifty times as long. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { ROUNDS = 1 };
+#define FEWER_ROUNDS
+#endif
+#endif
+#ifndef FEWER_ROUNDS
+enum { ROUNDS = 10 };
+#endif
+enum { SECTOR = 512, STEPS = 6, IMAGES_EACH = 2 };
 
 /* A write, or where data is NULL the new length. */
 struct change {

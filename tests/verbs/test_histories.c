@@ -751,6 +751,15 @@ static void learn_letters(void)
 	roger_reply_free(&letters);
 }
 
+static void count_on(struct attempt *last)
+{
+	const struct attempt *attempt;
+
+	for (attempt = model.attempts; attempt < last; attempt++)
+		if (attempt->mail == last->mail && attempt->number >= last->number)
+			last->number = attempt->number + 1;
+}
+
 static void redeliver(struct dead *dead)
 {
 	const struct roger_redeliver_request again = { .id = rg_str(dead->id), .within_ms = 1 };
@@ -764,6 +773,8 @@ static void redeliver(struct dead *dead)
 		dead->status = ROGER_REDELIVERED;
 		dead->redelivered++;
 		add_attempt(&sending, mail->to, ROGER_TIMEOUT, dead->mail);
+		/* The message knows of attempts that were purged. */
+		count_on(&model.attempts[model.attempt_count - 1]);
 	}
 	roger_reply_free(&reply);
 }
@@ -1454,18 +1465,22 @@ static void check_damage(void)
 
 static void play_damage(void)
 {
+	int rounds = 0;
+
 	if (!model.mail_count)
 		return;
 	damage_some();
 	scene_pass(5000);
 	check_damage();
-	if (draw(2)) {
+	/* What was accepted lets others be found. */
+	for (rounds = draw(2) ? 0 : 9; rounds < 5 && concerns("damage", true); rounds++) {
 		accept_all();
 		roger_reply_free(&report);
 		roger_reply_free(&status);
 		check_damage();
-		agree("damage", "status", concerns("damage", true), 0);
 	}
+	if (rounds < 9)
+		agree("damage", "status", concerns("damage", true), 0);
 	roger_reply_free(&report);
 	roger_reply_free(&status);
 }

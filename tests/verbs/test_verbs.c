@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 
-enum { SCENARIOS_MAX = 400, STEPS_MAX = 4000 };
+enum { SCENARIOS_MAX = 1000, STEPS_MAX = 10000 };
 
 struct step {
 	const char *text;

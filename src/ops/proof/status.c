@@ -688,10 +688,11 @@ static int look_at_box(struct looking *looking, struct roger_str issue, struct r
 		   RG_STR_ARGS(issue), (long long)unread);
 }
 
-/* Only where enough is unread at all is every issue asked for. */
+/* Only where enough is unread at all is every issue asked for; who retired gets nothing anyway. */
 static int look_at_room(struct looking *looking, struct roger_err *err)
 {
 	const struct rg_config *config = looking->roger->workspace->config;
+	struct roger_retired_list retired;
 	struct roger_agent_list agents;
 	struct roger_strs issues;
 	size_t i, k;
@@ -703,12 +704,15 @@ static int look_at_room(struct looking *looking, struct roger_err *err)
 	r = rg_engine_agents(looking->roger->engine, looking->arena, &agents, err);
 	if (r == ROGER_OK)
 		r = rg_engine_issues(looking->roger->engine, looking->arena, &issues, err);
+	if (r == ROGER_OK)
+		r = rg_agents_retired(looking->roger, looking->arena, &retired, err);
 	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
 		if (looking->reply->unread >= config->messages_per_issue_max)
 			r = look_at_box(looking, issues.items[i], RG_STR(""),
 					config->messages_per_issue_max, err);
 		for (k = 0; k < agents.count && r == ROGER_OK; k++)
-			if (agents.items[k].unread >= config->messages_per_issue_phase_max)
+			if (agents.items[k].unread >= config->messages_per_issue_phase_max &&
+			    !rg_retired_find(&retired, agents.items[k].name))
 				r = look_at_box(looking, issues.items[i], agents.items[k].name,
 						config->messages_per_issue_phase_max, err);
 	}
