@@ -605,7 +605,7 @@ int rg_send_conflict(const struct rg_draft *draft, struct roger_str id, struct r
 			      difference);
 }
 
-/* What the key stored.  Of copies that are sent again alone, only these. */
+/* What the key stored.  Of copies that are sent again alone, only these, if there are any. */
 static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 		      struct roger_messages *ret_first, struct roger_err *err)
 {
@@ -624,7 +624,7 @@ static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 		if (rg_str_among((struct roger_strs){ draft->to.items, draft->to.count },
 				 items[i].to_phase))
 			items[count++] = items[i];
-	ret_first->count = count;
+	ret_first->count = count ? count : ret_first->count;
 	return ROGER_OK;
 }
 
