@@ -259,8 +259,10 @@ static void add_timeout(const struct sending *sending, const struct roger_err *e
 	const struct attempt *last = model_last(&model, sending->from, sending->key, sending->to);
 	int which = last ? last->mail : -1;
 
-	if (strstr(err->message, "(breaker)"))
+	if (strstr(err->message, "(breaker)")) {
+		learn_refused();
 		return;
+	}
 	learn();
 	learn_archived(-1, false);
 	if (last && last->outcome != ROGER_TIMEOUT)
