@@ -1062,8 +1062,10 @@ static void check_runs(int64_t now_ms)
 		by_outcome[job->outcome]++;
 		late += job->completed_at_ms > job->expected_by_ms;
 		recoveries += job->recoveries;
-		/* Who settles one that nobody can hear has dealt with it. */
-		unheard += s == ROGER_RUN_NOT_FORWARDED && !job->settled;
+		/* Settled, and there is no result that its owner could still read. */
+		unheard += s == ROGER_RUN_NOT_FORWARDED &&
+			   !(job->settled &&
+			     (job->result < 0 || mail_at(job->result)->archived_at_ms));
 		if (model_failed(&model, job, now_ms) && !model_settled(&model, job, now_ms))
 			++*(s == ROGER_RUN_BLOCKED ? &lost : &failed);
 	}
