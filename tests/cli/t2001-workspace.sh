@@ -75,9 +75,11 @@ is "it is no news" "$(printf '%s' "$out" | json '"above" in d')" false
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	locked=$(mktemp -d)
 	chmod 755 "$locked"
+	# The checkout may be in a folder that only root may enter.
+	cp "$ROGER" "$locked/roger"
 	(cd "$locked" && roger init -q && roger send -q bob x --as ann && chown -R 65534 . && chmod -R a-w .)
 	exits 74 "without the right to write" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
-		"$ROGER" send bob x --as ann --workspace "$locked"
+		"$locked/roger" send bob x --as ann --workspace "$locked"
 	like "that is what it says" "$err" "Permission denied"
 	rm -rf "$locked"
 else

@@ -6,8 +6,8 @@
 
 check "install" env DESTDIR="$here/root" meson install -C "${ROGER_BUILD:-$(dirname "$ROGER")}" --no-rebuild --quiet
 prefix=$here/root/usr/local
-# The folder of libraries has the machine's name in it.
-installed=$(cd "$prefix" && find . -type f -o -type l | sed 's|^\./||; s|^lib/[^/]*-linux-[^/]*/|lib/|' | sort)
+# The folder of libraries may have the machine's name in it, or be lib64.
+installed=$(cd "$prefix" && find . -type f -o -type l | sed 's|^\./||; s|^lib/[^/]*-linux-[^/]*/|lib/|; s|^lib64/|lib/|' | sort)
 for file in bin/roger include/roger.h include/roger-mcp.h \
 	lib/libroger.so lib/libroger.so.0 lib/libroger.a lib/libroger-mcp.so lib/libroger-mcp.so.0 lib/libroger-mcp.a \
 	lib/pkgconfig/roger.pc lib/pkgconfig/roger-mcp.pc share/man/man1/roger.1 \
