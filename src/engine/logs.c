@@ -501,7 +501,14 @@ static uint64_t carried(struct rg_engine *engine, bool plain)
 	return to <= head.end ? to : 0;
 }
 
-/* After a restart, the beginning of the journal is in the logs since the checkpoint. */
+/* The next copy starts at the beginning and skips what is there. */
+static void start_over(struct rg_engine *engine, bool plain)
+{
+	atomic_store(mark_of(engine, plain), 0);
+	atomic_store(&rg_store_head(engine->store).shared->carried, 0);
+}
+
+/* What the checkpoint says is in the logs need not be copied after a restart. */
 static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from, uint64_t to)
 {
 	uint64_t carried = atomic_load(&rg_store_head(engine->store).shared->carried);
@@ -533,10 +540,8 @@ static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger
 	/* Entries are missing: the next copy starts again and skips what is there. */
 	if (r == ROGER_OK && !write_batches(&carrying))
 		to = 0;
-	if (to == 0) {
-		atomic_store(mark_of(engine, plain), 0);
-		atomic_store(&rg_store_head(engine->store).shared->carried, 0);
-	}
+	if (to == 0)
+		start_over(engine, plain);
 	while (r == ROGER_OK && from < to &&
 	       !atomic_compare_exchange_weak(mark_of(engine, plain), &stated, to))
 		from = stated;
@@ -552,10 +557,8 @@ int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
 	*ret_to = 0;
 	if (!rg_store_writable(engine->store))
 		return ROGER_OK;
-	if (from_start) {
-		atomic_store(mark_of(engine, false), 0);
-		atomic_store(&rg_store_head(engine->store).shared->carried, 0);
-	}
+	if (from_start)
+		start_over(engine, false);
 	for (plain = 0; plain < 2 && r == ROGER_OK; plain++)
 		if (carried(engine, plain) < rg_store_head(engine->store).synced)
 			r = carry(engine, plain, rg_store_head(engine->store).synced, err);
@@ -704,10 +707,10 @@ static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *qu
 	if (r < 0)
 		return r;
 	if (lost)
-		atomic_store(mark_of(engine, false), 0);
+		start_over(engine, false);
 	if (lost || (query->plain && !files.count &&
 		     (!query->owner.length || rg_engine_knows(engine, query->owner))))
-		atomic_store(mark_of(engine, true), 0);
+		start_over(engine, true);
 	return carry_all(engine, false, end, err);
 }
 

@@ -162,6 +162,16 @@ check "and mends it" roger doctor --fix -q
 rm -r .roger/send-log
 mv kept-log .roger/send-log
 
+# What a checkpoint says is in the logs is copied again when they are gone.
+roger rebuild -q
+rm .roger/messages.control
+roger send --as ann leo 'after a restart' --key app-11:status-update:c1 -q
+cp -r .roger/send-log kept-log
+rm -r .roger/send-log
+is "also after a restart, from the beginning" "$(roger sends --from kim --json | json '[a["target"] for a in d["attempts"]]')" '["leo"]'
+rm -r .roger/send-log
+mv kept-log .roger/send-log
+
 # Of what has no key, too, and none twice.
 roger send --as kim leo 'plain one' --issue plain -q
 roger send --as kim leo 'plain two' --issue plain -q
