@@ -46,15 +46,16 @@ static void note_rebuilt(struct rg_store *store, const char *why)
 			 store->state, why);
 }
 
-/* Load the document; an empty one if it is missing or damaged.  err NULL: the control file is just
- * being opened, and says nothing yet. */
-static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struct roger_err *err)
+/* Load the document; an empty one if it is missing or damaged, and *ret_lost says which. */
+static int load_quietly(struct rg_store *store, struct rg_sequence **ret_sequence,
+			const char **ret_lost, struct roger_err *err)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_err why = { 0 };
 	struct roger_str text = { NULL, 0 };
 	int r;
 
+	*ret_lost = NULL;
 	r = arena ? store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), arena, &text, &why)
 		  : rg_fail_memory(&why);
 	if (r == ROGER_OK && text.data)
@@ -68,9 +69,18 @@ static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struc
 	}
 	if (r == ROGER_OK && text.data)
 		return ROGER_OK;
-	if (err)
-		note_rebuilt(store, text.data ? "is damaged" : "is missing");
+	*ret_lost = text.data ? "is damaged" : "is missing";
 	return rg_sequence_new(ret_sequence, err);
+}
+
+static int load(struct rg_store *store, struct rg_sequence **ret_sequence, struct roger_err *err)
+{
+	const char *lost;
+	int r = load_quietly(store, ret_sequence, &lost, err);
+
+	if (r == ROGER_OK && lost)
+		note_rebuilt(store, lost);
+	return r;
 }
 
 bool rg_engine_prepared(struct rg_engine *engine)
@@ -83,8 +93,10 @@ bool rg_engine_prepared(struct rg_engine *engine)
 void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
 {
 	struct rg_sequence *sequence;
+	const char *lost;
 
-	if (load(store, &sequence, NULL) < 0)
+	/* The control file is just being opened and says nothing yet. */
+	if (load_quietly(store, &sequence, &lost, NULL) < 0)
 		return;
 	*ret_witness = (struct rg_figure){ .count = sequence->journal_bytes,
 					   .chain = sequence->journal_chain,

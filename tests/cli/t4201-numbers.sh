@@ -87,6 +87,13 @@ like "or empty" "$(roger status)" "message-state.json is damaged"
 exits 0 "rebuild mends it" roger rebuild
 is "then nothing is said" "$(roger status | grep -c message-state)" 0
 is "nor begun" "$(session)" 3
+for agent in a b c d e f g h i j k l; do
+	roger send --as "agent-$agent" w 'a number for each' --issue many -q
+done
+cp $state whole
+head -c 200 whole >$state
+like "a longer one that is torn is said to be, too" "$(roger status)" "message-state.json is damaged"
+mv whole $state
 # A long one is only seen by who writes it next.
 printf '{"counters":{},%200s"lastSeen":{}}' '' >$state
 roger send --as lead w six -q
