@@ -1,7 +1,6 @@
 #include "desk.h"
 
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,12 +20,23 @@ struct roger *bench_open_workspace(const char *path)
 
 struct bench_desk *bench_desk_new(void)
 {
-	struct bench_desk *desk =
-		mmap(NULL, sizeof *desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return bench_shared(sizeof(struct bench_desk));
+}
 
-	if (desk == MAP_FAILED)
-		bench_die("out of memory");
-	return desk;
+int64_t bench_send_mail(struct roger *roger)
+{
+	const struct roger_send_request request = { .from = { "sender", 6 },
+						    .to = { &bench_receiver, 1 },
+						    .content = { "are you there?", 14 } };
+	struct roger_send_reply reply;
+	struct roger_err err;
+	int64_t sent_ns;
+
+	if (roger_send(roger, &request, &reply, &err) < 0)
+		bench_die("send: %s", err.message);
+	sent_ns = bench_now_ns();
+	roger_reply_free(&reply);
+	return sent_ns;
 }
 
 void bench_take_mail(struct roger *roger)

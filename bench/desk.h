@@ -40,6 +40,9 @@ void bench_desk_await(const struct bench_desk *desk, size_t turn);
 /* Wait until it was woken in a turn; returns when that was. */
 int64_t bench_desk_woken_ns(const struct bench_desk *desk, size_t turn);
 
+/* Send the receiver a message; returns when the send had returned. */
+int64_t bench_send_mail(struct roger *roger);
+
 /* Take the one message that the receiver has. */
 void bench_take_mail(struct roger *roger);
 

@@ -5,21 +5,10 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lanes.h"
-
-struct bench_group *bench_group_new(void)
-{
-	struct bench_group *group = mmap(NULL, sizeof *group, PROT_READ | PROT_WRITE,
-					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (group == MAP_FAILED)
-		bench_die("mmap: %s", strerror(errno));
-	return group;
-}
 
 static void append(struct bench_group *group, int file, const char *data, size_t length,
 		   uint64_t *ret_number)

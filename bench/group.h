@@ -20,9 +20,6 @@ struct bench_group {
 	int64_t sync_ns;
 };
 
-/* In shared memory, for processes that are started later. */
-struct bench_group *bench_group_new(void);
-
 /* Append, and return when it is on disk. */
 void bench_group_write(struct bench_group *group, int file, const char *data, size_t length);
 

@@ -1,6 +1,6 @@
 /*
  * hand - from a send in one process until its text is in the hand of a receiver
- * in another, with a message every so many us: hand WORKSPACE TURNS EVERY_US.
+ * in another, with a message every EVERY_US microseconds: hand WORKSPACE TURNS EVERY_US.
  *
  * All spans start when the sender calls.  "ack" ends when its send returns,
  * "wait" when the receiver's wait does, "text" when it has received the message,
@@ -8,7 +8,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,12 +53,7 @@ static void receive(const char *path, struct spans *spans, size_t turns)
 
 static void send(const char *path, struct spans *spans, size_t turns, int64_t every_ns)
 {
-	const struct roger_send_request request = { .from = { "sender", 6 },
-						    .to = { &bench_receiver, 1 },
-						    .content = { "are you there?", 14 } };
 	struct roger *roger = bench_open_workspace(path);
-	struct roger_send_reply reply;
-	struct roger_err err;
 	int64_t due_ns = bench_now_ns(), left_ns;
 	size_t turn;
 
@@ -69,10 +63,7 @@ static void send(const char *path, struct spans *spans, size_t turns, int64_t ev
 		if (left_ns > 0)
 			bench_pause_us((long)(left_ns / 1000));
 		spans[turn].start_ns = bench_now_ns();
-		if (roger_send(roger, &request, &reply, &err) < 0)
-			bench_die("send: %s", err.message);
-		spans[turn].ack_ns = bench_now_ns();
-		roger_reply_free(&reply);
+		spans[turn].ack_ns = bench_send_mail(roger);
 	}
 	roger_close(roger);
 }
@@ -108,10 +99,7 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		bench_die("usage: hand WORKSPACE TURNS EVERY_US");
 	turns = bench_number(argv[2]);
-	spans = mmap(NULL, turns * sizeof *spans, PROT_READ | PROT_WRITE,
-		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (spans == MAP_FAILED)
-		bench_die("out of memory");
+	spans = bench_shared(turns * sizeof *spans);
 	child = bench_start_child();
 	if (child == 0) {
 		receive(argv[1], spans, turns);

@@ -205,15 +205,22 @@ const struct bench_work *bench_find_way(const struct bench_way *ways, const char
 	bench_die("there is no way '%s'", name);
 }
 
+void *bench_shared(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		bench_die("mmap: %s", strerror(errno));
+	return memory;
+}
+
 void bench_lanes_run(const struct bench_work *work, const void *context, struct bench_limits limits)
 {
 	size_t size = sizeof(struct field) + limits.lanes * sizeof(struct lane);
 	struct field *field;
 
-	field = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-		     -1, 0);
-	if (field == MAP_FAILED)
-		bench_die("mmap: %s", strerror(errno));
+	field = bench_shared(size);
 	fflush(stdout);
 	start_lanes(work, context, &limits, field);
 	while (field->ready < limits.lanes) {

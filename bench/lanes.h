@@ -38,6 +38,9 @@ void bench_lanes_run(const struct bench_work *work, const void *context,
 int64_t bench_now_ns(void);
 void bench_pause_us(long us);
 
+/* Memory, zeroed, that processes started later share. */
+void *bench_shared(size_t size);
+
 /* Fork; the child, in which 0 comes back, does not outlive us. */
 pid_t bench_start_child(void);
 

@@ -64,18 +64,23 @@ static void *open_roger(unsigned lane, const void *target)
 	return taker;
 }
 
-static void turn_receive(void *self)
+static void receive_one(struct taker *taker, const struct roger_inbox_request *request)
 {
-	const struct roger_inbox_request request = { .agent = agent, .limit = 1 };
-	struct taker *taker = self;
 	struct roger_inbox_reply reply;
 	struct roger_err err;
 
-	if (roger_receive(taker->roger, &request, &reply, &err) < 0)
+	if (roger_receive(taker->roger, request, &reply, &err) < 0)
 		bench_die("receive: %s", err.message);
 	if (reply.messages.count != 1)
 		bench_die("receive: %zu messages", reply.messages.count);
 	roger_reply_free(&reply);
+}
+
+static void turn_receive(void *self)
+{
+	const struct roger_inbox_request request = { .agent = agent, .limit = 1 };
+
+	receive_one(self, &request);
 }
 
 static void turn_claim(void *self)
@@ -119,14 +124,8 @@ static void await(struct taker *taker)
 {
 	const struct roger_inbox_request request = { .agent = { taker->name, strlen(taker->name) },
 						     .wait_ms = 10000 };
-	struct roger_inbox_reply reply;
-	struct roger_err err;
 
-	if (roger_receive(taker->roger, &request, &reply, &err) < 0)
-		bench_die("receive: %s", err.message);
-	if (reply.messages.count != 1)
-		bench_die("receive: %zu messages", reply.messages.count);
-	roger_reply_free(&reply);
+	receive_one(taker, &request);
 }
 
 static void turn_exchange(void *self)

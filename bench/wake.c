@@ -22,22 +22,14 @@
 static void send_all(struct bench_desk *desk, const char *path, size_t turns, uint32_t *acks,
 		     uint32_t *wakes)
 {
-	const struct roger_send_request request = { .from = { "sender", 6 },
-						    .to = { &bench_receiver, 1 },
-						    .content = { "are you there?", 14 } };
 	struct roger *roger = bench_open_workspace(path);
-	struct roger_send_reply reply;
-	struct roger_err err;
 	int64_t start_ns;
 	size_t turn;
 
 	for (turn = 1; turn <= turns; turn++) {
 		bench_desk_await(desk, turn);
 		start_ns = bench_now_ns();
-		if (roger_send(roger, &request, &reply, &err) < 0)
-			bench_die("send: %s", err.message);
-		acks[turn - 1] = (uint32_t)(bench_now_ns() - start_ns);
-		roger_reply_free(&reply);
+		acks[turn - 1] = (uint32_t)(bench_send_mail(roger) - start_ns);
 		wakes[turn - 1] = (uint32_t)(bench_desk_woken_ns(desk, turn) - start_ns);
 	}
 	roger_close(roger);
@@ -70,11 +62,6 @@ static int start_waiting(const char *program, const char *path, pid_t *ret_pid)
 /* How long the program still took when the send had returned; 0: it was quicker than that. */
 static uint32_t output_after(struct roger *roger, const char *program, const char *path)
 {
-	const struct roger_send_request request = { .from = { "sender", 6 },
-						    .to = { &bench_receiver, 1 },
-						    .content = { "are you there?", 14 } };
-	struct roger_send_reply reply;
-	struct roger_err err;
 	int64_t sent_ns, told_ns;
 	char first;
 	pid_t pid;
@@ -82,16 +69,13 @@ static uint32_t output_after(struct roger *roger, const char *program, const cha
 
 	/* Nobody tells when it sleeps; by then it does. */
 	bench_pause_us(30000);
-	if (roger_send(roger, &request, &reply, &err) < 0)
-		bench_die("send: %s", err.message);
-	sent_ns = bench_now_ns();
+	sent_ns = bench_send_mail(roger);
 	if (read(output, &first, 1) != 1)
 		bench_die("'%s wait' printed nothing", program);
 	told_ns = bench_now_ns();
 	close(output);
 	if (waitpid(pid, &status, 0) != pid || status != 0)
 		bench_die("'%s wait' failed", program);
-	roger_reply_free(&reply);
 	bench_take_mail(roger);
 	return told_ns > sent_ns ? (uint32_t)(told_ns - sent_ns) : 0;
 }

@@ -261,7 +261,7 @@ int main(int argc, char **argv)
 	limits.seconds = bench_seconds(argv[4]);
 	task.line_bytes = bench_number(argv[5]);
 	limits.turns_max = argv[6] ? bench_number(argv[6]) : 0;
-	task.group = bench_group_new();
+	task.group = bench_shared(sizeof *task.group);
 	bench_lanes_run(bench_find_way(ways, argv[1]), &task, limits);
 	return 0;
 }

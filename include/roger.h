@@ -581,7 +581,8 @@ enum roger_step {
 	ROGER_STEP_RETURNED,	 /* given back */
 	ROGER_STEP_READ,	 /* handed over, or accepted */
 	ROGER_STEP_ACKNOWLEDGED, /* by ack */
-	ROGER_STEP_DELIVERED,	 /* an attempt, by the send log: stored, or read as it was to be */
+	ROGER_STEP_DELIVERED, /* an attempt, by the send log: stored, or read if that was asked for
+			       */
 	ROGER_STEP_TIMEOUT,
 	ROGER_STEP_REFUSED,
 	ROGER_STEP_DEAD,
@@ -919,7 +920,7 @@ struct roger_purge_reply {
 	int64_t digests; /* purged keys that are remembered */
 };
 
-/* rebuild: make the index anew.  verify: read every line, check the chain. */
+/* rebuild: make the index again.  verify: read every line, check the chain. */
 struct roger_rebuild_reply {
 	void *memory;
 	int64_t lines;
@@ -962,7 +963,7 @@ struct roger_journal {
 	int64_t chained;
 	int64_t damaged;
 	int64_t strays;
-	struct roger_str head; /* the chain behind its last line */
+	struct roger_str head; /* the chain after its last line */
 };
 ROGER_LIST(roger_journals, roger_journal);
 struct roger_verify_reply {
@@ -987,8 +988,8 @@ enum roger_damage_kind {
 	ROGER_DAMAGE_ALTERED,	 /* a line */
 	ROGER_DAMAGE_SHORTER,	 /* the file: less than was on disk once */
 	ROGER_DAMAGE_OTHER,	 /* the file: another one than was on disk once */
-	ROGER_DAMAGE_GONE,	 /* the file: nothing stands in it */
-	ROGER_DAMAGE_UNREADABLE, /* something else stands in its place */
+	ROGER_DAMAGE_GONE,	 /* the file: there is nothing in it */
+	ROGER_DAMAGE_UNREADABLE, /* something else is in its place */
 	ROGER_DAMAGE_GAP, /* no damage: lines that were never synced, lost with the machine */
 };
 struct roger_damage {
@@ -999,8 +1000,8 @@ struct roger_damage {
 	int64_t byte;
 	int64_t bytes;			 /* of the line, or the file, as it was found, */
 	struct roger_str sha256;	 /* and of these */
-	int64_t expected_bytes;		 /* so many were on disk once; 0: nobody says so, */
-	struct roger_str expected_chain; /* and the chain behind them */
+	int64_t expected_bytes;		 /* bytes that were on disk once; 0: not known */
+	struct roger_str expected_chain; /* the chain after these bytes */
 	int64_t noticed_at_ms;
 	int64_t accepted_at_ms; /* 0: nobody has accepted it */
 	struct roger_str accepted_by;
@@ -1087,7 +1088,7 @@ struct roger_seal_entry {
 	struct roger_str file;
 	int64_t bytes;
 	int64_t lines;		/* of a journal; of a run its notes */
-	struct roger_str chain; /* behind the last */
+	struct roger_str chain; /* after the last line */
 	struct roger_str sha256;
 	int64_t every;		 /* of a journal: a mark for so many lines, */
 	struct roger_str marks;	 /* the first 16 digits of the SHA-256 up to there */

@@ -27,15 +27,17 @@ static uint32_t *slot_of(const struct rg_names *names, struct roger_str name)
 
 size_t rg_names_find(const struct rg_names *names, struct roger_str name)
 {
-	uint32_t place = 0;
+	uint32_t place;
 	size_t i;
 
-	if (names->slots)
+	if (names->slots) {
 		place = *slot_of(names, name);
-	for (i = 0; !names->slots && i < names->count && !place; i++)
+		return place ? place - 1 : SIZE_MAX;
+	}
+	for (i = 0; i < names->count; i++)
 		if (rg_str_equal(names->items[i], name))
-			place = (uint32_t)i + 1;
-	return place ? place - 1 : SIZE_MAX;
+			return i;
+	return SIZE_MAX;
 }
 
 /* At most half full. */

@@ -9,7 +9,7 @@
 /*
  * Is an unknown name likely to be a typing mistake for a known one?  They are the same without case
  * and `-_.`; or, in names of five characters and more, one letter is changed, missing or swapped
- * with its neighbour, and not in the last token (behind the last of `-_.:/`).  A digit that differs
+ * with its neighbour, and not in the last token (after the last of `-_.:/`).  A digit that differs
  * is never a slip.
  */
 bool rg_is_slip(struct roger_str typed, struct roger_str known);

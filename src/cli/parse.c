@@ -93,7 +93,7 @@ static int unknown_option(struct parser *parser, struct roger_str name, struct r
 			       nearest.word.data);
 	if (!*parser->run->command->name)
 		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "unknown option '--%.*s' before the command; its own come behind "
+			       "unknown option '--%.*s' before the command; its own come after "
 			       "it, see `roger --help`",
 			       RG_STR_CUT(name));
 	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
@@ -174,10 +174,6 @@ static int take_field(struct parser *parser, const struct roger_field *field, st
 
 	if (r < 0)
 		return r;
-	/* A variable that is unset, say: without its key a retry is a second message. */
-	if (field->flags & ROGER_KEY && !value.length)
-		return rg_fail_member(err, ROGER_EUSAGE, field->name,
-				      "%s: expected a key, found ''", field->name);
 	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena,
 			     err);
 }

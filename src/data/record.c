@@ -492,7 +492,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 	case ROGER_NAME:
 	case ROGER_TEXTS:
 		r = check_text(field, text, err);
-		/* Of an unset variable, say: without a key it would be sent twice. */
+		/* From an unset variable, say: without its key a retry is a second message. */
 		if (r == ROGER_OK && field->flags & ROGER_KEY && !text.length)
 			r = rg_fail_member(err, ROGER_EUSAGE, field->name,
 					   "%s: expected a key, found ''", field->name);

@@ -570,6 +570,7 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 {
 	struct rg_outcome outcome = { .verdict = RG_COMMITTED };
 	uint64_t end = 0;
+	bool stored = false;
 	int r = ROGER_OK;
 
 	if (engine->staged_count) {
@@ -590,11 +591,12 @@ int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
 	}
 	if (r == ROGER_OK) {
 		*ret_outcome = outcome;
-		engine->stored += outcome.verdict == RG_COMMITTED && engine->staged_count;
+		stored = outcome.verdict == RG_COMMITTED && engine->staged_count;
+		engine->stored += stored;
 	}
 	rg_engine_rollback(engine);
 	/* A handle that writes little leaves it to its end, after the answer. */
-	if (r == ROGER_OK && engine->stored % CHECKPOINT_EACH == CHECKPOINT_EACH - 1)
+	if (stored && engine->stored % CHECKPOINT_EACH == CHECKPOINT_EACH - 1)
 		rg_engine_checkpoint(engine, false);
 	return r;
 }

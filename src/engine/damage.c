@@ -216,19 +216,15 @@ struct search {
 static int add_place(struct search *search, struct rg_engine *engine, struct roger_err *err)
 {
 	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
-	struct list *places = search->places;
-	struct roger_damage *place =
-		rg_arena_push(places->arena, &places->items, &places->count, sizeof *place);
+	struct roger_damage place = { .file = journal_name(engine),
+				      .kind = ROGER_DAMAGE_ALTERED,
+				      .line = search->damage->line,
+				      .byte = search->damage->byte,
+				      .bytes = search->damage->bytes,
+				      .noticed_at_ms = rg_clock_ms() };
+	int r = fill(&place, &bytes, search->places->arena, err);
 
-	if (!place)
-		return rg_fail_memory(err);
-	*place = (struct roger_damage){ .file = journal_name(engine),
-					.kind = ROGER_DAMAGE_ALTERED,
-					.line = search->damage->line,
-					.byte = search->damage->byte,
-					.bytes = search->damage->bytes,
-					.noticed_at_ms = rg_clock_ms() };
-	return fill(place, &bytes, places->arena, err);
+	return r == ROGER_OK ? put(search->places, &place, err) : r;
 }
 
 static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *err)
@@ -373,21 +369,6 @@ static void forget(struct rg_engine *engine, enum rg_broken broken)
 		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
 }
 
-static bool is_recorded(const struct roger_damages *damages, const struct roger_damage *place)
-{
-	const struct roger_damage *damage;
-	size_t i;
-
-	for (i = 0; i < damages->count; i++) {
-		damage = &damages->items[i];
-		if (damage->line == place->line && damage->byte == place->byte &&
-		    rg_str_equal(damage->file, place->file) &&
-		    rg_str_equal(damage->sha256, place->sha256))
-			return true;
-	}
-	return false;
-}
-
 /* Those that are not recorded yet; needs the record lock. */
 static int note_places(struct rg_engine *engine, struct rg_arena *arena, const struct list *places,
 		       struct roger_err *err)
@@ -397,7 +378,7 @@ static int note_places(struct rg_engine *engine, struct rg_arena *arena, const s
 	int r = damage_entries(engine, arena, &damages, err);
 
 	for (i = 0; r == ROGER_OK && i < places->count; i++)
-		if (!is_recorded(&damages, &places->items[i]))
+		if (find_id(damages.items, damages.count, places->items[i].id) == damages.count)
 			r = append(engine, &places->items[i], err);
 	return r;
 }
@@ -790,8 +771,7 @@ static int of_finding(struct rg_engine *engine, const struct roger_finding *find
 
 static bool is_damage(const struct roger_finding *finding)
 {
-	return finding->line &&
-	       (finding->kind == ROGER_ALTERED || finding->kind == ROGER_UNREADABLE);
+	return finding->kind == ROGER_ALTERED || finding->kind == ROGER_UNREADABLE;
 }
 
 /* So that status knows, too. */
@@ -804,7 +784,7 @@ int rg_engine_note_findings(struct rg_engine *engine, const struct roger_verify_
 	int r = ROGER_OK;
 
 	for (i = 0; r == ROGER_OK && i < found->findings.count && places.count < PLACES_MAX; i++) {
-		if (!is_damage(&found->findings.items[i]))
+		if (!found->findings.items[i].line || !is_damage(&found->findings.items[i]))
 			continue;
 		r = of_finding(engine, &found->findings.items[i], arena, &damage, err);
 		if (r == ROGER_OK)
@@ -841,8 +821,7 @@ static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
 			r = put(list, &noted.items[i], err);
 	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
 		finding = &found.findings.items[i];
-		if ((finding->kind != ROGER_ALTERED && finding->kind != ROGER_UNREADABLE) ||
-		    !is_meant(accepted, finding->file, finding->line))
+		if (!is_damage(finding) || !is_meant(accepted, finding->file, finding->line))
 			continue;
 		r = of_finding(engine, finding, arena, &damage, err);
 		if (r == ROGER_OK)

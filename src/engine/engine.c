@@ -122,16 +122,22 @@ int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int6
 	return r;
 }
 
+static bool has_unread(struct rg_engine *engine, struct roger_str agent)
+{
+	struct rg_figure there;
+
+	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
+}
+
 int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
 			    struct roger_err *err)
 {
-	struct rg_figure there;
 	struct rg_head head = rg_store_head(engine->store);
 	uint64_t end;
 	int r;
 
-	*ret_may =
-		head.shared && rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
+	/* Never too low, so without settling a figure above 0 is enough. */
+	*ret_may = head.shared && has_unread(engine, agent);
 	if (*ret_may)
 		return ROGER_OK;
 	r = rg_engine_settle(engine, &end, err);
@@ -139,8 +145,7 @@ int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bo
 		return r;
 	head = rg_store_head(engine->store);
 	/* If the figures are not complete, the index must answer. */
-	*ret_may = !head.shared || head.end < end ||
-		   (rg_tally_find_agent(engine->store, agent, &there) && there.count > 0);
+	*ret_may = !head.shared || head.end < end || has_unread(engine, agent);
 	return ROGER_OK;
 }
 

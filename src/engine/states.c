@@ -157,10 +157,11 @@ static int keep_plain(struct looking *looking, const struct roger_message *messa
 
 	stored.read = false;
 	stored.read_at_ms = 0;
-	if (message->line != message->position)
+	if (message->line != message->position) {
 		r = rg_index_line(looking->engine->index, message->position, &first, err);
-	if (r == ROGER_OK && message->line != message->position)
-		r = keep(looking, stored, false, message->position, first.offset, err);
+		if (r == ROGER_OK)
+			r = keep(looking, stored, false, message->position, first.offset, err);
+	}
 	return r < 0 ? r
 		     : keep(looking, *message, false, message->line, (uint64_t)message->byte, err);
 }

@@ -16,7 +16,7 @@ struct rg_query {
 	bool unread;
 	bool read;
 	bool archived;	    /* archived messages instead of live ones */
-	bool anywhere;	    /* with ids, key or thread: live and archived ones */
+	bool anywhere;	    /* live and archived ones */
 	int64_t free_at_ms; /* not leased at that time */
 	int64_t since_ms;   /* created at or after */
 	int64_t until_ms;   /* created before */

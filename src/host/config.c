@@ -686,6 +686,7 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 		return rg_fail_memory(err);
 	}
 	config->memory = memory;
+	config->group_names.arena = config->group_names_low.arena = memory;
 
 	for (i = 0; i < SETTING_COUNT; i++) {
 		r = set_default(config, i, err);
@@ -699,13 +700,13 @@ int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
 
 static const char config_file[] = ".roger/config.yaml";
 
-static int read_file(const char *path, const char *file, size_t bytes_max, struct rg_buf *out,
-		     bool *ret_found, struct roger_err *err)
+static int read_file(const char *path, const char *file, struct rg_buf *out, bool *ret_found,
+		     struct roger_err *err)
 {
 	struct roger_err inner = { 0 };
 	int r;
 
-	r = rg_file_read_all(path, bytes_max, out, ret_found, &inner);
+	r = rg_file_read_all(path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
 	if (r == ROGER_ENOMEM)
 		return rg_fail_memory(err);
 	if (r < 0)
@@ -717,7 +718,7 @@ static int load_file(struct rg_config *config, const char *path, const char *fil
 		     bool *ret_found, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
-	int r = read_file(path, file, RG_CONFIG_BYTES_MAX, &text, ret_found, err);
+	int r = read_file(path, file, &text, ret_found, err);
 
 	if (r < 0 || !*ret_found)
 		return r;
@@ -786,13 +787,14 @@ static int cut_pieces(int file, struct cut_file *cut, struct roger_err *err)
 	return r;
 }
 
-static bool has_groups(const struct rg_yaml *root)
+/* The section of groups, or NULL. */
+static const struct rg_yaml *groups_of(const struct rg_yaml *root)
 {
 	const struct rg_yaml *member = root ? root->first : NULL;
 
 	while (member && !rg_str_is(member->key, "groups"))
 		member = member->next;
-	return member != NULL;
+	return member;
 }
 
 /* All but the groups, where these are many and the rest can be read by itself; else *ret_cut false.
@@ -814,7 +816,7 @@ static int load_cut(struct rg_config *config, const char *path, bool *ret_cut,
 		   cut.bytes + cut.rest.length <= RG_CONFIG_BYTES_MAX &&
 		   rg_yaml_read(rg_buf_str(&cut.rest), source.name, config->memory, &root, NULL) ==
 			   ROGER_OK &&
-		   !has_groups(root);
+		   !groups_of(root);
 	rg_buf_deinit(&cut.rest);
 	if (!*ret_cut)
 		return ROGER_OK;
@@ -838,14 +840,14 @@ int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
 
 	if (!config->groups_path)
 		return ROGER_OK;
-	r = read_file(config->groups_path, config_file, RG_CONFIG_BYTES_MAX, &text, &found, err);
+	r = read_file(config->groups_path, config_file, &text, &found, err);
 	if (r == ROGER_OK && found)
 		r = blame_config(
 			rg_yaml_read(rg_buf_str(&text), config_file, config->memory, &root, err),
 			err);
-	for (member = root ? root->first : NULL; member && r == ROGER_OK; member = member->next)
-		if (rg_str_is(member->key, "groups"))
-			r = read_member(&source, member, err);
+	member = groups_of(root);
+	if (r == ROGER_OK && member)
+		r = read_member(&source, member, err);
 	if (r == ROGER_OK)
 		r = check_groups(config, err);
 	if (r == ROGER_OK)

@@ -77,7 +77,6 @@ static int add_group(struct rg_config *config, struct roger_str name, struct rog
 	    !rg_arena_copy(config->memory, in_lower_case(name, low), &copy))
 		return rg_fail_memory(err);
 	group->shown = shown;
-	config->group_names.arena = config->group_names_low.arena = config->memory;
 	return rg_names_add(&config->group_names, group->name) &&
 			       rg_names_add(&config->group_names_low, copy)
 		       ? ROGER_OK

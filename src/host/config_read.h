@@ -13,7 +13,7 @@ struct rg_config_source {
 	struct rg_config *config;
 	const char *name;
 	bool foreign;
-	size_t cut_line, cut_lines; /* from this line on, so many lines were left out before */
+	size_t cut_line, cut_lines; /* number of lines left out before this line */
 };
 
 /* The table's come first and in its order, then those of groups and agents as they are read. */

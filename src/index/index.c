@@ -655,16 +655,22 @@ static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct r
 	return made;
 }
 
+/* Is what is open of this version and journal?  In a transaction, or just opened. */
+static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
+{
+	int r = load_progress(index, ret_usable, err);
+
+	if (r == ROGER_OK && *ret_usable)
+		*ret_usable = same_journal(index);
+	return r;
+}
+
 static int open_file(struct rg_index *index, uint64_t inode, bool *ret_usable,
 		     struct roger_err *err)
 {
 	int r = use_file(index, inode, err);
 
-	if (r == ROGER_OK)
-		r = load_progress(index, ret_usable, err);
-	if (r == ROGER_OK && *ret_usable)
-		*ret_usable = same_journal(index);
-	return r;
+	return r == ROGER_OK ? look_again(index, ret_usable, err) : r;
 }
 
 void rg_index_doubt(struct rg_index *index)
@@ -678,16 +684,6 @@ int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_
 	return rg_fail(err, ROGER_EIO, 0,
 		       "the index is wrong about '%.*s'; `roger rebuild` rebuilds it",
 		       RG_STR_ARGS(about));
-}
-
-/* In a transaction: can the open connection still be used? */
-static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
-{
-	int r = load_progress(index, ret_usable, err);
-
-	if (r == ROGER_OK && *ret_usable)
-		*ret_usable = same_journal(index);
-	return r;
 }
 
 int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err)
@@ -790,7 +786,7 @@ static int serve_others(struct rg_index *index, struct roger_err *err)
 	return note_seed(index, index->progress.lines, rg_clock_ms(), err);
 }
 
-static int bring_file(struct rg_index *index, uint64_t end, bool anew, int64_t wait_ms,
+static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
 		      struct roger_err *err)
 {
 	uint64_t inode;
@@ -800,7 +796,7 @@ static int bring_file(struct rg_index *index, uint64_t end, bool anew, int64_t w
 	if (r < 0)
 		return r;
 	index->in_memory = false;
-	if (anew) {
+	if (rebuild) {
 		r = rg_index_file_find(index, index->name, &inode, err);
 		if (r == ROGER_OK)
 			r = rebuild_file(index, end, err);
@@ -821,7 +817,7 @@ static bool fresh_enough(struct rg_index *index, uint64_t end)
 }
 
 /* Use the file if possible, else an index in memory. */
-static int bring(struct rg_index *index, uint64_t end, bool anew, int64_t wait_ms,
+static int bring(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
 		 struct roger_err *err)
 {
 	struct roger_err why = { 0 };
@@ -829,7 +825,7 @@ static int bring(struct rg_index *index, uint64_t end, bool anew, int64_t wait_m
 
 	index->stopped = false;
 	if (rg_store_writable(index->store))
-		r = bring_file(index, end, anew, wait_ms, &why);
+		r = bring_file(index, end, rebuild, wait_ms, &why);
 	else
 		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
 	if (r == ROGER_OK)

@@ -112,6 +112,10 @@ struct rg_asked {
 enum { RG_ASKED_MAX = 16 };
 
 struct rg_late;
+struct rg_lates {
+	struct rg_late **items;
+	size_t count;
+};
 struct rg_box;
 struct rg_sequence;
 
@@ -124,13 +128,12 @@ struct rg_index_tail {
 	uint64_t chain; /* of the last line, as it states it */
 	bool chained;
 	bool looking; /* a transaction keeps the tables as they are */
-	bool moved;   /* they are others than the lines were read after */
+	bool moved;   /* the tables have changed since the lines were read */
 	bool strange; /* a line says what only the tables can answer */
 	bool newest_known;
 	struct roger_str newest;
 	struct rg_table states; /* messages, by id */
-	struct rg_late **fresh; /* those that the tables do not have */
-	size_t fresh_count;
+	struct rg_lates fresh;	/* those that the tables do not have */
 	struct rg_box **boxes;
 	size_t box_count;
 };
@@ -180,7 +183,7 @@ RG_CHECKED int rg_index_file_check(struct rg_index *index, const char *path, con
 				   const char *name, struct roger_err *err);
 /* Make sure that the file of recent pages is there. */
 RG_CHECKED int rg_index_file_recent(struct rg_index *index, struct roger_err *err);
-/* Let a connection use it; or, with bulk, write the file itself. */
+/* Set this boot, and the file of recent pages; with bulk none: the index file itself is written. */
 void rg_index_file_settings(const struct rg_index *index, struct rg_index_vfs *vfs, bool bulk);
 int rg_index_file_refuse(const char *name, struct roger_err *err);
 /* Create a new empty file to fill; then, if r is ROGER_OK, rename it over the old one. */
@@ -303,9 +306,12 @@ int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_seq
 
 /* Is the file of that name open, or can it be, as it is? */
 bool rg_index_is_open(struct rg_index *index);
+/* For qsort() of entries. */
+int rg_index_compare_positions(const void *a, const void *b);
+
 /* Was messages.db last updated a while ago? */
 bool rg_index_is_old(const struct rg_index *index);
-/* Like rg_index_refresh(); ROGER_ETIMEOUT: another process is at it. */
+/* Like rg_index_refresh(); ROGER_ETIMEOUT: another process is updating it. */
 int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
 
 /* Read journal lines up to end into the tables, in the caller's transaction. */

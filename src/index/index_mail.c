@@ -98,9 +98,9 @@ static int make_box(struct rg_index *index, struct roger_str agent, struct rg_bo
 	if (!box || !rg_arena_copy(tail->memory, agent, &box->agent))
 		return rg_fail_memory(err);
 	r = count_agent(index, agent, &box->unread, err);
-	for (i = 0; r == ROGER_OK && i < tail->fresh_count; i++)
-		if (rg_str_equal(tail->fresh[i]->to, agent))
-			r = rg_index_box_push(index, &box->fresh, tail->fresh[i], err);
+	for (i = 0; r == ROGER_OK && i < tail->fresh.count; i++)
+		if (rg_str_equal(tail->fresh.items[i]->to, agent))
+			r = rg_index_box_push(index, &box->fresh, tail->fresh.items[i], err);
 	if (r < 0)
 		return r;
 	place = rg_arena_push(tail->memory, &tail->boxes, &tail->box_count, sizeof *place);
@@ -243,13 +243,6 @@ static int find_in_box(struct answer *answer, bool *ret_over, struct roger_err *
 	return r < 0 ? r : add_from(answer, &box->fresh, &box->fresh_read, &i, err);
 }
 
-static int compare_positions(const void *a, const void *b)
-{
-	const struct rg_entry *x = a, *y = b;
-
-	return (x->position > y->position) - (x->position < y->position);
-}
-
 static bool named_before(const struct rg_query *query, size_t at)
 {
 	size_t i;
@@ -294,7 +287,7 @@ static int find_ids(struct answer *answer, struct roger_err *err)
 	}
 	if (r == ROGER_OK && answer->entries.count > 1)
 		qsort(answer->entries.items, answer->entries.count, sizeof(struct rg_entry),
-		      compare_positions);
+		      rg_index_compare_positions);
 	if (query->limit && answer->entries.count > (size_t)query->limit)
 		answer->entries.count = (size_t)query->limit;
 	return r;

@@ -300,9 +300,9 @@ int rg_index_pages_begin(struct rg_index_pages *pages)
 
 /* ---------------------------------------------------------------- groups -- */
 
-static uint64_t sum_of_group(uint64_t number, const struct rg_page_group *group)
+static uint64_t sum_of_group(uint64_t number, const uint64_t sums[RG_PAGE_GROUP])
 {
-	return rg_index_sum_of(~number, group->sums, sizeof group->sums);
+	return rg_index_sum_of(~number, sums, RG_PAGE_GROUP * sizeof *sums);
 }
 
 static int load_group(struct rg_index_pages *pages, uint64_t number, struct rg_page_group *group)
@@ -418,7 +418,7 @@ int rg_index_pages_cut(struct rg_index_pages *pages, uint64_t count)
 		return r;
 	pages->count = count;
 	pages->changed = true;
-	/* What stays behind the end has no sum, and is overwritten or cut by the next checkpoint.
+	/* What is left after the end has no sum, and is overwritten or cut by the next checkpoint.
 	 */
 	if (pages->recent)
 		return SQLITE_OK;
@@ -432,7 +432,7 @@ static int write_group(struct rg_index_pages *pages, uint64_t number)
 {
 	struct rg_page_group *group = pages->groups[number];
 
-	pages->roots[number] = sum_of_group(number, group);
+	pages->roots[number] = sum_of_group(number, group->sums);
 	return write_at(pages, group->sums, sizeof group->sums, place_of_group(number));
 }
 
@@ -517,12 +517,12 @@ static int read_before(struct rg_index_pages *pages, uint64_t number, const uint
 
 	if (sum)
 		r = pages->methods->xRead(pages->file, before, (int)bytes, place_of_group(number));
-	if (!sum || r != SQLITE_OK || rg_index_sum_of(~number, before, bytes) != *sum)
+	if (!sum || r != SQLITE_OK || sum_of_group(number, before) != *sum)
 		memset(before, 0, bytes);
 	return r == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : r;
 }
 
-/* Copy the pages of a group that are others in file, and its sums. */
+/* Copy the pages of a group that differ in file, and its sums. */
 static int copy_group(struct rg_index_pages *pages, uint64_t number, const uint64_t *sum)
 {
 	uint64_t before[RG_PAGE_GROUP], page = number * RG_PAGE_GROUP;

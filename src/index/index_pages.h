@@ -44,7 +44,7 @@ struct rg_index_pages {
 	uint64_t base;	      /* checksum of the root in file that recent goes with */
 	bool in_recent;	      /* the root in force is there */
 	bool durable;	      /* nothing changed since the checkpoint */
-	bool sealed;	      /* and all that it needs is on disk */
+	bool sealed;	      /* the root in force is sealed: its copy into file is not finished */
 	uint64_t sum;	      /* checksum of the root, and so of everything; 0: not read yet */
 	uint64_t seen;	      /* last valid root checksum */
 	uint64_t changes;     /* number of changes, from the root */

@@ -473,7 +473,7 @@ static int find_in(struct finding *finding, const struct rg_query *query,
 	return rg_index_ask(finding->index, &question, see_entry, finding, err);
 }
 
-static int compare_positions(const void *a, const void *b)
+int rg_index_compare_positions(const void *a, const void *b)
 {
 	const struct rg_entry *x = a, *y = b;
 
@@ -495,7 +495,8 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 	if (r < 0)
 		return r;
 	if (query->anywhere && finding.count)
-		qsort(finding.items, finding.count, sizeof *finding.items, compare_positions);
+		qsort(finding.items, finding.count, sizeof *finding.items,
+		      rg_index_compare_positions);
 	*ret_entries = (struct rg_entries){ finding.items, finding.count };
 	return ROGER_OK;
 }

@@ -2,11 +2,10 @@
 #include "index/index_db.h"
 
 /* A lease that expired or was returned still names its holder. */
-#define SELECT(table, read_at)                                                                     \
-	"SELECT from_phase, to_phase, read, created_at, " read_at                                  \
-	", id, EXISTS(SELECT 1 FROM leases WHERE position = " table                                \
-	".rowid AND claimed_by <> ''), EXISTS(SELECT 1 FROM acks WHERE position = " table          \
-	".rowid) FROM " table
+#define SELECT(table)                                                                              \
+	"SELECT from_phase, to_phase, read, created_at, read_at, id,"                              \
+	" EXISTS(SELECT 1 FROM leases WHERE position = " table ".rowid AND claimed_by <> ''),"     \
+	" EXISTS(SELECT 1 FROM acks WHERE position = " table ".rowid) FROM " table
 
 struct surveying {
 	bool archived;
@@ -54,13 +53,12 @@ int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms, 
 	int r;
 
 	r = see_table(index,
-		      since_ms || until_ms
-			      ? SELECT("messages", "read_at") " INDEXED BY messages_created"
-			      : SELECT("messages", "read_at") " NOT INDEXED",
+		      since_ms || until_ms ? SELECT("messages") " INDEXED BY messages_created"
+					   : SELECT("messages") " NOT INDEXED",
 		      false, since_ms, until_ms, see, context, err);
 	return r < 0 ? r
-		     : see_table(index, SELECT("archived", "read_at"), true, since_ms, until_ms,
-				 see, context, err);
+		     : see_table(index, SELECT("archived"), true, since_ms, until_ms, see, context,
+				 err);
 }
 
 int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit, struct rg_arena *arena,

@@ -26,7 +26,7 @@
  */
 enum { TAIL_BYTES_FRESH = 32 << 10, TAIL_BYTES = 512 << 10, TAIL_BYTES_HELD = 2 << 20 };
 
-/* So often the tables may change under a question. */
+/* How often the tables may change under a question before they answer it. */
 enum { MOVES_MAX = 8 };
 
 /* Mailboxes and messages that are kept. */
@@ -257,16 +257,13 @@ static int add_fresh(struct rg_index *index, const struct roger_message *message
 				      .at = { .position = index->tail.lines },
 				      .read = true };
 	struct rg_box *box = rg_index_box(index, late.to);
-	struct rg_lates fresh = { index->tail.fresh, index->tail.fresh_count };
 	int r;
 
 	r = add_late(index, &late, ret_late, err);
 	if (r == ROGER_OK)
-		r = rg_index_box_push(index, &fresh, *ret_late, err);
+		r = rg_index_box_push(index, &index->tail.fresh, *ret_late, err);
 	if (r == ROGER_OK && box)
 		r = rg_index_box_push(index, &box->fresh, *ret_late, err);
-	index->tail.fresh = fresh.items;
-	index->tail.fresh_count = fresh.count;
 	return r;
 }
 
@@ -363,9 +360,7 @@ static int take_last(struct rg_index *index, struct rg_lines *lines, bool *ret_s
 		return ROGER_OK;
 	r = rg_lines_next(lines, &line, ret_same, err);
 	if (r == ROGER_OK && *ret_same)
-		*ret_same =
-			lines->at == tail->to &&
-			(int64_t)rg_hash(0, line.text.data, line.text.length) == tail->last_hash;
+		*ret_same = lines->at == tail->to && hash_of(&line) == tail->last_hash;
 	return r;
 }
 
@@ -404,7 +399,7 @@ static bool holds(const struct rg_index *index)
 	       !tail->strange && tail->states.count < LATE_MAX && tail->box_count < BOXES_MAX;
 }
 
-/* Are there so many lines that the tables should take them in? */
+/* Are there enough lines for the tables to take them in? */
 static bool is_long(const struct rg_index *index, struct rg_index_reach reach)
 {
 	const uint64_t from = index->tail.from;

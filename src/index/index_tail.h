@@ -23,16 +23,11 @@ struct rg_late_slot {
 	struct rg_late *late;
 };
 
-struct rg_lates {
-	struct rg_late **items;
-	size_t count;
-};
-
 /* The unread messages of an agent, oldest first; those read since stay in it. */
 struct rg_box {
 	struct roger_str agent;
 	struct rg_lates old, fresh; /* in the tables; first seen in a line after them */
-	size_t old_read;	    /* so many of old, at its beginning, are read now */
+	size_t old_read;	    /* how many of old, from its start, are read now */
 	size_t fresh_read;
 	int64_t loaded; /* old holds those up to this position */
 	int64_t unread;

@@ -125,7 +125,6 @@ void rg_tally_number(struct rg_store *store, const struct roger_message *message
 	raise_number(store, message, true);
 }
 
-/* Its recipient is known from then on. */
 struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_message *message)
 {
 	struct rg_tally_counts counts;

@@ -523,6 +523,11 @@ def purged(store, done, living, archived):
         raise Fault("an entry of the first cycle is still there")
 
 
+def read_file(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def read_late(store, done, living, archived):
     """What was timed out and then read is delivered."""
     read = [m for m in living + archived if m["issue_id"] == "late" and m["read"]]

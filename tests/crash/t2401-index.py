@@ -70,7 +70,7 @@ def make(folder, rng):
     lib.must(lib.call(store, ["archive", "--issue", "i2", "-q"]))
     lib.must(lib.call(store, ["rebuild", "-q"]))
     lib.must(lib.call(store, ["search", "word1", "-q"]))
-    before = {name: read(f"{store}/.roger/{name}") for name in index_files(store)}
+    before = {name: lib.read_file(f"{store}/.roger/{name}") for name in index_files(store)}
     fill(store, range(12, 24), rng)
     for words in PROBES_THAT_READ:
         told(store, words)
@@ -80,11 +80,6 @@ def make(folder, rng):
 
 def index_files(store):
     return sorted(os.path.basename(p) for p in glob.glob(f"{store}/.roger/messages.db*") if not p.endswith("-journal"))
-
-
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def write(path, data):
@@ -177,7 +172,7 @@ SQL = [
 
 def change_bytes(store, name, rng, before):
     path, size = f"{store}/.roger/{name}", os.path.getsize(f"{store}/.roger/{name}")
-    data, at = bytearray(read(path)), rng.randrange(max(size, 1))
+    data, at = bytearray(lib.read_file(path)), rng.randrange(max(size, 1))
     kind = rng.choice(("bit", "byte", "run", "page", "zeros", "swap", "stale", "stale", "file", "cut"))
     pages = size // PAGE
     one, other = rng.randrange(max(pages, 1)) * PAGE, rng.randrange(max(pages, 1)) * PAGE

@@ -47,11 +47,6 @@ def finish(store):
     lib.must(run(store, "send", "--as", "ann", "--issue", "i", "--key", KEY, "carol", "the last"))
 
 
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
 def write(path, data):
     with open(path, "r+b") as file:
         file.write(data)
@@ -142,7 +137,7 @@ def flips(line):
 
     def flip(at, bit):
         def change(store):
-            data = bytearray(read(f"{store}/{JOURNAL}"))
+            data = bytearray(lib.read_file(f"{store}/{JOURNAL}"))
             data[at - length] ^= 1 << bit
             write(f"{store}/{JOURNAL}", bytes(data))
         return change
@@ -166,7 +161,7 @@ def exchanges(other, older):
         return change
 
     def overwritten(store):
-        write(f"{store}/{JOURNAL}", read(f"{other}/{JOURNAL}"))
+        write(f"{store}/{JOURNAL}", lib.read_file(f"{other}/{JOURNAL}"))
 
     return [("removed", removed), ("of another workspace", renamed(other)), ("overwritten", overwritten),
             ("an older one", renamed(older))]
@@ -179,7 +174,7 @@ def innocent_logs(seed, top):
     """Holes of NULs as a power cut leaves them in logs that were not synced."""
     cases = []
     for name in (".roger/logs/activity.log.jsonl", ".roger/send-log/ann.jsonl"):
-        data = read(f"{seed}/{name}")
+        data = lib.read_file(f"{seed}/{name}")
         ends = [i + 1 for i, byte in enumerate(data) if byte == 10]
         for start, end in ((ends[0], ends[1]), (ends[0] + 10, ends[2] + 20), (ends[0] - 5, ends[1] + 7), (0, ends[0]),
                            (len(data) - 100, len(data)), (ends[-2], len(data))):
@@ -224,7 +219,7 @@ def middle(seed, top):
     """A line in the middle is verify's to find; accepted there, it is told no more."""
     faults = []
     store = lib.copy(seed, f"{top}/middle")
-    data = bytearray(read(f"{store}/{JOURNAL}"))
+    data = bytearray(lib.read_file(f"{store}/{JOURNAL}"))
     data[data.index(b"number 0") + 7] ^= 1
     write(f"{store}/{JOURNAL}", bytes(data))
     expect(faults, "verify", run(store, "verify"), 65, "line 1")
@@ -245,7 +240,7 @@ def boots(seed, top):
         if again:
             lib.reboot(store)
         lib.must(run(store, "list"))
-        found.append(read(f"{store}/.roger/messages.control")[16:52])
+        found.append(lib.read_file(f"{store}/.roger/messages.control")[16:52])
     return [f"its control file says {found}"] if len(set(found)) != 3 else []
 
 
@@ -256,7 +251,7 @@ def main():
         shutil.copy(f"{seed}/{JOURNAL}", f"{older}/{JOURNAL}")
         whole = lib.copy(seed, f"{top}/whole")
         finish(whole)
-        size, last = len(read(f"{whole}/{JOURNAL}")), read(f"{whole}/{JOURNAL}").splitlines(True)[-1]
+        size, last = len(lib.read_file(f"{whole}/{JOURNAL}")), lib.read_file(f"{whole}/{JOURNAL}").splitlines(True)[-1]
         if lib.can_reboot():
             tap.result(boots(seed, top), "another boot is another one")
         else:

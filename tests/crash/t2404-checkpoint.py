@@ -36,11 +36,6 @@ def sends(store):
     return f"{store}/.roger/send-log"
 
 
-def read(path):
-    with open(path, "rb") as file:
-        return file.read()
-
-
 def write(path, data):
     with open(path, "wb") as file:
         file.write(data)
@@ -115,7 +110,7 @@ def answers(store, n):
 
 def believed(store):
     """Was the control file, which was made since, made from a checkpoint?  Nothing that ran made another."""
-    return struct.unpack("<Q", read(place(store, "control"))[CHECKPOINT_END:CHECKPOINT_END + 8])[0] != 0
+    return struct.unpack("<Q", lib.read_file(place(store, "control"))[CHECKPOINT_END:CHECKPOINT_END + 8])[0] != 0
 
 
 def differ(one, other):
@@ -165,7 +160,7 @@ def made(folder, rng):
     for n in range(8):
         act(store, rng, n)
     lib.must(lib.call(store, ["rebuild", "-q"]))
-    stale = read(place(store))
+    stale = lib.read_file(place(store))
     for n in range(8, 20):
         act(store, rng, n)
     lib.must(lib.call(store, ["rebuild", "-q"]))
@@ -185,7 +180,7 @@ def is_used(checkpoint, at):
 
 def change(at, to):
     def spoil(store):
-        data = bytearray(read(place(store)))
+        data = bytearray(lib.read_file(place(store)))
         data[at:at + len(to)] = to
         write(place(store), bytes(data))
     return spoil
@@ -195,7 +190,7 @@ def damaged(tap):
     rng = random.Random(SEED)
     with lib.workplace() as folder:
         store, stale = made(folder, rng)
-        whole = read(place(store))
+        whole = lib.read_file(place(store))
         tap.result(compare(store, folder, 24, wanted=True), "a checkpoint is believed")
         tap.result(compare(store, folder, 24, wanted=True, spoil=lambda s: write(place(s), stale)), "one from before is right, too")
         faults = []
@@ -212,7 +207,7 @@ def damaged(tap):
                     faults += [f"{name} at {at}: {f}" for f in compare(store, folder, 1, wanted=False, spoil=change(at, piece))]
         tap.result(faults, "a torn one is found")
         other, _ = made(os.mkdir(f"{folder}/other") or f"{folder}/other", random.Random(SEED + 1))
-        tap.result(compare(store, folder, 24, wanted=False, spoil=lambda s: write(place(s), read(place(other)))), "that of another workspace is not believed")
+        tap.result(compare(store, folder, 24, wanted=False, spoil=lambda s: write(place(s), lib.read_file(place(other)))), "that of another workspace is not believed")
         link = [compare(store, folder, 1, spoil=lambda s, make=make: (os.unlink(place(s)), make(place(s))))
                 for make in (os.mkdir, lambda p: os.symlink("/etc/passwd", p), os.mkfifo)]
         tap.result(sum(link, []), "what is no file has no say")
@@ -241,8 +236,8 @@ def journals(tap):
     """A journal that is shorter than a witness says is damaged, whatever the checkpoint says, which goes once the damage is noted."""
     with lib.workplace() as folder:
         store, _ = made(folder, random.Random(SEED))
-        end = struct.unpack("<Q", read(place(store))[208:216])[0]
-        line = read(place(store, "jsonl"))[:end].count(b"\n") - 1
+        end = struct.unpack("<Q", lib.read_file(place(store))[208:216])[0]
+        line = lib.read_file(place(store, "jsonl"))[:end].count(b"\n") - 1
         for name, spoil, wanted in (("cut below it", cut(lambda n: line // 2), False), ("cut behind it", cut(lambda n: n - 1), True),
                                     ("emptied", cut(lambda n: 0), False), ("altered where it was made", alter(lambda n: line), False),
                                     ("altered before it", alter(lambda n: line - 3), False), ("altered behind it", alter(lambda n: n - 1), None)):
@@ -267,9 +262,9 @@ def by_itself(tap):
         lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
         lib.must(lib.call(store, ["rebuild", "-q"]))
         forget(store)
-        before = read(log)
+        before = lib.read_file(log)
         lib.must(lib.subprocess.run(look, env={**lib.env_for(store), "ROGER_AGENT": "bob"}, check=False, capture_output=True))
-        tap.result([] if read(log) == before else ["the look is noted again"], "the last looks are in it")
+        tap.result([] if lib.read_file(log) == before else ["the look is noted again"], "the last looks are in it")
 
 
 def logs(tap):
@@ -278,7 +273,7 @@ def logs(tap):
         store, _ = made(folder, random.Random(SEED))
         lib.call(store, ["send", "bob", "keyed", "--as", "ann", "--key", "k900:status-update:1", "-q"])
         lib.must(lib.call(store, ["rebuild", "-q"]))
-        then = {name: read(f"{sends(store)}/{name}") for name in os.listdir(sends(store))}
+        then = {name: lib.read_file(f"{sends(store)}/{name}") for name in os.listdir(sends(store))}
         for n in range(24, 40):
             act(store, random.Random(n), n)
 

@@ -66,7 +66,7 @@ static void knows_what_is_no_slip(void **state)
 		{ "worker1", "worker" },
 		{ "worker1x", "workerx1" },
 		{ "w2rker-a", "worker-a" },
-		/* The last token, behind each separator. */
+		/* The last token, after each separator. */
 		{ "WORKER-B", "WORKER-A" },
 		{ "worker_ab", "worker_ac" },
 		{ "worker.ab", "worker.ba" },

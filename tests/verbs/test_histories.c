@@ -3,7 +3,7 @@
  * dead, expired, lost, failed, full or damaged, the others do, too, and so does the
  * model (model.h), which knows nothing but what the verbs answered.
  *
- * So many of fixed seeds as DEFAULT says, on each store by turns; 10,000 with
+ * It plays DEFAULT fixed seeds, on each store by turns, and 10,000 with
  * ROGER_TEST_SLOW.  A seed that fails is named, and ROGER_SEED plays it alone.
  *
  * runner: timeout 300
@@ -120,8 +120,8 @@ static void learn(void)
 	}
 }
 
-/* What left the mailbox, so many (-1: nobody said): never anything unread, unless that was asked
- * for or it was handed out. */
+/* What left the mailbox, and how many (-1: nobody said): never anything unread, unless that was
+ * asked for or it was handed out. */
 static void learn_archived(int64_t count, bool unread_too)
 {
 	const struct roger_list_request archived = { .archived = true };

@@ -508,7 +508,7 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 	if (attempt->outcome == ROGER_ERROR)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "message '%.*s' was archived before '%.*s' had read it; use another "
-			       "key to send it anew",
+			       "key to send it again",
 			       RG_STR_ARGS(attempt->message_id), RG_STR_ARGS(attempt->target));
 	/* It was a dead letter already: the key's own attempts are used up. */
 	if (!attempt->dead_letter_task_id.length &&

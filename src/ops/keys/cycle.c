@@ -65,9 +65,10 @@ static bool is_over(const struct roger *roger, const struct roger_cycle *cycle)
 static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roger_cycle *cycle,
 			struct roger_err *err)
 {
+	struct roger_cycle_request request = { .by = RG_STR("roger") };
 	struct roger_cycles all;
-	struct roger_cycle next;
-	char number[24];
+	int64_t number;
+	char id[24];
 	int r = rg_cycle_all(roger, arena, &all, err);
 
 	if (r < 0)
@@ -75,18 +76,13 @@ static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roge
 	*cycle = all.items[all.count - 1];
 	if (!is_over(roger, cycle))
 		return ROGER_OK;
-	next = (struct roger_cycle){ .number = cycle->number,
-				     .opened_at_ms = rg_clock_ms(),
-				     .opened_by = RG_STR("roger") };
+	number = cycle->number;
 	do {
-		snprintf(number, sizeof number, "%lld", (long long)++next.number);
-		next.id = rg_str(number);
-	} while (is_used(&all, next.id));
-	next.number = cycle->number + 1;
-	if (!rg_arena_copy(arena, rg_str(number), &next.id))
-		return rg_fail_memory(err);
-	*cycle = next;
-	return rg_records_write(roger, RG_LOG_CYCLES, RG_STR(""), &next, 1, err);
+		snprintf(id, sizeof id, "%lld", (long long)++number);
+		request.id = rg_str(id);
+	} while (is_used(&all, request.id));
+	r = open_next(roger, &request, &all, arena, err);
+	return r < 0 ? r : rg_cycle_current(roger, arena, cycle, err);
 }
 
 int rg_cycle_begin(struct roger *roger, struct rg_arena *arena, struct roger_cycle *ret_cycle,

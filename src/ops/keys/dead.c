@@ -181,7 +181,7 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 	r = rg_engine_find(roger->engine, &query, arena, &found, err);
 	if (r == ROGER_OK && (found.count == 0 || found.items[0].archived_at_ms))
 		return rg_fail_member(err, ROGER_EREFUSED, "id",
-				      "message '%.*s' is no longer in the mailbox; send it anew",
+				      "message '%.*s' is no longer in the mailbox; send it again",
 				      RG_STR_ARGS(letter->message_id));
 	return r < 0 ? r : settle(roger, &found.items[0], arena, ret_ended, err);
 }

@@ -5,6 +5,7 @@
  * unread ones, and says so in the reason.
  */
 #include "base/nearest.h"
+#include "ops/mail/agents.h"
 #include "ops/mail/metrics.h"
 
 /* So many leave in one commit. */
@@ -76,14 +77,6 @@ static int move_piece(struct rg_metrics *metrics, const struct roger_archive_req
 	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
 }
 
-static int check_agent(struct roger *roger, struct roger_str to, struct roger_err *err)
-{
-	if (!to.length || rg_engine_knows(roger->engine, to))
-		return ROGER_OK;
-	return rg_fail_member(err, ROGER_ENOENT, "to",
-			      "to: '%.*s' has neither sent nor got anything here", RG_STR_ARGS(to));
-}
-
 /* Archived messages are messages of it, too. */
 static int check_issue(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
 		       struct roger_err *err)
@@ -129,7 +122,7 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 	if (r == ROGER_OK)
 		r = check_issue(roger, request->issue, reply->memory, err);
 	if (r == ROGER_OK)
-		r = check_agent(roger, request->to, err);
+		r = rg_agents_check_known(roger, request->to, err);
 	while (r == ROGER_OK && found == PIECE) {
 		arena = rg_arena_new();
 		if (!arena)

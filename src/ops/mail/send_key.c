@@ -236,7 +236,7 @@ static int check_there(const struct roger_messages *messages, struct roger_err *
 		if (messages->items[i].archived_at_ms && !messages->items[i].read)
 			return rg_fail_member(err, ROGER_EREFUSED, "key",
 					      "key: its message '%.*s' was archived unread; use "
-					      "another key to send it anew",
+					      "another key to send it again",
 					      RG_STR_ARGS(messages->items[i].id));
 	return ROGER_OK;
 }
@@ -288,7 +288,7 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 		return r;
 	return rg_fail_member(err, ROGER_EREFUSED, "key",
 			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "
-			      "gone (`roger status`); to send it anew, use another key",
+			      "gone (`roger status`); to send it again, use another key",
 			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message_id));
 }
 

@@ -494,7 +494,6 @@ static int count(void *context, const struct rg_event *event, struct roger_err *
 		reply->acknowledged++;
 		break;
 	case ROGER_EVENT_TIMEOUT:
-		return count_timeout(counting, event, err);
 	case ROGER_EVENT_LATE:
 		return count_timeout(counting, event, err);
 	case ROGER_EVENT_REFUSED:

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/id.h"
 #include "facts/damage.h"
 #include "host/triggers.h"
 #include "ops/keys/attempt.h"
@@ -106,9 +107,13 @@ static const struct {
 /* What is open of one agent. */
 struct group {
 	struct roger_str name;
-	struct roger_str id;	    /* of the first dead letter */
-	bool gone;		    /* and its message is no longer in the mailbox */
-	struct roger_str peer, why; /* of the last refusal */
+	struct roger_str id; /* of the first dead letter */
+	bool gone;	     /* and its message is no longer in the mailbox */
+	struct {
+		struct roger_attempt *items;
+		size_t count;
+	} refused;		    /* in their order */
+	struct roger_str peer, why; /* of the last one that is open */
 	int64_t count, since_ms;
 };
 struct groups {
@@ -257,13 +262,13 @@ static int see_letter(struct looking *looking, const struct rg_event *event)
 static int see_refused(struct looking *looking, const struct rg_event *event)
 {
 	struct group *group = group_of(looking, &looking->refused, event->said.actor);
+	struct roger_attempt *place = group ? rg_arena_push(looking->arena, &group->refused.items,
+							    &group->refused.count, sizeof *place)
+					    : NULL;
 
-	if (!group)
+	if (!place)
 		return ROGER_ENOMEM;
-	if (!group->count++)
-		group->since_ms = event->said.at_ms;
-	group->peer = event->said.peer;
-	group->why = event->attempt->cause;
+	*place = *event->attempt;
 	return ROGER_OK;
 }
 
@@ -358,11 +363,11 @@ static int see(void *context, const struct rg_event *event, struct roger_err *er
 	(void)err;
 	if (event->said.kind == ROGER_EVENT_DEAD_LETTER)
 		return see_letter(looking, event);
+	if (event->said.kind == ROGER_EVENT_REFUSED)
+		return see_refused(looking, event);
 	if (!event->open)
 		return ROGER_OK;
 	switch ((enum roger_event_kind)event->said.kind) {
-	case ROGER_EVENT_REFUSED:
-		return see_refused(looking, event);
 	case ROGER_EVENT_LOST:
 		return see_run(looking, LOST, event);
 	case ROGER_EVENT_FAILED:
@@ -427,6 +432,8 @@ static int say_refused(struct looking *looking)
 
 	for (i = 0; r == ROGER_OK && i < looking->refused.count; i++) {
 		group = &looking->refused.items[i];
+		if (!group->count)
+			break;
 		r = say(looking, REFUSED, group->name, group->count, group->since_ms,
 			command(looking, "roger sends --from %.*s --outcome error --newest",
 				RG_STR_ARGS(quoted(looking, group->name))),
@@ -439,7 +446,7 @@ static int say_refused(struct looking *looking)
 
 /* The newest entries of a log, in their order. */
 static int look_at_newest(struct looking *looking, enum rg_log log, struct roger_str state,
-			  int64_t limit, struct groups *groups, struct roger_err *err)
+			  int64_t limit, struct roger_err *err)
 {
 	const bool sends = log == RG_LOG_SENDS;
 	const struct rg_log_query query = { .log = log,
@@ -461,25 +468,90 @@ static int look_at_newest(struct looking *looking, enum rg_log log, struct roger
 		return rg_fail_memory(err);
 	for (i = 0; i < found.count; i++)
 		entries[i] = found.items[found.count - 1 - i];
-	r = rg_stream_entries(&looking->stream, log, entries, found.count, err);
+	return rg_stream_entries(&looking->stream, log, entries, found.count, err);
+}
+
+static void sort(struct groups *groups)
+{
 	if (groups->count)
 		qsort(groups->items, groups->count, sizeof *groups->items, compare_groups);
-	return r;
 }
 
 static int look_at_letters(struct looking *looking, struct roger_err *err)
 {
-	int r = look_at_newest(looking, RG_LOG_DEAD_LETTERS, RG_STR(""), LINES_MAX,
-			       &looking->letters, err);
+	int r = look_at_newest(looking, RG_LOG_DEAD_LETTERS, RG_STR(""), LINES_MAX, err);
 
+	sort(&looking->letters);
 	return r < 0 ? r : say_letters(looking);
 }
 
+static bool is_sent_after_all(const struct roger_attempt *refused,
+			      const struct roger_messages *later)
+{
+	const struct roger_message *message;
+	char sha256[RG_SHA256_HEX_BYTES];
+	size_t i;
+
+	for (i = 0; i < later->count; i++) {
+		message = &later->items[i];
+		if (message->created_at_ms <= refused->timestamp_ms)
+			continue;
+		if (rg_str_equal(message->idempotent_key, refused->idempotent_key))
+			return true;
+		if ((int64_t)message->content.length != refused->payload_bytes)
+			continue;
+		rg_sha256_hex(message->content, sha256);
+		if (rg_str_is(refused->payload_sha256, sha256))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A refusal is open until its sender has sent the same, with the same key or the same text, to
+ * whomever.  What was sent after the first is after the others, too, unless there is more of it.
+ */
+static int judge_refused(struct looking *looking, struct group *group, struct roger_err *err)
+{
+	struct rg_query query = { .from = group->name, .anywhere = true, .limit = RG_PAGE_MAX };
+	const struct roger_attempt *attempt;
+	struct roger_messages later;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; r == ROGER_OK && i < group->refused.count; i++) {
+		attempt = &group->refused.items[i];
+		query.since_ms = attempt->timestamp_ms + 1;
+		if (!i || later.count >= RG_PAGE_MAX)
+			r = rg_engine_find(looking->roger->engine, &query, looking->arena, &later,
+					   err);
+		if (r < 0 || is_sent_after_all(attempt, &later))
+			continue;
+		if (!group->count++)
+			group->since_ms = attempt->timestamp_ms;
+		group->peer = attempt->target;
+		group->why = attempt->cause;
+	}
+	return r;
+}
+
+/* A person has seen it at once, and whoever retired sends nothing. */
 static int look_at_refused(struct looking *looking, struct roger_err *err)
 {
-	int r = look_at_newest(looking, RG_LOG_SENDS, RG_STR("error"), REFUSED_MAX,
-			       &looking->refused, err);
+	struct roger_retired_list retired;
+	struct group *group;
+	size_t i;
+	int r;
 
+	r = look_at_newest(looking, RG_LOG_SENDS, RG_STR("error"), REFUSED_MAX, err);
+	if (r == ROGER_OK && looking->refused.count)
+		r = rg_agents_retired(looking->roger, looking->arena, &retired, err);
+	for (i = 0; r == ROGER_OK && i < looking->refused.count; i++) {
+		group = &looking->refused.items[i];
+		if (!rg_config_is_person(group->name) && !rg_retired_find(&retired, group->name))
+			r = judge_refused(looking, group, err);
+	}
+	sort(&looking->refused);
 	return r < 0 ? r : say_refused(looking);
 }
 
@@ -870,7 +942,6 @@ static int look(struct looking *looking, struct roger *roger, struct roger_statu
 	rg_attempt_settle_overdue(roger);
 	reply->workspace = rg_str(roger->workspace->root);
 	rg_stream_init(&looking->stream, roger, looking->arena, see, looking);
-	looking->stream.refusals = true;
 	r = look_at_all(looking, err);
 	rg_stream_deinit(&looking->stream);
 	return r == ROGER_ENOMEM ? rg_fail_memory(err) : r;

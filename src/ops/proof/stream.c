@@ -5,9 +5,7 @@
 
 #include "facts/message.h"
 #include "facts/note.h"
-#include "base/id.h"
 #include "ops/keys/attempt.h"
-#include "ops/mail/agents.h"
 
 /* What was seen of a message so far. */
 struct life {
@@ -518,52 +516,6 @@ static enum roger_event_kind kind_of_attempt(const struct roger_attempt *attempt
 	return ROGER_EVENT_REFUSED;
 }
 
-static bool is_sent_after_all(const struct roger_attempt *refused,
-			      const struct roger_messages *later)
-{
-	const struct roger_message *message;
-	char sha256[RG_SHA256_HEX_BYTES];
-	size_t i;
-
-	for (i = 0; i < later->count; i++) {
-		message = &later->items[i];
-		if (rg_str_equal(message->idempotent_key, refused->idempotent_key))
-			return true;
-		if ((int64_t)message->content.length != refused->payload_bytes)
-			continue;
-		rg_sha256_hex(message->content, sha256);
-		if (rg_str_is(refused->payload_sha256, sha256))
-			return true;
-	}
-	return false;
-}
-
-/*
- * A refusal is open until its sender has sent the same, with the same key or the same text, to
- * whomever.  A person has seen it at once, and whoever retired sends nothing.
- */
-static int is_refusal_open(struct rg_stream *stream, const struct roger_attempt *attempt,
-			   bool *ret_open, struct roger_err *err)
-{
-	const struct rg_query query = { .from = attempt->sender,
-					.since_ms = attempt->timestamp_ms + 1,
-					.anywhere = true,
-					.limit = RG_PAGE_MAX };
-	struct roger_retired_list retired;
-	struct roger_messages later;
-	int r;
-
-	*ret_open = false;
-	if (rg_config_is_person(attempt->sender))
-		return ROGER_OK;
-	r = rg_agents_retired(stream->roger, stream->arena, &retired, err);
-	if (r < 0 || rg_retired_find(&retired, attempt->sender))
-		return r;
-	r = rg_engine_find(stream->roger->engine, &query, stream->arena, &later, err);
-	*ret_open = r == ROGER_OK && !is_sent_after_all(attempt, &later);
-	return r;
-}
-
 static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entry,
 		       struct roger_err *err)
 {
@@ -605,9 +557,7 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 					   .attempt = attempt.attempt,
 					   .dead_letter_id = attempt.dead_letter_task_id };
 	*before = outcome + 1;
-	if (stream->refusals && event.said.kind == ROGER_EVENT_REFUSED)
-		r = is_refusal_open(stream, &attempt, &event.open, err);
-	return r < 0 ? r : see(stream, &event, err);
+	return see(stream, &event, err);
 }
 
 /* ---------------------------------------------------------- dead letters -- */

@@ -23,7 +23,6 @@ struct rg_stream {
 	int64_t now_ms;
 	struct rg_table lives;	    /* what was seen of each message so far */
 	struct rg_counter attempts; /* and of each attempt: its outcome plus one */
-	bool refusals;		    /* find out which are open: each asks the index */
 };
 
 void rg_stream_init(struct rg_stream *stream, struct roger *roger, struct rg_arena *arena,

@@ -57,7 +57,7 @@ static const struct roger_field journal_fields[] = {
 	{ "strays", ROGER_INT, AT(strays), ROGER_REQUIRED, NULL, NULL,
 	  "lines that are no entries" },
 	{ "head", ROGER_TEXT, AT(head), ROGER_REQUIRED, NULL, NULL,
-	  "the chain behind its last line" },
+	  "the chain after its last line" },
 	RG_END,
 };
 #undef AT

@@ -156,20 +156,34 @@ static void store_tail(struct rg_control_page *page, uint32_t which, const struc
 	atomic_store_explicit(&page->tails[which].sum, tail->sum, memory_order_relaxed);
 }
 
+static bool read_tail_at(const struct rg_control_page *page, uint32_t which, uint64_t generation,
+			 struct rg_tail *ret_tail)
+{
+	*ret_tail = load_tail(page, which);
+	return ret_tail->sum == sum_of_tail(generation, ret_tail) && ret_tail->epoch > 0;
+}
+
 /* The current tail, if its checksum is right. */
 static bool read_tail(const struct rg_control_page *page, uint64_t generation,
 		      struct rg_tail *ret_tail)
 {
 	uint32_t which = atomic_load_explicit(&page->tail_in_force, memory_order_acquire) & 1;
 
-	*ret_tail = load_tail(page, which);
-	return ret_tail->sum == sum_of_tail(generation, ret_tail) && ret_tail->epoch > 0;
+	return read_tail_at(page, which, generation, ret_tail);
 }
 
 static bool is_of_journal(const struct rg_control_page *page, const struct rg_file_facts *journal)
 {
 	return memcmp(page->magic, MAGIC, sizeof page->magic) == 0 && !rg_control_retired(page) &&
 	       page->journal_device == journal->device && page->journal_inode == journal->inode;
+}
+
+/* Does the head fit its sum, and the size of its file? */
+static bool is_head_sound(const struct rg_control_page *page, uint64_t size)
+{
+	return page->sum == sum_of_head(page) && is_power_of_two(page->agent_capacity) &&
+	       is_power_of_two(page->count_capacity) &&
+	       size_of(page->agent_capacity, page->count_capacity) == size;
 }
 
 enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
@@ -185,9 +199,7 @@ enum rg_control_kind rg_control_judge(const void *bytes, size_t size,
 	this_boot = boot_id[0] && memcmp(boot_id, page->boot_id, RG_BOOT_ID_BYTES) == 0;
 	if (page->version != RG_CONTROL_VERSION)
 		return this_boot ? RG_CONTROL_OTHER_BUILD : RG_CONTROL_INVALID;
-	if (size < sizeof *page || page->sum != sum_of_head(page) ||
-	    !is_power_of_two(page->agent_capacity) || !is_power_of_two(page->count_capacity) ||
-	    size_of(page->agent_capacity, page->count_capacity) != size)
+	if (size < sizeof *page || !is_head_sound(page, size))
 		return RG_CONTROL_INVALID;
 	if (!this_boot)
 		return boot_id[0] ? RG_CONTROL_OTHER_BOOT : RG_CONTROL_INVALID;
@@ -743,8 +755,8 @@ bool rg_control_previous_tail(const struct rg_control *control, struct rg_tail *
 {
 	const struct rg_control_page *page = control->page;
 
-	*ret_tail = load_tail(page, !(atomic_load(&page->tail_in_force) & 1));
-	return ret_tail->sum == sum_of_tail(control->generation, ret_tail) && ret_tail->epoch > 0;
+	return read_tail_at(page, !(atomic_load(&page->tail_in_force) & 1), control->generation,
+			    ret_tail);
 }
 
 uint64_t rg_control_appended(struct rg_control *control)
@@ -1206,9 +1218,7 @@ static bool is_of_checkpoint(const struct rg_control_page *page, uint64_t size, 
 	uint64_t hash;
 
 	return memcmp(page->magic, CHECKPOINT_MAGIC, sizeof page->magic) == 0 &&
-	       page->version == RG_CONTROL_VERSION && page->sum == sum_of_head(page) &&
-	       is_power_of_two(page->agent_capacity) && is_power_of_two(page->count_capacity) &&
-	       size_of(page->agent_capacity, page->count_capacity) == size &&
+	       page->version == RG_CONTROL_VERSION && is_head_sound(page, size) &&
 	       read_tail(page, page->generation, ret_tail) && ret_tail->appended <= journal_size &&
 	       hash_end(journal_file, ret_tail->appended, &hash) && hash == page->found;
 }

@@ -212,8 +212,8 @@ RG_CHECKED int rg_control_grow(struct rg_control *control, size_t agents, size_t
 			       struct roger_err *err);
 
 /*
- * A checkpoint is a copy of the figures that is synced, so that not the whole journal need be read
- * when the control file is lost or of another boot.  It says where in the journal it was made; what
+ * A checkpoint is a synced copy of the figures: with it the journal need not all be read again when
+ * the control file is lost or from another boot.  It says where in the journal it was made; what
  * follows there is adopted.
  */
 enum { RG_CHECKPOINT_NAME_BYTES = 300 };

@@ -233,7 +233,7 @@ uint64_t rg_journal_end(const struct rg_journal *journal)
 	return rg_control_appended(journal->control);
 }
 
-/* The chain after end, computed over the whole file. */
+/* The chain after end, computed over the lines from `from` on, before which it is `chain`. */
 static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, uint64_t end,
 		    uint64_t *ret_chain, struct roger_err *err)
 {
@@ -267,7 +267,7 @@ static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64
 	bool own;
 	int r = ROGER_OK;
 
-	while (r == ROGER_OK && (newline = memchr(bytes.data, '\n', bytes.length))) {
+	while (r == ROGER_OK && (newline = rg_str_newline(bytes))) {
 		line.length = (size_t)(newline - bytes.data);
 		line.text = (struct roger_str){ bytes.data, line.length };
 		r = rg_chain_step(&file, &line, &behind, &own, err);
