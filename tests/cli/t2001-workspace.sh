@@ -73,9 +73,9 @@ exits 0 "once more" roger init outer/inner --json
 is "it is no news" "$(printf '%s' "$out" | json '"above" in d')" false
 # Who may not write is told so.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-	locked=$(mktemp -d)
+	# Where everybody may go, which need not be so of the checkout, nor of TMPDIR.
+	locked=$(mktemp -d /tmp/roger-locked.XXXXXX)
 	chmod 755 "$locked"
-	# The checkout may be in a folder that only root may enter.
 	cp "$ROGER" "$locked/roger"
 	(cd "$locked" && roger init -q && roger send -q bob x --as ann && chown -R 65534 . && chmod -R a-w .)
 	exits 74 "without the right to write" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
