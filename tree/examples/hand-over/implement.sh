@@ -1,0 +1,39 @@
+#!/bin/sh
+# implement - takes its tasks under a lease, so that one it dies over comes
+# back, and sends results under a key, so that one it repeats is sent once.
+. "$(dirname "$0")/phase.sh"
+
+# Crosses with the tasks that are on their way here.
+say "-> plan: a question"
+tell plan --key app-42:ask:1 'question: may the column be null?'
+while :; do
+	message=$(roger claim --worker "$WORKER" --lease 2s --jsonl) || {
+		roger wait --timeout 20s -q
+		continue
+	}
+	id=$(member id) from=$(member from_phase) content=$(member content)
+	say "<- $from: $content"
+	case $content in
+	task*fails*)
+		sleep 0.3
+		tell test --type result --reply-to "$id" --key "$id:fix:1" "${content%%:*}: done, with a fix"
+		;;
+	task*)
+		sleep 0.4
+		tell test --type result --reply-to "$id" --key "$id:do:1" "${content%%:*}: done"
+		# The worst moment: the result is sent, the task is not settled.
+		case $content in
+		task\ 2*)
+			if [ "$WORKER" = w1 ]; then
+				touch "$DEMO/in-the-middle"
+				sleep 60
+			fi
+			;;
+		esac
+		;;
+	esac
+	roger ack -q --worker "$WORKER" "$id"
+	case $content in
+	approved*) exit 0 ;;
+	esac
+done

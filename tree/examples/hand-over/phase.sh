@@ -1,0 +1,45 @@
+# phase - what the four phases share.  They run in a workspace, as the agent
+# ROGER_AGENT, on the issue ROGER_ISSUE; script/demo starts them.
+# shellcheck shell=sh
+set -eu
+
+case $ROGER_AGENT in
+plan) colour=36 ;;
+implement) colour=33 ;;
+test) colour=35 ;;
+*) colour=32 ;;
+esac
+if [ -t 1 ] && [ -z "${NO_COLOR-}" ]; then
+	form="\033[${colour}m%-10s\033[0m %s\n"
+else
+	form='%-10s %s\n'
+fi
+
+say() {
+	# shellcheck disable=SC2059 # colours
+	printf "$form" "$ROGER_AGENT" "$*"
+}
+
+# Send, and note the ids: the demo counts them afterwards.
+tell() { # as `roger send`
+	sent=$(roger send "$@")
+	printf '%s\n' "$sent" | cut -d ' ' -f 1 >>"$DEMO/sent.txt"
+	case $sent in
+	*'sent before with this key'*) say "   (that was sent already, before the kill: not sent again)" ;;
+	esac
+}
+
+# A text member of $message, one line of JSON.
+member() { # NAME
+	printf '%s\n' "$message" | sed -n 's/.*"'"$1"'":"\([^"]*\)".*/\1/p'
+}
+
+# Take the next message, waiting for it.
+next() {
+	message=$(roger receive --limit 1 --wait 20s --jsonl) || {
+		say "waited in vain"
+		exit 1
+	}
+	id=$(member id) from=$(member from_phase) content=$(member content)
+	say "<- $from: $content"
+}

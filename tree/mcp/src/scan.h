@@ -1,0 +1,37 @@
+/*
+ * scan - whose answer does a message wait for that cannot be read?
+ *
+ * A message may be too long to be kept, or no JSON.  Its sender waits for an
+ * answer all the same, so its outermost members are looked at byte by byte as
+ * they go by, in a fixed amount of memory.  Pure rules.
+ */
+#ifndef RG_MCP_SCAN_H
+#define RG_MCP_SCAN_H
+
+#include "base/limits.h"
+#include "base/str.h"
+
+enum rg_mcp_scan_member { RG_SCAN_OTHER, RG_SCAN_ID, RG_SCAN_METHOD, RG_SCAN_ANSWER };
+
+/* Zeroed, it is at the start of a message. */
+struct rg_mcp_scan {
+	size_t depth; /* brackets that are open */
+	bool in_text, escaped;
+	bool in_value; /* of an outermost member; else before its colon */
+	bool is_list;  /* the outermost value is none with members */
+	enum rg_mcp_scan_member member;
+	char name[sizeof "\"method\"" - 1]; /* with its quotes */
+	size_t name_length;
+	char id[RG_MCP_ID_BYTES_MAX];
+	size_t id_length;
+	bool id_ended, id_bad; /* bad: too long, not a plain value, or there twice */
+	bool has_method, has_answer;
+};
+
+/* The next bytes of the message. */
+void rg_mcp_scan_feed(struct rg_mcp_scan *scan, struct roger_str bytes);
+
+/* The one id of the message so far, as it was written; "": none. */
+struct roger_str rg_mcp_scan_id(const struct rg_mcp_scan *scan);
+
+#endif

@@ -1,0 +1,176 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A block is larger than the one before, up to the large ones. */
+enum { FIRST_BYTES = 1000, LARGE_BYTES = 1 << 20 };
+
+struct block {
+	struct block *next;
+	size_t used;
+	size_t size;
+	_Alignas(16) char data[];
+};
+
+struct rg_arena {
+	struct block *blocks;
+};
+
+struct rg_arena *rg_arena_new(void)
+{
+	return calloc(1, sizeof(struct rg_arena));
+}
+
+static void free_blocks(struct block *block)
+{
+	struct block *next;
+
+	for (; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+}
+
+struct rg_arena *rg_arena_free(struct rg_arena *arena)
+{
+	if (!arena)
+		return NULL;
+	free_blocks(arena->blocks);
+	free(arena);
+	return NULL;
+}
+
+void rg_arena_reset(struct rg_arena *arena)
+{
+	struct block *block = arena->blocks;
+
+	if (!block)
+		return;
+	/* The newest is the largest, or large. */
+	free_blocks(block->next);
+	block->next = NULL;
+	block->used = 0;
+}
+
+size_t rg_arena_held(const struct rg_arena *arena)
+{
+	const struct block *block;
+	size_t bytes = 0;
+
+	for (block = arena->blocks; block; block = block->next)
+		bytes += sizeof *block + block->size;
+	return bytes;
+}
+
+static struct block *add_block(struct rg_arena *arena, size_t size)
+{
+	size_t least = FIRST_BYTES;
+	struct block *block;
+
+	if (arena->blocks)
+		least = arena->blocks->size < LARGE_BYTES ? arena->blocks->size * 4 : LARGE_BYTES;
+	if (size < least)
+		size = least;
+	if (size > SIZE_MAX - sizeof *block)
+		return NULL;
+	block = malloc(sizeof *block + size);
+	if (!block)
+		return NULL;
+	block->next = arena->blocks;
+	block->used = 0;
+	block->size = size;
+	arena->blocks = block;
+	return block;
+}
+
+void *rg_arena_room(struct rg_arena *arena, size_t size)
+{
+	struct block *block = arena->blocks;
+	void *piece;
+
+	if (size > SIZE_MAX - 15)
+		return NULL;
+	size = (size + 15) & ~(size_t)15;
+	if (!block || block->size - block->used < size)
+		block = add_block(arena, size);
+	if (!block)
+		return NULL;
+
+	piece = block->data + block->used;
+	block->used += size;
+	return piece;
+}
+
+void *rg_arena_get(struct rg_arena *arena, size_t size)
+{
+	void *piece = rg_arena_room(arena, size);
+
+	return piece ? memset(piece, 0, size) : NULL;
+}
+
+bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)
+{
+	char *copy = rg_arena_get(arena, text.length + 1);
+
+	if (!copy)
+		return false;
+	if (text.length)
+		memcpy(copy, text.data, text.length);
+	*ret = (struct roger_str){ copy, text.length };
+	return true;
+}
+
+bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str *ret)
+{
+	bool kept = !buf->failed && rg_arena_copy(arena, rg_buf_str(buf), ret);
+
+	rg_buf_deinit(buf);
+	return kept;
+}
+
+bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(NULL, 0, format, arguments);
+	va_end(arguments);
+	text = length < 0 ? NULL : rg_arena_room(arena, (size_t)length + 1);
+	if (!text)
+		return false;
+	va_start(arguments, format);
+	vsnprintf(text, (size_t)length + 1, format, arguments);
+	va_end(arguments);
+	*ret = (struct roger_str){ text, (size_t)length };
+	return true;
+}
+
+bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list, struct roger_str text)
+{
+	struct roger_str *place = rg_arena_push(arena, &list->items, &list->count, sizeof *place);
+
+	return place && rg_arena_copy(arena, text, place);
+}
+
+/* Room doubles at every power of two, so a list of n costs at most 2n. */
+void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
+		    size_t item_size)
+{
+	void *items, *grown;
+
+	memcpy(&items, items_pointer, sizeof items);
+	if ((*count & (*count - 1)) == 0) {
+		grown = rg_arena_get(arena, (*count ? *count * 2 : 1) * item_size);
+		if (!grown)
+			return NULL;
+		if (*count)
+			memcpy(grown, items, *count * item_size);
+		items = grown;
+		memcpy((void *)(uintptr_t)items_pointer, &items, sizeof items);
+	}
+	return (char *)items + (*count)++ * item_size;
+}

@@ -1,0 +1,54 @@
+/*
+ * arena - many small pieces of memory that are freed as one.
+ *
+ * A reply and a set of decoded records own one; their slices point into it.
+ */
+#ifndef RG_ARENA_H
+#define RG_ARENA_H
+
+#include "base/str.h"
+
+struct rg_arena;
+
+/* NULL: out of memory. */
+struct rg_arena *rg_arena_new(void);
+struct rg_arena *rg_arena_free(struct rg_arena *arena);
+static inline void rg_arena_freep(struct rg_arena **arena)
+{
+	*arena = rg_arena_free(*arena);
+}
+
+/*
+ * Forget all pieces.  The newest block is kept for the next ones, so that filling an
+ * arena again and again need not ask the system for memory each time.
+ */
+void rg_arena_reset(struct rg_arena *arena);
+
+/* How many bytes its blocks take. */
+size_t rg_arena_held(const struct rg_arena *arena);
+
+/* Zeroed memory, aligned for anything; NULL: out of memory. */
+void *rg_arena_get(struct rg_arena *arena, size_t size);
+
+/* Like rg_arena_get(), but not zeroed. */
+void *rg_arena_room(struct rg_arena *arena, size_t size);
+
+/* A copy that ends with a NUL, in *ret; false: out of memory. */
+RG_CHECKED bool rg_arena_copy(struct rg_arena *arena, struct roger_str text, struct roger_str *ret);
+
+/* Like rg_arena_copy() of what was printed into a buffer, which is freed. */
+RG_CHECKED bool rg_arena_keep(struct rg_arena *arena, struct rg_buf *buf, struct roger_str *ret);
+
+/* Like rg_arena_copy() of what printf() would print. */
+RG_CHECKED bool rg_arena_print(struct rg_arena *arena, struct roger_str *ret, const char *format,
+			       ...) __attribute__((format(printf, 3, 4)));
+
+/* Make a list one item longer: the new item, zeroed; NULL: out of memory. */
+void *rg_arena_push(struct rg_arena *arena, const void *items_pointer, size_t *count,
+		    size_t item_size);
+
+/* Add a copy of a text to a list; false: out of memory. */
+RG_CHECKED bool rg_arena_add(struct rg_arena *arena, struct roger_strs *list,
+			     struct roger_str text);
+
+#endif

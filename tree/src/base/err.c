@@ -1,0 +1,119 @@
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+
+/* Make it one line of valid UTF-8, whatever names and paths went into it and where it was cut. */
+static void tidy(char *text)
+{
+	size_t length = strlen(text), at = 0, step;
+	uint32_t c = 0;
+
+	for (; at < length; at += step) {
+		step = rg_utf8_next(text + at, length - at, &c);
+		if (step && c >= 0x20 && (c < 0x7f || c > 0x9f))
+			continue;
+		step = step ? step : 1;
+		memset(text + at, '?', step);
+	}
+}
+
+RG_PRINTF(5, 0)
+static void fill(struct roger_err *err, enum roger_code code, int system_errno, const char *member,
+		 const char *format, va_list arguments)
+{
+	size_t used;
+
+	if (!err)
+		return;
+
+	err->code = code;
+	err->system_errno = system_errno;
+	snprintf(err->member, sizeof err->member, "%s", member);
+	vsnprintf(err->message, sizeof err->message, format, arguments);
+
+	used = strlen(err->message);
+	if (system_errno)
+		snprintf(err->message + used, sizeof err->message - used, ": %s",
+			 strerror(system_errno));
+	tidy(err->message);
+}
+
+int rg_fail(struct roger_err *err, enum roger_code code, int system_errno, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fill(err, code, system_errno, "", format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+int rg_fail_member(struct roger_err *err, enum roger_code code, const char *member,
+		   const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fill(err, code, 0, member, format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+int rg_fail_memory(struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ENOMEM, 0, "out of memory");
+}
+
+const char *rg_code_name(int code)
+{
+	switch ((enum roger_code)code) {
+	case ROGER_OK:
+		return "ok";
+	case ROGER_EUSAGE:
+		return "usage";
+	case ROGER_EDATA:
+		return "data";
+	case ROGER_ENOENT:
+		return "no_such";
+	case ROGER_EENGINE:
+		return "engine";
+	case ROGER_EBUG:
+		break;
+	case ROGER_ECREATE:
+		return "cannot_create";
+	case ROGER_ENOMEM:
+	case ROGER_EIO:
+		return "io";
+	case ROGER_ETIMEOUT:
+		return "retry";
+	case ROGER_EREFUSED:
+		return "refused";
+	case ROGER_ECONFIG:
+		return "config";
+	}
+	return "bug";
+}
+
+enum roger_code rg_code_of_create(int system_errno)
+{
+	switch (system_errno) {
+	case EIO:
+	case EINTR:
+		return ROGER_EIO;
+	case ENOMEM:
+		return ROGER_ENOMEM;
+	default:
+		return ROGER_ECREATE;
+	}
+}
+
+_Noreturn void rg_assert_failed(const char *condition, const char *file, int line)
+{
+	fprintf(stderr, "roger: bug: '%s' does not hold at %s:%d\n", condition, file, line);
+	abort();
+}

@@ -1,0 +1,31 @@
+/*
+ * id - random bytes and the identifiers made of them; short keyless hashes.
+ */
+#ifndef RG_ID_H
+#define RG_ID_H
+
+#include "base/str.h"
+
+/* "msg-<ms>-<random>", seed 004: 13 digits and 16 hexadecimal ones. */
+#define RG_MESSAGE_ID_BYTES_MAX 40
+
+/* Random bytes, as many as the system gives in one call, and how many are left. */
+struct rg_id_source {
+	unsigned char pool[256];
+	size_t left;
+};
+
+/* A new message id at to (RG_MESSAGE_ID_BYTES_MAX); its length through ret_length. */
+RG_CHECKED int rg_id_new(struct rg_id_source *source, int64_t now_ms, char *to, size_t *ret_length,
+			 struct roger_err *err);
+
+/* Unpredictable bytes, for a key; at most 256. */
+RG_CHECKED int rg_random(void *to, size_t length, struct roger_err *err);
+
+/* SHA-256 of the text in 64 hexadecimal digits, and a NUL. */
+void rg_sha256_hex(struct roger_str text, char to[65]);
+
+/* SipHash-2-4 of the bytes under a key made from a number: quick, 64 bits, not secret. */
+uint64_t rg_hash(uint64_t key, const void *data, size_t length);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * slip - a new name that is likely a typing mistake for a known one.
+ */
+#ifndef RG_SLIP_H
+#define RG_SLIP_H
+
+#include "base/arena.h"
+
+/*
+ * Is an unknown name likely to be a typing mistake for a known one?  They are the same without case
+ * and `-_.`; or, in names of five characters and more, one letter is changed, missing or swapped
+ * with its neighbour, and not in the last token (after the last of `-_.:/`).  A digit that differs
+ * is never a slip.
+ */
+bool rg_is_slip(struct roger_str typed, struct roger_str known);
+
+/*
+ * Known names, kept so that those a name may be a slip for are found without a look at each: by
+ * their plain form, and by what is left of them without one letter.
+ */
+struct rg_slips {
+	struct roger_strs names;
+	struct rg_slip {
+		uint64_t hash;
+		uint32_t name, next; /* places in names, and in slips from 1 */
+	} * slips;
+	size_t slip_count;
+	uint32_t *heads;
+	size_t head_count;
+};
+
+/* The names must outlive it; false: out of memory. */
+RG_CHECKED bool rg_slips_init(struct rg_slips *slips, struct roger_strs names,
+			      struct rg_arena *arena);
+
+/* The first of the names of which rg_is_slip() is true; without a length: none. */
+struct roger_str rg_slips_find(const struct rg_slips *slips, struct roger_str typed);
+
+#endif

@@ -1,0 +1,109 @@
+/*
+ * str - borrowed text, text that grows, and what UTF-8 needs.
+ *
+ * struct roger_str borrows a pointer and a length.  struct rg_buf owns its
+ * bytes; when an append does not fit (out of memory, or beyond its maximum) the
+ * buffer stays failed, so one check at the end is enough.
+ */
+#ifndef RG_STR_H
+#define RG_STR_H
+
+#include <string.h>
+
+#include "base/err.h"
+
+#define RG_STR(literal) ((struct roger_str){ literal, sizeof literal - 1 })
+#define RG_STR_ARGS(str) (int)(str).length, (str).data
+/* As much of what somebody else wrote as an error shows. */
+#define RG_STR_CUT(str) ((str).length < 64 ? (int)(str).length : 64), (str).data
+
+static inline struct roger_str rg_str(const char *text)
+{
+	return (struct roger_str){ text, text ? strlen(text) : 0 };
+}
+
+/* The plural ending of a word: "s" unless the count is 1. */
+static inline const char *rg_plural(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static inline bool rg_str_equal(struct roger_str a, struct roger_str b)
+{
+	return a.length == b.length && (a.length == 0 || memcmp(a.data, b.data, a.length) == 0);
+}
+
+static inline bool rg_str_is(struct roger_str a, const char *text)
+{
+	return rg_str_equal(a, rg_str(text));
+}
+
+/* Is it one of them? */
+bool rg_str_among(struct roger_strs texts, struct roger_str text);
+
+/* Nothing but blanks and line ends? */
+bool rg_str_blank(struct roger_str text);
+
+/* The first newline, or NULL. */
+const char *rg_str_newline(struct roger_str text);
+
+/* The number of the line that holds the byte at this offset, from 1. */
+int64_t rg_str_line(struct roger_str text, size_t at);
+
+/* Count the characters of a text; false: not UTF-8, or it holds a NUL. */
+bool rg_utf8_count(struct roger_str text, size_t *ret_chars);
+
+/*
+ * Decode the character at data.  Returns its length in bytes; 0: not valid UTF-8.
+ */
+size_t rg_utf8_next(const char *data, size_t length, uint32_t *ret_char);
+
+/* A whole decimal number and nothing else, from 0 to INT64_MAX. */
+bool rg_str_number(struct roger_str text, int64_t *ret_number);
+
+struct rg_buf {
+	char *data;
+	size_t length;
+	size_t capacity;
+	size_t maximum;
+	bool failed;
+};
+
+void rg_buf_init(struct rg_buf *buf, size_t maximum);
+void rg_buf_deinit(struct rg_buf *buf);
+
+/* Room for more bytes at the end; NULL once failed. */
+char *rg_buf_room(struct rg_buf *buf, size_t more);
+void rg_buf_add(struct rg_buf *buf, const void *data, size_t length);
+void rg_buf_add_str(struct rg_buf *buf, struct roger_str str);
+void rg_buf_add_text(struct rg_buf *buf, const char *text);
+
+/* A word as a shell reads it: between quotes where it needs them. */
+void rg_buf_add_shell_word(struct rg_buf *buf, struct roger_str word);
+
+void rg_buf_add_int(struct rg_buf *buf, int64_t number);
+void rg_buf_printf(struct rg_buf *buf, const char *format, ...) RG_PRINTF(2, 3);
+static inline void rg_buf_add_char(struct rg_buf *buf, char c)
+{
+	char *room = buf->length < buf->capacity && !buf->failed ? buf->data + buf->length
+								 : rg_buf_room(buf, 1);
+
+	if (room) {
+		*room = c;
+		buf->length++;
+	}
+}
+static inline void rg_buf_clear(struct rg_buf *buf)
+{
+	buf->length = 0;
+	buf->failed = false;
+}
+static inline struct roger_str rg_buf_str(const struct rg_buf *buf)
+{
+	return (struct roger_str){ buf->data ? buf->data : "", buf->length };
+}
+
+/* The number in decimal at to, which has room for 20; returns its length. */
+size_t rg_print_int(char *to, int64_t number);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * table - a hash table; a 64-bit hash identifies an entry in place of its text.
+ *
+ * For large sets whose texts need not be kept.  Entries are of one size, a
+ * multiple of 8 bytes, and start with their hash as a uint64_t; 0 is stored as 1.
+ */
+#ifndef RG_TABLE_H
+#define RG_TABLE_H
+
+#include "base/str.h"
+
+struct rg_table {
+	uint64_t *slots;
+	size_t entry_size;
+	size_t capacity; /* a power of two */
+	size_t count;
+};
+
+void rg_table_init(struct rg_table *table, size_t entry_size);
+void rg_table_deinit(struct rg_table *table);
+
+/* Make room for that many entries at once; false: out of memory. */
+RG_CHECKED bool rg_table_reserve(struct rg_table *table, size_t count);
+
+/* The entry of a hash; NULL: there is none. */
+void *rg_table_find(const struct rg_table *table, uint64_t hash);
+
+/*
+ * Like rg_table_find(), but adds a missing entry with nothing but its hash (*ret_new).
+ * NULL: out of memory.  Entries may move.
+ */
+void *rg_table_put(struct rg_table *table, uint64_t hash, bool *ret_new);
+
+/* Entries one by one, in no order: start with i = 0; NULL at the end. */
+void *rg_table_next(const struct rg_table *table, size_t *i);
+
+#endif

@@ -1,0 +1,258 @@
+/* log: write the activity log, or take in what other tools wrote.  activity: query it. */
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+/* -------------------------------------------------------------- an entry -- */
+
+static enum cli_style style_of(int status)
+{
+	switch ((enum roger_status)status) {
+	case ROGER_SUCCESS:
+		return CLI_GREEN;
+	case ROGER_FAILURE:
+		return CLI_RED;
+	case ROGER_IN_PROGRESS:
+		break;
+	}
+	return CLI_YELLOW;
+}
+
+static void print_entry(const struct roger_activity *activity)
+{
+	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
+		style_of(activity->outcome_status),
+		cli_value_name(cli_item_record("activity"), "outcome.status",
+			       activity->outcome_status),
+		cli_value_name(cli_item_record("activity"), "action.type", activity->action_type),
+		CLI_BOLD, activity->task_id);
+	cli_say_set("%t  ", activity->outcome_message);
+	cli_say("%S", CLI_DIM);
+	if (!rg_str_is(activity->action_details, "{}"))
+		cli_say("%t", activity->action_details);
+	cli_say_set("  evidence: %t", activity->evidence_citation);
+	cli_say("%.\n");
+}
+
+static void print_bad_lines(const struct roger_bad_lines *lines)
+{
+	size_t i;
+
+	for (i = 0; i < lines->count; i++) {
+		if (lines->items[i].file.length) {
+			cli_print_text(stderr, lines->items[i].file, false);
+			fputs(", ", stderr);
+		}
+		fprintf(stderr, "line %lld: ", (long long)lines->items[i].line);
+		cli_print_text(stderr, lines->items[i].what, false);
+		fputc('\n', stderr);
+	}
+}
+
+/* ------------------------------------------------------------------- log -- */
+
+static const struct cli_option log_options[] = {
+	{ "import", "FILE", "take in entries that another tool wrote; - reads standard input" },
+	{ "dry-run", NULL, "with --import: check everything, write nothing" },
+	{ 0 },
+};
+
+static void print_imported(const struct cli_run *run, const struct roger_log_import_reply *reply)
+{
+	if (run->form != CLI_HUMAN) {
+		cli_print_reply(run, cli_op_named("log_import")->reply, reply);
+		return;
+	}
+	print_bad_lines(&reply->lines);
+	if (!run->quiet)
+		fprintf(cli_out, "%lld entr%s imported%s, %lld there already, %lld bad line%s\n",
+			(long long)reply->imported, reply->imported == 1 ? "y" : "ies",
+			cli_given(run, "dry-run") ? " (dry run: nothing stored)" : "",
+			(long long)reply->known, (long long)reply->bad, rg_plural(reply->bad));
+}
+
+static int run_import(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_log_request *given = run->request;
+	struct roger_log_import_request request = { .strict = given->strict,
+						    .dry_run = cli_given(run, "dry-run") };
+	struct roger_log_import_reply reply;
+	const char *path = cli_value(run, "import").data;
+	struct rg_buf text;
+	int r;
+
+	if (given->task.length || given->entry.length)
+		return rg_fail(err, ROGER_EUSAGE, 0, "--import takes entries from its file only");
+	rg_buf_init(&text, SIZE_MAX);
+	r = cli_read_input(strcmp(path, "-") == 0 ? NULL : path, "import", RG_IMPORT_BYTES_MAX,
+			   &text, err);
+	request.text = rg_buf_str(&text);
+	if (r == ROGER_OK && text.length)
+		r = roger_log_import(run->roger, &request, &reply, err);
+	else
+		reply = (struct roger_log_import_reply){ 0 };
+	cli_progress_end();
+	rg_buf_deinit(&text);
+	if (r < 0)
+		return r;
+	print_imported(run, &reply);
+	*ret_exit = reply.bad ? CLI_DATA : CLI_DONE;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+/* `roger log -`: the entry itself comes on standard input. */
+static int read_entry(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_log_request *request = run->request;
+	int r;
+
+	r = cli_read_text(NULL, "entry", RG_LINE_BYTES_MAX, run->arena, &request->entry, err);
+	if (r == ROGER_OK && request->entry.length == 0)
+		r = rg_fail_member(err, ROGER_EDATA, "entry",
+				   "entry: expected a JSON object on standard input");
+	request->task.length = 0;
+	return r;
+}
+
+static void print_logged(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	print_entry(((const struct roger_activity_reply *)reply)->activities.items);
+}
+
+static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_log_request *request = run->request;
+	int r = ROGER_OK;
+
+	if (cli_given(run, "import"))
+		return run_import(run, ret_exit, err);
+	if (cli_given(run, "dry-run"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "--dry-run goes with --import");
+	if (rg_str_is(request->task, "-"))
+		r = read_entry(run, err);
+	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
+}
+
+const struct cli_command cli_log = {
+	.name = "log", .options = log_options, .run = run_log, .print = print_logged
+};
+
+/* -------------------------------------------------------------- activity -- */
+
+/* What is printed page by page. */
+struct listing {
+	struct cli_run *run;
+	int64_t printed;
+	int64_t next; /* 0: that was all */
+	bool started;
+	struct rg_buf lines; /* bad ones, for the end of --json */
+};
+
+/* The bad lines of a page as members of the array in which they end. */
+static void keep_lines(struct listing *listing, const struct roger_activity_reply *reply)
+{
+	const struct roger_field *field = cli_op_named("activity")->reply->fields;
+	size_t i;
+
+	while (strcmp(field->name, "lines") != 0)
+		field++;
+	for (i = 0; i < reply->lines.count; i++) {
+		if (listing->lines.length)
+			rg_buf_add_char(&listing->lines, ',');
+		rg_record_encode(field->record, &reply->lines.items[i], &listing->lines);
+	}
+}
+
+static void print_entries(struct listing *listing, const struct roger_activities *activities)
+{
+	struct rg_buf line;
+	size_t i;
+
+	for (i = 0; i < activities->count; i++) {
+		if (listing->run->form == CLI_HUMAN) {
+			print_entry(&activities->items[i]);
+			continue;
+		}
+		rg_buf_init(&line, SIZE_MAX);
+		rg_record_encode(cli_item_record("activity"), &activities->items[i], &line);
+		if (listing->run->form == CLI_JSON && listing->printed + (int64_t)i)
+			fputc(',', cli_out);
+		cli_print_json(cli_out, &line);
+		rg_buf_deinit(&line);
+	}
+	listing->printed += (int64_t)activities->count;
+}
+
+static int print_page(struct listing *listing, struct roger_err *err)
+{
+	struct cli_run *run = listing->run;
+	struct roger_activity_reply reply;
+	int r;
+
+	r = roger_activity(run->roger, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form == CLI_JSON && !listing->started)
+		fputs("{\"activities\":[", cli_out);
+	listing->started = true;
+	print_entries(listing, &reply.activities);
+	if (run->form == CLI_JSON)
+		keep_lines(listing, &reply);
+	else if (!run->quiet)
+		print_bad_lines(&reply.lines);
+	listing->next = reply.next;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+static void print_end(struct listing *listing)
+{
+	const struct cli_run *run = listing->run;
+	struct rg_buf text;
+
+	if (run->form == CLI_JSON) {
+		rg_buf_init(&text, SIZE_MAX);
+		rg_buf_add_text(&text, "],\"lines\":[");
+		rg_buf_add_str(&text, rg_buf_str(&listing->lines));
+		rg_buf_printf(&text, "],\"more\":%s", listing->next ? "true" : "false");
+		if (listing->next)
+			rg_buf_printf(&text, ",\"next\":%lld", (long long)listing->next);
+		cli_add_damage(run->roger, &text);
+		rg_buf_add_char(&text, '}');
+		cli_print_json(cli_out, &text);
+		rg_buf_deinit(&text);
+	} else if (run->form == CLI_HUMAN && !run->quiet && listing->next) {
+		fprintf(cli_out, "go on with --after %lld\n", (long long)listing->next);
+	} else if (run->form == CLI_HUMAN && !run->quiet && listing->printed == 0) {
+		fputs("no entries\n", cli_out);
+	}
+}
+
+/* A page is bounded; a larger limit, or none, takes several. */
+static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_activity_request *request = run->request;
+	int64_t wanted = request->limit, left;
+	struct listing listing = { .run = run };
+	int r;
+
+	rg_buf_init(&listing.lines, SIZE_MAX);
+	do {
+		left = wanted - listing.printed;
+		request->limit = wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
+		r = print_page(&listing, err);
+		request->after = listing.next;
+	} while (r == ROGER_OK && listing.next && (!wanted || listing.printed < wanted) &&
+		 !cli_term_lost());
+	if (r == ROGER_OK)
+		print_end(&listing);
+	rg_buf_deinit(&listing.lines);
+	*ret_exit = CLI_DONE;
+	return r;
+}
+
+const struct cli_command cli_activity = { .name = "activity", .run = run_activity };

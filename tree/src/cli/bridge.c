@@ -1,0 +1,241 @@
+/* bridge, ingest: text in the form (ROLE #N): text, from files and from standard input. */
+
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/term.h"
+
+/* A signal that comes just before a wait ends it this late. */
+enum { WAIT_MS = 1000 };
+
+static const char *const kinds[] = { "took",	"had",	 "skipped", "skipped",
+				     "waiting", "wrote", "trouble" };
+
+static bool is_good(const struct roger_crossing *item)
+{
+	return item->kind == ROGER_CROSSING_TAKEN || item->kind == ROGER_CROSSING_KNOWN ||
+	       item->kind == ROGER_CROSSING_WRITTEN;
+}
+
+/* "skipped LEAD #3 -> bob  (bob.txt, line 2): why; its text is in ..." */
+static void print_crossing(FILE *to, const struct roger_crossing *item)
+{
+	cli_say_to(to, "%S%s%.", is_good(item) ? CLI_PLAIN : CLI_YELLOW, kinds[item->kind]);
+	if (item->from.length)
+		cli_say_to(to, " %t", item->from);
+	if (item->from.length && item->seq)
+		cli_say_to(to, " #%d", item->seq);
+	if (item->to.length)
+		cli_say_to(to, " -> %t", item->to);
+	if (item->file.length)
+		cli_say_to(to, "  %t", item->file);
+	if (item->line)
+		cli_say_to(to, " line %d", item->line);
+	if (item->id.length)
+		cli_say_to(to, "  %S%t%.", CLI_DIM, item->id);
+	if (item->why.length)
+		cli_say_to(to, ": %t", item->why);
+	if (item->kept.length)
+		cli_say_to(to, "; its text is in %t", item->kept);
+	fputc('\n', to);
+}
+
+/* Of a file that has no room there may be hundreds: the first, and how many more. */
+static void print_waiting(const struct roger_crossings *crossings, size_t first)
+{
+	const struct roger_str file = crossings->items[first].file;
+	int64_t more = 0;
+	size_t i;
+
+	for (i = 0; i < crossings->count; i++) {
+		if (crossings->items[i].kind != ROGER_CROSSING_WAITING ||
+		    !rg_str_equal(crossings->items[i].file, file))
+			continue;
+		if (i < first)
+			return;
+		more += i > first;
+	}
+	print_crossing(stderr, &crossings->items[first]);
+	if (more)
+		fprintf(stderr, "waiting, too: %lld more of that file\n", (long long)more);
+}
+
+/* What was not taken in goes to standard error, so that scripts notice it. */
+static void print_reply(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_bridge_reply *reply = reply_;
+	size_t i;
+
+	for (i = 0; i < reply->crossings.count; i++) {
+		const struct roger_crossing *item = &reply->crossings.items[i];
+
+		if (is_good(item) && !run->quiet)
+			print_crossing(cli_out, item);
+		else if (item->kind == ROGER_CROSSING_WAITING)
+			print_waiting(&reply->crossings, i);
+		else if (!is_good(item))
+			print_crossing(stderr, item);
+	}
+	if (!run->quiet)
+		cli_print_notes(&reply->notes);
+}
+
+/* The error that ended it early; what was reported before that has happened. */
+static int failure_of(const struct roger_bridge_reply *reply, struct roger_err *err)
+{
+	struct roger_str why = { "", 0 };
+
+	if (!reply->failure)
+		return ROGER_OK;
+	if (reply->crossings.count)
+		why = reply->crossings.items[reply->crossings.count - 1].why;
+	return rg_fail(err, (enum roger_code) - reply->failure, 0, "%.*s", RG_STR_ARGS(why));
+}
+
+static int exit_of_bridge(const struct roger_bridge_reply *reply)
+{
+	if (reply->trouble)
+		return CLI_REFUSED;
+	return reply->crossings.count ? CLI_DONE : CLI_NOTHING;
+}
+
+/* -------------------------------------------------------------- bridge -- */
+
+static void show(const struct cli_run *run, const struct roger_bridge_reply *reply)
+{
+	const struct roger_op *op = cli_op(run->command);
+
+	if (run->form == CLI_HUMAN)
+		print_reply(run, reply);
+	else if (run->form == CLI_JSON || reply->crossings.count)
+		cli_print_reply(run, op->reply, reply);
+	if (run->form != CLI_HUMAN)
+		cli_print_notes(&reply->notes);
+}
+
+/* Round after round until a signal; what happened is printed at once. */
+static int bridge_on(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_bridge_request request = *(struct roger_bridge_request *)run->request;
+	struct cli_run lines = *run;
+	struct roger_bridge_reply reply;
+	bool bridges = false, told = false;
+	int r = ROGER_OK;
+
+	/* An object for each crossing, as they come. */
+	if (lines.form == CLI_JSON)
+		lines.form = CLI_JSONL;
+	request.wait_ms = WAIT_MS;
+	cli_stop_catch(run);
+	while (!cli_stopped() && r == ROGER_OK) {
+		r = roger_bridge(run->roger, &request, &reply, err);
+		if (r == ROGER_OK) {
+			bridges = true;
+			show(&lines, &reply);
+			r = failure_of(&reply, err);
+			roger_reply_free(&reply);
+			if (cli_term_flush() != 0)
+				break;
+		}
+		/* After the first round, wait for a lock that another process holds. */
+		if (r == ROGER_ETIMEOUT && bridges) {
+			if (!told)
+				cli_say_to(stderr, "note: %t; the bridge goes on\n",
+					   rg_str(err->message));
+			told = true;
+			r = ROGER_OK;
+		} else {
+			told = false;
+		}
+	}
+	return r;
+}
+
+static int run_bridge(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_bridge_request *request = run->request;
+	RG_CLEANUP(roger_reply_free) struct roger_bridge_reply reply = { 0 };
+	int r;
+
+	*ret_exit = CLI_DONE;
+	if (cli_given(run, "once") && request->wait_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "wait",
+				      "wait: expected without --once, which does not wait; --wait "
+				      "alone ends when something came, or after so long");
+	if (!cli_given(run, "once") && !request->wait_ms)
+		return bridge_on(run, err);
+	cli_stop_catch(run);
+	r = roger_bridge(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	show(run, &reply);
+	*ret_exit = exit_of_bridge(&reply);
+	r = failure_of(&reply, err);
+	return r;
+}
+
+static const struct cli_option bridge_options[] = {
+	{ "once", NULL, "one look at everything, then end" },
+	{ 0 },
+};
+
+const struct cli_command cli_bridge = { .name = "bridge",
+					.options = bridge_options,
+					.run = run_bridge };
+
+/* -------------------------------------------------------------- ingest -- */
+
+/* The text, unless it was given: from --file, or standard input, with its last line end. */
+static int prepare_ingest(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_ingest_request *request = run->request;
+	char path[4096];
+	struct roger_str file = cli_value(run, "file");
+
+	if (request->text.length && file.data)
+		return rg_fail(err, ROGER_EUSAGE, 0, "give --text or --file, not both");
+	if (request->text.length)
+		return ROGER_OK;
+	if (file.length >= sizeof path)
+		return rg_fail_member(err, ROGER_EUSAGE, "file", "file: the path is too long");
+	snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(file));
+	return cli_read_text(file.length ? path : NULL, "text", RG_TRIGGER_BYTES_MAX, run->arena,
+			     &request->text, err);
+}
+
+static int run_ingest(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_ingest_request *request = run->request;
+	const struct roger_bridge_reply nothing = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_bridge_reply reply = { 0 };
+	size_t i;
+	int r;
+
+	if (!request->text.length) {
+		if (run->form == CLI_JSON)
+			cli_print_reply(run, cli_op(run->command)->reply, &nothing);
+		else if (run->form == CLI_HUMAN && !run->quiet)
+			fputs("nothing came in: no text\n", stderr);
+		*ret_exit = CLI_NOTHING;
+		return ROGER_OK;
+	}
+	r = roger_ingest(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	show(run, &reply);
+	*ret_exit = reply.crossings.count ? CLI_DONE : CLI_NOTHING;
+	/* Duplicates are fine; text that cannot be read is bad data. */
+	for (i = 0; i < reply.crossings.count; i++)
+		if (reply.crossings.items[i].kind == ROGER_CROSSING_REFUSED)
+			*ret_exit = CLI_DATA;
+	return ROGER_OK;
+}
+
+static const struct cli_option ingest_options[] = {
+	{ "file", "FILE", "read the text from here (default: standard input)" },
+	{ 0 },
+};
+
+const struct cli_command cli_ingest = {
+	.name = "ingest", .options = ingest_options, .prepare = prepare_ingest, .run = run_ingest
+};

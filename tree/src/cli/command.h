@@ -1,0 +1,154 @@
+/*
+ * command - a verb on the command line: how words become its request, and its reply
+ * becomes output.
+ *
+ * Options, help and completion come from the verb's fields; a command adds only what
+ * the command line alone needs.
+ */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "cli/exit.h"
+
+enum cli_form { CLI_HUMAN, CLI_JSON, CLI_JSONL };
+
+/* An option that is not a member of the request. */
+struct cli_option {
+	const char *name;  /* without dashes */
+	const char *value; /* what it takes, for help; NULL: nothing */
+	const char *help;
+};
+
+/* The umask for files of other programs; roger's own are private. */
+extern mode_t cli_file_mask;
+
+/* All that a run of a command knows. */
+struct cli_run {
+	const struct cli_command *command;
+	struct rg_arena *arena;
+	const char *workspace; /* --workspace, or NULL */
+	enum cli_form form;
+	bool quiet;
+	void *request;		  /* of the verb, as parsed */
+	struct roger_strs words;  /* those of the command line that are not options */
+	struct roger_str *values; /* of command->options, in their order */
+	bool *given;
+	struct roger *roger; /* open, unless the verb needs none */
+};
+
+struct cli_command {
+	const char *name;  /* "": what roger is without a command */
+	const char *under; /* may follow this one: "dead redeliver"; may be NULL */
+	const char *verb;  /* where it has another name; NULL: the command's */
+	/* Of a command that calls no verb, and has a run below: its words, and no reply. */
+	const struct roger_op *own;
+	const struct cli_option *options; /* ends with a nameless one; may be NULL */
+	const char *words;   /* a word that may follow: "new" sets the field of that name */
+	const char *summary; /* where there is no verb */
+	const char *examples;
+
+	/* Before the verb runs: read what options mean.  NULL: nothing to do. */
+	int (*prepare)(struct cli_run *run, struct roger_err *err);
+	/* In place of one plain call of the verb.  NULL: call and print. */
+	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
+	/* The reply for people.  NULL: cli_print_record(). */
+	void (*print)(const struct cli_run *run, const void *reply);
+	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
+
+	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
+	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
+	int (*exit_of)(const struct cli_run *run, const void *reply);
+};
+
+/*
+ * Every command that help shows: start with i = 0, NULL at the end.  Each verb has one, and
+ * it is in commands.c only where it has words of its own.
+ */
+const struct cli_command *cli_next_command(size_t *i);
+const struct cli_command *cli_find_command(struct roger_str name);
+
+/* The error for an unknown command, with the nearest known one. */
+RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
+
+/* The verb of a command, or its words. */
+const struct roger_op *cli_op(const struct cli_command *command);
+
+/* Find a verb by name. */
+const struct roger_op *cli_op_named(const char *name);
+
+/* What the first list of a verb's reply holds. */
+const struct roger_record *cli_item_record(const char *verb);
+
+/* The value of an option of command->options; NULL data: not given. */
+struct roger_str cli_value(const struct cli_run *run, const char *option);
+bool cli_given(const struct cli_run *run, const char *option);
+
+/* Print a reply by its fields, as --json or --jsonl want it. */
+void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
+		     const void *reply);
+
+/* One plain call of the verb with run->request: what a run does when it has no more to add. */
+RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);
+
+/* Print a reply in the form that is asked for, set the exit status, and free it. */
+void cli_answer(const struct cli_run *run, void *reply, int *ret_exit);
+
+/* reply.c: for people, and for models, by its fields: NAME VALUE a line, and a table a list. */
+void cli_print_record(FILE *to, const struct roger_record *record, const void *item);
+void cli_print_lists(FILE *to, const struct roger_record *record, const void *item);
+
+/* The word for a value of a member, which the record has and which is an enum. */
+const char *cli_value_name(const struct roger_record *record, const char *member, int value);
+
+/* The member `damage` of an object on its way, where anything is damaged. */
+struct rg_buf;
+void cli_add_damage(const struct roger *roger, struct rg_buf *out);
+
+/* The damage as a line for an agent, which asks it to tell a person. */
+void cli_print_damage(FILE *to, const struct roger *roger);
+
+/* Options of every command; ends with a nameless one. */
+extern const struct cli_option cli_common_options[];
+
+/* Find an option by name, else NULL; options may be NULL. */
+const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name);
+
+/* "last_sent_at" with blanks, or dashes, in place of underscores; what it is as an option. */
+struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64]);
+void cli_option_name(const struct roger_field *field, char to[64]);
+
+/* The field of a request for this option, else NULL. */
+const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name);
+
+/* completion.c: names that a person or a model may want to type; each issue once. */
+typedef void cli_take_name(void *context, struct roger_str name);
+void cli_each_agent(struct roger *roger, cli_take_name *take, void *context);
+void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context);
+
+/* Print the question and [y/N] on standard error: is the answer yes? */
+bool cli_is_agreed(const char *question);
+
+/*
+ * stop.c: for commands that run until they are stopped.  SIGINT, SIGTERM or SIGHUP end
+ * what the library waits for, and then the command.
+ */
+void cli_stop_catch(const struct cli_run *run);
+bool cli_stopped(void);
+
+/* help.c */
+void cli_print_help(FILE *to);
+void cli_print_command_help(FILE *to, const struct cli_command *command);
+
+/* parse.c: take the first word of a list such as "new|show" off it. */
+bool cli_next_word(const char **words, struct roger_str *ret);
+
+/* Read argv, without the command's name, into run->request and run->values. */
+RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,
+			 bool *ret_help, struct roger_err *err);
+
+#endif

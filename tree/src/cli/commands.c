@@ -1,0 +1,100 @@
+/*
+ * The commands: one for each verb, in the order of roger.h, then those without a verb.
+ * Only what has words of its own is named here; what has none needs no more than its verb.
+ */
+#include <stdio.h>
+
+#include "cli/command.h"
+
+#define EACH(ROW)                                                                                  \
+	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(inbox), ROW(receive),        \
+		ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show), ROW(trace),      \
+		ROW(thread), ROW(list), ROW(search), ROW(count), ROW(retire), ROW(cleanup),        \
+		ROW(session), ROW(cycle), ROW(sends), ROW(dead), ROW(redeliver), ROW(stale),       \
+		ROW(log), ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward),           \
+		ROW(extend), ROW(settle), ROW(recover), ROW(runs), ROW(run_program),               \
+		ROW(timeline), ROW(report), ROW(status), ROW(bridge), ROW(ingest), ROW(verify),    \
+		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(help),               \
+		ROW(completion), ROW(complete)
+#define NAME(command) cli_##command
+#define PLACE(command) &cli_##command
+extern const struct cli_command EACH(NAME);
+static const struct cli_command *const own[] = { EACH(PLACE) };
+#define OWN_COUNT (sizeof own / sizeof *own)
+
+#define ONE(verb, request, reply) +1
+enum { VERBS = 0 ROGER_VERBS(ONE, ONE), NAME_BYTES = 40 };
+
+static const char *verb_of(const struct cli_command *command)
+{
+	return command->own ? "" : command->verb ? command->verb : command->name;
+}
+
+/* A command that is all its verb's; "dead_letters" is dead-letters. */
+static const struct cli_command *make_plain(size_t i)
+{
+	static struct cli_command plain[VERBS];
+	static char names[VERBS][NAME_BYTES];
+	const char *verb = roger_ops()[i]->name;
+	size_t k;
+
+	for (k = 0; verb[k] && k + 1 < NAME_BYTES; k++)
+		names[i][k] = verb[k] == '_' ? '-' : verb[k];
+	plain[i] = (struct cli_command){ .name = names[i], .verb = verb };
+	return &plain[i];
+}
+
+static const struct cli_command *of_verb(size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < OWN_COUNT; k++)
+		if (strcmp(verb_of(own[k]), roger_ops()[i]->name) == 0)
+			return own[k];
+	return make_plain(i);
+}
+
+const struct cli_command *cli_next_command(size_t *i)
+{
+	const struct cli_command *command;
+
+	for (; *i < VERBS; ++*i)
+		if (!(roger_ops()[*i]->flags & ROGER_NO_COMMAND))
+			return of_verb((*i)++);
+	for (; *i < VERBS + OWN_COUNT; ++*i) {
+		command = own[*i - VERBS];
+		if (command->own && command->name[0] != '_')
+			return own[(*i)++ - VERBS];
+	}
+	return NULL;
+}
+
+/* "dead-letters" is the verb dead_letters. */
+static bool is_verb(struct roger_str name, const char *verb)
+{
+	size_t i;
+
+	for (i = 0; i < name.length && verb[i]; i++)
+		if (name.data[i] != verb[i] && !(name.data[i] == '-' && verb[i] == '_'))
+			return false;
+	return i == name.length && !verb[i];
+}
+
+const struct cli_command *cli_find_command(struct roger_str name)
+{
+	const struct cli_command *command;
+	size_t i;
+
+	for (i = 0; i < OWN_COUNT; i++)
+		if (rg_str_is(name, own[i]->name))
+			return own[i];
+	for (i = 0; i < VERBS; i++) {
+		if (!is_verb(name, roger_ops()[i]->name))
+			continue;
+		command = of_verb(i);
+		return rg_str_is(name, command->name) && !(roger_ops()[i]->flags & ROGER_NO_COMMAND)
+			       ? command
+			       : NULL;
+	}
+	return NULL;
+}

@@ -1,0 +1,463 @@
+/*
+ * help, completion, and the hidden __complete that answers the shells:
+ * commands, options, agents, issues, ids, as the words so far ask for.
+ */
+#include <stdlib.h>
+
+#include "cli/mail.h"
+#include "cli/term.h"
+
+#include "data/record.h"
+
+/* ----------------------------------------------------------------- help -- */
+
+/* Commands without a verb take all words as one list. */
+struct words_request {
+	struct roger_strs words;
+};
+static const struct roger_field words_fields[] = {
+	{ "words", ROGER_TEXTS, offsetof(struct words_request, words), ROGER_PLACE, NULL, NULL,
+	  "" },
+	{ 0 },
+};
+static const struct roger_record words_record = { "words", sizeof(struct words_request),
+						  words_fields };
+
+static const struct roger_op words_op = { .name = "words",
+					  .summary = "",
+					  .examples = "",
+					  .flags = ROGER_NO_WORKSPACE,
+					  .request = &words_record };
+
+/* What is printed for people; with --json it is a text in an object. */
+static int open_page(const struct cli_run *run, struct cli_page *page, struct roger_err *err)
+{
+	*page = (struct cli_page){ .to = cli_out };
+	return run->form == CLI_HUMAN || cli_page_begin(page) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int close_page(const struct cli_run *run, struct cli_page *page, const char *member,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
+	bool whole;
+
+	if (run->form == CLI_HUMAN)
+		return ROGER_OK;
+	whole = cli_page_end(page);
+	rg_buf_add_char(&json, '{');
+	rg_json_add_key(&json, rg_str(member));
+	if (whole)
+		rg_json_add_string(&json, (struct roger_str){ page->text, page->length });
+	rg_buf_add_char(&json, '}');
+	free(page->text);
+	if (!whole || json.failed)
+		return rg_fail_memory(err);
+	cli_print_json(cli_out, &json);
+	return ROGER_OK;
+}
+
+static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct words_request *request = run->request;
+	const struct cli_command *command = NULL;
+	struct cli_page page;
+	int r;
+
+	*ret_exit = CLI_DONE;
+	if (request->words.count)
+		command = cli_find_command(request->words.items[0]);
+	if (request->words.count && !command)
+		return cli_no_such_command(request->words.items[0], err);
+	r = open_page(run, &page, err);
+	if (r < 0)
+		return r;
+	if (command)
+		cli_print_command_help(page.to, command);
+	else
+		cli_print_help(page.to);
+	return close_page(run, &page, "help", err);
+}
+
+const struct cli_command cli_help = {
+	.name = "help",
+	.own = &words_op,
+	.summary = "show help for a command",
+	.examples = "roger help\nroger help send\n",
+	.run = run_help,
+};
+
+/* ----------------------------------------------------------- completion -- */
+
+static const char bash_script[] =
+	"_roger() {\n"
+	"\tlocal IFS=$'\\n'\n"
+	"\tlocal line=\"${COMP_LINE:0:COMP_POINT}\" words\n"
+	"\tIFS=$' \\t\\n' read -r -a words <<<\"$line\"\n"
+	"\t[[ $line == *' ' ]] && words+=('')\n"
+	"\tlocal last=\"${words[${#words[@]}-1]}\" cut=''\n"
+	"\t# readline breaks words at : and =, too: give back only what follows the last break.\n"
+	"\tlocal breaks=\"${COMP_WORDBREAKS//[^:=]/}\"\n"
+	"\t[[ $breaks ]] && cut=\"${last%\"${last##*[$breaks]}\"}\"\n"
+	"\tCOMPREPLY=()\n"
+	"\tlocal one\n"
+	"\twhile IFS= read -r one; do COMPREPLY+=(\"${one#\"$cut\"}\"); done < <(\"${words[0]}\" "
+	"__complete -- \"${words[@]:1}\" 2>/dev/null)\n"
+	"}\n"
+	"complete -o default -F _roger roger\n";
+
+static const char zsh_script[] = "#compdef roger\n"
+				 "_roger() {\n"
+				 "\tlocal -a found\n"
+				 "\tfound=(\"${(@f)$(\"${words[1]}\" __complete -- "
+				 "\"${(@)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+				 "\tfound=(\"${(@)found:#}\")\n"
+				 "\tif (( $#found )); then\n"
+				 "\t\tcompadd -Q -- \"${(@)found}\"\n"
+				 "\telse\n"
+				 "\t\tcompset -P '--*='\n"
+				 "\t\t_files\n"
+				 "\tfi\n"
+				 "}\n"
+				 "if [ \"$funcstack[1]\" = \"_roger\" ]; then _roger \"$@\"; else "
+				 "compdef _roger roger; fi\n";
+
+static const char fish_script[] =
+	"function __roger_complete\n"
+	"\tset -l words (commandline -opc) (commandline -ct)\n"
+	"\tset -l found ($words[1] __complete -- $words[2..-1] 2>/dev/null)\n"
+	"\tif count $found >/dev/null\n"
+	"\t\tprintf '%s\\n' $found\n"
+	"\telse\n"
+	"\t\t__fish_complete_path (commandline -ct)\n"
+	"\tend\n"
+	"end\n"
+	"complete -c roger -f -a '(__roger_complete)'\n";
+
+static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct words_request *request = run->request;
+	struct roger_str shell = request->words.count == 1 ? request->words.items[0] : RG_STR("");
+
+	const char *script = rg_str_is(shell, "bash")	? bash_script
+			     : rg_str_is(shell, "zsh")	? zsh_script
+			     : rg_str_is(shell, "fish") ? fish_script
+							: NULL;
+	struct cli_page page;
+	int r;
+
+	*ret_exit = CLI_DONE;
+	if (!script)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected `roger completion bash`, `zsh` or `fish`");
+	r = open_page(run, &page, err);
+	if (r < 0)
+		return r;
+	fputs(script, page.to);
+	return close_page(run, &page, "completion", err);
+}
+
+const struct cli_command cli_completion = {
+	.name = "completion",
+	.own = &words_op,
+	.summary = "print completions for bash, zsh or fish",
+	.examples = "eval \"$(roger completion bash)\"\nroger completion fish > "
+		    "~/.config/fish/completions/roger.fish\n",
+	.run = run_completion,
+};
+
+/* ------------------------------------------------------------ __complete -- */
+
+struct completing {
+	struct roger_strs words;
+	struct roger_str option; /* whose value is being typed; "": none */
+	struct roger_str prefix; /* what precedes it in the same word: "--issue=", or "" */
+	struct roger_str last;	 /* what is being typed */
+	const char *workspace;
+	const struct cli_command *command; /* NULL: not typed yet */
+};
+
+static bool starts_with(struct roger_str text, struct roger_str start)
+{
+	return text.length >= start.length &&
+	       (start.length == 0 || memcmp(text.data, start.data, start.length) == 0);
+}
+
+/* Names of agents and issues need no quoting; whatever does is not offered. */
+static void offer(void *completing_, struct roger_str text)
+{
+	const struct completing *completing = completing_;
+
+	if (text.length && starts_with(text, completing->last) &&
+	    (rg_name_valid(text) || text.data[0] == '-'))
+		fprintf(cli_out, "%.*s%.*s\n", RG_STR_ARGS(completing->prefix), RG_STR_ARGS(text));
+}
+
+static void offer_commands(struct completing *completing)
+{
+	const struct cli_command *command;
+	size_t i = 0;
+
+	while ((command = cli_next_command(&i)))
+		offer(completing, rg_str(command->name));
+}
+
+static void offer_dashed(struct completing *completing, const char *name)
+{
+	char text[80];
+
+	snprintf(text, sizeof text, "--%s", name);
+	offer(completing, rg_str(text));
+}
+
+static void offer_own(struct completing *completing, const struct cli_option *options)
+{
+	for (; options && options->name; options++)
+		offer_dashed(completing, options->name);
+}
+
+static void offer_options(struct completing *completing)
+{
+	const struct cli_command *command = completing->command;
+	const struct roger_field *field;
+	char name[64];
+
+	for (field = command ? cli_op(command)->request->fields : NULL; field && field->name;
+	     field++) {
+		if ((field->flags & (ROGER_SELF | ROGER_HIDDEN)) || field->kind == ROGER_RECORDS)
+			continue;
+		cli_option_name(field, name);
+		offer_dashed(completing, name);
+	}
+	offer_own(completing, command ? command->options : NULL);
+	offer_own(completing, cli_common_options);
+}
+
+void cli_each_agent(struct roger *roger, cli_take_name *take, void *context)
+{
+	const struct roger_empty_request request = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_agents_reply reply = { 0 };
+	size_t i;
+
+	if (roger_agents(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.agents.count; i++)
+		take(context, reply.agents.items[i].name);
+}
+
+/* Names for several agents. */
+static void offer_groups(struct completing *completing, struct roger *roger)
+{
+	static const char section[] = "groups.";
+	const size_t length = sizeof section - 1;
+	const struct roger_empty_request request = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_config_reply reply = { 0 };
+	struct roger_str key;
+	size_t i;
+
+	offer(completing, RG_STR("all"));
+	if (roger_config(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.settings.count; i++) {
+		key = reply.settings.items[i].key;
+		if (starts_with(key, rg_str(section)))
+			offer(completing,
+			      (struct roger_str){ key.data + length, key.length - length });
+	}
+}
+
+void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void *context)
+{
+	const struct roger_list_request request = { .newest = true, .limit = issues ? 1000 : 100 };
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	size_t i, k;
+
+	if (roger_list(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.messages.count; i++) {
+		for (k = 0; issues && k < i; k++)
+			if (rg_str_equal(reply.messages.items[k].issue_id,
+					 reply.messages.items[i].issue_id))
+				break;
+		if (!issues || k == i)
+			take(context, issues ? reply.messages.items[i].issue_id
+					     : reply.messages.items[i].id);
+	}
+}
+
+static void offer_names(struct completing *completing, const char *const *names)
+{
+	for (; names && *names; names++)
+		if (**names)
+			offer(completing, rg_str(*names));
+}
+
+static const struct roger_field *field_named(struct completing *completing, struct roger_str option)
+{
+	return completing->command ? cli_find_field(cli_op(completing->command)->request, option)
+				   : NULL;
+}
+
+static bool is_message_id(struct completing *completing, const struct roger_field *field)
+{
+	return strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
+	       strcmp(field->name, "after") == 0 ||
+	       (strcmp(field->name, "id") == 0 && completing->command == &cli_thread);
+}
+
+/* Values by the field's name: what a person would expect to see there. */
+static void offer_records(struct completing *completing, struct roger *roger,
+			  const struct roger_field *field)
+{
+	bool to = field && strcmp(field->name, "to") == 0;
+
+	if (!field || to || strcmp(field->name, "from") == 0)
+		cli_each_agent(roger, offer, completing);
+	if (to && field->kind == ROGER_TEXTS)
+		offer_groups(completing, roger);
+	if (field && strcmp(field->name, "issue") == 0)
+		cli_each_recent(roger, true, offer, completing);
+	if (field && is_message_id(completing, field))
+		cli_each_recent(roger, false, offer, completing);
+}
+
+/* field NULL: the value of --as. */
+static void offer_values(struct completing *completing, const struct roger_field *field)
+{
+	struct roger *roger = NULL;
+
+	if (field && field->kind == ROGER_ENUM) {
+		offer_names(completing, field->names);
+		return;
+	}
+	if (field && field->kind != ROGER_NAME && field->kind != ROGER_TEXTS &&
+	    field->kind != ROGER_TEXT)
+		return;
+	if (roger_open(completing->workspace, &roger, NULL) < 0)
+		return;
+	offer_records(completing, roger, field);
+	roger_close(roger);
+}
+
+/* Folders, files and numbers are not offered. */
+static void offer_value_of_option(struct completing *completing)
+{
+	struct roger_str option = completing->option;
+
+	if (rg_str_is(option, "as"))
+		offer_values(completing, NULL);
+	else if (rg_str_is(option, "color"))
+		offer_names(completing, (const char *const[]){ "auto", "always", "never", NULL });
+	else if (field_named(completing, option))
+		offer_values(completing, field_named(completing, option));
+}
+
+static void offer_words(struct completing *completing, const char *words)
+{
+	struct roger_str word;
+
+	while (cli_next_word(&words, &word))
+		offer(completing, word);
+}
+
+static const struct roger_field *first_place(struct completing *completing)
+{
+	const struct roger_field *field;
+
+	for (field = cli_op(completing->command)->request->fields; field->name; field++)
+		if (field->flags & ROGER_PLACE)
+			return field;
+	return NULL;
+}
+
+static bool takes_value(struct completing *completing, struct roger_str option)
+{
+	const struct roger_field *field = field_named(completing, option);
+	const struct cli_option *one = cli_find_option(cli_common_options, option);
+
+	if (!one && completing->command)
+		one = cli_find_option(completing->command->options, option);
+	return one ? one->value != NULL : field && field->kind != ROGER_BOOL;
+}
+
+/* "--issue" is the option issue; "": the word is not an option. */
+static struct roger_str option_of(struct roger_str word)
+{
+	bool dashed = word.length > 2 && memcmp(word.data, "--", 2) == 0;
+
+	return dashed ? (struct roger_str){ word.data + 2, word.length - 2 }
+		      : (struct roger_str){ "", 0 };
+}
+
+/* "--issue=app" is two words in one. */
+static void split_last(struct completing *completing, struct roger_str last)
+{
+	const char *equals = option_of(last).length ? memchr(last.data, '=', last.length) : NULL;
+	size_t length = equals ? (size_t)(equals + 1 - last.data) : 0;
+
+	completing->prefix = (struct roger_str){ last.data, length };
+	completing->last = (struct roger_str){ last.data + length, last.length - length };
+	if (equals)
+		completing->option = (struct roger_str){ last.data + 2, length - 3 };
+}
+
+static void read_words(struct completing *completing)
+{
+	struct roger_str word, option;
+	size_t i;
+
+	for (i = 0; i + 1 < completing->words.count; i++) {
+		word = completing->words.items[i];
+		option = option_of(word);
+		if (takes_value(completing, option)) {
+			if (i + 2 == completing->words.count)
+				completing->option = option;
+			else if (rg_str_is(option, "workspace"))
+				completing->workspace = completing->words.items[i + 1].data;
+			i++;
+		} else if (!completing->command && word.length && word.data[0] != '-') {
+			completing->command = cli_find_command(word);
+		}
+	}
+	if (completing->words.count)
+		split_last(completing, completing->words.items[completing->words.count - 1]);
+}
+
+static void answer(struct completing *completing)
+{
+	if (completing->option.length) {
+		offer_value_of_option(completing);
+	} else if (completing->last.length && completing->last.data[0] == '-') {
+		offer_options(completing);
+	} else if (!completing->command) {
+		offer_commands(completing);
+	} else if (completing->command == &cli_completion) {
+		offer_names(completing, (const char *const[]){ "bash", "zsh", "fish", NULL });
+	} else if (completing->command == &cli_help) {
+		offer_commands(completing);
+	} else if (completing->command->words) {
+		offer_words(completing, completing->command->words);
+	} else if (first_place(completing)) {
+		offer_values(completing, first_place(completing));
+	}
+}
+
+static int run_complete(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct words_request *request = run->request;
+	struct completing completing = { .words = request->words, .workspace = run->workspace };
+
+	(void)err;
+	*ret_exit = CLI_DONE;
+	read_words(&completing);
+	answer(&completing);
+	return ROGER_OK;
+}
+
+const struct cli_command cli_complete = {
+	.name = "__complete",
+	.own = &words_op,
+	.summary = "",
+	.examples = "",
+	.run = run_complete,
+};

@@ -1,0 +1,42 @@
+/*
+ * frame - messages for a model: the words of others, marked as such, and kept apart from
+ * what roger says.
+ *
+ * Each line of a message follows "> ", so that no text can end its frame; characters
+ * that control the terminal or reorder text are made visible.
+ */
+#ifndef CLI_FRAME_H
+#define CLI_FRAME_H
+
+#include <stdio.h>
+
+#include "base/str.h"
+
+/* About how many characters make one token of a model. */
+enum { CLI_TOKEN_CHARS = 4 };
+
+/* What comes before messages: whose words they are. */
+void cli_frame_begin(FILE *to);
+
+/*
+ * How many bytes of a message's text go into what is left of a budget of
+ * characters, which then is less; false: it has no place at all any more, which
+ * the first one always has.
+ */
+bool cli_frame_fits(const struct roger_message *message, bool first, size_t *left,
+		    size_t *ret_bytes);
+
+/*
+ * As many messages, whole or cut, as a budget of characters allows, at least the
+ * first; returns how many.
+ */
+size_t cli_frame_messages(FILE *to, const struct roger_messages *messages, size_t chars_max);
+
+/*
+ * prime.c: print the briefing of an agent in about chars_max characters, with what is damaged in
+ * the workspace (NULL: that is reported elsewhere); returns how many of the messages are in it.
+ */
+size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
+		       size_t chars_max);
+
+#endif

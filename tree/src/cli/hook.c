@@ -1,0 +1,378 @@
+/*
+ * hook: what an agent's tool runs when something happens in it.
+ *
+ * Without mail it prints nothing, else one JSON object in the tool's own form.  It never
+ * takes long and never fails, whatever state roger is in: mail that is not shown now is
+ * shown at the next event.  Messages count as looked at only after they were written.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/frame.h"
+#include "cli/hook_event.h"
+#include "cli/term.h"
+#include "data/json.h"
+#include "data/record.h"
+
+enum {
+	INPUT_BYTES_MAX = 64 << 20, /* more is read and dropped */
+	CONTEXT_CHARS = 8000,	    /* shown at one event */
+	BUDGET_S = 5,		    /* for an event that a tool waits for */
+	IDLE_WAIT_MS = 20000,	    /* between looks whether anybody still waits for us */
+	IDLE_FIRST_MS = 1500,	    /* leave the mail to hooks that start at the same time */
+	SHOWN_MAX = 50,
+};
+
+struct request {
+	struct roger_str agent;
+	int tool;
+	int event;
+};
+
+struct hook {
+	struct roger *roger;
+	struct request request;
+	struct cli_hook_event event;
+};
+
+/* ------------------------------------------------------------------ input -- */
+
+/* All of it, so that the tool's write succeeds, but no more than the maximum is kept. */
+static void read_input(struct rg_buf *input)
+{
+	char piece[16384];
+	ssize_t got;
+
+	if (isatty(STDIN_FILENO))
+		return;
+	for (;;) {
+		got = read(STDIN_FILENO, piece, sizeof piece);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return;
+		if (!input->failed)
+			rg_buf_add(input, piece, (size_t)got);
+	}
+}
+
+/* ----------------------------------------------------------------- output -- */
+
+/* In the form in which the tool takes it to its model. */
+static void print_answer(const struct hook *hook, struct roger_str text)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+
+	cli_hook_print(&hook->event, text, &out);
+	if (out.failed)
+		cli_term_lose(ENOMEM);
+	else
+		fwrite(out.data, 1, out.length, cli_out);
+}
+
+/* Messages count as looked at once they were written out, and not before. */
+static void note_shown(const struct hook *hook, const struct roger_messages *messages, size_t count)
+{
+	struct roger_str ids[SHOWN_MAX];
+	struct roger_looked_request request = { .agent = hook->request.agent, .ids = { ids, 0 } };
+	struct roger_looked_reply reply = { 0 };
+
+	for (; request.ids.count < count && request.ids.count < SHOWN_MAX; request.ids.count++)
+		ids[request.ids.count] = messages->items[request.ids.count].id;
+	if (request.ids.count && !cli_term_flush() &&
+	    roger_looked(hook->roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+}
+
+/* Print an answer, and note that it shows the first `shown` messages. */
+static void print_shown(const struct hook *hook, struct cli_page *page,
+			const struct roger_messages *messages, size_t shown)
+{
+	if (cli_page_end(page)) {
+		print_answer(hook, (struct roger_str){ page->text, page->length });
+		note_shown(hook, messages, shown);
+	}
+	free(page->text);
+}
+
+/*
+ * Be the only process that does this for an agent or a session, by a lock in the
+ * workspace, which ends with the process.
+ */
+static bool hold(const struct hook *hook, const char *what, int64_t number, struct roger_str who)
+{
+	char name[256];
+
+	snprintf(name, sizeof name, "hook %s %lld %.128s", what, (long long)number, who.data);
+	return roger_hold(hook->roger, name);
+}
+
+/* Tools run hooks in parallel: only the first shows the mail. */
+static bool may_say(const struct hook *hook)
+{
+	return hold(hook, "say", 0, hook->request.agent);
+}
+
+/* Tell the person, and not the model, that the workspace is not trusted. */
+static void say_distrust(const struct hook *hook, const char *why)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+
+	/* Once a session is enough. */
+	if (hook->request.event != CLI_HOOK_SESSION_START)
+		return;
+	if (hook->request.tool == CLI_HOOK_OPENCODE) {
+		fprintf(stderr, "roger: %s\n", why);
+		return;
+	}
+	rg_buf_printf(&line, "roger: %s", why);
+	rg_buf_add_text(&out, "{\"systemMessage\":");
+	rg_json_add_string(&out, rg_buf_str(&line));
+	rg_buf_add_text(&out, "}\n");
+	fwrite(out.data, 1, out.failed ? 0 : out.length, cli_out);
+}
+
+/* ----------------------------------------------------------------- events -- */
+
+/* Who wakes the agent may need the session's name. */
+static void note_arrival(const struct hook *hook)
+{
+	const struct roger_arrive_request request = { .agent = hook->request.agent,
+						      .session = hook->event.session,
+						      .tool = rg_str(
+							      cli_hook_tools[hook->request.tool]) };
+	struct roger_arrive_reply reply = { 0 };
+
+	if (rg_name_valid(hook->event.session) &&
+	    roger_arrive(hook->roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+}
+
+static void say_prime(struct hook *hook)
+{
+	const struct roger_prime_request request = { .agent = hook->request.agent,
+						     .limit = SHOWN_MAX };
+	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
+	struct cli_page page;
+	size_t shown;
+
+	if (roger_prime(hook->roger, &request, &reply, NULL) < 0)
+		return;
+	if ((reply.unread || reply.duties.count || *roger_damage(hook->roger)) &&
+	    cli_page_begin(&page)) {
+		shown = cli_prime_print(page.to, &reply, hook->roger, CONTEXT_CHARS);
+		print_shown(hook, &page, &reply.messages, shown);
+	}
+}
+
+/* Mail that was never shown, to be freed; none where it cannot be read. */
+static void find_fresh(const struct hook *hook, struct roger_inbox_reply *ret_mail)
+{
+	const struct roger_inbox_request request = {
+		.agent = hook->request.agent, .limit = SHOWN_MAX, .fresh = true, .unnoted = true
+	};
+
+	(void)!roger_inbox(hook->roger, &request, ret_mail, NULL);
+}
+
+static void say_mail(const struct hook *hook)
+{
+	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
+	struct cli_page page;
+	size_t shown;
+
+	find_fresh(hook, &mail);
+	if (mail.messages.count && cli_page_begin(&page)) {
+		cli_frame_begin(page.to);
+		shown = cli_frame_messages(page.to, &mail.messages, CONTEXT_CHARS);
+		fprintf(page.to,
+			"\nYou are %.*s. Deal with it when it fits, answer with roger's send, "
+			"then ack the id.%s\n",
+			RG_STR_ARGS(hook->request.agent),
+			shown < mail.messages.count ? " More is in the inbox." : "");
+		cli_print_damage(page.to, hook->roger);
+		print_shown(hook, &page, &mail.messages, shown);
+	}
+}
+
+/* How many messages were never shown; the sender of the first. */
+static size_t count_fresh(const struct hook *hook, char from[129])
+{
+	RG_CLEANUP(roger_reply_free) struct roger_inbox_reply mail = { 0 };
+
+	find_fresh(hook, &mail);
+	if (mail.messages.count)
+		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from_phase));
+	return mail.messages.count;
+}
+
+/*
+ * Claude Code without a person (-p, its SDK) waits for such a hook before it continues
+ * or ends.
+ */
+static bool is_wanted(const struct hook *hook)
+{
+	const char *attended = getenv("CLAUDE_CODE_SESSION_ATTENDED"), *wake = getenv("ROGER_WAKE");
+
+	return hook->request.tool != CLI_HOOK_CLAUDE || !attended || strcmp(attended, "0") != 0 ||
+	       (wake && strcmp(wake, "always") == 0);
+}
+
+/* One waiting hook is enough for a session. */
+static bool is_only_one(const struct hook *hook)
+{
+	return hold(hook, "idle", hook->event.session.length ? 0 : (int)getppid(),
+		    hook->event.session.length ? hook->event.session : hook->request.agent);
+}
+
+/*
+ * Does the tool still read our output?  Waits up to the timeout for it to stop.  A shell
+ * may be between the tool and us, so the parent alone does not show it.
+ */
+static bool is_waited_for(pid_t parent, int timeout_ms)
+{
+	struct pollfd said[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+
+	return poll(said, 2, timeout_ms) <= 0 && getppid() == parent;
+}
+
+/* Sleep until there is mail that was never shown; false: the tool no longer waits. */
+static bool wait_for_mail(const struct hook *hook, char from[129], size_t *ret_count)
+{
+	pid_t parent = getppid();
+	uint32_t mark = 0;
+
+	roger_watch(hook->roger, &mark, 0);
+	for (bool waited = is_waited_for(parent, IDLE_FIRST_MS); waited;
+	     waited = is_waited_for(parent, 0)) {
+		*ret_count = count_fresh(hook, from);
+		if (*ret_count)
+			return is_waited_for(parent, 0);
+		roger_watch(hook->roger, &mark, IDLE_WAIT_MS);
+	}
+	return false;
+}
+
+static int wait_and_say(struct hook *hook)
+{
+	char from[129];
+	size_t count;
+
+	if (!is_wanted(hook) || !is_only_one(hook) || !wait_for_mail(hook, from, &count))
+		return 0;
+	if (hook->request.tool == CLI_HOOK_OPENCODE) {
+		say_mail(hook);
+		return 0;
+	}
+	/* A pointer without content: the model asks for the mail itself. */
+	fprintf(stderr,
+		"roger: %zu new message%s for %.*s, the first from %s. Look with roger's inbox.\n",
+		count, rg_plural((int64_t)count), RG_STR_ARGS(hook->request.agent), from);
+	return 2; /* "wake up", to the tool that asked to be woken like this */
+}
+
+/* Too late is as good as no mail. */
+static void give_up(int signal)
+{
+	(void)signal;
+	_exit(0);
+}
+
+static void set_budget(int event)
+{
+	struct sigaction action = { .sa_handler = give_up };
+
+	if (event == CLI_HOOK_IDLE)
+		return;
+	sigaction(SIGALRM, &action, NULL);
+	alarm(BUDGET_S);
+}
+
+/* One whose mail an agent may be shown. */
+static bool open_workspace(struct hook *hook, const char *named)
+{
+	const char *project = getenv("CLAUDE_PROJECT_DIR");
+	struct roger_err err = { 0 };
+	int r = roger_open(named, &hook->roger, &err);
+
+	if (r == ROGER_ENOENT && !named && project && *project)
+		r = roger_open(project, &hook->roger, &err);
+	if (r < 0 && r != ROGER_EREFUSED)
+		return false;
+	if (r == ROGER_OK && !*roger_distrust(hook->roger))
+		return true;
+	say_distrust(hook, r == ROGER_OK ? roger_distrust(hook->roger) : err.message);
+	return false;
+}
+
+static int run_hook(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct hook hook = { .request = *(const struct request *)run->request };
+	struct rg_buf input;
+	struct rg_json *said;
+
+	(void)err;
+	*ret_exit = CLI_DONE;
+	run->quiet = true;
+	if (!hook.request.agent.length)
+		hook.request.agent = rg_str(cli_hook_tools[hook.request.tool]);
+	set_budget(hook.request.event);
+	rg_buf_init(&input, INPUT_BYTES_MAX);
+	read_input(&input);
+	hook.event =
+		(struct cli_hook_event){ .tool = hook.request.tool, .kind = hook.request.event };
+	said = cli_hook_read(&hook.event, rg_buf_str(&input));
+	if (!hook.event.in_subagent && open_workspace(&hook, run->workspace)) {
+		if (hook.request.event == CLI_HOOK_IDLE)
+			*ret_exit = wait_and_say(&hook);
+		else if (!may_say(&hook))
+			; /* somebody else does */
+		else if (hook.request.event == CLI_HOOK_SESSION_START && !hook.event.resumed)
+			say_prime(&hook);
+		else if (hook.request.event != CLI_HOOK_STOP || !hook.event.stopped_before)
+			say_mail(&hook);
+		if (hook.request.event == CLI_HOOK_SESSION_START)
+			note_arrival(&hook);
+	}
+	roger_close(hook.roger);
+	rg_json_free(said);
+	rg_buf_deinit(&input);
+	/* That nobody read the answer is not an error for the agent. */
+	if (cli_term_flush())
+		_exit(*ret_exit);
+	return ROGER_OK;
+}
+
+/* ---------------------------------------------------------------- command -- */
+
+#define AT(member) offsetof(struct request, member)
+static const struct roger_field fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "whose mail (--as, else ROGER_AGENT, else the tool's name)" },
+	{ "tool", ROGER_ENUM, AT(tool), ROGER_REQUIRED | ROGER_PLACE, cli_hook_tools, NULL,
+	  "claude, codex, gemini or opencode" },
+	{ "event", ROGER_ENUM, AT(event), ROGER_REQUIRED | ROGER_PLACE, cli_hook_kinds, NULL,
+	  "session-start, prompt, tool, stop or idle" },
+	{ 0 },
+};
+static const struct roger_record request_record = { "hook", sizeof(struct request), fields };
+
+static const struct roger_op op = {
+	.name = "hook",
+	.summary = "what an agent's tool runs when something happens; see setup",
+	.examples = "roger hook claude prompt\n"
+		    "echo '{\"stop_hook_active\":false}' | roger hook codex stop --as bob\n",
+	.flags = ROGER_NO_WORKSPACE,
+	.request = &request_record,
+};
+
+const struct cli_command cli_hook = {
+	.name = "hook", .own = &op, .forgiving = true, .run = run_hook
+};

@@ -1,0 +1,95 @@
+/* list and search: page by page until the end, unless a limit is given.  count. */
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/mail.h"
+#include "data/record.h"
+
+#include "cli/term.h"
+
+/* One page; *ret_next (in arena) is where the next one starts, "" at the end. */
+static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *ret_next,
+		      struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	size_t i;
+	int r;
+
+	r = roger_call(run->roger, op, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form == CLI_JSON && *printed == 0)
+		fputs("{\"messages\":[", cli_out);
+	for (i = 0; i < reply.messages.count; i++) {
+		if (run->form == CLI_HUMAN) {
+			cli_print_summary(&reply.messages.items[i]);
+			continue;
+		}
+		rg_buf_clear(&line);
+		rg_record_encode(cli_item_record("list"), &reply.messages.items[i], &line);
+		if (run->form == CLI_JSON && *printed + (int64_t)i)
+			fputc(',', cli_out);
+		cli_print_json(cli_out, &line);
+	}
+	*printed += (int64_t)reply.messages.count;
+	r = rg_arena_copy(run->arena, reply.next, ret_next) ? ROGER_OK : rg_fail_memory(err);
+	return r;
+}
+
+static void print_end(const struct cli_run *run, int64_t printed, struct roger_str next)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 65536 };
+
+	if (run->form == CLI_JSON) {
+		rg_buf_add_text(&text,
+				next.length ? "],\"more\":true,\"next\":" : "],\"more\":false");
+		if (next.length)
+			rg_json_add_string(&text, next);
+		cli_add_damage(run->roger, &text);
+		rg_buf_add_char(&text, '}');
+		cli_print_json(cli_out, &text);
+	} else if (run->form == CLI_HUMAN && !run->quiet && next.length) {
+		cli_say("go on with --after %t\n", next);
+	} else if (run->form == CLI_HUMAN && !run->quiet && printed == 0) {
+		fputs("no messages\n", cli_out);
+	}
+}
+
+/* A page is bounded; a larger limit, or none, takes several. */
+static int64_t page_size(int64_t wanted, int64_t printed)
+{
+	int64_t left = wanted - printed;
+
+	return wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
+}
+
+static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_list_request *request = run->request;
+	int64_t wanted = request->limit, printed = 0;
+	struct roger_str next;
+	int r;
+
+	do {
+		request->limit = page_size(wanted, printed);
+		r = print_page(run, &printed, &next, err);
+		request->after = next;
+	} while (r == ROGER_OK && next.length && (!wanted || printed < wanted) && !cli_term_lost());
+	if (r < 0)
+		return r;
+	print_end(run, printed, next);
+	*ret_exit = printed || !request->text.length ? CLI_DONE : CLI_NOTHING;
+	return ROGER_OK;
+}
+
+const struct cli_command cli_list = { .name = "list", .run = run_list };
+const struct cli_command cli_search = { .name = "search", .run = run_list };
+
+static void print_count(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	fprintf(cli_out, "%lld\n", (long long)((const struct roger_count_reply *)reply)->count);
+}
+
+const struct cli_command cli_count = { .name = "count", .print = print_count };

@@ -1,0 +1,467 @@
+/* roger's command line: find the command, parse, call, print, exit. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "cli/term.h"
+#include "data/json.h"
+#include "data/record.h"
+
+mode_t cli_file_mask;
+
+/* ------------------------------------------------------------ commands -- */
+
+int cli_no_such_command(struct roger_str word, struct roger_err *err)
+{
+	const struct cli_command *command;
+	struct rg_nearest nearest = { 0 };
+	size_t i = 0;
+
+	while ((command = cli_next_command(&i)))
+		rg_nearest_look(&nearest, word, rg_str(command->name));
+	if (nearest.word.data)
+		return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; did you mean '%s'?",
+			       RG_STR_CUT(word), nearest.word.data);
+	return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; see `roger --help`",
+		       RG_STR_CUT(word));
+}
+
+const struct roger_op *cli_op(const struct cli_command *command)
+{
+	return command->own ? command->own
+			    : cli_op_named(command->verb ? command->verb : command->name);
+}
+
+const struct roger_op *cli_op_named(const char *name)
+{
+	const struct roger_op *const *op;
+
+	for (op = roger_ops(); *op; op++)
+		if (strcmp((*op)->name, name) == 0)
+			return *op;
+	rg_assert(!"a verb of that name");
+	return NULL;
+}
+
+const struct roger_record *cli_item_record(const char *verb)
+{
+	return cli_op_named(verb)->reply->fields->record;
+}
+
+bool cli_is_agreed(const char *question)
+{
+	char answer[16] = "";
+
+	cli_term_flush();
+	fprintf(stderr, "%s [y/N] ", question);
+	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int option_index(const struct cli_run *run, const char *name)
+{
+	const struct cli_option *option = run->command->options;
+	int i;
+
+	for (i = 0; option && option[i].name; i++)
+		if (strcmp(option[i].name, name) == 0)
+			return i;
+	rg_assert(!"an option of that name");
+	return -1;
+}
+
+bool cli_given(const struct cli_run *run, const char *option)
+{
+	return run->given[option_index(run, option)];
+}
+
+struct roger_str cli_value(const struct cli_run *run, const char *option)
+{
+	return run->values[option_index(run, option)];
+}
+
+/* Without a command there are the options of all, and this one. */
+static const struct cli_option bare_options[] = {
+	{ "version", NULL, "" },
+	{ 0 },
+};
+
+static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	if (!cli_given(run, "version"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "a command is missing; see `roger --help`");
+	fputs("roger " ROGER_VERSION "\n", cli_out);
+	*ret_exit = CLI_DONE;
+	return ROGER_OK;
+}
+
+static const struct roger_field no_fields[] = { { 0 } };
+static const struct roger_record no_request = { "", 0, no_fields };
+static const struct roger_op bare_op = { .flags = ROGER_NO_WORKSPACE, .request = &no_request };
+static const struct cli_command bare = {
+	.name = "", .own = &bare_op, .options = bare_options, .run = run_bare
+};
+
+/* -------------------------------------------------------------- output -- */
+
+void cli_add_damage(const struct roger *roger, struct rg_buf *out)
+{
+	const char *damage = roger_damage(roger);
+
+	if (!*damage)
+		return;
+	rg_json_add_key(out, RG_STR("damage"));
+	rg_json_add_string(out, rg_str(damage));
+}
+
+void cli_print_damage(FILE *to, const struct roger *roger)
+{
+	const char *damage = roger_damage(roger);
+
+	if (*damage)
+		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
+}
+
+/* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
+static void print_line(const struct cli_run *run, const struct roger_record *record,
+		       const void *item)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+
+	rg_record_encode(record, item, &line);
+	if (run && line.length) {
+		line.length--;
+		cli_add_damage(run->roger, &line);
+		rg_buf_add_char(&line, '}');
+	}
+	cli_print_json(cli_out, &line);
+}
+
+void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
+		     const void *reply)
+{
+	const struct roger_field *field = record->fields;
+	const struct {
+		const char *items;
+		size_t count;
+	} * list;
+	size_t i;
+
+	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
+		print_line(run, record, reply);
+		return;
+	}
+	list = rg_field_at(field, reply);
+	for (i = 0; i < list->count; i++)
+		print_line(NULL, field->record, list->items + i * field->record->size);
+}
+
+/* An error as an object, for --json. */
+struct error_object {
+	int64_t exit;
+	struct roger_str code, message, member;
+	bool retryable;
+};
+
+#define AT(member) offsetof(struct error_object, member)
+static const struct roger_field error_fields[] = {
+	{ "code", ROGER_TEXT, AT(code), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "exit", ROGER_INT, AT(exit), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "message", ROGER_TEXT, AT(message), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "member", ROGER_TEXT, AT(member), ROGER_SPARE, NULL, NULL, "" },
+	{ "retryable", ROGER_BOOL, AT(retryable), ROGER_REQUIRED, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record error_record = { "error", sizeof(struct error_object),
+						  error_fields };
+
+static void print_words(const struct roger_err *err)
+{
+	cli_say_to(stderr, "roger: %t\n", rg_str(err->message));
+}
+
+static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
+{
+	int status = cli_exit_of(code);
+	const struct error_object object = { status, rg_str(rg_code_name(code)),
+					     rg_str(err->message), rg_str(err->member),
+					     status == CLI_RETRY };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
+
+	cli_progress_end();
+	if (run->form == CLI_HUMAN) {
+		print_words(err);
+		return;
+	}
+	rg_buf_add_text(&line, "{\"error\":");
+	rg_record_encode(&error_record, &object, &line);
+	rg_buf_add_char(&line, '}');
+	/* Where there is no memory for an object, words need none. */
+	if (line.failed)
+		print_words(err);
+	else
+		cli_print_json(stderr, &line);
+}
+
+/*
+ * Output that was lost is an error.  If standard output was closed from the start, only
+ * the exit status counts.
+ */
+static int flush_output(const struct cli_run *run, int status)
+{
+	const struct roger_op *op = cli_op(run->command);
+	struct roger_err err;
+	int error = cli_term_flush();
+
+	if (!error)
+		return status;
+	if (error == EBADF || fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		return status;
+	if (error == EPIPE)
+		return status ? status : CLI_IO;
+	rg_fail(&err, ROGER_EIO, error, "%swrite to standard output",
+		(op->flags & ROGER_WRITES) && status == CLI_DONE ? "done, but the answer was lost: "
+								 : "");
+	print_error(run, ROGER_EIO, &err);
+	return CLI_IO;
+}
+
+/* -------------------------------------------------------------- running -- */
+
+/* For people, where the command has no words of its own. */
+static void print_plain(const struct cli_run *run, const void *reply)
+{
+	const struct roger_op *op = cli_op(run->command);
+	const struct roger_field *field = op->request->fields;
+
+	cli_print_record(cli_out, op->reply, reply);
+	while (field->name && strcmp(field->name, "dry_run") != 0)
+		field++;
+	if (field->name && !rg_field_unset(field, run->request))
+		fputs("dry run: nothing is changed\n", cli_out);
+}
+
+void cli_answer(const struct cli_run *run, void *reply, int *ret_exit)
+{
+	const struct cli_command *command = run->command;
+	const struct roger_record *record = cli_op(command)->reply;
+
+	cli_progress_end();
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, record, reply);
+	else if (!run->quiet && command->print)
+		command->print(run, reply);
+	else if (!run->quiet)
+		print_plain(run, reply);
+	*ret_exit = command->exit_of ? command->exit_of(run, reply)
+		    : command->nothing && rg_field_unset(record->fields, reply) ? CLI_NOTHING
+										: CLI_DONE;
+	roger_reply_free(reply);
+}
+
+int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	void *reply = rg_arena_get(run->arena, op->reply->size);
+	int r;
+
+	if (!reply)
+		return rg_fail_memory(err);
+	r = roger_call(run->roger, op, run->request, reply, err);
+	cli_progress_end();
+	if (r == ROGER_OK)
+		cli_answer(run, reply, ret_exit);
+	return r;
+}
+
+static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	int r;
+
+	/* A verb checks its request itself; this is for commands without one. */
+	if (!op->run) {
+		r = rg_request_check(op->request, run->request, err);
+		if (r < 0)
+			return r;
+	}
+	if (!(op->flags & ROGER_NO_WORKSPACE)) {
+		r = roger_open(run->workspace, &run->roger, err);
+		if (r < 0)
+			return r;
+		roger_on_progress(run->roger, cli_progress, NULL);
+	}
+	return run->command->run ? run->command->run(run, ret_exit, err)
+				 : cli_call(run, ret_exit, err);
+}
+
+static int prepare_run(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_op *op = cli_op(run->command);
+	const struct cli_option *option = run->command->options;
+	size_t count = 0;
+
+	while (option && option[count].name)
+		count++;
+	run->request = rg_arena_get(run->arena, op->request->size + 1);
+	run->values = rg_arena_get(run->arena, (count + 1) * sizeof *run->values);
+	run->given = rg_arena_get(run->arena, (count + 1) * sizeof *run->given);
+	return run->request && run->values && run->given ? ROGER_OK : rg_fail_memory(err);
+}
+
+static void print_notice(const struct cli_run *run)
+{
+	const char *notice = roger_notice(run->roger);
+
+	if (*notice)
+		cli_print_note(rg_str(notice));
+}
+
+static void print_help(const struct cli_run *run)
+{
+	if (run->command == &bare)
+		cli_print_help(cli_out);
+	else
+		cli_print_command_help(cli_out, run->command);
+}
+
+static int run_command(struct cli_run *run, int argc, char **argv)
+{
+	struct roger_err err = { 0 };
+	const char *colour;
+	bool help = false;
+	int status = CLI_DONE, r;
+
+	r = prepare_run(run, &err);
+	if (r == ROGER_OK)
+		r = cli_parse(run, argc, argv, &colour, &help, &err);
+	if (r == ROGER_OK && help) {
+		print_help(run);
+	} else if (r == ROGER_OK) {
+		cli_term_init(colour, run->quiet);
+		r = open_and_run(run, &status, &err);
+	}
+	if (r == ROGER_OK && !run->quiet)
+		print_notice(run);
+	run->roger = roger_close(run->roger);
+	if (r < 0) {
+		print_error(run, r, &err);
+		status = run->command->forgiving && !isatty(STDERR_FILENO) ? CLI_DONE
+									   : cli_exit_of(r);
+	}
+	return flush_output(run, status);
+}
+
+/* The form of answers is known before the first error. */
+static enum cli_form wanted_form(int argc, char **argv)
+{
+	enum cli_form form = CLI_HUMAN;
+	int i;
+
+	for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			form = CLI_JSON;
+		else if (strcmp(argv[i], "--jsonl") == 0)
+			form = CLI_JSONL;
+	}
+	return form;
+}
+
+/* An unknown word may be the value of an option that is wrong here: then name that option. */
+static int no_such_command(struct cli_run *run, int word, char **argv)
+{
+	struct roger_err err = { 0 };
+	const char *colour;
+	bool help;
+	int r;
+
+	run->command = &bare;
+	r = prepare_run(run, &err);
+	if (r == ROGER_OK)
+		r = cli_parse(run, word - 1, argv + 1, &colour, &help, &err);
+	if (r == ROGER_OK)
+		r = cli_no_such_command(rg_str(argv[word]), &err);
+	print_error(run, r, &err);
+	return cli_exit_of(r);
+}
+
+/* Options may stand before the command: find where it is. */
+static int find_word(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--workspace") == 0 || strcmp(argv[i], "--as") == 0 ||
+		    strcmp(argv[i], "--color") == 0)
+			i++;
+		else if (argv[i][0] != '-' || !argv[i][1])
+			return i;
+	}
+	return argc;
+}
+
+/* "dead redeliver" is redeliver. */
+static const struct cli_command *find_under(const struct cli_command *command, const char *word)
+{
+	const struct cli_command *second = cli_find_command(rg_str(word));
+
+	return second && second->under && strcmp(second->under, command->name) == 0 ? second : NULL;
+}
+
+/* The command, which options may precede, out of the words; what is left is for it. */
+static int run_words(struct cli_run *run, int argc, char **argv)
+{
+	int word = find_word(argc, argv);
+
+	run->command = word < argc ? cli_find_command(rg_str(argv[word])) : &bare;
+	if (!run->command)
+		return no_such_command(run, word, argv);
+	if (run->command == &bare)
+		return run_command(run, argc - 1, argv + 1);
+	if (word + 1 < argc && find_under(run->command, argv[word + 1])) {
+		run->command = find_under(run->command, argv[word + 1]);
+		memmove(argv + word, argv + word + 1, (size_t)(argc - word) * sizeof *argv);
+		argc--;
+	}
+	memmove(argv + 2, argv + 1, (size_t)(word - 1) * sizeof *argv);
+	return run_command(run, argc - 2, argv + 2);
+}
+
+/* A mapped file that was cut short raises SIGBUS; for any other address it kills, as usual. */
+static void mend(int number, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (!roger_mend_map(info->si_addr))
+		signal(number, SIG_DFL);
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct cli_run run = { .form = wanted_form(argc, argv) };
+	int status;
+
+	/* A closed pipe or a file that may not grow is an error of a write, not a death in the
+	 * middle of something. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	sigaction(SIGBUS, &on_bus, NULL);
+	cli_file_mask = umask(077);
+	if (argc < 2) {
+		cli_print_help(stderr);
+		return CLI_USAGE;
+	}
+	run.arena = rg_arena_new();
+	if (!run.arena || !cli_term_open()) {
+		fputs("roger: out of memory\n", stderr);
+		return CLI_IO;
+	}
+	status = run_words(&run, argc, argv);
+	rg_arena_free(run.arena);
+	return status;
+}

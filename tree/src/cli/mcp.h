@@ -1,0 +1,114 @@
+/*
+ * mcp - roger as a server of the Model Context Protocol, for agents.
+ *
+ * A session serves one client over standard input and output.  Its agent is who
+ * the launch says it is (--as, ROGER_AGENT, --for), or else who the client says it
+ * is, and no argument of a tool can make it another one.  What tools take and give
+ * is read from the verbs.
+ */
+#ifndef CLI_MCP_H
+#define CLI_MCP_H
+
+#include <roger-mcp.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+
+enum { MCP_AGENT_BYTES = 132 };
+
+struct mcp_session {
+	struct roger_mcp_server *server;
+	const char *workspace;	   /* --workspace, or NULL */
+	struct roger_str launched; /* who it was started for, by name; "" nobody said it */
+	struct roger_str tool;	   /* for whose client; "" nobody said it */
+	struct roger_str agent;	   /* who calls, on the loop's thread; ends with a NUL */
+	char agent_name[MCP_AGENT_BYTES];
+	char instructions[700];
+	struct roger *roger; /* of the loop's thread; NULL: not open yet */
+	size_t shown;	     /* messages in the text of the last answer */
+};
+
+/* An argument in words of the tool's own: in place of the field's name and help. */
+struct mcp_argument {
+	const char *field;
+	const char *name;
+	const char *help; /* "": it needs none */
+};
+
+/* A verb that is one of several of one tool. */
+struct mcp_action {
+	const char *name;
+	const char *verb;
+};
+
+struct mcp_tool;
+
+/* What a tool has of its own; mcp_tools.c.  All else is its verb's. */
+struct mcp_words {
+	const char *name;
+	const struct mcp_action *actions; /* of a tool of several verbs; ends with a nameless one */
+	const char *description;	  /* of such a tool */
+	const struct mcp_argument *arguments; /* ends with a nameless one; may be NULL */
+	const char *annotations;
+	const char *meta;
+	unsigned flags;
+
+	/* The reply for the model.  NULL: by its fields. */
+	void (*tell)(FILE *to, struct mcp_session *session, const void *reply);
+	/* In place of one call of the verb. */
+	roger_mcp_handler *call;
+};
+
+struct mcp_tool {
+	struct mcp_session *session;
+	const struct roger_op *op; /* of the last action where there are several */
+	const struct mcp_words *words;
+};
+
+/*
+ * Who a client of that name is: in to, which is returned; "": nobody knows.  Setup
+ * writes --for TOOL into files that other tools read, too, so a client that says it
+ * is another one of them is believed.
+ */
+struct roger_str mcp_agent_of(const struct mcp_session *session, const char *client_name,
+			      char to[MCP_AGENT_BYTES]);
+
+/* Set session->agent to the caller; false: unknown, and the call was answered. */
+bool mcp_name_caller(struct mcp_session *session, struct roger_mcp_call *call);
+void mcp_fail_nameless(struct roger_mcp_call *call);
+
+/* The open workspace; NULL: the call was answered with the error. */
+struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call);
+
+/* The end of a page: its text, if any, becomes part of the answer. */
+struct cli_page;
+void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page);
+
+/*
+ * A reply as JSON that ends with a NUL, for a model: of messages no more than one
+ * result may hold, with whose words they are.  shown: 0: that they are, without their
+ * texts.  What is damaged in the workspace is in it.  The reply is cut.
+ */
+RG_CHECKED bool mcp_print_reply(struct rg_buf *json, const struct roger *roger,
+				const struct roger_op *op, void *reply, size_t shown,
+				struct rg_arena *arena);
+
+/* Register all of them; in the order of the table. */
+RG_CHECKED int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err);
+RG_CHECKED int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err);
+
+/* The schemas of a tool, from the fields of its verbs. */
+void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out);
+void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
+
+/* The verb of an action of the tool; NULL: no such action. */
+const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
+
+/* The field that is the argument of that name, or NULL. */
+const struct roger_field *mcp_field(const struct mcp_tool *tool, const struct roger_record *record,
+				    const char *name);
+
+/* The tool's words for a field, which has its own where it needs no others. */
+struct mcp_argument mcp_argument_of(const struct mcp_tool *tool, const struct roger_field *field);
+
+#endif

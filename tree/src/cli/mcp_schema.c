@@ -1,0 +1,174 @@
+/* mcp: the schemas of tools, read from the fields of verbs. */
+#include "cli/mcp.h"
+#include "data/json.h"
+
+enum { MCP_ACTIONS_MAX = 16, MCP_FIELDS_MAX = 64 };
+
+const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action)
+{
+	const struct mcp_action *one = tool->words->actions;
+
+	for (; one && one->name; one++)
+		if (strcmp(one->name, action) == 0)
+			return cli_op_named(one->verb);
+	return tool->words->actions ? NULL : tool->op;
+}
+
+/* Of a tool is what its record marks so; where that marks none, all that JSON always has. */
+static bool is_of_tool(const struct roger_record *record, const struct roger_field *field,
+		       unsigned never)
+{
+	const struct roger_field *one;
+
+	if ((field->flags & (never | ROGER_SELF | ROGER_HIDDEN | ROGER_DERIVED)) ||
+	    field->kind == ROGER_MEMBERS)
+		return false;
+	for (one = record->fields; one->name; one++)
+		if (one->flags & ROGER_OF_TOOL)
+			return field->flags & ROGER_OF_TOOL;
+	return true;
+}
+
+struct mcp_argument mcp_argument_of(const struct mcp_tool *tool, const struct roger_field *field)
+{
+	const struct mcp_argument *one = tool->words->arguments;
+
+	for (; one && one->field; one++)
+		if (strcmp(one->field, field->name) == 0)
+			return *one;
+	return (struct mcp_argument){ field->name, field->name, field->help };
+}
+
+const struct roger_field *mcp_field(const struct mcp_tool *tool, const struct roger_record *record,
+				    const char *name)
+{
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++)
+		if (is_of_tool(record, field, 0) &&
+		    strcmp(mcp_argument_of(tool, field).name, name) == 0)
+			return field;
+	return NULL;
+}
+
+static void print_names(const char *key, const char *const *names, struct rg_buf *out)
+{
+	size_t i;
+
+	rg_json_add_key(out, rg_str(key));
+	rg_buf_add_char(out, '[');
+	for (i = 0; names[i]; i++) {
+		rg_buf_add_text(out, i ? "," : "");
+		rg_json_add_string(out, rg_str(names[i]));
+	}
+	rg_buf_add_char(out, ']');
+}
+
+/* The member "name":{"type":...; help may be NULL. */
+static void print_field(const struct roger_field *field, const char *name, const char *help,
+			struct rg_buf *out)
+{
+	const char *type = field->kind == ROGER_INT					? "integer"
+			   : field->kind == ROGER_BOOL					? "boolean"
+			   : field->kind == ROGER_OBJECT				? "object"
+			   : field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS ? "array"
+											: "string";
+
+	rg_json_add_key(out, rg_str(name));
+	rg_buf_printf(out, "{\"type\":\"%s\"", type);
+	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
+		rg_buf_printf(out, ",\"items\":{\"type\":\"%s\"}",
+			      field->kind == ROGER_TEXTS ? "string" : "object");
+	if (field->kind == ROGER_ENUM) {
+		print_names("enum", field->names, out);
+	} else if (help && *help) {
+		rg_json_add_key(out, RG_STR("description"));
+		rg_json_add_string(out, rg_str(help));
+	}
+	rg_buf_add_char(out, '}');
+}
+
+static void print_argument(const struct mcp_tool *tool, const struct roger_field *field,
+			   struct rg_buf *out)
+{
+	struct mcp_argument argument = mcp_argument_of(tool, field);
+
+	print_field(field, argument.name, argument.help, out);
+}
+
+/* An argument of several actions is described once, as the first of them has it. */
+static bool is_described(const struct mcp_tool *tool, const struct mcp_action *action,
+			 const struct roger_field *field)
+{
+	const struct mcp_action *before;
+
+	for (before = tool->words->actions; before != action; before++)
+		if (mcp_field(tool, cli_op_named(before->verb)->request, field->name))
+			return true;
+	return false;
+}
+
+static void print_actions(const struct mcp_tool *tool, struct rg_buf *out)
+{
+	const char *names[MCP_ACTIONS_MAX + 1] = { 0 };
+	const struct mcp_action *action;
+	const struct roger_record *record;
+	const struct roger_field *field;
+	size_t count = 0;
+
+	for (action = tool->words->actions; action->name && count < MCP_ACTIONS_MAX; action++)
+		names[count++] = action->name;
+	rg_buf_add_text(out, "\"action\":{\"type\":\"string\"");
+	print_names("enum", names, out);
+	rg_buf_add_char(out, '}');
+	for (action = tool->words->actions; action->name; action++) {
+		record = cli_op_named(action->verb)->request;
+		for (field = record->fields; field->name; field++)
+			if (is_of_tool(record, field, 0) && !is_described(tool, action, field))
+				print_argument(tool, field, out);
+	}
+}
+
+void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out)
+{
+	const struct roger_record *record = tool->op->request;
+	const char *required[MCP_FIELDS_MAX + 1] = { 0 };
+	const struct roger_field *field;
+	size_t count = 0;
+
+	rg_buf_add_text(out, "{\"type\":\"object\",\"properties\":{");
+	if (tool->words->actions) {
+		print_actions(tool, out);
+		required[count++] = "action";
+	}
+	for (field = record->fields; field->name && !tool->words->actions; field++) {
+		if (!is_of_tool(record, field, 0))
+			continue;
+		print_argument(tool, field, out);
+		if ((field->flags & ROGER_REQUIRED) && count < MCP_FIELDS_MAX)
+			required[count++] = mcp_argument_of(tool, field).name;
+	}
+	rg_buf_add_char(out, '}');
+	if (count)
+		print_names("required", required, out);
+	rg_buf_add_text(out, ",\"additionalProperties\":false}");
+}
+
+void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out)
+{
+	const struct roger_record *record = tool->op->reply;
+	const char *names[MCP_FIELDS_MAX + 1] = { 0 };
+	const struct roger_field *field;
+	size_t count = 0;
+
+	rg_buf_add_text(out, "{\"type\":\"object\",\"properties\":{");
+	for (field = record->fields; field->name && count < MCP_FIELDS_MAX; field++) {
+		if (!is_of_tool(record, field, ROGER_SPARE))
+			continue;
+		print_field(field, field->name, NULL, out);
+		names[count++] = field->name;
+	}
+	rg_buf_add_char(out, '}');
+	print_names("required", names, out);
+	rg_buf_add_char(out, '}');
+}

@@ -1,0 +1,622 @@
+/* mcp: the tools. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "cli/frame.h"
+#include "cli/mcp.h"
+#include "cli/term.h"
+#include "data/json.h"
+#include "data/record.h"
+
+enum {
+	RESULT_CHARS = 20000, /* of messages in one result */
+	WAIT_STEP_MS = 250,   /* between looks whether a waiting call was cancelled */
+	WAIT_DEFAULT_MS = 5 * 60 * 1000,
+	WAIT_MOST_MS = 24 * 3600 * 1000,
+	PROGRESS_MS = 5000,
+	TOOLS_MAX = 64,
+};
+
+/* ---------------------------------------------------------------- telling -- */
+
+static void tell_send(FILE *to, struct mcp_session *session, const void *reply_)
+{
+	const struct roger_send_reply *reply = reply_;
+	size_t i;
+
+	(void)session;
+	for (i = 0; i < reply->messages.count; i++)
+		cli_say_to(to, "%s: %t to %t, your number %d\n",
+			   reply->duplicate ? "sent already, with this key" : "stored",
+			   reply->messages.items[i].id, reply->messages.items[i].to, reply->seq);
+	for (i = 0; i < reply->notes.count; i++)
+		cli_say_to(to, "note: %t\n", reply->notes.items[i]);
+}
+
+static void print_rest(FILE *to, size_t count)
+{
+	if (count)
+		fprintf(to, "\n%zu more; ack these first, or ask for fewer.\n", count);
+}
+
+static void tell_messages(FILE *to, struct mcp_session *session,
+			  const struct roger_messages *messages)
+{
+	cli_frame_begin(to);
+	session->shown = cli_frame_messages(to, messages, RESULT_CHARS);
+	print_rest(to, messages->count - session->shown);
+}
+
+static void tell_inbox(FILE *to, struct mcp_session *session, const void *reply_)
+{
+	const struct roger_inbox_reply *reply = reply_;
+
+	fprintf(to, "%s has %lld unread.\n", session->agent.data, (long long)reply->unread);
+	if (!reply->messages.count)
+		return;
+	tell_messages(to, session, &reply->messages);
+	fputs("\nAnswer with send and reply_to; ack the ids that are dealt with.\n", to);
+}
+
+static void tell_thread(FILE *to, struct mcp_session *session, const void *reply_)
+{
+	const struct roger_messages_reply *reply = reply_;
+
+	tell_messages(to, session, &reply->messages);
+}
+
+static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
+{
+	const struct roger_messages_reply *reply = reply_;
+	size_t i;
+
+	(void)session;
+	for (i = 0; i < reply->messages.count; i++)
+		cli_say_to(to, "read: %t from %t\n", reply->messages.items[i].id,
+			   reply->messages.items[i].from_phase);
+}
+
+static void tell_wait(FILE *to, struct mcp_session *session, const void *reply_)
+{
+	const struct roger_wait_reply *reply = reply_;
+
+	(void)session;
+	if (reply->found && rg_name_valid(reply->from_phase))
+		cli_say_to(to, "There is mail, the first from %t. Look with inbox.",
+			   reply->from_phase);
+	else
+		fputs(reply->found ? "There is mail. Look with inbox." : "Nothing came in time.",
+		      to);
+}
+
+static void tell_agents(FILE *to, struct mcp_session *session, const void *reply)
+{
+	fprintf(to, "You are %s.\n", session->agent.data);
+	cli_print_record(to, cli_op_named("agents")->reply, reply);
+}
+
+static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
+{
+	const struct roger_runs_reply *reply = reply_;
+	size_t i;
+
+	(void)session;
+	if (!reply->runs.count)
+		fputs("no such runs\n", to);
+	for (i = 0; i < reply->runs.count; i++) {
+		const struct roger_run *run = &reply->runs.items[i];
+
+		cli_say_to(to, "%t: %s, %t", run->run_id,
+			   cli_value_name(cli_item_record("runs"), "status", run->status),
+			   run->status_reason);
+		if (run->result_message_id.length)
+			cli_say_to(to, "; result in message %t", run->result_message_id);
+		fputc('\n', to);
+	}
+}
+
+/* ---------------------------------------------------------------- calling -- */
+
+static int set_text(const struct roger_field *field, const char *text, void *request,
+		    struct rg_arena *arena, struct roger_err *err)
+{
+	return rg_record_set(field, rg_str(text), rg_clock_ms(), request, arena, err);
+}
+
+static int set_argument(struct roger_mcp_call *call, const struct roger_field *field,
+			const struct roger_mcp_value *value, void *request, struct rg_arena *arena,
+			struct roger_err *err)
+{
+	const struct roger_mcp_value *item;
+	const char *json;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	switch (roger_mcp_kind_of(value)) {
+	case ROGER_MCP_STRING:
+		return set_text(field, roger_mcp_text_of(value, ""), request, arena, err);
+	case ROGER_MCP_TRUE:
+		return set_text(field, "", request, arena, err);
+	case ROGER_MCP_FALSE:
+	case ROGER_MCP_NULL:
+		return ROGER_OK;
+	case ROGER_MCP_ARRAY:
+		while (r == ROGER_OK && roger_mcp_next(value, &i, NULL, &item))
+			r = set_text(field, roger_mcp_text_of(item, ""), request, arena, err);
+		return r;
+	case ROGER_MCP_NUMBER:
+	case ROGER_MCP_OBJECT:
+		break;
+	}
+	json = roger_mcp_json_of(call, value);
+	return json ? set_text(field, json, request, arena, err) : rg_fail_memory(err);
+}
+
+/* The request of a verb: the arguments it knows, and who calls. */
+static int make_request(const struct mcp_tool *tool, struct roger_mcp_call *call,
+			struct roger_str agent, const struct roger_op *op, void *request,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_mcp_value *value;
+	const struct roger_field *field;
+	const char *name;
+	int r = ROGER_OK;
+	size_t i = 0;
+
+	while (r == ROGER_OK && roger_mcp_next(roger_mcp_arguments(call), &i, &name, &value)) {
+		field = mcp_field(tool, op->request, name);
+		if (field)
+			r = set_argument(call, field, value, request, arena, err);
+		else if (!tool->words->actions || strcmp(name, "action") != 0)
+			r = rg_fail(err, ROGER_EUSAGE, 0, "%s: not for this action; leave it out",
+				    name);
+	}
+	for (field = op->request->fields; field->name && r == ROGER_OK; field++)
+		if (field->flags & ROGER_SELF)
+			r = rg_record_set(field, agent, 0, request, arena, err);
+	return r;
+}
+
+/* The messages with their texts in a reply, or NULL. */
+static struct roger_messages *messages_of(const struct roger_op *op, void *reply)
+{
+	const struct roger_field *field;
+
+	for (field = op->reply->fields; field->name; field++)
+		if (field->record == cli_item_record("list"))
+			return (struct roger_messages *)((char *)reply + field->offset);
+	return NULL;
+}
+
+/* Do a message's unknown members include this name?  A text that contains it also counts. */
+static bool has_member(struct roger_str members, const char *name)
+{
+	return members.length && memmem(members.data, members.length, name, strlen(name));
+}
+
+/* Cut the text after that many bytes; "truncated" and "bytes" say that there are more. */
+static bool cut_message(struct roger_message *message, size_t bytes, struct rg_arena *arena)
+{
+	struct roger_str before = message->unknown;
+	size_t all = message->content.length;
+
+	if (bytes == all)
+		return true;
+	if (has_member(before, "\"truncated\"") || has_member(before, "\"bytes\""))
+		before = RG_STR("");
+	message->content.length = bytes;
+	return rg_arena_print(arena, &message->unknown, "%.*s%s\"truncated\":true,\"bytes\":%zu",
+			      RG_STR_ARGS(before), before.length ? "," : "", all);
+}
+
+/*
+ * Some tools show their model the JSON in place of the text, so it holds no more of
+ * messages than the text.  shown: how many messages are in that; 0: none of their texts.
+ */
+static bool cut_messages(struct roger_messages *messages, size_t shown, struct rg_arena *arena)
+{
+	struct roger_message *items = rg_arena_get(arena, messages->count * sizeof *items);
+	size_t i, bytes = 0, left = RESULT_CHARS;
+	bool kept = items;
+
+	for (i = 0; i < messages->count && kept; i++) {
+		if (shown && !cli_frame_fits(&messages->items[i], i == 0, &left, &bytes))
+			break;
+		items[i] = messages->items[i];
+		kept = cut_message(&items[i], bytes, arena);
+	}
+	if (kept)
+		*messages = (struct roger_messages){ items, i };
+	return kept;
+}
+
+static bool is_cut(const struct roger_messages *messages)
+{
+	/* Only the last one may be. */
+	return messages->count &&
+	       has_member(messages->items[messages->count - 1].unknown, "\"truncated\":true");
+}
+
+/* Start with the same words as the text does. */
+static void add_about(struct rg_buf *json, size_t left_out, bool cut)
+{
+	struct cli_page page;
+
+	if (!cli_page_begin(&page)) {
+		json->failed = true;
+		return;
+	}
+	cli_frame_begin(page.to);
+	print_rest(page.to, left_out);
+	if (cut)
+		fputs("A text with \"truncated\" is its beginning; `roger show ID` has all.\n",
+		      page.to);
+	json->failed |= !cli_page_end(&page);
+	rg_buf_add_text(json, "{\"about\":");
+	rg_json_add_string(json, (struct roger_str){ page.text, page.length });
+	free(page.text);
+}
+
+/* The reply, with what is damaged at its end. */
+static void encode(const struct roger_op *op, const void *reply, const struct roger *roger,
+		   struct rg_buf *json)
+{
+	rg_record_encode(op->reply, reply, json);
+	if (!*roger_damage(roger) || !json->length)
+		return;
+	json->length--;
+	cli_add_damage(roger, json);
+	rg_buf_add_char(json, '}');
+}
+
+bool mcp_print_reply(struct rg_buf *json, const struct roger *roger, const struct roger_op *op,
+		     void *reply, size_t shown, struct rg_arena *arena)
+{
+	struct roger_messages *messages = messages_of(op, reply);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf plain = { .maximum = SIZE_MAX };
+	size_t count = messages ? messages->count : 0;
+
+	if (count && !cut_messages(messages, shown, arena))
+		return false;
+	encode(op, reply, roger, &plain);
+	if (plain.failed)
+		return false;
+	if (count) {
+		add_about(json, count - messages->count, shown && is_cut(messages));
+		plain.data[0] = ',';
+	}
+	cli_add_json(json, rg_buf_str(&plain));
+	rg_buf_add_char(json, 0);
+	return !json->failed;
+}
+
+void mcp_add_page(struct roger_mcp_call *call, struct cli_page *page)
+{
+	if (cli_page_end(page) && page->length)
+		roger_mcp_add_text(call, page->text);
+	free(page->text);
+}
+
+static void answer(const struct mcp_tool *tool, const struct roger *roger,
+		   struct roger_mcp_call *call, const struct roger_op *op, void *reply,
+		   struct rg_arena *arena)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
+	struct cli_page page;
+
+	if (cli_page_begin(&page)) {
+		if (tool->words->tell)
+			tool->words->tell(page.to, tool->session, reply);
+		else
+			cli_print_record(page.to, op->reply, reply);
+		cli_print_damage(page.to, roger);
+		mcp_add_page(call, &page);
+	}
+	if (mcp_print_reply(&json, roger, op, reply, tool->session->shown, arena))
+		roger_mcp_set_structured(call, json.data);
+	else
+		roger_mcp_fail(call, "out of memory; ask for less");
+}
+
+struct roger *mcp_open(struct mcp_session *session, struct roger_mcp_call *call)
+{
+	struct roger_err err;
+
+	if (!session->roger && roger_open(session->workspace, &session->roger, &err) < 0)
+		roger_mcp_fail(call, "%s", err.message);
+	return session->roger;
+}
+
+/* The messages in the text of an answer count as looked at. */
+static void note_shown(const struct mcp_session *session, struct roger *roger,
+		       const struct roger_inbox_reply *mail)
+{
+	struct roger_looked_request request = { .agent = session->agent };
+	struct roger_looked_reply reply = { 0 };
+	struct roger_str *ids = calloc(session->shown + 1, sizeof *ids);
+
+	for (; ids && request.ids.count < session->shown; request.ids.count++)
+		ids[request.ids.count] = mail->messages.items[request.ids.count].id;
+	request.ids.items = ids;
+	if (request.ids.count && roger_looked(roger, &request, &reply, NULL) == ROGER_OK)
+		roger_reply_free(&reply);
+	free(ids);
+}
+
+/* In the tool's own words: an argument may have another name than its field. */
+static void fail_call(const struct mcp_tool *tool, struct roger_mcp_call *call, int code,
+		      const struct roger_err *err)
+{
+	const char *again = code == ROGER_ETIMEOUT ? "; try again with the same key" : "";
+	const struct mcp_argument *argument = tool->words->arguments;
+	size_t length = strlen(err->member);
+
+	for (; argument && argument->field; argument++)
+		if (strcmp(argument->field, err->member) == 0 &&
+		    strncmp(err->message, err->member, length) == 0) {
+			roger_mcp_fail(call, "%s%s%s", argument->name, err->message + length,
+				       again);
+			return;
+		}
+	roger_mcp_fail(call, "%s%s", err->message, again);
+}
+
+/* The open files may have been replaced: open the workspace again, and repeat the call if it
+ * does not write. */
+static int call_current(const struct mcp_tool *tool, struct roger_mcp_call *call,
+			const struct roger_op *op, const void *request, void *reply,
+			struct roger_err *err)
+{
+	struct mcp_session *session = tool->session;
+	int r = roger_call(session->roger, op, request, reply, err);
+
+	if (r != ROGER_EIO)
+		return r;
+	session->roger = roger_close(session->roger);
+	if ((op->flags & ROGER_WRITES) || !mcp_open(session, call))
+		return r;
+	return roger_call(session->roger, op, request, reply, err);
+}
+
+static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
+		      const struct roger_op *op, struct rg_arena *arena)
+{
+	void *request = rg_arena_get(arena, op->request->size);
+	void *reply = rg_arena_get(arena, op->reply->size);
+	struct roger_err err;
+	int r;
+
+	if (!mcp_name_caller(tool->session, call) || !mcp_open(tool->session, call))
+		return;
+	if (!request || !reply) {
+		roger_mcp_fail(call, "out of memory");
+		return;
+	}
+	r = make_request(tool, call, tool->session->agent, op, request, arena, &err);
+	if (op == cli_op_named("inbox"))
+		((struct roger_inbox_request *)request)->unnoted = true;
+	if (r == ROGER_OK)
+		r = call_current(tool, call, op, request, reply, &err);
+	if (r < 0) {
+		fail_call(tool, call, r, &err);
+		return;
+	}
+	tool->session->shown = 0;
+	answer(tool, tool->session->roger, call, op, reply, arena);
+	if (op == cli_op_named("inbox"))
+		note_shown(tool->session, tool->session->roger, reply);
+	roger_reply_free(reply);
+}
+
+static void call_tool(struct roger_mcp_call *call, void *data)
+{
+	const struct mcp_tool *tool = data;
+	const struct roger_op *op = mcp_verb(tool, roger_mcp_argument_text(call, "action", ""));
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+
+	if (!arena || !op)
+		roger_mcp_fail(call, arena ? "no such action" : "out of memory");
+	else
+		call_verb(tool, call, op, arena);
+}
+
+/* ---------------------------------------------------------------- waiting -- */
+
+/* In steps, so that a cancelled call ends. */
+static int wait_for_mail(struct roger *roger, struct roger_mcp_call *call,
+			 struct roger_wait_request *request, struct roger_wait_reply *reply,
+			 struct roger_err *err)
+{
+	int64_t start_ns = rg_clock_monotonic_ns(), all_ms = request->timeout_ms, gone_ms,
+		told_ms = 0;
+	int r;
+
+	for (;;) {
+		gone_ms = (rg_clock_monotonic_ns() - start_ns) / 1000000;
+		request->timeout_ms =
+			all_ms - gone_ms < WAIT_STEP_MS ? all_ms - gone_ms : WAIT_STEP_MS;
+		if (request->timeout_ms < 1)
+			request->timeout_ms = 1;
+		r = roger_wait(roger, request, reply, err);
+		if (r < 0 || reply->found || gone_ms >= all_ms || roger_mcp_cancelled(call))
+			return r;
+		roger_reply_free(reply);
+		if (gone_ms - told_ms >= PROGRESS_MS) {
+			told_ms = gone_ms;
+			roger_mcp_progress(call, (double)gone_ms / 1000, (double)all_ms / 1000,
+					   "waiting for mail");
+		}
+	}
+}
+
+/* On a thread of its own, so it has a handle of its own. */
+static void call_wait(struct roger_mcp_call *call, void *data)
+{
+	const struct mcp_tool *tool = data;
+	struct roger_wait_request request = { 0 };
+	RG_CLEANUP(roger_reply_free) struct roger_wait_reply reply = { 0 };
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger *roger = NULL;
+	char name[MCP_AGENT_BYTES];
+	struct roger_str agent = mcp_agent_of(tool->session, roger_mcp_client_name(call), name);
+	struct roger_err err;
+	int r;
+
+	if (!agent.length) {
+		mcp_fail_nameless(call);
+		return;
+	}
+	r = arena ? make_request(tool, call, agent, cli_op_named("wait"), &request, arena, &err)
+		  : rg_fail_memory(&err);
+	if (r == ROGER_OK && request.timeout_ms > WAIT_MOST_MS)
+		r = rg_fail(&err, ROGER_EUSAGE, 0, "timeout: expected at most 24h");
+	if (!request.timeout_ms)
+		request.timeout_ms = WAIT_DEFAULT_MS;
+	if (r == ROGER_OK)
+		r = roger_open(tool->session->workspace, &roger, &err);
+	if (r == ROGER_OK)
+		r = wait_for_mail(roger, call, &request, &reply, &err);
+	if (r < 0)
+		roger_mcp_fail(call, "%s", err.message);
+	else
+		answer(tool, roger, call, tool->op, &reply, arena);
+	roger_close(roger);
+}
+
+/* ------------------------------------------------------------------ table -- */
+
+#define LOOKS "{\"readOnlyHint\":true,\"openWorldHint\":false}"
+#define WRITES "{\"openWorldHint\":false}"
+#define WRITES_ONCE "{\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}"
+#define ALWAYS "{\"anthropic/alwaysLoad\":true}"
+#define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"
+
+static const struct mcp_argument send_arguments[] = {
+	{ "content", "text", "" },
+	{ "issue", "issue", "unit of work" },
+	{ "reply_to", "reply_to", "id this answers" },
+	{ 0 },
+};
+static const struct mcp_argument inbox_arguments[] = {
+	{ "issue", "issue", "" },
+	{ "from", "from", "" },
+	{ 0 },
+};
+static const struct mcp_argument ack_arguments[] = {
+	{ "ids", "ids", "" },
+	{ "note", "note", "" },
+	{ 0 },
+};
+static const struct mcp_argument wait_arguments[] = {
+	{ "issue", "issue", "" },
+	{ "timeout", "timeout", "such as 30s or 10m; default 5m" },
+	{ 0 },
+};
+static const struct mcp_argument run_arguments[] = {
+	{ "run", "run", "its id; dispatch and complete need one" },
+	{ "within", "within", "dispatch: until when, such as 10m" },
+	{ "forward_to", "forward_to", "dispatch: who gets the result" },
+	{ "result", "result", "complete: the text" },
+	{ "failed", "failed", "complete: it ended without one" },
+	{ 0 },
+};
+static const struct mcp_action run_actions[] = {
+	{ "dispatch", "dispatch" },
+	{ "complete", "complete" },
+	{ "status", "runs" },
+	{ 0 },
+};
+
+/* Tools of one verb have its name; tools of several verbs come last. */
+static const struct mcp_words own[] = {
+	{ .name = "send",
+	  .arguments = send_arguments,
+	  .annotations = WRITES_ONCE,
+	  .meta = ALWAYS,
+	  .tell = tell_send },
+	{ .name = "inbox", .arguments = inbox_arguments, .meta = ALWAYS, .tell = tell_inbox },
+	{ .name = "ack",
+	  .arguments = ack_arguments,
+	  .annotations = WRITES_ONCE,
+	  .meta = HINT("mark messages read"),
+	  .tell = tell_ack },
+	{ .name = "wait",
+	  .arguments = wait_arguments,
+	  .meta = HINT("wait for messages of agents"),
+	  .flags = ROGER_MCP_BLOCKING,
+	  .tell = tell_wait,
+	  .call = call_wait },
+	{ .name = "thread", .meta = HINT("conversation of agents"), .tell = tell_thread },
+	{ .name = "agents", .meta = HINT("list agents"), .tell = tell_agents },
+	{ .name = "dead_letters", .meta = HINT("undelivered messages") },
+	{ .name = "run",
+	  .actions = run_actions,
+	  .description = "Runs of sub-agents: dispatch before you start one, complete with its "
+			 "result; status tells what is late or lost.",
+	  .arguments = run_arguments,
+	  .annotations = WRITES_ONCE,
+	  .meta = HINT("sub-agent runs, watchdog"),
+	  .tell = tell_runs },
+};
+#define OWN_COUNT (sizeof own / sizeof *own)
+
+static const struct mcp_words *words_of(const struct roger_op *op)
+{
+	static const struct mcp_words none = { 0 };
+	size_t i;
+
+	for (i = 0; i < OWN_COUNT; i++)
+		if (!own[i].actions && strcmp(own[i].name, op->name) == 0)
+			return &own[i];
+	return &none;
+}
+
+static int add_tool(const struct mcp_tool *tool, const char *name, struct roger_mcp_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf in = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	const struct mcp_words *words = tool->words;
+	const struct roger_op *op = tool->op;
+	struct roger_mcp_tool one = { .name = name,
+				      .description = words->description ? words->description
+						     : op->tool		? op->tool
+									: op->summary,
+				      .annotations = words->annotations		? words->annotations
+						     : op->flags & ROGER_WRITES ? WRITES
+										: LOOKS,
+				      .meta = words->meta,
+				      .flags = words->flags | ROGER_MCP_LONE_ITEMS,
+				      .call = words->call ? words->call : call_tool,
+				      .data = (void *)(uintptr_t)tool };
+
+	mcp_print_input_schema(tool, &in);
+	mcp_print_output_schema(tool, &out);
+	rg_buf_add_char(&in, 0);
+	rg_buf_add_char(&out, 0);
+	one.input_schema = in.data;
+	one.output_schema = out.data;
+	return in.failed || out.failed ? ROGER_MCP_ENOMEM
+				       : roger_mcp_add_tool(tool->session->server, &one, err);
+}
+
+int mcp_add_tools(struct mcp_session *session, struct roger_mcp_err *err)
+{
+	static struct mcp_tool tools[TOOLS_MAX];
+	const struct roger_op *const *ops = roger_ops();
+	size_t count = 0, i;
+	int r = ROGER_MCP_OK;
+
+	for (; *ops && count < TOOLS_MAX && r == ROGER_MCP_OK; ops++) {
+		if (!((*ops)->flags & ROGER_TOOL))
+			continue;
+		tools[count] = (struct mcp_tool){ session, *ops, words_of(*ops) };
+		r = add_tool(&tools[count++], (*ops)->name, err);
+	}
+	for (i = 0; i < OWN_COUNT && count < TOOLS_MAX && r == ROGER_MCP_OK; i++) {
+		if (!own[i].actions)
+			continue;
+		tools[count] = (struct mcp_tool){ session, cli_op_named("runs"), &own[i] };
+		r = add_tool(&tools[count++], own[i].name, err);
+	}
+	return r;
+}

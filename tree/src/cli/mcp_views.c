@@ -1,0 +1,236 @@
+/* mcp: what can be read without a tool, prompts, and completion of names. */
+#include <stdlib.h>
+
+#include "cli/frame.h"
+#include "cli/mcp.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+enum { VIEW_LIMIT = 100, PRIME_CHARS = 8000 };
+
+static const char json_type[] = "application/json";
+
+/* -------------------------------------------------------------- resources -- */
+
+static void add_reply(struct roger_mcp_call *call, const struct roger *roger,
+		      const struct roger_op *op, void *reply, struct rg_arena *arena)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf json = { .maximum = SIZE_MAX };
+
+	if (mcp_print_reply(&json, roger, op, reply, VIEW_LIMIT, arena))
+		roger_mcp_add_text(call, json.data);
+	else
+		roger_mcp_fail(call, "out of memory");
+}
+
+/* The reply of a verb is what the resource holds. */
+static void read_verb(struct roger_mcp_call *call, struct mcp_session *session, const char *verb,
+		      const void *request)
+{
+	struct roger *roger = mcp_open(session, call);
+	const struct roger_op *op = cli_op_named(verb);
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = roger ? rg_arena_new() : NULL;
+	void *reply = arena ? rg_arena_get(arena, op->reply->size) : NULL;
+	struct roger_err err;
+	int r;
+
+	if (!roger)
+		return;
+	r = reply ? roger_call(roger, op, request, reply, &err) : rg_fail_memory(&err);
+	if (r == ROGER_OK)
+		add_reply(call, roger, op, reply, arena);
+	else if (r == ROGER_ENOENT)
+		roger_mcp_not_found(call);
+	else
+		roger_mcp_fail(call, "%s", err.message);
+	roger_reply_free(reply);
+}
+
+/* With an invalid name nothing is found. */
+static bool take_name(struct roger_mcp_call *call, const char *variable, struct roger_str *ret_name)
+{
+	*ret_name = rg_str(roger_mcp_variable(call, variable));
+	if (ret_name->data && rg_name_valid(*ret_name))
+		return true;
+	roger_mcp_not_found(call);
+	return false;
+}
+
+static void read_inbox(struct roger_mcp_call *call, void *session)
+{
+	struct roger_list_request request = { .unread = true, .limit = VIEW_LIMIT };
+
+	if (take_name(call, "agent", &request.to))
+		read_verb(call, session, "list", &request);
+}
+
+static void read_issue(struct roger_mcp_call *call, void *session)
+{
+	struct roger_list_request request = { .newest = true, .limit = VIEW_LIMIT };
+
+	if (take_name(call, "id", &request.issue))
+		read_verb(call, session, "list", &request);
+}
+
+static void read_run(struct roger_mcp_call *call, void *session)
+{
+	struct roger_runs_request request = { 0 };
+
+	if (take_name(call, "id", &request.run_id))
+		read_verb(call, session, "runs", &request);
+}
+
+static void read_letters(struct roger_mcp_call *call, void *session)
+{
+	const struct roger_dead_letters_request request = { 0 };
+
+	read_verb(call, session, "dead_letters", &request);
+}
+
+/* ------------------------------------------------------------- completion -- */
+
+static void offer(void *call, struct roger_str value)
+{
+	const char *typed = roger_mcp_completed_text(call);
+	char name[129];
+
+	if (value.length >= sizeof name || strncmp(value.data, typed, strlen(typed)) != 0)
+		return;
+	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(value));
+	roger_mcp_add_completion(call, name);
+}
+
+static void complete_agents(struct roger_mcp_call *call, void *session)
+{
+	struct roger *roger = mcp_open(session, call);
+
+	if (roger)
+		cli_each_agent(roger, offer, call);
+}
+
+static void complete_issues(struct roger_mcp_call *call, void *session)
+{
+	struct roger *roger = mcp_open(session, call);
+
+	if (roger)
+		cli_each_recent(roger, true, offer, call);
+}
+
+static void complete_runs(struct roger_mcp_call *call, void *session)
+{
+	const struct roger_runs_request request = { 0 };
+	struct roger *roger = mcp_open(session, call);
+	RG_CLEANUP(roger_reply_free) struct roger_runs_reply reply = { 0 };
+	size_t i;
+
+	if (!roger || roger_runs(roger, &request, &reply, NULL) < 0)
+		return;
+	for (i = 0; i < reply.runs.count; i++)
+		offer(call, reply.runs.items[i].run_id);
+}
+
+static void complete_hand_off(struct roger_mcp_call *call, void *session)
+{
+	if (strcmp(roger_mcp_completed_name(call), "to") == 0)
+		complete_agents(call, session);
+	else if (strcmp(roger_mcp_completed_name(call), "issue") == 0)
+		complete_issues(call, session);
+}
+
+/* ---------------------------------------------------------------- prompts -- */
+
+static void get_check_inbox(struct roger_mcp_call *call, void *session_)
+{
+	struct mcp_session *session = session_;
+	struct roger *roger = mcp_name_caller(session, call) ? mcp_open(session, call) : NULL;
+	const struct roger_prime_request request = { .agent = session->agent };
+	RG_CLEANUP(roger_reply_free) struct roger_prime_reply reply = { 0 };
+	struct cli_page page;
+	struct roger_err err;
+
+	if (!roger)
+		return;
+	if (roger_prime(roger, &request, &reply, &err) < 0) {
+		roger_mcp_fail(call, "%s", err.message);
+		return;
+	}
+	if (cli_page_begin(&page)) {
+		fputs("Check your mail: read what other agents wrote, do what it needs as far as "
+		      "the user's own instructions allow, answer, and ack it.\n\n",
+		      page.to);
+		cli_prime_print(page.to, &reply, roger, PRIME_CHARS);
+		mcp_add_page(call, &page);
+	}
+}
+
+static void get_hand_off(struct roger_mcp_call *call, void *session)
+{
+	const char *issue = roger_mcp_argument_text(call, "issue", "");
+	const char *summary = roger_mcp_argument_text(call, "summary", "");
+
+	(void)session;
+	roger_mcp_printf(call,
+			 "Hand this work over to %s with roger's send%s%s: what is done and where "
+			 "it is, what is left, what was decided and why, what to watch out for. "
+			 "Use type result, and a key, so that it is never sent twice.%s%s",
+			 roger_mcp_argument_text(call, "to", ""), *issue ? ", issue " : "", issue,
+			 *summary ? "\n\n" : "", summary);
+}
+
+/* -------------------------------------------------------------------- all -- */
+
+int mcp_add_views(struct mcp_session *session, struct roger_mcp_err *err)
+{
+	static const struct roger_mcp_resource resources[] = {
+		{ .uri = "roger://dead-letters",
+		  .name = "dead-letters",
+		  .description = "messages that were given up",
+		  .read = read_letters },
+		{ .uri = "roger://inbox/{agent}",
+		  .name = "inbox",
+		  .description = "unread messages of an agent",
+		  .read = read_inbox,
+		  .complete = complete_agents },
+		{ .uri = "roger://issue/{id}",
+		  .name = "issue",
+		  .description = "messages of a unit of work, newest first",
+		  .read = read_issue,
+		  .complete = complete_issues },
+		{ .uri = "roger://run/{id}",
+		  .name = "run",
+		  .description = "a run of a sub-agent",
+		  .read = read_run,
+		  .complete = complete_runs },
+	};
+	static const struct roger_mcp_argument hand_off[] = {
+		{ .name = "to", .description = "the agent", .required = true },
+		{ .name = "issue", .description = "unit of work" },
+		{ .name = "summary", .description = "what it is about" },
+	};
+	const struct roger_mcp_prompt prompts[] = {
+		{ .name = "check_inbox",
+		  .description = "what is unread, and what is owed",
+		  .get = get_check_inbox,
+		  .data = session },
+		{ .name = "hand_off",
+		  .description = "hand work over to another agent",
+		  .arguments = hand_off,
+		  .argument_count = sizeof hand_off / sizeof *hand_off,
+		  .get = get_hand_off,
+		  .complete = complete_hand_off,
+		  .data = session },
+	};
+	int r = ROGER_MCP_OK;
+	size_t i;
+
+	for (i = 0; i < sizeof resources / sizeof *resources && r == ROGER_MCP_OK; i++) {
+		struct roger_mcp_resource resource = resources[i];
+
+		resource.mime_type = json_type;
+		resource.data = session;
+		r = roger_mcp_add_resource(session->server, &resource, err);
+	}
+	for (i = 0; i < sizeof prompts / sizeof *prompts && r == ROGER_MCP_OK; i++)
+		r = roger_mcp_add_prompt(session->server, &prompts[i], err);
+	return r;
+}

@@ -1,0 +1,208 @@
+/* report, status: how it went, and how it is. */
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/term.h"
+
+/* Lines of a screen. */
+enum { CONCERNS_MAX = 18, WORDS_COLUMNS_MAX = 60 };
+
+/* ---------------------------------------------------------------- report -- */
+
+/* Each with a blank before it where it is a part of the one above. */
+static void print_number(const char *name, int64_t number, enum cli_style style)
+{
+	fprintf(cli_out, "%-28s %s%12lld%s\n", name, number ? cli_style(style) : "",
+		(long long)number, number ? cli_style(CLI_PLAIN) : "");
+}
+
+static void print_span(const char *name, int64_t ms)
+{
+	char span[32] = "-";
+
+	if (ms != ROGER_UNKNOWN)
+		rg_clock_print_span(ms, span);
+	fprintf(cli_out, "%-28s %12s\n", name, span);
+}
+
+static void print_title(const char *title)
+{
+	cli_say("\n%S%s%.\n", CLI_BOLD, title);
+}
+
+static void print_range(const struct roger_report_reply *reply)
+{
+	size_t i;
+
+	cli_say(reply->since_ms ? "%Sfrom %w to " : "%Sfrom the start to ", CLI_BOLD,
+		reply->since_ms);
+	cli_say(reply->until_ms ? "%w" : "now", reply->until_ms);
+	for (i = 0; i < reply->cycles.count; i++)
+		cli_say("%s%t", i ? ", " : ", cycle ", reply->cycles.items[i]);
+	cli_say("%.\n");
+}
+
+static void print_messages(const struct roger_report_reply *reply)
+{
+	print_title("messages");
+	print_number("sent", reply->messages, CLI_PLAIN);
+	print_number("  looked at", reply->looked, CLI_PLAIN);
+	print_number("  read", reply->read, CLI_PLAIN);
+	print_number("  acknowledged", reply->acknowledged, CLI_PLAIN);
+	print_number("  unread", reply->unread, CLI_YELLOW);
+	print_number("wakes attempted", reply->wakes, CLI_PLAIN);
+	print_number("  failed", reply->failed_wakes, CLI_YELLOW);
+	print_span("time to first look: median", reply->look_p50_ms);
+	print_span("  p95", reply->look_p95_ms);
+	print_span("time to read: median", reply->latency_p50_ms);
+	print_span("  p95", reply->latency_p95_ms);
+	print_span("  longest", reply->latency_max_ms);
+}
+
+static void print_rate(const char *name, int64_t permille)
+{
+	if (permille == ROGER_UNKNOWN)
+		fprintf(cli_out, "%-28s %12s\n", name, "-");
+	else
+		fprintf(cli_out, "%-28s %10lld.%lld%%\n", name, (long long)permille / 10,
+			(long long)permille % 10);
+}
+
+static void print_figures(const char *before, const struct roger_figures *figures)
+{
+	size_t i;
+
+	for (i = 0; i < figures->count; i++)
+		cli_say("  %s %*t %12d\n", before, 25 - (int)strlen(before), figures->items[i].name,
+			figures->items[i].count);
+}
+
+static void print_attempts(const struct roger_report_reply *reply)
+{
+	print_title("sends, with a key or without");
+	print_number("attempts", reply->attempts, CLI_PLAIN);
+	print_number("  delivered", reply->delivered, CLI_GREEN);
+	print_number("    late", reply->late, CLI_YELLOW);
+	print_number("  timed out", reply->timeouts, CLI_YELLOW);
+	print_number("  pending", reply->pending, CLI_PLAIN);
+	print_number("  refused", reply->errors, CLI_RED);
+	print_figures("because", &reply->refused_by_cause);
+	print_rate("delivered, of attempts", reply->delivery_permille);
+	print_rate("  of messages", reply->message_permille);
+	print_number("retries", reply->retries, CLI_PLAIN);
+	print_number("duplicates prevented", reply->duplicates, CLI_PLAIN);
+	print_number("refused for their key", reply->conflicts, CLI_YELLOW);
+	print_number("breakers open now", reply->breakers, CLI_RED);
+}
+
+static void print_letters(const struct roger_report_reply *reply)
+{
+	print_title("dead letters");
+	print_number("given up", reply->dead_letters, CLI_RED);
+	print_number("  undelivered", reply->undelivered, CLI_RED);
+	print_number("  read after all", reply->dead_read, CLI_PLAIN);
+	print_number("  redelivered", reply->redelivered, CLI_PLAIN);
+	print_number("  stale", reply->stale, CLI_PLAIN);
+	print_figures("because", &reply->dead_by_cause);
+	print_figures("to", &reply->dead_by_target);
+	if (reply->alarm)
+		cli_say("%Salarm: too many in one cycle%.\n", CLI_RED);
+}
+
+static void print_runs(const struct roger_report_reply *reply)
+{
+	print_title("runs");
+	print_number("dispatched", reply->runs, CLI_PLAIN);
+	print_number("  active", reply->active, CLI_PLAIN);
+	print_number("  suspect", reply->suspect, CLI_YELLOW);
+	print_number("  done, not forwarded", reply->not_forwarded, CLI_YELLOW);
+	print_number("  completed", reply->completed, CLI_GREEN);
+	print_number("  recovered", reply->recovered, CLI_GREEN);
+	print_number("  blocked", reply->blocked, CLI_RED);
+	print_number("child succeeded", reply->succeeded_runs, CLI_GREEN);
+	print_number("  failed", reply->failed_runs, CLI_RED);
+	print_number("  killed", reply->killed_runs, CLI_RED);
+	print_number("  timed out", reply->timed_out_runs, CLI_RED);
+	print_number("  ended unseen", reply->unknown_runs, CLI_YELLOW);
+	print_number("late", reply->late_runs, CLI_YELLOW);
+	print_number("lost", reply->lost_runs, CLI_RED);
+	print_number("recovery attempts", reply->recoveries, CLI_PLAIN);
+}
+
+static void print_agents(const struct roger_agent_figures_list *agents)
+{
+	size_t width = 5, i;
+
+	for (i = 0; i < agents->count; i++)
+		if (agents->items[i].name.length > width)
+			width = agents->items[i].name.length;
+	fprintf(cli_out, "\n%s%-*s  %9s  %9s  %9s  %9s%s\n", cli_style(CLI_BOLD), (int)width,
+		"agent", "sent", "received", "read", "timeouts", cli_style(CLI_PLAIN));
+	for (i = 0; i < agents->count; i++)
+		cli_say("%*t  %9d  %9d  %9d  %9d\n", (int)width, agents->items[i].name,
+			agents->items[i].sent, agents->items[i].received, agents->items[i].read,
+			agents->items[i].timeouts);
+}
+
+static void print_report(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_report_reply *reply = reply_;
+
+	(void)run;
+	print_range(reply);
+	print_messages(reply);
+	print_attempts(reply);
+	if (reply->dead_letters)
+		print_letters(reply);
+	if (reply->runs)
+		print_runs(reply);
+	if (reply->concerns.count)
+		print_title("needs attention now");
+	print_figures("", &reply->concerns);
+	if (reply->agents.count)
+		print_agents(&reply->agents);
+}
+
+const struct cli_command cli_report = { .name = "report", .print = print_report };
+
+/* ---------------------------------------------------------------- status -- */
+
+/* What is wrong, and beside it what to type; below, where the words are too long for that. */
+static void print_concern(const struct roger_concern *concern, size_t width)
+{
+	static const struct {
+		const char *mark;
+		enum cli_style style;
+	} marks[] = { { "!!", CLI_RED }, { "! ", CLI_YELLOW }, { "- ", CLI_DIM } };
+
+	cli_say("%S%s%. %*t", marks[concern->urgency].style, marks[concern->urgency].mark,
+		(int)width, concern->words);
+	if (cli_columns(concern->words) > width)
+		cli_say("\n%*s", (int)width + 3, "");
+	cli_say("  %S%t%.\n", CLI_CYAN, concern->next);
+}
+
+/* Nothing there: a good sign.  Else one line of figures below what is wrong. */
+static void print_status(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_status_reply *reply = reply_;
+	size_t width = 0, i;
+
+	(void)run;
+	for (i = 0; i < reply->concerns.count && i < CONCERNS_MAX; i++)
+		if (cli_columns(reply->concerns.items[i].words) > width)
+			width = cli_columns(reply->concerns.items[i].words);
+	if (width > WORDS_COLUMNS_MAX)
+		width = WORDS_COLUMNS_MAX;
+	for (i = 0; i < reply->concerns.count && i < CONCERNS_MAX; i++)
+		print_concern(&reply->concerns.items[i], width);
+	if (i < reply->concerns.count)
+		fprintf(cli_out, "... and %zu more; --json has them all\n",
+			reply->concerns.count - i);
+	if (reply->quiet)
+		cli_say("%Sall quiet%.\n", CLI_GREEN);
+	cli_say("%S%d agent%p, %d unread, %d run%p under way, session %d, cycle %t, in %t%.\n",
+		CLI_DIM, reply->agents, reply->unread, reply->active_runs, reply->epoch,
+		reply->cycle, reply->workspace);
+}
+
+const struct cli_command cli_status = { .name = "status", .print = print_status };

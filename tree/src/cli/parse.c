@@ -1,0 +1,412 @@
+/* Words of a command line into a request, by the verb's fields. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "data/record.h"
+
+const struct cli_option cli_common_options[] = {
+	{ "workspace", "DIR", "" }, { "as", "NAME", "" },
+	{ "json", NULL, "" },	    { "jsonl", NULL, "" },
+	{ "color", "WHEN", "" },    { "quiet", NULL, "" },
+	{ "help", NULL, "" },	    { 0 },
+};
+
+const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name)
+{
+	for (; options && options->name; options++)
+		if (rg_str_is(name, options->name))
+			return options;
+	return NULL;
+}
+
+struct parser {
+	struct cli_run *run;
+	const struct roger_record *record; /* of the request */
+	int argc;
+	char **argv;
+	int at;
+	struct roger_str as;
+	const char *colour;
+	bool help;
+	bool only_places;	  /* after "--" */
+	struct roger_strs places; /* words that are no options */
+};
+
+struct roger_str cli_words_of(const struct roger_field *field, char between, char to[64])
+{
+	size_t i;
+
+	snprintf(to, 64, "%s", field->name);
+	for (i = 0; to[i]; i++)
+		if (to[i] == '_')
+			to[i] = between;
+	return rg_str(to);
+}
+
+void cli_option_name(const struct roger_field *field, char to[64])
+{
+	cli_words_of(field, '-', to);
+}
+
+static bool is_option(const struct roger_field *field)
+{
+	return !(field->flags & (ROGER_SELF | ROGER_HIDDEN | ROGER_DERIVED)) &&
+	       field->kind != ROGER_RECORDS && field->kind != ROGER_MEMBERS;
+}
+
+const struct roger_field *cli_find_field(const struct roger_record *record, struct roger_str name)
+{
+	const struct roger_field *field;
+	char option[64];
+
+	for (field = record->fields; field->name; field++) {
+		cli_option_name(field, option);
+		if (is_option(field) && rg_str_is(name, option))
+			return field;
+	}
+	return NULL;
+}
+
+static int unknown_option(struct parser *parser, struct roger_str name, struct roger_err *err)
+{
+	const struct cli_option *option;
+	const struct roger_field *field;
+	struct rg_nearest nearest = { 0 };
+	char candidate[64], found[64];
+
+	for (option = cli_common_options; option->name; option++)
+		rg_nearest_look(&nearest, name, rg_str(option->name));
+	for (option = parser->run->command->options; option && option->name; option++)
+		rg_nearest_look(&nearest, name, rg_str(option->name));
+	for (field = parser->record->fields; field->name; field++) {
+		if (!is_option(field))
+			continue;
+		cli_option_name(field, candidate);
+		if (rg_nearest_look(&nearest, name, rg_str(candidate)))
+			nearest.word.data = memcpy(found, candidate, sizeof found);
+	}
+	if (nearest.word.data)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '--%.*s'; did you mean '--%s'?", RG_STR_CUT(name),
+			       nearest.word.data);
+	if (!*parser->run->command->name)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '--%.*s' before the command; its own come after "
+			       "it, see `roger --help`",
+			       RG_STR_CUT(name));
+	return rg_fail(err, ROGER_EUSAGE, 0, "unknown option '--%.*s'; see `roger %s --help`",
+		       RG_STR_CUT(name), parser->run->command->name);
+}
+
+/* The value of an option: after '=', or the next word. */
+static int take_value(struct parser *parser, struct roger_str name, const char *equals,
+		      struct roger_str *ret, struct roger_err *err)
+{
+	if (equals) {
+		*ret = rg_str(equals + 1);
+		return ROGER_OK;
+	}
+	if (parser->at >= parser->argc)
+		return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' needs a value",
+			       RG_STR_ARGS(name));
+	*ret = rg_str(parser->argv[parser->at++]);
+	return ROGER_OK;
+}
+
+/* Like take_value(); an option that takes no value must have none. */
+static int take_any(struct parser *parser, bool takes, struct roger_str name, const char *equals,
+		    struct roger_str *ret, struct roger_err *err)
+{
+	*ret = RG_STR("");
+	if (takes)
+		return take_value(parser, name, equals, ret, err);
+	if (!equals)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0, "option '--%.*s' takes no value", RG_STR_ARGS(name));
+}
+
+static int take_common(struct parser *parser, const struct cli_option *option,
+		       struct roger_str name, const char *equals, struct roger_err *err)
+{
+	struct roger_str value;
+	int r = take_any(parser, option->value, name, equals, &value, err);
+
+	if (r < 0)
+		return r;
+	if (rg_str_is(name, "workspace"))
+		parser->run->workspace = value.data;
+	else if (rg_str_is(name, "as"))
+		parser->as = value;
+	else if (rg_str_is(name, "json"))
+		parser->run->form = CLI_JSON;
+	else if (rg_str_is(name, "jsonl"))
+		parser->run->form = CLI_JSONL;
+	else if (rg_str_is(name, "quiet"))
+		parser->run->quiet = true;
+	else if (rg_str_is(name, "help"))
+		parser->help = true;
+	else if (rg_str_is(value, "auto") || rg_str_is(value, "always") ||
+		 rg_str_is(value, "never"))
+		parser->colour = value.data;
+	else
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "option '--color': expected auto, always or never");
+	return ROGER_OK;
+}
+
+static int take_own(struct parser *parser, size_t which, struct roger_str name, const char *equals,
+		    struct roger_err *err)
+{
+	const struct cli_option *option = &parser->run->command->options[which];
+	int r = take_any(parser, option->value, name, equals, &parser->run->values[which], err);
+
+	parser->run->given[which] = r == ROGER_OK;
+	return r;
+}
+
+static int take_field(struct parser *parser, const struct roger_field *field, struct roger_str name,
+		      const char *equals, struct roger_err *err)
+{
+	struct roger_str value;
+	int r = take_any(parser, field->kind != ROGER_BOOL, name, equals, &value, err);
+
+	if (r < 0)
+		return r;
+	return rg_record_set(field, value, rg_clock_ms(), parser->run->request, parser->run->arena,
+			     err);
+}
+
+static int take_option(struct parser *parser, const char *word, struct roger_err *err)
+{
+	const struct cli_option *own = parser->run->command->options, *option;
+	const struct roger_field *field;
+	const char *equals = strchr(word, '=');
+	struct roger_str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
+
+	option = cli_find_option(cli_common_options, name);
+	if (option)
+		return take_common(parser, option, name, equals, err);
+	option = cli_find_option(own, name);
+	if (option)
+		return take_own(parser, (size_t)(option - own), name, equals, err);
+	field = cli_find_field(parser->record, name);
+	if (field)
+		return take_field(parser, field, name, equals, err);
+	return unknown_option(parser, name, err);
+}
+
+static int take_word(struct parser *parser, struct roger_err *err)
+{
+	const char *word = parser->argv[parser->at++];
+
+	if (!parser->only_places && word[0] == '-' && word[1] == '-') {
+		parser->only_places = !word[2];
+		return word[2] ? take_option(parser, word + 2, err) : ROGER_OK;
+	}
+	if (!parser->only_places && strcmp(word, "-h") == 0)
+		return take_option(parser, "help", err);
+	if (!parser->only_places && strcmp(word, "-q") == 0)
+		return take_option(parser, "quiet", err);
+	if (!parser->only_places && word[0] == '-' && word[1])
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unknown option '%.64s'; long ones start with '--', see "
+			       "`roger --help`",
+			       word);
+	return rg_arena_add(parser->run->arena, &parser->places, rg_str(word))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* ------------------------------------------------------------- places -- */
+
+/* How many later fields still need one word each. */
+static size_t needed_after(const struct roger_field *field, const void *request)
+{
+	size_t needed = 0;
+
+	for (field++; field->name; field++)
+		if ((field->flags & ROGER_PLACE) && rg_field_unset(field, request))
+			needed++;
+	return needed;
+}
+
+static int fill_places(struct parser *parser, struct roger_err *err)
+{
+	struct cli_run *run = parser->run;
+	const struct roger_field *field;
+	size_t used = 0, count = parser->places.count, keep;
+	int r;
+
+	for (field = parser->record->fields; field->name; field++) {
+		if (!(field->flags & ROGER_PLACE))
+			continue;
+		if (field->kind != ROGER_TEXTS && !rg_field_unset(field, run->request))
+			continue;
+		keep = needed_after(field, run->request);
+		while (used < count &&
+		       (field->kind != ROGER_TEXTS || count - used > keep ||
+			((field->flags & ROGER_REQUIRED) && rg_field_unset(field, run->request)))) {
+			r = rg_record_set(field, parser->places.items[used++], rg_clock_ms(),
+					  run->request, run->arena, err);
+			if (r < 0)
+				return r;
+			if (field->kind != ROGER_TEXTS)
+				break;
+		}
+	}
+	if (used < count)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "unexpected word '%.64s'; see `roger %s --help`",
+			       parser->places.items[used].data, run->command->name);
+	return ROGER_OK;
+}
+
+bool cli_next_word(const char **words, struct roger_str *ret)
+{
+	const char *end = strchrnul(*words, '|');
+
+	if (!**words)
+		return false;
+	*ret = (struct roger_str){ *words, (size_t)(end - *words) };
+	*words = *end ? end + 1 : end;
+	return true;
+}
+
+/* Is it one of "new|show"? */
+static bool is_verb_word(const char *words, struct roger_str word)
+{
+	struct roger_str one;
+
+	while (cli_next_word(&words, &one))
+		if (rg_str_equal(word, one))
+			return true;
+	return false;
+}
+
+static int wrong_verb_word(const struct cli_command *command, struct roger_str word,
+			   struct roger_err *err)
+{
+	const char *words = command->words;
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	struct roger_str one;
+
+	while (cli_next_word(&words, &one))
+		rg_nearest_look(&nearest, word, one);
+	return rg_fail(err, ROGER_EUSAGE, 0, "expected `roger %s %s`, not '%.*s'%s%.*s%s",
+		       command->name, command->words, RG_STR_CUT(word),
+		       nearest.word.length ? "; did you mean '" : "", RG_STR_ARGS(nearest.word),
+		       nearest.word.length ? "'?" : "");
+}
+
+/* The option of another word contradicts it: `roger session show --new`. */
+static int check_verb_word(const struct parser *parser, struct roger_str word,
+			   struct roger_err *err)
+{
+	const char *words = parser->run->command->words;
+	const struct roger_field *field;
+	struct roger_str other;
+
+	while (cli_next_word(&words, &other)) {
+		field = cli_find_field(parser->record, other);
+		if (field && !rg_str_equal(word, other) &&
+		    !rg_field_unset(field, parser->run->request))
+			return rg_fail(err, ROGER_EUSAGE, 0,
+				       "expected '%.*s' or '--%.*s', not both", RG_STR_ARGS(word),
+				       RG_STR_ARGS(other));
+	}
+	return ROGER_OK;
+}
+
+static bool has_places(const struct parser *parser)
+{
+	const struct roger_field *field;
+
+	for (field = parser->record->fields; field->name; field++)
+		if (field->flags & ROGER_PLACE)
+			return true;
+	return false;
+}
+
+/*
+ * A word such as "new" in `roger session new` sets the field of its name; one
+ * without a field, such as "show", is what happens anyway.
+ */
+static int take_verb_word(struct parser *parser, struct roger_err *err)
+{
+	const char *words = parser->run->command->words;
+	const struct roger_field *field;
+	struct roger_str word;
+	int r;
+
+	if (!words || parser->places.count == 0)
+		return ROGER_OK;
+	word = parser->places.items[0];
+	if (!is_verb_word(words, word) && has_places(parser))
+		return ROGER_OK;
+	parser->places.items++;
+	parser->places.count--;
+	if (!is_verb_word(words, word))
+		return wrong_verb_word(parser->run->command, word, err);
+	r = check_verb_word(parser, word, err);
+	field = cli_find_field(parser->record, word);
+	if (r < 0 || !field)
+		return r;
+	return rg_record_set(field, word, 0, parser->run->request, parser->run->arena, err);
+}
+
+/* The agent and the issue may come from the environment. */
+static int fill_from_environment(struct parser *parser, struct roger_err *err)
+{
+	const char *agent = getenv("ROGER_AGENT"), *issue = getenv("ROGER_ISSUE");
+	struct cli_run *run = parser->run;
+	const struct roger_field *field;
+	struct roger_str self = parser->as;
+	int r;
+
+	if (!self.data && agent && *agent)
+		self = rg_str(agent);
+	for (field = parser->record->fields; field->name; field++) {
+		r = ROGER_OK;
+		if ((field->flags & ROGER_PERSON) && parser->as.data &&
+		    !(agent && rg_str_is(parser->as, agent)))
+			*(bool *)rg_field_at(field, run->request) = true;
+		else if ((field->flags & ROGER_SELF) && self.data)
+			r = rg_record_set(field, self, 0, run->request, run->arena, err);
+		else if ((field->flags & ROGER_AMBIENT) && rg_field_unset(field, run->request) &&
+			 issue && *issue)
+			r = rg_record_set(field, rg_str(issue), 0, run->request, run->arena, err);
+		else if ((field->flags & ROGER_SELF) && (field->flags & ROGER_REQUIRED))
+			r = rg_fail_member(err, ROGER_EUSAGE, field->name,
+					   "who are you? give --as NAME or set ROGER_AGENT");
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour, bool *ret_help,
+	      struct roger_err *err)
+{
+	struct parser parser = { .run = run,
+				 .record = cli_op(run->command)->request,
+				 .argc = argc,
+				 .argv = argv,
+				 .colour = "auto" };
+	int r = ROGER_OK;
+
+	while (parser.at < argc && r == ROGER_OK)
+		r = take_word(&parser, err);
+	*ret_colour = parser.colour;
+	*ret_help = parser.help;
+	if (r < 0 || parser.help)
+		return r;
+	r = take_verb_word(&parser, err);
+	run->words = parser.places;
+	if (r == ROGER_OK && run->command->prepare)
+		r = run->command->prepare(run, err);
+	if (r == ROGER_OK)
+		r = fill_places(&parser, err);
+	return r == ROGER_OK ? fill_from_environment(&parser, err) : r;
+}

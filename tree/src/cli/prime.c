@@ -1,0 +1,146 @@
+/*
+ * prime: the briefing that an agent needs at start-up, within a budget of tokens.
+ */
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/frame.h"
+#include "cli/term.h"
+
+enum {
+	TOKENS = 2000,
+	TOKENS_LEAST = 100,
+	TOKENS_MOST = 1000000,
+	FIXED_CHARS = 390,	    /* who you are, what is left out, what is next */
+	MESSAGES_CHARS_LEAST = 600, /* whose words they are, and something of one */
+};
+
+static const struct cli_option options[] = {
+	{ "tokens", "N", "at most this many, at four characters each (default 2000)" },
+	{ 0 },
+};
+
+/* Add a piece of text where it fits into what is left, which then is less. */
+static bool add_piece(FILE *to, struct cli_page *piece, size_t *left)
+{
+	size_t chars;
+	bool fits = cli_page_end(piece) &&
+		    rg_utf8_count((struct roger_str){ piece->text, piece->length }, &chars) &&
+		    chars <= *left;
+
+	if (fits) {
+		fwrite(piece->text, 1, piece->length, to);
+		*left -= chars;
+	}
+	free(piece->text);
+	return fits;
+}
+
+/* As many as fit into *left, which becomes less. */
+static void print_duties(FILE *to, const struct roger_concerns *duties, size_t *left)
+{
+	struct cli_page piece;
+	bool fits = true;
+	size_t i;
+
+	if (duties->count)
+		fputs("\nOpen:\n", to);
+	for (i = 0; i < duties->count && fits; i += fits) {
+		if (!cli_page_begin(&piece))
+			break;
+		cli_say_to(piece.to, "- %t: `%t`\n", duties->items[i].words, duties->items[i].next);
+		fits = add_piece(to, &piece, left);
+	}
+	if (i < duties->count)
+		fprintf(to, "- %zu more: `roger status`\n", duties->count - i);
+}
+
+/* As many as fit into left.  Long names make long headers, so smaller budgets are tried. */
+static size_t print_messages(FILE *to, const struct roger_messages *messages, size_t left)
+{
+	size_t shown = 0, budget = left;
+	struct cli_page piece;
+	bool fits = false;
+
+	while (messages->count && !fits && budget >= MESSAGES_CHARS_LEAST &&
+	       cli_page_begin(&piece)) {
+		fputc('\n', piece.to);
+		cli_frame_begin(piece.to);
+		shown = cli_frame_messages(piece.to, messages, budget - MESSAGES_CHARS_LEAST / 2);
+		fits = add_piece(to, &piece, &left);
+		budget -= budget / 4;
+	}
+	return fits ? shown : 0;
+}
+
+static void print_next(FILE *to, const struct roger_prime_reply *reply)
+{
+	fputs("\nNext: ", to);
+	if (reply->unread)
+		fputs("deal with what is unread, answer with `roger send NAME TEXT --reply-to ID`, "
+		      "then `roger ack ID`.\n",
+		      to);
+	else
+		fputs("`roger agents` says who is here; `roger send NAME TEXT` writes to one.\n",
+		      to);
+}
+
+size_t cli_prime_print(FILE *to, const struct roger_prime_reply *reply, const struct roger *roger,
+		       size_t chars_max)
+{
+	size_t left = chars_max > FIXED_CHARS ? chars_max - FIXED_CHARS : 0, shown;
+	size_t duties = reply->messages.count ? left / 3 : left;
+
+	cli_say_to(to, "You are %t in roger, where agents write to each other. %d unread.\n",
+		   reply->agent, reply->unread);
+	cli_print_damage(to, roger);
+	left -= duties;
+	print_duties(to, &reply->duties, &duties);
+	shown = print_messages(to, &reply->messages, left + duties);
+	if ((int64_t)shown < reply->unread)
+		fprintf(to, "\n%lld more: `roger inbox`\n",
+			(long long)reply->unread - (long long)shown);
+	print_next(to, reply);
+	return shown;
+}
+
+static int prepare(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_str tokens = cli_value(run, "tokens");
+	int64_t number;
+
+	if (cli_given(run, "tokens") &&
+	    (!rg_str_number(tokens, &number) || number < TOKENS_LEAST || number > TOKENS_MOST))
+		return rg_fail_member(err, ROGER_EUSAGE, "tokens", "tokens: expected %d to %d",
+				      TOKENS_LEAST, TOKENS_MOST);
+	return ROGER_OK;
+}
+
+static void print(const struct cli_run *run, const void *reply)
+{
+	int64_t tokens = TOKENS;
+
+	if (cli_given(run, "tokens") && !rg_str_number(cli_value(run, "tokens"), &tokens))
+		tokens = TOKENS;
+	cli_prime_print(cli_out, reply, NULL, (size_t)tokens * CLI_TOKEN_CHARS);
+}
+
+/* No mail is shown in an untrusted workspace; a person sees the reason. */
+static int run_prime(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const char *why = roger_distrust(run->roger);
+	int r;
+
+	*ret_exit = CLI_DONE;
+	if (*why) {
+		fprintf(stderr, "roger: %s\n", why);
+		run->quiet = true; /* it is all there is to say */
+		return ROGER_OK;
+	}
+	r = prepare(run, err);
+	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
+}
+
+const struct cli_command cli_prime = {
+	.name = "prime", .options = options, .run = run_prime, .print = print
+};

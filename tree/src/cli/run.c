@@ -1,0 +1,164 @@
+/*
+ * run: a program under our eyes.  What it prints is standard output's, what we
+ * have to say goes to standard error, its exit status is ours.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+/*
+ * Signals that are meant for the program, and those that tell us how it fares:
+ * all that would end us and leave it alone, but for those of a fault, which is
+ * ours, and of job control, which stop whoever asks for the terminal.
+ */
+static const int passed_on[] = { SIGINT,  SIGTERM,   SIGHUP,	SIGQUIT, SIGUSR1,  SIGUSR2,
+				 SIGALRM, SIGPROF,   SIGVTALRM, SIGXCPU, SIGPOLL,  SIGPWR,
+				 SIGURG,  SIGSTKFLT, SIGTSTP,	SIGCONT, SIGWINCH, SIGCHLD };
+
+/* Of a write that fails where they come from us; main() ignores both. */
+static const int of_writes[] = { SIGPIPE, SIGXFSZ };
+
+static int pass_to = -1;
+
+static void pass(int number, siginfo_t *info, void *context)
+{
+	const unsigned char byte = (unsigned char)number;
+	int error = errno;
+
+	(void)context;
+	if ((number == SIGPIPE || number == SIGXFSZ) && info->si_pid == getpid())
+		return;
+	/* A full pipe holds enough of them. */
+	if (write(pass_to, &byte, 1) < 0)
+		errno = error;
+	errno = error;
+}
+
+static void catch_signal(int number)
+{
+	struct sigaction action = { .sa_sigaction = pass, .sa_flags = SA_RESTART | SA_SIGINFO };
+
+	sigfillset(&action.sa_mask);
+	sigaction(number, &action, NULL);
+}
+
+/* What was ignored when we came, as under nohup, stays so; but for what we have to know. */
+static void catch_unless_ignored(int number)
+{
+	struct sigaction before;
+
+	if (sigaction(number, NULL, &before) == 0 &&
+	    (before.sa_handler != SIG_IGN || number == SIGCHLD))
+		catch_signal(number);
+}
+
+static bool catch_signals(int *ret_from)
+{
+	int ends[2], number;
+	size_t i;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return false;
+	*ret_from = ends[0];
+	pass_to = ends[1];
+	for (i = 0; i < sizeof passed_on / sizeof *passed_on; i++)
+		catch_unless_ignored(passed_on[i]);
+	for (number = SIGRTMIN; number <= SIGRTMAX; number++)
+		catch_unless_ignored(number);
+	for (i = 0; i < sizeof of_writes / sizeof *of_writes; i++)
+		catch_signal(of_writes[i]);
+	return true;
+}
+
+static int open_or_none(int file)
+{
+	return fcntl(file, F_GETFD) < 0 ? -1 : file;
+}
+
+static int find_terminal(void)
+{
+	int file;
+
+	for (file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+		if (tcgetpgrp(file) >= 0)
+			return file;
+	return -1;
+}
+
+/* A word for people, unless all is as it should be. */
+static void print_end(const struct cli_run *run, const struct roger_run_reply *reply)
+{
+	const struct roger_run *one = &reply->runs.items[0];
+
+	cli_print_notes(&reply->notes);
+	if (run->quiet)
+		return;
+	fputs("roger: run ", stderr);
+	cli_print_text(stderr, one->run_id, false);
+	fputs(": ", stderr);
+	cli_print_text(stderr, reply->ended, false);
+	if (reply->message_id.length) {
+		fputs(", ", stderr);
+		/* What the owner has no room for is kept for a person. */
+		cli_print_text(stderr, reply->untold ? RG_STR("human") : one->owner_agent, false);
+		fputs(" was told by ", stderr);
+		cli_print_text(stderr, reply->message_id, false);
+	}
+	fputc('\n', stderr);
+}
+
+static void print_json(const struct cli_run *run, const struct roger_run_reply *reply)
+{
+	struct rg_buf line;
+
+	rg_buf_init(&line, SIZE_MAX);
+	rg_record_encode(cli_op(run->command)->reply, reply, &line);
+	cli_print_json(stderr, &line);
+	rg_buf_deinit(&line);
+}
+
+/* The program's own, unless all seems well and is not. */
+static int exit_of(const struct roger_run_reply *reply)
+{
+	if (reply->exit)
+		return (int)reply->exit;
+	if (reply->output_lost)
+		return CLI_IO;
+	return reply->untold ? CLI_REFUSED : 0;
+}
+
+static int run_program(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_run_request *request = run->request;
+	struct roger_run_streams streams = {
+		.input = open_or_none(STDIN_FILENO),
+		.output = open_or_none(STDOUT_FILENO),
+		.errors = open_or_none(STDERR_FILENO),
+		.signals = -1,
+		.terminal = find_terminal(),
+		.file_mask = (int)cli_file_mask,
+	};
+	struct roger_run_reply reply;
+	int r;
+
+	if (!catch_signals(&streams.signals))
+		return rg_fail(err, ROGER_EIO, errno, "make a pipe for signals");
+	request->streams = &streams;
+	r = roger_run(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form == CLI_HUMAN)
+		print_end(run, &reply);
+	else
+		print_json(run, &reply);
+	*ret_exit = exit_of(&reply);
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+const struct cli_command cli_run_program = { .name = "run", .run = run_program };

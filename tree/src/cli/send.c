@@ -1,0 +1,510 @@
+/* send: the text from a word, a file or standard input; --batch sends JSON lines. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+/* How many sends of a batch share one append and one sync. */
+enum { GROUP = 512 };
+
+static const struct cli_option options[] = {
+	{ "file", "PATH", "read the text from a file" },
+	{ "batch", NULL, "read sends from standard input, a JSON object a line: to, content, ..." },
+	{ 0 },
+};
+
+static struct roger_send_request *request_of(const struct cli_run *run)
+{
+	return run->request;
+}
+
+/* ------------------------------------------------------------- the text -- */
+
+/* path NULL: standard input. */
+static int read_text(struct cli_run *run, const char *path, struct roger_err *err)
+{
+	struct roger_str *content = &request_of(run)->content;
+	int r;
+
+	r = cli_read_text(path, "content", RG_LINE_BYTES_MAX, run->arena, content, err);
+	if (r == ROGER_OK && path && content->length == 0)
+		r = rg_fail_member(err, ROGER_EDATA, "content", "content: '%s' is empty", path);
+	return r;
+}
+
+/* In a batch each line has its own. */
+static int check_batch(const struct roger_send_request *given, struct roger_err *err)
+{
+	const struct {
+		const char *option, *member;
+		bool given;
+	} own[] = {
+		{ "--metadata", "metadata", given->metadata.length },
+		{ "--reply-to", "reply_to", given->reply_to.length },
+		{ "--key", "key", given->key.length },
+		{ "--task", "task", given->task.length },
+		{ "--verb", "verb", given->verb.length },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof own / sizeof *own; i++)
+		if (own[i].given)
+			return rg_fail_member(
+				err, ROGER_EUSAGE, own[i].member,
+				"%s: in a batch each line has its own: put \"%s\" into "
+				"the lines",
+				own[i].option, own[i].member);
+	if (given->confirm != ROGER_CONFIRM_STORED || given->within_ms || given->retry)
+		return rg_fail_member(err, ROGER_EUSAGE, "confirm",
+				      "confirm: many at once are confirmed as stored only");
+	return ROGER_OK;
+}
+
+static int prepare(struct cli_run *run, struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (cli_given(run, "file") && cli_given(run, "batch"))
+		return rg_fail(err, ROGER_EUSAGE, 0, "--file and --batch exclude each other");
+	/* Before the words are placed: with the text given, all of them are recipients. */
+	if (cli_given(run, "batch")) {
+		request_of(run)->content = RG_STR("-");
+		r = check_batch(request_of(run), err);
+	} else if (cli_given(run, "file")) {
+		r = read_text(run, cli_value(run, "file").data, err);
+	}
+	if (run->words.count && !request_of(run)->content.data)
+		run->words.count--;
+	/* The first is a recipient, where no option names one. */
+	if (run->words.count && !request_of(run)->to.count)
+		run->words.items++, run->words.count--;
+	return r;
+}
+
+/* ---------------------------------------------------------- recipients -- */
+
+/* A name holds no comma, so that one word can name several. */
+static int split_names(struct rg_arena *arena, struct roger_strs *names, struct roger_err *err)
+{
+	struct roger_strs split = { 0 };
+	const char *name;
+	size_t i, length;
+
+	for (i = 0; i < names->count; i++)
+		for (name = names->items[i].data;; name += length + 1) {
+			length = strcspn(name, ",");
+			if (!rg_arena_add(arena, &split, (struct roger_str){ name, length }))
+				return rg_fail_memory(err);
+			if (!name[length])
+				break;
+		}
+	*names = split;
+	return ROGER_OK;
+}
+
+/* Cut a word so that an error about it fits one line. */
+static void add_cut(struct rg_buf *out, struct roger_str word, const char *before)
+{
+	enum { SHOWN = 48 };
+	size_t length = word.length;
+
+	if (length > SHOWN)
+		for (length = SHOWN; length && ((unsigned char)word.data[length] & 0xc0) == 0x80;)
+			length--;
+	rg_buf_printf(out, "%s%.*s%s", before, (int)length, word.data,
+		      length < word.length ? "..." : "");
+}
+
+/* Show both readings of the words: one text, or several recipients. */
+static int both_readings(const struct cli_run *run, struct roger_str unknown, struct roger_err *err)
+{
+	const struct roger_strs *to = &request_of(run)->to;
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf words = { .maximum = 160 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 160 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 160 };
+	bool typed = !cli_given(run, "file") && !cli_given(run, "batch");
+	size_t i;
+
+	for (i = 0; i < run->words.count; i++)
+		add_cut(&words, run->words.items[i], i ? " " : "");
+	if (typed)
+		add_cut(&words, request_of(run)->content, " ");
+	for (i = 0; i < to->count; i++)
+		add_cut(&names, to->items[i], i ? "," : "");
+	add_cut(&text, typed ? request_of(run)->content : RG_STR("--..."), "");
+	return rg_fail_member(
+		err, ROGER_EUSAGE, "to",
+		"to: '%.40s' is not known here; one text needs quotes, `roger send %.40s "
+		"'%.*s'`, several recipients need commas, `roger send %.*s %s%.*s%s`",
+		unknown.data, to->items[0].data, RG_STR_ARGS(rg_buf_str(&words)),
+		RG_STR_ARGS(rg_buf_str(&names)), typed ? "'" : "", RG_STR_ARGS(rg_buf_str(&text)),
+		typed ? "'" : "");
+}
+
+/*
+ * When the quotes were forgotten, words of a text look like recipients.  Words after the
+ * first are taken as recipients only when they are known.
+ */
+static int check_words(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_send_request probe = { .from = request_of(run)->from,
+					    .to = run->words,
+					    .content = RG_STR("-"),
+					    .dry_run = true,
+					    .new_names = true };
+	RG_CLEANUP(roger_reply_free) struct roger_send_reply reply = { 0 };
+	int r;
+
+	if (!run->words.count)
+		return ROGER_OK;
+	r = split_names(run->arena, &probe.to, err);
+	if (r < 0)
+		return r;
+	r = roger_send(run->roger, &probe, &reply, err);
+	if (r < 0)
+		return strcmp(err->member, "to") == 0 ? both_readings(run, run->words.items[0], err)
+						      : ROGER_OK;
+	r = reply.never_seen.count ? both_readings(run, reply.never_seen.items[0], err) : ROGER_OK;
+	return r;
+}
+
+/* ------------------------------------------------------------ one send -- */
+
+static bool is_noted(const struct roger_send_reply *replies, size_t count, struct roger_str note)
+{
+	size_t i, k;
+
+	for (i = 0; i < count; i++)
+		for (k = 0; k < replies[i].notes.count; k++)
+			if (rg_str_equal(replies[i].notes.items[k], note))
+				return true;
+	return false;
+}
+
+/* Notes of one reply that no earlier reply has. */
+static void print_notes(const struct cli_run *run, const struct roger_send_reply *replies,
+			size_t which)
+{
+	const struct roger_strs *notes = &replies[which].notes;
+	size_t i;
+
+	for (i = 0; i < notes->count && !run->quiet; i++)
+		if (!is_noted(replies, which, notes->items[i]))
+			cli_print_note(notes->items[i]);
+}
+
+static void print_sent(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_send_reply *reply = reply_;
+	size_t i;
+
+	print_notes(run, reply, 0);
+	for (i = 0; i < reply->messages.count; i++)
+		cli_say("%t  #%d -> %t%s\n", reply->messages.items[i].id, reply->seq,
+			reply->messages.items[i].to,
+			request_of(run)->dry_run ? "  (dry run: nothing stored)"
+			: reply->duplicate	 ? "  (sent before with this key)"
+						 : "");
+}
+
+static int send_one(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (rg_str_is(request_of(run)->content, "-") && !cli_given(run, "file"))
+		r = read_text(run, NULL, err);
+	return r < 0 ? r : cli_call(run, ret_exit, err);
+}
+
+/* -------------------------------------------------------------- a batch -- */
+
+enum { FIELDS_MAX = 24 };
+
+struct batch_summary {
+	int64_t sent, stored; /* sends done, messages on disk */
+	int64_t repeated;     /* sends whose key was known */
+};
+#define AT(member) offsetof(struct batch_summary, member)
+static const struct roger_field summary_fields[] = {
+	{ "sent", ROGER_INT, AT(sent), 0, NULL, NULL, "" },
+	{ "stored", ROGER_INT, AT(stored), 0, NULL, NULL, "" },
+	{ "duplicates", ROGER_INT, AT(repeated), 0, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record summary_record = { "batch", sizeof(struct batch_summary),
+						    summary_fields };
+
+struct batch {
+	struct cli_run *run;
+	struct roger_record record; /* of a line: what the command line gives is not required */
+	struct roger_field fields[FIELDS_MAX];
+	struct rg_arena *arena; /* of the group */
+	struct roger_send_request items[GROUP];
+	int64_t lines[GROUP]; /* the line of each item */
+	size_t count;
+	struct rg_buf input;
+	size_t input_at;
+	int64_t line;		   /* last one read */
+	struct batch_summary done; /* so far */
+	int64_t bytes;
+	int64_t total_bytes; /* of standard input, where it is a file */
+};
+
+static void clear_group(struct batch *batch)
+{
+	batch->count = 0;
+	rg_arena_reset(batch->arena);
+}
+
+/* Name the line; say what of the batch is done. */
+static int fail_line(const struct batch *batch, int64_t line, int code, const char *message,
+		     struct roger_err *err)
+{
+	struct roger_err inner = *err;
+	char text[300];
+
+	snprintf(text, sizeof text, "%s", message);
+	return rg_fail_member(err, (enum roger_code)code, inner.member,
+			      "line %lld: %s; %lld sends before it are stored, nothing else",
+			      (long long)line, text, (long long)batch->done.sent);
+}
+
+/* An error of the group names an item by its place: find its line. */
+static int fail_group(const struct batch *batch, int code, struct roger_err *err)
+{
+	size_t item = 1;
+	int skip = 0;
+
+	if (sscanf(err->message, "message %zu: %n", &item, &skip) < 1 || item < 1 ||
+	    item > batch->count)
+		item = 1;
+	return fail_line(batch, batch->lines[item - 1], code, err->message + skip, err);
+}
+
+static int flush_group(struct batch *batch, struct roger_err *err)
+{
+	struct roger_send_many_request request = { .from = request_of(batch->run)->from,
+						   .items = batch->items,
+						   .count = batch->count };
+	RG_CLEANUP(roger_reply_free) struct roger_send_many_reply reply = { 0 };
+	size_t i;
+	int r;
+
+	if (batch->count == 0)
+		return ROGER_OK;
+	r = roger_send_many(batch->run->roger, &request, &reply, err);
+	if (r < 0)
+		return fail_group(batch, r, err);
+	for (i = 0; i < reply.count; i++) {
+		batch->done.repeated += reply.items[i].duplicate;
+		if (batch->run->form == CLI_JSONL)
+			cli_print_reply(batch->run, cli_op(batch->run->command)->reply,
+					&reply.items[i]);
+		else if (batch->run->form == CLI_HUMAN)
+			print_notes(batch->run, reply.items, i);
+	}
+	batch->done.sent += (int64_t)reply.count;
+	batch->done.stored += reply.stored;
+	clear_group(batch);
+	fflush(cli_out);
+	cli_progress(NULL, "send", batch->bytes, batch->total_bytes);
+	return ROGER_OK;
+}
+
+/* The command line gives what a line leaves out. */
+static void add_defaults(const struct cli_run *run, struct roger_send_request *item)
+{
+	const struct roger_send_request *given = run->request;
+
+	if (!item->to.count)
+		item->to = given->to;
+	if (!item->issue.length)
+		item->issue = given->issue;
+	if (!item->run_counter)
+		item->run_counter = given->run_counter;
+	item->dry_run = given->dry_run;
+	item->new_names |= given->new_names;
+}
+
+static int add_line(struct batch *batch, struct roger_str line, struct roger_err *err)
+{
+	struct roger_send_request *item = &batch->items[batch->count];
+	const struct rg_json *json = NULL;
+	int r;
+
+	*item = (struct roger_send_request){ .type = request_of(batch->run)->type };
+	r = rg_json_read_within(line, batch->arena, &json, err);
+	if (r < 0)
+		return r;
+	batch->lines[batch->count++] = batch->line;
+	r = rg_record_decode(&batch->record, rg_json_root(json), item, batch->arena, err);
+	if (r == ROGER_OK)
+		add_defaults(batch->run, item);
+	return r;
+}
+
+/* Is there no input right now?  Its writer may be waiting for receipts. */
+static bool input_pauses(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&input, 1, 0) == 0;
+}
+
+static int read_more(struct batch *batch, bool *ret_more, struct roger_err *err)
+{
+	char *room;
+	ssize_t got;
+
+	if (batch->input_at) {
+		memmove(batch->input.data, batch->input.data + batch->input_at,
+			batch->input.length - batch->input_at);
+		batch->input.length -= batch->input_at;
+		batch->input_at = 0;
+	}
+	room = rg_buf_room(&batch->input, 65536);
+	if (!room && batch->input.length > RG_LINE_BYTES_MAX - 65536)
+		return rg_fail(err, ROGER_EDATA, 0, "line %lld: longer than %d bytes",
+			       (long long)batch->line + 1, RG_LINE_BYTES_MAX);
+	if (!room)
+		return rg_fail_memory(err);
+	do
+		got = read(STDIN_FILENO, room, 65536);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return rg_fail(err, ROGER_EIO, errno, "read standard input");
+	batch->input.length += (size_t)got;
+	*ret_more = got > 0;
+	return ROGER_OK;
+}
+
+/* The next line without its newline; the last one may lack it. */
+static int next_line(struct batch *batch, struct roger_str *ret_line, bool *ret_found,
+		     struct roger_err *err)
+{
+	struct roger_str ahead;
+	const char *newline;
+	bool more = true;
+	int r;
+
+	for (;;) {
+		ahead = rg_buf_str(&batch->input);
+		ahead.data += batch->input_at;
+		ahead.length -= batch->input_at;
+		newline = ahead.length ? memchr(ahead.data, '\n', ahead.length) : NULL;
+		if (newline || !more)
+			break;
+		if (batch->count && input_pauses()) {
+			r = flush_group(batch, err);
+			if (r < 0)
+				return r;
+		}
+		r = read_more(batch, &more, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_found = ahead.length > 0;
+	*ret_line = (struct roger_str){ ahead.data,
+					newline ? (size_t)(newline - ahead.data) : ahead.length };
+	batch->input_at += ret_line->length + (newline != NULL);
+	batch->bytes += (int64_t)ret_line->length + 1;
+	batch->line += *ret_found;
+	return ROGER_OK;
+}
+
+static int send_lines(struct batch *batch, struct roger_err *err)
+{
+	struct roger_str line;
+	bool found;
+	int r;
+
+	for (;;) {
+		r = next_line(batch, &line, &found, err);
+		if (r < 0)
+			return r;
+		if (!found)
+			return flush_group(batch, err);
+		if (line.length == 0)
+			continue;
+		r = add_line(batch, line, err);
+		if (r < 0)
+			return fail_line(batch, batch->line, r, err->message, err);
+		if (batch->count == GROUP)
+			r = flush_group(batch, err);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* The verb's request; with recipients on the command line, lines need none. */
+static void make_record(struct batch *batch)
+{
+	const struct roger_record *record = cli_op(batch->run->command)->request;
+	size_t i;
+
+	for (i = 0; record->fields[i].name; i++) {
+		rg_assert(i + 1 < FIELDS_MAX);
+		batch->fields[i] = record->fields[i];
+		if (strcmp(record->fields[i].name, "to") == 0 && request_of(batch->run)->to.count)
+			batch->fields[i].flags &= ~(unsigned)ROGER_REQUIRED;
+	}
+	batch->record = *record;
+	batch->record.fields = batch->fields;
+}
+
+static int send_batch(struct cli_run *run, struct roger_err *err)
+{
+	struct batch *batch = calloc(1, sizeof *batch);
+	struct batch_summary summary;
+	int r;
+
+	if (!batch)
+		return rg_fail_memory(err);
+	batch->run = run;
+	rg_buf_init(&batch->input, RG_LINE_BYTES_MAX);
+	make_record(batch);
+	if (lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
+		batch->total_bytes = lseek(STDIN_FILENO, 0, SEEK_END);
+		lseek(STDIN_FILENO, 0, SEEK_SET);
+	}
+	batch->arena = rg_arena_new();
+	r = batch->arena ? send_lines(batch, err) : rg_fail_memory(err);
+	rg_arena_free(batch->arena);
+	rg_buf_deinit(&batch->input);
+	cli_progress_end();
+	summary = batch->done;
+	free(batch);
+	if (r < 0)
+		return r;
+	if (run->form == CLI_JSON)
+		cli_print_reply(run, &summary_record, &summary);
+	else if (run->form == CLI_HUMAN && !run->quiet)
+		cli_say("%d send%p, %d message%p stored, %d known already%s\n", summary.sent,
+			summary.stored, summary.repeated,
+			request_of(run)->dry_run ? " (dry run: nothing stored)" : "");
+	return ROGER_OK;
+}
+
+static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	int r;
+
+	*ret_exit = CLI_DONE;
+	r = check_words(run, err);
+	if (r == ROGER_OK)
+		r = split_names(run->arena, &request_of(run)->to, err);
+	if (r < 0)
+		return r;
+	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, ret_exit, err);
+}
+
+const struct cli_command cli_send = {
+	.name = "send", .options = options, .prepare = prepare, .run = run_send, .print = print_sent
+};

@@ -1,0 +1,67 @@
+/* init, session, config. */
+#include "cli/command.h"
+#include "cli/term.h"
+
+/* ----------------------------------------------------------------- init -- */
+
+static int prepare_init(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_init_request *request = run->request;
+
+	(void)err;
+	/* --workspace names the folder; a word that follows wins. */
+	if (run->workspace)
+		request->path = rg_str(run->workspace);
+	return ROGER_OK;
+}
+
+static void print_init(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_init_reply *reply = reply_;
+
+	(void)run;
+	cli_say("%s a workspace in %t\n", reply->created ? "made" : "there is", reply->workspace);
+	if (reply->above.length)
+		cli_say_to(stderr, "note: from here on the workspace in %t is not seen any more\n",
+			   reply->above);
+	if (reply->not_trusted.length)
+		cli_say_to(stderr, "not trusted: %t\n", reply->not_trusted);
+	if (reply->created)
+		fputs("next: export ROGER_AGENT=NAME, then roger send SOMEBODY 'hello'\n", cli_out);
+}
+
+const struct cli_command cli_init = { .name = "init",
+				      .prepare = prepare_init,
+				      .print = print_init };
+
+/* ------------------------------------------- session; verbs with a word -- */
+
+static void print_session(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_session_reply *reply = reply_;
+
+	fprintf(cli_out, "session %lld\n", (long long)reply->epoch);
+	if (reply->agents.count)
+		cli_print_lists(cli_out, cli_op(run->command)->reply, reply);
+}
+
+/* Of the history the figures of a cleanup say nothing. */
+static void print_cleanup(const struct cli_run *run, const void *reply)
+{
+	const struct roger_cleanup_request *request = run->request;
+	const struct roger_record *record = cli_op(run->command)->reply;
+
+	if (request->history)
+		cli_print_lists(cli_out, record, reply);
+	else
+		cli_print_record(cli_out, record, reply);
+}
+
+const struct cli_command cli_cleanup = { .name = "cleanup", .print = print_cleanup };
+
+const struct cli_command cli_retire = { .name = "retire", .under = "agents" };
+
+const struct cli_command cli_session = { .name = "session",
+					 .words = "new|show",
+					 .print = print_session };
+const struct cli_command cli_config = { .name = "config", .words = "show" };

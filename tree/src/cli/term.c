@@ -1,0 +1,409 @@
+#include "cli/term.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/unicode.h"
+
+FILE *cli_out;
+
+/* The errno of a failed write; C libraries differ in what a stream remembers of it. */
+static int lost;
+
+static bool colours;
+static bool silent;
+static bool bar_shown;
+
+void cli_term_lose(int error)
+{
+	lost = lost ? lost : error;
+}
+
+static ssize_t write_all(void *context, const char *data, size_t length)
+{
+	size_t done = 0;
+	ssize_t put;
+
+	(void)context;
+	while (done < length) {
+		put = write(STDOUT_FILENO, data + done, length - done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0) {
+			cli_term_lose(errno);
+			return 0;
+		}
+		done += (size_t)put;
+	}
+	return (ssize_t)length;
+}
+
+static bool to_terminal; /* asked once: each time is a call of the system */
+
+bool cli_term_open(void)
+{
+	to_terminal = isatty(STDOUT_FILENO);
+	cli_out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_all });
+	if (cli_out && to_terminal)
+		setvbuf(cli_out, NULL, _IOLBF, 0);
+	return cli_out != NULL;
+}
+
+int cli_term_flush(void)
+{
+	fflush(cli_out);
+	return lost;
+}
+
+bool cli_term_lost(void)
+{
+	return lost != 0;
+}
+
+void cli_term_init(const char *when, bool quiet)
+{
+	const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"),
+		   *term = getenv("TERM");
+
+	silent = quiet;
+	if (strcmp(when, "always") == 0)
+		colours = true;
+	else if (strcmp(when, "never") == 0 || (no && *no))
+		colours = false;
+	else if (force && *force && strcmp(force, "0") != 0)
+		colours = true;
+	else
+		colours = to_terminal && term && strcmp(term, "dumb") != 0;
+}
+
+const char *cli_style(enum cli_style style)
+{
+	static const char *const codes[] = { "\033[0m",	 "\033[1m",  "\033[2m", "\033[31m",
+					     "\033[32m", "\033[33m", "\033[36m" };
+
+	return colours ? codes[style] : "";
+}
+
+bool cli_is_crlf(struct roger_str text, size_t at)
+{
+	return at + 1 < text.length && text.data[at] == '\r' && text.data[at + 1] == '\n';
+}
+
+/* Is it printed as <U+....>? */
+static bool is_spelt(uint32_t c, bool lines)
+{
+	if (lines && (c == '\n' || c == '\t'))
+		return false;
+	return rg_char_is_harmful(c) || (!lines && rg_char_ends_line(c));
+}
+
+void cli_print_text(FILE *to, struct roger_str text, bool lines)
+{
+	size_t at = 0, start = 0, step;
+	uint32_t c;
+
+	while (at < text.length) {
+		if (lines && cli_is_crlf(text, at)) {
+			fwrite(text.data + start, 1, at - start, to);
+			start = ++at;
+			continue;
+		}
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		if (step && !is_spelt(c, lines)) {
+			at += step;
+			continue;
+		}
+		fwrite(text.data + start, 1, at - start, to);
+		if (step)
+			fprintf(to, "<U+%04X>", c);
+		else
+			fprintf(to, "<%02X>", (unsigned char)text.data[at]);
+		at += step ? step : 1;
+		start = at;
+	}
+	fwrite(text.data + start, 1, at - start, to);
+}
+
+size_t cli_term_width(void)
+{
+	struct winsize size = { 0 };
+
+	if (!to_terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col;
+}
+
+/* The columns of the first character, and its bytes. */
+static size_t first_columns(struct roger_str text, size_t *ret_bytes)
+{
+	uint32_t c;
+	size_t step = rg_utf8_next(text.data, text.length, &c);
+
+	*ret_bytes = step ? step : 1;
+	if (!step)
+		return sizeof "<FF>" - 1;
+	if (is_spelt(c, false))
+		return c > 0xffff ? sizeof "<U+E0041>" - 1 : sizeof "<U+202E>" - 1;
+	return rg_char_columns(c);
+}
+
+/* How many bytes fit into *columns, which becomes what is left. */
+static size_t fit(struct roger_str text, size_t *columns)
+{
+	size_t at = 0, taken, step;
+
+	for (; at < text.length; at += step, *columns -= taken) {
+		taken = first_columns((struct roger_str){ text.data + at, text.length - at },
+				      &step);
+		if (taken > *columns)
+			break;
+	}
+	return at;
+}
+
+size_t cli_bytes_within(struct roger_str text, size_t columns)
+{
+	return fit(text, &columns);
+}
+
+size_t cli_columns(struct roger_str text)
+{
+	size_t columns = SIZE_MAX;
+
+	fit(text, &columns);
+	return SIZE_MAX - columns;
+}
+
+void cli_print_note(struct roger_str text)
+{
+	cli_say_to(stderr, "note: %t\n", text);
+}
+
+void cli_print_notes(const struct roger_strs *texts)
+{
+	size_t i;
+
+	for (i = 0; i < texts->count; i++)
+		cli_print_note(texts->items[i]);
+}
+
+void cli_print_padded(FILE *to, struct roger_str text, size_t width)
+{
+	size_t columns = width ? cli_columns(text) : 0;
+
+	cli_print_text(to, text, false);
+	if (columns < width)
+		fprintf(to, "%*s", (int)(width - columns), "");
+}
+
+struct saying {
+	FILE *to;
+	va_list arguments;
+	int64_t number; /* the last one */
+	int width;
+};
+
+static void say_one(struct saying *saying, char what)
+{
+	FILE *to = saying->to;
+
+	switch (what) {
+	case 't':
+		cli_print_padded(to, va_arg(saying->arguments, struct roger_str),
+				 (size_t)saying->width);
+		break;
+	case 's':
+		fprintf(to, "%-*s", saying->width, va_arg(saying->arguments, const char *));
+		break;
+	case 'd':
+		saying->number = va_arg(saying->arguments, int64_t);
+		fprintf(to, "%*lld", saying->width, (long long)saying->number);
+		break;
+	case 'p':
+		fputs(rg_plural(saying->number), to);
+		break;
+	case 'w':
+		cli_print_time(to, va_arg(saying->arguments, int64_t));
+		break;
+	case 'S':
+		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), to);
+		break;
+	case '.':
+		fputs(cli_style(CLI_PLAIN), to);
+		break;
+	default:
+		rg_assert(!"a letter of cli_say()");
+	}
+}
+
+static void say(struct saying *saying, const char *format)
+{
+	const char *next;
+	char *end;
+
+	for (; *(next = strchrnul(format, '%')); format = end + 1) {
+		fwrite(format, 1, (size_t)(next - format), saying->to);
+		saying->width = (int)strtol(next + 1 + (next[1] == '-'), &end, 10);
+		if (*end == '*') {
+			saying->width = va_arg(saying->arguments, int);
+			end++;
+		}
+		say_one(saying, *end);
+	}
+	fputs(format, saying->to);
+}
+
+void cli_say(const char *format, ...)
+{
+	struct saying saying = { .to = cli_out };
+
+	va_start(saying.arguments, format);
+	say(&saying, format);
+	va_end(saying.arguments);
+}
+
+void cli_say_to(FILE *to, const char *format, ...)
+{
+	struct saying saying = { .to = to };
+
+	va_start(saying.arguments, format);
+	say(&saying, format);
+	va_end(saying.arguments);
+}
+
+bool cli_page_begin(struct cli_page *page)
+{
+	*page = (struct cli_page){ 0 };
+	page->to = open_memstream(&page->text, &page->length);
+	return page->to;
+}
+
+bool cli_page_end(struct cli_page *page)
+{
+	return fclose(page->to) == 0;
+}
+
+void cli_say_set(const char *format, struct roger_str text)
+{
+	if (text.length)
+		cli_say(format, text);
+}
+
+/* The bytes of the first line, with what ends it. */
+static size_t line_bytes(struct roger_str text)
+{
+	size_t at = 0, step;
+	uint32_t c = 0;
+
+	while (at < text.length && c != '\n' && !rg_char_ends_line(c)) {
+		step = rg_utf8_next(text.data + at, text.length - at, &c);
+		at += step ? step : 1;
+	}
+	return at;
+}
+
+void cli_print_body(FILE *to, struct roger_str text, const char *indent)
+{
+	bool ended = false;
+	size_t length;
+
+	do {
+		length = line_bytes(text);
+		ended = length && text.data[length - 1] == '\n';
+		fputs(indent, to);
+		cli_print_text(to, (struct roger_str){ text.data, length }, true);
+		text.data += length;
+		text.length -= length;
+	} while (text.length);
+	if (!ended)
+		fputc('\n', to);
+}
+
+const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm;
+
+	if (ms > 0 && localtime_r(&seconds, &tm) &&
+	    strftime(to, CLI_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &tm))
+		return to;
+	return "-";
+}
+
+void cli_print_time(FILE *to, int64_t ms)
+{
+	char text[CLI_TIME_BYTES];
+
+	fputs(cli_time(ms, text), to);
+}
+
+bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
+{
+	static const char marks[] = "########################################";
+	int width = (int)sizeof marks - 1, filled;
+
+	(void)context;
+	if (silent || !isatty(STDERR_FILENO) || total <= 0)
+		return true;
+	filled = (int)((double)done / (double)total * width);
+	if (filled > width)
+		filled = width;
+	fprintf(stderr, "\r%-8s [%.*s%*s] %3d%%", what, filled, marks, width - filled, "",
+		(int)((double)done * 100 / (double)total));
+	bar_shown = true;
+	return true;
+}
+
+void cli_progress_end(void)
+{
+	if (bar_shown)
+		fprintf(stderr, "\r%60s\r", "");
+	bar_shown = false;
+}
+
+/* The bytes up to the next invisible character; *ret_bytes: the length of that one. */
+static size_t seen_bytes(struct roger_str json, uint32_t *ret_char, size_t *ret_bytes)
+{
+	size_t at = 0;
+
+	for (; at < json.length; at += *ret_bytes ? *ret_bytes : 1) {
+		*ret_bytes = rg_utf8_next(json.data + at, json.length - at, ret_char);
+		/* A control character that is not escaped is white space between values. */
+		if (*ret_bytes && *ret_char >= 0x20 && rg_char_is_unseen(*ret_char))
+			return at;
+	}
+	*ret_bytes = 0;
+	return json.length;
+}
+
+void cli_add_json(struct rg_buf *out, struct roger_str json)
+{
+	size_t length, step;
+	uint32_t c = 0;
+
+	for (; json.length; json.data += length + step, json.length -= length + step) {
+		length = seen_bytes(json, &c, &step);
+		rg_buf_add(out, json.data, length);
+		if (step && c >= 0x10000)
+			rg_buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+				      0xdc00 + ((c - 0x10000) & 0x3ff));
+		else if (step)
+			rg_buf_printf(out, "\\u%04x", c);
+	}
+}
+
+void cli_print_json(FILE *to, const struct rg_buf *json)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+
+	cli_add_json(&out, rg_buf_str(json));
+	rg_buf_add_char(&out, '\n');
+	if (!json->failed && !out.failed)
+		fwrite(out.data, 1, out.length, to);
+	else if (to == cli_out)
+		cli_term_lose(ENOMEM);
+}

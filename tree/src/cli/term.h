@@ -1,0 +1,108 @@
+/*
+ * term - printing for people: colours, columns, progress, and text from
+ * agents made harmless.
+ */
+#ifndef CLI_TERM_H
+#define CLI_TERM_H
+
+#include <stdio.h>
+
+#include "base/str.h"
+
+/*
+ * Where answers go: standard output, whose interrupted writes are taken up
+ * again (stdio gives up on them and drops what it held).
+ */
+extern FILE *cli_out;
+
+enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_RED, CLI_GREEN, CLI_YELLOW, CLI_CYAN };
+
+/* Open cli_out; false: out of memory. */
+bool cli_term_open(void);
+
+/* Write out what cli_out holds; 0, or the errno of the first write since it was opened that lost
+ * something. */
+int cli_term_flush(void);
+
+/* Note that an answer could not be built; the first error counts. */
+void cli_term_lose(int error);
+
+/* Whether a write of cli_out has lost something by now. */
+bool cli_term_lost(void);
+
+/* when: "auto", "always" or "never"; auto heeds NO_COLOR, CLICOLOR_FORCE, TERM and whether it is a
+ * terminal.  quiet: no bar. */
+void cli_term_init(const char *when, bool quiet);
+
+/* Start a style; CLI_PLAIN ends it.  "" without colours. */
+const char *cli_style(enum cli_style style);
+
+/*
+ * Text with what is harmful in it (base/unicode.h) shown as such: <U+202E>.
+ * lines: line ends and tabs may stay, and CR LF is one end, of which LF is printed;
+ * else it is one line, and line separators are shown, too.
+ */
+void cli_print_text(FILE *to, struct roger_str text, bool lines);
+
+/* Is there a CR LF at this offset? */
+bool cli_is_crlf(struct roger_str text, size_t at);
+
+/* Add JSON with its invisible characters escaped. */
+void cli_add_json(struct rg_buf *out, struct roger_str json);
+
+/* Columns of the terminal; 0: it goes elsewhere. */
+size_t cli_term_width(void);
+
+/* How many columns text takes once printed on one line. */
+size_t cli_columns(struct roger_str text);
+
+/* How many bytes of it fit into that many columns. */
+size_t cli_bytes_within(struct roger_str text, size_t columns);
+
+/* "note: TEXT" for people, a line each, on standard error. */
+void cli_print_note(struct roger_str text);
+void cli_print_notes(const struct roger_strs *texts);
+
+/* The text, and blanks up to width columns. */
+void cli_print_padded(FILE *to, struct roger_str text, size_t width);
+
+/*
+ * Print to cli_out, text from agents made harmless.  %t struct roger_str, %s a
+ * string, %d int64_t, %p "s" unless the last %d was 1, %w int64_t as a local
+ * time, %S the enum cli_style from here on, %. plain again.  %-9s, %8d, %*t (an
+ * int before it): padded to that many columns, %t and %s on the right.
+ */
+void cli_say(const char *format, ...);
+void cli_say_to(FILE *to, const char *format, ...);
+
+/* Like cli_say() with one %t, but prints nothing for an empty text. */
+void cli_say_set(const char *format, struct roger_str text);
+
+/* A message's text: each line, also after a line separator, follows the indent. */
+void cli_print_body(FILE *to, struct roger_str text, const char *indent);
+
+/* "2026-02-16 05:25:01" local time, or "-"; in to, where it needs room. */
+enum { CLI_TIME_BYTES = 40 };
+const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES]);
+void cli_print_time(FILE *to, int64_t ms);
+
+/* Text printed into memory, which the caller frees after the end.  false: out of memory. */
+struct cli_page {
+	FILE *to;
+	char *text;
+	size_t length;
+};
+bool cli_page_begin(struct cli_page *page);
+bool cli_page_end(struct cli_page *page);
+
+/* A bar on standard error, on a terminal only; for roger_on_progress(). */
+bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
+void cli_progress_end(void);
+
+/*
+ * JSON with what cannot be seen escaped, and a line end.  For cli_out what there
+ * was no memory for counts as lost.
+ */
+void cli_print_json(FILE *to, const struct rg_buf *json);
+
+#endif

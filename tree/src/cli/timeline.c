@@ -1,0 +1,261 @@
+/* timeline: one history for people, or drawn. */
+#include <time.h>
+
+#include "cli/command.h"
+#include "cli/diagram.h"
+#include "cli/term.h"
+
+enum {
+	KIND_COLUMNS = 13,
+	WHO_COLUMNS_MAX = 32,
+	BEFORE_WORDS = 12 + 2 + KIND_COLUMNS + 2 + 2, /* without who */
+};
+
+/* ------------------------------------------------------------- one event -- */
+
+static enum cli_style style_of(const struct roger_event *event)
+{
+	switch ((enum roger_event_kind)event->kind) {
+	case ROGER_EVENT_DELIVERED:
+	case ROGER_EVENT_READ:
+	case ROGER_EVENT_COMPLETED:
+	case ROGER_EVENT_FORWARDED:
+	case ROGER_EVENT_ACKNOWLEDGED:
+		return CLI_GREEN;
+	case ROGER_EVENT_TIMEOUT:
+	case ROGER_EVENT_REFUSED:
+	case ROGER_EVENT_DEAD_LETTER:
+	case ROGER_EVENT_LOST:
+	case ROGER_EVENT_FAILED:
+	case ROGER_EVENT_DAMAGED:
+		return CLI_RED;
+	case ROGER_EVENT_LATE:
+	case ROGER_EVENT_DUE:
+	case ROGER_EVENT_REDELIVERED:
+	case ROGER_EVENT_RECOVERY:
+	case ROGER_EVENT_CLAIMED:
+	case ROGER_EVENT_RETURNED:
+	case ROGER_EVENT_LEASE_EXPIRED:
+	case ROGER_EVENT_ACCEPTED:
+		return CLI_YELLOW;
+	case ROGER_EVENT_SENT:
+	case ROGER_EVENT_DISPATCHED:
+		return CLI_CYAN;
+	case ROGER_EVENT_CYCLE:
+	case ROGER_EVENT_STALE:
+	case ROGER_EVENT_WAKE:
+	case ROGER_EVENT_LOOKED:
+	case ROGER_EVENT_RUN_NOTE:
+	case ROGER_EVENT_ACTIVITY:
+	case ROGER_EVENT_ARCHIVED:
+	case ROGER_EVENT_SESSION:
+	case ROGER_EVENT_HANDED:
+	case ROGER_EVENT_SETTLED:
+	case ROGER_EVENT_ATTEMPTED:
+		break;
+	}
+	return CLI_DIM;
+}
+
+/* "alice -> bob", or who there is. */
+static void add_who(const struct roger_event *event, struct rg_buf *out)
+{
+	static const unsigned of_reader = 1U << ROGER_EVENT_READ | 1U << ROGER_EVENT_DUE |
+					  1U << ROGER_EVENT_CLAIMED | 1U << ROGER_EVENT_RETURNED |
+					  1U << ROGER_EVENT_LEASE_EXPIRED |
+					  1U << ROGER_EVENT_ACKNOWLEDGED;
+	const bool told_by_reader = of_reader >> event->kind & 1U;
+
+	rg_buf_clear(out);
+	rg_buf_add_str(out, event->actor);
+	if (event->peer.length)
+		rg_buf_printf(out, "%s%.*s", told_by_reader ? " <- " : " -> ",
+			      RG_STR_ARGS(event->peer));
+}
+
+/* What it is about, then its words. */
+static void add_words(const struct roger_event *event, struct rg_buf *out)
+{
+	rg_buf_clear(out);
+	if (event->seq)
+		rg_buf_printf(out, "#%lld ", (long long)event->seq);
+	if (event->run_id.length)
+		rg_buf_printf(out, "%.*s: ", RG_STR_ARGS(event->run_id));
+	rg_buf_add_str(out, event->words);
+	if (event->kind == ROGER_EVENT_SENT && event->key.length)
+		rg_buf_printf(out, ", key %.*s", RG_STR_ARGS(event->key));
+	if (event->dead_letter_id.length && event->kind != ROGER_EVENT_DELIVERED)
+		rg_buf_printf(out, ", %.*s", RG_STR_ARGS(event->dead_letter_id));
+}
+
+/* The first so many characters, the last of them a sign that there are more. */
+static void print_cut(struct roger_str text, size_t columns)
+{
+	if (cli_columns(text) <= columns) {
+		cli_print_text(cli_out, text, false);
+		return;
+	}
+	text.length = cli_bytes_within(text, columns ? columns - 1 : 0);
+	cli_print_text(cli_out, text, false);
+	fputc('~', cli_out);
+}
+
+static void print_evidence(const struct roger_event *event)
+{
+	if (!event->file.length)
+		return;
+	cli_say("  %S%t", CLI_DIM, event->file);
+	if (event->line)
+		cli_say(":%d", event->line);
+	cli_say("%.");
+}
+
+/* ------------------------------------------------------------- the table -- */
+
+struct table {
+	size_t who_columns;
+	size_t width; /* of the terminal; 0: it is none, and nothing is cut */
+	char day[24]; /* of the last event */
+	struct rg_buf who, words;
+};
+
+static void print_day(struct table *table, const struct tm *tm)
+{
+	char day[24];
+
+	strftime(day, sizeof day, "%Y-%m-%d", tm);
+	if (strcmp(day, table->day) == 0)
+		return;
+	cli_say("%S%s%.\n", CLI_BOLD, day);
+	memcpy(table->day, day, sizeof day);
+}
+
+static void print_event(struct table *table, const struct roger_event *event)
+{
+	time_t seconds = (time_t)(event->at_ms / 1000);
+	size_t before = BEFORE_WORDS + table->who_columns, columns, evidence;
+	struct tm tm = { 0 };
+	char clock[24];
+
+	localtime_r(&seconds, &tm);
+	print_day(table, &tm);
+	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
+	add_who(event, &table->who);
+	add_words(event, &table->words);
+
+	fprintf(cli_out, "%s%s.%03lld%s  %s%-*s%s  ", cli_style(CLI_DIM), clock,
+		(long long)(event->at_ms % 1000), cli_style(CLI_PLAIN), cli_style(style_of(event)),
+		KIND_COLUMNS,
+		cli_value_name(cli_op_named("timeline")->reply->fields[0].record, "kind",
+			       event->kind),
+		cli_style(CLI_PLAIN));
+	columns = cli_columns(rg_buf_str(&table->who));
+	print_cut(rg_buf_str(&table->who), table->who_columns);
+	if (columns < table->who_columns)
+		fprintf(cli_out, "%*s", (int)(table->who_columns - columns), "");
+	fputs("  ", cli_out);
+	columns = cli_columns(rg_buf_str(&table->words));
+	evidence = 2 + event->file.length + 12;
+	if (table->width && before + columns > table->width)
+		print_cut(rg_buf_str(&table->words),
+			  table->width > before + 20 ? table->width - before : 20);
+	else
+		cli_print_text(cli_out, rg_buf_str(&table->words), false);
+	if (!table->width || before + columns + evidence <= table->width)
+		print_evidence(event);
+	fputc('\n', cli_out);
+}
+
+static void measure(struct table *table, const struct roger_events *events)
+{
+	size_t columns, i;
+
+	table->width = cli_term_width();
+	for (i = 0; i < events->count; i++) {
+		add_who(&events->items[i], &table->who);
+		columns = cli_columns(rg_buf_str(&table->who));
+		if (columns > table->who_columns)
+			table->who_columns = columns;
+	}
+	if (table->who_columns > WHO_COLUMNS_MAX)
+		table->who_columns = WHO_COLUMNS_MAX;
+}
+
+static void print_timeline(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_timeline_reply *reply = reply_;
+	struct table table = { .who_columns = 0 };
+	size_t i;
+
+	(void)run;
+	cli_print_notes(&reply->notes);
+	rg_buf_init(&table.who, SIZE_MAX);
+	rg_buf_init(&table.words, SIZE_MAX);
+	cli_say("%S%s %t%., %d event%p\n", CLI_BOLD,
+		cli_value_name(cli_op(run->command)->reply, "subject", reply->subject), reply->what,
+		(int64_t)reply->events.count);
+	if (reply->more)
+		fputs("... and earlier ones; see --limit, --since and --until\n", cli_out);
+	measure(&table, &reply->events);
+	for (i = 0; i < reply->events.count; i++)
+		print_event(&table, &reply->events.items[i]);
+	rg_buf_deinit(&table.who);
+	rg_buf_deinit(&table.words);
+}
+
+/* -------------------------------------------------------------- drawings -- */
+
+static int draw(const struct roger_timeline_reply *reply,
+		void (*diagram)(const struct roger_timeline_reply *reply, struct rg_buf *out),
+		struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	diagram(reply, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	fwrite(text.data, 1, text.length, cli_out);
+	return ROGER_OK;
+}
+
+static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
+		struct roger_err *err)
+{
+	if (cli_given(run, "mermaid") || cli_given(run, "svg")) {
+		cli_print_notes(&reply->notes);
+		return draw(reply, cli_given(run, "svg") ? cli_diagram_svg : cli_diagram_mermaid,
+			    err);
+	}
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
+	else if (!run->quiet)
+		print_timeline(run, reply);
+	return ROGER_OK;
+}
+
+static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_timeline_reply reply;
+	int r;
+
+	if (cli_given(run, "mermaid") + cli_given(run, "svg") + (run->form != CLI_HUMAN) > 1)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected one of --mermaid, --svg, --json and --jsonl");
+	r = roger_timeline(run->roger, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	r = show(run, &reply, err);
+	*ret_exit = reply.events.count ? CLI_DONE : CLI_NOTHING;
+	roger_reply_free(&reply);
+	return r;
+}
+
+static const struct cli_option options[] = {
+	{ "mermaid", NULL, "draw it as a Mermaid sequence diagram" },
+	{ "svg", NULL, "draw it as an SVG picture" },
+	{ 0 },
+};
+
+const struct cli_command cli_timeline = { .name = "timeline",
+					  .options = options,
+					  .run = run_timeline };

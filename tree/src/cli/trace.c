@@ -1,0 +1,138 @@
+/* trace, show --trace: the way of each message as a table, a dash where it has not got yet. */
+#include "base/clock.h"
+#include "cli/mail.h"
+#include "cli/term.h"
+
+/* The way of every message; other steps are told where they happened. */
+static const struct {
+	enum roger_step step;
+	const char *name;
+	bool always;
+} rows[] = {
+	{ ROGER_STEP_STORED, "stored", true },
+	{ ROGER_STEP_DELIVERED, "delivered", false },
+	{ ROGER_STEP_WAKE, "wake attempted", true },
+	{ ROGER_STEP_HANDED, "handed to file", false },
+	{ ROGER_STEP_LOOKED, "looked at", true },
+	{ ROGER_STEP_CLAIMED, "claimed", false },
+	{ ROGER_STEP_RETURNED, "given back", false },
+	{ ROGER_STEP_LEASE_EXPIRED, "lease expired", false },
+	{ ROGER_STEP_READ, "read", true },
+	{ ROGER_STEP_ACKNOWLEDGED, "acknowledged", true },
+	{ ROGER_STEP_TIMEOUT, "timed out", true },
+	{ ROGER_STEP_REFUSED, "refused", false },
+	{ ROGER_STEP_DEAD, "dead", true },
+	{ ROGER_STEP_REDELIVERED, "redelivered", false },
+	{ ROGER_STEP_STALE, "stale", false },
+	{ ROGER_STEP_ARCHIVED, "archived", false },
+};
+
+enum { NAME_COLUMNS = 14, TIME_COLUMNS = 19 };
+
+static enum cli_style style_of(int step)
+{
+	switch ((enum roger_step)step) {
+	case ROGER_STEP_READ:
+	case ROGER_STEP_ACKNOWLEDGED:
+	case ROGER_STEP_DELIVERED:
+		return CLI_GREEN;
+	case ROGER_STEP_TIMEOUT:
+	case ROGER_STEP_REFUSED:
+	case ROGER_STEP_DEAD:
+		return CLI_RED;
+	case ROGER_STEP_CLAIMED:
+	case ROGER_STEP_RETURNED:
+	case ROGER_STEP_LEASE_EXPIRED:
+	case ROGER_STEP_REDELIVERED:
+		return CLI_YELLOW;
+	case ROGER_STEP_STORED:
+	case ROGER_STEP_WAKE:
+	case ROGER_STEP_LOOKED:
+	case ROGER_STEP_STALE:
+	case ROGER_STEP_ARCHIVED:
+	case ROGER_STEP_HANDED:
+		break;
+	}
+	return CLI_CYAN;
+}
+
+static void print_step(const char *name, const struct roger_trace_step *step)
+{
+	cli_say("  %S%*s%.  ", style_of(step->step), NAME_COLUMNS, name);
+	if (step->at_ms) {
+		cli_print_time(cli_out, step->at_ms);
+		fprintf(cli_out, ".%03lld", (long long)(step->at_ms % 1000));
+	} else {
+		fprintf(cli_out, "%-*s", TIME_COLUMNS + 4, "time not known");
+	}
+	cli_say_set("  %t", step->who);
+	cli_say_set("  %t", step->words);
+	if (step->file.length)
+		cli_say("  %S%t:%d%.", CLI_DIM, step->file, step->line);
+	cli_say("\n");
+}
+
+static void print_row(const struct roger_trace *trace, size_t row)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < trace->steps.count; i++) {
+		if (trace->steps.items[i].step != (int)rows[row].step)
+			continue;
+		print_step(any ? "" : rows[row].name, &trace->steps.items[i]);
+		any = true;
+	}
+	if (!any && rows[row].always)
+		cli_say("  %S%*s  -%.\n", CLI_DIM, NAME_COLUMNS, rows[row].name);
+}
+
+static void print_trace(const struct roger_trace *trace)
+{
+	size_t i;
+
+	cli_say("%S%t%.  %t", CLI_BOLD, trace->id, trace->from);
+	if (trace->seq)
+		cli_say(" #%d", trace->seq);
+	cli_say(" -> %t  %t", trace->to, trace->issue);
+	cli_say_set("  key %t", trace->key);
+	cli_say("\n  %t\n", trace->summary);
+	for (i = 0; i < sizeof rows / sizeof *rows; i++)
+		print_row(trace, i);
+}
+
+static void print_traces(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_trace_reply *reply = reply_;
+	size_t i;
+
+	(void)run;
+	for (i = 0; i < reply->traces.count; i++) {
+		if (i)
+			fputc('\n', cli_out);
+		print_trace(&reply->traces.items[i]);
+	}
+	if (reply->more)
+		fputs("\n... and further recipients\n", cli_out);
+}
+
+int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_exit,
+		   struct roger_err *err)
+{
+	const struct roger_trace_request request = { .ids = *ids };
+	struct roger_trace_reply reply;
+	int r;
+
+	r = roger_trace(run->roger, &request, &reply, err);
+	if (r < 0)
+		return r;
+	if (run->form != CLI_HUMAN)
+		cli_print_reply(run, cli_op_named("trace")->reply, &reply);
+	else if (!run->quiet)
+		print_traces(run, &reply);
+	*ret_exit = CLI_DONE;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+const struct cli_command cli_trace = { .name = "trace", .print = print_traces };

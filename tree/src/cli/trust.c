@@ -1,0 +1,133 @@
+/* trust: shown, asked about on the terminal, and then written down. */
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+static const struct cli_option options[] = {
+	{ "show", NULL, "only show it, with the SHA-256 that --accept takes" },
+	{ 0 },
+};
+
+static void print_trusted(bool trusted)
+{
+	cli_say("  %S%-11s%.  ", trusted ? CLI_GREEN : CLI_YELLOW,
+		trusted ? "trusted" : "not trusted");
+}
+
+static void print_list(struct roger_strs words)
+{
+	size_t i;
+
+	for (i = 0; i < words.count; i++)
+		cli_say(i ? " %t" : "%t", words.items[i]);
+	cli_say("\n");
+}
+
+static void print_command(const struct roger_trust_command *command)
+{
+	print_trusted(command->trusted);
+	cli_say("%t runs: ", command->setting);
+	print_list(command->words);
+	if (!command->files.count)
+		fputs("                 names no file of the workspace: what it starts may "
+		      "change\n",
+		      cli_out);
+	if (command->files.count) {
+		fputs("                 with the files: ", cli_out);
+		print_list(command->files);
+	}
+}
+
+static void print_place(const struct roger_trust_place *place)
+{
+	print_trusted(place->trusted);
+	cli_say("%t writes to: %t\n", place->setting, place->path);
+}
+
+static void print_asked(const struct roger_trust_reply *reply)
+{
+	size_t i;
+
+	cli_say("%t", reply->workspace);
+	if (reply->owner != (int64_t)geteuid())
+		cli_say(" (of user id %d)", reply->owner);
+	cli_say("\n");
+	print_trusted(reply->mailbox);
+	fputs("its mail is shown to agents by hooks, prime and mcp\n", cli_out);
+	for (i = 0; i < reply->commands.count; i++)
+		print_command(&reply->commands.items[i]);
+	for (i = 0; i < reply->places.count; i++)
+		print_place(&reply->places.items[i]);
+}
+
+static void print_workspaces(const struct roger_trust_workspaces *workspaces)
+{
+	const struct roger_trust_workspace *workspace;
+	size_t i;
+
+	for (i = 0; i < workspaces->count; i++) {
+		workspace = &workspaces->items[i];
+		cli_say("%w  %2d command%-1s  %t%s\n", workspace->accepted_at_ms,
+			workspace->commands, rg_plural(workspace->commands), workspace->workspace,
+			workspace->there ? "" : "  (gone, or another one by now)");
+	}
+	if (!workspaces->count)
+		fputs("no workspace is trusted\n", cli_out);
+}
+
+static void print(const struct cli_run *run, const struct roger_trust_request *request,
+		  const struct roger_trust_reply *reply)
+{
+	if (run->form != CLI_HUMAN) {
+		cli_print_reply(run, cli_op(run->command)->reply, reply);
+	} else if (request->list) {
+		print_workspaces(&reply->workspaces);
+	} else if (request->revoke) {
+		cli_say("%s: %t\n", reply->changed ? "no longer trusted" : "was not trusted",
+			reply->workspace);
+	} else {
+		print_asked(reply);
+	}
+}
+
+/* What is not trusted yet is asked about, where somebody can answer. */
+static int call(struct cli_run *run, struct roger_trust_request *request, bool ask, int *ret_exit,
+		struct roger_err *err)
+{
+	bool may_ask = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && run->form == CLI_HUMAN;
+	RG_CLEANUP(roger_reply_free) struct roger_trust_reply reply = { 0 };
+	int r;
+
+	r = roger_trust(request, &reply, err);
+	if (r < 0)
+		return r;
+	print(run, request, &reply);
+	*ret_exit = CLI_DONE;
+	if (ask && !reply.trusted) {
+		if (!may_ask && run->form == CLI_HUMAN)
+			cli_say("to trust all of this: roger trust --accept %t\n", reply.sha256);
+		*ret_exit = cli_given(run, "show") ? CLI_DONE : CLI_REFUSED;
+		request->accept = reply.sha256;
+		if (may_ask && !cli_given(run, "show") && cli_is_agreed("trust this?"))
+			r = call(run, request, false, ret_exit, err);
+	}
+	return r;
+}
+
+static int run_trust(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_trust_request *request = run->request;
+	bool changes = request->accept.length || request->revoke || request->list;
+
+	/* --workspace names the folder; a word that follows wins. */
+	if (run->workspace && !request->path.length)
+		request->path = rg_str(run->workspace);
+	if (cli_given(run, "show") && changes)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "expected one of --show, --accept, --revoke and --list");
+	return call(run, request, !changes, ret_exit, err);
+}
+
+const struct cli_command cli_trust = { .name = "trust", .options = options, .run = run_trust };

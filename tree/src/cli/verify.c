@@ -1,0 +1,271 @@
+/* verify, accept, doctor, seal: is everything as it should be, and can that be proved? */
+#include "cli/command.h"
+#include "cli/input.h"
+#include "cli/term.h"
+#include "data/record.h"
+
+enum { SEAL_BYTES_MAX = 64 << 20, KEY_BYTES_MAX = 4096 };
+
+static void print_place(enum cli_style style, struct roger_str file, int64_t line, int64_t byte)
+{
+	cli_say("%S%t", style, file);
+	if (line)
+		cli_say(" line %d (byte %d)", line, byte);
+	cli_say("%.: ");
+}
+
+/* ---------------------------------------------------------------- verify -- */
+
+static bool is_damage(int kind)
+{
+	switch ((enum roger_finding_kind)kind) {
+	case ROGER_STRAY:
+	case ROGER_FOREIGN:
+	case ROGER_TORN:
+	case ROGER_CHANGED:
+	case ROGER_PURGED:
+	case ROGER_ACCEPTED:
+		return false;
+	case ROGER_ALTERED:
+	case ROGER_UNREADABLE:
+	case ROGER_TRUNCATED:
+	case ROGER_MISSING:
+	case ROGER_OTHER_KEY:
+		break;
+	}
+	return true;
+}
+
+static void print_finding(const struct roger_finding *finding)
+{
+	print_place(is_damage(finding->kind) ? CLI_RED : CLI_YELLOW, finding->file, finding->line,
+		    finding->byte);
+	cli_say("%t\n", finding->what);
+}
+
+static void print_journals(const struct roger_journals *journals)
+{
+	size_t width = 0, i;
+
+	/* The one of messages has the last word. */
+	for (i = 1; i < journals->count; i++)
+		if (cli_columns(journals->items[i].file) > width)
+			width = cli_columns(journals->items[i].file);
+	for (i = 1; i < journals->count; i++)
+		cli_say("%*t  %8d lines, %8d chained, %d no entries\n", (int)width,
+			journals->items[i].file, journals->items[i].lines,
+			journals->items[i].chained, journals->items[i].strays);
+}
+
+static void print_verify(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_verify_reply *reply = reply_;
+	size_t i;
+
+	(void)run;
+	for (i = 0; i < reply->findings.count; i++)
+		print_finding(&reply->findings.items[i]);
+	print_journals(&reply->journals);
+	if (reply->sealed_at_ms)
+		cli_say("sealed at %w with key %t: %d file%p\n", reply->sealed_at_ms,
+			reply->sealed_by, reply->sealed_files);
+	cli_say("%d line%p, %d chained, %d with messages, %d without: ", reply->lines,
+		reply->chained, reply->messages, reply->strays);
+	if (reply->damaged)
+		cli_say("%Sdamaged in %d place%p%.\n", CLI_RED, reply->damaged);
+	else
+		cli_say("%Sintact%.\n", CLI_GREEN);
+}
+
+static int exit_of_verify(const struct cli_run *run, const void *reply)
+{
+	(void)run;
+	return ((const struct roger_verify_reply *)reply)->damaged ? CLI_DATA : CLI_DONE;
+}
+
+/* What the command line names as a file the verb wants as its text. */
+static int read_file(struct cli_run *run, struct roger_str *field, const char *member,
+		     size_t bytes_max, struct roger_err *err)
+{
+	const char *path = field->data;
+	int r;
+
+	if (!field->length)
+		return ROGER_OK;
+	r = cli_read_text(rg_str_is(*field, "-") ? NULL : path, member, bytes_max, run->arena,
+			  field, err);
+	if (r == ROGER_OK && !field->length)
+		r = rg_fail_member(err, ROGER_EDATA, member, "%s: '%s' is empty", member, path);
+	return r;
+}
+
+static int prepare_verify(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_verify_request *request = run->request;
+	int r;
+
+	r = read_file(run, &request->seal, "seal", SEAL_BYTES_MAX, err);
+	return r < 0 ? r : read_file(run, &request->key, "key", KEY_BYTES_MAX, err);
+}
+
+const struct cli_command cli_verify = { .name = "verify",
+					.prepare = prepare_verify,
+					.print = print_verify,
+					.exit_of = exit_of_verify };
+
+/* ---------------------------------------------------------------- doctor -- */
+
+static enum cli_style style_of(const struct roger_breach *breach)
+{
+	static const enum cli_style styles[] = {
+		[ROGER_DAMAGE] = CLI_RED, [ROGER_REPAIRABLE] = CLI_YELLOW, [ROGER_NOTE] = CLI_DIM
+	};
+
+	return breach->fixed ? CLI_GREEN : styles[breach->severity];
+}
+
+static void print_breach(const struct roger_breach *breach)
+{
+	fputs("  ", cli_out);
+	print_place(style_of(breach), breach->file, breach->line, breach->byte);
+	cli_say("%t%s\n", breach->what, breach->fixed ? " [fixed]" : "");
+}
+
+static void print_breaches(const struct roger_breaches *breaches, enum roger_severity severity,
+			   int64_t count, const char *title)
+{
+	size_t i, told = 0;
+
+	if (!count)
+		return;
+	cli_say("%S%s%. (%d)\n", CLI_BOLD, title, count);
+	for (i = 0; i < breaches->count; i++) {
+		if (breaches->items[i].severity != (int)severity)
+			continue;
+		print_breach(&breaches->items[i]);
+		told++;
+	}
+	if ((int64_t)told < count)
+		fprintf(cli_out, "  ... and %lld more\n", (long long)(count - (int64_t)told));
+}
+
+/* There may be a thousand: of each kind the first, how many more, and what was mended. */
+static void print_notes(const struct roger_doctor_reply *reply)
+{
+	const struct roger_breaches *breaches = &reply->breaches;
+	int64_t told = 0, alike;
+	int kind;
+	size_t i;
+
+	if (reply->notes)
+		cli_say("%Snotes%. (%d)\n", CLI_BOLD, reply->notes);
+	for (kind = 0; kind <= ROGER_BREACH_SEAL; kind++) {
+		for (alike = 0, i = 0; i < breaches->count; i++) {
+			if (breaches->items[i].severity != ROGER_NOTE ||
+			    breaches->items[i].kind != kind)
+				continue;
+			told++;
+			if (breaches->items[i].fixed || alike++ == 0)
+				print_breach(&breaches->items[i]);
+		}
+		if (alike > 1)
+			cli_say("  ... and %d more of this kind\n", alike - 1);
+	}
+	if (told < reply->notes)
+		cli_say("  ... and %d more\n", reply->notes - told);
+}
+
+/* Those that work in a line for each tool; of others, all there is to say. */
+static void print_links(const struct roger_links *links)
+{
+	const struct roger_link *link;
+	size_t i, working = 0;
+
+	for (i = 0; i < links->count; i++) {
+		link = &links->items[i];
+		working += link->works;
+		if (link->works)
+			continue;
+		cli_say("%S%t%.: %t of %t: %t\n", CLI_RED, link->tool, link->what, link->file,
+			link->trouble);
+	}
+	if (working)
+		cli_say("%d link%p to agents' tools tried, and fine\n", (int64_t)working);
+}
+
+static void print_doctor(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_doctor_reply *reply = reply_;
+
+	/* The worst last, where it stays on the screen. */
+	print_notes(reply);
+	print_links(&reply->links);
+	print_breaches(&reply->breaches, ROGER_REPAIRABLE, reply->repairable, "repairable");
+	print_breaches(&reply->breaches, ROGER_DAMAGE, reply->damage, "damage");
+	cli_say("%d line%p of messages, %d of attempts, ", reply->messages, reply->attempts);
+	cli_say("%d run%p, %d MB: ", reply->runs, (reply->bytes + 500000) / 1000000);
+	if (reply->fixed)
+		cli_say("%d fixed, ", reply->fixed);
+	if (!reply->left)
+		cli_say("%Ssound%.\n", CLI_GREEN);
+	else
+		cli_say("%S%d %s%.%s\n", CLI_RED, reply->left,
+			reply->left == 1 ? "breach" : "breaches",
+			reply->repairable &&
+					!((const struct roger_doctor_request *)run->request)->fix
+				? "; `roger doctor --fix` mends what is repairable"
+				: "");
+}
+
+static int exit_of_doctor(const struct cli_run *run, const void *reply)
+{
+	const struct roger_doctor_reply *doctor = reply;
+
+	(void)run;
+	return doctor->left || doctor->broken_links ? CLI_DATA : CLI_DONE;
+}
+
+const struct cli_command cli_doctor = { .name = "doctor",
+					.print = print_doctor,
+					.exit_of = exit_of_doctor };
+
+/* ------------------------------------------------------------------ seal -- */
+
+static const struct cli_option seal_options[] = {
+	{ "out", "FILE", "write it there, into a file that is not there yet" },
+	{ 0 },
+};
+
+static int put_seal(struct cli_run *run, const struct roger_seal_reply *seal, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	rg_record_encode(cli_op(run->command)->reply, seal, &text);
+	if (!cli_given(run, "out")) {
+		cli_print_json(cli_out, &text);
+		return ROGER_OK;
+	}
+	rg_buf_add_char(&text, '\n');
+	return text.failed ? rg_fail_memory(err)
+			   : cli_write_output(cli_value(run, "out").data, rg_buf_str(&text), err);
+}
+
+static int run_seal(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	RG_CLEANUP(roger_reply_free) struct roger_seal_reply seal = { 0 };
+	int r;
+
+	r = roger_seal(run->roger, run->request, &seal, err);
+	cli_progress_end();
+	if (r < 0)
+		return r;
+	r = put_seal(run, &seal, err);
+	if (r == ROGER_OK && cli_given(run, "out") && !run->quiet && run->form == CLI_HUMAN) {
+		cli_say("sealed %d file%p with key %t\n", (int64_t)seal.entries.count,
+			seal.public_key);
+	}
+	*ret_exit = CLI_DONE;
+	return r;
+}
+
+const struct cli_command cli_seal = { .name = "seal", .options = seal_options, .run = run_seal };

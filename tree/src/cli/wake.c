@@ -1,0 +1,120 @@
+/* wake: until it is stopped, once, or as a test of one agent's command. */
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/term.h"
+
+/* The longest call of the verb; then there is another. */
+enum { SPAN_MS = 3600 * 1000 };
+
+/* --------------------------------------------------------------- printing -- */
+
+static void print_attempt(const struct roger_wake_attempt *attempt)
+{
+	cli_say("%w  %t  %S%t%. after %d ms  %d unread, attempt %d\n", attempt->started_at_ms,
+		attempt->agent, attempt->ok ? CLI_GREEN : CLI_RED, attempt->ended, attempt->took_ms,
+		attempt->count, attempt->attempt);
+}
+
+static void print_look(const struct roger_wake_attempt *attempt)
+{
+	if (!attempt->count)
+		return;
+	if (attempt->looked)
+		cli_say("it looked at its mail after %S%d ms%.\n", CLI_GREEN, attempt->looked_ms);
+	else
+		cli_say("%Sit did not look at its mail in time%.\n", CLI_YELLOW);
+}
+
+static bool is_test(const struct cli_run *run)
+{
+	return ((const struct roger_wake_request *)run->request)->test;
+}
+
+static void print_wake(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_wake_reply *reply = reply_;
+	size_t i;
+
+	for (i = 0; i < reply->attempts.count; i++) {
+		print_attempt(&reply->attempts.items[i]);
+		if (is_test(run))
+			print_look(&reply->attempts.items[i]);
+	}
+}
+
+/* ---------------------------------------------------------------- running -- */
+
+static int exit_of(const struct cli_run *run, const void *reply_)
+{
+	const struct roger_wake_reply *reply = reply_;
+	const struct roger_wake_attempt *attempt = reply->attempts.items;
+
+	if (!reply->attempts.count)
+		return CLI_NOTHING;
+	if (is_test(run) && (!attempt->ok || (attempt->count && !attempt->looked)))
+		return CLI_RETRY;
+	return CLI_DONE;
+}
+
+static int call_once(struct cli_run *run, bool notes, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_wake_request *request = run->request;
+	struct roger_wake_reply reply;
+	int r;
+
+	r = roger_wake(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	if (notes && run->form == CLI_HUMAN && !run->quiet)
+		cli_print_notes(&reply.notes);
+	if (reply.attempts.count || !request->for_ms)
+		cli_answer(run, &reply, ret_exit);
+	else
+		roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
+/* Each round is printed at once, for people who watch and programs that read. */
+static int call_until_stopped(struct cli_run *run, struct roger_wake_request *request,
+			      struct roger_err *err)
+{
+	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + request->for_ms, left_ms;
+	bool for_ever = request->for_ms == 0, first = true;
+	int status, r;
+
+	do {
+		left_ms = until_ms - rg_clock_monotonic_ns() / 1000000;
+		request->for_ms = for_ever || left_ms > SPAN_MS ? SPAN_MS : left_ms;
+		if (request->for_ms <= 0)
+			break;
+		r = call_once(run, first, &status, err);
+		if (r < 0)
+			return r;
+		first = false;
+		cli_term_flush();
+	} while (!cli_stopped() && !cli_term_lost());
+	return ROGER_OK;
+}
+
+static int run_wake(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	struct roger_wake_request *request = run->request;
+
+	if (cli_given(run, "once") && (request->for_ms || request->test))
+		return rg_fail_member(err, ROGER_EUSAGE, "once",
+				      "once: expected one of --once, --for and --test");
+	cli_stop_catch(run);
+	if (cli_given(run, "once") || request->test)
+		return call_once(run, true, ret_exit, err);
+	*ret_exit = CLI_DONE;
+	return call_until_stopped(run, request, err);
+}
+
+static const struct cli_option options[] = {
+	{ "once", NULL, "look once, wake who is due, and end: for cron and hooks" },
+	{ 0 },
+};
+
+const struct cli_command cli_wake = {
+	.name = "wake", .options = options, .run = run_wake, .print = print_wake, .exit_of = exit_of
+};

@@ -1,0 +1,408 @@
+#include "data/json.h"
+
+#include <stdlib.h>
+#include <yyjson.h>
+
+#include "base/limits.h"
+
+/* struct rg_json is a yyjson_doc, struct rg_value a yyjson_val. */
+static yyjson_val *val(const struct rg_value *value)
+{
+	return (yyjson_val *)(uintptr_t)value;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct roger_str *x = a, *y = b;
+	size_t shorter = x->length < y->length ? x->length : y->length;
+	int order = shorter ? memcmp(x->data, y->data, shorter) : 0;
+
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static int twice(struct roger_str key, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EDATA, 0, "member '%.*s' comes twice", RG_STR_CUT(key));
+}
+
+/* Many members: sort their names and look at neighbours. */
+static int check_many_members(const struct rg_value *object, size_t count, struct roger_err *err)
+{
+	struct roger_str *keys = malloc(count * sizeof *keys);
+	const struct rg_value *value = NULL;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	if (!keys)
+		return rg_fail_memory(err);
+	while (rg_json_next(object, &i, &keys[i], &value))
+		;
+	qsort(keys, count, sizeof *keys, compare_keys);
+	for (i = 1; i < count && r == ROGER_OK; i++)
+		if (rg_str_equal(keys[i - 1], keys[i]))
+			r = twice(keys[i], err);
+	free(keys);
+	return r;
+}
+
+/* One bit of a name: equal names have the same bit, so a bit not seen means a new name. */
+static uint64_t mark_of(struct roger_str key)
+{
+	unsigned mix = (unsigned)key.length * 7;
+
+	if (key.length)
+		mix += (unsigned char)key.data[0] * 3u +
+		       (unsigned char)key.data[key.length - 1] * 5u;
+	return UINT64_C(1) << (mix & 63);
+}
+
+/* *ret_nested: there may be lists or objects among them. */
+static int check_members(const struct rg_value *object, bool *ret_nested, struct roger_err *err)
+{
+	struct roger_str keys[24];
+	const struct rg_value *value = NULL;
+	uint64_t marks = 0, mark;
+	size_t count = yyjson_get_len(val(object)), at = 0, i;
+
+	if (count > sizeof keys / sizeof *keys)
+		return check_many_members(object, count, err);
+	*ret_nested = false;
+	while (rg_json_next(object, &at, &keys[at], &value)) {
+		*ret_nested |= yyjson_is_ctn(val(value));
+		mark = mark_of(keys[at - 1]);
+		for (i = 0; (marks & mark) && i + 1 < at; i++)
+			if (rg_str_equal(keys[i], keys[at - 1]))
+				return twice(keys[i], err);
+		marks |= mark;
+	}
+	return ROGER_OK;
+}
+
+/* Recursion is bounded by the depth that it checks. */
+static int check(const struct rg_value *value, int depth, struct roger_err *err)
+{
+	const struct rg_value *inner = NULL;
+	struct roger_str key;
+	bool nested = true;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	if (!yyjson_is_ctn(val(value)))
+		return ROGER_OK;
+	if (depth > RG_JSON_DEPTH_MAX)
+		return rg_fail(err, ROGER_EDATA, 0, "nested deeper than %d", RG_JSON_DEPTH_MAX);
+	if (yyjson_is_obj(val(value)))
+		r = check_members(value, &nested, err);
+	while (r == ROGER_OK && nested && rg_json_next(value, &i, &key, &inner))
+		r = check(inner, depth + 1, err);
+	return r;
+}
+
+static int read_with(const yyjson_alc *memory, struct roger_str text, struct rg_json **ret_json,
+		     struct roger_err *err)
+{
+	yyjson_read_err bad = { 0 };
+	yyjson_doc *doc;
+	int r;
+
+	if (text.length == 0)
+		return rg_fail(err, ROGER_EDATA, 0, "no JSON value");
+	doc = yyjson_read_opts((char *)(uintptr_t)text.data, text.length, YYJSON_READ_NUMBER_AS_RAW,
+			       memory, &bad);
+	if (!doc && bad.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+		return rg_fail_memory(err);
+	if (!doc)
+		return rg_fail(err, ROGER_EDATA, 0, "not JSON at byte %zu: %s", bad.pos + 1,
+			       bad.msg);
+
+	r = check((const struct rg_value *)yyjson_doc_get_root(doc), 1, err);
+	if (r < 0) {
+		yyjson_doc_free(doc);
+		return r;
+	}
+	*ret_json = (struct rg_json *)doc;
+	return ROGER_OK;
+}
+
+int rg_json_check_lenient(struct roger_str text, struct roger_err *err)
+{
+	yyjson_read_err bad = { 0 };
+	yyjson_doc *doc =
+		yyjson_read_opts((char *)(uintptr_t)text.data, text.length,
+				 YYJSON_READ_ALLOW_COMMENTS | YYJSON_READ_ALLOW_TRAILING_COMMAS |
+					 YYJSON_READ_ALLOW_INF_AND_NAN,
+				 NULL, &bad);
+
+	yyjson_doc_free(doc);
+	if (!doc && bad.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+		return rg_fail_memory(err);
+	return doc ? ROGER_OK
+		   : rg_fail(err, ROGER_EDATA, 0, "line %lld: not JSON: %s",
+			     (long long)rg_str_line(text, bad.pos), bad.msg);
+}
+
+int rg_json_read(struct roger_str text, struct rg_json **ret_json, struct roger_err *err)
+{
+	return read_with(NULL, text, ret_json, err);
+}
+
+static void *arena_malloc(void *arena, size_t size)
+{
+	return rg_arena_room(arena, size);
+}
+
+static void *arena_realloc(void *arena, void *piece, size_t old_size, size_t size)
+{
+	void *grown = rg_arena_room(arena, size);
+
+	return grown ? memcpy(grown, piece, old_size < size ? old_size : size) : NULL;
+}
+
+static void arena_keep(void *arena, void *piece)
+{
+	(void)arena;
+	(void)piece;
+}
+
+int rg_json_read_within(struct roger_str text, struct rg_arena *arena,
+			const struct rg_json **ret_json, struct roger_err *err)
+{
+	const yyjson_alc memory = { arena_malloc, arena_realloc, arena_keep, arena };
+	struct rg_json *json = NULL;
+	int r;
+
+	r = read_with(&memory, text, &json, err);
+	if (r == ROGER_OK)
+		*ret_json = json;
+	return r;
+}
+
+struct rg_json *rg_json_free(struct rg_json *json)
+{
+	yyjson_doc_free((yyjson_doc *)json);
+	return NULL;
+}
+
+void rg_json_freep(struct rg_json **json)
+{
+	*json = rg_json_free(*json);
+}
+
+const struct rg_value *rg_json_root(const struct rg_json *json)
+{
+	return (const struct rg_value *)yyjson_doc_get_root((yyjson_doc *)(uintptr_t)json);
+}
+
+enum rg_json_kind rg_json_kind(const struct rg_value *value)
+{
+	static const enum rg_json_kind kinds[] = { [YYJSON_TYPE_RAW] = RG_JSON_NUMBER,
+						   [YYJSON_TYPE_NUM] = RG_JSON_NUMBER,
+						   [YYJSON_TYPE_STR] = RG_JSON_STRING,
+						   [YYJSON_TYPE_ARR] = RG_JSON_ARRAY,
+						   [YYJSON_TYPE_OBJ] = RG_JSON_OBJECT };
+
+	_Static_assert(RG_JSON_NULL == 0, "what else there is");
+	if (yyjson_is_bool(val(value)))
+		return yyjson_get_bool(val(value)) ? RG_JSON_TRUE : RG_JSON_FALSE;
+	return kinds[yyjson_get_type(val(value))];
+}
+
+const char *rg_json_kind_name(enum rg_json_kind kind)
+{
+	static const char *const names[] = { "null",	 "false",    "true",	 "a number",
+					     "a string", "an array", "an object" };
+
+	return names[kind];
+}
+
+struct roger_str rg_json_str(const struct rg_value *value)
+{
+	const char *text = yyjson_get_str(val(value));
+
+	/* For a number yyjson gives a length too, but no text. */
+	return (struct roger_str){ text ? text : "", text ? yyjson_get_len(val(value)) : 0 };
+}
+
+bool rg_json_int(const struct rg_value *value, int64_t *ret_number)
+{
+	struct roger_str digits = { yyjson_get_raw(val(value)), yyjson_get_len(val(value)) };
+	bool negative;
+
+	if (!digits.data || digits.length == 0)
+		return false;
+	negative = digits.data[0] == '-';
+	digits.data += negative;
+	digits.length -= negative;
+	if (!rg_str_number(digits, ret_number))
+		return false;
+	if (negative)
+		*ret_number = -*ret_number;
+	return true;
+}
+
+struct roger_str rg_json_digits(const struct rg_value *value)
+{
+	const char *digits = yyjson_get_raw(val(value));
+
+	return (struct roger_str){ digits ? digits : "", digits ? yyjson_get_len(val(value)) : 0 };
+}
+
+bool rg_json_next(const struct rg_value *container, size_t *i, struct roger_str *ret_key,
+		  const struct rg_value **ret_value)
+{
+	yyjson_val *value;
+	bool object = yyjson_is_obj(val(container));
+
+	if (!yyjson_is_ctn(val(container)) || *i >= yyjson_get_len(val(container)))
+		return false;
+	if (*i == 0)
+		value = unsafe_yyjson_get_first(val(container));
+	else
+		value = unsafe_yyjson_get_next(val(*ret_value));
+	if (object) {
+		*ret_key = (struct roger_str){ yyjson_get_str(value), yyjson_get_len(value) };
+		value = value + 1;
+	}
+	*ret_value = (const struct rg_value *)value;
+	(*i)++;
+	return true;
+}
+
+const struct rg_value *rg_json_member(const struct rg_value *object, const char *key)
+{
+	return (const struct rg_value *)yyjson_obj_get(val(object), key);
+}
+
+const struct rg_value *rg_json_member_of(const struct rg_value *object, struct roger_str key)
+{
+	return (const struct rg_value *)yyjson_obj_getn(val(object), key.data, key.length);
+}
+
+void rg_json_print(const struct rg_value *value, struct rg_buf *out)
+{
+	size_t length;
+	char *text = yyjson_val_write_opts(val(value), YYJSON_WRITE_NOFLAG, NULL, &length, NULL);
+
+	if (!text) {
+		out->failed = true;
+		return;
+	}
+	rg_buf_add(out, text, length);
+	free(text);
+}
+
+/* How a byte is written: 0 as it is, 'u' as \u00xx, else this after a backslash. */
+static char escape_of(unsigned char c)
+{
+	static const char escapes[] = "uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
+
+	return c < 0x20 ? escapes[c] : c == '"' || c == '\\' ? (char)c : 0;
+}
+
+/* Does any of eight bytes need escaping: below 0x20, '"' or '\\'? */
+static bool must_escape(uint64_t word)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+	uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
+
+	return (((word - ones * 0x20) & ~word) | ((quote - ones) & ~quote) |
+		((slash - ones) & ~slash)) &
+	       high;
+}
+
+static size_t plain_bytes(const char *data, size_t length)
+{
+	size_t at = 0;
+	uint64_t word;
+
+	for (; at + sizeof word <= length; at += sizeof word) {
+		memcpy(&word, data + at, sizeof word);
+		if (must_escape(word))
+			break;
+	}
+	/* The rest with bytes before it. */
+	if (at < length && length - at < sizeof word && length >= sizeof word) {
+		memcpy(&word, data + length - sizeof word, sizeof word);
+		if (!must_escape(word))
+			return length;
+	}
+	while (at < length && !escape_of((unsigned char)data[at]))
+		at++;
+	return at;
+}
+
+void rg_json_add_string(struct rg_buf *out, struct roger_str text)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t at = 0, run;
+	unsigned char c;
+	char escape;
+
+	/* Most texts go out as they are: room for all of it at once. */
+	(void)!rg_buf_room(out, text.length + 2);
+	rg_buf_add_char(out, '"');
+	while (at < text.length) {
+		run = plain_bytes(text.data + at, text.length - at);
+		rg_buf_add(out, text.data + at, run);
+		at += run;
+		if (at == text.length)
+			break;
+		c = (unsigned char)text.data[at++];
+		escape = escape_of(c);
+		rg_buf_add_char(out, '\\');
+		rg_buf_add_char(out, escape);
+		if (escape == 'u')
+			rg_buf_add(out, (char[]){ '0', '0', hex[c >> 4], hex[c & 15] }, 4);
+	}
+	rg_buf_add_char(out, '"');
+}
+
+void rg_json_add_key(struct rg_buf *out, struct roger_str key)
+{
+	if (out->length && out->data[out->length - 1] != '{')
+		rg_buf_add_char(out, ',');
+	rg_json_add_string(out, key);
+	rg_buf_add_char(out, ':');
+}
+
+static void new_line(struct rg_buf *out, size_t level)
+{
+	rg_buf_add_char(out, '\n');
+	while (level--)
+		rg_buf_add_text(out, "  ");
+}
+
+/* The bytes of the string that starts at the quote at `at`, with both quotes. */
+static size_t string_bytes(struct roger_str json, size_t at)
+{
+	size_t start = at++;
+
+	while (at < json.length && json.data[at] != '"')
+		at += json.data[at] == '\\' ? 2 : 1;
+	return (at < json.length ? at + 1 : json.length) - start;
+}
+
+void rg_json_add_pretty(struct rg_buf *out, struct roger_str json)
+{
+	size_t level = 0, at, step;
+	char c;
+
+	for (at = 0; at < json.length; at += step) {
+		c = json.data[at];
+		step = c == '"' ? string_bytes(json, at) : 1;
+		if (c == '}' || c == ']') {
+			level--;
+			/* Empty ones stay on one line. */
+			if (json.data[at - 1] != '{' && json.data[at - 1] != '[')
+				new_line(out, level);
+		}
+		rg_buf_add(out, json.data + at, step);
+		if (c == ':')
+			rg_buf_add_char(out, ' ');
+		else if (c == '{' || c == '[')
+			level++;
+		if (c == ',' || ((c == '{' || c == '[') && json.data[at + 1] != '}' &&
+				 json.data[at + 1] != ']'))
+			new_line(out, level);
+	}
+}

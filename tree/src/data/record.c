@@ -1,0 +1,695 @@
+#include "data/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+/* A RECORDS or TEXTS field: items and their number. */
+struct list {
+	void *items;
+	size_t count;
+};
+
+static bool is_text(enum roger_kind kind)
+{
+	return kind == ROGER_TEXT || kind == ROGER_NAME || kind == ROGER_OBJECT ||
+	       kind == ROGER_MEMBERS;
+}
+
+bool rg_field_unset(const struct roger_field *field, const void *record)
+{
+	const void *at = rg_field_at(field, record);
+
+	if (is_text(field->kind))
+		return ((const struct roger_str *)at)->length == 0;
+	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
+		return ((const struct list *)at)->count == 0;
+	return field->kind == ROGER_BOOL   ? !*(const bool *)at
+	       : field->kind == ROGER_ENUM ? *(const int *)at == 0
+					   : *(const int64_t *)at == 0;
+}
+
+/* ------------------------------------------------------------- checking -- */
+
+/* A bit for each character: - . / the digits and : together, @ and A to Z, _ and a to z. */
+static bool is_name_char(char c)
+{
+	static const uint64_t names[] = { 0x07ffe00000000000, 0x07fffffe87ffffff };
+	unsigned char byte = (unsigned char)c;
+
+	return byte < 128 && (names[byte >> 6] >> (byte & 63) & 1);
+}
+
+bool rg_name_valid(struct roger_str name)
+{
+	size_t i;
+
+	if (name.length == 0 || name.length > RG_NAME_CHARS_MAX || name.data[0] == '-')
+		return false;
+	for (i = 0; i < name.length; i++)
+		if (!is_name_char(name.data[i]))
+			return false;
+	return true;
+}
+
+int rg_name_check(const char *member, struct roger_str name, struct roger_err *err)
+{
+	if (rg_name_valid(name))
+		return ROGER_OK;
+	return rg_fail_member(
+		err, ROGER_EDATA, member,
+		"%s: a name is 1 to %d of letters, digits and . _ - : @ /, not starting with '-'",
+		member, RG_NAME_CHARS_MAX);
+}
+
+int rg_text_check(const char *member, struct roger_str text, int chars_max, struct roger_err *err)
+{
+	size_t chars;
+
+	if (rg_utf8_count(text, &chars) && chars <= (size_t)chars_max)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, member,
+			      "%s: expected at most %d characters of UTF-8", member, chars_max);
+}
+
+int rg_enum_find(const char *const *names, struct roger_str name)
+{
+	int i;
+
+	for (i = 0; names[i] && name.length; i++)
+		if (rg_str_is(name, names[i]))
+			return i;
+	return -1;
+}
+
+void rg_enum_list(const char *const *names, struct rg_buf *out)
+{
+	size_t i;
+
+	names += !names[0][0];
+	for (i = 0; names[i]; i++) {
+		rg_buf_add_text(out, i == 0 ? "" : names[i + 1] ? ", " : " or ");
+		rg_buf_add_text(out, names[i]);
+	}
+}
+
+static int expected(const struct roger_field *field, const char *what, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EDATA, field->name, "%s: expected %s", field->name, what);
+}
+
+static int expected_name(const struct roger_field *field, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf names = { .maximum = 1024 };
+
+	rg_enum_list(field->names, &names);
+	rg_buf_add_char(&names, '\0');
+	return expected(field, names.failed ? "another word" : names.data, err);
+}
+
+static bool is_enum(const char *const *names, int value)
+{
+	while (value > 0 && *names)
+		names++, value--;
+	return value == 0 && *names;
+}
+
+int rg_request_check(const struct roger_record *type, const void *request, struct roger_err *err)
+{
+	const struct roger_field *field;
+	int r = ROGER_OK;
+
+	for (field = type->fields; field->name && r == ROGER_OK; field++) {
+		if (rg_field_unset(field, request)) {
+			if (field->flags & ROGER_REQUIRED)
+				r = rg_fail_member(err, ROGER_EUSAGE, field->name,
+						   "%s is required: %s", field->name, field->help);
+		} else if (field->kind == ROGER_NAME) {
+			r = rg_name_check(field->name,
+					  *(const struct roger_str *)rg_field_at(field, request),
+					  err);
+		} else if (field->kind == ROGER_ENUM &&
+			   !is_enum(field->names, *(const int *)rg_field_at(field, request))) {
+			r = expected_name(field, err);
+		}
+	}
+	return r;
+}
+
+static int check_text(const struct roger_field *field, struct roger_str text, struct roger_err *err)
+{
+	size_t chars;
+
+	if (field->kind == ROGER_NAME)
+		return rg_name_check(field->name, text, err);
+	if (!rg_utf8_count(text, &chars))
+		return expected(field, "valid UTF-8 without NUL", err);
+	return ROGER_OK;
+}
+
+static int check_number(const struct roger_field *field, int64_t number, struct roger_err *err)
+{
+	if (number < 0)
+		return expected(field, "a number from 0 up", err);
+	if (field->kind == ROGER_TIME && number > RG_TIME_MS_MAX)
+		return expected(field, "milliseconds since 1970, up to the year 9999", err);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- decoding -- */
+
+static int keep_raw(const struct roger_field *field, const struct rg_value *value, void *at,
+		    struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_buf text;
+
+	if (rg_json_kind(value) != RG_JSON_OBJECT)
+		return expected(field, "an object", err);
+	rg_buf_init(&text, SIZE_MAX);
+	rg_json_print(value, &text);
+	return rg_arena_keep(arena, &text, at) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int decode_text(const struct roger_field *field, const struct rg_value *value, void *at,
+		       struct roger_err *err)
+{
+	struct roger_str text;
+	int r;
+
+	if (rg_json_kind(value) != RG_JSON_STRING)
+		return expected(field, "a string", err);
+	text = rg_json_str(value);
+	r = check_text(field, text, err);
+	if (r < 0)
+		return r;
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+/* A lone string is read as a list of one. */
+static int decode_list(const struct roger_field *field, const struct rg_value *value,
+		       struct list *list, struct rg_arena *arena, struct roger_err *err)
+{
+	const bool texts = field->kind == ROGER_TEXTS;
+	const size_t size = texts ? sizeof(struct roger_str) : field->record->size;
+	const struct rg_value *item = value;
+	bool lone = texts && rg_json_kind(value) == RG_JSON_STRING;
+	struct roger_str unused;
+	size_t i = 0;
+	void *place;
+	int r;
+
+	if (!lone && rg_json_kind(value) != RG_JSON_ARRAY)
+		return expected(field,
+				texts ? "a string or an array of strings" : "an array of objects",
+				err);
+	while (lone || rg_json_next(value, &i, &unused, &item)) {
+		place = rg_arena_push(arena, &list->items, &list->count, size);
+		if (!place)
+			return rg_fail_memory(err);
+		r = texts ? decode_text(field, item, place, err)
+			  : rg_record_decode(field->record, item, place, arena, err);
+		if (r < 0 || lone)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int decode_field(const struct roger_field *field, const struct rg_value *value, void *record,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	enum rg_json_kind kind = rg_json_kind(value);
+	void *at = rg_field_at(field, record);
+	int64_t number;
+	int index;
+
+	if (kind == RG_JSON_NULL && !(field->flags & ROGER_REQUIRED))
+		return ROGER_OK;
+
+	switch (field->kind) {
+	case ROGER_TEXT:
+	case ROGER_NAME:
+		return decode_text(field, value, at, err);
+	case ROGER_OBJECT:
+		return keep_raw(field, value, at, arena, err);
+	case ROGER_INT:
+	case ROGER_TIME:
+	case ROGER_SPAN:
+		if (!rg_json_int(value, &number))
+			return expected(field, "a whole number", err);
+		*(int64_t *)at = number;
+		return check_number(field, number, err);
+	case ROGER_INSTANT:
+		if (kind == RG_JSON_STRING && rg_clock_read_rfc3339(rg_json_str(value), at))
+			return ROGER_OK;
+		return expected(field, "an instant of RFC 3339, such as 2026-02-16T05:25:00Z", err);
+	case ROGER_BOOL:
+		if (kind != RG_JSON_TRUE && kind != RG_JSON_FALSE)
+			return expected(field, "true or false", err);
+		*(bool *)at = (kind == RG_JSON_TRUE) == !(field->flags & ROGER_NEGATED);
+		return ROGER_OK;
+	case ROGER_ENUM:
+		index = kind == RG_JSON_STRING ? rg_enum_find(field->names, rg_json_str(value))
+					       : -1;
+		if (index < 0)
+			return expected_name(field, err);
+		*(int *)at = index;
+		return ROGER_OK;
+	case ROGER_TEXTS:
+	case ROGER_RECORDS:
+		return decode_list(field, value, at, arena, err);
+	case ROGER_MEMBERS:
+		break;
+	}
+	return rg_fail(err, ROGER_EBUG, 0, "field '%s' cannot be read", field->name);
+}
+
+/*
+ * An object being read or written: the record itself, or one inside of it.
+ * Its fields are neighbours in the table; depth is how much of their names
+ * leads to it ("action." for those of an action).
+ */
+struct level {
+	const struct roger_field *fields;
+	size_t count;
+	size_t depth;
+	const struct roger_field *keeper; /* keeps unknown members; NULL: they are an error */
+};
+
+static bool is_keeper(const struct roger_field *field, size_t depth)
+{
+	return field->kind == ROGER_MEMBERS && !strchr(field->name + depth, '.');
+}
+
+/* The object that starts with this field; depth: how much of the field's name leads to it. */
+static struct level level_at(const struct roger_field *first, size_t depth)
+{
+	struct level level = { first, 0, depth, NULL };
+	const struct roger_field *field;
+
+	for (field = first;
+	     field->name && (depth == 0 || strncmp(field->name, first->name, depth) == 0); field++)
+		if (is_keeper(field, depth))
+			level.keeper = field;
+	level.count = (size_t)(field - first);
+	return level;
+}
+
+/*
+ * Does the key belong to a field?  Either it is all of its name, or it names
+ * the object that the field lies in.
+ */
+static bool leads_to(const struct roger_field *field, size_t depth, struct roger_str key)
+{
+	const char *name = field->name + depth;
+	size_t i;
+
+	/* Letters, digits and '_' come after the point and the end. */
+	for (i = 0; i < key.length; i++)
+		if (name[i] != key.data[i] || name[i] <= '.')
+			return false;
+	if (name[i] == '.')
+		return true;
+	return name[i] == '\0' && !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_MEMBERS;
+}
+
+/* The first field of a member.  Members mostly come in order, so `next` is tried first. */
+static const struct roger_field *find_field(const struct level *level,
+					    const struct roger_field *next, struct roger_str key)
+{
+	const struct roger_field *field, *end = level->fields + level->count;
+
+	if (next < end && leads_to(next, level->depth, key))
+		return next;
+	for (field = level->fields; field < end; field++)
+		if (leads_to(field, level->depth, key))
+			return field;
+	return NULL;
+}
+
+static int keep_unknown(const struct level *level, struct rg_buf *unknown, struct roger_str key,
+			const struct rg_value *value, struct roger_err *err)
+{
+	if (!level->keeper)
+		return rg_fail_member(err, ROGER_EDATA, "",
+				      "'%.*s%.*s' is no member roger knows here", (int)level->depth,
+				      level->count ? level->fields->name : "", RG_STR_CUT(key));
+	rg_json_add_key(unknown, key);
+	rg_json_print(value, unknown);
+	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+static int check_required(const struct roger_record *type, uint64_t seen, struct roger_err *err)
+{
+	size_t i;
+
+	for (i = 0; type->fields[i].name; i++)
+		if ((type->fields[i].flags & ROGER_REQUIRED) && !(seen >> i & 1))
+			return rg_fail_member(err, ROGER_EDATA, type->fields[i].name, "%s: missing",
+					      type->fields[i].name);
+	return ROGER_OK;
+}
+
+/* A record being read. */
+struct reading {
+	const struct roger_record *type;
+	void *record;
+	struct rg_arena *arena;
+	uint64_t seen; /* a bit for each field */
+};
+
+static int decode_level(struct reading *reading, const struct level *level,
+			const struct rg_value *object, struct roger_err *err);
+
+/* A member that is an object with fields in it; null is the same as a missing one. */
+static int decode_inner(struct reading *reading, const struct level *inner,
+			const struct rg_value *value, struct roger_err *err)
+{
+	char member[48];
+
+	if (rg_json_kind(value) == RG_JSON_NULL)
+		return ROGER_OK;
+	if (rg_json_kind(value) == RG_JSON_OBJECT)
+		return decode_level(reading, inner, value, err);
+	snprintf(member, sizeof member, "%.*s", (int)inner->depth - 1, inner->fields->name);
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
+}
+
+static int decode_members(struct reading *reading, const struct level *level,
+			  const struct rg_value *object, struct rg_buf *unknown,
+			  struct roger_err *err)
+{
+	const struct roger_field *field, *next = level->fields;
+	const struct rg_value *value = NULL;
+	struct level inner;
+	struct roger_str key;
+	size_t i = 0;
+	int r;
+
+	while (rg_json_next(object, &i, &key, &value)) {
+		field = find_field(level, next, key);
+		if (!field) {
+			r = keep_unknown(level, unknown, key, value, err);
+		} else if (field->name[level->depth + key.length] == '.') {
+			inner = level_at(field, level->depth + key.length + 1);
+			r = decode_inner(reading, &inner, value, err);
+			next = field + inner.count;
+		} else {
+			r = decode_field(field, value, reading->record, reading->arena, err);
+			reading->seen |= UINT64_C(1) << (field - reading->type->fields);
+			next = field + 1;
+		}
+		if (r < 0)
+			return r;
+	}
+	if (unknown->length && !rg_arena_copy(reading->arena, rg_buf_str(unknown),
+					      rg_field_at(level->keeper, reading->record)))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+static int decode_level(struct reading *reading, const struct level *level,
+			const struct rg_value *object, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf unknown = { .maximum = SIZE_MAX };
+
+	return decode_members(reading, level, object, &unknown, err);
+}
+
+int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	struct reading reading = { type, record, arena, 0 };
+	struct level level = level_at(type->fields, 0);
+	int r;
+
+	if (rg_json_kind(object) != RG_JSON_OBJECT)
+		return rg_fail(err, ROGER_EDATA, 0, "expected an object, found %s",
+			       rg_json_kind_name(rg_json_kind(object)));
+	r = decode_level(&reading, &level, object, err);
+	return r < 0 ? r : check_required(type, reading.seen, err);
+}
+
+/* Empty texts also point into the document. */
+static bool keep_texts(struct roger_str *texts, size_t count, struct rg_arena *arena)
+{
+	for (; count--; texts++)
+		if (!texts->length)
+			texts->data = "";
+		else if (!rg_arena_copy(arena, *texts, texts))
+			return false;
+	return true;
+}
+
+bool rg_record_keep(const struct roger_record *type, void *record, struct rg_arena *arena)
+{
+	const struct roger_field *field;
+	bool kept = true;
+	size_t i;
+
+	for (field = type->fields; field->name && kept; field++) {
+		const struct list *list = rg_field_at(field, record);
+
+		if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME)
+			kept = keep_texts(rg_field_at(field, record), 1, arena);
+		else if (field->kind == ROGER_TEXTS)
+			kept = keep_texts(list->items, list->count, arena);
+		for (i = 0; field->kind == ROGER_RECORDS && i < list->count && kept; i++)
+			kept = rg_record_keep(field->record,
+					      (char *)list->items + i * field->record->size, arena);
+	}
+	return kept;
+}
+
+/* ----------------------------------------------------------- from words -- */
+
+static int set_object(const struct roger_field *field, struct roger_str text, void *at,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct roger_err inner;
+	int r;
+
+	r = rg_json_read(text, &json, &inner);
+	if (r < 0)
+		return rg_fail_member(err, (enum roger_code)r, field->name,
+				      "%s: expected a JSON object: %s", field->name, inner.message);
+	return keep_raw(field, rg_json_root(json), at, arena, err);
+}
+
+int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms,
+		  void *record, struct rg_arena *arena, struct roger_err *err)
+{
+	void *at = rg_field_at(field, record);
+	int64_t number;
+	bool kept;
+	int r;
+
+	switch (field->kind) {
+	case ROGER_TEXT:
+	case ROGER_NAME:
+	case ROGER_TEXTS:
+		r = check_text(field, text, err);
+		/* From an unset variable, say: without its key a retry is a second message. */
+		if (r == ROGER_OK && field->flags & ROGER_KEY && !text.length)
+			r = rg_fail_member(err, ROGER_EUSAGE, field->name,
+					   "%s: expected a key, found ''", field->name);
+		if (r < 0)
+			return r;
+		kept = field->kind == ROGER_TEXTS ? rg_arena_add(arena, at, text)
+						  : rg_arena_copy(arena, text, at);
+		return kept ? ROGER_OK : rg_fail_memory(err);
+	case ROGER_OBJECT:
+		return set_object(field, text, at, arena, err);
+	case ROGER_INT:
+		/* 0 is how a request says "not given". */
+		if (!rg_str_number(text, &number) ||
+		    (number == 0 && !(field->flags & ROGER_OR_OFF)))
+			return expected(field, "a whole number from 1 up", err);
+		*(int64_t *)at = number ? number : -1;
+		return ROGER_OK;
+	case ROGER_TIME:
+	case ROGER_INSTANT:
+		if (!rg_clock_read(text, now_ms, at))
+			return expected(
+				field,
+				"a time such as 2026-02-16T05:25:00Z, 2026-02-16, 2h (ago) or "
+				"ms since 1970",
+				err);
+		return ROGER_OK;
+	case ROGER_SPAN:
+		if (!rg_clock_read_span(text, &number))
+			return expected(field, "a span such as 500ms, 30s, 5m or 2h", err);
+		/* 0 in a request means "not given", so no time at all is 1 ms. */
+		*(int64_t *)at = number ? number : 1;
+		return ROGER_OK;
+	case ROGER_BOOL:
+		*(bool *)at = true;
+		return ROGER_OK;
+	case ROGER_ENUM:
+		r = rg_enum_find(field->names, text);
+		if (r < 0)
+			return expected_name(field, err);
+		*(int *)at = r;
+		return ROGER_OK;
+	case ROGER_MEMBERS:
+	case ROGER_RECORDS:
+		break;
+	}
+	return rg_fail(err, ROGER_EBUG, 0, "field '%s' has no words", field->name);
+}
+
+/* ------------------------------------------------------------- encoding -- */
+
+static void encode_list(const struct roger_field *field, const struct list *list,
+			struct rg_buf *out)
+{
+	size_t i;
+
+	rg_buf_add_char(out, '[');
+	for (i = 0; i < list->count; i++) {
+		if (i)
+			rg_buf_add_char(out, ',');
+		if (field->kind == ROGER_TEXTS)
+			rg_json_add_string(out, ((const struct roger_str *)list->items)[i]);
+		else
+			rg_record_encode(field->record,
+					 (const char *)list->items + i * field->record->size, out);
+	}
+	rg_buf_add_char(out, ']');
+}
+
+static void encode_value(const struct roger_field *field, const void *at, struct rg_buf *out)
+{
+	char text[32];
+
+	switch (field->kind) {
+	case ROGER_TEXT:
+	case ROGER_NAME:
+		rg_json_add_string(out, *(const struct roger_str *)at);
+		break;
+	case ROGER_OBJECT:
+	case ROGER_MEMBERS:
+		rg_buf_add_str(out, *(const struct roger_str *)at);
+		break;
+	case ROGER_INT:
+	case ROGER_TIME:
+	case ROGER_SPAN:
+		rg_buf_add_int(out, *(const int64_t *)at);
+		break;
+	case ROGER_INSTANT:
+		rg_clock_print_utc(*(const int64_t *)at, text);
+		rg_json_add_string(out, rg_str(text));
+		break;
+	case ROGER_BOOL:
+		rg_buf_add_text(out, *(const bool *)at == !(field->flags & ROGER_NEGATED)
+					     ? "true"
+					     : "false");
+		break;
+	case ROGER_ENUM:
+		rg_json_add_string(out, rg_str(field->names[*(const int *)at]));
+		break;
+	case ROGER_TEXTS:
+	case ROGER_RECORDS:
+		encode_list(field, at, out);
+		break;
+	}
+}
+
+/* A name of a field needs no escapes. */
+static void add_name(struct roger_str name, struct rg_buf *out)
+{
+	char *room = rg_buf_room(out, name.length + 4);
+
+	if (!room)
+		return;
+	if (out->length && room[-1] != '{')
+		rg_buf_add_char(out, ',');
+	rg_buf_add_char(out, '"');
+	rg_buf_add_str(out, name);
+	rg_buf_add_char(out, '"');
+	rg_buf_add_char(out, ':');
+}
+
+/* A field under the name it has in its object. */
+static void encode_field(const struct roger_field *field, struct roger_str name, const void *record,
+			 struct rg_buf *out)
+{
+	const void *at = rg_field_at(field, record);
+	bool unset = rg_field_unset(field, record);
+	/* For these kinds unset is not a value, so it is written as null. */
+	bool nullable =
+		is_text(field->kind) || field->kind == ROGER_TIME || field->kind == ROGER_INSTANT;
+
+	if ((field->flags & (ROGER_HIDDEN | ROGER_DERIVED)) ||
+	    (unset && (field->flags & ROGER_SPARE)) ||
+	    (field->kind == ROGER_INT && *(const int64_t *)at == ROGER_UNKNOWN))
+		return;
+	if (field->kind == ROGER_MEMBERS) {
+		if (unset)
+			return;
+		if (out->length && out->data[out->length - 1] != '{')
+			rg_buf_add_char(out, ',');
+		rg_buf_add_str(out, *(const struct roger_str *)at);
+		return;
+	}
+
+	add_name(name, out);
+	if (unset && nullable && !(field->flags & ROGER_REQUIRED))
+		rg_buf_add_text(out, "null");
+	else
+		encode_value(field, at, out);
+}
+
+void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out)
+{
+	encode_field(field, rg_str(field->name), record, out);
+}
+
+static void encode_level(const struct level *level, const void *record, struct rg_buf *out);
+
+/* An object inside the record; left out when it would be empty. */
+static void encode_inner(const struct level *inner, struct roger_str name, const void *record,
+			 struct rg_buf *out)
+{
+	size_t before = out->length, start;
+
+	add_name(name, out);
+	rg_buf_add_char(out, '{');
+	start = out->length;
+	encode_level(inner, record, out);
+	if (out->length == start && !out->failed)
+		out->length = before;
+	else
+		rg_buf_add_char(out, '}');
+}
+
+static void encode_level(const struct level *level, const void *record, struct rg_buf *out)
+{
+	const struct roger_field *field, *end = level->fields + level->count;
+	struct roger_str name;
+	struct level inner;
+
+	for (field = level->fields; field < end; field += inner.count) {
+		name.data = field->name + level->depth;
+		name.length = (size_t)(strchrnul(name.data, '.') - name.data);
+		inner.count = 1;
+		if (name.data[name.length] == '\0') {
+			encode_field(field, name, record, out);
+			continue;
+		}
+		inner = level_at(field, level->depth + name.length + 1);
+		encode_inner(&inner, name, record, out);
+	}
+}
+
+void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
+{
+	const struct level level = level_at(type->fields, 0);
+
+	rg_buf_add_char(out, '{');
+	encode_level(&level, record, out);
+	rg_buf_add_char(out, '}');
+}

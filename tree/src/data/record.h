@@ -1,0 +1,73 @@
+/*
+ * record - from JSON to a struct and back, by its table of fields.
+ *
+ * A decoded record's slices point into the document it came from or into the
+ * arena; errors name the member and what was expected.
+ *
+ * A field's name may be a path: "action.type" is the member type of the object
+ * that is the member action.  Fields of one object are neighbours in the table.
+ * A ROGER_MEMBERS field keeps the unknown members of its object: "" those of the
+ * record, "action.*" those of the action.
+ */
+#ifndef RG_RECORD_H
+#define RG_RECORD_H
+
+#include "base/arena.h"
+#include "data/json.h"
+
+/* The place of a field in a record. */
+static inline void *rg_field_at(const struct roger_field *field, const void *record)
+{
+	return (char *)(uintptr_t)record + field->offset;
+}
+
+/* Is the field at its unset value: "", 0, false, no items? */
+bool rg_field_unset(const struct roger_field *field, const void *record);
+
+/*
+ * Are all required fields of a request set, names valid, and enums in range?  The
+ * first name of a required enum is "", so that "not given" is a value of its own.
+ */
+RG_CHECKED int rg_request_check(const struct roger_record *type, const void *request,
+				struct roger_err *err);
+
+/*
+ * Fill record, zeroed by the caller, from an object.  Unknown members go to the
+ * ROGER_MEMBERS field; without such a field they are an error.  The arena holds
+ * lists and raw JSON.
+ */
+RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg_value *object,
+				void *record, struct rg_arena *arena, struct roger_err *err);
+
+/* Copy the texts of a decoded record into arena, so that it outlives its document. */
+RG_CHECKED bool rg_record_keep(const struct roger_record *type, void *record,
+			       struct rg_arena *arena);
+
+/* Set one field from text, as a command line gives it. */
+RG_CHECKED int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms,
+			     void *record, struct rg_arena *arena, struct roger_err *err);
+
+/* The record as one JSON object on one line. */
+void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
+
+/* One field as "name":value, after a comma where one is needed; nothing when it is left out. */
+void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out);
+
+/* A name of an agent, an issue or a run: 1-128 of letters, digits and . _ - : @ /, not starting
+ * with '-'. */
+bool rg_name_valid(struct roger_str name);
+
+/* Like rg_name_valid(), with an error that names the member. */
+RG_CHECKED int rg_name_check(const char *member, struct roger_str name, struct roger_err *err);
+
+/* Words for people: valid UTF-8 of at most that many characters. */
+RG_CHECKED int rg_text_check(const char *member, struct roger_str text, int chars_max,
+			     struct roger_err *err);
+
+/* The index of a name, or -1; "" is never found. */
+int rg_enum_find(const char *const *names, struct roger_str name);
+
+/* "context, result, decision or data" */
+void rg_enum_list(const char *const *names, struct rg_buf *out);
+
+#endif

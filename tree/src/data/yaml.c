@@ -1,0 +1,238 @@
+#include "data/yaml.h"
+
+#include <yaml.h>
+
+#include "base/limits.h"
+#include "base/names.h"
+
+struct reader {
+	yaml_parser_t *parser;
+	struct roger_str text;
+	const char *file;
+	struct rg_arena *arena;
+	size_t node_count;
+};
+
+static int refuse(const struct reader *reader, size_t line, const char *why, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: %s", reader->file, line, why);
+}
+
+static size_t line_of(const yaml_event_t *event)
+{
+	return event->start_mark.line + 1;
+}
+
+static int not_yaml(const struct reader *reader, struct roger_err *err)
+{
+	const yaml_parser_t *parser = reader->parser;
+
+	switch (parser->error) {
+	case YAML_MEMORY_ERROR:
+		return rg_fail_memory(err);
+	case YAML_READER_ERROR:
+		/* The decoder runs ahead of the marks, so its errors are placed by their byte. */
+		return refuse(reader, (size_t)rg_str_line(reader->text, parser->problem_offset),
+			      parser->problem, err);
+	default:
+		return refuse(reader, parser->problem_mark.line + 1,
+			      parser->problem ? parser->problem : "not YAML", err);
+	}
+}
+
+/* Why an event is refused; NULL: it is not. */
+static const char *forbidden_in(const yaml_event_t *event)
+{
+	const yaml_char_t *anchor = NULL, *tag = NULL;
+
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		anchor = event->data.scalar.anchor;
+		tag = event->data.scalar.tag;
+		break;
+	case YAML_SEQUENCE_START_EVENT:
+		anchor = event->data.sequence_start.anchor;
+		tag = event->data.sequence_start.tag;
+		break;
+	case YAML_MAPPING_START_EVENT:
+		anchor = event->data.mapping_start.anchor;
+		tag = event->data.mapping_start.tag;
+		break;
+	default:
+		break;
+	}
+	return anchor || event->type == YAML_ALIAS_EVENT ? "anchors and aliases are not read"
+	       : tag					 ? "tags are not read"
+							 : NULL;
+}
+
+/* Replace the event by the next one. */
+static int next_event(struct reader *reader, yaml_event_t *event, struct roger_err *err)
+{
+	yaml_event_delete(event);
+	if (!yaml_parser_parse(reader->parser, event))
+		return not_yaml(reader, err);
+	if (forbidden_in(event))
+		return refuse(reader, line_of(event), forbidden_in(event), err);
+	return ROGER_OK;
+}
+
+static int add_node(struct reader *reader, size_t line, struct rg_yaml **ret_node,
+		    struct roger_err *err)
+{
+	struct rg_yaml *node;
+
+	if (++reader->node_count > RG_YAML_NODES_MAX)
+		return refuse(reader, line, "too many values", err);
+	node = rg_arena_get(reader->arena, sizeof *node);
+	if (!node)
+		return rg_fail_memory(err);
+	node->line = line;
+	*ret_node = node;
+	return ROGER_OK;
+}
+
+static int copy_scalar(struct reader *reader, const yaml_event_t *event, struct roger_str *ret,
+		       struct roger_err *err)
+{
+	struct roger_str text = { (const char *)event->data.scalar.value,
+				  event->data.scalar.length };
+	size_t chars;
+
+	if (!rg_utf8_count(text, &chars))
+		return refuse(reader, line_of(event), "expected UTF-8 without NUL", err);
+	return rg_arena_copy(reader->arena, text, ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* ----------------------------------------------------------------- tree -- */
+
+/* Keys are named in error messages, so they must be printable. */
+static bool printable(struct roger_str text)
+{
+	size_t at = 0;
+	uint32_t c;
+
+	while (at < text.length) {
+		at += rg_utf8_next(text.data + at, text.length - at, &c);
+		if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+			return false;
+	}
+	return true;
+}
+
+static int read_key(struct reader *reader, const yaml_event_t *event, struct rg_names *keys,
+		    struct roger_str *ret_key, struct roger_err *err)
+{
+	int r;
+
+	if (event->type != YAML_SCALAR_EVENT)
+		return refuse(reader, line_of(event), "expected text as a key", err);
+	r = copy_scalar(reader, event, ret_key, err);
+	if (r < 0)
+		return r;
+	if (!printable(*ret_key))
+		return refuse(reader, line_of(event), "a key holds a control character", err);
+	if (rg_names_have(keys, *ret_key))
+		return rg_fail(err, ROGER_EDATA, 0, "%s:%zu: '%.*s' comes twice", reader->file,
+			       line_of(event), RG_STR_CUT(*ret_key));
+	return rg_names_add(keys, *ret_key) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* The node that starts with this event, which becomes its last one.  The depth bounds recursion. */
+static int read_node(struct reader *reader, yaml_event_t *event, int depth, struct rg_yaml *node,
+		     struct roger_err *err)
+{
+	const struct rg_yaml **link = &node->first;
+	struct rg_yaml *item = NULL;
+	struct rg_names keys = { .arena = reader->arena };
+	struct roger_str key = { 0 };
+	size_t line;
+	int r;
+
+	if (event->type == YAML_SCALAR_EVENT) {
+		node->kind = RG_YAML_SCALAR;
+		node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+		return copy_scalar(reader, event, &node->value, err);
+	}
+	if (depth > RG_YAML_DEPTH_MAX)
+		return refuse(reader, line_of(event), "nested too deep", err);
+	node->kind = event->type == YAML_MAPPING_START_EVENT ? RG_YAML_MAPPING : RG_YAML_LIST;
+	for (;; *link = item, link = &item->next) {
+		r = next_event(reader, event, err);
+		if (r < 0 || event->type == YAML_MAPPING_END_EVENT ||
+		    event->type == YAML_SEQUENCE_END_EVENT)
+			return r;
+		line = line_of(event);
+		if (node->kind == RG_YAML_MAPPING) {
+			r = read_key(reader, event, &keys, &key, err);
+			if (r == ROGER_OK)
+				r = next_event(reader, event, err);
+		}
+		if (r == ROGER_OK)
+			r = add_node(reader, line, &item, err);
+		if (r == ROGER_OK) {
+			item->key = key;
+			r = read_node(reader, event, depth + 1, item, err);
+		}
+		if (r < 0)
+			return r;
+	}
+}
+
+/* ------------------------------------------------------------- document -- */
+
+static int read_stream(struct reader *reader, struct rg_yaml **ret_root, struct roger_err *err)
+{
+	RG_CLEANUP(yaml_event_delete) yaml_event_t event = { 0 };
+	int r;
+
+	r = next_event(reader, &event, err); /* the start of the stream */
+	if (r == ROGER_OK)
+		r = next_event(reader, &event, err);
+	if (r < 0 || event.type != YAML_DOCUMENT_START_EVENT)
+		return r;
+	r = next_event(reader, &event, err);
+	if (r == ROGER_OK)
+		r = add_node(reader, line_of(&event), ret_root, err);
+	if (r == ROGER_OK)
+		r = read_node(reader, &event, 1, *ret_root, err);
+	if (r == ROGER_OK)
+		r = next_event(reader, &event, err); /* the end of the document */
+	if (r == ROGER_OK)
+		r = next_event(reader, &event, err);
+	if (r == ROGER_OK && event.type == YAML_DOCUMENT_START_EVENT)
+		r = refuse(reader, line_of(&event), "a second document starts", err);
+	return r;
+}
+
+int rg_yaml_read(struct roger_str text, const char *file, struct rg_arena *arena,
+		 const struct rg_yaml **ret_root, struct roger_err *err)
+{
+	RG_CLEANUP(yaml_parser_delete) yaml_parser_t parser = { 0 };
+	struct reader reader = { &parser, text, file, arena, 0 };
+	struct rg_yaml *root = NULL;
+	int r;
+
+	if (!yaml_parser_initialize(&parser))
+		return rg_fail_memory(err);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text.data, text.length);
+
+	r = read_stream(&reader, &root, err);
+	if (r < 0)
+		return r;
+	*ret_root = root;
+	return ROGER_OK;
+}
+
+bool rg_yaml_is_null(const struct rg_yaml *node)
+{
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
+	size_t i;
+
+	if (node->kind != RG_YAML_SCALAR || node->quoted)
+		return false;
+	for (i = 0; i < sizeof nulls / sizeof *nulls; i++)
+		if (rg_str_is(node->value, nulls[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,213 @@
+/* messages_archive/<issue>.jsonl: append-only, written under the change lock. */
+#include "engine/inside.h"
+
+#include "facts/message.h"
+
+/* A crash between writing the archive and the journal leaves the last batch in both, so this much
+ * of the archive's end is searched for ids that are there already. */
+enum { LOOK_BACK_BYTES = 4 << 20 };
+
+/* What was seen is kept by the handle, up to this many lines: the next look reads what was added.
+ */
+enum { SEEN_MAX = 1 << 17 };
+
+/* The last line with this start. */
+struct seen_line {
+	uint64_t hash;
+	uint64_t offset;
+};
+
+static struct roger_str text_of(const struct rg_engine *engine, const struct rg_staged *staged)
+{
+	return (struct roger_str){ engine->text.data + staged->from, staged->to - staged->from };
+}
+
+static void forget_seen(struct rg_archive_seen *seen, const struct rg_log_file *archive)
+{
+	rg_table_deinit(&seen->lines);
+	rg_table_init(&seen->lines, sizeof(struct seen_line));
+	seen->device = archive->device;
+	seen->inode = archive->inode;
+	seen->to = archive->size > LOOK_BACK_BYTES ? archive->size - LOOK_BACK_BYTES : 0;
+}
+
+/* Note the lines at the end of the archive. */
+static int look_back(struct rg_engine *engine, struct rg_log_file *archive, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, archive);
+	struct rg_archive_seen *seen = &engine->archive_seen;
+	struct seen_line *place;
+	struct rg_lines lines;
+	struct rg_line line;
+	uint64_t hash;
+	bool found;
+	int r;
+
+	r = engine->store->ops->stat(engine->store, archive, &found, err);
+	if (r < 0)
+		return r;
+	if (!seen->lines.entry_size || seen->inode != archive->inode ||
+	    seen->device != archive->device || archive->size < seen->to ||
+	    seen->lines.count > SEEN_MAX)
+		forget_seen(seen, archive);
+	rg_lines_init(&lines, &bytes, seen->to, archive->size);
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found) {
+		if (!rg_archive_head(line.text, &hash))
+			continue;
+		place = rg_table_put(&seen->lines, hash, &found);
+		if (!place) {
+			r = rg_fail_memory(err);
+			break;
+		}
+		place->offset = line.offset;
+	}
+	if (r == ROGER_OK)
+		seen->to = lines.at;
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+/* Is there a line of this start, and whole?  One that was cut off, or changed since, does not
+ * count. */
+static int look_at(struct rg_engine *engine, const struct rg_log_file *archive, uint64_t hash,
+		   bool *ret_there, struct roger_err *err)
+{
+	const struct seen_line *seen = rg_table_find(&engine->archive_seen.lines, hash);
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, archive);
+	struct rg_arena *arena = NULL;
+	union rg_log_record record;
+	struct rg_lines lines;
+	struct rg_line line;
+	uint64_t there;
+	int r;
+
+	*ret_there = false;
+	if (!seen)
+		return ROGER_OK;
+	rg_lines_init(&lines, &bytes, seen->offset, archive->size);
+	r = rg_lines_next(&lines, &line, ret_there, err);
+	if (r == ROGER_OK && *ret_there) {
+		arena = rg_arena_new();
+		*ret_there =
+			arena && rg_archive_head(line.text, &there) && there == hash &&
+			rg_kind_read(RG_LOG_ARCHIVE, line.text, arena, &record, NULL) == ROGER_OK;
+	}
+	rg_arena_free(arena);
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+static bool is_of(const struct rg_staged *staged, struct roger_str issue)
+{
+	return staged->after.archived_at_ms && rg_str_equal(staged->after.issue_id, issue);
+}
+
+/* Print all staged messages of the first one's issue, except those that are in the archive. */
+static int print_issue(struct rg_engine *engine, const struct rg_log_file *archive,
+		       const struct rg_staged *staged, size_t count, struct rg_buf *out,
+		       struct roger_err *err)
+{
+	bool there = false;
+	uint64_t hash;
+	int r = ROGER_OK;
+	size_t i;
+
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		if (!is_of(&staged[i], staged->after.issue_id))
+			continue;
+		there = false;
+		if (rg_archive_head(text_of(engine, &staged[i]), &hash))
+			r = look_at(engine, archive, hash, &there, err);
+		if (r < 0 || there)
+			continue;
+		rg_buf_add_str(out, text_of(engine, &staged[i]));
+		rg_buf_add_text(out, "}\n");
+	}
+	return r < 0 || !out->failed ? r : rg_fail_memory(err);
+}
+
+static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, size_t count,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	const struct roger_str issue = staged->after.issue_id;
+	struct rg_log_files files = { 0 };
+	int r;
+
+	/* Create it and close off a torn last line, which may lack no more than its newline. */
+	r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, RG_STR(""), false, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, issue, arena, &files,
+					     err);
+	if (r == ROGER_OK)
+		r = look_back(engine, files.items, err);
+	if (r == ROGER_OK)
+		r = print_issue(engine, files.items, staged, count, &out, err);
+	/* Even with nothing to add: the writer of what is there may have died before its sync. */
+	if (r == ROGER_OK)
+		r = rg_engine_log_add(engine, RG_LOG_ARCHIVE, issue, rg_buf_str(&out), true, err);
+	return r;
+}
+
+int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged, size_t count,
+			  struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	int r = arena ? ROGER_OK : rg_fail_memory(err);
+	size_t i, k;
+
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		for (k = 0; k < i && !is_of(&staged[k], staged[i].after.issue_id);)
+			k++;
+		if (staged[i].after.archived_at_ms && k == i)
+			r = put_issue(engine, staged + i, count - i, arena, err);
+	}
+	rg_arena_free(arena);
+	return r;
+}
+
+int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
+		      struct roger_str *ret_text, struct roger_message *ret_message,
+		      struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	rg_lines_init(&lines, &bytes, offset, UINT64_MAX);
+	r = rg_lines_next(&lines, &line, &found, err);
+	if (r == ROGER_OK && !found)
+		r = rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+	if (r == ROGER_OK && !rg_arena_copy(arena, line.text, ret_text))
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_message_read_within(*ret_text, arena, ret_message, err);
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf again = { .maximum = SIZE_MAX };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message message;
+	struct roger_str line, body;
+	uint64_t chain;
+	int r;
+
+	r = arena ? rg_engine_line_at(engine, offset, arena, &line, &message, err)
+		  : rg_fail_memory(err);
+	if (r == ROGER_OK && !rg_chain_split(line, &chain, &body))
+		r = rg_fail(err, ROGER_EIO, 0, "the journal changed while it was read");
+	if (r == ROGER_OK) {
+		rg_buf_add_str(&again, body);
+		rg_buf_add_text(&again, "}\n");
+		r = again.failed ? rg_fail_memory(err)
+				 : rg_engine_log_add(engine, RG_LOG_ARCHIVE, message.issue_id,
+						     rg_buf_str(&again), true, err);
+	}
+	rg_arena_free(arena);
+	return r;
+}

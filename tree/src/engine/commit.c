@@ -1,0 +1,602 @@
+/* A transaction: staged lines, one append, one sync. */
+#include "engine/inside.h"
+
+#include <stdlib.h>
+
+enum { CHANGE_WAIT_MS = RG_LOCK_WAIT_MS, TRIES_MAX = 100, CHECKPOINT_EACH = 16 };
+
+int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err)
+{
+	int r;
+
+	rg_engine_rollback(engine);
+	if (!exclusive)
+		return ROGER_OK;
+	rg_engine_examine_damage(engine);
+	/* Before others wait for the lock. */
+	if (rg_store_writable(engine->store))
+		rg_index_follow(engine->index, rg_store_head(engine->store).end);
+	r = rg_store_take(engine->store, RG_LOCK_CHANGE, CHANGE_WAIT_MS, err);
+	engine->exclusive = r == ROGER_OK;
+	engine->has_looked = false;
+	return r;
+}
+
+static void end_exclusive(struct rg_engine *engine)
+{
+	if (engine->exclusive)
+		rg_store_release(engine->store, RG_LOCK_CHANGE);
+	engine->exclusive = false;
+}
+
+void rg_engine_rollback(struct rg_engine *engine)
+{
+	engine->staged_count = 0;
+	rg_buf_clear(&engine->text);
+	end_exclusive(engine);
+}
+
+/* ------------------------------------------------------------- staging -- */
+
+static struct rg_staged *stage(struct rg_engine *engine)
+{
+	size_t capacity = engine->staged_capacity ? engine->staged_capacity * 2 : 8;
+	struct rg_staged *grown;
+
+	if (engine->staged_count == engine->staged_capacity) {
+		grown = realloc(engine->staged, capacity * sizeof *grown);
+		if (!grown)
+			return NULL;
+		engine->staged = grown;
+		engine->staged_capacity = capacity;
+	}
+	engine->staged[engine->staged_count] = (struct rg_staged){ 0 };
+	return &engine->staged[engine->staged_count++];
+}
+
+/* Print the line without its number, before the lock is taken. */
+static int print(struct rg_engine *engine, struct rg_staged *staged,
+		 const struct roger_message *message, struct roger_err *err)
+{
+	staged->from = engine->text.length;
+	rg_message_print(message, &engine->text, &staged->number_at);
+	staged->to = engine->text.length;
+	if (engine->text.failed)
+		return rg_fail_memory(err);
+	/* Leave space for the number and the chain. */
+	if (staged->to - staged->from > RG_LINE_BYTES_MAX - 200)
+		return rg_fail_member(err, ROGER_EDATA, "content",
+				      "content: with its metadata and written as JSON it takes "
+				      "more than %d bytes",
+				      RG_LINE_BYTES_MAX - 200);
+	return ROGER_OK;
+}
+
+int rg_engine_add(struct rg_engine *engine, struct roger_message *message, bool new_number,
+		  struct roger_err *err)
+{
+	struct rg_staged *staged = stage(engine);
+
+	if (!staged)
+		return rg_fail_memory(err);
+	rg_assert(message->seq == 0 && (new_number || engine->staged_count > 1));
+	staged->added = message;
+	staged->new_number = new_number;
+	return print(engine, staged, message, err);
+}
+
+int rg_engine_bring(struct rg_engine *engine, struct roger_message *message, int64_t number,
+		    struct roger_err *err)
+{
+	struct rg_staged *staged = stage(engine);
+
+	if (!staged)
+		return rg_fail_memory(err);
+	rg_assert(engine->exclusive && message->seq == 0 && message->via.length);
+	staged->added = message;
+	staged->brought = true;
+	staged->number = number;
+	return print(engine, staged, message, err);
+}
+
+int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,
+		     const struct roger_message *after, struct roger_err *err)
+{
+	struct rg_staged *staged = stage(engine);
+	int r;
+
+	if (!staged)
+		return rg_fail_memory(err);
+	rg_assert(engine->exclusive);
+	staged->before = *before;
+	staged->after = *after;
+	r = print(engine, staged, after, err);
+	staged->number_at = SIZE_MAX; /* a foreign message without a number gets none */
+	return r;
+}
+
+int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message,
+		      struct roger_err *err)
+{
+	struct roger_message before = *message;
+
+	rg_assert(message->archived_at_ms > 0);
+	before.archived_at_ms = 0;
+	return rg_engine_change(engine, &before, message, err);
+}
+
+/* ---------------------------------------------------- under the append lock -- */
+
+enum check { PASSED, KEY_MAYBE, MAILBOX_MAYBE, ISSUE_MAYBE };
+
+/* Count the new messages, checking keys and limits as the figures rise.  If a check fails, nothing
+ * is counted and *ret_which is the message. */
+static enum check count_added(struct rg_engine *engine, bool keys_checked, size_t *ret_which)
+{
+	const struct rg_config *config = engine->workspace->config;
+	struct rg_store *store = engine->store;
+	struct rg_tally_counts there;
+	enum check check = PASSED;
+	size_t i;
+
+	for (i = 0; i < engine->staged_count && check == PASSED; i++) {
+		const struct rg_staged *staged = &engine->staged[i];
+		const struct roger_message *message = staged->added;
+
+		if (!message)
+			continue;
+		if (message->idempotent_key.length &&
+		    (staged->new_number || staged->brought || message->attempt > 1) &&
+		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(store, message)) {
+			check = KEY_MAYBE;
+			break;
+		}
+		there = rg_tally_add(store, message);
+		if (there.mailbox > config->messages_per_issue_phase_max)
+			check = MAILBOX_MAYBE;
+		else if (there.issue > config->messages_per_issue_max)
+			check = ISSUE_MAYBE;
+	}
+	if (check == PASSED)
+		return PASSED;
+	*ret_which = check == KEY_MAYBE ? i : i - 1;
+	while (i > 0)
+		if (engine->staged[--i].added)
+			rg_tally_undo(store, engine->staged[i].added);
+	return check;
+}
+
+static int give_numbers(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_store *store = engine->store;
+	int64_t epoch = rg_tally_epoch(store), seq = 0;
+	struct roger_message *message;
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++) {
+		message = engine->staged[i].added;
+		if (!message)
+			continue;
+		if (engine->staged[i].brought) {
+			message->seq = engine->staged[i].number;
+			message->epoch = message->seq ? epoch : 0;
+			rg_tally_number(store, message);
+			continue;
+		}
+		if (engine->staged[i].new_number)
+			seq = rg_tally_next_number(store, message->from_phase);
+		if (seq > RG_SEQ_MAX)
+			return rg_fail(err, ROGER_EREFUSED, 0,
+				       "the sender has no numbers left; `roger session new` "
+				       "starts again at 1");
+		message->seq = seq;
+		message->epoch = epoch;
+	}
+	return ROGER_OK;
+}
+
+static bool compose(void *context, size_t line, struct rg_buf *out)
+{
+	const struct rg_engine *engine = context;
+	const struct rg_staged *staged;
+	size_t cut;
+
+	if (line == engine->staged_count)
+		return false;
+	staged = &engine->staged[line];
+	cut = staged->number_at == SIZE_MAX ? staged->to : staged->number_at;
+	rg_buf_add(out, engine->text.data + staged->from, cut - staged->from);
+	if (cut != staged->to || staged->number_at != SIZE_MAX) {
+		if (staged->added->seq)
+			rg_message_print_number(staged->added->seq, staged->added->epoch, out);
+		rg_buf_add(out, engine->text.data + cut, staged->to - cut);
+	}
+	return true;
+}
+
+static void count_changes(struct rg_engine *engine)
+{
+	struct rg_store *store = engine->store;
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++)
+		if (!engine->staged[i].added)
+			rg_tally_change(store, &engine->staged[i].before, &engine->staged[i].after);
+}
+
+/* Number and write the lines; they are counted already. */
+static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+{
+	uint64_t start = rg_store_head(engine->store).end;
+	int r;
+
+	r = give_numbers(engine, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->append(engine->store, compose, engine, ret_end, err);
+	if (r < 0 || !*ret_end)
+		return r;
+	count_changes(engine);
+	if (!rg_engine_has_sends(engine))
+		rg_engine_pass_over(engine, start, *ret_end);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------ when figures say maybe -- */
+
+static int exact_count(struct rg_engine *engine, const struct roger_message *message,
+		       bool whole_issue, int64_t *ret_count, struct roger_err *err)
+{
+	struct rg_query query = { .issue = message->issue_id };
+
+	if (!whole_issue)
+		query.to = message->to_phase;
+	return rg_index_count(engine->index, &query, ret_count, err);
+}
+
+/* How many messages, up to and with `which`, this transaction adds to the same mailbox or issue. */
+static int64_t added_alike(const struct rg_engine *engine, size_t which, bool whole_issue)
+{
+	const struct roger_message *message = engine->staged[which].added, *other;
+	int64_t alike = 0;
+	size_t i;
+
+	for (i = 0; i <= which; i++) {
+		other = engine->staged[i].added;
+		if (other && rg_str_equal(other->issue_id, message->issue_id) &&
+		    (whole_issue || rg_str_equal(other->to_phase, message->to_phase)))
+			alike++;
+	}
+	return alike;
+}
+
+/* Store the exact count as the figure, unless the journal has grown since the index was asked. */
+static int correct_count(struct rg_engine *engine, const struct roger_message *message,
+			 bool whole_issue, int64_t exact, struct roger_err *err)
+{
+	const struct roger_str to = whole_issue ? RG_STR("") : message->to_phase;
+	int r;
+
+	r = rg_store_begin(engine->store, 0, 1, err);
+	if (r < 0)
+		return r;
+	if (rg_store_head(engine->store).end == rg_index_end(engine->index))
+		rg_tally_put_count(engine->store, rg_tally_box(message->issue_id, to),
+				   (uint64_t)exact);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	return ROGER_OK;
+}
+
+/* Read everything appended into the index, synced or not: an exact count must be complete. */
+static int refresh_to_end(struct rg_engine *engine, struct roger_err *err)
+{
+	uint64_t end;
+	int r;
+
+	r = rg_store_begin(engine->store, 0, 0, err);
+	if (r < 0)
+		return r;
+	end = rg_store_head(engine->store).end;
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	return rg_index_refresh(engine->index, end, err);
+}
+
+static int resolve_limit(struct rg_engine *engine, size_t which, bool whole_issue,
+			 struct rg_outcome *ret_outcome, struct roger_err *err)
+{
+	const struct rg_config *config = engine->workspace->config;
+	const struct roger_message *message = engine->staged[which].added;
+	int64_t limit =
+		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
+	int64_t exact;
+	int r;
+
+	r = refresh_to_end(engine, err);
+	if (r == ROGER_OK)
+		r = exact_count(engine, message, whole_issue, &exact, err);
+	if (r < 0)
+		return r;
+	if (exact + added_alike(engine, which, whole_issue) > limit) {
+		*ret_outcome = (struct rg_outcome){ whole_issue ? RG_OVER_ISSUE : RG_OVER_MAILBOX,
+						    message, exact };
+		return ROGER_OK;
+	}
+	return correct_count(engine, message, whole_issue, exact, err);
+}
+
+/* The journal has grown: earlier answers about keys are out of date. */
+static void forget_keys(struct rg_engine *engine)
+{
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++)
+		engine->staged[i].key_is_new = false;
+}
+
+static bool compose_one(void *context, size_t line, struct rg_buf *out)
+{
+	const struct roger_str *body = context;
+
+	if (line == 0)
+		rg_buf_add_str(out, *body);
+	return line == 0;
+}
+
+/* Append a line again, unchanged but for its chain. */
+static int append_again(struct rg_engine *engine, const struct rg_entry *entry, uint64_t *ret_end,
+			struct roger_err *err)
+{
+	struct rg_store *store = engine->store;
+	struct roger_str body;
+	struct rg_buf line;
+	uint64_t unused;
+	int r;
+
+	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
+	r = rg_store_read_line(store, entry->offset, entry->length, &line, err);
+	if (r == ROGER_OK)
+		r = rg_store_begin(store, 0, 0, err);
+	if (r == ROGER_OK) {
+		if (!rg_chain_split(rg_buf_str(&line), &unused, &body))
+			body = (struct roger_str){ line.data, line.length ? line.length - 1 : 0 };
+		r = store->ops->append(store, compose_one, &body, ret_end, err);
+		rg_store_release(store, RG_LOCK_APPEND);
+		if (r == ROGER_OK && !*ret_end)
+			r = rg_fail(err, ROGER_ETIMEOUT, 0,
+				    "the control file was rebuilt meanwhile; try again");
+	}
+	rg_buf_deinit(&line);
+	return r;
+}
+
+/* The first result of a key will be returned again.  If its sync failed, append its lines again
+ * and sync them. */
+static int secure_first_result(struct rg_engine *engine, const struct rg_query *key,
+			       struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	const struct rg_head head = rg_store_head(engine->store);
+	struct rg_entries entries;
+	uint64_t end = 0;
+	size_t i;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_index_find(engine->index, key, arena, &entries, err);
+	for (i = 0; r == ROGER_OK && i < entries.count; i++)
+		if (rg_head_lost(&head, entries.items[i].offset))
+			r = append_again(engine, &entries.items[i], &end, err);
+	if (r == ROGER_OK && end)
+		r = engine->store->ops->sync(engine->store, NULL, end, err);
+	rg_arena_free(arena);
+	return r;
+}
+
+/* Was the key used in the cycle of the message? */
+static int find_key(struct rg_engine *engine, const struct rg_query *query, bool *ret_known,
+		    struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages found = { 0 };
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_index_messages(engine->index, query, arena, &found, NULL, err);
+	*ret_known = found.count > 0;
+	rg_arena_free(arena);
+	return r;
+}
+
+/* *ret_end: up to here the key is known to be unused. */
+static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome *ret_outcome,
+		       uint64_t *ret_end, struct roger_err *err)
+{
+	const struct roger_message *message = engine->staged[which].added;
+	/* A copy that was refused is sent again alone. */
+	const struct rg_query query = { .key = message->idempotent_key,
+					.cycle = message->cycle_id,
+					.from = message->from_phase,
+					.to = message->attempt > 1 ? message->to_phase
+								   : (struct roger_str){ "", 0 },
+					.anywhere = true };
+	bool known = false;
+	uint64_t settled;
+	int r;
+
+	r = refresh_to_end(engine, err);
+	if (r == ROGER_OK)
+		r = find_key(engine, &query, &known, err);
+	if (r < 0)
+		return r;
+	if (*ret_end != rg_index_end(engine->index))
+		forget_keys(engine);
+	*ret_end = rg_index_end(engine->index);
+	engine->staged[which].key_is_new = true;
+	if (!known)
+		return ROGER_OK;
+	/* The journal counts only while the file has its name: other processes open that one. */
+	r = rg_engine_settle(engine, &settled, err);
+	if (r < 0)
+		return r;
+	*ret_outcome = (struct rg_outcome){ .verdict = RG_KEY_KNOWN, .which = message };
+	return secure_first_result(engine, &query, err);
+}
+
+static size_t count_adds(const struct rg_engine *engine)
+{
+	size_t adds = 0, i;
+
+	for (i = 0; i < engine->staged_count; i++)
+		adds += engine->staged[i].added != NULL;
+	return adds;
+}
+
+/* The lock can be lost with the control file; then two processes change messages at once.  Each
+ * detects the other's lines, because nobody announced them in its own control file. */
+static bool still_alone(struct rg_engine *engine)
+{
+	return rg_store_holds(engine->store, RG_LOCK_CHANGE) &&
+	       (!engine->has_looked || engine->adoptions == rg_store_head(engine->store).adoptions);
+}
+
+/* One try: appended (*ret_end set), an outcome, or neither: try again. */
+static int try_append(struct rg_engine *engine, uint64_t *keys_checked_to,
+		      struct rg_outcome *ret_outcome, uint64_t *ret_end, struct roger_err *err)
+{
+	size_t adds = count_adds(engine), which = 0;
+	enum check check;
+	int r;
+
+	r = rg_engine_prepare_epoch(engine, err);
+	if (r == ROGER_OK)
+		r = rg_store_begin(engine->store, RG_TALLY_AGENTS * engine->staged_count,
+				   RG_TALLY_COUNTS * engine->staged_count, err);
+	/* Not examined yet: if only a line was altered, mail continues. */
+	if (r == ROGER_EDATA && rg_engine_examine_damage(engine))
+		return ROGER_OK;
+	if (r < 0)
+		return r;
+	/* The control file was replaced: load the epoch into the new one first. */
+	if (!rg_engine_prepared(engine)) {
+		rg_store_release(engine->store, RG_LOCK_APPEND);
+		return ROGER_OK;
+	}
+	if (engine->exclusive && !still_alone(engine)) {
+		rg_store_release(engine->store, RG_LOCK_APPEND);
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "another process took over the message lock; "
+			       "try again");
+	}
+	check = adds ? count_added(engine, *keys_checked_to == rg_store_head(engine->store).end,
+				   &which)
+		     : PASSED;
+	if (check == PASSED)
+		r = append(engine, ret_end, err);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+
+	switch (check) {
+	case PASSED:
+		return r;
+	case KEY_MAYBE:
+		return resolve_key(engine, which, ret_outcome, keys_checked_to, err);
+	case MAILBOX_MAYBE:
+		return resolve_limit(engine, which, false, ret_outcome, err);
+	case ISSUE_MAYBE:
+		return resolve_limit(engine, which, true, ret_outcome, err);
+	}
+	return r;
+}
+
+static int append_staged(struct rg_engine *engine, struct rg_outcome *ret_outcome,
+			 uint64_t *ret_end, struct roger_err *err)
+{
+	uint64_t keys_checked_to = UINT64_MAX;
+	int tries, r;
+
+	*ret_end = 0;
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		r = try_append(engine, &keys_checked_to, ret_outcome, ret_end, err);
+		if (r < 0 || *ret_end || ret_outcome->verdict != RG_COMMITTED)
+			return r;
+	}
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "too many messages arrive in this issue at once; try again");
+}
+
+/* The copies in the archive must be durable before the journal drops a message. */
+static int archive_first(struct rg_engine *engine, struct roger_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++)
+		if (!engine->staged[i].added && engine->staged[i].after.archived_at_ms)
+			return rg_engine_put_archive(engine, engine->staged, engine->staged_count,
+						     err);
+	return ROGER_OK;
+}
+
+static bool any_seen(const struct rg_engine *engine)
+{
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++)
+		if (!engine->staged[i].added && !engine->staged[i].before.read &&
+		    engine->staged[i].after.read)
+			return true;
+	return false;
+}
+
+/* The lines were written but may not be on disk: without an idempotency key, sending again may
+ * store them twice. */
+static int tell_unsure(const struct rg_engine *engine, int r, struct roger_err *err)
+{
+	const struct roger_message *first = NULL;
+	struct roger_err why;
+	size_t i;
+
+	for (i = engine->staged_count; i > 0; i--)
+		if (engine->staged[i - 1].added)
+			first = engine->staged[i - 1].added;
+	if (!first || !err)
+		return r;
+	why = *err;
+	return rg_fail(err, r, why.system_errno, "%s; it may still be stored: %.*s%s", why.message,
+		       RG_STR_ARGS(first->id), count_adds(engine) > 1 ? " and those after it" : "");
+}
+
+int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
+		     struct roger_err *err)
+{
+	struct rg_outcome outcome = { .verdict = RG_COMMITTED };
+	uint64_t end = 0;
+	bool stored = false;
+	int r = ROGER_OK;
+
+	if (engine->staged_count) {
+		r = archive_first(engine, err);
+		if (r == ROGER_OK)
+			r = append_staged(engine, &outcome, &end, err);
+	}
+	/* The next transaction need not wait for this sync: it syncs what it saw. */
+	end_exclusive(engine);
+	if (r == ROGER_OK && end) {
+		rg_engine_want_state(engine, any_seen(engine));
+		r = engine->store->ops->sync(engine->store, NULL, end, err);
+		if (r == ROGER_ETIMEOUT)
+			r = tell_unsure(engine, r, err);
+		if (r == ROGER_OK && rg_engine_has_sends(engine))
+			rg_engine_log_sends(engine, end);
+		rg_engine_save_state(engine, false);
+	}
+	if (r == ROGER_OK) {
+		*ret_outcome = outcome;
+		stored = outcome.verdict == RG_COMMITTED && engine->staged_count;
+		engine->stored += stored;
+	}
+	rg_engine_rollback(engine);
+	/* A handle that writes little leaves it to its end, after the answer. */
+	if (stored && engine->stored % CHECKPOINT_EACH == CHECKPOINT_EACH - 1)
+		rg_engine_checkpoint(engine, false);
+	return r;
+}

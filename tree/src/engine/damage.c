@@ -1,0 +1,876 @@
+/*
+ * damage.jsonl: damage that was found, and what a person has accepted.
+ *
+ * The store detects that the journal was changed and records that in the control
+ * file. This file finds out what exactly happened, and records it before the
+ * evidence can be overwritten.
+ */
+#include "engine/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/sign.h"
+#include "facts/damage.h"
+
+enum {
+	CHAIN_DIGITS = 16,
+	PLACES_MAX = 100, /* that are recorded at a time */
+};
+
+static struct rg_shared *shared_of(struct rg_engine *engine)
+{
+	return rg_store_head(engine->store).shared;
+}
+
+/* What was recorded as being on disk; count 0: nothing. */
+static struct rg_figure witness_of(struct rg_engine *engine)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_WITNESS };
+	struct rg_figure witness;
+
+	(void)engine->store->ops->figure(engine->store, &key, &witness);
+	return witness;
+}
+
+static struct roger_str journal_name(const struct rg_engine *engine)
+{
+	return engine->workspace->config->jsonl_file;
+}
+
+/* -------------------------------------------------------------- the log -- */
+
+struct list {
+	struct roger_damage *items;
+	size_t count;
+	struct rg_arena *arena;
+};
+
+/* Its place in the list; count: not found. */
+static size_t find_id(const struct roger_damage *items, size_t count, struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < count && !rg_str_equal(items[i].id, id); i++)
+		continue;
+	return i;
+}
+
+/* The last entry of an id is its state. */
+static int put(struct list *list, const struct roger_damage *damage, struct roger_err *err)
+{
+	size_t at = find_id(list->items, list->count, damage->id);
+	struct roger_damage *place = at < list->count ? &list->items[at]
+						      : rg_arena_push(list->arena, &list->items,
+								      &list->count, sizeof *place);
+
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *damage;
+	return ROGER_OK;
+}
+
+/* Invalid lines are left to verify. */
+static int take_entry(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct list *list = context;
+	union rg_log_record record;
+	int r = rg_kind_read(RG_LOG_DAMAGE, walk->line.text, list->arena, &record, NULL);
+
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	return r == ROGER_OK ? put(list, &record.damage, err) : ROGER_OK;
+}
+
+static int damage_entries(struct rg_engine *engine, struct rg_arena *arena,
+			  struct roger_damages *ret_damages, struct roger_err *err)
+{
+	static const struct rg_visitor visitor = { .name = "damage", .line = take_entry };
+	struct list list = { .arena = arena };
+	struct rg_log_files files = { 0 };
+	bool there;
+	int r;
+
+	r = engine->store->ops->list(engine->store, RG_LOG_DAMAGE, RG_STR(""), arena, &files, err);
+	if (r == ROGER_OK)
+		r = rg_walk(engine, files.items, &visitor, NULL, &list, &there, err);
+	*ret_damages = (struct roger_damages){ list.items, list.count };
+	return r;
+}
+
+static size_t count_open(const struct roger_damages *damages)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < damages->count; i++)
+		count += !damages->items[i].accepted_at_ms;
+	return count;
+}
+
+/* Is any damage recorded, accepted or not?  Stores the number of unaccepted entries in the control
+ * file.  An unreadable log counts as damage. */
+bool rg_engine_count_damages(struct rg_engine *engine)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_damages damages = { 0 };
+	bool readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+	bool any = damages.count || !readable;
+	struct rg_shared *shared = shared_of(engine);
+
+	if (shared) {
+		atomic_store(&shared->damages, readable ? (uint32_t)count_open(&damages) : 1);
+		atomic_store(&shared->damaged, any);
+	}
+	rg_arena_free(arena);
+	return any;
+}
+
+static int append(struct rg_engine *engine, const struct roger_damage *damage,
+		  struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	rg_record_encode(&rg_damage_record, damage, &text);
+	rg_buf_add_char(&text, '\n');
+	if (text.failed)
+		return rg_fail_memory(err);
+	return rg_engine_log_add(engine, RG_LOG_DAMAGE, (struct roger_str){ "", 0 },
+				 rg_buf_str(&text), true, err);
+}
+
+/* ---------------------------------------------------------- what is there -- */
+
+/* SHA-256 of bytes of a file; false: it is shorter, or cannot be read. */
+static bool digest(const struct rg_bytes *file, int64_t from, int64_t bytes,
+		   char to[RG_DIGEST_DIGITS + 1])
+{
+	struct rg_sha256 sha;
+	char piece[4096];
+	size_t want, got;
+
+	rg_sha256_init(&sha);
+	for (; bytes > 0; from += (int64_t)got, bytes -= (int64_t)got) {
+		want = bytes < (int64_t)sizeof piece ? (size_t)bytes : sizeof piece;
+		if (file->read(file, (uint64_t)from, piece, want, &got, NULL) < 0 || !got)
+			return false;
+		rg_sha256_add(&sha, piece, got);
+	}
+	rg_sha256_peek(&sha, to);
+	return true;
+}
+
+static bool stands(struct rg_store *store, const struct rg_log_file *journal,
+		   const struct roger_damage *damage)
+{
+	const struct rg_bytes bytes = rg_bytes_of(store, journal);
+	char digits[RG_DIGEST_DIGITS + 1];
+
+	return digest(&bytes, damage->byte, damage->bytes, digits) &&
+	       rg_str_is(damage->sha256, digits);
+}
+
+/* Without bytes, nothing is filled in. */
+static int fill(struct roger_damage *damage, const struct rg_bytes *bytes, struct rg_arena *arena,
+		struct roger_err *err)
+{
+	char digits[RG_DIGEST_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
+
+	if (bytes && digest(bytes, damage->byte, damage->bytes, digits) &&
+	    !rg_arena_copy(arena, rg_str(digits), &damage->sha256))
+		return rg_fail_memory(err);
+	if (!rg_damage_id(damage, id) || !rg_arena_copy(arena, rg_str(id), &damage->id))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* Fill in the line that starts at damage's byte. */
+static int fill_line(struct roger_damage *damage, struct rg_store *store,
+		     const struct rg_log_file *journal, struct rg_arena *arena,
+		     struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(store, journal);
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	rg_lines_init(&lines, &bytes, (uint64_t)damage->byte, journal->end);
+	r = rg_lines_next(&lines, &line, &found, err);
+	if (r == ROGER_OK && found)
+		damage->bytes = (int64_t)line.length;
+	rg_lines_deinit(&lines);
+	return r == ROGER_OK ? fill(damage, &bytes, arena, err) : r;
+}
+
+/* ------------------------------------------------------------- what happened -- */
+
+/* Find the lines before the witness that look like roger's but are damaged; damage is the last. */
+struct search {
+	uint64_t end;
+	uint64_t stated; /* the last chain that a line states before end */
+	struct roger_damage *damage;
+	struct list *places; /* all of them */
+};
+
+static int add_place(struct search *search, struct rg_engine *engine, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct roger_damage place = { .file = journal_name(engine),
+				      .kind = ROGER_DAMAGE_ALTERED,
+				      .line = search->damage->line,
+				      .byte = search->damage->byte,
+				      .bytes = search->damage->bytes,
+				      .noticed_at_ms = rg_clock_ms() };
+	int r = fill(&place, &bytes, search->places->arena, err);
+
+	return r == ROGER_OK ? put(search->places, &place, err) : r;
+}
+
+static int look_at_line(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct search *search = context;
+	struct roger_str unused;
+
+	if (walk->line.offset >= search->end)
+		return ROGER_OK;
+	if (!walk->line.too_long)
+		(void)!rg_chain_split(walk->line.text, &search->stated, &unused);
+	if (walk->own || walk->line.too_long || !rg_line_looks_own(walk->line.text))
+		return ROGER_OK;
+	search->damage->line = walk->number;
+	search->damage->byte = (int64_t)walk->line.offset;
+	search->damage->bytes = (int64_t)walk->line.length;
+	return search->places->count < PLACES_MAX ? add_place(search, walk->engine, err) : ROGER_OK;
+}
+
+/* After an altered line the chain must still reach the witness; otherwise it is another file that
+ * was written to.  The last line may lack no more than its newline. */
+static int look_at_end(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct rg_figure witness = witness_of(walk->engine);
+	struct search *search = context;
+	struct roger_damage *damage = search->damage;
+
+	(void)err;
+	if (damage->line && (uint64_t)(damage->byte + damage->bytes) + 1 < search->end &&
+	    !(witness.chained && search->stated == witness.chain))
+		damage->line = damage->byte = damage->bytes = 0;
+	if (walk->lines.at >= search->end || walk->file->size < search->end)
+		return ROGER_OK;
+	damage->line = walk->number + 1;
+	damage->byte = (int64_t)walk->lines.at;
+	damage->bytes = (int64_t)(walk->file->size - walk->lines.at);
+	return ROGER_OK;
+}
+
+/* damage->line stays 0 if no line matches. */
+static int find_line(struct rg_engine *engine, uint64_t end, struct roger_damage *damage,
+		     struct list *places, struct roger_err *err)
+{
+	static const struct rg_visitor visitor = { .name = "damage",
+						   .line = look_at_line,
+						   .end = look_at_end };
+	struct rg_log_file file = { .log = RG_LOG_MESSAGES, .shown = journal_name(engine) };
+	struct search search = { .end = end, .damage = damage, .places = places };
+	bool there;
+
+	return rg_walk(engine, &file, &visitor, NULL, &search, &there, err);
+}
+
+/* A journal that is shorter may have lost a line in its middle: then others do not fit. */
+static int describe(struct rg_engine *engine, struct rg_arena *arena, struct roger_damage *damage,
+		    struct list *places, struct roger_err *err)
+{
+	struct roger_damage last = { 0 };
+	struct rg_figure witness = witness_of(engine);
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct rg_log_file file = rg_store_messages;
+	char chain[CHAIN_DIGITS + 1];
+	uint64_t size;
+	bool there;
+	int r;
+
+	*damage = (struct roger_damage){ .file = journal_name(engine),
+					 .expected_bytes = (int64_t)witness.count,
+					 .noticed_at_ms = rg_clock_ms() };
+	snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
+	if (witness.chained && !rg_arena_copy(arena, rg_str(chain), &damage->expected_chain))
+		return rg_fail_memory(err);
+	r = engine->store->ops->stat(engine->store, &file, &there, err);
+	size = file.size;
+	if (r == ROGER_OK && size >= witness.count)
+		r = find_line(engine, witness.count, damage, places, err);
+	else if (r == ROGER_OK && size)
+		r = find_line(engine, size, &last, places, err);
+	if (r < 0)
+		return r;
+	if (!damage->line) {
+		damage->kind = size == 0	      ? ROGER_DAMAGE_GONE
+			       : size < witness.count ? ROGER_DAMAGE_SHORTER
+						      : ROGER_DAMAGE_OTHER;
+		damage->bytes = (int64_t)size;
+	}
+	return fill(damage, &bytes, arena, err);
+}
+
+/* A recorded line that ends at the witness. */
+static const struct roger_damage *noted_line(struct rg_engine *engine,
+					     const struct roger_damages *damages,
+					     const struct roger_damage *damage)
+{
+	const struct roger_damage *noted;
+	size_t i;
+
+	for (i = 0; i < damages->count; i++) {
+		noted = &damages->items[i];
+		if (noted->kind == ROGER_DAMAGE_ALTERED &&
+		    rg_str_equal(noted->file, damage->file) &&
+		    noted->byte < damage->expected_bytes &&
+		    stands(engine->store, &rg_store_messages, noted))
+			return noted;
+	}
+	return NULL;
+}
+
+/* Return the entry that records this damage, or add one.  Needs the record lock. */
+static int note(struct rg_engine *engine, struct rg_arena *arena, const struct roger_damage *damage,
+		struct roger_damage *ret_noted, struct roger_err *err)
+{
+	const struct roger_damage *known;
+	struct roger_damages damages;
+	size_t at;
+	int r;
+
+	*ret_noted = *damage;
+	r = damage_entries(engine, arena, &damages, err);
+	if (r < 0)
+		return r;
+	at = find_id(damages.items, damages.count, damage->id);
+	known = at < damages.count ? &damages.items[at] : NULL;
+	if (!known && rg_damage_closes(damage))
+		known = noted_line(engine, &damages, damage);
+	if (known) {
+		*ret_noted = *known;
+		return ROGER_OK;
+	}
+	return append(engine, damage, err);
+}
+
+/* The damage is recorded, so the index and the figures can be rebuilt from what is there now. */
+static void forget(struct rg_engine *engine, enum rg_broken broken)
+{
+	uint64_t end;
+
+	if (engine->store->ops->settle(engine->store, &end, NULL) == ROGER_OK)
+		(void)!rg_index_rebuild(engine->index, end, true, NULL);
+	/* It would lose the message lock of an exclusive transaction. */
+	if (broken == RG_BROKEN_LINE && !engine->exclusive)
+		(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
+}
+
+/* Those that are not recorded yet; needs the record lock. */
+static int note_places(struct rg_engine *engine, struct rg_arena *arena, const struct list *places,
+		       struct roger_err *err)
+{
+	struct roger_damages damages;
+	size_t i;
+	int r = damage_entries(engine, arena, &damages, err);
+
+	for (i = 0; r == ROGER_OK && i < places->count; i++)
+		if (find_id(damages.items, damages.count, places->items[i].id) == damages.count)
+			r = append(engine, &places->items[i], err);
+	return r;
+}
+
+static int look(struct rg_engine *engine, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_figure_key witness = { .kind = RG_FIGURE_WITNESS };
+	struct list places = { .arena = arena };
+	struct roger_damage damage, noted;
+	enum rg_broken broken;
+	int r;
+
+	r = describe(engine, arena, &damage, &places, err);
+	if (r == ROGER_OK)
+		r = rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	r = note(engine, arena, &damage, &noted, err);
+	if (r == ROGER_OK && damage.kind != ROGER_DAMAGE_OTHER)
+		r = note_places(engine, arena, &places, err);
+	rg_store_release(engine->store, RG_LOCK_RECORDS);
+	if (r < 0)
+		return r;
+	broken = rg_damage_closes(&noted) ? RG_BROKEN_CLOSED : RG_BROKEN_LINE;
+	if (noted.accepted_at_ms && broken == RG_BROKEN_CLOSED)
+		broken = RG_BROKEN_NOT;
+	/* Count first: once it is marked as examined, nobody examines it again. */
+	(void)rg_engine_count_damages(engine);
+	atomic_store(&shared_of(engine)->broken, broken);
+	/* A process killed before this examines it again and finds it accepted. */
+	if (broken == RG_BROKEN_NOT)
+		engine->store->ops->put_figure(engine->store, &witness, &(struct rg_figure){ 0 });
+	if (noted.noticed_at_ms == damage.noticed_at_ms)
+		forget(engine, broken);
+	return ROGER_OK;
+}
+
+/* Continue with the journal as it is; numbers and keys that were given stay used. */
+static int reopen(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_shared *shared = shared_of(engine);
+
+	if (!shared || atomic_load(&shared->broken) != RG_BROKEN_CLOSED)
+		return ROGER_OK;
+	/* The figures may belong to the journal before. */
+	(void)engine->store->ops->keep(engine->store, RG_KEEP_NOTHING);
+	return rg_engine_stay_used(engine, err);
+}
+
+/* Did a person accept the damage, and the process die before it reopened the journal? */
+static bool was_accepted(struct rg_engine *engine)
+{
+	struct rg_figure witness = witness_of(engine);
+	struct rg_arena *arena = rg_arena_new();
+	char chain[CHAIN_DIGITS + 1] = "", id[RG_DAMAGE_ID_BYTES];
+	struct roger_damages damages = { 0 };
+	struct roger_damage closed = { .file = journal_name(engine),
+				       .kind = ROGER_DAMAGE_SHORTER,
+				       .expected_bytes = (int64_t)witness.count };
+	bool accepted = false;
+	size_t at;
+
+	if (witness.chained)
+		snprintf(chain, sizeof chain, "%016llx", (unsigned long long)witness.chain);
+	closed.expected_chain = rg_str(chain);
+	if (arena && rg_damage_id(&closed, id) &&
+	    damage_entries(engine, arena, &damages, NULL) == ROGER_OK) {
+		at = find_id(damages.items, damages.count, rg_str(id));
+		accepted = at < damages.count && damages.items[at].accepted_at_ms;
+	}
+	rg_arena_free(arena);
+	return accepted;
+}
+
+bool rg_engine_examine_damage(struct rg_engine *engine)
+{
+	struct rg_shared *shared = shared_of(engine);
+	struct roger_err err = { 0 };
+	struct rg_arena *arena;
+	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
+	bool looked;
+
+	/* It would lose the message lock of an exclusive transaction. */
+	if (broken == RG_BROKEN_CLOSED && !engine->exclusive)
+		return was_accepted(engine) && reopen(engine, NULL) == ROGER_OK;
+	if (broken != RG_BROKEN_DIFFERS && broken != RG_BROKEN_SHORTER)
+		return false;
+	arena = rg_arena_new();
+	looked = arena && look(engine, arena, &err) == ROGER_OK;
+	if (!looked)
+		snprintf(engine->trouble, sizeof engine->trouble,
+			 "%.*s is damaged, and that could not be recorded: %.250s",
+			 RG_STR_ARGS(journal_name(engine)), err.message);
+	rg_arena_free(arena);
+	return looked;
+}
+
+/* --------------------------------------------------------------- telling -- */
+
+/* damage.jsonl may have come with a copied workspace, and agents read this text: print only a
+ * known file name, none of its words. */
+static struct roger_str shown_name(const struct rg_engine *engine, struct roger_str file)
+{
+	return rg_name_valid(file) || rg_str_equal(file, journal_name(engine)) ? file
+									       : RG_STR("a log");
+}
+
+static void tell_first(const struct rg_engine *engine, const struct roger_damages *damages,
+		       char *to, size_t size)
+{
+	const struct roger_damage *first = NULL;
+	char line[32] = "", more[40] = "";
+	size_t count = count_open(damages), i;
+
+	for (i = 0; i < damages->count && !first; i++)
+		if (!damages->items[i].accepted_at_ms)
+			first = &damages->items[i];
+	if (!first)
+		return;
+	if (first->line)
+		snprintf(line, sizeof line, ":%lld", (long long)first->line);
+	if (count > 1)
+		snprintf(more, sizeof more, " (and %zu more)", count - 1);
+	snprintf(to, size, "%.*s%s is %s%s; `roger status` says what to do",
+		 RG_STR_ARGS(shown_name(engine, first->file)), line, rg_damage_words(first), more);
+}
+
+/* For a read-only process: were bytes changed that were once on disk?  Reads them all. */
+static bool differs(struct rg_engine *engine, const struct rg_figure *witness)
+{
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, &rg_store_messages);
+	struct rg_chain chain = { 0 };
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true, own, differs;
+
+	rg_lines_init(&lines, &bytes, 0, witness->count);
+	while (found && rg_lines_next(&lines, &line, &found, NULL) == ROGER_OK && found)
+		found = rg_chain_step(&bytes, &line, &chain, &own, NULL) == ROGER_OK;
+	differs = lines.at == witness->count && chain.value != witness->chain;
+	rg_lines_deinit(&lines);
+	return differs;
+}
+
+/* Is damage found but not recorded, because the disk is full or the process may only read? */
+static bool is_known_damaged(struct rg_engine *engine, const struct roger_damages *damages)
+{
+	struct rg_shared *shared = shared_of(engine);
+	const bool writable = shared != NULL;
+	uint32_t broken = shared ? atomic_load(&shared->broken) : RG_BROKEN_NOT;
+	struct rg_log_file file = rg_store_messages;
+	struct rg_figure witness = { 0 };
+	bool there;
+
+	if (broken == RG_BROKEN_DIFFERS || broken == RG_BROKEN_SHORTER)
+		return true;
+	if (writable)
+		witness = witness_of(engine);
+	else if (!rg_damages_accepted(damages, journal_name(engine)))
+		rg_engine_recall(engine->store, &witness);
+	if (!witness.count ||
+	    engine->store->ops->stat(engine->store, &file, &there, NULL) != ROGER_OK)
+		return false;
+	return file.size < witness.count ||
+	       (!writable && witness.chained && differs(engine, &witness));
+}
+
+void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size)
+{
+	struct rg_shared *shared = shared_of(engine);
+	bool readable = true, counted = shared && atomic_load(&shared->prepared),
+	     any = shared && atomic_load(&shared->damages);
+	struct roger_damages damages = { 0 };
+	struct rg_arena *arena = NULL;
+
+	*to = '\0';
+	/* A rebuilt control file has a count only after a process has prepared it. */
+	if (!counted || any) {
+		arena = rg_arena_new();
+		readable = arena && damage_entries(engine, arena, &damages, NULL) == ROGER_OK;
+		tell_first(engine, &damages, to, size);
+	}
+	if (!*to && ((!readable && counted) || is_known_damaged(engine, &damages)))
+		snprintf(to, size, "%.*s is damaged; `roger verify` says where",
+			 RG_STR_ARGS(journal_name(engine)));
+	rg_arena_free(arena);
+}
+
+int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
+		      struct roger_damages *ret_damages, struct roger_err *err)
+{
+	struct rg_shared *shared = shared_of(engine);
+
+	*ret_damages = (struct roger_damages){ 0 };
+	if (shared && atomic_load(&shared->prepared) && !atomic_load(&shared->damaged))
+		return ROGER_OK;
+	return damage_entries(engine, arena, ret_damages, err);
+}
+
+/* --------------------------------------------------------------- judging -- */
+
+int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine, struct rg_arena *arena,
+		  struct roger_err *err)
+{
+	int r;
+
+	*judge = (struct rg_judge){ 0 };
+	r = damage_entries(engine, arena, &judge->damages, err);
+	if (r < 0)
+		return r;
+	judge->told = rg_arena_get(arena, judge->damages.count + 1);
+	return judge->told ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Did a person accept this line, as it is now? */
+static enum roger_finding_kind kind_of_line(struct rg_judge *judge, const struct rg_walk *walk,
+					    int64_t line)
+{
+	enum roger_finding_kind kind = ROGER_ALTERED;
+	const struct roger_damage *damage;
+	size_t i;
+
+	for (i = 0; i < judge->damages.count; i++) {
+		damage = &judge->damages.items[i];
+		if (damage->line != line || !rg_str_equal(damage->file, walk->file->shown) ||
+		    !stands(walk->engine->store, walk->file, damage))
+			continue;
+		judge->told[i] = true;
+		if (damage->accepted_at_ms)
+			kind = damage->kind == ROGER_DAMAGE_GAP ? ROGER_TORN : ROGER_ACCEPTED;
+	}
+	return kind;
+}
+
+bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind)
+{
+	const struct rg_line *line = &walk->line;
+
+	if (line->too_long)
+		return false;
+	if (line->length && memchr(line->text.data, '\0', line->length))
+		walk->last_hole = walk->number;
+	if (walk->file->log != RG_LOG_MESSAGES || walk->own || !rg_line_looks_own(line->text))
+		return false;
+	walk->last_own = walk->number;
+	*ret_kind = kind_of_line(judge, walk, walk->number);
+	return true;
+}
+
+/* Is it recorded which of the lines from..line-1 was altered? */
+static bool is_noted(const struct rg_judge *judge, const struct rg_walk *walk, int64_t from,
+		     int64_t line)
+{
+	const struct roger_damage *damage;
+	size_t i;
+
+	for (i = 0; i < judge->damages.count; i++) {
+		damage = &judge->damages.items[i];
+		if (damage->line >= from && damage->line < line &&
+		    rg_str_equal(damage->file, walk->file->shown) &&
+		    stands(walk->engine->store, walk->file, damage))
+			return true;
+	}
+	return false;
+}
+
+bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
+		      enum roger_finding_kind *ret_kind, const char **what)
+{
+	const struct rg_chain_finding *finding = &walk->finding;
+	int64_t from = finding->from ? finding->from : finding->line;
+
+	*ret_kind = ROGER_FOREIGN;
+	if (!finding->line)
+		return false;
+	if (!finding->damage)
+		return true;
+	/* An unreadable line before it, or a recorded one, is reported by itself. */
+	if (walk->last_own >= from || is_noted(judge, walk, from, finding->line))
+		return false;
+	*ret_kind = kind_of_line(judge, walk, finding->line);
+	judge->closed = *ret_kind == ROGER_TORN;
+	if (walk->last_hole < from || !rg_kinds[walk->file->log].may_lose_end)
+		return true;
+	*ret_kind = ROGER_TORN;
+	*what = judge->closed ? "lines before it are missing, and doctor has recorded that"
+			      : "lines before it are missing: they were not synced yet when the "
+				"machine stopped";
+	return true;
+}
+
+int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_engine *engine = walk->engine;
+	struct roger_damage gap = { .file = walk->file->shown,
+				    .kind = ROGER_DAMAGE_GAP,
+				    .line = walk->finding.line,
+				    .byte = (int64_t)walk->finding.byte,
+				    .noticed_at_ms = rg_clock_ms(),
+				    .accepted_at_ms = rg_clock_ms(),
+				    .accepted_by = RG_STR("doctor"),
+				    .reason = RG_STR("lines that were not synced yet went with the "
+						     "machine") };
+	int r;
+
+	r = fill_line(&gap, engine->store, walk->file, arena, err);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = append(walk->engine, &gap, err);
+	rg_engine_records_end(engine);
+	return r;
+}
+
+static enum roger_finding_kind kind_of(const struct roger_damage *damage)
+{
+	switch ((enum roger_damage_kind)damage->kind) {
+	case ROGER_DAMAGE_SHORTER:
+		return ROGER_TRUNCATED;
+	case ROGER_DAMAGE_GONE:
+		return ROGER_MISSING;
+	case ROGER_DAMAGE_UNREADABLE:
+		return ROGER_UNREADABLE;
+	case ROGER_DAMAGE_GAP:
+		return ROGER_TORN;
+	case ROGER_DAMAGE_ALTERED:
+	case ROGER_DAMAGE_OTHER:
+		break;
+	}
+	return ROGER_ALTERED;
+}
+
+bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine)
+{
+	return rg_damages_accepted(&judge->damages, journal_name(engine));
+}
+
+const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
+					 enum roger_finding_kind *ret_kind)
+{
+	const struct roger_damage *damage;
+
+	while (*i < judge->damages.count) {
+		damage = &judge->damages.items[(*i)++];
+		if (judge->told[*i - 1] || damage->accepted_at_ms ||
+		    !rg_str_equal(damage->file, file))
+			continue;
+		*ret_kind = kind_of(damage);
+		return damage;
+	}
+	return NULL;
+}
+
+/* -------------------------------------------------------------- accepting -- */
+
+static bool is_meant(const struct roger_damage *accepted, struct roger_str file, int64_t line)
+{
+	return rg_str_equal(accepted->file, file) && accepted->line == line;
+}
+
+/* Damage that verify found and nobody recorded. */
+static int of_finding(struct rg_engine *engine, const struct roger_finding *finding,
+		      struct rg_arena *arena, struct roger_damage *ret_damage,
+		      struct roger_err *err)
+{
+	struct rg_log_files journals;
+	bool there = false;
+	size_t i;
+	int r;
+
+	*ret_damage = (struct roger_damage){ .file = finding->file,
+					     .kind = finding->kind == ROGER_UNREADABLE
+							     ? ROGER_DAMAGE_UNREADABLE
+							     : ROGER_DAMAGE_ALTERED,
+					     .line = finding->line,
+					     .byte = finding->byte,
+					     .noticed_at_ms = rg_clock_ms() };
+	r = rg_engine_journals(engine, arena, &journals, err);
+	for (i = 0; r == ROGER_OK && i < journals.count; i++) {
+		if (!rg_str_equal(journals.items[i].shown, finding->file) || !finding->line)
+			continue;
+		r = rg_engine_stat(engine, &journals.items[i], &there, err);
+		if (r < 0 || !there)
+			break;
+		return fill_line(ret_damage, engine->store, &journals.items[i], arena, err);
+	}
+	return r == ROGER_OK ? fill(ret_damage, NULL, arena, err) : r;
+}
+
+static bool is_damage(const struct roger_finding *finding)
+{
+	return finding->kind == ROGER_ALTERED || finding->kind == ROGER_UNREADABLE;
+}
+
+/* So that status knows, too. */
+int rg_engine_note_findings(struct rg_engine *engine, const struct roger_verify_reply *found,
+			    struct rg_arena *arena, struct roger_err *err)
+{
+	struct list places = { .arena = arena };
+	struct roger_damage damage;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; r == ROGER_OK && i < found->findings.count && places.count < PLACES_MAX; i++) {
+		if (!found->findings.items[i].line || !is_damage(&found->findings.items[i]))
+			continue;
+		r = of_finding(engine, &found->findings.items[i], arena, &damage, err);
+		if (r == ROGER_OK)
+			r = put(&places, &damage, err);
+	}
+	if (r < 0 || !places.count || !rg_store_writable(engine->store))
+		return r;
+	r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = note_places(engine, arena, &places, err);
+	rg_engine_records_end(engine);
+	(void)rg_engine_count_damages(engine);
+	return r;
+}
+
+/* Collect recorded damage that is not accepted, and what verify finds besides. */
+static int gather(struct rg_engine *engine, const struct roger_damage *accepted,
+		  struct rg_arena *arena, struct list *list, struct roger_err *err)
+{
+	struct roger_verify_reply found = { .memory = arena };
+	const struct roger_finding *finding;
+	struct roger_damages noted;
+	struct roger_damage damage;
+	size_t i;
+	int r;
+
+	r = rg_engine_verify(engine, arena, &found, err);
+	if (r == ROGER_OK)
+		r = damage_entries(engine, arena, &noted, err);
+	for (i = 0; r == ROGER_OK && i < noted.count; i++)
+		if (!noted.items[i].accepted_at_ms &&
+		    is_meant(accepted, noted.items[i].file, noted.items[i].line))
+			r = put(list, &noted.items[i], err);
+	for (i = 0; r == ROGER_OK && !list->count && i < found.findings.count; i++) {
+		finding = &found.findings.items[i];
+		if (!is_damage(finding) || !is_meant(accepted, finding->file, finding->line))
+			continue;
+		r = of_finding(engine, finding, arena, &damage, err);
+		if (r == ROGER_OK)
+			r = put(list, &damage, err);
+	}
+	return r;
+}
+
+static int write_all(struct rg_engine *engine, const struct roger_damage *accepted,
+		     const struct list *list, struct roger_err *err)
+{
+	size_t i;
+	int r = rg_engine_records_begin(engine, err);
+
+	if (r < 0)
+		return r;
+	for (i = 0; i < list->count && r == ROGER_OK; i++) {
+		list->items[i].accepted_at_ms = rg_clock_ms();
+		list->items[i].accepted_by = accepted->accepted_by;
+		list->items[i].reason = accepted->reason;
+		r = append(engine, &list->items[i], err);
+	}
+	rg_engine_records_end(engine);
+	return r;
+}
+
+int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
+		     struct rg_arena *arena, struct roger_damages *ret_damages,
+		     struct roger_err *err)
+{
+	bool closes = false;
+	struct list list = { .arena = arena };
+	size_t i;
+	int r;
+
+	r = gather(engine, accepted, arena, &list, err);
+	if (r < 0)
+		return r;
+	if (!list.count)
+		return rg_fail_member(err, ROGER_ENOENT, "place",
+				      "place: nothing is damaged there; `roger verify` names "
+				      "every place, as FILE:LINE or FILE");
+	r = write_all(engine, accepted, &list, err);
+	for (i = 0; i < list.count; i++)
+		closes |= rg_damage_closes(&list.items[i]);
+	if (r == ROGER_OK && closes)
+		r = reopen(engine, err);
+	(void)rg_engine_count_damages(engine);
+	engine->stored += r == ROGER_OK;
+	*ret_damages = (struct roger_damages){ list.items, list.count };
+	return r;
+}

@@ -1,0 +1,464 @@
+#include "engine/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+
+enum { LOOK_MS = 200 };
+
+uint64_t rg_engine_stored(const struct rg_engine *engine)
+{
+	return engine->stored;
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+{
+	int r = engine->store->ops->settle(engine->store, ret_end, err);
+
+	if (r == ROGER_OK)
+		rg_engine_examine_damage(engine);
+	return r;
+}
+
+/* An exclusive transaction also sees unsynced lines: it syncs them before it answers. */
+static int readable_end(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_head head;
+	int r;
+
+	if (!engine->exclusive)
+		return rg_engine_settle(engine, ret_end, err);
+	r = rg_store_begin(engine->store, 0, 0, err);
+	if (r < 0)
+		return r;
+	head = rg_store_head(engine->store);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	*ret_end = head.end;
+	if (!engine->has_looked)
+		engine->adoptions = head.adoptions;
+	engine->has_looked = true;
+	rg_engine_examine_damage(engine);
+	return ROGER_OK;
+}
+
+int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
+			 struct roger_err *err)
+{
+	int r;
+
+	ret_reach->held = engine->exclusive;
+	r = rg_engine_prepare_epoch(engine, err);
+	return r < 0 ? r : readable_end(engine, &ret_reach->end, err);
+}
+
+int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err)
+{
+	struct rg_index_reach reach;
+	int r;
+
+	r = rg_engine_find_reach(engine, &reach, err);
+	return r < 0 ? r : rg_index_refresh(engine->index, reach.end, err);
+}
+
+int rg_engine_find(struct rg_engine *engine, const struct rg_query *query, struct rg_arena *arena,
+		   struct roger_messages *ret_messages, struct roger_err *err)
+{
+	struct rg_index_reach reach;
+	int r;
+
+	r = rg_engine_find_reach(engine, &reach, err);
+	return r < 0 ? r
+		     : rg_index_answer(engine->index, reach, query, arena, ret_messages, NULL, err);
+}
+
+/* The figure may be too high.  If nothing was appended since the index was asked, correct it. */
+static void correct_unread(struct rg_engine *engine, struct roger_str agent, int64_t unread)
+{
+	struct rg_store *store = engine->store;
+	struct rg_figure there;
+
+	if (!rg_tally_find_agent(store, agent, &there) || (int64_t)there.count == unread ||
+	    !rg_store_begin_soon(store, 0))
+		return;
+	if (rg_tally_find_agent(store, agent, &there) &&
+	    rg_store_head(store).end == rg_index_seen(engine->index)) {
+		there.count = (uint64_t)unread;
+		rg_tally_put_agent(store, agent, &there);
+	}
+	rg_store_release(store, RG_LOCK_APPEND);
+}
+
+int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
+			struct rg_arena *arena, struct roger_messages *ret_messages,
+			int64_t *ret_total, struct roger_err *err)
+{
+	const struct rg_query all = rg_query_held_too(query);
+	struct rg_index_reach reach;
+	int r;
+
+	r = rg_engine_find_reach(engine, &reach, err);
+	if (r == ROGER_OK)
+		r = rg_index_answer(engine->index, reach, query, arena, ret_messages, ret_total,
+				    err);
+	if (r == ROGER_OK && rg_query_is_unread_only(&all))
+		correct_unread(engine, query->to, *ret_total);
+	return r;
+}
+
+int rg_engine_count(struct rg_engine *engine, const struct rg_query *query, int64_t *ret_count,
+		    struct roger_err *err)
+{
+	struct rg_index_reach reach;
+	int r;
+
+	r = rg_engine_find_reach(engine, &reach, err);
+	if (r == ROGER_OK)
+		r = rg_index_answer_count(engine->index, reach, query, ret_count, err);
+	if (r == ROGER_OK && rg_query_is_unread_only(query))
+		correct_unread(engine, query->to, *ret_count);
+	return r;
+}
+
+static bool has_unread(struct rg_engine *engine, struct roger_str agent)
+{
+	struct rg_figure there;
+
+	return rg_tally_find_agent(engine->store, agent, &there) && there.count > 0;
+}
+
+int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent, bool *ret_may,
+			    struct roger_err *err)
+{
+	struct rg_head head = rg_store_head(engine->store);
+	uint64_t end;
+	int r;
+
+	/* Never too low, so without settling a figure above 0 is enough. */
+	*ret_may = head.shared && has_unread(engine, agent);
+	if (*ret_may)
+		return ROGER_OK;
+	r = rg_engine_settle(engine, &end, err);
+	if (r < 0)
+		return r;
+	head = rg_store_head(engine->store);
+	/* If the figures are not complete, the index must answer. */
+	*ret_may = !head.shared || head.end < end || has_unread(engine, agent);
+	return ROGER_OK;
+}
+
+bool rg_engine_may_hold(struct rg_engine *engine, struct roger_str issue, struct roger_str to,
+			int64_t count)
+{
+	return !rg_store_writable(engine->store) ||
+	       (int64_t)rg_tally_count(engine->store, rg_tally_box(issue, to)) >= count;
+}
+
+bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+
+	/* Since the machine started nobody has counted the keys in the logs. */
+	return !head.shared || (head.logged == 0 && head.end > 0) ||
+	       atomic_load(&head.shared->damaged) ||
+	       rg_tally_count(engine->store, rg_count_hash(RG_COUNT_KEY, sender, key)) > 0;
+}
+
+int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender, struct roger_str key,
+		       struct roger_err *err)
+{
+	uint64_t hash = rg_count_hash(RG_COUNT_KEY, sender, key);
+	int r;
+
+	r = rg_store_begin(engine->store, 0, 1, err);
+	if (r < 0)
+		return r;
+	rg_tally_put_count(engine->store, hash, rg_tally_count(engine->store, hash) + 1);
+	rg_store_release(engine->store, RG_LOCK_APPEND);
+	return ROGER_OK;
+}
+
+/* In a transaction, so that the epoch is that of its messages. */
+int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
+			      struct roger_str sender, int64_t *ret_number, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_index_accepted_number(engine->index, reader, sender,
+					     rg_tally_epoch(engine->store), ret_number, err);
+	return r;
+}
+
+int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms, struct roger_err *err)
+{
+	/* Called repeatedly: rebuilt figures do not know that this handle has the lock. */
+	if (rg_store_holds(engine->store, RG_LOCK_BRIDGE))
+		return ROGER_OK;
+	return rg_store_take(engine->store, RG_LOCK_BRIDGE, wait_ms, err);
+}
+
+void rg_engine_bridge_end(struct rg_engine *engine)
+{
+	rg_store_release(engine->store, RG_LOCK_BRIDGE);
+}
+
+uint32_t rg_engine_wake_count(struct rg_engine *engine)
+{
+	return rg_store_head(engine->store).wake;
+}
+
+/* Other programs append without waking anybody. */
+void rg_engine_sleep(struct rg_engine *engine, uint32_t seen, int64_t wait_ms)
+{
+	engine->store->ops->wait(engine->store, seen, wait_ms < LOOK_MS ? wait_ms : LOOK_MS);
+}
+
+int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
+		     struct roger_agent_list *ret_agents, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_index_agents(engine->index, rg_tally_epoch(engine->store), arena, ret_agents,
+				    err);
+	return r;
+}
+
+static int compare_strs(const void *a, const void *b)
+{
+	const struct roger_str *x = a, *y = b;
+	size_t shorter = x->length < y->length ? x->length : y->length;
+	int order = memcmp(x->data, y->data, shorter);
+
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+/* From the figures, without the index. */
+int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena, struct roger_strs *ret_names,
+		    struct roger_err *err)
+{
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} list = { 0 };
+	struct rg_named_figure agent;
+	struct roger_str *name;
+	size_t i = 0;
+
+	while (engine->store->ops->next_figure(engine->store, &i, &agent)) {
+		name = rg_arena_push(arena, &list.items, &list.count, sizeof *name);
+		if (!name ||
+		    !rg_arena_copy(arena, (struct roger_str){ agent.name, agent.length }, name))
+			return rg_fail_memory(err);
+	}
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, compare_strs);
+	*ret_names = (struct roger_strs){ list.items, list.count };
+	return ROGER_OK;
+}
+
+bool rg_engine_knows(struct rg_engine *engine, struct roger_str name)
+{
+	struct rg_figure agent;
+
+	return rg_tally_find_agent(engine->store, name, &agent);
+}
+
+int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
+		     struct roger_strs *ret_issues, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_index_issues(engine->index, arena, ret_issues, err);
+	return r;
+}
+
+int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
+		      struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_index_figures(engine->index, ret_figures, err);
+	if (r < 0)
+		return r;
+	ret_figures->journal_bytes = (int64_t)rg_index_end(engine->index);
+	ret_figures->epoch = rg_tally_epoch(engine->store);
+	return ROGER_OK;
+}
+
+int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
+		     rg_survey_see *see, void *context, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_index_survey(engine->index, since_ms, until_ms, see, context, err);
+	return r;
+}
+
+int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+		      struct rg_arena *arena, struct roger_strs *ret_ids, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = rg_index_overdue(engine->index, now_ms, limit, arena, ret_ids, err);
+	return r;
+}
+
+int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		*ret_strays = rg_index_stray_count(engine->index);
+	return r;
+}
+
+/* --------------------------------------------------------- maintenance -- */
+
+int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
+		      struct roger_err *err)
+{
+	const struct rg_query all = { 0 };
+	int64_t messages;
+	uint64_t end;
+	int r;
+
+	r = rg_engine_settle(engine, &end, err);
+	if (r == ROGER_OK)
+		r = rg_index_rebuild(engine->index, end, false, err);
+	if (r == ROGER_OK)
+		r = rg_index_count(engine->index, &all, &messages, err);
+	if (r < 0)
+		return r;
+	ret_reply->lines = rg_index_line_count(engine->index);
+	ret_reply->messages = messages;
+	ret_reply->strays = rg_index_stray_count(engine->index);
+	if (rg_store_writable(engine->store))
+		rg_engine_want_state(engine, true);
+	rg_engine_checkpoint(engine, true);
+	engine->stored++;
+	return ROGER_OK;
+}
+
+/* By whoever has answered; a journal in doubt gets none. */
+void rg_engine_checkpoint(struct rg_engine *engine, bool now)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+
+	if (head.shared && atomic_load(&head.shared->broken) == RG_BROKEN_NOT &&
+	    engine->store->ops->keep(engine->store, now ? RG_KEEP_NOW : RG_KEEP_IF_DUE))
+		rg_index_checkpoint(engine->index);
+}
+
+void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context)
+{
+	rg_index_on_progress(engine->index, tell, context);
+}
+
+const char *rg_engine_trouble(struct rg_engine *engine)
+{
+	return engine->trouble[0]	   ? engine->trouble
+	       : engine->store->trouble[0] ? engine->store->trouble
+					   : rg_index_trouble(engine->index);
+}
+
+const char *rg_engine_damage(struct rg_engine *engine)
+{
+	rg_engine_print_damage(engine, engine->damage, sizeof engine->damage);
+	return engine->damage;
+}
+
+/* -------------------------------------------------------- run documents -- */
+
+int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id, struct rg_arena *arena,
+		       struct roger_str *ret_text, struct roger_err *err)
+{
+	return engine->store->ops->get(engine->store, RG_DOCUMENT_RUN, run_id, arena, ret_text,
+				       err);
+}
+
+int rg_engine_runs(struct rg_engine *engine, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		   struct roger_err *err)
+{
+	return engine->store->ops->runs(engine->store, arena, ret_runs, err);
+}
+
+int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id, struct roger_str before,
+		      struct roger_str after, struct roger_err *err)
+{
+	int r = engine->store->ops->put(engine->store, RG_DOCUMENT_RUN, run_id, &before, after,
+					true, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
+}
+
+/* ---------------------------------------------------------------- opening -- */
+
+struct rg_engine *rg_engine_close(struct rg_engine *engine)
+{
+	if (!engine)
+		return NULL;
+	if (engine->store) {
+		rg_engine_rollback(engine);
+		rg_engine_save_state(engine, true);
+		rg_engine_checkpoint(engine, false);
+	}
+	rg_index_free(engine->index);
+	if (engine->store)
+		engine->store->ops->close(engine->store);
+	rg_table_deinit(&engine->archive_seen.lines);
+	rg_buf_deinit(&engine->text);
+	free(engine->staged);
+	free(engine);
+	return NULL;
+}
+
+static int open_parts(struct rg_engine *engine, struct roger_err *err)
+{
+	static const struct rg_store_above above = { rg_tally_adopt, rg_engine_recall };
+	const struct rg_config *config = engine->workspace->config;
+	int r;
+
+	r = rg_store_open(engine->workspace, &above, &engine->store, err);
+	if (r == ROGER_OK)
+		r = rg_index_new(engine->store, engine->workspace, &engine->index, err);
+	if (r < 0)
+		return r;
+	rg_index_bound_leases(engine->index, config->lease_ms_max);
+	r = rg_engine_prepare_epoch(engine, err);
+	return r < 0 ? r : rg_engine_follow_clearing(engine, err);
+}
+
+int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
+		   struct roger_err *err)
+{
+	struct rg_engine *engine = calloc(1, sizeof *engine);
+	int r;
+
+	if (!engine)
+		return rg_fail_memory(err);
+	engine->workspace = workspace;
+	rg_buf_init(&engine->text, SIZE_MAX);
+	r = open_parts(engine, err);
+	if (r < 0) {
+		rg_engine_close(engine);
+		return r;
+	}
+	*ret_engine = engine;
+	return ROGER_OK;
+}

@@ -1,0 +1,317 @@
+/*
+ * engine - messages: find, begin, add or change, commit; commit means durable.
+ *
+ * messages.jsonl is the truth and the only file that a send syncs.  What a writer
+ * must know at once is in the store's figures; everything else is asked of the
+ * index, which follows the journal.
+ *
+ * A transaction is begin .. commit.  Only one exclusive transaction runs at a
+ * time; it alone changes message states, so what it finds stays true until it
+ * ends.  Senders do not wait for it.  commit stores all changes or none, and
+ * returns ROGER_OK only when they are on disk.
+ */
+#ifndef RG_ENGINE_H
+#define RG_ENGINE_H
+
+#include "facts/query.h"
+#include "host/seal_key.h"
+#include "store/store.h"
+
+struct rg_engine;
+
+/* The result of a commit; only RG_COMMITTED stored something. */
+enum rg_verdict {
+	RG_COMMITTED,
+	RG_OVER_MAILBOX, /* the issue and recipient of message .which have too many messages */
+	RG_OVER_ISSUE,	 /* the issue of message .which has too many */
+	RG_KEY_KNOWN,	 /* the sender of message .which used its key before */
+};
+
+struct rg_outcome {
+	enum rg_verdict verdict;
+	const struct roger_message *which;
+	int64_t count; /* RG_OVER_*: messages there are now */
+};
+
+struct rg_found {
+	bool found;
+	struct roger_str id, from_phase, issue_id;
+	int64_t seq;
+};
+
+/* An earlier state of a message, without its text, and where it is. */
+struct rg_state {
+	struct roger_message message;
+	int64_t bytes; /* length of its text */
+	int64_t line;  /* in the journal, from 1 */
+	int64_t byte;  /* offset of that line */
+};
+
+struct rg_states {
+	const struct rg_state *items;
+	size_t count;
+};
+
+/* A message that another record refers to; doctor fills in what became of it. */
+struct rg_wanted {
+	struct roger_str id;
+	bool found;
+	bool read;
+};
+
+/* What doctor does besides checking everything the engine keeps. */
+struct rg_doctor_wish {
+	bool fix;
+	struct rg_wanted *wanted;
+	size_t wanted_count;
+};
+
+/* Digest of a journal, or of its first bytes, as in a seal. */
+struct rg_digest {
+	struct roger_str file;
+	bool there;
+	int64_t bytes; /* bytes covered; fewer than wished: the journal is shorter */
+	int64_t lines;
+	int64_t every;
+	struct roger_str chain, sha256, marks; /* as struct roger_seal_entry has them */
+};
+struct rg_digests {
+	const struct rg_digest *items;
+	size_t count;
+};
+struct rg_digest_wish {
+	struct roger_str file;
+	int64_t bytes;
+	int64_t every;
+};
+
+/* The workspace is borrowed and must stay open. */
+RG_CHECKED int rg_engine_open(struct rg_workspace *workspace, struct rg_engine **ret_engine,
+			      struct roger_err *err);
+struct rg_engine *rg_engine_close(struct rg_engine *engine);
+
+/* How many transactions this handle stored. */
+uint64_t rg_engine_stored(const struct rg_engine *engine);
+
+/* -------------------------------------------------------------- reading -- */
+
+/* Find messages, in journal order; memory from arena. */
+RG_CHECKED int rg_engine_find(struct rg_engine *engine, const struct rg_query *query,
+			      struct rg_arena *arena, struct roger_messages *ret_messages,
+			      struct roger_err *err);
+
+/* Like rg_engine_find(), with the number of matches at that moment, regardless of limit and
+ * leases; not for a text search, and only for the first page. */
+RG_CHECKED int rg_engine_find_page(struct rg_engine *engine, const struct rg_query *query,
+				   struct rg_arena *arena, struct roger_messages *ret_messages,
+				   int64_t *ret_total, struct roger_err *err);
+RG_CHECKED int rg_engine_count(struct rg_engine *engine, const struct rg_query *query,
+			       int64_t *ret_count, struct roger_err *err);
+
+/* False: the agent has no unread message.  True: it may have one.  Fast. */
+RG_CHECKED int rg_engine_may_have_mail(struct rg_engine *engine, struct roger_str agent,
+				       bool *ret_may, struct roger_err *err);
+
+/* Everyone who ever sent or received, by name; rg_engine_names() has no figures, and is fast. */
+RG_CHECKED int rg_engine_agents(struct rg_engine *engine, struct rg_arena *arena,
+				struct roger_agent_list *ret_agents, struct roger_err *err);
+RG_CHECKED int rg_engine_names(struct rg_engine *engine, struct rg_arena *arena,
+			       struct roger_strs *ret_names, struct roger_err *err);
+
+/* Has this name ever sent or received? */
+bool rg_engine_knows(struct rg_engine *engine, struct roger_str name);
+
+/* Every issue with messages, by name. */
+RG_CHECKED int rg_engine_issues(struct rg_engine *engine, struct rg_arena *arena,
+				struct roger_strs *ret_issues, struct roger_err *err);
+
+RG_CHECKED int rg_engine_figures(struct rg_engine *engine, struct rg_figures *ret_figures,
+				 struct roger_err *err);
+
+/* Show every message, archived ones too, created in since..until (0: open), in no order. */
+RG_CHECKED int rg_engine_survey(struct rg_engine *engine, int64_t since_ms, int64_t until_ms,
+				rg_survey_see *see, void *context, struct roger_err *err);
+
+/* Ids of unread messages whose lease, or time to be read, ended before now.  Fast. */
+RG_CHECKED int rg_engine_overdue(struct rg_engine *engine, int64_t now_ms, int64_t limit,
+				 struct rg_arena *arena, struct roger_strs *ret_ids,
+				 struct roger_err *err);
+
+/* The number of lines of the journal that are not messages.  Fast. */
+RG_CHECKED int rg_engine_strays(struct rg_engine *engine, int64_t *ret_strays,
+				struct roger_err *err);
+
+/* Sleep until agent has an unread message (of issue and from, unless ""); at most timeout_ms, 0:
+ * for ever. */
+RG_CHECKED int rg_engine_wait(struct rg_engine *engine, struct roger_str agent,
+			      struct roger_str issue, struct roger_str from, int64_t timeout_ms,
+			      struct rg_arena *arena, struct rg_found *ret_found,
+			      struct roger_err *err);
+
+/* All states of the given messages, which were found before; each in journal order. */
+RG_CHECKED int rg_engine_states(struct rg_engine *engine, const struct roger_message *messages,
+				size_t count, struct rg_arena *arena, struct rg_states *ret_states,
+				struct roger_err *err);
+
+/* Is a look of the agent at the message in the activity log?  False may be wrong for looks before
+ * the machine started.  Fast. */
+bool rg_engine_shown(struct rg_engine *engine, struct roger_str agent, struct roger_str id);
+void rg_engine_note_shown(struct rg_engine *engine, struct roger_str agent,
+			  const struct roger_str *ids, size_t count, bool shown);
+
+/* Take the lock to wake an agent; *ret_taken false: another process has it.  Released at the
+ * latest when the process ends. */
+RG_CHECKED int rg_engine_turn_take(struct rg_engine *engine, struct roger_str agent,
+				   bool *ret_taken, struct roger_err *err);
+void rg_engine_turn_end(struct rg_engine *engine, struct roger_str agent);
+
+/* May the issue, or one agent's mailbox in it (to; else ""), hold that many messages?  False is
+ * certain.  Never slow. */
+bool rg_engine_may_hold(struct rg_engine *engine, struct roger_str issue, struct roger_str to,
+			int64_t count);
+
+/* False: the sender never used the key.  True: it may have.  Fast. */
+bool rg_engine_may_know_key(struct rg_engine *engine, struct roger_str sender,
+			    struct roger_str key);
+
+/* Record that the sender used the key although no message of it is stored. */
+RG_CHECKED int rg_engine_note_key(struct rg_engine *engine, struct roger_str sender,
+				  struct roger_str key, struct roger_err *err);
+
+/* Wait for any append: get the count, look for work, sleep.  The sleep ends at once if something
+ * was stored since the count was taken, else after wait_ms. */
+uint32_t rg_engine_wake_count(struct rg_engine *engine);
+void rg_engine_sleep(struct rg_engine *engine, uint32_t mark, int64_t wait_ms);
+
+/* -------------------------------------------------------------- writing -- */
+
+RG_CHECKED int rg_engine_begin(struct rg_engine *engine, bool exclusive, struct roger_err *err);
+
+/* Add a new message; borrowed until commit, which fills its seq and epoch.  new_number: the
+ * sender's next number, else that of the message before it. */
+RG_CHECKED int rg_engine_add(struct rg_engine *engine, struct roger_message *message,
+			     bool new_number, struct roger_err *err);
+
+/* Add a message that came in over an edge, with its sender's number (0: none); borrowed until
+ * commit. The sender's counter rises to at least that number.  Needs an exclusive transaction. */
+RG_CHECKED int rg_engine_bring(struct rg_engine *engine, struct roger_message *message,
+			       int64_t number, struct roger_err *err);
+
+/* The highest number of this session from sender that reader accepted, or that came in for it over
+ * an edge; 0: none.  The next one must be higher. */
+RG_CHECKED int rg_engine_accepted_number(struct rg_engine *engine, struct roger_str reader,
+					 struct roger_str sender, int64_t *ret_number,
+					 struct roger_err *err);
+
+/* Become the only bridge of the workspace, until _end or the end of the process. */
+RG_CHECKED int rg_engine_bridge_begin(struct rg_engine *engine, int64_t wait_ms,
+				      struct roger_err *err);
+void rg_engine_bridge_end(struct rg_engine *engine);
+
+/* Change a message that was found in this transaction. */
+RG_CHECKED int rg_engine_change(struct rg_engine *engine, const struct roger_message *before,
+				const struct roger_message *after, struct roger_err *err);
+
+/* Archive a message that has archived_at and archive_reason set. */
+RG_CHECKED int rg_engine_archive(struct rg_engine *engine, const struct roger_message *message,
+				 struct roger_err *err);
+
+RG_CHECKED int rg_engine_commit(struct rg_engine *engine, struct rg_outcome *ret_outcome,
+				struct roger_err *err);
+
+/* End a transaction and store nothing; does nothing after a commit. */
+void rg_engine_rollback(struct rg_engine *engine);
+
+/* -------------------------------------------------------------- records -- */
+
+/* Holds the record lock until _end: no other process appends to a log or changes a run, so what is
+ * found stays true.  No transaction may begin or end in between. */
+RG_CHECKED int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err);
+/* Like rg_engine_records_begin(), but ROGER_ETIMEOUT after 200 ms (best effort). */
+RG_CHECKED int rg_engine_records_soon(struct rg_engine *engine, struct roger_err *err);
+void rg_engine_records_end(struct rg_engine *engine);
+
+/* Append entries (JSON objects, a newline after each) to a log; owner: the sender, for
+ * RG_LOG_SENDS. durable: synced before it returns.  Needs the record lock. */
+RG_CHECKED int rg_engine_log_append(struct rg_engine *engine, enum rg_log log,
+				    struct roger_str owner, struct roger_str entries, bool durable,
+				    struct roger_err *err);
+
+/* Find entries, in the order they were added (per owner); memory from arena. */
+RG_CHECKED int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
+				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
+				  struct roger_err *err);
+
+/* The document of a run.  NULL data in *ret_text: the run has no document.  Memory from arena. */
+RG_CHECKED int rg_engine_run_find(struct rg_engine *engine, struct roger_str run_id,
+				  struct rg_arena *arena, struct roger_str *ret_text,
+				  struct roger_err *err);
+
+/* The documents of all runs, in no order, including unreadable ones. */
+RG_CHECKED int rg_engine_runs(struct rg_engine *engine, struct rg_arena *arena,
+			      struct rg_run_texts *ret_runs, struct roger_err *err);
+
+/* Replace a run's document, durably; before: what was read (NULL data: none).  ROGER_ETIMEOUT: it
+ * was changed since.  Needs the record lock. */
+RG_CHECKED int rg_engine_run_put(struct rg_engine *engine, struct roger_str run_id,
+				 struct roger_str before, struct roger_str after,
+				 struct roger_err *err);
+
+/* Remove the lines of a log that drop selects, durably; all others stay, in their order.  Needs
+ * the record lock. */
+RG_CHECKED int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log,
+				   struct roger_str owner, rg_log_drop *drop, void *context,
+				   int64_t *ret_dropped, struct roger_err *err);
+
+/* The last line of a log without owners, or "".  Fast. */
+RG_CHECKED int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+				  struct roger_str *ret_text, struct roger_err *err);
+
+/* The current epoch; fresh: start the next one first. */
+RG_CHECKED int rg_engine_session(struct rg_engine *engine, bool fresh, int64_t *ret_epoch,
+				 struct roger_err *err);
+
+/* ---------------------------------------------------------- maintenance -- */
+
+RG_CHECKED int rg_engine_rebuild(struct rg_engine *engine, struct roger_rebuild_reply *ret_reply,
+				 struct roger_err *err);
+RG_CHECKED int rg_engine_verify(struct rg_engine *engine, struct rg_arena *arena,
+				struct roger_verify_reply *ret_reply, struct roger_err *err);
+
+/* Check everything that is kept and add what is wrong to reply; see roger.h. */
+RG_CHECKED int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
+				struct rg_arena *arena, struct roger_doctor_reply *reply,
+				struct roger_err *err);
+
+/* Unaccepted damage, in one line of text, or "".  Fast. */
+const char *rg_engine_damage(struct rg_engine *engine);
+
+/* All recorded damage, accepted or not.  Fast in an undamaged workspace. */
+RG_CHECKED int rg_engine_damages(struct rg_engine *engine, struct rg_arena *arena,
+				 struct roger_damages *ret_damages, struct roger_err *err);
+
+/* Record the damaged lines that verify found, so that every verb and status know of them. */
+RG_CHECKED int rg_engine_note_findings(struct rg_engine *engine,
+				       const struct roger_verify_reply *found,
+				       struct rg_arena *arena, struct roger_err *err);
+
+/* Accept the damage of a file, at a line (0: the whole file); accepted says who, when and why.
+ * ROGER_ENOENT: no such damage. */
+RG_CHECKED int rg_engine_accept(struct rg_engine *engine, const struct roger_damage *accepted,
+				struct rg_arena *arena, struct roger_damages *ret_damages,
+				struct roger_err *err);
+
+/* Digests of all journals as they are on disk; with wishes, of the first bytes of those named. */
+RG_CHECKED int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes,
+				 size_t count, struct rg_arena *arena,
+				 struct rg_digests *ret_digests, struct roger_err *err);
+
+/* The workspace's seal key; make: create a missing key. */
+RG_CHECKED int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
+				  struct rg_seal_key *ret_key, struct roger_err *err);
+
+/* A warning about what does not work although calls succeed, or "". */
+const char *rg_engine_trouble(struct rg_engine *engine);
+void rg_engine_on_progress(struct rg_engine *engine, roger_progress *tell, void *context);
+
+#endif

@@ -1,0 +1,233 @@
+/* inside - what the files of engine/ share with each other and with proof/. */
+#ifndef RG_LOCAL_ENGINE_H
+#define RG_LOCAL_ENGINE_H
+
+#include "base/id.h"
+#include "base/table.h"
+#include "engine/engine.h"
+#include "index/index.h"
+#include "store/chain_check.h"
+#include "store/lines.h"
+#include "store/tally.h"
+
+/* One line to write. */
+struct rg_staged {
+	struct roger_message *added; /* new message; borrowed, gets its number */
+	bool new_number;
+	bool brought; /* over an edge, with this number of its sender; 0: none */
+	int64_t number;
+	bool key_is_new;	     /* the index does not know it */
+	struct roger_message before; /* for a change: the old and the new state */
+	struct roger_message after;
+	size_t from;	  /* in text: where the line starts */
+	size_t number_at; /* in text: where the number goes; SIZE_MAX: none */
+	size_t to;
+};
+
+/* What the archive that was looked at last holds, up to a byte. */
+struct rg_archive_seen {
+	uint64_t device, inode;
+	uint64_t to;
+	struct rg_table lines; /* where each line is, by the hash of its start */
+};
+
+struct rg_engine {
+	uint64_t stored; /* transactions stored */
+	struct rg_workspace *workspace;
+	struct rg_store *store;
+	struct rg_index *index;
+
+	/* The current transaction: */
+	bool exclusive;	    /* holds the change lock */
+	bool has_looked;    /* has read what it will change */
+	uint64_t adoptions; /* adoptions of the head before that */
+	struct rg_staged *staged;
+	size_t staged_count;
+	size_t staged_capacity;
+	struct rg_buf text;
+	int64_t state_saved_ns; /* last known write of message-state.json */
+	uint64_t state_written; /* what it held then */
+	struct rg_archive_seen archive_seen;
+
+	char trouble[400]; /* warning: the call succeeded, something is missing */
+	char damage[400];  /* damage, in words */
+};
+
+/* How far messages can be read.  Examines damage that the store finds on the way. */
+RG_CHECKED int rg_engine_settle(struct rg_engine *engine, uint64_t *ret_end, struct roger_err *err);
+
+/* How far an answer must reach now. */
+RG_CHECKED int rg_engine_find_reach(struct rg_engine *engine, struct rg_index_reach *ret_reach,
+				    struct roger_err *err);
+
+/* Update the index to what this transaction must see. */
+RG_CHECKED int rg_engine_refresh(struct rg_engine *engine, struct roger_err *err);
+
+/* archive.c: write lines to messages_archive/, durably, none twice. */
+RG_CHECKED int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *staged,
+				     size_t count, struct roger_err *err);
+/* The line at this offset of the journal, and its message. */
+RG_CHECKED int rg_engine_line_at(struct rg_engine *engine, uint64_t offset, struct rg_arena *arena,
+				 struct roger_str *ret_text, struct roger_message *ret_message,
+				 struct roger_err *err);
+/* Archive again the message whose archiving line is at this offset. */
+RG_CHECKED int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset,
+				       struct roger_err *err);
+
+/* Hash the start of a message's line up to its id; false: not a line of roger's. */
+static inline bool rg_archive_head(struct roger_str line, uint64_t *ret_hash)
+{
+	static const char next[] = ",\"issue_id\":";
+	const char *end =
+		line.length ? memmem(line.data, line.length, next, sizeof next - 1) : NULL;
+
+	if (end)
+		*ret_hash = rg_hash(0, line.data, (size_t)(end - line.data));
+	return end != NULL;
+}
+
+/* state.c: message-state.json. */
+RG_CHECKED int rg_engine_prepare_epoch(struct rg_engine *engine, struct roger_err *err);
+bool rg_engine_prepared(struct rg_engine *engine);
+/* If another program cleared the document (seed 002), start a new session. */
+RG_CHECKED int rg_engine_follow_clearing(struct rg_engine *engine, struct roger_err *err);
+void rg_engine_want_state(struct rg_engine *engine, bool seen);
+void rg_engine_save_state(struct rg_engine *engine, bool closing);
+
+/* Make a checkpoint, if it is time or now is set. */
+void rg_engine_checkpoint(struct rg_engine *engine, bool now);
+
+/* logs.c: the logs.  Copies what the journal says was delivered, up to byte end, into the send
+ * logs. Called after the sync; its failure does not fail the send. */
+void rg_engine_log_sends(struct rg_engine *engine, uint64_t end);
+bool rg_engine_has_sends(const struct rg_engine *engine);
+/* Nothing from start to end concerns the send logs. */
+void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end);
+RG_CHECKED int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
+				  struct rg_arena *arena, struct rg_log_entries *ret_entries,
+				  struct roger_err *err);
+/* Like rg_engine_log_append(), but not counted as stored: no caller asked for it. */
+RG_CHECKED int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+				 struct roger_str entries, bool durable, struct roger_err *err);
+/* Update the send logs to the synced end; *ret_to: how far they are.  Needs the record lock. */
+RG_CHECKED int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
+			       struct roger_err *err);
+
+/* For a store that recomputes its figures: what message-state.json says about the journal. */
+void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness);
+/* After lines were lost: given numbers stay used, and the document continues from here. */
+RG_CHECKED int rg_engine_stay_used(struct rg_engine *engine, struct roger_err *err);
+
+/* damage.c: damage.jsonl, what was found and what a person has accepted. */
+bool rg_engine_count_damages(struct rg_engine *engine);
+/* If the control file reports a changed journal: find out how, and record it.  False: it reports
+ * no change, or it was examined already. */
+bool rg_engine_examine_damage(struct rg_engine *engine);
+/* Describe the damage for people; "" if nothing is damaged. */
+void rg_engine_print_damage(struct rg_engine *engine, char *to, size_t size);
+
+/* proof/walk.c: all journals, and every line of one with its chain checked. */
+/* All chained journals; messages.jsonl is first. */
+RG_CHECKED int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
+				  struct rg_log_files *ret_journals, struct roger_err *err);
+
+/* Fill in identity and readable size; of messages only what is durable.  ROGER_EREFUSED: what has
+ * that name is not a journal. */
+RG_CHECKED int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal,
+			      bool *ret_there, struct roger_err *err);
+/* Limit reading to what the journal holds now, whatever is appended later. */
+RG_CHECKED int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
+					 struct roger_err *err);
+
+/* How something wrong was found. */
+enum rg_misfit_by {
+	RG_MISFIT_IN_CHAIN,
+	RG_MISFIT_IN_LINE, /* the line is not an entry */
+	RG_MISFIT_AT_END,  /* unfinished last line */
+	RG_MISFIT_BEFORE,  /* recorded earlier, and nothing else shows it */
+};
+struct rg_misfit {
+	enum roger_finding_kind kind;
+	enum rg_misfit_by by;
+	int64_t line;
+	uint64_t byte;
+	const char *what;
+};
+
+/* Is it damage, not just information? */
+static inline bool rg_finding_is_damage(enum roger_finding_kind kind)
+{
+	return kind == ROGER_ALTERED || kind == ROGER_UNREADABLE || kind == ROGER_TRUNCATED ||
+	       kind == ROGER_MISSING;
+}
+
+/* Callbacks of a walk; NULL: not needed. */
+struct rg_walk;
+struct rg_visitor {
+	const char *name; /* for progress reports */
+	int (*line)(void *context, struct rg_walk *walk, struct roger_err *err);
+	int (*found)(void *context, struct rg_walk *walk, const struct rg_misfit *found,
+		     struct roger_err *err);
+	int (*end)(void *context, struct rg_walk *walk, struct roger_err *err);
+	/* The journal's name belongs to something else; NULL: that is an error. */
+	int (*unread)(void *context, const struct rg_log_file *file, const char *why,
+		      struct roger_err *err);
+};
+
+struct rg_judge;
+struct rg_walk {
+	struct rg_engine *engine;
+	const struct rg_log_file *file;
+	const struct rg_visitor *visitor;
+	struct rg_judge *judge;
+	void *context;
+	struct rg_lines lines;
+	struct rg_decoder *decoder; /* of messages */
+	struct rg_chain_check chain;
+	struct rg_arena *scratch; /* for one line */
+
+	/* The current line: */
+	int64_t number;
+	struct rg_line line;
+	bool own;			     /* its chain fits, so roger wrote it */
+	const struct roger_message *message; /* its message; NULL: none */
+	bool is_entry;			     /* it is an entry of another journal, in record */
+	union rg_log_record record;
+	struct rg_chain_finding finding;
+
+	/* For the judge: */
+	int64_t last_own;  /* the last line of roger's that cannot be read */
+	int64_t last_hole; /* the last line with NUL bytes */
+};
+
+/* Show each line of a journal, and what is wrong with it, to visitor.  judge decides what is
+ * damage; NULL: lines are not interpreted.  *ret_there false: the file is gone or was replaced. */
+RG_CHECKED int rg_walk(struct rg_engine *engine, struct rg_log_file *file,
+		       const struct rg_visitor *visitor, struct rg_judge *judge, void *context,
+		       bool *ret_there, struct roger_err *err);
+
+/* Decides what is damage, and what of that a person accepted; used by verify and doctor while they
+ * walk through each journal. */
+struct rg_judge {
+	struct roger_damages damages; /* recorded or accepted before */
+	bool *told;
+	bool closed; /* the last reported gap was recorded before */
+};
+RG_CHECKED int rg_judge_init(struct rg_judge *judge, struct rg_engine *engine,
+			     struct rg_arena *arena, struct roger_err *err);
+
+/* A line that is not an entry: was it one of roger's?  For messages.jsonl. */
+bool rg_judge_line(struct rg_judge *judge, struct rg_walk *walk, enum roger_finding_kind *ret_kind);
+/* Judge what the chain check found; false: nothing to report. */
+bool rg_judge_finding(struct rg_judge *judge, const struct rg_walk *walk,
+		      enum roger_finding_kind *ret_kind, const char **what);
+/* Record the gap that was just found. */
+RG_CHECKED int rg_judge_close(const struct rg_walk *walk, struct rg_arena *arena,
+			      struct roger_err *err);
+/* Did a person accept changed messages?  Then other files may know more than messages. */
+bool rg_judge_lost_messages(const struct rg_judge *judge, const struct rg_engine *engine);
+/* Recorded damage of a journal that was not found again; NULL at the end. */
+const struct roger_damage *rg_judge_next(struct rg_judge *judge, struct roger_str file, size_t *i,
+					 enum roger_finding_kind *ret_kind);
+
+#endif

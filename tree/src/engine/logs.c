@@ -1,0 +1,732 @@
+/*
+ * The logs of the table of kinds: append and read.
+ *
+ * Send logs follow the journal: what it says was delivered is copied into them
+ * from where the last copy ended.  A sender with an idempotency key does this for
+ * everyone who sent meanwhile; a reader does it for senders that were killed in
+ * between.
+ */
+#include "engine/inside.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/table.h"
+#include "facts/sendlog.h"
+
+int rg_engine_records_begin(struct rg_engine *engine, struct roger_err *err)
+{
+	return rg_store_take(engine->store, RG_LOCK_RECORDS, RG_LOCK_WAIT_MS, err);
+}
+
+void rg_engine_records_end(struct rg_engine *engine)
+{
+	rg_store_release(engine->store, RG_LOCK_RECORDS);
+}
+
+int rg_engine_log_add(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+		      struct roger_str entries, bool durable, struct roger_err *err)
+{
+	return engine->store->ops->add(engine->store, log, owner, entries, durable, err);
+}
+
+int rg_engine_log_append(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+			 struct roger_str entries, bool durable, struct roger_err *err)
+{
+	int r = rg_engine_log_add(engine, log, owner, entries, durable, err);
+
+	engine->stored += r == ROGER_OK;
+	return r;
+}
+
+struct purging {
+	enum rg_log log;
+	rg_log_drop *drop;
+	void *context;
+	struct rg_arena *arena; /* for one line */
+	bool short_of_memory;	/* a line was kept that might have been due */
+};
+
+/* A line that is not an entry is kept. */
+static bool drop_line(void *context, struct roger_str line)
+{
+	struct purging *purging = context;
+	union rg_log_record record;
+	int r;
+
+	rg_arena_reset(purging->arena);
+	r = rg_kind_read(purging->log, line, purging->arena, &record, NULL);
+	purging->short_of_memory |= r == ROGER_ENOMEM;
+	return r == ROGER_OK && purging->drop(purging->context, &record);
+}
+
+int rg_engine_log_purge(struct rg_engine *engine, enum rg_log log, struct roger_str owner,
+			rg_log_drop *drop, void *context, int64_t *ret_dropped,
+			struct roger_err *err)
+{
+	struct purging purging = {
+		.log = log, .drop = drop, .context = context, .arena = rg_arena_new()
+	};
+	struct rg_store *store = engine->store;
+	int r;
+
+	r = purging.arena
+		    ? store->ops->rewrite(store, log, owner, drop_line, &purging, ret_dropped, err)
+		    : rg_fail_memory(err);
+	if (r == ROGER_OK && purging.short_of_memory)
+		r = rg_fail_memory(err);
+	rg_arena_free(purging.arena);
+	engine->stored += r == ROGER_OK && *ret_dropped;
+	return r;
+}
+
+int rg_engine_log_last(struct rg_engine *engine, enum rg_log log, struct rg_arena *arena,
+		       struct roger_str *ret_text, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = RG_LINE_BYTES_MAX };
+	struct rg_store *store = engine->store;
+	struct rg_log_files files = { 0 };
+	struct rg_bytes bytes;
+	bool there = false;
+	int r;
+
+	r = store->ops->list(store, log, RG_STR(""), arena, &files, err);
+	if (r == ROGER_OK && files.count)
+		r = store->ops->stat(store, files.items, &there, err);
+	if (r == ROGER_OK && there) {
+		bytes = rg_bytes_of(store, files.items);
+		r = rg_lines_last(&bytes, files.items->size, &text, err);
+	}
+	return r < 0 || rg_arena_copy(arena, rg_buf_str(&text), ret_text) ? r : rg_fail_memory(err);
+}
+
+/* ---------------------------------------- from the journal to the send logs -- */
+
+/* Entries to append to one sender's log. */
+struct batch {
+	struct roger_str sender;
+	struct rg_buf text;
+};
+
+struct carrying {
+	struct rg_engine *engine;
+	struct rg_arena *arena; /* of batches */
+	struct {
+		struct batch *items;
+		size_t count;
+	} batches;
+	struct rg_table begun; /* of struct known: attempts with new entries */
+	bool plain;	       /* copy messages without a key instead of those with one */
+	struct {
+		struct roger_cycle *items; /* the cycles that purge keeps, newest first */
+		size_t count;
+	} kept;
+	/* After a start of the machine: */
+	bool from_start;
+	struct rg_table known;	/* of struct known: ids already in the logs */
+	struct rg_table cycles; /* of struct known: cycles not purged */
+};
+
+struct known {
+	uint64_t hash;
+};
+
+static struct batch *batch_of(struct carrying *carrying, struct roger_str sender)
+{
+	struct batch *batch;
+	size_t i;
+
+	for (i = carrying->batches.count; i > 0; i--)
+		if (rg_str_equal(carrying->batches.items[i - 1].sender, sender))
+			return &carrying->batches.items[i - 1];
+	batch = rg_arena_push(carrying->arena, &carrying->batches.items, &carrying->batches.count,
+			      sizeof *batch);
+	if (!batch || !rg_arena_copy(carrying->arena, sender, &batch->sender))
+		return NULL;
+	rg_buf_init(&batch->text, SIZE_MAX);
+	return batch;
+}
+
+static uint64_t hash_of(struct roger_str text)
+{
+	return rg_hash(0, text.data, text.length);
+}
+
+static int know(struct rg_table *table, struct roger_str text, struct roger_err *err)
+{
+	bool fresh;
+
+	return rg_table_put(table, hash_of(text), &fresh) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Is it in the log already, or was it before a purge? */
+static bool is_known(const struct carrying *carrying, const struct roger_message *message,
+		     struct roger_str id)
+{
+	return carrying->from_start &&
+	       (!rg_table_find(&carrying->cycles, hash_of(message->cycle_id)) ||
+		rg_table_find(&carrying->known, hash_of(id)));
+}
+
+/* The last entry of an attempt; count 0: none. */
+static int last_entry(struct carrying *carrying, const struct roger_attempt *attempt,
+		      struct rg_arena *arena, struct roger_attempt *ret_last, bool *ret_found,
+		      struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = attempt->sender,
+					    .id = attempt->id,
+					    .newest = true,
+					    .limit = 1 };
+	struct rg_log_entries found;
+	union rg_log_record record;
+	int r;
+
+	r = rg_engine_read_log(carrying->engine, &query, arena, &found, err);
+	*ret_found = r == ROGER_OK && found.count;
+	if (!*ret_found)
+		return r;
+	r = rg_kind_read(RG_LOG_SENDS, found.items[0].text, arena, &record, err);
+	if (r == ROGER_OK)
+		*ret_last = record.attempt;
+	return r;
+}
+
+static int carry_entry(struct carrying *carrying, const struct roger_attempt *attempt,
+		       struct roger_err *err)
+{
+	struct batch *batch = batch_of(carrying, attempt->sender);
+
+	if (!batch)
+		return rg_fail_memory(err);
+	rg_record_encode(&rg_attempt_record, attempt, &batch->text);
+	rg_buf_add_char(&batch->text, '\n');
+	return batch->text.failed ? rg_fail_memory(err) : know(&carrying->begun, attempt->id, err);
+}
+
+static int know_cycles(struct carrying *carrying, struct roger_err *err);
+
+/* Of an attempt without an entry: did purge drop it?  Else its entry is still to be made. */
+static int was_purged(struct carrying *carrying, const struct roger_message *message,
+		      bool *ret_purged, struct roger_err *err)
+{
+	int r = carrying->cycles.count ? ROGER_OK : know_cycles(carrying, err);
+
+	*ret_purged = !rg_table_find(&carrying->cycles, hash_of(message->cycle_id));
+	return r;
+}
+
+/* Recorded before anybody waits for it; a line that changes something else is not an attempt. */
+static int carry_begun(struct carrying *carrying, const struct roger_message *message,
+		       struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_attempt attempt, last;
+	bool found, purged = false;
+	int r;
+
+	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
+			     ROGER_TIMEOUT,
+			     message->attempt > 1 ? rg_clock_ms() : message->created_at_ms, arena,
+			     &attempt, err);
+	if (r < 0 || is_known(carrying, message, attempt.id) ||
+	    rg_table_find(&carrying->begun, hash_of(attempt.id)))
+		return r;
+	r = last_entry(carrying, &attempt, arena, &last, &found, err);
+	if (r == ROGER_OK && !found)
+		r = was_purged(carrying, message, &purged, err);
+	attempt.pending = true;
+	return r < 0 || found || purged ? r : carry_entry(carrying, &attempt, err);
+}
+
+/* A message read after its deadline was a timeout, even if its sender died before recording that;
+ * it keeps the name of its dead letter. */
+static int carry_late(struct carrying *carrying, const struct roger_message *message,
+		      struct roger_attempt *attempt, struct rg_arena *arena, bool *ret_purged,
+		      struct roger_err *err)
+{
+	struct roger_attempt last = { .pending = true }, late = *attempt;
+	bool found;
+	int r;
+
+	r = last_entry(carrying, attempt, arena, &last, &found, err);
+	if (r == ROGER_OK && !found)
+		r = was_purged(carrying, message, ret_purged, err);
+	if (r < 0 || *ret_purged)
+		return r;
+	attempt->dead_letter_task_id = last.dead_letter_task_id;
+	if (!last.pending || message->read_at_ms <= message->confirm_by_ms)
+		return ROGER_OK;
+	late.outcome = ROGER_TIMEOUT;
+	late.timestamp_ms = message->confirm_by_ms;
+	late.cause = RG_STR("not read in time");
+	return carry_entry(carrying, &late, err);
+}
+
+static int carry_message(struct carrying *carrying, const struct roger_message *message,
+			 struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_attempt attempt;
+	bool purged = false;
+	int64_t at_ms;
+	int r;
+
+	/* Who sent with a key has a log afterwards, if only an empty one: see is_lost(). */
+	if ((carrying->from_start || !message->cycle_id.length) &&
+	    !batch_of(carrying, message->from_phase))
+		return rg_fail_memory(err);
+	if (rg_sendlog_begins(message))
+		return carry_begun(carrying, message, arena, err);
+	if (!rg_sendlog_delivers(message, &at_ms))
+		return ROGER_OK;
+	r = rg_sendlog_entry(message, carrying->engine->workspace->config->attempts_max,
+			     ROGER_DELIVERED, at_ms ? at_ms : rg_clock_ms(), arena, &attempt, err);
+	if (r < 0 || is_known(carrying, message, attempt.id))
+		return r;
+	if (message->confirm_by_ms)
+		r = carry_late(carrying, message, &attempt, arena, &purged, err);
+	if (r == ROGER_OK && !purged)
+		r = carry_entry(carrying, &attempt, err);
+	/* A message may have several lines. */
+	return r == ROGER_OK && carrying->from_start ? know(&carrying->known, attempt.id, err) : r;
+}
+
+/* The cycle in force at that time; "": purge has dropped the entry, or would. */
+static struct roger_str cycle_at(const struct carrying *carrying, int64_t at_ms)
+{
+	size_t i;
+
+	for (i = 0; i < carrying->kept.count; i++)
+		if (carrying->kept.items[i].opened_at_ms <= at_ms)
+			return carrying->kept.items[i].id;
+	return (int64_t)carrying->kept.count < carrying->engine->workspace->config->cycles_kept
+		       ? RG_STR(RG_FIRST_CYCLE)
+		       : RG_STR("");
+}
+
+/* For the first line of a message that roger itself sent: not over an edge, not by another program.
+ */
+static int carry_plain(struct carrying *carrying, const struct roger_message *message,
+		       struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_str cycle = cycle_at(carrying, message->created_at_ms);
+	struct roger_message plain;
+	struct roger_attempt attempt;
+	int r;
+
+	if (message->idempotent_key.length || !message->seq || message->via.length ||
+	    message->read || message->claimed_by.length || message->archived_at_ms || !cycle.length)
+		return ROGER_OK;
+	r = rg_sendlog_plain(message, cycle, arena, &plain, err);
+	if (r == ROGER_OK)
+		r = rg_sendlog_entry(&plain, 1, ROGER_DELIVERED, plain.created_at_ms, arena,
+				     &attempt, err);
+	return r < 0 || is_known(carrying, &plain, attempt.id) ||
+			       rg_table_find(&carrying->begun, hash_of(attempt.id))
+		       ? r
+		       : carry_entry(carrying, &attempt, err);
+}
+
+/* Most lines have no key and are skipped without being parsed. */
+static bool may_have_key(struct roger_str line)
+{
+	static const char member[] = "\"idempotent_key\":";
+
+	return memmem(line.data, line.length, member, sizeof member - 1) != NULL;
+}
+
+static int carry_line(struct carrying *carrying, struct roger_str line, struct roger_err *err)
+{
+	struct roger_message message;
+	struct rg_arena *arena;
+	int r;
+
+	if (may_have_key(line) == carrying->plain)
+		return ROGER_OK;
+	arena = rg_arena_new();
+	r = arena ? rg_message_read_within(line, arena, &message, err) : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = carrying->plain ? carry_plain(carrying, &message, arena, err)
+				    : carry_message(carrying, &message, arena, err);
+	else if (r != ROGER_ENOMEM)
+		r = ROGER_OK;
+	rg_arena_free(arena);
+	return r;
+}
+
+static int read_span(struct carrying *carrying, uint64_t from, uint64_t to, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(carrying->engine->store, &rg_store_messages);
+	const struct rg_head head = rg_store_head(carrying->engine->store);
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = true;
+	int r;
+
+	rg_lines_init(&lines, &bytes, from, to);
+	do {
+		r = rg_lines_next(&lines, &line, &found, err);
+		/* Skip what a failed sync should have covered: a retry appends it again. */
+		if (r == ROGER_OK && found && !line.too_long && !rg_head_lost(&head, line.offset))
+			r = carry_line(carrying, line.text, err);
+	} while (r == ROGER_OK && found);
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+static void note_trouble(struct rg_engine *engine, const struct roger_err *err)
+{
+	snprintf(engine->trouble, sizeof engine->trouble,
+		 "the send log lacks entries of what was sent: %.300s", err->message);
+}
+
+/* A log that cannot be written does not stop the others; the result is then false. */
+static bool write_batches(struct carrying *carrying)
+{
+	bool all = true;
+	struct roger_err err;
+	struct batch *batch;
+	size_t i;
+
+	for (i = 0; i < carrying->batches.count; i++) {
+		batch = &carrying->batches.items[i];
+		if (rg_engine_log_add(carrying->engine, RG_LOG_SENDS, batch->sender,
+				      rg_buf_str(&batch->text), false, &err) == ROGER_OK)
+			continue;
+		note_trouble(carrying->engine, &err);
+		all = false;
+	}
+	return all;
+}
+
+/* ------------------------------------------------- after a start of the machine -- */
+
+/* The cycles that purge keeps; the cycle that nobody opened counts as the oldest. */
+static int know_cycles(struct carrying *carrying, struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_CYCLES,
+		.newest = true,
+		.limit = carrying->engine->workspace->config->cycles_kept,
+	};
+	struct rg_log_entries entries;
+	union rg_log_record record;
+	struct roger_cycle *cycle;
+	size_t i;
+	int r;
+
+	r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
+	if (r == ROGER_OK && (int64_t)entries.count < query.limit)
+		r = know(&carrying->cycles, RG_STR(RG_FIRST_CYCLE), err);
+	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
+		r = rg_kind_read(RG_LOG_CYCLES, entries.items[i].text, carrying->arena, &record,
+				 err);
+		if (r == ROGER_OK)
+			r = know(&carrying->cycles, record.cycle.id, err);
+		cycle = r < 0 ? NULL
+			      : rg_arena_push(carrying->arena, &carrying->kept.items,
+					      &carrying->kept.count, sizeof *cycle);
+		if (r == ROGER_OK && !cycle)
+			r = rg_fail_memory(err);
+		if (r == ROGER_OK)
+			*cycle = record.cycle;
+	}
+	return r;
+}
+
+/* An attempt that timed out may have been read since. */
+static int know_attempt(struct carrying *carrying, const struct roger_attempt *attempt,
+			struct roger_err *err)
+{
+	return attempt->outcome == ROGER_DELIVERED
+		       ? know(&carrying->known, attempt->id, err)
+		       : rg_engine_note_key(carrying->engine, attempt->sender,
+					    attempt->idempotent_key, err);
+}
+
+/* Read what is in the logs: not all of it may have reached the disk before the machine stopped. */
+static int know_all(struct carrying *carrying, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS };
+	struct rg_arena *scratch = rg_arena_new();
+	struct rg_log_entries entries = { 0 };
+	union rg_log_record record;
+	size_t i;
+	int r;
+
+	carrying->from_start = true;
+	r = !scratch	      ? rg_fail_memory(err)
+	    : carrying->plain ? ROGER_OK
+			      : know_cycles(carrying, err);
+	if (r == ROGER_OK)
+		r = rg_engine_read_log(carrying->engine, &query, carrying->arena, &entries, err);
+	for (i = 0; r == ROGER_OK && i < entries.count; i++) {
+		rg_arena_reset(scratch);
+		r = rg_kind_read(RG_LOG_SENDS, entries.items[i].text, scratch, &record, err);
+		if (r == ROGER_OK)
+			r = know_attempt(carrying, &record.attempt, err);
+	}
+	rg_arena_free(scratch);
+	return r;
+}
+
+/* -------------------------------------------------------------- carrying -- */
+
+static void free_carrying(struct carrying *carrying)
+{
+	size_t i;
+
+	for (i = 0; i < carrying->batches.count; i++)
+		rg_buf_deinit(&carrying->batches.items[i].text);
+	rg_table_deinit(&carrying->begun);
+	rg_table_deinit(&carrying->known);
+	rg_table_deinit(&carrying->cycles);
+	rg_arena_free(carrying->arena);
+}
+
+/* How far the logs hold messages with a key, or (plain) without one.  The store must be writable.
+ */
+static _Atomic uint64_t *mark_of(struct rg_engine *engine, bool plain)
+{
+	struct rg_shared *shared = rg_store_head(engine->store).shared;
+
+	return plain ? &shared->listed : &shared->logged;
+}
+
+/* The same; 0 where it is not known. */
+static uint64_t carried(struct rg_engine *engine, bool plain)
+{
+	const struct rg_head head = rg_store_head(engine->store);
+	uint64_t to = plain ? atomic_load(&head.shared->listed) : head.logged;
+
+	return to <= head.end ? to : 0;
+}
+
+/* The next copy starts at the beginning and skips what is there. */
+static void start_over(struct rg_engine *engine, bool plain)
+{
+	atomic_store(mark_of(engine, plain), 0);
+	atomic_store(&rg_store_head(engine->store).shared->carried, 0);
+}
+
+/* What the checkpoint says is in the logs need not be copied after a restart. */
+static uint64_t skip_carried(struct rg_engine *engine, bool plain, uint64_t from, uint64_t to)
+{
+	uint64_t carried = atomic_load(&rg_store_head(engine->store).shared->carried);
+
+	return plain || from || carried > to ? from : carried;
+}
+
+/* Copy what the journal has up to byte `to`, all of it on disk; not while it is closed by damage:
+ * then the logs are read as they are.  Needs the record lock. */
+static int carry(struct rg_engine *engine, bool plain, uint64_t to, struct roger_err *err)
+{
+	uint64_t stated = atomic_load(mark_of(engine, plain)), from = carried(engine, plain);
+	struct carrying carrying = { .engine = engine, .arena = rg_arena_new(), .plain = plain };
+	int r = ROGER_OK;
+
+	if (!carrying.arena)
+		return rg_fail_memory(err);
+	if (atomic_load(&rg_store_head(engine->store).shared->broken) == RG_BROKEN_CLOSED)
+		from = to;
+	rg_table_init(&carrying.begun, sizeof(struct known));
+	rg_table_init(&carrying.known, sizeof(struct known));
+	rg_table_init(&carrying.cycles, sizeof(struct known));
+	if (plain && from < to)
+		r = know_cycles(&carrying, err);
+	if (r == ROGER_OK && from == 0 && to > 0)
+		r = know_all(&carrying, err);
+	if (r == ROGER_OK && from < to)
+		r = read_span(&carrying, skip_carried(engine, plain, from, to), to, err);
+	/* Entries are missing: the next copy starts again and skips what is there. */
+	if (r == ROGER_OK && !write_batches(&carrying))
+		to = 0;
+	if (to == 0)
+		start_over(engine, plain);
+	while (r == ROGER_OK && from < to &&
+	       !atomic_compare_exchange_weak(mark_of(engine, plain), &stated, to))
+		from = stated;
+	free_carrying(&carrying);
+	return r;
+}
+
+int rg_engine_carry(struct rg_engine *engine, bool from_start, uint64_t *ret_to,
+		    struct roger_err *err)
+{
+	int r = ROGER_OK, plain;
+
+	*ret_to = 0;
+	if (!rg_store_writable(engine->store))
+		return ROGER_OK;
+	if (from_start)
+		start_over(engine, false);
+	for (plain = 0; plain < 2 && r == ROGER_OK; plain++)
+		if (carried(engine, plain) < rg_store_head(engine->store).synced)
+			r = carry(engine, plain, rg_store_head(engine->store).synced, err);
+	*ret_to = carried(engine, false);
+	return r;
+}
+
+/* Within a transaction of records the lock is ours already. */
+static int carry_all(struct rg_engine *engine, bool plain, uint64_t end, struct roger_err *err)
+{
+	bool holds;
+	int r = ROGER_OK;
+
+	if (!rg_store_writable(engine->store) || carried(engine, plain) >= end)
+		return ROGER_OK;
+	holds = rg_store_holds(engine->store, RG_LOCK_RECORDS);
+	if (!holds)
+		r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	/* Another may just have done it for us.  What others still have to copy is left to them:
+	 * they have their own logs open. */
+	if (carried(engine, plain) < end)
+		r = carry(engine, plain, end, err);
+	if (!holds)
+		rg_engine_records_end(engine);
+	return r;
+}
+
+void rg_engine_log_sends(struct rg_engine *engine, uint64_t end)
+{
+	struct roger_err err;
+
+	/* The journal has it; the next sender or reader copies it. */
+	if (carry_all(engine, false, end, &err) < 0)
+		note_trouble(engine, &err);
+}
+
+bool rg_engine_has_sends(const struct rg_engine *engine)
+{
+	const struct rg_staged *staged;
+	size_t i;
+
+	for (i = 0; i < engine->staged_count; i++) {
+		staged = &engine->staged[i];
+		if (staged->added ? staged->added->cycle_id.length > 0
+				  : staged->after.confirm_by_ms > 0 || staged->after.attempt > 1)
+			return true;
+	}
+	return false;
+}
+
+void rg_engine_pass_over(struct rg_engine *engine, uint64_t start, uint64_t end)
+{
+	atomic_compare_exchange_strong(&rg_store_head(engine->store).shared->logged, &start, end);
+}
+
+/* -------------------------------------------------------------- reading -- */
+
+/* Does not copy from the journal first. */
+int rg_engine_read_log(struct rg_engine *engine, const struct rg_log_query *query,
+		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
+		       struct roger_err *err)
+{
+	struct rg_log_files files = { 0 };
+	int tries = 0, r;
+
+	*ret_entries = (struct rg_log_entries){ 0 };
+	r = engine->store->ops->list(engine->store, query->log, query->owner, arena, &files, err);
+	if (r < 0 || !files.count)
+		return r;
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	do {
+		r = rg_index_refresh_logs(engine->index, &files, err);
+		if (r == ROGER_OK)
+			r = rg_index_find_log(engine->index, query, &files, arena, ret_entries,
+					      err);
+	} while (rg_index_heals(engine->index, &tries, &r, err));
+	return r;
+}
+
+/* Has somebody sent with a key who has no log?  owner: only this one. */
+static int is_lost(struct rg_engine *engine, struct roger_str owner,
+		   const struct rg_log_files *files, struct rg_arena *arena, bool *ret_lost,
+		   struct roger_err *err)
+{
+	const struct rg_store_ops *ops = engine->store->ops;
+	struct rg_log_files own = { 0 };
+	struct roger_str from = owner;
+	size_t i = 0;
+	int r;
+
+	*ret_lost = false;
+	do {
+		r = rg_index_next_keyed(engine->index, from, arena, &from, err);
+		if (r < 0 || !from.length || (owner.length && !rg_str_equal(from, owner)))
+			return r;
+		own.count = 0;
+		r = ops->list(engine->store, RG_LOG_SENDS, from, arena, &own, err);
+		for (i = 0; r == ROGER_OK && i < files->count; i++)
+			if (rg_str_equal(files->items[i].name, own.items[0].name))
+				break;
+		/* No name begins with another one and this letter. */
+		if (r == ROGER_OK && !rg_arena_print(arena, &from, "%.*s\x01", RG_STR_ARGS(from)))
+			r = rg_fail_memory(err);
+	} while (r == ROGER_OK && i < files->count && !owner.length);
+	*ret_lost = r == ROGER_OK && i == files->count;
+	return r;
+}
+
+/* The logs to be read, those that are there. */
+static int list_there(struct rg_engine *engine, struct roger_str owner, struct rg_arena *arena,
+		      struct rg_log_files *files, struct roger_err *err)
+{
+	struct rg_store *store = engine->store;
+	bool there = true;
+	int r = store->ops->list(store, RG_LOG_SENDS, owner, arena, files, err);
+
+	if (r == ROGER_OK && owner.length)
+		r = store->ops->stat(store, files->items, &there, err);
+	files->count = there ? files->count : 0;
+	return r;
+}
+
+/*
+ * Where logs were deleted the journal is copied again from its start.  Who asks for
+ * entries of everybody and only for those with a key gets that when no log is left.
+ */
+static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *query, uint64_t end,
+			 struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_log_files files = { 0 };
+	bool lost;
+	int r;
+
+	if (!rg_store_writable(engine->store) || !rg_store_head(engine->store).end)
+		return ROGER_OK;
+	r = list_there(engine, query->owner, arena, &files, err);
+	if (r < 0 || (files.count && (query->owner.length || !query->plain)))
+		return r;
+	r = rg_engine_refresh(engine, err);
+	if (r == ROGER_OK)
+		r = is_lost(engine, query->owner, &files, arena, &lost, err);
+	if (r < 0)
+		return r;
+	if (lost)
+		start_over(engine, false);
+	if (lost || (query->plain && !files.count &&
+		     (!query->owner.length || rg_engine_knows(engine, query->owner))))
+		start_over(engine, true);
+	return carry_all(engine, false, end, err);
+}
+
+int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
+		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
+		       struct roger_err *err)
+{
+	uint64_t end;
+	int r;
+
+	r = rg_engine_settle(engine, &end, err);
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
+		r = carry_all(engine, false, end, err);
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
+		r = look_for_logs(engine, query, end, arena, err);
+	if (r == ROGER_OK && query->log == RG_LOG_SENDS && query->plain)
+		r = carry_all(engine, true, end, err);
+	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
+}

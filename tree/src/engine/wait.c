@@ -1,0 +1,161 @@
+/* Waiting for mail: sleep on the journal's wake count, then read only what is new. */
+#include "engine/inside.h"
+
+#include "base/clock.h"
+
+/* Other programs append without waking anybody, and the end of a lease wakes nobody: check the
+ * file and the index this often. */
+enum { LOOK_MS = 200, ASK_MS = 1000 };
+
+struct waiting {
+	struct rg_engine *engine;
+	struct roger_str agent;
+	struct roger_str issue;
+	struct roger_str from;
+	struct rg_arena *arena;
+	struct rg_found *found;
+};
+
+static int keep(const struct waiting *waiting, const struct roger_message *message,
+		struct roger_err *err)
+{
+	struct rg_found found = { .found = true, .seq = message->seq };
+
+	if (!rg_arena_copy(waiting->arena, message->id, &found.id) ||
+	    !rg_arena_copy(waiting->arena, message->from_phase, &found.from_phase) ||
+	    !rg_arena_copy(waiting->arena, message->issue_id, &found.issue_id))
+		return rg_fail_memory(err);
+	*waiting->found = found;
+	return ROGER_OK;
+}
+
+/* Is there unread mail according to the index?  Corrects the figure. */
+static int ask_index(const struct waiting *waiting, struct roger_err *err)
+{
+	const struct rg_query query = { .unread = true,
+					.to = waiting->agent,
+					.issue = waiting->issue,
+					.from = waiting->from,
+					.free_at_ms = rg_clock_ms(),
+					.limit = 1 };
+	const struct rg_query all = { .unread = true, .to = waiting->agent };
+	struct rg_engine *engine = waiting->engine;
+	struct roger_messages messages;
+	int64_t unread;
+	bool may;
+	int r;
+
+	r = rg_engine_may_have_mail(engine, waiting->agent, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = rg_engine_find(engine, &query, waiting->arena, &messages, err);
+	if (r == ROGER_OK && messages.count)
+		return keep(waiting, &messages.items[0], err);
+	return r == ROGER_OK ? rg_engine_count(engine, &all, &unread, err) : r;
+}
+
+static int look_at_line(const struct waiting *waiting, struct roger_str line, struct roger_err *err)
+{
+	struct roger_message message;
+	struct rg_arena *arena;
+	struct rg_json *json;
+	int r = ROGER_OK;
+
+	if (!memmem(line.data, line.length, waiting->agent.data, waiting->agent.length))
+		return ROGER_OK;
+	arena = rg_arena_new();
+	if (!arena)
+		return rg_fail_memory(err);
+	if (rg_message_read(line, &json, arena, &message, NULL) == ROGER_OK) {
+		if (!message.read && !message.archived_at_ms &&
+		    !rg_message_claimed(&message, rg_clock_ms(),
+					waiting->engine->workspace->config->lease_ms_max) &&
+		    rg_str_equal(message.to_phase, waiting->agent) &&
+		    (waiting->from.length == 0 ||
+		     rg_str_equal(message.from_phase, waiting->from)) &&
+		    (waiting->issue.length == 0 || rg_str_equal(message.issue_id, waiting->issue)))
+			r = keep(waiting, &message, err);
+		rg_json_free(json);
+	}
+	rg_arena_free(arena);
+	return r;
+}
+
+/* Read the lines from *at to end. */
+static int look_at_lines(const struct waiting *waiting, uint64_t *at, uint64_t end,
+			 struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(waiting->engine->store, &rg_store_messages);
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	rg_lines_init(&lines, &bytes, *at, end);
+	while ((r = rg_lines_next(&lines, &line, &found, err)) == ROGER_OK && found &&
+	       !waiting->found->found) {
+		r = look_at_line(waiting, line.text, err);
+		if (r < 0)
+			break;
+		*at = lines.at;
+	}
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+static int64_t pause_for(int64_t until_ns)
+{
+	int64_t left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000 + 1;
+
+	return left_ms < 0 ? 0 : left_ms < LOOK_MS ? left_ms : LOOK_MS;
+}
+
+static int wait_for_lines(const struct waiting *waiting, uint64_t *at, int64_t until_ns,
+			  struct roger_err *err)
+{
+	struct rg_store *store = waiting->engine->store;
+	uint64_t end;
+	uint32_t wake;
+	int r;
+
+	for (;;) {
+		wake = rg_store_head(store).wake;
+		r = rg_engine_settle(waiting->engine, &end, err);
+		if (r == ROGER_OK && end > *at)
+			r = look_at_lines(waiting, at, end, err);
+		if (r < 0 || waiting->found->found)
+			return r;
+		if (rg_clock_monotonic_ns() >= until_ns)
+			return ROGER_OK;
+		store->ops->wait(store, wake, pause_for(until_ns));
+	}
+}
+
+int rg_engine_wait(struct rg_engine *engine, struct roger_str agent, struct roger_str issue,
+		   struct roger_str from, int64_t timeout_ms, struct rg_arena *arena,
+		   struct rg_found *ret_found, struct roger_err *err)
+{
+	struct rg_found found = { 0 };
+	struct waiting waiting = { engine, agent, issue, from, arena, &found };
+	int64_t until_ns = INT64_MAX, ask_again_ns;
+	uint64_t at;
+	int r;
+
+	if (timeout_ms > 0 &&
+	    timeout_ms < INT64_MAX / 1000000 - rg_clock_monotonic_ns() / 1000000 - 1)
+		until_ns = rg_clock_monotonic_ns() + timeout_ms * 1000000;
+	r = rg_engine_settle(engine, &at, err);
+	while (r == ROGER_OK) {
+		r = ask_index(&waiting, err);
+		if (r < 0 || found.found || rg_clock_monotonic_ns() >= until_ns)
+			break;
+		ask_again_ns = rg_clock_monotonic_ns() + (int64_t)ASK_MS * 1000000;
+		r = wait_for_lines(&waiting, &at, ask_again_ns < until_ns ? ask_again_ns : until_ns,
+				   err);
+		if (found.found)
+			break;
+	}
+	if (r == ROGER_OK)
+		*ret_found = found;
+	return r;
+}

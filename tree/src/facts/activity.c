@@ -1,0 +1,138 @@
+#include "facts/activity.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+const char *const rg_activity_types[] = { "FILE_READ",	 "FILE_WRITE",
+					  "TOOL_EXEC",	 "EXTERNAL_RAG_QUERY",
+					  "PLAN_UPDATE", "CRITIC_FEEDBACK",
+					  NULL };
+const char *const rg_activity_statuses[] = { "SUCCESS", "FAILURE", "IN_PROGRESS", NULL };
+
+#define AT(member) offsetof(struct roger_activity, member)
+static const struct roger_field fields[] = {
+	{ "timestamp", ROGER_TEXT, AT(timestamp), ROGER_REQUIRED, NULL, NULL,
+	  "when, RFC 3339 with an offset" },
+	{ "task_id", ROGER_TEXT, AT(task_id), ROGER_REQUIRED, NULL, NULL, "the task it is for" },
+	{ "action.type", ROGER_ENUM, AT(action_type), ROGER_REQUIRED, rg_activity_types, NULL,
+	  "kind of action" },
+	{ "action.details", ROGER_OBJECT, AT(action_details), ROGER_REQUIRED, NULL, NULL,
+	  "an object of its own for each kind" },
+	{ "action.*", ROGER_MEMBERS, AT(action_unknown), 0, NULL, NULL,
+	  "members of other programs" },
+	{ "outcome.status", ROGER_ENUM, AT(outcome_status), ROGER_REQUIRED, rg_activity_statuses,
+	  NULL, "SUCCESS, FAILURE or IN_PROGRESS" },
+	{ "outcome.message", ROGER_TEXT, AT(outcome_message), ROGER_SPARE, NULL, NULL,
+	  "for people" },
+	{ "outcome.*", ROGER_MEMBERS, AT(outcome_unknown), 0, NULL, NULL,
+	  "members of other programs" },
+	{ "evidence_citation", ROGER_TEXT, AT(evidence_citation), ROGER_SPARE, NULL, NULL,
+	  "the source that justifies it" },
+	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
+	{ 0 },
+};
+#undef AT
+
+const struct roger_record rg_activity_record = { "activity", sizeof(struct roger_activity),
+						 fields };
+
+int rg_activity_check(struct roger_activity *activity, struct roger_err *err)
+{
+	if (rg_clock_read_rfc3339(activity->timestamp, &activity->at_ms))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "timestamp",
+			      "timestamp: expected a date-time of RFC 3339, from 1970 on, such as "
+			      "2025-10-05T14:40:07Z");
+}
+
+int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
+		      struct roger_err *err)
+{
+	size_t start = out->length, chars;
+
+	if (!rg_utf8_count(activity->action_details, &chars) || chars > RG_DETAILS_CHARS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "action.details",
+				      "action.details: expected at most %d characters as JSON "
+				      "text; name a file instead",
+				      RG_DETAILS_CHARS_MAX);
+	rg_record_encode(&rg_activity_record, activity, out);
+	rg_buf_add_char(out, '\n');
+	if (out->failed)
+		return rg_fail_memory(err);
+	if (out->length - start <= RG_ACTIVITY_BYTES_MAX)
+		return ROGER_OK;
+	out->length = start;
+	return rg_fail(err, ROGER_EDATA, 0, "expected an entry of at most %d bytes",
+		       RG_ACTIVITY_BYTES_MAX);
+}
+
+/* The name of the first member of the text "a":1,"b":2. */
+static struct roger_str first_name(struct roger_str members, struct rg_json **ret_json)
+{
+	struct roger_str name = { "", 0 };
+	const struct rg_value *value = NULL;
+	struct rg_buf object;
+	size_t i = 0;
+
+	rg_buf_init(&object, SIZE_MAX);
+	rg_buf_add_char(&object, '{');
+	rg_buf_add_str(&object, members);
+	rg_buf_add_char(&object, '}');
+	if (!object.failed && rg_json_read(rg_buf_str(&object), ret_json, NULL) == ROGER_OK)
+		rg_json_next(rg_json_root(*ret_json), &i, &name, &value);
+	rg_buf_deinit(&object);
+	return name;
+}
+
+static int check_none(const char *path, struct roger_str members, struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct roger_str name;
+	char member[48];
+
+	if (!members.length)
+		return ROGER_OK;
+	name = first_name(members, &json);
+	snprintf(member, sizeof member, "%s%.*s", path, name.length < 32 ? (int)name.length : 32,
+		 name.data);
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: not a member of the schema (strict)",
+			      member);
+}
+
+static bool is_null(const struct rg_value *value)
+{
+	return value && rg_json_kind(value) == RG_JSON_NULL;
+}
+
+int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_value *outcome;
+	const struct rg_json *json;
+	const char *member = NULL;
+
+	/* Invalid JSON is reported by whoever reads the entry. */
+	if (rg_json_read_within(entry, arena, &json, NULL) < 0)
+		return ROGER_OK;
+	outcome = rg_json_member(rg_json_root(json), "outcome");
+	if (is_null(rg_json_member(rg_json_root(json), "evidence_citation")))
+		member = "evidence_citation";
+	else if (outcome && is_null(rg_json_member(outcome, "message")))
+		member = "outcome.message";
+	return member ? rg_fail_member(err, ROGER_EDATA, member,
+				       "%s: expected text; leave the member out instead of null",
+				       member)
+		      : ROGER_OK;
+}
+
+int rg_activity_check_strict(const struct roger_activity *activity, struct roger_err *err)
+{
+	int r;
+
+	r = check_none("", activity->unknown, err);
+	if (r == ROGER_OK)
+		r = check_none("action.", activity->action_unknown, err);
+	return r == ROGER_OK ? check_none("outcome.", activity->outcome_unknown, err) : r;
+}

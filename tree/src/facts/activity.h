@@ -1,0 +1,31 @@
+/*
+ * activity - who did what, and with what outcome.
+ *
+ * The record of seed 003; pure functions.  Entries are kept one per line in
+ * logs/activity.log.jsonl, which other tools write too.  An entry is checked
+ * before it is written; unknown members are kept.
+ */
+#ifndef RG_ACTIVITY_H
+#define RG_ACTIVITY_H
+
+#include "data/record.h"
+
+extern const char *const rg_activity_types[], *const rg_activity_statuses[];
+extern const struct roger_record rg_activity_record;
+
+/* Check what the field table cannot; fills in at_ms of a decoded entry. */
+RG_CHECKED int rg_activity_check(struct roger_activity *activity, struct roger_err *err);
+
+/* Append the entry as a line to out.  ROGER_EDATA: too long for a line. */
+RG_CHECKED int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
+				 struct roger_err *err);
+
+/* The schema does not allow null; entries of others with null can still be read. */
+RG_CHECKED int rg_activity_check_null(struct roger_str entry, struct rg_arena *arena,
+				      struct roger_err *err);
+
+/* Fail if the entry has members that roger does not know. */
+RG_CHECKED int rg_activity_check_strict(const struct roger_activity *activity,
+					struct roger_err *err);
+
+#endif

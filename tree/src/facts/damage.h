@@ -1,0 +1,30 @@
+/*
+ * damage - damage found in a file, and who has accepted it: the record of
+ * damage.jsonl.
+ *
+ * The id is computed from what was found, so the same damage is recorded once;
+ * damage that changes gets another id.
+ */
+#ifndef RG_DAMAGE_H
+#define RG_DAMAGE_H
+
+#include "data/record.h"
+
+enum { RG_DAMAGE_ID_BYTES = 40 };
+
+extern const struct roger_record rg_damage_record;
+extern const char *const rg_damage_kinds[];
+
+/* Compute the id from the other members; false: out of memory. */
+RG_CHECKED bool rg_damage_id(const struct roger_damage *damage, char to[RG_DAMAGE_ID_BYTES]);
+
+/* Has a person accepted that something of this file is missing or changed? */
+bool rg_damages_accepted(const struct roger_damages *damages, struct roger_str file);
+
+/* Does it concern the whole file, so that no appends are allowed until it is accepted? */
+bool rg_damage_closes(const struct roger_damage *damage);
+
+/* A description, without the place. */
+const char *rg_damage_words(const struct roger_damage *damage);
+
+#endif

@@ -1,0 +1,334 @@
+#include "facts/history.h"
+
+#include <stdlib.h>
+
+#include "base/id.h"
+
+/* One row per kind: its name, and its order among events of the same instant. */
+#define KINDS(KIND)                                                                                \
+	KIND(CYCLE, "cycle", 0)                                                                    \
+	KIND(SESSION, "session", 0)                                                                \
+	KIND(DISPATCHED, "dispatched", 1)                                                          \
+	KIND(ATTEMPTED, "attempted", 2)                                                            \
+	KIND(SENT, "sent", 3)                                                                      \
+	KIND(DELIVERED, "delivered", 4)                                                            \
+	KIND(WAKE, "wake", 5)                                                                      \
+	KIND(HANDED, "handed", 6)                                                                  \
+	KIND(LOOKED, "looked", 7)                                                                  \
+	KIND(CLAIMED, "claimed", 8)                                                                \
+	KIND(RETURNED, "returned", 9)                                                              \
+	KIND(LEASE_EXPIRED, "lease_expired", 9)                                                    \
+	KIND(READ, "read", 10)                                                                     \
+	KIND(ACKNOWLEDGED, "acknowledged", 11)                                                     \
+	KIND(LATE, "late", 12)                                                                     \
+	KIND(DUE, "due", 13)                                                                       \
+	KIND(TIMEOUT, "timeout", 14)                                                               \
+	KIND(REFUSED, "refused", 14)                                                               \
+	KIND(DEAD_LETTER, "dead_letter", 15)                                                       \
+	KIND(REDELIVERED, "redelivered", 16)                                                       \
+	KIND(STALE, "stale", 16)                                                                   \
+	KIND(RECOVERY, "recovery", 17)                                                             \
+	KIND(COMPLETED, "completed", 18)                                                           \
+	KIND(FORWARDED, "forwarded", 19)                                                           \
+	KIND(LOST, "lost", 20)                                                                     \
+	KIND(FAILED, "failed", 20)                                                                 \
+	KIND(SETTLED, "settled", 21)                                                               \
+	KIND(RUN_NOTE, "run_note", 21)                                                             \
+	KIND(ACTIVITY, "activity", 22)                                                             \
+	KIND(ARCHIVED, "archived", 23)                                                             \
+	KIND(DAMAGED, "damaged", 24)                                                               \
+	KIND(ACCEPTED, "accepted", 25)
+
+#define NAME(kind, name, cause) [ROGER_EVENT_##kind] = (name),
+#define CAUSE(kind, name, cause) [ROGER_EVENT_##kind] = (cause),
+static const unsigned char causes[] = { KINDS(CAUSE) };
+const char *const rg_event_kinds[sizeof causes + 1] = { KINDS(NAME) };
+#undef CAUSE
+#undef NAME
+
+/* Like rg_message_types, with a name for "none" first. */
+static const char *const type_names[] = { "none", "context", "result", "decision", "data", NULL };
+
+#define AT(member) offsetof(struct roger_event, member)
+static const struct roger_field fields[] = {
+	{ "at", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
+	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, rg_event_kinds, NULL, "what happened" },
+	{ "actor", ROGER_TEXT, AT(actor), ROGER_SPARE, NULL, NULL, "who did it" },
+	{ "peer", ROGER_TEXT, AT(peer), ROGER_SPARE, NULL, NULL, "to whom" },
+	{ "words", ROGER_TEXT, AT(words), 0, NULL, NULL, "one line for people; no content" },
+	{ "message", ROGER_TEXT, AT(message_id), ROGER_SPARE, NULL, NULL, "id of the message" },
+	{ "run", ROGER_TEXT, AT(run_id), ROGER_SPARE, NULL, NULL, "id of the run" },
+	{ "task", ROGER_TEXT, AT(task_id), ROGER_SPARE, NULL, NULL, "the task" },
+	{ "issue", ROGER_TEXT, AT(issue_id), ROGER_SPARE, NULL, NULL, "unit of work" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "idempotent key" },
+	{ "dead_letter", ROGER_TEXT, AT(dead_letter_id), ROGER_SPARE, NULL, NULL,
+	  "id of the dead letter" },
+	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
+	{ "type", ROGER_ENUM, AT(type), ROGER_SPARE, type_names, NULL, "of the message" },
+	{ "bytes", ROGER_INT, AT(bytes), ROGER_SPARE, NULL, NULL, "length of its content" },
+	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "number of the attempt" },
+	{ "file", ROGER_TEXT, AT(file), ROGER_SPARE, NULL, NULL, "evidence: where it is written" },
+	{ "line", ROGER_INT, AT(line), ROGER_SPARE, NULL, NULL, "in that file, from 1" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record rg_event_record = { "event", sizeof(struct roger_event), fields };
+
+/* ----------------------------------------------------------------- order -- */
+
+/* An event with its sort keys: its journal line, then its cause, then the order of adding. */
+struct placed {
+	const struct rg_event *event;
+	int64_t line;
+	int cause;
+	size_t place;
+};
+
+static int compare_ids(const struct roger_event *x, const struct roger_event *y)
+{
+	size_t shorter = x->message_id.length < y->message_id.length ? x->message_id.length
+								     : y->message_id.length;
+	int order = shorter ? memcmp(x->message_id.data, y->message_id.data, shorter) : 0;
+
+	return order ? order
+		     : (x->message_id.length > y->message_id.length) -
+			       (x->message_id.length < y->message_id.length);
+}
+
+/* Events of one message at one instant stay together, lines of the journal first. */
+static int compare_messages(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+	int order;
+
+	if (x->event->said.at_ms != y->event->said.at_ms)
+		return x->event->said.at_ms < y->event->said.at_ms ? -1 : 1;
+	order = compare_ids(&x->event->said, &y->event->said);
+	if (order)
+		return order;
+	if (x->line != y->line)
+		return !x->line || (y->line && x->line > y->line) ? 1 : -1;
+	if (x->cause != y->cause)
+		return x->cause - y->cause;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+static int compare_causes(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->event->said.at_ms != y->event->said.at_ms)
+		return x->event->said.at_ms < y->event->said.at_ms ? -1 : 1;
+	if (x->line != y->line)
+		return x->line < y->line ? -1 : 1;
+	if (x->cause != y->cause)
+		return x->cause - y->cause;
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* For one message at one instant: journal lines keep their order; an event from elsewhere comes
+ * after the last of them that may have caused it. */
+static void place_together(struct placed *placed, size_t count)
+{
+	size_t lines, i, k;
+
+	for (i = 0; i < count && placed[i].line; i++)
+		if (i && placed[i - 1].cause > placed[i].cause)
+			placed[i].cause = placed[i - 1].cause;
+	for (lines = i; i < count && lines; i++) {
+		placed[i].line = placed[0].line - 1;
+		for (k = 0; k < lines && placed[k].cause <= placed[i].cause; k++)
+			placed[i].line = placed[k].line;
+	}
+}
+
+static struct placed placed_of(const struct rg_event *event, size_t place)
+{
+	const int cause = causes[event->said.kind];
+	const bool after = !event->said.message_id.length && cause > causes[ROGER_EVENT_SENT];
+
+	return (struct placed){ event, after ? INT64_MAX : event->line, cause, place };
+}
+
+static void place_all(struct placed *placed, size_t count)
+{
+	size_t from, to;
+
+	qsort(placed, count, sizeof *placed, compare_messages);
+	for (from = 0; from < count; from = to) {
+		for (to = from + 1; to < count; to++)
+			if (placed[to].event->said.at_ms != placed[from].event->said.at_ms ||
+			    compare_ids(&placed[to].event->said, &placed[from].event->said) != 0)
+				break;
+		if (placed[from].event->said.message_id.length)
+			place_together(placed + from, to - from);
+	}
+	qsort(placed, count, sizeof *placed, compare_causes);
+}
+
+static bool is_within(const struct roger_event *event, int64_t since_ms, int64_t until_ms)
+{
+	return event->at_ms >= since_ms && (!until_ms || event->at_ms < until_ms);
+}
+
+/* The size rg_arena_push() would have chosen, so that more can be added. */
+static size_t room_for(size_t count)
+{
+	size_t room = 1;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
+int rg_history_arrange(struct rg_history *history, int64_t since_ms, int64_t until_ms,
+		       struct roger_err *err)
+{
+	struct placed *order = rg_arena_room(history->arena, history->count * sizeof *order);
+	struct rg_event *items =
+		rg_arena_get(history->arena, room_for(history->count) * sizeof *items);
+	size_t count = 0, i;
+
+	if (!order || !items)
+		return rg_fail_memory(err);
+	for (i = 0; i < history->count; i++)
+		if (is_within(&history->items[i].said, since_ms, until_ms))
+			order[count++] = placed_of(&history->items[i], i);
+	if (count)
+		place_all(order, count);
+	for (i = 0; i < count; i++)
+		items[i] = *order[i].event;
+	history->items = items;
+	history->count = count;
+	return ROGER_OK;
+}
+
+int rg_history_agents(const struct roger_events *events, struct rg_arena *arena,
+		      struct roger_strs *ret_agents, struct roger_err *err)
+{
+	struct rg_counter seen = { .arena = arena };
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} list = { 0 };
+	struct roger_str names[2], *place;
+	int64_t *known;
+	size_t i, k;
+
+	for (i = 0; i < events->count; i++) {
+		names[0] = events->items[i].actor;
+		names[1] = events->items[i].peer;
+		for (k = 0; k < 2; k++) {
+			if (!names[k].length)
+				continue;
+			known = rg_counter_of(&seen, names[k]);
+			if (!known)
+				return rg_fail_memory(err);
+			if ((*known)++)
+				continue;
+			place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
+			if (!place)
+				return rg_fail_memory(err);
+			*place = names[k];
+		}
+	}
+	*ret_agents = (struct roger_strs){ list.items, list.count };
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- figures -- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+int64_t rg_percentile(int64_t *values, size_t count, int percent)
+{
+	size_t rank, i;
+
+	if (count == 0)
+		return ROGER_UNKNOWN;
+	for (i = 1; i < count && values[i - 1] <= values[i]; i++)
+		;
+	if (i < count)
+		qsort(values, count, sizeof *values, compare_numbers);
+	rank = (count * (size_t)percent + 99) / 100;
+	return values[rank ? rank - 1 : 0];
+}
+
+int64_t rg_permille(int64_t part, int64_t whole)
+{
+	return whole > 0 ? part * 1000 / whole : ROGER_UNKNOWN;
+}
+
+static struct roger_figure *slot_of(struct roger_figure *slots, size_t capacity,
+				    struct roger_str name)
+{
+	size_t at = (size_t)rg_hash(0, name.data, name.length) & (capacity - 1);
+
+	while (slots[at].name.data && !rg_str_equal(slots[at].name, name))
+		at = (at + 1) & (capacity - 1);
+	return &slots[at];
+}
+
+static bool grow(struct rg_counter *counter)
+{
+	size_t capacity = counter->capacity ? counter->capacity * 2 : 16, i;
+	struct roger_figure *slots = rg_arena_get(counter->arena, capacity * sizeof *slots);
+
+	if (!slots)
+		return false;
+	for (i = 0; i < counter->capacity; i++)
+		if (counter->slots[i].name.data)
+			*slot_of(slots, capacity, counter->slots[i].name) = counter->slots[i];
+	counter->slots = slots;
+	counter->capacity = capacity;
+	return true;
+}
+
+int64_t *rg_counter_of(struct rg_counter *counter, struct roger_str name)
+{
+	struct roger_figure *slot;
+
+	if (counter->count * 2 >= counter->capacity && !grow(counter))
+		return NULL;
+	slot = slot_of(counter->slots, counter->capacity, name);
+	if (!slot->name.data) {
+		if (!rg_arena_copy(counter->arena, name, &slot->name))
+			return NULL;
+		counter->count++;
+	}
+	return &slot->count;
+}
+
+static int compare_figures(const void *a, const void *b)
+{
+	const struct roger_figure *x = a, *y = b;
+	size_t shorter = x->name.length < y->name.length ? x->name.length : y->name.length;
+	int order;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	order = memcmp(x->name.data, y->name.data, shorter);
+	return order ? order
+		     : (x->name.length > y->name.length) - (x->name.length < y->name.length);
+}
+
+int rg_counter_figures(const struct rg_counter *counter, struct roger_figures *ret_figures,
+		       struct roger_err *err)
+{
+	struct roger_figure *items = rg_arena_get(counter->arena, counter->count * sizeof *items);
+	size_t count = 0, i;
+
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < counter->capacity; i++)
+		if (counter->slots[i].name.data)
+			items[count++] = counter->slots[i];
+	qsort(items, count, sizeof *items, compare_figures);
+	*ret_figures = (struct roger_figures){ items, count };
+	return ROGER_OK;
+}

@@ -1,0 +1,212 @@
+#include "facts/kinds.h"
+
+#include "facts/activity.h"
+#include "facts/damage.h"
+#include "facts/message.h"
+#include "facts/message_cleanup.h"
+#include "facts/note.h"
+#include "facts/retirement.h"
+#include "facts/sendlog.h"
+
+const char *const rg_column_names[RG_COLUMNS] = { "id",	    "owner",	"task",	 "key",
+						  "target", "message",	"cycle", "state",
+						  "kind",   "citation", "step" };
+
+static int check_message(void *record, struct roger_err *err)
+{
+	return rg_message_check(record, err);
+}
+
+static int check_activity(void *record, struct roger_err *err)
+{
+	return rg_activity_check(record, err);
+}
+
+static void derive_task(const union rg_log_record *record, struct rg_arena *arena,
+			struct rg_columns *columns)
+{
+	(void)arena;
+	columns->texts[RG_COLUMN_TASK] = rg_key_task(record->attempt.idempotent_key);
+}
+
+/* The archive's times are numbers, not texts. */
+static void derive_cleanup(const union rg_log_record *record, struct rg_arena *arena,
+			   struct rg_columns *columns)
+{
+	(void)arena;
+	columns->at_ms = record->cleanup.at_ms;
+}
+
+/* The agent and the step of its mail, as roger's notes name them. */
+static void derive_step(const union rg_log_record *record, struct rg_arena *arena,
+			struct rg_columns *columns)
+{
+	static const char member[] = "\"agent\":";
+	const struct roger_str details = record->activity.action_details;
+	const struct rg_value *agent;
+	const struct rg_json *json;
+
+	columns->at_ms = record->activity.at_ms;
+	if (!details.length || !memmem(details.data, details.length, member, sizeof member - 1) ||
+	    rg_json_read_within(details, arena, &json, NULL) < 0)
+		return;
+	agent = rg_json_member(rg_json_root(json), "agent");
+	if (!agent || rg_json_kind(agent) != RG_JSON_STRING || !rg_name_valid(rg_json_str(agent)))
+		return;
+	columns->texts[RG_COLUMN_OWNER] = rg_json_str(agent);
+	columns->texts[RG_COLUMN_STEP] = rg_note_step_name(
+		rg_note_step(rg_json_root(json), record->activity.outcome_status != ROGER_SUCCESS));
+}
+
+const struct rg_kind rg_kinds[RG_LOGS] = {
+	[RG_LOG_MESSAGES] = { .folder = "",
+			      .file = "messages.jsonl",
+			      .record = &rg_message_record,
+			      .chained = true,
+			      .check = check_message,
+			      .start = "{\"id\":\"msg-",
+			      .noun = "a message" },
+	[RG_LOG_CYCLES] = { .folder = "",
+			    .file = "cycles.jsonl",
+			    .record = &rg_cycle_record,
+			    .chained = true,
+			    .at = "opened_at",
+			    .members = { [RG_COLUMN_ID] = "id" } },
+	[RG_LOG_DEAD_LETTERS] = { .folder = "",
+				  .file = "dead-letters.jsonl",
+				  .record = &rg_dead_letter_record,
+				  .chained = true,
+				  .at = "timestamp",
+				  .members = { [RG_COLUMN_ID] = "id",
+					       [RG_COLUMN_OWNER] = "sender",
+					       [RG_COLUMN_TASK] = "task_id",
+					       [RG_COLUMN_KEY] = "idempotent_key",
+					       [RG_COLUMN_TARGET] = "target",
+					       [RG_COLUMN_MESSAGE] = "message_id",
+					       [RG_COLUMN_CYCLE] = "cycle_id",
+					       [RG_COLUMN_STATE] = "status" } },
+	[RG_LOG_SENDS] = { .folder = "send-log/",
+			   .record = &rg_attempt_record,
+			   .chained = true,
+			   .may_lose_end = true,
+			   .at = "timestamp",
+			   .members = { [RG_COLUMN_ID] = "id",
+					[RG_COLUMN_OWNER] = "sender",
+					[RG_COLUMN_KEY] = "idempotent_key",
+					[RG_COLUMN_TARGET] = "target",
+					[RG_COLUMN_MESSAGE] = "message_id",
+					[RG_COLUMN_CYCLE] = "cycle_id",
+					[RG_COLUMN_STATE] = "outcome" },
+			   .derive = derive_task,
+			   .start = "{\"id\":\"",
+			   .noun = "an entry of a send log" },
+	[RG_LOG_DIGESTS] = { .folder = "",
+			     .file = "key-digests.jsonl",
+			     .record = &rg_digest_record,
+			     .chained = true,
+			     .at = "timestamp",
+			     .members = { [RG_COLUMN_ID] = "id", [RG_COLUMN_CYCLE] = "cycle_id" } },
+	[RG_LOG_RETIRED] = { .folder = "",
+			     .file = "retired.jsonl",
+			     .record = &rg_retirement_record,
+			     .chained = true,
+			     .at = "timestamp",
+			     .members = { [RG_COLUMN_ID] = "id" } },
+	[RG_LOG_DAMAGE] = { .folder = "",
+			    .file = "damage.jsonl",
+			    .record = &rg_damage_record,
+			    .chained = true,
+			    .at = "noticed_at",
+			    .members = { [RG_COLUMN_ID] = "id" } },
+	[RG_LOG_ACTIVITY] = { .folder = "logs/",
+			      .file = "activity.log.jsonl",
+			      .record = &rg_activity_record,
+			      .chained = true,
+			      .may_lose_end = true,
+			      .check = check_activity,
+			      .members = { [RG_COLUMN_TASK] = "task_id",
+					   [RG_COLUMN_STATE] = "outcome.status",
+					   [RG_COLUMN_KIND] = "action.type",
+					   [RG_COLUMN_CITATION] = "evidence_citation" },
+			      .derive = derive_step,
+			      .start = "{\"timestamp\":\"",
+			      .noun = "an entry of the activity log" },
+	[RG_LOG_REVIEWS] = { .folder = "reviews/", /* a file for each reviewer */
+			     .record = &rg_activity_record,
+			     .chained = true,
+			     .check = check_activity,
+			     .members = { [RG_COLUMN_TASK] = "task_id" } },
+	[RG_LOG_ARCHIVE] = { .folder = "messages_archive/",
+			     .record = &rg_message_record,
+			     .check = check_message },
+	[RG_LOG_CLEANUPS] = { .folder = "",
+			      .file = "cleanup_metrics.jsonl",
+			      .record = &rg_cleanup_record,
+			      .chained = true,
+			      .members = { [RG_COLUMN_TASK] = "issue_id" },
+			      .derive = derive_cleanup },
+};
+
+int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,
+		 struct roger_err *err)
+{
+	const struct rg_kind *kind = &rg_kinds[log];
+	const struct rg_json *json;
+	int r;
+
+	memset(ret_record, 0, kind->record->size);
+	r = rg_json_read_within(line, arena, &json, err);
+	if (r == ROGER_OK)
+		r = rg_record_decode(kind->record, rg_json_root(json), ret_record, arena, err);
+	return r == ROGER_OK && kind->check ? kind->check(ret_record, err) : r;
+}
+
+/* A member's place in a record; *ret_names: the names of an enum. */
+static const void *find(const struct roger_record *type, const char *name, const void *record,
+			const char *const **ret_names)
+{
+	const struct roger_field *field;
+
+	for (field = type->fields; field->name; field++)
+		if (*field->name == *name && strcmp(field->name, name) == 0)
+			break;
+	rg_assert(field->name);
+	*ret_names = field->names;
+	return rg_field_at(field, record);
+}
+
+void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
+		     struct rg_columns *ret_columns)
+{
+	const struct rg_kind *kind = &rg_kinds[log];
+	const char *const *names;
+	const void *at;
+	size_t i;
+
+	*ret_columns = (struct rg_columns){ 0 };
+	if (kind->at)
+		ret_columns->at_ms = *(const int64_t *)find(kind->record, kind->at, record, &names);
+	for (i = 0; i < RG_COLUMNS; i++) {
+		if (!kind->members[i])
+			continue;
+		at = find(kind->record, kind->members[i], record, &names);
+		ret_columns->texts[i] =
+			names ? rg_str(names[*(const int *)at]) : *(const struct roger_str *)at;
+	}
+	if (kind->derive)
+		kind->derive(record, arena, ret_columns);
+}
+
+bool rg_kinds_use(struct roger_str name)
+{
+	size_t i, length;
+
+	for (i = 0; i < RG_LOGS; i++) {
+		length = strlen(rg_kinds[i].folder);
+		if (length ? rg_str_equal(name,
+					  (struct roger_str){ rg_kinds[i].folder, length - 1 })
+			   : i != RG_LOG_MESSAGES && rg_str_is(name, rg_kinds[i].file))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,94 @@
+/*
+ * kinds - the table of journals: where each is, what its lines are, and what they
+ * can be found by.
+ *
+ * Everything that appends, reads, indexes, checks or seals journals uses this
+ * table: a new journal is a row of it and a value here.
+ */
+#ifndef RG_KINDS_H
+#define RG_KINDS_H
+
+#include "data/record.h"
+
+/* In the order in which verify and seals list them. */
+enum rg_log {
+	RG_LOG_MESSAGES,
+	RG_LOG_CYCLES,
+	RG_LOG_DEAD_LETTERS,
+	RG_LOG_SENDS,
+	RG_LOG_DIGESTS, /* of purged keys */
+	RG_LOG_RETIRED, /* agents that get no more mail */
+	RG_LOG_DAMAGE,	/* damage that was found */
+	RG_LOG_ACTIVITY,
+	RG_LOG_REVIEWS,
+	RG_LOG_ARCHIVE,
+	RG_LOG_CLEANUPS,
+	RG_LOGS
+};
+
+/* What entries can be found by. */
+enum rg_column {
+	RG_COLUMN_ID,
+	RG_COLUMN_OWNER,
+	RG_COLUMN_TASK,
+	RG_COLUMN_KEY,
+	RG_COLUMN_TARGET,
+	RG_COLUMN_MESSAGE,
+	RG_COLUMN_CYCLE,
+	RG_COLUMN_STATE,
+	RG_COLUMN_KIND,
+	RG_COLUMN_CITATION,
+	RG_COLUMN_STEP,
+	RG_COLUMNS
+};
+extern const char *const rg_column_names[RG_COLUMNS];
+
+struct rg_columns {
+	int64_t at_ms;
+	struct roger_str texts[RG_COLUMNS]; /* "": not set */
+};
+
+union rg_log_record {
+	struct roger_message message;
+	struct roger_cycle cycle;
+	struct roger_dead_letter letter;
+	struct roger_attempt attempt;
+	struct roger_digest digest;
+	struct roger_retirement retirement;
+	struct roger_damage damage;
+	struct roger_activity activity;
+	struct roger_cleanup cleanup;
+};
+
+struct rg_kind {
+	const char *folder; /* within the data folder, ending in a slash; "": the data folder */
+	const char *file;   /* NULL: one file per owner */
+	const struct roger_record *record;
+	bool chained;	   /* with chains; other journals are not verified or sealed */
+	bool may_lose_end; /* lines are not always synced at once */
+	int (*check)(void *record, struct roger_err *err); /* checks beyond the fields */
+
+	/* The members that are columns of the index. */
+	const char *at, *members[RG_COLUMNS];
+	void (*derive)(const union rg_log_record *record, struct rg_arena *arena,
+		       struct rg_columns *columns); /* computes columns that are not members */
+
+	/* If the configuration may place it: the first bytes of such a file, and what to call an
+	 * entry in an error. */
+	const char *start, *noun;
+};
+extern const struct rg_kind rg_kinds[RG_LOGS];
+
+/* Decode a line into a record of its kind; texts are in arena.  ROGER_EDATA: not an entry, err
+ * says why. */
+RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
+			    void *ret_record, struct roger_err *err);
+
+/* The values an entry can be found by. */
+void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
+		     struct rg_columns *ret_columns);
+
+/* Is this the name of such a file or folder in the data folder? */
+bool rg_kinds_use(struct roger_str name);
+
+#endif

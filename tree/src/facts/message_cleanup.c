@@ -1,0 +1,93 @@
+#include "facts/message_cleanup.h"
+
+#include "base/str.h"
+
+#define DAY_MS (INT64_C(24) * 3600 * 1000)
+
+static int64_t newest_run(const struct roger_message *messages, size_t count)
+{
+	int64_t newest = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (messages[i].run_counter > newest)
+			newest = messages[i].run_counter;
+	return newest;
+}
+
+/* How many later messages went to the same phase; stops counting at enough. */
+static int64_t newer_alike(const struct roger_message *messages, size_t count, size_t which,
+			   int64_t enough)
+{
+	int64_t newer = 0;
+	size_t i;
+
+	for (i = which + 1; i < count && newer < enough; i++)
+		newer += rg_str_equal(messages[i].to_phase, messages[which].to_phase);
+	return newer;
+}
+
+void rg_message_cleanup(const struct roger_message *messages, size_t count,
+			const struct rg_cleanup_rules *rules, int64_t now_ms,
+			enum rg_cleanup *verdicts)
+{
+	int64_t last_run = newest_run(messages, count), oldest_ms;
+	const struct roger_message *message;
+	enum rg_cleanup verdict;
+	size_t i;
+
+	oldest_ms = now_ms - rules->max_age_days * DAY_MS;
+	for (i = 0; i < count; i++) {
+		message = &messages[i];
+		verdict = RG_KEEP;
+		if (rules->max_age_days && message->created_at_ms < oldest_ms)
+			verdict = RG_TOO_OLD;
+		else if (rules->keep_runs && message->run_counter <= last_run - rules->keep_runs)
+			verdict = RG_OLD_RUN;
+		else if (rules->keep_per_phase &&
+			 newer_alike(messages, count, i, rules->keep_per_phase) >=
+				 rules->keep_per_phase)
+			verdict = RG_TOO_MANY;
+		verdicts[i] = verdict != RG_KEEP && !message->read ? RG_KEEP_UNREAD : verdict;
+	}
+}
+
+const char *rg_message_cleanup_reason(enum rg_cleanup verdict)
+{
+	switch (verdict) {
+	case RG_TOO_OLD:
+		return "cleanup: too old";
+	case RG_TOO_MANY:
+		return "cleanup: enough newer ones to the phase";
+	case RG_OLD_RUN:
+		return "cleanup: of an earlier run";
+	case RG_KEEP:
+	case RG_KEEP_UNREAD:
+		break;
+	}
+	return "";
+}
+
+#define AT(member) offsetof(struct roger_cleanup, member)
+static const struct roger_field cleanup_fields[] = {
+	{ "at", ROGER_TIME, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
+	{ "issue_id", ROGER_TEXT, AT(issue_id), 0, NULL, NULL, "unit of work" },
+	{ "verb", ROGER_TEXT, AT(verb), ROGER_SPARE, NULL, NULL, "the verb that moved them" },
+	{ "reason", ROGER_TEXT, AT(reason), ROGER_SPARE, NULL, NULL, "why they were moved" },
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out" },
+	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "of these: too old" },
+	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "of these: enough newer messages" },
+	{ "by_run", ROGER_INT, AT(by_run), 0, NULL, NULL, "of these: from an earlier run" },
+	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL,
+	  "kept because nobody read them" },
+	{ "bytes_before", ROGER_INT, AT(bytes_before), 0, NULL, NULL,
+	  "bytes of text and metadata before" },
+	{ "bytes_after", ROGER_INT, AT(bytes_after), 0, NULL, NULL,
+	  "bytes of text and metadata after" },
+	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record rg_cleanup_record = { "cleanup metrics", sizeof(struct roger_cleanup),
+						cleanup_fields };

@@ -1,0 +1,123 @@
+/* query - which messages or log entries are asked for, and statistics over them. */
+#ifndef RG_QUERY_H
+#define RG_QUERY_H
+
+#include "facts/kinds.h"
+
+/* A query for messages; unset members do not matter. */
+struct rg_query {
+	const struct roger_str *ids;
+	size_t id_count;
+	struct roger_str piece; /* of the id; reads all ids */
+	struct roger_str issue;
+	struct roger_str from;
+	struct roger_str to;
+	int type; /* enum roger_type + 1; 0: any */
+	int64_t run_counter;
+	bool unread;
+	bool read;
+	bool archived;	    /* archived messages instead of live ones */
+	bool anywhere;	    /* live and archived ones */
+	int64_t free_at_ms; /* not leased at that time */
+	int64_t since_ms;   /* created at or after */
+	int64_t until_ms;   /* created before */
+	struct roger_str key;
+	bool of_task;		 /* key is a task: all keys of it */
+	struct roger_str cycle;	 /* with key: used in this cycle; ignored when counting */
+	struct roger_str thread; /* id of any message of the thread */
+	struct roger_str text;	 /* words to search for */
+	bool newest;		 /* newest first */
+	int64_t after; /* position to continue after, in the requested order; 0: from the start */
+	int64_t limit; /* 0: no limit */
+};
+
+/* Does it ask only for unread messages to one agent? */
+static inline bool rg_query_is_unread_only(const struct rg_query *query)
+{
+	return query->unread && query->to.length && !query->id_count && !query->issue.length &&
+	       !query->from.length && !query->type && !query->run_counter && !query->read &&
+	       !query->archived && !query->free_at_ms && !query->since_ms && !query->until_ms &&
+	       !query->key.length && !query->thread.length && !query->text.length && !query->after;
+}
+
+/* The same query regardless of leases. */
+static inline struct rg_query rg_query_held_too(const struct rg_query *query)
+{
+	struct rg_query all = *query;
+
+	all.free_at_ms = 0;
+	return all;
+}
+
+struct rg_figures {
+	int64_t messages, unread, archived, agents, issues, strays;
+	int64_t by_type[4];
+	int64_t epoch, journal_bytes, journal_lines, oldest_at_ms, newest_at_ms;
+};
+
+/* A row of a survey: a message without its text. */
+struct rg_survey_row {
+	struct roger_str id, from, to;
+	bool read;
+	bool claimed; /* unread and leased, or was leased */
+	bool acked;
+	bool archived;
+	int64_t created_at_ms;
+	int64_t read_at_ms; /* 0: unread or unknown */
+};
+
+/* Called for each row; a negative result stops the survey.  row NULL: forget the rows so far, they
+ * come again from the start. */
+typedef int rg_survey_see(void *context, const struct rg_survey_row *row, struct roger_err *err);
+
+/* A query for log entries; unset members do not matter.  If entries have an id, the last one with
+ * an id is its state. */
+struct rg_log_query {
+	enum rg_log log;
+	union {
+		struct roger_str columns[RG_COLUMNS];
+		struct {
+			struct roger_str id;
+			struct roger_str owner; /* the sender; activity: the agent in details */
+			struct roger_str task;	/* sends: task of its key */
+			struct roger_str key, target;
+			struct roger_str message; /* message id */
+			struct roger_str cycle;
+			struct roger_str state; /* outcome or status */
+			struct roger_str kind;	/* activity: type of the action */
+			struct roger_str citation;
+			struct roger_str step; /* activity, with owner: rg_note_step_name() */
+		};
+	};
+	const struct roger_str *messages; /* any of these, at most 1000 */
+	size_t message_count;
+	int64_t since_ms; /* at or after */
+	int64_t until_ms; /* before */
+	bool newest;	  /* newest first */
+	bool states;	  /* for rg_records_read() */
+	bool plain;	  /* send logs: first copy the messages without a key into them */
+	int64_t after; /* position to continue after, in the requested order; 0: from the start */
+	int64_t limit; /* 0: no limit */
+	bool strays;   /* also report lines that are not entries */
+};
+
+struct rg_log_entry {
+	struct roger_str text; /* one JSON object */
+	struct roger_str file; /* for people: the file it is in, or "" */
+	int64_t line;	       /* in that file, from 1 */
+	int64_t position;      /* order in the index; within one owner the order of writing */
+	int64_t at_ms;
+};
+
+/* True: remove this entry. */
+typedef bool rg_log_drop(void *context, const union rg_log_record *record);
+
+struct rg_log_entries {
+	const struct rg_log_entry *items;
+	size_t count;
+	/* Lines that are not entries, if asked for; text is the reason. */
+	const struct rg_log_entry *strays;
+	size_t stray_count;
+};
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * retirement - agents that get no more mail (retired.jsonl).
+ *
+ * Each line lists all retired agents, so the last line is the state.  Mail to a
+ * retired agent is refused, or goes to the agent that took over.
+ */
+#ifndef RG_RETIREMENT_H
+#define RG_RETIREMENT_H
+
+#include "data/record.h"
+
+extern const struct roger_record rg_retired_record, rg_retirement_record;
+
+/* NULL: not retired. */
+const struct roger_retired *rg_retired_find(const struct roger_retired_list *list,
+					    struct roger_str name);
+
+/* Who gets the agent's mail after all takeovers: name itself if it is not retired, "": nobody. */
+struct roger_str rg_retired_heir(const struct roger_retired_list *list, struct roger_str name);
+
+#endif

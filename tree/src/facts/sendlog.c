@@ -1,0 +1,408 @@
+#include "facts/sendlog.h"
+
+#include <stdio.h>
+
+#include "base/id.h"
+
+const char *const rg_sendlog_outcomes[] = { "delivered", "timeout", "error", NULL };
+const char *const rg_dead_letter_statuses[] = { "undelivered", "redelivered", "stale", NULL };
+
+#define AT(member) offsetof(struct roger_attempt, member)
+static const struct roger_field attempt_fields[] = {
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the attempt" },
+	{ "sender", ROGER_NAME, AT(sender), ROGER_REQUIRED, NULL, NULL, "who sent" },
+	{ "target", ROGER_NAME, AT(target), ROGER_REQUIRED, NULL, NULL, "to whom" },
+	{ "timestamp", ROGER_INSTANT, AT(timestamp_ms), ROGER_REQUIRED, NULL, NULL,
+	  "when, or when its outcome was known" },
+	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_REQUIRED, NULL, NULL,
+	  "task:verb:cycle" },
+	{ "payload_chars", ROGER_INT, AT(payload_chars), ROGER_REQUIRED, NULL, NULL,
+	  "characters of the content" },
+	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_REQUIRED, rg_sendlog_outcomes, NULL,
+	  "delivered, timeout or error" },
+	{ "attempt", ROGER_INT, AT(attempt), ROGER_REQUIRED, NULL, NULL, "from 1" },
+	{ "max_attempts", ROGER_INT, AT(max_attempts), ROGER_REQUIRED, NULL, NULL,
+	  "as configured then" },
+	{ "cycle_id", ROGER_TEXT, AT(cycle_id), 0, NULL, NULL, "cycle it was made in" },
+	{ "dead_letter_task_id", ROGER_TEXT, AT(dead_letter_task_id), 0, NULL, NULL,
+	  "where it was filed" },
+	{ "payload_bytes", ROGER_INT, AT(payload_bytes), ROGER_SPARE, NULL, NULL,
+	  "bytes of the content" },
+	{ "payload_sha256", ROGER_TEXT, AT(payload_sha256), ROGER_SPARE, NULL, NULL,
+	  "SHA-256 of the content" },
+	{ "message_id", ROGER_TEXT, AT(message_id), ROGER_SPARE, NULL, NULL, "the message" },
+	{ "cause", ROGER_TEXT, AT(cause), ROGER_SPARE, NULL, NULL, "cause of a timeout or error" },
+	{ "settled", ROGER_BOOL, AT(pending), ROGER_SPARE | ROGER_NEGATED, NULL, NULL,
+	  "false: under way, or its outcome is not known yet" },
+	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record rg_attempt_record = { "attempt", sizeof(struct roger_attempt),
+						attempt_fields };
+
+#define AT(member) offsetof(struct roger_dead_letter, member)
+static const struct roger_field dead_letter_fields[] = {
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the dead letter" },
+	{ "task_id", ROGER_TEXT, AT(task_id), ROGER_REQUIRED, NULL, NULL, "task of its key" },
+	{ "sender", ROGER_NAME, AT(sender), ROGER_REQUIRED, NULL, NULL, "who sent" },
+	{ "target", ROGER_NAME, AT(target), ROGER_REQUIRED, NULL, NULL, "to whom" },
+	{ "timestamp", ROGER_INSTANT, AT(timestamp_ms), ROGER_REQUIRED, NULL, NULL,
+	  "when the sender gave up" },
+	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_REQUIRED, NULL, NULL,
+	  "task:verb:cycle" },
+	{ "payload_sha256", ROGER_TEXT, AT(payload_sha256), ROGER_REQUIRED, NULL, NULL,
+	  "SHA-256 of the content" },
+	{ "payload_bytes", ROGER_INT, AT(payload_bytes), ROGER_SPARE, NULL, NULL,
+	  "bytes of the content" },
+	{ "attempt_count", ROGER_INT, AT(attempt_count), ROGER_REQUIRED, NULL, NULL,
+	  "attempts made" },
+	{ "status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_dead_letter_statuses, NULL,
+	  "undelivered, redelivered or stale" },
+	{ "cycle_id", ROGER_TEXT, AT(cycle_id), ROGER_SPARE, NULL, NULL, "cycle it was filed in" },
+	{ "message_id", ROGER_TEXT, AT(message_id), ROGER_SPARE, NULL, NULL, "the message" },
+	{ "cause", ROGER_TEXT, AT(cause), ROGER_SPARE, NULL, NULL, "why its attempts ended" },
+	{ "filed_as", ROGER_TEXT, AT(filed_as), ROGER_SPARE, NULL, NULL,
+	  "what the task system called it" },
+	{ "note", ROGER_TEXT, AT(note), ROGER_SPARE, NULL, NULL, "of who changed its status" },
+	{ "updated_at", ROGER_INSTANT, AT(updated_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when its status changed" },
+	{ "delivered_at", ROGER_INSTANT, AT(delivered_at_ms), ROGER_SPARE, NULL, NULL,
+	  "when the recipient read it after all" },
+	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record rg_dead_letter_record = { "dead letter", sizeof(struct roger_dead_letter),
+						    dead_letter_fields };
+
+#define AT(member) offsetof(struct roger_cycle, member)
+static const struct roger_field cycle_fields[] = {
+	{ "id", ROGER_NAME, AT(id), ROGER_REQUIRED, NULL, NULL, "of the cycle" },
+	{ "number", ROGER_INT, AT(number), ROGER_REQUIRED, NULL, NULL, "from 1" },
+	{ "opened_at", ROGER_INSTANT, AT(opened_at_ms), 0, NULL, NULL, "when" },
+	{ "opened_by", ROGER_NAME, AT(opened_by), ROGER_SPARE, NULL, NULL, "by whom" },
+	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record rg_cycle_record = { "cycle", sizeof(struct roger_cycle), cycle_fields };
+
+#define AT(member) offsetof(struct roger_digest, member)
+static const struct roger_field digest_fields[] = {
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of sender and key" },
+	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_REQUIRED, rg_sendlog_outcomes, NULL,
+	  "of the last attempt" },
+	{ "attempts", ROGER_INT, AT(attempts), ROGER_REQUIRED, NULL, NULL, "made" },
+	{ "cycle_id", ROGER_TEXT, AT(cycle_id), ROGER_REQUIRED, NULL, NULL, "of the last attempt" },
+	{ "timestamp", ROGER_INSTANT, AT(timestamp_ms), ROGER_REQUIRED, NULL, NULL,
+	  "of the last attempt" },
+	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record rg_digest_record = { "digest", sizeof(struct roger_digest),
+					       digest_fields };
+
+/* ---------------------------------------------------------------- keys -- */
+
+/* Split at the first colon; false: there is none. */
+static bool cut(struct roger_str text, struct roger_str *ret_head, struct roger_str *ret_rest)
+{
+	const char *colon = text.length ? memchr(text.data, ':', text.length) : NULL;
+	size_t length = colon ? (size_t)(colon - text.data) : 0;
+
+	if (!colon)
+		return false;
+	*ret_head = (struct roger_str){ text.data, length };
+	*ret_rest = (struct roger_str){ colon + 1, text.length - length - 1 };
+	return true;
+}
+
+bool rg_key_split(struct roger_str key, struct rg_key *ret_key)
+{
+	struct rg_key parts;
+	struct roger_str rest;
+
+	if (!cut(key, &parts.task, &rest) || !cut(rest, &parts.verb, &parts.cycle) ||
+	    !parts.task.length || !parts.verb.length || !parts.cycle.length)
+		return false;
+	*ret_key = parts;
+	return true;
+}
+
+bool rg_key_verb_stable(struct roger_str verb)
+{
+	static const char *const stable[] = { "status-update",	"blocker-update", "escalation",
+					      "finding-report", "dead-letter",	  NULL };
+
+	return rg_enum_find(stable, verb) >= 0;
+}
+
+struct roger_str rg_key_task(struct roger_str key)
+{
+	struct rg_key parts;
+
+	return rg_key_split(key, &parts) ? parts.task : key;
+}
+
+/* ------------------------------------------------------------- entries -- */
+
+/* The id is computed from the attempt, so every writer uses the same one. */
+static bool make_id(const char *prefix, const struct roger_attempt *attempt, int64_t number,
+		    char to[RG_SENDLOG_ID_BYTES])
+{
+	char hex[RG_SHA256_HEX_BYTES];
+	struct rg_buf text;
+	bool whole;
+
+	rg_buf_init(&text, SIZE_MAX);
+	rg_json_add_string(&text, attempt->sender);
+	rg_json_add_string(&text, attempt->target);
+	rg_json_add_string(&text, attempt->idempotent_key);
+	rg_json_add_string(&text, attempt->cycle_id);
+	rg_buf_add_int(&text, number);
+	whole = !text.failed;
+	rg_sha256_hex(rg_buf_str(&text), hex);
+	rg_buf_deinit(&text);
+	snprintf(to, RG_SENDLOG_ID_BYTES, "%s-%.32s", prefix, hex);
+	return whole;
+}
+
+bool rg_sendlog_id(const struct roger_attempt *attempt, char to[RG_SENDLOG_ID_BYTES])
+{
+	return make_id("snd", attempt, attempt->attempt, to);
+}
+
+bool rg_dead_letter_id(const struct roger_attempt *last, char to[RG_SENDLOG_ID_BYTES])
+{
+	return make_id("dl", last, last->attempt, to);
+}
+
+bool rg_digest_id(struct roger_str sender, struct roger_str key, char to[RG_SENDLOG_ID_BYTES])
+{
+	const struct roger_attempt attempt = { .sender = sender, .idempotent_key = key };
+
+	return make_id("key", &attempt, 0, to);
+}
+
+int rg_sendlog_entry(const struct roger_message *message, int64_t max_attempts,
+		     enum roger_attempt_outcome outcome, int64_t at_ms, struct rg_arena *arena,
+		     struct roger_attempt *ret_attempt, struct roger_err *err)
+{
+	struct roger_attempt attempt = {
+		.sender = message->from_phase,
+		.target = message->to_phase,
+		.timestamp_ms = at_ms,
+		.idempotent_key = message->idempotent_key,
+		.payload_bytes = (int64_t)message->content.length,
+		.outcome = outcome,
+		.attempt = message->attempt ? message->attempt : 1,
+		.max_attempts = max_attempts,
+		.cycle_id = message->cycle_id,
+		.message_id = message->id,
+	};
+	char id[RG_SENDLOG_ID_BYTES], hex[RG_SHA256_HEX_BYTES];
+	size_t chars = 0;
+
+	(void)!rg_utf8_count(message->content, &chars);
+	attempt.payload_chars = (int64_t)chars;
+	rg_sha256_hex(message->content, hex);
+	if (!rg_sendlog_id(&attempt, id) ||
+	    !rg_arena_copy(arena, rg_str(hex), &attempt.payload_sha256) ||
+	    !rg_arena_copy(arena, rg_str(id), &attempt.id))
+		return rg_fail_memory(err);
+	*ret_attempt = attempt;
+	return ROGER_OK;
+}
+
+int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts, struct rg_arena *arena,
+		      struct roger_dead_letter *ret_letter, struct roger_err *err)
+{
+	char id[RG_SENDLOG_ID_BYTES];
+
+	if (!rg_dead_letter_id(last, id))
+		return rg_fail_memory(err);
+	*ret_letter = (struct roger_dead_letter){
+		.task_id = rg_key_task(last->idempotent_key),
+		.sender = last->sender,
+		.target = last->target,
+		.timestamp_ms = last->timestamp_ms,
+		.idempotent_key = last->idempotent_key,
+		.payload_sha256 = last->payload_sha256,
+		.payload_bytes = last->payload_bytes,
+		.attempt_count = attempts,
+		.status = ROGER_UNDELIVERED,
+		.cycle_id = last->cycle_id,
+		.message_id = last->message_id,
+		.cause = last->cause,
+		/* A name that its task system gave it. */
+		.filed_as = rg_str_is(last->dead_letter_task_id, id) ? RG_STR("")
+								     : last->dead_letter_task_id,
+	};
+	return rg_arena_copy(arena, rg_str(id), &ret_letter->id) ? ROGER_OK : rg_fail_memory(err);
+}
+
+bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms)
+{
+	if (!message->idempotent_key.length || !message->cycle_id.length || message->archived_at_ms)
+		return false;
+	if (!message->confirm_by_ms && message->attempt > 1) {
+		*ret_at_ms = 0;
+		return !message->read;
+	}
+	if (!message->confirm_by_ms) {
+		*ret_at_ms = message->created_at_ms;
+		return !message->read && !message->claimed_by.length;
+	}
+	*ret_at_ms = message->read_at_ms;
+	/* A later acknowledgement is not the line that marked it read. */
+	return message->read &&
+	       (!message->acked_at_ms || message->acked_at_ms == message->read_at_ms);
+}
+
+int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle,
+		     struct rg_arena *arena, struct roger_message *ret_plain, struct roger_err *err)
+{
+	*ret_plain = *message;
+	ret_plain->cycle_id = cycle;
+	return rg_arena_print(arena, &ret_plain->idempotent_key, "%.*s:send:%.*s",
+			      RG_STR_ARGS(message->issue_id), RG_STR_ARGS(message->id))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+bool rg_sendlog_is_plain(const struct roger_attempt *attempt)
+{
+	const struct roger_str key = attempt->idempotent_key, id = attempt->message_id;
+
+	return id.length && key.length > id.length + 6 &&
+	       !memcmp(key.data + key.length - id.length, id.data, id.length) &&
+	       !memcmp(key.data + key.length - id.length - 6, ":send:", 6);
+}
+
+bool rg_sendlog_begins(const struct roger_message *message)
+{
+	return message->idempotent_key.length && message->cycle_id.length &&
+	       message->confirm_by_ms && !message->read && !message->archived_at_ms;
+}
+
+/* ---------------------------------------------------------------- rules -- */
+
+static bool due(const struct rg_key_history *history, const struct rg_sendlog_rules *rules,
+		int64_t now_ms, int64_t *ret_due_ms)
+{
+	int64_t wait_cycles;
+
+	if (rules->retry_cycles) {
+		wait_cycles = rules->retry_cycles * history->timeouts;
+		return history->cycle - history->last_cycle >= wait_cycles;
+	}
+	*ret_due_ms = history->last->timestamp_ms + rules->retry_after_ms;
+	/* A clock that was set back must not delay longer than configured. */
+	return now_ms >= *ret_due_ms || now_ms < history->last->timestamp_ms;
+}
+
+/* There may be room by now, and a configuration changes. */
+static bool may_be_lifted(struct roger_str cause)
+{
+	static const char *const causes[] = { RG_CAUSE_FULL,	RG_CAUSE_UNKNOWN, RG_CAUSE_TOO_LONG,
+					      RG_CAUSE_RETIRED, RG_CAUSE_BREAKER, NULL };
+
+	return rg_enum_find(causes, cause) >= 0;
+}
+
+enum rg_sendlog_answer rg_sendlog_judge(const struct rg_key_history *history,
+					const struct rg_sendlog_rules *rules, int64_t now_ms,
+					int64_t *ret_due_ms)
+{
+	*ret_due_ms = 0;
+	if (!history->last)
+		return RG_SEND_NEW;
+	if (history->last->outcome != ROGER_TIMEOUT && history->last_cycle != history->cycle)
+		return RG_SEND_NEW;
+	if (history->last->outcome == ROGER_ERROR && may_be_lifted(history->last->cause))
+		return RG_SEND_AGAIN;
+	if (history->last->outcome != ROGER_TIMEOUT)
+		return RG_SEND_SKIP;
+	if (history->timeouts >= rules->max_attempts)
+		return RG_SEND_USED_UP;
+	return due(history, rules, now_ms, ret_due_ms) ? RG_SEND_AGAIN : RG_SEND_NOT_DUE;
+}
+
+static bool is_about(const struct roger_attempt *line, struct roger_str key,
+		     struct roger_str target)
+{
+	return rg_str_equal(line->idempotent_key, key) && rg_str_equal(line->target, target);
+}
+
+/* The attempts of one key to one target, each with its last line, in the order they began. */
+struct attempts {
+	const struct roger_attempt **items;
+	size_t count;
+};
+
+static bool put(struct attempts *attempts, const struct roger_attempt *line, struct rg_arena *arena)
+{
+	const struct roger_attempt **place;
+	size_t i;
+
+	for (i = attempts->count; i > 0; i--)
+		if (rg_str_equal(attempts->items[i - 1]->id, line->id)) {
+			attempts->items[i - 1] = line;
+			return true;
+		}
+	place = rg_arena_push(arena, &attempts->items, &attempts->count, sizeof *place);
+	if (place)
+		*place = line;
+	return place != NULL;
+}
+
+int rg_key_history(const struct roger_attempt *lines, size_t count, struct roger_str key,
+		   struct roger_str target, struct rg_key_history *ret_history,
+		   struct rg_arena *arena, struct roger_err *err)
+{
+	struct attempts attempts = { 0 };
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!lines[i].pending && is_about(&lines[i], key, target) &&
+		    !put(&attempts, &lines[i], arena))
+			return rg_fail_memory(err);
+	ret_history->last = attempts.count ? attempts.items[attempts.count - 1] : NULL;
+	ret_history->timeouts = 0;
+	for (i = attempts.count; i > 0 && attempts.items[i - 1]->outcome == ROGER_TIMEOUT; i--)
+		ret_history->timeouts++;
+	return ROGER_OK;
+}
+
+bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t count,
+			     int64_t failures, int64_t open_ms, int64_t now_ms,
+			     int64_t *ret_until_ms)
+{
+	const struct roger_attempt *last = NULL, *attempt;
+	int64_t in_a_row = 0;
+	size_t i, k;
+
+	for (i = 0; failures && i < count; i++) {
+		attempt = &newest_first[i];
+		if (attempt->pending || rg_sendlog_is_plain(attempt) ||
+		    rg_str_is(attempt->cause, RG_CAUSE_BREAKER))
+			continue;
+		if (attempt->outcome != ROGER_TIMEOUT)
+			break;
+		last = last ? last : attempt;
+		/* An attempt may have several lines. */
+		for (k = 0; k < i && !rg_str_equal(attempt->id, newest_first[k].id);)
+			k++;
+		in_a_row += k == i;
+	}
+	if (!last)
+		return false;
+	*ret_until_ms = last->timestamp_ms + open_ms;
+	return in_a_row >= failures && now_ms < *ret_until_ms && now_ms >= last->timestamp_ms;
+}

@@ -1,0 +1,496 @@
+#include "facts/sequence.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "data/record.h"
+
+/* ---------------------------------------------------------------- order -- */
+
+static int compare_names(struct roger_str a, struct roger_str b)
+{
+	size_t shorter = a.length < b.length ? a.length : b.length;
+	int order = shorter ? memcmp(a.data, b.data, shorter) : 0;
+
+	return order ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+static int compare_counters(const void *a, const void *b)
+{
+	const struct rg_agent_counter *x = a, *y = b;
+
+	return compare_names(x->agent, y->agent);
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct rg_seen *x = a, *y = b;
+	int order = compare_names(x->reader, y->reader);
+
+	return order ? order : compare_names(x->sender, y->sender);
+}
+
+/* The place of an item in a sorted list, or where it belongs. */
+static size_t place_of(const void *wanted, const void *items, size_t count, size_t size,
+		       int (*compare)(const void *, const void *))
+{
+	size_t low = 0, high = count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (compare((const char *)items + middle * size, wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static size_t counter_place(const struct rg_sequence *sequence,
+			    const struct rg_agent_counter *wanted)
+{
+	return place_of(wanted, sequence->counters, sequence->counter_count, sizeof *wanted,
+			compare_counters);
+}
+
+static size_t seen_place(const struct rg_sequence *sequence, const struct rg_seen *wanted)
+{
+	return place_of(wanted, sequence->seen, sequence->seen_count, sizeof *wanted, compare_seen);
+}
+
+/* NULL: not found. */
+static struct rg_agent_counter *find_counter(const struct rg_sequence *sequence,
+					     struct roger_str agent)
+{
+	struct rg_agent_counter wanted = { agent, 0 };
+	size_t place = counter_place(sequence, &wanted);
+
+	if (place == sequence->counter_count ||
+	    compare_counters(&sequence->counters[place], &wanted))
+		return NULL;
+	return &sequence->counters[place];
+}
+
+static struct rg_seen *find_seen(const struct rg_sequence *sequence, struct roger_str reader,
+				 struct roger_str sender)
+{
+	struct rg_seen wanted = { reader, sender, 0 };
+	size_t place = seen_place(sequence, &wanted);
+
+	if (place == sequence->seen_count || compare_seen(&sequence->seen[place], &wanted))
+		return NULL;
+	return &sequence->seen[place];
+}
+
+/* ---------------------------------------------------------------- rules -- */
+
+/* The rule of seed 002, "Receiving", within one epoch. */
+static enum rg_freshness judge_number(int64_t last_seen, int64_t number)
+{
+	return number > last_seen ? RG_FRESH : RG_STALE;
+}
+
+enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct roger_str reader,
+				    struct roger_str sender, int64_t epoch, int64_t number)
+{
+	if (number == 0)
+		return RG_UNNUMBERED;
+	if (epoch != 0 && epoch < sequence->epoch)
+		return RG_STALE;
+	if (epoch > sequence->epoch)
+		return RG_RESET;
+	return judge_number(rg_sequence_seen(sequence, reader, sender), number);
+}
+
+int64_t rg_sequence_counted(const struct rg_sequence *sequence, struct roger_str agent)
+{
+	const struct rg_agent_counter *counter = find_counter(sequence, agent);
+
+	return counter ? counter->seq : 0;
+}
+
+int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str reader,
+			 struct roger_str sender)
+{
+	const struct rg_seen *seen = find_seen(sequence, reader, sender);
+
+	return seen ? seen->seq : 0;
+}
+
+void rg_sequence_renew(struct rg_sequence *sequence)
+{
+	sequence->counters = NULL;
+	sequence->counter_count = 0;
+	sequence->seen = NULL;
+	sequence->seen_count = 0;
+	if (sequence->epoch < RG_EPOCH_MAX)
+		sequence->epoch++;
+}
+
+/* --------------------------------------------------------------- change -- */
+
+static int check_number(int64_t number, struct roger_err *err)
+{
+	if (number >= 0 && number <= RG_SEQ_MAX)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "seq",
+			      "seq: expected a whole number from 0 to %lld", (long long)RG_SEQ_MAX);
+}
+
+static int insert_counter(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
+			  struct roger_err *err)
+{
+	struct rg_agent_counter counter = { agent, number };
+	size_t place = counter_place(sequence, &counter), behind = sequence->counter_count - place;
+
+	if (!rg_arena_copy(sequence->memory, agent, &counter.agent) ||
+	    !rg_arena_push(sequence->memory, &sequence->counters, &sequence->counter_count,
+			   sizeof counter))
+		return rg_fail_memory(err);
+	memmove(&sequence->counters[place + 1], &sequence->counters[place],
+		behind * sizeof counter);
+	sequence->counters[place] = counter;
+	return ROGER_OK;
+}
+
+static int insert_seen(struct rg_sequence *sequence, struct roger_str reader,
+		       struct roger_str sender, int64_t number, struct roger_err *err)
+{
+	struct rg_seen seen = { reader, sender, number };
+	size_t place = seen_place(sequence, &seen), behind = sequence->seen_count - place;
+
+	if (!rg_arena_copy(sequence->memory, reader, &seen.reader) ||
+	    !rg_arena_copy(sequence->memory, sender, &seen.sender) ||
+	    !rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count, sizeof seen))
+		return rg_fail_memory(err);
+	memmove(&sequence->seen[place + 1], &sequence->seen[place], behind * sizeof seen);
+	sequence->seen[place] = seen;
+	return ROGER_OK;
+}
+
+int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent, int64_t number,
+		      struct roger_err *err)
+{
+	struct rg_agent_counter *counter;
+	int r;
+
+	r = check_number(number, err);
+	if (r < 0 || number <= rg_sequence_counted(sequence, agent))
+		return r;
+	counter = find_counter(sequence, agent);
+	if (!counter)
+		return insert_counter(sequence, agent, number, err);
+	counter->seq = number;
+	return ROGER_OK;
+}
+
+int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader, struct roger_str sender,
+		    int64_t number, struct roger_err *err)
+{
+	struct rg_seen *seen;
+	int r;
+
+	r = check_number(number, err);
+	if (r < 0 || number <= rg_sequence_seen(sequence, reader, sender))
+		return r;
+	seen = find_seen(sequence, reader, sender);
+	if (!seen)
+		return insert_seen(sequence, reader, sender, number, err);
+	seen->seq = number;
+	return ROGER_OK;
+}
+
+/* -------------------------------------------------------------- reading -- */
+
+int rg_sequence_new(struct rg_sequence **ret_sequence, struct roger_err *err)
+{
+	struct rg_sequence *sequence;
+
+	sequence = calloc(1, sizeof *sequence);
+	if (!sequence)
+		return rg_fail_memory(err);
+	sequence->epoch = 1;
+	sequence->memory = rg_arena_new();
+	if (!sequence->memory) {
+		free(sequence);
+		return rg_fail_memory(err);
+	}
+	*ret_sequence = sequence;
+	return ROGER_OK;
+}
+
+struct rg_sequence *rg_sequence_free(struct rg_sequence *sequence)
+{
+	if (!sequence)
+		return NULL;
+	rg_arena_free(sequence->memory);
+	free(sequence);
+	return NULL;
+}
+
+static void sequence_freep(struct rg_sequence **sequence)
+{
+	*sequence = rg_sequence_free(*sequence);
+}
+
+/* member is counters or lastSeen: names, each with a number. */
+static int check_pair(const char *member, struct roger_str name, const struct rg_value *value,
+		      int64_t *ret_number, struct roger_err *err)
+{
+	int64_t number;
+	int r;
+
+	r = rg_name_check(member, name, err);
+	if (r < 0)
+		return r;
+	if (!rg_json_int(value, &number) || number < 0 || number > RG_SEQ_MAX)
+		return rg_fail_member(err, ROGER_EDATA, member,
+				      "%s: expected a whole number from 0 to %lld for '%.*s'",
+				      member, (long long)RG_SEQ_MAX, RG_STR_ARGS(name));
+	*ret_number = number;
+	return ROGER_OK;
+}
+
+static int expected_object(const char *member, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: expected an object", member);
+}
+
+static int read_counters(struct rg_sequence *sequence, const struct rg_value *object,
+			 struct roger_err *err)
+{
+	const struct rg_value *value = NULL;
+	struct rg_agent_counter *counter;
+	struct roger_str name;
+	int64_t number = 0;
+	size_t i = 0;
+	int r;
+
+	if (rg_json_kind(object) != RG_JSON_OBJECT)
+		return expected_object("counters", err);
+	while (rg_json_next(object, &i, &name, &value)) {
+		r = check_pair("counters", name, value, &number, err);
+		if (r < 0)
+			return r;
+		counter = rg_arena_push(sequence->memory, &sequence->counters,
+					&sequence->counter_count, sizeof *counter);
+		if (!counter || !rg_arena_copy(sequence->memory, name, &counter->agent))
+			return rg_fail_memory(err);
+		counter->seq = number;
+	}
+	return ROGER_OK;
+}
+
+static int read_reader(struct rg_sequence *sequence, struct roger_str reader,
+		       const struct rg_value *object, struct roger_err *err)
+{
+	const struct rg_value *value = NULL;
+	struct roger_str name;
+	struct rg_seen *seen;
+	int64_t number = 0;
+	size_t i = 0;
+	int r;
+
+	if (rg_json_kind(object) != RG_JSON_OBJECT)
+		return expected_object("lastSeen", err);
+	while (rg_json_next(object, &i, &name, &value)) {
+		r = check_pair("lastSeen", name, value, &number, err);
+		if (r < 0)
+			return r;
+		seen = rg_arena_push(sequence->memory, &sequence->seen, &sequence->seen_count,
+				     sizeof *seen);
+		if (!seen || !rg_arena_copy(sequence->memory, name, &seen->sender))
+			return rg_fail_memory(err);
+		seen->reader = reader;
+		seen->seq = number;
+	}
+	return ROGER_OK;
+}
+
+static int read_seen(struct rg_sequence *sequence, const struct rg_value *object,
+		     struct roger_err *err)
+{
+	const struct rg_value *value = NULL;
+	struct roger_str name, reader;
+	size_t i = 0;
+	int r;
+
+	if (rg_json_kind(object) != RG_JSON_OBJECT)
+		return expected_object("lastSeen", err);
+	while (rg_json_next(object, &i, &name, &value)) {
+		r = rg_name_check("lastSeen", name, err);
+		if (r < 0)
+			return r;
+		if (!rg_arena_copy(sequence->memory, name, &reader))
+			return rg_fail_memory(err);
+		r = read_reader(sequence, reader, value, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int read_epoch(struct rg_sequence *sequence, const struct rg_value *value,
+		      struct roger_err *err)
+{
+	int64_t epoch;
+
+	if (!rg_json_int(value, &epoch) || epoch < 1 || epoch > RG_EPOCH_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "epoch",
+				      "epoch: expected a whole number from 1 to %lld",
+				      (long long)RG_EPOCH_MAX);
+	sequence->epoch = epoch;
+	return ROGER_OK;
+}
+
+/* {"bytes":N,"chain":"16 digits"}; any other form is an unknown member. */
+static bool read_journal(struct rg_sequence *sequence, const struct rg_value *object)
+{
+	const struct rg_value *bytes = rg_json_member(object, "bytes");
+	const struct rg_value *chain = rg_json_member(object, "chain");
+	char digits[17] = "", *end;
+	int64_t count;
+
+	if (!bytes || !rg_json_int(bytes, &count) || count <= 0 || !chain ||
+	    rg_json_kind(chain) != RG_JSON_STRING || rg_json_str(chain).length != 16)
+		return false;
+	memcpy(digits, rg_json_str(chain).data, 16);
+	sequence->journal_chain = strtoull(digits, &end, 16);
+	sequence->journal_bytes = *end ? 0 : (uint64_t)count;
+	return !*end;
+}
+
+static int read_member(struct rg_sequence *sequence, struct roger_str key,
+		       const struct rg_value *value, struct rg_buf *unknown, struct roger_err *err)
+{
+	if (rg_str_is(key, "counters"))
+		return read_counters(sequence, value, err);
+	if (rg_str_is(key, "lastSeen"))
+		return read_seen(sequence, value, err);
+	if (rg_str_is(key, "epoch"))
+		return read_epoch(sequence, value, err);
+	if (rg_str_is(key, "journal") && read_journal(sequence, value))
+		return ROGER_OK;
+
+	rg_json_add_key(unknown, key);
+	rg_json_print(value, unknown);
+	return unknown->failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+static int read_document(struct rg_sequence *sequence, const struct rg_value *root,
+			 struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf unknown = { .maximum = SIZE_MAX };
+	const struct rg_value *value = NULL;
+	struct roger_str key;
+	size_t i = 0;
+	int r;
+
+	if (rg_json_kind(root) != RG_JSON_OBJECT)
+		return rg_fail(err, ROGER_EDATA, 0, "expected an object");
+	while (rg_json_next(root, &i, &key, &value)) {
+		r = read_member(sequence, key, value, &unknown, err);
+		if (r < 0)
+			return r;
+	}
+	sequence->cleared = rg_json_member(root, "counters") && rg_json_member(root, "lastSeen") &&
+			    !rg_json_member(root, "epoch") && !sequence->counter_count &&
+			    !sequence->seen_count;
+	if (unknown.length &&
+	    !rg_arena_copy(sequence->memory, rg_buf_str(&unknown), &sequence->unknown))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* Another program's file may list names in any order. */
+static void sort(struct rg_sequence *sequence)
+{
+	if (sequence->counter_count)
+		qsort(sequence->counters, sequence->counter_count, sizeof *sequence->counters,
+		      compare_counters);
+	if (sequence->seen_count)
+		qsort(sequence->seen, sequence->seen_count, sizeof *sequence->seen, compare_seen);
+}
+
+int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(sequence_freep) struct rg_sequence *sequence = NULL;
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	int r;
+
+	r = rg_json_read(text, &json, err);
+	if (r < 0)
+		return r;
+	r = rg_sequence_new(&sequence, err);
+	if (r < 0)
+		return r;
+	r = read_document(sequence, rg_json_root(json), err);
+	if (r < 0)
+		return r;
+
+	sort(sequence);
+	*ret_sequence = sequence;
+	sequence = NULL;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- printing -- */
+
+static void print_counters(const struct rg_sequence *sequence, struct rg_buf *out)
+{
+	size_t i;
+
+	rg_buf_add_char(out, '{');
+	for (i = 0; i < sequence->counter_count; i++) {
+		rg_json_add_key(out, sequence->counters[i].agent);
+		rg_buf_add_int(out, sequence->counters[i].seq);
+	}
+	rg_buf_add_char(out, '}');
+}
+
+/* Print one reader's part of the list from i on; returns where the next reader starts. */
+static size_t print_reader(const struct rg_sequence *sequence, size_t i, struct rg_buf *out)
+{
+	struct roger_str reader = sequence->seen[i].reader;
+
+	rg_json_add_key(out, reader);
+	rg_buf_add_char(out, '{');
+	for (; i < sequence->seen_count && rg_str_equal(sequence->seen[i].reader, reader); i++) {
+		rg_json_add_key(out, sequence->seen[i].sender);
+		rg_buf_add_int(out, sequence->seen[i].seq);
+	}
+	rg_buf_add_char(out, '}');
+	return i;
+}
+
+static void print_seen(const struct rg_sequence *sequence, struct rg_buf *out)
+{
+	size_t i = 0;
+
+	rg_buf_add_char(out, '{');
+	while (i < sequence->seen_count)
+		i = print_reader(sequence, i, out);
+	rg_buf_add_char(out, '}');
+}
+
+void rg_sequence_print(const struct rg_sequence *sequence, struct rg_buf *out)
+{
+	rg_buf_add_char(out, '{');
+	rg_json_add_key(out, RG_STR("counters"));
+	print_counters(sequence, out);
+	rg_json_add_key(out, RG_STR("lastSeen"));
+	print_seen(sequence, out);
+	rg_json_add_key(out, RG_STR("epoch"));
+	rg_buf_add_int(out, sequence->epoch);
+	if (sequence->journal_bytes)
+		rg_buf_printf(out, ",\"journal\":{\"bytes\":%llu,\"chain\":\"%016llx\"}",
+			      (unsigned long long)sequence->journal_bytes,
+			      (unsigned long long)sequence->journal_chain);
+	if (sequence->unknown.length) {
+		rg_buf_add_char(out, ',');
+		rg_buf_add_str(out, sequence->unknown);
+	}
+	rg_buf_add_text(out, "}\n");
+}

@@ -1,0 +1,77 @@
+/*
+ * sequence - the numbers that senders have used and readers have accepted.
+ *
+ * A sender has one counter for everything it sends.  A reader keeps the highest
+ * number it accepted from each sender and skips anything at or below it.  Numbers
+ * belong to an epoch, which starts them again.  Pure rules over message-state.json
+ * (seed 002).
+ */
+#ifndef RG_SEQUENCE_H
+#define RG_SEQUENCE_H
+
+#include "base/arena.h"
+
+enum rg_freshness {
+	RG_FRESH,      /* higher than all accepted ones: process it */
+	RG_STALE,      /* not higher, or of an older epoch: skip it */
+	RG_UNNUMBERED, /* the sender does not number: always process it */
+	RG_RESET,      /* of a newer epoch: process it and forget older numbers */
+};
+
+struct rg_agent_counter {
+	struct roger_str agent;
+	int64_t seq;
+};
+
+struct rg_seen {
+	struct roger_str reader;
+	struct roger_str sender;
+	int64_t seq;
+};
+
+/* message-state.json: the seed's two members, and epoch.  Only the functions below change it. */
+struct rg_sequence {
+	struct rg_arena *memory;
+	int64_t epoch;			   /* from 1 */
+	struct rg_agent_counter *counters; /* sorted by name, no duplicates */
+	size_t counter_count;
+	struct rg_seen *seen; /* sorted by reader, then sender, no duplicates */
+	size_t seen_count;
+	struct roger_str unknown; /* unknown members, as "a":1,"b":2 */
+	uint64_t journal_bytes;	  /* of the journal on disk when written; 0: not recorded */
+	uint64_t journal_chain;	  /* the chain there */
+	bool cleared; /* as read: no numbers and no epoch, so another program cleared it */
+};
+
+RG_CHECKED int rg_sequence_new(struct rg_sequence **ret_sequence, struct roger_err *err);
+struct rg_sequence *rg_sequence_free(struct rg_sequence *sequence);
+
+/* Decode message-state.json.  Missing members are empty, a missing epoch is 1.  ROGER_EDATA:
+ * invalid names, numbers above RG_SEQ_MAX or RG_EPOCH_MAX, or another shape than the seed's. */
+RG_CHECKED int rg_sequence_read(struct roger_str text, struct rg_sequence **ret_sequence,
+				struct roger_err *err);
+
+/* Print the document: one line with its newline, names sorted. */
+void rg_sequence_print(const struct rg_sequence *sequence, struct rg_buf *out);
+
+/* Judge a number against what the reader accepted.  Number 0: RG_UNNUMBERED, whatever the epoch.
+ * Epoch 0: the current one.  A sender not seen before starts at 0; gaps are fine. */
+enum rg_freshness rg_sequence_judge(const struct rg_sequence *sequence, struct roger_str reader,
+				    struct roger_str sender, int64_t epoch, int64_t number);
+
+/* The last number that agent used, or that reader accepted from sender; 0: none. */
+int64_t rg_sequence_counted(const struct rg_sequence *sequence, struct roger_str agent);
+int64_t rg_sequence_seen(const struct rg_sequence *sequence, struct roger_str reader,
+			 struct roger_str sender);
+
+/* Raise a counter, or an accepted number, to at least number (0 to RG_SEQ_MAX). */
+RG_CHECKED int rg_sequence_count(struct rg_sequence *sequence, struct roger_str agent,
+				 int64_t number, struct roger_err *err);
+RG_CHECKED int rg_sequence_see(struct rg_sequence *sequence, struct roger_str reader,
+			       struct roger_str sender, int64_t number, struct roger_err *err);
+
+/* Start a new session (seed 002, option C): clear all numbers and raise the epoch, unless it is
+ * RG_EPOCH_MAX. */
+void rg_sequence_renew(struct rg_sequence *sequence);
+
+#endif

@@ -1,0 +1,664 @@
+#include "facts/watchdog.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+
+/* Bytes for an instant printed by rg_clock_print_utc(). */
+enum { INSTANT_BYTES = 32 };
+
+#define STATUSES                                                                                   \
+	"active", "suspect_delivery_failure", "done_but_not_forwarded", "completed", "recovered",  \
+		"blocked", NULL
+const char *const rg_run_statuses[] = { STATUSES };
+const char *const rg_run_statuses_or_any[] = { "any", STATUSES };
+#undef STATUSES
+const char *const rg_run_outcomes[] = { "open",	     "succeeded", "failed", "killed",
+					"timed_out", "unknown",	  NULL };
+
+#define AT(member) offsetof(struct roger_run, member)
+static const struct roger_field fields[] = {
+	{ "runId", ROGER_NAME, AT(run_id), ROGER_REQUIRED, NULL, NULL, "the dispatched run" },
+	{ "childSessionKey", ROGER_TEXT, AT(child_session_key), ROGER_REQUIRED, NULL, NULL,
+	  "agent that does the work" },
+	{ "dispatchAt", ROGER_TEXT, AT(dispatch_at), ROGER_REQUIRED, NULL, NULL,
+	  "when it was dispatched" },
+	{ "expectedBy", ROGER_TEXT, AT(expected_by), ROGER_REQUIRED, NULL, NULL,
+	  "by when its completion is expected" },
+	{ "completionReceivedAt", ROGER_TEXT, AT(completion_received_at), 0, NULL, NULL,
+	  "when a completion receipt was observed" },
+	{ "forwardedToMain", ROGER_BOOL, AT(forwarded_to_main), ROGER_REQUIRED, NULL, NULL,
+	  "the result is confirmed to have reached the main thread" },
+	{ "resultSource", ROGER_TEXT, AT(result_source), 0, NULL, NULL,
+	  "source of the completion" },
+	{ "status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_run_statuses, NULL,
+	  "status according to the evidence" },
+	{ "statusUpdatedAt", ROGER_TEXT, AT(status_updated_at), ROGER_REQUIRED, NULL, NULL,
+	  "when the status last changed" },
+	{ "statusReason", ROGER_TEXT, AT(status_reason), ROGER_REQUIRED, NULL, NULL,
+	  "why, for people" },
+	{ "recoveryAction", ROGER_TEXT, AT(recovery_action), 0, NULL, NULL,
+	  "the last thing done to recover it" },
+	{ "recoveryAttemptCount", ROGER_INT, AT(recovery_attempt_count), 0, NULL, NULL,
+	  "recovery attempts so far" },
+	{ "lastRecoveryAt", ROGER_TEXT, AT(last_recovery_at), 0, NULL, NULL, "the last of them" },
+	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "what happened, oldest first" },
+	{ "ownerAgent", ROGER_NAME, AT(owner_agent), ROGER_SPARE, NULL, NULL,
+	  "who is to get the result" },
+	{ "issueId", ROGER_NAME, AT(issue_id), ROGER_SPARE, NULL, NULL, "unit of work" },
+	{ "taskId", ROGER_TEXT, AT(task_id), ROGER_SPARE, NULL, NULL, "task of a task system" },
+	{ "childExit", ROGER_TEXT, AT(child_exit), ROGER_SPARE, NULL, NULL,
+	  "how the child ended: its exit status, its signal, failed or lost" },
+	{ "limitReached", ROGER_BOOL, AT(limit_reached), ROGER_SPARE, NULL, NULL,
+	  "it reached its limit and was told to end" },
+	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_SPARE, rg_run_outcomes, NULL,
+	  "how the child ended" },
+	{ "failureMessageId", ROGER_TEXT, AT(failure_message_id), ROGER_SPARE, NULL, NULL,
+	  "the message that told its owner of its failure" },
+	{ "settledAt", ROGER_TEXT, AT(settled_at), ROGER_SPARE, NULL, NULL,
+	  "when its failure was settled" },
+	{ "settledBy", ROGER_NAME, AT(settled_by), ROGER_SPARE, NULL, NULL, "by whom" },
+	{ "resultMessageId", ROGER_TEXT, AT(result_message_id), ROGER_SPARE, NULL, NULL,
+	  "the message that holds the result" },
+	{ "forwardEvidence", ROGER_TEXT, AT(forward_evidence), ROGER_SPARE, NULL, NULL,
+	  "the message whose reading confirmed the forward" },
+	{ "extensionCount", ROGER_INT, AT(extension_count), ROGER_SPARE, NULL, NULL,
+	  "how often its time was extended" },
+	{ "heartbeatAt", ROGER_TEXT, AT(heartbeat_at), ROGER_SPARE, NULL, NULL,
+	  "when roger run was last seen to watch over it" },
+	{ "processes.bootId", ROGER_TEXT, AT(boot_id), ROGER_SPARE, NULL, NULL,
+	  "boot of the machine in which these processes are" },
+	{ "processes.pidSpace", ROGER_INT, AT(pid_space), ROGER_SPARE, NULL, NULL,
+	  "pid namespace they are in" },
+	{ "processes.childPid", ROGER_INT, AT(child_pid), ROGER_SPARE, NULL, NULL,
+	  "process id of the child" },
+	{ "processes.childStart", ROGER_INT, AT(child_start), ROGER_SPARE, NULL, NULL,
+	  "when it was started, in ticks of the system" },
+	{ "processes.runnerPid", ROGER_INT, AT(runner_pid), ROGER_SPARE, NULL, NULL,
+	  "process id of roger run" },
+	{ "processes.runnerStart", ROGER_INT, AT(runner_start), ROGER_SPARE, NULL, NULL,
+	  "when that was started" },
+	{ "processes.*", ROGER_MEMBERS, AT(processes_unknown), 0, NULL, NULL,
+	  "members roger does not know" },
+	{ "unknown", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members roger does not know" },
+	{ 0 },
+};
+#undef AT
+const struct roger_record rg_run_record = { "run", sizeof(struct roger_run), fields };
+
+/* ---------------------------------------------------------------- rules -- */
+
+static bool used_up(const struct rg_receipts *receipts, const struct rg_watchdog_rules *rules)
+{
+	return receipts->recoveries > 0 && receipts->recoveries >= rules->recoveries_max;
+}
+
+enum roger_run_status rg_watchdog_judge(const struct rg_receipts *receipts,
+					const struct rg_watchdog_rules *rules, int64_t now_ms)
+{
+	if (receipts->completed_ms && receipts->forwarded)
+		return receipts->recoveries || receipts->from_recovery ? ROGER_RUN_RECOVERED
+								       : ROGER_RUN_COMPLETED;
+	if (receipts->completed_ms)
+		return ROGER_RUN_NOT_FORWARDED;
+	if (receipts->child_ended || used_up(receipts, rules))
+		return ROGER_RUN_BLOCKED;
+	return now_ms > receipts->expected_by_ms ? ROGER_RUN_SUSPECT : ROGER_RUN_ACTIVE;
+}
+
+enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
+				      const struct rg_receipts *receipts)
+{
+	static const char killed[] = "signal ";
+	const struct roger_str ended = run->child_exit;
+
+	if (run->limit_reached)
+		return ROGER_RUN_TIMED_OUT;
+	if (!ended.length)
+		return receipts->completed_ms || receipts->child_lost ? ROGER_RUN_UNKNOWN
+								      : ROGER_RUN_OPEN;
+	if (rg_str_is(ended, "0"))
+		return ROGER_RUN_SUCCEEDED;
+	if (rg_str_is(ended, "lost"))
+		return ROGER_RUN_UNKNOWN;
+	return ended.length >= sizeof killed && memcmp(ended.data, killed, sizeof killed - 1) == 0
+		       ? ROGER_RUN_KILLED
+		       : ROGER_RUN_FAILED;
+}
+
+bool rg_run_wants_settling(const struct roger_run *run)
+{
+	return !run->settled_at.length &&
+	       (run->status == ROGER_RUN_BLOCKED || run->outcome == ROGER_RUN_FAILED ||
+		run->outcome == ROGER_RUN_KILLED || run->outcome == ROGER_RUN_TIMED_OUT);
+}
+
+static void explain_missing_forward(const struct roger_run *run, struct rg_buf *out)
+{
+	rg_buf_printf(out, "Finished (%.*s); ", RG_STR_ARGS(run->result_source));
+	if (run->result_message_id.length)
+		rg_buf_printf(out, "%.*s has not read message %.*s yet.",
+			      RG_STR_ARGS(run->owner_agent.length ? run->owner_agent
+								  : RG_STR("its recipient")),
+			      RG_STR_ARGS(run->result_message_id));
+	else
+		rg_buf_add_text(out, "nothing confirms that the result reached the main thread.");
+}
+
+static void explain_end(const struct roger_run *run, const struct rg_receipts *receipts,
+			struct rg_buf *out)
+{
+	if (receipts->recoveries)
+		rg_buf_printf(out,
+			      "Completion and forward are confirmed, with %lld recovery attempt%s.",
+			      (long long)receipts->recoveries, rg_plural(receipts->recoveries));
+	else if (receipts->from_recovery)
+		rg_buf_printf(out, "Completion and forward are confirmed, by recovery (%.*s).",
+			      RG_STR_ARGS(run->result_source));
+	else
+		rg_buf_add_text(out, "Completion receipt and confirmed forward exist.");
+	if (receipts->completed_ms > receipts->expected_by_ms)
+		rg_buf_printf(out, " It was late: expected by %.*s.",
+			      RG_STR_ARGS(run->expected_by));
+}
+
+static void explain_block(const struct roger_run *run, const struct rg_receipts *receipts,
+			  const struct rg_watchdog_rules *rules, struct rg_buf *out)
+{
+	int64_t status;
+
+	if (receipts->child_lost)
+		rg_buf_add_text(out, "The child's process and the roger run that watched it are "
+				     "gone, and no result is known.");
+	else if (receipts->child_ended)
+		rg_buf_printf(out, "The child ended without a result (%s%.*s).",
+			      rg_str_number(run->child_exit, &status) ? "exit " : "",
+			      RG_STR_ARGS(run->child_exit));
+	if (used_up(receipts, rules))
+		rg_buf_printf(out, "%sNo completion receipt after %lld of %lld recovery attempts.",
+			      out->length ? " " : "", (long long)receipts->recoveries,
+			      (long long)rules->recoveries_max);
+}
+
+void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *receipts,
+			 const struct rg_watchdog_rules *rules, enum roger_run_status status,
+			 struct rg_buf *out)
+{
+	switch (status) {
+	case ROGER_RUN_ACTIVE:
+		rg_buf_add_text(out, "Dispatch receipt exists and SLA has not been crossed.");
+		break;
+	case ROGER_RUN_SUSPECT:
+		rg_buf_printf(out, "No completion receipt, and SLA was crossed at %.*s.",
+			      RG_STR_ARGS(run->expected_by));
+		break;
+	case ROGER_RUN_NOT_FORWARDED:
+		explain_missing_forward(run, out);
+		break;
+	case ROGER_RUN_COMPLETED:
+	case ROGER_RUN_RECOVERED:
+		explain_end(run, receipts, out);
+		break;
+	case ROGER_RUN_BLOCKED:
+		explain_block(run, receipts, rules, out);
+		break;
+	}
+}
+
+enum rg_recovery rg_watchdog_recovery(const struct rg_receipts *receipts,
+				      const struct rg_watchdog_rules *rules, int64_t now_ms,
+				      int64_t *ret_from_ms)
+{
+	int64_t cooled_ms = receipts->last_recovery_ms + rules->recovery_cooldown_ms;
+
+	*ret_from_ms = 0;
+	if (receipts->completed_ms)
+		return RG_RECOVERY_DONE;
+	if (receipts->settled)
+		return RG_RECOVERY_SETTLED;
+	if (receipts->recoveries >= rules->recoveries_max)
+		return RG_RECOVERY_USED_UP;
+	if (!receipts->child_ended && now_ms <= receipts->expected_by_ms) {
+		*ret_from_ms = receipts->expected_by_ms + 1;
+		return RG_RECOVERY_EARLY;
+	}
+	if (receipts->last_recovery_ms && now_ms < cooled_ms) {
+		*ret_from_ms = cooled_ms;
+		return RG_RECOVERY_COOLING;
+	}
+	return RG_RECOVERY_DUE;
+}
+
+static bool is_recovery(struct roger_str source)
+{
+	return rg_str_is(source, "history_fetch") || rg_str_is(source, "manual_recovery");
+}
+
+/* ------------------------------------------------------------- receipts -- */
+
+static int read_instant(const char *member, struct roger_str text, int64_t *ret_ms,
+			struct roger_err *err)
+{
+	*ret_ms = 0;
+	if (text.length == 0 || (rg_clock_read_rfc3339(text, ret_ms) && *ret_ms > 0))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, member,
+			      "%s: expected a time such as 2026-04-24T10:40:00+08:00", member);
+}
+
+static int contradiction(const char *member, const char *what, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EDATA, member, "%s: %s", member, what);
+}
+
+/* Reject impossible combinations, whoever wrote them. */
+static int check_receipts(const struct roger_run *run, const struct rg_receipts *receipts,
+			  struct roger_err *err)
+{
+	if (!receipts->dispatched_ms)
+		return contradiction("dispatchAt", "empty", err);
+	if (!run->status_updated_at.length)
+		return contradiction("statusUpdatedAt", "empty", err);
+	if (receipts->expected_by_ms < receipts->dispatched_ms)
+		return contradiction("expectedBy", "is before dispatchAt", err);
+	if (receipts->completed_ms && receipts->completed_ms < receipts->dispatched_ms)
+		return contradiction("completionReceivedAt", "is before dispatchAt", err);
+	if (receipts->forwarded && !receipts->completed_ms)
+		return contradiction("forwardedToMain",
+				     "is true without a completion receipt, which contradicts",
+				     err);
+	if (run->result_source.length && !receipts->completed_ms)
+		return contradiction("resultSource", "is set without a completion receipt", err);
+	if (receipts->completed_ms && !run->result_source.length)
+		return contradiction("resultSource", "is missing beside a completion receipt", err);
+	if (run->forward_evidence.length && !receipts->forwarded)
+		return contradiction("forwardEvidence", "is set, but forwardedToMain is false",
+				     err);
+	if (receipts->recoveries && !receipts->last_recovery_ms)
+		return contradiction("lastRecoveryAt", "is missing beside recoveryAttemptCount",
+				     err);
+	if (receipts->last_recovery_ms && !receipts->recoveries)
+		return contradiction("recoveryAttemptCount", "is 0 beside lastRecoveryAt", err);
+	if (receipts->last_recovery_ms && receipts->last_recovery_ms < receipts->dispatched_ms)
+		return contradiction("lastRecoveryAt", "is before dispatchAt", err);
+	return ROGER_OK;
+}
+
+int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipts,
+		    struct roger_err *err)
+{
+	struct rg_receipts receipts = {
+		.forwarded = run->forwarded_to_main,
+		.from_recovery = is_recovery(run->result_source),
+		.recoveries = run->recovery_attempt_count,
+		.extensions = run->extension_count,
+		.settled = run->settled_at.length > 0,
+	};
+	int64_t updated_ms, heartbeat_ms, settled_ms;
+	int r;
+
+	r = read_instant("dispatchAt", run->dispatch_at, &receipts.dispatched_ms, err);
+	if (r == ROGER_OK)
+		r = read_instant("expectedBy", run->expected_by, &receipts.expected_by_ms, err);
+	if (r == ROGER_OK)
+		r = read_instant("completionReceivedAt", run->completion_received_at,
+				 &receipts.completed_ms, err);
+	if (r == ROGER_OK)
+		r = read_instant("statusUpdatedAt", run->status_updated_at, &updated_ms, err);
+	if (r == ROGER_OK)
+		r = read_instant("heartbeatAt", run->heartbeat_at, &heartbeat_ms, err);
+	if (r == ROGER_OK)
+		r = read_instant("lastRecoveryAt", run->last_recovery_at,
+				 &receipts.last_recovery_ms, err);
+	if (r == ROGER_OK)
+		r = read_instant("settledAt", run->settled_at, &settled_ms, err);
+	if (r == ROGER_OK)
+		r = check_receipts(run, &receipts, err);
+	if (r < 0)
+		return r;
+	receipts.child_ended = run->child_exit.length && !rg_str_is(run->child_exit, "0") &&
+			       !receipts.completed_ms;
+	receipts.child_lost = receipts.child_ended && rg_str_is(run->child_exit, "lost");
+	*ret_receipts = receipts;
+	return ROGER_OK;
+}
+
+/* The time to record: now, but never before anything that the run holds, so that a clock that was
+ * set back cannot cause a contradiction. */
+static int64_t run_now(const struct rg_receipts *receipts, int64_t now_ms)
+{
+	const int64_t held[] = { receipts->dispatched_ms, receipts->completed_ms,
+				 receipts->last_recovery_ms };
+	size_t i;
+
+	for (i = 0; i < sizeof held / sizeof *held; i++)
+		if (held[i] > now_ms)
+			now_ms = held[i];
+	return now_ms;
+}
+
+/* ------------------------------------------------------------ documents -- */
+
+/* Seed 001: "Receipt fields and status fields must remain explicit in stored state." */
+static int check_explicit(const struct rg_value *object, struct roger_err *err)
+{
+	static const char *const nullable[] = { "completionReceivedAt", "resultSource" };
+	size_t i;
+
+	for (i = 0; i < sizeof nullable / sizeof *nullable; i++)
+		if (!rg_json_member(object, nullable[i]))
+			return contradiction(nullable[i], "is missing; write null for no value",
+					     err);
+	return ROGER_OK;
+}
+
+int rg_run_read(struct roger_str text, struct rg_json **ret_json, struct rg_arena *arena,
+		struct roger_run *ret_run, struct rg_receipts *ret_receipts, struct roger_err *err)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	struct roger_run run = { 0 };
+	int r;
+
+	r = rg_json_read(text, &json, err);
+	if (r < 0)
+		return r;
+	r = rg_record_decode(&rg_run_record, rg_json_root(json), &run, arena, err);
+	if (r == ROGER_OK)
+		r = check_explicit(rg_json_root(json), err);
+	if (r == ROGER_OK)
+		r = rg_run_receipts(&run, ret_receipts, err);
+	if (r < 0)
+		return r;
+	*ret_run = run;
+	*ret_json = json;
+	json = NULL;
+	return ROGER_OK;
+}
+
+void rg_run_print(const struct roger_run *run, struct rg_buf *out)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+
+	rg_record_encode(&rg_run_record, run, &line);
+	rg_json_add_pretty(out, rg_buf_str(&line));
+	rg_buf_add_char(out, '\n');
+	out->failed |= line.failed;
+}
+
+/* -------------------------------------------------------------- changes -- */
+
+static int keep_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
+			struct roger_err *err)
+{
+	char text[INSTANT_BYTES];
+
+	rg_clock_print_utc(ms, text);
+	return rg_arena_copy(arena, rg_str(text), ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct roger_str source,
+		    int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
+		    struct roger_err *err)
+{
+	int r;
+
+	if (!rg_name_valid(source))
+		return rg_fail_member(err, ROGER_EDATA, "source",
+				      "source: expected a word such as completion_event, "
+				      "history_fetch or manual_recovery");
+	*ret_changed = false;
+	if (receipts->completed_ms && rg_str_equal(run->result_source, source))
+		return ROGER_OK;
+	if (receipts->completed_ms)
+		return rg_fail_member(err, ROGER_EREFUSED, "source",
+				      "run '%.*s' was already completed at %.*s by %.*s",
+				      RG_STR_ARGS(run->run_id),
+				      RG_STR_ARGS(run->completion_received_at),
+				      RG_STR_ARGS(run->result_source));
+	now_ms = run_now(receipts, now_ms);
+	r = keep_instant(now_ms, arena, &run->completion_received_at, err);
+	if (r == ROGER_OK && !rg_arena_copy(arena, source, &run->result_source))
+		r = rg_fail_memory(err);
+	if (r < 0)
+		return r;
+	receipts->completed_ms = now_ms;
+	receipts->from_recovery = is_recovery(source);
+	receipts->child_ended = receipts->child_lost = false;
+	*ret_changed = true;
+	return ROGER_OK;
+}
+
+void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts)
+{
+	if (receipts->completed_ms || run->child_exit.length)
+		return;
+	run->child_exit = RG_STR("lost");
+	receipts->child_ended = receipts->child_lost = true;
+}
+
+int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts, int64_t now_ms,
+		struct rg_arena *arena, struct roger_err *err)
+{
+	return keep_instant(run_now(receipts, now_ms), arena, &run->heartbeat_at, err);
+}
+
+int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
+		     struct roger_str child_exit, bool *ret_changed, struct roger_err *err)
+{
+	*ret_changed = false;
+	if (rg_str_equal(run->child_exit, child_exit))
+		return ROGER_OK;
+	if (receipts->completed_ms)
+		return rg_fail_member(err, ROGER_EREFUSED, "exit",
+				      "run '%.*s' was completed at %.*s; it has not failed",
+				      RG_STR_ARGS(run->run_id),
+				      RG_STR_ARGS(run->completion_received_at));
+	if (run->child_exit.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "exit",
+				      "the child of run '%.*s' has already ended (%.*s)",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->child_exit));
+	run->child_exit = child_exit;
+	receipts->child_ended = true;
+	*ret_changed = true;
+	return ROGER_OK;
+}
+
+int rg_run_forward(struct roger_run *run, struct rg_receipts *receipts, struct roger_str evidence,
+		   bool *ret_changed, struct roger_err *err)
+{
+	*ret_changed = false;
+	if (receipts->forwarded)
+		return ROGER_OK;
+	if (!receipts->completed_ms)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "run '%.*s' has no completion receipt, so nothing can have been "
+			       "forwarded; `roger complete` records one",
+			       RG_STR_ARGS(run->run_id));
+	run->forwarded_to_main = true;
+	run->forward_evidence = evidence;
+	receipts->forwarded = true;
+	*ret_changed = true;
+	return ROGER_OK;
+}
+
+static int may_extend(const struct roger_run *run, const struct rg_receipts *receipts,
+		      const struct rg_watchdog_rules *rules, int64_t by_ms, struct roger_err *err)
+{
+	if (by_ms <= 0 || by_ms > rules->extension_ms_max)
+		return rg_fail_member(err, ROGER_EDATA, "by", "by: expected at most %lld h",
+				      (long long)rules->extension_ms_max / 3600000);
+	if (receipts->completed_ms)
+		return rg_fail(err, ROGER_EREFUSED, 0, "run '%.*s' was completed at %.*s",
+			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->completion_received_at));
+	if (receipts->child_ended)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "the child of run '%.*s' has ended; more time does not help",
+			       RG_STR_ARGS(run->run_id));
+	if (used_up(receipts, rules))
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "run '%.*s' is blocked: its recovery attempts are used up",
+			       RG_STR_ARGS(run->run_id));
+	if (receipts->extensions >= rules->extensions_max)
+		return rg_fail(
+			err, ROGER_EREFUSED, 0,
+			"run '%.*s' was extended %lld times; watchdog.max_extensions is %lld",
+			RG_STR_ARGS(run->run_id), (long long)receipts->extensions,
+			(long long)rules->extensions_max);
+	return ROGER_OK;
+}
+
+int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
+		  const struct rg_watchdog_rules *rules, int64_t by_ms, int64_t now_ms,
+		  struct rg_arena *arena, struct roger_err *err)
+{
+	int64_t from_ms = now_ms > receipts->expected_by_ms ? now_ms : receipts->expected_by_ms;
+	int r;
+
+	r = may_extend(run, receipts, rules, by_ms, err);
+	if (r < 0)
+		return r;
+	if (from_ms > RG_TIME_MS_MAX - by_ms)
+		return rg_fail_member(err, ROGER_EDATA, "by",
+				      "by: expected a time before the year 10000");
+	r = keep_instant(from_ms + by_ms, arena, &run->expected_by, err);
+	if (r < 0)
+		return r;
+	receipts->expected_by_ms = from_ms + by_ms;
+	run->extension_count = ++receipts->extensions;
+	return ROGER_OK;
+}
+
+int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
+			  const struct rg_watchdog_rules *rules, bool stranded, struct roger_str by,
+			  int64_t now_ms, struct rg_arena *arena, bool *ret_changed,
+			  struct roger_err *err)
+{
+	struct roger_run judged = *run;
+	int r;
+
+	judged.status = (int)rg_watchdog_judge(receipts, rules, now_ms);
+	judged.outcome = (int)rg_run_outcome(run, receipts);
+
+	*ret_changed = false;
+	if (receipts->settled)
+		return ROGER_OK;
+	if (!rg_run_wants_settling(&judged) &&
+	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED))
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "run '%.*s' is %s and %s: there is nothing to settle",
+			       RG_STR_ARGS(run->run_id), rg_run_statuses[judged.status],
+			       rg_run_outcomes[judged.outcome]);
+	r = keep_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
+	if (r < 0)
+		return r;
+	run->settled_by = by;
+	receipts->settled = *ret_changed = true;
+	return ROGER_OK;
+}
+
+static int may_recover(const struct roger_run *run, const struct rg_receipts *receipts,
+		       const struct rg_watchdog_rules *rules, int64_t now_ms, struct roger_err *err)
+{
+	char from[INSTANT_BYTES];
+	int64_t from_ms;
+
+	switch (rg_watchdog_recovery(receipts, rules, now_ms, &from_ms)) {
+	case RG_RECOVERY_DUE:
+		return ROGER_OK;
+	case RG_RECOVERY_DONE:
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "run '%.*s' was completed at %.*s: there is nothing to recover",
+			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->completion_received_at));
+	case RG_RECOVERY_SETTLED:
+		return rg_fail(err, ROGER_EREFUSED, 0, "run '%.*s' was settled at %.*s",
+			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->settled_at));
+	case RG_RECOVERY_EARLY:
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "run '%.*s' has time until %.*s; its result may still come",
+			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->expected_by));
+	case RG_RECOVERY_COOLING:
+		rg_clock_print_utc(from_ms, from);
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "the last recovery attempt for run '%.*s' was at %.*s; the next may "
+			       "be made at %s",
+			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->last_recovery_at), from);
+	case RG_RECOVERY_USED_UP:
+		break;
+	}
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "run '%.*s' had %lld recovery attempts; watchdog.max_recoveries is %lld",
+		       RG_STR_ARGS(run->run_id), (long long)receipts->recoveries,
+		       (long long)rules->recoveries_max);
+}
+
+int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
+		   const struct rg_watchdog_rules *rules, struct roger_str action, int64_t now_ms,
+		   struct rg_arena *arena, struct roger_err *err)
+{
+	int r;
+
+	r = may_recover(run, receipts, rules, now_ms, err);
+	if (r < 0)
+		return r;
+	now_ms = run_now(receipts, now_ms);
+	r = keep_instant(now_ms, arena, &run->last_recovery_at, err);
+	if (r < 0)
+		return r;
+	receipts->last_recovery_ms = now_ms;
+	run->recovery_attempt_count = ++receipts->recoveries;
+	run->recovery_action = action;
+	return ROGER_OK;
+}
+
+int rg_run_note(struct roger_run *run, int64_t now_ms, struct roger_str text,
+		struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_str *notes = rg_arena_get(arena, (run->notes.count + 1) * sizeof *notes);
+	char instant[INSTANT_BYTES];
+
+	rg_clock_print_utc(now_ms, instant);
+	if (!notes ||
+	    !rg_arena_print(arena, &notes[run->notes.count], "%s %.*s", instant, RG_STR_ARGS(text)))
+		return rg_fail_memory(err);
+	if (run->notes.count)
+		memcpy(notes, run->notes.items, run->notes.count * sizeof *notes);
+	run->notes = (struct roger_strs){ notes, run->notes.count + 1 };
+	return ROGER_OK;
+}
+
+/* "active -> blocked: why" */
+static int note_change(struct roger_run *run, enum roger_run_status before, int64_t now_ms,
+		       struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	rg_buf_printf(&text, "%s -> %s: %.*s", rg_run_statuses[before],
+		      rg_run_statuses[run->status], RG_STR_ARGS(run->status_reason));
+	return text.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&text), arena, err);
+}
+
+int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
+		   const struct rg_watchdog_rules *rules, int64_t now_ms, struct rg_arena *arena,
+		   bool *ret_changed, struct roger_err *err)
+{
+	enum roger_run_status before = (enum roger_run_status)run->status,
+			      status = rg_watchdog_judge(receipts, rules, now_ms);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
+	int r;
+
+	rg_watchdog_explain(run, receipts, rules, status, &reason);
+	*ret_changed = status != before;
+	run->outcome = (int)rg_run_outcome(run, receipts);
+	if (status == before && rg_str_equal(rg_buf_str(&reason), run->status_reason))
+		return ROGER_OK;
+	r = keep_instant(run_now(receipts, now_ms), arena, &run->status_updated_at, err);
+	if (r == ROGER_OK && !rg_arena_keep(arena, &reason, &run->status_reason))
+		r = rg_fail_memory(err);
+	if (r < 0)
+		return r;
+	run->status = (int)status;
+	return status == before ? ROGER_OK
+				: note_change(run, before, run_now(receipts, now_ms), arena, err);
+}

@@ -1,0 +1,141 @@
+/*
+ * watchdog - did the result of a dispatched run arrive where it belongs?
+ *
+ * The record of seed 001 and its rules; pure functions.  Each run has one document
+ * (state/subagent-delivery-watchdog/<runId>.json).  The status follows from the
+ * evidence, the rules and the current time; the status in a document is never
+ * believed.  Time alone causes neither success nor final failure.
+ *
+ *     active --SLA--> suspect_delivery_failure --attempts used up--> blocked
+ *        |                     |                                        |
+ *        |--------child ended without a result------------------------->|
+ *        |                     |                                        |
+ *        +-----completion------+----------------completion--------------+
+ *                              v
+ *                   done_but_not_forwarded --forward confirmed--> completed
+ *                                                              or recovered
+ */
+#ifndef RG_WATCHDOG_H
+#define RG_WATCHDOG_H
+
+#include "data/record.h"
+
+extern const char *const rg_run_statuses[];
+extern const char *const rg_run_statuses_or_any[]; /* names for a filter; the first is any */
+extern const char *const rg_run_outcomes[];
+extern const struct roger_record rg_run_record;
+
+/* What is known about a run, without its texts; a time of 0 is not set. */
+struct rg_receipts {
+	int64_t dispatched_ms;
+	int64_t expected_by_ms;
+	int64_t completed_ms;
+	bool forwarded;
+	bool from_recovery; /* the result came from a recovery */
+	bool child_ended;   /* without a result, so none will come by itself */
+	bool child_lost;    /* nobody saw how: its process and its watcher are gone */
+	int64_t recoveries;
+	int64_t last_recovery_ms;
+	int64_t extensions;
+	bool settled;
+};
+
+struct rg_watchdog_rules {
+	int64_t recoveries_max;
+	int64_t recovery_cooldown_ms;
+	int64_t extensions_max;
+	int64_t extension_ms_max; /* longest single extension */
+};
+
+/* ---------------------------------------------------------------- rules -- */
+
+/* The rule of seed 001. */
+enum roger_run_status rg_watchdog_judge(const struct rg_receipts *receipts,
+					const struct rg_watchdog_rules *rules, int64_t now_ms);
+
+/* How its child ended, from the record of its end, not from its status. */
+enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
+				      const struct rg_receipts *receipts);
+
+/* It failed or cannot succeed, and nobody has settled that. */
+bool rg_run_wants_settling(const struct roger_run *run);
+
+/* Explain the status for people; the text changes only with the evidence. */
+void rg_watchdog_explain(const struct roger_run *run, const struct rg_receipts *receipts,
+			 const struct rg_watchdog_rules *rules, enum roger_run_status status,
+			 struct rg_buf *out);
+
+enum rg_recovery {
+	RG_RECOVERY_DUE,
+	RG_RECOVERY_DONE,    /* the completion was received: nothing to recover */
+	RG_RECOVERY_SETTLED, /* somebody settled it */
+	RG_RECOVERY_EARLY,   /* the result may still come by itself */
+	RG_RECOVERY_COOLING, /* the last attempt was too recent */
+	RG_RECOVERY_USED_UP,
+};
+
+/* Is a recovery attempt allowed?  *ret_from_ms: when it will be, if only time is missing. */
+enum rg_recovery rg_watchdog_recovery(const struct rg_receipts *receipts,
+				      const struct rg_watchdog_rules *rules, int64_t now_ms,
+				      int64_t *ret_from_ms);
+
+/* ------------------------------------------------------------ documents -- */
+
+/* Decode and check a run's document.  Texts point into *ret_json, which the caller frees after
+ * use, and into arena.  ROGER_EDATA: invalid or contradictory; err names the member. */
+RG_CHECKED int rg_run_read(struct roger_str text, struct rg_json **ret_json, struct rg_arena *arena,
+			   struct roger_run *ret_run, struct rg_receipts *ret_receipts,
+			   struct roger_err *err);
+
+/* The receipts of a run; ROGER_EDATA: its times are invalid or contradict each other. */
+RG_CHECKED int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipts,
+			       struct roger_err *err);
+
+/* Print the document as in the seed: indented by two blanks, with a final newline. */
+void rg_run_print(const struct roger_run *run, struct rg_buf *out);
+
+/* -------------------------------------------------------------- changes -- */
+
+/*
+ * Each of these adds a receipt to a run, or refuses with ROGER_EREFUSED and the reason;
+ * *ret_changed is false if the run has it already.  Texts are copied to arena.  They do not change
+ * the status.
+ */
+RG_CHECKED int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts,
+			       struct roger_str source, int64_t now_ms, struct rg_arena *arena,
+			       bool *ret_changed, struct roger_err *err);
+/* The child ended without a result; child_exit: "3", "failed". */
+RG_CHECKED int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
+				struct roger_str child_exit, bool *ret_changed,
+				struct roger_err *err);
+/* Its process is gone and nobody knows how it ended; does nothing if more is known. */
+void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts);
+/* Its watcher was just seen alive. */
+RG_CHECKED int rg_run_beat(struct roger_run *run, const struct rg_receipts *receipts,
+			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+/* evidence: id of the message that its owner has read. */
+RG_CHECKED int rg_run_forward(struct roger_run *run, struct rg_receipts *receipts,
+			      struct roger_str evidence, bool *ret_changed, struct roger_err *err);
+RG_CHECKED int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
+			     const struct rg_watchdog_rules *rules, int64_t by_ms, int64_t now_ms,
+			     struct rg_arena *arena, struct roger_err *err);
+/* Settle its failure, or that nobody can read its result (stranded); by: "" for a person. */
+RG_CHECKED int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
+				     const struct rg_watchdog_rules *rules, bool stranded,
+				     struct roger_str by, int64_t now_ms, struct rg_arena *arena,
+				     bool *ret_changed, struct roger_err *err);
+/* Count an attempt, before it is made. */
+RG_CHECKED int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
+			      const struct rg_watchdog_rules *rules, struct roger_str action,
+			      int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+
+/* Add a note, which starts with the time: "2026-04-24T02:50:00.000Z ...". */
+RG_CHECKED int rg_run_note(struct roger_run *run, int64_t now_ms, struct roger_str text,
+			   struct rg_arena *arena, struct roger_err *err);
+
+/* Judge the run; if its status changes, record status, reason, time and a note. */
+RG_CHECKED int rg_run_restate(struct roger_run *run, const struct rg_receipts *receipts,
+			      const struct rg_watchdog_rules *rules, int64_t now_ms,
+			      struct rg_arena *arena, bool *ret_changed, struct roger_err *err);
+
+#endif

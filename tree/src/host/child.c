@@ -1,0 +1,774 @@
+#include "host/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+
+enum {
+	PIECE = 32768,
+	/* A pipe that poll() calls writable takes this much without blocking. */
+	PASS_BYTES = 4096,
+	/* After its end there is at most what its pipe holds. */
+	LAST_BYTES_MAX = 1 << 20,
+	/* After its end, how long others that have its output open may go on; of a bare child. */
+	LINGER_MS = 1000,
+	LINGER_BARE_MS = 100,
+	/* How often to look for its end where the system has no pidfd. */
+	LOOK_MS = 50,
+	/* Where close_range() is not known, descriptors beyond this are not looked for. */
+	FILES_MAX = 65536,
+};
+
+struct rg_child {
+	struct rg_process process;
+	struct roger_run_streams streams;
+	pid_t pid;
+	int gate;  /* until go */
+	int end;   /* a descriptor of the process, readable once it has ended */
+	int from;  /* what it prints */
+	int to;	   /* the output, opened by us so that it never keeps us waiting, or none */
+	bool own;  /* a child of this process, which waits for it */
+	bool past; /* it has ended */
+	bool led;  /* while another's lived, it was seen to lead a group */
+	bool bare;
+	bool is_terminal, lent, stop_passed_on;
+	struct rg_buf pending; /* read, and not yet passed on: from passed */
+	size_t passed;
+	size_t pass_most;
+	int lost; /* why its output cannot be passed on, an errno */
+	char **words;
+	char **more;	    /* of its environment */
+	char **environment; /* owns the list only: its texts are in ours or in more */
+	const char *folder;
+};
+
+/* ---------------------------------------------------------------- child -- */
+
+/* Only calls that are allowed between a fork and an exec in a program with threads. */
+
+/*
+ * Writers to pipes ignore these two.  The exec resets what this process catches; what
+ * else is ignored was so before roger started, and only a bare child is to lose that.
+ */
+static void reset_signals(bool bare)
+{
+	sigset_t none;
+	int i;
+
+	for (i = 1; i < NSIG; i++)
+		if (bare || i == SIGPIPE || i == SIGXFSZ)
+			signal(i, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void close_others(void)
+{
+	int i;
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0)
+		return;
+#endif
+	for (i = STDERR_FILENO + 1; i < FILES_MAX; i++)
+		close(i);
+}
+
+/* False: nobody will ever open the gate. */
+static bool wait_at_gate(int gate)
+{
+	ssize_t got;
+	char word;
+
+	do
+		got = read(gate, &word, 1);
+	while (got < 0 && errno == EINTR);
+	return got == 1;
+}
+
+_Noreturn static void become(const struct rg_child *child, pid_t parent, int gate, int streams[3])
+{
+	int i, error;
+
+	setpgid(0, 0);
+	close(child->gate);
+	/* Another child of the same moment may hold the other end of our gate. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || !wait_at_gate(gate))
+		_exit(RG_PROGRAM_NOT_RUN);
+	if (!child->bare)
+		prctl(PR_SET_PDEATHSIG, 0);
+	reset_signals(child->bare);
+	if (child->streams.file_mask >= 0)
+		umask((mode_t)child->streams.file_mask);
+	/* A descriptor with the number of another standard stream is moved first. */
+	for (i = 0; i < 3; i++)
+		if (streams[i] <= STDERR_FILENO && streams[i] != i)
+			streams[i] = fcntl(streams[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	for (i = 0; i < 3; i++)
+		if (streams[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(streams[i], i) < 0)
+			_exit(RG_PROGRAM_NOT_RUN);
+	if (child->folder && chdir(child->folder) < 0)
+		_exit(RG_PROGRAM_NOT_RUN);
+	/* The gate too: the exit status alone says why a bare child cannot run. */
+	if (child->bare)
+		close_others();
+	execvpe(child->words[0], child->words, child->environment);
+	error = errno;
+	while (write(gate, &error, sizeof error) < 0 && errno == EINTR)
+		continue;
+	_exit(error == ENOENT ? RG_PROGRAM_NOT_FOUND : RG_PROGRAM_NOT_RUN);
+}
+
+/* ------------------------------------------------------------- preparing -- */
+
+static char **free_words(char **words)
+{
+	size_t i;
+
+	for (i = 0; words && words[i]; i++)
+		free(words[i]);
+	free(words);
+	return NULL;
+}
+
+static char **copy_words(struct roger_strs words)
+{
+	char **copy = calloc(words.count + 1, sizeof *copy);
+	size_t i;
+
+	for (i = 0; copy && i < words.count; i++) {
+		copy[i] = strndup(words.items[i].data, words.items[i].length);
+		if (!copy[i])
+			return free_words(copy);
+	}
+	return copy;
+}
+
+static bool sets(char *const *settings, const char *variable)
+{
+	size_t length = strcspn(variable, "="), i;
+
+	for (i = 0; settings[i]; i++)
+		if (strncmp(settings[i], variable, length) == 0 && settings[i][length] == '=')
+			return true;
+	return false;
+}
+
+/* Our environment with settings in place of those of their names; the list alone is new. */
+static char **join_environment(char *const *settings)
+{
+	size_t count = 0, i;
+	char **joined;
+
+	for (i = 0; environ && environ[i]; i++)
+		count++;
+	for (i = 0; settings[i]; i++)
+		count++;
+	joined = calloc(count + 1, sizeof *joined);
+	if (!joined)
+		return NULL;
+	count = 0;
+	for (i = 0; environ && environ[i]; i++)
+		if (!sets(settings, environ[i]))
+			joined[count++] = environ[i];
+	for (i = 0; settings[i]; i++)
+		joined[count++] = settings[i];
+	return joined;
+}
+
+static int prepare(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
+{
+	if (wish->words.count == 0 || wish->words.items[0].length == 0)
+		return rg_fail_member(err, ROGER_EUSAGE, "command", "command: no program is named");
+	child->folder = wish->folder;
+	child->bare = wish->bare;
+	child->words = copy_words(wish->words);
+	child->more = copy_words(wish->more);
+	child->environment = child->more ? join_environment(child->more) : NULL;
+	return child->words && child->environment ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int new_child(const struct roger_run_streams *streams, struct rg_child **ret_child,
+		     struct roger_err *err)
+{
+	static const struct roger_run_streams none = { -1, -1, -1, -1, -1, -1 };
+	struct rg_child *child = calloc(1, sizeof *child);
+
+	if (!child)
+		return rg_fail_memory(err);
+	child->streams = streams ? *streams : none;
+	child->gate = child->end = child->from = child->to = RG_NO_FILE;
+	child->pass_most = PASS_BYTES;
+	rg_buf_init(&child->pending, SIZE_MAX);
+	*ret_child = child;
+	return ROGER_OK;
+}
+
+/* made: what pipe2() or its like returned. */
+static int lift_ends(int made, int ends[2], const char *what, struct roger_err *err)
+{
+	int r;
+
+	if (made < 0) {
+		ends[0] = ends[1] = RG_NO_FILE;
+		return rg_fail(err, ROGER_EIO, errno, "make %s", what);
+	}
+	r = rg_file_move_up(&ends[0], err);
+	return r == ROGER_OK ? rg_file_move_up(&ends[1], err) : r;
+}
+
+/* Give its terminal the size of ours; true: it had another. */
+static bool fit_terminal(struct rg_child *child)
+{
+	struct winsize ours, theirs;
+
+	if (!child->is_terminal || child->from == RG_NO_FILE ||
+	    ioctl(child->streams.output, TIOCGWINSZ, &ours) < 0 ||
+	    ioctl(child->from, TIOCGWINSZ, &theirs) < 0 ||
+	    (ours.ws_row == theirs.ws_row && ours.ws_col == theirs.ws_col))
+		return false;
+	return ioctl(child->from, TIOCSWINSZ, &ours) == 0;
+}
+
+/*
+ * A terminal of its own where our output is one.  It passes output on unchanged;
+ * our terminal processes it.
+ */
+static int make_terminal(struct rg_child *child, int ends[2], struct roger_err *err)
+{
+	struct termios ours;
+	int unlocked = 0, r;
+
+	ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	ends[1] = RG_NO_FILE;
+	if (ends[0] < 0)
+		return rg_fail(err, ROGER_EIO, errno, "make a terminal for a program's output");
+	r = rg_file_move_up(&ends[0], err);
+	if (r < 0)
+		return r;
+	if (ioctl(ends[0], TIOCSPTLCK, &unlocked) == 0)
+		ends[1] = ioctl(ends[0], TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (ends[1] < 0 || tcgetattr(child->streams.output, &ours) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "prepare a terminal for a program's output");
+	ours.c_oflag &= ~(tcflag_t)OPOST;
+	if (tcsetattr(ends[1], TCSANOW, &ours) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "set a terminal for a program's output");
+	child->is_terminal = true;
+	return rg_file_move_up(&ends[1], err);
+}
+
+/*
+ * A terminal that poll() calls writable may take less than we write, and then write()
+ * blocks until somebody reads.  O_NONBLOCK belongs to the open file, which other
+ * processes share, so the output is opened again where that is possible.
+ */
+static void open_output(struct rg_child *child, const struct stat *facts)
+{
+	int output = child->streams.output;
+
+	if (S_ISFIFO(facts->st_mode) || isatty(output))
+		child->to = rg_file_open_unwaiting(output);
+}
+
+/* What its output goes into: *ret_to is closed by the caller once it is the child's. */
+static int make_output(struct rg_child *child, int *ret_to, struct roger_err *err)
+{
+	int output = child->streams.output, ends[2], r;
+	struct stat facts;
+
+	r = output >= 0 && isatty(output)
+		    ? make_terminal(child, ends, err)
+		    : lift_ends(pipe2(ends, O_CLOEXEC), ends, "a pipe for a program's output", err);
+	child->from = ends[0];
+	*ret_to = ends[1];
+	if (r == ROGER_OK && fcntl(child->from, F_SETFL, O_NONBLOCK) < 0)
+		r = rg_fail(err, ROGER_EIO, errno, "prepare a pipe");
+	fit_terminal(child);
+	if (output < 0 || fstat(output, &facts) < 0)
+		return r;
+	/* Files take anything at once. */
+	if (S_ISREG(facts.st_mode))
+		child->pass_most = PIECE;
+	open_output(child, &facts);
+	return r;
+}
+
+static int fork_child(struct rg_child *child, int gate, int streams[3], struct roger_err *err)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno,
+			       "start a process");
+	if (pid == 0)
+		become(child, parent, gate, streams);
+	/* Parent and child both do it, so that it is done whichever runs first. */
+	setpgid(pid, pid);
+	child->pid = pid;
+	child->own = true;
+	return ROGER_OK;
+}
+
+static void open_end(struct rg_child *child)
+{
+#ifdef SYS_pidfd_open
+	child->end = (int)syscall(SYS_pidfd_open, child->pid, 0);
+	if (child->end >= 0 && rg_file_move_up(&child->end, NULL) < 0)
+		child->end = RG_NO_FILE;
+#endif
+	if (child->end < 0)
+		child->end = RG_NO_FILE;
+}
+
+static int start(struct rg_child *child, const struct rg_child_wish *wish, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int nowhere = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int to = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int gate = RG_NO_FILE;
+	int streams[3] = { child->streams.input, child->streams.output, child->streams.errors };
+	int gates[2], i, r;
+
+	r = prepare(child, wish, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_nowhere(&nowhere, err);
+	if (r == ROGER_OK && wish->capture)
+		r = make_output(child, &to, err);
+	if (r == ROGER_OK) {
+		r = lift_ends(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gates), gates,
+			      "a gate for a process", err);
+		child->gate = gates[0];
+		gate = gates[1];
+	}
+	if (r < 0)
+		return r;
+	if (wish->capture)
+		streams[1] = to;
+	for (i = 0; i < 3; i++)
+		if (streams[i] < 0)
+			streams[i] = nowhere;
+	r = fork_child(child, gate, streams, err);
+	if (r < 0)
+		return r;
+	open_end(child);
+	rg_process_find(child->pid, &child->process);
+	return ROGER_OK;
+}
+
+int rg_child_start(const struct rg_child_wish *wish, struct rg_child **ret_child,
+		   struct roger_err *err)
+{
+	struct rg_child *child = NULL;
+	int r;
+
+	r = new_child(wish->streams, &child, err);
+	if (r < 0)
+		return r;
+	r = start(child, wish, err);
+	if (r < 0) {
+		rg_child_free(child);
+		return r;
+	}
+	*ret_child = child;
+	return ROGER_OK;
+}
+
+/*
+ * A document may name any process as our child; only ours leads a group of its own.
+ * After its end the group is still the same one while no other process has that id.
+ */
+static bool has_group(const struct rg_child *child)
+{
+	struct rg_process_look now;
+
+	if (child->own)
+		return true;
+	if (!child->past)
+		return getpgid(child->pid) == child->pid && child->pid != getpgrp();
+	if (!child->led)
+		return false;
+	if (getpgid(child->pid) < 0)
+		return errno == ESRCH;
+	return rg_process_look(child->pid, &now) && now.start == child->process.start;
+}
+
+int rg_child_adopt(const struct rg_process *process, const struct roger_run_streams *streams,
+		   struct rg_child **ret_child, struct roger_err *err)
+{
+	struct rg_child *child = NULL;
+	int r;
+
+	rg_assert(process->id > 1);
+	r = new_child(streams, &child, err);
+	if (r < 0)
+		return r;
+	child->process = *process;
+	child->pid = (pid_t)process->id;
+	open_end(child);
+	/* Asked after opening the pidfd, so that the pidfd is of that process. */
+	child->past = rg_process_fate(process) != RG_PROCESS_LIVES;
+	child->led = has_group(child);
+	*ret_child = child;
+	return ROGER_OK;
+}
+
+const struct rg_process *rg_child_process(const struct rg_child *child)
+{
+	return &child->process;
+}
+
+int rg_child_go(struct rg_child *child)
+{
+	ssize_t done;
+	int error = 0;
+
+	/* If it was killed at the gate, waiting for it will show that. */
+	do
+		done = send(child->gate, "", 1, MSG_NOSIGNAL);
+	while (done < 0 && errno == EINTR);
+	/* The exec closes its end of the gate; for a bare child the exit status is enough. */
+	while (!child->bare) {
+		done = recv(child->gate, &error, sizeof error, MSG_WAITALL);
+		if (done >= 0 || errno != EINTR)
+			break;
+	}
+	child->gate = rg_file_close(child->gate);
+	return done == (ssize_t)sizeof error ? error : 0;
+}
+
+/* --------------------------------------------------------------- signals -- */
+
+void rg_child_signal(struct rg_child *child, int number)
+{
+	if (has_group(child))
+		kill(-child->pid, number);
+}
+
+/* SIGTTOU stops a background process that sets the foreground group, so it is blocked. */
+static void set_foreground(int terminal, pid_t group)
+{
+	sigset_t stop, before;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTTOU);
+	if (pthread_sigmask(SIG_BLOCK, &stop, &before) != 0)
+		return;
+	tcsetpgrp(terminal, group);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static bool lend_terminal(struct rg_child *child)
+{
+	int terminal = child->streams.terminal;
+
+	if (terminal < 0 || tcgetpgrp(terminal) != getpgrp())
+		return false;
+	set_foreground(terminal, child->pid);
+	child->lent = tcgetpgrp(terminal) == child->pid;
+	return child->lent;
+}
+
+static void take_terminal_back(struct rg_child *child)
+{
+	if (child->lent && tcgetpgrp(child->streams.terminal) == child->pid)
+		set_foreground(child->streams.terminal, getpgrp());
+	child->lent = false;
+}
+
+/*
+ * It was stopped.  Because it needs the terminal: lend it.  From the terminal, or by a
+ * signal that was passed on: stop as well, until somebody continues this process.
+ */
+static void look_for_stop(struct rg_child *child)
+{
+	bool asks, follow;
+	siginfo_t info = { 0 };
+
+	if (!child->own || waitid(P_PID, (id_t)child->pid, &info, WSTOPPED | WNOHANG) < 0 ||
+	    info.si_pid != child->pid)
+		return;
+	asks = info.si_status == SIGTTIN || info.si_status == SIGTTOU;
+	if (asks && lend_terminal(child)) {
+		rg_child_signal(child, SIGCONT);
+		return;
+	}
+	follow = child->stop_passed_on || (child->streams.terminal >= 0 && (asks || child->lent));
+	child->stop_passed_on = false;
+	if (!follow)
+		return;
+	take_terminal_back(child);
+	raise(SIGSTOP);
+}
+
+static void take_signal(struct rg_child *child, int number)
+{
+	switch (number) {
+	case SIGCHLD:
+		look_for_stop(child);
+		return;
+	case SIGTSTP:
+		child->stop_passed_on = true;
+		break;
+	case SIGWINCH:
+		fit_terminal(child);
+		break;
+	default:
+		break;
+	}
+	if (number > 0 && number < NSIG)
+		rg_child_signal(child, number);
+}
+
+static void take_signals(struct rg_child *child)
+{
+	unsigned char numbers[64];
+	ssize_t got = read(child->streams.signals, numbers, sizeof numbers), i;
+
+	if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN))
+		child->streams.signals = -1;
+	for (i = 0; i < got; i++)
+		take_signal(child, numbers[i]);
+}
+
+/* ---------------------------------------------------------------- output -- */
+
+static size_t waiting(const struct rg_child *child)
+{
+	return child->pending.length - child->passed;
+}
+
+static void lose_output(struct rg_child *child, int error)
+{
+	child->lost = error;
+	child->passed = 0;
+	rg_buf_clear(&child->pending);
+}
+
+static int output_of(const struct rg_child *child)
+{
+	return child->to != RG_NO_FILE ? child->to : child->streams.output;
+}
+
+/* As much as it takes without making us wait. */
+static void pass_on(struct rg_child *child)
+{
+	size_t piece = waiting(child) < child->pass_most ? waiting(child) : child->pass_most;
+	ssize_t done = write(output_of(child), child->pending.data + child->passed, piece);
+
+	if (done < 0 && errno == EINTR)
+		return;
+	/* A terminal was writable but has no room for both bytes of a line end. */
+	if (done < 0 && errno == EAGAIN) {
+		rg_clock_sleep(LOOK_MS);
+		return;
+	}
+	if (done < 0) {
+		lose_output(child, errno);
+		return;
+	}
+	child->passed += (size_t)done;
+	if (waiting(child) == 0) {
+		child->passed = 0;
+		rg_buf_clear(&child->pending);
+	}
+}
+
+/* One piece; at the end of its output that is closed. */
+static void take_output(struct rg_child *child, rg_child_see *see, void *context)
+{
+	char *room = rg_buf_room(&child->pending, PIECE);
+	ssize_t got;
+
+	if (!room) {
+		/* Without memory the output stays in its pipe until there is some. */
+		child->pending.failed = false;
+		rg_clock_sleep(LOOK_MS);
+		return;
+	}
+	got = read(child->from, room, PIECE);
+	if (got < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	/* EIO: every process has closed this terminal. */
+	if (got <= 0) {
+		child->from = rg_file_close(child->from);
+		return;
+	}
+	see(context, room, (size_t)got);
+	if (child->streams.output >= 0 && !child->lost)
+		child->pending.length += (size_t)got;
+	/* A program that saw the signal before the new size drew for the old one. */
+	if (fit_terminal(child))
+		rg_child_signal(child, SIGWINCH);
+}
+
+/* -------------------------------------------------------------- watching -- */
+
+static bool has_ended(const struct rg_child *child)
+{
+	siginfo_t info = { 0 };
+
+	if (!child->own)
+		return rg_process_fate(&child->process) != RG_PROCESS_LIVES;
+	/* It stays a zombie, so that its process id is not used again yet. */
+	return waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+	       info.si_pid == child->pid;
+}
+
+static int wait_ms_until(const struct rg_child *child, int64_t until_ns)
+{
+	int64_t left_ns, left_ms;
+
+	if (until_ns == INT64_MAX)
+		return child->end == RG_NO_FILE && !child->past ? LOOK_MS : -1;
+	left_ns = until_ns - rg_clock_monotonic_ns();
+	left_ms = left_ns <= 0 ? 0 : (left_ns + 999999) / 1000000;
+	if (child->end == RG_NO_FILE && !child->past && left_ms > LOOK_MS)
+		left_ms = LOOK_MS;
+	return left_ms > INT32_MAX ? INT32_MAX : (int)left_ms;
+}
+
+/* An error of poll() must not lead to a busy loop. */
+static bool wait_for(struct pollfd *polls, nfds_t count, int wait_ms)
+{
+	if (poll(polls, count, wait_ms) >= 0)
+		return true;
+	if (errno != EINTR)
+		rg_clock_sleep(LOOK_MS);
+	return false;
+}
+
+/* Sleep until there is something to do, and do it; most: stop reading at this much pending output.
+ */
+static void step(struct rg_child *child, int64_t until_ns, size_t most, rg_child_see *see,
+		 void *context)
+{
+	bool full = waiting(child) > 0 && waiting(child) >= most;
+	struct pollfd polls[] = {
+		{ .fd = child->streams.signals, .events = POLLIN },
+		{ .fd = child->past ? -1 : child->end, .events = POLLIN },
+		{ .fd = full ? -1 : child->from, .events = POLLIN },
+		{ .fd = waiting(child) ? output_of(child) : -1, .events = POLLOUT },
+	};
+
+	if (!wait_for(polls, sizeof polls / sizeof *polls, wait_ms_until(child, until_ns)))
+		return;
+	if (polls[0].revents)
+		take_signals(child);
+	if (polls[3].revents)
+		pass_on(child);
+	if (polls[2].revents)
+		take_output(child, see, context);
+	if (!child->past && (polls[1].revents || child->end == RG_NO_FILE))
+		child->past = has_ended(child);
+}
+
+bool rg_child_watch(struct rg_child *child, int64_t until_ns, rg_child_see *see, void *context)
+{
+	while (!child->past) {
+		/* One piece at a time, so that a slow reader slows the program down. */
+		step(child, until_ns, 1, see, context);
+		if (!child->past && rg_clock_monotonic_ns() >= until_ns)
+			return false;
+	}
+	return true;
+}
+
+static enum rg_child_end reap(struct rg_child *child, int *ret_status)
+{
+	int status = 0;
+	pid_t done;
+
+	*ret_status = 0;
+	if (!child->own)
+		return RG_CHILD_UNSEEN;
+	do
+		done = waitpid(child->pid, &status, 0);
+	while (done < 0 && errno == EINTR);
+	child->own = false;
+	/* Another part of this process may have reaped it: then its status is unknown. */
+	if (done != child->pid)
+		return RG_CHILD_UNSEEN;
+	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+	return WIFEXITED(status) ? RG_CHILD_EXITED : RG_CHILD_SIGNALLED;
+}
+
+enum rg_child_end rg_child_finish(struct rg_child *child, bool kill_rest, rg_child_see *see,
+				  void *context, int *ret_status)
+{
+	int64_t linger_ms = child->bare ? LINGER_BARE_MS : LINGER_MS;
+	int64_t until_ns = rg_clock_monotonic_ns() + linger_ms * 1000000;
+
+	take_terminal_back(child);
+	if (kill_rest)
+		rg_child_signal(child, SIGKILL);
+	while (child->from != RG_NO_FILE && waiting(child) < LAST_BYTES_MAX &&
+	       rg_clock_monotonic_ns() < until_ns)
+		step(child, until_ns, LAST_BYTES_MAX, see, context);
+	child->from = rg_file_close(child->from);
+	return reap(child, ret_status);
+}
+
+/* Was this process asked to end?  The program has ended already. */
+static bool is_called_off(const struct rg_child *child)
+{
+	unsigned char numbers[64];
+	ssize_t got = read(child->streams.signals, numbers, sizeof numbers), i;
+
+	for (i = 0; i < got; i++)
+		if (numbers[i] == SIGINT || numbers[i] == SIGTERM || numbers[i] == SIGHUP ||
+		    numbers[i] == SIGQUIT)
+			return true;
+	return false;
+}
+
+int rg_child_flush(struct rg_child *child)
+{
+	struct pollfd polls[2];
+
+	while (waiting(child)) {
+		polls[0] = (struct pollfd){ .fd = output_of(child), .events = POLLOUT };
+		polls[1] = (struct pollfd){ .fd = child->streams.signals, .events = POLLIN };
+		if (!wait_for(polls, 2, -1))
+			continue;
+		if (polls[1].revents && is_called_off(child))
+			lose_output(child, EINTR);
+		else if (polls[0].revents)
+			pass_on(child);
+	}
+	return child->lost;
+}
+
+struct rg_child *rg_child_free(struct rg_child *child)
+{
+	int status;
+
+	if (!child)
+		return NULL;
+	take_terminal_back(child);
+	if (child->gate != RG_NO_FILE) {
+		child->gate = rg_file_close(child->gate);
+		reap(child, &status);
+	}
+	rg_file_close(child->end);
+	rg_file_close(child->from);
+	rg_file_close(child->to);
+	rg_buf_deinit(&child->pending);
+	free_words(child->words);
+	free_words(child->more);
+	free(child->environment);
+	free(child);
+	return NULL;
+}

@@ -1,0 +1,958 @@
+#include "host/config_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/nearest.h"
+#include "data/record.h"
+#include "data/yaml.h"
+#include "facts/kinds.h"
+#include "host/file.h"
+
+enum kind {
+	NUMBER,
+	SPAN,
+	PATH,
+	FILE_NAME,
+	RECIPIENTS,
+	SWITCH,
+	WORDS,
+	NAMES,
+};
+
+struct setting {
+	const char *section; /* "": stands alone, and is roger's own word */
+	const char *name;
+	const char *key; /* both */
+	enum kind kind;
+	size_t offset;
+	int64_t least; /* of a SPAN in ms */
+	int64_t most;
+	const char *text; /* default */
+	const char *about;
+};
+
+enum { CEILING = RG_CONTENT_CHARS_CEILING, MANY = 1000000 };
+
+#define DAY_MS INT64_C(86400000)
+
+/* Without a section the key begins behind the dot. */
+#define ROW(section, name, kind, member, least, most, text, about)                                 \
+	{ section,                                                                                 \
+	  name,                                                                                    \
+	  &(section "." name)[sizeof section == 1],                                                \
+	  kind,                                                                                    \
+	  offsetof(struct rg_config, member),                                                      \
+	  least,                                                                                   \
+	  most,                                                                                    \
+	  text,                                                                                    \
+	  about },
+static const struct setting table[] = { RG_SETTINGS(ROW) };
+#undef ROW
+
+enum { SETTING_COUNT = sizeof table / sizeof *table };
+
+static const struct roger_str default_origin = { "default", 7 };
+
+/* Of the program that seed 004 comes from: its settings, and where its files are by default. */
+static const char origin_file[] = ".agent-shepherd/config/phase-messenger.yaml",
+		  origin_folder[] = ".agent-shepherd";
+
+/* In the order of enum rg_recipients; older files say warn for open. */
+static const char *const recipients_names[] = { "near", "open", "strict", NULL };
+
+/* ------------------------------------------------------------- settings -- */
+
+struct roger_setting *rg_config_setting_at(const struct rg_config *config, size_t i)
+{
+	return (struct roger_setting *)(uintptr_t)&config->settings.items[i];
+}
+
+int rg_config_origin(const struct rg_config_source *source, size_t line, struct roger_str *ret,
+		     struct roger_err *err)
+{
+	size_t left_out = line >= source->cut_line ? source->cut_lines : 0;
+	bool kept = line ? rg_arena_print(source->config->memory, ret, "%s:%zu", source->name,
+					  line + left_out)
+			 : rg_arena_copy(source->config->memory, rg_str(source->name), ret);
+
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* "section.name" */
+static int key_of(struct rg_config *config, const char *section, struct roger_str name,
+		  struct roger_str *ret, struct roger_err *err)
+{
+	return rg_arena_print(config->memory, ret, "%s%s%.*s", section, *section ? "." : "",
+			      RG_STR_ARGS(name))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* NULL: out of memory. */
+static struct roger_setting *add_setting(struct rg_config *config)
+{
+	struct roger_settings *settings = &config->settings;
+
+	return rg_arena_push(config->memory, &settings->items, &settings->count,
+			     sizeof *settings->items);
+}
+
+int rg_config_add_setting(struct rg_config *config, const char *section, struct roger_str name,
+			  size_t *ret_index, struct roger_err *err)
+{
+	struct roger_setting *setting = add_setting(config);
+
+	if (!setting)
+		return rg_fail_memory(err);
+	*ret_index = config->settings.count - 1;
+	return key_of(config, section, name, &setting->key, err);
+}
+
+int rg_config_wrong(struct roger_str origin, struct roger_str key, const char *expected,
+		    struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: expected %s", RG_STR_ARGS(origin),
+		       RG_STR_ARGS(key), expected);
+}
+
+int rg_config_wrong_node(const struct rg_config_source *source, const struct rg_yaml *node,
+			 struct roger_str key, const char *expected, struct roger_err *err)
+{
+	struct roger_str origin;
+	int r;
+
+	r = rg_config_origin(source, node->line, &origin, err);
+	return r < 0 ? r : rg_config_wrong(origin, key, expected, err);
+}
+
+/* --------------------------------------------------------------- values -- */
+
+/* Digits alone; "010" means ten to some and eight to YAML, so neither. */
+static int set_number(const struct setting *setting, struct roger_str text, void *at,
+		      struct roger_setting *shown, struct roger_err *err)
+{
+	char expected[80];
+	int64_t number;
+
+	if (rg_str_number(text, &number) && (text.data[0] != '0' || text.length == 1) &&
+	    number >= setting->least && number <= setting->most) {
+		*(int64_t *)at = number;
+		return ROGER_OK;
+	}
+	snprintf(expected, sizeof expected, "a whole number from %lld to %lld",
+		 (long long)setting->least, (long long)setting->most);
+	return rg_config_wrong(shown->origin, shown->key, expected, err);
+}
+
+static int set_span(const struct setting *setting, struct roger_str text, void *at,
+		    struct roger_setting *shown, struct roger_err *err)
+{
+	char expected[96];
+	int64_t span_ms;
+
+	if (rg_clock_read_span(text, &span_ms) && span_ms >= setting->least &&
+	    span_ms <= setting->most) {
+		*(int64_t *)at = span_ms;
+		return ROGER_OK;
+	}
+	snprintf(expected, sizeof expected, "a span such as 30s, 5m or 2h, from %lldms to %llds",
+		 (long long)setting->least, (long long)setting->most / 1000);
+	return rg_config_wrong(shown->origin, shown->key, expected, err);
+}
+
+static bool is_path(struct roger_str text)
+{
+	size_t i;
+
+	for (i = 0; i < text.length; i++)
+		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
+			return false;
+	return text.length > 0;
+}
+
+static int set_path(struct roger_str text, void *at, struct roger_setting *shown,
+		    struct roger_err *err)
+{
+	if (!is_path(text))
+		return rg_config_wrong(shown->origin, shown->key, "a path", err);
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+/* Files that stand in the data folder under names of ours. */
+static bool is_ours(struct roger_str name)
+{
+	static const char *const ours[] = { "config.yaml", ".gitignore", "message-state.json",
+					    "state",	   "wake.lock",	 "triggers",
+					    "id",	   "setup.json", "seal.key",
+					    "seal.pub" };
+	static const char *const ends[] = { ".control", ".checkpoint", ".new" };
+	size_t i, length;
+
+	if (rg_kinds_use(name))
+		return true;
+	for (i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (rg_str_is(name, ours[i]))
+			return true;
+	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
+		length = strlen(ends[i]);
+		if (name.length >= length &&
+		    memcmp(name.data + name.length - length, ends[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int set_file_name(struct roger_str text, void *at, struct roger_setting *shown,
+			 struct roger_err *err)
+{
+	if (!is_path(text) || memchr(text.data, '/', text.length) || rg_str_is(text, ".") ||
+	    rg_str_is(text, ".."))
+		return rg_config_wrong(shown->origin, shown->key,
+				       "the name of a file below data_dir, without '/'", err);
+	if (is_ours(text))
+		return rg_config_wrong(shown->origin, shown->key,
+				       "a name that roger does not use for a file of its own", err);
+	*(struct roger_str *)at = text;
+	return ROGER_OK;
+}
+
+static int set_recipients(struct roger_str text, void *at, struct roger_setting *shown,
+			  struct roger_err *err)
+{
+	int index =
+		rg_str_is(text, "warn") ? RG_RECIPIENTS_OPEN : rg_enum_find(recipients_names, text);
+
+	if (index < 0)
+		return rg_config_wrong(shown->origin, shown->key, "near, open or strict", err);
+	*(enum rg_recipients *)at = (enum rg_recipients)index;
+	shown->value = rg_str(recipients_names[index]);
+	return ROGER_OK;
+}
+
+static int set_switch(struct roger_str text, void *at, struct roger_setting *shown,
+		      struct roger_err *err)
+{
+	if (!rg_str_is(text, "true") && !rg_str_is(text, "false"))
+		return rg_config_wrong(shown->origin, shown->key, "true or false", err);
+	*(bool *)at = rg_str_is(text, "true");
+	return ROGER_OK;
+}
+
+/* text is a copy that lives as long as config. */
+static int set_value(struct rg_config *config, size_t i, struct roger_str text,
+		     struct roger_err *err)
+{
+	struct roger_setting *shown = rg_config_setting_at(config, i);
+	void *at = (char *)config + table[i].offset;
+
+	shown->value = text;
+	switch (table[i].kind) {
+	case NUMBER:
+		return set_number(&table[i], text, at, shown, err);
+	case SPAN:
+		return set_span(&table[i], text, at, shown, err);
+	case PATH:
+		return set_path(text, at, shown, err);
+	case FILE_NAME:
+		return set_file_name(text, at, shown, err);
+	case RECIPIENTS:
+		return set_recipients(text, at, shown, err);
+	case SWITCH:
+		return set_switch(text, at, shown, err);
+	case WORDS:
+	case NAMES:
+		break;
+	}
+	return ROGER_OK;
+}
+
+static int change(const struct rg_config_source *source, size_t i, struct roger_str text,
+		  size_t line, struct roger_err *err)
+{
+	struct roger_str copy;
+	int r;
+
+	r = rg_config_origin(source, line, &rg_config_setting_at(source->config, i)->origin, err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(source->config->memory, text, &copy))
+		return rg_fail_memory(err);
+	source->config->places_configured |= table[i].kind == PATH || table[i].kind == FILE_NAME;
+	return set_value(source->config, i, copy, err);
+}
+
+/* --------------------------------------------------------- unknown keys -- */
+
+struct suggestion {
+	const char *section;
+	struct rg_nearest name;
+};
+
+static void consider(struct suggestion *best, struct roger_str typed, const char *section,
+		     const char *name)
+{
+	if (rg_nearest_look(&best->name, typed, rg_str(name)))
+		best->section = section;
+}
+
+/* What a mistyped or misplaced key may have meant; without a name: nothing. */
+static struct suggestion suggest(struct roger_str typed)
+{
+	struct suggestion best = { 0 };
+	size_t i;
+
+	consider(&best, typed, "", "groups");
+	consider(&best, typed, "wake", "agents");
+	for (i = 0; i < SETTING_COUNT; i++) {
+		consider(&best, typed, table[i].section, table[i].name);
+		consider(&best, typed, "", table[i].section);
+	}
+	return best;
+}
+
+static bool is_mistyped(const char *section, const struct rg_yaml *node)
+{
+	struct suggestion meant = suggest(node->key);
+
+	return meant.name.word.data && !strcmp(meant.section, section);
+}
+
+static int unknown(const struct rg_config_source *source, const char *section,
+		   const struct rg_yaml *node, struct roger_err *err)
+{
+	struct suggestion meant = suggest(node->key);
+	struct roger_str origin, key;
+	int r;
+
+	r = rg_config_origin(source, node->line, &origin, err);
+	if (r < 0)
+		return r;
+	r = key_of(source->config, section, node->key, &key, err);
+	if (r < 0)
+		return r;
+	if (!meant.name.word.data)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting",
+			       RG_STR_ARGS(origin), key.length < 96 ? (int)key.length : 96,
+			       key.data);
+	return rg_fail(err, ROGER_ECONFIG, 0, "%.*s: %.*s: no such setting, did you mean '%s%s%s'?",
+		       RG_STR_ARGS(origin), RG_STR_ARGS(key), meant.section,
+		       *meant.section ? "." : "", meant.name.word.data);
+}
+
+/* ----------------------------------------------------- between settings -- */
+
+static size_t find_setting(const char *section, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < SETTING_COUNT; i++)
+		if (!strcmp(table[i].section, section) && rg_str_is(name, table[i].name))
+			break;
+	return i;
+}
+
+/* Would SQLite take the journal for its own, as FILE-journal or FILE-wal? */
+static bool is_beside(struct roger_str file, struct roger_str database)
+{
+	return file.length > database.length && file.data[database.length] == '-' &&
+	       !memcmp(file.data, database.data, database.length);
+}
+
+static int check_storage(const struct rg_config *config, struct roger_err *err)
+{
+	const struct roger_setting *jsonl =
+		rg_config_setting_at(config, find_setting("storage", RG_STR("jsonl_file")));
+	const struct roger_setting *database =
+		rg_config_setting_at(config, find_setting("storage", RG_STR("database_file")));
+	const struct roger_setting *guilty =
+		rg_str_equal(jsonl->origin, default_origin) ? database : jsonl;
+
+	if (!rg_str_equal(config->jsonl_file, config->database_file) &&
+	    !is_beside(config->jsonl_file, config->database_file))
+		return ROGER_OK;
+	return rg_config_wrong(guilty->origin, guilty->key,
+			       "database_file and jsonl_file to name files of their own", err);
+}
+
+static int check_groups(const struct rg_config *config, struct roger_err *err)
+{
+	const struct rg_wake_agent *agent;
+	size_t i;
+	int r;
+
+	r = rg_config_expect_agents(config, find_setting("bridge", RG_STR("file_only")),
+				    config->file_only, err);
+	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
+		r = rg_config_expect_agents(config, config->groups[i].shown,
+					    rg_names_list(&config->groups[i].members), err);
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++) {
+		agent = &config->wake_agents[i];
+		r = rg_config_expect_agents(config, agent->shown,
+					    (struct roger_strs){ &agent->name, 1 }, err);
+	}
+	return r;
+}
+
+/* Later attempts would otherwise come sooner than the second one. */
+static int check_wake(const struct rg_config *config, struct roger_err *err)
+{
+	const struct roger_setting *most =
+		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff_most")));
+	const struct roger_setting *first =
+		rg_config_setting_at(config, find_setting("wake", RG_STR("backoff")));
+	const struct roger_setting *guilty =
+		rg_str_equal(most->origin, default_origin) ? first : most;
+
+	if (config->wake_backoff_most_ms >= config->wake_backoff_ms)
+		return ROGER_OK;
+	return rg_config_wrong(guilty->origin, guilty->key, "backoff_most to be at least backoff",
+			       err);
+}
+
+/* --------------------------------------------------------------- a file -- */
+
+/* Members of a mapping, each read by itself. */
+static int read_each(const struct rg_config_source *source, const struct rg_yaml *node,
+		     struct roger_str key, const char *expected, rg_config_read_entry *read,
+		     struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (rg_yaml_is_null(node))
+		return ROGER_OK;
+	if (node->kind != RG_YAML_MAPPING)
+		return rg_config_wrong_node(source, node, key, expected, err);
+	for (member = node->first; member; member = member->next) {
+		r = read(source, member, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int read_setting(const struct rg_config_source *source, const char *section,
+			const struct rg_yaml *node, struct roger_err *err)
+{
+	size_t i = find_setting(section, node->key);
+
+	if (!source->foreign && !strcmp(section, "wake") && rg_str_is(node->key, "agents"))
+		return read_each(source, node, RG_STR("wake.agents"),
+				 "names, each with a program and its arguments",
+				 rg_config_read_wake_agent, err);
+	/* Another program has settings of its own; what looks like one of ours is mistyped. */
+	if (source->foreign && (!*section || (i == SETTING_COUNT && !is_mistyped(section, node))))
+		return ROGER_OK;
+	if (i == SETTING_COUNT)
+		return unknown(source, section, node, err);
+	if (table[i].kind == NAMES)
+		return rg_config_read_names(source, node, rg_config_setting_at(source->config, i),
+					    (void *)((char *)source->config + table[i].offset),
+					    err);
+	if (table[i].kind == WORDS)
+		return rg_config_read_words(source, node, rg_config_setting_at(source->config, i),
+					    (void *)((char *)source->config + table[i].offset),
+					    err);
+	if (node->kind != RG_YAML_SCALAR || rg_yaml_is_null(node))
+		return rg_config_wrong_node(
+			source, node, rg_config_setting_at(source->config, i)->key, "a value", err);
+	if (table[i].kind == NUMBER && node->quoted)
+		return rg_config_wrong_node(source, node,
+					    rg_config_setting_at(source->config, i)->key,
+					    "a whole number without quotes", err);
+	return change(source, i, node->value, node->line, err);
+}
+
+static int read_section(const struct rg_config_source *source, const char *section,
+			const struct rg_yaml *node, struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (rg_yaml_is_null(node))
+		return ROGER_OK;
+	if (node->kind != RG_YAML_MAPPING)
+		return rg_config_wrong_node(source, node, node->key, "settings below it", err);
+	for (member = node->first; member; member = member->next) {
+		r = read_setting(source, section, member, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+static int read_member(const struct rg_config_source *source, const struct rg_yaml *node,
+		       struct roger_err *err)
+{
+	size_t i;
+
+	if (rg_str_is(node->key, "groups"))
+		return source->foreign ? ROGER_OK
+				       : read_each(source, node, node->key,
+						   "names, each with a list of agents",
+						   rg_config_read_group, err);
+	for (i = 0; i < SETTING_COUNT; i++)
+		if (*table[i].section && rg_str_is(node->key, table[i].section))
+			return read_section(source, table[i].section, node, err);
+	return read_setting(source, "", node, err);
+}
+
+static int read_root(const struct rg_config_source *source, const struct rg_yaml *root,
+		     struct roger_err *err)
+{
+	const struct rg_yaml *member;
+	int r;
+
+	if (!root || rg_yaml_is_null(root))
+		return ROGER_OK;
+	if (root->kind != RG_YAML_MAPPING)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s:%zu: expected settings", source->name,
+			       root->line);
+	for (member = root->first; member; member = member->next) {
+		r = read_member(source, member, err);
+		if (r < 0)
+			return r;
+	}
+	r = check_storage(source->config, err);
+	if (r == ROGER_OK)
+		r = check_wake(source->config, err);
+	return r < 0 ? r : check_groups(source->config, err);
+}
+
+/* What a file holds, or cannot be opened for, is the configuration's fault; memory is not. */
+static int blame_config(int r, struct roger_err *err)
+{
+	if (r == ROGER_OK || r == ROGER_ENOMEM)
+		return r;
+	if (err)
+		err->code = ROGER_ECONFIG;
+	return ROGER_ECONFIG;
+}
+
+/* Comments and nothing else, as `roger init` leaves it: a process for every message need not parse
+ * that. */
+static bool says_nothing(struct roger_str text)
+{
+	const char *at = text.data, *end = text.data + text.length;
+
+	while (at < end && (*at == '#' || *at == '\n')) {
+		at = memchr(at, '\n', (size_t)(end - at));
+		at = at ? at + 1 : end;
+	}
+	return at == end;
+}
+
+int rg_config_read(struct rg_config *config, struct roger_str text, const char *file, bool foreign,
+		   struct roger_err *err)
+{
+	struct rg_config_source source = { .config = config, .name = file, .foreign = foreign };
+	const struct rg_yaml *root;
+	int r;
+
+	if (says_nothing(text))
+		return ROGER_OK;
+	r = rg_yaml_read(text, file, config->memory, &root, err);
+	if (r < 0)
+		return blame_config(r, err);
+	return read_root(&source, root, err);
+}
+
+bool rg_config_next_command(const struct rg_config *config, size_t *i,
+			    struct roger_str *ret_setting, struct roger_strs *ret_words)
+{
+	const struct rg_wake_agent *agent;
+
+	*ret_words = (struct roger_strs){ 0 };
+	for (; !ret_words->count && *i < SETTING_COUNT + config->wake_agent_count; ++*i) {
+		if (*i >= SETTING_COUNT) {
+			agent = &config->wake_agents[*i - SETTING_COUNT];
+			*ret_setting = rg_config_setting_at(config, agent->shown)->key;
+			*ret_words = agent->words;
+		} else if (table[*i].kind == WORDS) {
+			*ret_setting = rg_str(table[*i].key);
+			memcpy(ret_words, (const char *)config + table[*i].offset,
+			       sizeof *ret_words);
+		}
+	}
+	return ret_words->count > 0;
+}
+
+/* --------------------------------------------------------------- telling -- */
+
+/* As a person would write it: 604800000 is 7d. */
+static void add_span(struct rg_buf *out, int64_t ms)
+{
+	static const struct {
+		int64_t ms;
+		const char *unit;
+	} units[] = { { DAY_MS, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
+	size_t i;
+
+	for (i = 0; i < sizeof units / sizeof *units; i++)
+		if (ms && ms % units[i].ms == 0) {
+			rg_buf_printf(out, "%lld%s", (long long)(ms / units[i].ms), units[i].unit);
+			return;
+		}
+	rg_buf_printf(out, ms ? "%lldms" : "%lld", (long long)ms);
+}
+
+void rg_config_about(size_t i, struct rg_buf *out)
+{
+	static const char *const values[] = {
+		[PATH] = "a path",
+		[FILE_NAME] = "a file name",
+		[RECIPIENTS] = "near, open or strict",
+		[SWITCH] = "true or false",
+		[WORDS] = "a list, a program and its arguments",
+		[NAMES] = "a list of agents",
+	};
+	const struct setting *setting = i < SETTING_COUNT ? &table[i] : NULL;
+
+	if (!setting)
+		return;
+	if (setting->kind == NUMBER) {
+		rg_buf_printf(out, "%lld to %lld", (long long)setting->least,
+			      (long long)setting->most);
+	} else if (setting->kind == SPAN) {
+		add_span(out, setting->least);
+		rg_buf_add_text(out, " to ");
+		add_span(out, setting->most);
+	} else {
+		rg_buf_add_text(out, values[setting->kind]);
+	}
+	rg_buf_printf(out, ": %s", setting->about);
+}
+
+void rg_config_template(struct rg_buf *out)
+{
+	const char *section = "";
+	size_t i;
+
+	rg_buf_add_text(out, "# roger's settings; what is not set here has its default, see "
+			     "`roger config show`.\n#\n");
+	for (i = 0; i < SETTING_COUNT; i++) {
+		if (*table[i].section && strcmp(section, table[i].section) != 0)
+			rg_buf_printf(out, "# %s:\n", table[i].section);
+		section = table[i].section;
+		rg_buf_printf(out, "#%s%s: %s  # ", *section ? "   " : " ", table[i].name,
+			      *table[i].text ? table[i].text : "[]");
+		rg_config_about(i, out);
+		rg_buf_add_char(out, '\n');
+	}
+	rg_buf_add_text(out, "# groups:\n#   workers: [implement, test]\n");
+}
+
+/* -------------------------------------------------------------- loading -- */
+
+struct rg_config *rg_config_free(struct rg_config *config)
+{
+	/* The configuration lives in its own memory. */
+	if (config)
+		rg_arena_free(config->memory);
+	return NULL;
+}
+
+static void config_freep(struct rg_config **config)
+{
+	*config = rg_config_free(*config);
+}
+
+/* Every command does this: nothing is printed or copied. */
+static int set_default(struct rg_config *config, size_t i, struct roger_err *err)
+{
+	struct roger_setting *setting = add_setting(config);
+
+	if (!setting)
+		return rg_fail_memory(err);
+	setting->key = rg_str(table[i].key);
+	setting->origin = default_origin;
+	return set_value(config, i, rg_str(table[i].text), err);
+}
+
+int rg_config_new(struct rg_config **ret_config, struct roger_err *err)
+{
+	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	struct rg_arena *memory = rg_arena_new();
+	size_t i;
+	int r;
+
+	config = memory ? rg_arena_get(memory, sizeof *config) : NULL;
+	if (!config) {
+		rg_arena_free(memory);
+		return rg_fail_memory(err);
+	}
+	config->memory = memory;
+	config->group_names.arena = config->group_names_low.arena = memory;
+
+	for (i = 0; i < SETTING_COUNT; i++) {
+		r = set_default(config, i, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_config = config;
+	config = NULL;
+	return ROGER_OK;
+}
+
+static const char config_file[] = ".roger/config.yaml";
+
+static int read_file(const char *path, const char *file, struct rg_buf *out, bool *ret_found,
+		     struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	r = rg_file_read_all(path, RG_CONFIG_BYTES_MAX, out, ret_found, &inner);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0)
+		return rg_fail(err, ROGER_ECONFIG, 0, "%s: %s", file, inner.message);
+	return ROGER_OK;
+}
+
+static int load_file(struct rg_config *config, const char *path, const char *file, bool foreign,
+		     bool *ret_found, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	int r = read_file(path, file, &text, ret_found, err);
+
+	if (r < 0 || !*ret_found)
+		return r;
+	return rg_config_read(config, rg_buf_str(&text), file, foreign, err);
+}
+
+/* Every command reads the configuration, and few need groups: a longer section of them waits. */
+enum { GROUPS_BYTES = 16 << 10, PIECE_BYTES = 64 << 10 };
+
+/* A file without its section of groups. */
+struct cut_file {
+	struct rg_buf rest;
+	size_t lines;		    /* of the file, so far */
+	size_t first, count, bytes; /* the section: its first line, its lines and bytes */
+	bool inside;
+};
+
+/* The section goes up to the next line that begins with anything but a blank or '#'. */
+static void take_line(struct cut_file *cut, struct roger_str line)
+{
+	cut->lines++;
+	if (cut->inside)
+		cut->inside = memchr(" #\r\n", *line.data, 4);
+	else if (!cut->first && line.length > 7 && memcmp(line.data, "groups:", 7) == 0 &&
+		 memchr(" #\r\n", line.data[7], 4))
+		cut->inside = true, cut->first = cut->lines;
+	if (!cut->inside) {
+		rg_buf_add_str(&cut->rest, line);
+		return;
+	}
+	cut->count++;
+	cut->bytes += line.length;
+}
+
+/* Piece by piece: most of it is thrown away.  Out of reach are longer lines. */
+static int cut_pieces(int file, struct cut_file *cut, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf piece = { .maximum = 2 * PIECE_BYTES };
+	char *room = rg_buf_room(&piece, PIECE_BYTES);
+	struct roger_str left, line;
+	const char *newline;
+	size_t got = 1;
+	int64_t at = 0;
+	int r = room ? ROGER_OK : rg_fail_memory(err);
+
+	while (r == ROGER_OK && got && piece.length < PIECE_BYTES) {
+		r = rg_file_read_at(file, piece.data + piece.length, PIECE_BYTES - piece.length, at,
+				    &got, err);
+		if (r < 0)
+			break;
+		at += (int64_t)got;
+		piece.length += got;
+		for (left = rg_buf_str(&piece); (newline = rg_str_newline(left)); left = line) {
+			line = (struct roger_str){ newline + 1, left.length - (size_t)(newline + 1 -
+										       left.data) };
+			left.length -= line.length;
+			take_line(cut, left);
+		}
+		memmove(piece.data, left.data, left.length);
+		piece.length = left.length;
+	}
+	if (piece.length == PIECE_BYTES)
+		cut->bytes = 0;
+	else if (r == ROGER_OK && piece.length)
+		take_line(cut, rg_buf_str(&piece));
+	return r;
+}
+
+/* The section of groups, or NULL. */
+static const struct rg_yaml *groups_of(const struct rg_yaml *root)
+{
+	const struct rg_yaml *member = root ? root->first : NULL;
+
+	while (member && !rg_str_is(member->key, "groups"))
+		member = member->next;
+	return member;
+}
+
+/* All but the groups, where these are many and the rest can be read by itself; else *ret_cut false.
+ */
+static int load_cut(struct rg_config *config, const char *path, bool *ret_cut,
+		    struct roger_err *err)
+{
+	struct rg_config_source source = { .config = config, .name = config_file };
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct cut_file cut = { .rest = { .maximum = RG_CONFIG_BYTES_MAX } };
+	const struct rg_yaml *root = NULL;
+	struct roger_str kept;
+	int r;
+
+	r = rg_file_open(-1, path, RG_FILE_READ, &file, NULL);
+	if (r == ROGER_OK && file != RG_NO_FILE)
+		r = cut_pieces(file, &cut, NULL);
+	*ret_cut = r == ROGER_OK && cut.bytes > GROUPS_BYTES && !cut.rest.failed &&
+		   cut.bytes + cut.rest.length <= RG_CONFIG_BYTES_MAX &&
+		   rg_yaml_read(rg_buf_str(&cut.rest), source.name, config->memory, &root, NULL) ==
+			   ROGER_OK &&
+		   !groups_of(root);
+	rg_buf_deinit(&cut.rest);
+	if (!*ret_cut)
+		return ROGER_OK;
+	source.cut_line = cut.first;
+	source.cut_lines = cut.count;
+	r = rg_arena_copy(config->memory, rg_str(path), &kept) ? ROGER_OK : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = read_root(&source, root, err);
+	if (r == ROGER_OK)
+		config->groups_path = kept.data;
+	return r;
+}
+
+int rg_config_read_groups(struct rg_config *config, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_config_source source = { .config = config, .name = config_file };
+	const struct rg_yaml *root = NULL, *member;
+	bool found = false;
+	int r;
+
+	if (!config->groups_path)
+		return ROGER_OK;
+	r = read_file(config->groups_path, config_file, &text, &found, err);
+	if (r == ROGER_OK && found)
+		r = blame_config(
+			rg_yaml_read(rg_buf_str(&text), config_file, config->memory, &root, err),
+			err);
+	member = groups_of(root);
+	if (r == ROGER_OK && member)
+		r = read_member(&source, member, err);
+	if (r == ROGER_OK)
+		r = check_groups(config, err);
+	if (r == ROGER_OK)
+		config->groups_path = NULL;
+	return r;
+}
+
+/* The one of a small file is read at once. */
+static int load_own(struct rg_config *config, const char *path, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	bool found, cut = false;
+	int r;
+
+	r = rg_file_read_all(path, GROUPS_BYTES, &text, &found, NULL);
+	if (r == ROGER_OK)
+		return found ? rg_config_read(config, rg_buf_str(&text), config_file, false, err)
+			     : ROGER_OK;
+	if (r == ROGER_EDATA)
+		r = load_cut(config, path, &cut, err);
+	return cut ? r : load_file(config, path, config_file, false, &found, err);
+}
+
+static int load_environment(struct rg_config *config, struct roger_err *err)
+{
+	struct rg_config_source source = { .config = config, .name = "ROGER_RECIPIENTS" };
+	const char *value = getenv(source.name);
+
+	if (!value || !*value)
+		return ROGER_OK;
+	return change(&source, find_setting("", RG_STR("recipients")), rg_str(value), 0, err);
+}
+
+/* Does a folder of the project hold a journal with anything in it? */
+static int has_journal(const struct rg_config *config, const char *root, const char *folder,
+		       bool *ret_has, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts = { 0 };
+	bool there;
+
+	rg_buf_printf(&path, "%s/%s/%.*s", root, folder, RG_STR_ARGS(config->jsonl_file));
+	if (path.failed)
+		return rg_fail_memory(err);
+	*ret_has = rg_file_look(-1, path.data, &there, &facts, NULL) == ROGER_OK && facts.size > 0;
+	return ROGER_OK;
+}
+
+/*
+ * Where the origin's settings name no folder, its default one is meant, unless
+ * roger has messages of its own already.
+ */
+static int use_origin_folder(struct rg_config *config, const char *root, struct roger_err *err)
+{
+	size_t i = find_setting("storage", RG_STR("data_dir"));
+	struct roger_setting *setting = rg_config_setting_at(config, i);
+	bool ours, theirs;
+	int r;
+
+	if (!rg_str_equal(setting->origin, default_origin))
+		return ROGER_OK;
+	r = has_journal(config, root, ".roger", &ours, err);
+	if (r == ROGER_OK)
+		r = has_journal(config, root, origin_folder, &theirs, err);
+	if (r < 0 || (ours && !theirs))
+		return r;
+	if (ours)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       ".roger/%.*s and %s/%.*s both hold messages; say which counts with "
+			       "storage.data_dir in .roger/config.yaml",
+			       RG_STR_ARGS(config->jsonl_file), origin_folder,
+			       RG_STR_ARGS(config->jsonl_file));
+	setting->origin = rg_str(origin_file);
+	config->places_configured = true;
+	return set_value(config, i, rg_str(origin_folder), err);
+}
+
+int rg_config_load(const char *root, struct rg_config **ret_config, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf path = { .maximum = SIZE_MAX };
+	RG_CLEANUP(config_freep) struct rg_config *config = NULL;
+	bool has_origin = false;
+	size_t own;
+	int r;
+
+	r = rg_config_new(&config, err);
+	if (r < 0)
+		return r;
+	rg_buf_printf(&path, "%s/%s", root, origin_file);
+	rg_buf_add_char(&path, '\0');
+	own = path.length;
+	rg_buf_printf(&path, "%s/%s", root, config_file);
+	if (path.failed)
+		return rg_fail_memory(err);
+	r = load_file(config, path.data, origin_file, true, &has_origin, err);
+	if (r == ROGER_OK)
+		r = load_own(config, path.data + own, err);
+	if (r == ROGER_OK && has_origin)
+		r = use_origin_folder(config, root, err);
+	if (r < 0)
+		return r;
+	r = load_environment(config, err);
+	if (r < 0)
+		return r;
+	*ret_config = config;
+	config = NULL;
+	return ROGER_OK;
+}

@@ -1,0 +1,295 @@
+/* config: what is a list there: groups, commands, and the agents that are woken. */
+#include "host/config_read.h"
+
+#include <ctype.h>
+#include <strings.h>
+
+#include "base/limits.h"
+#include "data/record.h"
+#include "facts/wake.h"
+
+enum { NAME_BYTES_MAX = 4 * RG_NAME_CHARS_MAX };
+
+/* --------------------------------------------------------------- groups -- */
+
+const struct rg_group *rg_config_group(const struct rg_config *config, struct roger_str name)
+{
+	size_t i = rg_names_find(&config->group_names, name);
+
+	return i == SIZE_MAX ? NULL : &config->groups[i];
+}
+
+bool rg_config_reserves(const struct rg_config *config, struct roger_str name)
+{
+	return rg_str_is(name, "all") || rg_config_group(config, name);
+}
+
+static bool equal_without_case(struct roger_str name, struct roger_str other)
+{
+	return name.length == other.length && strncasecmp(name.data, other.data, name.length) == 0;
+}
+
+/* In low, which has room for a name; what is longer is no name. */
+static struct roger_str in_lower_case(struct roger_str name, char *low)
+{
+	size_t i;
+
+	for (i = 0; i < name.length && name.length <= NAME_BYTES_MAX; i++)
+		low[i] = (char)tolower((unsigned char)name.data[i]);
+	return (struct roger_str){ low, i };
+}
+
+bool rg_config_reserves_sender(const struct rg_config *config, struct roger_str name)
+{
+	static const char *const reserved[] = { "all", "roger", "user", "system", "assistant" };
+	char low[NAME_BYTES_MAX];
+	size_t i;
+
+	for (i = 0; i < sizeof reserved / sizeof *reserved; i++)
+		if (equal_without_case(name, rg_str(reserved[i])))
+			return true;
+	return rg_names_have(&config->group_names_low, in_lower_case(name, low));
+}
+
+bool rg_config_is_roger(struct roger_str name)
+{
+	return equal_without_case(name, RG_STR("roger"));
+}
+
+bool rg_config_is_person(struct roger_str name)
+{
+	return equal_without_case(name, RG_STR(RG_PERSON));
+}
+
+static int add_group(struct rg_config *config, struct roger_str name, struct roger_err *err)
+{
+	char low[NAME_BYTES_MAX];
+	struct roger_str copy;
+	struct rg_group *group;
+	size_t shown = 0;
+	int r;
+
+	r = rg_config_add_setting(config, "groups", name, &shown, err);
+	if (r < 0)
+		return r;
+	group = rg_arena_push(config->memory, &config->groups, &config->group_count, sizeof *group);
+	if (!group || !rg_arena_copy(config->memory, name, &group->name) ||
+	    !rg_arena_copy(config->memory, in_lower_case(name, low), &copy))
+		return rg_fail_memory(err);
+	group->shown = shown;
+	return rg_names_add(&config->group_names, group->name) &&
+			       rg_names_add(&config->group_names_low, copy)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* The group of that name, emptied, and its place in the settings list. */
+static int open_group(struct rg_config *config, struct roger_str name, struct rg_group **ret_group,
+		      struct roger_setting **ret_shown, struct roger_err *err)
+{
+	int r = rg_config_group(config, name) ? ROGER_OK : add_group(config, name, err);
+	struct rg_group *group;
+
+	if (r < 0)
+		return r;
+	group = (struct rg_group *)(uintptr_t)rg_config_group(config, name);
+	group->members = (struct rg_names){ .arena = config->memory };
+	*ret_group = group;
+	*ret_shown = rg_config_setting_at(config, group->shown);
+	return ROGER_OK;
+}
+
+static int add_member(const struct rg_config_source *source, const struct rg_yaml *item,
+		      struct rg_names *members, struct roger_str key, struct roger_err *err)
+{
+	struct roger_str name;
+
+	if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) || !rg_name_valid(item->value) ||
+	    rg_str_is(item->value, "all"))
+		return rg_config_wrong_node(source, item, key, "the name of an agent", err);
+	if (rg_names_have(members, item->value))
+		return rg_config_wrong_node(source, item, key, "each agent once", err);
+	return rg_arena_copy(source->config->memory, item->value, &name) &&
+			       rg_names_add(members, name)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* "lead, reviewer" */
+static int show_names(struct rg_config *config, const struct rg_names *names,
+		      struct roger_str *ret_value, struct roger_err *err)
+{
+	struct rg_buf text;
+	size_t i;
+
+	rg_buf_init(&text, SIZE_MAX);
+	for (i = 0; i < names->count; i++) {
+		if (i)
+			rg_buf_add_text(&text, ", ");
+		rg_buf_add_str(&text, names->items[i]);
+	}
+	return rg_arena_keep(config->memory, &text, ret_value) ? ROGER_OK : rg_fail_memory(err);
+}
+
+int rg_config_read_group(const struct rg_config_source *source, const struct rg_yaml *node,
+			 struct roger_err *err)
+{
+	const struct rg_yaml *item;
+	struct roger_setting *shown = NULL;
+	struct rg_group *group = NULL;
+	int r;
+
+	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
+		return rg_config_wrong_node(source, node, RG_STR("groups"),
+					    "a name other than all for a group", err);
+	r = open_group(source->config, node->key, &group, &shown, err);
+	if (r < 0)
+		return r;
+	r = rg_config_origin(source, node->line, &shown->origin, err);
+	if (r < 0)
+		return r;
+	if (node->kind != RG_YAML_LIST || !node->first)
+		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
+
+	for (item = node->first; item; item = item->next) {
+		r = add_member(source, item, &group->members, shown->key, err);
+		if (r < 0)
+			return r;
+	}
+	return show_names(source->config, &group->members, &shown->value, err);
+}
+
+int rg_config_expect_agents(const struct rg_config *config, size_t shown, struct roger_strs names,
+			    struct roger_err *err)
+{
+	const struct roger_setting *setting = rg_config_setting_at(config, shown);
+	size_t i;
+
+	for (i = 0; i < names.count; i++)
+		if (rg_config_group(config, names.items[i]))
+			return rg_fail(err, ROGER_ECONFIG, 0,
+				       "%.*s: %.*s: expected agents, '%.*s' is a group",
+				       RG_STR_ARGS(setting->origin), RG_STR_ARGS(setting->key),
+				       RG_STR_ARGS(names.items[i]));
+	return ROGER_OK;
+}
+
+/* ---------------------------------------------------------------- words -- */
+
+/* A command: the program and its arguments, never a line for a shell. */
+int rg_config_read_words(const struct rg_config_source *source, const struct rg_yaml *node,
+			 struct roger_setting *shown, struct roger_strs *ret_words,
+			 struct roger_err *err)
+{
+	struct roger_strs words = { 0 };
+	const struct rg_yaml *item;
+	struct roger_str *place;
+	struct rg_buf text;
+	int r;
+
+	r = rg_config_origin(source, node->line, &shown->origin, err);
+	if (r < 0)
+		return r;
+	if (node->kind != RG_YAML_LIST)
+		return rg_config_wrong(shown->origin, shown->key,
+				       "a list: a program and its arguments", err);
+	rg_buf_init(&text, SIZE_MAX);
+	for (item = node->first; item && r == ROGER_OK; item = item->next) {
+		if (item->kind != RG_YAML_SCALAR || rg_yaml_is_null(item) ||
+		    (item == node->first && !item->value.length))
+			r = rg_config_wrong_node(source, item, shown->key,
+						 "a program and its arguments", err);
+		place = rg_arena_push(source->config->memory, &words.items, &words.count,
+				      sizeof *place);
+		if (r == ROGER_OK &&
+		    (!place || !rg_arena_copy(source->config->memory, item->value, place)))
+			r = rg_fail_memory(err);
+		rg_buf_printf(&text, "%s%.*s", words.count > 1 ? " " : "",
+			      RG_STR_ARGS(item->value));
+	}
+	*ret_words = words;
+	if (r == ROGER_OK)
+		return rg_arena_keep(source->config->memory, &text, &shown->value)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+/* Agents, each once. */
+int rg_config_read_names(const struct rg_config_source *source, const struct rg_yaml *node,
+			 struct roger_setting *shown, struct roger_strs *ret_names,
+			 struct roger_err *err)
+{
+	struct rg_names names = { .arena = source->config->memory };
+	const struct rg_yaml *item;
+	int r;
+
+	r = rg_config_origin(source, node->line, &shown->origin, err);
+	if (r < 0)
+		return r;
+	if (node->kind != RG_YAML_LIST)
+		return rg_config_wrong(shown->origin, shown->key, "a list of agents", err);
+	for (item = node->first; item; item = item->next) {
+		r = add_member(source, item, &names, shown->key, err);
+		if (r < 0)
+			return r;
+	}
+	*ret_names = rg_names_list(&names);
+	return show_names(source->config, &names, &shown->value, err);
+}
+
+/* ----------------------------------------------------------------- wake -- */
+
+const struct rg_wake_agent *rg_config_wake(const struct rg_config *config, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < config->wake_agent_count; i++)
+		if (rg_str_equal(config->wake_agents[i].name, name))
+			return &config->wake_agents[i];
+	return NULL;
+}
+
+/* Whom a command is for is known: what is trusted is what runs, and the files that it names. */
+static int name_agent(struct rg_config *config, struct rg_wake_agent *agent, struct roger_err *err)
+{
+	struct roger_str *words = (struct roger_str *)(uintptr_t)agent->words.items;
+	struct rg_buf word;
+	size_t i;
+
+	for (i = 0; i < agent->words.count; i++) {
+		rg_buf_init(&word, SIZE_MAX);
+		rg_wake_fill_agent(words[i], agent->name, &word);
+		if (!rg_arena_keep(config->memory, &word, &words[i]))
+			return rg_fail_memory(err);
+	}
+	return ROGER_OK;
+}
+
+int rg_config_read_wake_agent(const struct rg_config_source *source, const struct rg_yaml *node,
+			      struct roger_err *err)
+{
+	struct rg_config *config = source->config;
+	struct rg_wake_agent *agent;
+	size_t shown = 0;
+	int r;
+
+	if (!rg_name_valid(node->key) || rg_str_is(node->key, "all"))
+		return rg_config_wrong_node(source, node, RG_STR("wake.agents"),
+					    "the name of an agent", err);
+	r = rg_config_add_setting(config, "wake.agents", node->key, &shown, err);
+	if (r < 0)
+		return r;
+	agent = rg_arena_push(config->memory, &config->wake_agents, &config->wake_agent_count,
+			      sizeof *agent);
+	if (!agent || !rg_arena_copy(config->memory, node->key, &agent->name))
+		return rg_fail_memory(err);
+	agent->shown = shown;
+	r = rg_config_read_words(source, node, rg_config_setting_at(config, shown), &agent->words,
+				 err);
+	if (r == ROGER_OK && !agent->words.count)
+		return rg_config_wrong_node(source, node, rg_config_setting_at(config, shown)->key,
+					    "a list: a program and its arguments", err);
+	return r == ROGER_OK ? name_agent(config, agent, err) : r;
+}

@@ -1,0 +1,56 @@
+/*
+ * config_read - what reading the configuration shares: where a value stands, the
+ * list of settings that it goes into, and how it is refused.
+ */
+#ifndef RG_CONFIG_READ_H
+#define RG_CONFIG_READ_H
+
+#include "data/yaml.h"
+#include "host/config.h"
+
+/* What is being read. */
+struct rg_config_source {
+	struct rg_config *config;
+	const char *name;
+	bool foreign;
+	size_t cut_line, cut_lines; /* number of lines left out before this line */
+};
+
+/* The table's come first and in its order, then those of groups and agents as they are read. */
+struct roger_setting *rg_config_setting_at(const struct rg_config *config, size_t i);
+
+/* One more, "section.name". */
+RG_CHECKED int rg_config_add_setting(struct rg_config *config, const char *section,
+				     struct roger_str name, size_t *ret_index,
+				     struct roger_err *err);
+
+/* "FILE:LINE" */
+RG_CHECKED int rg_config_origin(const struct rg_config_source *source, size_t line,
+				struct roger_str *ret, struct roger_err *err);
+
+/* What is expected for a key; of wrong_node where its value stands in a file. */
+RG_CHECKED int rg_config_wrong(struct roger_str origin, struct roger_str key, const char *expected,
+			       struct roger_err *err);
+RG_CHECKED int rg_config_wrong_node(const struct rg_config_source *source,
+				    const struct rg_yaml *node, struct roger_str key,
+				    const char *expected, struct roger_err *err);
+
+/* config_lists.c: a member of groups, or of wake.agents. */
+typedef int rg_config_read_entry(const struct rg_config_source *source, const struct rg_yaml *node,
+				 struct roger_err *err);
+RG_CHECKED rg_config_read_entry rg_config_read_group;
+RG_CHECKED rg_config_read_entry rg_config_read_wake_agent;
+
+/* The value of a setting: a program and its arguments; agents. */
+RG_CHECKED int rg_config_read_words(const struct rg_config_source *source,
+				    const struct rg_yaml *node, struct roger_setting *shown,
+				    struct roger_strs *ret_words, struct roger_err *err);
+RG_CHECKED int rg_config_read_names(const struct rg_config_source *source,
+				    const struct rg_yaml *node, struct roger_setting *shown,
+				    struct roger_strs *ret_names, struct roger_err *err);
+
+/* No group among names, which setting number shown gives: mail to a group is its members'. */
+RG_CHECKED int rg_config_expect_agents(const struct rg_config *config, size_t shown,
+				       struct roger_strs names, struct roger_err *err);
+
+#endif

@@ -1,0 +1,652 @@
+#include "host/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/stat.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* If a standard stream is closed, a new file would get its number, and printed words with it. */
+static int move_up(int file)
+{
+	int moved = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+
+	close(file);
+	errno = error;
+	return moved;
+}
+
+static int open_again(int folder, const char *name, int flags, mode_t mode)
+{
+	int file;
+
+	do
+		file = openat(folder, name, flags | O_CLOEXEC, mode);
+	while (file < 0 && errno == EINTR);
+	return file < 0 || file > STDERR_FILENO ? file : move_up(file);
+}
+
+/*
+ * Files that root makes belong to the owner of their folder, so that a workspace that
+ * is mounted into a container or used through sudo stays usable by its owner.
+ */
+static void give_to_owner(int folder, const char *name, int made)
+{
+	const char *slash = strrchr(name, '/');
+	char above[4096] = ".";
+	struct stat facts;
+
+	if (geteuid() != 0)
+		return;
+	if (slash)
+		snprintf(above, sizeof above, "%.*s", slash > name ? (int)(slash - name) : 1, name);
+	if (fstatat(folder, above, &facts, 0) < 0 || facts.st_uid == 0)
+		return;
+	if (made >= 0)
+		(void)!fchown(made, facts.st_uid, facts.st_gid);
+	else
+		(void)!fchownat(folder, name, facts.st_uid, facts.st_gid, AT_SYMLINK_NOFOLLOW);
+}
+
+static int fail_open(const char *name, int error, bool create, struct roger_err *err)
+{
+	if (error == ELOOP)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s' is a symbolic link, which roger does not follow", name);
+	return rg_fail(err,
+		       create		 ? rg_code_of_create(error)
+		       : error == ENOMEM ? ROGER_ENOMEM
+					 : ROGER_EIO,
+		       error, "open '%s'", name);
+}
+
+static struct rg_file_facts facts_of(const struct stat *facts)
+{
+	return (struct rg_file_facts){ facts->st_dev,
+				       facts->st_ino,
+				       facts->st_size,
+				       (int64_t)facts->st_ctim.tv_sec * 1000 +
+					       facts->st_ctim.tv_nsec / 1000000,
+				       (int64_t)((uint64_t)facts->st_mtim.tv_sec * 1000000000 +
+						 (uint64_t)facts->st_mtim.tv_nsec),
+				       facts->st_uid,
+				       (int64_t)facts->st_nlink,
+				       (facts->st_mode & (S_IWGRP | S_IWOTH)) != 0 };
+}
+
+/* The facts of a regular file; whatever else it is, is refused. */
+static int check_regular(const struct stat *facts, const char *name,
+			 struct rg_file_facts *ret_facts, struct roger_err *err)
+{
+	if (S_ISLNK(facts->st_mode))
+		return fail_open(name, ELOOP, false, err);
+	if (!S_ISREG(facts->st_mode))
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a regular file; move it away",
+			       name);
+	*ret_facts = facts_of(facts);
+	return ROGER_OK;
+}
+
+int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
+		       struct rg_file_facts *ret_facts, struct roger_err *err)
+{
+	static const int flags[] = {
+		[RG_FILE_READ] = O_RDONLY,
+		[RG_FILE_CHANGE] = O_RDWR,
+		[RG_FILE_APPEND] = O_RDWR | O_APPEND,
+		[RG_FILE_CREATE_APPEND] = O_RDWR | O_APPEND | O_CREAT,
+		[RG_FILE_CREATE_NEW] = O_RDWR | O_CREAT | O_EXCL,
+	};
+	bool create = flags[way] & O_CREAT;
+	struct stat facts;
+	int file, r;
+
+	/* O_NONBLOCK: opening a FIFO of that name must not block. */
+	file = open_again(folder, name, flags[way] | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	if (file < 0 && errno == ENOENT && !create) {
+		*ret_file = RG_NO_FILE;
+		return ROGER_OK;
+	}
+	if (file < 0 && errno == EISDIR)
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is a folder; move it away", name);
+	if (file < 0)
+		return fail_open(name, errno, create, err);
+	if (create)
+		give_to_owner(folder, name, file);
+
+	r = fstat(file, &facts) < 0 ? rg_fail(err, ROGER_EIO, errno, "look at '%s'", name)
+				    : check_regular(&facts, name, ret_facts, err);
+	*ret_file = r < 0 ? rg_file_close(file) : file;
+	return r;
+}
+
+int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
+		 struct roger_err *err)
+{
+	struct rg_file_facts facts;
+
+	return rg_file_open_facts(folder, name, way, ret_file, &facts, err);
+}
+
+int rg_file_close(int file)
+{
+	if (file >= 0)
+		close(file);
+	return RG_NO_FILE;
+}
+
+void rg_file_closep(int *file)
+{
+	*file = rg_file_close(*file);
+}
+
+int rg_file_open_folder(int folder, const char *path, int *ret_folder, struct roger_err *err)
+{
+	int file = open_again(folder, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+
+	if (file < 0 && errno == ENOENT) {
+		*ret_folder = RG_NO_FILE;
+		return ROGER_OK;
+	}
+	if (file < 0 && errno == ENOTDIR)
+		return rg_fail(err, ROGER_EREFUSED, 0, "'%s' is not a folder, or a symbolic link",
+			       path);
+	if (file < 0)
+		return fail_open(path, errno, false, err);
+	*ret_folder = file;
+	return ROGER_OK;
+}
+
+int rg_file_make_folder(int folder, const char *name, bool *ret_made, struct roger_err *err)
+{
+	if (mkdirat(folder, name, 0700) == 0) {
+		give_to_owner(folder, name, RG_NO_FILE);
+		*ret_made = true;
+		return folder == AT_FDCWD ? ROGER_OK : rg_file_sync_folder(folder, name, err);
+	}
+	if (errno != EEXIST)
+		return rg_fail(err, rg_code_of_create(errno), errno, "make the folder '%s'", name);
+	*ret_made = false;
+	return ROGER_OK;
+}
+
+int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
+		  struct roger_err *err)
+{
+	struct stat facts;
+
+	if (fstat(file, &facts) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	*ret_facts = facts_of(&facts);
+	return ROGER_OK;
+}
+
+int rg_file_look(int folder, const char *name, bool *ret_there, struct rg_file_facts *ret_facts,
+		 struct roger_err *err)
+{
+	struct stat facts;
+
+	*ret_there = fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0;
+	if (!*ret_there && errno != ENOENT)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	return *ret_there ? check_regular(&facts, name, ret_facts, err) : ROGER_OK;
+}
+
+int rg_file_examine(int folder, const char *name, struct rg_file_look *ret_look,
+		    struct roger_err *err)
+{
+	struct stat facts;
+
+	*ret_look = (struct rg_file_look){ .kind = RG_FILE_NONE };
+	if (fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? ROGER_OK
+				       : rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	ret_look->kind = S_ISREG(facts.st_mode)	  ? RG_FILE_REGULAR
+			 : S_ISDIR(facts.st_mode) ? RG_FILE_FOLDER
+			 : S_ISLNK(facts.st_mode) ? RG_FILE_LINK
+						  : RG_FILE_OTHER;
+	ret_look->open_to_others = (facts.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+	return ROGER_OK;
+}
+
+int rg_file_close_to_others(int folder, const char *name, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep)
+	int file = open_again(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
+	struct stat facts;
+
+	if (file < 0)
+		return fail_open(name, errno, false, err);
+	if (fstat(file, &facts) < 0 || fchmod(file, S_ISDIR(facts.st_mode) ? 0700 : 0600) < 0)
+		return rg_fail(err, ROGER_EIO, errno, "change the mode of '%s'", name);
+	return ROGER_OK;
+}
+
+static int seek(int file, int from, const char *name, uint64_t *ret_offset, struct roger_err *err)
+{
+	off_t offset = lseek(file, 0, from);
+
+	if (offset < 0)
+		return rg_fail(err, ROGER_EIO, errno, "look at '%s'", name);
+	*ret_offset = (uint64_t)offset;
+	return ROGER_OK;
+}
+
+int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err)
+{
+	return seek(file, SEEK_END, name, ret_size, err);
+}
+
+/*
+ * Only the inode number is asked for: once a file's times were asked for, its next
+ * write has to update them, which takes longer than the write.
+ */
+bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode)
+{
+	struct statx facts;
+	struct stat plain;
+
+	if (syscall(SYS_statx, folder, name, AT_SYMLINK_NOFOLLOW, STATX_INO, &facts) == 0)
+		return makedev(facts.stx_dev_major, facts.stx_dev_minor) == device &&
+		       facts.stx_ino == inode;
+	/* Some sandboxes do not know this call. */
+	return (errno == ENOSYS || errno == EPERM) &&
+	       fstatat(folder, name, &plain, AT_SYMLINK_NOFOLLOW) == 0 && plain.st_dev == device &&
+	       plain.st_ino == inode;
+}
+
+bool rg_file_owner(const char *path, int64_t *ret_owner)
+{
+	struct stat facts;
+
+	if (stat(path, &facts) < 0)
+		return false;
+	*ret_owner = facts.st_uid;
+	return true;
+}
+
+uint64_t rg_file_inode(const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) < 0 ? 0 : facts.st_ino;
+}
+
+static int read_all(int file, const char *name, size_t size, size_t bytes_max, struct rg_buf *out,
+		    struct roger_err *err)
+{
+	/* Most of what is read whole is small, and says how long it is; what the system makes up
+	 * does not. */
+	size_t piece = size && size < (64 << 10) ? size : 1000, got = 0;
+	char *room;
+	int r;
+
+	for (;; piece = 4000) {
+		room = rg_buf_room(out, piece);
+		if (!room)
+			return rg_fail_memory(err);
+		r = rg_file_read_at(file, room, piece, (int64_t)out->length, &got, err);
+		if (r < 0)
+			return r;
+		out->length += got;
+		if (out->length > bytes_max)
+			return rg_fail(err, ROGER_EDATA, 0, "'%s' is larger than %zu bytes", name,
+				       bytes_max);
+		if (got < piece || out->length == size)
+			return ROGER_OK;
+	}
+}
+
+int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
+		       struct rg_file_facts *ret_facts, bool *ret_found, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	size_t got = 0;
+	char *room;
+	int r;
+
+	r = rg_file_open_facts(AT_FDCWD, path, RG_FILE_READ, &file, ret_facts, err);
+	*ret_found = file != RG_NO_FILE;
+	if (r < 0 || !*ret_found)
+		return r;
+	room = rg_buf_room(out, bytes_max);
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(file, room, bytes_max, 0, &got, err);
+	out->length += got;
+	return r;
+}
+
+int rg_file_read_all_at(int folder, const char *name, size_t bytes_max, struct rg_buf *out,
+			bool *ret_found, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts = { 0 };
+	int r;
+
+	r = rg_file_open_facts(folder, name, RG_FILE_READ, &file, &facts, err);
+	if (r < 0)
+		return r;
+	*ret_found = file != RG_NO_FILE;
+	return *ret_found ? read_all(file, name, (size_t)facts.size, bytes_max, out, err)
+			  : ROGER_OK;
+}
+
+int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out, bool *ret_found,
+		     struct roger_err *err)
+{
+	return rg_file_read_all_at(AT_FDCWD, path, bytes_max, out, ret_found, err);
+}
+
+int rg_file_read_at(int file, void *to, size_t length, int64_t offset, size_t *ret_length,
+		    struct roger_err *err)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < length) {
+		got = pread(file, (char *)to + done, length - done, offset + (int64_t)done);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return rg_fail(err, ROGER_EIO, errno, "read at byte %lld",
+				       (long long)(offset + (int64_t)done));
+		if (got == 0)
+			break;
+		done += (size_t)got;
+	}
+	*ret_length = done;
+	return ROGER_OK;
+}
+
+int rg_file_write(int file, const void *data, size_t length, const char *name,
+		  struct roger_err *err)
+{
+	size_t done = 0;
+	ssize_t put;
+
+	while (done < length) {
+		put = write(file, (const char *)data + done, length - done);
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return rg_fail(err, ROGER_EIO, errno, "write to '%s'", name);
+		done += (size_t)put;
+	}
+	return ROGER_OK;
+}
+
+int rg_file_tell(int file, const char *name, uint64_t *ret_offset, struct roger_err *err)
+{
+	return seek(file, SEEK_CUR, name, ret_offset, err);
+}
+
+int rg_file_sync(int file, const char *name, struct roger_err *err)
+{
+	int r;
+
+	do
+		r = fdatasync(file);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? rg_fail(err, ROGER_EIO, errno, "sync '%s'", name) : ROGER_OK;
+}
+
+int rg_file_sync_folder(int folder, const char *name, struct roger_err *err)
+{
+	int r;
+
+	do
+		r = fsync(folder);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? rg_fail(err, ROGER_EIO, errno, "sync the folder of '%s'", name) : ROGER_OK;
+}
+
+static int write_new(int folder, const char *name, const char *spare, struct roger_str text,
+		     bool durable, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, NULL);
+	if (r < 0) {
+		unlinkat(folder, spare, 0);
+		r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_file_write(file, text.data, text.length, name, err);
+	return r == ROGER_OK && durable ? rg_file_sync(file, name, err) : r;
+}
+
+/*
+ * A plain rename over another file makes some file systems write the new one
+ * out at once.  What need not last is exchanged with the old one instead, which
+ * is then removed: as atomic, and a third of the time.
+ */
+static int put_in_place(int folder, const char *name, const char *spare, bool durable)
+{
+	struct stat facts;
+
+	/* Not every C library has a function for it.  A folder under the name is not swapped away.
+	 */
+	if (!durable && fstatat(folder, name, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !S_ISDIR(facts.st_mode) &&
+	    syscall(SYS_renameat2, folder, spare, folder, name, RENAME_EXCHANGE) == 0) {
+		unlinkat(folder, spare, 0);
+		return 0;
+	}
+	return renameat(folder, spare, folder, name);
+}
+
+int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
+		    struct roger_err *err)
+{
+	char spare[300];
+	int r;
+
+	/* One name per process, so that what a killed one left is used up by the next of its
+	 * number. */
+	snprintf(spare, sizeof spare, "%.240s.new-%d", name, (int)getpid());
+	r = write_new(folder, name, spare, text, durable, err);
+	if (r == ROGER_OK && put_in_place(folder, name, spare, durable) < 0)
+		r = rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", name);
+	if (r < 0) {
+		unlinkat(folder, spare, 0);
+		return r;
+	}
+	return durable ? rg_file_sync_folder(folder, name, err) : ROGER_OK;
+}
+
+int rg_file_rename(int folder, const char *from, const char *to, bool durable,
+		   struct roger_err *err)
+{
+	if (put_in_place(folder, to, from, durable) < 0)
+		return rg_fail(err, rg_code_of_create(errno), errno, "put '%s' in its place", to);
+	return durable ? rg_file_sync_folder(folder, to, err) : ROGER_OK;
+}
+
+int rg_file_move(int from_folder, const char *from, int to_folder, const char *to, bool *ret_moved,
+		 struct roger_err *err)
+{
+	int r = (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE);
+
+	/* Some file systems know no such flag. */
+	if (r < 0 && errno == EINVAL)
+		r = renameat(from_folder, from, to_folder, to);
+	*ret_moved = r == 0;
+	if (r < 0 && errno != ENOENT)
+		return rg_fail(err, rg_code_of_create(errno), errno, "move '%s'", from);
+	return ROGER_OK;
+}
+
+/*
+ * A read lease is refused while anybody has the file open for writing.  A process that
+ * opens it for writing during the lease is held up for a moment, and this process gets
+ * a signal: SIGURG, which is ignored by default, in place of SIGIO, which kills.
+ */
+enum rg_file_writers rg_file_writers(int file)
+{
+	int r;
+
+	if (fcntl(file, F_SETSIG, SIGURG) < 0)
+		return RG_FILE_UNTOLD;
+	do
+		r = fcntl(file, F_SETLEASE, F_RDLCK);
+	while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return errno == EAGAIN ? RG_FILE_WRITER : RG_FILE_UNTOLD;
+	fcntl(file, F_SETLEASE, F_UNLCK);
+	return RG_FILE_NO_WRITER;
+}
+
+int rg_file_remove(int folder, const char *name, struct roger_err *err)
+{
+	if (unlinkat(folder, name, 0) == 0 || errno == ENOENT)
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EIO, errno, "remove '%s'", name);
+}
+
+int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
+			struct roger_strs *ret_names, struct roger_err *err)
+{
+	/* Reading a folder moves the descriptor, so it gets one of its own. */
+	int own = open_again(folder, ".", O_RDONLY | O_DIRECTORY, 0), r = ROGER_OK;
+	struct roger_strs names = { 0 };
+	const struct dirent *entry;
+	DIR *stream;
+
+	stream = own < 0 ? NULL : fdopendir(own);
+	if (!stream) {
+		r = rg_fail(err, ROGER_EIO, errno, "list the folder '%s'", name);
+		rg_file_close(own);
+		return r;
+	}
+	errno = 0;
+	while (r == ROGER_OK && (entry = readdir(stream))) {
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    !rg_arena_add(arena, &names, rg_str(entry->d_name)))
+			r = rg_fail_memory(err);
+		errno = 0;
+	}
+	if (r == ROGER_OK && errno)
+		r = rg_fail(err, ROGER_EIO, errno, "list the folder '%s'", name);
+	closedir(stream);
+	*ret_names = names;
+	return r;
+}
+
+int rg_file_open_nowhere(int *ret_file, struct roger_err *err)
+{
+	int file = open_again(AT_FDCWD, "/dev/null", O_RDWR, 0);
+
+	if (file < 0)
+		return fail_open("/dev/null", errno, false, err);
+	*ret_file = file;
+	return ROGER_OK;
+}
+
+int rg_file_open_unwaiting(int descriptor)
+{
+	char path[40];
+	int file;
+
+	snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+	file = open_again(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_NOCTTY, 0);
+	return file < 0 ? RG_NO_FILE : file;
+}
+
+int rg_file_move_up(int *file, struct roger_err *err)
+{
+	if (*file > STDERR_FILENO)
+		return ROGER_OK;
+	*file = move_up(*file);
+	return *file < 0 ? rg_fail(err, ROGER_EIO, errno, "move a descriptor") : ROGER_OK;
+}
+
+int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err)
+{
+	int64_t until = rg_clock_monotonic_ns() + wait_ms * 1000000;
+
+	while (flock(file, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EWOULDBLOCK)
+			return rg_fail(err, ROGER_EIO, errno, "lock '%s'", name);
+		if (rg_clock_monotonic_ns() > until)
+			return rg_fail(err, ROGER_ETIMEOUT, 0,
+				       "another process keeps '%s' locked; try again", name);
+		rg_clock_sleep(2);
+	}
+	return ROGER_OK;
+}
+
+void rg_file_unlock(int file)
+{
+	flock(file, LOCK_UN);
+}
+
+/* A lock of the open file, not of the process, so that handles of one process exclude each other.
+ */
+static int lock_byte(int file, short type, int64_t byte)
+{
+	struct flock lock = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)byte, .l_len = 1
+	};
+	int r;
+
+	do
+		r = fcntl(file, F_OFD_SETLK, &lock);
+	while (r < 0 && errno == EINTR);
+	return r;
+}
+
+int rg_file_lock_byte(int file, int64_t byte, const char *name, bool *ret_locked,
+		      struct roger_err *err)
+{
+	if (lock_byte(file, F_WRLCK, byte) == 0) {
+		*ret_locked = true;
+		return ROGER_OK;
+	}
+	if (errno != EAGAIN && errno != EACCES)
+		return rg_fail(err, ROGER_EIO, errno, "lock '%s'", name);
+	*ret_locked = false;
+	return ROGER_OK;
+}
+
+void rg_file_unlock_byte(int file, int64_t byte)
+{
+	(void)!lock_byte(file, F_UNLCK, byte);
+}
+
+int rg_file_map(int file, size_t size, const char *name, void **ret_map, struct roger_err *err)
+{
+	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+
+	if (map == MAP_FAILED)
+		return rg_fail(err, errno == ENOMEM ? ROGER_ENOMEM : ROGER_EIO, errno, "map '%s'",
+			       name);
+	*ret_map = map;
+	return ROGER_OK;
+}
+
+/* Only what a handler of a signal may call. */
+bool rg_file_unback(void *map, size_t size)
+{
+	return mmap(map, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		    0) == map;
+}
+
+void rg_file_unmap(void *map, size_t size)
+{
+	if (map)
+		munmap(map, size);
+}

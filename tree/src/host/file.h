@@ -1,0 +1,180 @@
+/*
+ * file - the only place that opens, reads, writes, syncs and renames files.
+ *
+ * Files are reached through the descriptor of their folder and never through
+ * a symbolic link; new ones are 0600, new folders 0700.  Interrupted calls are
+ * taken up again; a short write is finished or is an error.
+ */
+#ifndef RG_FILE_H
+#define RG_FILE_H
+
+#include "base/arena.h"
+
+#define RG_NO_FILE (-1)
+
+enum rg_file_way {
+	RG_FILE_READ,
+	RG_FILE_CHANGE,	       /* read and write, must be there */
+	RG_FILE_APPEND,	       /* read and append, must be there */
+	RG_FILE_CREATE_APPEND, /* read and append, made when missing */
+	RG_FILE_CREATE_NEW,    /* read and write, must not be there */
+};
+
+struct rg_file_facts {
+	uint64_t device;
+	uint64_t inode;
+	int64_t size;
+	int64_t changed_ms;   /* since 1970: when anything of it last changed, by the system's clock
+			       */
+	int64_t written_ns;   /* the same of its text */
+	int64_t owner;	      /* user id */
+	int64_t links;	      /* names that lead to it */
+	bool open_to_writers; /* its group or anybody may write it */
+};
+
+/* Open a regular file.  *ret_file is RG_NO_FILE, and the result ROGER_OK, when it is not there. */
+RG_CHECKED int rg_file_open(int folder, const char *name, enum rg_file_way way, int *ret_file,
+			    struct roger_err *err);
+/* Like rg_file_open(), with the facts of the file. */
+RG_CHECKED int rg_file_open_facts(int folder, const char *name, enum rg_file_way way, int *ret_file,
+				  struct rg_file_facts *ret_facts, struct roger_err *err);
+int rg_file_close(int file);
+void rg_file_closep(int *file);
+
+/* Open a folder; path may be absolute; RG_NO_FILE when it is not there. */
+RG_CHECKED int rg_file_open_folder(int folder, const char *path, int *ret_folder,
+				   struct roger_err *err);
+
+/* Make a folder, and sync the one it is in; one that is there is fine (*ret_made false). */
+RG_CHECKED int rg_file_make_folder(int folder, const char *name, bool *ret_made,
+				   struct roger_err *err);
+
+RG_CHECKED int rg_file_facts(int file, const char *name, struct rg_file_facts *ret_facts,
+			     struct roger_err *err);
+
+/* Like rg_file_facts(), by name; ROGER_EREFUSED when it is not a regular file. */
+RG_CHECKED int rg_file_look(int folder, const char *name, bool *ret_there,
+			    struct rg_file_facts *ret_facts, struct roger_err *err);
+
+/* What a name refers to. */
+enum rg_file_kind { RG_FILE_NONE, RG_FILE_REGULAR, RG_FILE_FOLDER, RG_FILE_LINK, RG_FILE_OTHER };
+struct rg_file_look {
+	enum rg_file_kind kind;
+	bool open_to_others; /* its group or anybody may do something with it */
+};
+RG_CHECKED int rg_file_examine(int folder, const char *name, struct rg_file_look *ret_look,
+			       struct roger_err *err);
+
+/* Make a file 0600, or a folder 0700; never through a symbolic link. */
+RG_CHECKED int rg_file_close_to_others(int folder, const char *name, struct roger_err *err);
+
+/* The length of an open file, by seeking to its end; cheaper than rg_file_facts(). */
+RG_CHECKED int rg_file_size(int file, const char *name, uint64_t *ret_size, struct roger_err *err);
+
+/* Is the file of that name still this one? */
+bool rg_file_is(int folder, const char *name, uint64_t device, uint64_t inode);
+
+/* The user id of the owner of a path; false: unknown. */
+bool rg_file_owner(const char *path, int64_t *ret_owner);
+
+/* The inode number of what a path leads to; 0: unknown. */
+uint64_t rg_file_inode(const char *path);
+
+/* A whole file, by path, into out. */
+RG_CHECKED int rg_file_read_all(const char *path, size_t bytes_max, struct rg_buf *out,
+				bool *ret_found, struct roger_err *err);
+/* Like rg_file_read_all(), in a folder. */
+RG_CHECKED int rg_file_read_all_at(int folder, const char *name, size_t bytes_max,
+				   struct rg_buf *out, bool *ret_found, struct roger_err *err);
+
+/* The first bytes of a regular file, by path. */
+RG_CHECKED int rg_file_read_first(const char *path, size_t bytes_max, struct rg_buf *out,
+				  struct rg_file_facts *ret_facts, bool *ret_found,
+				  struct roger_err *err);
+
+/* Up to length bytes from offset; fewer only at the end of the file. */
+RG_CHECKED int rg_file_read_at(int file, void *to, size_t length, int64_t offset,
+			       size_t *ret_length, struct roger_err *err);
+
+/* Write all of it, at the end of an append-only descriptor, else at its offset. */
+RG_CHECKED int rg_file_write(int file, const void *data, size_t length, const char *name,
+			     struct roger_err *err);
+
+/* The offset of a descriptor: after a write, the end of what was written. */
+RG_CHECKED int rg_file_tell(int file, const char *name, uint64_t *ret_offset,
+			    struct roger_err *err);
+
+/* fdatasync; a failure is final for what was not yet on disk. */
+RG_CHECKED int rg_file_sync(int file, const char *name, struct roger_err *err);
+
+/* Make names in a folder durable. */
+RG_CHECKED int rg_file_sync_folder(int folder, const char *name, struct roger_err *err);
+
+/*
+ * Replace a document by a rename.  durable: sync it and its folder.  On an error the
+ * old one stays whole.
+ */
+RG_CHECKED int rg_file_replace(int folder, const char *name, struct roger_str text, bool durable,
+			       struct roger_err *err);
+
+/* Give a file another name, which a file may have.  durable: its folder is synced. */
+RG_CHECKED int rg_file_rename(int folder, const char *from, const char *to, bool durable,
+			      struct roger_err *err);
+
+/*
+ * Move a file to a name that nothing has, in another folder of the same file
+ * system; *ret_moved false: it is gone.  To be durable, both folders must be synced.
+ */
+RG_CHECKED int rg_file_move(int from_folder, const char *from, int to_folder, const char *to,
+			    bool *ret_moved, struct roger_err *err);
+
+/*
+ * Does any process have the file open for writing?  file is open for reading only.
+ * Only the file's owner can ask, on most file systems.
+ */
+enum rg_file_writers { RG_FILE_NO_WRITER, RG_FILE_WRITER, RG_FILE_UNTOLD };
+enum rg_file_writers rg_file_writers(int file);
+
+/* Remove a file; one that is not there is fine. */
+RG_CHECKED int rg_file_remove(int folder, const char *name, struct roger_err *err);
+
+/* Every name in a folder but . and .., in no order; memory from arena. */
+RG_CHECKED int rg_file_list_folder(int folder, const char *name, struct rg_arena *arena,
+				   struct roger_strs *ret_names, struct roger_err *err);
+
+/* /dev/null. */
+RG_CHECKED int rg_file_open_nowhere(int *ret_file, struct roger_err *err);
+
+/*
+ * Open what a descriptor leads to a second time, for non-blocking writes; RG_NO_FILE
+ * where that is not possible.
+ */
+int rg_file_open_unwaiting(int descriptor);
+
+/* Give a descriptor a number beyond those of the standard streams; *file changes. */
+RG_CHECKED int rg_file_move_up(int *file, struct roger_err *err);
+
+/*
+ * Lock an open file exclusively with flock(); the lock ends with the descriptor.
+ * ROGER_ETIMEOUT when another holds it longer than wait_ms.
+ */
+RG_CHECKED int rg_file_lock(int file, const char *name, int64_t wait_ms, struct roger_err *err);
+void rg_file_unlock(int file);
+
+/*
+ * Lock one byte of a file open for writing, without waiting; the lock ends with the
+ * descriptor.  *ret_locked false: another process has it.
+ */
+RG_CHECKED int rg_file_lock_byte(int file, int64_t byte, const char *name, bool *ret_locked,
+				 struct roger_err *err);
+void rg_file_unlock_byte(int file, int64_t byte);
+
+/* Map a file's first size bytes, shared and writable; NULL in *ret_map never comes with ROGER_OK.
+ */
+RG_CHECKED int rg_file_map(int file, size_t size, const char *name, void **ret_map,
+			   struct roger_err *err);
+/* Zero bytes of memory in the place of the file, which may have become too short for its map. */
+bool rg_file_unback(void *map, size_t size);
+void rg_file_unmap(void *map, size_t size);
+
+#endif

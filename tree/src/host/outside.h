@@ -1,0 +1,61 @@
+/*
+ * outside - files that belong to other programs: a person's or a project's
+ * settings, in which roger changes what it was asked to.
+ *
+ * Unlike roger's own files: links are followed, modes are kept, new files get the
+ * usual mode.  A file is replaced whole by a rename, so that a reader sees the old
+ * one or the new one.
+ */
+#ifndef RG_OUTSIDE_H
+#define RG_OUTSIDE_H
+
+#include "base/str.h"
+
+/* A whole file into out; ROGER_EREFUSED when it is not regular, or larger than bytes_max. */
+RG_CHECKED int rg_outside_read(const char *path, size_t bytes_max, struct rg_buf *out,
+			       bool *ret_found, struct roger_err *err);
+
+/*
+ * Replace a file durably, and make missing folders.  before: the text it had when the
+ * new one was made from it; if it has changed since, ROGER_EREFUSED and no change.
+ * NULL: it is a file of roger's own, readable by its owner alone.
+ */
+RG_CHECKED int rg_outside_put(const char *path, const struct roger_str *before,
+			      struct roger_str text, struct roger_err *err);
+
+/* Remove a file, and up to that many of the folders it is in that are empty then. */
+RG_CHECKED int rg_outside_remove(const char *path, int64_t folders, struct roger_err *err);
+
+/*
+ * Lock the folder of a record, so that no other process changes what it describes.
+ * make: make that folder; else *ret_lock is RG_NO_FILE where it is missing.  The lock
+ * ends with the descriptor, and so with the process; ROGER_ETIMEOUT when another
+ * process keeps it too long.
+ */
+RG_CHECKED int rg_outside_lock(const char *record, bool make, int *ret_lock, struct roger_err *err);
+
+/* Change folder to the nearest one, it or one above, that holds something of that name. */
+bool rg_outside_climb(char folder[4096], const char *name);
+
+/*
+ * The git folder of the repository that a folder is in: .git, or what it points to in
+ * a linked working tree or a submodule.  false: none.
+ */
+bool rg_outside_git_folder(const char *folder, char to[4096]);
+
+/*
+ * Would git show a change of an existing file?  Also true when it is in a repository
+ * and git cannot be asked whether it tracks the file.
+ */
+bool rg_outside_git_may_show(const char *path);
+
+/* Is there something of that name? */
+bool rg_outside_is_there(const char *path);
+
+/* Is there a program of that name along PATH? */
+bool rg_outside_along_path(const char *name);
+
+/* The program file of this process; false: unknown. */
+bool rg_outside_own_program(char to[4096]);
+
+#endif

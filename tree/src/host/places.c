@@ -1,0 +1,207 @@
+#include "host/places.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "host/file.h"
+#include "host/process.h"
+
+enum { DEPTH_MAX = 8 };
+
+struct place {
+	int folder;
+	const char *name;
+	struct roger_str shown; /* from the data folder */
+	int depth;
+};
+
+struct checking {
+	bool fix;
+	rg_place_see *see;
+	void *context;
+};
+
+RG_PRINTF(5, 6)
+static int see(const struct checking *checking, struct roger_breach problem, bool fixed,
+	       struct roger_err *err, const char *format, ...)
+{
+	char what[300];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	problem.what = rg_str(what);
+	return checking->see(checking->context, &problem, fixed, err);
+}
+
+static struct roger_breach at(const struct place *place, enum roger_breach_kind kind,
+			      enum roger_severity severity)
+{
+	return (struct roger_breach){ .kind = (int)kind,
+				      .severity = (int)severity,
+				      .file = place->shown };
+}
+
+static bool is_below(const struct place *place, struct roger_str folder)
+{
+	return place->shown.length > folder.length &&
+	       !memcmp(place->shown.data, folder.data, folder.length);
+}
+
+/* What other programs drop there is theirs until it is taken. */
+static bool is_dropped(const struct place *place)
+{
+	return is_below(place, RG_STR("triggers/")) &&
+	       place->shown.data[sizeof "triggers/" - 1] != '.';
+}
+
+/*
+ * The first two may come out of a repository, as it made them; into the third others
+ * write, and what is taken from there keeps their mode, in a folder that is closed.
+ */
+static bool is_shared(const struct place *place)
+{
+	return rg_str_is(place->shown, "config.yaml") || rg_str_is(place->shown, ".gitignore") ||
+	       rg_str_is(place->shown, "triggers") || is_below(place, RG_STR("triggers/.taken/"));
+}
+
+static int check_mode(const struct checking *checking, const struct place *place,
+		      const struct rg_file_look *look, struct roger_err *err)
+{
+	bool fixed;
+
+	if (!look->open_to_others || is_shared(place))
+		return ROGER_OK;
+	fixed = checking->fix &&
+		rg_file_close_to_others(place->folder, place->name, NULL) == ROGER_OK;
+	return see(checking, at(place, ROGER_BREACH_MODE, ROGER_REPAIRABLE), fixed, err,
+		   "others than its owner may use it; expected mode %s",
+		   look->kind == RG_FILE_FOLDER ? "0700" : "0600");
+}
+
+/* What is added to a file is added under all its names: a backup made of links would change, too.
+ */
+static int check_links(const struct checking *checking, const struct place *place,
+		       struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	bool there;
+	int r;
+
+	r = rg_file_look(place->folder, place->name, &there, &facts, err);
+	if (r < 0 || !there || facts.links < 2)
+		return r;
+	return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_NOTE), false, err,
+		   "%lld names lead to it (hard links, as `cp -al` makes them): what roger adds is "
+		   "added to all of them; copy the backup instead",
+		   (long long)facts.links);
+}
+
+/* NAME.new-PID: the process, if that is what it is. */
+static bool is_leftover(struct roger_str name, int64_t *ret_process)
+{
+	size_t at = name.length;
+
+	while (at > 0 && name.data[at - 1] >= '0' && name.data[at - 1] <= '9')
+		at--;
+	return at > 5 && memcmp(name.data + at - 5, ".new-", 5) == 0 &&
+	       rg_str_number((struct roger_str){ name.data + at, name.length - at }, ret_process);
+}
+
+/* *ret_removed: it is gone, so nothing else is wrong with it. */
+static int check_leftover(const struct checking *checking, const struct place *place,
+			  bool *ret_removed, struct roger_err *err)
+{
+	struct roger_breach breach = at(place, ROGER_BREACH_PLACE, ROGER_NOTE);
+	int64_t process;
+
+	if (!is_leftover(rg_str(place->name), &process) || rg_process_lives(process))
+		return ROGER_OK;
+	breach.fixable = true;
+	*ret_removed =
+		checking->fix && rg_file_remove(place->folder, place->name, NULL) == ROGER_OK;
+	return see(checking, breach, *ret_removed, err, "left by a process that was killed");
+}
+
+static int check_folder(const struct checking *checking, const struct place *place,
+			struct roger_err *err);
+
+static int check_place(const struct checking *checking, const struct place *place,
+		       struct roger_err *err)
+{
+	struct rg_file_look look;
+	bool removed = false;
+	int r;
+
+	if (is_dropped(place))
+		return ROGER_OK;
+	r = rg_file_examine(place->folder, place->name, &look, err);
+	if (r < 0)
+		return r;
+	switch (look.kind) {
+	case RG_FILE_NONE:
+		return ROGER_OK;
+	case RG_FILE_LINK:
+		return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false, err,
+			   "a symbolic link, which roger does not follow");
+	case RG_FILE_OTHER:
+		return see(checking, at(place, ROGER_BREACH_PLACE, ROGER_DAMAGE), false, err,
+			   "neither a file nor a folder");
+	case RG_FILE_REGULAR:
+		r = check_leftover(checking, place, &removed, err);
+		if (r == ROGER_OK && !removed)
+			r = check_links(checking, place, err);
+		break;
+	case RG_FILE_FOLDER:
+		break;
+	}
+	if (r == ROGER_OK && !removed)
+		r = check_mode(checking, place, &look, err);
+	if (r == ROGER_OK && look.kind == RG_FILE_FOLDER && place->depth < DEPTH_MAX)
+		r = check_folder(checking, place, err);
+	return r;
+}
+
+static int check_inside(const struct checking *checking, int folder, const struct place *outer,
+			struct roger_str name, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf shown = { .maximum = SIZE_MAX };
+	struct place place = { folder, name.data, { "", 0 }, outer->depth + 1 };
+
+	if (outer->depth)
+		rg_buf_printf(&shown, "%.*s/", RG_STR_ARGS(outer->shown));
+	rg_buf_add_str(&shown, name);
+	if (shown.failed)
+		return rg_fail_memory(err);
+	place.shown = rg_buf_str(&shown);
+	return check_place(checking, &place, err);
+}
+
+static int check_folder(const struct checking *checking, const struct place *place,
+			struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_strs names = { 0 };
+	size_t i;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_file_open_folder(place->folder, place->name, &folder, err);
+	if (r == ROGER_OK && folder != RG_NO_FILE)
+		r = rg_file_list_folder(folder, place->name, arena, &names, err);
+	for (i = 0; i < names.count && r == ROGER_OK; i++)
+		r = check_inside(checking, folder, place, names.items[i], err);
+	rg_arena_free(arena);
+	return r;
+}
+
+int rg_places_check(int folder, bool fix, rg_place_see *seen, void *context, struct roger_err *err)
+{
+	const struct checking checking = { fix, seen, context };
+	const struct place top = { folder, ".", RG_STR("."), 0 };
+
+	return check_place(&checking, &top, err);
+}

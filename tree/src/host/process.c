@@ -1,0 +1,176 @@
+#include "host/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "host/file.h"
+
+void rg_boot_id(char to[RG_BOOT_ID_BYTES])
+{
+	enum { DIGITS = 36 };
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	size_t got = 0;
+
+	memset(to, 0, RG_BOOT_ID_BYTES);
+	if (rg_file_open(-1, "/proc/sys/kernel/random/boot_id", RG_FILE_READ, &file, NULL) < 0 ||
+	    file == RG_NO_FILE || rg_file_read_at(file, to, DIGITS, 0, &got, NULL) < 0 ||
+	    got < DIGITS)
+		memset(to, 0, RG_BOOT_ID_BYTES);
+}
+
+/* From the text of /proc/<pid>/stat: its fields 3, 20 and 22. */
+static bool read_stat(struct rg_buf *text, struct rg_process_look *ret_look)
+{
+	const char *at;
+
+	rg_buf_add_char(text, '\0');
+	/* The name in parentheses may hold anything; field 3 follows the last of them. */
+	at = text->failed ? NULL : strrchr(text->data, ')');
+	return at && sscanf(at,
+			    ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%ld %*s %" SCNd64,
+			    &ret_look->state, &ret_look->threads, &ret_look->start) == 3;
+}
+
+bool rg_process_look(int64_t id, struct rg_process_look *ret_look)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = 8192 };
+	char path[40];
+	bool found;
+
+	snprintf(path, sizeof path, "/proc/%lld/stat", (long long)id);
+	return rg_file_read_all(path, 4096, &text, &found, NULL) == ROGER_OK && found &&
+	       read_stat(&text, ret_look);
+}
+
+bool rg_process_is_zombie(const struct rg_process_look *look)
+{
+	return (look->state == 'Z' || look->state == 'X') && look->threads <= 1;
+}
+
+static int64_t own_space(void)
+{
+	return (int64_t)rg_file_inode("/proc/self/ns/pid");
+}
+
+void rg_process_find(int64_t id, struct rg_process *ret_process)
+{
+	struct rg_process_look look;
+
+	*ret_process = (struct rg_process){ .id = id, .space = own_space() };
+	if (rg_process_look(id, &look))
+		ret_process->start = look.start;
+	rg_boot_id(ret_process->boot_id);
+}
+
+/* Whoever started us may be called anything. */
+static void read_name(int64_t id, char *to, size_t size)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	char path[40];
+	size_t got = 0, i;
+
+	snprintf(path, sizeof path, "/proc/%lld/comm", (long long)id);
+	if (rg_file_open(-1, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE ||
+	    rg_file_read_at(file, to, size - 1, 0, &got, NULL) < 0)
+		got = 0;
+	for (i = 0; i < got && to[i] != '\n'; i++)
+		if (to[i] < ' ' || to[i] > '~')
+			to[i] = '?';
+	to[i] = '\0';
+}
+
+void rg_process_ran(struct rg_ran *ret_ran)
+{
+	int from;
+
+	*ret_ran = (struct rg_ran){ .uid = (int64_t)getuid() };
+	for (from = 0; from <= STDERR_FILENO && !ret_ran->terminal[0]; from++)
+		if (ttyname_r(from, ret_ran->terminal, sizeof ret_ran->terminal) != 0)
+			ret_ran->terminal[0] = '\0';
+	read_name(getppid(), ret_ran->parent, sizeof ret_ran->parent);
+}
+
+void rg_process_self(struct rg_process *ret_process)
+{
+	rg_process_find(getpid(), ret_process);
+}
+
+bool rg_process_lives(int64_t id)
+{
+	return id > 0 && id <= INT32_MAX && (kill((pid_t)id, 0) == 0 || errno != ESRCH);
+}
+
+enum rg_process_fate rg_process_fate(const struct rg_process *process)
+{
+	char boot_id[RG_BOOT_ID_BYTES];
+	struct rg_process_look look;
+
+	rg_boot_id(boot_id);
+	if (process->id <= 0 || process->id > INT32_MAX || !boot_id[0] || !process->boot_id[0])
+		return RG_PROCESS_UNKNOWN;
+	if (strcmp(boot_id, process->boot_id) != 0)
+		return RG_PROCESS_GONE;
+	if (!process->space || process->space != own_space())
+		return RG_PROCESS_UNKNOWN;
+	if (kill((pid_t)process->id, 0) < 0 && errno == ESRCH)
+		return RG_PROCESS_GONE;
+	if (!process->start || !rg_process_look(process->id, &look))
+		return RG_PROCESS_UNKNOWN;
+	return look.start != process->start || rg_process_is_zombie(&look) ? RG_PROCESS_GONE
+									   : RG_PROCESS_LIVES;
+}
+
+/* A line of /proc/<pid>/maps: addresses, rights, offset, device, inode, path. */
+static bool is_mapping(const char *line, uint64_t inode, const char *name)
+{
+	uint64_t mapped;
+	const char *path;
+
+	if (sscanf(line, "%*s %*s %*s %*s %" SCNu64, &mapped) != 1 || mapped != inode)
+		return false;
+	/* The path of a replaced file ends in " (deleted)". */
+	path = strstr(line, name);
+	return path && path[-1] == '/';
+}
+
+static bool has_mapped(int64_t id, uint64_t inode, const char *name)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char path[40], *line, *end;
+	bool found = false;
+
+	snprintf(path, sizeof path, "/proc/%lld/maps", (long long)id);
+	if (rg_file_read_all(path, 4 << 20, &text, &found, NULL) < 0 || !found)
+		return false;
+	rg_buf_add_char(&text, '\0');
+	for (line = text.failed ? NULL : text.data; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
+		if (is_mapping(line, inode, name))
+			return true;
+	}
+	return false;
+}
+
+size_t rg_process_find_mapping(uint64_t inode, const char *name, int64_t *ids, size_t ids_max)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *arena = rg_arena_new();
+	struct roger_strs names = { 0 };
+	size_t count = 0, i;
+	int64_t id;
+
+	if (!arena || rg_file_open_folder(-1, "/proc", &folder, NULL) < 0 || folder == RG_NO_FILE ||
+	    rg_file_list_folder(folder, "/proc", arena, &names, NULL) < 0)
+		names.count = 0;
+	for (i = 0; i < names.count && count < ids_max; i++)
+		if (rg_str_number(names.items[i], &id) && id != getpid() &&
+		    has_mapped(id, inode, name))
+			ids[count++] = id;
+	return count;
+}

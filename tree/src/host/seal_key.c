@@ -1,0 +1,122 @@
+/* The key of the workspace, seal.key, with its public half beside it in seal.pub. */
+#include "host/seal_key.h"
+
+#include <stdio.h>
+
+#include "base/sign.h"
+#include "host/file.h"
+
+static const char key_name[] = "seal.key", public_name[] = "seal.pub";
+enum { KEY_FILE_BYTES_MAX = 200 };
+
+/* The digits of a key's file; "": it is not there. */
+static int read_key(struct rg_workspace *workspace, const char *name, struct rg_arena *arena,
+		    struct roger_str *ret_key, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str key;
+	bool found;
+	int r;
+
+	*ret_key = (struct roger_str){ "", 0 };
+	r = rg_file_read_all_at(workspace->data, name, KEY_FILE_BYTES_MAX, &text, &found, err);
+	if (r < 0 || !found)
+		return r;
+	key = rg_buf_str(&text);
+	while (key.length && key.data[key.length - 1] == '\n')
+		key.length--;
+	return rg_arena_copy(arena, key, ret_key) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int put_key(struct rg_workspace *workspace, const char *name, const char *key,
+		   struct roger_err *err)
+{
+	char line[RG_KEY_DIGITS + 2];
+
+	snprintf(line, sizeof line, "%s\n", key);
+	return rg_file_replace(workspace->data, name, rg_str(line), true, err);
+}
+
+static int make_secret(struct rg_workspace *workspace, struct rg_arena *arena,
+		       struct rg_seal_key *key, struct roger_err *err)
+{
+	char secret[RG_KEY_DIGITS + 1];
+	int r;
+
+	if (key->public_key.length)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s' is there and '%s' is not; bring the key back, or move the "
+			       "other away to begin with a new one",
+			       public_name, key_name);
+	r = rg_key_new(secret, err);
+	if (r == ROGER_OK)
+		r = put_key(workspace, key_name, secret, err);
+	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(secret), &key->secret))
+		r = rg_fail_memory(err);
+	return r;
+}
+
+/* The public half may have been lost on the way; one that does not fit was not ours. */
+static int make_public(struct rg_workspace *workspace, struct rg_arena *arena,
+		       struct rg_seal_key *key, struct roger_err *err)
+{
+	char public[RG_KEY_DIGITS + 1];
+	int r;
+
+	if (!rg_key_public(key->secret, public))
+		return rg_fail(err, ROGER_EDATA, 0, "'%s' holds no key of %d hexadecimal digits",
+			       key_name, RG_KEY_DIGITS);
+	if (rg_str_is(key->public_key, public))
+		return ROGER_OK;
+	if (key->public_key.length)
+		return rg_fail(err, ROGER_EDATA, 0, "'%s' is not that of '%s'", public_name,
+			       key_name);
+	r = put_key(workspace, public_name, public, err);
+	if (r == ROGER_OK && !rg_arena_copy(arena, rg_str(public), &key->public_key))
+		r = rg_fail_memory(err);
+	return r;
+}
+
+int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
+		     struct rg_seal_key *ret_key, struct roger_err *err)
+{
+	int r;
+
+	*ret_key = (struct rg_seal_key){ { "", 0 }, { "", 0 } };
+	r = read_key(workspace, public_name, arena, &ret_key->public_key, err);
+	if (r == ROGER_OK)
+		r = read_key(workspace, key_name, arena, &ret_key->secret, err);
+	if (r == ROGER_OK && !ret_key->secret.length)
+		r = make_secret(workspace, arena, ret_key, err);
+	return r < 0 ? r : make_public(workspace, arena, ret_key, err);
+}
+
+int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
+		      enum rg_seal_state *ret_state, struct roger_err *err)
+{
+	struct roger_str secret, there = { "", 0 };
+	char public[RG_KEY_DIGITS + 1];
+	int r;
+
+	r = read_key(workspace, key_name, arena, &secret, err);
+	if (r == ROGER_OK)
+		r = read_key(workspace, public_name, arena, &there, err);
+	if (r < 0)
+		return r;
+	if (!secret.length)
+		*ret_state = RG_SEAL_NONE;
+	else if (!rg_key_public(secret, public))
+		*ret_state = RG_SEAL_WRONG;
+	else if (!there.length)
+		*ret_state = RG_SEAL_NO_PUBLIC;
+	else
+		*ret_state = rg_str_is(there, public) ? RG_SEAL_WHOLE : RG_SEAL_WRONG;
+	return ROGER_OK;
+}
+
+int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena *arena,
+		     struct rg_seal_key *ret_key, struct roger_err *err)
+{
+	*ret_key = (struct rg_seal_key){ { "", 0 }, { "", 0 } };
+	return read_key(workspace, public_name, arena, &ret_key->public_key, err);
+}

@@ -1,0 +1,27 @@
+/*
+ * seal_key - the key that seals are signed with; it stays with the workspace.
+ */
+#ifndef RG_SEAL_KEY_H
+#define RG_SEAL_KEY_H
+
+#include "host/workspace.h"
+
+/* "": there is none. */
+struct rg_seal_key {
+	struct roger_str secret;
+	struct roger_str public_key; /* as its own file has it */
+};
+
+/* Its public half; memory from arena. */
+RG_CHECKED int rg_seal_key_find(struct rg_workspace *workspace, struct rg_arena *arena,
+				struct rg_seal_key *ret_key, struct roger_err *err);
+
+/* Both halves, made where there is none.  For one process at a time. */
+RG_CHECKED int rg_seal_key_make(struct rg_workspace *workspace, struct rg_arena *arena,
+				struct rg_seal_key *ret_key, struct roger_err *err);
+
+enum rg_seal_state { RG_SEAL_NONE, RG_SEAL_WHOLE, RG_SEAL_NO_PUBLIC, RG_SEAL_WRONG };
+RG_CHECKED int rg_seal_key_state(struct rg_workspace *workspace, struct rg_arena *arena,
+				 enum rg_seal_state *ret_state, struct roger_err *err);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * storage - where the configuration lets files be.
+ *
+ * A configuration can come with a repository.  So what `storage:` names must be in the
+ * workspace, links resolved, in one of the usual folders, unless a person trusts the
+ * path; and a file in a configured place is appended to only when it is empty or begins
+ * with a record of its kind.
+ */
+#ifndef RG_STORAGE_H
+#define RG_STORAGE_H
+
+#include "base/arena.h"
+#include "facts/kinds.h"
+#include "host/config.h"
+
+/* A place that is not allowed by itself. */
+struct rg_storage_place {
+	struct roger_str setting; /* "storage.data_dir" */
+	struct roger_str origin;  /* file and line that say so */
+	struct roger_str path;	  /* absolute, links resolved: what there is to trust */
+	bool outside;		  /* of the workspace */
+};
+ROGER_LIST(rg_storage_places, rg_storage_place);
+
+/* Those of the configuration that need trust.  Nothing is looked at where nothing is configured. */
+RG_CHECKED int rg_storage_find(const struct rg_config *config, const char *root,
+			       struct rg_arena *arena, struct rg_storage_places *ret_places,
+			       struct roger_err *err);
+
+/*
+ * May a file be added to?  It is missing or empty, or its first whole line is a
+ * entry of that log, or the start of one that was cut off.  Else ROGER_ECONFIG.
+ */
+RG_CHECKED int rg_storage_check_file(int folder, const char *name, enum rg_log log,
+				     struct roger_err *err);
+
+#endif

@@ -1,0 +1,387 @@
+#include "host/triggers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "host/file.h"
+
+/* "<ms>-<16 digits>-<offset>." before the name of a taken file. */
+enum {
+	MS_DIGITS_MAX = 13,
+	ID_DIGITS = 16,
+	PREFIX_BYTES_MAX = MS_DIGITS_MAX + 1 + ID_DIGITS + 1 + 19 + 1
+};
+
+/* ------------------------------------------------------------- folders -- */
+
+static int open_or_make(int folder, const char *name, int *ret_folder, struct roger_err *err)
+{
+	bool made;
+	int r;
+
+	r = rg_file_open_folder(folder, name, ret_folder, err);
+	if (r < 0 || *ret_folder != RG_NO_FILE)
+		return r;
+	r = rg_file_make_folder(folder, name, &made, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_folder(folder, name, ret_folder, err);
+	if (r == ROGER_OK && *ret_folder == RG_NO_FILE)
+		r = rg_fail(err, ROGER_ECREATE, 0, "the folder '%s' went away", name);
+	return r;
+}
+
+int rg_triggers_open(const struct rg_workspace *workspace, struct rg_triggers *ret_triggers,
+		     struct roger_err *err)
+{
+	struct rg_triggers triggers = { RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, 0 };
+	char path[4300];
+	int r;
+
+	rg_workspace_path(workspace, workspace->config->trigger_dir, path, sizeof path);
+	r = open_or_make(workspace->data, path, &triggers.folder, err);
+	if (r == ROGER_OK)
+		r = open_or_make(triggers.folder, ".taken", &triggers.taken, err);
+	if (r == ROGER_OK)
+		r = open_or_make(triggers.folder, ".skipped", &triggers.skipped, err);
+	if (r == ROGER_OK)
+		r = open_or_make(triggers.folder, ".handing", &triggers.handing, err);
+	if (r == ROGER_OK)
+		*ret_triggers = triggers;
+	else
+		rg_triggers_close(&triggers);
+	return r;
+}
+
+void rg_triggers_close(struct rg_triggers *triggers)
+{
+	triggers->folder = rg_file_close(triggers->folder);
+	triggers->taken = rg_file_close(triggers->taken);
+	triggers->skipped = rg_file_close(triggers->skipped);
+	triggers->handing = rg_file_close(triggers->handing);
+}
+
+bool rg_triggers_lost(const struct rg_workspace *workspace, const struct rg_triggers *triggers)
+{
+	struct rg_file_facts facts;
+	char path[4300];
+
+	rg_workspace_path(workspace, workspace->config->trigger_dir, path, sizeof path);
+	return rg_file_facts(triggers->folder, path, &facts, NULL) < 0 ||
+	       !rg_file_is(workspace->data, path, facts.device, facts.inode);
+}
+
+/* --------------------------------------------------------------- names -- */
+
+bool rg_trigger_is_name(struct roger_str name)
+{
+	return name.length > 4 && name.data[0] != '.' &&
+	       strncasecmp(name.data + name.length - 4, ".txt", 4) == 0;
+}
+
+struct roger_str rg_trigger_stem(struct roger_str name)
+{
+	return (struct roger_str){ name.data, name.length - 4 };
+}
+
+struct standing {
+	struct roger_str name;
+	int64_t written_ns;
+};
+
+static int compare_standing(const void *a, const void *b)
+{
+	const struct standing *x = a, *y = b;
+
+	/* Names of a folder end in a NUL. */
+	return x->written_ns != y->written_ns
+		       ? (x->written_ns > y->written_ns) - (x->written_ns < y->written_ns)
+		       : strcmp(x->name.data, y->name.data);
+}
+
+/* By age, since a sender's numbers also rise from file to file. */
+static int sort_by_age(const struct rg_triggers *triggers, struct rg_arena *arena,
+		       struct roger_str *names, size_t count, struct roger_err *err)
+{
+	struct standing *all = rg_arena_get(arena, (count + 1) * sizeof *all);
+	struct rg_file_facts facts;
+	bool there;
+	size_t i;
+
+	if (!all)
+		return rg_fail_memory(err);
+	for (i = 0; i < count; i++) {
+		all[i].name = names[i];
+		if (rg_file_look(triggers->folder, names[i].data, &there, &facts, NULL) ==
+			    ROGER_OK &&
+		    there)
+			all[i].written_ns = facts.written_ns;
+	}
+	if (count)
+		qsort(all, count, sizeof *all, compare_standing);
+	for (i = 0; i < count; i++)
+		names[i] = all[i].name;
+	return ROGER_OK;
+}
+
+int rg_triggers_list(const struct rg_triggers *triggers, struct rg_arena *arena,
+		     struct roger_strs *ret_names, struct roger_err *err)
+{
+	struct roger_str *items;
+	struct roger_strs all;
+	size_t count = 0, i;
+	int r;
+
+	r = rg_file_list_folder(triggers->folder, "triggers", arena, &all, err);
+	if (r < 0)
+		return r;
+	items = (struct roger_str *)(uintptr_t)all.items;
+	for (i = 0; i < all.count; i++)
+		if (rg_trigger_is_name(items[i]))
+			items[count++] = items[i];
+	*ret_names = (struct roger_strs){ items, count };
+	return sort_by_age(triggers, arena, items, count, err);
+}
+
+/* At most digits_max digits from *at on, followed by end. */
+static bool take_digits(const char **at, size_t digits_max, char end, int64_t *ret_number)
+{
+	size_t length = strspn(*at, "0123456789");
+	struct roger_str digits = { *at, length };
+
+	*at += length + 1;
+	return length <= digits_max && digits.data[length] == end &&
+	       rg_str_number(digits, ret_number);
+}
+
+static bool read_taken(struct roger_str name, struct rg_taken *taken)
+{
+	const char *at = taken->name;
+
+	if (name.length >= sizeof taken->name)
+		return false;
+	memcpy(taken->name, name.data, name.length);
+	taken->name[name.length] = '\0';
+	/* A time of more digits was never drawn, and names drawn after it could not be read. */
+	if (!take_digits(&at, MS_DIGITS_MAX, '-', &taken->ms) ||
+	    strspn(at, "0123456789abcdef") < ID_DIGITS || at[ID_DIGITS] != '-')
+		return false;
+	at += ID_DIGITS;
+	taken->id = (struct roger_str){ taken->name, (size_t)(at - taken->name) };
+	at++;
+	if (!take_digits(&at, 18, '.', &taken->offset))
+		return false;
+	taken->file = rg_str(at);
+	return rg_trigger_is_name(taken->file);
+}
+
+/* -------------------------------------------------------------- taking -- */
+
+/* Names rise even when the clock does not. */
+static int draw_name(struct rg_triggers *triggers, struct roger_str file, struct rg_id_source *ids,
+		     char to[RG_TRIGGER_NAME_BYTES], struct roger_err *err)
+{
+	char id[RG_MESSAGE_ID_BYTES_MAX];
+	int64_t now_ms = rg_clock_ms();
+	size_t length;
+	int r;
+
+	triggers->last_ms = now_ms > triggers->last_ms ? now_ms : triggers->last_ms + 1;
+	r = rg_id_new(ids, triggers->last_ms, id, &length, err);
+	if (r < 0)
+		return r;
+	/* "msg-" stays away. */
+	snprintf(to, RG_TRIGGER_NAME_BYTES, "%.*s-0.%.*s", (int)length - 4, id + 4,
+		 RG_STR_ARGS(file));
+	return ROGER_OK;
+}
+
+int rg_triggers_refused(int r, struct roger_err *err)
+{
+	if ((r != ROGER_EIO && r != ROGER_ECREATE) ||
+	    (err->system_errno != EACCES && err->system_errno != EPERM))
+		return r;
+	err->code = ROGER_EREFUSED;
+	return ROGER_EREFUSED;
+}
+
+int rg_triggers_take(struct rg_triggers *triggers, struct roger_str name, struct rg_id_source *ids,
+		     bool *ret_taken, struct roger_err *err)
+{
+	char taken[RG_TRIGGER_NAME_BYTES];
+	struct rg_file_facts facts;
+	bool there;
+	int r;
+
+	*ret_taken = false;
+	r = rg_file_look(triggers->folder, name.data, &there, &facts, err);
+	/* An empty one is about to be written, or was prepared for that. */
+	if (r < 0 || !there || facts.size == 0)
+		return r;
+	if (name.length + PREFIX_BYTES_MAX >= RG_TRIGGER_NAME_BYTES)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%.64s...': expected a name of at most %d bytes", name.data,
+			       RG_TRIGGER_NAME_BYTES - PREFIX_BYTES_MAX - 1);
+	r = draw_name(triggers, name, ids, taken, err);
+	return r < 0 ? r
+		     : rg_file_move(triggers->folder, name.data, triggers->taken, taken, ret_taken,
+				    err);
+}
+
+int rg_triggers_settle(const struct rg_triggers *triggers, struct roger_err *err)
+{
+	int r = rg_file_sync_folder(triggers->taken, "triggers/.taken", err);
+
+	return r < 0 ? r : rg_file_sync_folder(triggers->folder, "triggers", err);
+}
+
+static int compare_taken(const void *a, const void *b)
+{
+	const struct rg_taken *x = a, *y = b;
+
+	return x->ms != y->ms ? (x->ms > y->ms) - (x->ms < y->ms) : strcmp(x->name, y->name);
+}
+
+/* Its slices point into its name, which sorting has moved. */
+static void point_into(struct rg_taken *taken)
+{
+	taken->file.data = taken->name + (taken->file.data - taken->id.data);
+	taken->id.data = taken->name;
+}
+
+int rg_triggers_taken(struct rg_triggers *triggers, struct rg_arena *arena,
+		      struct rg_taken_list *ret_list, struct roger_err *err)
+{
+	struct rg_taken_list list = { 0 };
+	struct roger_strs names;
+	size_t i;
+	int r;
+
+	r = rg_file_list_folder(triggers->taken, "triggers/.taken", arena, &names, err);
+	if (r < 0)
+		return r;
+	list.items = rg_arena_get(arena, names.count * sizeof *list.items);
+	if (!list.items)
+		return rg_fail_memory(err);
+	for (i = 0; i < names.count; i++) {
+		if (!read_taken(names.items[i], &list.items[list.count]))
+			continue;
+		if (list.items[list.count].ms > triggers->last_ms)
+			triggers->last_ms = list.items[list.count].ms;
+		list.count++;
+	}
+	if (list.count)
+		qsort(list.items, list.count, sizeof *list.items, compare_taken);
+	for (i = 0; i < list.count; i++)
+		point_into(&list.items[i]);
+	*ret_list = list;
+	return ROGER_OK;
+}
+
+/* Was it unchanged for this long?  A clock that was set back counts as well. */
+static bool still_for(const struct rg_file_facts *facts, int64_t for_ms)
+{
+	int64_t age_ms = rg_clock_ms() - facts->changed_ms;
+
+	return age_ms >= for_ms || age_ms <= -for_ms;
+}
+
+int rg_triggers_open_taken(const struct rg_triggers *triggers, const struct rg_taken *taken,
+			   int *ret_file, bool *ret_final, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	enum rg_file_writers writers;
+	struct rg_file_facts facts = { 0 };
+	int r;
+
+	*ret_file = RG_NO_FILE;
+	r = rg_file_open(triggers->taken, taken->name, RG_FILE_READ, &file, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	/* It no longer has its old name, so nobody new can open it to write. */
+	writers = rg_file_writers(file);
+	if (writers != RG_FILE_NO_WRITER) {
+		r = rg_file_facts(file, taken->name, &facts, err);
+		if (r < 0 || !still_for(&facts, RG_TRIGGER_STILL_MS))
+			return r;
+	}
+	*ret_final = writers == RG_FILE_NO_WRITER ||
+		     (writers == RG_FILE_UNTOLD && still_for(&facts, RG_TRIGGER_SILENT_MS));
+	*ret_file = file;
+	file = RG_NO_FILE;
+	return ROGER_OK;
+}
+
+static int rename_taken(const struct rg_triggers *triggers, struct rg_taken *taken,
+			const char *name, struct roger_err *err)
+{
+	int r = rg_file_rename(triggers->taken, taken->name, name, true, err);
+
+	if (r == ROGER_OK)
+		rg_assert(read_taken(rg_str(name), taken));
+	return r;
+}
+
+int rg_triggers_advance(const struct rg_triggers *triggers, struct rg_taken *taken, int64_t offset,
+			struct roger_err *err)
+{
+	char name[RG_TRIGGER_NAME_BYTES + 32];
+
+	snprintf(name, sizeof name, "%.*s-%lld.%.*s", RG_STR_ARGS(taken->id), (long long)offset,
+		 RG_STR_ARGS(taken->file));
+	return rename_taken(triggers, taken, name, err);
+}
+
+int rg_triggers_restart(struct rg_triggers *triggers, struct rg_taken *taken,
+			struct rg_id_source *ids, struct roger_err *err)
+{
+	char name[RG_TRIGGER_NAME_BYTES];
+	int r = draw_name(triggers, taken->file, ids, name, err);
+
+	return r < 0 ? r : rename_taken(triggers, taken, name, err);
+}
+
+int rg_triggers_drop(const struct rg_triggers *triggers, const struct rg_taken *taken,
+		     struct roger_err *err)
+{
+	return rg_file_remove(triggers->taken, taken->name, err);
+}
+
+int rg_triggers_keep(const struct rg_triggers *triggers, const struct rg_taken *taken,
+		     struct roger_str text, struct roger_err *err)
+{
+	if (text.length == 0)
+		return rg_file_remove(triggers->skipped, taken->name, err);
+	return rg_file_replace(triggers->skipped, taken->name, text, true, err);
+}
+
+int rg_triggers_put_aside(const struct rg_triggers *triggers, const struct rg_taken *taken,
+			  struct roger_err *err)
+{
+	bool moved;
+	int r;
+
+	r = rg_file_move(triggers->taken, taken->name, triggers->skipped, taken->name, &moved, err);
+	if (r == ROGER_OK)
+		r = rg_file_sync_folder(triggers->skipped, "triggers/.skipped", err);
+	return r == ROGER_OK ? rg_file_sync_folder(triggers->taken, "triggers/.taken", err) : r;
+}
+
+int rg_triggers_skipped(const struct rg_workspace *workspace, struct rg_arena *arena,
+			struct roger_strs *ret_names, struct roger_err *err)
+{
+	char triggers[4300], path[sizeof triggers + sizeof "/.skipped"];
+	int folder = RG_NO_FILE, r;
+
+	*ret_names = (struct roger_strs){ NULL, 0 };
+	rg_workspace_path(workspace, workspace->config->trigger_dir, triggers, sizeof triggers);
+	snprintf(path, sizeof path, "%s/.skipped", triggers);
+	r = rg_file_open_folder(workspace->data, path, &folder, err);
+	if (r == ROGER_OK && folder != RG_NO_FILE)
+		r = rg_file_list_folder(folder, ".skipped", arena, ret_names, err);
+	rg_file_close(folder);
+	return r;
+}

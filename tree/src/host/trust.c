@@ -1,0 +1,560 @@
+#include "host/trust.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/sign.h"
+#include "data/record.h"
+#include "host/file.h"
+#include "host/outside.h"
+#include "host/workspace.h"
+
+enum {
+	ID_BYTES = 16,
+	DOCUMENT_BYTES_MAX = 1 << 18,
+	PATH_BYTES = 4096,
+	PIECE_BYTES = 65536,
+	WORD_BYTES_MAX = 3000, /* of a piece of a word that may name a file */
+};
+
+#define AT(member) offsetof(struct rg_trusted, member)
+static const struct roger_field fields[] = {
+	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "path", ROGER_TEXT, AT(path), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "owner", ROGER_INT, AT(owner), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "accepted_at", ROGER_TIME, AT(accepted_at_ms), 0, NULL, NULL, "" },
+	{ "commands", ROGER_TEXTS, AT(commands), 0, NULL, NULL, "" },
+	{ "paths", ROGER_TEXTS, AT(paths), 0, NULL, NULL, "" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record document_record = { "trust", sizeof(struct rg_trusted), fields };
+
+/* -------------------------------------------------------------- identity -- */
+
+bool rg_trust_is_ours(int64_t owner)
+{
+	const char *sudo = getenv("SUDO_UID");
+	int64_t caller;
+
+	if (owner == (int64_t)geteuid())
+		return true;
+	return geteuid() == 0 && sudo && rg_str_number(rg_str(sudo), &caller) && caller == owner;
+}
+
+/* "" where it is missing or not valid. */
+static int read_id(struct rg_trust *trust, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char path[PATH_BYTES + 16];
+	bool found;
+
+	trust->id = (struct roger_str){ "", 0 };
+	snprintf(path, sizeof path, "%.4000s/.roger/id", trust->root.data);
+	if (rg_file_read_all(path, 80, &text, &found, NULL) < 0 || !found)
+		return ROGER_OK;
+	rg_buf_add_char(&text, '\0');
+	if (text.failed || text.length != 2 * ID_BYTES + 2 ||
+	    strspn(text.data, "0123456789abcdef") != 2 * ID_BYTES ||
+	    text.data[2 * ID_BYTES] != '\n')
+		return ROGER_OK;
+	return rg_arena_copy(trust->memory, (struct roger_str){ text.data, 2 * ID_BYTES },
+			     &trust->id)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int make_id(struct rg_trust *trust, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	char home[PATH_BYTES + 16], text[2 * ID_BYTES + 2];
+	uint64_t bits[2];
+	int r;
+
+	_Static_assert(sizeof bits == ID_BYTES, "all of the id");
+	r = rg_random(bits, sizeof bits, err);
+	snprintf(text, sizeof text, "%016llx%016llx\n", (unsigned long long)bits[0],
+		 (unsigned long long)bits[1]);
+	snprintf(home, sizeof home, "%.4000s/.roger", trust->root.data);
+	if (r == ROGER_OK)
+		r = rg_file_open_folder(AT_FDCWD, home, &folder, err);
+	if (r == ROGER_OK && folder == RG_NO_FILE)
+		r = rg_fail(err, ROGER_ENOENT, 0, "'%s' went away", home);
+	if (r == ROGER_OK)
+		r = rg_file_replace(folder, "id", rg_str(text), true, err);
+	return r == ROGER_OK ? read_id(trust, err) : r;
+}
+
+/* ------------------------------------------------------------- documents -- */
+
+/* The folder of all documents; false: neither HOME nor XDG_STATE_HOME is usable. */
+static bool state_folder(char to[PATH_BYTES])
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (state && state[0] == '/')
+		return snprintf(to, PATH_BYTES, "%s/roger/trust", state) < PATH_BYTES - 80;
+	return home && home[0] == '/' &&
+	       snprintf(to, PATH_BYTES, "%s/.local/state/roger/trust", home) < PATH_BYTES - 80;
+}
+
+static bool document_path(const char *root, char to[PATH_BYTES])
+{
+	char folder[PATH_BYTES];
+	size_t length = strlen(root);
+
+	/* Every command asks for it, so the hash is a quick one; the document holds the path. */
+	return state_folder(folder) &&
+	       snprintf(to, PATH_BYTES, "%s/%016llx%016llx.json", folder,
+			(unsigned long long)rg_hash(1, root, length),
+			(unsigned long long)rg_hash(2, root, length)) < PATH_BYTES;
+}
+
+/* A document of another user, or that others may write, counts as missing. */
+static int read_document(const char *path, struct rg_arena *memory, struct rg_trusted *ret_document,
+			 bool *ret_found, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_trusted document = { 0 };
+	struct rg_file_facts facts;
+	const struct rg_json *json;
+	struct roger_str kept;
+	int r;
+
+	r = rg_file_read_first(path, DOCUMENT_BYTES_MAX, &text, &facts, ret_found, NULL);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0 || !*ret_found || facts.open_to_writers || !rg_trust_is_ours(facts.owner)) {
+		*ret_found = false;
+		return ROGER_OK;
+	}
+	if (!rg_arena_copy(memory, rg_buf_str(&text), &kept))
+		return rg_fail_memory(err);
+	*ret_found = rg_json_read_within(kept, memory, &json, NULL) == ROGER_OK &&
+		     rg_record_decode(&document_record, rg_json_root(json), &document, memory,
+				      NULL) == ROGER_OK;
+	if (*ret_found)
+		*ret_document = document;
+	return ROGER_OK;
+}
+
+bool rg_trust_has_document(const char *root)
+{
+	char path[PATH_BYTES];
+	int64_t owner;
+
+	return document_path(root, path) && rg_file_owner(path, &owner);
+}
+
+static int write_document(const char *root, const struct rg_trusted *document,
+			  struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = DOCUMENT_BYTES_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf pretty = { .maximum = 2 * DOCUMENT_BYTES_MAX };
+	char path[PATH_BYTES], folder[PATH_BYTES];
+	int r;
+
+	if (!document_path(root, path) || !state_folder(folder))
+		return rg_fail(err, ROGER_ECREATE, 0,
+			       "neither HOME nor XDG_STATE_HOME names a folder, so there is no "
+			       "place to remember what you trust");
+	rg_record_encode(&document_record, document, &text);
+	rg_json_add_pretty(&pretty, rg_buf_str(&text));
+	if (text.failed || pretty.failed)
+		return rg_fail_memory(err);
+	r = rg_outside_put(path, NULL, rg_buf_str(&pretty), err);
+	return r == ROGER_OK ? rg_file_close_to_others(AT_FDCWD, folder, err) : r;
+}
+
+/* --------------------------------------------------------------- sources -- */
+
+/* Is it the workspace's folder, with links resolved? */
+static bool is_root(const struct rg_trust *trust, const char *path)
+{
+	char *real = path[0] == '/' ? realpath(path, NULL) : NULL;
+	bool same = real && rg_str_is(trust->root, real);
+
+	free(real);
+	return same;
+}
+
+/* "mailbox PATH", "commands PATH" or "path PATH". */
+static int read_machine_line(struct rg_trust *trust, char *line, struct roger_err *err)
+{
+	char *blank = strchr(line, ' ');
+
+	if (!blank || blank[1] != '/')
+		return ROGER_OK; /* a comment, or unknown */
+	*blank++ = '\0';
+	if (strcmp(line, "path") == 0 &&
+	    !rg_arena_add(trust->memory, &trust->machine_paths, rg_str(blank)))
+		return rg_fail_memory(err);
+	if (strcmp(line, "commands") == 0 && is_root(trust, blank))
+		trust->mailbox = trust->all_commands = true;
+	if (strcmp(line, "mailbox") == 0 && is_root(trust, blank))
+		trust->mailbox = true;
+	return ROGER_OK;
+}
+
+int rg_trust_read_machine(struct rg_trust *trust, const char *path, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts;
+	char *line, *newline;
+	bool found;
+	int r;
+
+	r = rg_file_read_first(path, DOCUMENT_BYTES_MAX, &text, &facts, &found, NULL);
+	if (r < 0 || !found || facts.owner != 0 || facts.open_to_writers)
+		return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+	rg_buf_add_char(&text, '\0');
+	if (text.failed)
+		return rg_fail_memory(err);
+	for (r = ROGER_OK, line = text.data; r == ROGER_OK && line; line = newline) {
+		newline = strchr(line, '\n');
+		if (newline)
+			*newline++ = '\0';
+		r = read_machine_line(trust, line, err);
+	}
+	return r;
+}
+
+static void read_environment(struct rg_trust *trust)
+{
+	const char *root = getenv("ROGER_TRUST"), *commands = getenv("ROGER_TRUST_COMMANDS");
+
+	if (root && is_root(trust, root))
+		trust->mailbox = true;
+	if (trust->mailbox && commands && strcmp(commands, "1") == 0)
+		trust->all_commands = true;
+}
+
+/* Is the document about this very mailbox?  Otherwise nothing in it counts. */
+static bool holds(const struct rg_trust *trust, const struct rg_trusted *known)
+{
+	return trust->id.length && rg_str_equal(known->id, trust->id) &&
+	       rg_str_equal(known->path, trust->root) && known->owner == trust->owner;
+}
+
+static int read_known(struct rg_trust *trust, struct roger_err *err)
+{
+	struct rg_trusted known;
+	char path[PATH_BYTES];
+	bool found;
+	int r;
+
+	if (!document_path(trust->root.data, path))
+		return ROGER_OK;
+	r = read_document(path, trust->memory, &known, &found, err);
+	if (r < 0 || !found)
+		return r;
+	trust->warned = known.id.length == 0;
+	if (holds(trust, &known)) {
+		trust->known = known;
+		trust->mailbox = true;
+	}
+	return ROGER_OK;
+}
+
+int rg_trust_load(const char *root, int64_t owner, struct rg_trust **ret_trust,
+		  struct roger_err *err)
+{
+	struct rg_arena *memory = rg_arena_new();
+	struct rg_trust *trust = memory ? rg_arena_get(memory, sizeof *trust) : NULL;
+	int r;
+
+	if (!trust || !rg_arena_copy(memory, rg_str(root), &trust->root)) {
+		rg_arena_free(memory);
+		return rg_fail_memory(err);
+	}
+	trust->memory = memory;
+	trust->owner = owner;
+	r = read_id(trust, err);
+	if (r == ROGER_OK)
+		r = read_known(trust, err);
+	if (r == ROGER_OK)
+		r = rg_trust_read_machine(trust, RG_TRUST_MACHINE_FILE, err);
+	if (r < 0) {
+		rg_trust_free(trust);
+		return r;
+	}
+	read_environment(trust);
+	*ret_trust = trust;
+	return ROGER_OK;
+}
+
+struct rg_trust *rg_trust_free(struct rg_trust *trust)
+{
+	if (trust)
+		rg_arena_free(trust->memory);
+	return NULL;
+}
+
+/* --------------------------------------------------------------- digests -- */
+
+struct digesting {
+	struct rg_sha256 sha;
+	const char *root; /* without a slash at its end */
+	struct rg_arena *arena;
+	struct roger_strs files; /* each once */
+};
+
+static void add_part(struct rg_sha256 *sha, const char *what, struct roger_str text)
+{
+	char head[64];
+	int length = snprintf(head, sizeof head, "%s %zu\n", what, text.length);
+
+	rg_sha256_add(sha, head, (size_t)length);
+	rg_sha256_add(sha, text.data, text.length);
+	rg_sha256_add(sha, "\n", 1);
+}
+
+static int digest_file(const char *path, char to[RG_DIGEST_DIGITS + 1], struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_sha256 sha;
+	size_t got = PIECE_BYTES;
+	int64_t offset = 0;
+	char *piece;
+	int r;
+
+	snprintf(to, RG_DIGEST_DIGITS + 1, "cannot be read");
+	if (rg_file_open(AT_FDCWD, path, RG_FILE_READ, &file, NULL) < 0 || file == RG_NO_FILE)
+		return ROGER_OK;
+	piece = malloc(PIECE_BYTES);
+	if (!piece)
+		return rg_fail_memory(err);
+	rg_sha256_init(&sha);
+	for (r = ROGER_OK; r == ROGER_OK && got == PIECE_BYTES; offset += (int64_t)got) {
+		r = rg_file_read_at(file, piece, PIECE_BYTES, offset, &got, NULL);
+		if (r == ROGER_OK)
+			rg_sha256_add(&sha, piece, got);
+	}
+	if (r == ROGER_OK)
+		rg_sha256_peek(&sha, to);
+	free(piece);
+	return ROGER_OK;
+}
+
+/* path: with links resolved. */
+static bool is_regular(const char *path)
+{
+	struct rg_file_look look;
+
+	return rg_file_examine(AT_FDCWD, path, &look, NULL) == ROGER_OK &&
+	       look.kind == RG_FILE_REGULAR;
+}
+
+/*
+ * A file counts when it is named below the workspace or lies there: what it
+ * holds, and, of a link, what that leads to.
+ */
+static int add_file(struct digesting *digesting, const char *path, struct roger_err *err)
+{
+	char *real = realpath(path, NULL), sha256[RG_DIGEST_DIGITS + 1];
+	const char *name = real ? rg_workspace_below(digesting->root, real) : NULL;
+	int r = ROGER_OK;
+
+	if (!name && !strstr(path, "/../") && rg_workspace_below(digesting->root, path))
+		name = real;
+	if (name && !rg_str_among(digesting->files, rg_str(name)) && is_regular(real)) {
+		r = rg_arena_add(digesting->arena, &digesting->files, rg_str(name))
+			    ? digest_file(real, sha256, err)
+			    : rg_fail_memory(err);
+		if (r == ROGER_OK) {
+			add_part(&digesting->sha, "file", rg_str(name));
+			add_part(&digesting->sha, "sha256", rg_str(sha256));
+		}
+	}
+	free(real);
+	return r;
+}
+
+static int add_named(struct digesting *digesting, struct roger_str name, struct roger_err *err)
+{
+	char path[2 * PATH_BYTES];
+
+	if (!name.length || name.length > WORD_BYTES_MAX)
+		return ROGER_OK;
+	if (name.data[0] == '/')
+		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(name));
+	else
+		snprintf(path, sizeof path, "%s/%.*s", digesting->root, RG_STR_ARGS(name));
+	return add_file(digesting, path, err);
+}
+
+/* The word itself, and its parts between what separates words in a shell or an option. */
+static int add_files_of(struct digesting *digesting, struct roger_str word, struct roger_err *err)
+{
+	static const char dividers[] = " \t\n'\"=,;:()<>|&`$[]{}!@#*?\\";
+	const char *at = word.data, *end = word.data + word.length;
+	size_t length;
+	int r;
+
+	r = add_named(digesting, word, err);
+	for (; r == ROGER_OK && at < end; at += length + 1) {
+		for (length = 0; at + length < end && at[length] && !strchr(dividers, at[length]);)
+			length++;
+		if (length < word.length)
+			r = add_named(digesting, (struct roger_str){ at, length }, err);
+		/* "-Itools": an option and what it names. */
+		if (r == ROGER_OK && length > 2 && at[0] == '-')
+			r = add_named(digesting, (struct roger_str){ at + 2, length - 2 }, err);
+	}
+	return r;
+}
+
+/* A program named without a '/' is looked for along PATH, which may lead into the workspace. */
+static int add_program(struct digesting *digesting, struct roger_str name, struct roger_err *err)
+{
+	const char *folder = getenv("PATH");
+	char path[2 * PATH_BYTES], *real;
+	size_t length;
+	bool found;
+
+	if (!folder || memchr(name.data, '/', name.length) || name.length > WORD_BYTES_MAX)
+		return ROGER_OK;
+	for (;; folder += length + 1) {
+		length = strcspn(folder, ":");
+		if (length < PATH_BYTES) {
+			snprintf(path, sizeof path, "%s%s%.*s/%.*s",
+				 *folder == '/' ? "" : digesting->root, *folder == '/' ? "" : "/",
+				 (int)length, folder, RG_STR_ARGS(name));
+			real = realpath(path, NULL);
+			found = real && access(path, X_OK) == 0 && is_regular(real);
+			free(real);
+			if (found)
+				return add_file(digesting, path, err);
+		}
+		if (!folder[length])
+			return ROGER_OK;
+	}
+}
+
+int rg_trust_digest(const char *root, struct roger_strs words, struct rg_arena *arena,
+		    struct roger_str *ret_sha256, struct roger_strs *ret_files,
+		    struct roger_err *err)
+{
+	struct digesting digesting = { .root = root, .arena = arena };
+	char sha256[RG_DIGEST_DIGITS + 1];
+	size_t i;
+	int r = ROGER_OK;
+
+	rg_sha256_init(&digesting.sha);
+	for (i = 0; i < words.count; i++)
+		add_part(&digesting.sha, "word", words.items[i]);
+	for (i = 0; i < words.count && r == ROGER_OK; i++)
+		r = add_files_of(&digesting, words.items[i], err);
+	if (r == ROGER_OK && words.count)
+		r = add_program(&digesting, words.items[0], err);
+	if (r < 0)
+		return r;
+	rg_sha256_peek(&digesting.sha, sha256);
+	*ret_files = digesting.files;
+	return rg_arena_copy(arena, rg_str(sha256), ret_sha256) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* --------------------------------------------------------------- answers -- */
+
+bool rg_trust_has_command(const struct rg_trust *trust, struct roger_str sha256)
+{
+	return trust->mailbox &&
+	       (trust->all_commands || rg_str_among(trust->known.commands, sha256));
+}
+
+bool rg_trust_has_path(const struct rg_trust *trust, struct roger_str path)
+{
+	return trust->mailbox &&
+	       (rg_str_among(trust->known.paths, path) || rg_str_among(trust->machine_paths, path));
+}
+
+/* -------------------------------------------------------------- changing -- */
+
+int rg_trust_accept(struct rg_trust *trust, struct roger_strs commands, struct roger_strs paths,
+		    struct roger_err *err)
+{
+	struct rg_trusted document = { .version = 1,
+				       .path = trust->root,
+				       .owner = trust->owner,
+				       .accepted_at_ms = rg_clock_ms(),
+				       .commands = commands,
+				       .paths = paths };
+	int r = ROGER_OK;
+
+	/*
+	 * An id that came with the folder is known to whoever made it, who could use it for
+	 * another workspace at this path.  Only the owner can replace it.
+	 */
+	if (!trust->id.length || (!trust->known.id.length && trust->owner == (int64_t)geteuid()))
+		r = make_id(trust, err);
+	document.id = trust->id;
+	if (r == ROGER_OK)
+		r = write_document(trust->root.data, &document, err);
+	if (r < 0)
+		return r;
+	trust->known = document;
+	trust->mailbox = trust->warned = true;
+	return ROGER_OK;
+}
+
+bool rg_trust_note_warned(struct rg_trust *trust)
+{
+	const struct rg_trusted document = {
+		.version = 1, .path = trust->root, .owner = trust->owner, .id = { "", 0 }
+	};
+
+	trust->warned = write_document(trust->root.data, &document, NULL) == ROGER_OK;
+	return trust->warned;
+}
+
+int rg_trust_revoke(const char *root, bool *ret_was, struct roger_err *err)
+{
+	RG_CLEANUP(rg_arena_freep) struct rg_arena *memory = rg_arena_new();
+	struct rg_trusted known = { 0 };
+	char path[PATH_BYTES];
+	bool found = false;
+	int r;
+
+	if (!memory)
+		return rg_fail_memory(err);
+	r = document_path(root, path) ? read_document(path, memory, &known, &found, err) : ROGER_OK;
+	*ret_was = r == ROGER_OK && found && known.id.length;
+	if (*ret_was)
+		r = rg_outside_remove(path, 0, err);
+	return r;
+}
+
+int rg_trust_list(struct rg_arena *arena, struct rg_trusted_list *ret_list, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct rg_trusted *items = NULL, *place, known;
+	char name[PATH_BYTES], path[PATH_BYTES + 256];
+	struct roger_strs names = { 0 };
+	size_t count = 0, i;
+	bool found;
+	int r;
+
+	*ret_list = (struct rg_trusted_list){ NULL, 0 };
+	if (!state_folder(name))
+		return ROGER_OK;
+	r = rg_file_open_folder(AT_FDCWD, name, &folder, err);
+	if (r == ROGER_OK && folder != RG_NO_FILE)
+		r = rg_file_list_folder(folder, name, arena, &names, err);
+	for (i = 0; r == ROGER_OK && i < names.count; i++) {
+		snprintf(path, sizeof path, "%s/%.*s", name, RG_STR_ARGS(names.items[i]));
+		r = read_document(path, arena, &known, &found, err);
+		if (r < 0 || !found || !known.id.length)
+			continue;
+		place = rg_arena_push(arena, &items, &count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = known;
+	}
+	*ret_list = (struct rg_trusted_list){ items, count };
+	return r;
+}

@@ -1,0 +1,467 @@
+#include "host/workspace.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "host/file.h"
+#include "host/storage.h"
+
+/* What is derived or private need not be in anyone's repository. */
+static const char gitignore[] = "*\n!.gitignore\n!config.yaml\n";
+
+static int absolute(const char *path, char to[4096], struct roger_err *err)
+{
+	char *real = realpath(path, NULL);
+	size_t length = real ? strlen(real) : 0;
+
+	if (!real)
+		return rg_fail(err, errno == ENOENT ? ROGER_ENOENT : ROGER_EIO, errno,
+			       "look for '%s'", path);
+	if (length > 3800) {
+		free(real);
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "the path of the workspace is longer than 3800 bytes");
+	}
+	memcpy(to, real, length + 1);
+	free(real);
+	return ROGER_OK;
+}
+
+/* How far up a workspace is looked for. */
+struct limit {
+	char home[4096]; /* "": it does not lie above where we start */
+	int64_t owner;	 /* of where we start */
+};
+
+static void find_limit(const char *from, struct limit *limit)
+{
+	const char *home = getenv("HOME");
+	char *real = home && home[0] == '/' ? realpath(home, NULL) : NULL;
+	size_t length = real ? strlen(real) : 0;
+
+	limit->home[0] = '\0';
+	/* With '/' as its home a process has none. */
+	if (length > 1 && length < sizeof limit->home && strncmp(from, real, length) == 0 &&
+	    (!from[length] || from[length] == '/'))
+		memcpy(limit->home, real, length + 1);
+	free(real);
+	if (!limit->home[0] && !rg_file_owner(from, &limit->owner))
+		limit->owner = -1;
+}
+
+/* May the folder above this one be looked at?  Who owns that may put a workspace there. */
+static bool may_climb(const struct limit *limit, const char *path)
+{
+	char above[4096], *slash;
+	int64_t owner;
+
+	if (limit->home[0])
+		return strcmp(path, limit->home) != 0;
+	snprintf(above, sizeof above, "%s", path);
+	slash = strrchr(above, '/');
+	slash[slash == above] = '\0';
+	return rg_file_owner(above, &owner) && owner == limit->owner;
+}
+
+/* From to upwards until a folder holds .roger/; to becomes that folder, or the last one looked at.
+ */
+static int climb(char to[4096], bool *ret_found, int64_t *ret_owner, struct roger_err *err)
+{
+	struct rg_file_facts facts = { 0 };
+	char home[4200], *slash;
+	struct limit limit;
+	bool limited = false;
+	int folder, r;
+
+	for (;;) {
+		snprintf(home, sizeof home, "%s/%s", strcmp(to, "/") == 0 ? "" : to,
+			 RG_WORKSPACE_FOLDER);
+		r = rg_file_open_folder(AT_FDCWD, home, &folder, err);
+		if (r < 0)
+			return r;
+		*ret_found = folder != RG_NO_FILE;
+		if (*ret_found)
+			r = rg_file_facts(folder, home, &facts, err);
+		rg_file_close(folder);
+		*ret_owner = facts.owner;
+		if (*ret_found || r < 0 || strcmp(to, "/") == 0)
+			return r;
+		if (!limited)
+			find_limit(to, &limit);
+		limited = true;
+		if (!may_climb(&limit, to))
+			return ROGER_OK;
+		slash = strrchr(to, '/');
+		slash[slash == to] = '\0';
+	}
+}
+
+int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner, struct roger_err *err)
+{
+	const char *from = path ? path : getenv("ROGER_WORKSPACE");
+	bool found;
+	int r;
+
+	if (!from || !*from)
+		from = ".";
+	r = absolute(from, root, err);
+	if (r == ROGER_OK)
+		r = climb(root, &found, ret_owner, err);
+	if (r < 0 || found)
+		return r;
+	return rg_fail(err, ROGER_ENOENT, 0,
+		       "no workspace here: no folder from '%s' up to '%s' holds %s/; make one with "
+		       "`roger init`",
+		       from, root, RG_WORKSPACE_FOLDER);
+}
+
+void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size)
+{
+	if (path.data[0] == '/')
+		snprintf(to, size, "%.*s", RG_STR_ARGS(path));
+	else
+		snprintf(to, size, "%.3800s/%.*s", root, RG_STR_ARGS(path));
+}
+
+void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
+		       size_t size)
+{
+	rg_workspace_path_in(workspace->root, path, to, size);
+}
+
+bool rg_workspace_resolve(const char *path, char to[4096])
+{
+	char part[4096], *slash, *real;
+	const char *rest;
+
+	if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
+		return false;
+	while (!(real = realpath(part, NULL))) {
+		slash = strrchr(part, '/');
+		if (!slash)
+			return false;
+		part[slash == part ? 1 : slash - part] = '\0';
+	}
+	rest = path + strlen(part);
+	if (strstr(rest, "..") ||
+	    snprintf(to, 4096, "%s%s", strcmp(real, "/") == 0 ? "" : real, rest) >= 4096) {
+		free(real);
+		return false;
+	}
+	free(real);
+	return true;
+}
+
+const char *rg_workspace_below(const char *root, const char *path)
+{
+	size_t length = strcmp(root, "/") == 0 ? 0 : strlen(root);
+
+	if (strncmp(root, path, length) != 0)
+		return NULL;
+	return path[length] == '/' ? path + length + 1 : path[length] ? NULL : path + length;
+}
+
+/* ----------------------------------------------------------------- trust -- */
+
+int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
+		       struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (!workspace->trust)
+		r = rg_trust_load(workspace->root, workspace->owner, &workspace->trust, err);
+	*ret_trust = workspace->trust;
+	return r;
+}
+
+static int check_owner(struct rg_workspace *workspace, struct roger_err *err)
+{
+	const struct rg_trust *trust;
+	int r;
+
+	if (rg_trust_is_ours(workspace->owner))
+		return ROGER_OK;
+	r = rg_workspace_trust(workspace, &trust, err);
+	if (r < 0 || trust->mailbox)
+		return r;
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%s/%s' belongs to another user (id %lld); if you trust it, run `roger "
+		       "trust --workspace '%s'`",
+		       workspace->root, RG_WORKSPACE_FOLDER, (long long)workspace->owner,
+		       workspace->root);
+}
+
+static int check_places(struct rg_workspace *workspace, const struct rg_storage_places *places,
+			struct roger_err *err)
+{
+	const struct rg_storage_place *place;
+	const struct rg_trust *trust = NULL;
+	size_t i;
+	int r = places->count ? rg_workspace_trust(workspace, &trust, err) : ROGER_OK;
+
+	for (i = 0; i < places->count && r == ROGER_OK; i++) {
+		place = &places->items[i];
+		if (!rg_trust_has_path(trust, place->path))
+			r = rg_fail(
+				err, ROGER_ECONFIG, 0,
+				"%.*s: %.*s: '%.*s' is %s; roger writes there only after `roger "
+				"trust`",
+				RG_STR_ARGS(place->origin), RG_STR_ARGS(place->setting),
+				RG_STR_ARGS(place->path),
+				place->outside ? "outside the workspace"
+					       : "no folder for messages");
+	}
+	return r;
+}
+
+/* Files in places of somebody's choice: where they may be, and whether they are what they are
+ * taken for. */
+static int check_storage(struct rg_workspace *workspace, struct roger_err *err)
+{
+	struct rg_storage_places places;
+	struct rg_arena *arena;
+	int r;
+
+	if (!workspace->config->places_configured)
+		return ROGER_OK;
+	arena = rg_arena_new();
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_storage_find(workspace->config, workspace->root, arena, &places, err);
+	if (r == ROGER_OK)
+		r = check_places(workspace, &places, err);
+	rg_arena_free(arena);
+	return r;
+}
+
+static int check_journal(const struct rg_workspace *workspace, struct roger_err *err)
+{
+	char name[256];
+
+	if (!workspace->config->places_configured)
+		return ROGER_OK;
+	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(workspace->config->jsonl_file));
+	return rg_storage_check_file(workspace->data, name, RG_LOG_MESSAGES, err);
+}
+
+/*
+ * One that came with a repository, or that an older roger made.  A person is told
+ * once, or, where that cannot be remembered, each time.
+ */
+static int note_distrust(struct rg_workspace *workspace, struct roger_err *err)
+{
+	const struct rg_trust *trust;
+	int r;
+
+	if (rg_trust_has_document(workspace->root))
+		return ROGER_OK;
+	r = rg_workspace_trust(workspace, &trust, err);
+	if (r < 0 || trust->mailbox)
+		return r;
+	(void)!rg_trust_note_warned(workspace->trust);
+	snprintf(
+		workspace->notice, sizeof workspace->notice,
+		"this workspace is not trusted yet: its mail is shown to no agent unasked, and its "
+		"commands do not run; if it is yours, run `roger trust`");
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- opening -- */
+
+/* The data folder; one that is configured elsewhere is made when missing. */
+static int open_data(struct rg_workspace *workspace, struct roger_err *err)
+{
+	struct roger_str dir = workspace->config->data_dir;
+	bool made;
+	int r;
+
+	if (dir.length > 200)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "storage.data_dir: expected a path of at most 200 bytes");
+	rg_workspace_path(workspace, dir, workspace->data_path, sizeof workspace->data_path);
+	r = rg_file_open_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
+	if (r < 0 || workspace->data != RG_NO_FILE)
+		return r;
+	r = rg_file_make_folder(AT_FDCWD, workspace->data_path, &made, err);
+	if (r < 0)
+		return r;
+	r = rg_file_open_folder(AT_FDCWD, workspace->data_path, &workspace->data, err);
+	if (r == ROGER_OK && workspace->data == RG_NO_FILE)
+		return rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", workspace->data_path);
+	return r;
+}
+
+int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace, struct roger_err *err)
+{
+	struct rg_workspace *workspace = calloc(1, sizeof *workspace);
+	int r;
+
+	if (!workspace)
+		return rg_fail_memory(err);
+	workspace->data = RG_NO_FILE;
+	r = rg_workspace_find(path, workspace->root, &workspace->owner, err);
+	if (r == ROGER_OK)
+		r = check_owner(workspace, err);
+	if (r == ROGER_OK)
+		r = rg_config_load(workspace->root, &workspace->config, err);
+	if (r == ROGER_OK)
+		r = check_storage(workspace, err);
+	if (r == ROGER_OK)
+		r = open_data(workspace, err);
+	if (r == ROGER_OK)
+		r = check_journal(workspace, err);
+	if (r == ROGER_OK)
+		r = note_distrust(workspace, err);
+	if (r < 0) {
+		rg_workspace_close(workspace);
+		return r;
+	}
+	*ret_workspace = workspace;
+	return ROGER_OK;
+}
+
+struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace)
+{
+	if (!workspace)
+		return NULL;
+	rg_file_close(workspace->data);
+	rg_config_free(workspace->config);
+	rg_trust_free(workspace->trust);
+	free(workspace);
+	return NULL;
+}
+
+static int make_root(const char *path, struct roger_err *err)
+{
+	char parent[4096], *slash;
+	bool made;
+	int r;
+
+	r = rg_file_make_folder(AT_FDCWD, path, &made, err);
+	if (r == ROGER_OK || strlen(path) >= sizeof parent)
+		return r;
+	/* Perhaps only folders above it are missing. */
+	snprintf(parent, sizeof parent, "%s", path);
+	slash = strrchr(parent, '/');
+	if (!slash || slash == parent || (err && err->system_errno != ENOENT))
+		return r;
+	*slash = '\0';
+	r = make_root(parent, err);
+	return r < 0 ? r : rg_file_make_folder(AT_FDCWD, path, &made, err);
+}
+
+/* A file of fixed text, unless one is there. */
+static int make_file(int folder, const char *name, const char *text, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int r;
+
+	r = rg_file_open(folder, name, RG_FILE_READ, &file, err);
+	if (r < 0 || file != RG_NO_FILE)
+		return r;
+	return rg_file_replace(folder, name, rg_str(text), true, err);
+}
+
+static int make_template(int home, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+
+	rg_config_template(&text);
+	rg_buf_add_char(&text, 0);
+	return text.failed ? rg_fail_memory(err) : make_file(home, "config.yaml", text.data, err);
+}
+
+/* The mailbox alone: what the configuration names may have been there before. */
+static int trust_made(const char *root, bool made, char why[RG_WHY_BYTES], struct roger_err *err)
+{
+	const struct roger_strs none = { 0 };
+	struct rg_trust *trust;
+	struct roger_err inner;
+	char home[4200];
+	int64_t owner;
+	int r;
+
+	why[0] = '\0';
+	snprintf(home, sizeof home, "%s/%s", root, RG_WORKSPACE_FOLDER);
+	if (!rg_file_owner(home, &owner))
+		return rg_fail(err, ROGER_EIO, 0, "'%s' went away", home);
+	r = rg_trust_load(root, owner, &trust, err);
+	if (r < 0)
+		return r;
+	if (made && rg_trust_accept(trust, none, none, &inner) < 0)
+		snprintf(why, RG_WHY_BYTES, "%.350s", inner.message);
+	else if (!trust->mailbox)
+		snprintf(why, RG_WHY_BYTES,
+			 "it was here before; if it is yours, run `roger trust`");
+	if (trust->mailbox)
+		why[0] = '\0';
+	rg_trust_free(trust);
+	return ROGER_OK;
+}
+
+int rg_workspace_make(const char *path, bool *ret_made, char root[4096], char why[RG_WHY_BYTES],
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int top = RG_NO_FILE;
+	RG_CLEANUP(rg_file_closep) int home = RG_NO_FILE;
+	struct roger_err local;
+	int r;
+
+	r = make_root(path, err ? err : &local);
+	if (r == ROGER_OK)
+		r = absolute(path, root, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_folder(AT_FDCWD, root, &top, err);
+	if (r == ROGER_OK)
+		r = rg_file_make_folder(top, RG_WORKSPACE_FOLDER, ret_made, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_folder(top, RG_WORKSPACE_FOLDER, &home, err);
+	if (r == ROGER_OK && home == RG_NO_FILE)
+		r = rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", RG_WORKSPACE_FOLDER);
+	if (r == ROGER_OK)
+		r = make_file(home, ".gitignore", gitignore, err);
+	if (r == ROGER_OK)
+		r = make_template(home, err);
+	return r == ROGER_OK ? trust_made(root, *ret_made, why, err) : r;
+}
+
+bool rg_workspace_above(const char *root, char to[4096])
+{
+	int64_t owner;
+	bool found;
+	char *slash;
+
+	snprintf(to, 4096, "%s", root);
+	slash = strrchr(to, '/');
+	if (!slash || !slash[1])
+		return false;
+	slash[slash == to] = '\0';
+	return climb(to, &found, &owner, NULL) == ROGER_OK && found;
+}
+
+void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[RG_FILE_NAME_BYTES])
+{
+	char encoded[3 * 256 + 1];
+	size_t length = 0, i;
+	unsigned char c;
+
+	for (i = 0; i < name.length && i < 256; i++) {
+		c = (unsigned char)name.data[i];
+		if ((isalnum(c) && c < 0x80) || c == '_' || c == '-' || (c == '.' && i > 0))
+			encoded[length++] = (char)c;
+		else
+			length += (size_t)snprintf(encoded + length, 4, "%%%02X", c);
+	}
+	encoded[length] = '\0';
+	if (length <= 200)
+		snprintf(to, RG_FILE_NAME_BYTES, "%.200s%s", encoded, suffix);
+	else
+		snprintf(to, RG_FILE_NAME_BYTES, "%.150s%%~%016llx%016llx%s", encoded,
+			 (unsigned long long)rg_hash(1, name.data, name.length),
+			 (unsigned long long)rg_hash(2, name.data, name.length), suffix);
+}

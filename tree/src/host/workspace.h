@@ -1,0 +1,77 @@
+/*
+ * workspace - where a project's files are.
+ *
+ * A project's root is the folder that holds .roger/.  The journal and what is
+ * derived from it stand in the data folder, .roger/ itself unless configured.
+ */
+#ifndef RG_WORKSPACE_H
+#define RG_WORKSPACE_H
+
+#include "host/config.h"
+#include "host/trust.h"
+
+#define RG_WORKSPACE_FOLDER ".roger"
+
+struct rg_workspace {
+	char root[4096];      /* absolute */
+	char data_path[4096]; /* absolute */
+	int data;	      /* the data folder, open */
+	int64_t owner;	      /* of .roger/: user id */
+	struct rg_config *config;
+	struct rg_trust *trust; /* NULL: not asked for yet; see rg_workspace_trust() */
+	char notice[300]; /* for a person, once: it has no id, so it is not trusted; "": none */
+};
+
+/*
+ * At path or above it; NULL: ROGER_WORKSPACE, else from the current folder up.
+ * Looked for up to the home folder; from outside that, as far up as folders have
+ * one owner.  ROGER_EREFUSED: it belongs to another user, and is not trusted;
+ * ROGER_ECONFIG: it wants files in places that are not.
+ */
+RG_CHECKED int rg_workspace_open(const char *path, struct rg_workspace **ret_workspace,
+				 struct roger_err *err);
+struct rg_workspace *rg_workspace_close(struct rg_workspace *workspace);
+
+/* Where it is, and whose, without opening it: nothing of it is believed yet. */
+RG_CHECKED int rg_workspace_find(const char *path, char root[4096], int64_t *ret_owner,
+				 struct roger_err *err);
+
+/* What a person trusts of it; borrowed. */
+RG_CHECKED int rg_workspace_trust(struct rg_workspace *workspace, const struct rg_trust **ret_trust,
+				  struct roger_err *err);
+
+/*
+ * Make one in the folder at path, itself made when missing.  One that this very
+ * call made is trusted; why is filled where that cannot be remembered, or it was
+ * there and is not trusted, and else becomes "".
+ */
+enum { RG_WHY_BYTES = 400 };
+RG_CHECKED int rg_workspace_make(const char *path, bool *ret_made, char root[4096],
+				 char why[RG_WHY_BYTES], struct roger_err *err);
+
+/* Is there one in a folder above root, which is absolute?  to: that folder. */
+bool rg_workspace_above(const char *root, char to[4096]);
+
+/* A path of the configuration, from the root unless it is absolute. */
+void rg_workspace_path(const struct rg_workspace *workspace, struct roger_str path, char *to,
+		       size_t size);
+void rg_workspace_path_in(const char *root, struct roger_str path, char *to, size_t size);
+
+/* What of path stands behind root, "" for root itself; NULL: it does not lie below. */
+const char *rg_workspace_below(const char *root, const char *path);
+
+/*
+ * An absolute path with its links resolved as far as it is there; the rest, which
+ * would be made, is added as it stands.  False: it is too long, or the rest goes up.
+ */
+bool rg_workspace_resolve(const char *path, char to[4096]);
+
+/*
+ * A name as a file name: no '/', not hidden, never another name's, at most
+ * 200 bytes.  Letters, digits, '.', '_' and '-' stay; others, and a '.' at the
+ * start, become %XX; what is still too long ends in a hash.
+ */
+enum { RG_FILE_NAME_BYTES = 240 };
+void rg_workspace_file_name(struct roger_str name, const char *suffix, char to[RG_FILE_NAME_BYTES]);
+
+#endif

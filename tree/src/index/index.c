@@ -1,0 +1,943 @@
+#include "index/index_db.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "host/workspace.h"
+#include "facts/message.h"
+
+/* How long to wait while another process rebuilds the index of a large journal. */
+enum { SOON_MS = 200, INDEX_WAIT_MS = 120000, BUSY_WAIT_MS = 10000 };
+
+/* Others hold the file for microseconds; SQLite would sleep for milliseconds. */
+enum { BUSY_YIELDS = 200 };
+
+enum { HEAL_TRIES = 2 };
+
+/* How old, in time, messages.db may become before it is updated. */
+enum { SEED_AFTER_MS = 1000 };
+
+/* Above this journal size, building both files at once would take too long. */
+enum { SEED_AT_ONCE = 4 << 20 };
+
+/* Live messages, without their texts: those are read from the journal. */
+static const char message_table[] =
+	"CREATE TABLE messages(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
+	"TEXT NOT NULL, from_phase TEXT NOT NULL, to_phase TEXT NOT NULL,"
+	" run_counter INTEGER NOT NULL, message_type TEXT NOT NULL, text INTEGER NOT NULL,"
+	" read INTEGER NOT NULL, created_at INTEGER NOT NULL, read_at INTEGER);\n";
+
+static const char message_indexes[] =
+	"CREATE INDEX messages_issue ON messages(issue_id);\n"
+	"CREATE INDEX messages_to ON messages(to_phase);\n"
+	"CREATE INDEX messages_from ON messages(from_phase);\n"
+	"CREATE INDEX messages_unread ON messages(issue_id, to_phase, read);\n"
+	"CREATE INDEX messages_created ON messages(created_at);\n";
+
+/* A position is the rowid in messages and archived. */
+static const char other_tables[] =
+	"CREATE TABLE lines(block INTEGER PRIMARY KEY, offset INTEGER NOT NULL, lengths BLOB NOT "
+	"NULL);\n"
+	"CREATE TABLE changed(position INTEGER PRIMARY KEY, line INTEGER NOT NULL);\n"
+	"CREATE TABLE mailbox(agent TEXT NOT NULL, position INTEGER NOT NULL, issue_id TEXT NOT "
+	"NULL,"
+	" PRIMARY KEY(agent, position)) WITHOUT ROWID;\n"
+	"CREATE TABLE leases(position INTEGER PRIMARY KEY, claimed_by TEXT NOT NULL, until INTEGER "
+	"NOT NULL,"
+	" confirm_by INTEGER NOT NULL);\n"
+	"CREATE TABLE acks(position INTEGER PRIMARY KEY);\n"
+	"CREATE TABLE keys(sender TEXT NOT NULL, key TEXT NOT NULL, position INTEGER NOT NULL,"
+	" PRIMARY KEY(sender, key, position)) WITHOUT ROWID;\n"
+	"CREATE TABLE replies(parent TEXT NOT NULL, id TEXT NOT NULL, position INTEGER NOT NULL,"
+	" PRIMARY KEY(parent, position)) WITHOUT ROWID;\n"
+	"CREATE INDEX replies_id ON replies(id);\n"
+	"CREATE TABLE archived(position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, issue_id "
+	"TEXT NOT NULL,"
+	" from_phase TEXT NOT NULL, to_phase TEXT NOT NULL, run_counter INTEGER NOT NULL,"
+	" message_type TEXT NOT NULL, read BOOLEAN NOT NULL, created_at INTEGER NOT NULL,"
+	" read_at INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);\n"
+	"CREATE TABLE agents(name TEXT PRIMARY KEY, sent INTEGER NOT NULL, received INTEGER NOT "
+	"NULL,"
+	" unread INTEGER NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL,"
+	" last_sent_at INTEGER NOT NULL) WITHOUT ROWID;\n"
+	"CREATE TABLE issues(issue_id TEXT PRIMARY KEY, context INTEGER NOT NULL, result INTEGER "
+	"NOT NULL,"
+	" decision INTEGER NOT NULL, data INTEGER NOT NULL) WITHOUT ROWID;\n"
+	"CREATE TABLE last_seen(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
+	"CREATE TABLE edges(reader TEXT NOT NULL, sender TEXT NOT NULL, epoch INTEGER NOT NULL,"
+	" seq INTEGER NOT NULL, PRIMARY KEY(reader, sender)) WITHOUT ROWID;\n"
+	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
+	" offset INTEGER NOT NULL, lines INTEGER NOT NULL, strays INTEGER "
+	"NOT NULL,"
+	" archived INTEGER NOT NULL, last_offset INTEGER NOT NULL, last_length INTEGER NOT NULL,"
+	" last_hash INTEGER NOT NULL, epoch INTEGER NOT NULL, search_to INTEGER NOT NULL,"
+	" seed_to INTEGER NOT NULL, seed_at INTEGER NOT NULL);\n";
+
+/* A message's state and where it is (index_tail.c). */
+#define STATE                                                                                      \
+	"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths, m.id, m.issue_id,"  \
+	" m.from_phase, m.to_phase, m.read, coalesce(s.until, 0)"
+#define STATE_PLACE                                                                                \
+	" LEFT JOIN changed c ON c.position = m.position LEFT JOIN lines l"                        \
+	" ON l.block = (coalesce(c.line, m.position) - 1) / 64"                                    \
+	" LEFT JOIN leases s ON s.position = m.position"
+
+static const char *const statements[RG_SQL_COUNT] = {
+	[RG_SQL_PROGRESS_GET] = "SELECT offset, lines, strays, archived, last_offset, last_length, "
+				"last_hash, epoch,"
+				" search_to, seed_to, seed_at, version FROM progress",
+	[RG_SQL_PROGRESS_SET] =
+		"UPDATE progress SET offset = ?1, lines = ?2, strays = ?3, archived = ?4,"
+		" last_offset = ?5, last_length = ?6, last_hash = ?7, epoch = ?8, search_to = ?9",
+	[RG_SQL_MESSAGE_ADD] =
+		"INSERT INTO messages(position, id, issue_id, from_phase, to_phase, run_counter,"
+		" message_type, text, read, created_at, read_at)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+		" ON CONFLICT(id) DO NOTHING",
+	[RG_SQL_MESSAGE_GET] = "SELECT rowid, read, to_phase, text IS ?8,"
+			       " issue_id IS ?3 AND to_phase IS ?5,"
+			       " from_phase IS ?4 AND run_counter IS ?6 AND message_type IS ?7 AND"
+			       " created_at IS ?10, read IS ?9 AND read_at IS ?11,"
+			       " issue_id, message_type"
+			       " FROM messages WHERE id = ?2",
+	[RG_SQL_MESSAGE_SET] =
+		"UPDATE messages SET id = ?2, issue_id = ?3, from_phase = ?4, to_phase = ?5,"
+		" run_counter = ?6, message_type = ?7, text = ?8, read = ?9, created_at = ?10,"
+		" read_at = ?11 WHERE rowid = ?1",
+	[RG_SQL_READ_SET] = "UPDATE messages SET read = ?9, read_at = ?11 WHERE rowid = ?1",
+	[RG_SQL_MESSAGE_DROP] = "DELETE FROM messages WHERE rowid = ?1",
+	[RG_SQL_LINES_GET] = "SELECT offset, lengths FROM lines WHERE block = ?1",
+	[RG_SQL_LINES_SET] =
+		"INSERT OR REPLACE INTO lines(block, offset, lengths) VALUES (?1, ?2, ?3)",
+	[RG_SQL_CHANGED_SET] = "INSERT OR REPLACE INTO changed(position, line) VALUES (?1, ?2)",
+	[RG_SQL_CHANGED_DROP] = "DELETE FROM changed WHERE position = ?1",
+	[RG_SQL_MAILBOX_ADD] =
+		"INSERT OR IGNORE INTO mailbox(agent, issue_id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_MAILBOX_DROP] = "DELETE FROM mailbox WHERE agent = ?1 AND position = ?2",
+	[RG_SQL_LEASE_SET] =
+		"INSERT OR REPLACE INTO leases(position, claimed_by, until, confirm_by)"
+		" VALUES (?1, ?2, ?3, ?4)",
+	[RG_SQL_LEASE_DROP] = "DELETE FROM leases WHERE position = ?1",
+	[RG_SQL_ACK_ADD] = "INSERT OR IGNORE INTO acks(position) VALUES (?1)",
+	[RG_SQL_KEY_ADD] = "INSERT OR IGNORE INTO keys(sender, key, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_REPLY_ADD] =
+		"INSERT OR IGNORE INTO replies(parent, id, position) VALUES (?1, ?2, ?3)",
+	[RG_SQL_ARCHIVED_ADD] =
+		"INSERT INTO archived(position, id, issue_id, from_phase, to_phase, run_counter,"
+		" message_type, read, created_at, read_at, offset, length)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+	[RG_SQL_ARCHIVED_HAS] = "SELECT 1 FROM archived WHERE id = ?1",
+	[RG_SQL_AGENT_ADD] =
+		"INSERT INTO agents(name, sent, received, unread, epoch, seq, last_sent_at)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(name) DO UPDATE SET"
+		" sent = sent + ?2, received = received + ?3, unread = unread + ?4,"
+		" seq = CASE WHEN ?5 > epoch OR (?5 = epoch AND ?6 > seq) THEN ?6 ELSE seq END,"
+		" epoch = max(epoch, ?5), last_sent_at = max(last_sent_at, ?7)",
+	[RG_SQL_SEEN_ADD] =
+		"INSERT INTO last_seen(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT(reader, sender) DO UPDATE SET"
+		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
+		" epoch = max(epoch, ?3)",
+	[RG_SQL_EDGE_ADD] =
+		"INSERT INTO edges(reader, sender, epoch, seq) VALUES (?1, ?2, ?3, ?4)"
+		" ON CONFLICT(reader, sender) DO UPDATE SET"
+		" seq = CASE WHEN ?3 > epoch OR (?3 = epoch AND ?4 > seq) THEN ?4 ELSE seq END,"
+		" epoch = max(epoch, ?3)",
+	[RG_SQL_ISSUE_ADD] =
+		"INSERT INTO issues(issue_id, context, result, decision, data)"
+		" VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT(issue_id) DO UPDATE SET"
+		" context = context + ?2, result = result + ?3, decision = decision + ?4,"
+		" data = data + ?5",
+	[RG_SQL_BEGIN] = "BEGIN",
+	[RG_SQL_END] = "COMMIT",
+	[RG_SQL_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+	[RG_SQL_SEED_SET] = "UPDATE progress SET seed_to = ?1, seed_at = ?2",
+	[RG_SQL_STATE_GET] = STATE " FROM messages m" STATE_PLACE " WHERE m.id = ?1",
+	[RG_SQL_BOX_GET] =
+		STATE " FROM mailbox b CROSS JOIN messages m ON m.position = b.position" STATE_PLACE
+		      " WHERE b.agent = ?1 AND b.position > ?2 ORDER BY b.position LIMIT ?3",
+	[RG_SQL_UNREAD_GET] = "SELECT unread FROM agents WHERE name = ?1",
+	[RG_SQL_NEWEST_GET] =
+		"SELECT max(coalesce((SELECT max(id) FROM messages WHERE id < 'msg.'), ''),"
+		" coalesce((SELECT max(id) FROM archived WHERE id < 'msg.'), ''))",
+};
+
+/* ----------------------------------------------------------- statements -- */
+
+/* Does a result of SQLite mean a damaged or foreign file, and not just one unusable now? */
+static bool means_damage(int code)
+{
+	switch (code & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN:
+	case SQLITE_NOMEM:
+	case SQLITE_PERM:
+	case SQLITE_READONLY:
+	case SQLITE_INTERRUPT:
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err)
+{
+	int code = index->db ? sqlite3_extended_errcode(index->db) : SQLITE_NOMEM;
+
+	/* Later calls overwrite the code, so remember the damage. */
+	if (means_damage(code) || index->vfs.pages.damaged)
+		index->damaged = true;
+	if ((code & 0xff) == SQLITE_NOMEM)
+		return rg_fail_memory(err);
+	return rg_fail(err, (code & 0xff) == SQLITE_BUSY ? ROGER_ETIMEOUT : ROGER_EIO, 0,
+		       "index '%s': %s: %s", index->name, what, sqlite3_errstr(code));
+}
+
+/* The failure may have rolled back already; then this one's error is no damage. */
+void rg_index_rollback(struct rg_index *index)
+{
+	if (!sqlite3_get_autocommit(index->db))
+		(void)sqlite3_exec(index->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
+				 struct roger_err *err)
+{
+	sqlite3_stmt **statement = &index->statements[which];
+
+	if (!*statement &&
+	    sqlite3_prepare_v3(index->db, statements[which], -1, SQLITE_PREPARE_PERSISTENT,
+			       statement, NULL) != SQLITE_OK) {
+		rg_index_fail(index, "prepare", err);
+		return NULL;
+	}
+	return *statement;
+}
+
+int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err)
+{
+	if (sqlite3_exec(index->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "run", err);
+	return ROGER_OK;
+}
+
+int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err)
+{
+	int step = sqlite3_step(statement), r = ROGER_OK;
+
+	if (step != SQLITE_DONE && step != SQLITE_ROW)
+		r = rg_index_fail(index, "write", err);
+	sqlite3_reset(statement);
+	return r;
+}
+
+void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text)
+{
+	sqlite3_bind_text64(statement, place, text.length ? text.data : "", text.length,
+			    SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms)
+{
+	if (instant_ms)
+		sqlite3_bind_int64(statement, place, instant_ms);
+	else
+		sqlite3_bind_null(statement, place);
+}
+
+void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message)
+{
+	rg_index_bind(statement, first, message->id);
+	rg_index_bind(statement, first + 1, message->issue_id);
+	rg_index_bind(statement, first + 2, message->from_phase);
+	rg_index_bind(statement, first + 3, message->to_phase);
+	sqlite3_bind_int64(statement, first + 4, message->run_counter);
+	rg_index_bind(statement, first + 5, rg_str(rg_message_types[message->message_type]));
+}
+
+struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column)
+{
+	const char *bytes = sqlite3_column_blob(statement, column);
+
+	return (struct roger_str){ bytes ? bytes : "",
+				   (size_t)sqlite3_column_bytes(statement, column) };
+}
+
+struct roger_str rg_index_column(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return (struct roger_str){ text ? text : "",
+				   (size_t)sqlite3_column_bytes(statement, column) };
+}
+
+/* ------------------------------------------------------ opening, closing -- */
+
+/* Why not WAL: decision 18 of docs/ARCHITECTURE.md.  A file being built needs no rollback. */
+static const char usual_settings[] = "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF;"
+				     "PRAGMA cache_size = -8000";
+static const char bulk_settings[] = "PRAGMA journal_mode = OFF;"
+				    "PRAGMA synchronous = OFF; PRAGMA cache_size = -2000";
+
+static void close_db(struct rg_index *index)
+{
+	size_t i;
+
+	rg_index_tail_drop(index);
+	/* Most commands never open it: then SQLite's code is not even loaded from disk. */
+	if (!index->db)
+		return;
+	for (i = 0; i < RG_SQL_COUNT; i++) {
+		sqlite3_finalize(index->statements[i]);
+		index->statements[i] = NULL;
+	}
+	for (i = 0; i < RG_ASKED_MAX; i++) {
+		sqlite3_finalize(index->asked[i].statement);
+		free(index->asked[i].sql);
+		index->asked[i] = (struct rg_asked){ 0 };
+	}
+	sqlite3_close_v2(index->db);
+	index->db = NULL;
+	index->inode = 0;
+	index->progress = (struct rg_index_progress){ 0 };
+	index->damaged = false;
+}
+
+/* By the clock: on a busy machine a sleep of 1 ms may take 40. */
+static int wait_for_others(void *context, int tries)
+{
+	struct rg_index *index = context;
+	int64_t now_ns = rg_clock_monotonic_ns();
+
+	if (tries == 0)
+		index->busy_until_ns = now_ns + BUSY_WAIT_MS * INT64_C(1000000);
+	if (tries < BUSY_YIELDS)
+		rg_clock_yield();
+	else
+		rg_clock_sleep(1);
+	return now_ns < index->busy_until_ns;
+}
+
+static int open_db(struct rg_index *index, const char *path, const char *settings,
+		   struct roger_err *err)
+{
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+
+	close_db(index);
+	rg_index_file_settings(index, &index->vfs, settings == bulk_settings);
+	if (index->in_memory)
+		flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
+	if (rg_index_vfs_open(&index->vfs, path, flags, &index->db) != SQLITE_OK)
+		return rg_index_fail(index, "open", err);
+	sqlite3_busy_handler(index->db, wait_for_others, index);
+	sqlite3_extended_result_codes(index->db, 1);
+	rg_index_distrust(index->db);
+	return rg_index_run(index, settings, err);
+}
+
+int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
+		 struct rg_index **ret_index, struct roger_err *err)
+{
+	const struct roger_str name = workspace->config->database_file;
+	struct rg_index *index;
+
+	if (name.length > 200)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "storage: expected file names of at most 200 bytes");
+	index = calloc(1, sizeof *index);
+	if (!index)
+		return rg_fail_memory(err);
+	index->store = store;
+	index->placed = workspace->config->places_configured;
+	index->folder = workspace->data;
+	snprintf(index->seed_name, sizeof index->seed_name, "%.*s", RG_STR_ARGS(name));
+	snprintf(index->name, sizeof index->name, "%.240s-index", index->seed_name);
+	snprintf(index->path, sizeof index->path, "%s/%s", workspace->data_path, index->name);
+	snprintf(index->seed_path, sizeof index->seed_path, "%s/%s", workspace->data_path,
+		 index->seed_name);
+	snprintf(index->recent_path, sizeof index->recent_path, "%.4400s-recent", index->path);
+	rg_index_vfs_init(&index->vfs);
+	*ret_index = index;
+	return ROGER_OK;
+}
+
+struct rg_index *rg_index_free(struct rg_index *index)
+{
+	if (!index)
+		return NULL;
+	close_db(index);
+	rg_index_vfs_deinit(&index->vfs);
+	free(index);
+	return NULL;
+}
+
+void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context)
+{
+	index->tell = tell;
+	index->tell_context = context;
+}
+
+void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max)
+{
+	index->lease_ms_max = lease_ms_max;
+}
+
+bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done, int64_t total)
+{
+	index->stopped = index->tell && !index->tell(index->tell_context, what, done, total);
+	return !index->stopped;
+}
+
+uint64_t rg_index_end(const struct rg_index *index)
+{
+	return (uint64_t)index->progress.offset;
+}
+
+int64_t rg_index_line_count(const struct rg_index *index)
+{
+	return index->progress.lines;
+}
+
+int64_t rg_index_stray_count(const struct rg_index *index)
+{
+	return index->progress.strays;
+}
+
+const char *rg_index_name(const struct rg_index *index)
+{
+	return index->name;
+}
+
+const char *rg_index_trouble(const struct rg_index *index)
+{
+	return index->trouble;
+}
+
+static int make_tables(struct rg_index *index, struct roger_err *err)
+{
+	char *sql;
+	int r;
+
+	r = rg_index_run(index, message_table, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, other_tables, err);
+	if (r < 0)
+		return r;
+	sql = sqlite3_mprintf(
+		"INSERT INTO progress VALUES (1, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+		RG_INDEX_VERSION);
+	r = sql ? rg_index_run(index, sql, err) : rg_fail_memory(err);
+	sqlite3_free(sql);
+	return r;
+}
+
+static int finish_bulk(struct rg_index *index, struct roger_err *err)
+{
+	int r;
+
+	r = rg_index_run(index, message_indexes, err);
+	if (r < 0)
+		return r;
+	index->bulk = false;
+	/* Names the index that has all columns; SQLite would read every row instead of sorting. */
+	return rg_index_run(index,
+			    "INSERT INTO mailbox(agent, position, issue_id)"
+			    " SELECT to_phase, rowid, issue_id FROM messages INDEXED BY "
+			    "messages_unread WHERE read = 0 ORDER BY to_phase, rowid",
+			    err);
+}
+
+/* How many lines messages.db holds, and when it was updated. */
+static int note_seed(struct rg_index *index, int64_t lines, int64_t at_ms, struct roger_err *err)
+{
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_SEED_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, lines);
+	sqlite3_bind_int64(set, 2, at_ms);
+	return rg_index_step(index, set, err);
+}
+
+/* Create all tables and rows in an empty open database. */
+static int fill(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	int r;
+
+	index->bulk = true;
+	r = rg_index_run(index, "BEGIN", err);
+	if (r == ROGER_OK)
+		r = make_tables(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_ingest(index, end, err);
+	if (r == ROGER_OK)
+		r = finish_bulk(index, err);
+	if (r == ROGER_OK && end > SEED_AT_ONCE)
+		r = note_seed(index, 0, rg_clock_ms(), err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "COMMIT", err);
+	index->bulk = false;
+	return r;
+}
+
+/* ------------------------------------------------------ the index in use -- */
+
+/* When the file cannot be used, an index in memory still answers. */
+static int use_memory(struct rg_index *index, uint64_t end, const struct roger_err *why,
+		      struct roger_err *err)
+{
+	snprintf(index->trouble, sizeof index->trouble, "%.150s; answered from memory",
+		 why->message);
+	index->in_memory = true;
+	if (open_db(index, ":memory:", usual_settings, err) < 0)
+		return ROGER_EIO;
+	return fill(index, end, err);
+}
+
+void rg_index_distrust(sqlite3 *db)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	/* A view in place of a table could run for ever. */
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+}
+
+static int use_file(struct rg_index *index, uint64_t inode, struct roger_err *err)
+{
+	int r = rg_index_file_recent(index, err);
+
+	if (r == ROGER_OK)
+		r = open_db(index, index->path, usual_settings, err);
+	if (r == ROGER_OK)
+		index->inode = inode;
+	return r;
+}
+
+/* Is the progress row there, and of this version?  Pages of another boot are not even read. */
+static int load_progress(struct rg_index *index, bool *ret_valid, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_PROGRESS_GET, err);
+	struct rg_index_progress *progress = &index->progress;
+	int step;
+
+	*ret_valid = false;
+	if (!get)
+		return ROGER_EIO;
+	step = sqlite3_step(get);
+	if (step == SQLITE_ROW) {
+		*progress = (struct rg_index_progress){
+			.offset = sqlite3_column_int64(get, 0),
+			.lines = sqlite3_column_int64(get, 1),
+			.strays = sqlite3_column_int64(get, 2),
+			.archived = sqlite3_column_int64(get, 3),
+			.last_offset = sqlite3_column_int64(get, 4),
+			.last_length = sqlite3_column_int64(get, 5),
+			.last_hash = sqlite3_column_int64(get, 6),
+			.epoch = sqlite3_column_int64(get, 7),
+			.search_to = sqlite3_column_int64(get, 8),
+			.seed_to = sqlite3_column_int64(get, 9),
+			.seed_at = sqlite3_column_int64(get, 10),
+		};
+		*ret_valid = sqlite3_column_int(get, 11) == RG_INDEX_VERSION;
+	}
+	sqlite3_reset(get);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
+							 : rg_index_fail(index, "read", err);
+}
+
+int rg_index_load(struct rg_index *index, struct roger_err *err)
+{
+	bool valid;
+	int r = load_progress(index, &valid, err);
+
+	if (r == ROGER_OK && !valid)
+		return rg_fail(err, ROGER_EIO, 0,
+			       "index '%s' was replaced by another process; try again",
+			       index->name);
+	return r;
+}
+
+int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
+		       struct roger_err *err)
+{
+	struct rg_buf text;
+	int r;
+
+	if (length < 0 || offset < 0 || length > RG_LINE_BYTES_MAX)
+		return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
+	rg_buf_init(&text, RG_LINE_BYTES_MAX);
+	r = rg_store_read_line(index->store, (uint64_t)offset, (size_t)length, &text, err);
+	if (r == ROGER_OK)
+		*ret_hash = (int64_t)rg_hash(0, text.data, text.length);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err)
+{
+	return rg_index_hash_line(index, index->progress.last_offset, index->progress.last_length,
+				  ret_hash, err);
+}
+
+/* Does the journal still have the last line that was read? */
+static bool same_journal(struct rg_index *index)
+{
+	struct rg_log_file messages = rg_store_messages;
+	int64_t hash = 0;
+	bool there;
+
+	if (index->store->ops->stat(index->store, &messages, &there, NULL) < 0 ||
+	    (uint64_t)index->progress.offset > messages.size)
+		return false;
+	return rg_index_last_hash(index, &hash, NULL) == ROGER_OK &&
+	       hash == index->progress.last_hash;
+}
+
+/* Build a new file, then rename it over the old one. */
+static int make_index(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	char fresh[RG_INDEX_FRESH_BYTES], path[sizeof index->path + 32];
+	int r;
+
+	snprintf(path, sizeof path, "%s.new", index->path);
+	r = rg_index_file_begin(index, index->name, fresh, err);
+	if (r == ROGER_OK)
+		r = open_db(index, path, bulk_settings, err);
+	if (r == ROGER_OK)
+		r = fill(index, end, err);
+	close_db(index);
+	return rg_index_file_end(index, index->name, fresh, r, err);
+}
+
+/* Needs the index lock. */
+static int rebuild_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	uint64_t inode;
+	int r;
+
+	close_db(index);
+	/* Accept an index of any version. */
+	r = rg_index_file_check(index, index->path, "roger index ", index->name, err);
+	if (r == ROGER_OK)
+		r = make_index(index, end, err);
+	if (r == ROGER_OK)
+		r = rg_index_file_find(index, index->name, &inode, err);
+	if (r == ROGER_OK)
+		r = use_file(index, inode, err);
+	return r == ROGER_OK ? rg_index_load(index, err) : r;
+}
+
+/* Rebuild the index, and messages.db beside it. */
+static int rebuild_both(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+{
+	struct rg_seed_making making;
+	struct roger_err why = { 0 };
+	int r, made;
+
+	rg_index_seed_begin(index, end, all, &making);
+	r = rebuild_file(index, end, err);
+	made = rg_index_seed_end(&making, &why);
+	if (r < 0 || made == ROGER_OK)
+		return r;
+	if (err)
+		*err = why;
+	return made;
+}
+
+/* Is what is open of this version and journal?  In a transaction, or just opened. */
+static int look_again(struct rg_index *index, bool *ret_usable, struct roger_err *err)
+{
+	int r = load_progress(index, ret_usable, err);
+
+	if (r == ROGER_OK && *ret_usable)
+		*ret_usable = same_journal(index);
+	return r;
+}
+
+static int open_file(struct rg_index *index, uint64_t inode, bool *ret_usable,
+		     struct roger_err *err)
+{
+	int r = use_file(index, inode, err);
+
+	return r == ROGER_OK ? look_again(index, ret_usable, err) : r;
+}
+
+void rg_index_doubt(struct rg_index *index)
+{
+	index->damaged = true;
+}
+
+int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_err *err)
+{
+	rg_index_doubt(index);
+	return rg_fail(err, ROGER_EIO, 0,
+		       "the index is wrong about '%.*s'; `roger rebuild` rebuilds it",
+		       RG_STR_ARGS(about));
+}
+
+int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+
+	return statement ? rg_index_step(index, statement, err) : ROGER_EIO;
+}
+
+/* One transaction; after a failure the tables are unchanged. */
+static int take_in(struct rg_index *index, uint64_t end, bool *ret_usable, struct roger_err *err)
+{
+	struct rg_index_progress before = index->progress;
+	int r = rg_index_run_one(index, index->in_memory ? RG_SQL_BEGIN : RG_SQL_BEGIN_WRITE, err);
+
+	*ret_usable = true;
+	if (r < 0)
+		return r;
+	if (!index->in_memory)
+		r = look_again(index, ret_usable, err);
+	if (r == ROGER_OK && *ret_usable && rg_index_end(index) < end)
+		r = rg_index_ingest(index, end, err);
+	if (r == ROGER_OK && *ret_usable)
+		return rg_index_run_one(index, RG_SQL_END, err);
+	rg_index_rollback(index);
+	index->progress = before;
+	return r;
+}
+
+/* Needs the index lock.  Uses, updates or rebuilds the file.  The connection stays open while the
+ * file is the same: opening it means reading the schema and preparing every statement. */
+static int refresh_file(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	uint64_t inode;
+	bool usable = false;
+	int r;
+
+	r = rg_index_file_find(index, index->name, &inode, err);
+	if (r < 0)
+		return r;
+	if (inode && index->inode == inode && !index->damaged)
+		r = take_in(index, end, &usable, err);
+	if (r == ROGER_OK && !usable && inode) {
+		r = open_file(index, inode, &usable, err);
+		if (r == ROGER_OK && usable && rg_index_end(index) < end)
+			r = take_in(index, end, &usable, err);
+	}
+	if (r < 0 && !index->damaged)
+		return r;
+	return r == ROGER_OK && usable ? ROGER_OK : rebuild_file(index, end, err);
+}
+
+void rg_index_bring_seed_up(struct rg_index *index)
+{
+	if (rg_store_take(index->store, RG_LOCK_INDEX, 0, NULL) == ROGER_OK) {
+		if (rg_index_peek(index))
+			(void)rg_index_seed_follow(index, false, NULL);
+		rg_store_release(index->store, RG_LOCK_INDEX);
+	}
+}
+
+uint64_t rg_index_peek(struct rg_index *index)
+{
+	uint64_t inode;
+	bool valid = false;
+
+	if (index->in_memory || rg_index_file_find(index, index->name, &inode, NULL) < 0 || !inode)
+		return 0;
+	if (use_file(index, inode, NULL) < 0 || load_progress(index, &valid, NULL) < 0 || !valid)
+		return 0;
+	return rg_index_end(index);
+}
+
+bool rg_index_is_old(const struct rg_index *index)
+{
+	const int64_t now = rg_clock_ms(), then = index->progress.seed_at;
+
+	return now < then || now - then >= SEED_AFTER_MS;
+}
+
+/* Has messages.db been out of date for a while? */
+static bool is_due(const struct rg_index *index)
+{
+	const struct rg_index_progress *progress = &index->progress;
+
+	return !progress->seed_at ||
+	       (progress->seed_to < progress->lines && rg_index_is_old(index));
+}
+
+/* A failure of messages.db does not fail the answer. */
+static int serve_others(struct rg_index *index, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+
+	index->trouble[0] = '\0';
+	if (!is_due(index))
+		return ROGER_OK;
+	if (rg_index_seed_follow(index, true, &why) == ROGER_EREFUSED)
+		snprintf(index->trouble, sizeof index->trouble, "%.190s", why.message);
+	return note_seed(index, index->progress.lines, rg_clock_ms(), err);
+}
+
+static int bring_file(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
+		      struct roger_err *err)
+{
+	uint64_t inode;
+	int r;
+
+	r = rg_store_take(index->store, RG_LOCK_INDEX, wait_ms, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	if (rebuild) {
+		r = rg_index_file_find(index, index->name, &inode, err);
+		if (r == ROGER_OK)
+			r = rebuild_file(index, end, err);
+	} else {
+		r = refresh_file(index, end, err);
+	}
+	if (r == ROGER_OK)
+		r = serve_others(index, err);
+	rg_store_release(index->store, RG_LOCK_INDEX);
+	return r;
+}
+
+/* Is the open file the one of that name, and is it up to date? */
+static bool fresh_enough(struct rg_index *index, uint64_t end)
+{
+	return index->db && rg_index_end(index) >= end &&
+	       (index->in_memory || rg_index_file_inode(index) == index->inode);
+}
+
+/* Use the file if possible, else an index in memory. */
+static int bring(struct rg_index *index, uint64_t end, bool rebuild, int64_t wait_ms,
+		 struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int r;
+
+	index->stopped = false;
+	if (rg_store_writable(index->store))
+		r = bring_file(index, end, rebuild, wait_ms, &why);
+	else
+		r = rg_fail(&why, ROGER_EIO, 0, "index '%s' cannot be written", index->name);
+	if (r == ROGER_OK)
+		return ROGER_OK;
+	if (r == ROGER_ETIMEOUT || r == ROGER_ENOMEM || index->stopped) {
+		if (err)
+			*err = why;
+		return r;
+	}
+	return use_memory(index, end, &why, err);
+}
+
+int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	bool usable;
+
+	if (fresh_enough(index, end))
+		return ROGER_OK;
+	return index->in_memory ? take_in(index, end, &usable, err)
+				: bring(index, end, false, INDEX_WAIT_MS, err);
+}
+
+int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	return bring(index, end, false, 0, err);
+}
+
+/* Without the index lock: who replaces the file renames it, and then it is opened again. */
+bool rg_index_is_open(struct rg_index *index)
+{
+	uint64_t inode;
+	bool usable = false;
+
+	if (index->in_memory || index->damaged || !rg_store_writable(index->store))
+		return false;
+	if (index->db && rg_index_file_inode(index) == index->inode)
+		return true;
+	return rg_index_file_find(index, index->name, &inode, NULL) == ROGER_OK && inode &&
+	       open_file(index, inode, &usable, NULL) == ROGER_OK && usable &&
+	       rg_index_file_inode(index) == inode;
+}
+
+int rg_index_reopen(struct rg_index *index, struct roger_err *err)
+{
+	return fresh_enough(index, 0) ? ROGER_OK : refresh_file(index, rg_index_end(index), err);
+}
+
+/* Another process may have rebuilt it meanwhile.  If it keeps getting damaged, an index in memory
+ * is out of reach. */
+bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+
+	if (*r >= 0 || (*tries)++ > HEAL_TRIES || !index->damaged)
+		return false;
+	if (index->db)
+		rg_index_rollback(index);
+	if (*tries <= HEAL_TRIES) {
+		*r = bring(index, rg_index_end(index), fresh_enough(index, 0), INDEX_WAIT_MS, err);
+	} else {
+		(void)rg_fail(&why, ROGER_EDATA, 0, "index '%s' keeps getting damaged",
+			      index->name);
+		*r = use_memory(index, rg_index_end(index), &why, err);
+	}
+	return *r == ROGER_OK;
+}
+
+/* In a transaction, so that what a killed process left is rolled back first. */
+static int make_durable(struct rg_index *index, struct roger_err *err)
+{
+	const uint64_t synced = rg_store_head(index->store).synced;
+	bool usable = false;
+	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+
+	if (r == ROGER_OK)
+		r = look_again(index, &usable, err);
+	/* Never ahead of the journal on disk. */
+	if (r == ROGER_OK && usable && rg_index_end(index) <= synced &&
+	    rg_index_vfs_checkpoint(&index->vfs) != SQLITE_OK)
+		r = rg_index_fail(index, "make durable", err);
+	rg_index_rollback(index);
+	return r;
+}
+
+void rg_index_checkpoint(struct rg_index *index)
+{
+	bool usable = true;
+	uint64_t inode;
+	int r;
+
+	/* Who is busy with it is left alone: the next checkpoint comes soon. */
+	if (index->in_memory || rg_store_take(index->store, RG_LOCK_INDEX, SOON_MS, NULL) < 0)
+		return;
+	r = rg_index_file_find(index, index->name, &inode, NULL);
+	if (r == ROGER_OK && inode && index->inode != inode)
+		r = open_file(index, inode, &usable, NULL);
+	if (r == ROGER_OK && inode && usable)
+		(void)make_durable(index, NULL);
+	rg_store_release(index->store, RG_LOCK_INDEX);
+}
+
+int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all, struct roger_err *err)
+{
+	int r;
+
+	r = rg_store_take(index->store, RG_LOCK_INDEX, INDEX_WAIT_MS, err);
+	if (r < 0)
+		return r;
+	index->in_memory = false;
+	r = rebuild_both(index, end, all, err);
+	if (r == ROGER_OK)
+		r = serve_others(index, err);
+	rg_store_release(index->store, RG_LOCK_INDEX);
+	return r;
+}

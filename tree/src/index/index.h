@@ -1,0 +1,197 @@
+/*
+ * index - messages.db-index: the content of the journals, ready for queries.
+ *
+ * It can be rebuilt at any time.  It remembers how far it has read the journal and
+ * reads the rest before it answers.  After a restart of the machine it is as the last
+ * checkpoint left it.  It is rebuilt if it is missing, damaged, of another version or
+ * journal, or had no checkpoint before a restart.  If it cannot be written (full
+ * or read-only disk, something else under its name) an index in memory answers
+ * instead. messages.db, with the table and indexes of seed 004, follows it for
+ * other programs.
+ *
+ * A message's position is the number of its first line; messages are ordered by
+ * position.
+ */
+#ifndef RG_INDEX_H
+#define RG_INDEX_H
+
+#include "base/arena.h"
+#include "store/store.h"
+#include "facts/query.h"
+
+struct rg_index;
+
+/* Where the current line of a message is. */
+struct rg_entry {
+	int64_t position;
+	int64_t line; /* line number of its current state; 0: unknown */
+	uint64_t offset;
+	size_t length;
+};
+
+/* Find a line of the journal by its number (from 1), if it was read. */
+struct rg_index;
+RG_CHECKED int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+			     struct roger_err *err);
+
+struct rg_entries {
+	const struct rg_entry *items;
+	size_t count;
+};
+
+struct rg_workspace;
+
+/* Create an index of a store's journals in the workspace's data folder.  Opens nothing before the
+ * first query. */
+RG_CHECKED int rg_index_new(struct rg_store *store, const struct rg_workspace *workspace,
+			    struct rg_index **ret_index, struct roger_err *err);
+struct rg_index *rg_index_free(struct rg_index *index);
+
+void rg_index_on_progress(struct rg_index *index, roger_progress *tell, void *context);
+
+/* Ignore leases that end later than this from now. */
+void rg_index_bound_leases(struct rg_index *index, int64_t lease_ms_max);
+
+/* Read the journal up to byte end. */
+RG_CHECKED int rg_index_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
+
+/* Rebuild it from the journal up to end, in a new file that replaces the old one.  Also rebuilds
+ * messages.db if other programs changed it, or if all is set. */
+RG_CHECKED int rg_index_rebuild(struct rg_index *index, uint64_t end, bool all,
+				struct roger_err *err);
+
+/* Make durable what the index has read, if that is on disk. */
+void rg_index_checkpoint(struct rg_index *index);
+
+/* Update messages.db to the state of the index, if it is sound and nobody else uses it. */
+void rg_index_bring_seed_up(struct rg_index *index);
+
+/* How far the file says it has read, without updating it; 0: unknown. */
+uint64_t rg_index_peek(struct rg_index *index);
+
+bool rg_index_report_progress(struct rg_index *index, const char *what, int64_t done,
+			      int64_t total);
+
+/* How far its last answer reached, in bytes. */
+uint64_t rg_index_seen(const struct rg_index *index);
+
+/* How far it has read: in bytes, in lines, and the lines that are not messages. */
+uint64_t rg_index_end(const struct rg_index *index);
+int64_t rg_index_line_count(const struct rg_index *index);
+int64_t rg_index_stray_count(const struct rg_index *index);
+
+/* The file's name. */
+const char *rg_index_name(const struct rg_index *index);
+
+/* Why an index in memory answers; "" if the file does. */
+const char *rg_index_trouble(const struct rg_index *index);
+
+/* After a failed query: was a damaged index the cause?  Then it is rebuilt and the caller repeats
+ * the query; the functions below do so themselves.  *tries starts at 0. */
+bool rg_index_heals(struct rg_index *index, int *tries, int *r, struct roger_err *err);
+
+/* Index and journal disagree: rebuild before the next answer. */
+void rg_index_doubt(struct rg_index *index);
+
+/* Like rg_index_doubt(); returns the error.  about: a message id or a file. */
+int rg_index_wrong(struct rg_index *index, struct roger_str about, struct roger_err *err);
+
+/* ----------------------------------------------------------- questions -- */
+
+RG_CHECKED int rg_index_find(struct rg_index *index, const struct rg_query *query,
+			     struct rg_arena *arena, struct rg_entries *ret_entries,
+			     struct roger_err *err);
+/* The messages, read from the journal.  ret_total (may be NULL): the number of matches regardless
+ * of limit and leases; not for a text search, and only for the first page. */
+RG_CHECKED int rg_index_messages(struct rg_index *index, const struct rg_query *query,
+				 struct rg_arena *arena, struct roger_messages *ret_messages,
+				 int64_t *ret_total, struct roger_err *err);
+RG_CHECKED int rg_index_count(struct rg_index *index, const struct rg_query *query,
+			      int64_t *ret_count, struct roger_err *err);
+
+/* How far an answer must reach; held: by the holder of the change lock, for whom others wait. */
+struct rg_index_reach {
+	uint64_t end;
+	bool held;
+};
+
+/* Like rg_index_refresh() and the two above.  What is asked of a mailbox or ids is answered without
+ * reading the journal into the tables, unless it has grown much. */
+RG_CHECKED int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
+			       const struct rg_query *query, struct rg_arena *arena,
+			       struct roger_messages *ret_messages, int64_t *ret_total,
+			       struct roger_err *err);
+RG_CHECKED int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
+				     const struct rg_query *query, int64_t *ret_count,
+				     struct roger_err *err);
+/* Prepare for such an answer: what takes long is done here, if it can be. */
+void rg_index_follow(struct rg_index *index, uint64_t end);
+
+RG_CHECKED int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
+			       struct roger_agent_list *ret_agents, struct roger_err *err);
+RG_CHECKED int rg_index_issues(struct rg_index *index, struct rg_arena *arena,
+			       struct roger_strs *ret_issues, struct roger_err *err);
+RG_CHECKED int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures,
+				struct roger_err *err);
+
+/* ---------------------------------------------------------------- logs -- */
+
+/* Read new entries of these files; does not need rg_index_refresh(). */
+RG_CHECKED int rg_index_refresh_logs(struct rg_index *index, const struct rg_log_files *files,
+				     struct roger_err *err);
+
+/* Find entries of these files; memory from arena. */
+RG_CHECKED int rg_index_find_log(struct rg_index *index, const struct rg_log_query *query,
+				 const struct rg_log_files *files, struct rg_arena *arena,
+				 struct rg_log_entries *ret_entries, struct roger_err *err);
+
+/* The first, by name, from this name on, who sent with a key; "": nobody. */
+RG_CHECKED int rg_index_next_keyed(struct rg_index *index, struct roger_str from,
+				   struct rg_arena *arena, struct roger_str *ret_sender,
+				   struct roger_err *err);
+
+/* Show every message, archived ones too, created in since..until (0: open), in no order. */
+RG_CHECKED int rg_index_survey(struct rg_index *index, int64_t since_ms, int64_t until_ms,
+			       rg_survey_see *see, void *context, struct roger_err *err);
+
+/* Ids of unread messages whose lease, or time to be read, ended before now. */
+RG_CHECKED int rg_index_overdue(struct rg_index *index, int64_t now_ms, int64_t limit,
+				struct rg_arena *arena, struct roger_strs *ret_ids,
+				struct roger_err *err);
+
+/* Checksums over the file as it is; nothing is read in or rebuilt.  Started here, runs on a second
+ * thread, and is waited for with rg_index_summed(). */
+struct rg_index_summing;
+struct rg_message_sums;
+
+/* The same for messages.db. */
+struct rg_table_sums {
+	bool valid; /* roger can continue with it */
+	bool done;  /* it could be read */
+	bool damaged;
+	int64_t offset; /* bytes of the journal read */
+	int64_t messages, rows;
+};
+RG_CHECKED int rg_index_sum(struct rg_index *index, struct rg_index_summing **ret_summing,
+			    struct roger_err *err);
+struct rg_index_summing *rg_index_summing_free(struct rg_index_summing *summing);
+
+/* How far it has read; 0: there is no index, or the next query would rebuild it. */
+int64_t rg_index_summing_end(const struct rg_index_summing *summing);
+
+/* Wait for the result.  ROGER_EDATA: damaged, err says how.  *ret_done false: not readable now. */
+RG_CHECKED int rg_index_summed(struct rg_index_summing *summing, struct rg_message_sums *ret_sums,
+			       struct rg_table_sums *ret_table, bool *ret_done,
+			       struct roger_err *err);
+
+/* The highest number of sender in an epoch that reader accepted or that came in over an edge. */
+RG_CHECKED int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
+					struct roger_str sender, int64_t epoch, int64_t *ret_number,
+					struct roger_err *err);
+
+/* Accepted numbers of an epoch, and some counters, for message-state.json. */
+struct rg_sequence;
+RG_CHECKED int rg_index_sequence(struct rg_index *index, struct rg_index_reach reach, int64_t epoch,
+				 struct rg_sequence *sequence, struct roger_err *err);
+
+#endif

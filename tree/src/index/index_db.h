@@ -1,0 +1,320 @@
+/*
+ * index_db - internals of the index: its database and prepared statements.
+ *
+ * Only for index/, the only user of sqlite3.h.
+ */
+#ifndef RG_INDEX_DB_H
+#define RG_INDEX_DB_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include "base/table.h"
+#include "index/index.h"
+#include "index/index_vfs.h"
+
+/* Increase with every change of a table: an index of another version is rebuilt. */
+#define RG_INDEX_VERSION 9
+
+enum rg_statement {
+	RG_SQL_PROGRESS_GET,
+	RG_SQL_PROGRESS_SET,
+	RG_SQL_MESSAGE_ADD,
+	RG_SQL_MESSAGE_GET,
+	RG_SQL_MESSAGE_SET,
+	RG_SQL_READ_SET,
+	RG_SQL_MESSAGE_DROP,
+	RG_SQL_LINES_GET,
+	RG_SQL_LINES_SET,
+	RG_SQL_CHANGED_SET,
+	RG_SQL_CHANGED_DROP,
+	RG_SQL_MAILBOX_ADD,
+	RG_SQL_MAILBOX_DROP,
+	RG_SQL_LEASE_SET,
+	RG_SQL_LEASE_DROP,
+	RG_SQL_ACK_ADD,
+	RG_SQL_KEY_ADD,
+	RG_SQL_REPLY_ADD,
+	RG_SQL_ARCHIVED_ADD,
+	RG_SQL_ARCHIVED_HAS,
+	RG_SQL_AGENT_ADD,
+	RG_SQL_SEEN_ADD,
+	RG_SQL_EDGE_ADD,
+	RG_SQL_ISSUE_ADD,
+	RG_SQL_BEGIN,
+	RG_SQL_END,
+	RG_SQL_BEGIN_WRITE,
+	RG_SQL_SEED_SET,
+	RG_SQL_STATE_GET,
+	RG_SQL_BOX_GET,
+	RG_SQL_UNREAD_GET,
+	RG_SQL_NEWEST_GET,
+	RG_SQL_COUNT,
+};
+
+/* How far the journal was read: the only row of table progress. */
+struct rg_index_progress {
+	int64_t offset;
+	int64_t lines;
+	int64_t strays;
+	int64_t archived;
+	int64_t last_offset; /* last line read, to recognize the journal */
+	int64_t last_length;
+	int64_t last_hash;
+	int64_t epoch;	   /* highest epoch seen */
+	int64_t search_to; /* positions up to here are in the full-text table */
+	int64_t seed_to;   /* lines up to here are in messages.db */
+	int64_t seed_at;   /* when messages.db was written, in ms since 1970 */
+};
+
+/*
+ * Where the journal's lines are.  A row of table lines covers RG_INDEX_LINES lines: the offset of
+ * the first, and the length of each as a varint (7 bits per byte, lowest first, top bit: more
+ * follows).
+ */
+enum { RG_INDEX_LINES = 64, RG_LENGTH_BYTES_MAX = 10 };
+
+struct rg_index_lines {
+	int64_t block; /* (line number - 1) / RG_INDEX_LINES */
+	int64_t offset;
+	unsigned char lengths[RG_INDEX_LINES * RG_LENGTH_BYTES_MAX];
+	size_t length_bytes;
+};
+
+enum rg_delta_kind {
+	RG_DELTA_AGENT, /* counters of an agent */
+	RG_DELTA_SEEN,	/* the number that first accepted from second */
+	RG_DELTA_EDGE,	/* or that came in over an edge */
+	RG_DELTA_ISSUE, /* living messages of an issue, by type */
+};
+
+/* Counters, collected while lines are read. */
+struct rg_delta {
+	uint64_t hash;
+	enum rg_delta_kind kind;
+	struct roger_str first;
+	struct roger_str second;
+	int64_t sent, received, unread, epoch, seq, last_sent_at_ms;
+	int64_t types[ROGER_DATA + 1];
+};
+
+struct rg_deltas {
+	struct rg_arena *memory;
+	struct rg_table table;
+};
+
+/* A query asked before: its SQL and its prepared statement. */
+struct rg_asked {
+	char *sql;
+	sqlite3_stmt *statement;
+};
+
+enum { RG_ASKED_MAX = 16 };
+
+struct rg_late;
+struct rg_lates {
+	struct rg_late **items;
+	size_t count;
+};
+struct rg_box;
+struct rg_sequence;
+
+/* What the lines after the tables say (index_tail.c). */
+struct rg_index_tail {
+	struct rg_arena *memory, *scratch; /* NULL: nothing is kept */
+	uint64_t from, to;		   /* the bytes of these lines */
+	int64_t lines;			   /* number of the last one */
+	int64_t last_offset, last_length, last_hash;
+	uint64_t chain; /* of the last line, as it states it */
+	bool chained;
+	bool looking; /* a transaction keeps the tables as they are */
+	bool moved;   /* the tables have changed since the lines were read */
+	bool strange; /* a line says what only the tables can answer */
+	bool newest_known;
+	struct roger_str newest;
+	struct rg_table states; /* messages, by id */
+	struct rg_lates fresh;	/* those that the tables do not have */
+	struct rg_box **boxes;
+	size_t box_count;
+};
+
+struct rg_index {
+	struct rg_store *store;
+	int folder;
+	uint64_t inode; /* of the open index; 0: not open yet */
+	struct rg_index_vfs vfs;
+	sqlite3 *db;
+	bool in_memory;
+	bool placed;	       /* the configuration gave the path, so another file may be there */
+	bool bulk;	       /* indexes and the mailbox are filled at the end */
+	bool search_stale;     /* a text in the full-text table changed */
+	bool damaged;	       /* in a way that SQLite does not detect */
+	int64_t busy_until_ns; /* monotonic clock: wait this long for other processes */
+	char trouble[200];
+	sqlite3_stmt *statements[RG_SQL_COUNT];
+	struct rg_asked asked[RG_ASKED_MAX];
+	size_t asked_next; /* the slot to reuse next */
+	struct rg_index_progress progress;
+	struct rg_index_lines lines; /* the row being filled */
+	struct rg_deltas deltas;
+	struct rg_index_tail tail;
+	int64_t lease_ms_max; /* 0: none */
+	roger_progress *tell;
+	bool stopped; /* the progress callback stopped it */
+	void *tell_context;
+	char name[256];
+	char seed_name[256];
+	/* Last in the struct, and mostly empty: a send touches none of these pages. */
+	char path[4400];	/* of the index */
+	char seed_path[4400];	/* of messages.db */
+	char recent_path[4420]; /* of what changed in the index since the checkpoint */
+};
+
+/*
+ * index_file.c: the database files, named messages.db-index and messages.db, or as configured.
+ * inode 0: no file that may be opened.  Refuses anything but a regular file, and anything that
+ * would make SQLite touch other files.
+ */
+RG_CHECKED int rg_index_file_find(struct rg_index *index, const char *name, uint64_t *ret_inode,
+				  struct roger_err *err);
+uint64_t rg_index_file_inode(const struct rg_index *index);
+/* At a configured path, only a file that starts with magic is replaced. */
+RG_CHECKED int rg_index_file_check(struct rg_index *index, const char *path, const char *magic,
+				   const char *name, struct roger_err *err);
+/* Make sure that the file of recent pages is there. */
+RG_CHECKED int rg_index_file_recent(struct rg_index *index, struct roger_err *err);
+/* Set this boot, and the file of recent pages; with bulk none: the index file itself is written. */
+void rg_index_file_settings(const struct rg_index *index, struct rg_index_vfs *vfs, bool bulk);
+int rg_index_file_refuse(const char *name, struct roger_err *err);
+/* Create a new empty file to fill; then, if r is ROGER_OK, rename it over the old one. */
+enum { RG_INDEX_FRESH_BYTES = 270 };
+RG_CHECKED int rg_index_file_begin(struct rg_index *index, const char *name,
+				   char fresh[RG_INDEX_FRESH_BYTES], struct roger_err *err);
+RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const char *fresh, int r,
+				 struct roger_err *err);
+
+/* Update messages.db.  Needs the index lock and an up-to-date index.  anew: also rebuild it if
+ * needed. */
+int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err);
+
+/* Rebuild it on a second thread if needed: always with anew, else if others changed it.  Needs the
+ * index lock. */
+struct rg_seed_making {
+	struct rg_index *index;
+	int64_t end;
+	bool wanted, threaded;
+	pthread_t thread;
+	int result;
+	struct roger_err err;
+};
+void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
+			 struct rg_seed_making *making);
+int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err);
+
+/* Was the message with this id archived? */
+int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
+			 struct roger_err *err);
+
+/* Trust nothing in the schema: anybody who can write the folder may have made it. */
+void rg_index_distrust(sqlite3 *db);
+
+/* A prepared statement, reset and ready for values; NULL with err filled. */
+sqlite3_stmt *rg_index_statement(struct rg_index *index, enum rg_statement which,
+				 struct roger_err *err);
+
+/* Describe the database's last failure in err. */
+int rg_index_fail(struct rg_index *index, const char *what, struct roger_err *err);
+
+int rg_index_run(struct rg_index *index, const char *sql, struct roger_err *err);
+
+/* A query under construction: its SQL, and the values of its placeholders in order. */
+struct rg_question {
+	struct rg_buf sql;
+	struct rg_buf values;
+};
+void rg_question_init(struct rg_question *question, const char *sql);
+void rg_question_deinit(struct rg_question *question);
+/* Append SQL with one placeholder, and its value; text is borrowed. */
+void rg_question_text(struct rg_question *question, const char *sql, struct roger_str text);
+void rg_question_number(struct rg_question *question, const char *sql, int64_t number);
+
+/* Called for each row; row NULL: the index was damaged, and all rows come again. */
+typedef int rg_index_see(void *context, sqlite3_stmt *row, struct roger_err *err);
+
+/* Run a query, rebuilding the index if it is damaged.  Deinitializes the question. */
+int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
+		 void *context, struct roger_err *err);
+/* The first column of each row, as text. */
+int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
+		       struct roger_strs *ret_texts, struct roger_err *err);
+
+/* Like rg_index_find(), with the number of matches regardless of limit and leases. */
+int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
+		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err);
+
+/* Prepare and run a statement that has no placeholders and no rows. */
+int rg_index_run_one(struct rg_index *index, enum rg_statement which, struct roger_err *err);
+
+/* Run a statement that has no rows. */
+int rg_index_step(struct rg_index *index, sqlite3_stmt *statement, struct roger_err *err);
+
+void rg_index_bind(sqlite3_stmt *statement, int place, struct roger_str text);
+/* Bind a time in ms; 0 becomes NULL. */
+void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_ms);
+/* Bind six columns from first on: id, issue, sender, recipient, run counter, type. */
+void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message);
+struct roger_str rg_index_column(sqlite3_stmt *statement, int column);
+struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column);
+
+/* Load the progress row; ROGER_EDATA: it does not match any more. */
+int rg_index_load(struct rg_index *index, struct roger_err *err);
+
+/* Open the file of its name again if it was replaced.  Needs the index lock. */
+RG_CHECKED int rg_index_reopen(struct rg_index *index, struct roger_err *err);
+void rg_index_rollback(struct rg_index *index);
+
+/* The hash of a line in the journal now, and of the last line that was read. */
+int rg_index_hash_line(struct rg_index *index, int64_t offset, int64_t length, int64_t *ret_hash,
+		       struct roger_err *err);
+int rg_index_last_hash(struct rg_index *index, int64_t *ret_hash, struct roger_err *err);
+
+/* Record where lines are: prepare for new lines, add each in order, write the last row. */
+int rg_index_lines_begin(struct rg_index *index, struct roger_err *err);
+int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
+		       struct roger_err *err);
+int rg_index_lines_end(struct rg_index *index, struct roger_err *err);
+
+/* Where a line is, given the row of table lines that covers it. */
+int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
+			struct roger_str lengths, struct rg_entry *ret_entry,
+			struct roger_err *err);
+
+/* index_tail.c: forget what the lines after the tables say. */
+void rg_index_tail_drop(struct rg_index *index);
+/* Find or count messages over the tables; *ret_over false: only the tables can, up to date. */
+int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
+		       const struct rg_query *query, struct rg_arena *arena,
+		       struct rg_entries *ret_entries, int64_t *ret_total, bool *ret_over,
+		       struct roger_err *err);
+int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
+			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
+			struct roger_err *err);
+
+/* rg_index_sequence() by the tables. */
+int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+			    struct roger_err *err);
+
+/* Is the file of that name open, or can it be, as it is? */
+bool rg_index_is_open(struct rg_index *index);
+/* For qsort() of entries. */
+int rg_index_compare_positions(const void *a, const void *b);
+
+/* Was messages.db last updated a while ago? */
+bool rg_index_is_old(const struct rg_index *index);
+/* Like rg_index_refresh(); ROGER_ETIMEOUT: another process is updating it. */
+int rg_index_try_refresh(struct rg_index *index, uint64_t end, struct roger_err *err);
+
+/* Read journal lines up to end into the tables, in the caller's transaction. */
+int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err);
+
+#endif

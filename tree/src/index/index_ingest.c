@@ -1,0 +1,600 @@
+/* Reading lines of the journal into the tables. */
+#include "index/index_db.h"
+
+#include <stdarg.h>
+
+#include "base/id.h"
+#include "store/decoder.h"
+#include "facts/message.h"
+
+/* What the tables have of an earlier state of the message, and which parts a new line repeats. */
+struct known {
+	int64_t position;
+	bool read;
+	struct roger_str to;
+	bool same_text;
+	bool same_mailbox; /* same issue and recipient */
+	bool same_rest;	   /* everything else is the same, except when it was read */
+	bool same_read;
+	struct roger_str issue, type;
+};
+
+/* Run a statement that has no rows, with values: i a number, t a text. */
+static int run(struct rg_index *index, enum rg_statement which, struct roger_err *err,
+	       const char *kinds, ...)
+{
+	sqlite3_stmt *statement = rg_index_statement(index, which, err);
+	va_list values;
+	int place;
+
+	if (!statement)
+		return ROGER_EIO;
+	va_start(values, kinds);
+	for (place = 1; *kinds; kinds++, place++)
+		if (*kinds == 't')
+			rg_index_bind(statement, place, va_arg(values, struct roger_str));
+		else
+			sqlite3_bind_int64(statement, place, va_arg(values, int64_t));
+	va_end(values);
+	return rg_index_step(index, statement, err);
+}
+
+/* -------------------------------------------------------------- deltas -- */
+
+/* NULL: out of memory. */
+static struct rg_delta *delta_of(struct rg_deltas *deltas, struct roger_str first,
+				 struct roger_str second, enum rg_delta_kind kind)
+{
+	uint64_t hash =
+		rg_hash(rg_hash(1 + kind, first.data, first.length), second.data, second.length);
+	struct rg_delta *delta;
+	bool fresh;
+
+	if (!deltas->memory) {
+		deltas->memory = rg_arena_new();
+		rg_table_init(&deltas->table, sizeof *delta);
+	}
+	delta = deltas->memory ? rg_table_put(&deltas->table, hash, &fresh) : NULL;
+	if (!delta || !fresh)
+		return delta;
+	delta->kind = kind;
+	return rg_arena_copy(deltas->memory, first, &delta->first) &&
+			       rg_arena_copy(deltas->memory, second, &delta->second)
+		       ? delta
+		       : NULL;
+}
+
+static void clear_deltas(struct rg_deltas *deltas)
+{
+	if (deltas->memory)
+		rg_table_deinit(&deltas->table);
+	rg_arena_free(deltas->memory);
+	*deltas = (struct rg_deltas){ 0 };
+}
+
+/* Take the higher number of the later epoch. */
+static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
+{
+	if (epoch > delta->epoch || (epoch == delta->epoch && seq > delta->seq)) {
+		delta->epoch = epoch;
+		delta->seq = seq;
+	}
+}
+
+static int count_sender(struct rg_index *index, const struct roger_message *message,
+			struct roger_err *err)
+{
+	struct rg_delta *from =
+		delta_of(&index->deltas, message->from_phase, RG_STR(""), RG_DELTA_AGENT);
+
+	if (!from)
+		return rg_fail_memory(err);
+	from->sent++;
+	raise(from, message->epoch, message->seq);
+	if (message->created_at_ms > from->last_sent_at_ms)
+		from->last_sent_at_ms = message->created_at_ms;
+	return ROGER_OK;
+}
+
+static int count_recipient(struct rg_index *index, struct roger_str name, int received, int unread,
+			   struct roger_err *err)
+{
+	struct rg_delta *to;
+
+	if (received == 0 && unread == 0)
+		return ROGER_OK;
+	to = delta_of(&index->deltas, name, RG_STR(""), RG_DELTA_AGENT);
+	if (!to)
+		return rg_fail_memory(err);
+	to->received += received;
+	to->unread += unread;
+	return ROGER_OK;
+}
+
+/* Raise the number that the recipient accepted from the sender, or that came in over an edge. */
+static int raise_mark(struct rg_index *index, const struct roger_message *message,
+		      enum rg_delta_kind kind, struct roger_err *err)
+{
+	struct rg_delta *seen;
+
+	if (message->seq == 0)
+		return ROGER_OK;
+	seen = delta_of(&index->deltas, message->to_phase, message->from_phase, kind);
+	if (!seen)
+		return rg_fail_memory(err);
+	raise(seen, message->epoch, message->seq);
+	return ROGER_OK;
+}
+
+static int note_seen(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return raise_mark(index, message, RG_DELTA_SEEN, err);
+}
+
+static int note_edge(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return message->via.length ? raise_mark(index, message, RG_DELTA_EDGE, err) : ROGER_OK;
+}
+
+static int count_in_issue(struct rg_index *index, struct roger_str issue, int type, int by,
+			  struct roger_err *err)
+{
+	struct rg_delta *in = delta_of(&index->deltas, issue, RG_STR(""), RG_DELTA_ISSUE);
+
+	if (!in)
+		return rg_fail_memory(err);
+	in->types[type] += by;
+	return ROGER_OK;
+}
+
+static int count_new(struct rg_index *index, const struct roger_message *message,
+		     struct roger_err *err)
+{
+	return count_in_issue(index, message->issue_id, (int)message->message_type, 1, err);
+}
+
+static int count_gone(struct rg_index *index, const struct known *known, struct roger_err *err)
+{
+	return count_in_issue(index, known->issue, rg_enum_find(rg_message_types, known->type), -1,
+			      err);
+}
+
+static int flush_delta(struct rg_index *index, const struct rg_delta *delta, struct roger_err *err)
+{
+	const int64_t *types = delta->types;
+
+	switch (delta->kind) {
+	case RG_DELTA_AGENT:
+		return run(index, RG_SQL_AGENT_ADD, err, "tiiiiii", delta->first, delta->sent,
+			   delta->received, delta->unread, delta->epoch, delta->seq,
+			   delta->last_sent_at_ms);
+	case RG_DELTA_ISSUE:
+		return run(index, RG_SQL_ISSUE_ADD, err, "tiiii", delta->first,
+			   types[ROGER_CONTEXT], types[ROGER_RESULT], types[ROGER_DECISION],
+			   types[ROGER_DATA]);
+	case RG_DELTA_SEEN:
+	case RG_DELTA_EDGE:
+		break;
+	}
+	return run(index, delta->kind == RG_DELTA_EDGE ? RG_SQL_EDGE_ADD : RG_SQL_SEEN_ADD, err,
+		   "ttii", delta->first, delta->second, delta->epoch, delta->seq);
+}
+
+static int flush_deltas(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_delta *delta;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && index->deltas.memory &&
+	       (delta = rg_table_next(&index->deltas.table, &i)))
+		r = flush_delta(index, delta, err);
+	return r;
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+/* Recognizes a text without storing it. */
+static int64_t hash_text(const struct roger_message *message)
+{
+	return (int64_t)rg_hash(rg_hash(0, message->content.data, message->content.length),
+				message->metadata.data, message->metadata.length);
+}
+
+static void bind_message(sqlite3_stmt *statement, int64_t position,
+			 const struct roger_message *message)
+{
+	sqlite3_bind_int64(statement, 1, position);
+	rg_index_bind_message(statement, 2, message);
+	sqlite3_bind_int64(statement, 8, hash_text(message));
+	sqlite3_bind_int(statement, 9, message->read);
+	sqlite3_bind_int64(statement, 10, message->created_at_ms);
+	rg_index_bind_instant(statement, 11, message->read_at_ms);
+}
+
+static int enter_mailbox(struct rg_index *index, const struct roger_message *message,
+			 int64_t position, struct roger_err *err)
+{
+	if (index->bulk || message->read)
+		return ROGER_OK;
+	return run(index, RG_SQL_MAILBOX_ADD, err, "tti", message->to_phase, message->issue_id,
+		   position);
+}
+
+static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
+{
+	if (index->bulk || known->read)
+		return ROGER_OK;
+	return run(index, RG_SQL_MAILBOX_DROP, err, "ti", known->to, known->position);
+}
+
+/* Record until when an unread message is leased, and until when it must be read. */
+static int set_lease(struct rg_index *index, const struct roger_message *message, int64_t position,
+		     struct roger_err *err)
+{
+	if ((!message->claimed_by.length && !message->confirm_by_ms) || message->read)
+		return run(index, RG_SQL_LEASE_DROP, err, "i", position);
+	return run(index, RG_SQL_LEASE_SET, err, "itii", position, message->claimed_by,
+		   message->claimed_until_ms, message->confirm_by_ms);
+}
+
+static int note_ack(struct rg_index *index, const struct roger_message *message, int64_t position,
+		    struct roger_err *err)
+{
+	return message->acked_at_ms ? run(index, RG_SQL_ACK_ADD, err, "i", position) : ROGER_OK;
+}
+
+/* Members that few messages have; each has its own table. */
+static int add_links(struct rg_index *index, const struct roger_message *message, int64_t position,
+		     struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (message->idempotent_key.length)
+		r = run(index, RG_SQL_KEY_ADD, err, "tti", message->from_phase,
+			message->idempotent_key, position);
+	if (r == ROGER_OK && message->reply_to.length)
+		r = run(index, RG_SQL_REPLY_ADD, err, "tti", message->reply_to, message->id,
+			position);
+	if (r == ROGER_OK && (message->claimed_by.length || message->confirm_by_ms))
+		r = set_lease(index, message, position, err);
+	return r == ROGER_OK ? note_ack(index, message, position, err) : r;
+}
+
+static int add_new(struct rg_index *index, const struct roger_message *message, int64_t position,
+		   struct roger_err *err)
+{
+	int r;
+
+	r = enter_mailbox(index, message, position, err);
+	if (r == ROGER_OK)
+		r = add_links(index, message, position, err);
+	if (r == ROGER_OK)
+		r = count_new(index, message, err);
+	if (r == ROGER_OK)
+		r = count_sender(index, message, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+	if (r == ROGER_OK)
+		r = note_edge(index, message, err);
+	if (r == ROGER_OK && message->read)
+		r = note_seen(index, message, err);
+	return r;
+}
+
+/* SQLite updates the indexes of all columns that are set, so set only what changed. */
+static int change_row(struct rg_index *index, const struct known *known,
+		      const struct roger_message *message, struct roger_err *err)
+{
+	bool same = known->same_text && known->same_mailbox && known->same_rest;
+	sqlite3_stmt *set;
+
+	if (same && known->same_read)
+		return ROGER_OK;
+	set = rg_index_statement(index, same ? RG_SQL_READ_SET : RG_SQL_MESSAGE_SET, err);
+	if (!set)
+		return ROGER_EIO;
+	bind_message(set, known->position, message);
+	return rg_index_step(index, set, err);
+}
+
+/* Update the mailbox and the counters of its agent. */
+static int change_mailbox(struct rg_index *index, const struct known *known,
+			  const struct roger_message *message, struct roger_err *err)
+{
+	int r;
+
+	if (known->same_mailbox && known->read == message->read)
+		return ROGER_OK;
+	r = leave_mailbox(index, known, err);
+	if (r == ROGER_OK)
+		r = enter_mailbox(index, message, known->position, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, known->to, -1, -!known->read, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+	if (r == ROGER_OK && message->read && !known->read)
+		r = note_seen(index, message, err);
+	return r;
+}
+
+static int change_known(struct rg_index *index, const struct known *known,
+			const struct roger_message *message, struct roger_err *err)
+{
+	int r;
+
+	if (!known->same_text && known->position <= index->progress.search_to)
+		index->search_stale = true;
+	r = change_row(index, known, message, err);
+	if (r == ROGER_OK && !(known->same_mailbox && known->same_rest)) {
+		r = count_gone(index, known, err);
+		if (r == ROGER_OK)
+			r = count_new(index, message, err);
+	}
+	if (r == ROGER_OK)
+		r = run(index, RG_SQL_CHANGED_SET, err, "ii", known->position,
+			index->progress.lines);
+	if (r == ROGER_OK)
+		r = change_mailbox(index, known, message, err);
+	if (r == ROGER_OK)
+		r = note_ack(index, message, known->position, err);
+	return r == ROGER_OK ? set_lease(index, message, known->position, err) : r;
+}
+
+static int add_archived(struct rg_index *index, const struct roger_message *message,
+			int64_t position, const struct rg_line *line, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_ARCHIVED_ADD, err);
+
+	if (!add)
+		return ROGER_EIO;
+	sqlite3_bind_int64(add, 1, position);
+	rg_index_bind_message(add, 2, message);
+	sqlite3_bind_int(add, 8, message->read);
+	sqlite3_bind_int64(add, 9, message->created_at_ms);
+	sqlite3_bind_int64(add, 10, message->read_at_ms);
+	sqlite3_bind_int64(add, 11, (int64_t)line->offset);
+	sqlite3_bind_int64(add, 12, (int64_t)line->length);
+	index->progress.archived++;
+	return rg_index_step(index, add, err);
+}
+
+static int archive_known(struct rg_index *index, const struct known *known,
+			 const struct roger_message *message, const struct rg_line *line,
+			 struct roger_err *err)
+{
+	int r;
+
+	r = run(index, RG_SQL_MESSAGE_DROP, err, "i", known->position);
+	if (r == ROGER_OK)
+		r = run(index, RG_SQL_CHANGED_DROP, err, "i", known->position);
+	if (r == ROGER_OK)
+		r = leave_mailbox(index, known, err);
+	if (r == ROGER_OK)
+		r = set_lease(index, message, known->position, err);
+	if (r == ROGER_OK)
+		r = count_recipient(index, known->to, 0, -!known->read, err);
+	if (r == ROGER_OK)
+		r = count_gone(index, known, err);
+	return r == ROGER_OK ? add_archived(index, message, known->position, line, err) : r;
+}
+
+/* An archived message that was never seen live: it counts as sent and received. */
+static int archive_new(struct rg_index *index, const struct roger_message *message,
+		       int64_t position, const struct rg_line *line, struct roger_err *err)
+{
+	int r;
+
+	r = add_archived(index, message, position, line, err);
+	if (r == ROGER_OK)
+		r = add_links(index, message, position, err);
+	if (r == ROGER_OK)
+		r = count_sender(index, message, err);
+	if (r == ROGER_OK)
+		r = note_edge(index, message, err);
+	return r == ROGER_OK ? count_recipient(index, message->to_phase, 1, 0, err) : r;
+}
+
+/* Archived is final: later lines with this id are history. */
+int rg_index_is_archived(struct rg_index *index, struct roger_str id, bool *ret_archived,
+			 struct roger_err *err)
+{
+	sqlite3_stmt *has;
+	int r;
+
+	*ret_archived = false;
+	if (index->progress.archived == 0)
+		return ROGER_OK;
+	has = rg_index_statement(index, RG_SQL_ARCHIVED_HAS, err);
+	if (!has)
+		return ROGER_EIO;
+	rg_index_bind(has, 1, id);
+	r = sqlite3_step(has);
+	*ret_archived = r == SQLITE_ROW;
+	sqlite3_reset(has);
+	return r == SQLITE_ROW || r == SQLITE_DONE ? ROGER_OK
+						   : rg_index_fail(index, "look up an id", err);
+}
+
+static int add_row(struct rg_index *index, const struct roger_message *message, int64_t position,
+		   bool *ret_added, struct roger_err *err)
+{
+	sqlite3_stmt *add = rg_index_statement(index, RG_SQL_MESSAGE_ADD, err);
+	int r;
+
+	if (!add)
+		return ROGER_EIO;
+	bind_message(add, position, message);
+	r = rg_index_step(index, add, err);
+	*ret_added = r == ROGER_OK && sqlite3_changes(index->db) > 0;
+	return r;
+}
+
+static int use_known(struct rg_index *index, const struct roger_message *message,
+		     const struct rg_line *line, bool *ret_known, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_MESSAGE_GET, err);
+	struct known known;
+	int r;
+
+	*ret_known = false;
+	if (!get)
+		return ROGER_EIO;
+	bind_message(get, 0, message);
+	r = sqlite3_step(get);
+	if (r != SQLITE_ROW) {
+		sqlite3_reset(get);
+		return r == SQLITE_DONE ? ROGER_OK : rg_index_fail(index, "look up a message", err);
+	}
+	known = (struct known){
+		.position = sqlite3_column_int64(get, 0),
+		.read = sqlite3_column_int(get, 1),
+		.to = rg_index_column(get, 2),
+		.same_text = sqlite3_column_int(get, 3),
+		.same_mailbox = sqlite3_column_int(get, 4),
+		.same_rest = sqlite3_column_int(get, 5),
+		.same_read = sqlite3_column_int(get, 6),
+		.issue = rg_index_column(get, 7),
+		.type = rg_index_column(get, 8),
+	};
+	*ret_known = true;
+	r = message->archived_at_ms ? archive_known(index, &known, message, line, err)
+				    : change_known(index, &known, message, err);
+	sqlite3_reset(get);
+	return r;
+}
+
+/* Is the line probably a later state of a message?  Then look it up before adding it.  A foreign
+ * journal that is read from its start may begin with any state. */
+static bool is_later_state(const struct rg_index *index, const struct roger_message *message)
+{
+	return message->archived_at_ms ||
+	       (!index->bulk && (message->read || message->claimed_by.length));
+}
+
+static int take_new(struct rg_index *index, const struct roger_message *message,
+		    const struct rg_line *line, bool *ret_added, struct roger_err *err)
+{
+	int64_t position = index->progress.lines;
+	int r;
+
+	*ret_added = true;
+	if (message->archived_at_ms)
+		return archive_new(index, message, position, line, err);
+	r = add_row(index, message, position, ret_added, err);
+	return r == ROGER_OK && *ret_added ? add_new(index, message, position, err) : r;
+}
+
+static int take_message(struct rg_index *index, const struct roger_message *message,
+			const struct rg_line *line, struct roger_err *err)
+{
+	bool taken = false;
+	int r;
+
+	if (message->epoch > index->progress.epoch)
+		index->progress.epoch = message->epoch;
+	r = rg_index_is_archived(index, message->id, &taken, err);
+	if (r == ROGER_OK && !taken && is_later_state(index, message))
+		r = use_known(index, message, line, &taken, err);
+	if (r == ROGER_OK && !taken)
+		r = take_new(index, message, line, &taken, err);
+	if (r == ROGER_OK && !taken)
+		r = use_known(index, message, line, &taken, err);
+	return r;
+}
+
+static int take_line(struct rg_index *index, const struct rg_decoded *decoded,
+		     struct roger_err *err)
+{
+	struct rg_index_progress *progress = &index->progress;
+	const struct rg_line *line = &decoded->line;
+	int r;
+
+	r = rg_index_lines_add(index, line->offset, line->length, err);
+	if (r < 0)
+		return r;
+	progress->lines++;
+	progress->offset = (int64_t)(line->offset + line->length + 1);
+	progress->last_offset = (int64_t)line->offset;
+	progress->last_length = line->too_long ? 0 : (int64_t)line->length;
+	if (decoded->is_message)
+		return take_message(index, &decoded->message, line, err);
+	/* What is known to be unfinished is nobody's to look after. */
+	progress->strays += !decoded->torn;
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- lines -- */
+
+static int take_lines(struct rg_index *index, struct rg_decoder *decoder, uint64_t end,
+		      struct roger_err *err)
+{
+	const struct rg_decoded *decoded;
+	int r;
+
+	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
+		if (index->progress.lines % 8192 == 0 &&
+		    !rg_index_report_progress(index, "index", (int64_t)decoded->line.offset,
+					      (int64_t)end))
+			return rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+		r = take_line(index, decoded, err);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+static int save_progress(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_index_progress *progress = &index->progress;
+
+	index->vfs.pages.next_reach = (uint64_t)progress->offset;
+	return run(index, RG_SQL_PROGRESS_SET, err, "iiiiiiiii", progress->offset, progress->lines,
+		   progress->strays, progress->archived, progress->last_offset,
+		   progress->last_length, progress->last_hash, progress->epoch,
+		   progress->search_to);
+}
+
+/* A text in the full-text table changed, which is rare: fill the table again. */
+static int empty_search(struct rg_index *index, struct roger_err *err)
+{
+	bool stale = index->search_stale;
+
+	index->search_stale = false;
+	if (!stale)
+		return ROGER_OK;
+	index->progress.search_to = 0;
+	return rg_index_run(index, "INSERT INTO search(search) VALUES ('delete-all')", err);
+}
+
+int rg_index_ingest(struct rg_index *index, uint64_t end, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
+	struct rg_index_progress before = index->progress;
+	struct rg_decoder *decoder;
+	int r;
+
+	r = rg_decoder_open(&bytes, (uint64_t)before.offset, end, &decoder, err);
+	if (r < 0)
+		return r;
+	r = rg_index_lines_begin(index, err);
+	if (r == ROGER_OK)
+		r = take_lines(index, decoder, end, err);
+	rg_decoder_close(decoder);
+	if (r == ROGER_OK)
+		r = rg_index_lines_end(index, err);
+	if (r == ROGER_OK)
+		r = flush_deltas(index, err);
+	if (r == ROGER_OK)
+		r = empty_search(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_last_hash(index, &index->progress.last_hash, err);
+	if (r == ROGER_OK)
+		r = save_progress(index, err);
+	clear_deltas(&index->deltas);
+	if (r < 0)
+		index->progress = before;
+	return r;
+}

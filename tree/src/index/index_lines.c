@@ -1,0 +1,173 @@
+/* Where the lines of the journal are. */
+#include "index/index_db.h"
+
+#include <string.h>
+
+static void add_length(struct rg_index_lines *lines, uint64_t length)
+{
+	for (; length > 127; length >>= 7)
+		lines->lengths[lines->length_bytes++] = (unsigned char)(length | 128);
+	lines->lengths[lines->length_bytes++] = (unsigned char)length;
+}
+
+/* False: the bytes end too early. */
+static bool next_length(struct roger_str *lengths, uint64_t *ret_length)
+{
+	uint64_t length = 0;
+	unsigned shift;
+	unsigned char byte;
+
+	for (shift = 0; lengths->length && shift < 64; shift += 7) {
+		byte = (unsigned char)*lengths->data++;
+		lengths->length--;
+		length |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128) {
+			*ret_length = length;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool holds(struct roger_str lengths, int64_t count)
+{
+	uint64_t length;
+
+	while (count && next_length(&lengths, &length))
+		count--;
+	return count == 0 && lengths.length == 0;
+}
+
+static int damaged(struct rg_index *index, struct roger_err *err)
+{
+	index->damaged = true;
+	return rg_fail(err, ROGER_EDATA, 0, "index '%s' is damaged", index->name);
+}
+
+/* Load the row of a block that already has count lines. */
+static int load(struct rg_index *index, int64_t block, int64_t count, struct roger_err *err)
+{
+	struct rg_index_lines *lines = &index->lines;
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_LINES_GET, err);
+	struct roger_str lengths;
+	int r = ROGER_OK;
+
+	if (!get)
+		return ROGER_EIO;
+	sqlite3_bind_int64(get, 1, block);
+	switch (sqlite3_step(get)) {
+	case SQLITE_ROW:
+		lengths = rg_index_bytes(get, 1);
+		if (!holds(lengths, count)) {
+			r = damaged(index, err);
+			break;
+		}
+		*lines = (struct rg_index_lines){ block, sqlite3_column_int64(get, 0),
+						  .length_bytes = lengths.length };
+		memcpy(lines->lengths, lengths.data, lengths.length);
+		break;
+	case SQLITE_DONE:
+		r = damaged(index, err);
+		break;
+	default:
+		r = rg_index_fail(index, "look up lines", err);
+	}
+	sqlite3_reset(get);
+	return r;
+}
+
+static int save(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_index_lines *lines = &index->lines;
+	sqlite3_stmt *set = rg_index_statement(index, RG_SQL_LINES_SET, err);
+
+	if (!set)
+		return ROGER_EIO;
+	sqlite3_bind_int64(set, 1, lines->block);
+	sqlite3_bind_int64(set, 2, lines->offset);
+	sqlite3_bind_blob64(set, 3, lines->lengths, lines->length_bytes, SQLITE_STATIC);
+	return rg_index_step(index, set, err);
+}
+
+int rg_index_lines_begin(struct rg_index *index, struct roger_err *err)
+{
+	int64_t known = index->progress.lines;
+
+	if (known % RG_INDEX_LINES == 0)
+		return ROGER_OK;
+	return load(index, known / RG_INDEX_LINES, known % RG_INDEX_LINES, err);
+}
+
+int rg_index_lines_add(struct rg_index *index, uint64_t offset, uint64_t length,
+		       struct roger_err *err)
+{
+	int64_t before = index->progress.lines;
+	struct rg_index_lines *lines = &index->lines;
+
+	if (before % RG_INDEX_LINES == 0) {
+		lines->block = before / RG_INDEX_LINES;
+		lines->offset = (int64_t)offset;
+		lines->length_bytes = 0;
+	}
+	add_length(lines, length);
+	return (before + 1) % RG_INDEX_LINES == 0 ? save(index, err) : ROGER_OK;
+}
+
+int rg_index_lines_end(struct rg_index *index, struct roger_err *err)
+{
+	return index->progress.lines % RG_INDEX_LINES ? save(index, err) : ROGER_OK;
+}
+
+int rg_index_lines_find(struct rg_index *index, int64_t line, int64_t offset,
+			struct roger_str lengths, struct rg_entry *ret_entry, struct roger_err *err)
+{
+	int64_t before = (line - 1) % RG_INDEX_LINES;
+	uint64_t at = (uint64_t)offset, length = 0;
+
+	for (; before >= 0; before--) {
+		if (!next_length(&lengths, &length))
+			return damaged(index, err);
+		if (before)
+			at += length + 1;
+	}
+	ret_entry->line = line;
+	ret_entry->offset = at;
+	ret_entry->length = length;
+	return ROGER_OK;
+}
+
+static int find_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+		     struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_LINES_GET, err);
+	int r;
+
+	if (!get)
+		return ROGER_EIO;
+	sqlite3_bind_int64(get, 1, (line - 1) / RG_INDEX_LINES);
+	switch (sqlite3_step(get)) {
+	case SQLITE_ROW:
+		ret_entry->position = line;
+		r = rg_index_lines_find(index, line, sqlite3_column_int64(get, 0),
+					rg_index_bytes(get, 1), ret_entry, err);
+		break;
+	case SQLITE_DONE:
+		r = damaged(index, err);
+		break;
+	default:
+		r = rg_index_fail(index, "look up lines", err);
+	}
+	sqlite3_reset(get);
+	return r;
+}
+
+int rg_index_line(struct rg_index *index, int64_t line, struct rg_entry *ret_entry,
+		  struct roger_err *err)
+{
+	int tries = 0, r;
+
+	do
+		r = find_line(index, line, ret_entry, err);
+	while (rg_index_heals(index, &tries, &r, err));
+	return r;
+}

@@ -1,0 +1,393 @@
+/*
+ * Questions about a mailbox, or about ids, answered over the tables: what they
+ * say, with what the lines after them say instead.
+ */
+#include "index/index_tail.h"
+
+#include <stdlib.h>
+
+/* Rows of a mailbox read at once, and in all. */
+enum { BOX_ROWS = 128, BOX_ROWS_MAX = 4096 };
+
+/* ----------------------------------------------------------------- boxes -- */
+
+int rg_index_box_push(struct rg_index *index, struct rg_lates *list, struct rg_late *late,
+		      struct roger_err *err)
+{
+	struct rg_late **place =
+		rg_arena_push(index->tail.memory, &list->items, &list->count, sizeof *place);
+
+	if (!place)
+		return rg_fail_memory(err);
+	*place = late;
+	return ROGER_OK;
+}
+
+struct rg_box *rg_index_box(const struct rg_index *index, struct roger_str agent)
+{
+	size_t i;
+
+	for (i = 0; i < index->tail.box_count; i++)
+		if (rg_str_equal(index->tail.boxes[i]->agent, agent))
+			return index->tail.boxes[i];
+	return NULL;
+}
+
+static bool is_or_any(struct roger_str wanted, struct roger_str is)
+{
+	return !wanted.length || rg_str_equal(wanted, is);
+}
+
+static bool is_asked(const struct rg_query *query, const struct rg_late *late)
+{
+	return is_or_any(query->to, late->to) && is_or_any(query->issue, late->issue) &&
+	       is_or_any(query->from, late->from);
+}
+
+/* How many more unread messages of this kind there are than in the tables. */
+static int64_t count_since(const struct rg_index *index, const struct rg_query *query)
+{
+	const struct rg_late_slot *slot;
+	int64_t more = 0;
+	size_t i = 0;
+
+	while ((slot = rg_table_next(&index->tail.states, &i)))
+		if (is_asked(query, slot->late))
+			more += rg_late_unread(slot->late) - slot->late->was_unread;
+	return more;
+}
+
+static int see_number(struct rg_index *index, sqlite3_stmt *get, int64_t *ret_number,
+		      struct roger_err *err)
+{
+	int step = sqlite3_step(get);
+
+	*ret_number = step == SQLITE_ROW ? sqlite3_column_int64(get, 0) : 0;
+	sqlite3_reset(get);
+	return step == SQLITE_ROW || step == SQLITE_DONE ? ROGER_OK
+							 : rg_index_fail(index, "look up", err);
+}
+
+/* Unread messages of an agent, without a box. */
+static int count_agent(struct rg_index *index, struct roger_str agent, int64_t *ret_unread,
+		       struct roger_err *err)
+{
+	const struct rg_query query = { .to = agent };
+	sqlite3_stmt *get;
+	int r = rg_index_tail_look(index, err);
+
+	if (r < 0)
+		return r;
+	get = rg_index_statement(index, RG_SQL_UNREAD_GET, err);
+	if (!get)
+		return ROGER_EIO;
+	rg_index_bind(get, 1, agent);
+	r = see_number(index, get, ret_unread, err);
+	*ret_unread += count_since(index, &query);
+	return r;
+}
+
+static int make_box(struct rg_index *index, struct roger_str agent, struct rg_box **ret_box,
+		    struct roger_err *err)
+{
+	struct rg_index_tail *tail = &index->tail;
+	struct rg_box *box = rg_arena_get(tail->memory, sizeof *box), **place;
+	size_t i;
+	int r;
+
+	if (!box || !rg_arena_copy(tail->memory, agent, &box->agent))
+		return rg_fail_memory(err);
+	r = count_agent(index, agent, &box->unread, err);
+	for (i = 0; r == ROGER_OK && i < tail->fresh.count; i++)
+		if (rg_str_equal(tail->fresh.items[i]->to, agent))
+			r = rg_index_box_push(index, &box->fresh, tail->fresh.items[i], err);
+	if (r < 0)
+		return r;
+	place = rg_arena_push(tail->memory, &tail->boxes, &tail->box_count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*ret_box = *place = box;
+	return ROGER_OK;
+}
+
+/* The next row of a mailbox. */
+static int add_old(struct rg_index *index, struct rg_box *box, sqlite3_stmt *row,
+		   struct roger_err *err)
+{
+	struct rg_late *late;
+	int r = rg_index_tail_add(index, row, &late, err);
+
+	if (r < 0)
+		return r;
+	if (!late->was_unread || !rg_str_equal(late->to, box->agent))
+		return rg_index_wrong(index, late->id, err);
+	box->loaded = late->at.position;
+	return rg_index_box_push(index, &box->old, late, err);
+}
+
+static int load_more(struct rg_index *index, struct rg_box *box, struct roger_err *err)
+{
+	int step = SQLITE_DONE, r = rg_index_tail_look(index, err);
+	size_t before = box->old.count;
+	sqlite3_stmt *get;
+
+	if (r < 0)
+		return r;
+	get = rg_index_statement(index, RG_SQL_BOX_GET, err);
+	if (!get)
+		return ROGER_EIO;
+	rg_index_bind(get, 1, box->agent);
+	sqlite3_bind_int64(get, 2, box->loaded);
+	sqlite3_bind_int64(get, 3, BOX_ROWS);
+	while (r == ROGER_OK && (step = sqlite3_step(get)) == SQLITE_ROW)
+		r = add_old(index, box, get, err);
+	if (r == ROGER_OK && step != SQLITE_DONE)
+		r = rg_index_fail(index, "read a mailbox", err);
+	sqlite3_reset(get);
+	if (box->old.count - before < BOX_ROWS)
+		box->loaded = INT64_MAX;
+	return r;
+}
+
+/* --------------------------------------------------------------- answers -- */
+
+static bool is_plain(const struct rg_query *query)
+{
+	return !query->read && !query->archived && !query->type && !query->run_counter &&
+	       !query->since_ms && !query->until_ms && !query->key.length &&
+	       !query->thread.length && !query->text.length && !query->newest && !query->after;
+}
+
+static bool is_mailbox(const struct rg_query *query)
+{
+	return is_plain(query) && query->unread && query->to.length && !query->id_count;
+}
+
+static bool is_leased(const struct rg_index *index, const struct rg_late *late, int64_t at_ms)
+{
+	return at_ms && late->leased_until_ms > at_ms &&
+	       (!index->lease_ms_max || late->leased_until_ms - at_ms <= index->lease_ms_max);
+}
+
+static bool fits(const struct rg_index *index, const struct rg_query *query,
+		 const struct rg_late *late)
+{
+	return is_asked(query, late) && !(query->unread && late->read) &&
+	       (late->archived ? query->anywhere : !is_leased(index, late, query->free_at_ms));
+}
+
+/* An answer being collected. */
+struct answer {
+	struct rg_index *index;
+	const struct rg_query *query;
+	struct rg_arena *arena;
+	struct {
+		struct rg_entry *items;
+		size_t count;
+	} entries;
+};
+
+static int add(struct answer *answer, const struct rg_entry *entry, struct roger_err *err)
+{
+	struct rg_entry *place = rg_arena_push(answer->arena, &answer->entries.items,
+					       &answer->entries.count, sizeof *place);
+
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *entry;
+	return ROGER_OK;
+}
+
+static bool is_full(const struct answer *answer)
+{
+	return answer->query->limit && answer->entries.count >= (size_t)answer->query->limit;
+}
+
+/* From item *i on; *read moves past what is read at the beginning. */
+static int add_from(struct answer *answer, const struct rg_lates *list, size_t *read, size_t *i,
+		    struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	while (*read < list->count && !rg_late_unread(list->items[*read]))
+		++*read;
+	if (*i < *read)
+		*i = *read;
+	for (; r == ROGER_OK && *i < list->count && !is_full(answer); ++*i)
+		if (rg_late_unread(list->items[*i]) &&
+		    fits(answer->index, answer->query, list->items[*i]))
+			r = add(answer, &list->items[*i]->at, err);
+	return r;
+}
+
+/* *ret_over false: too many to keep. */
+static int find_in_box(struct answer *answer, bool *ret_over, struct roger_err *err)
+{
+	struct rg_box *box = rg_index_box(answer->index, answer->query->to);
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	if (!box)
+		r = make_box(answer->index, answer->query->to, &box, err);
+	if (r == ROGER_OK)
+		r = add_from(answer, &box->old, &box->old_read, &i, err);
+	while (r == ROGER_OK && !is_full(answer) && box->loaded < INT64_MAX) {
+		*ret_over = box->old.count - box->old_read < BOX_ROWS_MAX;
+		if (!*ret_over)
+			return ROGER_OK;
+		r = load_more(answer->index, box, err);
+		if (r == ROGER_OK)
+			r = add_from(answer, &box->old, &box->old_read, &i, err);
+	}
+	i = 0;
+	return r < 0 ? r : add_from(answer, &box->fresh, &box->fresh_read, &i, err);
+}
+
+static bool named_before(const struct rg_query *query, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < at; i++)
+		if (rg_str_equal(query->ids[i], query->ids[at]))
+			return true;
+	return false;
+}
+
+/* Of what is archived in the tables, they say where it is. */
+static int add_archived(struct answer *answer, struct roger_str id, struct roger_err *err)
+{
+	struct rg_query query = *answer->query;
+	struct rg_entries found;
+	int r;
+
+	query.ids = &id;
+	query.id_count = 1;
+	query.anywhere = false;
+	query.archived = true;
+	r = rg_index_find(answer->index, &query, answer->arena, &found, err);
+	return r < 0 || !found.count ? r : add(answer, &found.items[0], err);
+}
+
+static int find_ids(struct answer *answer, struct roger_err *err)
+{
+	const struct rg_query *query = answer->query;
+	struct rg_late *late;
+	bool archived;
+	int r = ROGER_OK;
+	size_t i;
+
+	for (i = 0; r == ROGER_OK && i < query->id_count; i++) {
+		if (named_before(query, i))
+			continue;
+		r = rg_index_tail_state(answer->index, query->ids[i], &late, &archived, err);
+		if (r == ROGER_OK && archived && query->anywhere)
+			r = add_archived(answer, query->ids[i], err);
+		else if (r == ROGER_OK && late && fits(answer->index, query, late))
+			r = add(answer, &late->at, err);
+	}
+	if (r == ROGER_OK && answer->entries.count > 1)
+		qsort(answer->entries.items, answer->entries.count, sizeof(struct rg_entry),
+		      rg_index_compare_positions);
+	if (query->limit && answer->entries.count > (size_t)query->limit)
+		answer->entries.count = (size_t)query->limit;
+	return r;
+}
+
+static int64_t count_in(const struct rg_lates *list, size_t read, const struct rg_query *query)
+{
+	int64_t count = 0;
+	size_t i;
+
+	for (i = read; i < list->count; i++)
+		count += rg_late_unread(list->items[i]) && is_asked(query, list->items[i]);
+	return count;
+}
+
+/* Those of an issue or a sender: in the tables, and what is more since. */
+static int count_some(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
+		      struct roger_err *err)
+{
+	const struct rg_query all = {
+		.unread = true, .to = query->to, .issue = query->issue, .from = query->from
+	};
+	const struct rg_box *box = rg_index_box(index, query->to);
+	int64_t since;
+	int r;
+
+	if (box && box->loaded == INT64_MAX) {
+		*ret_count = count_in(&box->old, box->old_read, query) +
+			     count_in(&box->fresh, box->fresh_read, query);
+		return ROGER_OK;
+	}
+	since = count_since(index, &all);
+	r = rg_index_tail_look(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_count(index, &all, ret_count, err);
+	*ret_count += since;
+	return r;
+}
+
+static int count_unread(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
+			struct roger_err *err)
+{
+	const struct rg_box *box = rg_index_box(index, query->to);
+
+	if (query->issue.length || query->from.length)
+		return count_some(index, query, ret_count, err);
+	if (!box)
+		return count_agent(index, query->to, ret_count, err);
+	*ret_count = box->unread;
+	return ROGER_OK;
+}
+
+static int find(struct answer *answer, int64_t *ret_total, bool *ret_over, struct roger_err *err)
+{
+	const struct rg_query *query = answer->query;
+	int r = query->id_count ? find_ids(answer, err) : find_in_box(answer, ret_over, err);
+
+	if (r < 0 || !*ret_over || !ret_total)
+		return r;
+	*ret_total = (int64_t)answer->entries.count;
+	return query->free_at_ms || is_full(answer)
+		       ? count_unread(answer->index, query, ret_total, err)
+		       : ROGER_OK;
+}
+
+int rg_index_tail_find(struct rg_index *index, struct rg_index_reach reach,
+		       const struct rg_query *query, struct rg_arena *arena,
+		       struct rg_entries *ret_entries, int64_t *ret_total, bool *ret_over,
+		       struct roger_err *err)
+{
+	struct answer answer;
+	int tries = 0, r;
+
+	*ret_over = false;
+	if (!(is_mailbox(query) && query->limit) &&
+	    !(is_plain(query) && query->id_count && !ret_total))
+		return ROGER_OK;
+	do {
+		answer = (struct answer){ .index = index, .query = query, .arena = arena };
+		r = rg_index_tail_follow(index, reach, ret_over, err);
+		if (r == ROGER_OK && *ret_over)
+			r = find(&answer, ret_total, ret_over, err);
+	} while (rg_index_tail_again(index, &tries, &r, ret_over));
+	*ret_entries = (struct rg_entries){ answer.entries.items, answer.entries.count };
+	return r;
+}
+
+int rg_index_tail_count(struct rg_index *index, struct rg_index_reach reach,
+			const struct rg_query *query, int64_t *ret_count, bool *ret_over,
+			struct roger_err *err)
+{
+	int tries = 0, r;
+
+	*ret_over = false;
+	if (!is_mailbox(query) || query->free_at_ms)
+		return ROGER_OK;
+	do {
+		r = rg_index_tail_follow(index, reach, ret_over, err);
+		if (r == ROGER_OK && *ret_over)
+			r = count_unread(index, query, ret_count, err);
+	} while (rg_index_tail_again(index, &tries, &r, ret_over));
+	return r;
+}

@@ -1,0 +1,135 @@
+/*
+ * Messages read from the journal at the places that the index gives.  If the two
+ * disagree, the index is wrong: it is rebuilt and asked again.
+ */
+#include "index/index_db.h"
+
+#include "facts/message.h"
+
+/* Can there be such a line?  Another process may have read more than our rg_index_end(). */
+static bool stands(const struct rg_index *index, const struct rg_entry *entry)
+{
+	struct rg_log_file messages = rg_store_messages;
+	bool there;
+
+	return index->store->ops->stat(index->store, &messages, &there, NULL) < 0 ||
+	       (entry->length <= RG_LINE_BYTES_MAX && entry->offset <= messages.size &&
+		entry->length <= messages.size - entry->offset);
+}
+
+static int read_message(struct rg_index *index, const struct rg_entry *entry,
+			struct rg_arena *arena, struct roger_message *ret_message,
+			struct roger_err *err)
+{
+	struct rg_buf line;
+	struct rg_json *json;
+	int r;
+
+	rg_buf_init(&line, RG_LINE_BYTES_MAX + 1);
+	r = rg_store_read_line(index->store, entry->offset, entry->length, &line, err);
+	if (r == ROGER_OK)
+		r = rg_message_read(rg_buf_str(&line), &json, arena, ret_message, err);
+	if (r == ROGER_EDATA || (r < 0 && !stands(index, entry)))
+		rg_index_doubt(index);
+	if (r == ROGER_OK) {
+		if (!rg_record_keep(&rg_message_record, ret_message, arena))
+			r = rg_fail_memory(err);
+		ret_message->position = entry->position;
+		ret_message->line = entry->line;
+		ret_message->byte = (int64_t)entry->offset;
+		rg_json_free(json);
+	}
+	rg_buf_deinit(&line);
+	return r;
+}
+
+static bool is_or_any(struct roger_str wanted, struct roger_str is)
+{
+	return !wanted.length || rg_str_equal(wanted, is);
+}
+
+/* Does the line match the query?  SQLite does not detect all damage, and a wrong index must not
+ * deliver mail to the wrong agent. */
+static bool answers(const struct rg_query *query, const struct roger_message *message)
+{
+	/* Checked only for a single id, to save comparing each line with all. */
+	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
+	       is_or_any(query->to, message->to_phase) &&
+	       is_or_any(query->from, message->from_phase) &&
+	       is_or_any(query->issue, message->issue_id) && !(query->unread && message->read) &&
+	       !(query->read && !message->read);
+}
+
+/* Read the messages; of one cycle if the query names it. */
+static int read_messages(struct rg_index *index, const struct rg_entries *entries,
+			 const struct rg_query *query, struct rg_arena *arena,
+			 struct roger_messages *ret_messages, struct roger_err *err)
+{
+	struct roger_message *items = rg_arena_get(arena, entries->count * sizeof *items);
+	size_t i, count = 0;
+	int r;
+
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < entries->count; i++) {
+		r = read_message(index, &entries->items[i], arena, &items[count], err);
+		if (r < 0)
+			return r;
+		if (!answers(query, &items[count]))
+			return rg_index_wrong(index, items[count].id, err);
+		if (is_or_any(query->cycle, items[count].cycle_id))
+			count++;
+	}
+	*ret_messages = (struct roger_messages){ items, count };
+	return ROGER_OK;
+}
+
+int rg_index_messages(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
+		      struct roger_messages *ret_messages, int64_t *ret_total,
+		      struct roger_err *err)
+{
+	struct rg_entries entries;
+	int tries = 0, r;
+
+	do {
+		r = ret_total ? rg_index_find_page(index, query, arena, &entries, ret_total, err)
+			      : rg_index_find(index, query, arena, &entries, err);
+		if (r == ROGER_OK)
+			r = read_messages(index, &entries, query, arena, ret_messages, err);
+	} while (rg_index_heals(index, &tries, &r, err));
+	return r;
+}
+
+int rg_index_answer(struct rg_index *index, struct rg_index_reach reach,
+		    const struct rg_query *query, struct rg_arena *arena,
+		    struct roger_messages *ret_messages, int64_t *ret_total, struct roger_err *err)
+{
+	struct rg_entries entries;
+	int tries = 0, r;
+	bool over;
+
+	do {
+		r = rg_index_tail_find(index, reach, query, arena, &entries, ret_total, &over, err);
+		if (r == ROGER_OK && over)
+			r = read_messages(index, &entries, query, arena, ret_messages, err);
+	} while (rg_index_heals(index, &tries, &r, err));
+	if (r < 0 || over)
+		return r;
+	r = rg_index_refresh(index, reach.end, err);
+	return r < 0 ? r : rg_index_messages(index, query, arena, ret_messages, ret_total, err);
+}
+
+int rg_index_answer_count(struct rg_index *index, struct rg_index_reach reach,
+			  const struct rg_query *query, int64_t *ret_count, struct roger_err *err)
+{
+	int tries = 0, r;
+	bool over;
+
+	do
+		r = rg_index_tail_count(index, reach, query, ret_count, &over, err);
+	while (rg_index_heals(index, &tries, &r, err));
+	if (r < 0 || over)
+		return r;
+	r = rg_index_refresh(index, reach.end, err);
+	return r < 0 ? r : rg_index_count(index, query, ret_count, err);
+}

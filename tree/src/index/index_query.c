@@ -1,0 +1,732 @@
+/* Queries to the tables. */
+#include "index/index_db.h"
+
+#include <stdlib.h>
+
+#include "facts/message.h"
+#include "facts/sequence.h"
+
+/* The value of a placeholder. */
+struct value {
+	bool is_text;
+	struct roger_str text;
+	int64_t number;
+};
+
+void rg_question_init(struct rg_question *question, const char *sql)
+{
+	rg_buf_init(&question->sql, 1 << 20);
+	rg_buf_init(&question->values, SIZE_MAX);
+	rg_buf_add_text(&question->sql, sql);
+}
+
+void rg_question_deinit(struct rg_question *question)
+{
+	rg_buf_deinit(&question->sql);
+	rg_buf_deinit(&question->values);
+}
+
+static void add_value(struct rg_question *question, const char *sql, struct value value)
+{
+	rg_buf_add_text(&question->sql, sql);
+	rg_buf_add(&question->values, &value, sizeof value);
+}
+
+void rg_question_text(struct rg_question *question, const char *sql, struct roger_str text)
+{
+	add_value(question, sql, (struct value){ .is_text = true, .text = text });
+}
+
+void rg_question_number(struct rg_question *question, const char *sql, int64_t number)
+{
+	add_value(question, sql, (struct value){ .number = number });
+}
+
+/* Every word must match; words are quoted so that they contain no operators; word* matches a
+ * prefix. */
+static void add_words(struct rg_buf *match, struct roger_str text)
+{
+	static const char blank[] = " \t\r\n";
+	size_t at = 0, start, end;
+	bool beginning;
+
+	while (at < text.length) {
+		while (at < text.length && strchr(blank, text.data[at]))
+			at++;
+		for (start = at; at < text.length && !strchr(blank, text.data[at]);)
+			at++;
+		if (start == at)
+			break;
+		beginning = at - start > 1 && text.data[at - 1] == '*';
+		rg_buf_add_char(match, '"');
+		for (end = at - beginning; start < end; start++) {
+			rg_buf_add_char(match, text.data[start]);
+			if (text.data[start] == '"')
+				rg_buf_add_char(match, '"');
+		}
+		rg_buf_add_text(match, beginning ? "\"* " : "\" ");
+	}
+}
+
+/* Is only new mail of one agent asked for?  Then the rows of messages are not read. */
+static bool is_mailbox_enough(const struct rg_query *query, bool archived)
+{
+	return !archived && query->unread && query->to.length && !query->text.length &&
+	       !query->key.length && !query->issue.length && !query->from.length && !query->type &&
+	       !query->run_counter && !query->since_ms && !query->until_ms && !query->id_count &&
+	       !query->thread.length;
+}
+
+/* The tables to read, narrowest first; SQLite has no statistics to choose by. */
+static void add_tables(struct rg_question *question, const struct rg_query *query, bool archived)
+{
+	struct rg_buf *sql = &question->sql;
+
+	if (archived) {
+		rg_buf_add_text(
+			sql,
+			query->key.length
+				? " FROM keys k CROSS JOIN archived m ON m.position = k.position"
+				: " FROM archived m");
+	} else {
+		if (query->text.length)
+			rg_buf_add_text(
+				sql, " FROM search s CROSS JOIN messages m ON m.rowid = s.rowid");
+		else if (query->key.length)
+			rg_buf_add_text(
+				sql, " FROM keys k CROSS JOIN messages m ON m.rowid = k.position");
+		else if (query->unread && query->to.length && query->issue.length)
+			rg_buf_add_text(sql, " FROM messages m INDEXED BY messages_unread");
+		else if (is_mailbox_enough(query, archived))
+			rg_buf_add_text(sql, " FROM mailbox b");
+		else if (query->unread && query->to.length)
+			rg_buf_add_text(
+				sql,
+				" FROM mailbox b CROSS JOIN messages m ON m.rowid = b.position");
+		else
+			rg_buf_add_text(sql, " FROM messages m");
+	}
+}
+
+static void add_ids(struct rg_question *question, const struct rg_query *query, bool archived)
+{
+	size_t i;
+
+	for (i = 0; i < query->id_count; i++)
+		rg_question_text(question, i ? ", ?" : " AND m.id IN (?", query->ids[i]);
+	if (query->id_count)
+		rg_buf_add_char(&question->sql, ')');
+	if (query->piece.length)
+		rg_question_text(question,
+				 archived ? " AND m.position IN (SELECT position FROM archived "
+					    "WHERE instr(id, ?))"
+					  : " AND m.position IN (SELECT position FROM messages "
+					    "WHERE instr(id, ?))",
+				 query->piece);
+	if (query->thread.length)
+		rg_question_text(
+			question,
+			" AND m.id IN (WITH RECURSIVE up(id) AS (SELECT ? UNION SELECT r.parent "
+			"FROM up JOIN replies r"
+			" ON r.id = up.id), down(id) AS (SELECT id FROM up UNION SELECT r.id FROM "
+			"down JOIN replies r"
+			" ON r.parent = down.id) SELECT id FROM down)",
+			query->thread);
+}
+
+/* The position column of the first table, so that nothing needs sorting. */
+static const char *position_of(const struct rg_query *query, bool archived)
+{
+	if (archived)
+		return "m.position";
+	if (query->text.length)
+		return "s.rowid";
+	if (query->key.length)
+		return "k.position";
+	if (query->unread && query->to.length && !query->issue.length)
+		return "b.position";
+	return "m.rowid";
+}
+
+static void add_conditions(struct rg_question *question, const struct rg_index *index,
+			   const struct rg_query *query, const struct rg_buf *match, bool archived)
+{
+	const char *position = position_of(query, archived);
+
+	rg_buf_add_text(&question->sql, " WHERE 1");
+	add_ids(question, query, archived);
+	if (query->text.length && !archived)
+		rg_question_text(question, " AND search MATCH ?", rg_buf_str(match));
+	if (query->key.length)
+		rg_question_text(question, query->of_task ? " AND (k.key = ?" : " AND k.key = ?",
+				 query->key);
+	if (query->key.length && query->of_task) {
+		rg_question_text(question, " OR k.key > ? || ':'", query->key);
+		rg_question_text(question, " AND k.key < ? || ';')", query->key);
+	}
+	if (query->key.length && query->from.length)
+		rg_question_text(question, " AND k.sender = ?", query->from);
+	if (query->unread && query->to.length && !query->issue.length && !query->text.length &&
+	    !query->key.length && !archived)
+		rg_question_text(question, " AND b.agent = ?", query->to);
+	else if (query->to.length)
+		rg_question_text(question, " AND m.to_phase = ?", query->to);
+	if (query->issue.length)
+		rg_question_text(question, " AND m.issue_id = ?", query->issue);
+	if (query->from.length)
+		rg_question_text(question, " AND m.from_phase = ?", query->from);
+	if (query->type)
+		rg_question_text(question, " AND m.message_type = ?",
+				 rg_str(rg_message_types[query->type - 1]));
+	if (query->run_counter)
+		rg_question_number(question, " AND m.run_counter = ?", query->run_counter);
+	if ((query->unread || query->read) && !is_mailbox_enough(query, archived))
+		rg_question_number(question, " AND m.read = ?", query->read);
+	if (query->since_ms)
+		rg_question_number(question, " AND m.created_at >= ?", query->since_ms);
+	if (query->until_ms)
+		rg_question_number(question, " AND m.created_at < ?", query->until_ms);
+	if (query->free_at_ms && !archived) {
+		rg_buf_printf(&question->sql,
+			      " AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.position = %s",
+			      position);
+		rg_question_number(question, " AND l.until > ?", query->free_at_ms);
+		rg_question_number(question, " AND l.until <= ?)",
+				   index->lease_ms_max ? query->free_at_ms + index->lease_ms_max
+						       : INT64_MAX);
+	}
+	if (query->after) {
+		rg_buf_printf(&question->sql, " AND %s", position);
+		rg_question_number(question, query->newest ? " < ?" : " > ?", query->after);
+	}
+}
+
+/* Queries with the same SQL share a statement: asking for an inbox again prepares nothing. */
+static int statement_of(struct rg_index *index, struct roger_str sql, sqlite3_stmt **ret_statement,
+			struct roger_err *err)
+{
+	struct rg_asked *place;
+	size_t i;
+
+	for (i = 0; i < RG_ASKED_MAX; i++)
+		if (index->asked[i].sql && rg_str_is(sql, index->asked[i].sql)) {
+			*ret_statement = index->asked[i].statement;
+			return ROGER_OK;
+		}
+	place = &index->asked[index->asked_next++ % RG_ASKED_MAX];
+	sqlite3_finalize(place->statement);
+	free(place->sql);
+	*place = (struct rg_asked){ 0 };
+	if (sqlite3_prepare_v3(index->db, sql.data, (int)sql.length, SQLITE_PREPARE_PERSISTENT,
+			       &place->statement, NULL) != SQLITE_OK)
+		return rg_index_fail(index, "ask", err);
+	place->sql = strndup(sql.data, sql.length);
+	if (!place->sql)
+		return rg_fail_memory(err);
+	*ret_statement = place->statement;
+	return ROGER_OK;
+}
+
+/* A statement with its values; the caller resets it. */
+static int prepare(struct rg_index *index, const struct rg_question *question,
+		   sqlite3_stmt **ret_statement, struct roger_err *err)
+{
+	struct value value;
+	size_t i;
+	int r;
+
+	if (question->sql.failed || question->values.failed)
+		return rg_fail_memory(err);
+	r = statement_of(index, rg_buf_str(&question->sql), ret_statement, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < question->values.length / sizeof value; i++) {
+		memcpy(&value, question->values.data + i * sizeof value, sizeof value);
+		if (value.is_text)
+			rg_index_bind(*ret_statement, (int)i + 1, value.text);
+		else
+			sqlite3_bind_int64(*ret_statement, (int)i + 1, value.number);
+	}
+	return ROGER_OK;
+}
+
+static int ask_once(struct rg_index *index, const struct rg_question *question, rg_index_see *see,
+		    void *context, struct roger_err *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int step = SQLITE_DONE, r;
+
+	r = prepare(index, question, &statement, err);
+	while (r == ROGER_OK && (step = sqlite3_step(statement)) == SQLITE_ROW)
+		r = see(context, statement, err);
+	if (r == ROGER_OK && step != SQLITE_DONE)
+		r = rg_index_fail(index, "ask", err);
+	sqlite3_reset(statement);
+	return r;
+}
+
+int rg_index_ask(struct rg_index *index, struct rg_question *question, rg_index_see *see,
+		 void *context, struct roger_err *err)
+{
+	int tries = 0, r;
+
+	r = ask_once(index, question, see, context, err);
+	while (rg_index_heals(index, &tries, &r, err)) {
+		r = see(context, NULL, err);
+		if (r == ROGER_OK)
+			r = ask_once(index, question, see, context, err);
+	}
+	rg_question_deinit(question);
+	return r;
+}
+
+/* --------------------------------------------------------- full-text table -- */
+
+/* The texts are read from the journal. */
+static int add_search(struct rg_index *index, sqlite3_stmt *add, const struct rg_entry *entry,
+		      struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = RG_LINE_BYTES_MAX + 1 };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_message message;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_store_read_line(index->store, entry->offset, entry->length, &line, err);
+	if (r == ROGER_OK)
+		r = rg_message_read_within(rg_buf_str(&line), arena, &message, err);
+	if (r == ROGER_EDATA)
+		rg_index_doubt(index);
+	if (r == ROGER_OK) {
+		sqlite3_bind_int64(add, 1, entry->position);
+		rg_index_bind(add, 2, message.content);
+		rg_index_bind(add, 3, message.metadata);
+		r = rg_index_step(index, add, err);
+	}
+	rg_arena_free(arena);
+	return r;
+}
+
+static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
+		      struct rg_entry *ret_entry, struct roger_err *err);
+
+static int add_searches(struct rg_index *index, sqlite3_stmt *get, sqlite3_stmt *add,
+			struct roger_err *err)
+{
+	struct rg_entry entry;
+	int step, r = ROGER_OK;
+
+	sqlite3_bind_int64(get, 1, index->progress.search_to);
+	while (r == ROGER_OK && (step = sqlite3_step(get)) == SQLITE_ROW) {
+		r = read_entry(index, get, false, &entry, err);
+		if (r == ROGER_OK)
+			r = add_search(index, add, &entry, err);
+	}
+	return r < 0 || step == SQLITE_DONE ? r : rg_index_fail(index, "read lines", err);
+}
+
+static int fill_search(struct rg_index *index, struct roger_err *err)
+{
+	static const char places[] =
+		"SELECT m.position, coalesce(c.line, m.position), l.offset, l.lengths FROM "
+		"messages m"
+		" LEFT JOIN changed c ON c.position = m.position LEFT JOIN lines l"
+		" ON l.block = (coalesce(c.line, m.position) - 1) / 64 WHERE m.position > ?1";
+	sqlite3_stmt *get = NULL, *add = NULL;
+	int r;
+
+	_Static_assert(RG_INDEX_LINES == 64, "as in the statement");
+	r = rg_index_run(index,
+			 "CREATE VIRTUAL TABLE IF NOT EXISTS search USING fts5(content, metadata,"
+			 " content = '')",
+			 err);
+	if (r < 0)
+		return r;
+	if (sqlite3_prepare_v2(index->db, places, -1, &get, NULL) != SQLITE_OK ||
+	    sqlite3_prepare_v2(index->db,
+			       "INSERT INTO search(rowid, content, metadata) VALUES (?1, ?2, ?3)",
+			       -1, &add, NULL) != SQLITE_OK)
+		r = rg_index_fail(index, "prepare the full-text table", err);
+	else
+		r = add_searches(index, get, add, err);
+	sqlite3_finalize(get);
+	sqlite3_finalize(add);
+	if (r < 0)
+		return r;
+	index->progress.search_to = index->progress.lines;
+	return rg_index_run(index, "UPDATE progress SET search_to = lines", err);
+}
+
+/* Update the full-text table; only a text search pays for this. */
+static int refresh_search(struct rg_index *index, struct roger_err *err)
+{
+	int64_t before = index->progress.search_to;
+	int r;
+
+	/* The table must exist even if there are no lines. */
+	if (before == index->progress.lines && before > 0)
+		return ROGER_OK;
+	if (!index->in_memory) {
+		r = rg_store_take(index->store, RG_LOCK_INDEX, RG_LOCK_WAIT_MS, err);
+		if (r < 0)
+			return r;
+	}
+	r = rg_index_reopen(index, err);
+	before = index->progress.search_to;
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "BEGIN IMMEDIATE", err);
+	if (r == ROGER_OK)
+		r = rg_index_load(index, err);
+	if (r == ROGER_OK)
+		r = fill_search(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_run(index, "COMMIT", err);
+	if (r < 0) {
+		index->progress.search_to = before;
+		rg_index_rollback(index);
+	}
+	if (!index->in_memory)
+		rg_store_release(index->store, RG_LOCK_INDEX);
+	return r;
+}
+
+/* The words to match, with an up-to-date full-text table; "" if no words are asked for. */
+static int words_of(struct rg_index *index, const struct rg_query *query, struct rg_buf *match,
+		    struct roger_err *err)
+{
+	int tries = 0, r = ROGER_OK;
+
+	if (!query->text.length)
+		return ROGER_OK;
+	add_words(match, query->text);
+	if (match->failed)
+		return rg_fail_memory(err);
+	do
+		r = refresh_search(index, err);
+	while (rg_index_heals(index, &tries, &r, err));
+	return r;
+}
+
+/* -------------------------------------------------------------- finding -- */
+
+/* Entries found so far: live messages, then archived ones. */
+struct finding {
+	struct rg_index *index;
+	struct rg_arena *arena;
+	bool archived;
+	struct rg_entry *items;
+	size_t count, count_before;
+};
+
+/* Add the line of a live message's state, and the row of table lines that covers it. */
+static void add_places(struct rg_question *question, const char *position)
+{
+	rg_buf_printf(&question->sql,
+		      " LEFT JOIN changed c ON c.position = %s"
+		      " LEFT JOIN lines l ON l.block = (coalesce(c.line, %s) - 1) / %d",
+		      position, position, RG_INDEX_LINES);
+}
+
+static int read_entry(struct rg_index *index, sqlite3_stmt *statement, bool archived,
+		      struct rg_entry *ret_entry, struct roger_err *err)
+{
+	ret_entry->position = sqlite3_column_int64(statement, 0);
+	ret_entry->line = 0;
+	if (!archived)
+		return rg_index_lines_find(index, sqlite3_column_int64(statement, 1),
+					   sqlite3_column_int64(statement, 2),
+					   rg_index_bytes(statement, 3), ret_entry, err);
+	ret_entry->offset = (uint64_t)sqlite3_column_int64(statement, 1);
+	ret_entry->length = (size_t)sqlite3_column_int64(statement, 2);
+	return ROGER_OK;
+}
+
+static int see_entry(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct finding *finding = context;
+	struct rg_entry *entry;
+
+	if (!row) {
+		finding->count = finding->count_before;
+		return ROGER_OK;
+	}
+	entry = rg_arena_push(finding->arena, &finding->items, &finding->count, sizeof *entry);
+	return entry ? read_entry(finding->index, row, finding->archived, entry, err)
+		     : rg_fail_memory(err);
+}
+
+static int find_in(struct finding *finding, const struct rg_query *query,
+		   const struct rg_buf *match, bool archived, struct roger_err *err)
+{
+	const char *position = position_of(query, archived);
+	struct rg_question question;
+
+	rg_question_init(&question, archived ? "SELECT m.position, m.offset, m.length" : "");
+	if (!archived)
+		rg_buf_printf(&question.sql, "SELECT %s, coalesce(c.line, %s), l.offset, l.lengths",
+			      position, position);
+	add_tables(&question, query, archived);
+	if (!archived)
+		add_places(&question, position);
+	add_conditions(&question, finding->index, query, match, archived);
+	rg_buf_printf(&question.sql, " ORDER BY %s", position);
+	if (query->newest)
+		rg_buf_add_text(&question.sql, " DESC");
+	if (query->limit)
+		rg_question_number(&question, " LIMIT ?", query->limit);
+	finding->archived = archived;
+	finding->count_before = finding->count;
+	return rg_index_ask(finding->index, &question, see_entry, finding, err);
+}
+
+int rg_index_compare_positions(const void *a, const void *b)
+{
+	const struct rg_entry *x = a, *y = b;
+
+	return (x->position > y->position) - (x->position < y->position);
+}
+
+int rg_index_find(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
+		  struct rg_entries *ret_entries, struct roger_err *err)
+{
+	struct finding finding = { .index = index, .arena = arena };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
+	int r;
+
+	r = words_of(index, query, &match, err);
+	if (r == ROGER_OK && (!query->archived || query->anywhere))
+		r = find_in(&finding, query, &match, false, err);
+	if (r == ROGER_OK && (query->archived || query->anywhere))
+		r = find_in(&finding, query, &match, true, err);
+	if (r < 0)
+		return r;
+	if (query->anywhere && finding.count)
+		qsort(finding.items, finding.count, sizeof *finding.items,
+		      rg_index_compare_positions);
+	*ret_entries = (struct rg_entries){ finding.items, finding.count };
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- counting -- */
+
+static int see_number(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	(void)err;
+	*(int64_t *)context = row ? sqlite3_column_int64(row, 0) : 0;
+	return ROGER_OK;
+}
+
+int rg_index_count(struct rg_index *index, const struct rg_query *query, int64_t *ret_count,
+		   struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
+	struct rg_question question;
+	int r;
+
+	r = words_of(index, query, &match, err);
+	if (r < 0)
+		return r;
+	/* Asked often, so the table of agents has the number. */
+	if (rg_query_is_unread_only(query)) {
+		rg_question_init(&question, "");
+		rg_question_text(&question, "SELECT unread FROM agents WHERE name = ?", query->to);
+	} else {
+		rg_question_init(&question, "SELECT count(*)");
+		add_tables(&question, query, query->archived);
+		add_conditions(&question, index, query, &match, query->archived);
+	}
+	*ret_count = 0;
+	return rg_index_ask(index, &question, see_number, ret_count, err);
+}
+
+/* Both queries run in one transaction, so that the file is locked and checked once. */
+int rg_index_find_page(struct rg_index *index, const struct rg_query *query, struct rg_arena *arena,
+		       struct rg_entries *ret_entries, int64_t *ret_total, struct roger_err *err)
+{
+	const struct rg_query all = rg_query_held_too(query);
+	int r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+
+	rg_assert(!query->text.length && !query->after);
+	if (r == ROGER_OK)
+		r = rg_index_find(index, query, arena, ret_entries, err);
+	if (r == ROGER_OK)
+		*ret_total = (int64_t)ret_entries->count;
+	if (r == ROGER_OK && (query->free_at_ms || (query->limit && *ret_total >= query->limit)))
+		r = rg_index_count(index, &all, ret_total, err);
+	/* A failure may have ended the transaction already. */
+	if (!sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	return r;
+}
+
+/* -------------------------------------------------------------- figures -- */
+
+/* A list that grows by one per row. */
+struct listing {
+	struct rg_arena *arena;
+	int64_t epoch;
+	void *items;
+	size_t count;
+};
+
+static int see_agent(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct listing *list = context;
+	struct roger_agent *agent;
+
+	if (!row) {
+		list->count = 0;
+		return ROGER_OK;
+	}
+	agent = rg_arena_push(list->arena, &list->items, &list->count, sizeof *agent);
+	if (!agent || !rg_arena_copy(list->arena, rg_index_column(row, 0), &agent->name))
+		return rg_fail_memory(err);
+	agent->sent = sqlite3_column_int64(row, 1);
+	agent->received = sqlite3_column_int64(row, 2);
+	agent->unread = sqlite3_column_int64(row, 3);
+	if (sqlite3_column_int64(row, 4) == list->epoch || list->epoch == 0)
+		agent->seq = sqlite3_column_int64(row, 5);
+	agent->last_sent_at_ms = sqlite3_column_int64(row, 6);
+	return ROGER_OK;
+}
+
+int rg_index_agents(struct rg_index *index, int64_t epoch, struct rg_arena *arena,
+		    struct roger_agent_list *ret_agents, struct roger_err *err)
+{
+	struct listing list = { .arena = arena, .epoch = epoch };
+	struct rg_question question;
+	int r;
+
+	rg_question_init(&question, "SELECT name, sent, received, unread, epoch, seq, last_sent_at"
+				    " FROM agents ORDER BY name");
+	r = rg_index_ask(index, &question, see_agent, &list, err);
+	*ret_agents = (struct roger_agent_list){ list.items, list.count };
+	return r;
+}
+
+static int see_text(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct listing *list = context;
+	struct roger_str *text;
+
+	if (!row) {
+		list->count = 0;
+		return ROGER_OK;
+	}
+	text = rg_arena_push(list->arena, &list->items, &list->count, sizeof *text);
+	return text && rg_arena_copy(list->arena, rg_index_column(row, 0), text)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+int rg_index_ask_texts(struct rg_index *index, struct rg_question *question, struct rg_arena *arena,
+		       struct roger_strs *ret_texts, struct roger_err *err)
+{
+	struct listing list = { .arena = arena };
+	int r = rg_index_ask(index, question, see_text, &list, err);
+
+	*ret_texts = (struct roger_strs){ list.items, list.count };
+	return r;
+}
+
+int rg_index_issues(struct rg_index *index, struct rg_arena *arena, struct roger_strs *ret_issues,
+		    struct roger_err *err)
+{
+	struct rg_question question;
+
+	rg_question_init(&question, "SELECT issue_id FROM issues"
+				    " WHERE context + result + decision + data > 0"
+				    " ORDER BY issue_id");
+	return rg_index_ask_texts(index, &question, arena, ret_issues, err);
+}
+
+/* From kept counts: no question reads every message. */
+static int see_figures(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct rg_figures *figures = context;
+	int type;
+
+	(void)err;
+	if (!row)
+		return ROGER_OK;
+	figures->messages = 0;
+	for (type = ROGER_CONTEXT; type <= ROGER_DATA; type++) {
+		figures->by_type[type] = sqlite3_column_int64(row, type);
+		figures->messages += figures->by_type[type];
+	}
+	figures->issues = sqlite3_column_int64(row, type++);
+	figures->unread = sqlite3_column_int64(row, type++);
+	figures->agents = sqlite3_column_int64(row, type++);
+	figures->oldest_at_ms = sqlite3_column_int64(row, type++);
+	figures->newest_at_ms = sqlite3_column_int64(row, type);
+	return ROGER_OK;
+}
+
+int rg_index_figures(struct rg_index *index, struct rg_figures *ret_figures, struct roger_err *err)
+{
+	struct rg_figures figures = {
+		.strays = index->progress.strays,
+		.journal_lines = index->progress.lines,
+		.archived = index->progress.archived,
+	};
+	struct rg_question question;
+	int r;
+
+	rg_question_init(&question,
+			 "SELECT * FROM (SELECT sum(context), sum(result), sum(decision),"
+			 " sum(data), sum(context + result + decision + data > 0) FROM issues),"
+			 " (SELECT sum(unread), count(*) FROM agents),"
+			 " (SELECT min(created_at) FROM messages),"
+			 " (SELECT max(created_at) FROM messages)");
+	r = rg_index_ask(index, &question, see_figures, &figures, err);
+	if (r == ROGER_OK)
+		*ret_figures = figures;
+	return r;
+}
+
+static int see_sequence(void *context, sqlite3_stmt *row, struct roger_err *err)
+{
+	struct rg_sequence *sequence = context;
+	int64_t epoch = sequence->epoch;
+
+	if (!row) {
+		rg_sequence_renew(sequence);
+		sequence->epoch = epoch;
+		return ROGER_OK;
+	}
+	if (rg_index_column(row, 1).length)
+		return rg_sequence_see(sequence, rg_index_column(row, 0), rg_index_column(row, 1),
+				       sqlite3_column_int64(row, 2), err);
+	return rg_sequence_count(sequence, rg_index_column(row, 0), sqlite3_column_int64(row, 2),
+				 err);
+}
+
+int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+			    struct roger_err *err)
+{
+	struct rg_question question;
+
+	rg_question_init(&question, "");
+	rg_question_number(&question,
+			   "SELECT name, '', seq FROM agents WHERE epoch = ?1 AND seq > 0 UNION ALL"
+			   " SELECT reader, sender, seq FROM last_seen WHERE epoch = ?1",
+			   epoch);
+	return rg_index_ask(index, &question, see_sequence, sequence, err);
+}
+
+int rg_index_accepted_number(struct rg_index *index, struct roger_str reader,
+			     struct roger_str sender, int64_t epoch, int64_t *ret_number,
+			     struct roger_err *err)
+{
+	struct rg_question question;
+
+	rg_question_init(&question, "SELECT max(seq) FROM (SELECT seq FROM last_seen");
+	rg_question_text(&question, " WHERE reader = ?1", reader);
+	rg_question_text(&question, " AND sender = ?2", sender);
+	rg_question_number(&question,
+			   " AND epoch = ?3 UNION ALL SELECT seq FROM edges"
+			   " WHERE reader = ?1 AND sender = ?2 AND epoch = ?3)",
+			   epoch);
+	return rg_index_ask(index, &question, see_number, ret_number, err);
+}

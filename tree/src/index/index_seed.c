@@ -1,0 +1,501 @@
+/*
+ * messages.db: the table of seed 004, for other programs.
+ *
+ * roger never answers from it.  It follows the index: new lines are written by id,
+ * under SQLite's lock, over whatever another program wrote for the same messages.
+ * It is rebuilt if it is missing, damaged, or of another version, boot or journal.
+ * Other rows belong to the programs that wrote them; doctor compares everything.
+ */
+#include "index/index_db.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/id.h"
+#include "base/table.h"
+#include "store/decoder.h"
+#include "facts/message.h"
+
+/* Others may hold it: then it is updated next time. */
+enum { BUSY_MS = 20 };
+
+/* Of a longer journal it is kept durable, since to rebuild it after a restart takes long. */
+enum { DURABLE_BYTES = 4 << 20 };
+
+/* As in seed 004. */
+static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
+				 "  id TEXT PRIMARY KEY,\n"
+				 "  issue_id TEXT NOT NULL,\n"
+				 "  from_phase TEXT NOT NULL,\n"
+				 "  to_phase TEXT NOT NULL,\n"
+				 "  run_counter INTEGER NOT NULL DEFAULT 1,\n"
+				 "  message_type TEXT NOT NULL,\n"
+				 "  content TEXT NOT NULL,\n"
+				 "  metadata TEXT,\n"
+				 "  read BOOLEAN NOT NULL DEFAULT 0,\n"
+				 "  created_at INTEGER NOT NULL,\n"
+				 "  read_at INTEGER\n"
+				 ");\n";
+
+static const char seed_indexes[] =
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_id ON messages(issue_id);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_to_phase ON messages(to_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_from_phase ON messages(from_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_phase ON messages(issue_id, to_phase);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_issue_unread ON messages(issue_id, to_phase, "
+	"read);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_created_at ON messages(created_at);\n"
+	"CREATE INDEX IF NOT EXISTS idx_messages_run_counter ON messages(issue_id, run_counter);\n";
+
+/* How far it was read. */
+static const char progress_table[] =
+	"CREATE TABLE progress(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,"
+	" boot_id TEXT NOT NULL, offset INTEGER NOT NULL, last_offset INTEGER NOT NULL,"
+	" last_length INTEGER NOT NULL, last_hash INTEGER NOT NULL, changes INTEGER NOT NULL,"
+	" touched INTEGER NOT NULL);\n";
+
+static const char put_row[] =
+	"INSERT INTO messages(id, issue_id, from_phase, to_phase, run_counter, message_type,"
+	" content, metadata, read, created_at, read_at)"
+	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT(id) DO UPDATE SET"
+	" issue_id = ?2, from_phase = ?3, to_phase = ?4, run_counter = ?5, message_type = ?6,"
+	" content = ?7, metadata = ?8, read = ?9, created_at = ?10, read_at = ?11"
+	" WHERE (issue_id, from_phase, to_phase, run_counter, message_type, content, metadata,"
+	" read, created_at, read_at) IS NOT (?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+struct table {
+	struct rg_index *index;
+	int64_t end; /* read up to here */
+	sqlite3 *db;
+	sqlite3_stmt *put, *drop;
+	bool anew;		  /* built without the index, which may be built at the same time */
+	struct rg_table archived; /* with anew: hashes of the ids that were archived */
+	int64_t offset;		  /* read up to here; the last line read: */
+	int64_t last_offset, last_length;
+	int64_t changes; /* SQLite's change counter */
+	bool touched;	 /* other programs made changes */
+};
+
+/* ROGER_EDATA: it is damaged, or not as roger wrote it. */
+static int fail(const struct table *table, const char *what, struct roger_err *err)
+{
+	int code = table->db ? sqlite3_errcode(table->db) & 0xff : SQLITE_NOMEM;
+
+	return rg_fail(err,
+		       code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR ||
+				       code == SQLITE_CONSTRAINT || code == SQLITE_SCHEMA ||
+				       code == SQLITE_MISMATCH || code == SQLITE_FORMAT
+			       ? ROGER_EDATA
+			       : ROGER_EIO,
+		       0, "'%s': %s: %s", table->index->seed_name, what, sqlite3_errstr(code));
+}
+
+static int run(const struct table *table, const char *sql, struct roger_err *err)
+{
+	return sqlite3_exec(table->db, sql, NULL, NULL, NULL) == SQLITE_OK
+		       ? ROGER_OK
+		       : fail(table, "run", err);
+}
+
+static int step(const struct table *table, sqlite3_stmt *statement, struct roger_err *err)
+{
+	int result = sqlite3_step(statement);
+
+	sqlite3_reset(statement);
+	return result == SQLITE_DONE || result == SQLITE_ROW ? ROGER_OK : fail(table, "write", err);
+}
+
+static int prepare(const struct table *table, const char *sql, sqlite3_stmt **ret,
+		   struct roger_err *err)
+{
+	return sqlite3_prepare_v2(table->db, sql, -1, ret, NULL) == SQLITE_OK
+		       ? ROGER_OK
+		       : fail(table, "prepare", err);
+}
+
+/* ------------------------------------------------------- opening, closing -- */
+
+static int open_table(struct table *table, const char *path, const char *settings,
+		      struct roger_err *err)
+{
+	if (sqlite3_open_v2(path, &table->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+	    SQLITE_OK)
+		return fail(table, "open", err);
+	sqlite3_busy_timeout(table->db, BUSY_MS);
+	rg_index_distrust(table->db);
+	return run(table, settings, err);
+}
+
+static void close_table(struct table *table)
+{
+	sqlite3_finalize(table->put);
+	sqlite3_finalize(table->drop);
+	sqlite3_close_v2(table->db);
+	table->put = table->drop = NULL;
+	table->db = NULL;
+}
+
+/* -------------------------------------------------------------- progress -- */
+
+/* SQLite counts every change, by any program, in the file's header. */
+static int64_t count_changes(const struct table *table)
+{
+	unsigned char head[4] = { 0 };
+	sqlite3_file *file = NULL;
+
+	if (sqlite3_file_control(table->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+		(void)file->pMethods->xRead(file, head, sizeof head, 24);
+	return (int64_t)head[0] << 24 | head[1] << 16 | head[2] << 8 | head[3];
+}
+
+static bool is_durable(const struct table *table)
+{
+	return table->end > DURABLE_BYTES;
+}
+
+/* Is there a table of this version and journal, made in this boot or durable? */
+static int load(struct table *table, bool *ret_valid, struct roger_err *err)
+{
+	int64_t hash = 0, known = 0;
+	sqlite3_stmt *get;
+	int r;
+
+	*ret_valid = false;
+	table->changes = count_changes(table);
+	r = prepare(table,
+		    "SELECT offset, last_offset, last_length, last_hash, version, boot_id, changes,"
+		    " touched FROM progress",
+		    &get, err);
+	if (r < 0)
+		return r;
+	if (sqlite3_step(get) == SQLITE_ROW) {
+		table->offset = sqlite3_column_int64(get, 0);
+		table->last_offset = sqlite3_column_int64(get, 1);
+		table->last_length = sqlite3_column_int64(get, 2);
+		known = sqlite3_column_int64(get, 3);
+		table->touched = sqlite3_column_int64(get, 6) != table->changes ||
+				 sqlite3_column_int(get, 7);
+		*ret_valid = sqlite3_column_int(get, 4) == RG_INDEX_VERSION &&
+			     (sqlite3_column_bytes(get, 5) == 0 ||
+			      rg_str_is(rg_index_column(get, 5), table->index->store->era)) &&
+			     table->offset >= 0 && table->offset <= table->end;
+	}
+	sqlite3_finalize(get);
+	if (*ret_valid)
+		*ret_valid = rg_index_hash_line(table->index, table->last_offset,
+						table->last_length, &hash, NULL) == ROGER_OK &&
+			     hash == known;
+	return ROGER_OK;
+}
+
+static int save(const struct table *table, struct roger_err *err)
+{
+	sqlite3_stmt *set;
+	int64_t hash = 0;
+	int r;
+
+	r = rg_index_hash_line(table->index, table->last_offset, table->last_length, &hash, err);
+	if (r == ROGER_OK)
+		r = prepare(table,
+			    "UPDATE progress SET offset = ?1, last_offset = ?2, last_length = ?3,"
+			    " last_hash = ?4, changes = ?5, touched = ?6,"
+			    " boot_id = CASE WHEN ?7 THEN '' ELSE boot_id END",
+			    &set, err);
+	if (r < 0)
+		return r;
+	sqlite3_bind_int64(set, 1, table->offset);
+	sqlite3_bind_int64(set, 2, table->last_offset);
+	sqlite3_bind_int64(set, 3, table->last_length);
+	sqlite3_bind_int64(set, 4, hash);
+	/* Count this change too. */
+	sqlite3_bind_int64(set, 5, table->changes + 1);
+	sqlite3_bind_int(set, 6, table->touched);
+	sqlite3_bind_int(set, 7, is_durable(table));
+	r = step(table, set, err);
+	sqlite3_finalize(set);
+	return r;
+}
+
+/* Without a rollback journal SQLite syncs nothing. */
+static int sync_table(const struct table *table, struct roger_err *err)
+{
+	sqlite3_file *file = NULL;
+
+	if (!is_durable(table))
+		return ROGER_OK;
+	if (sqlite3_file_control(table->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) !=
+		    SQLITE_OK ||
+	    file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) != SQLITE_OK)
+		return rg_fail(err, ROGER_EIO, 0, "'%s': sync", table->index->seed_name);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ rows -- */
+
+static int put_message(const struct table *table, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	sqlite3_stmt *put = table->put;
+
+	rg_index_bind_message(put, 1, message);
+	rg_index_bind(put, 7, message->content);
+	if (message->metadata.length)
+		rg_index_bind(put, 8, message->metadata);
+	else
+		sqlite3_bind_null(put, 8);
+	sqlite3_bind_int(put, 9, message->read);
+	sqlite3_bind_int64(put, 10, message->created_at_ms);
+	rg_index_bind_instant(put, 11, message->read_at_ms);
+	return step(table, put, err);
+}
+
+/* Archived is final.  When reading from the start, the lines themselves say so. */
+static int is_archived(struct table *table, const struct roger_message *message, bool *ret_archived,
+		       struct roger_err *err)
+{
+	uint64_t hash = rg_hash(0, message->id.data, message->id.length);
+	bool fresh;
+
+	if (!table->anew)
+		return rg_index_is_archived(table->index, message->id, ret_archived, err);
+	*ret_archived = message->archived_at_ms || rg_table_find(&table->archived, hash);
+	if (message->archived_at_ms && !rg_table_put(&table->archived, hash, &fresh))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+static int take_message(struct table *table, const struct roger_message *message,
+			struct roger_err *err)
+{
+	bool archived = false;
+	int r;
+
+	r = is_archived(table, message, &archived, err);
+	if (r < 0 || !archived)
+		return r < 0 ? r : put_message(table, message, err);
+	rg_index_bind(table->drop, 1, message->id);
+	return step(table, table->drop, err);
+}
+
+static int take_lines(struct table *table, struct rg_decoder *decoder, struct roger_err *err)
+{
+	const struct rg_decoded *decoded;
+	int r;
+
+	while ((r = rg_decoder_next(decoder, &decoded, err)) == ROGER_OK && decoded) {
+		if (decoded->is_message)
+			r = take_message(table, &decoded->message, err);
+		if (r < 0)
+			break;
+		table->last_offset = (int64_t)decoded->line.offset;
+		table->last_length = decoded->line.too_long ? 0 : (int64_t)decoded->line.length;
+		table->offset = (int64_t)(decoded->line.offset + decoded->line.length + 1);
+	}
+	return r;
+}
+
+/* Read what the index has read and the table has not. */
+static int take_in(struct table *table, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(table->index->store, &rg_store_messages);
+	struct rg_decoder *decoder;
+	int r;
+
+	r = prepare(table, put_row, &table->put, err);
+	if (r == ROGER_OK)
+		r = prepare(table, "DELETE FROM messages WHERE id = ?1", &table->drop, err);
+	if (r == ROGER_OK)
+		r = rg_decoder_open(&bytes, (uint64_t)table->offset, (uint64_t)table->end, &decoder,
+				    err);
+	if (r < 0)
+		return r;
+	r = take_lines(table, decoder, err);
+	rg_decoder_close(decoder);
+	return r == ROGER_OK ? save(table, err) : r;
+}
+
+/* ------------------------------------------------------------ rebuilding -- */
+
+/* Is there a database of another program, without a table of messages?  False if unknown. */
+static bool is_foreign_database(const char *path)
+{
+	sqlite3_stmt *ask = NULL;
+	sqlite3 *db = NULL;
+	bool foreign = false;
+
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+	    SQLITE_OK) {
+		rg_index_distrust(db);
+		if (sqlite3_prepare_v2(db,
+				       "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND"
+				       " name = 'messages'",
+				       -1, &ask, NULL) == SQLITE_OK &&
+		    sqlite3_step(ask) == SQLITE_ROW)
+			foreign = sqlite3_column_int(ask, 0) == 0;
+	}
+	sqlite3_finalize(ask);
+	sqlite3_close(db);
+	return foreign;
+}
+
+/* At a configured path, never replace another program's database. */
+static int check_ours(struct rg_index *index, struct roger_err *err)
+{
+	static const char magic[] = "SQLite format 3";
+	uint64_t inode;
+	int r;
+
+	r = rg_index_file_check(index, index->seed_path, magic, index->seed_name, err);
+	if (r == ROGER_OK && index->placed)
+		r = rg_index_file_find(index, index->seed_name, &inode, err);
+	if (r < 0 || !index->placed || !inode || !is_foreign_database(index->seed_path))
+		return r;
+	return rg_index_file_refuse(index->seed_name, err);
+}
+
+static int fill(struct table *table, struct roger_err *err)
+{
+	char *sql;
+	int r;
+
+	r = run(table, "BEGIN", err);
+	if (r == ROGER_OK)
+		r = run(table, seed_table, err);
+	if (r == ROGER_OK)
+		r = run(table, progress_table, err);
+	if (r < 0)
+		return r;
+	sql = sqlite3_mprintf("INSERT INTO progress VALUES (1, %d, %Q, 0, 0, 0, 0, 0, 0)",
+			      RG_INDEX_VERSION, table->index->store->era);
+	r = sql ? run(table, sql, err) : rg_fail_memory(err);
+	sqlite3_free(sql);
+	if (r == ROGER_OK)
+		r = take_in(table, err);
+	if (r == ROGER_OK)
+		r = run(table, seed_indexes, err);
+	if (r == ROGER_OK)
+		r = run(table, "COMMIT", err);
+	return r == ROGER_OK ? sync_table(table, err) : r;
+}
+
+static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
+{
+	struct table table = { .index = index, .end = end, .anew = true };
+	char fresh[RG_INDEX_FRESH_BYTES], path[sizeof index->seed_path + 32];
+	int r;
+
+	snprintf(path, sizeof path, "%s.new", index->seed_path);
+	r = check_ours(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_file_begin(index, index->seed_name, fresh, err);
+	if (r < 0)
+		return r;
+	rg_table_init(&table.archived, sizeof(uint64_t));
+	r = open_table(&table, path,
+		       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+		       "PRAGMA cache_size = -2000",
+		       err);
+	if (r == ROGER_OK)
+		r = fill(&table, err);
+	close_table(&table);
+	rg_table_deinit(&table.archived);
+	return rg_index_file_end(index, index->seed_name, fresh, r, err);
+}
+
+/* ------------------------------------------------------------ in its place -- */
+
+/* Update it in a transaction, unless it is up to date; *ret_valid false: it must be rebuilt. */
+static int bring_up(struct table *table, bool write, bool *ret_valid, struct roger_err *err)
+{
+	int r;
+
+	/* Other programs may have changed the mode, and have the file open. */
+	(void)sqlite3_exec(table->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
+	r = run(table, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
+	if (r == ROGER_OK)
+		r = load(table, ret_valid, err);
+	if (r < 0 || !write || !*ret_valid || table->offset == table->end)
+		return r;
+	r = take_in(table, err);
+	return r == ROGER_OK ? run(table, "COMMIT", err) : r;
+}
+
+/* *ret_valid false, or ROGER_EDATA: it must be rebuilt. */
+static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid, bool *ret_touched,
+		struct roger_err *err)
+{
+	struct table table = { .index = index, .end = end };
+	uint64_t inode;
+	int r;
+
+	*ret_valid = *ret_touched = false;
+	r = rg_index_file_find(index, index->seed_name, &inode, err);
+	if (r < 0 || !inode)
+		return r;
+	r = open_table(&table, index->seed_path,
+		       is_durable(&table) ? "PRAGMA synchronous = NORMAL"
+					  : "PRAGMA synchronous = OFF",
+		       err);
+	if (r == ROGER_OK)
+		r = bring_up(&table, write, ret_valid, err);
+	*ret_touched = table.touched;
+	close_table(&table);
+	return r;
+}
+
+int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err)
+{
+	bool valid, touched;
+	int r = look(index, index->progress.offset, true, &valid, &touched, err);
+
+	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
+		return r;
+	return make_anew(index, index->progress.offset, err);
+}
+
+/* ------------------------------------------------ while the index is made -- */
+
+static void *make_beside(void *context)
+{
+	struct rg_seed_making *making = context;
+
+	making->result = make_anew(making->index, making->end, &making->err);
+	return NULL;
+}
+
+/* The second thread handles no signals: they are the caller's. */
+static bool start_thread(struct rg_seed_making *making)
+{
+	sigset_t all, before;
+	bool started;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	started = pthread_create(&making->thread, NULL, make_beside, making) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
+			 struct rg_seed_making *making)
+{
+	bool valid = false, touched = false;
+	int r = ROGER_OK;
+
+	*making = (struct rg_seed_making){ .index = index, .end = (int64_t)end };
+	if (!anew)
+		r = look(index, (int64_t)end, false, &valid, &touched, NULL);
+	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
+	making->threaded = making->wanted && start_thread(making);
+}
+
+int rg_index_seed_end(struct rg_seed_making *making, struct roger_err *err)
+{
+	if (making->threaded)
+		pthread_join(making->thread, NULL);
+	else if (making->wanted)
+		make_beside(making);
+	if (making->result < 0)
+		*err = making->err;
+	return making->result;
+}

@@ -1,0 +1,542 @@
+/*
+ * Answers about mailboxes and ids from the tables and the lines after them.
+ *
+ * A line in the tables costs a transaction; a line in memory costs its decoding.
+ * So the tables take lines in only when there are many, and until then this file
+ * keeps what the lines say over the tables: the last state of each message, and
+ * of the agents asked for the unread messages in order (index_mail.c).
+ *
+ * It holds for one state of the tables.  When another process took lines in, it
+ * starts again from there.
+ */
+#include "index/index_tail.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "facts/message.h"
+#include "facts/sequence.h"
+#include "store/lines.h"
+
+/*
+ * Bytes of lines that are kept over the tables.  A process that starts reads all of them, so it
+ * prefers to take many in; one that lives has read most of them.  Above TAIL_BYTES_HELD even those
+ * who hold the change lock take them in.
+ */
+enum { TAIL_BYTES_FRESH = 32 << 10, TAIL_BYTES = 512 << 10, TAIL_BYTES_HELD = 2 << 20 };
+
+/* How often the tables may change under a question before they answer it. */
+enum { MOVES_MAX = 8 };
+
+/* Mailboxes and messages that are kept. */
+enum { BOXES_MAX = 32, LATE_MAX = 16384 };
+
+void rg_index_tail_drop(struct rg_index *index)
+{
+	struct rg_index_tail *tail = &index->tail;
+
+	if (tail->memory)
+		rg_table_deinit(&tail->states);
+	rg_arena_free(tail->memory);
+	rg_arena_free(tail->scratch);
+	*tail = (struct rg_index_tail){ 0 };
+}
+
+static int begin(struct rg_index *index, struct roger_err *err)
+{
+	const struct rg_index_progress *progress = &index->progress;
+	struct rg_index_tail *tail = &index->tail;
+
+	rg_index_tail_drop(index);
+	tail->memory = rg_arena_new();
+	if (!tail->memory)
+		return rg_fail_memory(err);
+	rg_table_init(&tail->states, sizeof(struct rg_late_slot));
+	tail->scratch = rg_arena_new();
+	tail->from = tail->to = (uint64_t)progress->offset;
+	tail->lines = progress->lines;
+	tail->last_offset = progress->last_offset;
+	tail->last_length = progress->last_length;
+	tail->last_hash = progress->last_hash;
+	return tail->scratch ? ROGER_OK : rg_fail_memory(err);
+}
+
+uint64_t rg_index_seen(const struct rg_index *index)
+{
+	const uint64_t end = rg_index_end(index);
+
+	return index->tail.memory && index->tail.to > end ? index->tail.to : end;
+}
+
+/* ---------------------------------------------------------------- tables -- */
+
+int rg_index_tail_look(struct rg_index *index, struct roger_err *err)
+{
+	struct rg_index_tail *tail = &index->tail;
+	int r;
+
+	if (tail->looking)
+		return ROGER_OK;
+	r = rg_index_run_one(index, RG_SQL_BEGIN, err);
+	if (r < 0)
+		return r;
+	tail->looking = true;
+	r = rg_index_load(index, err);
+	if (r == ROGER_OK && rg_index_end(index) == tail->from)
+		return ROGER_OK;
+	tail->moved = !index->damaged;
+	return r < 0 ? r : rg_fail(err, ROGER_ETIMEOUT, 0, "index '%s' was updated", index->name);
+}
+
+static void finish(struct rg_index *index)
+{
+	if (index->tail.looking && index->db && !sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
+	index->tail.looking = false;
+}
+
+/* ---------------------------------------------------------------- states -- */
+
+/* The state of an id; NULL: not read yet. */
+static struct rg_late *late_of(struct rg_index *index, struct roger_str id)
+{
+	const struct rg_late_slot *slot =
+		rg_table_find(&index->tail.states, rg_hash(0, id.data, id.length));
+
+	if (slot && !rg_str_equal(slot->late->id, id))
+		index->tail.strange = true;
+	return slot ? slot->late : NULL;
+}
+
+static int add_late(struct rg_index *index, const struct rg_late *late, struct rg_late **ret_late,
+		    struct roger_err *err)
+{
+	struct rg_index_tail *tail = &index->tail;
+	struct rg_late *kept = rg_arena_get(tail->memory, sizeof *kept);
+	struct rg_late_slot *slot;
+	bool is_new;
+
+	if (!kept)
+		return rg_fail_memory(err);
+	*kept = *late;
+	if (!rg_arena_copy(tail->memory, late->id, &kept->id) ||
+	    !rg_arena_copy(tail->memory, late->issue, &kept->issue) ||
+	    !rg_arena_copy(tail->memory, late->from, &kept->from) ||
+	    !rg_arena_copy(tail->memory, late->to, &kept->to))
+		return rg_fail_memory(err);
+	slot = rg_table_put(&tail->states, rg_hash(0, late->id.data, late->id.length), &is_new);
+	if (!slot)
+		return rg_fail_memory(err);
+	slot->late = kept;
+	*ret_late = kept;
+	return ROGER_OK;
+}
+
+int rg_index_tail_add(struct rg_index *index, sqlite3_stmt *row, struct rg_late **ret_late,
+		      struct roger_err *err)
+{
+	struct rg_late late = {
+		.id = rg_index_column(row, 4),
+		.issue = rg_index_column(row, 5),
+		.from = rg_index_column(row, 6),
+		.to = rg_index_column(row, 7),
+		.read = sqlite3_column_int(row, 8),
+		.leased_until_ms = sqlite3_column_int64(row, 9),
+	};
+	int r;
+
+	late.was_unread = !late.read;
+	*ret_late = late_of(index, late.id);
+	if (*ret_late)
+		return ROGER_OK;
+	late.at.position = sqlite3_column_int64(row, 0);
+	r = rg_index_lines_find(index, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2),
+				rg_index_bytes(row, 3), &late.at, err);
+	return r < 0 ? r : add_late(index, &late, ret_late, err);
+}
+
+/* The highest id of roger's form in the tables: what is above it is new. */
+static int learn_newest(struct rg_index *index, struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_NEWEST_GET, err);
+	int step;
+	bool kept;
+
+	if (!get)
+		return ROGER_EIO;
+	step = sqlite3_step(get);
+	kept = step != SQLITE_ROW ||
+	       rg_arena_copy(index->tail.memory, rg_index_column(get, 0), &index->tail.newest);
+	sqlite3_reset(get);
+	if (step != SQLITE_ROW)
+		return rg_index_fail(index, "look up", err);
+	index->tail.newest_known = kept;
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+static bool is_above(struct roger_str id, struct roger_str newest)
+{
+	static const char form[] = "msg-";
+	size_t shorter = id.length < newest.length ? id.length : newest.length;
+	int order;
+
+	if (id.length < sizeof form || memcmp(id.data, form, sizeof form - 1) != 0)
+		return false;
+	order = shorter ? memcmp(id.data, newest.data, shorter) : 0;
+	return order > 0 || (order == 0 && id.length > newest.length);
+}
+
+static int look_up(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
+		   struct roger_err *err)
+{
+	sqlite3_stmt *get = rg_index_statement(index, RG_SQL_STATE_GET, err);
+	int step, r = ROGER_OK;
+
+	if (!get)
+		return ROGER_EIO;
+	rg_index_bind(get, 1, id);
+	step = sqlite3_step(get);
+	if (step == SQLITE_ROW)
+		r = rg_index_tail_add(index, get, ret_late, err);
+	else if (step != SQLITE_DONE)
+		r = rg_index_fail(index, "look up an id", err);
+	sqlite3_reset(get);
+	return r;
+}
+
+int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
+			bool *ret_archived, struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	*ret_archived = false;
+	*ret_late = late_of(index, id);
+	if (*ret_late)
+		return ROGER_OK;
+	if (!index->tail.newest_known) {
+		r = rg_index_tail_look(index, err);
+		if (r == ROGER_OK)
+			r = learn_newest(index, err);
+	}
+	if (r < 0 || is_above(id, index->tail.newest))
+		return r;
+	r = rg_index_tail_look(index, err);
+	if (r == ROGER_OK)
+		r = rg_index_is_archived(index, id, ret_archived, err);
+	return r < 0 || *ret_archived ? r : look_up(index, id, ret_late, err);
+}
+
+/* ----------------------------------------------------------------- lines -- */
+
+static void set_state(struct rg_index *index, struct rg_late *late,
+		      const struct roger_message *message, const struct rg_line *line)
+{
+	struct rg_box *box = rg_index_box(index, late->to);
+	bool was = rg_late_unread(late);
+
+	late->at.line = message->archived_at_ms ? 0 : index->tail.lines;
+	late->at.offset = line->offset;
+	late->at.length = line->length;
+	late->read = message->read;
+	late->archived = message->archived_at_ms != 0;
+	late->leased_until_ms = message->claimed_by.length || message->confirm_by_ms
+					? message->claimed_until_ms
+					: 0;
+	if (box)
+		box->unread += rg_late_unread(late) - was;
+}
+
+static int add_fresh(struct rg_index *index, const struct roger_message *message,
+		     struct rg_late **ret_late, struct roger_err *err)
+{
+	const struct rg_late late = { .id = message->id,
+				      .issue = message->issue_id,
+				      .from = message->from_phase,
+				      .to = message->to_phase,
+				      .at = { .position = index->tail.lines },
+				      .read = true };
+	struct rg_box *box = rg_index_box(index, late.to);
+	int r;
+
+	r = add_late(index, &late, ret_late, err);
+	if (r == ROGER_OK)
+		r = rg_index_box_push(index, &index->tail.fresh, *ret_late, err);
+	if (r == ROGER_OK && box)
+		r = rg_index_box_push(index, &box->fresh, *ret_late, err);
+	return r;
+}
+
+/* Only other programs write a state that moves a message, or makes it unread again. */
+static bool is_usual(const struct rg_late *late, const struct roger_message *message)
+{
+	return rg_str_equal(late->to, message->to_phase) &&
+	       rg_str_equal(late->issue, message->issue_id) &&
+	       rg_str_equal(late->from, message->from_phase) && (message->read || !late->read);
+}
+
+static int take_message(struct rg_index *index, const struct roger_message *message,
+			const struct rg_line *line, struct roger_err *err)
+{
+	struct rg_late *late;
+	bool archived, accepted;
+	int r;
+
+	r = rg_index_tail_state(index, message->id, &late, &archived, err);
+	if (r < 0 || archived || (late && late->archived))
+		return r;
+	accepted = message->read && !message->archived_at_ms && (!late || !late->read);
+	if (late && !is_usual(late, message))
+		index->tail.strange = true;
+	else if (!late)
+		r = add_fresh(index, message, &late, err);
+	if (r < 0)
+		return r;
+	set_state(index, late, message, line);
+	if (accepted) {
+		late->accepted_seq = message->seq;
+		late->accepted_epoch = message->epoch;
+	}
+	return ROGER_OK;
+}
+
+/* Did roger write the line?  The chain that it states is kept for the next one. */
+static bool is_own(struct rg_index_tail *tail, struct roger_str line)
+{
+	const uint64_t before = tail->chain;
+	const bool chained = tail->chained;
+	struct roger_str body;
+
+	tail->chained = rg_chain_split(line, &tail->chain, &body);
+	return chained && tail->chained && rg_chain_over(before, body) == tail->chain;
+}
+
+/* What roger wrote is skimmed: workers of one mailbox read each other's lines. */
+static int read_line(struct rg_index *index, struct roger_str line,
+		     struct roger_message *ret_message)
+{
+	if (is_own(&index->tail, line) && rg_message_skim(line, ret_message))
+		return ROGER_OK;
+	rg_arena_reset(index->tail.scratch);
+	return rg_message_read_within(line, index->tail.scratch, ret_message, NULL);
+}
+
+static void keep_last(struct rg_index_tail *tail, const struct rg_line *line)
+{
+	tail->to = line->offset + line->length + 1;
+	tail->last_offset = (int64_t)line->offset;
+	tail->last_length = line->too_long ? 0 : (int64_t)line->length;
+}
+
+static int take_line(struct rg_index *index, const struct rg_line *line, struct roger_err *err)
+{
+	struct rg_index_tail *tail = &index->tail;
+	struct roger_message message;
+	int read;
+
+	tail->lines++;
+	keep_last(tail, line);
+	read = read_line(index, line->text, &message);
+	if (read == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	return read == ROGER_OK ? take_message(index, &message, line, err) : ROGER_OK;
+}
+
+static int64_t hash_of(const struct rg_line *line)
+{
+	return (int64_t)rg_hash(0, line->text.data, line->text.length);
+}
+
+/* The last line that was read, again: *ret_same false: the journal has another one. */
+static int take_last(struct rg_index *index, struct rg_lines *lines, bool *ret_same,
+		     struct roger_err *err)
+{
+	struct rg_index_tail *tail = &index->tail;
+	struct rg_line line;
+	int r;
+
+	*ret_same = true;
+	if (!tail->to)
+		return ROGER_OK;
+	r = rg_lines_next(lines, &line, ret_same, err);
+	if (r == ROGER_OK && *ret_same)
+		*ret_same = lines->at == tail->to && hash_of(&line) == tail->last_hash;
+	return r;
+}
+
+static int take_lines(struct rg_index *index, uint64_t end, bool *ret_same, struct roger_err *err)
+{
+	const struct rg_bytes bytes = rg_bytes_of(index->store, &rg_store_messages);
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found;
+	int r;
+
+	rg_lines_init(&lines, &bytes, (uint64_t)index->tail.last_offset, end);
+	r = take_last(index, &lines, ret_same, err);
+	found = *ret_same;
+	while (r == ROGER_OK && found && !index->tail.strange) {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r == ROGER_OK && found)
+			r = take_line(index, &line, err);
+		if (r == ROGER_OK && found && lines.at >= end)
+			index->tail.last_hash = hash_of(&line);
+	}
+	rg_lines_deinit(&lines);
+	/* Not all of it was read. */
+	if (r < 0 || index->tail.to < end)
+		index->tail.strange = *ret_same;
+	return r;
+}
+
+/* ------------------------------------------------------------- following -- */
+
+static bool holds(const struct rg_index *index)
+{
+	const struct rg_index_tail *tail = &index->tail;
+
+	return tail->memory && tail->from == rg_index_end(index) && !tail->moved &&
+	       !tail->strange && tail->states.count < LATE_MAX && tail->box_count < BOXES_MAX;
+}
+
+/* Are there enough lines for the tables to take them in? */
+static bool is_long(const struct rg_index *index, struct rg_index_reach reach)
+{
+	const uint64_t from = index->tail.from;
+	const uint64_t most = reach.held	       ? TAIL_BYTES_HELD
+			      : index->tail.to == from ? TAIL_BYTES_FRESH
+						       : TAIL_BYTES;
+
+	return reach.end > from &&
+	       (reach.end - from > most || (!reach.held && rg_index_is_old(index)));
+}
+
+/* The tables take the lines in; unless there are very many, not while another process does so. */
+static int take_in(struct rg_index *index, struct rg_index_reach reach, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int r;
+
+	if (reach.end - index->tail.from > TAIL_BYTES_HELD)
+		return rg_index_refresh(index, reach.end, err);
+	r = rg_index_try_refresh(index, reach.end, &why);
+	if (r == ROGER_ETIMEOUT)
+		return ROGER_OK;
+	if (r < 0 && err)
+		*err = why;
+	return r;
+}
+
+/* Does the journal still have the last line that was read? */
+static bool continues(struct rg_index *index)
+{
+	const struct rg_index_tail *tail = &index->tail;
+	int64_t hash = 0;
+
+	return rg_index_hash_line(index, tail->last_offset, tail->last_length, &hash, NULL) ==
+		       ROGER_OK &&
+	       hash == tail->last_hash;
+}
+
+/* Read up to the end, as far as that is needed. */
+static int read_on(struct rg_index *index, uint64_t end, bool *ret_same, struct roger_err *err)
+{
+	*ret_same = true;
+	return end > index->tail.to ? take_lines(index, end, ret_same, err) : ROGER_OK;
+}
+
+int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bool *ret_over,
+			 struct roger_err *err)
+{
+	struct rg_index_tail *tail = &index->tail;
+	bool same = true;
+	int r = ROGER_OK;
+
+	*ret_over = false;
+	/* Who holds the lock has just looked at the file. */
+	if (!(reach.held && holds(index)) && !rg_index_is_open(index))
+		return ROGER_OK;
+	if (!holds(index))
+		r = begin(index, err);
+	if (r == ROGER_OK && is_long(index, reach)) {
+		r = take_in(index, reach, err);
+		if (r == ROGER_OK && index->in_memory)
+			return ROGER_OK;
+		if (r == ROGER_OK && !holds(index))
+			r = begin(index, err);
+	}
+	if (r == ROGER_OK)
+		r = read_on(index, reach.end, &same, err);
+	/* Cut, or replaced. */
+	if (r == ROGER_OK && (!same || (reach.end < tail->to && !continues(index)))) {
+		r = begin(index, err);
+		if (r == ROGER_OK)
+			r = read_on(index, reach.end, &same, err);
+		same = same && continues(index);
+	}
+	*ret_over = same && !tail->strange;
+	return r;
+}
+
+bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over)
+{
+	const struct rg_index_tail *tail = &index->tail;
+	bool moved = tail->moved || (*over && (!tail->memory || tail->from != rg_index_end(index)));
+
+	finish(index);
+	if (*r == ROGER_OK && tail->strange)
+		*over = false;
+	if (!moved)
+		return false;
+	*over = false;
+	*r = ROGER_OK;
+	return ++*tries < MOVES_MAX;
+}
+
+void rg_index_follow(struct rg_index *index, uint64_t end)
+{
+	const struct rg_index_reach reach = { .end = end };
+	bool over;
+	int tries = 0, r;
+
+	do
+		r = rg_index_tail_follow(index, reach, &over, NULL);
+	while (rg_index_tail_again(index, &tries, &r, &over));
+	if (r == ROGER_OK && !over)
+		(void)!rg_index_refresh(index, end, NULL);
+}
+
+static int add_accepted(struct rg_index *index, int64_t epoch, struct rg_sequence *sequence,
+			struct roger_err *err)
+{
+	const struct rg_late_slot *slot;
+	int r = ROGER_OK;
+	size_t i = 0;
+
+	while (r == ROGER_OK && (slot = rg_table_next(&index->tail.states, &i)))
+		if (slot->late->accepted_seq && slot->late->accepted_epoch == epoch)
+			r = rg_sequence_see(sequence, slot->late->to, slot->late->from,
+					    slot->late->accepted_seq, err);
+	return r;
+}
+
+int rg_index_sequence(struct rg_index *index, struct rg_index_reach reach, int64_t epoch,
+		      struct rg_sequence *sequence, struct roger_err *err)
+{
+	int tries = 0, r;
+	bool over;
+
+	do {
+		r = rg_index_tail_follow(index, reach, &over, err);
+		if (r == ROGER_OK && over)
+			r = add_accepted(index, epoch, sequence, err);
+		if (r == ROGER_OK && over)
+			r = rg_index_tail_look(index, err);
+		if (r == ROGER_OK && over)
+			r = rg_index_table_sequence(index, epoch, sequence, err);
+	} while (rg_index_tail_again(index, &tries, &r, &over));
+	if (r < 0 || over)
+		return r;
+	r = rg_index_refresh(index, reach.end, err);
+	return r < 0 ? r : rg_index_table_sequence(index, epoch, sequence, err);
+}

@@ -1,0 +1,65 @@
+/*
+ * index_tail - internals of what is answered over the tables: the lines after
+ * them (index_tail.c) and the mailboxes of agents that were asked for
+ * (index_mail.c).
+ */
+#ifndef RG_INDEX_TAIL_H
+#define RG_INDEX_TAIL_H
+
+#include "index/index_db.h"
+
+/* A message: its state now, and whether it is unread in the tables. */
+struct rg_late {
+	struct roger_str id, issue, from, to;
+	struct rg_entry at; /* its last line */
+	int64_t leased_until_ms;
+	bool read, archived;
+	bool was_unread;
+	int64_t accepted_seq, accepted_epoch; /* by one of the lines; 0: none */
+};
+
+struct rg_late_slot {
+	uint64_t hash;
+	struct rg_late *late;
+};
+
+/* The unread messages of an agent, oldest first; those read since stay in it. */
+struct rg_box {
+	struct roger_str agent;
+	struct rg_lates old, fresh; /* in the tables; first seen in a line after them */
+	size_t old_read;	    /* how many of old, from its start, are read now */
+	size_t fresh_read;
+	int64_t loaded; /* old holds those up to this position */
+	int64_t unread;
+};
+
+static inline bool rg_late_unread(const struct rg_late *late)
+{
+	return !late->read && !late->archived;
+}
+
+/* Read on up to reach.  *ret_over false: the tables must answer. */
+int rg_index_tail_follow(struct rg_index *index, struct rg_index_reach reach, bool *ret_over,
+			 struct roger_err *err);
+
+/* After an attempt: did the tables change under it?  Then it is made again; *tries starts at 0. */
+bool rg_index_tail_again(struct rg_index *index, int *tries, int *r, bool *over);
+
+/* Read the tables, which must be those that the lines were read after; until the attempt ends. */
+int rg_index_tail_look(struct rg_index *index, struct roger_err *err);
+
+/* The state of an id, also from the tables.  NULL: they have none, or (*ret_archived) it is
+ * final. */
+int rg_index_tail_state(struct rg_index *index, struct roger_str id, struct rg_late **ret_late,
+			bool *ret_archived, struct roger_err *err);
+
+/* The state of the message in a row of RG_SQL_STATE_GET or RG_SQL_BOX_GET. */
+int rg_index_tail_add(struct rg_index *index, sqlite3_stmt *row, struct rg_late **ret_late,
+		      struct roger_err *err);
+
+/* The mailbox of an agent; NULL: nobody asked for it. */
+struct rg_box *rg_index_box(const struct rg_index *index, struct roger_str agent);
+int rg_index_box_push(struct rg_index *index, struct rg_lates *list, struct rg_late *late,
+		      struct roger_err *err);
+
+#endif

@@ -1,0 +1,639 @@
+/*
+ * bridge: trigger files into mailboxes, and mail of agents that only know files
+ * into theirs.
+ *
+ * A file is taken by a rename, which is made durable; then each of its messages
+ * is stored under a key of the file's new name and the message's place in it,
+ * so whoever does this again after a kill finds what is there already.  Only
+ * then is it removed.
+ */
+#include "ops/edge/bridge.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+#include "host/file.h"
+
+/* So often we look by ourselves; at a file that is being written; at what waits for room. */
+enum { LOOK_MS = 200, BUSY_MS = 20, WAITING_MS = 2000 };
+
+/* So long a file that is being written holds up later ones for the same agents. */
+enum { OVERTAKE_MS = 2000 };
+
+/* --------------------------------------------------------- taken files -- */
+
+/* One look at everything. */
+struct look {
+	struct roger *roger;
+	struct rg_bridge *bridge;
+	struct roger_bridge_reply *reply;
+	struct roger_str issue;
+	struct rg_names known;
+	struct rg_crossing_full full;
+	struct {
+		const struct rg_taken **items;
+		size_t count;
+	} unread;     /* files that somebody is still writing to: others may not overtake them */
+	bool is_full; /* also at what waits for something to change */
+	int64_t now_taken; /* nothing of files whose names were drawn from here on was stored */
+};
+
+static int tell_trouble(struct look *look, struct roger_str file, const struct roger_err *why,
+			struct roger_err *err)
+{
+	const struct roger_crossing item = { .kind = ROGER_CROSSING_TROUBLE,
+					     .file = file,
+					     .why = rg_str(why->message) };
+
+	if (!rg_bridge_tell_once(look->bridge, "trouble", file, RG_STR(""), 0))
+		return ROGER_OK;
+	return rg_crossing_put(look->reply, &item, err);
+}
+
+/* Where the text of a taken file that is skipped is kept, for people. */
+static int kept_name(struct look *look, const struct rg_taken *taken, struct roger_str *ret,
+		     struct roger_err *err)
+{
+	return rg_arena_print(look->bridge->scratch, ret, "%.*s/.skipped/%s",
+			      RG_STR_ARGS(look->roger->workspace->config->trigger_dir), taken->name)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool is_skipped(const struct rg_arrival *arrival)
+{
+	return arrival->kind == ROGER_CROSSING_STALE || arrival->kind == ROGER_CROSSING_REFUSED;
+}
+
+/* A message that was stored while its file still grew may have got more text since. */
+static void check_known(struct rg_crossing *crossing)
+{
+	struct rg_arrival *arrival = crossing->items;
+	size_t i;
+
+	for (i = 0; i < crossing->count; i++, arrival++) {
+		if (arrival->kind != ROGER_CROSSING_KNOWN ||
+		    rg_str_equal(arrival->message.content, arrival->piece->line.text))
+			continue;
+		arrival->kind = ROGER_CROSSING_REFUSED;
+		arrival->why = RG_STR("it was stored before, when its text was not complete");
+	}
+}
+
+/* Text of all pieces that were skipped, each once, as it came. */
+static int gather_skipped(const struct rg_crossing *crossing, struct roger_str mark,
+			  struct rg_buf *out, struct roger_err *err)
+{
+	const struct rg_rolepiece *last = NULL;
+	size_t i;
+
+	for (i = 0; i < crossing->count; i++) {
+		if (!is_skipped(&crossing->items[i]) || crossing->items[i].piece == last)
+			continue;
+		last = crossing->items[i].piece;
+		if (out->length == 0)
+			rg_buf_add_str(out, mark);
+		rg_buf_add_str(out, last->raw);
+	}
+	return out->failed ? rg_fail_memory(err) : ROGER_OK;
+}
+
+static int tell_arrivals(struct look *look, struct rg_crossing *crossing,
+			 const struct rg_taken *taken, struct roger_str kept, bool stays,
+			 struct roger_err *err)
+{
+	static const char *const kinds[] = { "stored",	"stored",  "skipped", "skipped",
+					     "waiting", "written", "trouble" };
+	const struct rg_arrival *arrival = crossing->items;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < crossing->count && r == ROGER_OK; i++, arrival++) {
+		/* Of what stays it is remembered; of the rest nothing will be told again. */
+		if ((stays || look->bridge->told.count) &&
+		    !rg_bridge_tell_once(look->bridge, kinds[arrival->kind], taken->id, arrival->to,
+					 arrival->place))
+			continue;
+		r = rg_crossing_tell(crossing, arrival, is_skipped(arrival) ? kept : RG_STR(""),
+				     err);
+	}
+	return r;
+}
+
+static bool any_waits(const struct rg_crossing *crossing)
+{
+	size_t i;
+
+	for (i = 0; i < crossing->count; i++)
+		if (crossing->items[i].kind == ROGER_CROSSING_WAITING)
+			return true;
+	return false;
+}
+
+/* Everything is stored that can be: keep what was skipped, then let go of the file. */
+static int finish(struct look *look, struct rg_crossing *crossing, struct rg_taken *taken,
+		  struct roger_str mark, int64_t offset, bool final, struct roger_err *err)
+{
+	const struct rg_triggers *triggers = &look->bridge->triggers;
+	struct roger_str kept = { "", 0 };
+	bool waits = any_waits(crossing);
+	struct rg_buf text;
+	int r;
+
+	check_known(crossing);
+	rg_buf_init(&text, SIZE_MAX);
+	r = gather_skipped(crossing, mark, &text, err);
+	if (r == ROGER_OK && text.length)
+		r = kept_name(look, taken, &kept, err);
+	if (r == ROGER_OK && (text.length || crossing->again))
+		r = rg_triggers_keep(triggers, taken, rg_buf_str(&text), err);
+	rg_buf_deinit(&text);
+	if (r == ROGER_OK)
+		r = tell_arrivals(look, crossing, taken, kept, waits, err);
+	if (r < 0)
+		return r;
+	if (waits)
+		look->bridge->waits = true;
+	else if (final)
+		return rg_triggers_drop(triggers, taken, err);
+	else if (offset > taken->offset)
+		return rg_triggers_advance(triggers, taken, offset, err);
+	return ROGER_OK;
+}
+
+/* More of a message that was taken in before its writer went on. */
+static int add_rest(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		    const struct rg_rolepiece *piece, int64_t start, int64_t offset,
+		    struct roger_err *err)
+{
+	struct rg_rolepiece *rest = rg_arena_get(crossing->arena, sizeof *rest);
+	size_t before = (size_t)(offset - start), i;
+
+	if (!rest)
+		return rg_fail_memory(err);
+	*rest = *piece;
+	rest->raw.data += before;
+	rest->raw.length -= before;
+	for (i = 0; i < before; i++)
+		rest->line_number += piece->raw.data[i] == '\n';
+	for (i = 0; i < rest->raw.length && strchr(" \t\r\n", rest->raw.data[i]); i++)
+		;
+	if (i == rest->raw.length)
+		return ROGER_OK;
+	return rg_crossing_refuse(crossing, target, rest, offset,
+				  "more of a message that was taken in before", err);
+}
+
+/*
+ * The messages of a text, from the offset on; those that are not whole yet
+ * stay, and so do those beyond a batch: then it is not *final.  *ret_offset:
+ * where those end that are done with.
+ */
+static int add_pieces(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		      const struct rg_rolepieces *pieces, struct roger_str text, int64_t offset,
+		      bool *final, int64_t *ret_offset, struct roger_err *err)
+{
+	int64_t most = *final ? (int64_t)text.length : (int64_t)pieces->whole;
+	const struct rg_rolepiece *piece = pieces->items;
+	int64_t start, end;
+	size_t i;
+	int r = ROGER_OK;
+
+	*ret_offset = offset;
+	for (i = 0; i < pieces->count && r == ROGER_OK; i++, piece++) {
+		start = piece->raw.data - text.data;
+		end = start + (int64_t)piece->raw.length;
+		if (end <= offset || end > most)
+			continue;
+		if (crossing->count >= RG_BATCH_MAX) {
+			*final = false;
+			break;
+		}
+		r = start < offset ? add_rest(crossing, target, piece, start, offset, err)
+				   : rg_crossing_add(crossing, target, piece, start, err);
+		*ret_offset = end;
+	}
+	return r;
+}
+
+/* The limit is on what is new.  As long as a writer has the file it is not moved away from it. */
+static int read_text(const struct rg_taken *taken, int file, bool final, struct rg_arena *arena,
+		     bool *ret_too_long, struct roger_str *ret_text, struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	size_t length = 0, most;
+	char *text;
+	int r;
+
+	r = rg_file_facts(file, taken->name, &facts, err);
+	*ret_too_long = r == ROGER_OK && final &&
+			(facts.size - taken->offset > RG_TRIGGER_BYTES_MAX ||
+			 facts.size > RG_TRIGGER_HELD_BYTES_MAX + RG_TRIGGER_BYTES_MAX);
+	if (r < 0 || *ret_too_long)
+		return r;
+	if (!final && facts.size > RG_TRIGGER_HELD_BYTES_MAX)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "larger than %d bytes and still open; it is read no further until "
+			       "its writer closes it",
+			       RG_TRIGGER_HELD_BYTES_MAX);
+	most = (size_t)facts.size;
+	if (facts.size - taken->offset > RG_TRIGGER_BYTES_MAX)
+		most = (size_t)taken->offset + RG_TRIGGER_BYTES_MAX;
+	text = rg_arena_room(arena, most + 1);
+	if (!text)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(file, text, most, 0, &length, err);
+	*ret_text = (struct roger_str){ text, length };
+	return r;
+}
+
+static int put_aside(struct look *look, struct rg_crossing *crossing, const struct rg_taken *taken,
+		     struct roger_err *err)
+{
+	struct roger_crossing item = { .kind = ROGER_CROSSING_REFUSED, .file = taken->file };
+	char why[80];
+	int r;
+
+	snprintf(why, sizeof why, "larger than %d bytes", RG_TRIGGER_BYTES_MAX);
+	item.why = rg_str(why);
+	r = kept_name(look, taken, &item.kept, err);
+	if (r == ROGER_OK)
+		r = rg_triggers_put_aside(&look->bridge->triggers, taken, err);
+	return r == ROGER_OK ? rg_crossing_put(crossing->reply, &item, err) : r;
+}
+
+/* That a name was never seen is told once of a file, not at every look. */
+static int find_target(struct look *look, struct rg_crossing *crossing,
+		       const struct rg_taken *taken, struct rg_crossing_target *ret_target,
+		       struct roger_err *err)
+{
+	size_t notes = look->reply->notes.count;
+	int r = rg_crossing_target(crossing, rg_trigger_stem(taken->file), ret_target, err);
+
+	if (r == ROGER_OK && look->reply->notes.count > notes &&
+	    !rg_bridge_tell_once(look->bridge, "note", taken->id, RG_STR(""), 0))
+		look->reply->notes.count = notes;
+	return r;
+}
+
+static int take_text(struct look *look, struct rg_taken *taken, int file, struct rg_arena *arena,
+		     bool *final, struct roger_err *err)
+{
+	struct rg_crossing crossing = { .roger = look->roger,
+					.arena = arena,
+					.reply = look->reply,
+					.known = look->known,
+					.full = &look->full,
+					.via = "bridge",
+					.issue = look->issue,
+					.file = taken->file };
+	struct rg_crossing_target target;
+	struct rg_rolepieces pieces;
+	struct roger_str text = { "", 0 };
+	int64_t offset = 0, before;
+	bool too_long;
+	int r;
+
+	r = read_text(taken, file, *final, arena, &too_long, &text, err);
+	if (r == ROGER_OK && too_long)
+		return put_aside(look, &crossing, taken, err);
+	if (r == ROGER_OK && rg_bridge_is_rewritten(look->bridge, taken, text)) {
+		rg_bridge_forget_text(look->bridge, taken);
+		r = rg_triggers_restart(&look->bridge->triggers, taken, &look->roger->ids, err);
+	}
+	crossing.file = taken->file;
+	crossing.id = taken->id;
+	crossing.again = taken->ms < look->now_taken;
+	before = taken->offset;
+	if (r == ROGER_OK)
+		r = rg_roleline_split(text, crossing.arena, &pieces, err);
+	if (r == ROGER_OK)
+		r = find_target(look, &crossing, taken, &target, err);
+	if (r == ROGER_OK)
+		r = add_pieces(&crossing, &target, &pieces, text, taken->offset, final, &offset,
+			       err);
+	if (r == ROGER_OK)
+		r = rg_crossing_store(&crossing, err);
+	if (r == ROGER_OK)
+		r = finish(look, &crossing, taken, pieces.mark, offset, *final, err);
+	if (r == ROGER_OK && *final)
+		rg_bridge_forget_text(look->bridge, taken);
+	else if (r == ROGER_OK && taken->offset > before)
+		rg_bridge_remember_text(look->bridge, taken, text);
+	return r;
+}
+
+/* Not for ever: who writes without a pause must not keep the others out. */
+static int note_unread(struct look *look, const struct rg_taken *taken, struct roger_err *err)
+{
+	const struct rg_taken **place;
+
+	look->bridge->busy = true;
+	if (rg_clock_ms() - taken->ms > OVERTAKE_MS)
+		return ROGER_OK;
+	place = rg_arena_push(look->bridge->scratch, &look->unread.items, &look->unread.count,
+			      sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = taken;
+	return ROGER_OK;
+}
+
+static bool is_for_many(const struct look *look, const struct rg_taken *taken)
+{
+	const struct rg_config *config = look->roger->workspace->config;
+	struct roger_str stem = rg_trigger_stem(taken->file);
+	size_t i;
+
+	for (i = 0; i < config->group_count; i++)
+		if (rg_crossing_is_file_of(config->groups[i].name, stem))
+			return true;
+	return rg_crossing_is_file_of(RG_STR("all"), stem);
+}
+
+/*
+ * Does an earlier file come first that may hold an earlier number of the same
+ * sender for the same recipient?  Taken in later, that would be stale.
+ */
+static bool must_wait(const struct look *look, const struct rg_taken *taken)
+{
+	const struct rg_taken *unread;
+	size_t i;
+
+	for (i = 0; i < look->unread.count; i++) {
+		unread = look->unread.items[i];
+		if (is_for_many(look, taken) || is_for_many(look, unread) ||
+		    (taken->file.length == unread->file.length &&
+		     !strncasecmp(taken->file.data, unread->file.data, taken->file.length)))
+			return true;
+	}
+	return false;
+}
+
+/* Was it read already as it is now?  Then only a full look reads it again, for what waits. */
+static int is_still(struct look *look, const struct rg_taken *taken, int file, bool *ret_still,
+		    struct roger_err *err)
+{
+	struct rg_file_facts facts;
+	int r;
+
+	r = rg_file_facts(file, taken->name, &facts, err);
+	if (r < 0)
+		return r;
+	*ret_still = rg_bridge_is_still(look->bridge, taken, &facts) && !look->is_full;
+	return ROGER_OK;
+}
+
+/* Batch by batch; *more: it goes on behind what was done. */
+static int take_batch(struct look *look, struct rg_taken *taken, bool *more, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	int64_t offset = taken->offset;
+	struct rg_arena *arena;
+	bool final = false, still = false, ended;
+	int r;
+
+	*more = false;
+	r = rg_triggers_open_taken(&look->bridge->triggers, taken, &file, &final, err);
+	if (r < 0)
+		return rg_triggers_refused(r, err);
+	if (file == RG_NO_FILE)
+		return note_unread(look, taken, err);
+	if (!final)
+		r = is_still(look, taken, file, &still, err);
+	look->bridge->busy |= still;
+	if (r < 0 || still)
+		return r;
+	arena = rg_arena_new();
+	if (!arena)
+		return rg_fail_memory(err);
+	ended = final;
+	r = take_text(look, taken, file, arena, &final, err);
+	look->bridge->busy |= !ended;
+	*more = r == ROGER_OK && !final && taken->offset > offset;
+	rg_arena_free(arena);
+	return r;
+}
+
+static int take_file(struct look *look, struct rg_taken *taken, struct roger_err *err)
+{
+	bool more = true;
+	int r = ROGER_OK;
+
+	while (more && r == ROGER_OK)
+		r = take_batch(look, taken, &more, err);
+	return r;
+}
+
+/* ---------------------------------------------------------- whole looks -- */
+
+static bool is_file_only(const struct roger *roger, struct roger_str stem)
+{
+	const struct roger_strs *names = &roger->workspace->config->file_only;
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (rg_crossing_is_file_of(names->items[i], stem))
+			return true;
+	return false;
+}
+
+/* Take what stands there; what has another form is told. */
+static int take_standing(struct look *look, bool *ret_any, struct roger_err *err)
+{
+	struct rg_triggers *triggers = &look->bridge->triggers;
+	struct roger_strs names;
+	struct roger_err why;
+	bool taken;
+	size_t i;
+	int r;
+
+	*ret_any = false;
+	r = rg_triggers_list(triggers, look->bridge->scratch, &names, err);
+	for (i = 0; i < names.count && r == ROGER_OK; i++) {
+		if (is_file_only(look->roger, rg_trigger_stem(names.items[i])))
+			continue;
+		r = rg_triggers_take(triggers, names.items[i], &look->roger->ids, &taken, &why);
+		r = rg_triggers_refused(r, &why);
+		if (r == ROGER_EREFUSED)
+			r = tell_trouble(look, names.items[i], &why, err);
+		else if (r < 0 && err)
+			*err = why;
+		*ret_any |= r == ROGER_OK && taken;
+	}
+	return r == ROGER_OK && *ret_any ? rg_triggers_settle(triggers, err) : r;
+}
+
+static int take_taken(struct look *look, struct roger_err *err)
+{
+	struct rg_bridge *bridge = look->bridge;
+	struct rg_taken_list list;
+	struct roger_err why;
+	size_t i;
+	int r;
+
+	bridge->busy = bridge->waits = false;
+	r = rg_triggers_taken(&bridge->triggers, bridge->scratch, &list, err);
+	look->known = (struct rg_names){ .arena = bridge->scratch };
+	if (r == ROGER_OK && list.count)
+		r = rg_crossing_names(look->roger, &look->known, err);
+	for (i = 0; i < list.count && r == ROGER_OK; i++) {
+		if (must_wait(look, &list.items[i])) {
+			bridge->busy = true;
+			continue;
+		}
+		r = take_file(look, &list.items[i], &why);
+		if (r == ROGER_EREFUSED)
+			r = tell_trouble(look, list.items[i].file, &why, err);
+		else if (r < 0 && err)
+			*err = why;
+	}
+	return r;
+}
+
+/* full: also at what waits for something to change. */
+static int look_around(struct look *look, bool full, struct roger_err *err)
+{
+	struct rg_bridge *bridge = look->bridge;
+	struct rg_taken_list leftover = { 0 };
+	bool any;
+	int r = ROGER_OK;
+
+	rg_arena_reset(bridge->scratch);
+	look->full = (struct rg_crossing_full){ .arena = bridge->scratch };
+	look->unread.items = NULL;
+	look->unread.count = 0;
+	look->is_full = full;
+	if (full) {
+		bridge->still.count = 0;
+		r = rg_bridge_reopen_lost(look->roger, bridge, err);
+	}
+	/* Names that are drawn now come behind those that are there. */
+	if (full && r == ROGER_OK)
+		r = rg_triggers_taken(&bridge->triggers, bridge->scratch, &leftover, err);
+	look->now_taken = bridge->triggers.last_ms + 1;
+	if (r == ROGER_OK)
+		r = take_standing(look, &any, err);
+	if (r == ROGER_OK && (full || any || bridge->busy))
+		r = take_taken(look, err);
+	if (r == ROGER_OK && full)
+		r = rg_handout(look->roger, bridge, look->reply, err);
+	if (full)
+		rg_bridge_swap_told(bridge);
+	return r;
+}
+
+static int64_t pause_of(const struct rg_bridge *bridge, int64_t left_ms)
+{
+	int64_t pause_ms = bridge->busy ? BUSY_MS : LOOK_MS;
+
+	return left_ms < pause_ms ? left_ms : pause_ms;
+}
+
+/* Once something was told, a failure is told beside it: what came in, and what did not, is not
+ * lost. */
+static int tell_failure(struct look *look, int code, const struct roger_err *why,
+			struct roger_err *err)
+{
+	const struct roger_crossing item = { .kind = ROGER_CROSSING_TROUBLE,
+					     .why = rg_str(why->message) };
+
+	if (look->reply->crossings.count) {
+		look->reply->failure = -code;
+		return rg_crossing_put(look->reply, &item, err);
+	}
+	if (err)
+		*err = *why;
+	return code;
+}
+
+/* A signal that comes while we look interrupts no sleep. */
+static bool is_stopped(const struct roger *roger)
+{
+	return roger->tell && !roger->tell(roger->tell_context, "bridge", 0, 0);
+}
+
+static int look_until(struct look *look, int64_t wait_ms, struct roger_err *err)
+{
+	struct roger_err why;
+	int64_t start_ns = rg_clock_monotonic_ns(), full_ns = start_ns, now_ns, left_ms;
+	enum rg_watch_end end;
+	bool full = true;
+	int r;
+
+	for (;;) {
+		r = rg_engine_bridge_begin(look->roger->engine, RG_LOCK_WAIT_MS, &why);
+		if (r == ROGER_OK)
+			r = look_around(look, full, &why);
+		if (r < 0)
+			return tell_failure(look, r, &why, err);
+		rg_bridge_watch_journal(look->roger, look->bridge);
+		now_ns = rg_clock_monotonic_ns();
+		left_ms = wait_ms - (now_ns - start_ns) / 1000000;
+		if (look->reply->crossings.count || left_ms <= 0)
+			return r;
+		end = rg_watch_wait(look->bridge->watch, pause_of(look->bridge, left_ms));
+		if (end == RG_WATCH_SIGNAL || is_stopped(look->roger))
+			return r;
+		now_ns = rg_clock_monotonic_ns();
+		full = end == RG_WATCH_CHANGE || now_ns - full_ns > WAITING_MS * INT64_C(1000000);
+		if (full)
+			full_ns = now_ns;
+	}
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_bridge_request *request = request_;
+	struct look look = { .roger = roger, .reply = reply_, .issue = request->issue };
+	int r;
+
+	if (request->wait_ms < 0)
+		return rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected a span");
+	r = rg_bridge_open(roger, err);
+	if (r < 0)
+		return r;
+	look.bridge = roger->bridge;
+	if (!look.bridge->is_bridge) {
+		r = rg_engine_bridge_begin(roger->engine, RG_LOCK_WAIT_MS, err);
+		if (r < 0)
+			return r;
+		look.bridge->is_bridge = true;
+		look.bridge->recovered = false;
+	}
+	if (!request->wait_ms)
+		look.bridge->told.count = 0;
+	r = look_until(&look, request->wait_ms, err);
+	if (!request->wait_ms) {
+		rg_engine_bridge_end(roger->engine);
+		look.bridge->is_bridge = false;
+	}
+	if (r == ROGER_OK)
+		rg_crossing_note(roger, &rg_op_bridge, look.reply);
+	return r;
+}
+
+#define AT(member) offsetof(struct roger_bridge_request, member)
+static const struct roger_field request_fields[] = {
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	  "unit of work of what comes in (default general)" },
+	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL,
+	  "wait so long for something to come (default: for ever)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "bridge", sizeof(struct roger_bridge_request),
+						    request_fields };
+
+const struct roger_op rg_op_bridge = {
+	.name = "bridge",
+	.summary = "take in trigger files, write out mail for agents that only know files",
+	.examples = "roger bridge\nroger bridge --once\n"
+		    "echo '(LEAD #1): begin' > .roger/triggers/worker.txt\n"
+		    "echo '(LEAD #2): everybody stop' > .roger/triggers/all.txt\n"
+		    "roger bridge --wait 10s --json\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &rg_crossing_reply_record,
+	.run = run,
+};

@@ -1,0 +1,82 @@
+/*
+ * bridge - what a handle that bridges keeps from one look to the next.
+ */
+#ifndef RG_BRIDGE_H
+#define RG_BRIDGE_H
+
+#include "ops/edge/crossing.h"
+#include "host/triggers.h"
+#include "host/watch.h"
+
+struct rg_file_facts;
+
+/* What was told of what still stands there, as hashes: it is not told at every look. */
+struct rg_bridge_told {
+	uint64_t *items;
+	size_t count, capacity;
+};
+
+/* What stood before the offset of a file that its writer still has, as hashes. */
+struct rg_bridge_before {
+	uint64_t id, text;
+	int64_t offset;
+};
+
+struct rg_bridge {
+	struct rg_engine *engine;
+	struct rg_triggers triggers;
+	struct rg_watch *watch; /* NULL: the system has none; then we look by ourselves */
+	struct rg_arena *scratch;
+	bool is_bridge; /* of the workspace, until the handle is closed */
+	bool watches_journal;
+	bool recovered; /* nothing is left in .handing/ */
+	bool busy;	/* somebody writes to a taken file */
+	bool waits;	/* a taken file waits for room */
+	struct rg_bridge_told told, telling;
+	struct rg_bridge_told still; /* files that were read and have not changed since */
+	struct {
+		struct rg_bridge_before *items;
+		size_t count, capacity;
+	} before;
+};
+
+/*
+ * bridge_memory.c: the handle's own.  It is made once; the folders may be lost, and
+ * made again by somebody; mail to be written out, and room where there was none,
+ * show in the journal.
+ */
+RG_CHECKED int rg_bridge_open(struct roger *roger, struct roger_err *err);
+RG_CHECKED int rg_bridge_reopen_lost(struct roger *roger, struct rg_bridge *bridge,
+				     struct roger_err *err);
+void rg_bridge_watch_journal(struct roger *roger, struct rg_bridge *bridge);
+
+/* A look is over: what was told in it is what was told before the next one. */
+void rg_bridge_swap_told(struct rg_bridge *bridge);
+
+/* Does the file look as it did when this was asked last?  If so, it need not be read again. */
+bool rg_bridge_is_still(struct rg_bridge *bridge, const struct rg_taken *taken,
+			const struct rg_file_facts *facts);
+
+/*
+ * What of a file was taken in, to know later whether its writer emptied it and
+ * began anew, or wrote over that.  Out of memory only a shorter file is known to
+ * be another text.
+ */
+void rg_bridge_remember_text(struct rg_bridge *bridge, const struct rg_taken *taken,
+			     struct roger_str text);
+void rg_bridge_forget_text(struct rg_bridge *bridge, const struct rg_taken *taken);
+bool rg_bridge_is_rewritten(const struct rg_bridge *bridge, const struct rg_taken *taken,
+			    struct roger_str text);
+
+/* Was it not told before?  It counts as told from now on, as long as it is told at every look. */
+bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roger_str what,
+			 struct roger_str to, int64_t number);
+
+/*
+ * handout.c: unread mail of agents that only know files goes into theirs, and
+ * is marked read.
+ */
+RG_CHECKED int rg_handout(struct roger *roger, struct rg_bridge *bridge,
+			  struct roger_bridge_reply *reply, struct roger_err *err);
+
+#endif

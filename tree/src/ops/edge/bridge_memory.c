@@ -1,0 +1,213 @@
+/*
+ * bridge: the handle's folders, and what it remembers from one look to the next:
+ * what was told, and how files looked that their writers keep.
+ */
+#include "ops/edge/bridge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/file.h"
+
+/* ---------------------------------------------------------- the folders -- */
+
+struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge)
+{
+	if (!bridge)
+		return NULL;
+	if (bridge->is_bridge)
+		rg_engine_bridge_end(bridge->engine);
+	rg_triggers_close(&bridge->triggers);
+	rg_watch_free(bridge->watch);
+	rg_arena_free(bridge->scratch);
+	free(bridge->told.items);
+	free(bridge->telling.items);
+	free(bridge->still.items);
+	free(bridge->before.items);
+	free(bridge);
+	return NULL;
+}
+
+/* Without it we only look more slowly. */
+static void watch_folders(struct rg_bridge *bridge)
+{
+	if (!bridge->watch)
+		return;
+	rg_watch_folder(bridge->watch, bridge->triggers.folder);
+	rg_watch_folder(bridge->watch, bridge->triggers.taken);
+}
+
+int rg_bridge_open(struct roger *roger, struct roger_err *err)
+{
+	struct rg_bridge *bridge;
+	int r;
+
+	if (roger->bridge)
+		return ROGER_OK;
+	bridge = calloc(1, sizeof *bridge);
+	if (!bridge)
+		return rg_fail_memory(err);
+	bridge->triggers =
+		(struct rg_triggers){ RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, RG_NO_FILE, 0 };
+	bridge->engine = roger->engine;
+	bridge->scratch = rg_arena_new();
+	r = bridge->scratch ? rg_triggers_open(roger->workspace, &bridge->triggers, err)
+			    : rg_fail_memory(err);
+	if (r == ROGER_OK && rg_watch_new(&bridge->watch, NULL) == ROGER_OK)
+		watch_folders(bridge);
+	if (r < 0) {
+		rg_bridge_free(bridge);
+		return r;
+	}
+	roger->bridge = bridge;
+	return ROGER_OK;
+}
+
+int rg_bridge_reopen_lost(struct roger *roger, struct rg_bridge *bridge, struct roger_err *err)
+{
+	struct rg_triggers triggers;
+	int r;
+
+	if (!rg_triggers_lost(roger->workspace, &bridge->triggers))
+		return ROGER_OK;
+	r = rg_triggers_open(roger->workspace, &triggers, err);
+	if (r < 0)
+		return r;
+	triggers.last_ms = bridge->triggers.last_ms;
+	rg_triggers_close(&bridge->triggers);
+	bridge->triggers = triggers;
+	watch_folders(bridge);
+	return ROGER_OK;
+}
+
+void rg_bridge_watch_journal(struct roger *roger, struct rg_bridge *bridge)
+{
+	const struct rg_config *config = roger->workspace->config;
+	char name[RG_FILE_NAME_BYTES];
+
+	if (bridge->watches_journal || !bridge->watch ||
+	    (!bridge->waits && !config->file_only.count))
+		return;
+	snprintf(name, sizeof name, "%.*s", RG_STR_ARGS(config->jsonl_file));
+	bridge->watches_journal = rg_watch_file(bridge->watch, roger->workspace->data, name);
+}
+
+/* ------------------------------------------------------------- telling -- */
+
+static bool is_told(const struct rg_bridge_told *told, uint64_t hash)
+{
+	size_t i;
+
+	for (i = 0; i < told->count; i++)
+		if (told->items[i] == hash)
+			return true;
+	return false;
+}
+
+/* Out of memory it is told once more, which does no harm. */
+static void add_told(struct rg_bridge_told *told, uint64_t hash)
+{
+	size_t capacity = told->capacity ? told->capacity * 2 : 64;
+	uint64_t *grown;
+
+	if (told->count == told->capacity) {
+		grown = realloc(told->items, capacity * sizeof *grown);
+		if (!grown)
+			return;
+		told->items = grown;
+		told->capacity = capacity;
+	}
+	told->items[told->count++] = hash;
+}
+
+bool rg_bridge_tell_once(struct rg_bridge *bridge, const char *kind, struct roger_str what,
+			 struct roger_str to, int64_t number)
+{
+	uint64_t hash = rg_hash((uint64_t)number, kind, strlen(kind));
+
+	hash = rg_hash(rg_hash(hash, what.data, what.length), to.data, to.length);
+	if (is_told(&bridge->telling, hash))
+		return false;
+	add_told(&bridge->telling, hash);
+	return !is_told(&bridge->told, hash);
+}
+
+void rg_bridge_swap_told(struct rg_bridge *bridge)
+{
+	struct rg_bridge_told told = bridge->told;
+
+	bridge->told = bridge->telling;
+	bridge->telling = told;
+	bridge->telling.count = 0;
+}
+
+/* ----------------------------------------------------- files held open -- */
+
+static uint64_t hash_of_look(const struct rg_taken *taken, const struct rg_file_facts *facts)
+{
+	uint64_t hash = rg_hash((uint64_t)facts->size, taken->name, strlen(taken->name));
+
+	return rg_hash(hash, &facts->changed_ms, sizeof facts->changed_ms);
+}
+
+bool rg_bridge_is_still(struct rg_bridge *bridge, const struct rg_taken *taken,
+			const struct rg_file_facts *facts)
+{
+	uint64_t hash = hash_of_look(taken, facts);
+
+	if (is_told(&bridge->still, hash))
+		return true;
+	add_told(&bridge->still, hash);
+	return false;
+}
+
+static struct rg_bridge_before *find_before(const struct rg_bridge *bridge,
+					    const struct rg_taken *taken)
+{
+	uint64_t id = rg_hash(0, taken->id.data, taken->id.length);
+	size_t i;
+
+	for (i = 0; i < bridge->before.count; i++)
+		if (bridge->before.items[i].id == id)
+			return &bridge->before.items[i];
+	return NULL;
+}
+
+void rg_bridge_forget_text(struct rg_bridge *bridge, const struct rg_taken *taken)
+{
+	struct rg_bridge_before *before = find_before(bridge, taken);
+
+	if (before)
+		*before = bridge->before.items[--bridge->before.count];
+}
+
+void rg_bridge_remember_text(struct rg_bridge *bridge, const struct rg_taken *taken,
+			     struct roger_str text)
+{
+	struct rg_bridge_before *before = find_before(bridge, taken), *grown;
+	size_t capacity = bridge->before.capacity + 16;
+
+	if (!before && bridge->before.count == bridge->before.capacity) {
+		grown = realloc(bridge->before.items, capacity * sizeof *grown);
+		if (!grown)
+			return;
+		bridge->before.items = grown;
+		bridge->before.capacity = capacity;
+	}
+	if (!before)
+		before = &bridge->before.items[bridge->before.count++];
+	before->id = rg_hash(0, taken->id.data, taken->id.length);
+	before->offset = taken->offset;
+	before->text = rg_hash(0, text.data, (size_t)taken->offset);
+}
+
+bool rg_bridge_is_rewritten(const struct rg_bridge *bridge, const struct rg_taken *taken,
+			    struct roger_str text)
+{
+	const struct rg_bridge_before *before = find_before(bridge, taken);
+
+	if ((int64_t)text.length < taken->offset)
+		return true;
+	return before && before->offset == taken->offset &&
+	       before->text != rg_hash(0, text.data, (size_t)taken->offset);
+}

@@ -1,0 +1,603 @@
+#include "ops/edge/crossing.h"
+
+#include <stdio.h>
+
+#include "ops/proof/note.h"
+#include "ops/mail/room.h"
+#include "facts/activity.h"
+#include "facts/message.h"
+#include "facts/sequence.h"
+
+enum { TRIES_MAX = 1000, NOTED_MAX = 100 };
+
+/* ------------------------------------------------------------ arrivals -- */
+
+static struct rg_arrival *push(struct rg_crossing *crossing, const struct rg_rolepiece *piece,
+			       int64_t place, struct roger_str to)
+{
+	struct rg_arrival *arrival =
+		rg_arena_push(crossing->arena, &crossing->items, &crossing->count, sizeof *arrival);
+
+	if (!arrival)
+		return NULL;
+	arrival->piece = piece;
+	arrival->place = place;
+	arrival->from = piece->line.role.length ? rg_crossing_name(rg_names_list(&crossing->known),
+								   piece->line.role)
+						: RG_STR("");
+	arrival->to = to;
+	if (!crossing->unnumbered && piece->line.number <= RG_SEQ_MAX)
+		arrival->number = piece->line.number;
+	return arrival;
+}
+
+static int refuse(struct rg_crossing *crossing, struct rg_arrival *arrival, const char *why,
+		  struct roger_err *err)
+{
+	arrival->kind = ROGER_CROSSING_REFUSED;
+	arrival->settled = true;
+	return rg_arena_copy(crossing->arena, rg_str(why), &arrival->why) ? ROGER_OK
+									  : rg_fail_memory(err);
+}
+
+int rg_crossing_refuse(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		       const struct rg_rolepiece *piece, int64_t place, const char *why,
+		       struct roger_err *err)
+{
+	struct rg_arrival *arrival = push(crossing, piece, place, target->shown);
+
+	return arrival ? refuse(crossing, arrival, why, err) : rg_fail_memory(err);
+}
+
+/* Why a message cannot be taken in, whoever it is for; "": it can. */
+static void judge_message(const struct rg_crossing *crossing, const struct rg_rolepiece *piece,
+			  struct roger_str from, char why[500])
+{
+	const struct rg_config *config = crossing->roger->workspace->config;
+	struct roger_err err;
+
+	*why = '\0';
+	if (rg_crossing_is_group(crossing, from))
+		snprintf(why, 500, "'%.*s' is the name of a group, which cannot send",
+			 RG_STR_ARGS(from));
+	else if (rg_config_reserves_sender(config, from) || rg_config_is_person(from))
+		snprintf(why, 500, "'%.*s' is reserved: nobody can send under it from here",
+			 RG_STR_ARGS(from));
+	else if (!crossing->unnumbered && piece->line.number > RG_EDGE_SEQ_MAX)
+		snprintf(why, 500, "expected a number up to %lld", (long long)RG_EDGE_SEQ_MAX);
+	else if (rg_message_check_content(piece->line.text, config->content_chars_max, &err) < 0)
+		snprintf(why, 500, "%s", err.message);
+}
+
+static bool goes_to(const struct rg_crossing *crossing, const struct rg_rolepiece *piece,
+		    struct roger_str to)
+{
+	size_t i;
+
+	for (i = 0; i < crossing->count; i++)
+		if (crossing->items[i].piece == piece && rg_str_equal(crossing->items[i].to, to))
+			return true;
+	return false;
+}
+
+static int add_message(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		       const struct rg_rolepiece *piece, int64_t place, struct roger_err *err)
+{
+	struct roger_str from = rg_crossing_name(rg_names_list(&crossing->known), piece->line.role);
+	struct rg_arrival *arrival;
+	size_t i, count = 0;
+	char why[500];
+
+	judge_message(crossing, piece, from, why);
+	if (!*why && target->refused.length)
+		snprintf(why, sizeof why, "%.*s", RG_STR_ARGS(target->refused));
+	for (i = 0; i < target->names.count && !*why; i++) {
+		if (target->group && rg_str_equal(target->names.items[i], from))
+			continue;
+		count++;
+		if (crossing->several && goes_to(crossing, piece, target->names.items[i]))
+			continue;
+		arrival = push(crossing, piece, place, target->names.items[i]);
+		if (!arrival)
+			return rg_fail_memory(err);
+		arrival->kind = ROGER_CROSSING_TAKEN;
+	}
+	if (*why || count)
+		return *why ? rg_crossing_refuse(crossing, target, piece, place, why, err)
+			    : ROGER_OK;
+	return rg_crossing_refuse(crossing, target, piece, place,
+				  "nobody but the sender is known here yet", err);
+}
+
+int rg_crossing_add(struct rg_crossing *crossing, const struct rg_crossing_target *target,
+		    const struct rg_rolepiece *piece, int64_t place, struct roger_err *err)
+{
+	switch (piece->kind) {
+	case RG_ROLEPIECE_MESSAGE:
+		return add_message(crossing, target, piece, place, err);
+	case RG_ROLEPIECE_LOOSE:
+		if (rg_str_blank(piece->line.text))
+			return ROGER_OK;
+		return rg_crossing_refuse(crossing, target, piece, place,
+					  "text without a header, such as '(LEAD #5): ', before it",
+					  err);
+	case RG_ROLEPIECE_BROKEN:
+		return rg_crossing_refuse(crossing, target, piece, place, piece->wrong, err);
+	}
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- storing -- */
+
+/* The place in what came in, and the recipient, say which message it is. */
+static int make_key(struct rg_crossing *crossing, struct rg_arrival *arrival, struct roger_err *err)
+{
+	if (!crossing->id.length)
+		return ROGER_OK;
+	return rg_arena_print(crossing->arena, &arrival->message.idempotent_key,
+			      "%s:%.*s.%lld:%.*s", crossing->via, RG_STR_ARGS(crossing->id),
+			      (long long)arrival->place, RG_STR_ARGS(arrival->to))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival, int64_t now_ms,
+			struct roger_err *err)
+{
+	char id[RG_MESSAGE_ID_BYTES_MAX];
+	size_t length;
+	int r;
+
+	arrival->message = (struct roger_message){
+		.issue_id = crossing->issue.length ? crossing->issue : RG_STR("general"),
+		.from_phase = arrival->from,
+		.to_phase = arrival->to,
+		.run_counter = 1,
+		.message_type = ROGER_CONTEXT,
+		.content = arrival->piece->line.text,
+		.created_at_ms = now_ms,
+		.via = rg_str(crossing->via),
+	};
+	r = make_key(crossing, arrival, err);
+	if (r == ROGER_OK)
+		r = rg_id_new(&crossing->roger->ids, now_ms, id, &length, err);
+	if (r < 0)
+		return r;
+	return rg_arena_copy(crossing->arena, (struct roger_str){ id, length },
+			     &arrival->message.id)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool is_full(const struct rg_crossing *crossing, struct roger_str to)
+{
+	size_t i;
+
+	if (crossing->full->all)
+		return true;
+	for (i = 0; i < crossing->full->names.count; i++)
+		if (rg_str_equal(crossing->full->names.items[i], to))
+			return true;
+	return false;
+}
+
+static void hold_back(struct rg_arrival *arrival)
+{
+	arrival->kind = ROGER_CROSSING_WAITING;
+	arrival->why = RG_STR("there is no room until older messages were read");
+	arrival->settled = true;
+}
+
+/*
+ * Fresh or stale, by what the recipient has of the sender; marks holds that as
+ * far as it was asked for, and moves with what is taken in here.
+ */
+static int judge_number(struct rg_crossing *crossing, struct rg_arrival *arrival,
+			struct rg_sequence *marks, struct roger_err *err)
+{
+	int64_t mark = 0;
+	char why[256];
+	int r;
+
+	arrival->kind = ROGER_CROSSING_TAKEN;
+	arrival->why = RG_STR("");
+	if (!arrival->number)
+		return ROGER_OK;
+	if (!rg_sequence_seen(marks, arrival->to, arrival->from)) {
+		r = rg_engine_accepted_number(crossing->roger->engine, arrival->to, arrival->from,
+					      &mark, err);
+		if (r == ROGER_OK)
+			r = rg_sequence_see(marks, arrival->to, arrival->from, mark, err);
+		if (r < 0)
+			return r;
+	}
+	switch (rg_sequence_judge(marks, arrival->to, arrival->from, 0, arrival->number)) {
+	case RG_FRESH:
+	case RG_RESET:
+	case RG_UNNUMBERED:
+		return rg_sequence_see(marks, arrival->to, arrival->from, arrival->number, err);
+	case RG_STALE:
+		break;
+	}
+	arrival->kind = ROGER_CROSSING_STALE;
+	snprintf(why, sizeof why,
+		 "not above #%lld, the last one there: a copy, or the sender began anew (then "
+		 "`roger session new`); `roger ingest --unnumbered` lets it in",
+		 (long long)rg_sequence_seen(marks, arrival->to, arrival->from));
+	return rg_arena_copy(crossing->arena, rg_str(why), &arrival->why) ? ROGER_OK
+									  : rg_fail_memory(err);
+}
+
+/* Judge all that is open, and put what is to be stored. */
+static int put(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
+	       struct rg_sequence *marks, struct roger_err *err)
+{
+	struct rg_arrival *arrival;
+	int64_t now_ms = rg_clock_ms();
+	int r = ROGER_OK;
+
+	for (arrival = from; arrival < to && r == ROGER_OK; arrival++) {
+		if (arrival->settled)
+			continue;
+		r = judge_number(crossing, arrival, marks, err);
+		if (r < 0 || arrival->kind != ROGER_CROSSING_TAKEN)
+			continue;
+		r = make_message(crossing, arrival, now_ms, err);
+		if (r == ROGER_OK)
+			r = rg_engine_bring(crossing->roger->engine, &arrival->message,
+					    arrival->number, err);
+	}
+	return r;
+}
+
+static struct rg_arrival *arrival_of(struct rg_arrival *from, struct rg_arrival *to,
+				     const struct roger_message *message)
+{
+	for (; from < to; from++)
+		if (message == &from->message)
+			return from;
+	rg_assert(!"an arrival for every message");
+	return NULL;
+}
+
+/* Is it about to come to the same mailbox or issue? */
+static bool adds_to(const struct rg_arrival *arrival, const struct rg_outcome *outcome)
+{
+	return !arrival->settled && arrival->kind == ROGER_CROSSING_TAKEN &&
+	       (outcome->verdict == RG_OVER_ISSUE ||
+		rg_str_equal(arrival->to, outcome->which->to_phase));
+}
+
+static int64_t adding(struct rg_arrival *from, struct rg_arrival *to,
+		      const struct rg_outcome *outcome)
+{
+	int64_t adds = 0;
+
+	for (; from < to; from++)
+		adds += adds_to(from, outcome);
+	return adds;
+}
+
+/* There is no room for all: for those to come the recipient, or the issue, is full. */
+static int note_full(struct rg_crossing *crossing, const struct rg_outcome *outcome,
+		     struct roger_err *err)
+{
+	struct rg_crossing_full *full = crossing->full;
+	struct roger_str *place;
+
+	if (outcome->verdict == RG_OVER_ISSUE) {
+		full->all = true;
+		return ROGER_OK;
+	}
+	place = rg_arena_push(full->arena, &full->names.items, &full->names.count, sizeof *place);
+	return place && rg_arena_copy(full->arena, outcome->which->to_phase, place)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
+		     const struct rg_outcome *outcome, struct roger_err *err)
+{
+	int64_t count;
+	const struct rg_config *config = crossing->roger->workspace->config;
+	struct rg_query unread = { .issue = outcome->which->issue_id, .unread = true };
+	int64_t *archived = &crossing->reply->archived, room;
+	int r;
+
+	r = rg_room_make(crossing->roger, outcome, adding(from, to, outcome), archived, err);
+	if (r != ROGER_EREFUSED || crossing->whole)
+		return r;
+	if (outcome->verdict == RG_OVER_MAILBOX)
+		unread.to = outcome->which->to_phase;
+	r = rg_engine_count(crossing->roger->engine, &unread, &room, err);
+	if (r < 0)
+		return r;
+	room = (outcome->verdict == RG_OVER_MAILBOX ? config->messages_per_issue_phase_max
+						    : config->messages_per_issue_max) -
+	       room;
+	/* The first ones have room; the others wait, and so does whatever comes behind them. */
+	r = note_full(crossing, outcome, err);
+	for (count = 0; from < to; from++)
+		if (adds_to(from, outcome) && ++count > room)
+			hold_back(from);
+	if (r < 0 || room <= 0)
+		return r;
+	r = rg_room_make(crossing->roger, outcome, count < room ? count : room, archived, err);
+	return r == ROGER_EREFUSED ? ROGER_OK : r;
+}
+
+static void settle(struct rg_arrival *from, struct rg_arrival *to)
+{
+	for (; from < to; from++)
+		from->settled = true;
+}
+
+/* One try; *ret_done: all from from to to is settled. */
+static int try_store(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
+		     bool *ret_done, struct roger_err *err)
+{
+	struct rg_sequence *marks = NULL;
+	struct rg_arrival *known;
+	struct rg_outcome outcome;
+	int r;
+
+	r = rg_sequence_new(&marks, err);
+	if (r == ROGER_OK)
+		r = rg_engine_begin(crossing->roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = put(crossing, from, to, marks, err);
+	if (r == ROGER_OK)
+		r = rg_engine_commit(crossing->roger->engine, &outcome, err);
+	rg_engine_rollback(crossing->roger->engine);
+	rg_sequence_free(marks);
+	if (r < 0)
+		return r;
+	switch (outcome.verdict) {
+	case RG_COMMITTED:
+		settle(from, to);
+		*ret_done = true;
+		break;
+	case RG_KEY_KNOWN:
+		known = arrival_of(from, to, outcome.which);
+		known->kind = ROGER_CROSSING_KNOWN;
+		known->settled = true;
+		break;
+	case RG_OVER_MAILBOX:
+	case RG_OVER_ISSUE:
+		r = make_room(crossing, from, to, &outcome, err);
+		break;
+	}
+	return r;
+}
+
+/*
+ * Was it stored before?  The engine is asked by storing it: where it was, it
+ * is not stored again, and is made durable where that went wrong.
+ */
+static int settle_known(struct rg_crossing *crossing, struct rg_arrival *arrival,
+			struct roger_err *err)
+{
+	struct rg_query query = { .from = arrival->from, .anywhere = true };
+	struct roger_messages found = { 0 };
+	struct rg_outcome outcome;
+	int r;
+
+	r = make_message(crossing, arrival, rg_clock_ms(), err);
+	query.key = arrival->message.idempotent_key;
+	if (r < 0 || !rg_engine_may_know_key(crossing->roger->engine, arrival->from, query.key))
+		return r;
+	r = rg_engine_find(crossing->roger->engine, &query, crossing->arena, &found, err);
+	if (r < 0 || found.count == 0)
+		return r;
+	r = rg_engine_begin(crossing->roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = rg_engine_bring(crossing->roger->engine, &arrival->message, arrival->number,
+				    err);
+	if (r == ROGER_OK)
+		r = rg_engine_commit(crossing->roger->engine, &outcome, err);
+	rg_engine_rollback(crossing->roger->engine);
+	if (r < 0)
+		return r;
+	rg_assert(outcome.verdict == RG_KEY_KNOWN);
+	arrival->settled = true;
+	arrival->kind = ROGER_CROSSING_KNOWN;
+	arrival->message.id = found.items[0].id;
+	arrival->message.content = found.items[0].content;
+	return ROGER_OK;
+}
+
+static int store_some(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
+		      struct roger_err *err)
+{
+	struct rg_arrival *arrival;
+	bool done = false;
+	int tries, r = ROGER_OK;
+
+	for (arrival = from; arrival < to; arrival++)
+		if (!arrival->settled && is_full(crossing, arrival->to))
+			hold_back(arrival);
+	for (tries = 0; tries < TRIES_MAX && r == ROGER_OK && !done; tries++)
+		r = try_store(crossing, from, to, &done, err);
+	if (r == ROGER_OK && !done)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "too many messages arrive in this issue at once; try again");
+	return r;
+}
+
+int rg_crossing_store(struct rg_crossing *crossing, struct roger_err *err)
+{
+	struct rg_arrival *from = crossing->items, *end, *to, *arrival;
+	int r = ROGER_OK;
+
+	if (crossing->count == 0)
+		return ROGER_OK;
+	end = from + crossing->count;
+	for (arrival = from; crossing->again && arrival < end && r == ROGER_OK; arrival++)
+		if (!arrival->settled)
+			r = settle_known(crossing, arrival, err);
+	for (; from < end && r == ROGER_OK; from = to) {
+		to = end - from > RG_BATCH_MAX ? from + RG_BATCH_MAX : end;
+		r = store_some(crossing, from, to, err);
+	}
+	return r;
+}
+
+/* ------------------------------------------------------------- telling -- */
+
+static const char *const kind_names[] = { "taken",   "known",	"stale",   "refused",
+					  "waiting", "written", "trouble", NULL };
+
+#define AT(member) offsetof(struct roger_crossing, member)
+static const struct roger_field crossing_fields[] = {
+	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, kind_names, NULL, "what became of it" },
+	{ "file", ROGER_TEXT, AT(file), ROGER_SPARE, NULL, NULL, "the trigger file" },
+	{ "line", ROGER_INT, AT(line), ROGER_SPARE, NULL, NULL, "of it, from 1" },
+	{ "from", ROGER_TEXT, AT(from), ROGER_SPARE, NULL, NULL, "its sender" },
+	{ "to", ROGER_TEXT, AT(to), ROGER_SPARE, NULL, NULL, "its recipient" },
+	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
+	{ "id", ROGER_TEXT, AT(id), ROGER_SPARE | ROGER_ID, NULL, NULL, "of the message" },
+	{ "why", ROGER_TEXT, AT(why), ROGER_SPARE, NULL, NULL,
+	  "it was not stored, and what to do" },
+	{ "kept", ROGER_TEXT, AT(kept), ROGER_SPARE, NULL, NULL, "where its text is now" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record crossing_record = { "crossing", sizeof(struct roger_crossing),
+						     crossing_fields };
+
+/* A name of a file may be any bytes; what is told of it is text. */
+static bool keep_valid(struct rg_arena *arena, struct roger_str *text)
+{
+	size_t at, step, chars;
+	uint32_t c;
+	char *copy;
+
+	if (rg_utf8_count(*text, &chars))
+		return true;
+	copy = rg_arena_get(arena, text->length + 1);
+	if (!copy)
+		return false;
+	memcpy(copy, text->data, text->length);
+	for (at = 0; at < text->length; at += step) {
+		step = rg_utf8_next(copy + at, text->length - at, &c);
+		if (step)
+			continue;
+		copy[at] = '?';
+		step = 1;
+	}
+	text->data = copy;
+	return true;
+}
+
+int rg_crossing_put(struct roger_bridge_reply *reply, const struct roger_crossing *item,
+		    struct roger_err *err)
+{
+	struct roger_crossing *place = rg_arena_push(reply->memory, &reply->crossings.items,
+						     &reply->crossings.count, sizeof *place);
+
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *item;
+	if (!keep_valid(reply->memory, &place->file) || !keep_valid(reply->memory, &place->to) ||
+	    !keep_valid(reply->memory, &place->why) || !keep_valid(reply->memory, &place->kept) ||
+	    !rg_record_keep(&crossing_record, place, reply->memory))
+		return rg_fail_memory(err);
+	switch ((enum roger_crossing_kind)item->kind) {
+	case ROGER_CROSSING_TAKEN:
+		reply->taken++;
+		break;
+	case ROGER_CROSSING_KNOWN:
+		reply->known++;
+		break;
+	case ROGER_CROSSING_STALE:
+	case ROGER_CROSSING_REFUSED:
+		reply->skipped++;
+		break;
+	case ROGER_CROSSING_WAITING:
+		reply->waiting++;
+		break;
+	case ROGER_CROSSING_WRITTEN:
+		reply->written++;
+		break;
+	case ROGER_CROSSING_TROUBLE:
+		reply->trouble++;
+		break;
+	}
+	return ROGER_OK;
+}
+
+int rg_crossing_tell(struct rg_crossing *crossing, const struct rg_arrival *arrival,
+		     struct roger_str kept, struct roger_err *err)
+{
+	const struct roger_crossing item = {
+		.kind = arrival->kind,
+		.file = crossing->file,
+		.line = (int64_t)arrival->piece->line_number,
+		.from = arrival->from,
+		.to = arrival->to,
+		.seq = arrival->number,
+		.id = arrival->kind == ROGER_CROSSING_TAKEN || arrival->kind == ROGER_CROSSING_KNOWN
+			      ? arrival->message.id
+			      : RG_STR(""),
+		.why = arrival->why,
+		.kept = kept,
+	};
+
+	return rg_crossing_put(crossing->reply, &item, err);
+}
+
+static void note_one(struct roger *roger, const struct roger_op *op,
+		     const struct roger_crossing *item)
+{
+	const struct rg_note note = {
+		.verb = rg_str(op->name),
+		.entry = { .outcome_status = ROGER_FAILURE,
+			   .outcome_message = item->kind == ROGER_CROSSING_STALE
+						      ? RG_STR("skipped: stale")
+						      : RG_STR("skipped: refused"),
+			   .evidence_citation = item->kept },
+		.from = item->from,
+		.to = item->to,
+		.file = item->file,
+		.line = item->line,
+		.seq = item->seq,
+	};
+
+	rg_note_try(roger, &note, "what was skipped is not");
+}
+
+void rg_crossing_note(struct roger *roger, const struct roger_op *op,
+		      const struct roger_bridge_reply *reply)
+{
+	const struct roger_crossing *item = reply->crossings.items;
+	size_t i, noted = 0;
+
+	if (!roger->workspace->config->note_own)
+		return;
+	for (i = 0; i < reply->crossings.count && noted < NOTED_MAX; i++, item++) {
+		if (item->kind != ROGER_CROSSING_STALE && item->kind != ROGER_CROSSING_REFUSED)
+			continue;
+		noted++;
+		note_one(roger, op, item);
+	}
+}
+
+#define AT(member) offsetof(struct roger_bridge_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "crossings", ROGER_RECORDS, AT(crossings), 0, NULL, &crossing_record,
+	  "what came in, what was skipped, what was written out" },
+	{ "taken", ROGER_INT, AT(taken), 0, NULL, NULL, "messages stored" },
+	{ "known", ROGER_INT, AT(known), 0, NULL, NULL, "that were stored before" },
+	{ "skipped", ROGER_INT, AT(skipped), 0, NULL, NULL, "that were not taken in" },
+	{ "waiting", ROGER_INT, AT(waiting), 0, NULL, NULL, "for which there is no room yet" },
+	{ "written", ROGER_INT, AT(written), 0, NULL, NULL, "messages written out" },
+	{ "trouble", ROGER_INT, AT(trouble), 0, NULL, NULL, "files that are none" },
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "moved out to make room" },
+	{ "failure", ROGER_INT, AT(failure), ROGER_SPARE, NULL, NULL,
+	  "the exit status of what ended it early" },
+	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+const struct roger_record rg_crossing_reply_record = { "bridged", sizeof(struct roger_bridge_reply),
+						       reply_fields };

@@ -1,0 +1,273 @@
+/* crossing: who is meant by the name of a trigger file and by a role. */
+#include "ops/edge/crossing.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+#include "ops/mail/agents.h"
+
+static int add_all(struct rg_names *names, struct roger_strs more, struct roger_err *err)
+{
+	size_t i;
+
+	for (i = 0; i < more.count; i++)
+		if (!rg_config_is_roger(more.items[i]) && !rg_names_add(names, more.items[i]))
+			return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+int rg_crossing_configured(struct roger *roger, struct rg_names *names, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	size_t i;
+	int r;
+
+	r = add_all(names, config->file_only, err);
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++)
+		r = add_all(names, (struct roger_strs){ &config->wake_agents[i].name, 1 }, err);
+	for (i = 0; i < config->group_count && r == ROGER_OK; i++)
+		r = add_all(names, rg_names_list(&config->groups[i].members), err);
+	return r;
+}
+
+int rg_crossing_names(struct roger *roger, struct rg_names *names, struct roger_err *err)
+{
+	struct roger_strs all;
+	int r;
+
+	r = rg_engine_names(roger->engine, names->arena, &all, err);
+	if (r == ROGER_OK)
+		r = add_all(names, all, err);
+	return r < 0 ? r : rg_crossing_configured(roger, names, err);
+}
+
+/* --------------------------------------------------------------- roles -- */
+
+/* As a role of the text form can have it, without regard to case. */
+static char fold(char c)
+{
+	if ((c >= '0' && c <= '9') || c == '-')
+		return c;
+	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+		return (char)tolower((unsigned char)c);
+	return '_';
+}
+
+static bool alike(struct roger_str a, struct roger_str b)
+{
+	size_t i;
+
+	for (i = 0; i < a.length && i < b.length; i++)
+		if (fold(a.data[i]) != fold(b.data[i]))
+			return false;
+	return a.length == b.length;
+}
+
+struct roger_str rg_crossing_name(struct roger_strs names, struct roger_str written)
+{
+	struct roger_str found = written;
+	size_t i, count = 0;
+
+	for (i = 0; i < names.count; i++) {
+		if (rg_str_equal(names.items[i], written))
+			return names.items[i];
+		if (alike(names.items[i], written)) {
+			found = names.items[i];
+			count++;
+		}
+	}
+	return count == 1 ? found : written;
+}
+
+bool rg_crossing_is_group(const struct rg_crossing *crossing, struct roger_str name)
+{
+	const struct rg_config *config = crossing->roger->workspace->config;
+	size_t i;
+
+	if (rg_config_reserves(config, name))
+		return true;
+	if (rg_names_have(&crossing->known, name))
+		return false;
+	for (i = 0; i < config->group_count; i++)
+		if (alike(config->groups[i].name, name))
+			return true;
+	return alike(RG_STR("all"), name);
+}
+
+/* ------------------------------------------------------- names of files -- */
+
+bool rg_crossing_is_file_of(struct roger_str name, struct roger_str stem)
+{
+	char file[RG_FILE_NAME_BYTES];
+
+	rg_workspace_file_name(name, "", file);
+	return strlen(file) == stem.length && strncasecmp(file, stem.data, stem.length) == 0;
+}
+
+/* The one whose file is called so; "": none, or several of which none is called just so. */
+static struct roger_str owner_of(struct roger_strs names, struct roger_str stem)
+{
+	struct roger_str found = { "", 0 };
+	char file[RG_FILE_NAME_BYTES];
+	size_t i, count = 0;
+
+	for (i = 0; i < names.count; i++) {
+		if (!rg_crossing_is_file_of(names.items[i], stem))
+			continue;
+		rg_workspace_file_name(names.items[i], "", file);
+		if (rg_str_is(stem, file))
+			return names.items[i];
+		found = names.items[i];
+		count++;
+	}
+	return count == 1 ? found : RG_STR("");
+}
+
+/* The name that a file name is the encoding of; "": it is none. */
+static int decode(struct roger_str stem, struct rg_arena *arena, struct roger_str *ret_name,
+		  struct roger_err *err)
+{
+	char name[RG_NAME_CHARS_MAX + 1];
+	unsigned byte;
+	size_t at, length = 0;
+
+	*ret_name = RG_STR("");
+	for (at = 0; at < stem.length; at++) {
+		if (length == RG_NAME_CHARS_MAX)
+			return ROGER_OK;
+		name[length] = stem.data[at];
+		if (stem.data[at] == '%') {
+			if (at + 2 >= stem.length || sscanf(stem.data + at + 1, "%2x", &byte) != 1)
+				return ROGER_OK;
+			name[length] = (char)byte;
+			at += 2;
+		}
+		length++;
+	}
+	stem = (struct roger_str){ name, length };
+	if (!rg_name_valid(stem))
+		return ROGER_OK;
+	return rg_arena_copy(arena, stem, ret_name) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* ------------------------------------------------------------- targets -- */
+
+static int say(struct rg_arena *arena, struct roger_str *ret, struct roger_str name,
+	       const char *more, struct roger_str near, struct roger_err *err)
+{
+	struct rg_buf text;
+
+	rg_buf_init(&text, 1024);
+	rg_buf_printf(&text, "'%.*s' has never been seen here%s", RG_STR_ARGS(name), more);
+	if (near.length)
+		rg_buf_printf(&text, "; did you mean '%.*s'?", RG_STR_ARGS(near));
+	return rg_arena_keep(arena, &text, ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* A name never seen: noted, or refused where names are strict. */
+static int note_unknown(struct rg_crossing *crossing, struct roger_str name,
+			struct rg_crossing_target *target, struct roger_err *err)
+{
+	struct roger_bridge_reply *reply = crossing->reply;
+	struct roger_str near = rg_nearest_of(rg_names_list(&crossing->known), name), *place;
+
+	if (crossing->roger->workspace->config->recipients == RG_RECIPIENTS_STRICT)
+		return say(crossing->arena, &target->refused, name, " (recipients: strict)", near,
+			   err);
+	place = rg_arena_push(reply->memory, &reply->notes.items, &reply->notes.count,
+			      sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	return say(reply->memory, place, name, "", near, err);
+}
+
+/* Where it has retired, whoever took over; ret_name stays "" where nobody did. */
+static int find_heir(struct rg_crossing *crossing, struct roger_str name,
+		     struct rg_crossing_target *target, struct roger_str *ret_name,
+		     struct roger_err *err)
+{
+	struct roger_retired_list list;
+	struct roger_str why;
+	int r = rg_agents_retired(crossing->roger, crossing->arena, &list, err);
+
+	if (r < 0)
+		return r;
+	*ret_name = rg_retired_heir(&list, name);
+	if (ret_name->length)
+		return ROGER_OK;
+	return rg_agents_why_retired(rg_retired_find(&list, name), crossing->arena, &why) &&
+			       rg_arena_print(crossing->arena, &target->refused, "'%.*s' %.*s",
+					      RG_STR_ARGS(name), RG_STR_ARGS(why))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int one_agent(struct rg_crossing *crossing, struct roger_str name,
+		     struct rg_crossing_target *target, struct roger_err *err)
+{
+	struct roger_str *place = rg_arena_get(crossing->arena, sizeof *place);
+	int r;
+
+	if (!place)
+		return rg_fail_memory(err);
+	if (rg_config_is_roger(name)) {
+		target->refused = RG_STR("roger itself reads no mail; name an agent");
+		return ROGER_OK;
+	}
+	r = find_heir(crossing, name, target, place, err);
+	if (r < 0 || !place->length)
+		return r;
+	target->names = (struct roger_strs){ place, 1 };
+	target->shown = *place;
+	return rg_names_have(&crossing->known, *place)
+		       ? ROGER_OK
+		       : note_unknown(crossing, *place, target, err);
+}
+
+/* A group, or all. */
+static int several(struct rg_crossing *crossing, struct roger_str name,
+		   struct rg_crossing_target *ret_target, struct roger_err *err)
+{
+	struct rg_everyone everyone;
+	int r = rg_agents_of(crossing->roger, name, crossing->arena, &everyone, err);
+
+	if (r == ROGER_OK)
+		*ret_target = (struct rg_crossing_target){ .names = everyone.names,
+							   .group = true,
+							   .shown = name };
+	return r;
+}
+
+int rg_crossing_target(struct rg_crossing *crossing, struct roger_str written,
+		       struct rg_crossing_target *ret_target, struct roger_err *err)
+{
+	const struct rg_config *config = crossing->roger->workspace->config;
+	struct rg_crossing_target target = { .shown = written };
+	struct roger_str name = owner_of(rg_names_list(&crossing->known), written);
+	size_t i;
+	int r = ROGER_OK;
+
+	if (written.length == 3 && strncasecmp(written.data, "all", 3) == 0)
+		return several(crossing, RG_STR("all"), ret_target, err);
+	for (i = 0; i < config->group_count; i++)
+		if (rg_crossing_is_file_of(config->groups[i].name, written))
+			return several(crossing, config->groups[i].name, ret_target, err);
+	if (!name.length && alike(written, RG_STR("workers"))) {
+		target.refused = RG_STR("no group 'workers' is configured; name its agents under "
+					"groups: in config.yaml");
+		*ret_target = target;
+		return ROGER_OK;
+	}
+	if (!name.length)
+		r = decode(written, crossing->arena, &name, err);
+	if (r == ROGER_OK && name.length)
+		r = one_agent(crossing, name, &target, err);
+	else if (r == ROGER_OK)
+		target.refused = RG_STR("this is no name of an agent: letters, digits and . _ -, "
+					"others as %XX");
+	if (r == ROGER_OK)
+		*ret_target = target;
+	return r;
+}

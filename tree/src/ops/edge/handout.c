@@ -1,0 +1,557 @@
+/*
+ * handout: mail of agents that only know files, written to theirs.
+ *
+ * What is about to be written is noted in .handing/ first, durably; then the
+ * text is appended and synced, and the messages are marked as handed over.  After
+ * a kill the note tells what to look for: text that stands there is not written
+ * again, and one that is cut off is completed.
+ *
+ * Written is not read: a message is heard when its agent says something with a
+ * number of its own after that, or when somebody acks it.
+ */
+#include <stdio.h>
+
+#include "ops/edge/bridge.h"
+#include "host/file.h"
+
+/* Of one handing over. */
+enum { MESSAGES_MAX = 100, TRIES_MAX = 3 };
+
+/* .handing/<agent>: what is being written, and where the file ended before. */
+struct handing {
+	struct roger_str agent;
+	struct roger_strs ids;
+	int64_t inode;
+	int64_t size;
+};
+
+#define AT(member) offsetof(struct handing, member)
+static const struct roger_field handing_fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), ROGER_REQUIRED, NULL, NULL, "whose mail" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED, NULL, NULL, "the messages" },
+	{ "inode", ROGER_INT, AT(inode), ROGER_REQUIRED, NULL, NULL, "of its file" },
+	{ "size", ROGER_INT, AT(size), ROGER_REQUIRED, NULL, NULL, "of its file before" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record handing_record = { "handing", sizeof(struct handing),
+						    handing_fields };
+
+struct handout {
+	struct roger *roger;
+	struct rg_bridge *bridge;
+	struct roger_bridge_reply *reply;
+	struct rg_arena *arena;
+	struct roger_str agent;
+	char file_name[RG_FILE_NAME_BYTES];
+	char note_name[RG_FILE_NAME_BYTES];
+};
+
+/* ---------------------------------------------------------------- text -- */
+
+/* A role has letters, digits, '-' and '_' only. */
+static int role_of(struct roger_str name, struct rg_arena *arena, struct roger_str *ret,
+		   struct roger_err *err)
+{
+	char *role;
+	size_t i;
+
+	if (!rg_arena_copy(arena, name, ret))
+		return rg_fail_memory(err);
+	role = (char *)(uintptr_t)ret->data;
+	for (i = 0; i < name.length; i++)
+		if (strchr(".:@/", role[i]))
+			role[i] = '_';
+	return ROGER_OK;
+}
+
+static int print_messages(const struct handout *handout, const struct roger_messages *messages,
+			  struct rg_buf *out, struct roger_err *err)
+{
+	struct rg_roleline line;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
+		line.number = messages->items[i].seq;
+		line.text = messages->items[i].content;
+		r = role_of(messages->items[i].from_phase, handout->arena, &line.role, err);
+		if (r == ROGER_OK)
+			rg_roleline_print(&line, out);
+	}
+	return r == ROGER_OK && out->failed ? rg_fail_memory(err) : r;
+}
+
+/* -------------------------------------------------------------- file -- */
+
+static int open_file(const struct handout *handout, int *ret_file, struct rg_file_facts *ret_facts,
+		     struct roger_err *err)
+{
+	int r = rg_file_open(handout->bridge->triggers.folder, handout->file_name,
+			     RG_FILE_CREATE_APPEND, ret_file, err);
+
+	r = rg_triggers_refused(r, err);
+	return r < 0 ? r : rg_file_facts(*ret_file, handout->file_name, ret_facts, err);
+}
+
+/* A text that another left without its line end must not run into ours. */
+static int ends_open(int file, const struct rg_file_facts *facts, bool *ret_open,
+		     struct roger_err *err)
+{
+	size_t got = 0;
+	char last = '\n';
+	int r = ROGER_OK;
+
+	if (facts->size > 0)
+		r = rg_file_read_at(file, &last, 1, facts->size - 1, &got, err);
+	*ret_open = got == 1 && last != '\n';
+	return r;
+}
+
+/*
+ * Append in one write and sync.  *ret_there false: in that very moment the
+ * reader emptied the file or took it away, and may have missed the text.
+ */
+static int append_once(const struct handout *handout, int file, struct roger_str text,
+		       bool *ret_there, struct roger_err *err)
+{
+	struct rg_file_facts facts, named = { 0 };
+	bool there = false;
+	uint64_t end = 0;
+	int r;
+
+	r = rg_file_write(file, text.data, text.length, handout->file_name, err);
+	if (r == ROGER_OK)
+		r = rg_file_tell(file, handout->file_name, &end, err);
+	/* Looked at before the sync, which gives the reader time. */
+	if (r == ROGER_OK)
+		r = rg_file_facts(file, handout->file_name, &facts, err);
+	if (r == ROGER_OK)
+		r = rg_file_look(handout->bridge->triggers.folder, handout->file_name, &there,
+				 &named, err);
+	if (r < 0)
+		return r;
+	*ret_there = facts.size >= (int64_t)end && there && named.inode == facts.inode &&
+		     named.device == facts.device;
+	r = rg_file_sync(file, handout->file_name, err);
+	if (r == ROGER_OK && end == text.length)
+		r = rg_file_sync_folder(handout->bridge->triggers.folder, handout->file_name, err);
+	return r;
+}
+
+static int append(const struct handout *handout, struct roger_str text, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf whole = { .maximum = SIZE_MAX };
+	struct rg_file_facts facts;
+	bool there = false, open = false;
+	int file, tries, r = ROGER_OK;
+
+	for (tries = 0; tries < TRIES_MAX && !there && r == ROGER_OK; tries++) {
+		r = open_file(handout, &file, &facts, err);
+		if (r < 0)
+			return r;
+		rg_buf_clear(&whole);
+		r = ends_open(file, &facts, &open, err);
+		if (open)
+			rg_buf_add_char(&whole, '\n');
+		rg_buf_add_str(&whole, text);
+		if (r == ROGER_OK && whole.failed)
+			r = rg_fail_memory(err);
+		if (r == ROGER_OK)
+			r = append_once(handout, file, rg_buf_str(&whole), &there, err);
+		rg_file_close(file);
+	}
+	return r;
+}
+
+/* ---------------------------------------------------------- messages -- */
+
+static int find(const struct handout *handout, const struct rg_query *query,
+		struct roger_messages *ret_messages, struct roger_err *err)
+{
+	return rg_engine_find(handout->roger->engine, query, handout->arena, ret_messages, err);
+}
+
+static int tell(const struct handout *handout, const struct roger_message *message,
+		struct roger_err *err)
+{
+	const struct roger_crossing item = { .kind = ROGER_CROSSING_WRITTEN,
+					     .file = rg_str(handout->file_name),
+					     .from = message->from_phase,
+					     .to = message->to_phase,
+					     .seq = message->seq,
+					     .id = message->id };
+
+	return rg_crossing_put(handout->reply, &item, err);
+}
+
+/* Is it still to be written to the file? */
+static bool is_fresh(const struct roger_message *message)
+{
+	return !message->read && !message->archived_at_ms && !message->handed_at_ms;
+}
+
+/* Mark those that are fresh as handed over; the transaction ends. */
+static int mark_handed(const struct handout *handout, const struct roger_messages *messages,
+		       struct roger_err *err)
+{
+	struct roger_message after;
+	struct rg_outcome outcome;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
+		if (!is_fresh(&messages->items[i]))
+			continue;
+		after = messages->items[i];
+		after.handed_at_ms = rg_clock_ms();
+		after.claimed_by = RG_STR("");
+		after.claimed_until_ms = 0;
+		r = rg_engine_change(handout->roger->engine, &messages->items[i], &after, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_commit(handout->roger->engine, &outcome, err);
+	for (i = 0; i < messages->count && r == ROGER_OK; i++)
+		if (is_fresh(&messages->items[i]))
+			r = tell(handout, &messages->items[i], err);
+	return r;
+}
+
+/* When the agent last said something with a number of its own, after that; 0: it has not. */
+static int last_word(const struct handout *handout, int64_t after_ms, int64_t *ret_at_ms,
+		     struct roger_err *err)
+{
+	struct rg_query query = {
+		.from = handout->agent, .since_ms = after_ms + 1, .newest = true, .limit = 1
+	};
+	struct roger_messages found;
+	int r;
+
+	*ret_at_ms = 0;
+	do {
+		r = find(handout, &query, &found, err);
+		if (r < 0 || !found.count)
+			return r;
+		query.after = found.items[0].position;
+	} while (!found.items[0].seq);
+	*ret_at_ms = found.items[0].created_at_ms;
+	return ROGER_OK;
+}
+
+/* Who has said something since then has read its file.  The transaction goes on. */
+static int hear(const struct handout *handout, const struct roger_messages *handed,
+		struct roger_err *err)
+{
+	int64_t said_at_ms = 0, first_ms = INT64_MAX;
+	struct roger_message after;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < handed->count; i++)
+		if (handed->items[i].handed_at_ms < first_ms)
+			first_ms = handed->items[i].handed_at_ms;
+	if (handed->count)
+		r = last_word(handout, first_ms, &said_at_ms, err);
+	for (i = 0; i < handed->count && r == ROGER_OK; i++) {
+		if (handed->items[i].handed_at_ms >= said_at_ms)
+			continue;
+		after = handed->items[i];
+		after.read = true;
+		after.read_at_ms = said_at_ms;
+		r = rg_engine_change(handout->roger->engine, &handed->items[i], &after, err);
+	}
+	return r;
+}
+
+/* -------------------------------------------------------------- notes -- */
+
+static int put_note(const struct handout *handout, const struct roger_messages *messages,
+		    struct roger_err *err)
+{
+	struct roger_str *ids = rg_arena_get(handout->arena, messages->count * sizeof *ids);
+	struct handing handing = { .agent = handout->agent };
+	struct rg_file_facts facts;
+	struct rg_buf text;
+	int file = RG_NO_FILE, r;
+	size_t i;
+
+	if (!ids)
+		return rg_fail_memory(err);
+	for (i = 0; i < messages->count; i++)
+		ids[i] = messages->items[i].id;
+	handing.ids = (struct roger_strs){ ids, messages->count };
+	r = open_file(handout, &file, &facts, err);
+	rg_file_close(file);
+	if (r < 0)
+		return r;
+	handing.inode = (int64_t)facts.inode;
+	handing.size = facts.size;
+	rg_buf_init(&text, RG_LINE_BYTES_MAX);
+	rg_record_encode(&handing_record, &handing, &text);
+	rg_buf_add_char(&text, '\n');
+	r = text.failed ? rg_fail_memory(err)
+			: rg_file_replace(handout->bridge->triggers.handing, handout->note_name,
+					  rg_buf_str(&text), true, err);
+	rg_buf_deinit(&text);
+	return r;
+}
+
+static int drop_note(const struct handout *handout, struct roger_err *err)
+{
+	return rg_file_remove(handout->bridge->triggers.handing, handout->note_name, err);
+}
+
+/* *ret_found false: there is none, or nothing that makes sense, which is dropped. */
+static int read_note(const struct handout *handout, struct handing *handing, bool *ret_found,
+		     struct roger_err *err)
+{
+	struct rg_buf text;
+	const struct rg_json *json = NULL;
+	struct roger_str copy;
+	int r;
+
+	rg_buf_init(&text, RG_LINE_BYTES_MAX + 8192);
+	r = rg_file_read_all_at(handout->bridge->triggers.handing, handout->note_name,
+				RG_LINE_BYTES_MAX, &text, ret_found, err);
+	if (r == ROGER_OK && *ret_found && !rg_arena_copy(handout->arena, rg_buf_str(&text), &copy))
+		r = rg_fail_memory(err);
+	rg_buf_deinit(&text);
+	if (r < 0 || !*ret_found)
+		return r;
+	r = rg_json_read_within(copy, handout->arena, &json, err);
+	if (r == ROGER_OK)
+		r = rg_record_decode(&handing_record, rg_json_root(json), handing, handout->arena,
+				     err);
+	if (r == ROGER_EDATA) {
+		*ret_found = false;
+		return drop_note(handout, err);
+	}
+	return r;
+}
+
+/* What the file holds behind where it ended then; all of it, when it is another one by now. */
+static int read_behind(const struct handout *handout, const struct handing *handing,
+		       struct roger_str *ret_text, bool *ret_same, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_file_facts facts;
+	size_t length = 0;
+	int64_t start;
+	char *text;
+	int r;
+
+	*ret_text = RG_STR("");
+	*ret_same = false;
+	r = rg_file_open(handout->bridge->triggers.folder, handout->file_name, RG_FILE_READ, &file,
+			 err);
+	r = rg_triggers_refused(r, err);
+	if (r < 0 || file == RG_NO_FILE)
+		return r;
+	r = rg_file_facts(file, handout->file_name, &facts, err);
+	if (r < 0)
+		return r;
+	*ret_same = facts.inode == (uint64_t)handing->inode && facts.size >= handing->size;
+	start = *ret_same ? handing->size : 0;
+	if (facts.size - start > RG_TRIGGER_BYTES_MAX + RG_LINE_BYTES_MAX)
+		facts.size = start + RG_TRIGGER_BYTES_MAX + RG_LINE_BYTES_MAX;
+	text = rg_arena_room(handout->arena, (size_t)(facts.size - start) + 1);
+	if (!text)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(file, text, (size_t)(facts.size - start), start, &length, err);
+	*ret_text = (struct roger_str){ text, length };
+	return r;
+}
+
+/* How much of text the file ends with, where it was cut off in the middle; 0: none. */
+static size_t cut_at(struct roger_str behind, struct roger_str text)
+{
+	if (behind.length && behind.data[0] == '\n') {
+		behind.data++;
+		behind.length--;
+	}
+	return behind.length < text.length && !memcmp(behind.data, text.data, behind.length)
+		       ? behind.length
+		       : 0;
+}
+
+/* Finish what a killed bridge began.  In a transaction, which it ends. */
+static int recover(const struct handout *handout, const struct handing *handing,
+		   struct roger_err *err)
+{
+	const struct rg_query query = { .ids = handing->ids.items,
+					.id_count = handing->ids.count,
+					.anywhere = true };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_str behind = { "", 0 };
+	struct roger_messages messages;
+	size_t cut;
+	bool same = false, fresh = false, stands;
+	size_t i;
+	int r;
+
+	r = find(handout, &query, &messages, err);
+	for (i = 0; r == ROGER_OK && i < messages.count; i++)
+		fresh |= is_fresh(&messages.items[i]);
+	if (r < 0 || !fresh)
+		return r;
+	r = print_messages(handout, &messages, &text, err);
+	if (r == ROGER_OK)
+		r = read_behind(handout, handing, &behind, &same, err);
+	if (r < 0)
+		return r;
+	stands = text.length && memmem(behind.data, behind.length, text.data, text.length);
+	cut = stands || !same ? 0 : cut_at(behind, rg_buf_str(&text));
+	if (cut) {
+		RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+		struct rg_file_facts facts;
+
+		r = open_file(handout, &file, &facts, err);
+		if (r == ROGER_OK)
+			r = append_once(handout, file,
+					(struct roger_str){ text.data + cut, text.length - cut },
+					&stands, err);
+	}
+	return r == ROGER_OK && stands ? mark_handed(handout, &messages, err) : r;
+}
+
+/* ------------------------------------------------------------ handing -- */
+
+static int recover_agent(const struct handout *handout, struct roger_err *err)
+{
+	struct handing handing = { 0 };
+	bool found;
+	int r;
+
+	r = read_note(handout, &handing, &found, err);
+	if (r < 0 || !found)
+		return r;
+	r = rg_engine_begin(handout->roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = recover(handout, &handing, err);
+	rg_engine_rollback(handout->roger->engine);
+	return r == ROGER_OK ? drop_note(handout, err) : r;
+}
+
+/* What is not in its file yet, the oldest first; and what is, and was not heard. */
+static int find_mail(const struct handout *handout, struct roger_messages *ret_fresh,
+		     struct roger_messages *ret_handed, struct roger_err *err)
+{
+	struct rg_query query = { .unread = true,
+				  .to = handout->agent,
+				  .free_at_ms = rg_clock_ms(),
+				  .limit = MESSAGES_MAX };
+	struct {
+		struct roger_message *items;
+		size_t count;
+	} lists[2] = { 0 };
+	struct roger_message *place;
+	struct roger_messages page;
+	bool handed;
+	size_t i;
+	int r;
+
+	do {
+		r = find(handout, &query, &page, err);
+		for (i = 0; r == ROGER_OK && i < page.count; i++) {
+			handed = page.items[i].handed_at_ms > 0;
+			place = rg_arena_push(handout->arena, &lists[handed].items,
+					      &lists[handed].count, sizeof *place);
+			if (!place)
+				return rg_fail_memory(err);
+			*place = page.items[i];
+			query.after = page.items[i].position;
+		}
+	} while (r == ROGER_OK && page.count == MESSAGES_MAX && lists[0].count < MESSAGES_MAX);
+	*ret_fresh = (struct roger_messages){ lists[0].items, lists[0].count };
+	*ret_handed = (struct roger_messages){ lists[1].items, lists[1].count };
+	return r;
+}
+
+/* All marks are stored with one commit, after the text. */
+static int write_mail(const struct handout *handout, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_messages messages = { 0 }, handed = { 0 };
+	int r;
+
+	r = find_mail(handout, &messages, &handed, err);
+	if (r == ROGER_OK)
+		r = hear(handout, &handed, err);
+	if (r < 0 || messages.count == 0)
+		return r < 0 ? r : mark_handed(handout, &messages, err);
+	r = print_messages(handout, &messages, &text, err);
+	if (r == ROGER_OK)
+		r = put_note(handout, &messages, err);
+	if (r == ROGER_OK)
+		r = append(handout, rg_buf_str(&text), err);
+	if (r == ROGER_OK)
+		r = mark_handed(handout, &messages, err);
+	return r == ROGER_OK ? drop_note(handout, err) : r;
+}
+
+/* Until nothing is left that was not handed over. */
+static int hand_to(const struct handout *handout, struct roger_err *err)
+{
+	const struct rg_query all = { .unread = true, .to = handout->agent };
+	int64_t before, unread = 0;
+	bool may;
+	int r;
+
+	r = handout->bridge->recovered ? ROGER_OK : recover_agent(handout, err);
+	for (;;) {
+		before = handout->reply->written;
+		if (r == ROGER_OK)
+			r = rg_engine_may_have_mail(handout->roger->engine, handout->agent, &may,
+						    err);
+		if (r < 0 || !may)
+			return r;
+		r = rg_engine_begin(handout->roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = write_mail(handout, err);
+		rg_engine_rollback(handout->roger->engine);
+		/* This also sets right the figure that may_have_mail goes by. */
+		if (r == ROGER_OK)
+			r = rg_engine_count(handout->roger->engine, &all, &unread, err);
+		if (r < 0 || unread == 0 || handout->reply->written == before)
+			return r;
+	}
+}
+
+/* A file that is none is told, and the mail stays unread. */
+static int tell_trouble(const struct handout *handout, const struct roger_err *why,
+			struct roger_err *err)
+{
+	const struct roger_crossing item = { .kind = ROGER_CROSSING_TROUBLE,
+					     .file = rg_str(handout->file_name),
+					     .to = handout->agent,
+					     .why = rg_str(why->message) };
+
+	if (!rg_bridge_tell_once(handout->bridge, "trouble", item.file, item.to, 0))
+		return ROGER_OK;
+	return rg_crossing_put(handout->reply, &item, err);
+}
+
+int rg_handout(struct roger *roger, struct rg_bridge *bridge, struct roger_bridge_reply *reply,
+	       struct roger_err *err)
+{
+	const struct roger_strs *agents = &roger->workspace->config->file_only;
+	struct handout handout = { .roger = roger, .bridge = bridge, .reply = reply };
+	struct roger_err why;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < agents->count && r == ROGER_OK; i++) {
+		handout.agent = agents->items[i];
+		rg_workspace_file_name(handout.agent, ".txt", handout.file_name);
+		rg_workspace_file_name(handout.agent, "", handout.note_name);
+		handout.arena = rg_arena_new();
+		r = handout.arena ? hand_to(&handout, &why) : rg_fail_memory(&why);
+		rg_arena_free(handout.arena);
+		if (r == ROGER_EREFUSED)
+			r = tell_trouble(&handout, &why, err);
+		else if (r < 0 && err)
+			*err = why;
+	}
+	bridge->recovered = r == ROGER_OK;
+	return r;
+}

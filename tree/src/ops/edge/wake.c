@@ -1,0 +1,546 @@
+/*
+ * wake: run the commands that tell agents of their mail, where one is due; or
+ * that of one agent, to see how long it takes until the agent looks.
+ */
+#include "ops/tools/trust.h"
+#include "ops/edge/waking.h"
+
+#include <stdio.h>
+
+#include "facts/note.h"
+#include "facts/wake.h"
+
+enum {
+	AT_ONCE = 16,	  /* commands */
+	POLL_MS = 2,	  /* so often we look whether one has ended, or an agent has looked */
+	GATHER_MS = 1000, /* mail that comes in so quick a row is looked at in one go, at most */
+	WITHIN_MS = 10000,
+	STRANGERS_MAX = 10, /* that are named */
+};
+
+/* A span of looking takes this many times its own time until the next one. */
+enum { REST_FACTOR = 9 };
+
+/* One look at all agents, or the test of one. */
+struct round {
+	struct roger *roger;
+	struct roger_wake_reply *reply;
+	struct rg_waking waking[AT_ONCE];
+	size_t count;
+	bool test;
+	bool stopped;
+	struct {
+		struct roger_wake_attempt *items;
+		size_t count;
+	} attempts;
+	struct {
+		struct roger_str *items;
+		size_t count;
+	} notes;
+};
+
+/* Whoever called us may want us to end. */
+static bool may_go_on(struct round *round)
+{
+	struct roger *roger = round->roger;
+
+	if (roger->tell && !roger->tell(roger->tell_context, "wake", 0, 0))
+		round->stopped = true;
+	return !round->stopped;
+}
+
+static int note(struct round *round, const char *text, struct roger_err *err)
+{
+	struct roger_str *place = rg_arena_push(round->reply->memory, &round->notes.items,
+						&round->notes.count, sizeof *place);
+
+	return place && rg_arena_copy(round->reply->memory, rg_str(text), place)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* -------------------------------------------------------------- attempts -- */
+
+/* Those that have ended, or are to, are written down and leave the others. */
+static int collect(struct round *round, bool enough, struct roger_err *err)
+{
+	struct roger_wake_attempt *attempt;
+	size_t i = 0;
+	bool over;
+	int r;
+
+	while (i < round->count) {
+		struct roger_wake_attempt ended;
+
+		r = rg_waking_over(round->roger, &round->waking[i], enough, round->test,
+				   round->reply->memory, &over, &ended, err);
+		if (over) {
+			rg_engine_turn_end(round->roger->engine, round->waking[i].agent->name);
+			round->waking[i] = round->waking[--round->count];
+		} else {
+			i++;
+		}
+		if (r < 0)
+			return r;
+		if (!over)
+			continue;
+		attempt = rg_arena_push(round->reply->memory, &round->attempts.items,
+					&round->attempts.count, sizeof *attempt);
+		if (!attempt)
+			return rg_fail_memory(err);
+		*attempt = ended;
+	}
+	return ROGER_OK;
+}
+
+/* Until no more than so many run. */
+static int await(struct round *round, size_t most, struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && round->count > most) {
+		r = collect(round, !may_go_on(round), err);
+		if (r == ROGER_OK && round->count > most)
+			rg_clock_sleep(POLL_MS);
+	}
+	return r;
+}
+
+/* After an error nothing is left running, and no turn is kept. */
+static void give_up(struct round *round)
+{
+	while (round->count)
+		(void)!collect(round, true, NULL);
+}
+
+/* Its turn is ours: what was due may have been done by another process meanwhile. */
+static int start(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	struct rg_mail mail;
+	int r;
+
+	r = rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail, err);
+	if (r == ROGER_OK && (round->test || (mail.there && !mail.wait_ms))) {
+		r = rg_waking_start(round->roger, agent, &mail, round->reply->memory,
+				    &round->waking[round->count], &inner);
+		if (r == ROGER_OK) {
+			round->count++;
+			return ROGER_OK;
+		}
+		/* What its mail made of its words is not trusted: that holds up no other agent. */
+		if (r == ROGER_EREFUSED && !round->test)
+			r = note(round, inner.message, err);
+		else if (err)
+			*err = inner;
+	}
+	rg_engine_turn_end(round->roger->engine, agent->name);
+	return r;
+}
+
+static int try_start(struct round *round, const struct rg_wake_agent *agent, bool *ret_busy,
+		     struct roger_err *err)
+{
+	bool taken = false;
+	int r;
+
+	r = await(round, AT_ONCE - 1, err);
+	if (r == ROGER_OK && !round->stopped)
+		r = rg_engine_turn_take(round->roger->engine, agent->name, &taken, err);
+	*ret_busy = !taken && !round->stopped;
+	return r == ROGER_OK && taken ? start(round, agent, err) : r;
+}
+
+/* ---------------------------------------------------------------- rounds -- */
+
+static int note_busy(struct round *round, struct roger_str agent, struct roger_err *err)
+{
+	char text[200];
+
+	if (round->reply->busy++)
+		return ROGER_OK;
+	snprintf(text, sizeof text, "another process is waking '%.*s' right now",
+		 RG_STR_ARGS(agent));
+	return note(round, text, err);
+}
+
+/* Its command may not run: that is told, and holds up no other agent. */
+static int leave_out(struct round *round, const struct rg_wake_agent *agent, bool *ret_left,
+		     struct roger_err *err)
+{
+	char setting[RG_NAME_CHARS_MAX + 16];
+	bool may;
+	int r;
+
+	snprintf(setting, sizeof setting, "wake.agents.%.*s", RG_STR_ARGS(agent->name));
+	r = rg_trust_may_run(round->roger, setting, agent->words, &may, err);
+	*ret_left = r == ROGER_OK && !may;
+	if (*ret_left)
+		r = note(round, round->roger->untold, err);
+	round->roger->untold[0] = '\0';
+	return r;
+}
+
+/* Waking is its commands and nothing else: where none of them may run, nothing is done. */
+static int check_trust(struct round *round, struct roger_err *err)
+{
+	const struct rg_config *config = round->roger->workspace->config;
+	struct round unheard = { .roger = round->roger, .reply = round->reply };
+	bool left = true;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < config->wake_agent_count && left && r == ROGER_OK; i++)
+		r = leave_out(&unheard, &config->wake_agents[i], &left, err);
+	if (r < 0 || !left || !config->wake_agent_count)
+		return r;
+	return rg_fail(
+		err, ROGER_EREFUSED, 0,
+		"no command of wake.agents is trusted, so nobody is woken; see `roger trust`");
+}
+
+static int look_after(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
+{
+	struct roger_wake_reply *reply = round->reply;
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_mail mail;
+	bool busy = false, left = false;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_mail_look(round->roger, agent->name, false, arena, &mail, err);
+	rg_arena_free(arena);
+	if (r == ROGER_OK && mail.there && !mail.wait_ms)
+		r = leave_out(round, agent, &left, err);
+	if (r < 0 || !mail.there || left)
+		return r;
+	if (!mail.wait_ms) {
+		r = try_start(round, agent, &busy, err);
+		return r == ROGER_OK && busy ? note_busy(round, agent->name, err) : r;
+	}
+	reply->waiting++;
+	if (!reply->next_ms || mail.wait_ms < reply->next_ms)
+		reply->next_ms = mail.wait_ms;
+	return ROGER_OK;
+}
+
+static int look_after_all(struct round *round, struct roger_err *err)
+{
+	const struct rg_config *config = round->roger->workspace->config;
+	size_t i;
+	int r = ROGER_OK;
+
+	round->reply->waiting = round->reply->busy = round->reply->next_ms = 0;
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK && !round->stopped; i++)
+		r = look_after(round, &config->wake_agents[i], err);
+	return r < 0 ? r : await(round, 0, err);
+}
+
+/* Any agent's name makes the engine take in what other programs appended. */
+static int take_in(struct round *round, struct roger_err *err)
+{
+	bool may;
+
+	return rg_engine_may_have_mail(round->roger->engine,
+				       round->roger->workspace->config->wake_agents[0].name, &may,
+				       err);
+}
+
+/*
+ * Sleep until something was stored, or an attempt is due.  A look at everyone
+ * is not worth making for each of many messages: none is due before its time,
+ * and at most a tenth of our time is spent looking.
+ */
+static int rest(struct round *round, uint32_t mark, int64_t took_ns, int64_t until_ns,
+		struct roger_err *err)
+{
+	const struct rg_config *config = round->roger->workspace->config;
+	int64_t due_ns = round->reply->next_ms
+				 ? rg_clock_monotonic_ns() + round->reply->next_ms * 1000000
+				 : INT64_MAX;
+	int64_t gather_ms =
+		config->wake_after_ms / 10 < GATHER_MS ? config->wake_after_ms / 10 : GATHER_MS;
+	int64_t left_ms = (REST_FACTOR * took_ns) / 1000000;
+	int r = ROGER_OK;
+
+	rg_clock_sleep(gather_ms > left_ms ? gather_ms : left_ms);
+	while (r == ROGER_OK && may_go_on(round) &&
+	       rg_engine_wake_count(round->roger->engine) == mark) {
+		left_ms = ((due_ns < until_ns ? due_ns : until_ns) - rg_clock_monotonic_ns() +
+			   999999) /
+			  1000000;
+		if (left_ms <= 0)
+			break;
+		rg_engine_sleep(round->roger->engine, mark, left_ms);
+		r = take_in(round, err);
+	}
+	return r;
+}
+
+/* A mistyped name would never be woken, and nobody would know. */
+static int note_strangers(struct round *round, struct roger_err *err)
+{
+	const struct rg_config *config = round->roger->workspace->config;
+	char text[300];
+	size_t strangers = 0, i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < config->wake_agent_count && r == ROGER_OK; i++) {
+		if (rg_engine_knows(round->roger->engine, config->wake_agents[i].name) ||
+		    strangers++ >= STRANGERS_MAX)
+			continue;
+		snprintf(text, sizeof text,
+			 "wake.agents.%.*s: nobody of that name has sent or received anything",
+			 RG_STR_ARGS(config->wake_agents[i].name));
+		r = note(round, text, err);
+	}
+	if (r == ROGER_OK && strangers > STRANGERS_MAX) {
+		snprintf(text, sizeof text, "and %zu more agent%s that nobody knows",
+			 strangers - STRANGERS_MAX, rg_plural((int64_t)strangers - STRANGERS_MAX));
+		r = note(round, text, err);
+	}
+	if (r == ROGER_OK && !config->wake_agent_count)
+		r = note(round, "nobody is configured to be woken; see wake.agents in config.yaml",
+			 err);
+	return r;
+}
+
+static int look_for(struct round *round, int64_t for_ms, struct roger_err *err)
+{
+	int64_t until_ns = rg_clock_monotonic_ns() + for_ms * 1000000, start_ns;
+	uint32_t mark;
+	int r;
+
+	/* A call that looks once has looked; one that waits would wait for nothing. */
+	if (for_ms && !round->roger->workspace->config->wake_agent_count)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "nobody is configured to be woken; name agents and their commands "
+			       "as wake.agents in config.yaml");
+	r = check_trust(round, err);
+	if (r == ROGER_OK)
+		r = note_strangers(round, err);
+	while (r == ROGER_OK && round->roger->workspace->config->wake_agent_count) {
+		start_ns = rg_clock_monotonic_ns();
+		mark = rg_engine_wake_count(round->roger->engine);
+		r = look_after_all(round, err);
+		if (r < 0 || round->attempts.count || round->stopped || !for_ms ||
+		    rg_clock_monotonic_ns() >= until_ns)
+			break;
+		r = rest(round, mark, rg_clock_monotonic_ns() - start_ns, until_ns, err);
+	}
+	return r;
+}
+
+/* ------------------------------------------------------------------ test -- */
+
+/* The newest of the agent's looks in the log, or its message read. */
+static int has_looked(struct round *round, const struct roger_wake_attempt *attempt,
+		      int64_t *ret_at_ms, struct roger_err *err)
+{
+	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
+					    .owner = attempt->agent,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
+					    .newest = true,
+					    .limit = 1 };
+	const struct rg_query query = { .ids = attempt->ids.items,
+					.id_count = 1,
+					.anywhere = true };
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_log_entries entries = { 0 };
+	struct roger_messages found = { 0 };
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	*ret_at_ms = 0;
+	r = rg_engine_log_find(round->roger->engine, &looks, arena, &entries, err);
+	if (r == ROGER_OK && entries.count && entries.items[0].at_ms >= attempt->started_at_ms)
+		*ret_at_ms = entries.items[0].at_ms;
+	if (r == ROGER_OK && !*ret_at_ms && attempt->ids.count)
+		r = rg_engine_find(round->roger->engine, &query, arena, &found, err);
+	if (found.count && found.items[0].read)
+		*ret_at_ms = found.items[0].read_at_ms;
+	rg_arena_free(arena);
+	return r;
+}
+
+static int await_look(struct round *round, struct roger_wake_attempt *attempt, int64_t within_ms,
+		      struct roger_err *err)
+{
+	int64_t until_ms = rg_clock_monotonic_ns() / 1000000 + within_ms, at_ms = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK) {
+		r = has_looked(round, attempt, &at_ms, err);
+		if (r < 0 || at_ms || rg_clock_monotonic_ns() / 1000000 >= until_ms ||
+		    !may_go_on(round))
+			break;
+		rg_clock_sleep(POLL_MS);
+	}
+	attempt->looked = at_ms != 0;
+	/* Rounded up to whole milliseconds; a clock that was set back tells nothing. */
+	if (at_ms == attempt->started_at_ms)
+		attempt->looked_ms = 1;
+	else if (at_ms > attempt->started_at_ms)
+		attempt->looked_ms = at_ms - attempt->started_at_ms;
+	return r;
+}
+
+/* What the agent was shown before counts as new, so that its next look shows. */
+static int start_test(struct round *round, const struct rg_wake_agent *agent, struct roger_err *err)
+{
+	struct rg_mail mail;
+	bool busy;
+	int r;
+
+	r = rg_mail_look(round->roger, agent->name, true, round->reply->memory, &mail, err);
+	if (r < 0)
+		return r;
+	rg_engine_note_shown(round->roger->engine, agent->name, mail.ids.items, mail.ids.count,
+			     false);
+	r = try_start(round, agent, &busy, err);
+	if (r == ROGER_OK && busy)
+		r = rg_fail(err, ROGER_ETIMEOUT, 0,
+			    "another process is waking '%.*s' right now; try again",
+			    RG_STR_ARGS(agent->name));
+	return r < 0 ? r : await(round, 0, err);
+}
+
+static int test(struct round *round, const struct roger_wake_request *request,
+		struct roger_err *err)
+{
+	const struct rg_wake_agent *agent =
+		rg_config_wake(round->roger->workspace->config, request->agent);
+	bool left;
+	int r;
+
+	if (!agent)
+		return rg_fail_member(err, ROGER_ENOENT, "agent",
+				      "agent: no command is configured for '%.*s'; name one as "
+				      "wake.agents.%.*s in config.yaml",
+				      RG_STR_ARGS(request->agent), RG_STR_ARGS(request->agent));
+	r = leave_out(round, agent, &left, err);
+	if (r == ROGER_OK && left)
+		r = rg_fail_member(
+			err, ROGER_EREFUSED, "agent",
+			"agent: the command for '%.*s' is not trusted; see `roger trust`",
+			RG_STR_ARGS(agent->name));
+	if (r == ROGER_OK)
+		r = start_test(round, agent, err);
+	if (r < 0 || !round->attempts.count)
+		return r;
+	if (!round->attempts.items[0].count)
+		return note(round,
+			    "it has no unread mail: send it some to see how long it takes to look",
+			    err);
+	return await_look(round, &round->attempts.items[0],
+			  request->within_ms ? request->within_ms : WITHIN_MS, err);
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int check(const struct roger_wake_request *request, struct roger_err *err)
+{
+	if (request->for_ms < 0 || request->for_ms > RG_LEASE_MS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "for", "for: expected at most 7 days");
+	if (request->within_ms < 0 || request->within_ms > RG_LEASE_MS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "within",
+				      "within: expected at most 7 days");
+	if (!request->test && request->within_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "within",
+				      "within: expected only with --test; to look for so long, and "
+				      "then end, use --for");
+	if (!request->test && request->agent.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "agent",
+				      "agent: expected only with --test; without it everybody is "
+				      "woken who is due");
+	if (request->test && request->for_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "for",
+				      "for: expected without --test; a test waits as long as "
+				      "--within says");
+	if (request->test && !request->agent.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "agent",
+				      "agent: missing; it is whom to wake for a test");
+	return ROGER_OK;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_wake_request *request = request_;
+	struct roger_wake_reply *reply = reply_;
+	struct round round = { .roger = roger, .reply = reply, .test = request->test };
+	int r;
+
+	r = check(request, err);
+	if (r == ROGER_OK)
+		r = request->test ? test(&round, request, err)
+				  : look_for(&round, request->for_ms, err);
+	give_up(&round);
+	if (r < 0)
+		return r;
+	reply->attempts =
+		(struct roger_wake_attempts){ round.attempts.items, round.attempts.count };
+	reply->notes = (struct roger_strs){ round.notes.items, round.notes.count };
+	return ROGER_OK;
+}
+
+#define AT(member) offsetof(struct roger_wake_request, member)
+static const struct roger_field request_fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), ROGER_PLACE, NULL, NULL, "with test: whom" },
+	{ "test", ROGER_BOOL, AT(test), 0, NULL, NULL,
+	  "run the agent's command now, and tell how long it took until the agent looked" },
+	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL,
+	  "with test: wait so long for that (default 10s)" },
+	{ "for", ROGER_SPAN, AT(for_ms), 0, NULL, NULL, "look again for so long, then end" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "wake", sizeof(struct roger_wake_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_wake_attempt, member)
+static const struct roger_field attempt_fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "who was woken" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_ID, NULL, NULL, "of the oldest messages, at most 16" },
+	{ "count", ROGER_INT, AT(count), 0, NULL, NULL, "unread messages" },
+	{ "attempt", ROGER_INT, AT(attempt), 0, NULL, NULL,
+	  "which one, since they came or the agent looked" },
+	{ "ok", ROGER_BOOL, AT(ok), 0, NULL, NULL, "the command ended with 0" },
+	{ "ended", ROGER_TEXT, AT(ended), 0, NULL, NULL, "how the command ended" },
+	{ "started_at", ROGER_TIME, AT(started_at_ms), 0, NULL, NULL, "when it was started" },
+	{ "took_ms", ROGER_INT, AT(took_ms), 0, NULL, NULL, "until it ended" },
+	{ "looked", ROGER_BOOL, AT(looked), ROGER_SPARE, NULL, NULL,
+	  "with test: the agent looked at its mail, or took it, in time" },
+	{ "looked_ms", ROGER_INT, AT(looked_ms), ROGER_SPARE, NULL, NULL,
+	  "so long after the command was started" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record attempt_record = { "wake attempt",
+						    sizeof(struct roger_wake_attempt),
+						    attempt_fields };
+
+#define AT(member) offsetof(struct roger_wake_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "attempts", ROGER_RECORDS, AT(attempts), 0, NULL, &attempt_record, "that were made" },
+	{ "waiting", ROGER_INT, AT(waiting), 0, NULL, NULL,
+	  "agents with mail whose time has not come" },
+	{ "busy", ROGER_INT, AT(busy), 0, NULL, NULL, "agents that another process is waking" },
+	{ "next_ms", ROGER_INT, AT(next_ms), ROGER_SPARE, NULL, NULL, "until the next is due" },
+	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "wake", sizeof(struct roger_wake_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_wake = {
+	.name = "wake",
+	.summary = "tell agents that mail waits for them, by their configured commands",
+	.examples = "roger wake\nroger wake --once\nroger wake --test builder\n",
+	.flags = ROGER_WRITES | ROGER_UNNOTED,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

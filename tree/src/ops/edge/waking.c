@@ -1,0 +1,358 @@
+#include "ops/edge/waking.h"
+
+#include <stdio.h>
+
+#include "ops/proof/note.h"
+#include "ops/tools/trust.h"
+#include "facts/wake.h"
+
+/* More attempts than the longest backoff takes to be reached need not be counted. */
+enum { ATTEMPTS_MAX = 40 };
+
+/* --------------------------------------------------- what the log tells -- */
+
+/* The newest entry of a step, as its details say. */
+struct step {
+	bool there;
+	int64_t at_ms;
+	int64_t log_position; /* order of the log */
+	int64_t position;     /* of the newest message it speaks of; 0: it does not say */
+	struct roger_str last_id;
+};
+
+static int read_step(const struct rg_log_entry *entry, struct rg_arena *arena, struct step *step,
+		     struct roger_err *err)
+{
+	struct rg_note note;
+	int r;
+
+	*step = (struct step){ .there = true,
+			       .at_ms = entry->at_ms,
+			       .log_position = entry->position };
+	r = rg_note_read(entry->text, arena, &note, err);
+	if (r < 0)
+		return r;
+	step->position = note.position;
+	if (note.ids.count)
+		step->last_id = note.ids.items[note.ids.count - 1];
+	return ROGER_OK;
+}
+
+/* A note of receive or claim names messages and not their place. */
+static int place_step(struct roger *roger, struct step *step, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &step->last_id, .id_count = 1, .anywhere = true };
+	struct roger_messages found = { 0 };
+	int r = ROGER_OK;
+
+	if (step->position || !step->last_id.length)
+		return ROGER_OK;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		step->position = found.items[0].position;
+	return r;
+}
+
+static int find_last_look(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
+			  struct step *ret_look, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
+					    .owner = agent,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
+					    .newest = true,
+					    .limit = 1 };
+	struct rg_log_entries found;
+	int r;
+
+	*ret_look = (struct step){ 0 };
+	r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
+	if (r < 0 || !found.count)
+		return r;
+	r = read_step(&found.items[0], arena, ret_look, err);
+	return r < 0 ? r : place_step(roger, ret_look, arena, err);
+}
+
+/* Attempts for a message, since the last look: both by the order of files, not by clocks. */
+static int count_attempts(struct roger *roger, struct roger_str agent, const struct step *look,
+			  int64_t position, struct rg_arena *arena, struct rg_wake_case *known,
+			  struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
+					    .owner = agent,
+					    .step = rg_note_step_name(RG_STEP_WAKE),
+					    .newest = true,
+					    .limit = ATTEMPTS_MAX };
+	struct rg_log_entries found;
+	struct step wake;
+	size_t i;
+	int r;
+
+	r = rg_engine_log_find(roger->engine, &query, arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		if (look->there && found.items[i].position < look->log_position)
+			break;
+		r = read_step(&found.items[i], arena, &wake, err);
+		if (r < 0 || wake.position < position)
+			break;
+		if (known->attempts++ == 0)
+			known->attempt_ms = wake.at_ms;
+	}
+	return r;
+}
+
+/* ----------------------------------------------------------------- mail -- */
+
+static struct rg_query free_mail(struct roger_str agent)
+{
+	return (struct rg_query){
+		.unread = true, .to = agent, .free_at_ms = rg_clock_ms(), .limit = 1
+	};
+}
+
+/*
+ * Which message waits, and from when on: the oldest that is newer than all that
+ * was shown, else the oldest that was shown and left; neither before the look.
+ */
+static int find_waiting(struct roger *roger, struct roger_str agent,
+			const struct roger_message *oldest, const struct step *look,
+			struct rg_arena *arena, int64_t *ret_position, int64_t *ret_since_ms,
+			struct roger_err *err)
+{
+	struct rg_query query = free_mail(agent);
+	struct roger_messages found = { 0 };
+	int r = ROGER_OK;
+
+	query.after = look->position;
+	if (look->position >= oldest->position)
+		r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (found.count)
+		oldest = &found.items[0];
+	*ret_position = oldest->position;
+	*ret_since_ms = look->there && look->at_ms > oldest->created_at_ms ? look->at_ms
+									   : oldest->created_at_ms;
+	return r;
+}
+
+static int judge(struct roger *roger, struct roger_str agent, const struct roger_message *oldest,
+		 bool with_log, struct rg_arena *arena, struct rg_mail *mail, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct rg_wake_rules rules = { config->wake_after_ms, config->wake_backoff_ms,
+					     config->wake_backoff_most_ms };
+	struct rg_wake_case known = { .since_ms = oldest->created_at_ms };
+	struct step look;
+	int64_t position;
+	int r;
+
+	/* Mail that came just now waits at least so long, whatever the log has to say. */
+	mail->wait_ms = rg_wake_wait(&rules, &known, rg_clock_ms());
+	if (mail->wait_ms && !with_log)
+		return ROGER_OK;
+	r = find_last_look(roger, agent, arena, &look, err);
+	if (r == ROGER_OK)
+		r = find_waiting(roger, agent, oldest, &look, arena, &position, &known.since_ms,
+				 err);
+	if (r == ROGER_OK)
+		r = count_attempts(roger, agent, &look, position, arena, &known, err);
+	if (r < 0)
+		return r;
+	mail->attempts = known.attempts;
+	mail->wait_ms = rg_wake_wait(&rules, &known, rg_clock_ms());
+	return ROGER_OK;
+}
+
+/* What goes into words, environment and log: ids that are no names are left out. */
+static int describe(struct roger *roger, struct roger_str agent, struct rg_arena *arena,
+		    struct rg_mail *mail, struct roger_err *err)
+{
+	struct rg_query query = free_mail(agent);
+	struct roger_messages found;
+	struct roger_str *ids = rg_arena_get(arena, RG_NOTED_IDS_MAX * sizeof *ids);
+	size_t count = 0, i;
+	int r;
+
+	if (!ids)
+		return rg_fail_memory(err);
+	query.limit = RG_NOTED_IDS_MAX;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		if (rg_name_valid(found.items[i].id))
+			ids[count++] = found.items[i].id;
+	if (r < 0 || !found.count)
+		return r;
+	mail->ids = (struct roger_strs){ ids, count };
+	mail->issue = found.items[0].issue_id;
+	mail->id = rg_name_valid(found.items[0].id) ? found.items[0].id : RG_STR("");
+	query.limit = 1;
+	query.newest = true;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		mail->position = found.items[0].position;
+	return r;
+}
+
+int rg_mail_look(struct roger *roger, struct roger_str agent, bool details, struct rg_arena *arena,
+		 struct rg_mail *ret_mail, struct roger_err *err)
+{
+	const struct rg_query query = free_mail(agent), all = { .unread = true, .to = agent };
+	struct roger_messages found;
+	bool may;
+	int r;
+
+	*ret_mail = (struct rg_mail){ 0 };
+	r = rg_engine_may_have_mail(roger->engine, agent, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	/* Also sets the quick figure right that may_have_mail goes by. */
+	if (details || !found.count)
+		r = rg_engine_count(roger->engine, &all, &ret_mail->count, err);
+	if (r < 0 || !found.count)
+		return r;
+	ret_mail->there = true;
+	r = judge(roger, agent, &found.items[0], details, arena, ret_mail, err);
+	return r < 0 || !details ? r : describe(roger, agent, arena, ret_mail, err);
+}
+
+/* -------------------------------------------------------------- starting -- */
+
+static int fill_words(const struct rg_wake_agent *agent, const struct rg_wake_values *values,
+		      struct rg_arena *arena, struct roger_strs *ret_words, struct roger_err *err)
+{
+	struct roger_str *words = rg_arena_get(arena, agent->words.count * sizeof *words);
+	struct rg_buf word;
+	size_t i;
+	bool kept = words != NULL;
+
+	for (i = 0; i < agent->words.count && kept; i++) {
+		rg_buf_init(&word, SIZE_MAX);
+		rg_wake_fill(agent->words.items[i], values, &word);
+		kept = rg_arena_keep(arena, &word, &words[i]);
+	}
+	*ret_words = (struct roger_strs){ words, agent->words.count };
+	return kept ? ROGER_OK : rg_fail_memory(err);
+}
+
+static bool set(struct rg_arena *arena, struct roger_str *place, const char *name,
+		struct roger_str value)
+{
+	return rg_arena_print(arena, place, "%s=%.*s", name, RG_STR_ARGS(value));
+}
+
+static int fill_environment(struct roger *roger, const struct rg_wake_values *values,
+			    struct rg_arena *arena, struct roger_strs *ret_more,
+			    struct roger_err *err)
+{
+	enum { COUNT = 5 };
+	struct roger_str *more = rg_arena_get(arena, COUNT * sizeof *more);
+	char digits[20];
+
+	*ret_more = (struct roger_strs){ more, COUNT };
+	if (more && set(arena, &more[0], "ROGER_AGENT", values->agent) &&
+	    set(arena, &more[1], "ROGER_WORKSPACE", rg_str(roger->workspace->root)) &&
+	    set(arena, &more[2], "ROGER_WAKE_COUNT",
+		(struct roger_str){ digits, rg_print_int(digits, values->count) }) &&
+	    set(arena, &more[3], "ROGER_WAKE_ISSUE", values->issue) &&
+	    set(arena, &more[4], "ROGER_WAKE_ID", values->id))
+		return ROGER_OK;
+	return rg_fail_memory(err);
+}
+
+static bool wants_session(const struct rg_wake_agent *agent)
+{
+	static const char token[] = "{session}";
+	size_t i;
+
+	for (i = 0; i < agent->words.count; i++)
+		if (memmem(agent->words.items[i].data, agent->words.items[i].length, token,
+			   sizeof token - 1))
+			return true;
+	return false;
+}
+
+int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
+		    const struct rg_mail *mail, struct rg_arena *arena,
+		    struct rg_waking *ret_waking, struct roger_err *err)
+{
+	struct rg_wake_values values = { agent->name, mail->issue, mail->id, mail->count };
+	struct rg_program program = { .folder = roger->workspace->root,
+				      .timeout_ms = roger->workspace->config->wake_timeout_ms };
+	int r;
+
+	r = wants_session(agent) ? rg_arrive_last(roger, agent->name, arena, &values.session, err)
+				 : ROGER_OK;
+	if (r == ROGER_OK)
+		r = fill_words(agent, &values, arena, &program.words, err);
+	if (r == ROGER_OK)
+		r = rg_trust_check_filled(roger, agent->words, program.words, arena, err);
+	if (r == ROGER_OK)
+		r = fill_environment(roger, &values, arena, &program.more, err);
+	if (r < 0)
+		return r;
+	*ret_waking = (struct rg_waking){ .agent = agent, .mail = *mail, .at_ms = rg_clock_ms() };
+	return rg_program_launch(&program, &ret_waking->launched, err);
+}
+
+/* ---------------------------------------------------------------- ending -- */
+
+/* On disk when it returns: an attempt is told of only then. */
+static int write_note(struct roger *roger, const struct rg_waking *waking,
+		      const struct roger_wake_attempt *attempt, bool test, struct roger_err *err)
+{
+	const struct rg_mail *mail = &waking->mail;
+	const struct rg_note note = { .kind = RG_NOTE_WOKEN,
+				      .entry = { .task_id = mail->issue,
+						 .at_ms = waking->at_ms,
+						 .outcome_status = attempt->ok ? ROGER_SUCCESS
+									       : ROGER_FAILURE,
+						 .outcome_message = attempt->ended },
+				      .agent = waking->agent->name,
+				      .ids = mail->ids,
+				      .count = mail->count,
+				      .position = mail->position,
+				      .attempt = attempt->attempt,
+				      .program = waking->agent->words.items[0],
+				      .test = test,
+				      .more = { { "took_ms", attempt->took_ms } } };
+
+	return rg_note_write(roger, &note, true, err);
+}
+
+int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, bool test,
+		   struct rg_arena *arena, bool *ret_over, struct roger_wake_attempt *ret_attempt,
+		   struct roger_err *err)
+{
+	const struct rg_program program = { .timeout_ms =
+						    roger->workspace->config->wake_timeout_ms };
+	struct roger_wake_attempt attempt = { 0 };
+	struct rg_program_result result;
+	struct rg_buf ended;
+	int r;
+
+	*ret_over = rg_program_over(&waking->launched, enough, &result);
+	if (!*ret_over)
+		return ROGER_OK;
+	rg_buf_init(&ended, SIZE_MAX);
+	if (enough && result.end == RG_PROGRAM_TIMED_OUT)
+		rg_buf_add_text(&ended, "stopped");
+	else
+		rg_program_describe(&program, &result, &ended);
+	attempt = (struct roger_wake_attempt){
+		.agent = waking->agent->name,
+		.ids = waking->mail.ids,
+		.count = waking->mail.count,
+		.attempt = waking->mail.attempts + 1,
+		.ok = result.end == RG_PROGRAM_EXITED && result.status == 0,
+		.started_at_ms = waking->at_ms,
+		.took_ms = waking->launched.took_ns / 1000000,
+	};
+	r = rg_arena_keep(arena, &ended, &attempt.ended)
+		    ? write_note(roger, waking, &attempt, test, err)
+		    : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		*ret_attempt = attempt;
+	return r;
+}

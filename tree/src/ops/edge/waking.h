@@ -1,0 +1,50 @@
+/*
+ * waking - telling agents that mail is there, by the command each is configured
+ * with.
+ *
+ * Whom to tell follows from the mailbox and the activity log; nothing else is
+ * kept.  Losing any attempt, or all of them, loses no message.
+ */
+#ifndef RG_WAKING_H
+#define RG_WAKING_H
+
+#include "ops/edge/arrive.h"
+#include "host/program.h"
+
+/* An agent with mail, looked at for whether it is to be woken. */
+struct rg_mail {
+	bool there;	  /* unread, and in nobody's lease */
+	int64_t attempts; /* since it came, or the agent last looked */
+	int64_t wait_ms;  /* until the next is due; 0: now */
+
+	/* With details: */
+	int64_t count;		    /* all that is unread */
+	struct roger_strs ids;	    /* of the oldest ones */
+	struct roger_str id, issue; /* of the oldest one */
+	int64_t position;	    /* of the newest one */
+};
+
+/* details: what an attempt tells, too. */
+RG_CHECKED int rg_mail_look(struct roger *roger, struct roger_str agent, bool details,
+			    struct rg_arena *arena, struct rg_mail *ret_mail,
+			    struct roger_err *err);
+
+/* An attempt under way: the command runs, and the agent's turn is ours. */
+struct rg_waking {
+	const struct rg_wake_agent *agent;
+	struct rg_mail mail;
+	struct rg_launched launched;
+	int64_t at_ms;
+};
+
+/* Start an attempt for an agent whose turn is ours.  That a command is not there is its end. */
+RG_CHECKED int rg_waking_start(struct roger *roger, const struct rg_wake_agent *agent,
+			       const struct rg_mail *mail, struct rg_arena *arena,
+			       struct rg_waking *ret_waking, struct roger_err *err);
+
+/* Has it ended?  enough: it is to.  Then it is in the log, and in *ret_attempt. */
+RG_CHECKED int rg_waking_over(struct roger *roger, struct rg_waking *waking, bool enough, bool test,
+			      struct rg_arena *arena, bool *ret_over,
+			      struct roger_wake_attempt *ret_attempt, struct roger_err *err);
+
+#endif

@@ -1,0 +1,769 @@
+#include "ops/keys/attempt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ops/keys/breaker.h"
+#include "ops/tools/trust.h"
+#include "host/program.h"
+
+/* Attempts that a look at the send log settles, at most. */
+enum { OVERDUE_MAX = 500 };
+
+/* -------------------------------------------------------------- one key -- */
+
+int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,
+		   struct rg_arena *arena, struct rg_key_use *ret_use, struct roger_err *err)
+{
+	const struct rg_log_query lines = { .log = RG_LOG_SENDS, .owner = sender, .key = key };
+	const struct rg_query messages = { .key = key, .from = sender, .anywhere = true };
+	struct rg_records records = { 0 };
+	int r;
+
+	r = rg_cycle_all(roger, arena, &ret_use->cycles, err);
+	if (r < 0)
+		return r;
+	ret_use->cycle = ret_use->cycles.items[ret_use->cycles.count - 1];
+	r = rg_engine_find(roger->engine, &messages, arena, &ret_use->messages, err);
+	if (r == ROGER_OK)
+		r = rg_records_read(roger, &lines, arena, &records, err);
+	ret_use->lines = records.attempts;
+	ret_use->line_count = records.count;
+	return r;
+}
+
+const struct roger_message *rg_key_message(const struct rg_key_use *use, struct roger_str target)
+{
+	size_t i;
+
+	for (i = use->messages.count; i > 0; i--)
+		if (rg_str_equal(use->messages.items[i - 1].to_phase, target))
+			return &use->messages.items[i - 1];
+	return NULL;
+}
+
+int rg_key_judge(struct roger *roger, const struct rg_key_use *use, struct roger_str key,
+		 struct roger_str target, struct rg_arena *arena,
+		 enum rg_sendlog_answer *ret_answer, struct rg_key_history *ret_history,
+		 int64_t *ret_due_ms, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct rg_sendlog_rules rules = { config->attempts_max, config->retry_after_ms,
+						config->retry_cycles };
+	int r;
+
+	r = rg_key_history(use->lines, use->line_count, key, target, ret_history, arena, err);
+	if (r < 0)
+		return r;
+	ret_history->cycle = use->cycle.number;
+	if (ret_history->last)
+		ret_history->last_cycle =
+			rg_cycle_number(&use->cycles, ret_history->last->cycle_id);
+	*ret_answer = rg_sendlog_judge(ret_history, &rules, rg_clock_ms(), ret_due_ms);
+	return ROGER_OK;
+}
+
+/* ----------------------------------------------------------- confirming -- */
+
+static int find_ids(struct roger *roger, const struct roger_str *ids, size_t count,
+		    struct rg_arena *arena, struct roger_messages *ret_messages,
+		    struct roger_err *err)
+{
+	const struct rg_query query = { .ids = ids, .id_count = count, .anywhere = true };
+
+	return rg_engine_find(roger->engine, &query, arena, ret_messages, err);
+}
+
+static int begin_one(struct roger *roger, const struct roger_message *message, int64_t ended,
+		     struct roger_str cycle, int64_t within_ms, struct roger_err *err)
+{
+	struct roger_message after = *message;
+
+	if (after.read || after.archived_at_ms || (after.attempt > ended && after.confirm_by_ms))
+		return ROGER_OK;
+	/* One that was begun without a deadline is begun again: nobody knows whether that is on
+	 * disk. */
+	after.attempt = ended + 1;
+	after.cycle_id = cycle;
+	after.confirm_by_ms = within_ms ? rg_clock_ms() + within_ms : 0;
+	return rg_engine_change(roger->engine, message, &after, err);
+}
+
+static int begin_attempts(struct roger *roger, const struct roger_messages *messages,
+			  const struct roger_str *ids, const int64_t *ended, size_t count,
+			  struct roger_str cycle, int64_t within_ms, struct roger_err *err)
+{
+	struct rg_outcome outcome;
+	size_t i, k;
+	int r = ROGER_OK;
+
+	for (i = 0; i < messages->count; i++)
+		for (k = 0; k < count && r == ROGER_OK; k++)
+			if (rg_str_equal(messages->items[i].id, ids[k]))
+				r = begin_one(roger, &messages->items[i], ended[k], cycle,
+					      within_ms, err);
+	return r < 0 ? r : rg_engine_commit(roger->engine, &outcome, err);
+}
+
+int rg_attempt_begin(struct roger *roger, const struct roger_str *ids, const int64_t *ended,
+		     size_t count, struct roger_str cycle, int64_t within_ms,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_messages messages;
+	int r;
+
+	r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = find_ids(roger, ids, count, arena, &messages, err);
+	if (r == ROGER_OK)
+		r = begin_attempts(roger, &messages, ids, ended, count, cycle, within_ms, err);
+	rg_engine_rollback(roger->engine);
+	return r;
+}
+
+static bool is_waited_for(const struct roger_message *message)
+{
+	return message->confirm_by_ms > 0 && !message->read;
+}
+
+/* Is there still one that nobody read?  Until when may it be?  An archived one no longer. */
+static bool any_waiting(const struct roger_messages *messages, int64_t *ret_until_ms)
+{
+	bool waiting = false;
+	size_t i;
+
+	*ret_until_ms = 0;
+	for (i = 0; i < messages->count; i++) {
+		if (!is_waited_for(&messages->items[i]))
+			continue;
+		waiting = true;
+		if (messages->items[i].confirm_by_ms > *ret_until_ms &&
+		    !messages->items[i].archived_at_ms)
+			*ret_until_ms = messages->items[i].confirm_by_ms;
+	}
+	return waiting;
+}
+
+/*
+ * No longer than asked for now: the instant that stands in the message comes of
+ * an earlier send, or of a clock that was set back since.
+ */
+static int wait_until_read(struct roger *roger, const struct roger_str *ids, size_t count,
+			   int64_t within_ms, bool *ret_read, struct roger_err *err)
+{
+	int64_t end_ns = rg_clock_monotonic_ns() + within_ms * 1000000, until_ms = 0, left_ms;
+	struct roger_messages messages;
+	struct rg_arena *arena;
+	uint32_t mark;
+	int r;
+
+	for (;;) {
+		arena = rg_arena_new();
+		if (!arena)
+			return rg_fail_memory(err);
+		mark = rg_engine_wake_count(roger->engine);
+		r = find_ids(roger, ids, count, arena, &messages, err);
+		*ret_read = r == ROGER_OK && !any_waiting(&messages, &until_ms);
+		rg_arena_free(arena);
+		left_ms = until_ms - rg_clock_ms();
+		if (left_ms > (end_ns - rg_clock_monotonic_ns()) / 1000000)
+			left_ms = (end_ns - rg_clock_monotonic_ns() + 999999) / 1000000;
+		if (r < 0 || *ret_read || left_ms <= 0)
+			return r;
+		rg_engine_sleep(roger->engine, mark, left_ms);
+	}
+}
+
+/* ---------------------------------------------------------- dead letters -- */
+
+bool rg_dead_letter_open(const struct roger_dead_letter *letter,
+			 const struct roger_message *message, int64_t now_ms)
+{
+	if (letter->status == ROGER_STALE || (message && message->read))
+		return false;
+	return letter->status == ROGER_UNDELIVERED ||
+	       (message && !message->archived_at_ms && message->confirm_by_ms <= now_ms);
+}
+
+int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
+			 struct rg_arena *arena, struct rg_records *ret_letters,
+			 struct roger_err *err)
+{
+	struct roger_dead_letter *letter;
+	struct roger_messages messages;
+	size_t i;
+	int r;
+
+	r = rg_records_read(roger, query, arena, ret_letters, err);
+	for (i = 0; r == ROGER_OK && i < ret_letters->count; i++) {
+		letter = &ret_letters->letters[i];
+		r = find_ids(roger, &letter->message_id, 1, arena, &messages, err);
+		if (r < 0 || !messages.count)
+			continue;
+		if (messages.items[0].read)
+			letter->delivered_at_ms = messages.items[0].read_at_ms;
+		else if (rg_dead_letter_open(letter, &messages.items[0], rg_clock_ms()))
+			letter->status = ROGER_UNDELIVERED;
+	}
+	return r;
+}
+
+/* A message has at most one, whatever comes later. */
+static int find_letter(struct roger *roger, struct roger_str message, struct rg_arena *arena,
+		       struct roger_dead_letter *ret_letter, bool *ret_found, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+					    .message = message,
+					    .states = true };
+	struct rg_records found;
+	int r = rg_records_read(roger, &query, arena, &found, err);
+
+	*ret_found = r == ROGER_OK && found.count;
+	if (*ret_found)
+		*ret_letter = found.letters[0];
+	return r;
+}
+
+/* A name the task system gave: one word or line of text, nothing that could pass for more. */
+static bool is_task_name(struct roger_str text)
+{
+	size_t chars, i;
+
+	if (!text.length || !rg_utf8_count(text, &chars) || chars > RG_NAME_CHARS_MAX)
+		return false;
+	for (i = 0; i < text.length; i++)
+		if ((unsigned char)text.data[i] < 0x20 || text.data[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static struct roger_str first_line(struct roger_str text)
+{
+	const char *newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+
+	if (newline)
+		text.length = (size_t)(newline - text.data);
+	while (text.length &&
+	       (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\r' ||
+		text.data[text.length - 1] == '\t'))
+		text.length--;
+	return text;
+}
+
+/* The configured command gets the letter and says what it called it; "" when it does not. */
+static int file_letter(struct roger *roger, const struct roger_dead_letter *letter,
+		       struct rg_arena *arena, struct roger_str *ret_name, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	struct rg_program program = { .words = config->dead_letter_command,
+				      .folder = roger->workspace->root,
+				      .timeout_ms = config->dead_letter_timeout_ms,
+				      .output_bytes_most = 4096 };
+	struct rg_program_result result;
+	struct rg_buf input, output;
+	struct roger_str name;
+	bool may = false;
+	int r = ROGER_OK;
+
+	*ret_name = (struct roger_str){ "", 0 };
+	if (program.words.count)
+		r = rg_trust_may_run(roger, "dead_letters.command", program.words, &may, err);
+	if (r < 0 || !may)
+		return r;
+	rg_buf_init(&input, SIZE_MAX);
+	rg_buf_init(&output, SIZE_MAX);
+	rg_record_encode(&rg_dead_letter_record, letter, &input);
+	rg_buf_add_char(&input, '\n');
+	program.input = rg_buf_str(&input);
+	r = rg_program_run(&program, &output, &result, NULL);
+	if (r == ROGER_OK && result.end == RG_PROGRAM_EXITED && result.status == 0) {
+		name = first_line(rg_buf_str(&output));
+		if (is_task_name(name) && !rg_arena_copy(arena, name, ret_name))
+			r = ROGER_ENOMEM;
+	}
+	rg_buf_deinit(&input);
+	rg_buf_deinit(&output);
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+}
+
+/* A timeout on its way into the log. */
+struct giving_up {
+	struct roger_attempt attempt;
+	struct roger_dead_letter letter;
+	int64_t timeouts; /* in a row, with this one; 0: not known */
+	bool dead;	  /* it gets a dead letter */
+	bool was_dead;	  /* it has one */
+	bool written;	  /* somebody who waited as well has written it down, or begun the next */
+};
+
+/* Is its beginning in the log?  Not so after a purge. */
+static bool has_line(const struct roger_attempt *lines, size_t count, struct roger_str id)
+{
+	while (count > 0 && !rg_str_equal(lines[count - 1].id, id))
+		count--;
+	return count > 0;
+}
+
+/* The last line that says what came of the attempt; NULL: none does. */
+static const struct roger_attempt *settled_line(const struct roger_attempt *lines, size_t count,
+						struct roger_str id)
+{
+	size_t i;
+
+	for (i = count; i > 0; i--)
+		if (!lines[i - 1].pending && rg_str_equal(lines[i - 1].id, id))
+			return &lines[i - 1];
+	return NULL;
+}
+
+/* Is the attempt in the log already?  Else: was this timeout the last that is allowed? */
+static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
+			 struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct roger_attempt *attempt = &giving_up->attempt;
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = attempt->sender,
+					    .key = attempt->idempotent_key };
+	const struct roger_attempt *settled;
+	struct rg_key_history history;
+	struct roger_attempt *lines;
+	struct rg_records known;
+	int r;
+
+	r = rg_records_read(roger, &query, arena, &known, err);
+	if (r < 0)
+		return r;
+	settled = settled_line(known.attempts, known.count, attempt->id);
+	giving_up->written = settled != NULL;
+	if (settled)
+		giving_up->attempt = *settled;
+	if (settled || attempt->outcome != ROGER_TIMEOUT)
+		return ROGER_OK;
+	lines = rg_arena_get(arena, (known.count + 1) * sizeof *lines);
+	if (!lines)
+		return rg_fail_memory(err);
+	if (known.count)
+		memcpy(lines, known.attempts, known.count * sizeof *lines);
+	lines[known.count] = *attempt;
+	r = rg_key_history(lines, known.count + 1, attempt->idempotent_key, attempt->target,
+			   &history, arena, err);
+	giving_up->timeouts = history.timeouts;
+	if (r < 0 || history.timeouts < config->attempts_max)
+		return r;
+	r = find_letter(roger, attempt->message_id, arena, &giving_up->letter, &giving_up->was_dead,
+			err);
+	if (r < 0 || giving_up->was_dead)
+		return r;
+	giving_up->dead = true;
+	r = rg_sendlog_letter(attempt, history.timeouts, arena, &giving_up->letter, err);
+	giving_up->attempt.dead_letter_task_id = giving_up->letter.id;
+	return r;
+}
+
+/* Written when the clock was ahead: what it says of instants says nothing now. */
+static bool is_of_another_clock(const struct roger_message *message)
+{
+	return message->created_at_ms > rg_clock_ms();
+}
+
+/* Can it still be read in time? */
+static bool is_under_way(const struct roger_message *message)
+{
+	return !message->archived_at_ms && message->confirm_by_ms > rg_clock_ms() &&
+	       !is_of_another_clock(message);
+}
+
+/* The entry of a message that was not read in time; the dead letter when it was the last time.
+ * One that was archived unread can never be read: that is an error. */
+static int judge_timeout(struct roger *roger, const struct roger_message *message,
+			 struct giving_up *giving_up, struct rg_arena *arena, struct roger_err *err)
+{
+	const bool archived = message->archived_at_ms > 0;
+	int r;
+
+	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max,
+			     archived ? ROGER_ERROR : ROGER_TIMEOUT, rg_clock_ms(), arena,
+			     &giving_up->attempt, err);
+	if (r < 0)
+		return r;
+	giving_up->attempt.cause = rg_str(archived ? "archived unread" : "not read in time");
+	giving_up->written = is_under_way(message);
+	return giving_up->written ? ROGER_OK : judge_attempt(roger, giving_up, arena, err);
+}
+
+/* The dead letter is on disk before the entry that names it. */
+static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
+			 struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (giving_up->dead)
+		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), &giving_up->letter, 1,
+				     err);
+	return r < 0 ? r
+		     : rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.sender,
+					&giving_up->attempt, 1, err);
+}
+
+/* Under the lock of records, so that two who gave up at once file one letter. */
+static int give_up_one(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+		       struct giving_up *giving_up, bool *ret_late, struct roger_err *err)
+{
+	struct roger_messages found;
+	int r;
+
+	*ret_late = false;
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = find_ids(roger, id, 1, arena, &found, err);
+	if (r == ROGER_OK && found.count && is_waited_for(&found.items[0])) {
+		*ret_late = true;
+		r = judge_timeout(roger, &found.items[0], giving_up, arena, err);
+		if (r == ROGER_OK && !giving_up->written)
+			r = write_timeout(roger, giving_up, err);
+	}
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+/* Meanwhile it may have been read, redelivered or marked: that stays. */
+static int take_states(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
+		       struct roger_err *err)
+{
+	const struct rg_log_query letter = { .log = RG_LOG_DEAD_LETTERS,
+					     .id = giving_up->letter.id,
+					     .states = true };
+	const struct rg_log_query attempt = { .log = RG_LOG_SENDS,
+					      .owner = giving_up->attempt.sender,
+					      .id = giving_up->attempt.id,
+					      .states = true };
+	struct rg_records found;
+	int r;
+
+	r = rg_records_read(roger, &letter, arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		giving_up->letter = found.letters[0];
+	if (r == ROGER_OK)
+		r = rg_records_read(roger, &attempt, arena, &found, err);
+	if (r == ROGER_OK && found.count)
+		giving_up->attempt = found.attempts[0];
+	return r;
+}
+
+/* What the task system called it goes into the letter and the entry. */
+static int note_filed(struct roger *roger, struct giving_up *giving_up, struct roger_str name,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = take_states(roger, giving_up, arena, err);
+	if (r == ROGER_OK) {
+		giving_up->letter.filed_as = name;
+		giving_up->attempt.dead_letter_task_id = name;
+		r = write_timeout(roger, giving_up, err);
+	}
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static int file(struct roger *roger, struct giving_up *giving_up, struct rg_arena *arena,
+		struct roger_err *err)
+{
+	struct roger_str name;
+	int r;
+
+	if (!giving_up->dead)
+		return ROGER_OK;
+	r = file_letter(roger, &giving_up->letter, arena, &name, err);
+	return r == ROGER_OK && name.length ? note_filed(roger, giving_up, name, arena, err) : r;
+}
+
+static int alarm_of(struct roger *roger, struct roger_str cycle, struct rg_arena *arena,
+		    int64_t *ret_letters, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+					    .cycle = cycle,
+					    .states = true };
+	struct rg_records letters;
+	int r = rg_records_read(roger, &query, arena, &letters, err);
+
+	*ret_letters = (int64_t)letters.count;
+	return r;
+}
+
+static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_attempt *attempt = &giving_up->attempt;
+	const int64_t number = giving_up->timeouts ? giving_up->timeouts : attempt->attempt;
+	int64_t limit = roger->workspace->config->dead_letter_alarm, letters = 0;
+	char alarm[80] = "";
+	int r;
+
+	if (attempt->outcome == ROGER_ERROR)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "message '%.*s' was archived before '%.*s' had read it; use another "
+			       "key to send it again",
+			       RG_STR_ARGS(attempt->message_id), RG_STR_ARGS(attempt->target));
+	/* It was a dead letter already: the key's own attempts are used up. */
+	if (!attempt->dead_letter_task_id.length &&
+	    (giving_up->was_dead || number > attempt->max_attempts))
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
+			       "redeliver` makes one more",
+			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+			       (long long)number);
+	if (!attempt->dead_letter_task_id.length)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "
+			       "safe to send again with the same key",
+			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+			       (long long)number, (long long)attempt->max_attempts);
+	r = alarm_of(roger, attempt->cycle_id, arena, &letters, err);
+	if (r < 0)
+		return r;
+	if (limit && letters > limit)
+		snprintf(alarm, sizeof alarm, "; alarm: %lld dead letters in this cycle",
+			 (long long)letters);
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "'%.*s' did not read message '%.*s' in %lld attempt%s: it is dead letter "
+		       "'%.*s'%s%s",
+		       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+		       (long long)number, rg_plural(number),
+		       RG_STR_ARGS(attempt->dead_letter_task_id), alarm,
+		       roger->untold[0] ? "; its command was left out, see `roger trust`" : "");
+}
+
+/* What it says is no failure of its own. */
+static bool is_told(int r)
+{
+	return r == ROGER_ETIMEOUT || r == ROGER_EREFUSED;
+}
+
+static int give_up(struct roger *roger, const struct roger_str *id, struct rg_arena *arena,
+		   bool *ret_late, struct roger_err *err)
+{
+	struct giving_up giving_up = { 0 };
+	int r;
+
+	r = give_up_one(roger, id, arena, &giving_up, ret_late, err);
+	if (r < 0 || !*ret_late)
+		return r;
+	r = file(roger, &giving_up, arena, err);
+	return r < 0 ? r : tell_timeout(roger, &giving_up, arena, err);
+}
+
+int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
+		       int64_t within_ms, struct rg_arena *arena, struct roger_err *err)
+{
+	bool read = false, late;
+	int r, result = ROGER_OK;
+	size_t i;
+
+	r = wait_until_read(roger, ids, count, within_ms, &read, err);
+	for (i = 0; r == ROGER_OK && !read && i < count; i++) {
+		r = give_up(roger, &ids[i], arena, &late, err);
+		/* One that was late does not keep the others from being written down. */
+		if (is_told(r) && late) {
+			result = r;
+			r = ROGER_OK;
+		}
+	}
+	return r < 0 ? r : result;
+}
+
+int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
+		      const struct roger_attempt *lines, size_t count, struct rg_arena *arena,
+		      bool *ret_settled, struct roger_err *err)
+{
+	struct roger_attempt begun;
+	bool late;
+	int r;
+
+	*ret_settled = false;
+	if (!is_waited_for(message) || is_under_way(message))
+		return ROGER_OK;
+	r = rg_sendlog_entry(message, 1, ROGER_TIMEOUT, 0, arena, &begun, err);
+	if (r < 0 || !has_line(lines, count, begun.id) || settled_line(lines, count, begun.id))
+		return r;
+	r = give_up(roger, &message->id, arena, &late, err);
+	*ret_settled = r == ROGER_OK || (is_told(r) && late);
+	return *ret_settled ? ROGER_OK : r;
+}
+
+static int settle_overdue(struct roger *roger, struct rg_arena *arena)
+{
+	struct rg_log_query query = { .log = RG_LOG_SENDS };
+	struct roger_messages found;
+	struct rg_records lines;
+	struct roger_strs ids;
+	bool settled;
+	size_t i;
+	int r;
+
+	r = rg_engine_overdue(roger->engine, rg_clock_ms(), OVERDUE_MAX, arena, &ids, NULL);
+	if (r == ROGER_OK && ids.count)
+		r = find_ids(roger, ids.items, ids.count, arena, &found, NULL);
+	for (i = 0; r == ROGER_OK && ids.count && i < found.count; i++) {
+		if (!rg_sendlog_begins(&found.items[i]))
+			continue;
+		query.owner = found.items[i].from_phase;
+		query.message = found.items[i].id;
+		r = rg_records_read(roger, &query, arena, &lines, NULL);
+		if (r == ROGER_OK)
+			r = rg_attempt_settle(roger, &found.items[i], lines.attempts, lines.count,
+					      arena, &settled, NULL);
+	}
+	return r;
+}
+
+void rg_attempt_settle_overdue(struct roger *roger)
+{
+	struct rg_arena *arena = rg_arena_new();
+
+	/* Where nothing can be written they stay pending, which is as true. */
+	if (arena)
+		(void)!settle_overdue(roger, arena);
+	rg_arena_free(arena);
+}
+
+int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last, int64_t attempts,
+		       struct rg_arena *arena, struct roger_dead_letter *ret_letter,
+		       struct roger_err *err)
+{
+	struct giving_up giving_up = { .attempt = *last };
+	const bool named = last->dead_letter_task_id.length > 0;
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = find_letter(roger, last->message_id, arena, &giving_up.letter, &giving_up.was_dead,
+			err);
+	if (r == ROGER_OK && !giving_up.was_dead) {
+		giving_up.dead = true;
+		r = rg_sendlog_letter(last, attempts, arena, &giving_up.letter, err);
+		if (!named)
+			giving_up.attempt.dead_letter_task_id = giving_up.letter.id;
+		if (r == ROGER_OK)
+			r = write_timeout(roger, &giving_up, err);
+	}
+	rg_engine_records_end(roger->engine);
+	/* The task system has it where it has a name. */
+	if (r == ROGER_OK && !named)
+		r = file(roger, &giving_up, arena, err);
+	*ret_letter = giving_up.letter;
+	return r;
+}
+
+/* ------------------------------------------------------------- failures -- */
+
+/* Whoever sends with the same key may have written down the attempt: that holds. */
+static int note_failure(struct roger *roger, const struct roger_message *message,
+			enum roger_attempt_outcome outcome, const char *cause,
+			struct giving_up *giving_up, struct rg_arena *arena)
+{
+	int r;
+
+	r = rg_sendlog_entry(message, roger->workspace->config->attempts_max, outcome,
+			     rg_clock_ms(), arena, &giving_up->attempt, NULL);
+	giving_up->attempt.cause = rg_str(cause);
+	if (r == ROGER_OK)
+		r = judge_attempt(roger, giving_up, arena, NULL);
+	if (r == ROGER_OK && !giving_up->written)
+		r = write_timeout(roger, giving_up, NULL);
+	return r;
+}
+
+static int note_failures(struct roger *roger, const struct roger_message *messages, size_t count,
+			 enum roger_attempt_outcome outcome, const char *cause,
+			 struct rg_arena *arena)
+{
+	struct giving_up *giving_up = rg_arena_get(arena, count * sizeof *giving_up);
+	size_t i;
+	int r;
+
+	if (!giving_up)
+		return ROGER_ENOMEM;
+	r = rg_engine_note_key(roger->engine, messages[0].from_phase, messages[0].idempotent_key,
+			       NULL);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(roger->engine, NULL);
+	if (r < 0)
+		return r;
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = note_failure(roger, &messages[i], outcome, cause, &giving_up[i], arena);
+	rg_engine_records_end(roger->engine);
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = file(roger, &giving_up[i], arena, NULL);
+	return r;
+}
+
+/* Nobody sends under these keys again, so nothing is asked before. */
+static int note_plain(struct roger *roger, const struct roger_message *messages, size_t count,
+		      const char *cause, struct rg_arena *arena)
+{
+	struct roger_attempt *attempts = rg_arena_get(arena, count * sizeof *attempts);
+	struct roger_message plain;
+	struct roger_cycle cycle;
+	size_t i;
+	int r;
+
+	if (!attempts)
+		return ROGER_ENOMEM;
+	r = rg_cycle_current(roger, arena, &cycle, NULL);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		r = rg_sendlog_plain(&messages[i], cycle.id, arena, &plain, NULL);
+		if (r == ROGER_OK)
+			r = rg_sendlog_entry(&plain, 1, ROGER_ERROR, rg_clock_ms(), arena,
+					     &attempts[i], NULL);
+		attempts[i].cause = rg_str(cause);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(roger->engine, NULL);
+	if (r < 0)
+		return r;
+	r = rg_records_write(roger, RG_LOG_SENDS, messages[0].from_phase, attempts, count, NULL);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
+		       enum roger_attempt_outcome outcome, const char *cause)
+{
+	struct rg_arena *arena = rg_arena_new();
+
+	if (arena && count && !messages[0].idempotent_key.length && outcome == ROGER_ERROR)
+		(void)!note_plain(roger, messages, count, cause, arena);
+	else if (arena && count && messages[0].idempotent_key.length)
+		(void)!note_failures(roger, messages, count, outcome, cause, arena);
+	rg_arena_free(arena);
+}
+
+int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,
+			     struct rg_arena *arena, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	char until[32];
+	int64_t until_ms;
+	bool open;
+	int r;
+
+	if (!config->breaker_failures)
+		return ROGER_OK;
+	r = rg_breaker_look(roger, message->from_phase, message->to_phase, arena, &open, &until_ms,
+			    err);
+	if (r < 0 || !open)
+		return r;
+	rg_attempt_failed(roger, message, 1, ROGER_ERROR, RG_CAUSE_BREAKER);
+	rg_clock_print_utc(until_ms, until);
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "'%.*s' let the last %lld attempts time out: nothing is sent to it with "
+		       "--confirm read before %s (breaker)",
+		       RG_STR_ARGS(message->to_phase), (long long)config->breaker_failures, until);
+}

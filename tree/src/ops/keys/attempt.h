@@ -1,0 +1,101 @@
+/*
+ * attempt - the send log as verbs use it: what is known of a key, what a
+ * recipient confirmed, what is given up.
+ */
+#ifndef RG_ATTEMPT_H
+#define RG_ATTEMPT_H
+
+#include "ops/proof/records.h"
+
+/* -------------------------------------------------------------- one key -- */
+
+/* What is known of a sender's key. */
+struct rg_key_use {
+	struct roger_cycle cycle; /* the current one */
+	struct roger_cycles cycles;
+	struct roger_attempt *lines; /* of the key, as the log has them */
+	size_t line_count;
+	struct roger_messages messages; /* with the key, of every cycle, living and archived */
+};
+
+RG_CHECKED int rg_key_look_up(struct roger *roger, struct roger_str sender, struct roger_str key,
+			      struct rg_arena *arena, struct rg_key_use *ret_use,
+			      struct roger_err *err);
+
+/* The newest message of the key to a target; NULL: none. */
+const struct roger_message *rg_key_message(const struct rg_key_use *use, struct roger_str target);
+
+/* What may be done with the key to this target now; *ret_last: its last attempt, or NULL. */
+RG_CHECKED int rg_key_judge(struct roger *roger, const struct rg_key_use *use, struct roger_str key,
+			    struct roger_str target, struct rg_arena *arena,
+			    enum rg_sendlog_answer *ret_answer, struct rg_key_history *ret_history,
+			    int64_t *ret_due_ms, struct roger_err *err);
+
+/* ----------------------------------------------------------- confirming -- */
+
+/*
+ * Begin the next attempt of these stored messages: each again, with its number
+ * and until when it is to be read (within_ms 0: it need not be).  Those that
+ * are read already are left, and those of which somebody began the next one
+ * since attempt ended[i] ended: that one goes on.
+ */
+RG_CHECKED int rg_attempt_begin(struct roger *roger, const struct roger_str *ids,
+				const int64_t *ended, size_t count, struct roger_str cycle,
+				int64_t within_ms, struct rg_arena *arena, struct roger_err *err);
+
+/*
+ * An attempt whose time is over and which nobody saw through, so that no line
+ * tells of it, gets its entry.
+ */
+RG_CHECKED int rg_attempt_settle(struct roger *roger, const struct roger_message *message,
+				 const struct roger_attempt *lines, size_t count,
+				 struct rg_arena *arena, bool *ret_settled, struct roger_err *err);
+
+/*
+ * The same for all whose time is over, whoever began them: for verbs that show
+ * what came of sends.  Best effort.
+ */
+void rg_attempt_settle_overdue(struct roger *roger);
+
+/*
+ * Wait until these messages are read or their time is over.  What was not read
+ * becomes a timeout in the send log, and a dead letter after the last attempt:
+ * then the result is ROGER_ETIMEOUT.  ROGER_EREFUSED: one was archived unread.
+ */
+RG_CHECKED int rg_attempt_confirm(struct roger *roger, const struct roger_str *ids, size_t count,
+				  int64_t within_ms, struct rg_arena *arena, struct roger_err *err);
+
+/*
+ * The dead letter of a stored message whose attempts are used up.  It is filed now if there is
+ * none: fewer attempts are allowed than before, or dead-letters.jsonl is gone.
+ */
+RG_CHECKED int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last,
+				  int64_t attempts, struct rg_arena *arena,
+				  struct roger_dead_letter *ret_letter, struct roger_err *err);
+
+/* Write down that messages were not stored, for a word's reason; best effort. */
+void rg_attempt_failed(struct roger *roger, const struct roger_message *messages, size_t count,
+		       enum roger_attempt_outcome outcome, const char *cause);
+
+/* ROGER_ETIMEOUT: the breaker to its recipient is open, which goes into the send log. */
+RG_CHECKED int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *message,
+					struct rg_arena *arena, struct roger_err *err);
+
+/*
+ * Is it still to be delivered?  Nobody let it be, it was not read after all, and an attempt that
+ * was made once more is over.  message: NULL where it is not known.
+ */
+bool rg_dead_letter_open(const struct roger_dead_letter *letter,
+			 const struct roger_message *message, int64_t now_ms);
+
+/* Dead letters with their status derived: when they were read after all; query with states. */
+RG_CHECKED int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
+				    struct rg_arena *arena, struct rg_records *ret_letters,
+				    struct roger_err *err);
+
+/* The cycle in force, for a verb that writes: opens the next where cycles.every says that it is
+ * over. */
+RG_CHECKED int rg_cycle_begin(struct roger *roger, struct rg_arena *arena,
+			      struct roger_cycle *ret_cycle, struct roger_err *err);
+
+#endif

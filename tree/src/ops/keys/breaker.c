@@ -1,0 +1,94 @@
+#include "ops/keys/breaker.h"
+
+#include "ops/keys/attempt.h"
+#include "facts/history.h"
+
+/* Timeouts that are looked at, the newest first. */
+enum { LOOK_AT = 1000 };
+
+int rg_breaker_look(struct roger *roger, struct roger_str sender, struct roger_str target,
+		    struct rg_arena *arena, bool *ret_open, int64_t *ret_until_ms,
+		    struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	struct rg_log_query query = { .log = RG_LOG_SENDS,
+				      .owner = sender,
+				      .target = target,
+				      .state = RG_STR("timeout"),
+				      .newest = true,
+				      .limit = config->breaker_failures };
+	struct rg_records found;
+	int r = rg_records_read(roger, &query, arena, &found, err);
+
+	/* Only where there are enough: is there anything else between?  An attempt may stand
+	 * in several lines, and messages without a key stand among them. */
+	query.state = RG_STR("");
+	query.limit = LOOK_AT;
+	if (r == ROGER_OK && (int64_t)found.count >= config->breaker_failures)
+		r = rg_records_read(roger, &query, arena, &found, err);
+	*ret_open = r == ROGER_OK &&
+		    rg_sendlog_breaker_open(found.attempts, found.count, config->breaker_failures,
+					    config->breaker_open_ms, rg_clock_ms(), ret_until_ms);
+	return r;
+}
+
+/* Each pair of sender and target once. */
+static int note_pair(struct rg_counter *pairs, const struct roger_attempt *timeout, bool *ret_first,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf name = { .maximum = SIZE_MAX };
+	int64_t *times;
+
+	rg_buf_add_str(&name, timeout->sender);
+	rg_buf_add_char(&name, ' ');
+	rg_buf_add_str(&name, timeout->target);
+	times = name.failed ? NULL : rg_counter_of(pairs, rg_buf_str(&name));
+	if (!times)
+		return rg_fail_memory(err);
+	*ret_first = (*times)++ == 0;
+	return ROGER_OK;
+}
+
+int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_breakers *ret_breakers,
+		     struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .state = RG_STR("timeout"),
+					    .since_ms = rg_clock_ms() - config->breaker_open_ms,
+					    .newest = true,
+					    .limit = LOOK_AT };
+	struct rg_counter pairs = { .arena = arena };
+	struct {
+		struct rg_breaker *items;
+		size_t count;
+	} list = { 0 };
+	const struct roger_attempt *timeout;
+	struct rg_records timeouts;
+	struct rg_breaker *place;
+	bool first = false, open = false;
+	int64_t until_ms;
+	size_t i;
+	int r;
+
+	*ret_breakers = (struct rg_breakers){ 0 };
+	if (!config->breaker_failures || !config->breaker_open_ms)
+		return ROGER_OK;
+	r = rg_records_read(roger, &query, arena, &timeouts, err);
+	for (i = 0; r == ROGER_OK && i < timeouts.count; i++) {
+		timeout = &timeouts.attempts[i];
+		r = note_pair(&pairs, timeout, &first, err);
+		if (r < 0 || !first)
+			continue;
+		r = rg_breaker_look(roger, timeout->sender, timeout->target, arena, &open,
+				    &until_ms, err);
+		if (r < 0 || !open)
+			continue;
+		place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = (struct rg_breaker){ timeout->sender, timeout->target, until_ms };
+	}
+	*ret_breakers = (struct rg_breakers){ list.items, list.count };
+	return r;
+}

@@ -1,0 +1,154 @@
+/* cycle: the period of the send log (seed 000), ordered by when it was opened: by hand, or in time.
+ */
+#include "ops/keys/attempt.h"
+
+#include <stdio.h>
+
+static bool is_used(const struct roger_cycles *cycles, struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < cycles->count; i++)
+		if (rg_str_equal(cycles->items[i].id, id))
+			return true;
+	return false;
+}
+
+static int open_next(struct roger *roger, const struct roger_cycle_request *request,
+		     const struct roger_cycles *all, struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_cycle cycle = {
+		.id = request->id,
+		.number = all->items[all->count - 1].number + 1,
+		.opened_at_ms = rg_clock_ms(),
+		.opened_by = request->by,
+	};
+	char number[24];
+
+	if (!cycle.id.length) {
+		snprintf(number, sizeof number, "%lld", (long long)cycle.number);
+		if (!rg_arena_copy(arena, rg_str(number), &cycle.id))
+			return rg_fail_memory(err);
+	}
+	if (is_used(all, cycle.id))
+		return rg_fail_member(err, ROGER_EREFUSED, "id",
+				      "id: there was a cycle '%.*s' already",
+				      RG_STR_ARGS(cycle.id));
+	return rg_records_write(roger, RG_LOG_CYCLES, RG_STR(""), &cycle, 1, err);
+}
+
+/* Two that open one at once get one after the other. */
+static int open_cycle(struct roger *roger, const struct roger_cycle_request *request,
+		      struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_cycles all;
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = rg_cycle_all(roger, arena, &all, err);
+	if (r == ROGER_OK)
+		r = open_next(roger, request, &all, arena, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static bool is_over(const struct roger *roger, const struct roger_cycle *cycle)
+{
+	const int64_t every_ms = roger->workspace->config->cycle_every_ms;
+
+	return every_ms && rg_clock_ms() - cycle->opened_at_ms >= every_ms;
+}
+
+/* Under the lock, where nobody else has opened one since.  Its number may be another one's id. */
+static int open_in_time(struct roger *roger, struct rg_arena *arena, struct roger_cycle *cycle,
+			struct roger_err *err)
+{
+	struct roger_cycle_request request = { .by = RG_STR("roger") };
+	struct roger_cycles all;
+	int64_t number;
+	char id[24];
+	int r = rg_cycle_all(roger, arena, &all, err);
+
+	if (r < 0)
+		return r;
+	*cycle = all.items[all.count - 1];
+	if (!is_over(roger, cycle))
+		return ROGER_OK;
+	number = cycle->number;
+	do {
+		snprintf(id, sizeof id, "%lld", (long long)++number);
+		request.id = rg_str(id);
+	} while (is_used(&all, request.id));
+	r = open_next(roger, &request, &all, arena, err);
+	return r < 0 ? r : rg_cycle_current(roger, arena, cycle, err);
+}
+
+int rg_cycle_begin(struct roger *roger, struct rg_arena *arena, struct roger_cycle *ret_cycle,
+		   struct roger_err *err)
+{
+	int r = rg_cycle_current(roger, arena, ret_cycle, err);
+
+	if (r < 0 || !is_over(roger, ret_cycle))
+		return r;
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = open_in_time(roger, arena, ret_cycle, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_cycle_request *request = request_;
+	struct roger_cycle_reply *reply = reply_;
+	int r = ROGER_OK;
+
+	if (request->id.length && !request->fresh)
+		return rg_fail_member(err, ROGER_EUSAGE, "new",
+				      "new: to open cycle '%.*s' say `roger cycle new %.*s`",
+				      RG_STR_ARGS(request->id), RG_STR_ARGS(request->id));
+	if (request->fresh)
+		r = open_cycle(roger, request, reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_cycle_all(roger, reply->memory, &reply->cycles, err);
+	if (r == ROGER_OK)
+		reply->current = reply->cycles.items[reply->cycles.count - 1];
+	return r;
+}
+
+#define AT(member) offsetof(struct roger_cycle_request, member)
+static const struct roger_field request_fields[] = {
+	{ "new", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "open the next cycle" },
+	{ "id", ROGER_NAME, AT(id), ROGER_PLACE, NULL, NULL, "its id (default: its number)" },
+	{ "by", ROGER_NAME, AT(by), ROGER_SELF, NULL, NULL, "who opens it" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "cycle", sizeof(struct roger_cycle_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_cycle_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "cycles", ROGER_RECORDS, AT(cycles), 0, NULL, &rg_cycle_record, "the oldest first" },
+	{ "current", ROGER_NAME, offsetof(struct roger_cycle_reply, current.id), 0, NULL, NULL,
+	  "id of the current one" },
+	{ "number", ROGER_INT, offsetof(struct roger_cycle_reply, current.number), 0, NULL, NULL,
+	  "and its number" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "cycles", sizeof(struct roger_cycle_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_cycle = {
+	.name = "cycle",
+	.summary = "show the cycle of the send log, or open the next",
+	.examples = "roger cycle\nroger cycle new\nroger cycle new 2026-02-16T05:25Z\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

@@ -1,0 +1,319 @@
+/*
+ * dead_letters, redeliver, stale: what was given up (seed 000).
+ *
+ * A dead letter is never removed.  Redelivering makes one more attempt of the
+ * same message; what its recipient reads late is told by the message itself.
+ */
+#include "ops/keys/attempt.h"
+
+/* ------------------------------------------------------------- listing -- */
+
+static bool is_asked(const struct roger_dead_letters_request *request,
+		     const struct roger_dead_letter *letter)
+{
+	size_t i;
+
+	if (request->status && letter->status != request->status - 1)
+		return false;
+	for (i = 0; i < request->ids.count; i++)
+		if (rg_str_equal(request->ids.items[i], letter->id) ||
+		    rg_str_equal(request->ids.items[i], letter->filed_as))
+			return true;
+	return request->ids.count == 0;
+}
+
+static int count_cycle(struct roger *roger, struct roger_dead_letters_reply *reply,
+		       struct roger_err *err)
+{
+	const int64_t limit = roger->workspace->config->dead_letter_alarm;
+	struct roger_cycle current;
+	struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
+	struct rg_records letters;
+	int r;
+
+	r = rg_cycle_current(roger, reply->memory, &current, err);
+	if (r < 0)
+		return r;
+	query.cycle = reply->cycle = current.id;
+	r = rg_records_read(roger, &query, reply->memory, &letters, err);
+	reply->in_cycle = (int64_t)letters.count;
+	reply->alarm = limit && reply->in_cycle > limit;
+	return r;
+}
+
+static int run_list(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_dead_letters_request *request = request_;
+	struct roger_dead_letters_reply *reply = reply_;
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS,
+					    .owner = request->from,
+					    .target = request->to,
+					    .task = request->task,
+					    .cycle = request->cycle,
+					    .states = true };
+	struct rg_records found;
+	size_t kept = 0, i;
+	int r;
+
+	rg_attempt_settle_overdue(roger);
+	r = rg_dead_letters_find(roger, &query, reply->memory, &found, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < found.count; i++)
+		if (is_asked(request, &found.letters[i]))
+			found.letters[kept++] = found.letters[i];
+	if (kept == 0 && request->ids.count)
+		return rg_fail_member(err, ROGER_ENOENT, "ids",
+				      "no dead letter '%.*s'; `roger dead` lists them",
+				      RG_STR_ARGS(request->ids.items[0]));
+	reply->dead_letters = (struct roger_dead_letters){ found.letters, kept };
+	return count_cycle(roger, reply, err);
+}
+
+/* ------------------------------------------------------------ changing -- */
+
+static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *arena,
+		    struct roger_dead_letter *ret_letter, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .id = id, .states = true };
+	struct rg_records found;
+	int r;
+
+	r = rg_dead_letters_find(roger, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	if (found.count == 0)
+		return rg_fail_member(err, ROGER_ENOENT, "id",
+				      "no dead letter '%.*s'; `roger dead` lists them",
+				      RG_STR_ARGS(id));
+	*ret_letter = found.letters[0];
+	return ROGER_OK;
+}
+
+static int refuse_read(const struct roger_dead_letter *letter, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "id", "'%.*s' has read message '%.*s' meanwhile",
+			      RG_STR_ARGS(letter->target), RG_STR_ARGS(letter->message_id));
+}
+
+/* Its state with another status; of what was found under the lock. */
+static int change(struct roger *roger, struct roger_str id, enum roger_dead_letter_status status,
+		  struct roger_str note, struct roger_dead_letters_reply *reply,
+		  struct roger_err *err)
+{
+	struct roger_dead_letter *letter = rg_arena_get(reply->memory, sizeof *letter);
+	int64_t delivered_at_ms;
+	bool same;
+	int r;
+
+	if (!letter)
+		return rg_fail_memory(err);
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = find_one(roger, id, reply->memory, letter, err);
+	if (r == ROGER_OK && status == ROGER_STALE && letter->delivered_at_ms)
+		r = refuse_read(letter, err);
+	/* To say once more that it is of no use changes nothing. */
+	same = r == ROGER_OK && status == ROGER_STALE && letter->status == (int)status &&
+	       (!note.length || rg_str_equal(note, letter->note));
+	if (r == ROGER_OK && !same) {
+		delivered_at_ms = letter->delivered_at_ms;
+		letter->status = status;
+		letter->updated_at_ms = rg_clock_ms();
+		letter->delivered_at_ms = 0;
+		if (note.length)
+			letter->note = note;
+		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), letter, 1, err);
+		letter->delivered_at_ms = delivered_at_ms;
+	}
+	rg_engine_records_end(roger->engine);
+	reply->dead_letters = (struct roger_dead_letters){ letter, 1 };
+	return r;
+}
+
+static int run_stale(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_stale_request *request = request_;
+	int r = rg_text_check("note", request->note, 200, err);
+
+	return r < 0 ? r : change(roger, request->id, ROGER_STALE, request->note, reply_, err);
+}
+
+/* An attempt that was left gets its entry.  *ret_ended: the number of the last that is over. */
+static int settle(struct roger *roger, const struct roger_message *message, struct rg_arena *arena,
+		  int64_t *ret_ended, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS,
+					    .owner = message->from_phase,
+					    .message = message->id };
+	const int64_t attempt = message->attempt ? message->attempt : 1;
+	struct rg_records lines;
+	bool settled;
+	size_t i;
+	int r;
+
+	r = rg_records_read(roger, &query, arena, &lines, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_settle(roger, message, lines.attempts, lines.count, arena, &settled,
+				      err);
+	if (r < 0)
+		return r;
+	/* One that somebody else has begun goes on. */
+	*ret_ended = message->confirm_by_ms > rg_clock_ms() ? attempt - 1 : attempt;
+	for (i = 0; i < lines.count; i++)
+		if (!lines.attempts[i].pending && lines.attempts[i].attempt > *ret_ended)
+			*ret_ended = lines.attempts[i].attempt;
+	return ROGER_OK;
+}
+
+static int check_deliverable(struct roger *roger, const struct roger_dead_letter *letter,
+			     struct rg_arena *arena, int64_t *ret_ended, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &letter->message_id,
+					.id_count = 1,
+					.anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	if (letter->delivered_at_ms)
+		return refuse_read(letter, err);
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r == ROGER_OK && (found.count == 0 || found.items[0].archived_at_ms))
+		return rg_fail_member(err, ROGER_EREFUSED, "id",
+				      "message '%.*s' is no longer in the mailbox; send it again",
+				      RG_STR_ARGS(letter->message_id));
+	return r < 0 ? r : settle(roger, &found.items[0], arena, ret_ended, err);
+}
+
+/* The attempt is begun before the letter says so: a kill in between leaves one attempt more. */
+static int run_redeliver(struct roger *roger, const void *request_, void *reply_,
+			 struct roger_err *err)
+{
+	const struct roger_redeliver_request *request = request_;
+	struct roger_dead_letters_reply *reply = reply_;
+	int64_t within_ms = request->within_ms ? request->within_ms
+					       : roger->workspace->config->confirm_within_ms;
+	struct roger_dead_letter letter;
+	struct roger_cycle cycle;
+	int64_t ended = 0;
+	int r;
+
+	r = rg_text_check("note", request->note, 200, err);
+	if (r == ROGER_OK && (within_ms < 0 || within_ms > RG_LEASE_MS_MAX))
+		r = rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 7 days");
+	if (r == ROGER_OK)
+		r = find_one(roger, request->id, reply->memory, &letter, err);
+	if (r == ROGER_OK)
+		r = check_deliverable(roger, &letter, reply->memory, &ended, err);
+	if (r == ROGER_OK)
+		r = rg_cycle_begin(roger, reply->memory, &cycle, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_begin(roger, &letter.message_id, &ended, 1, cycle.id, within_ms,
+				     reply->memory, err);
+	if (r == ROGER_OK)
+		r = change(roger, request->id, ROGER_REDELIVERED, request->note, reply, err);
+	if (r == ROGER_OK)
+		r = rg_attempt_confirm(roger, &letter.message_id, 1, within_ms, reply->memory, err);
+	if (r < 0)
+		return r;
+	/* With when it was read. */
+	r = find_one(roger, request->id, reply->memory, &letter, err);
+	if (r == ROGER_OK)
+		*(struct roger_dead_letter *)(uintptr_t)reply->dead_letters.items = letter;
+	return r;
+}
+
+/* -------------------------------------------------------------- tables -- */
+
+static const char *const status_names[] = { "any", "undelivered", "redelivered", "stale", NULL };
+
+#define AT(member) offsetof(struct roger_dead_letters_request, member)
+static const struct roger_field list_fields[] = {
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL,
+	  NULL, "only these" },
+	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only of this sender" },
+	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "only to this agent" },
+	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only with a key of this task" },
+	{ "cycle", ROGER_NAME, AT(cycle), 0, NULL, NULL, "only of this cycle" },
+	{ "status", ROGER_ENUM, AT(status), ROGER_OF_TOOL, status_names, NULL,
+	  "undelivered, redelivered or stale" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record list_request = { "dead_letters",
+						  sizeof(struct roger_dead_letters_request),
+						  list_fields };
+
+#define AT(member) offsetof(struct roger_redeliver_request, member)
+static const struct roger_field redeliver_fields[] = {
+	{ "id", ROGER_TEXT, AT(id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
+	  "id of a dead letter" },
+	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "how long to wait for its reading" },
+	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record redeliver_request = { "redeliver",
+						       sizeof(struct roger_redeliver_request),
+						       redeliver_fields };
+
+#define AT(member) offsetof(struct roger_stale_request, member)
+static const struct roger_field stale_fields[] = {
+	{ "id", ROGER_TEXT, AT(id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
+	  "id of a dead letter" },
+	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record stale_request = { "stale", sizeof(struct roger_stale_request),
+						   stale_fields };
+
+#define AT(member) offsetof(struct roger_dead_letters_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "dead_letters", ROGER_RECORDS, AT(dead_letters), ROGER_OF_TOOL, NULL,
+	  &rg_dead_letter_record, "the oldest first" },
+	{ "cycle", ROGER_NAME, AT(cycle), ROGER_SPARE, NULL, NULL, "the current one" },
+	{ "in_cycle", ROGER_INT, AT(in_cycle), 0, NULL, NULL, "dead letters of it" },
+	{ "alarm", ROGER_BOOL, AT(alarm), 0, NULL, NULL, "more than dead_letters.alarm" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "dead_letters",
+						  sizeof(struct roger_dead_letters_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_dead_letters = {
+	.name = "dead_letters",
+	.summary = "messages that were given up",
+	.examples = "roger dead\nroger dead --to bob --status undelivered\n"
+		    "roger dead redeliver dl-5f0c...\nroger dead stale dl-5f0c... --note 'done by "
+		    "hand'\n",
+	.flags = ROGER_TOOL,
+	.tool = "Messages that were given up.",
+	.request = &list_request,
+	.reply = &reply_record,
+	.run = run_list,
+};
+
+const struct roger_op rg_op_redeliver = {
+	.name = "redeliver",
+	.summary = "try once more to deliver a dead letter",
+	.examples = "roger redeliver dl-5f0c... --within 5m\n",
+	.flags = ROGER_WRITES,
+	.request = &redeliver_request,
+	.reply = &reply_record,
+	.run = run_redeliver,
+};
+
+const struct roger_op rg_op_stale = {
+	.name = "stale",
+	.summary = "mark a dead letter as no longer of use",
+	.examples = "roger stale dl-5f0c... --note 'superseded by app-43'\n",
+	.flags = ROGER_WRITES,
+	.request = &stale_request,
+	.reply = &reply_record,
+	.run = run_stale,
+};

@@ -1,0 +1,306 @@
+/*
+ * purge: entries of old cycles leave the send logs (seed 000, retention).
+ *
+ * The current cycle and those before it, cycles.keep in all, stay.  So does
+ * every entry of a key whose outcome is open: it timed out and has no dead
+ * letter, and its next attempt goes by them.  Of the other keys a digest
+ * stays for cycles.keep_digests cycles.  Dead letters are another log.
+ */
+#include "ops/proof/records.h"
+
+#include <stdlib.h>
+
+struct purging {
+	struct roger *roger;
+	struct rg_arena *arena;
+	struct roger_cycles cycles;
+	int64_t oldest_kept;	     /* number of a cycle */
+	struct roger_attempt *lines; /* of one sender */
+	size_t count;
+	struct roger_attempt *states; /* the last line of each attempt */
+	size_t state_count;
+	bool dry_run;
+};
+
+/* An entry of another tool may name a cycle that was never opened here: it counts as new. */
+static int64_t number_of(const struct roger_cycles *cycles, struct roger_str id)
+{
+	int64_t number = rg_cycle_number(cycles, id);
+
+	return number ? number : cycles->items[cycles->count - 1].number;
+}
+
+static bool is_old(const struct purging *purging, struct roger_str cycle)
+{
+	return number_of(&purging->cycles, cycle) < purging->oldest_kept;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct roger_attempt *x = a, *y = b;
+	size_t shorter = x->idempotent_key.length < y->idempotent_key.length
+				 ? x->idempotent_key.length
+				 : y->idempotent_key.length;
+	int order = shorter ? memcmp(x->idempotent_key.data, y->idempotent_key.data, shorter) : 0;
+
+	if (order)
+		return order;
+	return (x->idempotent_key.length > y->idempotent_key.length) -
+	       (x->idempotent_key.length < y->idempotent_key.length);
+}
+
+static bool is_later(const struct roger_attempt *attempt, const struct roger_attempt *than)
+{
+	return attempt->timestamp_ms > than->timestamp_ms ||
+	       (attempt->timestamp_ms == than->timestamp_ms && attempt->attempt > than->attempt);
+}
+
+/* It timed out; no later attempt of the message says more, and no dead letter. */
+static bool is_waited_for(const struct roger_attempt *states, size_t count,
+			  const struct roger_attempt *attempt)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (rg_str_equal(states[i].message_id, attempt->message_id) &&
+		    (states[i].dead_letter_task_id.length || is_later(&states[i], attempt)))
+			return false;
+	return attempt->outcome == ROGER_TIMEOUT;
+}
+
+/* Is any target of the key still waited for, or was it tried in a cycle that is kept? */
+static bool is_open(const struct roger_attempt *states, size_t count, const struct purging *purging)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!is_old(purging, states[i].cycle_id) ||
+		    is_waited_for(states, count, &states[i]))
+			return true;
+	return false;
+}
+
+static bool same_key(const struct roger_attempt *a, const struct roger_attempt *b)
+{
+	return rg_str_equal(a->idempotent_key, b->idempotent_key);
+}
+
+/* Of the keys in order, those that may go, one state each; how many. */
+static size_t find_closed(struct purging *purging)
+{
+	struct roger_attempt *states = purging->states, newest;
+	size_t from = 0, to, closed = 0, i;
+
+	while (from < purging->state_count) {
+		for (to = from + 1;
+		     to < purging->state_count && same_key(&states[from], &states[to]);)
+			to++;
+		if (!is_open(&states[from], to - from, purging)) {
+			newest = states[from];
+			for (i = from + 1; i < to; i++)
+				if (states[i].timestamp_ms > newest.timestamp_ms)
+					newest = states[i];
+			states[closed++] = newest;
+		}
+		from = to;
+	}
+	return closed;
+}
+
+static bool is_closed(const struct purging *purging, const struct roger_attempt *line)
+{
+	return purging->state_count &&
+	       bsearch(line, purging->states, purging->state_count, sizeof *line, compare) != NULL;
+}
+
+static bool drop_attempt(void *context, const union rg_log_record *record)
+{
+	return is_closed(context, &record->attempt);
+}
+
+static int write_digests(struct purging *purging, struct roger_str sender, int64_t *ret_count,
+			 struct roger_err *err)
+{
+	struct roger_digest *digests =
+		rg_arena_get(purging->arena, purging->state_count * sizeof *digests);
+	char id[RG_SENDLOG_ID_BYTES];
+	size_t count = 0, i;
+
+	if (!digests)
+		return rg_fail_memory(err);
+	for (i = 0; i < purging->state_count; i++) {
+		const struct roger_attempt *state = &purging->states[i];
+
+		/* Nobody can send under it. */
+		if (rg_sendlog_is_plain(state))
+			continue;
+		digests[count] = (struct roger_digest){ .outcome = state->outcome,
+							.attempts = state->attempt,
+							.cycle_id = state->cycle_id,
+							.timestamp_ms = state->timestamp_ms };
+		if (!rg_digest_id(sender, state->idempotent_key, id) ||
+		    !rg_arena_copy(purging->arena, rg_str(id), &digests[count++].id))
+			return rg_fail_memory(err);
+	}
+	*ret_count = (int64_t)count;
+	return !count || purging->dry_run ? ROGER_OK
+					  : rg_records_write(purging->roger, RG_LOG_DIGESTS,
+							     RG_STR(""), digests, count, err);
+}
+
+static int64_t count_closed(const struct purging *purging)
+{
+	int64_t count = 0;
+	size_t i;
+
+	for (i = 0; i < purging->count; i++)
+		count += is_closed(purging, &purging->lines[i]);
+	return count;
+}
+
+/* The digests are on disk before the entries go. */
+static int purge_sender(struct purging *purging, struct roger_str sender,
+			struct roger_purge_reply *reply, struct roger_err *err)
+{
+	struct rg_records states = { .count = purging->count };
+	int64_t dropped, digests = 0;
+	int r;
+
+	states.items = rg_arena_get(purging->arena, (purging->count + 1) * sizeof *states.attempts);
+	if (!states.items)
+		return rg_fail_memory(err);
+	memcpy(states.items, purging->lines, purging->count * sizeof *states.attempts);
+	r = rg_records_states(RG_LOG_SENDS, &states, err);
+	if (r < 0)
+		return r;
+	purging->states = states.attempts;
+	purging->state_count = states.count;
+	qsort(purging->states, purging->state_count, sizeof *purging->states, compare);
+	purging->state_count = find_closed(purging);
+	dropped = count_closed(purging);
+	r = dropped ? write_digests(purging, sender, &digests, err) : ROGER_OK;
+	if (r == ROGER_OK && dropped && !purging->dry_run)
+		r = rg_engine_log_purge(purging->roger->engine, RG_LOG_SENDS, sender, drop_attempt,
+					purging, &dropped, err);
+	reply->purged += dropped;
+	reply->kept += (int64_t)purging->count - dropped;
+	reply->digests += digests;
+	return r;
+}
+
+/* The next sender's lines, in their order, out of all; its place in all is emptied. */
+static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count,
+					 struct roger_attempt *lines, size_t *ret_count)
+{
+	struct roger_str sender;
+	size_t i = 0;
+
+	*ret_count = 0;
+	while (i < count && !all[i].sender.length)
+		i++;
+	if (i == count)
+		return NULL;
+	for (sender = all[i].sender; i < count; i++) {
+		if (!rg_str_equal(all[i].sender, sender))
+			continue;
+		lines[(*ret_count)++] = all[i];
+		all[i].sender.length = 0;
+	}
+	return lines;
+}
+
+/* Digests of cycles that are long past. */
+struct forgetting {
+	const struct roger_cycles *cycles;
+	int64_t oldest_kept;
+};
+
+static bool drop_digest(void *context, const union rg_log_record *record)
+{
+	const struct forgetting *forgetting = context;
+
+	return number_of(forgetting->cycles, record->digest.cycle_id) < forgetting->oldest_kept;
+}
+
+static int forget_digests(struct purging *purging, struct roger_err *err)
+{
+	const struct rg_config *config = purging->roger->workspace->config;
+	struct forgetting forgetting = { &purging->cycles,
+					 purging->oldest_kept - config->digests_kept };
+	int64_t dropped;
+
+	return rg_engine_log_purge(purging->roger->engine, RG_LOG_DIGESTS,
+				   (struct roger_str){ "", 0 }, drop_digest, &forgetting, &dropped,
+				   err);
+}
+
+static int purge(struct purging *purging, struct roger_purge_reply *reply, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_SENDS, .plain = true };
+	struct roger_attempt *lines;
+	struct rg_records all;
+	int r;
+
+	r = rg_cycle_all(purging->roger, purging->arena, &purging->cycles, err);
+	if (r == ROGER_OK)
+		r = rg_records_read(purging->roger, &query, purging->arena, &all, err);
+	if (r < 0)
+		return r;
+	purging->oldest_kept = purging->cycles.items[purging->cycles.count - 1].number -
+			       purging->roger->workspace->config->cycles_kept + 1;
+	lines = rg_arena_get(purging->arena, (all.count + 1) * sizeof *lines);
+	if (!lines)
+		return rg_fail_memory(err);
+	while (r == ROGER_OK &&
+	       (purging->lines = take_sender(all.attempts, all.count, lines, &purging->count)))
+		r = purge_sender(purging, purging->lines[0].sender, reply, err);
+	if (r == ROGER_OK && !purging->dry_run)
+		r = forget_digests(purging, err);
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_purge_request *request = request_;
+	struct roger_purge_reply *reply = reply_;
+	struct purging purging = { .roger = roger,
+				   .arena = reply->memory,
+				   .dry_run = request->dry_run };
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = purge(&purging, reply, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static const struct roger_field request_fields[] = {
+	{ "dry_run", ROGER_BOOL, offsetof(struct roger_purge_request, dry_run), ROGER_DRY_RUN, NULL,
+	  NULL, "only tell what would go" },
+	RG_END,
+};
+static const struct roger_record request_record = { "purge", sizeof(struct roger_purge_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_purge_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "purged", ROGER_INT, AT(purged), 0, NULL, NULL, "lines that left the send logs" },
+	{ "kept", ROGER_INT, AT(kept), 0, NULL, NULL, "lines that stay" },
+	{ "digests", ROGER_INT, AT(digests), 0, NULL, NULL, "purged keys that are remembered" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "purged", sizeof(struct roger_purge_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_purge = {
+	.name = "purge",
+	.summary = "drop send log entries of old cycles; dead letters stay",
+	.examples = "roger purge --dry-run\nroger purge\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

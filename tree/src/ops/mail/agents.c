@@ -1,0 +1,375 @@
+/* agents: everyone who ever sent or received.  retire: who gets no more mail. */
+#include "ops/mail/agents.h"
+
+#include "ops/edge/crossing.h"
+#include "ops/proof/note.h"
+#include "ops/proof/records.h"
+
+/* --------------------------------------------------------------- retired -- */
+
+int rg_agents_retired(struct roger *roger, struct rg_arena *arena,
+		      struct roger_retired_list *ret_list, struct roger_err *err)
+{
+	const struct rg_log_query all = { .log = RG_LOG_RETIRED };
+	struct rg_records records;
+	union rg_log_record last;
+	struct roger_str text;
+	int r;
+
+	*ret_list = (struct roger_retired_list){ 0 };
+	r = rg_engine_log_last(roger->engine, RG_LOG_RETIRED, arena, &text, err);
+	if (r < 0 || !text.length)
+		return r;
+	if (rg_kind_read(RG_LOG_RETIRED, text, arena, &last, NULL) == ROGER_OK) {
+		*ret_list = last.retirement.retired;
+		return ROGER_OK;
+	}
+	/* Something else is at the end. */
+	r = rg_records_read(roger, &all, arena, &records, err);
+	if (r == ROGER_OK && records.count)
+		*ret_list = records.retirements[records.count - 1].retired;
+	return r;
+}
+
+bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
+			   struct roger_str *ret_why)
+{
+	char since[32];
+
+	rg_clock_print_utc(retired->at_ms, since);
+	return rg_arena_print(arena, ret_why, "retired %s%s%.*s", since,
+			      retired->reason.length ? ": " : "", RG_STR_ARGS(retired->reason));
+}
+
+int rg_agents_check_known(struct roger *roger, struct roger_str to, struct roger_err *err)
+{
+	if (!to.length || rg_engine_knows(roger->engine, to))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_ENOENT, "to",
+			      "to: '%.*s' has neither sent nor got anything here", RG_STR_ARGS(to));
+}
+
+static int check_heir(struct roger *roger, const struct roger_retire_request *request,
+		      const struct roger_retired_list *list, struct roger_err *err)
+{
+	const struct roger_str to = request->to, heir = rg_retired_heir(list, to);
+
+	if (!to.length)
+		return ROGER_OK;
+	if (rg_config_reserves(roger->workspace->config, to) || rg_config_is_roger(to))
+		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' is not one agent",
+				      RG_STR_ARGS(to));
+	if (rg_str_equal(heir, request->name) || rg_str_equal(to, request->name) || !heir.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' gets no mail itself%s",
+				      RG_STR_ARGS(to),
+				      heir.length ? ": its mail goes to the one that retires" : "");
+	return rg_agents_check_known(roger, to, err);
+}
+
+static int check_name(struct roger *roger, const struct roger_retire_request *request,
+		      const struct roger_retired_list *list, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	const struct roger_str name = request->name;
+	struct rg_names known = { .arena = arena };
+	int r;
+
+	if (request->undo && !rg_retired_find(list, name))
+		return rg_fail_member(err, ROGER_ENOENT, "name", "name: '%.*s' is not retired",
+				      RG_STR_ARGS(name));
+	r = request->undo ? ROGER_OK : rg_crossing_names(roger, &known, err);
+	if (r == ROGER_OK && !request->undo && !rg_names_have(&known, name))
+		r = rg_fail_member(err, ROGER_ENOENT, "name",
+				   "name: nobody here knows '%.*s'; see `roger agents`",
+				   RG_STR_ARGS(name));
+	return r == ROGER_OK && !request->undo ? check_heir(roger, request, list, err) : r;
+}
+
+/* The others, and it where it retires. */
+static int change(struct roger *roger, const struct roger_retire_request *request,
+		  const struct roger_retired_list *before, struct roger_retire_reply *reply,
+		  struct roger_err *err)
+{
+	struct roger_retired *after =
+		rg_arena_get(reply->memory, (before->count + 1) * sizeof *after);
+	struct roger_retirement line = { .id = request->name, .at_ms = rg_clock_ms() };
+	size_t count = 0, i;
+
+	if (!after)
+		return rg_fail_memory(err);
+	for (i = 0; i < before->count; i++)
+		if (!rg_str_equal(before->items[i].name, request->name))
+			after[count++] = before->items[i];
+	if (!request->undo)
+		after[count++] = (struct roger_retired){ .name = request->name,
+							 .to = request->to,
+							 .reason = request->reason,
+							 .at_ms = line.at_ms,
+							 .by = request->by };
+	line.retired = reply->retired = (struct roger_retired_list){ after, count };
+	return rg_records_write(roger, RG_LOG_RETIRED, RG_STR(""), &line, 1, err);
+}
+
+static int run_retire(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	const struct roger_retire_request *request = request_;
+	const struct rg_query unread = { .to = request->name, .unread = true };
+	struct roger_retire_reply *reply = reply_;
+	struct roger_retired_list before;
+	int r;
+
+	r = rg_text_check("reason", request->reason, 200, err);
+	if (r == ROGER_OK)
+		r = rg_engine_count(roger->engine, &unread, &reply->unread, err);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = rg_agents_retired(roger, reply->memory, &before, err);
+	if (r == ROGER_OK)
+		r = check_name(roger, request, &before, reply->memory, err);
+	if (r == ROGER_OK)
+		r = change(roger, request, &before, reply, err);
+	rg_engine_records_end(roger->engine);
+	return r == ROGER_OK && !rg_record_keep(rg_op_retire.reply, reply, reply->memory)
+		       ? rg_fail_memory(err)
+		       : r;
+}
+
+/* ------------------------------------------------------------------- all -- */
+
+static int add(struct rg_names *names, struct roger_str name, struct roger_err *err)
+{
+	return rg_names_add(names, name) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Whose tool began a session here. */
+static int add_arrived(struct roger *roger, struct rg_names *names, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_ACTIVITY,
+					    .step = rg_note_step_name(RG_STEP_SESSION),
+					    .newest = true,
+					    .limit = RG_PAGE_MAX };
+	struct rg_log_entries found;
+	struct rg_note note;
+	size_t i;
+	int r;
+
+	r = rg_engine_log_find(roger->engine, &query, names->arena, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		r = rg_note_read(found.items[i].text, names->arena, &note, err);
+		if (r == ROGER_OK)
+			r = add(names, note.agent, err);
+	}
+	return r;
+}
+
+/* Did it ever look at its mail, or read some?  Not where all that it got is unread. */
+static int has_looked(struct roger *roger, const struct roger_agent *agent, struct rg_arena *arena,
+		      bool *ret_looked, struct roger_err *err)
+{
+	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
+					    .owner = agent->name,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
+					    .limit = 1 };
+	const struct rg_query read = { .to = agent->name, .read = true };
+	struct rg_log_entries found = { 0 };
+	int64_t count = 0;
+	int r = ROGER_OK;
+
+	if (agent->received > agent->unread)
+		r = rg_engine_count(roger->engine, &read, &count, err);
+	if (r == ROGER_OK && !count)
+		r = rg_engine_log_find(roger->engine, &looks, arena, &found, err);
+	*ret_looked = r == ROGER_OK && (count || found.count);
+	return r;
+}
+
+/* Results of programs without a name of their own come from `run`, which reads nothing. */
+static bool has_sent(const struct roger_agent *agent)
+{
+	return agent->sent > 0 && !rg_str_is(agent->name, "run");
+}
+
+/* Into all, or among those that only ever got mail. */
+static int add_seen(struct roger *roger, const struct roger_agent_list *agents,
+		    struct rg_names *all, struct rg_names *ghosts, struct roger_err *err)
+{
+	const struct roger_agent *agent;
+	bool looked;
+	size_t i;
+	int r;
+
+	r = rg_crossing_configured(roger, all, err);
+	if (r == ROGER_OK)
+		r = add_arrived(roger, all, err);
+	for (i = 0; r == ROGER_OK && i < agents->count; i++) {
+		agent = &agents->items[i];
+		looked = has_sent(agent) || rg_names_have(all, agent->name);
+		if (!looked)
+			r = has_looked(roger, agent, all->arena, &looked, err);
+		if (r == ROGER_OK)
+			r = add(looked ? all : ghosts, agent->name, err);
+	}
+	return r;
+}
+
+int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
+		     struct rg_arena *arena, struct rg_names *ret_ghosts, struct roger_err *err)
+{
+	struct rg_names all = { .arena = arena };
+	size_t i = 0;
+
+	*ret_ghosts = all;
+	while (i < agents->count && has_sent(&agents->items[i]))
+		i++;
+	return i == agents->count ? ROGER_OK : add_seen(roger, agents, &all, ret_ghosts, err);
+}
+
+static int find_all(struct roger *roger, struct rg_names *all, struct rg_names *ghosts,
+		    struct roger_err *err)
+{
+	struct roger_agent_list agents;
+	int r = rg_engine_agents(roger->engine, all->arena, &agents, err);
+
+	return r < 0 ? r : add_seen(roger, &agents, all, ghosts, err);
+}
+
+struct skipped {
+	struct rg_arena *arena;
+	struct roger_left_out *items;
+	size_t count;
+};
+
+static int skip(struct skipped *skipped, struct roger_str name, struct roger_str why,
+		struct roger_err *err)
+{
+	struct roger_left_out *place =
+		rg_arena_push(skipped->arena, &skipped->items, &skipped->count, sizeof *place);
+
+	if (!place)
+		return rg_fail_memory(err);
+	*place = (struct roger_left_out){ name, why };
+	return ROGER_OK;
+}
+
+static int leave_out_retired(struct roger *roger, const struct rg_names *names,
+			     struct rg_names *staying, struct skipped *skipped,
+			     struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	const struct roger_retired *found;
+	struct roger_str heir, why;
+	size_t i;
+	int r;
+
+	r = rg_agents_retired(roger, names->arena, &retired, err);
+	for (i = 0; r == ROGER_OK && i < names->count; i++) {
+		found = rg_retired_find(&retired, names->items[i]);
+		heir = rg_retired_heir(&retired, names->items[i]);
+		if (heir.length)
+			r = add(staying, heir, err);
+		else if (!rg_agents_why_retired(found, names->arena, &why))
+			r = rg_fail_memory(err);
+		else
+			r = skip(skipped, names->items[i], why, err);
+	}
+	return r;
+}
+
+int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *arena,
+		 struct rg_everyone *ret_everyone, struct roger_err *err)
+{
+	const struct rg_group *group = rg_config_group(roger->workspace->config, name);
+	struct rg_names names = { .arena = arena }, ghosts = names, staying = names;
+	struct skipped skipped = { .arena = arena };
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; group && r == ROGER_OK && i < group->members.count; i++)
+		r = add(&names, group->members.items[i], err);
+	if (!group)
+		r = find_all(roger, &names, &ghosts, err);
+	if (r == ROGER_OK)
+		r = leave_out_retired(roger, &names, &staying, &skipped, err);
+	for (i = 0; r == ROGER_OK && i < ghosts.count; i++)
+		r = skip(&skipped, ghosts.items[i], RG_STR("never looked at its mail here"), err);
+	ret_everyone->names = rg_names_list(&staying);
+	ret_everyone->skipped = (struct roger_left_out_list){ skipped.items, skipped.count };
+	return r;
+}
+
+/* ----------------------------------------------------------------- verbs -- */
+
+static int run_agents(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+{
+	struct roger_agents_reply *reply = reply_;
+	struct roger_retired_list retired;
+	struct roger_agent *agents;
+	size_t i;
+	int r;
+
+	(void)request;
+	r = rg_engine_agents(roger->engine, reply->memory, &reply->agents, err);
+	if (r == ROGER_OK)
+		r = rg_agents_retired(roger, reply->memory, &retired, err);
+	agents = (struct roger_agent *)(uintptr_t)reply->agents.items;
+	for (i = 0; r == ROGER_OK && i < reply->agents.count; i++)
+		agents[i].retired = rg_retired_find(&retired, agents[i].name) != NULL;
+	return r;
+}
+
+static const struct roger_field fields[] = {
+	{ "agents", ROGER_RECORDS, offsetof(struct roger_agents_reply, agents), 0, NULL,
+	  &rg_agent_record, "by name" },
+	RG_END,
+};
+static const struct roger_record reply_record = { "agents", sizeof(struct roger_agents_reply),
+						  fields };
+
+const struct roger_op rg_op_agents = {
+	.name = "agents",
+	.summary = "who is here, and who has unread mail",
+	.examples = "roger agents\n",
+	.flags = ROGER_TOOL,
+	.tool = "Who is here.",
+	.request = &rg_empty_request_record,
+	.reply = &reply_record,
+	.run = run_agents,
+};
+
+#define AT(member) offsetof(struct roger_retire_request, member)
+static const struct roger_field retire_fields[] = {
+	{ "name", ROGER_NAME, AT(name), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL, "the agent" },
+	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "who gets its mail (default: it is refused)" },
+	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, for whoever sends to it" },
+	{ "undo", ROGER_BOOL, AT(undo), 0, NULL, NULL, "it gets mail again" },
+	{ "by", ROGER_NAME, AT(by), ROGER_SELF, NULL, NULL,
+	  "who says so (--as, else ROGER_AGENT)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record retire_request = { "retire", sizeof(struct roger_retire_request),
+						    retire_fields };
+
+#define AT(member) offsetof(struct roger_retire_reply, member)
+static const struct roger_field retire_reply_fields[] = {
+	{ "retired", ROGER_RECORDS, AT(retired), 0, NULL, &rg_retired_record, "all that are, now" },
+	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "messages that wait in its mailbox" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record retire_reply = { "retire", sizeof(struct roger_retire_reply),
+						  retire_reply_fields };
+
+const struct roger_op rg_op_retire = {
+	.name = "retire",
+	.summary = "mail to an agent is refused from now on, or goes to another one",
+	.examples = "roger agents retire worker-2\nroger agents retire carol --to dave --reason "
+		    "'dave took over'\nroger agents retire carol --undo\n",
+	.flags = ROGER_WRITES,
+	.request = &retire_request,
+	.reply = &retire_reply,
+	.run = run_retire,
+};

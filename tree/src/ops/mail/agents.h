@@ -1,0 +1,42 @@
+/*
+ * agents - who is here, who has retired, and who `all` stands for.
+ */
+#ifndef RG_AGENTS_H
+#define RG_AGENTS_H
+
+#include "ops/op.h"
+#include "facts/retirement.h"
+
+/* Quick, also where nobody ever retired. */
+RG_CHECKED int rg_agents_retired(struct roger *roger, struct rg_arena *arena,
+				 struct roger_retired_list *ret_list, struct roger_err *err);
+
+/* ROGER_ENOENT, of the member `to`: nobody here is called that.  "": nobody is asked for. */
+RG_CHECKED int rg_agents_check_known(struct roger *roger, struct roger_str to,
+				     struct roger_err *err);
+
+/* Why mail to a retired agent is refused. */
+RG_CHECKED bool rg_agents_why_retired(const struct roger_retired *retired, struct rg_arena *arena,
+				      struct roger_str *ret_why);
+
+/* Those of them that are no part of `all`: they got mail, and never sent, read, looked or arrived.
+ */
+RG_CHECKED int rg_agents_ghosts(struct roger *roger, const struct roger_agent_list *agents,
+				struct rg_arena *arena, struct rg_names *ret_ghosts,
+				struct roger_err *err);
+
+/* Whom a name that is not one agent's stands for. */
+struct rg_everyone {
+	struct roger_strs names;
+	struct roger_left_out_list skipped; /* who gets nothing, and why */
+};
+
+/*
+ * A group is its members.  `all` is everybody who is configured, is file-only, or ever
+ * sent, read, looked or arrived: a mailbox that only ever got mail is rather a slip.
+ * Of both those who have retired are skipped, or their heirs take their place.
+ */
+RG_CHECKED int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *arena,
+			    struct rg_everyone *ret_everyone, struct roger_err *err);
+
+#endif

@@ -1,0 +1,203 @@
+/*
+ * archive, delete: move messages out of the way by hand.
+ *
+ * Both end in messages_archive/: nothing is ever destroyed.  delete also takes
+ * unread ones, and says so in the reason.
+ */
+#include "base/nearest.h"
+#include "ops/mail/agents.h"
+#include "ops/mail/metrics.h"
+
+/* So many leave in one commit. */
+enum { PIECE = 256 };
+
+static int check(const struct roger_archive_request *request, struct roger_err *err)
+{
+	if (!request->ids.count == !(request->issue.length || request->to.length))
+		return rg_fail_member(err, ROGER_EUSAGE, "ids",
+				      "expected ids of messages, or an issue, an agent or both");
+	if (request->ids.count > 20)
+		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most 20");
+	return rg_text_check("reason", request->reason, 200, err);
+}
+
+static int check_found(const struct roger_archive_request *request,
+		       const struct roger_messages *found, struct roger_err *err)
+{
+	size_t i, k;
+
+	for (i = 0; i < request->ids.count; i++) {
+		for (k = 0; k < found->count; k++)
+			if (rg_str_equal(found->items[k].id, request->ids.items[i]))
+				break;
+		if (k == found->count)
+			return rg_fail_member(err, ROGER_ENOENT, "ids", "no living message '%.*s'",
+					      RG_STR_ARGS(request->ids.items[i]));
+		if (!found->items[k].read && !request->unread)
+			return rg_fail_member(
+				err, ROGER_EREFUSED, "ids",
+				"message '%.*s' is unread; --unread archives it all the same",
+				RG_STR_ARGS(request->ids.items[i]));
+	}
+	return ROGER_OK;
+}
+
+/* One commit's worth, from the first that can go on; *ret_last is how far it looked. */
+static int move_piece(struct rg_metrics *metrics, const struct roger_archive_request *request,
+		      const struct rg_query *query, struct roger_archive_reply *reply,
+		      struct rg_arena *arena, size_t *ret_found, int64_t *ret_last,
+		      struct roger_err *err)
+{
+	struct rg_engine *engine = metrics->roger->engine;
+	struct roger_messages found = { 0 };
+	struct roger_message message;
+	struct rg_outcome outcome;
+	size_t i;
+	int r;
+
+	r = rg_engine_find(engine, query, arena, &found, err);
+	if (r == ROGER_OK)
+		r = check_found(request, &found, err);
+	for (i = 0; i < found.count && r == ROGER_OK; i++) {
+		message = found.items[i];
+		*ret_last = message.position;
+		if (!message.read && !request->unread) {
+			reply->kept_unread++;
+			continue;
+		}
+		message.archived_at_ms = rg_clock_ms();
+		message.archive_reason = metrics->reason;
+		reply->archived++;
+		if (!request->dry_run)
+			r = rg_metrics_moved(metrics, &message, err);
+		if (r == ROGER_OK && !request->dry_run)
+			r = rg_engine_archive(engine, &message, err);
+	}
+	*ret_found = found.count;
+	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
+}
+
+/* Archived messages are messages of it, too. */
+static int check_issue(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
+		       struct roger_err *err)
+{
+	const struct rg_query query = { .issue = issue, .anywhere = true, .limit = 1 };
+	struct roger_messages found;
+	struct roger_strs issues;
+	struct roger_str near;
+	int r;
+
+	if (!issue.length)
+		return ROGER_OK;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0 || found.count)
+		return r;
+	r = rg_engine_issues(roger->engine, arena, &issues, err);
+	if (r < 0)
+		return r;
+	near = rg_nearest_of(issues, issue);
+	return rg_fail_member(err, ROGER_ENOENT, "issue", "issue: no message of '%.*s'%s%.*s%s",
+			      RG_STR_ARGS(issue), near.length ? "; did you mean '" : "",
+			      RG_STR_ARGS(near), near.length ? "'?" : "");
+}
+
+static int move_out(struct roger *roger, const struct roger_archive_request *request,
+		    struct roger_str verb, struct roger_str reason,
+		    struct roger_archive_reply *reply, struct roger_err *err)
+{
+	struct rg_metrics metrics = { .roger = roger,
+				      .arena = reply->memory,
+				      .verb = verb,
+				      .reason = request->reason.length ? request->reason : reason };
+	struct rg_query query = { .ids = request->ids.items,
+				  .id_count = request->ids.count,
+				  .issue = request->issue,
+				  .to = request->to,
+				  .limit = PIECE };
+	struct rg_arena *arena;
+	size_t found = PIECE;
+	int r;
+
+	r = check(request, err);
+	if (r == ROGER_OK)
+		r = check_issue(roger, request->issue, reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_agents_check_known(roger, request->to, err);
+	while (r == ROGER_OK && found == PIECE) {
+		arena = rg_arena_new();
+		if (!arena)
+			return rg_fail_memory(err);
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = move_piece(&metrics, request, &query, reply, arena, &found,
+				       &query.after, err);
+		rg_engine_rollback(roger->engine);
+		rg_arena_free(arena);
+	}
+	return r < 0 ? r : rg_metrics_save(&metrics, err);
+}
+
+static int run_archive(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	return move_out(roger, request, RG_STR("archive"), RG_STR("archived by hand"), reply, err);
+}
+
+static int run_delete(struct roger *roger, const void *request_, void *reply, struct roger_err *err)
+{
+	struct roger_archive_request request = *(const struct roger_archive_request *)request_;
+
+	request.unread = true;
+	return move_out(roger, &request, RG_STR("delete"), RG_STR("deleted"), reply, err);
+}
+
+#define AT(member) offsetof(struct roger_archive_request, member)
+#define COMMON_FIELDS                                                                                 \
+	{ "ids", ROGER_TEXTS, AT(ids),		ROGER_PLACE | ROGER_ID | ROGER_SOUGHT,                \
+	  NULL,	 NULL,	      "ids of messages" },                                                    \
+		{ "issue",                                                                            \
+		  ROGER_NAME,                                                                         \
+		  AT(issue),                                                                          \
+		  ROGER_ISSUE,                                                                        \
+		  NULL,                                                                               \
+		  NULL,                                                                               \
+		  "or: everything of this unit of work" },                                            \
+		{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "or: everything to this agent" },          \
+		{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why, kept beside each message" }, \
+	{                                                                                             \
+		"dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,                        \
+			"say what would move, move nothing"                                           \
+	}
+static const struct roger_field archive_fields[] = {
+	COMMON_FIELDS,
+	{ "unread", ROGER_BOOL, AT(unread), 0, NULL, NULL, "unread messages too" },
+	RG_END,
+};
+static const struct roger_field delete_fields[] = { COMMON_FIELDS, RG_END };
+#undef AT
+static const struct roger_record archive_request = { "archive",
+						     sizeof(struct roger_archive_request),
+						     archive_fields };
+static const struct roger_record delete_request = { "delete", sizeof(struct roger_archive_request),
+						    delete_fields };
+
+const struct roger_op rg_op_archive = {
+	.name = "archive",
+	.summary = "move read messages to messages_archive/",
+	.examples = "roger archive msg-1736328000000-0123abcd\nroger archive --issue app-42 "
+		    "--dry-run\nroger archive --to carol --unread --reason 'she has left'\n",
+	.flags = ROGER_WRITES,
+	.request = &archive_request,
+	.reply = &rg_archive_reply_record,
+	.run = run_archive,
+};
+
+const struct roger_op rg_op_delete = {
+	.name = "delete",
+	.summary = "take messages away, unread ones too; the archive keeps them",
+	.examples =
+		"roger delete msg-1736328000000-0123abcd\nroger delete --issue app-42 --dry-run\n",
+	.flags = ROGER_WRITES,
+	.request = &delete_request,
+	.reply = &rg_archive_reply_record,
+	.run = run_delete,
+};

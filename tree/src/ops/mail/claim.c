@@ -1,0 +1,388 @@
+/*
+ * claim, ack, nack: several workers on one inbox.
+ *
+ * A claim is a lease: until it ends nobody else gets the message.  ack accepts
+ * it (read) and says what came of it, also when it was read before; saying something
+ * else later is a correction, which only who acknowledged it may make; nack gives it
+ * back at once; a lease that runs out gives it back by itself.  All or none of the
+ * ids change.
+ */
+#include "ops/op.h"
+
+#include "facts/message.h"
+
+static struct roger_str worker_of(struct roger_str worker, struct roger_str agent)
+{
+	return worker.length ? worker : agent;
+}
+
+/* Stage after[i] for every found message and commit. */
+static int store(struct roger *roger, const struct roger_messages *found,
+		 struct roger_message *after, struct roger_err *err)
+{
+	struct rg_outcome outcome;
+	size_t i;
+	int r;
+
+	for (i = 0; i < found->count; i++) {
+		if (rg_str_equal(found->items[i].claimed_by, after[i].claimed_by) &&
+		    found->items[i].claimed_until_ms == after[i].claimed_until_ms &&
+		    found->items[i].read == after[i].read &&
+		    found->items[i].ack_outcome == after[i].ack_outcome &&
+		    rg_str_equal(found->items[i].ack_note, after[i].ack_note))
+			continue;
+		r = rg_engine_change(roger->engine, &found->items[i], &after[i], err);
+		if (r < 0)
+			return r;
+	}
+	return rg_engine_commit(roger->engine, &outcome, err);
+}
+
+static struct roger_message *copies(const struct roger_messages *found, struct rg_arena *arena)
+{
+	struct roger_message *copy = rg_arena_get(arena, found->count * sizeof *copy);
+
+	if (copy && found->count)
+		memcpy(copy, found->items, found->count * sizeof *copy);
+	return copy;
+}
+
+/* ----------------------------------------------------------------- claim -- */
+
+static int claim(struct roger *roger, const struct roger_claim_request *request,
+		 struct roger_messages_reply *reply, struct roger_err *err)
+{
+	int64_t now_ms = rg_clock_ms(), longest_ms = roger->workspace->config->lease_ms_max,
+		usual_ms = longest_ms < RG_LEASE_MS ? longest_ms : RG_LEASE_MS,
+		lease_ms = request->lease_ms ? request->lease_ms : usual_ms;
+	const struct rg_query query = {
+		.unread = true,
+		.to = request->agent,
+		.issue = request->issue,
+		.free_at_ms = now_ms,
+		.limit = request->limit ? request->limit : 1,
+	};
+	struct roger_messages found;
+	struct roger_message *after;
+	size_t i;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r < 0)
+		return r;
+	after = copies(&found, reply->memory);
+	if (!after)
+		return rg_fail_memory(err);
+	for (i = 0; i < found.count; i++) {
+		after[i].claimed_by = worker_of(request->worker, request->agent);
+		after[i].claimed_until_ms = now_ms + lease_ms;
+	}
+	reply->messages = (struct roger_messages){ after, found.count };
+	return store(roger, &found, after, err);
+}
+
+/* Texts in the reply are the request's, which may not live as long. */
+static int own_texts(struct roger_messages_reply *reply, struct roger_err *err)
+{
+	return rg_record_keep(&rg_messages_reply_record, reply, reply->memory)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int run_claim(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_claim_request *request = request_;
+	struct roger_messages_reply *reply = reply_;
+	int64_t longest_ms = roger->workspace->config->lease_ms_max;
+	char longest[32];
+	bool may;
+	int r;
+
+	if (request->limit < 0 || request->limit > RG_PAGE_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
+				      RG_PAGE_MAX);
+	rg_clock_print_span(longest_ms, longest);
+	if (request->lease_ms < 0 || request->lease_ms > longest_ms)
+		return rg_fail_member(err, ROGER_EDATA, "lease",
+				      "lease: expected at most %s (claims.max_lease)", longest);
+	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = claim(roger, request, reply, err);
+	rg_engine_rollback(roger->engine);
+	return r < 0 ? r : own_texts(reply, err);
+}
+
+/* ------------------------------------------------------------- ack, nack -- */
+
+static const struct roger_message *message_of(const struct roger_messages *found,
+					      struct roger_str id)
+{
+	size_t i;
+
+	for (i = 0; i < found->count; i++)
+		if (rg_str_equal(found->items[i].id, id))
+			return &found->items[i];
+	return NULL;
+}
+
+static int check_ids(const struct roger_ack_request *request, const struct roger_messages *found,
+		     struct roger_err *err)
+{
+	const struct roger_message *message;
+	size_t i;
+
+	for (i = 0; i < request->ids.count; i++) {
+		message = message_of(found, request->ids.items[i]);
+		if (!message)
+			return rg_fail_member(err, ROGER_ENOENT, "ids", "no message '%.*s'",
+					      RG_STR_ARGS(request->ids.items[i]));
+		if (!rg_str_equal(message->to_phase, request->agent))
+			return rg_fail_member(err, ROGER_EREFUSED, "ids",
+					      "message '%.*s' is for '%.*s', not for '%.*s'",
+					      RG_STR_ARGS(message->id),
+					      RG_STR_ARGS(message->to_phase),
+					      RG_STR_ARGS(request->agent));
+	}
+	return ROGER_OK;
+}
+
+struct instant {
+	int64_t ms;
+	int64_t lease_ms_max;
+};
+
+/* May this worker decide over the message? */
+static int check_lease(const struct roger_ack_request *request, const struct roger_message *message,
+		       const struct instant *now, struct roger_err *err)
+{
+	if (!rg_message_claimed(message, now->ms, now->lease_ms_max) ||
+	    rg_str_equal(message->claimed_by, worker_of(request->worker, request->agent)))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is claimed by '%.*s'",
+			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->claimed_by));
+}
+
+static int refuse_archived(const struct roger_message *message, struct roger_err *err)
+{
+	char when[32];
+
+	rg_clock_print_utc(message->archived_at_ms, when);
+	return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' was archived%s, %s",
+			      RG_STR_ARGS(message->id), message->read ? "" : " unread", when);
+}
+
+/* Only who acknowledged it may correct that: a worker that lost its lease is too late. */
+static int check_acked(const struct roger_ack_request *request, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	struct roger_str by = worker_of(message->claimed_by, message->to_phase);
+	char when[32];
+
+	if (!message->acked_at_ms || rg_str_equal(by, worker_of(request->worker, request->agent)))
+		return ROGER_OK;
+	rg_clock_print_utc(message->acked_at_ms, when);
+	return rg_fail_member(err, ROGER_EREFUSED, "ids",
+			      "message '%.*s' was acknowledged as %s by '%.*s', %s",
+			      RG_STR_ARGS(message->id), rg_ack_outcomes[message->ack_outcome],
+			      RG_STR_ARGS(by), when);
+}
+
+static int ack_one(const struct roger_ack_request *request, struct roger_message *message,
+		   const struct instant *now, struct roger_err *err)
+{
+	struct roger_str worker = worker_of(request->worker, request->agent);
+	int r;
+
+	r = check_acked(request, message, err);
+	if (r < 0)
+		return r;
+	/* Saying the same again changes nothing. */
+	if (message->ack_outcome == request->outcome + 1 &&
+	    rg_str_equal(message->ack_note, request->note))
+		return ROGER_OK;
+	if (message->archived_at_ms)
+		return refuse_archived(message, err);
+	r = message->read ? ROGER_OK : check_lease(request, message, now, err);
+	if (r < 0)
+		return r;
+	if (!message->read)
+		message->read_at_ms = now->ms;
+	message->read = true;
+	/* A worker stays named: that is who acknowledged it. */
+	message->claimed_by =
+		rg_str_equal(worker, message->to_phase) ? (struct roger_str){ "", 0 } : worker;
+	message->claimed_until_ms = 0;
+	message->acked_at_ms = now->ms;
+	message->ack_outcome = request->outcome + 1;
+	message->ack_note = request->note;
+	return ROGER_OK;
+}
+
+static int nack_one(const struct roger_ack_request *request, struct roger_message *message,
+		    const struct instant *now, struct roger_err *err)
+{
+	int r;
+
+	if (message->read)
+		return rg_fail_member(err, ROGER_EREFUSED, "ids", "message '%.*s' is read already",
+				      RG_STR_ARGS(message->id));
+	if (message->archived_at_ms)
+		return refuse_archived(message, err);
+	r = check_lease(request, message, now, err);
+	if (r < 0)
+		return r;
+	/*
+	 * Its worker stays named: the line is a new state, not a new message.  Without a
+	 * lease there is nothing to give back: saying it again changes nothing.
+	 */
+	if (rg_message_claimed(message, now->ms, now->lease_ms_max))
+		message->claimed_until_ms = now->ms;
+	return ROGER_OK;
+}
+
+typedef int decide(const struct roger_ack_request *request, struct roger_message *message,
+		   const struct instant *now, struct roger_err *err);
+
+static int decide_all(struct roger *roger, const struct roger_ack_request *request,
+		      struct roger_messages_reply *reply, decide *one, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = request->ids.items,
+					.id_count = request->ids.count,
+					.anywhere = true };
+	const struct instant now = { rg_clock_ms(), roger->workspace->config->lease_ms_max };
+	struct roger_messages found;
+	struct roger_message *after;
+	size_t i;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r == ROGER_OK)
+		r = check_ids(request, &found, err);
+	if (r < 0)
+		return r;
+	after = copies(&found, reply->memory);
+	if (!after)
+		return rg_fail_memory(err);
+	for (i = 0; i < found.count && r == ROGER_OK; i++)
+		r = one(request, &after[i], &now, err);
+	if (r < 0)
+		return r;
+	reply->messages = (struct roger_messages){ after, found.count };
+	return store(roger, &found, after, err);
+}
+
+static int run_decision(struct roger *roger, const void *request_, void *reply_, decide *one,
+			struct roger_err *err)
+{
+	const struct roger_ack_request *request = request_;
+	int r;
+
+	if (request->ids.count > RG_SETTLED_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
+				      RG_SETTLED_MAX);
+	r = rg_text_check("note", request->note, 500, err);
+	if (r == ROGER_OK)
+		r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = decide_all(roger, request, reply_, one, err);
+	rg_engine_rollback(roger->engine);
+	return r < 0 ? r : own_texts(reply_, err);
+}
+
+static int run_ack(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	return run_decision(roger, request, reply, ack_one, err);
+}
+
+static int run_nack(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	return run_decision(roger, request, reply, nack_one, err);
+}
+
+#define AT(member) offsetof(struct roger_claim_request, member)
+static const struct roger_field claim_fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
+	  "whose mail (--as, else ROGER_AGENT)" },
+	{ "worker", ROGER_NAME, AT(worker), 0, NULL, NULL,
+	  "who holds the lease (default: the agent)" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only of this unit of work" },
+	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many (default 1)" },
+	{ "lease", ROGER_SPAN, AT(lease_ms), 0, NULL, NULL, "how long it is theirs (default 5m)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record claim_request = { "claim", sizeof(struct roger_claim_request),
+						   claim_fields };
+
+#define AT(member) offsetof(struct roger_ack_request, member)
+#define FIELDS                                                                                     \
+	{ "agent",                                                                                 \
+	  ROGER_NAME,                                                                              \
+	  AT(agent),                                                                               \
+	  ROGER_SELF | ROGER_REQUIRED,                                                             \
+	  NULL,                                                                                    \
+	  NULL,                                                                                    \
+	  "whose mail (--as, else ROGER_AGENT)" },                                                 \
+		{ "worker",                                                                        \
+		  ROGER_NAME,                                                                      \
+		  AT(worker),                                                                      \
+		  0,                                                                               \
+		  NULL,                                                                            \
+		  NULL,                                                                            \
+		  "who claimed it (default: the agent)" },                                         \
+	{                                                                                          \
+		"ids", ROGER_TEXTS, AT(ids),                                                       \
+			ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID | ROGER_SOUGHT,    \
+			NULL, NULL, "ids of messages"                                              \
+	}
+static const struct roger_field nack_fields[] = { FIELDS, RG_END };
+static const struct roger_field ack_fields[] = {
+	FIELDS,
+	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_OF_TOOL, rg_ack_outcomes + 1, NULL,
+	  "what came of it: done (default), blocked or rejected" },
+	{ "note", ROGER_TEXT, AT(note), ROGER_OF_TOOL, NULL, NULL,
+	  "in words, for whoever sent it" },
+	RG_END,
+};
+#undef FIELDS
+#undef AT
+static const struct roger_record ack_request = { "ack", sizeof(struct roger_ack_request),
+						 ack_fields },
+				 nack_request = { "nack", sizeof(struct roger_ack_request),
+						  nack_fields };
+
+const struct roger_op rg_op_claim = {
+	.name = "claim",
+	.summary = "take messages under a lease, to ack or nack",
+	.examples = "roger claim --as tests --worker w1\nroger claim --as tests --limit 5 --lease "
+		    "10m --json\n",
+	.flags = ROGER_WRITES,
+	.request = &claim_request,
+	.reply = &rg_messages_reply_record,
+	.run = run_claim,
+};
+
+const struct roger_op rg_op_ack = {
+	.name = "ack",
+	.summary = "accept messages: they are read, and this is what came of them",
+	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 "
+		    "msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
+	.flags = ROGER_WRITES | ROGER_TOOL,
+	.tool = "Messages are dealt with.",
+	.request = &ack_request,
+	.reply = &rg_messages_reply_record,
+	.run = run_ack,
+};
+
+const struct roger_op rg_op_nack = {
+	.name = "nack",
+	.summary = "give claimed messages back",
+	.examples = "roger nack --as tests --worker w1 msg-1736328000000-0123abcd\n",
+	.flags = ROGER_WRITES,
+	.request = &nack_request,
+	.reply = &rg_messages_reply_record,
+	.run = run_nack,
+};

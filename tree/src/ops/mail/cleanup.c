@@ -1,0 +1,244 @@
+/* cleanup: archive what has served, by the rules of the configuration; or tell what left before. */
+#include "ops/keys/attempt.h"
+#include "ops/mail/metrics.h"
+
+#include "facts/message_cleanup.h"
+
+/* Issues are gone through one by one, each in pieces of one commit. */
+enum { PIECE = 256, HISTORY_MAX = 1000 };
+
+/* Of a request: 0 is as configured; in the rules it is off, as in the configuration. */
+static int64_t rule(int64_t requested, int64_t configured)
+{
+	return requested < 0 ? 0 : requested ? requested : configured;
+}
+
+static struct rg_cleanup_rules rules_of(struct roger *roger,
+					const struct roger_cleanup_request *request)
+{
+	const struct rg_config *config = roger->workspace->config;
+
+	return (struct rg_cleanup_rules){
+		.max_age_days = rule(request->max_age_days, config->max_age_days),
+		.keep_per_phase = rule(request->keep_per_phase, config->keep_per_phase),
+		.keep_runs = rule(request->keep_runs, config->keep_runs),
+	};
+}
+
+static void count_verdict(struct roger_archive_reply *reply, enum rg_cleanup verdict)
+{
+	switch (verdict) {
+	case RG_KEEP:
+		return;
+	case RG_KEEP_UNREAD:
+		reply->kept_unread++;
+		return;
+	case RG_TOO_OLD:
+		reply->by_age++;
+		break;
+	case RG_TOO_MANY:
+		reply->by_count++;
+		break;
+	case RG_OLD_RUN:
+		reply->by_run++;
+		break;
+	}
+	reply->archived++;
+}
+
+/* Archive at most one commit's worth of them; *ret_more: there are others. */
+static int move_piece(struct rg_metrics *metrics, const struct roger_messages *messages,
+		      const enum rg_cleanup *verdicts, struct roger_archive_reply *reply,
+		      bool *ret_more, struct roger_err *err)
+{
+	struct rg_engine *engine = metrics->roger->engine;
+	struct roger_message message;
+	struct rg_outcome outcome;
+	size_t i, staged = 0;
+	int r = ROGER_OK;
+
+	*ret_more = false;
+	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
+		if (verdicts[i] == RG_KEEP || verdicts[i] == RG_KEEP_UNREAD)
+			continue;
+		*ret_more = staged == PIECE;
+		if (*ret_more)
+			break;
+		message = messages->items[i];
+		message.archived_at_ms = rg_clock_ms();
+		message.archive_reason = rg_str(rg_message_cleanup_reason(verdicts[i]));
+		r = rg_metrics_moved(metrics, &message, err);
+		if (r == ROGER_OK)
+			r = rg_engine_archive(engine, &message, err);
+		count_verdict(reply, verdicts[i]);
+		staged++;
+	}
+	return r < 0 ? r : rg_engine_commit(engine, &outcome, err);
+}
+
+/* One look at the issue, in a transaction of its own. */
+static int clean_once(struct rg_metrics *metrics, struct roger_str issue,
+		      const struct rg_cleanup_rules *rules, bool dry_run,
+		      struct roger_archive_reply *reply, struct rg_arena *arena, bool *ret_more,
+		      struct roger_err *err)
+{
+	const struct rg_query query = { .issue = issue };
+	struct roger_messages messages;
+	enum rg_cleanup *verdicts;
+	size_t i;
+	int r;
+
+	r = rg_engine_find(metrics->roger->engine, &query, arena, &messages, err);
+	if (r < 0)
+		return r;
+	verdicts = rg_arena_get(arena, messages.count * sizeof *verdicts);
+	if (!verdicts)
+		return rg_fail_memory(err);
+	rg_message_cleanup(messages.items, messages.count, rules, rg_clock_ms(), verdicts);
+	*ret_more = false;
+	if (!dry_run)
+		r = move_piece(metrics, &messages, verdicts, reply, ret_more, err);
+	/* What stays, and in a dry run what would go, is counted by the last look. */
+	for (i = 0; i < messages.count && !*ret_more; i++)
+		if (dry_run || verdicts[i] == RG_KEEP_UNREAD)
+			count_verdict(reply, verdicts[i]);
+	return r;
+}
+
+/* What this issue added to the reply. */
+static int save(struct rg_metrics *metrics, const struct roger_archive_reply *before,
+		const struct roger_archive_reply *after, struct roger_err *err)
+{
+	struct roger_cleanup *cleanup = metrics->items;
+
+	if (!metrics->count)
+		return ROGER_OK;
+	cleanup->by_age = after->by_age - before->by_age;
+	cleanup->by_count = after->by_count - before->by_count;
+	cleanup->by_run = after->by_run - before->by_run;
+	cleanup->kept_unread = after->kept_unread - before->kept_unread;
+	return rg_metrics_save(metrics, err);
+}
+
+static int clean_one(struct roger *roger, struct roger_str issue,
+		     const struct roger_cleanup_request *request, struct roger_archive_reply *reply,
+		     struct roger_err *err)
+{
+	const struct rg_cleanup_rules rules = rules_of(roger, request);
+	const struct roger_archive_reply before = *reply;
+	struct rg_metrics metrics = { .roger = roger,
+				      .arena = reply->memory,
+				      .verb = RG_STR("cleanup") };
+	struct rg_arena *arena;
+	bool more = true;
+	int r = ROGER_OK;
+
+	if (!rg_arena_print(metrics.arena, &metrics.reason,
+			    "max_age_days %lld, keep_per_phase %lld, keep_runs %lld",
+			    (long long)rules.max_age_days, (long long)rules.keep_per_phase,
+			    (long long)rules.keep_runs))
+		return rg_fail_memory(err);
+	while (r == ROGER_OK && more) {
+		arena = rg_arena_new();
+		if (!arena)
+			return rg_fail_memory(err);
+		r = rg_engine_begin(roger->engine, true, err);
+		if (r == ROGER_OK)
+			r = clean_once(&metrics, issue, &rules, request->dry_run, reply, arena,
+				       &more, err);
+		rg_engine_rollback(roger->engine);
+		rg_arena_free(arena);
+	}
+	return r < 0 ? r : save(&metrics, &before, reply, err);
+}
+
+static int show_history(struct roger *roger, struct roger_str issue,
+			struct roger_archive_reply *reply, struct roger_err *err)
+{
+	const struct rg_log_query query = {
+		.log = RG_LOG_CLEANUPS, .task = issue, .newest = true, .limit = HISTORY_MAX
+	};
+	struct rg_records found;
+	int r = rg_records_read(roger, &query, reply->memory, &found, err);
+
+	if (r == ROGER_OK)
+		reply->history = (struct roger_cleanups){ found.cleanups, found.count };
+	return r;
+}
+
+/* The send logs, too: their entries go by cycles, not by issues. */
+static int purge(struct roger *roger, bool dry_run, struct roger_archive_reply *reply,
+		 struct roger_err *err)
+{
+	const struct roger_purge_request request = { .dry_run = dry_run };
+	struct roger_purge_reply purged = { .memory = reply->memory };
+	struct roger_cycle cycle;
+	int r = dry_run ? ROGER_OK : rg_cycle_begin(roger, reply->memory, &cycle, err);
+
+	if (r == ROGER_OK)
+		r = rg_op_purge.run(roger, &request, &purged, err);
+	reply->purged = purged.purged;
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_cleanup_request *request = request_;
+	struct roger_archive_reply *reply = reply_;
+	struct roger_strs issues = { &request->issue, 1 };
+	size_t i;
+	int r = ROGER_OK;
+
+	if (request->max_age_days < -1 || request->max_age_days > RG_AGE_DAYS_CEILING)
+		return rg_fail_member(err, ROGER_EDATA, "max_age_days",
+				      "max_age_days: expected 0 to %d", RG_AGE_DAYS_CEILING);
+	if (request->keep_per_phase < -1)
+		return rg_fail_member(err, ROGER_EDATA, "keep_per_phase",
+				      "keep_per_phase: expected a number from 0 up");
+	if (request->keep_runs < -1)
+		return rg_fail_member(err, ROGER_EDATA, "keep_runs",
+				      "keep_runs: expected a number from 0 up");
+	if (request->history)
+		return show_history(roger, request->issue, reply, err);
+	if (!request->issue.length)
+		r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
+	for (i = 0; i < issues.count && r == ROGER_OK; i++) {
+		if (roger->tell &&
+		    !roger->tell(roger->tell_context, "cleanup", (int64_t)i, (int64_t)issues.count))
+			r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+		else
+			r = clean_one(roger, issues.items[i], request, reply, err);
+	}
+	return r < 0 || request->issue.length ? r : purge(roger, request->dry_run, reply, err);
+}
+
+#define AT(member) offsetof(struct roger_cleanup_request, member)
+static const struct roger_field request_fields[] = {
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	  "only this unit of work (default: all)" },
+	{ "max_age_days", ROGER_INT, AT(max_age_days), ROGER_OR_OFF, NULL, NULL,
+	  "archive what is older; 0: not for its age" },
+	{ "keep_per_phase", ROGER_INT, AT(keep_per_phase), ROGER_OR_OFF, NULL, NULL,
+	  "messages to keep for each agent; 0: any number" },
+	{ "keep_runs", ROGER_INT, AT(keep_runs), ROGER_OR_OFF, NULL, NULL, "runs to keep; 0: all" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
+	  "say what would move, move nothing" },
+	{ "history", ROGER_BOOL, AT(history), 0, NULL, NULL,
+	  "only show what left issues so far, also by archive and delete" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "cleanup", sizeof(struct roger_cleanup_request),
+						    request_fields };
+
+const struct roger_op rg_op_cleanup = {
+	.name = "cleanup",
+	.summary = "archive read messages that have served",
+	.examples = "roger cleanup --dry-run\nroger cleanup --issue app-42 --max-age-days "
+		    "30\nroger cleanup "
+		    "--history\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &rg_archive_reply_record,
+	.run = run,
+};

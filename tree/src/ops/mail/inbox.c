@@ -1,0 +1,336 @@
+/*
+ * inbox, receive: an agent's unread mail, first in, first out.
+ *
+ * inbox looks and changes no message; receive hands over and marks read, so what
+ * it returns is durably the caller's: two of them never get the same message.
+ */
+#include "ops/mail/look.h"
+#include "ops/mail/send.h"
+
+#include "facts/message.h"
+
+enum { INBOX_LIMIT = 50 };
+
+static struct rg_query query_of(const struct roger_inbox_request *request, int64_t free_at_ms)
+{
+	return (struct rg_query){
+		.unread = true,
+		.to = request->agent,
+		.issue = request->issue,
+		.from = request->from,
+		.free_at_ms = free_at_ms,
+		.limit = request->limit ? request->limit : INBOX_LIMIT,
+	};
+}
+
+static int check_limit(const struct roger_inbox_request *request, struct roger_err *err)
+{
+	if (request->limit >= 0 && request->limit <= RG_PAGE_MAX)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d", RG_PAGE_MAX);
+}
+
+/* Also sets the quick figure right that may_have_mail goes by. */
+static int count_unread(struct roger *roger, const struct roger_inbox_request *request,
+			int64_t *ret_unread, struct roger_err *err)
+{
+	const struct rg_query all = { .unread = true, .to = request->agent };
+	struct rg_query asked = query_of(request, 0);
+	int r;
+
+	r = rg_engine_count(roger->engine, &all, ret_unread, err);
+	if (r < 0 || (!request->issue.length && !request->from.length))
+		return r;
+	asked.limit = 0;
+	return rg_engine_count(roger->engine, &asked, ret_unread, err);
+}
+
+/* Leave out what was shown before.  Returns how many are left. */
+static size_t keep_fresh(struct roger *roger, struct roger_str agent,
+			 const struct roger_messages *from, struct roger_message *to, size_t most)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < from->count && count < most; i++)
+		if (!rg_engine_shown(roger->engine, agent, from->items[i].id))
+			to[count++] = from->items[i];
+	return count;
+}
+
+/* Page by page, since most may have been shown. */
+static int find_fresh(struct roger *roger, const struct rg_query *wanted,
+		      struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	size_t most = (size_t)wanted->limit, count = 0;
+	struct roger_message *fresh = rg_arena_get(reply->memory, most * sizeof *fresh);
+	struct rg_query query = *wanted;
+	struct roger_messages page;
+	int r = fresh ? ROGER_OK : rg_fail_memory(err);
+
+	query.limit = RG_PAGE_MAX;
+	while (r == ROGER_OK && count < most) {
+		r = rg_engine_find(roger->engine, &query, reply->memory, &page, err);
+		if (r < 0 || !page.count)
+			break;
+		count += keep_fresh(roger, query.to, &page, fresh + count, most - count);
+		query.after = page.items[page.count - 1].position;
+		if (page.count < (size_t)query.limit)
+			break;
+	}
+	reply->messages = (struct roger_messages){ fresh, count };
+	return r;
+}
+
+static int look(struct roger *roger, const struct roger_inbox_request *request,
+		struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	const struct rg_query query = query_of(request, 0);
+	bool may;
+	int r;
+
+	r = check_limit(request, err);
+	if (r == ROGER_OK)
+		r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = request->fresh ? find_fresh(roger, &query, reply, err)
+			   : rg_engine_find_page(roger->engine, &query, reply->memory,
+						 &reply->messages, &reply->unread, err);
+	/* That there is none of this issue says nothing of the others. */
+	if (r == ROGER_OK && (request->fresh || !reply->unread))
+		r = count_unread(roger, request, &reply->unread, err);
+	if (r == ROGER_OK && !request->unnoted)
+		rg_look_note(roger, request->agent, request->person, &reply->messages);
+	return r;
+}
+
+/*
+ * Find and mark in one transaction; the messages of the reply are marked, too.
+ * What is left is counted before the commit: nobody then waits for the index
+ * to take in the new lines, and those who come next take them in together.
+ */
+static int take(struct roger *roger, const struct roger_inbox_request *request,
+		struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	const struct rg_query query = query_of(request, rg_clock_ms());
+	struct roger_messages found;
+	struct rg_outcome outcome;
+	struct roger_message *after;
+	size_t i;
+	int r;
+
+	r = rg_engine_find_page(roger->engine, &query, reply->memory, &found, &reply->unread, err);
+	/* That there is none of this issue says nothing of the others. */
+	if (r == ROGER_OK && !reply->unread)
+		r = count_unread(roger, request, &reply->unread, err);
+	if (r < 0)
+		return r;
+	reply->unread -= (int64_t)found.count;
+	after = rg_arena_get(reply->memory, found.count * sizeof *after);
+	if (!after)
+		return rg_fail_memory(err);
+	for (i = 0; i < found.count; i++) {
+		after[i] = found.items[i];
+		after[i].read = true;
+		after[i].read_at_ms = rg_clock_ms();
+		/* The worker whose lease expired stays named: by that its claim is found. */
+		after[i].claimed_until_ms = 0;
+		r = rg_engine_change(roger->engine, &found.items[i], &after[i], err);
+		if (r < 0)
+			return r;
+	}
+	reply->messages = (struct roger_messages){ after, found.count };
+	return rg_engine_commit(roger->engine, &outcome, err);
+}
+
+static int receive_now(struct roger *roger, const struct roger_inbox_request *request,
+		       struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	bool may;
+	int r;
+
+	r = rg_engine_may_have_mail(roger->engine, request->agent, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = take(roger, request, reply, err);
+	rg_engine_rollback(roger->engine);
+	return r;
+}
+
+static int take_or_wait(struct roger *roger, const struct roger_inbox_request *request,
+			struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	int64_t until_ns = rg_clock_monotonic_ns(), left_ms;
+	struct rg_found found;
+	int r;
+
+	r = check_limit(request, err);
+	if (r == ROGER_OK && (request->wait_ms < 0 || request->wait_ms > RG_LEASE_MS_MAX))
+		r = rg_fail_member(err, ROGER_EDATA, "wait", "wait: expected at most 7 days");
+	if (r == ROGER_OK)
+		until_ns += request->wait_ms * 1000000;
+	while (r == ROGER_OK) {
+		r = receive_now(roger, request, reply, err);
+		left_ms = (until_ns - rg_clock_monotonic_ns()) / 1000000;
+		if (r < 0 || reply->messages.count || left_ms <= 0)
+			break;
+		r = rg_engine_wait(roger->engine, request->agent, request->issue, request->from,
+				   left_ms, reply->memory, &found, err);
+	}
+	return r;
+}
+
+/* No mail for a name that nobody knows is rather a slip. */
+static int note_stranger(struct roger *roger, const struct roger_inbox_request *request,
+			 struct roger_inbox_reply *reply, struct roger_err *err)
+{
+	if (reply->messages.count)
+		return ROGER_OK;
+	return rg_send_note_stranger(roger, reply->memory, request->agent, &reply->notes, err);
+}
+
+static int run_inbox(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	int r = look(roger, request, reply, err);
+
+	return r < 0 ? r : note_stranger(roger, request, reply, err);
+}
+
+static int run_receive(struct roger *roger, const void *request, void *reply, struct roger_err *err)
+{
+	int r = take_or_wait(roger, request, reply, err);
+
+	return r < 0 ? r : note_stranger(roger, request, reply, err);
+}
+
+#define AT(member) offsetof(struct roger_inbox_request, member)
+#define COMMON_FIELDS                                                                                \
+	{ "agent",                                                                                   \
+	  ROGER_NAME,                                                                                \
+	  AT(agent),                                                                                 \
+	  ROGER_SELF | ROGER_REQUIRED,                                                               \
+	  NULL,                                                                                      \
+	  NULL,                                                                                      \
+	  "whose mail (--as, else ROGER_AGENT)" },                                                   \
+		{ "issue",                                                                           \
+		  ROGER_NAME,                                                                        \
+		  AT(issue),                                                                         \
+		  ROGER_OF_TOOL | ROGER_ISSUE,                                                       \
+		  NULL,                                                                              \
+		  NULL,                                                                              \
+		  "only of this unit of work" },                                                     \
+		{ "from", ROGER_NAME, AT(from), ROGER_OF_TOOL, NULL, NULL, "only from this agent" }, \
+	{                                                                                            \
+		"limit", ROGER_INT, AT(limit), ROGER_OF_TOOL, NULL, NULL,                            \
+			"at most this many (default 50)"                                             \
+	}
+static const struct roger_field inbox_fields[] = {
+	COMMON_FIELDS,
+	{ "fresh", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "only what was never shown to the agent" },
+	{ "unnoted", ROGER_BOOL, AT(unnoted), 0, NULL, NULL, "leave no note that it was shown" },
+	{ "person", ROGER_BOOL, AT(person), ROGER_PERSON, NULL, NULL,
+	  "a person looks, not the agent: so it is with --as without ROGER_AGENT" },
+	RG_END,
+};
+static const struct roger_field receive_fields[] = {
+	COMMON_FIELDS,
+	{ "wait", ROGER_SPAN, AT(wait_ms), 0, NULL, NULL, "wait so long for something to come" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record inbox_request = { "inbox", sizeof(struct roger_inbox_request),
+						   inbox_fields };
+static const struct roger_record receive_request = { "receive", sizeof(struct roger_inbox_request),
+						     receive_fields };
+
+static const struct roger_field reply_fields[] = {
+	{ "messages", ROGER_RECORDS, offsetof(struct roger_inbox_reply, messages), 0, NULL,
+	  &rg_message_record, "first in, first out" },
+	{ "unread", ROGER_INT, offsetof(struct roger_inbox_reply, unread), 0, NULL, NULL,
+	  "unread now" },
+	{ "notes", ROGER_TEXTS, offsetof(struct roger_inbox_reply, notes), ROGER_SPARE, NULL, NULL,
+	  "for people" },
+	RG_END,
+};
+static const struct roger_record reply_record = { "mail", sizeof(struct roger_inbox_reply),
+						  reply_fields };
+
+static int run_looked(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	const struct roger_looked_request *request = request_;
+	struct roger_looked_reply *reply = reply_;
+	const struct rg_query query = { .ids = request->ids.items,
+					.id_count = request->ids.count,
+					.to = request->agent };
+	struct roger_messages found;
+	int r;
+
+	if (request->ids.count > RG_PAGE_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
+				      RG_PAGE_MAX);
+	r = rg_engine_find(roger->engine, &query, reply->memory, &found, err);
+	if (r == ROGER_OK && !found.count)
+		return rg_fail_member(err, ROGER_ENOENT, "ids",
+				      "none of these is a message to '%.*s'",
+				      RG_STR_ARGS(request->agent));
+	if (r < 0)
+		return r;
+	rg_look_note(roger, request->agent, false, &found);
+	/* Also where notes are off, or could not be written: shown is shown. */
+	rg_engine_note_shown(roger->engine, request->agent, request->ids.items, request->ids.count,
+			     true);
+	reply->looked = (int64_t)found.count;
+	return ROGER_OK;
+}
+
+static const struct roger_field looked_fields[] = {
+	{ "agent", ROGER_NAME, offsetof(struct roger_looked_request, agent),
+	  ROGER_SELF | ROGER_REQUIRED, NULL, NULL, "who was shown them" },
+	{ "ids", ROGER_TEXTS, offsetof(struct roger_looked_request, ids),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL, "the messages" },
+	RG_END,
+};
+static const struct roger_record looked_request = { "looked", sizeof(struct roger_looked_request),
+						    looked_fields };
+
+static const struct roger_field looked_reply_fields[] = {
+	{ "looked", ROGER_INT, offsetof(struct roger_looked_reply, looked), 0, NULL, NULL,
+	  "messages of these that there are" },
+	RG_END,
+};
+static const struct roger_record looked_reply = { "looked", sizeof(struct roger_looked_reply),
+						  looked_reply_fields };
+
+const struct roger_op rg_op_looked = {
+	.name = "looked",
+	.summary = "note that messages were shown to an agent",
+	.examples = "roger looked msg-1736328000000-abc --as bob\n",
+	.request = &looked_request,
+	.reply = &looked_reply,
+	.run = run_looked,
+};
+
+const struct roger_op rg_op_inbox = {
+	.name = "inbox",
+	.summary = "look at unread mail; changes nothing",
+	.examples = "roger inbox\nroger inbox --as bob --issue app-42\nroger inbox --json\n",
+	.flags = ROGER_TOOL,
+	.tool = "Your unread messages from other agents. They stay until you ack them.",
+	.request = &inbox_request,
+	.reply = &reply_record,
+	.run = run_inbox,
+};
+
+const struct roger_op rg_op_receive = {
+	.name = "receive",
+	.summary = "take unread mail and mark it read",
+	.examples = "roger receive\nroger receive --limit 1 --wait 10m\nroger receive --as bob "
+		    "--json\n",
+	.flags = ROGER_WRITES,
+	.request = &receive_request,
+	.reply = &reply_record,
+	.run = run_receive,
+};

@@ -1,0 +1,209 @@
+/* prime: what an agent is to know when it begins. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "ops/runs/run_list.h"
+#include "facts/message.h"
+
+enum { PRIME_LIMIT = 20, EACH_MAX = 5 };
+
+struct priming {
+	struct roger *roger;
+	const struct roger_prime_request *request;
+	struct roger_prime_reply *reply;
+	struct roger_concern *duties;
+	size_t duty_count;
+};
+
+/* One more duty; a word for programs, what it is about, and what to do. */
+RG_PRINTF(6, 7)
+static int add(struct priming *priming, const char *kind, struct roger_str subject,
+	       int64_t since_ms, const char *next, const char *format, ...)
+{
+	struct rg_arena *arena = priming->reply->memory;
+	struct roger_concern *duty =
+		rg_arena_push(arena, &priming->duties, &priming->duty_count, sizeof *duty);
+	char words[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(words, sizeof words, format, arguments);
+	va_end(arguments);
+	if (!duty)
+		return ROGER_ENOMEM;
+	*duty = (struct roger_concern){ .urgency = ROGER_SOON,
+					.kind = rg_str(kind),
+					.subject = subject,
+					.count = 1,
+					.since_ms = since_ms };
+	return rg_arena_copy(arena, rg_str(words), &duty->words) &&
+			       rg_arena_copy(arena, rg_str(next), &duty->next)
+		       ? ROGER_OK
+		       : ROGER_ENOMEM;
+}
+
+static int find_mail(struct priming *priming, struct roger_err *err)
+{
+	struct roger_prime_reply *reply = priming->reply;
+	struct rg_query query = { .unread = true,
+				  .to = priming->request->agent,
+				  .issue = priming->request->issue };
+	bool may;
+	int r;
+
+	r = rg_engine_may_have_mail(priming->roger->engine, query.to, &may, err);
+	if (r < 0 || !may)
+		return r;
+	r = rg_engine_count(priming->roger->engine, &query, &reply->unread, err);
+	if (r < 0)
+		return r;
+	query.limit = priming->request->limit ? priming->request->limit : PRIME_LIMIT;
+	return rg_engine_find(priming->roger->engine, &query, reply->memory, &reply->messages, err);
+}
+
+/* Somebody waits for it to be read. */
+static int look_at_mail(struct priming *priming)
+{
+	const struct roger_messages *messages = &priming->reply->messages;
+	char next[200];
+	int r = ROGER_OK;
+	size_t i;
+
+	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
+		const struct roger_message *message = &messages->items[i];
+
+		if (!message->confirm_by_ms)
+			continue;
+		snprintf(next, sizeof next, "roger ack %.*s", RG_STR_ARGS(message->id));
+		r = add(priming, "awaited", message->id, message->confirm_by_ms, next,
+			"%.*s waits for you to read %.*s", RG_STR_ARGS(message->from_phase),
+			RG_STR_ARGS(message->id));
+	}
+	return r;
+}
+
+static int add_run(struct priming *priming, const struct rg_run_document *document)
+{
+	const struct roger_run *run = &document->run;
+	char next[300];
+
+	switch ((enum roger_run_status)run->status) {
+	case ROGER_RUN_NOT_FORWARDED:
+		if (run->settled_at.length && document->way_out.length)
+			return ROGER_OK;
+		snprintf(next, sizeof next, document->way_out.length ? "%.*s" : "roger ack %.*s",
+			 RG_STR_ARGS(document->way_out.length ? document->way_out
+							      : run->result_message_id));
+		return add(priming, "done_but_not_forwarded", run->run_id,
+			   document->receipts.completed_ms, next,
+			   "run %.*s is done, and you have not taken its result",
+			   RG_STR_ARGS(run->run_id));
+	case ROGER_RUN_SUSPECT:
+	case ROGER_RUN_BLOCKED:
+		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run_id));
+		return add(priming, rg_run_statuses[run->status], run->run_id,
+			   document->receipts.expected_by_ms, next, "run %.*s, which you own: %.*s",
+			   RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->status_reason));
+	case ROGER_RUN_ACTIVE:
+	case ROGER_RUN_COMPLETED:
+	case ROGER_RUN_RECOVERED:
+		break;
+	}
+	return ROGER_OK;
+}
+
+static int look_at_runs(struct priming *priming, struct roger_err *err)
+{
+	struct rg_run_list list;
+	size_t i;
+	int r;
+
+	r = rg_run_list_load(priming->roger, true, priming->reply->memory, &list, err);
+	for (i = 0; r == ROGER_OK && i < list.count && priming->duty_count < 4 * EACH_MAX; i++)
+		if (rg_str_equal(list.documents[i].run.owner_agent, priming->request->agent))
+			r = add_run(priming, &list.documents[i]);
+	return r;
+}
+
+static int look_at_letters(struct priming *priming, struct roger_err *err)
+{
+	const struct roger_dead_letters_request request = { .from = priming->request->agent,
+							    .status = ROGER_UNDELIVERED + 1 };
+	struct roger_dead_letters_reply letters = { .memory = priming->reply->memory };
+	char next[300];
+	size_t i;
+	int r;
+
+	r = rg_op_dead_letters.run(priming->roger, &request, &letters, err);
+	for (i = 0; r == ROGER_OK && i < letters.dead_letters.count && i < EACH_MAX; i++) {
+		const struct roger_dead_letter *letter = &letters.dead_letters.items[i];
+
+		if (letter->delivered_at_ms)
+			continue;
+		snprintf(next, sizeof next, "roger dead redeliver %.*s", RG_STR_ARGS(letter->id));
+		r = add(priming, "dead_letter", letter->id, letter->timestamp_ms, next,
+			"%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->target),
+			RG_STR_ARGS(letter->idempotent_key));
+	}
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	struct priming priming = { .roger = roger, .request = request_, .reply = reply_ };
+	struct roger_prime_reply *reply = reply_;
+	int r;
+
+	if (priming.request->limit < 0 || priming.request->limit > RG_PAGE_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
+				      RG_PAGE_MAX);
+	reply->agent = priming.request->agent;
+	r = find_mail(&priming, err);
+	if (r == ROGER_OK)
+		r = look_at_mail(&priming);
+	if (r == ROGER_OK)
+		r = look_at_runs(&priming, err);
+	if (r == ROGER_OK)
+		r = look_at_letters(&priming, err);
+	if (r == ROGER_ENOMEM ||
+	    !rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
+		return rg_fail_memory(err);
+	reply->duties = (struct roger_concerns){ priming.duties, priming.duty_count };
+	return r;
+}
+
+#define AT(member) offsetof(struct roger_prime_request, member)
+static const struct roger_field request_fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF | ROGER_REQUIRED, NULL, NULL,
+	  "who begins (--as, else ROGER_AGENT)" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
+	  "only mail of this unit of work" },
+	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many messages (default 20)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "prime", sizeof(struct roger_prime_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_prime_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "who you are" },
+	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "where" },
+	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "messages" },
+	{ "messages", ROGER_RECORDS, AT(messages), 0, NULL, &rg_message_record,
+	  "unread ones, first in, first out" },
+	{ "duties", ROGER_RECORDS, AT(duties), 0, NULL, &rg_concern_record, "what is owed" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "prime", sizeof(struct roger_prime_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_prime = {
+	.name = "prime",
+	.summary = "what an agent is to know when it begins",
+	.examples = "roger prime\nroger prime --as bob --tokens 500\nroger prime --json\n",
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

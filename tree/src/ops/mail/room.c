@@ -1,0 +1,170 @@
+#include "ops/mail/room.h"
+
+#include <stdlib.h>
+
+#include "facts/message.h"
+
+static int refuse(const struct rg_outcome *outcome, int64_t limit, struct roger_err *err)
+{
+	const struct roger_message *which = outcome->which;
+
+	if (outcome->verdict == RG_OVER_ISSUE)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "issue '%.*s' holds its limit of %lld messages and too few of them "
+			       "are read; nothing "
+			       "was sent: read or archive some, or raise "
+			       "size_limits.max_messages_per_issue",
+			       RG_STR_ARGS(which->issue_id), (long long)limit);
+	return rg_fail(err, ROGER_EREFUSED, 0,
+		       "'%.*s' has its limit of %lld messages in issue '%.*s' and too few of them "
+		       "are read; nothing "
+		       "was sent: let it read, or raise size_limits.max_messages_per_issue_phase",
+		       RG_STR_ARGS(which->to_phase), (long long)limit,
+		       RG_STR_ARGS(which->issue_id));
+}
+
+static int archive_oldest(struct roger *roger, struct roger_message *messages, size_t count,
+			  const char *reason, struct roger_err *err)
+{
+	struct rg_outcome outcome;
+	int64_t now_ms = rg_clock_ms();
+	size_t i;
+	int r;
+
+	for (i = 0; i < count; i++) {
+		messages[i].archived_at_ms = now_ms;
+		messages[i].archive_reason = rg_str(reason);
+		r = rg_engine_archive(roger->engine, &messages[i], err);
+		if (r < 0)
+			return r;
+	}
+	return rg_engine_commit(roger->engine, &outcome, err);
+}
+
+/* What stands in its recipient's file, unread, may leave after all that is read. */
+static int add_handed(struct roger *roger, struct rg_query query, struct rg_arena *arena,
+		      struct roger_messages *read, struct roger_err *err)
+{
+	struct roger_messages unread;
+	struct roger_message *all;
+	size_t i;
+	int r;
+
+	query.unread = true;
+	r = rg_engine_find(roger->engine, &query, arena, &unread, err);
+	if (r < 0)
+		return r;
+	all = rg_arena_get(arena, (read->count + unread.count) * sizeof *all);
+	if (!all)
+		return rg_fail_memory(err);
+	if (read->count)
+		memcpy(all, read->items, read->count * sizeof *all);
+	read->items = all;
+	for (i = 0; i < unread.count; i++)
+		if (unread.items[i].handed_at_ms)
+			all[read->count++] = unread.items[i];
+	return ROGER_OK;
+}
+
+/* A tenth of the limit leaves beyond what must, so that the next sends into a full mailbox find
+ * room; of what is read, never more. */
+enum { BAND = 10 };
+
+/* How many leave: the surplus, which may reach into what stands in the recipient's file, or the
+ * surplus and the band as far as messages are read. */
+static int64_t with_band(int64_t surplus, int64_t limit, size_t read)
+{
+	int64_t most =
+		surplus + limit / BAND < (int64_t)read ? surplus + limit / BAND : (int64_t)read;
+
+	return most > surplus ? most : surplus;
+}
+
+/* Which are read, the first to leave first, and how many of them leave. */
+static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+			struct rg_arena *arena, struct roger_messages *ret_read,
+			int64_t *ret_surplus, struct roger_err *err)
+{
+	bool whole_issue = outcome->verdict == RG_OVER_ISSUE;
+	const struct rg_config *config = roger->workspace->config;
+	int64_t limit =
+		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
+	struct rg_query all = { .issue = outcome->which->issue_id }, read;
+	size_t are_read;
+	int64_t there;
+	int r;
+
+	if (!whole_issue)
+		all.to = outcome->which->to_phase;
+	read = all;
+	read.read = true;
+	r = rg_engine_count(roger->engine, &all, &there, err);
+	if (r < 0)
+		return r;
+	*ret_surplus = there + adding - limit;
+	if (*ret_surplus <= 0)
+		return ROGER_OK;
+	r = rg_engine_find(roger->engine, &read, arena, ret_read, err);
+	if (r == ROGER_OK && ret_read->count)
+		qsort((void *)(uintptr_t)ret_read->items, ret_read->count, sizeof *ret_read->items,
+		      rg_message_archive_order);
+	are_read = ret_read->count;
+	if (r == ROGER_OK && *ret_surplus > (int64_t)are_read)
+		r = add_handed(roger, all, arena, ret_read, err);
+	if (r < 0)
+		return r;
+	if (*ret_surplus > (int64_t)ret_read->count)
+		return refuse(outcome, limit, err);
+	*ret_surplus = with_band(*ret_surplus, limit, are_read);
+	return ROGER_OK;
+}
+
+static int make_room(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+		     struct rg_arena *arena, int64_t *archived, struct roger_err *err)
+{
+	bool whole_issue = outcome->verdict == RG_OVER_ISSUE;
+	struct roger_messages found = { 0 };
+	int64_t surplus = 0;
+	int r;
+
+	r = find_surplus(roger, outcome, adding, arena, &found, &surplus, err);
+	if (r < 0 || surplus <= 0)
+		return r;
+	r = archive_oldest(roger, (struct roger_message *)(uintptr_t)found.items, (size_t)surplus,
+			   whole_issue ? "limit of the issue" : "limit of the issue and recipient",
+			   err);
+	if (r == ROGER_OK)
+		*archived += surplus;
+	return r;
+}
+
+int rg_room_make(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+		 int64_t *archived, struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = rg_engine_begin(roger->engine, true, err);
+	if (r == ROGER_OK)
+		r = make_room(roger, outcome, adding, arena, archived, err);
+	rg_engine_rollback(roger->engine);
+	rg_arena_free(arena);
+	return r;
+}
+
+int rg_room_check(struct roger *roger, const struct rg_outcome *outcome, int64_t adding,
+		  struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages found = { 0 };
+	int64_t surplus = 0;
+	int r;
+
+	if (!arena)
+		return rg_fail_memory(err);
+	r = find_surplus(roger, outcome, adding, arena, &found, &surplus, err);
+	rg_arena_free(arena);
+	return r;
+}

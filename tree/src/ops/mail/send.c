@@ -1,0 +1,1151 @@
+/*
+ * send, send_many: new messages, checked, numbered, stored in one commit.
+ *
+ * Recipients are resolved (groups, all) and looked up first; then the commit
+ * is tried until it passes: a known key turns a send into its first result,
+ * a limit makes the oldest read messages leave.
+ */
+#include "ops/mail/send.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "ops/edge/arrive.h"
+#include "ops/edge/crossing.h"
+#include "ops/mail/agents.h"
+#include "ops/mail/room.h"
+#include "facts/message.h"
+
+enum { TRIES_MAX = 1000, SUGGESTED_MAX = 5 };
+
+/* ----------------------------------------------------------- recipients -- */
+
+static bool is_reserved(const struct rg_sending *sending, struct roger_str name)
+{
+	return rg_config_reserves(sending->roger->workspace->config, name);
+}
+
+static int add_recipient(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+			 struct roger_err *err)
+{
+	struct roger_str *place;
+	size_t i;
+
+	for (i = 0; i < draft->to.count; i++)
+		if (rg_str_equal(draft->to.items[i], name))
+			return ROGER_OK;
+	place = rg_arena_push(sending->arena, &draft->to.items, &draft->to.count, sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = name;
+	return ROGER_OK;
+}
+
+static int leave_out(struct rg_sending *sending, struct roger_left_out_list *list,
+		     struct roger_str to, struct roger_str why, struct roger_err *err)
+{
+	struct {
+		struct roger_left_out *items;
+		size_t count;
+	} grown = { (struct roger_left_out *)(uintptr_t)list->items, list->count };
+	struct roger_left_out *place =
+		rg_arena_push(sending->arena, &grown.items, &grown.count, sizeof *place);
+
+	if (!place || !rg_arena_copy(sending->arena, to, &place->to) ||
+	    !rg_arena_copy(sending->arena, why, &place->why))
+		return rg_fail_memory(err);
+	*list = (struct roger_left_out_list){ grown.items, grown.count };
+	return ROGER_OK;
+}
+
+/* Everyone of a list but the sender.  Another program may have written to a reserved name. */
+static int add_others(struct rg_sending *sending, struct rg_draft *draft, struct roger_strs names,
+		      struct roger_err *err)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < names.count; i++) {
+		if (rg_str_equal(names.items[i], draft->from) ||
+		    is_reserved(sending, names.items[i]) || rg_config_is_roger(names.items[i]))
+			continue;
+		r = add_recipient(sending, draft, names.items[i], err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+int rg_send_note(struct rg_sending *sending, struct rg_draft *draft, const char *text,
+		 struct roger_err *err)
+{
+	struct roger_str *note;
+
+	note = rg_arena_push(sending->arena, &draft->notes.items, &draft->notes.count,
+			     sizeof *note);
+	return note && rg_arena_copy(sending->arena, rg_str(text), note) ? ROGER_OK
+									 : rg_fail_memory(err);
+}
+
+/* Agents, groups and all: what a new name may be a slip for. */
+static int look_at_known(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
+			 struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	struct roger_str *words;
+	size_t count;
+	int r;
+
+	if (known->agents.arena)
+		return ROGER_OK;
+	known->agents.arena = arena;
+	r = rg_crossing_names(roger, &known->agents, err);
+	if (r < 0)
+		return r;
+	count = known->agents.count + config->group_count;
+	words = rg_arena_get(arena, (count + 1) * sizeof *words);
+	if (!words)
+		return rg_fail_memory(err);
+	if (known->agents.count)
+		memcpy(words, known->agents.items, known->agents.count * sizeof *words);
+	if (config->group_count)
+		memcpy(words + known->agents.count, config->group_names.items,
+		       config->group_count * sizeof *words);
+	words[count] = RG_STR("all");
+	known->words = (struct roger_strs){ words, count + 1 };
+	return ROGER_OK;
+}
+
+/* The nearest word of the first few names: each is compared with all that are known. */
+static struct roger_str nearest_of(struct rg_known *known, struct roger_str name)
+{
+	struct rg_nearest nearest = { { "", 0 }, SIZE_MAX };
+	size_t i;
+
+	if (known->suggested++ >= SUGGESTED_MAX)
+		return nearest.word;
+	for (i = 0; i < known->words.count; i++)
+		if (!rg_str_is(known->words.items[i], "all"))
+			rg_nearest_look(&nearest, name, known->words.items[i]);
+	return nearest.word;
+}
+
+/* Its tool has begun a session here. */
+static int has_arrived(struct roger *roger, struct rg_arena *arena, struct roger_str name,
+		       bool *ret_arrived, struct roger_err *err)
+{
+	struct roger_str session;
+	int r;
+
+	r = rg_arrive_last(roger, name, arena, &session, err);
+	*ret_arrived = r == ROGER_OK && session.length;
+	return r;
+}
+
+static int refuse_unknown(struct roger_str name, struct roger_str near, bool strict,
+			  const char *member, struct roger_err *err)
+{
+	return rg_fail_member(
+		err, ROGER_EREFUSED, member, "%s: '%.*s' has never been seen here%s%.*s%s%s",
+		member, RG_STR_ARGS(name), near.length ? "; did you mean '" : "", RG_STR_ARGS(near),
+		near.length ? "'?" : "",
+		strict ? " (recipients: strict)" : " `roger send --new` insists on a new name");
+}
+
+int rg_send_judge_unknown(struct roger *roger, struct rg_arena *arena, struct rg_known *known,
+			  struct roger_str name, bool insists, const char *member,
+			  struct rg_unknown *ret_unknown, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	bool strict = config->recipients == RG_RECIPIENTS_STRICT;
+	struct roger_str slip;
+	int r;
+
+	r = look_at_known(roger, arena, known, err);
+	if (r == ROGER_OK && !known->slips.heads &&
+	    !rg_slips_init(&known->slips, known->words, arena))
+		r = rg_fail_memory(err);
+	if (r < 0)
+		return r;
+	slip = rg_slips_find(&known->slips, name);
+	ret_unknown->near = slip.length ? slip : nearest_of(known, name);
+	ret_unknown->expected = rg_names_have(&known->agents, name);
+	if (ret_unknown->expected ||
+	    (!strict && (!slip.length || insists || config->recipients == RG_RECIPIENTS_OPEN)))
+		return ROGER_OK;
+	r = has_arrived(roger, arena, name, &ret_unknown->expected, err);
+	if (r < 0 || ret_unknown->expected)
+		return r;
+	return refuse_unknown(name, ret_unknown->near, strict, member, err);
+}
+
+static bool print_unknown(struct rg_arena *arena, struct roger_str name, struct roger_str near,
+			  struct roger_str *ret)
+{
+	return rg_arena_print(arena, ret, "'%.*s' has never been seen here%s%.*s%s",
+			      RG_STR_ARGS(name), near.length ? "; did you mean '" : "",
+			      RG_STR_ARGS(near), near.length ? "'?" : "");
+}
+
+int rg_send_note_stranger(struct roger *roger, struct rg_arena *arena, struct roger_str name,
+			  struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_str *note, near;
+	struct rg_known known = { 0 };
+	int r;
+
+	if (rg_engine_knows(roger->engine, name))
+		return ROGER_OK;
+	r = look_at_known(roger, arena, &known, err);
+	if (r < 0 || rg_names_have(&known.agents, name))
+		return r;
+	/* Whether its tool was ever here only the index knows, and a look must not need that. */
+	near = nearest_of(&known, name);
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && rg_arena_print(arena, note,
+				      "'%.*s' has neither sent nor got anything here%s%.*s%s",
+				      RG_STR_ARGS(name), near.length ? "; did you mean '" : "",
+				      RG_STR_ARGS(near), near.length ? "'?" : "")
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int note_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+			struct roger_str near, struct roger_err *err)
+{
+	struct roger_strs *never_seen = &draft->reply->never_seen;
+	struct roger_str *place, text;
+
+	place = rg_arena_push(sending->arena, &never_seen->items, &never_seen->count,
+			      sizeof *place);
+	if (!place || !rg_arena_copy(sending->arena, name, place) ||
+	    !print_unknown(sending->arena, name, near, &text))
+		return rg_fail_memory(err);
+	return rg_send_note(sending, draft, text.data, err);
+}
+
+static int add_unknown(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+		       struct roger_err *err)
+{
+	struct rg_unknown unknown;
+	int r;
+
+	r = rg_send_judge_unknown(sending->roger, sending->arena, &sending->known, name,
+				  draft->request->new_names, "to", &unknown, err);
+	if (r == ROGER_EREFUSED) {
+		draft->cause = RG_CAUSE_UNKNOWN;
+		draft->stranger = name;
+	}
+	return r < 0 || unknown.expected ? r
+					 : note_unknown(sending, draft, name, unknown.near, err);
+}
+
+/* One line for all that get nothing, since there may be many. */
+static int note_skipped(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct roger_left_out_list *skipped = &draft->reply->skipped;
+	size_t i;
+
+	for (i = 0; i < skipped->count; i++)
+		rg_buf_printf(&text, "%s%.*s (%.*s)",
+			      i ? ", " : "skipped: ", RG_STR_ARGS(skipped->items[i].to),
+			      RG_STR_ARGS(skipped->items[i].why));
+	if (!skipped->count)
+		return ROGER_OK;
+	rg_buf_add_char(&text, '\0');
+	return text.failed ? rg_fail_memory(err) : rg_send_note(sending, draft, text.data, err);
+}
+
+/* A group, or all. */
+static int add_several(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+		       struct roger_err *err)
+{
+	struct rg_everyone everyone;
+	size_t i;
+	int r;
+
+	r = rg_agents_of(sending->roger, name, sending->arena, &everyone, err);
+	for (i = 0; r == ROGER_OK && i < everyone.skipped.count; i++)
+		if (!rg_str_equal(everyone.skipped.items[i].to, draft->from))
+			r = leave_out(sending, &draft->reply->skipped, everyone.skipped.items[i].to,
+				      everyone.skipped.items[i].why, err);
+	return r < 0 ? r : add_others(sending, draft, everyone.names, err);
+}
+
+/* Who took over from a retired agent; an error where nobody did. */
+static int find_heir(struct rg_sending *sending, struct rg_draft *draft, struct roger_str *name,
+		     struct roger_err *err)
+{
+	const struct roger_retired *retired = rg_retired_find(&sending->retired, *name);
+	struct roger_str heir, why, note;
+
+	if (!retired)
+		return ROGER_OK;
+	heir = rg_retired_heir(&sending->retired, *name);
+	if (!rg_agents_why_retired(retired, sending->arena, &why))
+		return rg_fail_memory(err);
+	if (!heir.length) {
+		draft->cause = RG_CAUSE_RETIRED;
+		draft->stranger = *name;
+		return rg_fail_member(err, ROGER_EREFUSED, "to", "to: '%.*s' %.*s",
+				      RG_STR_ARGS(*name), RG_STR_ARGS(why));
+	}
+	if (!rg_arena_print(sending->arena, &note, "'%.*s' %.*s; it goes to '%.*s'",
+			    RG_STR_ARGS(*name), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+		return rg_fail_memory(err);
+	*name = heir;
+	return rg_send_note(sending, draft, note.data, err);
+}
+
+static int add_named(struct rg_sending *sending, struct rg_draft *draft, struct roger_str name,
+		     struct roger_err *err)
+{
+	const struct roger_strs so_far = { draft->to.items, draft->to.count };
+	int r;
+
+	if (is_reserved(sending, name))
+		return add_several(sending, draft, name, err);
+	r = rg_name_check("to", name, err);
+	if (r == ROGER_OK)
+		r = find_heir(sending, draft, &name, err);
+	if (r < 0)
+		return r;
+	if (rg_config_is_roger(name))
+		return rg_fail_member(err, ROGER_EREFUSED, "to",
+				      "to: '%.*s' reads no mail: it is roger itself",
+				      RG_STR_ARGS(name));
+	if (!rg_str_among(so_far, name) && !rg_engine_knows(sending->roger->engine, name)) {
+		r = add_unknown(sending, draft, name, err);
+		if (r < 0)
+			return r;
+	}
+	return add_recipient(sending, draft, name, err);
+}
+
+static int resolve(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+	size_t i;
+	int r;
+
+	if (request->to.count == 0)
+		return rg_fail_member(err, ROGER_EUSAGE, "to",
+				      "to: missing; name an agent, a group or all");
+	for (i = 0; i < request->to.count; i++) {
+		r = add_named(sending, draft, request->to.items[i], err);
+		if (r < 0)
+			return r;
+	}
+	r = note_skipped(sending, draft, err);
+	if (r < 0)
+		return r;
+	if (draft->to.count == 0 && draft->reply->skipped.count) {
+		draft->cause = RG_CAUSE_RETIRED;
+		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody is left to send to; %s",
+				      draft->notes.items[draft->notes.count - 1].data);
+	}
+	if (draft->to.count == 0)
+		return rg_fail_member(err, ROGER_ENOENT, "to", "to: nobody but the sender is here");
+	if (draft->to.count > RG_BATCH_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "to", "to: expected at most %d recipients",
+				      RG_BATCH_MAX);
+	if (draft->to.count > RG_CONFIRM_MAX && request->confirm == ROGER_CONFIRM_READ)
+		return rg_fail_member(err, ROGER_EDATA, "to",
+				      "to: expected at most %d recipients with --confirm read",
+				      RG_CONFIRM_MAX);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- messages -- */
+
+/* Anybody can say who they are: this tells slips and prompts from people, not liars. */
+static bool is_at_terminal(void)
+{
+	const char *agent = getenv("ROGER_AGENT");
+
+	return (isatty(STDIN_FILENO) || isatty(STDOUT_FILENO)) && !(agent && *agent);
+}
+
+int rg_send_check_sender(const struct rg_config *config, struct roger_str name, const char *member,
+			 struct roger_err *err)
+{
+	if (rg_config_reserves_sender(config, name))
+		return rg_fail_member(err, ROGER_EREFUSED, member,
+				      "%s: '%.*s' is reserved; send under a name of your own",
+				      member, RG_STR_ARGS(name));
+	if (rg_config_is_person(name) && !is_at_terminal())
+		return rg_fail_member(err, ROGER_EREFUSED, member,
+				      "%s: '%.*s' is a person: only from a terminal, without "
+				      "ROGER_AGENT",
+				      member, RG_STR_ARGS(name));
+	return ROGER_OK;
+}
+
+static int check(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+	const struct rg_config *config = sending->roger->workspace->config;
+	size_t chars;
+	int r;
+
+	if (draft->from.length == 0)
+		return rg_fail_member(err, ROGER_EUSAGE, "from",
+				      "from: missing; say who you are with --as or ROGER_AGENT");
+	r = rg_name_check("from", draft->from, err);
+	if (r == ROGER_OK && !sending->roger->own_mail)
+		r = rg_send_check_sender(config, draft->from, "from", err);
+	if (r == ROGER_OK && request->issue.length)
+		r = rg_name_check("issue", request->issue, err);
+	if (r == ROGER_OK && (request->type < 0 || request->type > ROGER_DATA))
+		r = rg_fail_member(err, ROGER_EDATA, "type",
+				   "type: expected context, result, decision or data");
+	if (r == ROGER_OK && (request->run_counter < 0 || request->run_counter > RG_SEQ_MAX))
+		r = rg_fail_member(err, ROGER_EDATA, "run", "run: expected a number from 1 up");
+	if (r == ROGER_OK)
+		r = rg_message_check_content(request->content, config->content_chars_max, err);
+	if (r == ROGER_EDATA && rg_utf8_count(request->content, &chars))
+		draft->cause = RG_CAUSE_TOO_LONG;
+	if (r == ROGER_OK && request->metadata.length)
+		r = rg_message_check_metadata(request->metadata, config->metadata_chars_max, err);
+	if (r == ROGER_OK)
+		r = rg_send_check_key(sending, draft, err);
+	if (r == ROGER_OK)
+		r = rg_send_check_confirm(draft, err);
+	if (r == ROGER_OK && request->reply_to.length > 2 * RG_NAME_CHARS_MAX)
+		r = rg_fail_member(err, ROGER_EDATA, "reply_to",
+				   "reply_to: expected the id of a message");
+	return r;
+}
+
+/* Metadata from a program may come in any layout; stored it is one object on one line. */
+static int tidy_metadata(struct rg_sending *sending, struct roger_str text, struct roger_str *ret,
+			 struct roger_err *err)
+{
+	static const struct roger_field field = { "metadata", ROGER_OBJECT, 0, 0, NULL, NULL, "" };
+
+	*ret = (struct roger_str){ "", 0 };
+	return text.length ? rg_record_set(&field, text, 0, ret, sending->arena, err) : ROGER_OK;
+}
+
+static int new_id(struct rg_sending *sending, struct roger_str *ret, struct roger_err *err)
+{
+	char id[RG_MESSAGE_ID_BYTES_MAX];
+	size_t length;
+	int r;
+
+	r = rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, err);
+	if (r < 0)
+		return r;
+	return rg_arena_copy(sending->arena, (struct roger_str){ id, length }, ret)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int make_messages(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct roger_send_request *request = draft->request;
+	struct roger_message message = {
+		.issue_id = request->issue.length ? request->issue : RG_STR("general"),
+		.from_phase = draft->from,
+		.run_counter = request->run_counter ? request->run_counter : 1,
+		.message_type = request->type,
+		.content = request->content,
+		.created_at_ms = sending->now_ms,
+		.idempotent_key = draft->key,
+		.cycle_id = draft->cycle,
+		.reply_to = request->reply_to,
+	};
+	size_t i;
+	int r;
+
+	if (request->confirm == ROGER_CONFIRM_READ) {
+		message.attempt = 1;
+		message.confirm_by_ms = rg_clock_ms() + rg_send_within(sending, draft);
+	}
+	draft->messages = rg_arena_get(sending->arena, draft->to.count * sizeof *draft->messages);
+	if (!draft->messages)
+		return rg_fail_memory(err);
+	r = tidy_metadata(sending, request->metadata, &message.metadata, err);
+	for (i = 0; i < draft->to.count && r == ROGER_OK; i++) {
+		draft->messages[i] = message;
+		draft->messages[i].to_phase = draft->to.items[i];
+		r = new_id(sending, &draft->messages[i].id, err);
+	}
+	return r;
+}
+
+/* What it answers must be there. */
+static int check_reply_to(struct rg_sending *sending, const struct rg_draft *draft,
+			  struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &draft->request->reply_to,
+					.id_count = 1,
+					.anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	if (!draft->request->reply_to.length)
+		return ROGER_OK;
+	r = rg_engine_find(sending->roger->engine, &query, sending->arena, &found, err);
+	if (r < 0 || found.count)
+		return r;
+	return rg_fail_member(err, ROGER_ENOENT, "reply_to",
+			      "reply_to: no message '%.*s'; `roger list` names them",
+			      RG_STR_ARGS(draft->request->reply_to));
+}
+
+static int prepare(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	int r;
+
+	r = check(sending, draft, err);
+	if (r == ROGER_OK)
+		r = check_reply_to(sending, draft, err);
+	if (r == ROGER_OK)
+		r = resolve(sending, draft, err);
+	return r == ROGER_OK ? make_messages(sending, draft, err) : r;
+}
+
+/* --------------------------------------------------------------- reply -- */
+
+int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
+		       const struct roger_message *messages, size_t count, struct roger_err *err)
+{
+	struct roger_receipt *receipts = rg_arena_get(sending->arena, count * sizeof *receipts);
+	struct roger_send_reply *reply = draft->reply;
+	size_t i;
+
+	if (!receipts)
+		return rg_fail_memory(err);
+	for (i = 0; i < count; i++)
+		if (!rg_arena_copy(sending->arena, messages[i].id, &receipts[i].id) ||
+		    !rg_arena_copy(sending->arena, messages[i].to_phase, &receipts[i].to))
+			return rg_fail_memory(err);
+	reply->messages = (struct roger_receipts){ receipts, count };
+	reply->seq = messages[0].seq;
+	reply->epoch = messages[0].epoch;
+	reply->created_at_ms = messages[0].created_at_ms;
+	reply->key = draft->key;
+	reply->cycle = draft->cycle;
+	reply->attempt = !draft->key.length ? 0 : messages[0].attempt ? messages[0].attempt : 1;
+	reply->notes = (struct roger_strs){ draft->notes.items, draft->notes.count };
+	return rg_arena_copy(sending->arena, messages[0].issue_id, &reply->issue)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool went_to(const struct roger_messages *first, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < first->count; i++)
+		if (rg_str_equal(first->items[i].to_phase, name))
+			return true;
+	return false;
+}
+
+static bool is_to_several(const struct rg_sending *sending, const struct rg_draft *draft)
+{
+	const struct roger_strs *to = &draft->request->to;
+	size_t i;
+
+	for (i = 0; i < to->count; i++)
+		if (is_reserved(sending, to->items[i]))
+			return true;
+	return false;
+}
+
+/* Who a group or all stands for may change between two tries; named recipients may not. */
+static bool same_recipients(const struct rg_sending *sending, const struct rg_draft *draft,
+			    const struct roger_messages *first)
+{
+	size_t i;
+
+	if (is_to_several(sending, draft))
+		return true;
+	for (i = 0; i < draft->to.count; i++)
+		if (!went_to(first, draft->to.items[i]))
+			return false;
+	return draft->to.count == first->count;
+}
+
+bool rg_send_same_text(struct roger_str a, struct roger_str b)
+{
+	if (a.length > b.length)
+		return rg_send_same_text(b, a);
+	if (b.length == a.length + 1 && b.data[a.length] == '\n')
+		b.length--;
+	return rg_str_equal(a, b);
+}
+
+const char *rg_send_difference(const struct rg_sending *sending, const struct rg_draft *draft,
+			       const struct roger_messages *first)
+{
+	const struct roger_message *ours = &draft->messages[0], *theirs = &first->items[0];
+
+	return !same_recipients(sending, draft, first)		    ? "recipient"
+	       : !rg_send_same_text(ours->content, theirs->content) ? "text"
+	       : !rg_str_equal(ours->metadata, theirs->metadata)    ? "metadata"
+	       : !rg_str_equal(ours->issue_id, theirs->issue_id)    ? "issue"
+	       : !rg_str_equal(ours->reply_to, theirs->reply_to)    ? "reply_to"
+	       : ours->message_type != theirs->message_type	    ? "type"
+	       : ours->run_counter != theirs->run_counter	    ? "run"
+								    : NULL;
+}
+
+int rg_send_conflict(const struct rg_draft *draft, struct roger_str id, struct roger_str to,
+		     const char *difference, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "key",
+			      "key: '%.*s' was used for '%.*s' to '%.*s', with another %s",
+			      RG_STR_ARGS(draft->key), RG_STR_ARGS(id), RG_STR_ARGS(to),
+			      difference);
+}
+
+/* What the key stored.  Of copies that are sent again alone, only these, if there are any. */
+static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
+		      struct roger_messages *ret_first, struct roger_err *err)
+{
+	const struct rg_query query = {
+		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
+	};
+	struct roger_message *items;
+	size_t count = 0, i;
+	int r;
+
+	r = rg_engine_find(sending->roger->engine, &query, sending->arena, ret_first, err);
+	if (r < 0 || !draft->some_again || is_to_several(sending, draft))
+		return r;
+	items = (struct roger_message *)(uintptr_t)ret_first->items;
+	for (i = 0; i < ret_first->count; i++)
+		if (rg_str_among((struct roger_strs){ draft->to.items, draft->to.count },
+				 items[i].to_phase))
+			items[count++] = items[i];
+	ret_first->count = count ? count : ret_first->count;
+	return ROGER_OK;
+}
+
+/* The key was used: the same payload gets its first result again, another one is an error. */
+static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
+			    struct roger_err *err)
+{
+	struct roger_messages first;
+	const char *difference;
+	int r;
+
+	r = find_first(sending, draft, &first, err);
+	if (r < 0)
+		return r;
+	if (first.count == 0)
+		return rg_fail(err, ROGER_ETIMEOUT, 0,
+			       "another send with the key is under way; try again");
+	difference = rg_send_difference(sending, draft, &first);
+	if (difference)
+		return rg_send_conflict(draft, first.items[0].id, first.items[0].to_phase,
+					difference, err);
+	draft->settled = true;
+	draft->reply->duplicate = true;
+	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
+}
+
+/* Among many, an error says which one it is about. */
+static void say_which(const struct rg_sending *sending, const struct rg_draft *draft,
+		      struct roger_err *err)
+{
+	struct roger_err inner;
+
+	if (!err || sending->count == 1)
+		return;
+	inner = *err;
+	rg_fail_member(err, inner.code, inner.member, "message %zu: %.400s",
+		       (size_t)(draft - sending->drafts) + 1, inner.message);
+}
+
+/* -------------------------------------------------------------- commit -- */
+
+static int put(struct rg_sending *sending, struct rg_outcome *ret_outcome, struct roger_err *err)
+{
+	struct rg_draft *draft;
+	size_t i, k;
+	int r;
+
+	r = rg_engine_begin(sending->roger->engine, false, err);
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		draft = &sending->drafts[i];
+		for (k = 0; k < draft->to.count && r == ROGER_OK && !draft->settled; k++)
+			r = rg_engine_add(sending->roger->engine, &draft->messages[k], k == 0, err);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_commit(sending->roger->engine, ret_outcome, err);
+	rg_engine_rollback(sending->roger->engine);
+	return r;
+}
+
+static struct rg_draft *draft_of(struct rg_sending *sending, const struct roger_message *message)
+{
+	size_t i;
+
+	for (i = 0; i < sending->count; i++)
+		if (message >= sending->drafts[i].messages &&
+		    message < sending->drafts[i].messages + sending->drafts[i].to.count)
+			return &sending->drafts[i];
+	rg_assert(!"a draft for every message");
+	return NULL;
+}
+
+/* What so many drafts together add to the mailbox or issue of which. */
+static int64_t adding(const struct rg_sending *sending, size_t count,
+		      const struct rg_outcome *outcome)
+{
+	const struct rg_draft *draft;
+	int64_t adds = 0;
+	size_t i, k;
+
+	for (i = 0; i < count; i++) {
+		draft = &sending->drafts[i];
+		for (k = 0; k < draft->to.count && !draft->settled; k++)
+			adds += rg_str_equal(draft->messages[k].issue_id,
+					     outcome->which->issue_id) &&
+				(outcome->verdict == RG_OVER_ISSUE ||
+				 rg_str_equal(draft->messages[k].to_phase,
+					      outcome->which->to_phase));
+	}
+	return adds;
+}
+
+/* Did the request name this recipient, or one that it took over from? */
+static bool is_named(const struct rg_sending *sending, const struct rg_draft *draft,
+		     struct roger_str to)
+{
+	const struct roger_strs *names = &draft->request->to;
+	size_t i;
+
+	for (i = 0; i < names->count; i++)
+		if (!is_reserved(sending, names->items[i]) &&
+		    rg_str_equal(rg_retired_heir(&sending->retired, names->items[i]), to))
+			return true;
+	return false;
+}
+
+void rg_send_drop(struct rg_draft *draft, size_t which)
+{
+	size_t after = --draft->to.count - which;
+
+	memmove(draft->messages + which, draft->messages + which + 1,
+		after * sizeof *draft->messages);
+	memmove(draft->to.items + which, draft->to.items + which + 1,
+		after * sizeof *draft->to.items);
+}
+
+/* A full mailbox refuses its own copy of what goes to a group or all; the last one all. */
+static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
+		       const struct roger_message *message, struct roger_err *err)
+{
+	size_t which = (size_t)(message - draft->messages);
+	struct roger_message *refused;
+	struct roger_str why, note;
+	int r;
+
+	if (is_named(sending, draft, message->to_phase))
+		return ROGER_EREFUSED;
+	if (draft->to.count == 1)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "no mailbox has room in issue '%.*s'; nothing was sent",
+			       RG_STR_ARGS(message->issue_id));
+	refused = rg_arena_push(sending->arena, &draft->refused, &draft->refused_count,
+				sizeof *refused);
+	if (!refused ||
+	    !rg_arena_print(sending->arena, &why, "its mailbox is full in issue '%.*s'",
+			    RG_STR_ARGS(message->issue_id)) ||
+	    !rg_arena_print(sending->arena, &note, "'%.*s' did not get it: %.*s",
+			    RG_STR_ARGS(message->to_phase), RG_STR_ARGS(why)))
+		return rg_fail_memory(err);
+	*refused = *message;
+	r = leave_out(sending, &draft->reply->refused, message->to_phase, why, err);
+	rg_send_drop(draft, which);
+	return r < 0 ? r : rg_send_note(sending, draft, note.data, err);
+}
+
+static int commit(struct rg_sending *sending, struct roger_err *err)
+{
+	struct rg_outcome outcome;
+	struct rg_draft *draft;
+	int tries, r;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		r = put(sending, &outcome, err);
+		if (r < 0)
+			return r;
+		switch (outcome.verdict) {
+		case RG_COMMITTED:
+			return ROGER_OK;
+		case RG_KEY_KNOWN:
+			draft = draft_of(sending, outcome.which);
+			r = use_first_result(sending, draft, err);
+			break;
+		case RG_OVER_MAILBOX:
+		case RG_OVER_ISSUE:
+			draft = draft_of(sending, outcome.which);
+			r = rg_room_make(sending->roger, &outcome,
+					 adding(sending, sending->count, &outcome),
+					 &draft->reply->archived, err);
+			if (r == ROGER_EREFUSED && outcome.verdict == RG_OVER_MAILBOX)
+				r = refuse_copy(sending, draft, outcome.which, err);
+			draft->no_room = r == ROGER_EREFUSED;
+			break;
+		}
+		if (r < 0) {
+			say_which(sending, draft, err);
+			return r;
+		}
+	}
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "too many messages arrive in this issue at once; try again");
+}
+
+static int store(struct rg_sending *sending, struct roger_err *err)
+{
+	int r;
+
+	r = rg_send_look_back(sending, err);
+	if (r < 0)
+		return r;
+	r = commit(sending, err);
+	rg_send_failed(sending, r);
+	return r;
+}
+
+/* ------------------------------------------------------------- dry runs -- */
+
+/* One whose key was used needs no room, or is refused for another reason. */
+static int check_key_use(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	const struct rg_query query = {
+		.key = draft->key, .cycle = draft->cycle, .from = draft->from, .anywhere = true
+	};
+	int64_t count = 0;
+	int r;
+
+	if (!draft->key.length || draft->settled ||
+	    !rg_engine_may_know_key(sending->roger->engine, draft->from, draft->key))
+		return ROGER_OK;
+	r = rg_engine_count(sending->roger->engine, &query, &count, err);
+	return r < 0 || !count ? r : use_first_result(sending, draft, err);
+}
+
+/* With those before it, so that the error is about the one that goes over. */
+static int check_room(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	static const enum rg_verdict limits[] = { RG_OVER_MAILBOX, RG_OVER_ISSUE };
+	size_t so_far = (size_t)(draft - sending->drafts) + 1;
+	struct rg_outcome outcome;
+	size_t i, k, left;
+	int r = ROGER_OK;
+
+	for (i = 0; i < draft->to.count && !draft->settled && r == ROGER_OK; i++) {
+		left = draft->to.count;
+		for (k = 0; k < 2 && r == ROGER_OK && left == draft->to.count; k++) {
+			outcome = (struct rg_outcome){ limits[k], &draft->messages[i], 0 };
+			r = rg_room_check(sending->roger, &outcome,
+					  adding(sending, so_far, &outcome), err);
+			if (r == ROGER_EREFUSED && limits[k] == RG_OVER_MAILBOX)
+				r = refuse_copy(sending, draft, outcome.which, err);
+		}
+		i -= left != draft->to.count;
+	}
+	return r;
+}
+
+/* What store() would say, as far as that can be known without doing it. */
+static int check_store(struct rg_sending *sending, struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		r = check_key_use(sending, &sending->drafts[i], err);
+		if (r < 0)
+			say_which(sending, &sending->drafts[i], err);
+	}
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		r = check_room(sending, &sending->drafts[i], err);
+		if (r < 0)
+			say_which(sending, &sending->drafts[i], err);
+	}
+	return r;
+}
+
+/* ----------------------------------------------------------------- twins -- */
+
+static bool same_key(const struct rg_draft *a, const struct rg_draft *b)
+{
+	return rg_str_equal(a->key, b->key) && rg_str_equal(a->from, b->from);
+}
+
+/* A key that comes twice in one request is sent once. */
+static int find_twin(struct rg_sending *sending, size_t which, struct roger_err *err)
+{
+	struct rg_draft *draft = &sending->drafts[which];
+	struct roger_messages first;
+	const char *difference;
+	size_t i;
+
+	if (!draft->key.length)
+		return ROGER_OK;
+	for (i = 0; i < which && !draft->twin; i++)
+		if (!sending->drafts[i].twin && same_key(draft, &sending->drafts[i]))
+			draft->twin = &sending->drafts[i];
+	if (!draft->twin)
+		return ROGER_OK;
+	first = (struct roger_messages){ draft->twin->messages, draft->twin->to.count };
+	difference = rg_send_difference(sending, draft, &first);
+	if (difference)
+		return rg_fail_member(err, ROGER_EREFUSED, "key",
+				      "key: '%.*s' comes twice here, with another %s",
+				      RG_STR_ARGS(draft->key), difference);
+	draft->settled = true;
+	return ROGER_OK;
+}
+
+static int answer(struct rg_sending *sending, struct rg_draft *draft, struct roger_err *err)
+{
+	struct roger_messages stored = { draft->messages, draft->to.count };
+	int r = ROGER_OK;
+
+	if (draft->twin) {
+		*draft->reply = *draft->twin->reply;
+		draft->reply->duplicate = true;
+	}
+	if (draft->settled)
+		return ROGER_OK;
+	if (draft->some_again && !draft->request->dry_run)
+		r = find_first(sending, draft, &stored, err);
+	return r < 0 ? r : rg_send_fill_reply(sending, draft, stored.items, stored.count, err);
+}
+
+static int send_all(struct rg_sending *sending, struct roger_err *err)
+{
+	size_t i, messages = 0;
+	int r;
+
+	r = rg_agents_retired(sending->roger, sending->arena, &sending->retired, err);
+	for (i = 0; i < sending->count && r == ROGER_OK; i++) {
+		r = prepare(sending, &sending->drafts[i], err);
+		if (r == ROGER_OK)
+			r = find_twin(sending, i, err);
+		messages += sending->drafts[i].to.count;
+		if (r == ROGER_OK && messages > RG_BATCH_MAX)
+			r = rg_fail_member(err, ROGER_EDATA, "to",
+					   "to: expected at most %d messages in one request",
+					   RG_BATCH_MAX);
+		if (r < 0) {
+			rg_send_refused(sending, &sending->drafts[i]);
+			say_which(sending, &sending->drafts[i], err);
+		}
+	}
+	if (r == ROGER_OK)
+		r = sending->drafts[0].request->dry_run ? check_store(sending, err)
+							: store(sending, err);
+	for (i = 0; i < sending->count && r == ROGER_OK; i++)
+		r = answer(sending, &sending->drafts[i], err);
+	return r;
+}
+
+/* ----------------------------------------------------------------- verbs -- */
+
+static int run_send(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_send_request *request = request_;
+	struct rg_draft draft = { .request = request, .reply = reply_, .from = request->from };
+	struct rg_sending sending = {
+		roger, rg_op_memory(reply_), rg_clock_ms(), &draft, 1, { 0 }
+	};
+	int r;
+
+	r = send_all(&sending, err);
+	if (r < 0 || request->dry_run || request->confirm != ROGER_CONFIRM_READ)
+		return r;
+	return rg_send_confirm(&sending, &draft, err);
+}
+
+static int run_send_many(struct roger *roger, const void *request_, void *reply_,
+			 struct roger_err *err)
+{
+	const struct roger_send_many_request *request = request_;
+	struct roger_send_many_reply *reply = reply_;
+	struct rg_arena *arena = rg_op_memory(reply_);
+	struct rg_sending sending = { roger, arena, rg_clock_ms(), NULL, request->count, { 0 } };
+	struct roger_send_reply *items;
+	size_t i;
+	int r;
+
+	if (request->count == 0)
+		return ROGER_OK;
+	if (request->count > RG_BATCH_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "items", "items: expected at most %d",
+				      RG_BATCH_MAX);
+	items = rg_arena_get(arena, request->count * sizeof *items);
+	sending.drafts = rg_arena_get(arena, request->count * sizeof *sending.drafts);
+	if (!items || !sending.drafts)
+		return rg_fail_memory(err);
+	for (i = 0; i < request->count; i++) {
+		if (request->items[i].confirm != ROGER_CONFIRM_STORED)
+			return rg_fail_member(err, ROGER_EUSAGE, "confirm",
+					      "confirm: many at once are confirmed as stored only");
+		if (request->items[i].dry_run != request->items[0].dry_run)
+			return rg_fail_member(err, ROGER_EUSAGE, "dry_run",
+					      "dry_run: expected the same for all of one request");
+		sending.drafts[i] = (struct rg_draft){
+			.request = &request->items[i],
+			.reply = &items[i],
+			.from = request->items[i].from.length ? request->items[i].from
+							      : request->from,
+		};
+	}
+	r = send_all(&sending, err);
+	if (r < 0)
+		return r;
+	reply->items = items;
+	reply->count = request->count;
+	for (i = 0; i < request->count; i++)
+		reply->stored +=
+			sending.drafts[i].settled ? 0 : (int64_t)sending.drafts[i].to.count;
+	return ROGER_OK;
+}
+
+static const char *const confirm_names[] = { "stored", "read", NULL };
+
+#define AT(member) offsetof(struct roger_send_request, member)
+static const struct roger_field request_fields[] = {
+	{ "from", ROGER_NAME, AT(from), ROGER_SELF, NULL, NULL,
+	  "who sends (--as, else ROGER_AGENT)" },
+	{ "to", ROGER_TEXTS, AT(to), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL, NULL, NULL,
+	  "agents, groups, or all" },
+	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL, NULL,
+	  NULL, "the text; - reads it from standard input" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL,
+	  "unit of work (else ROGER_ISSUE, else general)" },
+	{ "type", ROGER_ENUM, AT(type), ROGER_OF_TOOL, rg_message_types, NULL,
+	  "context, result, decision or data" },
+	{ "run", ROGER_INT, AT(run_counter), 0, NULL, NULL,
+	  "pass through the workflow (default 1)" },
+	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
+	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_OF_TOOL | ROGER_SOUGHT, NULL, NULL,
+	  "id of the message this one answers" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_OF_TOOL | ROGER_KEY, NULL, NULL,
+	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },
+	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "or a key made of this task, ..." },
+	{ "verb", ROGER_TEXT, AT(verb), 0, NULL, NULL,
+	  "... this verb (status-update, escalation, ...) and the current cycle" },
+	{ "confirm", ROGER_ENUM, AT(confirm), 0, confirm_names, NULL,
+	  "stored (default), or read: wait until the recipients have read it" },
+	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "with --confirm read: how long" },
+	{ "retry", ROGER_BOOL, AT(retry), 0, NULL, NULL,
+	  "with --confirm read: try as often as configured" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
+	  "check everything, store nothing" },
+	{ "new", ROGER_BOOL, AT(new_names), 0, NULL, NULL,
+	  "also to a name never seen that is near a known one" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "send", sizeof(struct roger_send_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_receipt, member)
+static const struct roger_field receipt_fields[] = {
+	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL,
+	  "of the stored message" },
+	{ "to", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "its recipient" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record receipt_record = { "receipt", sizeof(struct roger_receipt),
+						    receipt_fields };
+
+#define AT(member) offsetof(struct roger_left_out, member)
+static const struct roger_field left_out_fields[] = {
+	{ "to", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "the agent" },
+	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "in words" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record left_out_record = { "left out", sizeof(struct roger_left_out),
+						     left_out_fields };
+
+#define AT(member) offsetof(struct roger_send_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "messages", ROGER_RECORDS, AT(messages), ROGER_OF_TOOL, NULL, &receipt_record,
+	  "one per recipient" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "unit of work" },
+	{ "seq", ROGER_INT, AT(seq), ROGER_OF_TOOL, NULL, NULL, "the sender's number" },
+	{ "epoch", ROGER_INT, AT(epoch), 0, NULL, NULL, "life of the counters" },
+	{ "created_at", ROGER_TIME, AT(created_at_ms), 0, NULL, NULL, "ms since 1970" },
+	{ "duplicate", ROGER_BOOL, AT(duplicate), ROGER_OF_TOOL | ROGER_DUPLICATE, NULL, NULL,
+	  "the key was sent before: its first result" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "as given, or as made" },
+	{ "cycle", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "of the key" },
+	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "of the key" },
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL,
+	  "messages moved out to keep the limits" },
+	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
+	{ "never_seen", ROGER_TEXTS, AT(never_seen), ROGER_SPARE, NULL, NULL,
+	  "recipients that nobody here knew before" },
+	{ "refused", ROGER_RECORDS, AT(refused), ROGER_SPARE | ROGER_OF_TOOL, NULL,
+	  &left_out_record, "of a group or all: whose mailbox is full" },
+	{ "skipped", ROGER_RECORDS, AT(skipped), ROGER_SPARE, NULL, &left_out_record,
+	  "of a group or all: who gets no mail" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "sent", sizeof(struct roger_send_reply),
+						  reply_fields };
+
+static const struct roger_field many_request_fields[] = {
+	{ "from", ROGER_NAME, offsetof(struct roger_send_many_request, from), ROGER_SELF, NULL,
+	  NULL, "who sends what names no sender" },
+	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_request, items), 0, NULL,
+	  &request_record, "the sends" },
+	RG_END,
+};
+static const struct roger_record many_request_record = { "send_many",
+							 sizeof(struct roger_send_many_request),
+							 many_request_fields };
+
+static const struct roger_field many_reply_fields[] = {
+	{ "items", ROGER_RECORDS, offsetof(struct roger_send_many_reply, items), 0, NULL,
+	  &reply_record, "one per send" },
+	{ "stored", ROGER_INT, offsetof(struct roger_send_many_reply, stored), 0, NULL, NULL,
+	  "messages now on disk" },
+	RG_END,
+};
+static const struct roger_record many_reply_record = { "sent", sizeof(struct roger_send_many_reply),
+						       many_reply_fields };
+
+const struct roger_op rg_op_send = {
+	.name = "send",
+	.summary = "send a message; done means on disk",
+	.examples = "roger send bob 'the schema is in docs/schema.md'\n"
+		    "roger send bob,carol --type result --issue app-42 - < report.md\n"
+		    "roger send all 'stopping for the day'\n"
+		    "roger send lead --reply-to msg-1736328000000-abc 'yes'\n"
+		    "roger send --batch < messages.jsonl\n",
+	.flags = ROGER_WRITES | ROGER_TOOL,
+	.tool = "Send a message to other agents. Done means it is on disk.",
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run_send,
+};
+
+const struct roger_op rg_op_send_many = {
+	.name = "send_many",
+	.summary = "send many messages with one append and one sync",
+	.examples = "roger send --batch < messages.jsonl\n",
+	.flags = ROGER_WRITES | ROGER_NO_COMMAND,
+	.request = &many_request_record,
+	.reply = &many_reply_record,
+	.run = run_send_many,
+};

@@ -1,0 +1,210 @@
+/* stats: figures about the workspace, or about an issue. */
+#include "ops/mail/metrics.h"
+
+#include "facts/message.h"
+
+static int fill_all(struct roger *roger, struct roger_stats_reply *reply, struct roger_err *err)
+{
+	struct rg_figures figures;
+	int r = rg_engine_figures(roger->engine, &figures, err);
+
+	if (r < 0)
+		return r;
+	*reply = (struct roger_stats_reply){
+		.memory = reply->memory,
+		.messages = figures.messages,
+		.unread = figures.unread,
+		.archived = figures.archived,
+		.agents = figures.agents,
+		.issues = figures.issues,
+		.context = figures.by_type[ROGER_CONTEXT],
+		.result = figures.by_type[ROGER_RESULT],
+		.decision = figures.by_type[ROGER_DECISION],
+		.data = figures.by_type[ROGER_DATA],
+		.epoch = figures.epoch,
+		.journal_bytes = figures.journal_bytes,
+		.journal_lines = figures.journal_lines,
+		.strays = figures.strays,
+		.oldest_at_ms = figures.oldest_at_ms,
+		.newest_at_ms = figures.newest_at_ms,
+	};
+	return ROGER_OK;
+}
+
+/* ---------------------------------------------------------------- issues -- */
+
+static bool is_first(const struct roger_messages *messages, size_t which, struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < which; i++)
+		if (rg_str_equal(messages->items[i].from_phase, name) ||
+		    rg_str_equal(messages->items[i].to_phase, name))
+			return false;
+	return true;
+}
+
+/* Who sent or got what lives of it, and its types. */
+static void count_living(const struct roger_messages *living, struct roger_stats_reply *reply)
+{
+	int64_t *const types[] = { &reply->context, &reply->result, &reply->decision,
+				   &reply->data };
+	const struct roger_message *message;
+	size_t i;
+
+	for (i = 0; i < living->count; i++) {
+		message = &living->items[i];
+		++*types[message->message_type];
+		reply->agents += is_first(living, i, message->from_phase);
+		reply->agents += !rg_str_equal(message->from_phase, message->to_phase) &&
+				 is_first(living, i, message->to_phase);
+	}
+}
+
+static int measure(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
+		   struct roger_issue_figures *ret_figures, struct roger_messages *ret_living,
+		   struct roger_err *err)
+{
+	const struct rg_query living = { .issue = issue },
+			      gone = { .issue = issue, .archived = true };
+	size_t i;
+	int r;
+
+	*ret_figures = (struct roger_issue_figures){ .issue_id = issue };
+	r = rg_engine_find(roger->engine, &living, arena, ret_living, err);
+	if (r == ROGER_OK)
+		r = rg_engine_count(roger->engine, &gone, &ret_figures->archived, err);
+	for (i = 0; r == ROGER_OK && i < ret_living->count; i++)
+		ret_figures->unread += !ret_living->items[i].read;
+	if (r < 0 || !ret_living->count)
+		return r;
+	ret_figures->messages = (int64_t)ret_living->count;
+	ret_figures->bytes = rg_metrics_bytes(ret_living);
+	ret_figures->oldest_at_ms = ret_living->items[0].created_at_ms;
+	ret_figures->newest_at_ms = ret_living->items[ret_living->count - 1].created_at_ms;
+	return ROGER_OK;
+}
+
+static int fill_issue(struct roger *roger, struct roger_str issue, struct roger_stats_reply *reply,
+		      struct roger_err *err)
+{
+	struct roger_issue_figures figures;
+	struct roger_messages living;
+	int r = measure(roger, issue, reply->memory, &figures, &living, err);
+
+	if (r < 0)
+		return r;
+	if (!living.count && !figures.archived)
+		return rg_fail_member(err, ROGER_ENOENT, "issue", "issue: no message of '%.*s'",
+				      RG_STR_ARGS(issue));
+	reply->messages = figures.messages;
+	reply->unread = figures.unread;
+	reply->archived = figures.archived;
+	reply->bytes = figures.bytes;
+	reply->issues = 1;
+	reply->oldest_at_ms = figures.oldest_at_ms;
+	reply->newest_at_ms = figures.newest_at_ms;
+	count_living(&living, reply);
+	return ROGER_OK;
+}
+
+static int fill_each(struct roger *roger, struct roger_stats_reply *reply, struct roger_err *err)
+{
+	struct roger_issue_figures *items;
+	struct roger_messages living;
+	struct rg_arena *scratch;
+	struct roger_strs issues;
+	size_t i;
+	int r = rg_engine_issues(roger->engine, reply->memory, &issues, err);
+
+	items = rg_arena_get(reply->memory, issues.count * sizeof *items);
+	if (r == ROGER_OK && !items)
+		r = rg_fail_memory(err);
+	for (i = 0; r == ROGER_OK && i < issues.count; i++) {
+		scratch = rg_arena_new();
+		r = scratch ? measure(roger, issues.items[i], scratch, &items[i], &living, err)
+			    : rg_fail_memory(err);
+		rg_arena_free(scratch);
+	}
+	if (r == ROGER_OK)
+		reply->by_issue = (struct roger_issue_figures_list){ items, issues.count };
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_stats_request *request = request_;
+	struct roger_stats_reply *reply = reply_;
+	int r;
+
+	if (request->issue.length && request->by_issue)
+		return rg_fail_member(err, ROGER_EUSAGE, "by_issue",
+				      "by_issue: expected an issue or all of them, not both");
+	if (request->issue.length)
+		return fill_issue(roger, request->issue, reply, err);
+	r = fill_all(roger, reply, err);
+	return r < 0 || !request->by_issue ? r : fill_each(roger, reply, err);
+}
+
+#define AT(member) offsetof(struct roger_stats_request, member)
+static const struct roger_field request_fields[] = {
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "only this unit of work" },
+	{ "by_issue", ROGER_BOOL, AT(by_issue), 0, NULL, NULL, "and each issue for itself" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "stats", sizeof(struct roger_stats_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_issue_figures, member)
+static const struct roger_field issue_fields[] = {
+	{ "issue_id", ROGER_NAME, AT(issue_id), 0, NULL, NULL, "unit of work" },
+	{ "messages", ROGER_INT, AT(messages), 0, NULL, NULL, "living messages" },
+	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "moved to the archive" },
+	{ "bytes", ROGER_INT, AT(bytes), 0, NULL, NULL, "text and metadata of the living" },
+	{ "oldest_at", ROGER_TIME, AT(oldest_at_ms), 0, NULL, NULL, "the oldest living message" },
+	{ "newest_at", ROGER_TIME, AT(newest_at_ms), 0, NULL, NULL, "the newest" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record issue_record = { "issue figures",
+						  sizeof(struct roger_issue_figures),
+						  issue_fields };
+
+#define AT(member) offsetof(struct roger_stats_reply, member)
+static const struct roger_field fields[] = {
+	{ "messages", ROGER_INT, AT(messages), 0, NULL, NULL, "living messages" },
+	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
+	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "moved to the archive" },
+	{ "agents", ROGER_INT, AT(agents), 0, NULL, NULL, "agents ever seen" },
+	{ "issues", ROGER_INT, AT(issues), 0, NULL, NULL, "issues with messages" },
+	{ "context", ROGER_INT, AT(context), 0, NULL, NULL, "messages of this type" },
+	{ "result", ROGER_INT, AT(result), 0, NULL, NULL, "messages of this type" },
+	{ "decision", ROGER_INT, AT(decision), 0, NULL, NULL, "messages of this type" },
+	{ "data", ROGER_INT, AT(data), 0, NULL, NULL, "messages of this type" },
+	{ "epoch", ROGER_INT, AT(epoch), ROGER_SPARE, NULL, NULL, "number of the session" },
+	{ "journal_bytes", ROGER_INT, AT(journal_bytes), ROGER_SPARE, NULL, NULL,
+	  "length of messages.jsonl" },
+	{ "journal_lines", ROGER_INT, AT(journal_lines), ROGER_SPARE, NULL, NULL, "lines in it" },
+	{ "strays", ROGER_INT, AT(strays), ROGER_SPARE, NULL, NULL, "of these no messages" },
+	{ "oldest_at", ROGER_TIME, AT(oldest_at_ms), 0, NULL, NULL, "the oldest living message" },
+	{ "newest_at", ROGER_TIME, AT(newest_at_ms), 0, NULL, NULL, "the newest" },
+	{ "bytes", ROGER_INT, AT(bytes), ROGER_SPARE, NULL, NULL,
+	  "of an issue: text and metadata of the living messages" },
+	{ "by_issue", ROGER_RECORDS, AT(by_issue), ROGER_SPARE, NULL, &issue_record,
+	  "each issue with living messages" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "stats", sizeof(struct roger_stats_reply),
+						  fields };
+
+const struct roger_op rg_op_stats = {
+	.name = "stats",
+	.summary = "figures about the workspace, or an issue",
+	.examples = "roger stats\nroger stats --issue app-42\nroger stats --by-issue --json\n",
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

@@ -1,0 +1,62 @@
+/*
+ * op - a verb: what it takes, what it gives, what it does.
+ *
+ * One file a verb (or a pair that shares its work), one row of ROGER_VERBS in roger.h.
+ * The dispatcher gives the reply its memory and takes it back on failure.
+ */
+#ifndef RG_OP_H
+#define RG_OP_H
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/limits.h"
+#include "data/record.h"
+#include "engine/engine.h"
+#include "host/process.h"
+#include "host/workspace.h"
+
+/* The handle of the public header. */
+struct roger {
+	struct rg_workspace *workspace;
+	struct rg_engine *engine;
+	struct rg_id_source ids;
+	roger_progress *tell;
+	void *tell_context;
+	char untold[464];	  /* why the last verb is not in the activity log; "": it is */
+	struct rg_ran ran;	  /* who runs this process, once rg_note_ran() was asked */
+	bool own_mail;		  /* roger itself sends: "roger" is a name it may use */
+	struct rg_bridge *bridge; /* what a handle that bridges keeps; NULL before */
+};
+
+/* ops/edge/bridge.c; returns NULL. */
+struct rg_bridge;
+struct rg_bridge *rg_bridge_free(struct rg_bridge *bridge);
+
+/* Every reply starts with its memory, an arena. */
+static inline struct rg_arena *rg_op_memory(const void *reply)
+{
+	return *(struct rg_arena *const *)reply;
+}
+
+/* Run a verb: checks what the fields say, makes the reply's memory, runs. */
+RG_CHECKED int rg_op_call(const struct roger_op *op, struct roger *roger, const void *request,
+			  void *ret_reply, struct roger_err *err);
+
+/* All of them, then NULL. */
+extern const struct roger_op *const rg_op_table[];
+
+/* rg_op_send and so on, each in its file. */
+#define RG_OP(verb, request, reply) extern const struct roger_op rg_op_##verb;
+ROGER_VERBS(RG_OP, RG_OP)
+#undef RG_OP
+
+/* Records that several verbs share. */
+extern const struct roger_record rg_agent_record, rg_empty_request_record, rg_messages_reply_record,
+	rg_archive_reply_record, rg_bad_line_record, rg_concern_record;
+
+#define RG_END                                                                                     \
+	{                                                                                          \
+		0                                                                                  \
+	}
+
+#endif

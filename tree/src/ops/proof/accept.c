@@ -1,0 +1,82 @@
+/* accept: a person has seen what is damaged. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "ops/op.h"
+#include "facts/damage.h"
+
+enum { REASON_BYTES_MAX = 2000 };
+
+/* FILE:LINE, or FILE. */
+static int read_place(struct roger_str place, struct roger_damage *accepted, struct roger_err *err)
+{
+	size_t at = place.length;
+	int64_t line = 0;
+
+	while (at > 0 && place.data[at - 1] >= '0' && place.data[at - 1] <= '9')
+		at--;
+	accepted->file = place;
+	if (at == place.length || at < 2 || place.data[at - 1] != ':')
+		return ROGER_OK;
+	accepted->file.length = at - 1;
+	for (; at < place.length && line < INT64_MAX / 100; at++)
+		line = line * 10 + place.data[at] - '0';
+	accepted->line = line;
+	return line > 0 ? ROGER_OK
+			: rg_fail_member(err, ROGER_EDATA, "place",
+					 "place: lines are numbered from 1");
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_accept_request *request = request_;
+	struct roger_accept_reply *reply = reply_;
+	struct roger_damage accepted = { 0 };
+	const char *agent = getenv("ROGER_AGENT");
+	int r;
+
+	if (request->reason.length > REASON_BYTES_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "reason",
+				      "reason: expected at most %d bytes", REASON_BYTES_MAX);
+	r = read_place(request->place, &accepted, err);
+	if (r < 0)
+		return r;
+	/* They come back in the reply, which outlives the request and this call. */
+	if (!rg_arena_copy(reply->memory, request->reason, &accepted.reason) ||
+	    !rg_arena_print(reply->memory, &accepted.accepted_by, "uid %lld%s%.140s",
+			    (long long)geteuid(), agent && *agent ? ", agent " : "",
+			    agent ? agent : ""))
+		return rg_fail_memory(err);
+	return rg_engine_accept(roger->engine, &accepted, reply->memory, &reply->damages, err);
+}
+
+#define AT(member) offsetof(struct roger_accept_request, member)
+static const struct roger_field request_fields[] = {
+	{ "place", ROGER_TEXT, AT(place), ROGER_REQUIRED | ROGER_PLACE, NULL, NULL,
+	  "FILE:LINE, as verify names it; FILE where that is shorter, another one or gone" },
+	{ "reason", ROGER_TEXT, AT(reason), ROGER_REQUIRED, NULL, NULL,
+	  "what happened, or why it does not matter" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "accept", sizeof(struct roger_accept_request),
+						    request_fields };
+
+static const struct roger_field reply_fields[] = {
+	{ "damages", ROGER_RECORDS, offsetof(struct roger_accept_reply, damages), 0, NULL,
+	  &rg_damage_record, "that were accepted by this call" },
+	RG_END,
+};
+static const struct roger_record reply_record = { "accepted", sizeof(struct roger_accept_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_accept = {
+	.name = "accept",
+	.summary = "say that a person has seen what is damaged; verify then counts it no more",
+	.examples = "roger accept messages.jsonl:12 --reason 'bad disk, bob was asked to resend'\n"
+		    "roger accept messages.jsonl --reason 'restored the backup of Monday'\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

@@ -1,0 +1,227 @@
+#include "ops/proof/note.h"
+
+#include <stdio.h>
+
+/* A name that was mentioned; once several were, none of them stands for all. */
+struct mention {
+	struct roger_str name;
+	bool several;
+};
+
+/* What the fields of a request, or of a reply, say. */
+struct gathered {
+	struct mention agent, issue, run;
+	struct roger_str key;
+	struct roger_str ids[RG_NOTED_IDS_MAX];
+	size_t id_count; /* all of them, those beyond the array too */
+	bool dry_run;
+	int64_t duplicates;
+};
+
+/* What is no name may be anything, so it is not repeated. */
+static void mention(struct mention *mention, struct roger_str name)
+{
+	if (!rg_name_valid(name))
+		return;
+	mention->several |= mention->name.length && !rg_str_equal(mention->name, name);
+	mention->name = name;
+}
+
+static struct roger_str only_name(const struct mention *mention)
+{
+	return mention->several ? RG_STR("") : mention->name;
+}
+
+static void add_id(struct gathered *gathered, struct roger_str id)
+{
+	if (!rg_name_valid(id))
+		return;
+	if (gathered->id_count < RG_NOTED_IDS_MAX)
+		gathered->ids[gathered->id_count] = id;
+	gathered->id_count++;
+}
+
+static void gather_ids(struct gathered *gathered, const struct roger_field *field, const void *at)
+{
+	const struct roger_strs one = { at, 1 };
+	const struct roger_strs *ids = field->kind == ROGER_TEXTS ? at : &one;
+	size_t i;
+
+	for (i = 0; i < ids->count; i++)
+		add_id(gathered, ids->items[i]);
+}
+
+static void gather_field(struct gathered *gathered, const struct roger_field *field, const void *at)
+{
+	if (field->flags & ROGER_SELF)
+		mention(&gathered->agent, *(const struct roger_str *)at);
+	if (field->flags & ROGER_ISSUE)
+		mention(&gathered->issue, *(const struct roger_str *)at);
+	if (field->flags & ROGER_RUN)
+		mention(&gathered->run, *(const struct roger_str *)at);
+	if (field->flags & ROGER_KEY)
+		gathered->key = *(const struct roger_str *)at;
+	if (field->flags & ROGER_ID)
+		gather_ids(gathered, field, at);
+	if (field->flags & ROGER_DRY_RUN)
+		gathered->dry_run |= *(const bool *)at;
+	if (field->flags & ROGER_DUPLICATE)
+		gathered->duplicates += *(const bool *)at;
+}
+
+static void gather(struct gathered *gathered, const struct roger_record *type, const void *records,
+		   size_t count, unsigned flags)
+{
+	const struct roger_field *field;
+	const struct {
+		const void *items;
+		size_t count;
+	} * list;
+	size_t i;
+
+	for (field = type->fields; field->name; field++)
+		for (i = 0; i < count; i++) {
+			list = rg_field_at(field, (const char *)records + i * type->size);
+			if (field->kind == ROGER_RECORDS)
+				gather(gathered, field->record, list->items, list->count, flags);
+			else if (!(field->flags & flags))
+				break;
+			else
+				gather_field(gathered, field, list);
+		}
+}
+
+int64_t rg_note_duplicates(const struct roger_op *op, const void *reply)
+{
+	struct gathered given = { 0 };
+
+	gather(&given, op->reply, reply, 1, ROGER_DUPLICATE);
+	return given.duplicates;
+}
+
+/* --------------------------------------------------------------- writing -- */
+
+int rg_note_append(struct roger *roger, struct roger_str line, bool durable, struct roger_err *err)
+{
+	int r = rg_engine_records_begin(roger->engine, err);
+
+	if (r < 0)
+		return r;
+	r = rg_engine_log_append(roger->engine, RG_LOG_ACTIVITY, RG_STR(""), line, durable, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+int rg_note_write(struct roger *roger, const struct rg_note *note, bool durable,
+		  struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	int r = rg_note_print(note, &line, err);
+
+	return r < 0 ? r : rg_note_append(roger, rg_buf_str(&line), durable, err);
+}
+
+void rg_note_try(struct roger *roger, const struct rg_note *note, const char *missing)
+{
+	struct roger_err err;
+
+	if (rg_note_write(roger, note, false, &err) < 0 && missing)
+		snprintf(roger->untold, sizeof roger->untold,
+			 "%s noted in the activity log: %.400s", missing, err.message);
+}
+
+/* -------------------------------------------------------------- of a verb -- */
+
+static struct roger_str task_of_key(struct roger_str key)
+{
+	const char *colon = key.length ? memchr(key.data, ':', key.length) : NULL;
+	struct roger_str task = { key.data, colon ? (size_t)(colon - key.data) : 0 };
+
+	return rg_name_valid(task) ? task : RG_STR("");
+}
+
+static struct roger_str task_of(const struct gathered *asked, const struct gathered *given)
+{
+	const struct roger_str tasks[] = { only_name(&asked->issue), asked->run.name,
+					   task_of_key(asked->key), only_name(&given->issue),
+					   given->run.name };
+	size_t i;
+
+	for (i = 0; i < sizeof tasks / sizeof *tasks; i++)
+		if (tasks[i].length)
+			return tasks[i];
+	return RG_STR("");
+}
+
+/* The numbers that a reply consists of. */
+static void add_numbers(struct rg_buf *out, const struct roger_op *op, const void *reply)
+{
+	const struct roger_field *field;
+
+	for (field = op->reply->fields; field->name; field++)
+		if (field->kind == ROGER_INT && !rg_field_unset(field, reply))
+			rg_field_encode(field, reply, out);
+}
+
+const struct rg_ran *rg_ran(struct roger *roger)
+{
+	if (!roger->ran.parent[0])
+		rg_process_ran(&roger->ran);
+	return &roger->ran;
+}
+
+void rg_note_ran(struct roger *roger, struct rg_note *note)
+{
+	rg_ran(roger);
+	note->terminal = rg_str(roger->ran.terminal);
+	note->parent = rg_str(roger->ran.parent);
+	note->more[0] = (struct rg_note_number){ "uid", roger->ran.uid };
+}
+
+/* A verb that is one agent's own: taking its mail, or saying that its run has ended. */
+static bool is_of_one_agent(const struct roger_op *op)
+{
+	const struct roger_field *field = op->request->fields;
+
+	while (field->name &&
+	       (field->flags & (ROGER_SELF | ROGER_REQUIRED)) != (ROGER_SELF | ROGER_REQUIRED))
+		field++;
+	return field->name != NULL || op == &rg_op_complete;
+}
+
+void rg_note(struct roger *roger, const struct roger_op *op, const void *request, const void *reply,
+	     int code, const struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = SIZE_MAX };
+	struct gathered asked = { 0 }, given = { 0 };
+	const struct gathered *named = &asked;
+	char outcome[64];
+	struct rg_note note = { .verb = rg_str(op->name) };
+
+	gather(&asked, op->request, request, 1, ~0U);
+	if (asked.dry_run)
+		return;
+	if (code == ROGER_OK) {
+		gather(&given, op->reply, reply, 1, ~0U);
+		add_numbers(&numbers, op, reply);
+		note.numbers = numbers.failed ? RG_STR("") : rg_buf_str(&numbers);
+		note.duplicates = given.duplicates;
+	} else {
+		note.entry.outcome_status = ROGER_FAILURE;
+		snprintf(outcome, sizeof outcome, "%s%s%s", rg_code_name(code),
+			 err->member[0] ? ": " : "", err->member);
+		note.entry.outcome_message = rg_str(outcome);
+	}
+	if (given.id_count)
+		named = &given;
+	note.agent = only_name(&asked.agent);
+	if (is_of_one_agent(op))
+		rg_note_ran(roger, &note);
+	note.ids = (struct roger_strs){ named->ids, named->id_count < RG_NOTED_IDS_MAX
+							    ? named->id_count
+							    : RG_NOTED_IDS_MAX };
+	note.count = (int64_t)named->id_count;
+	note.entry.task_id = task_of(&asked, &given);
+	/* Where the verb failed, its own error says enough. */
+	rg_note_try(roger, &note, code == ROGER_OK ? "done, but not" : NULL);
+}

@@ -1,0 +1,243 @@
+/* seal: the heads of all journals and archives, and the digests of all run documents, signed. */
+#include "ops/proof/seal.h"
+
+#include <stdlib.h>
+
+#include "base/sign.h"
+#include "facts/watchdog.h"
+
+static const char run_folder[] = "state/subagent-delivery-watchdog/";
+
+void rg_seal_text(const struct roger_seal_reply *seal, struct rg_buf *out)
+{
+	struct roger_seal_reply unsigned_one = *seal;
+
+	unsigned_one.signature = (struct roger_str){ "", 0 };
+	rg_record_encode(&rg_seal_record, &unsigned_one, out);
+}
+
+/* Of what is hashed; a result that its owner cannot read may be sent again, in another message. */
+enum { DISPATCH_PARTS = 6, COMPLETION_PARTS = 8, ALL_PARTS };
+
+static size_t count_parts(struct roger_str status)
+{
+	if (rg_str_is(status, rg_run_statuses[ROGER_RUN_NOT_FORWARDED]))
+		return COMPLETION_PARTS;
+	return rg_str_is(status, rg_run_statuses[ROGER_RUN_COMPLETED]) ||
+			       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED])
+		       ? ALL_PARTS
+		       : DISPATCH_PARTS;
+}
+
+/* Of its dispatch, of its completion where that had come, and of the first notes. */
+static int hash_parts(const struct roger_run *run, const struct roger_seal_entry *sealed,
+		      size_t count, struct rg_arena *arena, struct roger_str *ret_fixed,
+		      struct roger_err *err)
+{
+	const struct roger_str parts[] = { run->run_id,
+					   run->child_session_key,
+					   run->dispatch_at,
+					   run->owner_agent,
+					   run->issue_id,
+					   run->task_id,
+					   run->completion_received_at,
+					   run->result_source,
+					   run->result_message_id };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char sha256[RG_DIGEST_DIGITS + 1];
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		rg_json_add_string(&text, parts[i]);
+	for (i = 0; i < run->notes.count && (int64_t)i < sealed->lines; i++)
+		rg_json_add_string(&text, run->notes.items[i]);
+	rg_sha256_hex(rg_buf_str(&text), sha256);
+	return !text.failed && rg_arena_copy(arena, rg_str(sha256), ret_fixed)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* A seal of an older roger has the message of a result that was not forwarded, too. */
+static int find_fixed(const struct roger_run *run, const struct roger_seal_entry *sealed,
+		      struct rg_arena *arena, struct roger_str *ret_fixed, struct roger_err *err)
+{
+	size_t count = count_parts(sealed->status);
+	struct roger_str older;
+	int r;
+
+	r = hash_parts(run, sealed, count, arena, ret_fixed, err);
+	if (r < 0 || count != COMPLETION_PARTS || !sealed->fixed.length ||
+	    rg_str_equal(*ret_fixed, sealed->fixed))
+		return r;
+	r = hash_parts(run, sealed, ALL_PARTS, arena, &older, err);
+	if (r == ROGER_OK && rg_str_equal(older, sealed->fixed))
+		*ret_fixed = older;
+	return r;
+}
+
+/* What it says of itself; nothing where it is no document of a run. */
+static int read_document(struct roger_str text, const struct roger_seal_entry *sealed,
+			 struct rg_arena *arena, struct roger_seal_entry *entry,
+			 struct roger_err *err)
+{
+	struct rg_receipts receipts;
+	struct rg_json *json = NULL;
+	struct roger_run run = { 0 };
+	int r;
+
+	r = rg_run_read(text, &json, arena, &run, &receipts, NULL);
+	if (r == ROGER_OK) {
+		entry->status = rg_str(rg_run_statuses[run.status]);
+		entry->lines = (int64_t)run.notes.count;
+		r = find_fixed(&run, sealed ? sealed : entry, arena, &entry->fixed, err);
+	}
+	rg_json_free(json);
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+}
+
+int rg_seal_document(const struct rg_run_text *text, const struct roger_seal_entry *sealed,
+		     struct rg_arena *arena, struct roger_seal_entry *ret_entry,
+		     struct roger_err *err)
+{
+	char sha256[RG_DIGEST_DIGITS + 1];
+
+	*ret_entry = (struct roger_seal_entry){ .kind = ROGER_SEALED_DOCUMENT,
+						.bytes = (int64_t)text->text.length };
+	rg_sha256_hex(text->text, sha256);
+	if (!rg_arena_print(arena, &ret_entry->file, "%s%.*s", run_folder,
+			    RG_STR_ARGS(text->file)) ||
+	    !rg_arena_copy(arena, rg_str(sha256), &ret_entry->sha256))
+		return rg_fail_memory(err);
+	return read_document(text->text, sealed, arena, ret_entry, err);
+}
+
+static int compare_files(const void *a, const void *b)
+{
+	const struct roger_seal_entry *x = a, *y = b;
+
+	return strcmp(x->file.data, y->file.data);
+}
+
+static struct roger_seal_entry entry_of(const struct rg_digest *digest)
+{
+	return (struct roger_seal_entry){ .kind = ROGER_SEALED_JOURNAL,
+					  .file = digest->file,
+					  .bytes = digest->bytes,
+					  .lines = digest->lines,
+					  .chain = digest->chain,
+					  .sha256 = digest->sha256,
+					  .every = digest->every,
+					  .marks = digest->marks };
+}
+
+static int find_entries(struct roger *roger, struct rg_arena *arena,
+			struct roger_seal_entries *ret_entries, struct roger_err *err)
+{
+	struct roger_seal_entry *entries;
+	struct rg_digests digests;
+	struct rg_run_texts runs;
+	size_t count, i;
+	int r;
+
+	/* Documents speak of messages: so they come first, and what they speak of is sealed. */
+	r = rg_engine_runs(roger->engine, arena, &runs, err);
+	if (r == ROGER_OK)
+		r = rg_engine_digests(roger->engine, NULL, 0, arena, &digests, err);
+	if (r < 0)
+		return r;
+	entries = rg_arena_get(arena, (runs.count + digests.count) * sizeof *entries + 1);
+	if (!entries)
+		return rg_fail_memory(err);
+	for (count = 0; count < digests.count; count++)
+		entries[count] = entry_of(&digests.items[count]);
+	for (i = 0; i < runs.count && r == ROGER_OK; i++)
+		if (!runs.items[i].trouble.length)
+			r = rg_seal_document(&runs.items[i], NULL, arena, &entries[count++], err);
+	if (count > digests.count)
+		qsort(entries + digests.count, count - digests.count, sizeof *entries,
+		      compare_files);
+	*ret_entries = (struct roger_seal_entries){ entries, count };
+	return r;
+}
+
+static int sign(struct roger_seal_reply *seal, struct roger_str secret, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	char signature[RG_SIGNATURE_DIGITS + 1];
+
+	rg_seal_text(seal, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	rg_assert(rg_sign(rg_buf_str(&text), secret, signature));
+	return rg_arena_copy(seal->memory, rg_str(signature), &seal->signature)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+{
+	struct roger_seal_reply *reply = reply_;
+	struct rg_seal_key key;
+	int r;
+
+	(void)request;
+	r = rg_engine_seal_key(roger->engine, true, reply->memory, &key, err);
+	if (r == ROGER_OK)
+		r = find_entries(roger, reply->memory, &reply->entries, err);
+	if (r < 0)
+		return r;
+	reply->version = RG_SEAL_VERSION;
+	reply->made_at_ms = rg_clock_ms();
+	reply->public_key = key.public_key;
+	if (!rg_arena_copy(reply->memory, rg_str(roger->workspace->root), &reply->workspace))
+		return rg_fail_memory(err);
+	return sign(reply, key.secret, err);
+}
+
+static const char *const kinds[] = { "journal", "document", NULL };
+
+#define AT(member) offsetof(struct roger_seal_entry, member)
+static const struct roger_field entry_fields[] = {
+	{ "kind", ROGER_ENUM, AT(kind), ROGER_REQUIRED, kinds, NULL, "journal or document" },
+	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "from the data folder" },
+	{ "bytes", ROGER_INT, AT(bytes), ROGER_REQUIRED, NULL, NULL, "that are sealed" },
+	{ "sha256", ROGER_TEXT, AT(sha256), ROGER_REQUIRED, NULL, NULL, "of these" },
+	{ "lines", ROGER_INT, AT(lines), ROGER_SPARE, NULL, NULL, "of a journal; notes of a run" },
+	{ "chain", ROGER_TEXT, AT(chain), ROGER_SPARE, NULL, NULL, "behind the last of them" },
+	{ "every", ROGER_INT, AT(every), ROGER_SPARE, NULL, NULL, "lines from mark to mark" },
+	{ "marks", ROGER_TEXT, AT(marks), ROGER_SPARE, NULL, NULL,
+	  "first 16 digits of the SHA-256 up to each" },
+	{ "status", ROGER_TEXT, AT(status), ROGER_SPARE, NULL, NULL, "that a document claims" },
+	{ "fixed", ROGER_TEXT, AT(fixed), ROGER_SPARE, NULL, NULL,
+	  "SHA-256 of what never changes of it" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record entry_record = { "entry", sizeof(struct roger_seal_entry),
+						  entry_fields };
+
+#define AT(member) offsetof(struct roger_seal_reply, member)
+static const struct roger_field fields[] = {
+	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "1" },
+	{ "made_at", ROGER_INSTANT, AT(made_at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
+	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_REQUIRED, NULL, NULL, "where it stood" },
+	{ "entries", ROGER_RECORDS, AT(entries), ROGER_REQUIRED, NULL, &entry_record,
+	  "what is sealed" },
+	{ "public_key", ROGER_TEXT, AT(public_key), ROGER_REQUIRED, NULL, NULL,
+	  "Ed25519, of who signed" },
+	{ "signature", ROGER_TEXT, AT(signature), ROGER_SPARE, NULL, NULL,
+	  "of all before it, see FORMAT.md" },
+	RG_END,
+};
+#undef AT
+const struct roger_record rg_seal_record = { "seal", sizeof(struct roger_seal_reply), fields };
+
+const struct roger_op rg_op_seal = {
+	.name = "seal",
+	.summary = "sign what all journals hold now; keep the seal elsewhere",
+	.examples = "roger seal --out /media/usb/app-42.seal\n"
+		    "roger verify --seal /media/usb/app-42.seal\n",
+	.request = &rg_empty_request_record,
+	.reply = &rg_seal_record,
+	.run = run,
+};

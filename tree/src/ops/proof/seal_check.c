@@ -1,0 +1,382 @@
+/* A seal against what stands here now. */
+#include "ops/proof/seal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sign.h"
+#include "ops/keys/attempt.h"
+#include "facts/watchdog.h"
+
+enum { MARK_DIGITS = 16, FINDINGS_MAX = 1000 };
+
+struct checking {
+	struct roger *roger;
+	struct rg_arena *arena;
+	struct roger_seal_reply seal;
+	struct roger_verify_reply *reply;
+	struct {
+		struct roger_finding *items;
+		size_t count;
+	} findings;
+	struct rg_digests digests; /* of the journals, in the order of the seal */
+	struct rg_run_texts runs;
+};
+
+static bool is_damage(enum roger_finding_kind kind)
+{
+	return kind != ROGER_CHANGED && kind != ROGER_PURGED;
+}
+
+static int add_finding(struct checking *checking, struct roger_str file,
+		       enum roger_finding_kind kind, int64_t line, int64_t byte, const char *what,
+		       struct roger_err *err)
+{
+	struct roger_finding *finding;
+
+	checking->reply->damaged += is_damage(kind);
+	if (checking->findings.count >= FINDINGS_MAX)
+		return ROGER_OK;
+	finding = rg_arena_push(checking->arena, &checking->findings.items,
+				&checking->findings.count, sizeof *finding);
+	if (!finding || !rg_arena_copy(checking->arena, rg_str(what), &finding->what))
+		return rg_fail_memory(err);
+	finding->kind = (int)kind;
+	finding->file = file;
+	finding->line = line;
+	finding->byte = byte;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- the seal -- */
+
+static bool is_signed(const struct roger_seal_reply *seal)
+{
+	struct rg_buf text;
+	bool good;
+
+	rg_buf_init(&text, SIZE_MAX);
+	rg_seal_text(seal, &text);
+	good = !text.failed && rg_sign_check(rg_buf_str(&text), seal->signature, seal->public_key);
+	rg_buf_deinit(&text);
+	return good;
+}
+
+static int check_entry(const struct roger_seal_entry *entry, struct roger_err *err)
+{
+	bool journal = entry->kind == ROGER_SEALED_JOURNAL;
+
+	if (entry->bytes >= 0 && entry->lines >= 0 && entry->lines < INT64_MAX &&
+	    entry->every >= 0 && (!journal || entry->every > 0) &&
+	    entry->marks.length % MARK_DIGITS == 0 &&
+	    (!journal || (int64_t)entry->marks.length / MARK_DIGITS == entry->lines / entry->every))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EDATA, "seal", "seal: its entry of '%.*s' is not valid",
+			      RG_STR_ARGS(entry->file));
+}
+
+static int read_seal(struct checking *checking, struct roger_str text, struct roger_err *err)
+{
+	struct roger_seal_reply *seal = &checking->seal;
+	const struct rg_json *json;
+	struct roger_err why = { 0 };
+	size_t i;
+	int r;
+
+	r = rg_json_read_within(text, checking->arena, &json, &why);
+	if (r == ROGER_OK)
+		r = rg_record_decode(&rg_seal_record, rg_json_root(json), seal, checking->arena,
+				     &why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0)
+		return rg_fail_member(err, ROGER_EDATA, "seal", "seal: it is none: %s",
+				      why.message);
+	if (seal->version != RG_SEAL_VERSION)
+		return rg_fail_member(err, ROGER_EDATA, "seal",
+				      "seal: version %lld; this program knows version %d",
+				      (long long)seal->version, RG_SEAL_VERSION);
+	if (!is_signed(seal))
+		return rg_fail_member(err, ROGER_EDATA, "seal",
+				      "seal: its signature does not fit what it says, so it proves "
+				      "nothing");
+	for (i = 0; i < seal->entries.count && r == ROGER_OK; i++)
+		r = check_entry(&seal->entries.items[i], err);
+	return r;
+}
+
+static struct roger_str trimmed(struct roger_str text)
+{
+	while (text.length &&
+	       (text.data[text.length - 1] == '\n' || text.data[text.length - 1] == '\r' ||
+		text.data[text.length - 1] == ' '))
+		text.length--;
+	return text;
+}
+
+static int check_key(struct checking *checking, struct roger_str given, struct roger_err *err)
+{
+	struct rg_seal_key own;
+	int r;
+
+	given = trimmed(given);
+	if (given.length)
+		return rg_str_equal(given, checking->seal.public_key)
+			       ? ROGER_OK
+			       : add_finding(checking, RG_STR("seal"), ROGER_OTHER_KEY, 0, 0,
+					     "signed with another key than the given one", err);
+	r = rg_engine_seal_key(checking->roger->engine, false, checking->arena, &own, err);
+	if (r < 0 || !own.public_key.length ||
+	    rg_str_equal(own.public_key, checking->seal.public_key))
+		return r;
+	return add_finding(checking, RG_STR("seal.pub"), ROGER_OTHER_KEY, 0, 0,
+			   "the seal is signed with another key than that of this workspace", err);
+}
+
+/* -------------------------------------------------------------- journals -- */
+
+/* The first line of those among which the first difference lies, and the last of them. */
+static void find_difference(const struct roger_seal_entry *entry, const struct rg_digest *digest,
+			    int64_t *ret_first, int64_t *ret_last)
+{
+	size_t marks = entry->marks.length / MARK_DIGITS,
+	       there = digest->marks.length / MARK_DIGITS, i;
+
+	for (i = 0; i < marks && i < there; i++)
+		if (memcmp(entry->marks.data + i * MARK_DIGITS,
+			   digest->marks.data + i * MARK_DIGITS, MARK_DIGITS) != 0)
+			break;
+	*ret_first = (int64_t)i * entry->every + 1;
+	*ret_last = entry->lines;
+	if (*ret_first <= entry->lines && entry->every - 1 < entry->lines - *ret_first)
+		*ret_last = *ret_first + entry->every - 1;
+}
+
+static bool was_changed(const struct checking *checking, const char *file)
+{
+	const struct roger_seal_entry *entry;
+	size_t i;
+
+	for (i = 0; i < checking->digests.count; i++) {
+		entry = &checking->seal.entries.items[i];
+		if (!rg_str_is(entry->file, file))
+			continue;
+		for (i = 0; i < checking->reply->journals.count; i++)
+			if (rg_str_is(checking->reply->journals.items[i].file, file))
+				return checking->reply->journals.items[i].bytes != entry->bytes;
+		return true;
+	}
+	/* It was not there then. */
+	for (i = 0; i < checking->reply->journals.count; i++)
+		if (rg_str_is(checking->reply->journals.items[i].file, file))
+			return true;
+	return false;
+}
+
+/*
+ * Could purge have rewritten it?  It writes digests of what it drops, drops
+ * nothing before there are more cycles than it keeps, and leaves a whole chain.
+ */
+static int may_be_purged(const struct checking *checking, struct roger_str file, bool *ret_may,
+			 struct roger_err *err)
+{
+	const struct rg_config *config = checking->roger->workspace->config;
+	const struct roger_journals *journals = &checking->reply->journals;
+	bool digests = rg_str_is(file, "key-digests.jsonl"),
+	     sends = file.length > 9 && memcmp(file.data, "send-log/", 9) == 0, whole = false;
+	struct roger_cycle cycle;
+	size_t i;
+	int r;
+
+	*ret_may = false;
+	if (!digests && !sends)
+		return ROGER_OK;
+	r = rg_cycle_current(checking->roger, checking->arena, &cycle, err);
+	if (r < 0)
+		return r;
+	for (i = 0; i < journals->count; i++)
+		if (rg_str_equal(journals->items[i].file, file))
+			whole = journals->items[i].damaged == 0;
+	*ret_may = whole && (digests ? cycle.number > config->cycles_kept + config->digests_kept
+				     : cycle.number > config->cycles_kept &&
+					       was_changed(checking, "key-digests.jsonl"));
+	return ROGER_OK;
+}
+
+static int tell_altered(struct checking *checking, const struct roger_seal_entry *entry,
+			const struct rg_digest *digest, struct roger_err *err)
+{
+	int64_t first, last;
+	char what[160];
+
+	find_difference(entry, digest, &first, &last);
+	if (first > digest->lines && digest->bytes < entry->bytes) {
+		snprintf(what, sizeof what,
+			 "truncated: %lld lines of %lld bytes were sealed, %lld bytes are there",
+			 (long long)entry->lines, (long long)entry->bytes,
+			 (long long)digest->bytes);
+		return add_finding(checking, entry->file, ROGER_TRUNCATED, digest->lines + 1,
+				   digest->bytes, what, err);
+	}
+	if (first == last)
+		snprintf(what, sizeof what, "not the line that was sealed");
+	else
+		snprintf(what, sizeof what,
+			 "not what was sealed: the first difference is in lines "
+			 "%lld to %lld",
+			 (long long)first, (long long)last);
+	return add_finding(checking, entry->file, ROGER_ALTERED, first, 0, what, err);
+}
+
+static int check_journal(struct checking *checking, const struct roger_seal_entry *entry,
+			 const struct rg_digest *digest, struct roger_err *err)
+{
+	bool purged;
+	int r;
+
+	if (digest->there && digest->bytes == entry->bytes &&
+	    rg_str_equal(digest->sha256, entry->sha256))
+		return ROGER_OK;
+	if (!digest->there)
+		return entry->bytes == 0 ? ROGER_OK
+					 : add_finding(checking, entry->file, ROGER_MISSING, 1, 0,
+						       "it is gone, with all that was sealed", err);
+	r = may_be_purged(checking, entry->file, &purged, err);
+	if (r < 0)
+		return r;
+	if (purged)
+		return add_finding(checking, entry->file, ROGER_PURGED, 0, 0,
+				   "rewritten by purge since: make a new seal; this one says "
+				   "nothing of it",
+				   err);
+	return tell_altered(checking, entry, digest, err);
+}
+
+/* Journals come first in a seal. */
+static int check_journals(struct checking *checking, struct roger_err *err)
+{
+	const struct roger_seal_entries *entries = &checking->seal.entries;
+	struct rg_digest_wish *wishes =
+		rg_arena_get(checking->arena, entries->count * sizeof *wishes + 1);
+	size_t count = 0, i;
+	int r;
+
+	if (!wishes)
+		return rg_fail_memory(err);
+	for (; count < entries->count && entries->items[count].kind == ROGER_SEALED_JOURNAL;
+	     count++)
+		wishes[count] = (struct rg_digest_wish){ entries->items[count].file,
+							 entries->items[count].bytes,
+							 entries->items[count].every };
+	r = rg_engine_digests(checking->roger->engine, wishes, count, checking->arena,
+			      &checking->digests, err);
+	for (i = 0; i < count && r == ROGER_OK; i++)
+		r = check_journal(checking, &entries->items[i], &checking->digests.items[i], err);
+	return r;
+}
+
+/* ------------------------------------------------------------- documents -- */
+
+/* A run that had ended well has nothing more to say. */
+static bool is_final(struct roger_str status)
+{
+	return rg_str_is(status, rg_run_statuses[ROGER_RUN_COMPLETED]) ||
+	       rg_str_is(status, rg_run_statuses[ROGER_RUN_RECOVERED]);
+}
+
+static int find_document(struct checking *checking, const struct roger_seal_entry *sealed,
+			 struct roger_seal_entry *ret_entry, bool *ret_found, struct roger_err *err)
+{
+	struct roger_str name = sealed->file;
+	size_t i;
+
+	for (i = name.length; i > 0 && name.data[i - 1] != '/'; i--)
+		continue;
+	name.data += i;
+	name.length -= i;
+	*ret_found = false;
+	for (i = 0; i < checking->runs.count; i++)
+		if (!checking->runs.items[i].trouble.length &&
+		    rg_str_equal(checking->runs.items[i].file, name)) {
+			*ret_found = true;
+			return rg_seal_document(&checking->runs.items[i], sealed, checking->arena,
+						ret_entry, err);
+		}
+	return ROGER_OK;
+}
+
+static int check_document(struct checking *checking, const struct roger_seal_entry *entry,
+			  struct roger_err *err)
+{
+	struct roger_seal_entry now;
+	bool found;
+	int r;
+
+	r = find_document(checking, entry, &now, &found, err);
+	if (r < 0)
+		return r;
+	if (!found)
+		return add_finding(checking, entry->file, ROGER_MISSING, 1, 0,
+				   "the document is gone", err);
+	if (rg_str_equal(now.sha256, entry->sha256))
+		return ROGER_OK;
+	if (is_final(entry->status))
+		return add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
+				   "the run had ended when it was sealed, and its document changed",
+				   err);
+	if (entry->fixed.length && !rg_str_equal(now.fixed, entry->fixed))
+		return add_finding(checking, entry->file, ROGER_ALTERED, 1, 0,
+				   "what never changes of a run is not what was sealed: its "
+				   "dispatch, a completion or a note",
+				   err);
+	return add_finding(checking, entry->file, ROGER_CHANGED, 0, 0,
+			   "changed since, as the document of a run that was not over may", err);
+}
+
+static int check_documents(struct checking *checking, struct roger_err *err)
+{
+	const struct roger_seal_entries *entries = &checking->seal.entries;
+	size_t i;
+	int r;
+
+	r = rg_engine_runs(checking->roger->engine, checking->arena, &checking->runs, err);
+	for (i = 0; i < entries->count && r == ROGER_OK; i++)
+		if (entries->items[i].kind == ROGER_SEALED_DOCUMENT)
+			r = check_document(checking, &entries->items[i], err);
+	return r;
+}
+
+int rg_seal_check(struct roger *roger, const struct roger_verify_request *request,
+		  struct roger_verify_reply *reply, struct roger_err *err)
+{
+	struct checking checking = { .roger = roger, .arena = reply->memory, .reply = reply };
+	size_t i;
+	int r;
+
+	/* Those of the chains keep their place. */
+	for (i = 0; i < reply->findings.count; i++) {
+		struct roger_finding *place =
+			rg_arena_push(reply->memory, &checking.findings.items,
+				      &checking.findings.count, sizeof *place);
+
+		if (!place)
+			return rg_fail_memory(err);
+		*place = reply->findings.items[i];
+	}
+	r = read_seal(&checking, request->seal, err);
+	if (r == ROGER_OK)
+		r = check_key(&checking, request->key, err);
+	if (r == ROGER_OK)
+		r = check_journals(&checking, err);
+	if (r == ROGER_OK)
+		r = check_documents(&checking, err);
+	if (r < 0)
+		return r;
+	reply->sealed_at_ms = checking.seal.made_at_ms;
+	reply->sealed_files = (int64_t)checking.seal.entries.count;
+	reply->findings =
+		(struct roger_findings){ checking.findings.items, checking.findings.count };
+	return rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}

@@ -1,0 +1,408 @@
+/* timeline: what all logs know of an issue, a task, a run or an agent, as one history. */
+#include "ops/keys/attempt.h"
+#include "ops/proof/stream.h"
+
+#include <stdio.h>
+
+#include "facts/note.h"
+
+/* What the history is about, and how it is told. */
+struct subject {
+	enum roger_subject kind;
+	struct roger_str name;
+};
+
+static const char *const subject_names[] = { "issue", "task", "run", "agent", NULL };
+
+/* -------------------------------------------------------------- the subject -- */
+
+/* One of the four ways to say it, or none. */
+static int named_subject(const struct roger_timeline_request *request, struct subject *ret_subject,
+			 struct roger_err *err)
+{
+	const struct subject given[] = {
+		{ ROGER_SUBJECT_ISSUE, request->issue },
+		{ ROGER_SUBJECT_TASK, request->task },
+		{ ROGER_SUBJECT_RUN, request->run_id },
+		{ ROGER_SUBJECT_AGENT, request->agent },
+	};
+	size_t count = request->what.length > 0, i;
+
+	ret_subject->name = (struct roger_str){ "", 0 };
+	for (i = 0; i < sizeof given / sizeof *given; i++) {
+		if (!given[i].name.length)
+			continue;
+		*ret_subject = given[i];
+		count++;
+	}
+	if (count == 1)
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EUSAGE, "what",
+			      "what: expected one issue, task, run or agent");
+}
+
+static int has_messages(struct roger *roger, struct roger_str issue, struct rg_arena *arena,
+			bool *ret_has, struct roger_err *err)
+{
+	struct rg_query query = { .issue = issue, .limit = 1 };
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	query.archived = true;
+	if (r == ROGER_OK && !found.count)
+		r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	*ret_has = r == ROGER_OK && found.count;
+	return r;
+}
+
+/* Which of the four a name is; more than one is told. */
+static int look_up(struct roger *roger, struct roger_str what, struct roger_timeline_reply *reply,
+		   struct subject *ret_subject, struct roger_err *err)
+{
+	bool is[4] = { false };
+	struct roger_str text = { NULL, 0 }, *notes;
+	char note[200];
+	bool name = rg_name_valid(what);
+	int kind, r = ROGER_OK;
+	static const enum roger_subject order[] = { ROGER_SUBJECT_RUN, ROGER_SUBJECT_AGENT,
+						    ROGER_SUBJECT_ISSUE, ROGER_SUBJECT_TASK };
+	size_t i, first = 3;
+
+	if (name)
+		r = rg_engine_run_find(roger->engine, what, reply->memory, &text, err);
+	if (r == ROGER_OK && name)
+		r = has_messages(roger, what, reply->memory, &is[ROGER_SUBJECT_ISSUE], err);
+	if (r < 0)
+		return r;
+	is[ROGER_SUBJECT_RUN] = text.data != NULL;
+	is[ROGER_SUBJECT_AGENT] = name && rg_engine_knows(roger->engine, what);
+	for (i = 3; i > 0; i--)
+		if (is[order[i - 1]])
+			first = i - 1;
+	*ret_subject = (struct subject){ order[first], what };
+	notes = rg_arena_get(reply->memory, 4 * sizeof *notes);
+	if (!notes)
+		return rg_fail_memory(err);
+	for (i = first + 1; i < 3; i++) {
+		kind = (int)order[i];
+		if (!is[kind])
+			continue;
+		snprintf(note, sizeof note, "'%.*s' is an %s, too: --%s tells of that",
+			 RG_STR_ARGS(what), subject_names[kind], subject_names[kind]);
+		if (!rg_arena_copy(reply->memory, rg_str(note), &notes[reply->notes.count++]))
+			return rg_fail_memory(err);
+	}
+	reply->notes.items = notes;
+	return ROGER_OK;
+}
+
+/* -------------------------------------------------------------- gathering -- */
+
+static bool is_of_work(const struct roger_run *run, struct roger_str name)
+{
+	return rg_str_equal(run->issue_id, name) || rg_str_equal(run->task_id, name);
+}
+
+static bool is_of_task(const struct roger_run *run, struct roger_str name)
+{
+	return rg_str_equal(run->task_id, name);
+}
+
+static bool is_of_agent(const struct roger_run *run, struct roger_str name)
+{
+	return rg_str_equal(run->owner_agent, name) || rg_str_equal(run->child_session_key, name);
+}
+
+static bool is_itself(const struct roger_run *run, struct roger_str name)
+{
+	return rg_str_equal(run->run_id, name);
+}
+
+/* What names a task in the send log, the dead letters and the activity log. */
+static int gather_task(struct rg_gathering *gathering, struct roger_str task, struct roger_err *err)
+{
+	static const enum rg_log logs[] = { RG_LOG_SENDS, RG_LOG_DEAD_LETTERS, RG_LOG_ACTIVITY };
+	struct rg_log_query query = { .task = task };
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sizeof logs / sizeof *logs && r == ROGER_OK; i++) {
+		query.log = logs[i];
+		r = rg_gather_entries(gathering, &query, err);
+	}
+	return r;
+}
+
+/* The messages with a key of the task; the send log may have forgotten some, and have others. */
+static int gather_keyed(struct rg_gathering *gathering, struct roger_str task,
+			struct roger_err *err)
+{
+	const struct rg_query query = { .key = task, .of_task = true };
+	int r = rg_gather_messages(gathering, &query, err);
+
+	return r < 0 ? r : rg_gather_attempted(gathering, err);
+}
+
+/* The messages that the runs gathered so far name. */
+static int gather_results(struct rg_gathering *gathering, struct roger_err *err)
+{
+	const struct roger_run *run;
+	struct roger_str *ids;
+	size_t count = 0, i;
+
+	ids = rg_arena_get(gathering->arena, 2 * gathering->runs.count * sizeof *ids);
+	if (!ids)
+		return rg_fail_memory(err);
+	for (i = 0; i < gathering->runs.count; i++) {
+		run = &gathering->runs.items[i].run;
+		if (run->result_message_id.length)
+			ids[count++] = run->result_message_id;
+		if (run->forward_evidence.length)
+			ids[count++] = run->forward_evidence;
+	}
+	return rg_gather_ids(gathering, ids, count, err);
+}
+
+/* What was sent, or could not be, about the runs gathered so far. */
+static int gather_mail_of_runs(struct rg_gathering *gathering, struct roger_err *err)
+{
+	struct rg_log_query query = { .log = RG_LOG_SENDS };
+	char task[RG_FILE_NAME_BYTES];
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < gathering->runs.count && r == ROGER_OK; i++) {
+		rg_workspace_file_name(gathering->runs.items[i].run.run_id, "", task);
+		query.task = rg_str(task);
+		query.log = RG_LOG_SENDS;
+		r = rg_gather_entries(gathering, &query, err);
+		query.log = RG_LOG_DEAD_LETTERS;
+		if (r == ROGER_OK)
+			r = rg_gather_entries(gathering, &query, err);
+	}
+	return r;
+}
+
+static int gather_issue(struct rg_gathering *gathering, struct roger_str issue,
+			struct roger_err *err)
+{
+	const struct rg_query query = { .issue = issue };
+	int r;
+
+	r = rg_gather_messages(gathering, &query, err);
+	if (r == ROGER_OK)
+		r = rg_gather_attempts(gathering, issue, err);
+	if (r == ROGER_OK)
+		r = gather_task(gathering, issue, err);
+	if (r == ROGER_OK)
+		r = rg_gather_runs(gathering, issue, is_of_work, err);
+	return r < 0 ? r : gather_mail_of_runs(gathering, err);
+}
+
+static int gather_of_task(struct rg_gathering *gathering, struct roger_str task,
+			  struct roger_err *err)
+{
+	int r;
+
+	r = gather_task(gathering, task, err);
+	if (r == ROGER_OK)
+		r = gather_keyed(gathering, task, err);
+	return r < 0 ? r : rg_gather_runs(gathering, task, is_of_task, err);
+}
+
+/* The messages about a run have keys whose task is its file's name. */
+static int gather_run(struct rg_gathering *gathering, struct roger_str run_id,
+		      struct roger_err *err)
+{
+	char task[RG_FILE_NAME_BYTES];
+	int r;
+
+	rg_workspace_file_name(run_id, "", task);
+	r = rg_gather_runs(gathering, run_id, is_itself, err);
+	if (r == ROGER_OK)
+		r = gather_task(gathering, rg_str(task), err);
+	if (r == ROGER_OK && !rg_str_is(run_id, task))
+		r = gather_task(gathering, run_id, err);
+	if (r == ROGER_OK)
+		r = gather_keyed(gathering, rg_str(task), err);
+	if (r == ROGER_OK)
+		r = gather_results(gathering, err);
+	return r < 0 ? r : rg_gather_attempts(gathering, rg_str(task), err);
+}
+
+static int gather_agent(struct rg_gathering *gathering, struct roger_str agent,
+			struct roger_err *err)
+{
+	const struct rg_query messages[] = { { .from = agent }, { .to = agent } };
+	const struct rg_log_query entries[] = {
+		{ .log = RG_LOG_SENDS, .owner = agent },
+		{ .log = RG_LOG_SENDS, .target = agent },
+		{ .log = RG_LOG_DEAD_LETTERS, .owner = agent },
+		{ .log = RG_LOG_DEAD_LETTERS, .target = agent },
+		{ .log = RG_LOG_ACTIVITY, .owner = agent },
+	};
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sizeof messages / sizeof *messages && r == ROGER_OK; i++)
+		r = rg_gather_messages(gathering, &messages[i], err);
+	for (i = 0; i < sizeof entries / sizeof *entries && r == ROGER_OK; i++)
+		r = rg_gather_entries(gathering, &entries[i], err);
+	return r < 0 ? r : rg_gather_runs(gathering, agent, is_of_agent, err);
+}
+
+static int gather(struct rg_gathering *gathering, const struct subject *subject,
+		  struct roger_err *err)
+{
+	switch (subject->kind) {
+	case ROGER_SUBJECT_ISSUE:
+		return gather_issue(gathering, subject->name, err);
+	case ROGER_SUBJECT_TASK:
+		return gather_of_task(gathering, subject->name, err);
+	case ROGER_SUBJECT_RUN:
+		return gather_run(gathering, subject->name, err);
+	case ROGER_SUBJECT_AGENT:
+		return gather_agent(gathering, subject->name, err);
+	}
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+/* Roger's own notes of what another event tells are left out, and those about others. */
+static bool is_wanted(struct rg_gathering *gathering, const struct subject *subject, bool own,
+		      const struct rg_event *event)
+{
+	const struct rg_note *note = event->note;
+	char task[RG_FILE_NAME_BYTES];
+	int64_t *known;
+	size_t i;
+
+	if (!note || (event->echo && !own))
+		return !note; /* echoes of all else were not kept */
+	rg_workspace_file_name(subject->name, "", task);
+	if (!note->kind || rg_str_equal(note->entry.task_id, subject->name) ||
+	    rg_str_equal(note->agent, subject->name) || rg_str_is(note->entry.task_id, task))
+		return true;
+	for (i = 0; i < note->ids.count; i++) {
+		known = rg_counter_of(&gathering->messages.seen, note->ids.items[i]);
+		if (known && *known)
+			return true;
+	}
+	return false;
+}
+
+/* The last events, as many as were asked for. */
+static int reply_with(struct rg_history *history, size_t limit, struct roger_timeline_reply *reply,
+		      struct roger_err *err)
+{
+	const size_t count = history->count < limit ? history->count : limit;
+	const struct rg_event *first = history->items + (history->count - count);
+	struct roger_event *events = rg_arena_get(reply->memory, count * sizeof *events);
+	size_t i;
+
+	if (!events)
+		return rg_fail_memory(err);
+	for (i = 0; i < count; i++)
+		events[i] = first[i].said;
+	reply->more |= history->count > limit;
+	reply->events = (struct roger_events){ events, count };
+	return rg_history_agents(&reply->events, reply->memory, &reply->agents, err);
+}
+
+static int tell(struct rg_gathering *gathering, const struct roger_timeline_request *request,
+		const struct subject *subject, struct roger_timeline_reply *reply,
+		struct roger_err *err)
+{
+	struct rg_history history = { .arena = reply->memory };
+	size_t count = 0, i;
+	int r;
+
+	r = rg_stream_gathered(gathering, false, &history, err);
+	for (i = 0; r == ROGER_OK && i < history.count; i++)
+		if (is_wanted(gathering, subject, request->own, &history.items[i]))
+			history.items[count++] = history.items[i];
+	history.count = count;
+	if (r == ROGER_OK && !count)
+		return rg_fail(err, ROGER_ENOENT, 0, "nothing is known of the %s '%.*s'",
+			       subject_names[reply->subject], RG_STR_ARGS(reply->what));
+	if (r == ROGER_OK)
+		r = rg_history_arrange(&history, request->since_ms, request->until_ms, err);
+	if (r == ROGER_OK)
+		r = rg_stream_around(gathering->roger, &history, request->until_ms, err);
+	reply->more = gathering->more;
+	return r < 0 ? r : reply_with(&history, (size_t)gathering->limit, reply, err);
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_timeline_request *request = request_;
+	struct roger_timeline_reply *reply = reply_;
+	struct rg_gathering gathering;
+	struct subject subject = { ROGER_SUBJECT_TASK, { "", 0 } };
+	int r;
+
+	if (request->limit < 0 || request->limit > RG_EVENTS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "limit", "limit: expected 1 to %d",
+				      RG_EVENTS_MAX);
+	rg_attempt_settle_overdue(roger);
+	rg_gathering_init(&gathering, roger, reply->memory);
+	gathering.until_ms = request->until_ms;
+	gathering.limit = request->limit ? request->limit : RG_PAGE_MAX;
+	r = named_subject(request, &subject, err);
+	if (r == ROGER_OK && !subject.name.length)
+		r = look_up(roger, request->what, reply, &subject, err);
+	if (r < 0)
+		return r;
+	reply->what = subject.name;
+	reply->subject = (int)subject.kind;
+	r = gather(&gathering, &subject, err);
+	return r < 0 ? r : tell(&gathering, request, &subject, reply, err);
+}
+
+#define AT(member) offsetof(struct roger_timeline_request, member)
+static const struct roger_field request_fields[] = {
+	{ "what", ROGER_TEXT, AT(what), ROGER_PLACE, NULL, NULL,
+	  "an issue, a task, a run or an agent, whichever it is" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "an issue, and nothing else" },
+	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "a task" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN | ROGER_SOUGHT, NULL, NULL, "a run" },
+	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "an agent" },
+	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
+	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },
+	{ "limit", ROGER_INT, AT(limit), 0, NULL, NULL,
+	  "the last N events, from the last N records of each log (default 1000)" },
+	{ "own", ROGER_BOOL, AT(own), 0, NULL, NULL,
+	  "roger's notes of itself, too, where another event tells the same" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "timeline",
+						    sizeof(struct roger_timeline_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_timeline_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "events", ROGER_RECORDS, AT(events), 0, NULL, &rg_event_record, "in their order" },
+	{ "what", ROGER_TEXT, AT(what), 0, NULL, NULL, "its name" },
+	{ "subject", ROGER_ENUM, AT(subject), 0, subject_names, NULL, "issue, task, run or agent" },
+	{ "agents", ROGER_TEXTS, AT(agents), 0, NULL, NULL, "as they come up" },
+	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "there were earlier ones" },
+	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "timeline", sizeof(struct roger_timeline_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_timeline = {
+	.name = "timeline",
+	.summary = "what happened to an issue, a task, a run or an agent",
+	.examples = "roger timeline app-42\nroger timeline --agent bob --since 2h\n"
+		    "roger timeline app-42 --svg >app-42.svg\n"
+		    "roger timeline app-42 --mermaid\n",
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

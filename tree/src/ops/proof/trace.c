@@ -1,0 +1,402 @@
+/* trace: how far a message got, to each of its recipients, and where each step is written. */
+#include <time.h>
+
+#include "facts/message.h"
+#include "facts/note.h"
+#include "ops/keys/attempt.h"
+#include "ops/proof/stream.h"
+
+enum {
+	TRACES_MAX = 1000,
+	WHATS_MAX = 20,
+	NEIGHBOURS = 64, /* messages of one send stand side by side: so many are looked at a time */
+};
+
+static const char *const step_names[] = {
+	"stored",	"wake",	     "looked",	"claimed",	 "returned", "read",
+	"acknowledged", "delivered", "timeout", "refused",	 "dead",     "redelivered",
+	"stale",	"archived",  "handed",	"lease_expired", NULL,
+};
+
+/* ----------------------------------------------------------------- steps -- */
+
+/* What an event is on the way of a message; false: it is no step. */
+static bool step_of(const struct rg_event *event, const struct roger_message *message,
+		    enum roger_step *ret_step)
+{
+	static const int steps[] = {
+		[ROGER_EVENT_SENT] = ROGER_STEP_STORED + 1,
+		[ROGER_EVENT_WAKE] = ROGER_STEP_WAKE + 1,
+		[ROGER_EVENT_HANDED] = ROGER_STEP_HANDED + 1,
+		[ROGER_EVENT_LOOKED] = ROGER_STEP_LOOKED + 1,
+		[ROGER_EVENT_CLAIMED] = ROGER_STEP_CLAIMED + 1,
+		[ROGER_EVENT_RETURNED] = ROGER_STEP_RETURNED + 1,
+		[ROGER_EVENT_LEASE_EXPIRED] = ROGER_STEP_LEASE_EXPIRED + 1,
+		[ROGER_EVENT_READ] = ROGER_STEP_READ + 1,
+		[ROGER_EVENT_ACKNOWLEDGED] = ROGER_STEP_ACKNOWLEDGED + 1,
+		[ROGER_EVENT_DELIVERED] = ROGER_STEP_DELIVERED + 1,
+		[ROGER_EVENT_LATE] = ROGER_STEP_DELIVERED + 1,
+		[ROGER_EVENT_TIMEOUT] = ROGER_STEP_TIMEOUT + 1,
+		[ROGER_EVENT_REFUSED] = ROGER_STEP_REFUSED + 1,
+		[ROGER_EVENT_DEAD_LETTER] = ROGER_STEP_DEAD + 1,
+		[ROGER_EVENT_REDELIVERED] = ROGER_STEP_REDELIVERED + 1,
+		[ROGER_EVENT_STALE] = ROGER_STEP_STALE + 1,
+		[ROGER_EVENT_ARCHIVED] = ROGER_STEP_ARCHIVED + 1,
+	};
+	const size_t kind = (size_t)event->said.kind;
+	const int step = kind < sizeof steps / sizeof *steps ? steps[kind] - 1 : -1;
+
+	*ret_step = (enum roger_step)step;
+	/* Of one without a key that is as much as that it is stored. */
+	return step >= 0 && !(step == ROGER_STEP_DELIVERED && event->echo) &&
+	       rg_event_is_of(event, message) && (step == ROGER_STEP_WAKE || !event->note);
+}
+
+/* Given up counts while nobody has read it, or tried again. */
+static enum roger_step reached_by(unsigned steps, bool dead)
+{
+	static const enum roger_step way[] = { ROGER_STEP_ACKNOWLEDGED, ROGER_STEP_READ,
+					       ROGER_STEP_DEAD,		ROGER_STEP_CLAIMED,
+					       ROGER_STEP_LOOKED,	ROGER_STEP_HANDED,
+					       ROGER_STEP_WAKE };
+	size_t i;
+
+	for (i = 0; i < sizeof way / sizeof *way; i++)
+		if (steps & 1U << way[i] && (way[i] != ROGER_STEP_DEAD || dead))
+			return way[i];
+	return ROGER_STEP_STORED;
+}
+
+static struct roger_trace_step made_of(const struct rg_event *event, enum roger_step step)
+{
+	return (struct roger_trace_step){ .step = (int)step,
+					  .at_ms = event->undated ? 0 : event->said.at_ms,
+					  .who = event->said.actor,
+					  .words = event->said.words,
+					  .attempt = event->said.attempt,
+					  .file = event->said.file,
+					  .line = event->said.line,
+					  .byte = event->byte };
+}
+
+/* ----------------------------------------------------------- in a sentence -- */
+
+/* In local time, with the day where it is not today. */
+static void add_time(struct rg_buf *out, const char *before, int64_t at_ms, int64_t now_ms)
+{
+	const time_t at = (time_t)(at_ms / 1000), now = (time_t)(now_ms / 1000);
+	struct tm then = { 0 }, today = { 0 };
+	char text[32];
+
+	localtime_r(&at, &then);
+	localtime_r(&now, &today);
+	strftime(text, sizeof text,
+		 then.tm_year == today.tm_year && then.tm_yday == today.tm_yday ? "%H:%M"
+										: "%Y-%m-%d %H:%M",
+		 &then);
+	rg_buf_printf(out, "%s%s", before, text);
+}
+
+/* When the step last happened; 0: it did not, or nobody knows when. */
+static int64_t last_time(const struct roger_trace *trace, enum roger_step step)
+{
+	size_t i;
+
+	for (i = trace->steps.count; i > 0; i--)
+		if (trace->steps.items[i - 1].step == (int)step)
+			return trace->steps.items[i - 1].at_ms;
+	return 0;
+}
+
+/* Why nobody has read it yet: what its recipient did, and what is before it. */
+static int add_waiting(struct roger *roger, const struct roger_message *message, int64_t looked_ms,
+		       struct rg_arena *arena, struct rg_buf *out, struct roger_err *err)
+{
+	const int64_t now_ms = rg_clock_ms();
+	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
+					    .owner = message->to_phase,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
+					    .newest = true,
+					    .limit = 1 };
+	const struct rg_query before = {
+		.to = message->to_phase, .unread = true, .newest = true, .after = message->position
+	};
+	struct rg_log_entries found;
+	int64_t unread;
+	int r;
+
+	r = rg_engine_log_find(roger->engine, &looks, arena, &found, err);
+	if (r == ROGER_OK)
+		r = rg_engine_count(roger->engine, &before, &unread, err);
+	if (r < 0)
+		return r;
+	if (rg_message_claimed(message, now_ms, roger->workspace->config->lease_ms_max)) {
+		rg_buf_printf(out, ", %.*s has it", RG_STR_ARGS(message->claimed_by));
+		add_time(out, " until ", message->claimed_until_ms, now_ms);
+		return ROGER_OK;
+	}
+	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(message->to_phase));
+	if (looked_ms)
+		add_time(out, " looked at it ", looked_ms, now_ms);
+	else if (found.count)
+		add_time(out, " has not looked since ", found.items[0].at_ms, now_ms);
+	else
+		rg_buf_add_text(out, " has never looked");
+	rg_buf_printf(out, "; %lld unread before it", (long long)unread);
+	return ROGER_OK;
+}
+
+static int summarize(struct roger *roger, const struct roger_message *message,
+		     struct roger_trace *trace, struct rg_arena *arena, struct roger_err *err)
+{
+	static const struct {
+		enum roger_step step;
+		const char *words;
+	} ends[] = { { ROGER_STEP_HANDED, ", written to its file " },
+		     { ROGER_STEP_READ, ", read " },
+		     { ROGER_STEP_ACKNOWLEDGED, ", acknowledged " },
+		     { ROGER_STEP_DEAD, ", given up " },
+		     { ROGER_STEP_ARCHIVED, ", archived " } };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+	const int64_t now_ms = rg_clock_ms(), looked_ms = last_time(trace, ROGER_STEP_LOOKED);
+	int64_t at_ms;
+	size_t i;
+	int r = ROGER_OK;
+
+	add_time(&out, "stored ", message->created_at_ms, now_ms);
+	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
+		at_ms = last_time(trace, ends[i].step);
+		if (at_ms)
+			add_time(&out, ends[i].words, at_ms, now_ms);
+	}
+	if (!message->read && !message->archived_at_ms)
+		r = add_waiting(roger, message, looked_ms, arena, &out, err);
+	if (r < 0)
+		return r;
+	return rg_arena_keep(arena, &out, &trace->summary) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int trace_one(const struct roger_message *message, const struct rg_history *history,
+		     struct rg_arena *arena, struct roger_trace *trace, struct roger_err *err)
+{
+	struct roger_trace_step *steps = NULL, *place;
+	enum roger_step step;
+	unsigned seen = 0;
+	bool dead = false;
+	size_t count = 0, i;
+
+	for (i = 0; i < history->count; i++) {
+		if (!step_of(&history->items[i], message, &step))
+			continue;
+		place = rg_arena_push(arena, &steps, &count, sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		*place = made_of(&history->items[i], step);
+		seen |= 1U << step;
+		dead |= step == ROGER_STEP_DEAD && history->items[i].open;
+	}
+	*trace = (struct roger_trace){ .id = message->id,
+				       .from = message->from_phase,
+				       .to = message->to_phase,
+				       .issue = message->issue_id,
+				       .key = message->idempotent_key,
+				       .seq = message->seq,
+				       .reached = (int)reached_by(seen, dead),
+				       .steps = { steps, count } };
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------- which messages -- */
+
+static bool same_send(const struct roger_message *a, const struct roger_message *b)
+{
+	return a->seq && a->seq == b->seq && a->epoch == b->epoch &&
+	       rg_str_equal(a->from_phase, b->from_phase);
+}
+
+/* Neighbours to one side, living or archived, as far as they are of the same send. */
+static int gather_side(struct rg_gathering *gathering, const struct roger_message *message,
+		       bool newest, bool archived, struct roger_err *err)
+{
+	struct rg_query query = { .archived = archived,
+				  .newest = newest,
+				  .after = message->position,
+				  .limit = NEIGHBOURS };
+	struct roger_messages found;
+	struct roger_str *ids;
+	size_t count;
+	int r;
+
+	do {
+		r = rg_engine_find(gathering->roger->engine, &query, gathering->arena, &found, err);
+		if (r < 0)
+			return r;
+		ids = rg_arena_get(gathering->arena, found.count * sizeof *ids);
+		if (!ids)
+			return rg_fail_memory(err);
+		for (count = 0; count < found.count; count++) {
+			if (!same_send(message, &found.items[count]))
+				break;
+			ids[count] = found.items[count].id;
+			query.after = found.items[count].position;
+		}
+		r = rg_gather_ids(gathering, ids, count, err);
+	} while (r == ROGER_OK && count == NEIGHBOURS && gathering->messages.count <= TRACES_MAX);
+	return r;
+}
+
+/* Several recipients have their messages in lines side by side. */
+static int gather_send(struct rg_gathering *gathering, const struct roger_message *message,
+		       struct roger_err *err)
+{
+	int side, r = ROGER_OK;
+
+	for (side = 0; side < 4 && message->seq && r == ROGER_OK; side++)
+		r = gather_side(gathering, message, side & 1, side & 2, err);
+	return r;
+}
+
+/* An id; else a key. */
+static int gather_what(struct rg_gathering *gathering, struct roger_str what, struct roger_str from,
+		       struct roger_err *err)
+{
+	const struct rg_query by_id = { .ids = &what, .id_count = 1, .anywhere = true };
+	const struct rg_query by_key = { .key = what, .from = from, .anywhere = true };
+	struct roger_messages found;
+	size_t i;
+	int r;
+
+	r = rg_engine_find(gathering->roger->engine, &by_id, gathering->arena, &found, err);
+	if (r == ROGER_OK && !found.count)
+		r = rg_engine_find(gathering->roger->engine, &by_key, gathering->arena, &found,
+				   err);
+	if (r == ROGER_OK && !found.count)
+		return rg_fail_member(err, ROGER_ENOENT, "ids",
+				      "no message '%.*s', and none with that key; `roger list` "
+				      "names them, `roger sends` the keys",
+				      RG_STR_ARGS(what));
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		r = rg_gather_ids(gathering, &found.items[i].id, 1, err);
+		if (r == ROGER_OK)
+			r = gather_send(gathering, &found.items[i], err);
+	}
+	return r;
+}
+
+static int trace_all(struct rg_gathering *gathering, struct roger_trace_reply *reply,
+		     struct roger_err *err)
+{
+	struct rg_history history = { .arena = reply->memory };
+	const struct roger_message *messages;
+	struct roger_trace *traces;
+	size_t count = gathering->messages.count, i;
+	int r;
+
+	rg_gathering_sort(gathering);
+	messages = gathering->messages.items;
+	reply->more = count > TRACES_MAX;
+	if (count > TRACES_MAX)
+		count = gathering->messages.count = TRACES_MAX;
+	traces = rg_arena_get(reply->memory, count * sizeof *traces);
+	if (!traces)
+		return rg_fail_memory(err);
+	r = rg_gather_attempts(gathering, RG_STR(""), err);
+	if (r == ROGER_OK)
+		r = rg_stream_gathered(gathering, true, &history, err);
+	if (r == ROGER_OK)
+		r = rg_history_arrange(&history, 0, 0, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		r = trace_one(&messages[i], &history, reply->memory, &traces[i], err);
+		if (r == ROGER_OK)
+			r = summarize(gathering->roger, &messages[i], &traces[i], reply->memory,
+				      err);
+	}
+	reply->traces = (struct roger_traces){ traces, count };
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_trace_request *request = request_;
+	struct roger_trace_reply *reply = reply_;
+	struct rg_gathering gathering;
+	size_t i;
+	int r = ROGER_OK;
+
+	if (request->ids.count > WHATS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
+				      WHATS_MAX);
+	rg_attempt_settle_overdue(roger);
+	rg_gathering_init(&gathering, roger, reply->memory);
+	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
+		r = gather_what(&gathering, request->ids.items[i], request->from, err);
+	return r < 0 ? r : trace_all(&gathering, reply, err);
+}
+
+#define AT(member) offsetof(struct roger_trace_request, member)
+static const struct roger_field request_fields[] = {
+	{ "ids", ROGER_TEXTS, AT(ids),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_KEY | ROGER_SOUGHT, NULL, NULL,
+	  "ids of messages, NAME#N, @last, a piece of an id, or keys" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL, "who asks" },
+	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "of a key: only of this sender" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "trace", sizeof(struct roger_trace_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_trace_step, member)
+static const struct roger_field step_fields[] = {
+	{ "step", ROGER_ENUM, AT(step), 0, step_names, NULL, "what happened" },
+	{ "at", ROGER_INSTANT, AT(at_ms), ROGER_SPARE, NULL, NULL, "when; left out: not known" },
+	{ "who", ROGER_TEXT, AT(who), ROGER_SPARE, NULL, NULL, "who did it" },
+	{ "words", ROGER_TEXT, AT(words), ROGER_SPARE, NULL, NULL, "for people; no content" },
+	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "number of the attempt" },
+	{ "file", ROGER_TEXT, AT(file), ROGER_SPARE, NULL, NULL, "evidence: where it is written" },
+	{ "line", ROGER_INT, AT(line), ROGER_SPARE, NULL, NULL, "in that file, from 1" },
+	{ "byte", ROGER_INT, AT(byte), ROGER_SPARE, NULL, NULL,
+	  "where that line begins; left out: 0, or not known" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record step_record = { "step", sizeof(struct roger_trace_step),
+						 step_fields };
+
+#define AT(member) offsetof(struct roger_trace, member)
+static const struct roger_field trace_fields[] = {
+	{ "id", ROGER_TEXT, AT(id), ROGER_ID, NULL, NULL, "of the message" },
+	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "its sender" },
+	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "its recipient" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "its unit of work" },
+	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE | ROGER_KEY, NULL, NULL, "idempotent key" },
+	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
+	{ "reached", ROGER_ENUM, AT(reached), 0, step_names, NULL,
+	  "stored, wake, handed, looked, claimed, read, acknowledged or dead" },
+	{ "summary", ROGER_TEXT, AT(summary), 0, NULL, NULL, "how it is, in a sentence" },
+	{ "steps", ROGER_RECORDS, AT(steps), 0, NULL, &step_record, "in their order" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record trace_record = { "trace", sizeof(struct roger_trace),
+						  trace_fields };
+
+#define AT(member) offsetof(struct roger_trace_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "traces", ROGER_RECORDS, AT(traces), 0, NULL, &trace_record, "one for each recipient" },
+	{ "more", ROGER_BOOL, AT(more), 0, NULL, NULL, "there were further recipients" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "traces", sizeof(struct roger_trace_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_trace = {
+	.name = "trace",
+	.summary = "how far messages got, each step with its evidence",
+	.examples = "roger trace msg-1736328000000-0123abcd\nroger trace app-42:escalation:1 "
+		    "--json\n",
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

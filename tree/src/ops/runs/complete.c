@@ -1,0 +1,629 @@
+/*
+ * complete, forward, extend, settle: receipts of a run that come after its dispatch.
+ *
+ * A result is delivered before its receipt is written, under a key of the run,
+ * so that one who was killed in between repeats both and delivers it once.
+ */
+#include "ops/runs/run_list.h"
+#include "ops/proof/note.h"
+
+#include <stdio.h>
+
+/* -------------------------------------------------------------- complete -- */
+
+struct completion {
+	const struct roger_complete_request *request;
+	struct roger_str source;
+	struct roger_str child_exit; /* "": not known */
+	struct roger_str text;	     /* of the result, "": there is none, or a message has it */
+	struct roger_str again;	     /* message whose place it takes, which nobody can read */
+	struct roger_str message_id; /* of the result; "": there is none */
+	bool failed;		     /* it ended, and no result came of it */
+	struct roger_str ended;	     /* "exit 3", where it failed; */
+	struct roger_str told_by;    /* the message that its owner got; */
+	struct roger_str untold;     /* or why it got none */
+	bool tried;		     /* to deliver it */
+	struct roger_str foreign;    /* sender of a message that is not the child's */
+	const struct rg_ran *ran;    /* who runs this */
+};
+
+static bool is_exit_status(struct roger_str text)
+{
+	int64_t status;
+
+	return rg_str_number(text, &status) && status <= 255;
+}
+
+static int read_request(const struct roger_complete_request *request, struct rg_arena *arena,
+			struct completion *completion, struct roger_err *err)
+{
+	bool result = request->result.length || request->message.length;
+
+	*completion = (struct completion){
+		.request = request,
+		.source = request->source.length ? request->source : RG_STR("completion_event"),
+		.child_exit = request->child_exit,
+		.text = request->result,
+		.failed = request->failed,
+	};
+	if (request->result.length && request->message.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "message",
+				      "result and message exclude each other");
+	if (request->failed && result)
+		return rg_fail_member(err, ROGER_EUSAGE, "failed",
+				      "failed: a run that has a result has not failed");
+	if (request->child_exit.length && !is_exit_status(request->child_exit))
+		return rg_fail_member(err, ROGER_EDATA, "exit",
+				      "exit: expected an exit status from 0 to 255");
+	if (request->failed && !request->child_exit.length)
+		completion->child_exit = RG_STR("failed");
+	completion->failed |=
+		completion->child_exit.length && !rg_str_is(completion->child_exit, "0") && !result;
+	return rg_arena_print(arena, &completion->ended, "%s%.*s",
+			      request->child_exit.length ? "exit " : "",
+			      RG_STR_ARGS(completion->child_exit))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* A completion whose result could not be delivered may get it later. */
+static bool lacks_result(const struct completion *completion,
+			 const struct rg_run_document *document)
+{
+	return (completion->text.length || completion->request->message.length) &&
+	       rg_str_equal(document->run.result_message_id, completion->again) &&
+	       !document->receipts.forwarded;
+}
+
+/* The child itself: under its name, that of the run, or the one that its results have. */
+static bool is_child(const struct roger_run *run, struct roger_str name)
+{
+	return rg_str_equal(name, run->child_session_key) || rg_str_equal(name, run->run_id);
+}
+
+/* Who said so in its place, and what became of the result. */
+static int note_completion(const struct completion *completion, struct roger_run *run,
+			   int64_t now_ms, struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct rg_ran *ran = completion->ran;
+	struct roger_str by = completion->request->agent;
+
+	if (!is_child(run, by))
+		rg_buf_printf(&note, "completed by %.*s (uid %lld%s%s%s%s)",
+			      RG_STR_ARGS(by.length ? by : RG_STR("a person")), (long long)ran->uid,
+			      ran->parent[0] ? ", " : "", ran->parent, ran->terminal[0] ? ", " : "",
+			      ran->terminal);
+	if (completion->foreign.length)
+		rg_buf_printf(&note, "%sthe result is message %.*s, from %.*s",
+			      note.length ? "; " : "", RG_STR_ARGS(completion->message_id),
+			      RG_STR_ARGS(completion->foreign));
+	if (!completion->failed && completion->untold.length)
+		rg_buf_printf(&note, "%sits owner did not get the result: %.*s",
+			      note.length ? "; " : "", RG_STR_ARGS(completion->untold));
+	if (note.failed)
+		return rg_fail_memory(err);
+	return note.length ? rg_run_note(run, now_ms, rg_buf_str(&note), arena, err) : ROGER_OK;
+}
+
+/* Its exit status is said once; it may come after its result. */
+static int set_exit(const struct completion *completion, struct roger_run *run, bool *ret_changed,
+		    struct roger_err *err)
+{
+	struct roger_str said = completion->child_exit, was = run->child_exit;
+
+	if (!said.length || rg_str_equal(said, was))
+		return ROGER_OK;
+	if (run->forwarded_to_main)
+		return rg_fail_member(err, ROGER_EREFUSED, "exit",
+				      "run '%.*s' is over: its result was forwarded",
+				      RG_STR_ARGS(run->run_id));
+	if (was.length && !rg_str_is(was, "lost"))
+		return rg_fail_member(err, ROGER_EREFUSED, "exit",
+				      "the child of run '%.*s' has already ended (%.*s)",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(was));
+	run->child_exit = said;
+	*ret_changed = true;
+	return ROGER_OK;
+}
+
+static int change_completion(void *context, struct rg_run_document *document, int64_t now_ms,
+			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	const struct completion *completion = context;
+	struct roger_run *run = &document->run;
+	int r;
+
+	if (completion->failed) {
+		r = rg_run_end_child(run, &document->receipts, completion->child_exit, ret_changed,
+				     err);
+		if (r < 0 || !*ret_changed)
+			return r;
+		run->failure_message_id = completion->told_by;
+		r = rg_run_note_end(run, completion->ended, completion->told_by, completion->untold,
+				    now_ms, arena, err);
+		return r < 0 ? r : note_completion(completion, run, now_ms, arena, err);
+	}
+	r = rg_run_complete(run, &document->receipts, completion->source, now_ms, arena,
+			    ret_changed, err);
+	if (r == ROGER_OK)
+		r = set_exit(completion, run, ret_changed, err);
+	if (r == ROGER_OK && lacks_result(completion, document) &&
+	    !(completion->tried && rg_str_equal(run->result_message_id, completion->message_id))) {
+		*ret_changed = true;
+		/* What a person keeps is better than nothing. */
+		if (completion->message_id.length)
+			run->result_message_id = completion->message_id;
+	}
+	return r < 0 || !*ret_changed ? r : note_completion(completion, run, now_ms, arena, err);
+}
+
+/* A result speaks in the child's name: only a person may take one of somebody else. */
+static int check_sender(struct roger *roger, const struct roger_run *run,
+			const struct roger_message *message, struct completion *completion,
+			struct roger_err *err)
+{
+	if (is_child(run, message->from_phase) ||
+	    rg_str_equal(message->from_phase, rg_run_sender(roger, run)))
+		return ROGER_OK;
+	completion->foreign = message->from_phase;
+	/* A run that names no child may have any. */
+	if (!completion->request->agent.length || rg_str_equal(run->child_session_key, run->run_id))
+		return ROGER_OK;
+	return rg_fail_member(err, ROGER_EREFUSED, "message",
+			      "message '%.*s' is from '%.*s', but the child of run '%.*s' is "
+			      "'%.*s'",
+			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->from_phase),
+			      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->child_session_key));
+}
+
+/* A message that delivered the result already must have done so. */
+static int check_message(struct roger *roger, const struct roger_run *run,
+			 struct completion *completion, struct rg_arena *arena,
+			 struct roger_err *err)
+{
+	const struct roger_str id = completion->request->message;
+	struct roger_retired_list retired;
+	const struct roger_message *message = NULL;
+	int r;
+
+	r = rg_agents_retired(roger, arena, &retired, err);
+	if (r == ROGER_OK)
+		r = rg_run_message(roger, id, arena, &message, err);
+	if (r < 0)
+		return r;
+	if (!message)
+		return rg_fail_member(err, ROGER_ENOENT, "message", "no message '%.*s'",
+				      RG_STR_ARGS(id));
+	if (!rg_run_is_for_owner(&retired, run, message->to_phase))
+		return rg_fail_member(err, ROGER_EREFUSED, "message",
+				      "message '%.*s' is for '%.*s', but the result of run '%.*s' "
+				      "is for '%.*s'",
+				      RG_STR_ARGS(id), RG_STR_ARGS(message->to_phase),
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
+	return check_sender(roger, run, message, completion, err);
+}
+
+/* A failure is told at once; what the program of a `roger run` left comes with its end. */
+static int tell_failure(struct roger *roger, const struct roger_run *run,
+			struct completion *completion, struct rg_arena *arena,
+			struct roger_err *err)
+{
+	struct roger_str text;
+
+	if (!run->owner_agent.length)
+		return ROGER_OK;
+	if (!rg_arena_print(arena, &text,
+			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
+			    "dealt with, ack this, or `roger settle %.*s --why TEXT`.",
+			    RG_STR_ARGS(run->run_id), RG_STR_ARGS(completion->ended),
+			    RG_STR_ARGS(run->run_id)))
+		return rg_fail_memory(err);
+	return rg_run_notify(roger, run, run->owner_agent, "run-failed", 1, text, arena,
+			     &completion->told_by, &completion->untold, err);
+}
+
+static int deliver(struct roger *roger, const struct rg_run_document *document,
+		   struct completion *completion, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_complete_request *request = completion->request;
+
+	completion->tried = true;
+	if (completion->failed)
+		return tell_failure(roger, &document->run, completion, arena, err);
+
+	completion->message_id = request->message;
+	if (request->message.length)
+		return check_message(roger, &document->run, completion, arena, err);
+	if (!lacks_result(completion, document))
+		return ROGER_OK;
+	if (!document->run.owner_agent.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "result",
+				      "result: run '%.*s' was dispatched without anybody to get "
+				      "it; send it, and give its id with --message",
+				      RG_STR_ARGS(document->run.run_id));
+	return rg_run_deliver(roger, &document->run, completion->text, completion->again, arena,
+			      &completion->message_id, &completion->untold, err);
+}
+
+static int tell_untold(const struct completion *completion, struct rg_arena *arena,
+		       struct roger_strs *notes, struct roger_err *err)
+{
+	struct roger_str *note;
+
+	if (!completion->untold.length)
+		return ROGER_OK;
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && rg_arena_print(arena, note, "its owner could not be told: %.*s",
+				      RG_STR_ARGS(completion->untold))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* A result that its owner cannot read where it is may be sent again, from what is there of it. */
+static int find_stranded(struct roger *roger, const struct rg_run_document *document,
+			 struct completion *completion, struct rg_arena *arena,
+			 struct roger_err *err)
+{
+	const struct roger_message *message = NULL;
+	const struct roger_run *run = &document->run;
+	struct roger_retired_list retired;
+	int r;
+
+	if (!run->result_message_id.length || document->receipts.forwarded || completion->failed)
+		return ROGER_OK;
+	r = rg_agents_retired(roger, arena, &retired, err);
+	if (r == ROGER_OK)
+		r = rg_run_message(roger, run->result_message_id, arena, &message, err);
+	if (r < 0 || !rg_run_why_stranded(&retired, run, message))
+		return r;
+	completion->again = run->result_message_id;
+	if (message && !completion->text.length && !completion->request->message.length)
+		completion->text = message->content;
+	return ROGER_OK;
+}
+
+/* To say the same again is no harm; another result would be lost without a word. */
+static int check_same(struct roger *roger, const struct roger_run *run,
+		      const struct roger_complete_request *request, struct rg_arena *arena,
+		      struct roger_err *err)
+{
+	const struct roger_message *message = NULL;
+	const char *member = request->result.length ? "result" : "message";
+	bool same;
+	int r;
+
+	if (!run->result_message_id.length || (!request->result.length && !request->message.length))
+		return ROGER_OK;
+	r = rg_run_message(roger, run->result_message_id, arena, &message, err);
+	if (r < 0)
+		return r;
+	same = request->result.length ? !message || rg_str_equal(message->content, request->result)
+				      : rg_str_equal(run->result_message_id, request->message);
+	return same ? ROGER_OK
+		    : rg_fail_member(err, ROGER_EREFUSED, member,
+				     "%s: message '%.*s' delivered another one already", member,
+				     RG_STR_ARGS(run->result_message_id));
+}
+
+static int run_complete(struct roger *roger, const void *request_, void *reply_,
+			struct roger_err *err)
+{
+	const struct roger_complete_request *request = request_;
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	struct completion completion;
+	bool changed;
+	int r;
+
+	r = read_request(request, reply->memory, &completion, err);
+	if (r == ROGER_OK)
+		r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	if (r == ROGER_OK)
+		r = find_stranded(roger, &document, &completion, reply->memory, err);
+	completion.ran = rg_ran(roger);
+	/* Nothing is sent for a receipt that will be refused. */
+	if (r == ROGER_OK)
+		r = rg_run_try(change_completion, &completion, &document, reply->memory, &changed,
+			       err);
+	if (r == ROGER_OK)
+		r = lacks_result(&completion, &document)
+			    ? ROGER_OK
+			    : check_same(roger, &document.run, request, reply->memory, err);
+	if (r == ROGER_OK && changed)
+		r = deliver(roger, &document, &completion, reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, request->run_id, change_completion, &completion,
+				  reply->memory, &document, &reply->changed, err);
+	if (r == ROGER_OK && completion.text.length && completion.untold.length &&
+	    !completion.message_id.length)
+		r = rg_fail_member(err, ROGER_EREFUSED, "result",
+				   "the end of run '%.*s' is on record, but not its result: %.*s",
+				   RG_STR_ARGS(request->run_id), RG_STR_ARGS(completion.untold));
+	if (r == ROGER_OK)
+		r = tell_untold(&completion, reply->memory, &reply->notes, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* --------------------------------------------------------------- forward -- */
+
+static int refuse_evidence(const struct roger_run *run, struct roger_str id, const char *what,
+			   struct roger_str who, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "evidence",
+			      "run '%.*s' is not confirmed as forwarded: message '%.*s' %s '%.*s'",
+			      RG_STR_ARGS(run->run_id), RG_STR_ARGS(id), what, RG_STR_ARGS(who));
+}
+
+static int check_evidence(struct roger *roger, const struct rg_run_document *document,
+			  struct roger_str id, struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_run *run = &document->run;
+	struct roger_retired_list retired;
+	const struct roger_message *message;
+	bool answers;
+	int r;
+
+	if (id.length == 0)
+		return rg_fail_member(err, ROGER_EREFUSED, "evidence",
+				      "evidence: no message is known to hold the result of run "
+				      "'%.*s'; `roger complete %.*s --message ID` names it",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
+	r = rg_run_message(roger, id, arena, &message, err);
+	if (r < 0)
+		return r;
+	if (!message)
+		return rg_fail_member(err, ROGER_ENOENT, "evidence", "no message '%.*s'",
+				      RG_STR_ARGS(id));
+	r = rg_run_answered_by(roger, run, id, arena, &answers, err);
+	if (r == ROGER_OK)
+		r = rg_agents_retired(roger, arena, &retired, err);
+	if (r < 0 || answers)
+		return r;
+	if (!rg_run_is_for_owner(&retired, run, message->to_phase))
+		return refuse_evidence(run, id, "is not for", run->owner_agent, err);
+	if (!rg_run_carries_result(run, message))
+		return refuse_evidence(run, id, "does not carry the result of", run->run_id, err);
+	if (message->created_at_ms < document->receipts.dispatched_ms)
+		return refuse_evidence(run, id, "is older than the dispatch of", run->run_id, err);
+	if (!message->read)
+		return refuse_evidence(run, id, "was not yet read by", message->to_phase, err);
+	return ROGER_OK;
+}
+
+int rg_run_change_forward(void *context, struct rg_run_document *document, int64_t now_ms,
+			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	(void)now_ms;
+	(void)arena;
+	return rg_run_forward(&document->run, &document->receipts,
+			      *(const struct roger_str *)context, ret_changed, err);
+}
+
+static int run_forward(struct roger *roger, const void *request_, void *reply_,
+		       struct roger_err *err)
+{
+	const struct roger_forward_request *request = request_;
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	struct roger_str evidence;
+	bool changed;
+	int r;
+
+	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	if (r < 0)
+		return r;
+	evidence = request->evidence.length ? request->evidence : document.run.result_message_id;
+	r = rg_run_try(rg_run_change_forward, &evidence, &document, reply->memory, &changed, err);
+	if (r == ROGER_OK && changed)
+		r = check_evidence(roger, &document, evidence, reply->memory, err);
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, request->run_id, rg_run_change_forward, &evidence,
+				  reply->memory, &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* ---------------------------------------------------------------- extend -- */
+
+struct extension {
+	struct rg_watchdog_rules rules;
+	int64_t by_ms;
+	struct roger_str why;
+};
+
+static int change_extension(void *context, struct rg_run_document *document, int64_t now_ms,
+			    struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct extension *extension = context;
+	struct roger_run *run = &document->run;
+	int r;
+
+	r = rg_run_extend(run, &document->receipts, &extension->rules, extension->by_ms, now_ms,
+			  arena, err);
+	if (r < 0)
+		return r;
+	rg_buf_printf(&note, "extended to %.*s, %lld of %lld", RG_STR_ARGS(run->expected_by),
+		      (long long)run->extension_count, (long long)extension->rules.extensions_max);
+	if (extension->why.length)
+		rg_buf_printf(&note, ": %.*s", RG_STR_ARGS(extension->why));
+	*ret_changed = true;
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+static int run_extend(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	const struct roger_extend_request *request = request_;
+	struct extension extension = { rg_run_rules(roger), request->by_ms, request->why };
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	int r = rg_text_check("why", request->why, 500, err);
+
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, request->run_id, change_extension, &extension,
+				  reply->memory, &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* ---------------------------------------------------------------- settle -- */
+
+struct settlement {
+	const struct roger_settle_request *request;
+	struct rg_watchdog_rules rules;
+	bool stranded; /* nobody can read its result */
+};
+
+static int change_settlement(void *context, struct rg_run_document *document, int64_t now_ms,
+			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+	const struct settlement *settlement = context;
+	const struct roger_settle_request *request = settlement->request;
+	struct roger_run *run = &document->run;
+	int r;
+
+	if (request->agent.length && run->owner_agent.length &&
+	    !rg_str_equal(request->agent, run->owner_agent))
+		return rg_fail_member(err, ROGER_EREFUSED, "agent",
+				      "run '%.*s' is for '%.*s' to settle, or for a person",
+				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
+	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules,
+				  settlement->stranded, request->agent, now_ms, arena, ret_changed,
+				  err);
+	if (r < 0 || !*ret_changed)
+		return r;
+	rg_buf_printf(&note, "settled by %.*s: %.*s",
+		      RG_STR_ARGS(request->agent.length ? request->agent : RG_STR("a person")),
+		      RG_STR_ARGS(request->why));
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+static int run_settle(struct roger *roger, const void *request_, void *reply_,
+		      struct roger_err *err)
+{
+	struct settlement settlement = { request_, rg_run_rules(roger), false };
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	int r = rg_text_check("why", settlement.request->why, 500, err);
+
+	if (r == ROGER_OK)
+		r = rg_run_load(roger, settlement.request->run_id, reply->memory, &document, err);
+	if (r == ROGER_OK)
+		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
+	if (r < 0)
+		return r;
+	settlement.stranded = document.way_out.length > 0;
+	r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,
+			  reply->memory, &document, &reply->changed, err);
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+/* ---------------------------------------------------------------- tables -- */
+
+#define AT(member) offsetof(struct roger_complete_request, member)
+static const struct roger_field complete_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT, NULL, NULL,
+	  "a dispatched run" },
+	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
+	  "where it is known from (default completion_event)" },
+	{ "result", ROGER_TEXT, AT(result), ROGER_OF_TOOL, NULL, NULL,
+	  "delivered to the run's owner as a message; - reads it from standard input" },
+	{ "message", ROGER_TEXT, AT(message), ROGER_SOUGHT, NULL, NULL,
+	  "id of the message that delivered it already" },
+	{ "exit", ROGER_TEXT, AT(child_exit), 0, NULL, NULL,
+	  "the child's exit status; without a result and not 0, it failed" },
+	{ "failed", ROGER_BOOL, AT(failed), ROGER_OF_TOOL, NULL, NULL,
+	  "the child ended without a result" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "who says so (--as, else ROGER_AGENT; without either: a person)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record complete_request = { "complete",
+						      sizeof(struct roger_complete_request),
+						      complete_fields };
+
+#define AT(member) offsetof(struct roger_forward_request, member)
+static const struct roger_field forward_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a completed run" },
+	{ "evidence", ROGER_TEXT, AT(evidence), ROGER_SOUGHT, NULL, NULL,
+	  "the result that its owner has read (default), or the owner's reply to it" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record forward_request = { "forward",
+						     sizeof(struct roger_forward_request),
+						     forward_fields };
+
+#define AT(member) offsetof(struct roger_extend_request, member)
+static const struct roger_field extend_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a run" },
+	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "so much more time" },
+	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "for the notes" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record extend_request = { "extend", sizeof(struct roger_extend_request),
+						    extend_fields };
+
+#define AT(member) offsetof(struct roger_settle_request, member)
+static const struct roger_field settle_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a run that failed, is blocked, or whose result nobody can read" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
+	{ "why", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL, "for the notes" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record settle_request = { "settle", sizeof(struct roger_settle_request),
+						    settle_fields };
+
+const struct roger_op rg_op_complete = {
+	.name = "complete",
+	.summary = "note that a run has ended, and deliver its result",
+	.examples = "roger complete build-7 --result 'all 212 tests pass'\n"
+		    "roger complete build-7 --exit $? --result - < report.md\n"
+		    "roger complete build-7 --failed\n",
+	.flags = ROGER_WRITES,
+	.request = &complete_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_complete,
+};
+
+const struct roger_op rg_op_forward = {
+	.name = "forward",
+	.summary = "confirm that a run's result reached its owner, by what the owner has read",
+	.examples = "roger forward build-7\n"
+		    "roger forward build-7 --evidence msg-1736328000000-0123abcd\n",
+	.flags = ROGER_WRITES,
+	.request = &forward_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_forward,
+};
+
+const struct roger_op rg_op_extend = {
+	.name = "extend",
+	.summary = "give a run more time; bounded and noted",
+	.examples = "roger extend build-7 --by 5m --why 'the mirror is slow'\n",
+	.flags = ROGER_WRITES,
+	.request = &extend_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_extend,
+};
+
+const struct roger_op rg_op_settle = {
+	.name = "settle",
+	.summary = "note that a run's failure was dealt with, so that status leaves it out",
+	.examples = "roger settle build-7 --why 'the mirror was down; build-8 passed'\n",
+	.flags = ROGER_WRITES,
+	.request = &settle_request,
+	.reply = &rg_runs_reply_record,
+	.run = run_settle,
+};

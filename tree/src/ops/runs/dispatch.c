@@ -1,0 +1,223 @@
+/* dispatch: the receipt that a run was given to a sub-agent. */
+#include "ops/runs/run_document.h"
+
+#include <stdio.h>
+
+#include "ops/mail/send.h"
+#include "facts/watchdog.h"
+
+/*
+ * Who is to get the result must be one agent, under a name that it can send under;
+ * one never seen is noted, or refused as a send to it would be.
+ */
+static int check_owner(struct roger *roger, struct roger_str owner, struct roger_str caller,
+		       struct rg_arena *arena, struct roger_strs *notes, struct roger_err *err)
+{
+	const struct rg_config *config = roger->workspace->config;
+	struct rg_known known = { 0 };
+	struct rg_unknown unknown;
+	struct roger_str *note;
+	char text[300];
+	int r;
+
+	if (rg_config_reserves(config, owner))
+		return rg_fail_member(err, ROGER_EDATA, "forward_to",
+				      "forward_to: '%.*s' is a group; a result goes to one agent",
+				      RG_STR_ARGS(owner));
+	if (rg_config_reserves_sender(config, owner))
+		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
+				      "forward_to: '%.*s' is reserved; a result goes to an agent",
+				      RG_STR_ARGS(owner));
+	if (rg_str_equal(owner, caller) || rg_engine_knows(roger->engine, owner))
+		return ROGER_OK;
+	r = rg_send_judge_unknown(roger, arena, &known, owner, false, "forward_to", &unknown, err);
+	if (r < 0 || unknown.expected)
+		return r;
+	snprintf(text, sizeof text, "'%.*s' has never been seen here", RG_STR_ARGS(owner));
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	return note && rg_arena_copy(arena, rg_str(text), note) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Who took over from a retired agent gets the result; where nobody did it would reach nobody. */
+static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena *arena,
+		     struct roger_strs *notes, struct roger_err *err)
+{
+	const struct roger_retired *owner;
+	struct roger_retired_list retired;
+	struct roger_str heir, why, *note;
+	int r;
+
+	r = rg_agents_retired(roger, arena, &retired, err);
+	owner = r < 0 ? NULL : rg_retired_find(&retired, run->owner_agent);
+	if (!owner)
+		return r;
+	heir = rg_retired_heir(&retired, run->owner_agent);
+	if (!rg_agents_why_retired(owner, arena, &why))
+		return rg_fail_memory(err);
+	if (!heir.length)
+		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
+				      "forward_to: '%.*s' %.*s; name who is to get the result",
+				      RG_STR_ARGS(run->owner_agent), RG_STR_ARGS(why));
+	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
+	if (!note ||
+	    !rg_arena_print(arena, note, "'%.*s' %.*s; the result goes to '%.*s'",
+			    RG_STR_ARGS(run->owner_agent), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+		return rg_fail_memory(err);
+	run->owner_agent = heir;
+	return ROGER_OK;
+}
+
+static int print_instant(int64_t ms, struct rg_arena *arena, struct roger_str *ret,
+			 struct roger_err *err)
+{
+	char text[32];
+
+	rg_clock_print_utc(ms, text);
+	return rg_arena_copy(arena, rg_str(text), ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+static int set_expected_by(struct roger *roger, const struct roger_dispatch_request *request,
+			   int64_t now_ms, struct rg_arena *arena, struct roger_run *run,
+			   struct roger_err *err)
+{
+	int64_t within_ms =
+		request->within_ms ? request->within_ms : roger->workspace->config->run_within_ms;
+
+	if (request->within_ms && request->expected_by.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "within",
+				      "within and expected_by exclude each other");
+	if (within_ms < 0 || within_ms > RG_RUN_WITHIN_MS_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 30d");
+	if (!request->expected_by.length)
+		return print_instant(now_ms + within_ms, arena, &run->expected_by, err);
+	run->expected_by = request->expected_by;
+	return ROGER_OK;
+}
+
+static int make_run(struct roger *roger, const struct roger_dispatch_request *request,
+		    struct rg_arena *arena, struct roger_run *run, struct roger_err *err)
+{
+	const struct rg_watchdog_rules rules = rg_run_rules(roger);
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
+	int64_t now_ms = rg_clock_ms();
+	struct rg_receipts receipts;
+	int r;
+
+	*run = (struct roger_run){
+		.run_id = request->run_id,
+		.child_session_key = request->child.length ? request->child : request->run_id,
+		.owner_agent = request->forward_to.length ? request->forward_to : request->agent,
+		.issue_id = request->issue,
+		.task_id = request->task,
+	};
+	r = print_instant(now_ms, arena, &run->dispatch_at, err);
+	if (r == ROGER_OK)
+		r = set_expected_by(roger, request, now_ms, arena, run, err);
+	run->status_updated_at = run->dispatch_at;
+	if (r == ROGER_OK)
+		r = rg_run_receipts(run, &receipts, err);
+	if (r < 0)
+		return r;
+	rg_watchdog_explain(run, &receipts, &rules, ROGER_RUN_ACTIVE, &reason);
+	return rg_arena_keep(arena, &reason, &run->status_reason) &&
+			       rg_record_keep(&rg_run_record, run, arena)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,
+		struct rg_arena *arena, struct roger_run *ret_run, struct roger_strs *notes,
+		struct roger_err *err)
+{
+	int r;
+
+	r = make_run(roger, request, arena, ret_run, err);
+	if (r < 0 || !ret_run->owner_agent.length)
+		return r;
+	r = check_owner(roger, ret_run->owner_agent, request->agent, arena, notes, err);
+	return r < 0 ? r : find_heir(roger, ret_run, arena, notes, err);
+}
+
+static int put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
+		   struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct roger_str none = { NULL, 0 };
+	struct roger_str there;
+	int r;
+
+	r = rg_engine_run_find(roger->engine, run->run_id, arena, &there, err);
+	if (r == ROGER_OK && there.data)
+		r = rg_fail_member(err, ROGER_EREFUSED, "run",
+				   "run '%.*s' was dispatched already; see `roger runs %.*s`",
+				   RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
+	if (r < 0)
+		return r;
+	rg_run_print(run, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	return rg_engine_run_put(roger->engine, run->run_id, none, rg_buf_str(&text), err);
+}
+
+int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
+		   struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = put_new(roger, run, arena, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_dispatch_request *request = request_;
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document = { 0 };
+	int r;
+
+	r = rg_run_make(roger, request, reply->memory, &document.run, &reply->notes, err);
+	if (r == ROGER_OK)
+		r = rg_run_put_new(roger, &document.run, reply->memory, err);
+	reply->changed = true;
+	return r < 0 ? r : rg_run_reply(reply, &document, err);
+}
+
+#define AT(member) offsetof(struct roger_dispatch_request, member)
+static const struct roger_field request_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
+	  NULL, NULL, "a name for the run, not used before" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "who dispatches (--as, else ROGER_AGENT)" },
+	{ "within", ROGER_SPAN, AT(within_ms), ROGER_OF_TOOL, NULL, NULL,
+	  "its completion is expected within this time (default 10m)" },
+	{ "expected_by", ROGER_TEXT, AT(expected_by), 0, NULL, NULL,
+	  "or by this instant, such as 2026-04-24T10:50:00+08:00" },
+	{ "child", ROGER_TEXT, AT(child), 0, NULL, NULL,
+	  "session key of the sub-agent, or its name: results come from it (default: the "
+	  "run's key, and results from 'run')" },
+	{ "forward_to", ROGER_NAME, AT(forward_to), ROGER_OF_TOOL, NULL, NULL,
+	  "who is to get the result (default: who dispatches)" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE, NULL, NULL, "unit of work" },
+	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "dispatch",
+						    sizeof(struct roger_dispatch_request),
+						    request_fields };
+
+const struct roger_op rg_op_dispatch = {
+	.name = "dispatch",
+	.summary = "note that a run was given to a sub-agent, and by when it is due",
+	.examples = "roger dispatch build-7 --within 10m --as lead\n"
+		    "roger dispatch build-7 --child tester --forward-to lead --issue app-42\n"
+		    "roger dispatch night-1 --expected-by 2026-04-25T06:00:00+08:00\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &rg_runs_reply_record,
+	.run = run,
+};

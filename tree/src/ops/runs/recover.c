@@ -1,0 +1,359 @@
+/*
+ * recover: one attempt to get the result of a run that did not arrive.
+ *
+ * The attempt is counted first, so that one that is killed counts, too.  Then
+ * nobody holds a lock while we look through the mailbox, run the configured
+ * command or ask the child.  What was found is delivered and written down last.
+ */
+#include "ops/runs/run_document.h"
+
+#include <stdio.h>
+
+#include "ops/tools/trust.h"
+#include "host/program.h"
+#include "facts/message.h"
+
+static const char escalated[] = "escalated", reached_nobody[] = "escalation refused";
+
+/* What an attempt came to. */
+struct attempt {
+	struct roger *roger;
+	struct rg_arena *arena;
+	struct roger_str source;   /* as asked for, or "" */
+	struct roger_str found_by; /* source of the result; "": there is none */
+	struct roger_str message_id;
+	bool read;		/* by the owner, already */
+	struct roger_str noted; /* what the document says was done */
+	struct rg_buf note;
+};
+
+/* ----------------------------------------------------------------- steps -- */
+
+static int look_in_mailbox(struct attempt *attempt, const struct rg_run_document *document,
+			   struct roger_err *err)
+{
+	const struct roger_message *message;
+	int r;
+
+	r = rg_run_find_result(attempt->roger, document, attempt->arena, &message, err);
+	if (r < 0)
+		return r;
+	rg_buf_add_text(&attempt->note,
+			message ? "the mailbox holds a result" : "no result in the mailbox");
+	if (!message)
+		return ROGER_OK;
+	attempt->found_by = RG_STR("history_fetch");
+	attempt->message_id = message->id;
+	attempt->read = message->read;
+	return ROGER_OK;
+}
+
+static struct roger_str without_newline(struct roger_str text)
+{
+	while (text.length && text.data[text.length - 1] == '\n')
+		text.length--;
+	return text;
+}
+
+/* What the command printed, as the result; a text that cannot be sent is none. */
+static int deliver_output(struct attempt *attempt, const struct rg_run_document *document,
+			  struct roger_str text, struct roger_err *err)
+{
+	const struct rg_config *config = attempt->roger->workspace->config;
+	struct roger_str untold;
+	int r;
+
+	text = without_newline(text);
+	if (rg_message_check_content(text, config->content_chars_max, NULL) < 0) {
+		rg_buf_add_text(&attempt->note, ", but what it printed cannot be a message");
+		return ROGER_OK;
+	}
+	r = rg_run_deliver(attempt->roger, &document->run, text, RG_STR(""), attempt->arena,
+			   &attempt->message_id, &untold, err);
+	if (r < 0)
+		return r;
+	if (untold.length)
+		rg_buf_printf(&attempt->note, "; %.*s", RG_STR_ARGS(untold));
+	/* Kept nowhere: the next attempt runs the command again. */
+	if (!attempt->message_id.length)
+		return ROGER_OK;
+	attempt->found_by = RG_STR("recovery_command");
+	return ROGER_OK;
+}
+
+static int run_command(struct attempt *attempt, const struct rg_run_document *document,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = SIZE_MAX };
+	const struct rg_config *config = attempt->roger->workspace->config;
+	const struct rg_program program = {
+		.words = config->recovery_command,
+		.folder = attempt->roger->workspace->root,
+		.input = document->text,
+		.timeout_ms = config->recovery_command_timeout_ms,
+		.output_bytes_most = RG_COMMAND_OUTPUT_BYTES_MAX,
+	};
+	struct rg_program_result result;
+	bool may;
+	int r;
+
+	if (!config->recovery_command.count || !document->run.owner_agent.length)
+		return ROGER_OK;
+	r = rg_trust_may_run(attempt->roger, "watchdog.recovery_command", config->recovery_command,
+			     &may, err);
+	if (r == ROGER_OK && !may)
+		rg_buf_add_text(&attempt->note, "; the command was left out: it is not trusted");
+	if (r < 0 || !may)
+		return r;
+	r = rg_program_run(&program, &output, &result, err);
+	if (r < 0)
+		return r;
+	rg_buf_add_text(&attempt->note, "; the command ended with ");
+	rg_program_describe(&program, &result, &attempt->note);
+	if (result.end != RG_PROGRAM_EXITED || result.status != 0)
+		return ROGER_OK;
+	if (result.cut)
+		rg_buf_add_text(&attempt->note, ", but printed too much");
+	return result.cut ? ROGER_OK : deliver_output(attempt, document, rg_buf_str(&output), err);
+}
+
+/* A rule that forbids it does not end the attempt. */
+static int notify(struct attempt *attempt, const struct rg_run_document *document,
+		  struct roger_str to, const char *verb, struct roger_str text, const char *what,
+		  struct roger_err *err)
+{
+	struct roger_str id, untold;
+	int r;
+
+	r = rg_run_notify(attempt->roger, &document->run, to, verb, document->receipts.recoveries,
+			  text, attempt->arena, &id, &untold, err);
+	rg_buf_printf(&attempt->note, "; %s%s", what, untold.length ? " was refused" : "");
+	return r;
+}
+
+static int nudge(struct attempt *attempt, const struct rg_run_document *document,
+		 struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct roger_run *run = &document->run;
+
+	if (!run->owner_agent.length || !rg_run_may_be_told(attempt->roger, run))
+		return ROGER_OK;
+	rg_buf_printf(&text,
+		      "Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "
+		      "roger complete %.*s --result '...'. If it needs longer: roger extend %.*s "
+		      "--by 10m.",
+		      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->expected_by),
+		      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
+	if (text.failed)
+		return rg_fail_memory(err);
+	return notify(attempt, document, run->child_session_key, "run-nudge", rg_buf_str(&text),
+		      "a reminder to the child", err);
+}
+
+/* --------------------------------------------------------------- receipts -- */
+
+static int count_attempt(void *context, struct rg_run_document *document, int64_t now_ms,
+			 struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	const struct attempt *attempt = context;
+	const struct rg_watchdog_rules rules = rg_run_rules(attempt->roger);
+
+	*ret_changed = true;
+	return rg_run_recover(&document->run, &document->receipts, &rules,
+			      RG_STR("looking for a result"), now_ms, arena, err);
+}
+
+static int add_note(struct attempt *attempt, struct rg_run_document *document, int64_t now_ms,
+		    struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+
+	rg_buf_printf(&note, "recovery attempt %lld: %.*s",
+		      (long long)document->receipts.recoveries,
+		      RG_STR_ARGS(rg_buf_str(&attempt->note)));
+	return note.failed || attempt->note.failed
+		       ? rg_fail_memory(err)
+		       : rg_run_note(&document->run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+static int conclude(void *context, struct rg_run_document *document, int64_t now_ms,
+		    struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	struct attempt *attempt = context;
+	struct roger_run *run = &document->run;
+	bool completed = false;
+	int r;
+
+	*ret_changed = true;
+	run->recovery_action =
+		attempt->found_by.length ? RG_STR("found a result") : RG_STR("looked for a result");
+	r = add_note(attempt, document, now_ms, arena, err);
+	/* It may have come by itself meanwhile, which is as good. */
+	if (r < 0 || !attempt->found_by.length || document->receipts.completed_ms)
+		return r;
+	r = rg_run_complete(run, &document->receipts,
+			    attempt->source.length ? attempt->source : attempt->found_by, now_ms,
+			    arena, &completed, err);
+	if (r < 0)
+		return r;
+	run->result_message_id = attempt->message_id;
+	return attempt->read ? rg_run_forward(run, &document->receipts, attempt->message_id,
+					      &completed, err)
+			     : ROGER_OK;
+}
+
+static int make_attempt(struct attempt *attempt, const struct rg_run_document *document,
+			struct roger_err *err)
+{
+	int r;
+
+	r = look_in_mailbox(attempt, document, err);
+	if (r == ROGER_OK && !attempt->found_by.length)
+		r = run_command(attempt, document, err);
+	if (r == ROGER_OK && !attempt->found_by.length)
+		r = nudge(attempt, document, err);
+	return r;
+}
+
+int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_str source,
+		   struct rg_arena *arena, struct rg_run_document *ret_document,
+		   struct roger_err *err)
+{
+	struct attempt attempt = { .roger = roger, .arena = arena, .source = source };
+	bool changed;
+	int r;
+
+	rg_buf_init(&attempt.note, 4096);
+	r = rg_run_update(roger, run_id, count_attempt, &attempt, arena, ret_document, &changed,
+			  err);
+	if (r == ROGER_OK)
+		r = make_attempt(&attempt, ret_document, err);
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, run_id, conclude, &attempt, arena, ret_document, &changed,
+				  err);
+	rg_buf_deinit(&attempt.note);
+	if (r == ROGER_OK && rg_run_wants_escalation(roger, ret_document))
+		r = rg_run_escalate(roger, run_id, arena, ret_document, err);
+	return r;
+}
+
+/* ------------------------------------------------------------ escalation -- */
+
+bool rg_run_is_escalated(const struct roger_run *run)
+{
+	return rg_str_is(run->recovery_action, escalated);
+}
+
+bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_document *document)
+{
+	const struct rg_watchdog_rules rules = rg_run_rules(roger);
+	const struct roger_run *run = &document->run;
+	int64_t from_ms;
+
+	return run->status == ROGER_RUN_BLOCKED && run->owner_agent.length &&
+	       rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
+		       RG_RECOVERY_USED_UP &&
+	       !rg_run_is_escalated(run);
+}
+
+static int change_escalation(void *context, struct rg_run_document *document, int64_t now_ms,
+			     struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	struct attempt *attempt = context;
+
+	/* Tried again by each sweep, but noted once. */
+	*ret_changed = !rg_str_equal(document->run.recovery_action, attempt->noted);
+	if (!*ret_changed)
+		return ROGER_OK;
+	document->run.recovery_action = attempt->noted;
+	return rg_run_note(&document->run, now_ms, rg_buf_str(&attempt->note), arena, err);
+}
+
+/* Its owner; where a rule forbids that, as where its mailbox is full, a person. */
+static int tell_of_block(struct attempt *attempt, const struct rg_run_document *document,
+			 struct roger_str text, struct roger_err *err)
+{
+	const struct roger_str tellable[] = { document->run.owner_agent, RG_STR(RG_PERSON) };
+	const char *const verbs[] = { "run-escalation", "run-escalation-person" };
+	struct roger_str id = { "", 0 }, untold;
+	int r = ROGER_OK;
+	size_t i;
+
+	for (i = 0; r == ROGER_OK && !id.length && i < 2; i++) {
+		r = rg_run_notify(attempt->roger, &document->run, tellable[i], verbs[i],
+				  document->receipts.recoveries, text, attempt->arena, &id, &untold,
+				  err);
+		if (r == ROGER_OK)
+			rg_buf_printf(&attempt->note, "%s%s to %.*s%s%.*s", i ? "; " : "",
+				      id.length ? escalated : "could not be escalated",
+				      RG_STR_ARGS(tellable[i]), id.length ? "" : ": ",
+				      RG_STR_ARGS(untold));
+	}
+	attempt->noted = rg_str(id.length ? escalated : reached_nobody);
+	return r;
+}
+
+int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+		    struct rg_run_document *ret_document, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct attempt attempt = { .roger = roger, .arena = arena };
+	const struct roger_run *run = &ret_document->run;
+	bool changed;
+	int r;
+
+	r = rg_run_load(roger, run_id, arena, ret_document, err);
+	if (r < 0)
+		return r;
+	rg_buf_printf(&text, "Run %.*s needs you. %.*s `roger runs %.*s` shows what was tried.",
+		      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->status_reason),
+		      RG_STR_ARGS(run->run_id));
+	if (text.failed)
+		return rg_fail_memory(err);
+	rg_buf_init(&attempt.note, 4096);
+	r = tell_of_block(&attempt, ret_document, rg_buf_str(&text), err);
+	if (r == ROGER_OK)
+		r = rg_run_update(roger, run_id, change_escalation, &attempt, arena, ret_document,
+				  &changed, err);
+	rg_buf_deinit(&attempt.note);
+	return r;
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_recover_request *request = request_;
+	struct roger_runs_reply *reply = reply_;
+	struct rg_run_document document;
+	int r;
+
+	r = rg_run_attempt(roger, request->run_id, request->source, reply->memory, &document, err);
+	reply->changed = true;
+	if (r == ROGER_OK)
+		r = rg_run_reply(reply, &document, err);
+	return r < 0 ? r : rg_trust_tell(roger, reply->memory, &reply->notes, err);
+}
+
+#define AT(member) offsetof(struct roger_recover_request, member)
+static const struct roger_field request_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a run that did not report" },
+	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
+	  "what to call a result that is found (default: history_fetch or recovery_command)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "recover", sizeof(struct roger_recover_request),
+						    request_fields };
+
+const struct roger_op rg_op_recover = {
+	.name = "recover",
+	.summary = "make one attempt to get a result that did not arrive",
+	.examples = "roger recover build-7\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &rg_runs_reply_record,
+	.run = run,
+};

@@ -1,0 +1,516 @@
+/*
+ * run: a program as a run, from its dispatch to its end.
+ *
+ * The process is made first and waits at a gate; the document, which names it,
+ * is on disk before it becomes the program.  So there is never a program that
+ * nobody dispatched, nor two for one run: who finds a document does not start
+ * another, but looks what became of the first.
+ */
+#include "ops/runs/run_watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+#include "ops/runs/run_process.h"
+
+static const char tell_who[] = "command: expected a program behind --";
+
+int rg_run_tell(struct rg_run_watch *watch, const char *note, struct roger_err *err)
+{
+	struct roger_strs *notes = &watch->reply->notes;
+	struct roger_str *place;
+
+	place = rg_arena_push(watch->arena, &notes->items, &notes->count, sizeof *place);
+	return place && rg_arena_copy(watch->arena, rg_str(note), place) ? ROGER_OK
+									 : rg_fail_memory(err);
+}
+
+/* -------------------------------------------------------------- watching -- */
+
+static void see(void *context, const void *data, size_t length)
+{
+	struct rg_run_watch *watch = context;
+
+	rg_last_output_add(&watch->tail, data, length);
+}
+
+static int change_beat(void *context, struct rg_run_document *document, int64_t now_ms,
+		       struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	(void)context;
+	*ret_changed = true;
+	return rg_run_beat(&document->run, &document->receipts, now_ms, arena, err);
+}
+
+/* That it is watched over; when that cannot be written now, the next one may. */
+static void beat(struct rg_run_watch *watch)
+{
+	struct rg_arena *arena = rg_arena_new();
+	int r;
+
+	if (!arena)
+		return;
+	r = rg_run_update_soon(watch->roger, watch->run_id, change_beat, NULL, arena, NULL);
+	(void)r;
+	rg_arena_free(arena);
+}
+
+/* What is to be done at which instant; INT64_MAX: never. */
+struct clocks {
+	int64_t beat_every_ns;
+	int64_t beat_ns, limit_ns, kill_ns;
+};
+
+static int64_t earliest(const struct clocks *clocks)
+{
+	int64_t at = clocks->beat_ns;
+
+	if (clocks->limit_ns < at)
+		at = clocks->limit_ns;
+	return clocks->kill_ns < at ? clocks->kill_ns : at;
+}
+
+static int64_t later_ns(int64_t from_ns, int64_t span_ms)
+{
+	return span_ms > (INT64_MAX - from_ns) / 1000000 ? INT64_MAX : from_ns + span_ms * 1000000;
+}
+
+/* Of its limit, which counts from the dispatch. */
+static int64_t left_ms(const struct rg_run_watch *watch)
+{
+	int64_t past_ms = rg_clock_ms() - watch->document.receipts.dispatched_ms,
+		left = watch->request->limit_ms - (past_ms > 0 ? past_ms : 0);
+
+	return left > 0 ? left : 0;
+}
+
+static struct clocks set_clocks(const struct rg_run_watch *watch)
+{
+	int64_t now_ns = rg_clock_monotonic_ns(),
+		every_ms = watch->roger->workspace->config->heartbeat_ms;
+
+	return (struct clocks){
+		.beat_every_ns = every_ms * 1000000,
+		.beat_ns = every_ms ? later_ns(now_ns, every_ms) : INT64_MAX,
+		.limit_ns = watch->request->limit_ms ? later_ns(now_ns, left_ms(watch)) : INT64_MAX,
+		.kill_ns = INT64_MAX,
+	};
+}
+
+/* It is told to end, and goes on if it was stopped, so that it hears it. */
+static void tell_to_end(struct rg_run_watch *watch, struct clocks *clocks, int64_t now_ns)
+{
+	const struct roger_run_request *request = watch->request;
+
+	rg_child_signal(watch->child, SIGTERM);
+	rg_child_signal(watch->child, SIGCONT);
+	watch->ended.limit_ms = request->limit_ms;
+	watch->reply->limit_reached = true;
+	clocks->limit_ns = INT64_MAX;
+	clocks->kill_ns = later_ns(now_ns, request->grace_ms ? request->grace_ms : RG_GRACE_MS);
+}
+
+static void do_what_is_due(struct rg_run_watch *watch, struct clocks *clocks)
+{
+	int64_t now_ns = rg_clock_monotonic_ns();
+
+	if (now_ns >= clocks->limit_ns)
+		tell_to_end(watch, clocks, now_ns);
+	if (now_ns >= clocks->kill_ns) {
+		rg_child_signal(watch->child, SIGKILL);
+		clocks->kill_ns = INT64_MAX;
+	}
+	if (now_ns >= clocks->beat_ns) {
+		beat(watch);
+		clocks->beat_ns = rg_clock_monotonic_ns() + clocks->beat_every_ns;
+	}
+}
+
+static void watch_to_its_end(struct rg_run_watch *watch)
+{
+	static const enum rg_ending endings[] = { [RG_CHILD_EXITED] = RG_ENDED_BY_ITSELF,
+						  [RG_CHILD_SIGNALLED] = RG_ENDED_BY_SIGNAL,
+						  [RG_CHILD_UNSEEN] = RG_ENDED_UNSEEN };
+	struct clocks clocks = set_clocks(watch);
+
+	while (!rg_child_watch(watch->child, earliest(&clocks), see, watch))
+		do_what_is_due(watch, &clocks);
+	watch->ended.ending = endings[rg_child_finish(watch->child, watch->ended.limit_ms > 0, see,
+						      watch, &watch->ended.status)];
+}
+
+/* ------------------------------------------------------------- beginning -- */
+
+static int make_run_id(struct rg_run_watch *watch, struct roger_err *err)
+{
+	char id[RG_MESSAGE_ID_BYTES_MAX];
+	size_t length;
+	int r;
+
+	watch->run_id = watch->request->run_id;
+	if (watch->run_id.length)
+		return ROGER_OK;
+	r = rg_id_new(&watch->roger->ids, rg_clock_ms(), id, &length, err);
+	if (r < 0)
+		return r;
+	/* As the id of a message, but for its first word. */
+	memcpy(id, "run", 3);
+	return rg_arena_copy(watch->arena, (struct roger_str){ id, length }, &watch->run_id)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static int start_child(struct rg_run_watch *watch, struct roger_err *err)
+{
+	const struct roger_run_request *request = watch->request;
+	struct roger_str agent = request->child.length ? request->child : watch->run_id, more[4];
+	const struct rg_child_wish wish = {
+		.words = request->command,
+		.more = { more, request->issue.length ? 4 : 3 },
+		.streams = request->streams,
+		.capture = watch->captures,
+	};
+
+	if (!rg_arena_print(watch->arena, &more[0], "ROGER_RUN_ID=%.*s",
+			    RG_STR_ARGS(watch->run_id)) ||
+	    !rg_arena_print(watch->arena, &more[1], "ROGER_WORKSPACE=%s",
+			    watch->roger->workspace->root) ||
+	    !rg_arena_print(watch->arena, &more[2], "ROGER_AGENT=%.*s", RG_STR_ARGS(agent)) ||
+	    !rg_arena_print(watch->arena, &more[3], "ROGER_ISSUE=%.*s",
+			    RG_STR_ARGS(request->issue)))
+		return rg_fail_memory(err);
+	return rg_child_start(&wish, &watch->child, err);
+}
+
+/* The receipt, which names the process that waits, and us. */
+static int dispatch(struct rg_run_watch *watch, struct roger_err *err)
+{
+	struct roger_run *run = &watch->document.run;
+	struct rg_process self;
+	int r;
+
+	rg_process_self(&self);
+	run->heartbeat_at = run->dispatch_at;
+	rg_run_set_runner(run, &self);
+	r = rg_run_set_child(run, rg_child_process(watch->child), watch->arena, err);
+	if (r == ROGER_OK)
+		r = rg_run_receipts(run, &watch->document.receipts, err);
+	return r < 0 ? r : rg_run_put_new(watch->roger, run, watch->arena, err);
+}
+
+static int let_it_go(struct rg_run_watch *watch, struct roger_err *err)
+{
+	int error = rg_child_go(watch->child), status;
+	char note[200];
+
+	if (!error) {
+		watch_to_its_end(watch);
+		return ROGER_OK;
+	}
+	rg_child_finish(watch->child, false, see, watch, &status);
+	watch->ended.ending = RG_ENDED_UNBEGUN;
+	watch->ended.status = status;
+	snprintf(note, sizeof note, "'%.100s': %s", watch->request->command.items[0].data,
+		 strerror(error));
+	return rg_run_tell(watch, note, err);
+}
+
+static int begin(struct rg_run_watch *watch, struct roger_err *err)
+{
+	const struct roger_run_request *request = watch->request;
+	const struct roger_dispatch_request dispatch_request = {
+		.run_id = watch->run_id,
+		.agent = request->agent,
+		.within_ms = request->within_ms,
+		.child = request->child,
+		.forward_to = request->forward_to,
+		.issue = request->issue,
+		.task = request->task,
+	};
+	int r;
+
+	if (!request->command.count)
+		return rg_fail_member(err, ROGER_EUSAGE, "command", "%s", tell_who);
+	r = rg_run_make(watch->roger, &dispatch_request, watch->arena, &watch->document.run,
+			&watch->reply->notes, err);
+	if (r == ROGER_OK)
+		r = start_child(watch, err);
+	if (r == ROGER_OK)
+		r = dispatch(watch, err);
+	if (r < 0)
+		return r;
+	rg_run_note_begin(watch);
+	return let_it_go(watch, err);
+}
+
+/* ----------------------------------------------------------- taking over -- */
+
+static int refuse(const struct rg_run_watch *watch, const char *why, struct roger_err *err)
+{
+	return rg_fail_member(err, ROGER_EREFUSED, "run_id",
+			      "run '%.*s' %s; see `roger runs %.*s`, or give another id",
+			      RG_STR_ARGS(watch->run_id), why, RG_STR_ARGS(watch->run_id));
+}
+
+/* What may be done with a run that is there, by whose hands it is in. */
+static int check_free(const struct rg_run_watch *watch, const struct rg_run_document *document,
+		      enum rg_run_hands hands, struct roger_err *err)
+{
+	const struct roger_run *run = &document->run;
+	char why[80];
+
+	if (document->receipts.completed_ms)
+		return refuse(watch, "is completed", err);
+	if (run->child_exit.length && !rg_str_is(run->child_exit, "lost"))
+		return refuse(watch, "has ended", err);
+	switch (hands) {
+	case RG_HANDS_ORPHAN:
+	case RG_HANDS_LOST:
+		return ROGER_OK;
+	case RG_HANDS_HELD:
+		snprintf(why, sizeof why, "is watched by process %lld", (long long)run->runner_pid);
+		return refuse(watch, why, err);
+	case RG_HANDS_UNKNOWN:
+		return refuse(watch, "has processes that cannot be looked at from here", err);
+	case RG_HANDS_NONE:
+		break;
+	}
+	return refuse(watch, "was dispatched to somebody else", err);
+}
+
+static int change_runner(void *context, struct rg_run_document *document, int64_t now_ms,
+			 struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	const struct rg_run_watch *watch = context;
+	enum rg_run_hands hands = rg_run_hands(&document->run);
+	struct rg_process self;
+	int r;
+
+	r = check_free(watch, document, hands, err);
+	if (r < 0)
+		return r;
+	rg_process_self(&self);
+	rg_run_set_runner(&document->run, &self);
+	/* Judged by what holds from now on. */
+	if (!document->run.child_exit.length)
+		document->receipts.child_ended = document->receipts.child_lost = false;
+	*ret_changed = true;
+	r = rg_run_beat(&document->run, &document->receipts, now_ms, arena, err);
+	if (r < 0)
+		return r;
+	return rg_run_note(
+		&document->run, now_ms,
+		hands == RG_HANDS_ORPHAN
+			? RG_STR("taken over: who watched it is gone, its child lives")
+			: RG_STR("taken over: who watched it is gone, and so is its child"),
+		arena, err);
+}
+
+/* From the one that is gone; of several that try, one gets it. */
+static int take_over(struct rg_run_watch *watch, struct roger_err *err)
+{
+	struct rg_process child;
+	bool changed;
+	int r;
+
+	r = rg_run_update(watch->roger, watch->run_id, change_runner, watch, watch->arena,
+			  &watch->document, &changed, err);
+	if (r < 0)
+		return r;
+	watch->reply->adopted = true;
+	rg_run_child_process(&watch->document.run, &child);
+	watch->ended.ending = RG_ENDED_UNSEEN;
+	watch->late = rg_process_fate(&child) != RG_PROCESS_LIVES;
+	if (watch->late)
+		return rg_run_tell(watch, "its child is gone; this is what is known of its end",
+				   err);
+	r = rg_child_adopt(&child, watch->request->streams, &watch->child, err);
+	if (r < 0)
+		return r;
+	watch_to_its_end(watch);
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ verb -- */
+
+static int check_request(const struct roger_run_request *request, struct roger_err *err)
+{
+	if (!request->agent.length && !request->forward_to.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "forward_to",
+				      "forward_to: missing; say who is to get the result, or who "
+				      "you are (--as)");
+	if (request->result_file.length && request->result != ROGER_RESULT_OUTPUT)
+		return rg_fail_member(err, ROGER_EUSAGE, "result_file",
+				      "result_file and result exclude each other");
+	if (request->grace_ms && !request->limit_ms)
+		return rg_fail_member(err, ROGER_EUSAGE, "grace", "grace: of no use without limit");
+	return ROGER_OK;
+}
+
+static int fill_reply(struct rg_run_watch *watch, struct roger_err *err)
+{
+	struct roger_runs_reply shown = { .memory = watch->arena };
+	struct roger_run_reply *reply = watch->reply;
+	int r;
+
+	r = rg_run_reply(&shown, &watch->document, err);
+	if (r < 0)
+		return r;
+	reply->runs = shown.runs;
+	reply->exit = rg_ended_exit_status(&watch->ended);
+	reply->output_bytes = (int64_t)watch->tail.bytes;
+	reply->duration_ms = (rg_clock_monotonic_ns() - watch->began_ns) / 1000000;
+	return ROGER_OK;
+}
+
+/* What a reader has not taken yet, now that nothing depends on it any more. */
+static int pass_on_the_rest(struct rg_run_watch *watch, struct roger_err *err)
+{
+	char note[120];
+	int error = watch->child ? rg_child_flush(watch->child) : 0;
+
+	if (!error)
+		return ROGER_OK;
+	watch->reply->output_lost = true;
+	snprintf(note, sizeof note, "not all of its output could be passed on: %.60s",
+		 strerror(error));
+	return rg_run_tell(watch, note, err);
+}
+
+/* Nothing says how it ended but we: whoever waits for its exit status is to know. */
+static void tell_unwritten(const struct rg_run_watch *watch, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
+	char why[sizeof err->message];
+
+	if (!err)
+		return;
+	rg_ended_describe(&watch->ended, &ended);
+	if (ended.failed)
+		return;
+	memcpy(why, err->message, sizeof why);
+	snprintf(err->message, sizeof err->message,
+		 "the end of run '%.*s' (%.*s) is not written down: %.200s",
+		 RG_STR_ARGS(watch->run_id), RG_STR_ARGS(rg_buf_str(&ended)), why);
+}
+
+/* What it printed is its reader's, whatever becomes of our records. */
+static int end_run(struct rg_run_watch *watch, struct roger_err *err)
+{
+	int r, passed;
+
+	r = rg_run_settle(watch, err);
+	if (r < 0)
+		tell_unwritten(watch, err);
+	else
+		r = fill_reply(watch, err);
+	passed = pass_on_the_rest(watch, r == ROGER_OK ? err : NULL);
+	return r < 0 ? r : passed;
+}
+
+static int watch_run(struct rg_run_watch *watch, struct roger_err *err)
+{
+	struct roger_str there;
+	int r;
+
+	r = make_run_id(watch, err);
+	if (r == ROGER_OK)
+		r = rg_engine_run_find(watch->roger->engine, watch->run_id, watch->arena, &there,
+				       err);
+	if (r < 0)
+		return r;
+	r = there.data ? take_over(watch, err) : begin(watch, err);
+	return r == ROGER_OK ? end_run(watch, err) : r;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_run_request *request = request_;
+	struct roger_run_reply *reply = reply_;
+	struct rg_run_watch watch = {
+		.roger = roger,
+		.request = request,
+		.reply = reply,
+		.arena = reply->memory,
+		.began_ns = rg_clock_monotonic_ns(),
+		.captures = request->result == ROGER_RESULT_OUTPUT && !request->result_file.length,
+	};
+	int r;
+
+	r = check_request(request, err);
+	if (r < 0)
+		return r;
+	/* Room for the characters that are kept, whatever they are made of. */
+	watch.tail.capacity = RG_TAIL_CHARS_MAX * 4 + 4096;
+	watch.tail.data = rg_arena_get(watch.arena, watch.tail.capacity);
+	watch.ended.promised = !watch.captures;
+	r = watch.tail.data ? watch_run(&watch, err) : rg_fail_memory(err);
+	rg_child_free(watch.child);
+	return r;
+}
+
+static const char *const result_names[] = { "output", "message", NULL };
+
+#define AT(member) offsetof(struct roger_run_request, member)
+static const struct roger_field request_fields[] = {
+	{ "command", ROGER_TEXTS, AT(command), ROGER_PLACE, NULL, NULL,
+	  "a program and its arguments, behind --" },
+	{ "run_id", ROGER_NAME, AT(run_id), 0, NULL, NULL,
+	  "a name for the run (default: a new one); of one whose roger was killed: take it over" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
+	  "who dispatches (--as, else ROGER_AGENT)" },
+	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL,
+	  "its completion is expected within this time (default 10m)" },
+	{ "forward_to", ROGER_NAME, AT(forward_to), 0, NULL, NULL,
+	  "who is to get the result (default: who dispatches)" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE | ROGER_AMBIENT, NULL, NULL, "unit of work" },
+	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "task of a task system" },
+	{ "child", ROGER_NAME, AT(child), 0, NULL, NULL,
+	  "the agent that the program is, its ROGER_AGENT (default: the run's id)" },
+	{ "result", ROGER_ENUM, AT(result), 0, result_names, NULL,
+	  "output (default): its last lines; message: one that it sends, or roger complete" },
+	{ "result_file", ROGER_TEXT, AT(result_file), 0, NULL, NULL,
+	  "or: what it leaves in this file" },
+	{ "limit", ROGER_SPAN, AT(limit_ms), 0, NULL, NULL,
+	  "this time after its dispatch it is told to end (default: never)" },
+	{ "grace", ROGER_SPAN, AT(grace_ms), 0, NULL, NULL,
+	  "and this long after that it is killed (default 10s)" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "run", sizeof(struct roger_run_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_run_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "runs", ROGER_RECORDS, AT(runs), 0, NULL, &rg_run_record, "the one, judged now" },
+	{ "exit", ROGER_INT, AT(exit), 0, NULL, NULL,
+	  "as a shell tells it: 128 and a signal, 126, 127; 1 where nobody saw it" },
+	{ "ended", ROGER_TEXT, AT(ended), 0, NULL, NULL, "how, for people" },
+	{ "message_id", ROGER_TEXT, AT(message_id), 0, NULL, NULL, "what its owner was sent" },
+	{ "duration_ms", ROGER_INT, AT(duration_ms), 0, NULL, NULL, "how long it was watched" },
+	{ "output_bytes", ROGER_INT, AT(output_bytes), 0, NULL, NULL, "that passed through" },
+	{ "adopted", ROGER_BOOL, AT(adopted), 0, NULL, NULL, "another had started it" },
+	{ "limit_reached", ROGER_BOOL, AT(limit_reached), 0, NULL, NULL, "it was told to end" },
+	{ "output_lost", ROGER_BOOL, AT(output_lost), 0, NULL, NULL,
+	  "not all of its output could be passed on" },
+	{ "untold", ROGER_BOOL, AT(untold), 0, NULL, NULL,
+	  "a rule kept its owner from being told; the notes say who has it" },
+	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "run", sizeof(struct roger_run_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_run = {
+	.name = "run",
+	.summary = "run a program as a run: dispatched, watched, and its result delivered",
+	.examples = "roger run --within 10m --forward-to lead -- make check\n"
+		    "roger run --run-id build-7 --as lead --issue app-42 --limit 1h -- ./agent.sh\n"
+		    "roger run --as lead --result-file report.md -- ./agent.sh\n",
+	.flags = ROGER_WRITES | ROGER_UNNOTED | ROGER_EXECUTES,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

@@ -1,0 +1,350 @@
+#include "ops/runs/run_document.h"
+
+#include "ops/runs/run_process.h"
+
+#define AT(member) offsetof(struct roger_run_trouble, member)
+static const struct roger_field trouble_fields[] = {
+	{ "file", ROGER_TEXT, AT(file), 0, NULL, NULL, "name of the document" },
+	{ "run", ROGER_TEXT, AT(run_id), 0, NULL, NULL, "the run, where it is known" },
+	{ "invalid", ROGER_BOOL, AT(invalid), 0, NULL, NULL, "it cannot be used" },
+	{ "what", ROGER_TEXT, AT(what), 0, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+const struct roger_record rg_run_trouble_record = { "trouble", sizeof(struct roger_run_trouble),
+						    trouble_fields };
+
+#define AT(member) offsetof(struct roger_runs_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "runs", ROGER_RECORDS, AT(runs), ROGER_OF_TOOL, NULL, &rg_run_record,
+	  "judged now, oldest first" },
+	{ "changed", ROGER_BOOL, AT(changed), 0, NULL, NULL, "something was written" },
+	{ "troubles", ROGER_RECORDS, AT(troubles), 0, NULL, &rg_run_trouble_record,
+	  "documents that are not as they should be" },
+	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+const struct roger_record rg_runs_reply_record = { "runs", sizeof(struct roger_runs_reply),
+						   reply_fields };
+
+struct rg_watchdog_rules rg_run_rules(const struct roger *roger)
+{
+	const struct rg_config *config = roger->workspace->config;
+
+	return (struct rg_watchdog_rules){
+		.recoveries_max = config->recoveries_max,
+		.recovery_cooldown_ms = config->recovery_cooldown_ms,
+		.extensions_max = config->extensions_max,
+		.extension_ms_max = RG_EXTENSION_MS_MAX,
+	};
+}
+
+/* What a reader sees: status and reason from the evidence, whatever the document says. */
+static int judge(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+		 struct rg_arena *arena, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf reason = { .maximum = SIZE_MAX };
+	const struct rg_watchdog_rules rules = rg_run_rules(roger);
+
+	document->run.status = (int)rg_watchdog_judge(&document->receipts, &rules, now_ms);
+	document->run.outcome = (int)rg_run_outcome(&document->run, &document->receipts);
+	rg_watchdog_explain(&document->run, &document->receipts, &rules,
+			    (enum roger_run_status)document->run.status, &reason);
+	if (rg_str_equal(rg_buf_str(&reason), document->run.status_reason))
+		return ROGER_OK;
+	return rg_arena_keep(arena, &reason, &document->run.status_reason) ? ROGER_OK
+									   : rg_fail_memory(err);
+}
+
+/* Evidence that stands in no document: whether anybody still works on it. */
+static void look_around(struct rg_run_document *document)
+{
+	struct rg_receipts *receipts = &document->receipts;
+
+	if (receipts->completed_ms || receipts->child_ended || document->run.child_exit.length)
+		return;
+	if (rg_run_hands(&document->run) == RG_HANDS_LOST)
+		receipts->child_ended = receipts->child_lost = true;
+}
+
+/* As judge() leaves it, but for status and reason. */
+static int decode(struct roger_str text, struct rg_arena *arena,
+		  struct rg_run_document *ret_document, struct roger_err *err)
+{
+	struct rg_run_document document = { .text = text };
+	struct rg_json *json;
+	bool kept;
+	int r;
+
+	r = rg_run_read(text, &json, arena, &document.run, &document.receipts, err);
+	if (r < 0)
+		return r;
+	kept = rg_record_keep(&rg_run_record, &document.run, arena);
+	rg_json_free(json);
+	if (!kept)
+		return rg_fail_memory(err);
+	document.stored = (enum roger_run_status)document.run.status;
+	look_around(&document);
+	*ret_document = document;
+	return ROGER_OK;
+}
+
+int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_ms,
+		  struct rg_arena *arena, struct rg_run_document *ret_document,
+		  struct roger_err *err)
+{
+	int r;
+
+	r = decode(text, arena, ret_document, err);
+	return r < 0 ? r : judge(roger, ret_document, now_ms, arena, err);
+}
+
+/* ----------------------------------------------------------------- heirs -- */
+
+static struct roger_str heir_of(const struct roger_retired_list *retired, struct roger_str name)
+{
+	struct roger_str heir = rg_retired_heir(retired, name);
+
+	return heir.length ? heir : RG_STR(RG_PERSON);
+}
+
+bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
+			 struct roger_str to)
+{
+	return !run->owner_agent.length || rg_str_equal(to, run->owner_agent) ||
+	       rg_str_equal(heir_of(retired, to), heir_of(retired, run->owner_agent));
+}
+
+int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
+		   struct rg_run_document *document, int64_t now_ms, struct rg_arena *arena,
+		   struct roger_err *err)
+{
+	struct roger_run *run = &document->run;
+
+	if (document->receipts.forwarded || !rg_retired_find(retired, run->owner_agent))
+		return ROGER_OK;
+	document->former = run->owner_agent;
+	run->owner_agent = heir_of(retired, run->owner_agent);
+	return judge(roger, document, now_ms, arena, err);
+}
+
+static int inherit(struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+		   struct rg_arena *arena, struct roger_err *err)
+{
+	struct roger_retired_list retired;
+	int r;
+
+	if (!document->run.owner_agent.length)
+		return ROGER_OK;
+	r = rg_agents_retired(roger, arena, &retired, err);
+	return r < 0 ? r : rg_run_inherit(roger, &retired, document, now_ms, arena, err);
+}
+
+/* Said once it ended, to whoever reads the document; it goes on naming the first owner. */
+static int note_heir(const struct rg_run_document *document, const struct roger_run *before,
+		     struct roger_run *run, int64_t now_ms, struct rg_arena *arena,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+
+	if (!document->former.length ||
+	    (rg_str_equal(before->completion_received_at, run->completion_received_at) &&
+	     rg_str_equal(before->child_exit, run->child_exit)))
+		return ROGER_OK;
+	rg_buf_printf(&note, "%.*s has retired: what comes of it goes to %.*s",
+		      RG_STR_ARGS(document->former), RG_STR_ARGS(run->owner_agent));
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+/* The document as it stands, found, valid and of this run. */
+static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+		struct rg_run_document *ret_document, struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	struct roger_str text;
+	int r;
+
+	r = rg_engine_run_find(roger->engine, run_id, arena, &text, err);
+	if (r < 0)
+		return r;
+	if (!text.data)
+		return rg_fail_member(err, ROGER_ENOENT, "run",
+				      "no run '%.*s'; `roger runs` names them",
+				      RG_STR_ARGS(run_id));
+	r = decode(text, arena, ret_document, &inner);
+	if (r == ROGER_OK && !rg_str_equal(ret_document->run.run_id, run_id))
+		r = rg_fail_member(&inner, ROGER_EDATA, "runId",
+				   "runId: it is that of another run");
+	if (r < 0)
+		return rg_fail_member(err, (enum roger_code)r, inner.member,
+				      "the document of run '%.*s' is not valid and was left alone: "
+				      "%s",
+				      RG_STR_ARGS(run_id), inner.message);
+	return ROGER_OK;
+}
+
+int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+		struct rg_run_document *ret_document, struct roger_err *err)
+{
+	int r;
+
+	r = find(roger, run_id, arena, ret_document, err);
+	/* Its end was perhaps written down between our reading and our looking. */
+	if (r == ROGER_OK && ret_document->receipts.child_lost)
+		r = find(roger, run_id, arena, ret_document, err);
+	if (r == ROGER_OK)
+		r = judge(roger, ret_document, rg_clock_ms(), arena, err);
+	return r < 0 ? r : inherit(roger, ret_document, rg_clock_ms(), arena, err);
+}
+
+int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document, int64_t now_ms,
+			struct rg_arena *arena, struct roger_err *err)
+{
+	int r;
+
+	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message_id,
+			   &document->forward_seen, err);
+	return r < 0 ? r : judge(roger, document, now_ms, arena, err);
+}
+
+/* Put the changed run back in place of what was read. */
+static int put(struct roger *roger, struct rg_run_document *document, struct rg_arena *arena,
+	       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct rg_receipts receipts;
+	int r;
+
+	/* What we write must be what we would read. */
+	r = rg_run_receipts(&document->run, &receipts, err);
+	if (r < 0)
+		return r;
+	rg_run_print(&document->run, &text);
+	if (text.failed)
+		return rg_fail_memory(err);
+	if (text.length > RG_RUN_BYTES_MAX)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "the document of run '%.*s' would be larger than %d bytes",
+			       RG_STR_ARGS(document->run.run_id), RG_RUN_BYTES_MAX);
+	r = rg_engine_run_put(roger->engine, document->run.run_id, document->text,
+			      rg_buf_str(&text), err);
+	if (r < 0)
+		return r;
+	return rg_arena_copy(arena, rg_buf_str(&text), &document->text) ? ROGER_OK
+									: rg_fail_memory(err);
+}
+
+static int update(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+		  void *context, struct rg_arena *arena, struct rg_run_document *document,
+		  bool *ret_changed, struct roger_err *err)
+{
+	const struct rg_watchdog_rules rules = rg_run_rules(roger);
+	bool changed = false, restated;
+	struct roger_run before;
+	struct roger_str heir;
+	int64_t now_ms;
+	int r;
+
+	r = find(roger, run_id, arena, document, err);
+	if (r < 0)
+		return r;
+	now_ms = rg_clock_ms();
+	before = document->run;
+	r = inherit(roger, document, now_ms, arena, err);
+	if (r < 0)
+		return r;
+	/* Judged so far by who reads now; what is written is judged below. */
+	document->run.status = before.status;
+	document->run.status_reason = before.status_reason;
+	document->run.outcome = before.outcome;
+	if (document->receipts.child_lost)
+		rg_run_lose_child(&document->run, &document->receipts);
+	if (change) {
+		r = change(context, document, now_ms, arena, &changed, err);
+		if (r < 0)
+			return r;
+	}
+	r = note_heir(document, &before, &document->run, now_ms, arena, err);
+	if (r == ROGER_OK)
+		r = rg_run_restate(&document->run, &document->receipts, &rules, now_ms, arena,
+				   &restated, err);
+	if (r < 0)
+		return r;
+	*ret_changed = changed || restated;
+	if (!*ret_changed)
+		return ROGER_OK;
+	heir = document->run.owner_agent;
+	document->run.owner_agent = before.owner_agent;
+	r = put(roger, document, arena, err);
+	document->run.owner_agent = heir;
+	return r;
+}
+
+int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+		  void *context, struct rg_arena *arena, struct rg_run_document *ret_document,
+		  bool *ret_changed, struct roger_err *err)
+{
+	int r;
+
+	r = rg_engine_records_begin(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = update(roger, run_id, change, context, arena, ret_document, ret_changed, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+int rg_run_update_soon(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+		       void *context, struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_run_document document;
+	bool changed;
+	int r;
+
+	r = rg_engine_records_soon(roger->engine, err);
+	if (r < 0)
+		return r;
+	r = update(roger, run_id, change, context, arena, &document, &changed, err);
+	rg_engine_records_end(roger->engine);
+	return r;
+}
+
+int rg_run_try(rg_run_change *change, void *context, const struct rg_run_document *document,
+	       struct rg_arena *arena, bool *ret_changed, struct roger_err *err)
+{
+	struct rg_run_document copy = *document;
+
+	return change(context, &copy, rg_clock_ms(), arena, ret_changed, err);
+}
+
+int rg_run_note_end(struct roger_run *run, struct roger_str ended, struct roger_str told_by,
+		    struct roger_str untold, int64_t now_ms, struct rg_arena *arena,
+		    struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
+
+	rg_buf_printf(&note, "the child ended: %.*s", RG_STR_ARGS(ended));
+	if (untold.length)
+		rg_buf_printf(&note, "; its owner could not be told: %.*s", RG_STR_ARGS(untold));
+	else if (told_by.length)
+		rg_buf_printf(&note, "; its owner was told by %.*s", RG_STR_ARGS(told_by));
+	return note.failed ? rg_fail_memory(err)
+			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
+}
+
+int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,
+		 struct roger_err *err)
+{
+	struct roger_run *run = rg_arena_get(reply->memory, sizeof *run);
+
+	if (!run)
+		return rg_fail_memory(err);
+	*run = document->run;
+	/* Some of its texts are the request's, which may not live as long. */
+	if (!rg_record_keep(&rg_run_record, run, reply->memory))
+		return rg_fail_memory(err);
+	reply->runs = (struct roger_run_list){ run, 1 };
+	return ROGER_OK;
+}

@@ -1,0 +1,163 @@
+/*
+ * run_document - the document of a run in the hands of a verb.
+ *
+ * A verb reads it, changes it by the rules of facts/watchdog.h, and puts it
+ * back, all between rg_engine_records_begin() and _end().  Messages are sent
+ * before or after that, never in between.
+ */
+#ifndef RG_RUN_DOCUMENT_H
+#define RG_RUN_DOCUMENT_H
+
+#include "ops/op.h"
+#include "facts/watchdog.h"
+#include "ops/mail/agents.h"
+
+struct rg_run_document {
+	struct roger_str file; /* "" where it was asked for by its run */
+	struct roger_str text; /* as it stands; NULL data: there is none */
+	struct roger_run run;
+	struct rg_receipts receipts;
+	enum roger_run_status stored; /* as the text says; run.status is judged */
+	bool forward_seen;	      /* its result was read, which the text does not say */
+	struct roger_str former;      /* owner that retired, which the text may still name */
+	struct roger_str way_out;     /* command that helps where its owner cannot read it */
+};
+
+extern const struct roger_record rg_runs_reply_record, rg_run_trouble_record;
+
+struct rg_watchdog_rules rg_run_rules(const struct roger *roger);
+
+/* A document from its text, judged now.  ROGER_EDATA: it is not valid. */
+RG_CHECKED int rg_run_decode(const struct roger *roger, struct roger_str text, int64_t now_ms,
+			     struct rg_arena *arena, struct rg_run_document *ret_document,
+			     struct roger_err *err);
+
+/* The document of a run, judged now.  ROGER_ENOENT: there is none; ROGER_EDATA: as above. */
+RG_CHECKED int rg_run_load(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+			   struct rg_run_document *ret_document, struct roger_err *err);
+
+/* A retired owner's result goes to who took over, and to a person where nobody did: judge it so. */
+RG_CHECKED int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
+			      struct rg_run_document *document, int64_t now_ms,
+			      struct rg_arena *arena, struct roger_err *err);
+
+/* Does what was sent to that name reach the run's owner, itself or as who took over? */
+bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
+			 struct roger_str to);
+
+/* Its result was read: judge it so; nothing is written. */
+RG_CHECKED int rg_run_note_forward(const struct roger *roger, struct rg_run_document *document,
+				   int64_t now_ms, struct rg_arena *arena, struct roger_err *err);
+
+/* What changes a run; *ret_changed false: nothing is to be written. */
+typedef int rg_run_change(void *context, struct rg_run_document *document, int64_t now_ms,
+			  struct rg_arena *arena, bool *ret_changed, struct roger_err *err);
+
+/*
+ * Read the document, let change have its way, judge it and put it back, while
+ * nobody else does.  NULL: nothing but the judgement changes.
+ */
+RG_CHECKED int rg_run_update(struct roger *roger, struct roger_str run_id, rg_run_change *change,
+			     void *context, struct rg_arena *arena,
+			     struct rg_run_document *ret_document, bool *ret_changed,
+			     struct roger_err *err);
+
+/* The same for what can as well be left undone: nobody is waited for long. */
+RG_CHECKED int rg_run_update_soon(struct roger *roger, struct roger_str run_id,
+				  rg_run_change *change, void *context, struct rg_arena *arena,
+				  struct roger_err *err);
+
+/* Its result was heard; context: id of the message that says so. */
+RG_CHECKED rg_run_change rg_run_change_forward;
+
+/* Would the change be refused?  Tried on a copy; nothing is written. */
+RG_CHECKED int rg_run_try(rg_run_change *change, void *context,
+			  const struct rg_run_document *document, struct rg_arena *arena,
+			  bool *ret_changed, struct roger_err *err);
+
+/* The run as the only one of a reply. */
+RG_CHECKED int rg_run_reply(struct roger_runs_reply *reply, const struct rg_run_document *document,
+			    struct roger_err *err);
+
+/* ------------------------------------------------------------ dispatch.c -- */
+
+/* A new run as it is asked for; texts are in arena, notes for people are added. */
+RG_CHECKED int rg_run_make(struct roger *roger, const struct roger_dispatch_request *request,
+			   struct rg_arena *arena, struct roger_run *ret_run,
+			   struct roger_strs *notes, struct roger_err *err);
+
+/* Its document; ROGER_EREFUSED: there is one. */
+RG_CHECKED int rg_run_put_new(struct roger *roger, const struct roger_run *run,
+			      struct rg_arena *arena, struct roger_err *err);
+
+/* ------------------------------------------------------------ run_mail.c -- */
+
+/*
+ * Whom a result comes from: the agent that the session key names, else "run" for
+ * all runs, so that a thousand of them make no thousand agents.  What roger says
+ * of a run by itself comes from "roger", never from an agent.
+ */
+struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run);
+
+/* Is the session key, which is the run's id by default, that of an agent with a mailbox? */
+bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run);
+
+/*
+ * Deliver the result of a run to its owner; again: in place of that message, "" for the first.
+ * Where a rule forbids it, as where a mailbox is full, *ret_untold says why, and *ret_id is the
+ * message in which a person has it; "": it is kept nowhere.
+ */
+RG_CHECKED int rg_run_deliver(struct roger *roger, const struct roger_run *run,
+			      struct roger_str content, struct roger_str again,
+			      struct rg_arena *arena, struct roger_str *ret_id,
+			      struct roger_str *ret_untold, struct roger_err *err);
+
+/*
+ * Say something of a run, once for each verb and number, whoever asks and however
+ * often.  *ret_untold: why a rule forbids it, as where a mailbox is full; "": it is sent.
+ */
+RG_CHECKED int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
+			     const char *verb, int64_t number, struct roger_str content,
+			     struct rg_arena *arena, struct roger_str *ret_id,
+			     struct roger_str *ret_untold, struct roger_err *err);
+
+/* "the child ended: exit 3", and what its owner was told. */
+RG_CHECKED int rg_run_note_end(struct roger_run *run, struct roger_str ended,
+			       struct roger_str told_by, struct roger_str untold, int64_t now_ms,
+			       struct rg_arena *arena, struct roger_err *err);
+
+/* The message of that id, living or archived; NULL in *ret_message: there is none. */
+RG_CHECKED int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
+			      const struct roger_message **ret_message, struct roger_err *err);
+
+/* Is it the message that is known to; where none is, one of type result that names the run? */
+bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message);
+
+/* Why its owner cannot read that message, NULL where there is none; NULL: it can, or has. */
+const char *rg_run_why_stranded(const struct roger_retired_list *retired,
+				const struct roger_run *run, const struct roger_message *message);
+
+/* Is that message the owner's reply to the result?  Who answers has heard it. */
+RG_CHECKED int rg_run_answered_by(struct roger *roger, const struct roger_run *run,
+				  struct roger_str id, struct rg_arena *arena, bool *ret_answers,
+				  struct roger_err *err);
+
+/* The newest result that the mailbox holds for the run; NULL: there is none. */
+RG_CHECKED int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
+				  struct rg_arena *arena, const struct roger_message **ret_message,
+				  struct roger_err *err);
+
+/* ------------------------------------------------------------- recover.c -- */
+
+/* One recovery attempt; source: what to call a result, "" by how it is found. */
+RG_CHECKED int rg_run_attempt(struct roger *roger, struct roger_str run_id, struct roger_str source,
+			      struct rg_arena *arena, struct rg_run_document *ret_document,
+			      struct roger_err *err);
+
+/* Tell the owner of a run that is blocked for good, unless that was done. */
+bool rg_run_is_escalated(const struct roger_run *run);
+bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_document *document);
+RG_CHECKED int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_arena *arena,
+			       struct rg_run_document *ret_document, struct roger_err *err);
+
+#endif

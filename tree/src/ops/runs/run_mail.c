@@ -1,0 +1,359 @@
+/* Messages about a run: its result, and those that the watchdog sends. */
+#include "ops/runs/run_document.h"
+
+#include <stdio.h>
+
+#include "facts/message.h"
+
+static bool is_agent(const struct roger *roger, struct roger_str name)
+{
+	return rg_name_valid(name) && !rg_config_is_person(name) &&
+	       !rg_config_reserves_sender(roger->workspace->config, name);
+}
+
+struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run)
+{
+	struct roger_str name = run->child_session_key;
+
+	if (rg_str_equal(name, run->run_id) || rg_str_equal(name, run->owner_agent) ||
+	    !is_agent(roger, name))
+		name = RG_STR("run");
+	/* Taken by a group or by the owner. */
+	return rg_str_equal(name, run->owner_agent) || !is_agent(roger, name) ? RG_STR("roger")
+									      : name;
+}
+
+bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
+{
+	struct roger_str child = run->child_session_key;
+
+	return !rg_str_equal(child, run->owner_agent) && is_agent(roger, child) &&
+	       rg_engine_knows(roger->engine, child);
+}
+
+/* task:verb:cycle, with a task that holds no colon. */
+static void make_key(const struct roger_run *run, const char *verb, int64_t number,
+		     struct rg_buf *out)
+{
+	char task[RG_FILE_NAME_BYTES];
+
+	rg_workspace_file_name(run->run_id, "", task);
+	rg_buf_printf(out, "%s:%s:%lld", task, verb, (long long)number);
+}
+
+static void make_metadata(const struct roger_run *run, struct rg_buf *out)
+{
+	rg_buf_add_char(out, '{');
+	rg_json_add_key(out, RG_STR("run"));
+	rg_json_add_string(out, run->run_id);
+	rg_buf_add_char(out, '}');
+}
+
+/* Sent before, in whatever cycle; a result that says something else is not the same one. */
+static int find_sent(struct roger *roger, const struct roger_send_request *request,
+		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	const struct rg_query query = { .from = request->from,
+					.key = request->key,
+					.anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_id = found.count ? found.items[0].id : (struct roger_str){ "", 0 };
+	if (found.count && request->type == ROGER_RESULT &&
+	    !rg_str_equal(found.items[0].content, request->content))
+		return rg_fail_member(err, ROGER_EREFUSED, "result",
+				      "result: message '%.*s' delivered another one already",
+				      RG_STR_ARGS(*ret_id));
+	return ROGER_OK;
+}
+
+static int send_new(struct roger *roger, const struct roger_send_request *request,
+		    struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_send_reply reply;
+	int r;
+
+	roger->own_mail = true;
+	r = rg_op_call(&rg_op_send, roger, request, &reply, err);
+	roger->own_mail = false;
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(arena, reply.messages.items[0].id, ret_id))
+		r = rg_fail_memory(err);
+	rg_arena_free(reply.memory);
+	return r;
+}
+
+static int send_once(struct roger *roger, const struct roger_send_request *request,
+		     struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	r = find_sent(roger, request, arena, ret_id, err);
+	if (r < 0 || ret_id->length)
+		return r;
+	r = send_new(roger, request, arena, ret_id, &inner);
+	if (r < 0 && err)
+		*err = inner;
+	/* Another may have delivered it in this moment. */
+	if (r == ROGER_EREFUSED && find_sent(roger, request, arena, ret_id, NULL) == ROGER_OK &&
+	    ret_id->length)
+		r = ROGER_OK;
+	return r;
+}
+
+/* To a person also where the issue is full: in one of the run's own. */
+static int send_to_person(struct roger *roger, const struct roger_run *run,
+			  const struct roger_send_request *request, struct rg_arena *arena,
+			  struct roger_str *ret_id, struct roger_err *err)
+{
+	struct roger_send_request apart = *request;
+	int r;
+
+	apart.issue = run->run_id;
+	if (!rg_arena_print(arena, &apart.key, "%.*s:apart", RG_STR_ARGS(request->key)))
+		return rg_fail_memory(err);
+	r = find_sent(roger, &apart, arena, ret_id, err);
+	if (r < 0 || ret_id->length)
+		return r;
+	r = send_once(roger, request, arena, ret_id, err);
+	return r == ROGER_EREFUSED && strcmp(err->member, "result") != 0
+		       ? send_once(roger, &apart, arena, ret_id, err)
+		       : r;
+}
+
+/* Of each verb and number once, whoever asks and however often; err is not NULL. */
+static int send_about(struct roger *roger, const struct roger_run *run, struct roger_str to,
+		      int type, const char *verb, int64_t number, struct roger_str content,
+		      struct rg_arena *arena, struct roger_str *ret_id, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf metadata = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf key = { .maximum = SIZE_MAX };
+	struct roger_send_request request = { .to = { &to, 1 },
+					      .content = content,
+					      .issue = run->issue_id,
+					      .type = type,
+					      .new_names = true };
+
+	make_metadata(run, &metadata);
+	make_key(run, verb, number, &key);
+	if (metadata.failed || key.failed)
+		return rg_fail_memory(err);
+	request.from = type == ROGER_RESULT ? rg_run_sender(roger, run) : RG_STR("roger");
+	request.metadata = rg_buf_str(&metadata);
+	request.key = rg_buf_str(&key);
+	return rg_config_is_person(to) ? send_to_person(roger, run, &request, arena, ret_id, err)
+				       : send_once(roger, &request, arena, ret_id, err);
+}
+
+static int64_t number_of(struct roger_str text)
+{
+	return (int64_t)(rg_hash(0, text.data, text.length) >> 1);
+}
+
+/* For a person; the key is of the text, so that the same is kept once. */
+static int keep(struct roger *roger, const struct roger_run *run, struct roger_str content,
+		struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *untold,
+		struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	struct roger_str why = *untold;
+	int r;
+
+	r = send_about(roger, run, RG_STR(RG_PERSON), ROGER_RESULT, "run-kept", number_of(content),
+		       content, arena, ret_id, &inner);
+	if (r < 0 && r != ROGER_EREFUSED) {
+		if (err)
+			*err = inner;
+		return r;
+	}
+	if (r < 0)
+		*ret_id = (struct roger_str){ "", 0 };
+	return rg_arena_print(arena, untold, "%.*s; %s%.*s", RG_STR_ARGS(why),
+			      r < 0 ? "it is kept nowhere"
+				    : "it is kept for '" RG_PERSON "' in message ",
+			      RG_STR_ARGS(*ret_id))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+/* Under the key of the run; where a text that never arrived took that, under one of this text. */
+static int send_result(struct roger *roger, const struct roger_run *run, struct roger_str content,
+		       int64_t number, struct rg_arena *arena, struct roger_str *ret_id,
+		       struct roger_err *err)
+{
+	const int64_t numbers[] = { number, number, number_of(content) };
+	int r = ROGER_EREFUSED;
+	size_t i;
+
+	/* The second time finds what another sent in this moment. */
+	for (i = 0; i < 3 && (!i || (r == ROGER_EREFUSED && !strcmp(err->member, "key"))); i++)
+		r = send_about(roger, run, run->owner_agent, ROGER_RESULT, "run-result", numbers[i],
+			       content, arena, ret_id, err);
+	return r;
+}
+
+int rg_run_deliver(struct roger *roger, const struct roger_run *run, struct roger_str content,
+		   struct roger_str again, struct rg_arena *arena, struct roger_str *ret_id,
+		   struct roger_str *ret_untold, struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	*ret_untold = (struct roger_str){ "", 0 };
+	r = send_result(roger, run, content, again.length ? number_of(again) : 1, arena, ret_id,
+			&inner);
+	if (r == ROGER_EREFUSED && strcmp(inner.member, "result") != 0)
+		return rg_arena_copy(arena, rg_str(inner.message), ret_untold)
+			       ? keep(roger, run, content, arena, ret_id, ret_untold, err)
+			       : rg_fail_memory(err);
+	if (r < 0 && err)
+		*err = inner;
+	return r;
+}
+
+int rg_run_notify(struct roger *roger, const struct roger_run *run, struct roger_str to,
+		  const char *verb, int64_t number, struct roger_str content,
+		  struct rg_arena *arena, struct roger_str *ret_id, struct roger_str *ret_untold,
+		  struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	*ret_id = *ret_untold = (struct roger_str){ "", 0 };
+	r = send_about(roger, run, to, ROGER_CONTEXT, verb, number, content, arena, ret_id, &inner);
+	if (r == ROGER_EREFUSED || r == ROGER_EDATA)
+		return rg_arena_copy(arena, rg_str(inner.message), ret_untold)
+			       ? ROGER_OK
+			       : rg_fail_memory(err);
+	if (r < 0 && err)
+		*err = inner;
+	return r;
+}
+
+int rg_run_message(struct roger *roger, struct roger_str id, struct rg_arena *arena,
+		   const struct roger_message **ret_message, struct roger_err *err)
+{
+	const struct rg_query query = { .ids = &id, .id_count = 1, .anywhere = true };
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_message = found.count ? &found.items[0] : NULL;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------- finding a result -- */
+
+static bool names_run(struct roger_str metadata, struct roger_str run_id)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const struct rg_value *value;
+
+	if (metadata.length == 0 || rg_json_read(metadata, &json, NULL) < 0)
+		return false;
+	value = rg_json_member(rg_json_root(json), "run");
+	return value && rg_json_kind(value) == RG_JSON_STRING &&
+	       rg_str_equal(rg_json_str(value), run_id);
+}
+
+static bool key_names_run(struct roger_str key, struct roger_str run_id)
+{
+	return key.length > run_id.length && key.data[run_id.length] == ':' &&
+	       memcmp(key.data, run_id.data, run_id.length) == 0;
+}
+
+static bool is_about(const struct roger_run *run, const struct roger_message *message)
+{
+	return names_run(message->metadata, run->run_id) ||
+	       key_names_run(message->idempotent_key, run->run_id);
+}
+
+bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message)
+{
+	return run->result_message_id.length
+		       ? rg_str_equal(message->id, run->result_message_id)
+		       : message->message_type == ROGER_RESULT && is_about(run, message);
+}
+
+const char *rg_run_why_stranded(const struct roger_retired_list *retired,
+				const struct roger_run *run, const struct roger_message *message)
+{
+	if (!message)
+		return "was deleted";
+	if (!rg_run_is_for_owner(retired, run, message->to_phase))
+		return "is not for its owner";
+	return message->archived_at_ms && !message->read ? "was archived unread" : NULL;
+}
+
+int rg_run_answered_by(struct roger *roger, const struct roger_run *run, struct roger_str id,
+		       struct rg_arena *arena, bool *ret_answers, struct roger_err *err)
+{
+	const struct roger_message *reply = NULL, *result = NULL;
+	struct roger_retired_list retired;
+	int r;
+
+	r = rg_agents_retired(roger, arena, &retired, err);
+	if (r == ROGER_OK)
+		r = rg_run_message(roger, id, arena, &reply, err);
+	if (r == ROGER_OK && reply && reply->reply_to.length && run->owner_agent.length &&
+	    rg_run_is_for_owner(&retired, run, reply->from_phase))
+		r = rg_run_message(roger, reply->reply_to, arena, &result, err);
+	*ret_answers = r == ROGER_OK && result && rg_run_carries_result(run, result);
+	return r;
+}
+
+/* The last of them that is about the run. */
+static const struct roger_message *pick_result(const struct roger_messages *messages,
+					       const struct roger_run *run)
+{
+	size_t i;
+
+	for (i = messages->count; i > 0; i--)
+		if (is_about(run, &messages->items[i - 1]))
+			return &messages->items[i - 1];
+	return NULL;
+}
+
+static int find_result(struct roger *roger, const struct rg_run_document *document,
+		       struct roger_str to, struct rg_arena *arena,
+		       const struct roger_message **ret_message, struct roger_err *err)
+{
+	struct rg_query query = {
+		.type = ROGER_RESULT + 1,
+		.to = to,
+		.since_ms = document->receipts.dispatched_ms,
+	};
+	struct roger_messages found;
+	int r;
+
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r < 0)
+		return r;
+	*ret_message = pick_result(&found, &document->run);
+	if (*ret_message)
+		return ROGER_OK;
+	query.archived = true;
+	r = rg_engine_find(roger->engine, &query, arena, &found, err);
+	if (r == ROGER_OK)
+		*ret_message = pick_result(&found, &document->run);
+	return r;
+}
+
+int rg_run_find_result(struct roger *roger, const struct rg_run_document *document,
+		       struct rg_arena *arena, const struct roger_message **ret_message,
+		       struct roger_err *err)
+{
+	int r = find_result(roger, document, document->run.owner_agent, arena, ret_message, err);
+
+	return r < 0 || *ret_message || !document->former.length
+		       ? r
+		       : find_result(roger, document, document->former, arena, ret_message, err);
+}

@@ -1,0 +1,239 @@
+/*
+ * sweep: judge all runs, and do what their evidence asks for.
+ *
+ * Confirm forwards whose message was read, make recoveries that are due, tell
+ * owners of runs that are blocked, write down every status that changed.
+ */
+#include "ops/keys/attempt.h"
+#include "ops/runs/run_list.h"
+#include "ops/tools/trust.h"
+
+#include <stdio.h>
+
+struct sweep {
+	struct roger *roger;
+	struct rg_arena *arena;
+	struct roger_sweep_reply *reply;
+	struct rg_run_list list;
+	struct {
+		struct roger_run_change *items;
+		size_t count;
+	} changes;
+	bool dry_run;
+};
+
+/* What the document says by now, if that is not what it said. */
+static int note_change(struct sweep *sweep, const struct rg_run_document *before,
+		       const struct rg_run_document *after, struct roger_err *err)
+{
+	struct roger_run_change *change;
+
+	if ((int)before->stored == after->run.status)
+		return ROGER_OK;
+	change = rg_arena_push(sweep->arena, &sweep->changes.items, &sweep->changes.count,
+			       sizeof *change);
+	if (!change)
+		return rg_fail_memory(err);
+	*change = (struct roger_run_change){ before->run.run_id, (int)before->stored,
+					     after->run.status, after->run.status_reason };
+	return ROGER_OK;
+}
+
+/* One run that a rule keeps from being helped does not keep us from the others; a disk does. */
+static int set_aside(struct sweep *sweep, const struct rg_run_document *document, int r,
+		     const struct roger_err *inner, struct roger_err *err)
+{
+	struct roger_run_trouble *trouble;
+
+	if (r != ROGER_EREFUSED && r != ROGER_EDATA && r != ROGER_ENOENT) {
+		if (err)
+			*err = *inner;
+		return r;
+	}
+	trouble = rg_arena_push(sweep->arena, &sweep->list.troubles.items,
+				&sweep->list.troubles.count, sizeof *trouble);
+	if (!trouble || !rg_arena_copy(sweep->arena, rg_str(inner->message), &trouble->what))
+		return rg_fail_memory(err);
+	trouble->file = document->file;
+	trouble->run_id = document->run.run_id;
+	return ROGER_OK;
+}
+
+/* --------------------------------------------------------------- forwards -- */
+
+static int confirm(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
+{
+	struct rg_run_document after = *document;
+	struct roger_err inner = { 0 };
+	bool changed;
+	int r = ROGER_OK;
+
+	if (!sweep->dry_run)
+		r = rg_run_update(sweep->roger, document->run.run_id, rg_run_change_forward,
+				  &document->run.result_message_id, sweep->arena, &after, &changed,
+				  &inner);
+	if (r < 0)
+		return set_aside(sweep, document, r, &inner, err);
+	sweep->reply->forwarded++;
+	r = note_change(sweep, document, &after, err);
+	after.file = document->file;
+	*document = after;
+	document->stored = (enum roger_run_status)after.run.status;
+	return r;
+}
+
+/* Those whose result was read, as the list found out. */
+static int confirm_forwards(struct sweep *sweep, struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < sweep->list.count && r == ROGER_OK; i++)
+		if (sweep->list.documents[i].forward_seen)
+			r = confirm(sweep, &sweep->list.documents[i], err);
+	return r;
+}
+
+/* ------------------------------------------------------------- recoveries -- */
+
+static bool recovery_is_due(const struct sweep *sweep, const struct rg_run_document *document)
+{
+	const struct rg_watchdog_rules rules = rg_run_rules(sweep->roger);
+	int64_t from_ms;
+
+	return rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
+	       RG_RECOVERY_DUE;
+}
+
+/* An attempt, a word to its owner, or to write down what it is. */
+static int help(struct sweep *sweep, struct roger_str run_id, bool recover, bool escalate,
+		struct rg_run_document *after, struct roger_err *err)
+{
+	const struct roger_str any = { "", 0 };
+	bool changed;
+
+	if (recover)
+		return rg_run_attempt(sweep->roger, run_id, any, sweep->arena, after, err);
+	if (escalate)
+		return rg_run_escalate(sweep->roger, run_id, sweep->arena, after, err);
+	return rg_run_update(sweep->roger, run_id, NULL, NULL, sweep->arena, after, &changed, err);
+}
+
+static int attend(struct sweep *sweep, struct rg_run_document *document, struct roger_err *err)
+{
+	bool recover = recovery_is_due(sweep, document),
+	     escalate = !recover && rg_run_wants_escalation(sweep->roger, document);
+	struct rg_run_document after = *document;
+	struct roger_err inner = { 0 };
+	int r = ROGER_OK;
+
+	if (!recover && !escalate && (int)document->stored == document->run.status)
+		return ROGER_OK;
+	if (!sweep->dry_run)
+		r = help(sweep, document->run.run_id, recover, escalate, &after, &inner);
+	if (r < 0)
+		return set_aside(sweep, document, r, &inner, err);
+	sweep->reply->recoveries += recover;
+	/* The last recovery attempt tells the owner, too; what reached nobody does not count. */
+	sweep->reply->escalations +=
+		sweep->dry_run ? escalate
+			       : (recover || escalate) && rg_run_is_escalated(&after.run);
+	r = note_change(sweep, document, &after, err);
+	document->run = after.run;
+	return r;
+}
+
+static void count_statuses(struct sweep *sweep)
+{
+	struct roger_sweep_reply *reply = sweep->reply;
+	int64_t *const counts[] = { &reply->active,    &reply->suspect,	  &reply->not_forwarded,
+				    &reply->completed, &reply->recovered, &reply->blocked };
+	size_t i;
+
+	for (i = 0; i < sweep->list.count; i++)
+		(*counts[sweep->list.documents[i].run.status])++;
+	reply->runs = (int64_t)sweep->list.count;
+}
+
+static int run(struct roger *roger, const void *request_, void *reply_, struct roger_err *err)
+{
+	const struct roger_sweep_request *request = request_;
+	struct roger_sweep_reply *reply = reply_;
+	struct sweep sweep = {
+		.roger = roger, .arena = reply->memory, .reply = reply, .dry_run = request->dry_run
+	};
+	struct roger_cycle cycle;
+	size_t i;
+	int r;
+
+	if (!request->dry_run)
+		rg_attempt_settle_overdue(roger);
+	r = request->dry_run ? ROGER_OK : rg_cycle_begin(roger, sweep.arena, &cycle, err);
+	if (r < 0)
+		return r;
+	r = rg_run_list_load(roger, true, sweep.arena, &sweep.list, err);
+	if (r < 0)
+		return r;
+	r = confirm_forwards(&sweep, err);
+	for (i = 0; i < sweep.list.count && r == ROGER_OK; i++)
+		r = attend(&sweep, &sweep.list.documents[i], err);
+	if (r < 0)
+		return r;
+	count_statuses(&sweep);
+	reply->changes = (struct roger_run_changes){ sweep.changes.items, sweep.changes.count };
+	reply->troubles =
+		(struct roger_run_troubles){ sweep.list.troubles.items, sweep.list.troubles.count };
+	return rg_trust_tell(roger, reply->memory, &reply->notes, err);
+}
+
+static const struct roger_field request_fields[] = {
+	{ "dry_run", ROGER_BOOL, offsetof(struct roger_sweep_request, dry_run), ROGER_DRY_RUN, NULL,
+	  NULL, "tell what would be done, do nothing" },
+	RG_END,
+};
+static const struct roger_record request_record = { "sweep", sizeof(struct roger_sweep_request),
+						    request_fields };
+
+#define AT(member) offsetof(struct roger_run_change, member)
+static const struct roger_field change_fields[] = {
+	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN, NULL, NULL, "which run" },
+	{ "before", ROGER_ENUM, AT(before), 0, rg_run_statuses, NULL, "its document said" },
+	{ "after", ROGER_ENUM, AT(after), 0, rg_run_statuses, NULL, "its evidence says" },
+	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record change_record = { "change", sizeof(struct roger_run_change),
+						   change_fields };
+
+#define AT(member) offsetof(struct roger_sweep_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "changes", ROGER_RECORDS, AT(changes), 0, NULL, &change_record, "of status" },
+	{ "runs", ROGER_INT, AT(runs), 0, NULL, NULL, "judged" },
+	{ "forwarded", ROGER_INT, AT(forwarded), 0, NULL, NULL, "confirmed now" },
+	{ "recoveries", ROGER_INT, AT(recoveries), 0, NULL, NULL, "attempts made now" },
+	{ "escalations", ROGER_INT, AT(escalations), 0, NULL, NULL, "owners told now" },
+	{ "active", ROGER_INT, AT(active), 0, NULL, NULL, "afterwards" },
+	{ "suspect_delivery_failure", ROGER_INT, AT(suspect), 0, NULL, NULL, "afterwards" },
+	{ "done_but_not_forwarded", ROGER_INT, AT(not_forwarded), 0, NULL, NULL, "afterwards" },
+	{ "completed", ROGER_INT, AT(completed), 0, NULL, NULL, "afterwards" },
+	{ "recovered", ROGER_INT, AT(recovered), 0, NULL, NULL, "afterwards" },
+	{ "blocked", ROGER_INT, AT(blocked), 0, NULL, NULL, "afterwards" },
+	{ "troubles", ROGER_RECORDS, AT(troubles), 0, NULL, &rg_run_trouble_record,
+	  "documents that are not valid, and runs that could not be helped" },
+	{ "notes", ROGER_TEXTS, AT(notes), ROGER_SPARE, NULL, NULL, "for people" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "sweep", sizeof(struct roger_sweep_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_sweep = {
+	.name = "sweep",
+	.summary = "judge all runs, confirm what was read, recover what is due",
+	.examples = "roger sweep\nroger sweep --dry-run --json\n",
+	.flags = ROGER_WRITES,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

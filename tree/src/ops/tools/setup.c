@@ -1,0 +1,283 @@
+/* setup: into the settings of agents' tools, and out again. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "data/diff.h"
+#include "ops/tools/setup.h"
+#include "ops/tools/trust.h"
+#include "host/file.h"
+#include "host/outside.h"
+
+enum { CONTEXT_LINES = 2 };
+
+/* ------------------------------------------------------------ carrying out -- */
+
+/* A file that setup made is removed once it is empty. */
+static bool is_to_go(const struct rg_setup_plan *plan, const struct rg_setup_target *target)
+{
+	return plan->request->remove && target->changed.made &&
+	       (!target->text.length || rg_str_is(target->text, "{}\n"));
+}
+
+static int write_targets(const struct rg_setup_plan *plan, struct roger_err *err)
+{
+	char path[RG_SETUP_PATH_BYTES];
+	size_t i;
+	int r;
+
+	for (i = 0; i < plan->target_count; i++) {
+		const struct rg_setup_target *target = &plan->targets[i];
+
+		if (!rg_setup_target_changes(target))
+			continue;
+		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(target->changed.file));
+		r = is_to_go(plan, target)
+			    ? rg_outside_remove(path, target->changed.folders, err)
+			    : rg_outside_put(path, &target->before, target->text, err);
+		if (r < 0)
+			return r;
+	}
+	return ROGER_OK;
+}
+
+/*
+ * Trust the command that was just put into the configuration with a person's consent:
+ * these words only, and no others that may be configured in its place.
+ */
+static int trust_wake(const struct rg_setup_plan *plan, struct roger_err *err)
+{
+	const struct rg_wake_agent *agent;
+	struct rg_config *config;
+	bool trusted;
+	int r;
+
+	if (!(plan->tools & RG_CODEX) || plan->request->scope == ROGER_SETUP_USER)
+		return ROGER_OK;
+	/* A wrong configuration is reported elsewhere. */
+	if (rg_config_load(plan->root, &config, NULL) < 0)
+		return ROGER_OK;
+	agent = rg_config_wake(config, plan->fillings[RG_SETUP_FILL_CODEX]);
+	r = agent && rg_setup_is_wake(agent->words)
+		    ? rg_trust_add_command(plan->root, agent->words, plan->arena, &trusted, err)
+		    : ROGER_OK;
+	rg_config_free(config);
+	return r;
+}
+
+/*
+ * The record is written first, so that whatever was done can be undone; when removing,
+ * last.
+ */
+static int carry_out(const struct rg_setup_plan *plan, struct roger_err *err)
+{
+	int r;
+
+	if (plan->request->remove) {
+		r = write_targets(plan, err);
+		return r == ROGER_OK ? rg_setup_record_write(plan, err) : r;
+	}
+	r = rg_setup_record_write(plan, err);
+	if (r == ROGER_OK)
+		r = write_targets(plan, err);
+	return r == ROGER_OK ? trust_wake(plan, err) : r;
+}
+
+/* --------------------------------------------------------------- the verb -- */
+
+static int action_of(const struct rg_setup_plan *plan, const struct rg_setup_target *target)
+{
+	if (!rg_setup_target_changes(target))
+		return target->trouble.length ? ROGER_SETUP_LEFT : ROGER_SETUP_SAME;
+	if (is_to_go(plan, target))
+		return ROGER_SETUP_REMOVED;
+	return target->there ? ROGER_SETUP_CHANGED : ROGER_SETUP_MADE;
+}
+
+static int report(const struct rg_setup_plan *plan, struct roger_setup_reply *reply,
+		  struct roger_err *err)
+{
+	struct roger_setup_file *place;
+	size_t i;
+
+	for (i = 0; i < plan->target_count; i++) {
+		const struct rg_setup_target *target = &plan->targets[i];
+		struct rg_buf diff = { .maximum = SIZE_MAX };
+
+		/* A file that is missing, and may be, is not reported. */
+		if (!target->there && !rg_setup_target_changes(target) && !target->trouble.length)
+			continue;
+		place = rg_arena_push(plan->arena, &reply->files.items, &reply->files.count,
+				      sizeof *place);
+		if (!place)
+			return rg_fail_memory(err);
+		place->file = target->changed.file;
+		place->action = action_of(plan, target);
+		place->trouble = target->trouble;
+		rg_diff(target->before, target->text, CONTEXT_LINES, &diff);
+		if (!rg_arena_keep(plan->arena, &diff, &place->diff))
+			return rg_fail_memory(err);
+		reply->changes += rg_setup_target_changes(target);
+	}
+	return ROGER_OK;
+}
+
+/* The tools that are named, else those installed; when removing, else all. */
+static int find_tools(struct rg_setup_plan *plan, struct roger_setup_reply *reply,
+		      struct roger_err *err)
+{
+	const struct roger_strs *named = &plan->request->tools;
+	size_t i;
+	int tool;
+
+	for (i = 0; i < named->count; i++) {
+		tool = rg_enum_find(rg_setup_tools, named->items[i]);
+		if (tool < 0)
+			return rg_fail_member(err, ROGER_EUSAGE, "tools",
+					      "unknown tool '%.*s'; expected claude, codex, gemini "
+					      "or opencode",
+					      RG_STR_ARGS(named->items[i]));
+		plan->tools |= 1u << tool;
+	}
+	for (i = 0; i < RG_SETUP_TOOL_COUNT && !named->count; i++)
+		if (plan->request->remove || rg_outside_along_path(rg_setup_tools[i]))
+			plan->tools |= 1u << i;
+	if (!plan->tools)
+		return rg_fail(err, ROGER_ENOENT, 0,
+			       "none of claude, codex, gemini and opencode is installed; name the "
+			       "one you want set up");
+	for (i = 0; i < RG_SETUP_TOOL_COUNT; i++)
+		if ((plan->tools & 1u << i) &&
+		    !rg_arena_add(plan->arena, &reply->tools, rg_str(rg_setup_tools[i])))
+			return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+/* The project: the folder of the workspace, else of the repository, else this one. */
+static int find_root(struct rg_setup_plan *plan, bool *ret_made, struct roger_err *err)
+{
+	struct rg_workspace *workspace = NULL;
+	char folder[RG_SETUP_PATH_BYTES], why[RG_WHY_BYTES];
+	bool broken;
+	int r;
+
+	r = rg_workspace_open(NULL, &workspace, err);
+	if (r == ROGER_OK) {
+		snprintf(plan->root, sizeof plan->root, "%s", workspace->root);
+		rg_workspace_close(workspace);
+		return ROGER_OK;
+	}
+	broken = r == ROGER_ECONFIG && plan->request->remove;
+	if (!broken && (r != ROGER_ENOENT || plan->request->scope == ROGER_SETUP_USER))
+		return r == ROGER_ENOENT ? ROGER_OK : r;
+	if (!getcwd(plan->root, sizeof plan->root))
+		return rg_fail(err, ROGER_EIO, 0, "the current folder is unknown");
+	/* Removing works with a broken configuration, which setup itself may have caused. */
+	snprintf(folder, sizeof folder, "%s", plan->root);
+	if (rg_outside_climb(folder, broken ? ".roger" : ".git"))
+		snprintf(plan->root, sizeof plan->root, "%s", folder);
+	if (plan->request->remove)
+		return ROGER_OK;
+	*ret_made = true;
+	if (plan->request->dry_run)
+		return ROGER_OK;
+	snprintf(folder, sizeof folder, "%s", plan->root);
+	return rg_workspace_make(folder, ret_made, plan->root, why, err);
+}
+
+static int run(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int lock = RG_NO_FILE;
+	struct roger_setup_request asked = *(const struct roger_setup_request *)request;
+	struct roger_setup_reply *reply = reply_;
+	struct rg_setup_plan plan = { .arena = reply->memory, .request = &asked };
+	int r;
+
+	(void)roger;
+	if (asked.scope == ROGER_SETUP_UNSAID)
+		asked.scope = ROGER_SETUP_STEALTH;
+	r = find_tools(&plan, reply, err);
+	if (r == ROGER_OK)
+		r = find_root(&plan, &reply->made_workspace, err);
+	if (r == ROGER_OK)
+		r = rg_setup_record_path(&plan, err);
+	if (r == ROGER_OK && !plan.request->dry_run)
+		r = rg_outside_lock(plan.record_path, !plan.request->remove, &lock, err);
+	if (r == ROGER_OK)
+		r = rg_setup_fillings_find(&plan, err);
+	if (r == ROGER_OK)
+		r = rg_setup_record_plan(&plan, err);
+	if (r == ROGER_OK)
+		r = rg_setup_plan_places(&plan, err);
+	if (r == ROGER_OK)
+		r = report(&plan, reply, err);
+	if (r < 0)
+		return r;
+	if (!rg_arena_copy(reply->memory, rg_str(plan.root), &reply->workspace))
+		return rg_fail_memory(err);
+	reply->by_path = !rg_outside_along_path("roger");
+	return plan.request->dry_run || !reply->changes ? ROGER_OK : carry_out(&plan, err);
+}
+
+static const char *const scopes[] = { "", "user", "stealth", "project", NULL };
+
+#define AT(member) offsetof(struct roger_setup_request, member)
+static const struct roger_field request_fields[] = {
+	{ "tools", ROGER_TEXTS, AT(tools), ROGER_PLACE, NULL, NULL,
+	  "claude, codex, gemini, opencode (default: those installed)" },
+	{ "scope", ROGER_ENUM, AT(scope), 0, scopes, NULL,
+	  "stealth (this project, and git shows nothing: the default), user (all your projects), "
+	  "or "
+	  "project (in the repository, for everybody who works on it)" },
+	{ "name", ROGER_NAME, AT(as), 0, NULL, NULL,
+	  "the agent (default: ROGER_AGENT, else the tool's name)" },
+	{ "remove", ROGER_BOOL, AT(remove), 0, NULL, NULL, "take everything out again" },
+	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL, "show what would change" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record request_record = { "request", sizeof(struct roger_setup_request),
+						    request_fields };
+
+static const char *const actions[] = { "same", "made", "changed", "removed", "left", NULL };
+
+#define AT(member) offsetof(struct roger_setup_file, member)
+static const struct roger_field file_fields[] = {
+	{ "file", ROGER_TEXT, AT(file), 0, NULL, NULL, "its path" },
+	{ "action", ROGER_ENUM, AT(action), ROGER_REQUIRED, actions, NULL,
+	  "same, made, changed, removed or left" },
+	{ "diff", ROGER_TEXT, AT(diff), ROGER_SPARE, NULL, NULL, "line by line" },
+	{ "trouble", ROGER_TEXT, AT(trouble), ROGER_SPARE, NULL, NULL,
+	  "why something was left as it is" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record file_record = { "file", sizeof(struct roger_setup_file),
+						 file_fields };
+
+#define AT(member) offsetof(struct roger_setup_reply, member)
+static const struct roger_field reply_fields[] = {
+	{ "files", ROGER_RECORDS, AT(files), 0, NULL, &file_record, "what was, or would be, done" },
+	{ "changes", ROGER_INT, AT(changes), 0, NULL, NULL, "files that change" },
+	{ "tools", ROGER_TEXTS, AT(tools), 0, NULL, NULL, "that were meant" },
+	{ "workspace", ROGER_TEXT, AT(workspace), 0, NULL, NULL, "the project" },
+	{ "made_workspace", ROGER_BOOL, AT(made_workspace), 0, NULL, NULL, "there was none" },
+	{ "not_on_path", ROGER_BOOL, AT(by_path), 0, NULL, NULL,
+	  "roger is not along PATH: tools may not find it" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record reply_record = { "setup", sizeof(struct roger_setup_reply),
+						  reply_fields };
+
+const struct roger_op rg_op_setup = {
+	.name = "setup",
+	.summary = "let agents' tools start roger, and take it out of them again",
+	.examples = "roger setup\n"
+		    "roger setup claude codex --dry-run\n"
+		    "roger setup claude --scope project --name builder\n"
+		    "roger setup --remove\n",
+	.flags = ROGER_WRITES | ROGER_NO_WORKSPACE,
+	.request = &request_record,
+	.reply = &reply_record,
+	.run = run,
+};

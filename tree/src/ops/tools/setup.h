@@ -1,0 +1,204 @@
+/*
+ * setup - what roger puts into the settings of agents' tools, so that they start its
+ * server, run its hooks and inform their model.
+ *
+ * The table says what goes where; a plan holds the files as they are and as they
+ * are to be, before anything is written.  What was written is remembered in a
+ * record, as edits of bytes, so that removing it restores every file exactly.
+ *
+ *     the record of what was done -+
+ *                                  +-> targets -> shown, then written
+ *     the table of places ---------+
+ */
+#ifndef RG_SETUP_H
+#define RG_SETUP_H
+
+#include "data/json_edit.h"
+#include "ops/op.h"
+
+/* The tools, as bits in the order of rg_setup_tools. */
+enum { RG_CLAUDE = 1 << 0, RG_CODEX = 1 << 1, RG_GEMINI = 1 << 2, RG_OPENCODE = 1 << 3 };
+enum { RG_SETUP_TOOL_COUNT = 4, RG_SETUP_ANY = (1 << RG_SETUP_TOOL_COUNT) - 1 };
+extern const char *const rg_setup_tools[]; /* "claude"...: their programs' names, too */
+
+enum rg_setup_kind {
+	RG_SETUP_MEMBER, /* of a JSON object: path leads to it */
+	RG_SETUP_HOOKS,	 /* all hooks of the tool: in arrays, below path */
+	RG_SETUP_BLOCK,	 /* lines between two comments of roger's */
+	RG_SETUP_FILE,	 /* the whole file */
+};
+
+/*
+ * One thing that setup puts into one file.  Names of files start with {root}, {git},
+ * {home}, {claude}, {codex}, {gemini} or {config}; of several, separated by '|', the
+ * first that exists is used, else the first.  In values, {roger} is the program,
+ * {as_words} the arguments that name the agent, {codex} its name where it is Codex.
+ */
+struct rg_setup_place {
+	unsigned tools;
+	unsigned scopes; /* 1 << enum roger_setup_scope */
+	enum rg_setup_kind kind;
+	const char *file;
+	/* Names with a newline between them; {root}: the project's folder.  Of a block: what may
+	 * start no other line of the file. */
+	const char *path;
+	const char *value;
+	const char *mark; /* of a block: how its comments start */
+};
+extern const struct rg_setup_place rg_setup_places[]; /* ends with one without a file */
+
+/* A command that a tool runs at an event: `roger hook COMMAND`. */
+struct rg_setup_hook {
+	unsigned tool;
+	const char *event; /* the tool's word for it */
+	const char *command;
+	const char *more; /* further members, with a comma before them */
+	bool matched;	  /* its list wants to know for which tools: all */
+};
+extern const struct rg_setup_hook rg_setup_hooks[]; /* ends with one without an event */
+
+/* Is it the command that the table has for waking Codex? */
+bool rg_setup_is_wake(struct roger_strs words);
+
+enum {
+	RG_SETUP_PATH_BYTES = 4096,
+	RG_SETUP_FILE_BYTES_MAX = 32 << 20,
+	RG_SETUP_NAMES_MAX = 8,
+	RG_SETUP_MARK_BYTES = 64
+};
+
+/* ------------------------------------------------------------------- plan -- */
+
+/* An edit that was made: `after` is at offset in place of `before`. */
+struct rg_setup_edit {
+	struct roger_str tool;
+	int64_t offset;
+	struct roger_str before, after;
+};
+ROGER_LIST(rg_setup_edits, rg_setup_edit);
+
+/* A file that was changed. */
+struct rg_setup_changed {
+	struct roger_str file;
+	bool made;	 /* setup made the file */
+	int64_t folders; /* how many of its folders setup made */
+	struct rg_setup_edits edits;
+};
+
+/* A file as it is, and as it will be. */
+struct rg_setup_target {
+	struct rg_setup_changed changed; /* its edits grow, or shrink, with the text */
+	bool there;
+	struct roger_str before, text;
+	struct roger_str trouble; /* why something was left as it is */
+	bool unusable;		  /* it cannot be read: nothing is done to it */
+	bool undone;		  /* it was in the record, and every edit was found and undone */
+};
+
+/* Placeholders of templates. */
+enum {
+	RG_SETUP_FILL_ROGER,
+	RG_SETUP_FILL_SHELL,
+	RG_SETUP_FILL_AS_WORDS,
+	RG_SETUP_FILL_AS,
+	RG_SETUP_FILL_CODEX,
+	RG_SETUP_FILL_COUNT
+};
+
+struct rg_setup_plan {
+	struct rg_arena *arena;
+	const struct roger_setup_request *request;
+	unsigned tools;
+	char root[RG_SETUP_PATH_BYTES]; /* the project's folder */
+	char record_path[RG_SETUP_PATH_BYTES];
+	int64_t record_folders; /* how many of its folders were made for it */
+	struct roger_str fillings[RG_SETUP_FILL_COUNT];
+	bool others_stay; /* tools that are set up, and not to be removed */
+	struct rg_setup_target *targets;
+	size_t target_count;
+};
+
+/* "{home}/x" and the like as a path; root: the project's folder. */
+RG_CHECKED int rg_setup_expand(const char *root, const char *name, size_t length,
+			       char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
+
+/* The file of a place, or "" where there is none for it. */
+RG_CHECKED int rg_setup_file(const struct rg_setup_place *place, const char *root,
+			     char to[RG_SETUP_PATH_BYTES], struct roger_err *err);
+
+/* The target of a path, read at the first call; a file that cannot be read is left alone. */
+RG_CHECKED int rg_setup_target_find(struct rg_setup_plan *plan, const char *path,
+				    struct rg_setup_target **ret_target, struct roger_err *err);
+
+/* Make an edit, for a tool, and remember it. */
+RG_CHECKED int rg_setup_target_apply(struct rg_setup_plan *plan, struct rg_setup_target *target,
+				     const struct rg_json_edit *edit, const char *tool,
+				     struct roger_err *err);
+
+/* Leave a file as it is, and note why; the other files are not affected. */
+RG_CHECKED int rg_setup_target_leave(struct rg_setup_plan *plan, struct rg_setup_target *target,
+				     const char *why, struct roger_err *err);
+
+/* How many of the folders that a path lies in are missing. */
+int64_t rg_setup_missing_folders(const char *path);
+
+bool rg_setup_target_changes(const struct rg_setup_target *target);
+
+/* Put in, or cut out, everything that the table names. */
+RG_CHECKED int rg_setup_plan_places(struct rg_setup_plan *plan, struct roger_err *err);
+
+/* ------------------------------------------------------------------ place -- */
+
+/* Find the values of the placeholders. */
+RG_CHECKED int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err);
+
+/* Put one place of the table into the text of its file, or cut it out, as the request says. */
+RG_CHECKED int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+				   struct rg_setup_target *target, const char *tool,
+				   struct roger_err *err);
+
+/*
+ * What a place puts into a JSON file: a member, or each hook into the array of its
+ * event.  mark: what identifies roger's element of that array, "roger hook claude
+ * stop", or with a quote after roger where its path needs one: the form that is in
+ * the text, else the first.
+ */
+struct rg_setup_piece {
+	const struct rg_setup_hook *hook; /* NULL: a member */
+	struct roger_str names[RG_SETUP_NAMES_MAX];
+	struct roger_strs path;
+	char mark[RG_SETUP_MARK_BYTES];
+};
+
+/* The next one, from a zeroed one on; false: there are no more. */
+bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
+			 struct roger_str text, struct rg_setup_piece *piece);
+
+/* The lines of roger in a text, with the comments around them; none: empty. */
+bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit);
+
+/* Starts a hook that comes with a repository: silent where roger is not installed. */
+#define RG_SETUP_GUARD "command -v roger >/dev/null || exit 0; exec "
+
+/* ----------------------------------------------------------------- record -- */
+
+/* The path of the record; called before its folders are made. */
+RG_CHECKED int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err);
+
+/*
+ * Then read it: its edits become the first edits of the targets or, when removing, are
+ * undone from the last one back.
+ */
+RG_CHECKED int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err);
+
+/* Write the edits of all targets; without any, remove the record. */
+RG_CHECKED int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err);
+
+/*
+ * Try what is set up in the project and for the user, as the tools would: start
+ * the servers and ask for their tools, run the hooks as an agent without mail.
+ */
+RG_CHECKED int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
+			    struct roger_err *err);
+
+#endif

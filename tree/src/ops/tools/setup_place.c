@@ -1,0 +1,345 @@
+/* setup: one place of the table, put into the text of its file and cut out of it. */
+#include <stdio.h>
+
+#include "ops/tools/setup.h"
+#include "host/outside.h"
+
+/* ----------------------------------------------------------------- values -- */
+
+static const char *const filling_names[] = { "{roger}", "{shell}", "{as_words}", "{as}",
+					     "{codex}" };
+
+/* A text as written between the quotes of a JSON string, which TOML reads the same way. */
+static bool keep_inside_quotes(struct rg_arena *arena, struct roger_str text, struct roger_str *ret)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf quoted = { .maximum = SIZE_MAX };
+
+	rg_json_add_string(&quoted, text);
+	return !quoted.failed &&
+	       rg_arena_copy(arena, (struct roger_str){ quoted.data + 1, quoted.length - 2 }, ret);
+}
+
+/*
+ * The program as settings name it: "roger" where that is on PATH, or where other people
+ * share the settings; else its path.
+ */
+static int find_program(struct rg_setup_plan *plan, struct roger_err *err)
+{
+	struct rg_buf shell = { .maximum = SIZE_MAX };
+	struct roger_str roger = RG_STR("roger"), word;
+	char own[RG_SETUP_PATH_BYTES];
+
+	if (plan->request->scope != ROGER_SETUP_PROJECT && !rg_outside_along_path("roger") &&
+	    rg_outside_own_program(own))
+		roger = rg_str(own);
+	rg_buf_add_shell_word(&shell, roger);
+	return rg_arena_keep(plan->arena, &shell, &word) &&
+			       keep_inside_quotes(plan->arena, roger,
+						  &plan->fillings[RG_SETUP_FILL_ROGER]) &&
+			       keep_inside_quotes(plan->arena, word,
+						  &plan->fillings[RG_SETUP_FILL_SHELL])
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+int rg_setup_fillings_find(struct rg_setup_plan *plan, struct roger_err *err)
+{
+	struct roger_str name = plan->request->as, *fillings = plan->fillings;
+
+	fillings[RG_SETUP_FILL_CODEX] = name.length ? name : rg_str(rg_setup_tools[1]);
+	if (name.length && (!rg_arena_print(plan->arena, &fillings[RG_SETUP_FILL_AS], " --as %.*s",
+					    RG_STR_ARGS(name)) ||
+			    !rg_arena_print(plan->arena, &fillings[RG_SETUP_FILL_AS_WORDS],
+					    ",\"--as\",\"%.*s\"", RG_STR_ARGS(name))))
+		return rg_fail_memory(err);
+	return find_program(plan, err);
+}
+
+/* A template with its placeholders replaced. */
+static int fill_in(const struct rg_setup_plan *plan, const char *template,
+		   struct roger_str *ret_text, struct roger_err *err)
+{
+	struct rg_buf out = { .maximum = SIZE_MAX };
+	size_t i;
+
+	while (*template) {
+		for (i = 0; i < RG_SETUP_FILL_COUNT; i++)
+			if (strncmp(template, filling_names[i], strlen(filling_names[i])) == 0)
+				break;
+		if (i < RG_SETUP_FILL_COUNT) {
+			rg_buf_add_str(&out, plan->fillings[i]);
+			template += strlen(filling_names[i]);
+		} else {
+			rg_buf_add_char(&out, *template ++);
+		}
+	}
+	return rg_arena_keep(plan->arena, &out, ret_text) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* ---------------------------------------------------------------- putting -- */
+
+/* The path of a place, and last, unless it is NULL, as names. */
+static void set_path(struct rg_setup_piece *piece, const struct rg_setup_place *place,
+		     const char *root, const char *last)
+{
+	const char *name = place->path;
+	size_t count = 0, length;
+
+	for (; *name; name += length + (name[length] == '\n')) {
+		rg_assert(count + 1 < RG_SETUP_NAMES_MAX);
+		length = strcspn(name, "\n");
+		piece->names[count] = (struct roger_str){ name, length };
+		if (rg_str_is(piece->names[count], "{root}"))
+			piece->names[count] = rg_str(root);
+		count++;
+	}
+	if (last)
+		piece->names[count++] = rg_str(last);
+	piece->path = (struct roger_strs){ piece->names, count };
+}
+
+bool rg_setup_piece_next(const struct rg_setup_place *place, const char *root,
+			 struct roger_str text, struct rg_setup_piece *piece)
+{
+	const struct rg_setup_hook *hook = piece->hook ? piece->hook + 1 : rg_setup_hooks;
+	bool first = !piece->path.count;
+	struct roger_str found;
+
+	if (place->kind == RG_SETUP_MEMBER) {
+		set_path(piece, place, root, NULL);
+		return first;
+	}
+	while (hook->event && !(hook->tool & place->tools))
+		hook++;
+	if (!hook->event)
+		return false;
+	piece->hook = hook;
+	set_path(piece, place, root, hook->event);
+	snprintf(piece->mark, sizeof piece->mark, "roger' hook %s", hook->command);
+	if (rg_json_edit_find(text, &piece->path, rg_str(piece->mark), &found, NULL) < 0 ||
+	    !found.data)
+		snprintf(piece->mark, sizeof piece->mark, "roger hook %s", hook->command);
+	return true;
+}
+
+bool rg_setup_find_block(struct roger_str text, const char *lead, struct rg_json_edit *ret_edit)
+{
+	char begin[32], end[32];
+	const char *start, *stop;
+
+	snprintf(begin, sizeof begin, "%s roger:begin", lead);
+	snprintf(end, sizeof end, "%s roger:end", lead);
+	start = memmem(text.data, text.length, begin, strlen(begin));
+	if (!start)
+		return false;
+	stop = memmem(start, (size_t)(text.data + text.length - start), end, strlen(end));
+	if (!stop)
+		return false;
+	/* An earlier begin without an end is somebody else's. */
+	for (const char *next = start; next; start = next ? next : start)
+		next = memmem(start + 1, (size_t)(stop - start - 1), begin, strlen(begin));
+	ret_edit->offset = (size_t)(start - text.data);
+	stop = memchr(stop, '\n', (size_t)(text.data + text.length - stop));
+	ret_edit->length = stop ? (size_t)(stop + 1 - start) : text.length - ret_edit->offset;
+	return true;
+}
+
+/* A line without blanks and quotes, cut to what fits. */
+static void squeeze(const char *line, size_t length, char to[128])
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < length && count < 127; i++)
+		if (!strchr(" \t\r\"'", line[i]))
+			to[count++] = line[i];
+	to[count] = '\0';
+}
+
+/* Does a line begin with exactly this name? */
+static bool names(const char *line, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(line, name, length) == 0 && (!line[length] || strchr(".]=:#", line[length]));
+}
+
+/*
+ * Refuse a file of lines that has the same setting already, however it is written, or
+ * that is written so that nothing can be added at its end.
+ */
+static int check_block(const struct rg_setup_place *place, struct roger_str text,
+		       struct roger_err *err)
+{
+	const char *line = text.data, *end = text.data + text.length, *stop;
+	bool servers = false, twice, closed;
+	char words[128];
+
+	for (; place->path && line < end; line = stop + 1) {
+		stop = memchr(line, '\n', (size_t)(end - line));
+		stop = stop ? stop : end;
+		squeeze(line, (size_t)(stop - line), words);
+		servers = words[0] == '[' ? strcmp(words, "[mcp_servers]") == 0 : servers;
+		twice = names(words, place->path) || names(words, "mcp_servers.roger") ||
+			(servers && names(words, "roger"));
+		/* A table in braces cannot be extended later in the file. */
+		closed = strcmp(place->path, "wake") == 0
+				 ? words[0] == '{' || strcmp(words, "...") == 0
+				 : strncmp(words, "mcp_servers={", 13) == 0;
+		if (twice || closed)
+			return rg_fail(err, ROGER_EDATA, 0,
+				       twice ? "it has '%s' already; take that out and set up "
+					       "again, or leave it so"
+					     : "it is not written so that '%s' could be added at "
+					       "its end; add it by hand",
+				       place->path);
+	}
+	return ROGER_OK;
+}
+
+/* value "": cut it out. */
+static int edit_block(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      struct roger_str text, struct roger_str value, struct rg_json_edit *ret_edit,
+		      struct roger_err *err)
+{
+	const char *close = strcmp(place->mark, "<!--") == 0 ? " -->" : "";
+	struct rg_buf out = { .maximum = SIZE_MAX };
+	bool there = rg_setup_find_block(text, place->mark, ret_edit);
+	struct roger_str old;
+	int r;
+
+	if (!value.length)
+		return ROGER_OK;
+	if (!there) {
+		r = check_block(place, text, err);
+		if (r < 0)
+			return r;
+		*ret_edit = (struct rg_json_edit){ .offset = text.length };
+		if (text.length && text.data[text.length - 1] != '\n')
+			rg_buf_add_char(&out, '\n');
+		if (text.length)
+			rg_buf_add_char(&out, '\n');
+	}
+	rg_buf_printf(&out, "%s roger:begin%s\n", place->mark, close);
+	rg_buf_add_str(&out, value);
+	rg_buf_printf(&out, "%s roger:end%s\n", place->mark, close);
+	if (!rg_arena_keep(plan->arena, &out, &ret_edit->text))
+		return rg_fail_memory(err);
+	old = (struct roger_str){ text.data + ret_edit->offset, ret_edit->length };
+	if (rg_str_equal(old, ret_edit->text))
+		*ret_edit = (struct rg_json_edit){ 0 };
+	return ROGER_OK;
+}
+
+/* value "": cut it out. */
+static int edit_file(const struct rg_setup_target *target, struct roger_str value,
+		     struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	struct roger_str text = target->text;
+	bool ours = memmem(text.data, text.length, "roger setup", 11);
+
+	if (rg_str_equal(text, value) || (!value.length && !ours))
+		return ROGER_OK;
+	if (target->there && !ours)
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "it is not a file of roger; move it away, then set up again");
+	*ret_edit = (struct rg_json_edit){ 0, text.length, value };
+	return ROGER_OK;
+}
+
+static const char others_words[] =
+	"it holds roger's hook in one list with others; take roger's out by hand";
+
+/* Does roger's element of a hook's list have other commands as well? */
+static bool holds_others(struct roger_str text, const struct rg_setup_piece *piece)
+{
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const struct rg_value *hooks, *hook = NULL;
+	struct roger_str element, key;
+	size_t i = 0;
+
+	if (!piece->hook ||
+	    rg_json_edit_find(text, &piece->path, rg_str(piece->mark), &element, NULL) < 0 ||
+	    !element.data)
+		return false;
+	if (rg_json_read(element, &json, NULL) < 0)
+		return true; /* it has comments, for example */
+	hooks = rg_json_member(rg_json_root(json), "hooks");
+	return rg_json_next(hooks, &i, &key, &hook) && rg_json_next(hooks, &i, &key, &hook);
+}
+
+static int find_value(const struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		      const struct rg_setup_hook *hook, struct roger_str *ret_value,
+		      struct roger_err *err)
+{
+	struct roger_str template;
+
+	if (!hook)
+		return fill_in(plan, place->value, ret_value, err);
+	if (!rg_arena_print(plan->arena, &template,
+			    "{%s\"hooks\":[{\"type\":\"command\",\"command\":\"%s{shell} hook "
+			    "%s{as}\"%s}]}",
+			    hook->matched ? "\"matcher\":\"*\"," : "",
+			    plan->request->scope == ROGER_SETUP_PROJECT ? RG_SETUP_GUARD : "",
+			    hook->command, hook->more))
+		return rg_fail_memory(err);
+	return fill_in(plan, template.data, ret_value, err);
+}
+
+static int put_piece(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		     const struct rg_setup_piece *piece, struct roger_str text,
+		     struct rg_json_edit *ret_edit, struct roger_err *err)
+{
+	struct roger_str value;
+	int r;
+
+	r = find_value(plan, place, piece->hook, &value, err);
+	if (r == ROGER_OK)
+		r = rg_json_edit_put(text, &piece->path, value, rg_str(piece->mark), plan->arena,
+				     ret_edit, err);
+	if (r == ROGER_OK && !rg_json_edit_is_none(ret_edit) && holds_others(text, piece))
+		return rg_fail(err, ROGER_EDATA, 0, "%s", others_words);
+	return r;
+}
+
+/* Removing here goes by what looks like roger's: for files without a record, or rearranged. */
+static int edit_json(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+		     struct rg_setup_target *target, const char *tool, struct roger_err *err)
+{
+	struct rg_setup_piece piece = { 0 };
+	struct rg_json_edit edit;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && rg_setup_piece_next(place, plan->root, target->text, &piece)) {
+		if (plan->request->remove && holds_others(target->text, &piece)) {
+			r = rg_setup_target_leave(plan, target, others_words, err);
+			continue;
+		}
+		r = plan->request->remove
+			    ? rg_json_edit_cut(target->text, &piece.path, rg_str(piece.mark), &edit,
+					       err)
+			    : put_piece(plan, place, &piece, target->text, &edit, err);
+		if (r == ROGER_OK)
+			r = rg_setup_target_apply(plan, target, &edit, tool, err);
+	}
+	return r;
+}
+
+int rg_setup_place_edit(struct rg_setup_plan *plan, const struct rg_setup_place *place,
+			struct rg_setup_target *target, const char *tool, struct roger_err *err)
+{
+	struct rg_json_edit edit = { 0 };
+	struct roger_str value = { 0 };
+	size_t chars;
+	int r;
+
+	if (!plan->request->remove && !rg_utf8_count(target->text, &chars))
+		return rg_fail(err, ROGER_EDATA, 0, "it is not UTF-8 text");
+	if (place->kind == RG_SETUP_MEMBER || place->kind == RG_SETUP_HOOKS)
+		return edit_json(plan, place, target, tool, err);
+	r = fill_in(plan, plan->request->remove ? "" : place->value, &value, err);
+	if (r == ROGER_OK)
+		r = place->kind == RG_SETUP_BLOCK
+			    ? edit_block(plan, place, target->text, value, &edit, err)
+			    : edit_file(target, value, &edit, err);
+	return r == ROGER_OK ? rg_setup_target_apply(plan, target, &edit, tool, err) : r;
+}

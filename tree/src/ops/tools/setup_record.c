@@ -1,0 +1,228 @@
+/*
+ * setup: the record of what was done, which undoes it byte for byte: for each
+ * file its edits, in the order in which they were made.
+ */
+#include <stdio.h>
+
+#include "ops/tools/setup.h"
+#include "host/outside.h"
+
+/* ----------------------------------------------------------------- record -- */
+
+ROGER_LIST(changed_files, rg_setup_changed);
+struct record {
+	int64_t version;
+	int64_t folders; /* how many of its folders were made for it */
+	struct changed_files files;
+};
+
+#define AT(member) offsetof(struct rg_setup_edit, member)
+static const struct roger_field edit_fields[] = {
+	{ "tool", ROGER_TEXT, AT(tool), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "offset", ROGER_INT, AT(offset), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "before", ROGER_TEXT, AT(before), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "after", ROGER_TEXT, AT(after), ROGER_REQUIRED, NULL, NULL, "" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record edit_record = { "edit", sizeof(struct rg_setup_edit),
+						 edit_fields };
+
+#define AT(member) offsetof(struct rg_setup_changed, member)
+static const struct roger_field changed_fields[] = {
+	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "made", ROGER_BOOL, AT(made), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "folders", ROGER_INT, AT(folders), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "edits", ROGER_RECORDS, AT(edits), ROGER_REQUIRED, NULL, &edit_record, "" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record changed_record = { "file", sizeof(struct rg_setup_changed),
+						    changed_fields };
+
+#define AT(member) offsetof(struct record, member)
+static const struct roger_field record_fields[] = {
+	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "" },
+	{ "folders", ROGER_INT, AT(folders), 0, NULL, NULL, "" },
+	{ "files", ROGER_RECORDS, AT(files), ROGER_REQUIRED, NULL, &changed_record, "" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record setup_record = { "setup", sizeof(struct record), record_fields };
+
+/* ---------------------------------------------------------------- undoing -- */
+
+/*
+ * Where the text of an edit is now: at its offset or, where the file has changed since,
+ * as near to it as possible.  Text that roger added twice is also removed twice, so the
+ * order does not matter.
+ */
+static bool find_edit(struct roger_str text, const struct rg_setup_edit *edit, size_t *ret_offset)
+{
+	const char *at = text.data, *end = text.data + text.length;
+	size_t wanted = edit->offset > 0 ? (size_t)edit->offset : 0, offset, off, least = SIZE_MAX;
+
+	if (!edit->after.length)
+		return false;
+	while ((at = memmem(at, (size_t)(end - at), edit->after.data, edit->after.length))) {
+		offset = (size_t)(at++ - text.data);
+		off = offset > wanted ? offset - wanted : wanted - offset;
+		if (off < least) {
+			least = off;
+			*ret_offset = offset;
+		}
+	}
+	return least != SIZE_MAX;
+}
+
+static bool is_chosen(const struct rg_setup_plan *plan, struct roger_str tool)
+{
+	int i = rg_enum_find(rg_setup_tools, tool);
+
+	/* What all tools share is removed with the last of them. */
+	return i >= 0 ? plan->tools & 1u << i : !plan->others_stay;
+}
+
+/* The edits of a file, the last one first; those of other tools stay. */
+static int undo(struct rg_setup_plan *plan, struct rg_setup_target *target,
+		const struct rg_setup_edits *made, struct roger_err *err)
+{
+	struct rg_setup_edit *kept = rg_arena_get(plan->arena, (made->count + 1) * sizeof *kept);
+	size_t i, offset = 0, count = 0;
+	struct rg_json_edit edit;
+	int r = kept ? ROGER_OK : rg_fail_memory(err);
+
+	target->undone = made->count > 0;
+	for (i = made->count; i-- > 0 && r == ROGER_OK;) {
+		const struct rg_setup_edit *one = &made->items[i];
+
+		if (!is_chosen(plan, one->tool))
+			continue;
+		if (!find_edit(target->text, one, &offset)) {
+			target->undone = false;
+			continue;
+		}
+		edit = (struct rg_json_edit){ offset, one->after.length, one->before };
+		r = rg_setup_target_apply(plan, target, &edit, "", err);
+	}
+	for (i = 0; i < made->count && r == ROGER_OK; i++)
+		if (!is_chosen(plan, made->items[i].tool))
+			kept[count++] = made->items[i];
+	target->changed.edits = (struct rg_setup_edits){ kept, count };
+	return r;
+}
+
+/* ---------------------------------------------------------------- reading -- */
+
+int rg_setup_record_path(struct rg_setup_plan *plan, struct roger_err *err)
+{
+	char sha256[65] = "", name[96];
+	int r;
+
+	if (plan->request->scope != ROGER_SETUP_USER)
+		rg_sha256_hex(rg_str(plan->root), sha256);
+	/* Not in the workspace: a record that came with a repository must not name our files. */
+	snprintf(name, sizeof name, "{state}/roger/setup%s%.32s.json", sha256[0] ? "/" : "",
+		 sha256);
+	r = rg_setup_expand(plan->root, name, strlen(name), plan->record_path, err);
+	if (r == ROGER_OK)
+		plan->record_folders = rg_setup_missing_folders(plan->record_path);
+	return r;
+}
+
+static int read_record(struct rg_setup_plan *plan, struct record *ret_record, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct rg_json *json;
+	struct roger_str kept;
+	bool found;
+	int r;
+
+	*ret_record = (struct record){ .version = 1 };
+	r = rg_outside_read(plan->record_path, RG_SETUP_FILE_BYTES_MAX, &text, &found, err);
+	if (r < 0 || !found)
+		return r;
+	r = rg_arena_keep(plan->arena, &text, &kept) ? ROGER_OK : rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = rg_json_read_within(kept, plan->arena, &json, err);
+	if (r == ROGER_OK)
+		r = rg_record_decode(&setup_record, rg_json_root(json), ret_record, plan->arena,
+				     err);
+	if (r == ROGER_EDATA)
+		return rg_fail(err, ROGER_EDATA, 0,
+			       "'%s' is not a record of setup; move it away and try again",
+			       plan->record_path);
+	if (r == ROGER_OK)
+		plan->record_folders = ret_record->folders;
+	return r;
+}
+
+/* Does the record hold a tool that was not chosen?  Without a record: were all chosen? */
+static bool do_others_stay(const struct rg_setup_plan *plan, const struct record *record)
+{
+	bool found = false;
+	size_t i, k;
+	int tool;
+
+	for (i = 0; i < record->files.count; i++)
+		for (k = 0; k < record->files.items[i].edits.count; k++) {
+			tool = rg_enum_find(rg_setup_tools,
+					    record->files.items[i].edits.items[k].tool);
+			found |= tool >= 0 && !(plan->tools & 1u << tool);
+		}
+	return record->files.count ? found : plan->tools != RG_SETUP_ANY;
+}
+
+int rg_setup_record_plan(struct rg_setup_plan *plan, struct roger_err *err)
+{
+	struct rg_setup_target *target;
+	char path[RG_SETUP_PATH_BYTES];
+	struct record record;
+	size_t i;
+	int r;
+
+	r = read_record(plan, &record, err);
+	if (r < 0)
+		return r;
+	plan->others_stay = do_others_stay(plan, &record);
+	for (i = 0; i < record.files.count && r == ROGER_OK; i++) {
+		const struct rg_setup_changed *changed = &record.files.items[i];
+
+		snprintf(path, sizeof path, "%.*s", RG_STR_ARGS(changed->file));
+		r = rg_setup_target_find(plan, path, &target, err);
+		if (r < 0)
+			return r;
+		/* Where nothing is undone, or the file cannot be read, later edits follow these. */
+		target->changed = (struct rg_setup_changed){ target->changed.file, changed->made,
+							     changed->folders, changed->edits };
+		if (plan->request->remove && !target->unusable)
+			r = undo(plan, target, &changed->edits, err);
+	}
+	return r;
+}
+
+/* ---------------------------------------------------------------- writing -- */
+
+int rg_setup_record_write(const struct rg_setup_plan *plan, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf pretty = { .maximum = SIZE_MAX };
+	struct record record = { .version = 1, .folders = plan->record_folders };
+	struct rg_setup_changed *items =
+		rg_arena_get(plan->arena, (plan->target_count + 1) * sizeof *items);
+	size_t i;
+
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < plan->target_count; i++)
+		if (plan->targets[i].changed.edits.count)
+			items[record.files.count++] = plan->targets[i].changed;
+	if (!record.files.count)
+		return rg_outside_remove(plan->record_path, plan->record_folders, err);
+	record.files.items = items;
+	rg_record_encode(&setup_record, &record, &text);
+	rg_json_add_pretty(&pretty, rg_buf_str(&text));
+	return text.failed || pretty.failed
+		       ? rg_fail_memory(err)
+		       : rg_outside_put(plan->record_path, NULL, rg_buf_str(&pretty), err);
+}

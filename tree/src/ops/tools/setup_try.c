@@ -1,0 +1,331 @@
+/*
+ * setup: does what was put into a tool work?  It is tried as the tool would run it, but
+ * only commands of roger: the settings may come with a repository.
+ */
+#include <stdio.h>
+
+#include "ops/tools/setup.h"
+#include "host/outside.h"
+#include "host/program.h"
+
+enum { TRY_MS = 10000, OUTPUT_BYTES = 1 << 20 };
+
+/* An agent without mail, so that a hook that is tried shows none. */
+#define NOBODY "roger-doctor"
+
+struct trying {
+	struct rg_arena *arena;
+	const char *root;
+	char own[RG_SETUP_PATH_BYTES]; /* this program */
+	struct roger_link *links;
+	size_t count;
+
+	/* What is tried now: in which tool's file. */
+	const struct rg_setup_place *place;
+	const char *tool;
+	struct roger_str file, text;
+};
+
+static int report(struct trying *trying, const char *what, const char *trouble,
+		  struct roger_err *err)
+{
+	struct roger_link *link =
+		rg_arena_push(trying->arena, &trying->links, &trying->count, sizeof *link);
+
+	if (!link || !rg_arena_copy(trying->arena, rg_str(what), &link->what) ||
+	    !rg_arena_copy(trying->arena, rg_str(trouble), &link->trouble))
+		return rg_fail_memory(err);
+	link->tool = rg_str(trying->tool);
+	link->file = trying->file;
+	link->works = !trouble[0];
+	return ROGER_OK;
+}
+
+/* Run it; trouble: what went wrong, or "". */
+static void run_words(const struct trying *trying, const struct roger_strs *words,
+		      struct roger_str input, struct rg_buf *output, char trouble[200])
+{
+	const struct rg_program program = { .words = *words,
+					    .folder = trying->root,
+					    .input = input,
+					    .timeout_ms = TRY_MS,
+					    .output_bytes_most = OUTPUT_BYTES };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf ended = { .maximum = SIZE_MAX };
+	struct rg_program_result result;
+	struct roger_err err;
+
+	if (rg_program_run(&program, output, &result, &err) < 0) {
+		snprintf(trouble, 200, "%.190s", err.message);
+	} else if (result.end == RG_PROGRAM_EXITED && result.status == 0) {
+		trouble[0] = '\0';
+	} else {
+		rg_program_describe(&program, &result, &ended);
+		snprintf(trouble, 200, "'%.80s': %.*s", words->items[0].data,
+			 (int)(ended.length < 100 ? ended.length : 100), ended.data);
+	}
+}
+
+/* ----------------------------------------------------------------- server -- */
+
+static const char greeting[] =
+	"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+	"\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"roger doctor\",\"version\":"
+	"\"1\"}}}\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+	"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
+
+/* "mcp --for TOOL --as NAME", of which only the first must be there: what setup writes. */
+static bool is_our_server(struct roger_strs words)
+{
+	size_t i = 2;
+
+	if (i + 1 < words.count && rg_str_is(words.items[i], "--for") &&
+	    rg_enum_find(rg_setup_tools, words.items[i + 1]) >= 0)
+		i += 2;
+	if (i + 1 < words.count && rg_str_is(words.items[i], "--as") &&
+	    rg_name_valid(words.items[i + 1]))
+		i += 2;
+	return i == words.count && rg_str_is(words.items[1], "mcp");
+}
+
+static int try_server(struct trying *trying, const struct roger_strs *words, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
+	static const char tool[] = "\"name\":\"inbox\"";
+	char trouble[200];
+
+	if (!words->count)
+		return report(trying, "server", "it names no command", err);
+	/* The file may come with a repository, so doctor runs nothing else: no other program,
+	 * and none of roger's other verbs, some of which run programs. */
+	if (!rg_str_is(words->items[0], "roger") && !rg_str_is(words->items[0], trying->own))
+		return report(trying, "server", "it names another program than roger; not tried",
+			      err);
+	if (!is_our_server(*words))
+		return report(trying, "server",
+			      "it is not the command that setup writes; not tried", err);
+	run_words(trying, words, RG_STR(greeting), &output, trouble);
+	if (!trouble[0] &&
+	    (!output.length || !memmem(output.data, output.length, tool, sizeof tool - 1)))
+		snprintf(trouble, sizeof trouble, "it started, but lists no tools");
+	return report(trying, "server", trouble, err);
+}
+
+static int add_words(struct trying *trying, const struct rg_value *value, struct roger_strs *words,
+		     struct roger_err *err)
+{
+	const struct rg_value *item = NULL;
+	struct roger_str key;
+	size_t i = 0;
+
+	if (rg_json_kind(value) == RG_JSON_STRING)
+		return rg_arena_add(trying->arena, words, rg_json_str(value)) ? ROGER_OK
+									      : rg_fail_memory(err);
+	while (rg_json_next(value, &i, &key, &item))
+		if (rg_json_kind(item) == RG_JSON_STRING) {
+			int r = add_words(trying, item, words, err);
+
+			if (r < 0)
+				return r;
+		}
+	return ROGER_OK;
+}
+
+/* "command" and "args" of an object, or of lines that look the same. */
+static int try_object(struct trying *trying, struct roger_str text, struct roger_err *err)
+{
+	struct roger_strs words = { 0 };
+	const struct rg_json *json;
+	int r;
+
+	if (rg_json_read_within(text, trying->arena, &json, NULL) < 0)
+		return report(trying, "server", "its settings are no JSON", err);
+	r = add_words(trying, rg_json_member(rg_json_root(json), "command"), &words, err);
+	if (r == ROGER_OK)
+		r = add_words(trying, rg_json_member(rg_json_root(json), "args"), &words, err);
+	return r == ROGER_OK ? try_server(trying, &words, err) : r;
+}
+
+/* What follows "name = " in lines of TOML, whose strings and lists are also JSON. */
+static struct roger_str find_setting(struct roger_str lines, const char *name)
+{
+	const char *at = memmem(lines.data, lines.length, name, strlen(name)), *end;
+
+	if (!at)
+		return RG_STR("null");
+	at += strlen(name);
+	end = memchr(at, '\n', (size_t)(lines.data + lines.length - at));
+	return (struct roger_str){ at, (size_t)((end ? end : lines.data + lines.length) - at) };
+}
+
+static int try_block(struct trying *trying, struct roger_err *err)
+{
+	struct roger_str lines, object, command, args;
+	struct rg_json_edit block;
+
+	if (!rg_setup_find_block(trying->text, trying->place->mark, &block))
+		return ROGER_OK;
+	lines = (struct roger_str){ trying->text.data + block.offset, block.length };
+	if (!memmem(lines.data, lines.length, "\ncommand = ", 11))
+		return ROGER_OK; /* no server */
+	command = find_setting(lines, "\ncommand = ");
+	args = find_setting(lines, "\nargs = ");
+	if (!rg_arena_print(trying->arena, &object, "{\"command\":%.*s,\"args\":%.*s}",
+			    RG_STR_ARGS(command), RG_STR_ARGS(args)))
+		return rg_fail_memory(err);
+	return try_object(trying, object, err);
+}
+
+/* ------------------------------------------------------------------ hooks -- */
+
+/* The command of the first hook in an element, which a tool gives to a shell. */
+static int find_command(struct trying *trying, struct roger_str element,
+			struct roger_str *ret_command)
+{
+	const struct rg_value *hooks, *hook = NULL;
+	const struct rg_json *json;
+	struct roger_str key;
+	size_t i = 0;
+
+	if (rg_json_read_within(element, trying->arena, &json, NULL) < 0)
+		return ROGER_EDATA;
+	hooks = rg_json_member(rg_json_root(json), "hooks");
+	if (!rg_json_next(hooks, &i, &key, &hook))
+		return ROGER_EDATA;
+	*ret_command = rg_json_str(rg_json_member(hook, "command"));
+	return ret_command->length ? ROGER_OK : ROGER_EDATA;
+}
+
+static struct roger_str without_guard(struct roger_str command)
+{
+	static const char guard[] = RG_SETUP_GUARD;
+	size_t length = sizeof guard - 1;
+
+	if (command.length < length || memcmp(command.data, guard, length) != 0)
+		return command;
+	return (struct roger_str){ command.data + length, command.length - length };
+}
+
+/* Is it the command that setup writes?  Nothing else is run. */
+static bool is_ours(const struct trying *trying, struct roger_str command,
+		    const struct rg_setup_hook *hook)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf wanted = { .maximum = SIZE_MAX };
+	struct roger_str rest;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		rg_buf_clear(&wanted);
+		rg_buf_add_shell_word(&wanted, i ? rg_str(trying->own) : RG_STR("roger"));
+		rg_buf_printf(&wanted, " hook %s", hook->command);
+		if (wanted.failed || command.length < wanted.length ||
+		    memcmp(command.data, wanted.data, wanted.length) != 0)
+			continue;
+		rest = (struct roger_str){ command.data + wanted.length,
+					   command.length - wanted.length };
+		if (!rest.length)
+			return true;
+		return rest.length > 6 && memcmp(rest.data, " --as ", 6) == 0 &&
+		       rg_name_valid((struct roger_str){ rest.data + 6, rest.length - 6 });
+	}
+	return false;
+}
+
+static int try_command(struct trying *trying, const char *what, struct roger_str command,
+		       const struct rg_setup_hook *hook, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf output = { .maximum = OUTPUT_BYTES };
+	const char *blank = strchr(hook->command, ' ');
+	struct roger_str items[] = {
+		command.data[0] == 'r' ? RG_STR("roger") : rg_str(trying->own),
+		RG_STR("hook"),
+		{ hook->command, (size_t)(blank - hook->command) },
+		rg_str(blank + 1),
+		RG_STR("--as"),
+		RG_STR(NOBODY),
+	};
+	const struct roger_strs words = { items, sizeof items / sizeof *items };
+	char trouble[200];
+
+	if (!is_ours(trying, command, hook))
+		return report(trying, what, "it is not the command that setup writes; not tried",
+			      err);
+	run_words(trying, &words, RG_STR("{}"), &output, trouble);
+	if (!trouble[0] && output.length)
+		snprintf(trouble, sizeof trouble, "it printed something although there is no mail");
+	return report(trying, what, trouble, err);
+}
+
+static int try_hook(struct trying *trying, const char *what, struct roger_str element,
+		    const struct rg_setup_hook *hook, struct roger_err *err)
+{
+	struct roger_str command;
+
+	if (find_command(trying, element, &command) < 0)
+		return report(trying, what, "it names no command", err);
+	return try_command(trying, what, without_guard(command), hook, err);
+}
+
+/* -------------------------------------------------------------------- all -- */
+
+static int try_pieces(struct trying *trying, struct roger_err *err)
+{
+	struct rg_setup_piece piece = { 0 };
+	struct roger_str value;
+	struct roger_err why;
+	char what[64];
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK &&
+	       rg_setup_piece_next(trying->place, trying->root, trying->text, &piece)) {
+		/* This one would wait for mail. */
+		if (piece.hook && strstr(piece.hook->command, " idle"))
+			continue;
+		snprintf(what, sizeof what, piece.hook ? "hook at %s" : "server",
+			 piece.hook ? piece.hook->event : "");
+		if (rg_json_edit_find(trying->text, &piece.path, rg_str(piece.mark), &value, &why) <
+		    0)
+			r = report(trying, what, why.message, err);
+		else if (value.data)
+			r = piece.hook ? try_hook(trying, what, value, piece.hook, err)
+				       : try_object(trying, value, err);
+	}
+	return r;
+}
+
+static int look_at(struct trying *trying, const struct rg_setup_place *place, const char *tool,
+		   struct roger_err *err)
+{
+	struct rg_buf text = { .maximum = SIZE_MAX };
+	char path[RG_SETUP_PATH_BYTES];
+	bool found;
+
+	/* A missing HOME, or a file that cannot be read, is not reported. */
+	if (rg_setup_file(place, trying->root, path, NULL) < 0 ||
+	    rg_outside_read(path, RG_SETUP_FILE_BYTES_MAX, &text, &found, NULL) < 0)
+		found = false;
+	if (!rg_arena_keep(trying->arena, &text, &trying->text) ||
+	    !rg_arena_copy(trying->arena, rg_str(path), &trying->file))
+		return rg_fail_memory(err);
+	if (!found || place->kind == RG_SETUP_FILE)
+		return ROGER_OK;
+	trying->place = place;
+	trying->tool = tool;
+	return place->kind == RG_SETUP_BLOCK ? try_block(trying, err) : try_pieces(trying, err);
+}
+
+int rg_setup_try(const char *root, struct rg_arena *arena, struct roger_links *ret_links,
+		 struct roger_err *err)
+{
+	struct trying trying = { .arena = arena, .root = root };
+	const struct rg_setup_place *place;
+	int i, r = ROGER_OK;
+
+	if (!rg_outside_own_program(trying.own))
+		trying.own[0] = '\0';
+	for (place = rg_setup_places; place->file && r == ROGER_OK; place++)
+		for (i = 0; i < RG_SETUP_TOOL_COUNT && r == ROGER_OK; i++)
+			if (place->tools == 1u << i)
+				r = look_at(&trying, place, rg_setup_tools[i], err);
+	*ret_links = (struct roger_links){ trying.links, trying.count };
+	return r;
+}

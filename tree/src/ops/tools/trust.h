@@ -1,0 +1,41 @@
+/*
+ * trust - which configured commands may run (see host/trust.h).
+ */
+#ifndef RG_OPS_TRUST_H
+#define RG_OPS_TRUST_H
+
+#include "ops/op.h"
+
+/*
+ * May the command of that setting run, with its words and the files that they name as
+ * they are now?  If not, roger_notice() says that it was skipped.
+ */
+RG_CHECKED int rg_trust_may_run(struct roger *roger, const char *setting, struct roger_strs words,
+				bool *ret_may, struct roger_err *err);
+
+/*
+ * A command that is about to start, with its placeholders filled in, may name no file
+ * of the workspace that the trusted words do not name.
+ */
+RG_CHECKED int rg_trust_check_filled(struct roger *roger, struct roger_strs trusted,
+				     struct roger_strs filled, struct rg_arena *arena,
+				     struct roger_err *err);
+
+/* Move the notice about a skipped command from roger_notice() to the notes of a reply. */
+RG_CHECKED int rg_trust_tell(struct roger *roger, struct rg_arena *arena, struct roger_strs *notes,
+			     struct roger_err *err);
+
+/* How many of the configured commands may not run, and the setting of the first. */
+RG_CHECKED int rg_trust_count_commands(struct roger *roger, struct rg_arena *arena,
+				       int64_t *ret_count, struct roger_str *ret_first,
+				       struct roger_err *err);
+
+/*
+ * Trust one more command of the workspace in root, to which a person has just agreed;
+ * *ret_trusted false: its mailbox is not trusted, so nothing was done.
+ */
+RG_CHECKED int rg_trust_add_command(const char *root, struct roger_strs words,
+				    struct rg_arena *arena, bool *ret_trusted,
+				    struct roger_err *err);
+
+#endif

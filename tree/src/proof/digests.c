@@ -1,0 +1,210 @@
+/* The content of a seal: digests of the journals as they are on disk. */
+#include "engine/inside.h"
+
+#include <stdio.h>
+
+#include "base/sign.h"
+#include "host/seal_key.h"
+
+/* --------------------------------------------------------------- digests -- */
+
+/* At MARKS_MAX marks, every second one is dropped. */
+enum { MARK_DIGITS = 16, MARKS_MAX = 2048 };
+
+struct digesting {
+	struct rg_sha256 sha;
+	struct rg_buf marks;
+	int64_t every;
+	const struct rg_digest_wish *wish;
+	struct rg_arena *arena;
+	struct rg_digest *digest;
+};
+
+static void halve_marks(struct digesting *digesting)
+{
+	size_t count = digesting->marks.length / MARK_DIGITS, i;
+	char *marks = digesting->marks.data;
+
+	for (i = 1; i < count; i += 2)
+		memmove(marks + i / 2 * MARK_DIGITS, marks + i * MARK_DIGITS, MARK_DIGITS);
+	digesting->marks.length = count / 2 * MARK_DIGITS;
+	digesting->every *= 2;
+}
+
+static void add_mark(struct digesting *digesting, int64_t line)
+{
+	char digest[RG_DIGEST_DIGITS + 1];
+
+	if (line % digesting->every)
+		return;
+	rg_sha256_peek(&digesting->sha, digest);
+	rg_buf_add(&digesting->marks, digest, MARK_DIGITS);
+	if (!digesting->wish && digesting->marks.length == (size_t)MARKS_MAX * MARK_DIGITS)
+		halve_marks(digesting);
+}
+
+static int add_bytes(struct digesting *digesting, const struct rg_bytes *bytes, uint64_t from,
+		     uint64_t to, struct roger_err *err)
+{
+	char piece[4096];
+	size_t want, got;
+	int r;
+
+	for (; from < to; from += got) {
+		want = to - from < sizeof piece ? (size_t)(to - from) : sizeof piece;
+		r = bytes->read(bytes, from, piece, want, &got, err);
+		if (r < 0)
+			return r;
+		if (got == 0)
+			return rg_fail(err, ROGER_EIO, 0,
+				       "the journal became shorter while it was read");
+		rg_sha256_add(&digesting->sha, piece, got);
+	}
+	return ROGER_OK;
+}
+
+static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct digesting *digesting = context;
+	const struct rg_line *line = &walk->line;
+	int r = ROGER_OK;
+
+	/* In the reader's buffer the newline follows the text. */
+	if (line->too_long)
+		r = add_bytes(digesting, &walk->lines.bytes, line->offset,
+			      line->offset + line->length + 1, err);
+	else
+		rg_sha256_add(&digesting->sha, line->text.data, line->text.length + 1);
+	add_mark(digesting, walk->number);
+	return r;
+}
+
+/* Keep whole lines; or, if a number of bytes was wished for, exactly these. */
+static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct digesting *digesting = context;
+	struct rg_digest *digest = digesting->digest;
+	char sha256[RG_DIGEST_DIGITS + 1];
+	int r = ROGER_OK;
+
+	digest->bytes = (int64_t)walk->lines.at;
+	digest->lines = walk->number;
+	digest->every = digesting->every;
+	if (digesting->wish) {
+		digest->bytes = (int64_t)walk->file->end;
+		r = add_bytes(digesting, &walk->lines.bytes, walk->lines.at, walk->file->end, err);
+	} else if (walk->file->log != RG_LOG_MESSAGES) {
+		/* Lines copied into a log are not synced otherwise. */
+		r = walk->engine->store->ops->sync(walk->engine->store, walk->file, walk->file->end,
+						   err);
+	}
+	rg_sha256_peek(&digesting->sha, sha256);
+	if (r == ROGER_OK &&
+	    (digesting->marks.failed ||
+	     !rg_arena_copy(digesting->arena, rg_str(sha256), &digest->sha256) ||
+	     !rg_arena_print(digesting->arena, &digest->chain, "%016llx",
+			     (unsigned long long)walk->chain.chain) ||
+	     !rg_arena_copy(digesting->arena, rg_buf_str(&digesting->marks), &digest->marks)))
+		r = rg_fail_memory(err);
+	return r;
+}
+
+static int digest_one(struct rg_engine *engine, struct rg_log_file *journal,
+		      const struct rg_digest_wish *wish, struct rg_arena *arena,
+		      struct rg_digest *digest, struct roger_err *err)
+{
+	static const struct rg_visitor visitor = { .name = "digest",
+						   .line = add_line,
+						   .end = keep_digest };
+	struct digesting digesting = {
+		.every = wish ? wish->every : 1, .wish = wish, .arena = arena, .digest = digest
+	};
+	int r;
+
+	digest->file = journal->shown;
+	journal->limited = wish != NULL;
+	journal->most = wish ? (uint64_t)wish->bytes : 0;
+	rg_sha256_init(&digesting.sha);
+	rg_buf_init(&digesting.marks, SIZE_MAX);
+	r = rg_walk(engine, journal, &visitor, NULL, &digesting, &digest->there, err);
+	rg_buf_deinit(&digesting.marks);
+	return r;
+}
+
+static struct rg_log_file *find_journal(const struct rg_log_files *journals, struct roger_str file)
+{
+	size_t i;
+
+	for (i = 0; i < journals->count; i++)
+		if (rg_str_equal(journals->items[i].shown, file))
+			return &journals->items[i];
+	return NULL;
+}
+
+/* What the journal says was sent is sealed in the send logs, too. */
+static int carry(struct rg_engine *engine, struct roger_err *err)
+{
+	uint64_t to;
+	int r = rg_engine_records_begin(engine, err);
+
+	if (r < 0)
+		return r;
+	r = rg_engine_carry(engine, false, &to, err);
+	rg_engine_records_end(engine);
+	return r;
+}
+
+int rg_engine_digests(struct rg_engine *engine, const struct rg_digest_wish *wishes, size_t count,
+		      struct rg_arena *arena, struct rg_digests *ret_digests, struct roger_err *err)
+{
+	struct rg_log_files journals;
+	struct rg_log_file *journal;
+	struct rg_digest *digests;
+	size_t found = 0, i;
+	int r;
+
+	r = wishes ? ROGER_OK : carry(engine, err);
+	if (r == ROGER_OK)
+		r = rg_engine_journals(engine, arena, &journals, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->list(engine->store, RG_LOG_ARCHIVE, RG_STR(""), arena,
+					     &journals, err);
+	if (r < 0)
+		return r;
+	count = wishes ? count : journals.count;
+	digests = rg_arena_get(arena, count * sizeof *digests + 1);
+	if (!digests)
+		return rg_fail_memory(err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
+		journal = wishes ? find_journal(&journals, wishes[i].file) : &journals.items[i];
+		if (wishes)
+			digests[found].file = wishes[i].file;
+		if (journal)
+			r = digest_one(engine, journal, wishes ? &wishes[i] : NULL, arena,
+				       &digests[found], err);
+		/* Something else with the journal's name counts as missing. */
+		if (wishes && r == ROGER_EREFUSED)
+			r = ROGER_OK;
+		found += wishes || digests[found].there;
+	}
+	*ret_digests = (struct rg_digests){ digests, found };
+	return r;
+}
+
+/* ------------------------------------------------------------------- key -- */
+
+/* Under the record lock, so that two processes starting at once use one key. */
+int rg_engine_seal_key(struct rg_engine *engine, bool make, struct rg_arena *arena,
+		       struct rg_seal_key *ret_key, struct roger_err *err)
+{
+	int r;
+
+	if (!make)
+		return rg_seal_key_find(engine->workspace, arena, ret_key, err);
+	r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = rg_seal_key_make(engine->workspace, arena, ret_key, err);
+	rg_engine_records_end(engine);
+	return r;
+}

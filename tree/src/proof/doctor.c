@@ -1,0 +1,176 @@
+/*
+ * doctor: all checks, each file before those that refer to it.  Under the record
+ * lock it measures every journal and then reads only that far, so that what others
+ * append meanwhile is not reported as wrong.
+ */
+#include "proof/doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { TOLD_MAX = 1000 };
+
+static void count_breach(struct roger_doctor_reply *reply, int severity)
+{
+	switch ((enum roger_severity)severity) {
+	case ROGER_DAMAGE:
+		reply->damage++;
+		break;
+	case ROGER_REPAIRABLE:
+		reply->repairable++;
+		break;
+	case ROGER_NOTE:
+		reply->notes++;
+		break;
+	}
+}
+
+int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach, size_t *ret_place,
+		     struct roger_err *err, const char *format, ...)
+{
+	struct roger_breach *place;
+	char what[300];
+	va_list args;
+
+	if (ret_place)
+		*ret_place = SIZE_MAX;
+	count_breach(doctor->reply, breach->severity);
+	if (doctor->told[breach->severity]++ >= TOLD_MAX)
+		return ROGER_OK;
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	if (ret_place)
+		*ret_place = doctor->breaches.count;
+	place = rg_arena_push(doctor->arena, &doctor->breaches.items, &doctor->breaches.count,
+			      sizeof *place);
+	if (!place)
+		return rg_fail_memory(err);
+	*place = *breach;
+	place->fixable |= breach->severity == ROGER_REPAIRABLE;
+	return rg_arena_copy(doctor->arena, rg_str(what), &place->what) &&
+			       rg_arena_copy(doctor->arena, breach->file, &place->file)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+void rg_doctor_fixed(struct rg_doctor *doctor, size_t place)
+{
+	doctor->reply->fixed++;
+	if (place != SIZE_MAX)
+		doctor->breaches.items[place].fixed = true;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+static int measure(struct rg_doctor *doctor, struct roger_err *err)
+{
+	uint64_t end;
+	size_t i;
+	int r;
+
+	r = rg_engine_settle(doctor->engine, &end, err);
+	if (r == ROGER_OK)
+		r = rg_engine_carry(doctor->engine, false, &doctor->logged, err);
+	doctor->head = rg_store_head(doctor->engine->store);
+	if (r == ROGER_OK)
+		r = rg_engine_journals(doctor->engine, doctor->arena, &doctor->journals, err);
+	for (i = 0; r == ROGER_OK && i < doctor->journals.count; i++)
+		r = rg_engine_journal_measure(doctor->engine, &doctor->journals.items[i], err);
+	return r;
+}
+
+static int measure_all(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_engine *engine = doctor->engine;
+	int r;
+
+	/* A read-only workspace has no locks; nobody writes there either. */
+	if (!rg_store_writable(engine->store))
+		return measure(doctor, err);
+	r = rg_engine_records_begin(engine, err);
+	if (r < 0)
+		return r;
+	r = measure(doctor, err);
+	rg_engine_records_end(engine);
+	return r;
+}
+
+static void look_up_wanted(struct rg_doctor *doctor)
+{
+	struct rg_message_known known;
+	struct rg_wanted *wanted;
+	size_t i;
+
+	for (i = 0; i < doctor->wish->wanted_count; i++) {
+		wanted = &doctor->wish->wanted[i];
+		wanted->found = rg_message_history_find(&doctor->messages, wanted->id, &known);
+		wanted->read = wanted->found && known.read;
+	}
+}
+
+static int examine(struct rg_doctor *doctor, struct roger_err *err)
+{
+	uint64_t end;
+	int r;
+
+	/* Check the index first: a query would repair it. */
+	rg_index_bring_seed_up(doctor->engine->index);
+	r = rg_engine_settle(doctor->engine, &end, err);
+	if (r == ROGER_OK)
+		r = rg_judge_init(&doctor->judge, doctor->engine, doctor->arena, err);
+	if (r == ROGER_OK)
+		r = rg_index_sum(doctor->engine->index, &doctor->summing, err);
+	if (r == ROGER_OK)
+		r = measure_all(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_check_index_end(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_journals(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_compare_index(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_state(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_archive(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_control(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_leases(doctor, err);
+	if (r == ROGER_OK)
+		r = rg_doctor_places(doctor, err);
+	if (r == ROGER_OK)
+		look_up_wanted(doctor);
+	return r;
+}
+
+int rg_engine_doctor(struct rg_engine *engine, const struct rg_doctor_wish *wish,
+		     struct rg_arena *arena, struct roger_doctor_reply *reply,
+		     struct roger_err *err)
+{
+	struct rg_doctor doctor = { .engine = engine,
+				    .wish = wish,
+				    .arena = arena,
+				    .scratch = rg_arena_new(),
+				    .reply = reply };
+	int r;
+
+	rg_message_history_init(&doctor.messages);
+	rg_table_init(&doctor.counts, sizeof(struct rg_doctor_count));
+	rg_table_init(&doctor.archived, sizeof(struct rg_doctor_archived));
+	r = rg_sendlog_history_init(&doctor.sends, doctor.engine->workspace->config->cycles_kept,
+				    err);
+	if (r == ROGER_OK && !doctor.scratch)
+		r = rg_fail_memory(err);
+	if (r == ROGER_OK)
+		r = examine(&doctor, err);
+	reply->breaches = (struct roger_breaches){ doctor.breaches.items, doctor.breaches.count };
+	rg_index_summing_free(doctor.summing);
+	rg_message_history_deinit(&doctor.messages);
+	rg_sendlog_history_deinit(&doctor.sends);
+	rg_table_deinit(&doctor.counts);
+	rg_table_deinit(&doctor.archived);
+	rg_arena_free(doctor.scratch);
+	engine->stored += r == ROGER_OK && reply->fixed > 0;
+	return r;
+}

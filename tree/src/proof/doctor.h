@@ -1,0 +1,91 @@
+/* doctor - what the files of doctor share. */
+#ifndef RG_LOCAL_DOCTOR_H
+#define RG_LOCAL_DOCTOR_H
+
+#include "engine/inside.h"
+#include "facts/message_history.h"
+#include "facts/sendlog_history.h"
+
+/* What the journal says messages_archive/ holds. */
+struct rg_doctor_archived {
+	uint64_t hash; /* hash of the line up to its id */
+	uint64_t text; /* rg_message_text() */
+	uint64_t offset;
+	int64_t line;
+	uint64_t found;
+};
+
+/* Number of messages of an issue, or of an issue and recipient; by rg_count_hash(). */
+struct rg_doctor_count {
+	uint64_t hash;
+	int64_t count;
+	int64_t line; /* number of the last one's line */
+	uint64_t offset;
+};
+
+struct rg_doctor {
+	struct rg_engine *engine;
+	const struct rg_doctor_wish *wish;
+	struct rg_arena *arena;	  /* for the reply */
+	struct rg_arena *scratch; /* for one line */
+	struct roger_doctor_reply *reply;
+	struct {
+		struct roger_breach *items;
+		size_t count;
+	} breaches;
+	size_t told[ROGER_NOTE + 1]; /* reported, per severity */
+
+	struct rg_log_files journals;
+	struct rg_head head;	 /* when the journals were measured */
+	struct roger_str sender; /* sender of the log being read: */
+	struct rg_log_file sender_log;
+	uint64_t logged; /* the send logs hold every keyed message before this byte */
+	bool incomplete; /* a log disappeared during the checks */
+
+	struct rg_judge judge;
+
+	struct rg_message_history messages;
+	struct rg_sendlog_history sends;
+	struct rg_table counts;	  /* struct rg_doctor_count of issues and mailboxes */
+	struct rg_table archived; /* struct rg_doctor_archived */
+
+	struct rg_index_summing *summing; /* the sums of the index */
+	int64_t index_end;
+	struct rg_message_sums at_index; /* the journal's sums up to where the index ends */
+};
+
+/*
+ * Report a breach: its kind, severity, file, line, byte and whether it can be repaired; format
+ * says what it is.  ret_place may be NULL; pass *ret_place to rg_doctor_fixed().  After many
+ * reports, a breach is only counted.
+ */
+RG_CHECKED int rg_doctor_report(struct rg_doctor *doctor, const struct roger_breach *breach,
+				size_t *ret_place, struct roger_err *err, const char *format, ...)
+	RG_PRINTF(5, 6);
+
+/* Mark a reported breach as repaired. */
+void rg_doctor_fixed(struct rg_doctor *doctor, size_t place);
+
+static inline const struct rg_log_file *rg_doctor_messages(const struct rg_doctor *doctor)
+{
+	return &doctor->journals.items[0];
+}
+
+/* doctor_logs.c: the journals; messages first, except for cycles. */
+RG_CHECKED int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err);
+
+/* Called at the end of a walk. */
+RG_CHECKED int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err);
+
+/* doctor_derived.c: what can be rebuilt from the journal. */
+RG_CHECKED int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err);
+RG_CHECKED int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err);
+
+/* doctor_places.c: folders, files and permissions; the seal's key. */
+RG_CHECKED int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err);
+
+#endif

@@ -1,0 +1,503 @@
+/* doctor: compare index, message-state.json, archive and control file with the journal. */
+#include "proof/doctor.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "facts/message.h"
+#include "facts/sequence.h"
+
+/* ----------------------------------------------------------------- index -- */
+
+static struct roger_breach at_index(const struct rg_doctor *doctor, enum roger_severity severity)
+{
+	return (struct roger_breach){ .kind = ROGER_BREACH_INDEX,
+				      .severity = (int)severity,
+				      .file = rg_str(rg_index_name(doctor->engine->index)) };
+}
+
+static int report_index(struct rg_doctor *doctor, const char *what, int64_t there, int64_t expected,
+			size_t *ret_place, struct roger_err *err)
+{
+	const struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
+
+	if (there == expected)
+		return rg_doctor_report(doctor, &breach, ret_place, err, "%s", what);
+	return rg_doctor_report(doctor, &breach, ret_place, err, "%s: %lld; the journal has %lld",
+				what, (long long)there, (long long)expected);
+}
+
+static int mend_index(struct rg_doctor *doctor, size_t first, struct roger_err *err)
+{
+	int r;
+
+	if (!doctor->wish->fix)
+		return ROGER_OK;
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, true, err);
+	for (; r == ROGER_OK && first < doctor->breaches.count; first++)
+		rg_doctor_fixed(doctor, first);
+	return r;
+}
+
+int rg_doctor_check_index_end(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_log_file *messages = rg_doctor_messages(doctor);
+	struct roger_breach breach = at_index(doctor, ROGER_DAMAGE);
+	int64_t end = rg_index_summing_end(doctor->summing);
+
+	doctor->index_end = end;
+	if ((uint64_t)end <= messages->size)
+		return ROGER_OK;
+	breach.file = messages->shown;
+	breach.byte = (int64_t)messages->size;
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"lines are missing at the end: the index has read %lld bytes more",
+				(long long)(end - (int64_t)messages->size));
+}
+
+static int compare(struct rg_doctor *doctor, const struct rg_message_sums *index,
+		   const struct rg_message_sums *journal, struct roger_err *err)
+{
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < RG_MESSAGE_SUMS && r == ROGER_OK; i++)
+		if (index->all[i] != journal->all[i])
+			r = report_index(doctor, rg_message_sum_names[i], index->all[i],
+					 journal->all[i], NULL, err);
+	return r;
+}
+
+static int report_table(struct rg_doctor *doctor, const struct rg_table_sums *table,
+			struct roger_err *err)
+{
+	const struct rg_message_sums *journal = &doctor->at_index;
+	struct roger_breach breach = at_index(doctor, ROGER_REPAIRABLE);
+
+	breach.file = doctor->engine->workspace->config->database_file;
+	if (table->damaged)
+		return rg_doctor_report(doctor, &breach, NULL, err, "it cannot be read");
+	if (!table->done || table->offset != journal->offset)
+		return ROGER_OK;
+	if (table->messages != journal->messages)
+		return rg_doctor_report(doctor, &breach, NULL, err,
+					"rows of messages: %lld; the journal has %lld",
+					(long long)table->messages, (long long)journal->messages);
+	if (table->rows != journal->rows)
+		return rg_doctor_report(doctor, &breach, NULL, err,
+					"a row of messages differs from the journal");
+	return ROGER_OK;
+}
+
+int rg_doctor_compare_index(struct rg_doctor *doctor, struct roger_err *err)
+{
+	size_t first = doctor->breaches.count;
+	struct rg_message_sums index;
+	struct rg_table_sums table;
+	struct roger_err why = { 0 };
+	bool done;
+	int r;
+
+	r = rg_index_summed(doctor->summing, &index, &table, &done, &why);
+	if (r == ROGER_EDATA)
+		r = report_index(doctor, why.message, 0, 0, NULL, err);
+	else if (r < 0 && err)
+		*err = why;
+	else if (r == ROGER_OK && done && doctor->at_index.offset == index.offset)
+		r = compare(doctor, &index, &doctor->at_index, err);
+	if (r == ROGER_OK)
+		r = report_table(doctor, &table, err);
+	doctor->summing = rg_index_summing_free(doctor->summing);
+	return r < 0 || first == doctor->breaches.count ? r : mend_index(doctor, first, err);
+}
+
+/* ----------------------------------------------------- message-state.json -- */
+
+static int load_state(struct rg_doctor *doctor, struct rg_sequence **ret_sequence, bool *ret_found,
+		      struct roger_err *err)
+{
+	struct rg_store *store = doctor->engine->store;
+	struct roger_str text;
+	int r;
+
+	*ret_sequence = NULL;
+	r = store->ops->get(store, RG_DOCUMENT_STATE, RG_STR(""), doctor->arena, &text, err);
+	*ret_found = r == ROGER_OK && text.data;
+	return *ret_found ? rg_sequence_read(text, ret_sequence, err) : r;
+}
+
+/* Is a number lower than in the journal, or missing? */
+static bool counters_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_agent *agent;
+	size_t i = 0;
+
+	for (i = 0; i < state->counter_count; i++) {
+		agent = rg_message_history_agent(&doctor->messages, state->counters[i].agent);
+		if (agent && agent->epoch == state->epoch && agent->seq > state->counters[i].seq)
+			return true;
+	}
+	return false;
+}
+
+static bool seen_behind(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_seen *seen;
+	size_t i;
+
+	for (i = 0; i < state->seen_count; i++) {
+		seen = rg_message_history_seen(&doctor->messages, state->seen[i].reader,
+					       state->seen[i].sender);
+		if (seen && seen->epoch == state->epoch && seen->seq > state->seen[i].seq)
+			return true;
+	}
+	return false;
+}
+
+/* Does it have fewer numbers of this epoch than the journal? */
+static bool lacks_some(const struct rg_doctor *doctor, const struct rg_sequence *state)
+{
+	const struct rg_message_agent *agent;
+	const struct rg_message_seen *seen;
+	size_t counters = 0, pairs = 0, i = 0;
+
+	while ((agent = rg_table_next(&doctor->messages.agents, &i)))
+		counters += agent->seq && agent->epoch == state->epoch;
+	for (i = 0; (seen = rg_table_next(&doctor->messages.seen, &i));)
+		pairs += seen->epoch == state->epoch;
+	return counters > state->counter_count || pairs > state->seen_count;
+}
+
+static const char *what_is_behind(const struct rg_doctor *doctor, const struct rg_sequence *state,
+				  enum roger_severity *ret_severity)
+{
+	*ret_severity = ROGER_NOTE;
+	if (state->epoch < doctor->messages.epoch) {
+		*ret_severity = ROGER_REPAIRABLE;
+		return "its epoch has ended";
+	}
+	if (counters_behind(doctor, state))
+		return "a counter is below the numbers in the journal; the next send writes it";
+	if (seen_behind(doctor, state))
+		return "a lastSeen is below a number that was read; the next reader writes it";
+	if (lacks_some(doctor, state))
+		return "a counter or a lastSeen is missing; the next reader or --fix writes it";
+	return NULL;
+}
+
+static int mend_state(struct rg_doctor *doctor, size_t place, struct roger_err *err)
+{
+	struct rg_engine *engine = doctor->engine;
+	struct rg_sequence *state = NULL;
+	enum roger_severity unused;
+	bool found;
+	int r;
+
+	if (!doctor->wish->fix || !rg_store_writable(engine->store))
+		return ROGER_OK;
+	r = rg_engine_refresh(engine, err);
+	if (r < 0)
+		return r;
+	rg_engine_want_state(engine, true);
+	rg_engine_save_state(engine, true);
+	r = load_state(doctor, &state, &found, NULL);
+	if (r == ROGER_OK && found && !what_is_behind(doctor, state, &unused))
+		rg_doctor_fixed(doctor, place);
+	rg_sequence_free(state);
+	return r == ROGER_ENOMEM ? rg_fail_memory(err) : ROGER_OK;
+}
+
+int rg_doctor_state(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_STATE,
+				       .severity = ROGER_REPAIRABLE,
+				       .file = rg_str(doctor->engine->store->state),
+				       .fixable = true };
+	enum roger_severity severity = ROGER_REPAIRABLE;
+	struct rg_sequence *state = NULL;
+	struct roger_err why = { 0 };
+	const char *what;
+	bool found = false;
+	size_t place;
+	int r;
+
+	r = load_state(doctor, &state, &found, &why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	what = r < 0 ? why.message : found ? what_is_behind(doctor, state, &severity) : NULL;
+	breach.severity = (int)severity;
+	r = ROGER_OK;
+	if (what)
+		r = rg_doctor_report(doctor, &breach, &place, err, "%s", what);
+	rg_sequence_free(state);
+	return r < 0 || !what ? r : mend_state(doctor, place, err);
+}
+
+/* --------------------------------------------------------------- archive -- */
+
+/* If the journal does not archive the line's message, its writer was killed before the journal
+ * did. */
+static int find_archived(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+					     .severity = ROGER_DAMAGE,
+					     .file = walk->file->shown,
+					     .line = walk->number,
+					     .byte = (int64_t)walk->line.offset };
+	struct rg_doctor_archived *archived = NULL;
+	struct rg_doctor *doctor = context;
+	union rg_log_record record;
+	uint64_t hash;
+	int r;
+
+	if (!walk->line.too_long && rg_archive_head(walk->line.text, &hash))
+		archived = rg_table_find(&doctor->archived, hash);
+	if (!archived)
+		return ROGER_OK;
+	archived->found = 1;
+	r = rg_kind_read(RG_LOG_ARCHIVE, walk->line.text, walk->scratch, &record, NULL);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r == ROGER_OK &&
+	    rg_message_text(&doctor->messages.scratch, &record.message) == archived->text)
+		return ROGER_OK;
+	return rg_doctor_report(doctor, &breach, NULL, err, "not the message that was archived");
+}
+
+/* Something else with the file's name is reported with the places. */
+static int pass_over(void *context, const struct rg_log_file *file, const char *why,
+		     struct roger_err *err)
+{
+	(void)context, (void)file, (void)why, (void)err;
+	return ROGER_OK;
+}
+
+static int read_archives(struct rg_doctor *doctor, struct roger_err *err)
+{
+	static const struct rg_visitor visitor = { .name = "doctor",
+						   .line = find_archived,
+						   .end = rg_doctor_count_bytes,
+						   .unread = pass_over };
+	struct rg_log_files files = { 0 };
+	bool there;
+	size_t i;
+	int r;
+
+	r = doctor->engine->store->ops->list(doctor->engine->store, RG_LOG_ARCHIVE, RG_STR(""),
+					     doctor->arena, &files, err);
+	/* The folder may be something else, too. */
+	if (r == ROGER_EREFUSED)
+		return ROGER_OK;
+	for (i = 0; i < files.count && r == ROGER_OK; i++)
+		r = rg_walk(doctor->engine, &files.items[i], &visitor, NULL, doctor, &there, err);
+	return r;
+}
+
+static int report_unarchived(struct rg_doctor *doctor, const struct rg_doctor_archived *archived,
+			     struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_ARCHIVE,
+					     .severity = ROGER_REPAIRABLE,
+					     .file = rg_doctor_messages(doctor)->shown,
+					     .line = archived->line,
+					     .byte = (int64_t)archived->offset };
+	size_t place;
+	int r;
+
+	r = rg_doctor_report(doctor, &breach, &place, err,
+			     "archived by this line, but missing in messages_archive/");
+	if (r < 0 || !doctor->wish->fix)
+		return r;
+	r = rg_engine_archive_again(doctor->engine, archived->offset, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+int rg_doctor_archive(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_doctor_archived *archived;
+	size_t i = 0;
+	int r;
+
+	if (!doctor->archived.count)
+		return ROGER_OK;
+	r = read_archives(doctor, err);
+	while (r == ROGER_OK && (archived = rg_table_next(&doctor->archived, &i)))
+		if (!archived->found)
+			r = report_unarchived(doctor, archived, err);
+	return r;
+}
+
+/* --------------------------------------------------------------- control -- */
+
+static int report_control(struct rg_doctor *doctor, const char *what, struct roger_str name,
+			  struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
+					     .severity = ROGER_REPAIRABLE,
+					     .file = rg_str(doctor->engine->store->figures) };
+	size_t place;
+	int r;
+
+	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s%.*s%s", what,
+			     name.length ? " '" : "", RG_STR_ARGS(name), name.length ? "'" : "");
+	if (r == ROGER_OK && doctor->wish->fix)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+/* A figure may not be lower than the journal's number. */
+static int check_agent(struct rg_doctor *doctor, struct roger_str name, struct rg_figure *figure,
+		       const struct rg_message_agent *agent, struct roger_err *err)
+{
+	int r = ROGER_OK;
+
+	if (agent->epoch > figure->epoch ||
+	    (agent->epoch == figure->epoch && agent->seq > figure->seq)) {
+		r = report_control(doctor, "the last number is too low for agent", name, err);
+		figure->epoch = agent->epoch;
+		figure->seq = agent->seq;
+	}
+	if (r == ROGER_OK && agent->unread > (int64_t)figure->count) {
+		r = report_control(doctor, "the count of unread messages is too low for agent",
+				   name, err);
+		figure->count = (uint64_t)agent->unread;
+	}
+	return r;
+}
+
+static int check_agents(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_store *store = doctor->engine->store;
+	const struct rg_message_agent *agent;
+	struct rg_named_figure named;
+	struct roger_str name;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && store->ops->next_figure(store, &i, &named)) {
+		name = (struct roger_str){ named.name, named.length };
+		agent = rg_message_history_agent(&doctor->messages, name);
+		if (agent)
+			r = check_agent(doctor, name, &named.figure, agent, err);
+		if (agent && doctor->wish->fix)
+			rg_tally_put_agent(store, name, &named.figure);
+	}
+	return r;
+}
+
+static int check_counts(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_store *store = doctor->engine->store;
+	const struct rg_doctor_count *count;
+	uint64_t there;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i))) {
+		if (count->count <= 0)
+			continue;
+		there = rg_tally_count(store, count->hash);
+		if ((int64_t)there >= count->count)
+			continue;
+		r = report_control(doctor,
+				   "the count of messages is too low for an issue or mailbox",
+				   (struct roger_str){ "", 0 }, err);
+		if (doctor->wish->fix)
+			rg_tally_put_count(store, count->hash, (uint64_t)count->count);
+	}
+	return r;
+}
+
+static int check_offsets(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_head head = rg_store_head(doctor->engine->store);
+	struct roger_breach breach = { .kind = ROGER_BREACH_CONTROL,
+				       .severity = ROGER_DAMAGE,
+				       .file = rg_str(doctor->engine->store->figures) };
+
+	if (head.synced <= head.end && atomic_load(&head.shared->logged) <= head.end)
+		return ROGER_OK;
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"it has more bytes synced than appended; remove it while "
+				"no roger process is running");
+}
+
+/* With damaged figures nothing else is checked: the next writer recomputes them. */
+static int check_slots(struct rg_doctor *doctor, bool *ret_damaged, struct roger_err *err)
+{
+	const struct rg_figure_key key = { .kind = RG_FIGURE_DAMAGED };
+	struct rg_store *store = doctor->engine->store;
+	struct rg_figure damaged;
+
+	*ret_damaged = store->ops->figure(store, &key, &damaged) && damaged.count;
+	if (*ret_damaged && doctor->wish->fix)
+		(void)store->ops->keep(store, RG_KEEP_NOTHING);
+	return *ret_damaged ? report_control(doctor, "its tables are damaged; it will be rebuilt",
+					     RG_STR(""), err)
+			    : ROGER_OK;
+}
+
+/* Only if nothing was written since the journal was measured; else the figures have changed too. */
+int rg_doctor_control(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_store *store = doctor->engine->store;
+	bool damaged = false;
+	int r = ROGER_OK;
+
+	if (!rg_store_writable(store) || !rg_store_begin_soon(store, 0))
+		return ROGER_OK;
+	if (rg_store_head(store).end == rg_doctor_messages(doctor)->end) {
+		r = check_offsets(doctor, err);
+		if (r == ROGER_OK)
+			r = check_slots(doctor, &damaged, err);
+		if (r == ROGER_OK && !damaged)
+			r = check_agents(doctor, err);
+		if (r == ROGER_OK && !damaged)
+			r = check_counts(doctor, err);
+	}
+	rg_store_release(store, RG_LOCK_APPEND);
+	return r;
+}
+
+/* -------------------------------------------------------------- leases -- */
+
+enum { LEASES_MAX = 256 };
+
+static int report_lease(struct rg_doctor *doctor, const struct roger_message *message,
+			struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_MESSAGE,
+					     .severity = ROGER_NOTE,
+					     .file = rg_doctor_messages(doctor)->shown };
+	char until[32];
+
+	rg_clock_print_utc(message->claimed_until_ms, until);
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"the lease of '%.*s' on message '%.*s' says %s, beyond "
+				"claims.max_lease: it counts as expired",
+				RG_STR_ARGS(message->claimed_by), RG_STR_ARGS(message->id), until);
+}
+
+/* A lease taken while the clock was ahead, or under another configuration. */
+int rg_doctor_leases(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_engine *engine = doctor->engine;
+	const int64_t last_ms = rg_clock_ms() + engine->workspace->config->lease_ms_max;
+	struct rg_query query = { .anywhere = true };
+	struct roger_messages found = { 0 };
+	struct roger_strs ids;
+	size_t i;
+	int r;
+
+	r = rg_engine_overdue(engine, INT64_MAX, LEASES_MAX, doctor->arena, &ids, err);
+	query.ids = ids.items;
+	query.id_count = ids.count;
+	if (r == ROGER_OK && ids.count)
+		r = rg_index_messages(engine->index, &query, doctor->arena, &found, NULL, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++)
+		if (found.items[i].claimed_by.length && found.items[i].claimed_until_ms > last_ms)
+			r = report_lease(doctor, &found.items[i], err);
+	return r;
+}

@@ -1,0 +1,509 @@
+/* doctor: check the journals, line by line. */
+#include "proof/doctor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "facts/message.h"
+
+/* A breach at the current line of a walk. */
+static struct roger_breach here(const struct rg_walk *walk, enum roger_breach_kind kind,
+				enum roger_severity severity)
+{
+	return (struct roger_breach){ .kind = (int)kind,
+				      .severity = (int)severity,
+				      .file = walk->file->shown,
+				      .line = walk->number,
+				      .byte = (int64_t)walk->line.offset };
+}
+
+static int take_found(void *context, struct rg_walk *walk, const struct rg_misfit *found,
+		      struct roger_err *err)
+{
+	const bool shape = found->by == RG_MISFIT_AT_END || found->kind == ROGER_STRAY;
+	const bool gap = found->by == RG_MISFIT_IN_CHAIN && found->kind == ROGER_TORN;
+	struct rg_doctor *doctor = context;
+	struct roger_breach breach =
+		here(walk, shape ? ROGER_BREACH_SHAPE : ROGER_BREACH_CHAIN,
+		     rg_finding_is_damage(found->kind) ? ROGER_DAMAGE : ROGER_NOTE);
+	size_t place;
+	int r;
+
+	breach.line = found->line;
+	breach.byte = (int64_t)found->byte;
+	breach.fixable = gap && !doctor->judge.closed;
+	r = rg_doctor_report(doctor, &breach, &place, err, "%s%s",
+			     found->kind == ROGER_ACCEPTED ? "accepted: " : "", found->what);
+	if (r < 0 || !breach.fixable || !doctor->wish->fix)
+		return r;
+	r = rg_judge_close(walk, doctor->arena, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+/* Wrong lines are damage if roger wrote them; other programs' lines are theirs. */
+static enum roger_severity severity_of(const struct rg_walk *walk, bool odd)
+{
+	return walk->own && !odd ? ROGER_DAMAGE : ROGER_NOTE;
+}
+
+/* Report each of the faults; those in odd are only odd. */
+static int report_faults(struct rg_doctor *doctor, const struct rg_walk *walk,
+			 enum roger_breach_kind kind, const char *noun, struct roger_str id,
+			 unsigned faults, unsigned odd, const char *const *texts,
+			 struct roger_err *err)
+{
+	struct roger_breach breach;
+	unsigned i;
+	int r = ROGER_OK;
+
+	for (i = 0; texts[i] && r == ROGER_OK; i++) {
+		if (!(faults >> i & 1))
+			continue;
+		breach = here(walk, kind, severity_of(walk, odd >> i & 1));
+		/* An earlier state may have been in a line that is gone. */
+		if (rg_judge_lost_messages(&doctor->judge, doctor->engine))
+			breach.severity = ROGER_NOTE;
+		r = rg_doctor_report(doctor, &breach, NULL, err, "%s'%.*s': %s", noun,
+				     id.length < 80 ? (int)id.length : 80, id.data, texts[i]);
+	}
+	return r;
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+static int count_one(struct rg_doctor *doctor, const struct rg_walk *walk, uint64_t hash, int by,
+		     struct roger_err *err)
+{
+	struct rg_doctor_count *count;
+	bool fresh;
+
+	count = rg_table_put(&doctor->counts, hash, &fresh);
+	if (!count)
+		return rg_fail_memory(err);
+	count->count += by;
+	if (by > 0) {
+		count->line = walk->number;
+		count->offset = walk->line.offset;
+	}
+	return ROGER_OK;
+}
+
+static int count_message(struct rg_doctor *doctor, const struct rg_walk *walk, int by,
+			 struct roger_err *err)
+{
+	const struct roger_message *message = walk->message;
+	int r;
+
+	r = count_one(doctor, walk, rg_tally_box(message->issue_id, RG_STR("")), by, err);
+	if (r < 0)
+		return r;
+	return count_one(doctor, walk, rg_tally_box(message->issue_id, message->to_phase), by, err);
+}
+
+static int check_size(struct rg_doctor *doctor, const struct rg_walk *walk, const char *member,
+		      struct roger_str text, int64_t chars_max, struct roger_err *err)
+{
+	const struct roger_breach breach = here(walk, ROGER_BREACH_LIMIT, ROGER_NOTE);
+	size_t chars;
+
+	if ((int64_t)text.length <= chars_max || !rg_utf8_count(text, &chars) ||
+	    (int64_t)chars <= chars_max)
+		return ROGER_OK;
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"%s of %zu characters; the limit is %lld", member, chars,
+				(long long)chars_max);
+}
+
+static int check_sizes(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+{
+	const struct rg_config *config = doctor->engine->workspace->config;
+	int r;
+
+	r = check_size(doctor, walk, "content", walk->message->content, config->content_chars_max,
+		       err);
+	return r < 0 ? r
+		     : check_size(doctor, walk, "metadata", walk->message->metadata,
+				  config->metadata_chars_max, err);
+}
+
+static int note_archived(struct rg_doctor *doctor, const struct rg_walk *walk,
+			 struct roger_err *err)
+{
+	struct rg_doctor_archived *archived;
+	uint64_t hash;
+	bool fresh;
+
+	if (!walk->own || !rg_archive_head(walk->line.text, &hash))
+		return ROGER_OK;
+	archived = rg_table_put(&doctor->archived, hash, &fresh);
+	if (!archived)
+		return rg_fail_memory(err);
+	archived->text = rg_message_text(&doctor->messages.scratch, walk->message);
+	archived->offset = walk->line.offset;
+	archived->line = walk->number;
+	return ROGER_OK;
+}
+
+static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+{
+	const struct roger_message *message = walk->message;
+	bool demanded = walk->line.offset < doctor->logged &&
+			!rg_head_lost(&doctor->head, walk->line.offset);
+
+	if (!message->idempotent_key.length || !message->cycle_id.length)
+		return ROGER_OK;
+	return rg_sendlog_history_message(&doctor->sends, message, walk->line.offset, demanded,
+					  err);
+}
+
+static int take_message(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+{
+	const struct roger_message *message = walk->message;
+	struct rg_message_step step;
+	int r;
+
+	doctor->reply->messages++;
+	r = rg_message_history_take(&doctor->messages, message, walk->number, walk->own, &step,
+				    err);
+	if (r == ROGER_OK && step.faults)
+		r = report_faults(doctor, walk, ROGER_BREACH_MESSAGE, "message ", message->id,
+				  step.faults, RG_MESSAGE_ODD, rg_message_fault_texts, err);
+	if (r == ROGER_OK && step.added && !message->archived_at_ms)
+		r = count_message(doctor, walk, 1, err);
+	if (r == ROGER_OK && step.left)
+		r = count_message(doctor, walk, -1, err);
+	if (r == ROGER_OK && step.added)
+		r = check_sizes(doctor, walk, err);
+	if (r == ROGER_OK && message->archived_at_ms)
+		r = note_archived(doctor, walk, err);
+	return r == ROGER_OK ? note_key(doctor, walk, err) : r;
+}
+
+/* At the index's end, keep the journal's sums for the comparison. */
+static void note_sums(struct rg_doctor *doctor, const struct rg_walk *walk)
+{
+	struct rg_message_sums *sums = &doctor->messages.sums;
+
+	sums->lines = walk->number;
+	sums->offset = (int64_t)walk->lines.at;
+	sums->strays +=
+		!walk->message && (walk->line.too_long || !rg_line_is_torn(walk->line.text));
+	if (sums->offset == doctor->index_end)
+		doctor->at_index = *sums;
+}
+
+/* ------------------------------------------------------------------ logs -- */
+
+/* The log of a sender; entries of one sender follow each other. */
+static int log_of(struct rg_doctor *doctor, struct roger_str sender, struct roger_err *err)
+{
+	struct rg_store *store = doctor->engine->store;
+	struct rg_log_files files = { 0 };
+	int r;
+
+	if (doctor->sender.data && rg_str_equal(doctor->sender, sender))
+		return ROGER_OK;
+	r = store->ops->list(store, RG_LOG_SENDS, sender, doctor->arena, &files, err);
+	if (r < 0 || !files.count || !rg_arena_copy(doctor->arena, sender, &doctor->sender))
+		return r < 0 ? r : rg_fail_memory(err);
+	doctor->sender_log = files.items[0];
+	return ROGER_OK;
+}
+
+/* Each sender has its own log. */
+static int check_owner(struct rg_doctor *doctor, const struct rg_walk *walk,
+		       struct roger_str sender, struct roger_err *err)
+{
+	const struct roger_breach breach =
+		here(walk, ROGER_BREACH_SEND_LOG, severity_of(walk, false));
+	int r = log_of(doctor, sender, err);
+
+	if (r < 0 || rg_str_equal(walk->file->name, doctor->sender_log.name))
+		return r;
+	return rg_doctor_report(doctor, &breach, NULL, err,
+				"an entry of '%.*s' is in another sender's log",
+				RG_STR_ARGS(sender));
+}
+
+static int judge_entry(struct rg_doctor *doctor, const struct rg_walk *walk, unsigned *ret_faults,
+		       struct roger_err *err)
+{
+	const union rg_log_record *record = &walk->record;
+
+	switch ((int)walk->file->log) {
+	case RG_LOG_SENDS:
+		doctor->reply->attempts++;
+		return rg_sendlog_history_entry(&doctor->sends, &record->attempt,
+						(uint32_t)(walk->file - doctor->journals.items),
+						walk->number, ret_faults, err);
+	case RG_LOG_DEAD_LETTERS:
+		return rg_sendlog_history_letter(&doctor->sends, &record->letter, ret_faults, err);
+	case RG_LOG_CYCLES:
+		return rg_sendlog_history_cycle(&doctor->sends, &record->cycle, ret_faults, err);
+	default:
+		return ROGER_OK;
+	}
+}
+
+/* As the sender would have filed it; what became of the one that is gone nobody knows. */
+static int file_letter(struct rg_doctor *doctor, const struct roger_attempt *attempt,
+		       struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	struct roger_dead_letter letter;
+	int r;
+
+	r = rg_sendlog_letter(attempt, attempt->attempt, doctor->arena, &letter, err);
+	if (r < 0)
+		return r;
+	rg_record_encode(&rg_dead_letter_record, &letter, &text);
+	rg_buf_add_char(&text, '\n');
+	r = text.failed ? rg_fail_memory(err) : rg_engine_records_begin(doctor->engine, err);
+	if (r < 0)
+		return r;
+	r = rg_engine_log_append(doctor->engine, RG_LOG_DEAD_LETTERS, RG_STR(""), rg_buf_str(&text),
+				 true, err);
+	rg_engine_records_end(doctor->engine);
+	return r;
+}
+
+static int report_lost_letter(struct rg_doctor *doctor, const struct rg_walk *walk,
+			      struct roger_err *err)
+{
+	const struct roger_attempt *attempt = &walk->record.attempt;
+	const struct roger_breach breach =
+		here(walk, ROGER_BREACH_DEAD_LETTER, walk->own ? ROGER_REPAIRABLE : ROGER_NOTE);
+	size_t place;
+	int r;
+
+	r = rg_doctor_report(doctor, &breach, &place, err, "dead letter '%.*s' of '%.*s' is gone",
+			     RG_STR_ARGS(attempt->dead_letter_task_id),
+			     RG_STR_ARGS(attempt->idempotent_key));
+	if (r < 0 || !walk->own || !doctor->wish->fix)
+		return r;
+	r = file_letter(doctor, attempt, err);
+	if (r == ROGER_OK)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, struct roger_err *err)
+{
+	static const enum roger_breach_kind kinds[RG_LOGS] = {
+		[RG_LOG_SENDS] = ROGER_BREACH_SEND_LOG,
+		[RG_LOG_DEAD_LETTERS] = ROGER_BREACH_DEAD_LETTER,
+		[RG_LOG_CYCLES] = ROGER_BREACH_CYCLE,
+	};
+	unsigned faults = 0;
+	int r;
+
+	r = judge_entry(doctor, walk, &faults, err);
+	if (r == ROGER_OK && faults & RG_SENDLOG_LETTER_LOST)
+		r = report_lost_letter(doctor, walk, err);
+	faults &= ~(unsigned)RG_SENDLOG_LETTER_LOST;
+	/* Records with faults start with their id. */
+	if (r == ROGER_OK && faults)
+		r = report_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,
+				  faults, RG_SENDLOG_ODD, rg_sendlog_fault_texts, err);
+	if (r == ROGER_OK && walk->file->log == RG_LOG_SENDS)
+		r = check_owner(doctor, walk, walk->record.attempt.sender, err);
+	return r;
+}
+
+/* --------------------------------------------------------------- walking -- */
+
+static int take_line(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct rg_doctor *doctor = context;
+	int r = ROGER_OK;
+
+	doctor->reply->lines++;
+	if (walk->is_entry)
+		r = take_entry(doctor, walk, err);
+	if (walk->message)
+		r = take_message(doctor, walk, err);
+	if (walk->file->log == RG_LOG_MESSAGES)
+		note_sums(doctor, walk);
+	return r;
+}
+
+int rg_doctor_count_bytes(void *context, struct rg_walk *walk, struct roger_err *err)
+{
+	struct rg_doctor *doctor = context;
+
+	(void)err;
+	doctor->reply->bytes += (int64_t)walk->lines.at;
+	return ROGER_OK;
+}
+
+/* What refers to it is not checked. */
+static int report_unread(struct rg_doctor *doctor, const struct rg_log_file *file,
+			 enum roger_severity severity, const char *why, struct roger_err *err)
+{
+	const struct roger_breach breach = { .kind = ROGER_BREACH_PLACE,
+					     .severity = (int)severity,
+					     .file = file->shown };
+
+	doctor->incomplete = true;
+	return rg_doctor_report(doctor, &breach, NULL, err, "%s", why);
+}
+
+static int take_unread(void *context, const struct rg_log_file *file, const char *why,
+		       struct roger_err *err)
+{
+	return report_unread(context, file, ROGER_DAMAGE, why, err);
+}
+
+/* before: the journals that messages refer to, else the others. */
+static int take_journals(struct rg_doctor *doctor, bool before, struct roger_err *err)
+{
+	static const struct rg_visitor visitor = { .name = "doctor",
+						   .line = take_line,
+						   .found = take_found,
+						   .end = rg_doctor_count_bytes,
+						   .unread = take_unread };
+	struct rg_log_file *file;
+	bool there;
+	size_t i;
+	int r = ROGER_OK;
+
+	for (i = 0; i < doctor->journals.count && r == ROGER_OK; i++) {
+		file = &doctor->journals.items[i];
+		if ((file->log == RG_LOG_CYCLES) != before)
+			continue;
+		r = rg_walk(doctor->engine, file, &visitor, &doctor->judge, doctor, &there, err);
+		if (r == ROGER_OK && !there && file->inode)
+			r = report_unread(doctor, file, ROGER_NOTE,
+					  "it was purged during the check; run doctor again", err);
+	}
+	return r;
+}
+
+/* ------------------------------------------------------- what is missing -- */
+
+/* Read the message of a journal line, to describe it. */
+static int read_line(struct rg_doctor *doctor, uint64_t offset, struct roger_message *ret_message,
+		     struct roger_err *err)
+{
+	struct roger_str unused;
+
+	rg_arena_reset(doctor->scratch);
+	return rg_engine_line_at(doctor->engine, offset, doctor->scratch, &unused, ret_message,
+				 err);
+}
+
+/* Missing entries that follow from the journal are written again. */
+static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_SEND_LOG,
+				       .severity = ROGER_REPAIRABLE };
+	size_t first = doctor->breaches.count, i = 0;
+	int64_t missing = 0;
+	struct roger_message message;
+	uint64_t offset, reached;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && rg_sendlog_history_next_missing(&doctor->sends, &i, &offset)) {
+		r = read_line(doctor, offset, &message, err);
+		if (r < 0)
+			return r;
+		r = log_of(doctor, message.from_phase, err);
+		if (r < 0)
+			return r;
+		breach.file = doctor->sender_log.shown;
+		r = rg_doctor_report(doctor, &breach, NULL, err,
+				     "there is no entry that says message '%.*s' was "
+				     "delivered",
+				     RG_STR_ARGS(message.id));
+		missing++;
+	}
+	if (r < 0 || !missing || !doctor->wish->fix)
+		return r;
+	/* The index may still have entries that the logs no longer have. */
+	r = rg_index_rebuild(doctor->engine->index, rg_doctor_messages(doctor)->end, false, err);
+	if (r == ROGER_OK)
+		r = rg_engine_records_begin(doctor->engine, err);
+	if (r < 0)
+		return r;
+	r = rg_engine_carry(doctor->engine, true, &reached, err);
+	rg_engine_records_end(doctor->engine);
+	if (r < 0 || reached < doctor->logged)
+		return r;
+	doctor->reply->fixed += missing;
+	for (; first < doctor->breaches.count; first++)
+		doctor->breaches.items[first].fixed = true;
+	return ROGER_OK;
+}
+
+static int report_given_up(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_DEAD_LETTER, .severity = ROGER_DAMAGE };
+	uint32_t log;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK &&
+	       rg_sendlog_history_next_given_up(&doctor->sends, &i, &log, &breach.line)) {
+		breach.file = doctor->journals.items[log].shown;
+		r = rg_doctor_report(doctor, &breach, NULL, err,
+				     "the last allowed attempt timed out, but there is no "
+				     "dead letter");
+	}
+	return r;
+}
+
+static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
+{
+	const struct rg_config *config = doctor->engine->workspace->config;
+	struct roger_breach breach = { .kind = ROGER_BREACH_LIMIT,
+				       .severity = ROGER_NOTE,
+				       .file = rg_doctor_messages(doctor)->shown };
+	const struct rg_doctor_count *count;
+	struct roger_message message;
+	int64_t limit;
+	bool issue;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (count = rg_table_next(&doctor->counts, &i))) {
+		if (count->count <= config->messages_per_issue_phase_max &&
+		    count->count <= config->messages_per_issue_max)
+			continue;
+		r = read_line(doctor, count->offset, &message, err);
+		if (r < 0)
+			return r;
+		issue = count->hash == rg_tally_box(message.issue_id, RG_STR(""));
+		limit = issue ? config->messages_per_issue_max
+			      : config->messages_per_issue_phase_max;
+		breach.line = count->line;
+		breach.byte = (int64_t)count->offset;
+		if (count->count > limit)
+			r = rg_doctor_report(
+				doctor, &breach, NULL, err,
+				"issue '%.*s'%s%.*s holds %lld messages, but the limit "
+				"is %lld; the next send makes room",
+				RG_STR_ARGS(message.issue_id), issue ? "" : " to ",
+				issue ? 0 : (int)message.to_phase.length, message.to_phase.data,
+				(long long)count->count, (long long)limit);
+	}
+	return r;
+}
+
+int rg_doctor_journals(struct rg_doctor *doctor, struct roger_err *err)
+{
+	int r;
+
+	/* Reserve space for an estimated number of lines. */
+	if (!rg_table_reserve(&doctor->messages.messages, rg_doctor_messages(doctor)->end / 512))
+		return rg_fail_memory(err);
+	r = take_journals(doctor, true, err);
+	if (r == ROGER_OK)
+		r = take_journals(doctor, false, err);
+	if (r == ROGER_OK && !doctor->incomplete)
+		r = report_missing(doctor, err);
+	if (r == ROGER_OK && !doctor->incomplete)
+		r = report_given_up(doctor, err);
+	return r == ROGER_OK ? report_limits(doctor, err) : r;
+}

@@ -1,0 +1,55 @@
+/* doctor: the seal's key; folders and files, and their permissions. */
+#include "proof/doctor.h"
+
+#include "host/places.h"
+
+static int check_seal(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct roger_breach breach = { .kind = ROGER_BREACH_SEAL,
+				       .severity = ROGER_DAMAGE,
+				       .file = RG_STR("seal.key") };
+	struct rg_seal_key key;
+	enum rg_seal_state state;
+	size_t index;
+	int r;
+
+	r = rg_seal_key_state(doctor->engine->workspace, doctor->scratch, &state, err);
+	/* Something else with its name is reported already. */
+	if (r == ROGER_EREFUSED)
+		return ROGER_OK;
+	if (r < 0 || state == RG_SEAL_NONE || state == RG_SEAL_WHOLE)
+		return r;
+	if (state == RG_SEAL_WRONG)
+		return rg_doctor_report(doctor, &breach, NULL, err,
+					"it is not a key, or 'seal.pub' is not its public half");
+	breach.severity = ROGER_REPAIRABLE;
+	r = rg_doctor_report(doctor, &breach, &index, err, "its public half 'seal.pub' is missing");
+	if (r == ROGER_OK && doctor->wish->fix &&
+	    rg_engine_seal_key(doctor->engine, true, doctor->scratch, &key, err) == ROGER_OK)
+		rg_doctor_fixed(doctor, index);
+	return r;
+}
+
+static int report_place(void *context, const struct roger_breach *problem, bool fixed,
+			struct roger_err *err)
+{
+	struct rg_doctor *doctor = context;
+	size_t place;
+	int r = rg_doctor_report(doctor, problem, &place, err, "%.*s", RG_STR_ARGS(problem->what));
+
+	if (r == ROGER_OK && fixed)
+		rg_doctor_fixed(doctor, place);
+	return r;
+}
+
+/* A data folder at a configured path may hold other programs' files. */
+int rg_doctor_places(struct rg_doctor *doctor, struct roger_err *err)
+{
+	struct rg_workspace *workspace = doctor->engine->workspace;
+	int r;
+
+	r = check_seal(doctor, err);
+	if (r < 0 || !rg_str_is(workspace->config->data_dir, RG_WORKSPACE_FOLDER))
+		return r;
+	return rg_places_check(workspace->data, doctor->wish->fix, report_place, doctor, err);
+}

@@ -1,0 +1,240 @@
+/* All journals of a workspace, and the loop over the lines of one. */
+#include "engine/inside.h"
+
+#include <stdio.h>
+
+#include "facts/damage.h"
+#include "store/decoder.h"
+
+enum { TELL_LINES = 8192 };
+
+/* -------------------------------------------------------------- journals -- */
+
+int rg_engine_journals(struct rg_engine *engine, struct rg_arena *arena,
+		       struct rg_log_files *ret_journals, struct roger_err *err)
+{
+	int log, r = ROGER_OK;
+
+	*ret_journals = (struct rg_log_files){ 0 };
+	for (log = 0; log < RG_LOGS && r == ROGER_OK; log++)
+		if (rg_kinds[log].chained)
+			r = engine->store->ops->list(engine->store, (enum rg_log)log, RG_STR(""),
+						     arena, ret_journals, err);
+	return r;
+}
+
+int rg_engine_stat(struct rg_engine *engine, struct rg_log_file *journal, bool *ret_there,
+		   struct roger_err *err)
+{
+	const bool messages = journal->log == RG_LOG_MESSAGES;
+	const struct rg_log_file before = *journal;
+	int r = ROGER_OK;
+
+	if (messages && !journal->measured)
+		r = engine->store->ops->settle(engine->store, &journal->end, err);
+	if (r == ROGER_OK)
+		r = engine->store->ops->stat(engine->store, journal, ret_there, err);
+	if (r == ROGER_OK && journal->measured) {
+		/* A file with another inode is not the journal that was measured. */
+		*ret_there = *ret_there && (messages || journal->inode == before.inode);
+		*journal = before;
+	} else if (r == ROGER_OK && !messages) {
+		journal->end = journal->size;
+	}
+	return r;
+}
+
+int rg_engine_journal_measure(struct rg_engine *engine, struct rg_log_file *journal,
+			      struct roger_err *err)
+{
+	bool there;
+	int r;
+
+	r = rg_engine_stat(engine, journal, &there, err);
+	/* Something else with that name is reported during the walk. */
+	if (r == ROGER_EREFUSED)
+		return ROGER_OK;
+	journal->measured = r == ROGER_OK;
+	return r;
+}
+
+/* --------------------------------------------------------------- walking -- */
+
+static int found(struct rg_walk *walk, enum roger_finding_kind kind, enum rg_misfit_by by,
+		 int64_t line, uint64_t byte, const char *what, struct roger_err *err)
+{
+	const struct rg_misfit found = { kind, by, line, byte, what };
+
+	return walk->visitor->found(walk->context, walk, &found, err);
+}
+
+static int report_chain(struct rg_walk *walk, struct roger_err *err)
+{
+	const char *what = walk->finding.what;
+	enum roger_finding_kind kind;
+
+	if (!walk->judge || !rg_judge_finding(walk->judge, walk, &kind, &what))
+		return ROGER_OK;
+	return found(walk, kind, RG_MISFIT_IN_CHAIN, walk->finding.line, walk->finding.byte, what,
+		     err);
+}
+
+static int decode_message(struct rg_walk *walk, struct roger_err *err)
+{
+	const struct rg_decoded *decoded;
+	int r;
+
+	r = rg_decoder_next(walk->decoder, &decoded, err);
+	if (r < 0)
+		return r;
+	if (!decoded || decoded->line.offset != walk->line.offset)
+		return rg_fail(err, ROGER_EIO, 0, "the journal became shorter while it was read");
+	walk->message = decoded->is_message ? &decoded->message : NULL;
+	return ROGER_OK;
+}
+
+/* Decode the line's entry, or say what is wrong with it. */
+static int decode(struct rg_walk *walk, struct roger_err *err)
+{
+	const bool messages = walk->file->log == RG_LOG_MESSAGES;
+	enum roger_finding_kind kind = ROGER_STRAY;
+	struct roger_err why = { 0 };
+	char what[220];
+	int r;
+
+	r = messages ? decode_message(walk, err) : ROGER_OK;
+	if (r < 0 || walk->message)
+		return r;
+	r = walk->line.too_long
+		    ? rg_fail(&why, ROGER_EDATA, 0, "longer than %d bytes", RG_LINE_BYTES_MAX)
+		    : rg_kind_read(walk->file->log, walk->line.text, walk->scratch, &walk->record,
+				   &why);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	walk->is_entry = r == ROGER_OK;
+	if (walk->is_entry)
+		return ROGER_OK;
+	snprintf(what, sizeof what, "no %s: %.150s", messages ? "message" : "entry", why.message);
+	if (rg_judge_line(walk->judge, walk, &kind))
+		snprintf(what, sizeof what, "altered: it was a message of roger's");
+	return found(walk, kind, RG_MISFIT_IN_LINE, walk->number, walk->line.offset, what, err);
+}
+
+static int take_line(struct rg_walk *walk, struct roger_err *err)
+{
+	int r;
+
+	walk->number++;
+	walk->message = NULL;
+	rg_arena_reset(walk->scratch);
+	r = rg_chain_check_line(&walk->chain, &walk->line, &walk->own, &walk->finding, err);
+	if (r == ROGER_OK)
+		r = report_chain(walk, err);
+	if (r == ROGER_OK && walk->judge)
+		r = decode(walk, err);
+	if (r == ROGER_OK && walk->visitor->line)
+		r = walk->visitor->line(walk->context, walk, err);
+	if (r == ROGER_OK && walk->number % TELL_LINES == 0 &&
+	    !rg_index_report_progress(walk->engine->index, walk->visitor->name,
+				      (int64_t)walk->line.offset, (int64_t)walk->file->end))
+		r = rg_fail(err, ROGER_EREFUSED, 0, "stopped");
+	return r;
+}
+
+/* Is there an unfinished line at the end?  Ignores what others append meanwhile. */
+static int report_torn(struct rg_walk *walk, struct roger_err *err)
+{
+	char last = '\n';
+	size_t got;
+	int r = ROGER_OK;
+
+	if (walk->file->size > walk->lines.at)
+		r = walk->engine->store->ops->read(walk->engine->store, walk->file,
+						   walk->file->size - 1, &last, 1, &got, err);
+	if (r < 0 || last == '\n')
+		return r;
+	return found(walk, ROGER_TORN, RG_MISFIT_AT_END, walk->number + 1, walk->lines.at,
+		     "unfinished; the next writer closes it off", err);
+}
+
+/* Report recorded damage that the lines do not show. */
+static int report_noted(struct rg_walk *walk, struct roger_err *err)
+{
+	const struct roger_damage *damage;
+	enum roger_finding_kind kind;
+	size_t i = 0;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (damage = rg_judge_next(walk->judge, walk->file->shown, &i, &kind)))
+		r = found(walk, kind, RG_MISFIT_BEFORE, damage->line, (uint64_t)damage->byte,
+			  rg_damage_words(damage), err);
+	return r;
+}
+
+static int take_lines(struct rg_walk *walk, struct roger_err *err)
+{
+	bool more = true;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK) {
+		r = rg_lines_next(&walk->lines, &walk->line, &more, err);
+		if (r < 0 || !more)
+			break;
+		r = take_line(walk, err);
+	}
+	rg_chain_check_end(&walk->chain, &walk->finding);
+	if (r == ROGER_OK)
+		r = report_chain(walk, err);
+	if (r == ROGER_OK && walk->judge)
+		r = report_torn(walk, err);
+	if (r == ROGER_OK && walk->judge)
+		r = report_noted(walk, err);
+	return r == ROGER_OK && walk->visitor->end ? walk->visitor->end(walk->context, walk, err)
+						   : r;
+}
+
+static int walk_through(struct rg_engine *engine, const struct rg_log_file *file,
+			const struct rg_visitor *visitor, struct rg_judge *judge, void *context,
+			struct roger_err *err)
+{
+	struct rg_walk walk = { .engine = engine,
+				.file = file,
+				.visitor = visitor,
+				.judge = judge,
+				.context = context,
+				.scratch = rg_arena_new() };
+	const struct rg_bytes bytes = rg_bytes_of(engine->store, file);
+	int r = walk.scratch ? ROGER_OK : rg_fail_memory(err);
+
+	rg_lines_init(&walk.lines, &bytes, 0, file->end);
+	rg_chain_check_init(&walk.chain, &bytes);
+	if (r == ROGER_OK && judge && file->log == RG_LOG_MESSAGES)
+		r = rg_decoder_open(&bytes, 0, file->end, &walk.decoder, err);
+	if (r == ROGER_OK)
+		r = take_lines(&walk, err);
+	rg_lines_deinit(&walk.lines);
+	rg_chain_check_deinit(&walk.chain);
+	rg_decoder_close(walk.decoder);
+	rg_arena_free(walk.scratch);
+	return r;
+}
+
+int rg_walk(struct rg_engine *engine, struct rg_log_file *file, const struct rg_visitor *visitor,
+	    struct rg_judge *judge, void *context, bool *ret_there, struct roger_err *err)
+{
+	struct roger_err why = { 0 };
+	int r;
+
+	r = rg_engine_stat(engine, file, ret_there, &why);
+	if (r == ROGER_EREFUSED && visitor->unread && file->log != RG_LOG_MESSAGES) {
+		*ret_there = true;
+		return visitor->unread(context, file, why.message, err);
+	}
+	if (r < 0 && err)
+		*err = why;
+	if (file->limited && file->end > file->most)
+		file->end = file->most;
+	if (r == ROGER_OK && *ret_there)
+		r = walk_through(engine, file, visitor, judge, context, err);
+	return r;
+}

@@ -1,0 +1,196 @@
+#include "store/chain_check.h"
+
+#include <stdio.h>
+
+void rg_chain_check_init(struct rg_chain_check *check, const struct rg_bytes *bytes)
+{
+	*check = (struct rg_chain_check){ .bytes = *bytes };
+	rg_table_init(&check->seen, sizeof(uint64_t));
+}
+
+void rg_chain_check_deinit(struct rg_chain_check *check)
+{
+	rg_table_deinit(&check->seen);
+}
+
+static struct rg_chain_finding finding_of(bool damage, int64_t line, uint64_t byte,
+					  const char *what)
+{
+	struct rg_chain_finding finding = { .damage = damage, .line = line, .byte = byte };
+
+	snprintf(finding.what, sizeof finding.what, "%s", what);
+	return finding;
+}
+
+static struct rg_chain_finding altered(const struct rg_chain_doubt *doubt)
+{
+	struct rg_chain_finding finding;
+	char what[100];
+
+	if (doubt->slipped)
+		return finding_of(
+			true, doubt->foreign_line, doubt->foreign_byte,
+			"inserted: it was not here when the next chained line was written");
+	if (doubt->copied)
+		return finding_of(
+			true, doubt->line, doubt->byte,
+			"out of place: this line also appears earlier, or lines were moved");
+	if (!doubt->foreign_line)
+		return finding_of(true, doubt->line, doubt->byte,
+				  "altered, or lines before it are missing or out of order");
+	snprintf(what, sizeof what, "altered or missing: this line, or one from line %lld on",
+		 (long long)doubt->foreign_line);
+	finding = finding_of(true, doubt->line, doubt->byte, what);
+	finding.from = doubt->foreign_line;
+	return finding;
+}
+
+/* whole: the chain runs over the line in doubt, so the line is unchanged. */
+static void settle_doubt(struct rg_chain_check *check, bool whole,
+			 struct rg_chain_finding *ret_finding)
+{
+	const struct rg_chain_doubt *doubt = &check->doubt;
+
+	if (!doubt->open)
+		return;
+	check->doubt.open = false;
+	if (whole && doubt->copied)
+		*ret_finding = finding_of(false, doubt->line, doubt->byte,
+					  "another program copied it from a line of roger's");
+	else if (whole && doubt->slipped)
+		*ret_finding =
+			finding_of(false, doubt->foreign_line, doubt->foreign_byte,
+				   "another program wrote it at the same moment as the next");
+	else
+		*ret_finding = altered(doubt);
+}
+
+static int over_line(const struct rg_chain_check *check, const struct rg_line *line,
+		     uint64_t *chain, struct roger_err *err)
+{
+	if (line->too_long)
+		return rg_chain_over_bytes(&check->bytes, line->offset,
+					   line->offset + line->length + 1, chain, err);
+	*chain =
+		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
+	return ROGER_OK;
+}
+
+/* A line without a chain is part of every chain being followed. */
+static int take_plain(struct rg_chain_check *check, const struct rg_line *line,
+		      struct roger_err *err)
+{
+	int r;
+
+	if (!check->foreign_line) {
+		check->foreign_line = check->lines;
+		check->foreign_byte = line->offset;
+	}
+	r = over_line(check, line, &check->chain, err);
+	if (r == ROGER_OK && check->doubt.open)
+		r = over_line(check, line, &check->doubt.as_stated, err);
+	if (r == ROGER_OK && check->doubt.open)
+		r = over_line(check, line, &check->doubt.as_computed, err);
+	return r;
+}
+
+static int open_doubt(struct rg_chain_check *check, const struct rg_line *line,
+		      struct roger_str body, uint64_t stated, bool copied,
+		      struct rg_chain_finding *ret_finding, struct roger_err *err)
+{
+	settle_doubt(check, false, ret_finding);
+	check->doubt = (struct rg_chain_doubt){
+		.open = true,
+		.line = check->lines,
+		.byte = line->offset,
+		.as_stated = stated,
+		.as_computed = rg_chain_over(check->chain, body),
+		.copied = copied,
+		.slipped = check->foreign_line && rg_chain_over(check->own_chain, body) == stated,
+		.foreign_line = check->foreign_line,
+		.foreign_byte = check->foreign_byte,
+	};
+	return over_line(check, line, &check->chain, err);
+}
+
+static int note_stated(struct rg_chain_check *check, uint64_t stated, bool *ret_fresh,
+		       struct roger_err *err)
+{
+	return rg_table_put(&check->seen, stated, ret_fresh) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Most journals have no line in doubt, so chains are collected only from the first one on. */
+static int look_back(struct rg_chain_check *check, uint64_t end, struct roger_err *err)
+{
+	struct roger_str body;
+	struct rg_lines lines;
+	struct rg_line line;
+	uint64_t stated;
+	bool found = true, unused;
+	int r = ROGER_OK;
+
+	if (check->looks_back)
+		return ROGER_OK;
+	check->looks_back = true;
+	rg_lines_init(&lines, &check->bytes, 0, end);
+	while (r == ROGER_OK && found) {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r == ROGER_OK && found && !line.too_long &&
+		    rg_chain_split(line.text, &stated, &body))
+			r = note_stated(check, stated, &unused, err);
+	}
+	rg_lines_deinit(&lines);
+	return r;
+}
+
+static bool goes_on(const struct rg_chain_doubt *doubt, struct roger_str body, uint64_t stated)
+{
+	return doubt->open && (rg_chain_over(doubt->as_stated, body) == stated ||
+			       rg_chain_over(doubt->as_computed, body) == stated);
+}
+
+static int take_chained(struct rg_chain_check *check, const struct rg_line *line,
+			struct roger_str body, uint64_t stated, bool *ret_own,
+			struct rg_chain_finding *ret_finding, struct roger_err *err)
+{
+	bool whole = rg_chain_over(check->chain, body) == stated, fresh = true;
+	int r = ROGER_OK;
+
+	*ret_own = whole || goes_on(&check->doubt, body, stated);
+	if (!*ret_own)
+		r = look_back(check, line->offset, err);
+	if (r == ROGER_OK && check->looks_back)
+		r = note_stated(check, stated, &fresh, err);
+	if (r < 0)
+		return r;
+	if (*ret_own) {
+		settle_doubt(check, whole, ret_finding);
+		check->chained++;
+		check->chain = stated;
+	} else {
+		r = open_doubt(check, line, body, stated, !fresh, ret_finding, err);
+	}
+	check->own_chain = stated;
+	check->foreign_line = 0;
+	return r;
+}
+
+int rg_chain_check_line(struct rg_chain_check *check, const struct rg_line *line, bool *ret_own,
+			struct rg_chain_finding *ret_finding, struct roger_err *err)
+{
+	struct roger_str body;
+	uint64_t stated;
+
+	*ret_own = false;
+	ret_finding->line = 0;
+	check->lines++;
+	if (!line->too_long && rg_chain_split(line->text, &stated, &body))
+		return take_chained(check, line, body, stated, ret_own, ret_finding, err);
+	return take_plain(check, line, err);
+}
+
+void rg_chain_check_end(struct rg_chain_check *check, struct rg_chain_finding *ret_finding)
+{
+	ret_finding->line = 0;
+	settle_doubt(check, check->doubt.copied, ret_finding);
+}

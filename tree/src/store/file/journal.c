@@ -1,0 +1,1261 @@
+#include "store/file/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "host/file.h"
+#include "data/json.h"
+#include "store/lines.h"
+
+/* The append lock is released between pieces of a long adoption. */
+enum { ADOPT_BYTES_MAX = 4 << 20 };
+
+/* A reader does not wait longer for a writer that makes no progress. */
+enum { READER_WAIT_MS = 200 };
+
+/* The end of the journal that is read to check it; more where this is one long line. */
+enum { LAST_BYTES = 4096 };
+
+/* How often to check whether the control file was replaced or damaged while mapped. */
+enum { PLACE_LOOK_MS = 100, PLACES_MAX = 100 };
+
+struct rg_journal {
+	int folder;
+	int file;
+	char name[256];
+	char control_name[256];
+	uint64_t owner;
+	struct rg_control *control; /* NULL: read-only */
+	int why_errno;		    /* errno that explains why */
+	uint32_t owed;		    /* locks to release in a control file that is not mapped yet */
+	rg_journal_adopt *adopt;
+	rg_witness_source *source;
+	void *context;	   /* for both callbacks */
+	int64_t looked_ns; /* when the control file's name was last checked */
+
+	/* Set while the append lock is held: */
+	bool appending;
+	bool shrunk; /* the file is shorter than what was appended */
+	struct rg_buf out;
+	size_t line_start;
+	uint64_t line_count; /* in out */
+	uint64_t chain;	     /* after the lines in out */
+	uint32_t failures_seen;
+	uint64_t generation_seen;
+};
+
+static struct rg_control_page *page_of(const struct rg_journal *journal)
+{
+	return rg_control_page(journal->control);
+}
+
+/* ------------------------------------------------------------- opening -- */
+
+/* Creates the file if it is missing. */
+static int open_to_append(struct rg_journal *journal, struct roger_err *err)
+{
+	int r;
+
+	r = rg_file_open(journal->folder, journal->name, RG_FILE_APPEND, &journal->file, err);
+	if (r < 0 || journal->file != RG_NO_FILE)
+		return r;
+	r = rg_file_open(journal->folder, journal->name, RG_FILE_CREATE_APPEND, &journal->file,
+			 err);
+	return r == ROGER_OK ? rg_file_sync_folder(journal->folder, journal->name, err) : r;
+}
+
+static bool only_readable(int system_errno)
+{
+	return system_errno == EROFS || system_errno == EACCES || system_errno == EPERM;
+}
+
+static bool is_full(int system_errno)
+{
+	return system_errno == ENOSPC || system_errno == EDQUOT;
+}
+
+static int reopen_control(struct rg_journal *journal, struct roger_err *err);
+
+/* A reader works without what it may not write or a full disk has no space for. */
+static int open_journal(struct rg_journal *journal, struct roger_err *err)
+{
+	struct roger_err refused = { 0 };
+	int r;
+
+	r = open_to_append(journal, &refused);
+	if (r == ROGER_OK)
+		r = reopen_control(journal, &refused);
+	journal->why_errno = refused.system_errno;
+	if (r == ROGER_OK || (journal->file != RG_NO_FILE && is_full(journal->why_errno)))
+		return ROGER_OK;
+	if (journal->file == RG_NO_FILE || only_readable(journal->why_errno)) {
+		journal->file = rg_file_close(journal->file);
+		return rg_file_open(journal->folder, journal->name, RG_FILE_READ, &journal->file,
+				    err);
+	}
+	if (err)
+		*err = refused;
+	return r;
+}
+
+int rg_journal_open(int folder, const char *name, const char *control_name, rg_journal_adopt *adopt,
+		    rg_witness_source *source, void *context, struct rg_journal **ret_journal,
+		    struct roger_err *err)
+{
+	struct rg_journal *journal = calloc(1, sizeof *journal);
+	int r;
+
+	if (!journal)
+		return rg_fail_memory(err);
+	journal->adopt = adopt;
+	journal->source = source;
+	journal->context = context;
+	journal->folder = folder;
+	journal->file = RG_NO_FILE;
+	snprintf(journal->name, sizeof journal->name, "%s", name);
+	snprintf(journal->control_name, sizeof journal->control_name, "%s", control_name);
+	rg_buf_init(&journal->out, SIZE_MAX);
+	journal->owner = rg_lock_owner();
+	r = open_journal(journal, err);
+	if (r < 0) {
+		rg_journal_close(journal);
+		return r;
+	}
+	*ret_journal = journal;
+	return ROGER_OK;
+}
+
+struct rg_journal *rg_journal_close(struct rg_journal *journal)
+{
+	if (!journal)
+		return NULL;
+	if (journal->owed)
+		(void)!reopen_control(journal, NULL);
+	rg_control_close(journal->control);
+	rg_file_close(journal->file);
+	rg_buf_deinit(&journal->out);
+	free(journal);
+	return NULL;
+}
+
+int rg_journal_file(const struct rg_journal *journal)
+{
+	return journal->file;
+}
+
+bool rg_journal_writable(const struct rg_journal *journal)
+{
+	return journal->control != NULL;
+}
+
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which);
+
+/* Release the locks that were given up while the larger control file could not be mapped. */
+static void pay_owed(struct rg_journal *journal)
+{
+	enum rg_store_lock which;
+
+	for (which = RG_LOCK_CHANGE; journal->owed >> which; which++)
+		if (journal->owed >> which & 1)
+			rg_lock_release(lock_of(page_of(journal), which), journal->owner);
+	if (!rg_control_retired(page_of(journal)))
+		journal->owed = 0;
+}
+
+/* Map the larger control file that replaced ours. */
+static int reopen_control(struct rg_journal *journal, struct roger_err *err)
+{
+	struct rg_control *control;
+	int r;
+
+	r = rg_control_open(journal->folder, journal->control_name, journal->file, journal->source,
+			    journal->context, &control, err);
+	if (r < 0)
+		return r;
+	rg_control_close(journal->control);
+	journal->control = control;
+	journal->looked_ns = rg_clock_monotonic_ns();
+	pay_owed(journal);
+	return ROGER_OK;
+}
+
+/* Is our control file the one everybody uses?  It may have been replaced by a rename or
+ * overwritten.  It cannot change while we hold the append lock. */
+static bool is_current(struct rg_journal *journal)
+{
+	bool in_place;
+	int64_t now;
+
+	if (journal->appending)
+		return true;
+	if (!rg_control_sound(journal->control))
+		return false;
+	now = rg_clock_monotonic_ns();
+	if (now - journal->looked_ns < (int64_t)PLACE_LOOK_MS * 1000000)
+		return true;
+	/* If it was replaced, the next call checks again, in order to follow it. */
+	if (rg_control_look(journal->control, &in_place, NULL) == ROGER_OK && !in_place)
+		return false;
+	journal->looked_ns = now;
+	return true;
+}
+
+static int follow_control(struct rg_journal *journal, struct roger_err *err)
+{
+	if (is_current(journal))
+		return ROGER_OK;
+	rg_control_retire(journal->control);
+	return reopen_control(journal, err);
+}
+
+struct rg_control *rg_journal_control(struct rg_journal *journal)
+{
+	/* On failure the retired one stays: its figures are right, but old. */
+	if (journal->control)
+		(void)!follow_control(journal, NULL);
+	return journal->control;
+}
+
+/* For a process waiting for a lock in it. */
+static bool is_gone(void *context)
+{
+	struct rg_journal *journal = context;
+
+	return !is_current(journal);
+}
+
+/* ------------------------------------------------------------ the tail -- */
+
+uint64_t rg_journal_end(const struct rg_journal *journal)
+{
+	return rg_control_appended(journal->control);
+}
+
+/* The chain after end, computed over the lines from `from` on, before which it is `chain`. */
+static int chain_at(struct rg_journal *journal, uint64_t from, uint64_t chain, uint64_t end,
+		    uint64_t *ret_chain, struct roger_err *err)
+{
+	struct rg_chain behind = { .value = chain };
+	const struct rg_bytes bytes = rg_bytes_of_file(journal->file);
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found, own;
+	int r;
+
+	rg_lines_init(&lines, &bytes, from, end);
+	do {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r < 0 || !found)
+			break;
+		r = rg_chain_step(&bytes, &line, &behind, &own, err);
+	} while (r == ROGER_OK);
+	rg_lines_deinit(&lines);
+	*ret_chain = behind.value;
+	return r;
+}
+
+/* Continue the chain over the whole lines in bytes. */
+static int chain_over(struct rg_journal *journal, struct roger_str bytes, uint64_t *chain,
+		      struct roger_err *err)
+{
+	const struct rg_bytes file = rg_bytes_of_file(journal->file);
+	struct rg_chain behind = { .value = *chain };
+	struct rg_line line = { 0 };
+	const char *newline;
+	bool own;
+	int r = ROGER_OK;
+
+	while (r == ROGER_OK && (newline = rg_str_newline(bytes))) {
+		line.length = (size_t)(newline - bytes.data);
+		line.text = (struct roger_str){ bytes.data, line.length };
+		r = rg_chain_step(&file, &line, &behind, &own, err);
+		bytes.data += line.length + 1;
+		bytes.length -= line.length + 1;
+	}
+	*chain = behind.value;
+	return r;
+}
+
+/* The chain after end, from the chains stated in the last bytes before it; reads more if these are
+ * one long line. */
+static int chain_at_end(struct rg_journal *journal, uint64_t end, uint64_t *ret_chain,
+			struct roger_err *err)
+{
+	enum { LAST_BYTES_MAX = 16 << 20 };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf bytes = { .maximum = LAST_BYTES_MAX };
+	size_t length, got, at, last;
+	struct rg_tail before;
+	char *room;
+	int r;
+
+	*ret_chain = 0;
+	for (last = LAST_BYTES; last <= LAST_BYTES_MAX; last *= 16) {
+		length = end > last ? last : (size_t)end;
+		at = 0;
+		room = rg_buf_room(&bytes, length);
+		if (!room)
+			return rg_fail_memory(err);
+		r = rg_file_read_at(journal->file, room, length, (int64_t)(end - length), &got,
+				    err);
+		if (r < 0)
+			return r;
+		/* That of the last line but one, which the last one is hashed with. */
+		if ((got &&
+		     rg_chain_find_last((struct roger_str){ room, got - 1 }, ret_chain, &at)) ||
+		    length == end)
+			return chain_over(journal, (struct roger_str){ room + at, got - at },
+					  ret_chain, err);
+		/* Many lines of other programs: the previous tail is nearer than the last chain. */
+		if (rg_control_previous_tail(journal->control, &before) && before.appended < end)
+			return chain_at(journal, before.appended, before.chain, end, ret_chain,
+					err);
+	}
+	return chain_at(journal, 0, 0, end, ret_chain, err);
+}
+
+/* Lines before the known end were changed; the next reader examines how. */
+static void suspect(struct rg_journal *journal)
+{
+	struct rg_tail tail;
+
+	if (atomic_load(&page_of(journal)->shared.broken) != RG_BROKEN_NOT)
+		return;
+	(void)!rg_control_tail(journal->control, &tail);
+	rg_control_set_witness(journal->control,
+			       (struct rg_witness){ tail.appended, tail.chain, true });
+	atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
+}
+
+/* Does the chain go on from the tail before this one?  One short read after most appends; false:
+ * look further back. */
+static int goes_on(struct rg_journal *journal, const struct rg_tail *tail, bool *ret_goes_on,
+		   struct roger_err *err)
+{
+	struct rg_tail before;
+	char bytes[LAST_BYTES];
+	size_t length, got;
+	int r;
+
+	*ret_goes_on = false;
+	if (!rg_control_previous_tail(journal->control, &before) ||
+	    before.appended >= tail->appended || tail->appended - before.appended > LAST_BYTES)
+		return ROGER_OK;
+	length = (size_t)(tail->appended - before.appended);
+	r = rg_file_read_at(journal->file, bytes, length, (int64_t)before.appended, &got, err);
+	if (r < 0 || got < length || bytes[got - 1] != '\n')
+		return r;
+	r = chain_over(journal, (struct roger_str){ bytes, got }, &before.chain, err);
+	*ret_goes_on = r == ROGER_OK && before.chain == tail->chain;
+	return r;
+}
+
+int rg_journal_check_end(struct rg_journal *journal, bool *ret_fits, struct roger_err *err)
+{
+	struct rg_tail tail;
+	uint64_t chain;
+	int r;
+
+	*ret_fits = true;
+	if (!rg_control_tail(journal->control, &tail) || !tail.appended)
+		return ROGER_OK;
+	r = goes_on(journal, &tail, ret_fits, err);
+	if (r < 0 || *ret_fits)
+		return r;
+	*ret_fits = true;
+	r = chain_at_end(journal, tail.appended, &chain, err);
+	/* A stated chain need not be the one that was continued: compute it over the whole file. */
+	if (r == ROGER_OK && chain != tail.chain)
+		r = chain_at(journal, 0, 0, tail.appended, &chain, err);
+	if (r < 0 || chain == tail.chain)
+		return r;
+	*ret_fits = false;
+	suspect(journal);
+	return ROGER_OK;
+}
+
+enum adopted { ADOPTED_ALL, ADOPTED_SOME, ADOPTED_NEEDS_ROOM };
+
+/* At the witness's end there must be a line end, with the witness's chain. */
+static void compare(struct rg_journal *journal, const struct rg_witness *witness, uint64_t before,
+		    uint64_t behind, uint64_t chain)
+{
+	if (before >= witness->end || behind < witness->end ||
+	    (behind == witness->end && (!witness->chained || chain == witness->chain)))
+		return;
+	if (atomic_load(&page_of(journal)->shared.broken) == RG_BROKEN_NOT)
+		atomic_store(&page_of(journal)->shared.broken, RG_BROKEN_DIFFERS);
+}
+
+/* Adopt whole lines up to size; progress is kept even if it stops early. */
+static int adopt_lines(struct rg_journal *journal, uint64_t size, enum adopted *ret_how,
+		       struct roger_err *err)
+{
+	const struct rg_bytes file = rg_bytes_of_file(journal->file);
+	struct rg_tail tail, before;
+	struct rg_chain chain = { 0 };
+	struct rg_witness witness;
+	struct rg_lines lines;
+	struct rg_line line;
+	bool found = false, own;
+	uint64_t start, pause_at;
+	int r;
+
+	*ret_how = ADOPTED_ALL;
+	if (!rg_control_tail(journal->control, &tail))
+		return ROGER_OK;
+	witness = rg_control_witness(journal->control);
+	chain.value = tail.chain;
+	start = tail.appended;
+	before = tail;
+	pause_at = tail.appended + ADOPT_BYTES_MAX;
+	rg_lines_init(&lines, &file, tail.appended, size);
+	do {
+		r = rg_lines_next(&lines, &line, &found, err);
+		if (r < 0 || !found)
+			break;
+		struct rg_chain behind = chain;
+
+		r = rg_chain_step(&file, &line, &behind, &own, err);
+		if (r < 0)
+			break;
+		if (!line.too_long &&
+		    !journal->adopt(journal->context, journal->control, line.text, own)) {
+			*ret_how = ADOPTED_NEEDS_ROOM;
+			break;
+		}
+		before.appended = tail.appended;
+		before.chain = chain.value;
+		chain = behind;
+		compare(journal, &witness, tail.appended, lines.at, chain.value);
+		tail.appended = lines.at;
+		if (own)
+			atomic_fetch_add_explicit(&page_of(journal)->adoptions, 1,
+						  memory_order_relaxed);
+	} while (tail.appended < pause_at);
+	if (found && *ret_how == ADOPTED_ALL)
+		*ret_how = ADOPTED_SOME;
+	rg_lines_deinit(&lines);
+	/* The previous tail becomes the one before the last line: checking that is cheap. */
+	if (before.appended != start)
+		rg_control_set_end(journal->control, before.appended, before.chain);
+	if (tail.appended != start)
+		rg_control_set_end(journal->control, tail.appended, chain.value);
+	return r;
+}
+
+/* A foreign message that only lacks its newline: its writer may consider it complete. */
+static bool is_foreign_whole(const struct rg_tail *tail, struct roger_str text)
+{
+	struct rg_json *json = NULL;
+	struct roger_str body;
+	uint64_t stated;
+	bool whole;
+
+	if (rg_chain_split(text, &stated, &body) && rg_chain_over(tail->chain, body) == stated)
+		return false;
+	whole = rg_json_read(text, &json, NULL) == ROGER_OK;
+	rg_json_free(json);
+	return whole;
+}
+
+/* Is the unfinished end the rest of a line of roger's?  Its writer never reported it as stored. */
+static int is_own_rest(struct rg_journal *journal, const struct rg_tail *tail, uint64_t size,
+		       bool *ret_own, struct roger_err *err)
+{
+	struct rg_buf text;
+	int r;
+
+	if (size - tail->appended > RG_LINE_BYTES_MAX)
+		return ROGER_OK;
+	rg_buf_init(&text, RG_LINE_BYTES_MAX);
+	r = rg_journal_read(journal, tail->appended, (size_t)(size - tail->appended), &text, err);
+	*ret_own = (rg_line_begins_own(rg_buf_str(&text)) || rg_line_ends_own(rg_buf_str(&text))) &&
+		   !is_foreign_whole(tail, rg_buf_str(&text));
+	rg_buf_deinit(&text);
+	return r;
+}
+
+/* Close off an unfinished end so that the next line starts on its own.  An unacknowledged line of
+ * roger's becomes unreadable: its sender was told that it failed. */
+static int fence(struct rg_journal *journal, uint64_t size, struct roger_err *err)
+{
+	const struct rg_bytes file = rg_bytes_of_file(journal->file);
+	struct rg_tail tail;
+	struct roger_str mark;
+	bool own = false;
+	uint64_t end;
+	int r;
+
+	if (!rg_control_tail(journal->control, &tail))
+		return ROGER_OK;
+	r = is_own_rest(journal, &tail, size, &own, err);
+	if (r < 0)
+		return r;
+	mark = own ? RG_STR(" torn\n") : RG_STR("\n");
+	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
+	if (r < 0)
+		return r;
+	r = rg_file_tell(journal->file, journal->name, &end, err);
+	/* Another program wrote meanwhile: examine the end again. */
+	if (r < 0 || end != size + mark.length)
+		return r;
+	r = rg_chain_over_bytes(&file, tail.appended, end, &tail.chain, err);
+	if (r < 0)
+		return r;
+	rg_control_set_end(journal->control, end, tail.chain);
+	return ROGER_OK;
+}
+
+/* ----------------------------------------------------------- appending -- */
+
+static int file_size(struct rg_journal *journal, uint64_t *ret_size, struct roger_err *err)
+{
+	return rg_file_size(journal->file, journal->name, ret_size, err);
+}
+
+int rg_journal_check_name(const struct rg_journal *journal, struct roger_err *err)
+{
+	const struct rg_control_page *page = page_of(journal);
+
+	if (rg_file_is(journal->folder, journal->name, page->journal_device, page->journal_inode))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EIO, 0,
+		       "another file took the place of '%s'; open the workspace again",
+		       journal->name);
+}
+
+static int fail_again(struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_fail(err, ROGER_ETIMEOUT, 0,
+		       "another program keeps changing '%s'; stop it, then try again",
+		       journal->control_name);
+}
+
+void rg_journal_unlock(struct rg_journal *journal)
+{
+	journal->appending = false;
+	rg_control_hold(journal->control, false);
+	rg_file_unlock(journal->file);
+	rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+}
+
+/* The lock in the control file is fair and wakes waiters; the system's lock on the journal works
+ * even if the control file was overwritten or replaced. */
+static int take_both(struct rg_journal *journal, int64_t wait_ms, bool *ret_gone,
+		     struct roger_err *err)
+{
+	int r;
+
+	r = rg_lock_take_unless(&page_of(journal)->append_lock, journal->owner, wait_ms, is_gone,
+				journal, ret_gone, "the end of the journal", RG_LOCK_STANDS_STILL,
+				err);
+	if (r < 0 || *ret_gone)
+		return r;
+	r = rg_file_lock(journal->file, journal->name, wait_ms, err);
+	if (r < 0) {
+		rg_lock_release(&page_of(journal)->append_lock, journal->owner);
+		return r;
+	}
+	journal->appending = true;
+	rg_control_hold(journal->control, true);
+	return ROGER_OK;
+}
+
+static int take_append_lock(struct rg_journal *journal, int64_t wait_ms, struct roger_err *err)
+{
+	bool gone, in_place;
+	int tries, r;
+
+	for (tries = 0; tries < PLACES_MAX; tries++) {
+		r = follow_control(journal, err);
+		if (r == ROGER_OK)
+			r = take_both(journal, wait_ms, &gone, err);
+		if (r < 0)
+			return r;
+		if (gone)
+			continue;
+		/* A process that replaces the control file holds the system's lock too, even in an
+		 * older version, which does not take it to append. */
+		in_place = false;
+		if (rg_control_sound(journal->control))
+			r = rg_control_look(journal->control, &in_place, err);
+		if (r == ROGER_OK && in_place)
+			return ROGER_OK;
+		journal->looked_ns = 0;
+		rg_journal_unlock(journal);
+		if (r < 0)
+			return r;
+	}
+	return fail_again(journal, err);
+}
+
+/* Is the byte before end a newline? */
+static int is_line_end(struct rg_journal *journal, uint64_t end, bool *ret_is,
+		       struct roger_err *err)
+{
+	char last = '\n';
+	size_t got;
+	int r = ROGER_OK;
+
+	if (end)
+		r = rg_file_read_at(journal->file, &last, 1, (int64_t)end - 1, &got, err);
+	*ret_is = last == '\n';
+	return r;
+}
+
+/* The last newline was overwritten, and this is recorded: close the line off and continue the
+ * chain over what is there. */
+static int close_off(struct rg_journal *journal, uint64_t size, struct roger_err *err)
+{
+	const struct roger_str mark = RG_STR(" torn\n");
+	uint64_t chain;
+	int r;
+
+	r = rg_file_write(journal->file, mark.data, mark.length, journal->name, err);
+	if (r == ROGER_OK)
+		r = chain_at(journal, 0, 0, size + mark.length, &chain, err);
+	if (r == ROGER_OK)
+		rg_control_set_end(journal->control, size + mark.length, chain);
+	return r;
+}
+
+/* After adopting: does the journal match what was on disk?  If not, append nothing. */
+static int check_witness(struct rg_journal *journal, bool writing, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint32_t broken = atomic_load(&page->shared.broken);
+
+	if (broken == RG_BROKEN_NOT &&
+	    rg_control_witness(journal->control).end > rg_journal_end(journal)) {
+		broken = RG_BROKEN_SHORTER;
+		atomic_store(&page->shared.broken, broken);
+	}
+	if (!writing || broken == RG_BROKEN_NOT || broken == RG_BROKEN_LINE)
+		return ROGER_OK;
+	return rg_fail(
+		err, ROGER_EDATA, 0,
+		"'%s' is not the journal that roger wrote: lines are missing, or it is "
+		"another file; nothing is appended until a person checks it (`roger status`) "
+		"and runs `roger accept %s --reason TEXT`",
+		journal->name, journal->name);
+}
+
+/* One try under the lock.  *ret_again: adoption took long; let others run, then try again. */
+static int prepare(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
+		   bool *ret_again, struct roger_err *err)
+{
+	enum adopted how;
+	bool fits = true;
+	uint64_t size;
+	int r = ROGER_OK;
+
+	*ret_again = false;
+	/* After a failed sync, write only if the file still has the journal's name. */
+	if (fencing && atomic_load(&page_of(journal)->failures))
+		r = rg_journal_check_name(journal, err);
+	if (r == ROGER_OK)
+		r = file_size(journal, &size, err);
+	if (r < 0)
+		return r;
+	/* It was cut: a rebuilt control file has the journal's earlier length from its witness. */
+	if (size < rg_journal_end(journal)) {
+		journal->shrunk = true;
+		return ROGER_OK;
+	}
+	if (size > rg_journal_end(journal)) {
+		/* If it was overwritten, it may also have grown. */
+		r = rg_journal_check_end(journal, &fits, err);
+		if (r == ROGER_OK)
+			r = adopt_lines(journal, size, &how, err);
+		if (r < 0)
+			return r;
+		*ret_again = how != ADOPTED_ALL;
+		if (how == ADOPTED_NEEDS_ROOM)
+			return rg_control_grow(journal->control, 2, 3, err);
+		if (how == ADOPTED_SOME)
+			return ROGER_OK;
+	}
+	/* The next line's chain covers the line before it: this is the last chance to check that
+	 * one. */
+	if (fencing && size == rg_journal_end(journal)) {
+		r = rg_journal_check_end(journal, &fits, err);
+		if (r == ROGER_OK && !fits)
+			r = is_line_end(journal, size, &fits, err);
+	}
+	if (r == ROGER_OK)
+		r = check_witness(journal, fencing, err);
+	if (r < 0)
+		return r;
+	if (!fits && size == rg_journal_end(journal)) {
+		*ret_again = true;
+		return close_off(journal, size, err);
+	}
+	if (fencing && size > rg_journal_end(journal)) {
+		*ret_again = true;
+		return fence(journal, size, err);
+	}
+	if (!rg_control_has_room(journal->control, agents, counts)) {
+		*ret_again = true;
+		return rg_control_grow(journal->control, agents, counts, err);
+	}
+	return ROGER_OK;
+}
+
+static int lock_tail(struct rg_journal *journal, size_t agents, size_t counts, bool fencing,
+		     int64_t wait_ms, struct roger_err *err)
+{
+	bool again;
+	int tries = 0, r;
+
+	do {
+		r = take_append_lock(journal, wait_ms, err);
+		if (r < 0)
+			return r;
+		r = prepare(journal, agents, counts, fencing, &again, err);
+		/* The control file may have caused the error. */
+		if (!rg_control_sound(journal->control) || journal->shrunk) {
+			again = true;
+			r = ++tries < PLACES_MAX ? ROGER_OK : fail_again(journal, err);
+		}
+		if (r < 0 || again)
+			rg_journal_unlock(journal);
+		if (r == ROGER_OK && journal->shrunk)
+			r = reopen_control(journal, err);
+		journal->shrunk = false;
+	} while (r == ROGER_OK && again);
+	return r;
+}
+
+static int lock(struct rg_journal *journal, size_t agents, size_t counts, int64_t wait_ms,
+		struct roger_err *err)
+{
+	struct rg_tail tail;
+	int r;
+
+	if (!journal->control)
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
+	r = lock_tail(journal, agents, counts, true, wait_ms, err);
+	if (r < 0)
+		return r;
+	rg_buf_clear(&journal->out);
+	journal->line_start = 0;
+	journal->line_count = 0;
+	(void)!rg_control_tail(journal->control, &tail);
+	journal->chain = tail.chain;
+	return ROGER_OK;
+}
+
+int rg_journal_lock(struct rg_journal *journal, size_t agents, size_t counts, struct roger_err *err)
+{
+	return lock(journal, agents, counts, RG_LOCK_WAIT_MS, err);
+}
+
+bool rg_journal_lock_soon(struct rg_journal *journal, size_t counts)
+{
+	return lock(journal, 0, counts, READER_WAIT_MS, NULL) == ROGER_OK;
+}
+
+struct rg_buf *rg_journal_line(struct rg_journal *journal)
+{
+	return &journal->out;
+}
+
+void rg_journal_end_line(struct rg_journal *journal)
+{
+	struct roger_str body;
+
+	if (journal->out.failed)
+		return;
+	body = (struct roger_str){ journal->out.data + journal->line_start,
+				   journal->out.length - journal->line_start };
+	journal->chain = rg_chain_over(journal->chain, body);
+	rg_chain_print(journal->chain, &journal->out);
+	rg_buf_add_char(&journal->out, '\n');
+	journal->line_start = journal->out.length;
+	journal->line_count++;
+}
+
+static int lost(const struct rg_journal *journal, struct roger_err *err)
+{
+	return rg_fail(
+		err, ROGER_EIO, EIO,
+		"sync '%s': what was just written may not be on disk; send again with the same key",
+		journal->name);
+}
+
+/* Did our lines start on a new line, or after half a line of another program? */
+static int check_apart(struct rg_journal *journal, uint64_t start, struct roger_err *err)
+{
+	char before = '\0';
+	size_t got;
+	int r;
+
+	if (start == 0)
+		return ROGER_OK;
+	r = rg_file_read_at(journal->file, &before, 1, (int64_t)start - 1, &got, err);
+	if (r < 0)
+		return r;
+	return before == '\n' ? ROGER_OK : lost(journal, err);
+}
+
+int rg_journal_write(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t expected = rg_journal_end(journal) + journal->out.length, size;
+	uint64_t adoptions = atomic_load(&page->adoptions), adopted;
+	enum adopted how;
+	int r;
+
+	if (journal->out.failed)
+		return rg_fail_memory(err);
+	/* The last check before it counts: numbers and keys may come from damaged figures. */
+	*ret_end = 0;
+	if (!rg_control_sound(journal->control))
+		return ROGER_OK;
+	journal->generation_seen = rg_control_generation(journal->control);
+	journal->failures_seen = atomic_load(&page->failures);
+	r = rg_file_write(journal->file, journal->out.data, journal->out.length, journal->name,
+			  err);
+	if (r < 0)
+		return r;
+	r = rg_file_tell(journal->file, journal->name, &size, err);
+	if (r < 0)
+		return r;
+	if (size == expected) {
+		rg_control_set_end(journal->control, expected, journal->chain);
+		*ret_end = expected;
+		return ROGER_OK;
+	}
+
+	/* Another program's line came first: adopt both as they are. */
+	do
+		r = adopt_lines(journal, size, &how, err);
+	while (r == ROGER_OK && how == ADOPTED_SOME);
+	/* Our own lines are no sign of a second writer. */
+	adopted = atomic_load(&page->adoptions) - adoptions;
+	atomic_fetch_sub(&page->adoptions,
+			 adopted < journal->line_count ? adopted : journal->line_count);
+	if (r == ROGER_OK)
+		r = check_apart(journal, size - journal->out.length, err);
+	if (r == ROGER_OK && rg_control_sound(journal->control) && rg_journal_end(journal) < size)
+		r = lost(journal, err);
+	*ret_end = size;
+	return r;
+}
+
+/* -------------------------------------------------------- group commit -- */
+
+enum { SYNC_NS_MAX = 10000000 };
+
+/* Wait briefly for whom the last sync covered and for who had appended by its end, to save them a
+ * sync of their own. */
+static void gather(struct rg_control_page *page)
+{
+	uint64_t before = atomic_load(&page->synced_appends);
+	uint32_t company = page->groups[0] + page->groups[1];
+	int64_t until;
+
+	until = atomic_load(&page->sync_ns);
+	until = rg_clock_monotonic_ns() + (until < SYNC_NS_MAX ? until : SYNC_NS_MAX) / 3;
+	while (atomic_load(&page->appends) - before < company && rg_clock_monotonic_ns() < until)
+		rg_clock_yield();
+}
+
+static void note_group(struct rg_control_page *page, uint64_t appends, int64_t took_ns)
+{
+	uint32_t smoothed = atomic_load(&page->sync_ns);
+	uint64_t before = atomic_exchange(&page->synced_appends, appends);
+
+	page->groups[0] = (uint32_t)(appends - before);
+	page->groups[1] = (uint32_t)(atomic_load(&page->appends) - appends);
+	if (took_ns > SYNC_NS_MAX)
+		took_ns = SYNC_NS_MAX;
+	page->sync_ns = smoothed ? (smoothed * 7 + (uint32_t)took_ns) / 8 : (uint32_t)took_ns;
+}
+
+/*
+ * Everybody is woken: those whom the sync covered append again, and one of the others leads.
+ * Release the sync lock before changing the word: a process that sees the word changed and the
+ * lock still held would sleep through the wake.
+ */
+static void end_lead(struct rg_journal *journal)
+{
+	struct rg_control_page *page = page_of(journal);
+
+	rg_lock_release(&page->sync_lock, journal->owner);
+	atomic_fetch_add(&page->wake, 1);
+	rg_lock_wake(&page->wake, RG_WAKE_ALL);
+}
+
+/* Bytes from the last good sync up to end may be lost. */
+static void note_lost(struct rg_control *control, uint64_t end)
+{
+	struct rg_control_page *page = rg_control_page(control);
+
+	if (atomic_load(&page->lost_to) == 0)
+		atomic_store(&page->lost_from, rg_control_synced(control));
+	if (end > atomic_load(&page->lost_to))
+		atomic_store(&page->lost_to, end);
+}
+
+bool rg_journal_lost(const struct rg_journal *journal, uint64_t offset)
+{
+	const struct rg_control_page *page = page_of(journal);
+
+	return offset < atomic_load(&page->lost_to) && offset >= atomic_load(&page->lost_from);
+}
+
+/* Sync for everyone; needs the sync lock. */
+static int lead(struct rg_journal *journal, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t appends, end;
+	int64_t start;
+	int r;
+
+	gather(page);
+	appends = atomic_load(&page->appends);
+	end = rg_journal_end(journal);
+	start = rg_clock_monotonic_ns();
+	r = rg_file_sync(journal->file, journal->name, err);
+	/* Bytes that were not on disk may never be: no waiter may trust the next sync for them. */
+	if (r < 0)
+		note_lost(journal->control, end);
+	else
+		r = rg_journal_check_name(journal, err);
+	if (r < 0) {
+		atomic_fetch_add(&page->failures, 1);
+		return r;
+	}
+	note_group(page, appends, rg_clock_monotonic_ns() - start);
+	rg_control_set_synced(journal->control, end);
+	return ROGER_OK;
+}
+
+enum synced { SYNCED, NOT_YET, LOST };
+
+/* Order matters: a failure is counted before a later sync moves the synced offset. */
+static enum synced judge(const struct rg_journal *journal, uint64_t end, uint32_t failures_seen)
+{
+	bool covered = rg_control_synced(journal->control) >= end;
+
+	if (atomic_load(&page_of(journal)->failures) != failures_seen)
+		return LOST;
+	return covered ? SYNCED : NOT_YET;
+}
+
+/* A larger control file may have been created just before the failure was recorded in ours. */
+static void note_failure_in_larger(struct rg_journal *journal)
+{
+	struct rg_control_page *page;
+
+	while (rg_control_retired(page_of(journal)) && reopen_control(journal, NULL) == ROGER_OK) {
+		page = page_of(journal);
+		note_lost(journal->control, rg_journal_end(journal));
+		atomic_fetch_add(&page->failures, 1);
+	}
+}
+
+/* Sync if it is still needed.  Takes over the sync lock and releases it. */
+static int lead_once(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
+		     struct roger_err *err)
+{
+	int r = judge(journal, end, failures_seen) == NOT_YET ? lead(journal, err) : ROGER_OK;
+
+	end_lead(journal);
+	if (r < 0)
+		note_failure_in_larger(journal);
+	return r;
+}
+
+/* The control file was rebuilt since we wrote.  It does not record a sync that failed meanwhile,
+ * but the system reports the failure to every process that has the file open. */
+static int sync_alone(struct rg_journal *journal, struct roger_err *err)
+{
+	int r = rg_file_sync(journal->file, journal->name, err);
+
+	return r == ROGER_OK ? rg_journal_check_name(journal, err) : r;
+}
+
+/* On timeout the error names the leader. */
+static int take_lead(struct rg_journal *journal, struct roger_err *err)
+{
+	bool gone;
+
+	return rg_lock_take_unless(&page_of(journal)->sync_lock, journal->owner, 0, NULL, NULL,
+				   &gone, "the sync of the journal", RG_LOCK_STANDS_STILL, err);
+}
+
+static int sync_until(struct rg_journal *journal, uint64_t end, uint32_t failures_seen,
+		      uint64_t generation, struct roger_err *err)
+{
+	struct rg_control_page *page;
+	int64_t until = rg_clock_monotonic_ns() + (int64_t)RG_LOCK_WAIT_MS * 1000000;
+	bool in_vain = false, late;
+	uint32_t wake;
+	int r;
+
+	for (;;) {
+		r = follow_control(journal, err);
+		if (r < 0)
+			return r;
+		page = page_of(journal);
+		if (rg_control_generation(journal->control) != generation)
+			return sync_alone(journal, err);
+		wake = atomic_load(&page->wake);
+		switch (judge(journal, end, failures_seen)) {
+		case SYNCED:
+			return ROGER_OK;
+		case LOST:
+			if (!rg_control_sound(journal->control))
+				continue;
+			return lost(journal, err);
+		case NOT_YET:
+			break;
+		}
+		late = rg_clock_monotonic_ns() > until || (in_vain && rg_lock_interrupted());
+		r = late ? take_lead(journal, err) : ROGER_OK;
+		if (r < 0)
+			return r;
+		if (late || rg_lock_try(&page->sync_lock, journal->owner, in_vain)) {
+			r = lead_once(journal, end, failures_seen, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		/* Check whether the leader died only after a wait timed out. */
+		in_vain = !rg_lock_sleep(&page->wake, wake, RG_LEADER_CHECK_MS);
+	}
+}
+
+int rg_journal_sync(struct rg_journal *journal, uint64_t end, struct roger_err *err)
+{
+	return sync_until(journal, end, journal->failures_seen, journal->generation_seen, err);
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+/* Without a control file: everything up to the last newline. */
+static int settle_read_only(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	char piece[4096];
+	uint64_t size, from;
+	size_t got;
+	int r;
+
+	r = file_size(journal, &size, err);
+	if (r < 0)
+		return r;
+	while (size > 0) {
+		from = size > sizeof piece ? size - sizeof piece : 0;
+		r = rg_file_read_at(journal->file, piece, (size_t)(size - from), (int64_t)from,
+				    &got, err);
+		if (r < 0)
+			return r;
+		while (got > 0 && piece[got - 1] != '\n')
+			got--;
+		size = from + got;
+		if (got)
+			break;
+	}
+	*ret_end = size;
+	return ROGER_OK;
+}
+
+/* Without the append lock, whole lines can be read as they are; nothing is adopted. */
+static int settle_alone(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	int r = settle_read_only(journal, ret_end, err);
+
+	if (r == ROGER_OK && *ret_end > rg_control_synced(journal->control))
+		r = rg_file_sync(journal->file, journal->name, err);
+	return r;
+}
+
+/* *ret_end: the synced end, after syncing what nobody else syncs.  Lines older than the control
+ * file are included: they may have been acknowledged before. */
+static int settle_synced(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_control_page *page = page_of(journal);
+	uint64_t end = rg_journal_end(journal), found = page->found;
+	uint32_t failures = atomic_load(&page->failures);
+	int r = ROGER_OK;
+
+	if (rg_control_synced(journal->control) < end &&
+	    !rg_lock_held(&page->sync_lock, journal->owner))
+		/* Left by a killed writer or another program. */
+		r = sync_until(journal, end, failures, rg_control_generation(journal->control),
+			       err);
+	if (r < 0)
+		return r;
+	*ret_end = rg_control_synced(journal->control);
+	if (*ret_end >= end || *ret_end >= found)
+		return ROGER_OK;
+	*ret_end = end;
+	return rg_file_sync(journal->file, journal->name, err);
+}
+
+int rg_journal_settle(struct rg_journal *journal, uint64_t *ret_end, struct roger_err *err)
+{
+	uint64_t size;
+	int r;
+
+	if (journal->file == RG_NO_FILE) {
+		*ret_end = 0;
+		return ROGER_OK;
+	}
+	if (!journal->control)
+		return settle_read_only(journal, ret_end, err);
+	r = follow_control(journal, err);
+	/* In a handle that is open for long, the file may have been moved away: stop reading it. */
+	if (r == ROGER_OK)
+		r = rg_journal_check_name(journal, err);
+	if (r == ROGER_OK)
+		r = file_size(journal, &size, err);
+	if (r < 0)
+		return r;
+	if (size != rg_journal_end(journal)) {
+		r = lock_tail(journal, 0, 0, false, READER_WAIT_MS, err);
+		if (r == ROGER_ETIMEOUT)
+			return settle_alone(journal, ret_end, err);
+		if (r < 0)
+			return r;
+		rg_journal_unlock(journal);
+	}
+	return settle_synced(journal, ret_end, err);
+}
+
+uint64_t rg_journal_adoptions(struct rg_journal *journal)
+{
+	return atomic_load(&page_of(journal)->adoptions);
+}
+
+bool rg_journal_knows(struct rg_journal *journal, uint64_t end)
+{
+	return rg_journal_end(journal) >= end;
+}
+
+uint32_t rg_journal_wake_count(struct rg_journal *journal)
+{
+	return journal->control ? atomic_load(&page_of(journal)->wake) : 0;
+}
+
+void rg_journal_sleep(struct rg_journal *journal, uint32_t seen, int64_t wait_ms)
+{
+	rg_lock_sleep(&page_of(journal)->wake, seen, wait_ms);
+}
+
+int rg_journal_read(struct rg_journal *journal, uint64_t offset, size_t length, struct rg_buf *out,
+		    struct roger_err *err)
+{
+	char *room = rg_buf_room(out, length);
+	size_t got;
+	int r;
+
+	if (!room)
+		return rg_fail_memory(err);
+	r = rg_file_read_at(journal->file, room, length, (int64_t)offset, &got, err);
+	if (r < 0)
+		return r;
+	if (got < length)
+		return rg_fail(err, ROGER_EIO, 0, "'%s' ends before byte %llu", journal->name,
+			       (unsigned long long)(offset + length));
+	out->length += got;
+	return ROGER_OK;
+}
+
+/* ------------------------------------------------------ the other locks -- */
+
+static struct rg_lock *lock_of(struct rg_control_page *page, enum rg_store_lock which)
+{
+	switch (which) {
+	case RG_LOCK_CHANGE:
+		return &page->change_lock;
+	case RG_LOCK_INDEX:
+		return &page->index_lock;
+	case RG_LOCK_STATE:
+		return &page->state_lock;
+	case RG_LOCK_RECORDS:
+		return &page->record_lock;
+	case RG_LOCK_BRIDGE:
+		return &page->bridge_lock;
+	case RG_LOCK_CHECKPOINT:
+		return &page->checkpoint_lock;
+	case RG_LOCK_APPEND:
+	case RG_LOCK_WAKE:
+		break;
+	}
+	rg_assert(!"such a lock");
+}
+
+int rg_journal_take(struct rg_journal *journal, enum rg_store_lock which, int64_t wait_ms,
+		    struct roger_err *err)
+{
+	static const char *const names[] = { "the message lock", "the index lock",
+					     "the lock of message-state.json", "the log lock",
+					     "the bridge lock" };
+	/* A bridge rightly keeps its lock for as long as it runs. */
+	const char *advice = which == RG_LOCK_BRIDGE
+				     ? "is taking in trigger files; stop it first, or let it work"
+				     : RG_LOCK_STANDS_STILL;
+	struct rg_control_page *page;
+	int tries, r;
+	bool gone;
+
+	if (!journal->control)
+		return rg_fail(err, ROGER_EIO, journal->why_errno, "'%s' can only be read",
+			       journal->name);
+	for (tries = 0; tries < PLACES_MAX; tries++) {
+		r = follow_control(journal, err);
+		if (r < 0)
+			return r;
+		page = page_of(journal);
+		r = rg_lock_take_unless(lock_of(page, which), journal->owner, wait_ms, is_gone,
+					journal, &gone, names[which], advice, err);
+		if (r == ROGER_OK && gone)
+			continue;
+		if (r < 0)
+			return r;
+		journal->owed &= ~(1u << which);
+		if (rg_control_sound(journal->control))
+			return ROGER_OK;
+		rg_journal_release(journal, which);
+	}
+	return fail_again(journal, err);
+}
+
+bool rg_journal_try(struct rg_journal *journal, enum rg_store_lock which)
+{
+	if (!journal->control ||
+	    !rg_lock_try(lock_of(page_of(journal), which), journal->owner, true))
+		return false;
+	journal->owed &= ~(1u << which);
+	if (rg_control_sound(journal->control))
+		return true;
+	rg_journal_release(journal, which);
+	return false;
+}
+
+bool rg_journal_holds(struct rg_journal *journal, enum rg_store_lock which)
+{
+	return rg_lock_mine(lock_of(page_of(journal), which), journal->owner);
+}
+
+/* The lock may have moved to a larger control file, and from there to the next, meanwhile. */
+void rg_journal_release(struct rg_journal *journal, enum rg_store_lock which)
+{
+	int tries;
+
+	for (tries = 0; tries < PLACES_MAX; tries++) {
+		rg_lock_release(lock_of(page_of(journal), which), journal->owner);
+		if (rg_control_sound(journal->control))
+			return;
+		rg_control_retire(journal->control);
+		if (reopen_control(journal, NULL) < 0)
+			break;
+	}
+	journal->owed |= 1u << which;
+}

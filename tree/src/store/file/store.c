@@ -1,0 +1,945 @@
+/*
+ * The file store: messages by journal.h, logs by log.h, documents replaced by a
+ * rename.
+ *
+ * Other programs write run documents too and do not take roger's locks, so put
+ * compares with what was read before.
+ */
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "host/file.h"
+#include "host/storage.h"
+#include "host/workspace.h"
+#include "store/file/journal.h"
+#include "store/file/log.h"
+
+static const char suffix[] = ".json", state_name[] = "message-state.json";
+
+/* The journal of each kind, except messages, that was used last. */
+struct open_log {
+	char name[RG_FILE_NAME_BYTES];
+	uint64_t inode;
+	int file;
+};
+
+struct file_store {
+	struct rg_store base;
+	struct rg_workspace *workspace;
+	const struct rg_store_above *above;
+	struct rg_journal *journal;
+	struct rg_control *adopting; /* the control file while a line is adopted */
+	int folders[RG_LOGS];	     /* of logs; RG_NO_FILE until needed */
+	struct open_log open[RG_LOGS];
+	struct rg_open_log appending[RG_LOGS]; /* the log of each kind that was appended to last */
+	int wakers;			       /* wake.lock; RG_NO_FILE until needed */
+};
+
+static struct file_store *of(struct rg_store *store)
+{
+	return (struct file_store *)store;
+}
+
+/* The mapped control file; NULL: read-only. */
+static struct rg_control *control_of(struct file_store *store)
+{
+	if (store->adopting || !store->journal)
+		return store->adopting;
+	return rg_journal_control(store->journal);
+}
+
+/* ---------------------------------------------------------------- places -- */
+
+/* A folder of logs; make: create it if missing.  RG_NO_FILE in *folder: it is missing. */
+static int open_folder(struct file_store *store, const char *name, bool make, int *folder,
+		       struct roger_err *err)
+{
+	bool made;
+	int r;
+
+	if (*folder != RG_NO_FILE)
+		return ROGER_OK;
+	r = rg_file_open_folder(store->workspace->data, name, folder, err);
+	if (r < 0 || *folder != RG_NO_FILE || !make)
+		return r;
+	r = rg_file_make_folder(store->workspace->data, name, &made, err);
+	if (r == ROGER_OK)
+		r = rg_file_open_folder(store->workspace->data, name, folder, err);
+	if (r == ROGER_OK && *folder == RG_NO_FILE)
+		return rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", name);
+	return r;
+}
+
+/* The last part of a configured path, which is NUL-terminated. */
+static const char *name_part(struct roger_str path)
+{
+	const char *slash = strrchr(path.data, '/');
+
+	return slash ? slash + 1 : path.data;
+}
+
+static struct roger_str folder_part(struct roger_str path)
+{
+	const char *name = name_part(path);
+
+	/* Without the final slash: with it, a link there would be followed. */
+	return name == path.data ? RG_STR(".")
+	       : name == path.data + 1
+		       ? RG_STR("/")
+		       : (struct roger_str){ path.data, (size_t)(name - path.data) - 1 };
+}
+
+/* The path that the configuration gives a log instead of the default; "": none. */
+static struct roger_str placed(const struct file_store *store, enum rg_log log)
+{
+	const struct rg_config *config = store->workspace->config;
+
+	return log == RG_LOG_MESSAGES	? config->jsonl_file
+	       : log == RG_LOG_SENDS	? config->send_log_dir
+	       : log == RG_LOG_ACTIVITY ? config->activity_file
+					: (struct roger_str){ "", 0 };
+}
+
+static int place_folder(struct file_store *store, enum rg_log log, bool make, struct roger_err *err)
+{
+	struct roger_str path = placed(store, log);
+	char name[4300];
+
+	if (!path.length)
+		snprintf(name, sizeof name, "%.*s", (int)strlen(rg_kinds[log].folder) - 1,
+			 rg_kinds[log].folder);
+	else
+		rg_workspace_path(store->workspace, rg_kinds[log].file ? folder_part(path) : path,
+				  name, sizeof name);
+	return open_folder(store, name, make, &store->folders[log], err);
+}
+
+/* The folder and name of a log's file. */
+static int place_of(struct file_store *store, enum rg_log log, struct roger_str owner, bool make,
+		    int *ret_folder, char to[RG_FILE_NAME_BYTES], struct roger_err *err)
+{
+	const struct rg_kind *kind = &rg_kinds[log];
+	struct roger_str path = placed(store, log);
+	const char *file = path.length ? name_part(path) : kind->file;
+	int r = ROGER_OK;
+
+	if (kind->file)
+		*(char *)mempcpy(to, file, strnlen(file, RG_FILE_NAME_BYTES - 1)) = '\0';
+	else
+		rg_workspace_file_name(owner, ".jsonl", to);
+	if (*kind->folder && store->folders[log] == RG_NO_FILE)
+		r = place_folder(store, log, make, err);
+	*ret_folder = *kind->folder ? store->folders[log] : store->workspace->data;
+	return r;
+}
+
+/* ----------------------------------------------------------------- locks -- */
+
+/* One byte of wake.lock, an empty file, is locked per agent.  Two agents with the same byte wait
+ * for each other, which is harmless. */
+static int64_t byte_of(struct roger_str agent)
+{
+	return (int64_t)(rg_hash(0, agent.data, agent.length) >> 2);
+}
+
+static int lock_waker(struct file_store *store, struct roger_str agent, struct roger_err *err)
+{
+	static const char name[] = "wake.lock";
+	bool taken;
+	int r = ROGER_OK;
+
+	if (store->wakers == RG_NO_FILE)
+		r = rg_file_open(store->workspace->data, name, RG_FILE_CREATE_APPEND,
+				 &store->wakers, err);
+	if (r == ROGER_OK)
+		r = rg_file_lock_byte(store->wakers, byte_of(agent), name, &taken, err);
+	return r == ROGER_OK && !taken ? ROGER_ETIMEOUT : r;
+}
+
+static int lock(struct rg_store *base, const struct rg_lock_wish *wish, struct roger_err *err)
+{
+	struct rg_journal *journal = of(base)->journal;
+
+	switch (wish->which) {
+	case RG_LOCK_APPEND:
+		if (wish->wait_ms >= RG_LOCK_WAIT_MS)
+			return rg_journal_lock(journal, wish->agents, wish->counts, err);
+		return rg_journal_lock_soon(journal, wish->counts) ? ROGER_OK : ROGER_ETIMEOUT;
+	case RG_LOCK_WAKE:
+		return lock_waker(of(base), wish->agent, err);
+	default:
+		if (wish->wait_ms)
+			return rg_journal_take(journal, wish->which, wish->wait_ms, err);
+		return rg_journal_try(journal, wish->which) ? ROGER_OK : ROGER_ETIMEOUT;
+	}
+}
+
+static void unlock(struct rg_store *base, enum rg_store_lock which, struct roger_str agent)
+{
+	if (which == RG_LOCK_APPEND)
+		rg_journal_unlock(of(base)->journal);
+	else if (which == RG_LOCK_WAKE)
+		rg_file_unlock_byte(of(base)->wakers, byte_of(agent));
+	else
+		rg_journal_release(of(base)->journal, which);
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+static bool holds(struct rg_store *base, enum rg_store_lock which)
+{
+	/* Of the control file that is in use now. */
+	return control_of(of(base)) && rg_journal_holds(of(base)->journal, which);
+}
+
+static void head(struct rg_store *base, struct rg_head *ret_head)
+{
+	struct rg_control *control = control_of(of(base));
+	struct rg_control_page *page;
+
+	if (!control) {
+		*ret_head = (struct rg_head){ 0 };
+		return;
+	}
+	page = rg_control_page(control);
+	*ret_head = (struct rg_head){
+		.shared = &page->shared,
+		.end = rg_control_appended(control),
+		.synced = rg_control_synced(control),
+		.logged = rg_control_logged(control),
+		.adoptions = atomic_load(&page->adoptions),
+		.lost_from = atomic_load(&page->lost_from),
+		.lost_to = atomic_load(&page->lost_to),
+		.wake = atomic_load(&page->wake),
+	};
+}
+
+static int settle(struct rg_store *base, uint64_t *ret_end, struct roger_err *err)
+{
+	struct rg_journal *journal = of(base)->journal;
+	bool fits;
+	int r;
+
+	r = rg_journal_settle(journal, ret_end, err);
+	if (r == ROGER_OK && rg_journal_control(journal))
+		r = rg_journal_check_end(journal, &fits, err);
+	return r;
+}
+
+static int append(struct rg_store *base, rg_compose *compose, void *context, uint64_t *ret_end,
+		  struct roger_err *err)
+{
+	struct rg_journal *journal = of(base)->journal;
+	size_t line;
+
+	for (line = 0; compose(context, line, rg_journal_line(journal)); line++)
+		rg_journal_end_line(journal);
+	return rg_journal_write(journal, ret_end, err);
+}
+
+static void wait_for_sync(struct rg_store *base, uint32_t wake, int64_t wait_ms)
+{
+	struct rg_journal *journal = of(base)->journal;
+
+	if (rg_journal_writable(journal))
+		rg_journal_sleep(journal, wake, wait_ms);
+	else
+		rg_clock_sleep(wait_ms);
+}
+
+static bool adopt(void *context, struct rg_control *control, struct roger_str line, bool own)
+{
+	struct file_store *store = context;
+	bool known;
+
+	if (!rg_control_has_room(control, 2, 3))
+		return false;
+	store->adopting = control;
+	known = store->above->adopt(&store->base, line, own);
+	store->adopting = NULL;
+	return known;
+}
+
+static void recall(void *context, struct rg_witness *ret_witness)
+{
+	struct file_store *store = context;
+	struct rg_figure witness = { 0 };
+
+	store->above->recall(&store->base, &witness);
+	*ret_witness = (struct rg_witness){ witness.count, witness.chain, witness.chained };
+}
+
+/* ------------------------------------------------------------------ logs -- */
+
+static int add_file(struct rg_log_files *files, enum rg_log log, struct roger_str name,
+		    struct rg_arena *arena, struct roger_err *err)
+{
+	struct rg_log_file *file;
+
+	file = rg_arena_push(arena, &files->items, &files->count, sizeof *file);
+	if (!file)
+		return rg_fail_memory(err);
+	*file = (struct rg_log_file){ .log = log };
+	if (!rg_arena_copy(arena, name, &file->name))
+		return rg_fail_memory(err);
+	file->shown = file->name;
+	return !*rg_kinds[log].folder || rg_arena_print(arena, &file->shown, "%s%.*s",
+							rg_kinds[log].folder, RG_STR_ARGS(name))
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool is_log_name(struct roger_str name)
+{
+	static const char end[] = ".jsonl";
+	size_t length = sizeof end - 1;
+
+	return name.length > length && name.data[0] != '.' &&
+	       memcmp(name.data + name.length - length, end, length) == 0;
+}
+
+/* Something that is not a file in place of one owner's log must not hide the others. */
+static bool may_be_read(struct file_store *store, int folder, struct roger_str name)
+{
+	struct rg_file_facts facts;
+	struct roger_err err;
+	bool there;
+
+	if (rg_file_look(folder, name.data, &there, &facts, &err) != ROGER_EREFUSED)
+		return true;
+	snprintf(store->base.trouble, sizeof store->base.trouble,
+		 "the send log lacks entries of what was sent: %.300s", err.message);
+	return false;
+}
+
+static int list(struct rg_store *base, enum rg_log log, struct roger_str owner,
+		struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err)
+{
+	struct file_store *store = of(base);
+	char name[RG_FILE_NAME_BYTES];
+	struct roger_strs names;
+	int folder, r;
+	size_t i;
+
+	r = place_of(store, log, owner, false, &folder, name, err);
+	if (r == ROGER_OK && (owner.length || (rg_kinds[log].file && folder != RG_NO_FILE)))
+		return add_file(files, log, rg_str(name), arena, err);
+	if (r < 0 || folder == RG_NO_FILE)
+		return r;
+	r = rg_file_list_folder(folder, rg_kinds[log].folder, arena, &names, err);
+	for (i = 0; r == ROGER_OK && i < names.count; i++)
+		if (is_log_name(names.items[i]) && may_be_read(store, folder, names.items[i]))
+			r = add_file(files, log, names.items[i], arena, err);
+	return r;
+}
+
+static int open_messages(struct file_store *store, struct rg_log_file *file, bool *ret_there,
+			 struct roger_err *err)
+{
+	int open = rg_journal_file(store->journal), r;
+	struct rg_file_facts facts;
+
+	*ret_there = open != RG_NO_FILE;
+	if (!*ret_there)
+		return ROGER_OK;
+	r = rg_file_facts(open, "messages.jsonl", &facts, err);
+	if (r < 0)
+		return r;
+	file->device = facts.device;
+	file->inode = facts.inode;
+	file->size = (uint64_t)facts.size;
+	return ROGER_OK;
+}
+
+static int stat_journal(struct rg_store *base, struct rg_log_file *file, bool *ret_there,
+			struct roger_err *err)
+{
+	struct file_store *store = of(base);
+	struct open_log *open = &store->open[file->log];
+	struct rg_file_facts facts;
+	int folder, r;
+
+	if (file->log == RG_LOG_MESSAGES)
+		return open_messages(store, file, ret_there, err);
+	file->inode = file->size = 0;
+	open->file = rg_file_close(open->file);
+	folder = *rg_kinds[file->log].folder ? store->folders[file->log] : store->workspace->data;
+	*ret_there = false;
+	if (folder == RG_NO_FILE)
+		return ROGER_OK;
+	r = rg_file_open_facts(folder, file->name.data, RG_FILE_READ, &open->file, &facts, err);
+	*ret_there = r == ROGER_OK && open->file != RG_NO_FILE;
+	if (!*ret_there)
+		return r;
+	snprintf(open->name, sizeof open->name, "%s", file->name.data);
+	open->inode = file->inode = facts.inode;
+	file->device = facts.device;
+	file->size = (uint64_t)facts.size;
+	return ROGER_OK;
+}
+
+/* Its descriptor; reopened if another journal of the kind was used since. */
+static int descriptor(struct file_store *store, const struct rg_log_file *file, int *ret_file,
+		      struct roger_err *err)
+{
+	struct open_log *open = &store->open[file->log];
+	struct rg_log_file again = *file;
+	bool there = true;
+	int r = ROGER_OK;
+
+	if (file->log == RG_LOG_MESSAGES) {
+		*ret_file = rg_journal_file(store->journal);
+		return ROGER_OK;
+	}
+	if (open->file == RG_NO_FILE || open->inode != file->inode ||
+	    strcmp(open->name, file->name.data) != 0)
+		r = stat_journal(&store->base, &again, &there, err);
+	if (r == ROGER_OK && (!there || open->inode != file->inode))
+		r = rg_fail(err, ROGER_EIO, 0, "'%.*s' was replaced while it was read",
+			    RG_STR_ARGS(file->shown));
+	*ret_file = open->file;
+	return r;
+}
+
+static int read_bytes(struct rg_store *base, const struct rg_log_file *file, uint64_t from,
+		      char *room, size_t want, size_t *ret_got, struct roger_err *err)
+{
+	int open, r;
+
+	*ret_got = 0;
+	r = descriptor(of(base), file, &open, err);
+	if (r < 0 || open == RG_NO_FILE)
+		return r;
+	return rg_file_read_at(open, room, want, (int64_t)from, ret_got, err);
+}
+
+static int sync_journal(struct rg_store *base, const struct rg_log_file *file, uint64_t end,
+			struct roger_err *err)
+{
+	int open, r;
+
+	if (!file)
+		return rg_journal_sync(of(base)->journal, end, err);
+	r = descriptor(of(base), file, &open, err);
+	return r < 0 ? r : rg_file_sync(open, file->name.data, err);
+}
+
+static int add(struct rg_store *base, enum rg_log log, struct roger_str owner,
+	       struct roger_str entries, bool durable, struct roger_err *err)
+{
+	struct file_store *store = of(base);
+	char name[RG_FILE_NAME_BYTES];
+	int folder, r;
+
+	r = place_of(store, log, owner, true, &folder, name, err);
+	/* The place was configured: append only to a file that really is such a log. */
+	if (r == ROGER_OK && store->workspace->config->places_configured && rg_kinds[log].start)
+		r = rg_storage_check_file(folder, name, log, err);
+	return r < 0 ? r
+		     : rg_log_append(&store->appending[log], folder, name, rg_kinds[log].chained,
+				     entries, durable, err);
+}
+
+static int rewrite(struct rg_store *base, enum rg_log log, struct roger_str owner,
+		   rg_drop_line *drop, void *context, int64_t *ret_dropped, struct roger_err *err)
+{
+	char name[RG_FILE_NAME_BYTES];
+	int folder, r;
+
+	*ret_dropped = 0;
+	r = place_of(of(base), log, owner, false, &folder, name, err);
+	if (r < 0 || folder == RG_NO_FILE)
+		return r;
+	return rg_log_purge(folder, name, drop, context, ret_dropped, err);
+}
+
+/* --------------------------------------------------------------- figures -- */
+
+static struct rg_figure of_witness(struct rg_witness witness)
+{
+	return (struct rg_figure){ .count = witness.end,
+				   .chain = witness.chain,
+				   .chained = witness.chained };
+}
+
+static bool find_agent(struct rg_control *control, struct roger_str name,
+		       struct rg_figure *ret_figure)
+{
+	struct rg_agent agent;
+	bool found = rg_control_find_agent(control, name, &agent);
+
+	*ret_figure = (struct rg_figure){ agent.unread, agent.epoch, agent.seq, 0, false };
+	return found;
+}
+
+static uint64_t state_bytes(struct file_store *store)
+{
+	struct rg_file_facts facts = { 0 };
+	bool there;
+
+	return rg_file_look(store->workspace->data, state_name, &there, &facts, NULL) == ROGER_OK
+		       ? (uint64_t)facts.size
+		       : UINT64_MAX;
+}
+
+static bool figure(struct rg_store *base, const struct rg_figure_key *key,
+		   struct rg_figure *ret_figure)
+{
+	struct rg_control *control = control_of(of(base));
+
+	*ret_figure = (struct rg_figure){ 0 };
+	if (!control)
+		return false;
+	switch (key->kind) {
+	case RG_FIGURE_STATE:
+		ret_figure->count = state_bytes(of(base));
+		return ret_figure->count > 0;
+	case RG_FIGURE_AGENT:
+		return find_agent(control, key->name, ret_figure);
+	case RG_FIGURE_COUNT:
+		ret_figure->count = rg_control_find_count(control, key->hash);
+		return ret_figure->count > 0;
+	case RG_FIGURE_SESSION:
+		ret_figure->epoch = rg_control_epoch(control);
+		return true;
+	case RG_FIGURE_WITNESS:
+		*ret_figure = of_witness(rg_control_witness(control));
+		return ret_figure->count > 0;
+	case RG_FIGURE_ON_DISK:
+		*ret_figure = of_witness(rg_control_testify(control));
+		return ret_figure->count > 0;
+	case RG_FIGURE_DAMAGED:
+		ret_figure->count = rg_control_count_damaged(control);
+		return true;
+	}
+	return false;
+}
+
+static void put_figure(struct rg_store *base, const struct rg_figure_key *key,
+		       const struct rg_figure *figure)
+{
+	struct rg_control *control = control_of(of(base));
+	const struct rg_agent agent = { (uint32_t)figure->count, figure->epoch, figure->seq };
+
+	switch (key->kind) {
+	case RG_FIGURE_AGENT:
+		rg_control_put_agent(control, key->name, &agent);
+		break;
+	case RG_FIGURE_COUNT:
+		rg_control_put_count(control, key->hash, figure->count);
+		break;
+	case RG_FIGURE_SESSION:
+		rg_control_set_epoch(control, figure->epoch);
+		break;
+	case RG_FIGURE_WITNESS:
+		rg_control_set_witness(control, (struct rg_witness){ figure->count, figure->chain,
+								     figure->chained });
+		break;
+	case RG_FIGURE_ON_DISK:
+	case RG_FIGURE_STATE:
+	case RG_FIGURE_DAMAGED:
+		rg_assert(!"a figure that follows from others");
+	}
+}
+
+static bool next_figure(struct rg_store *base, size_t *i, struct rg_named_figure *ret_named)
+{
+	struct rg_control *control = control_of(of(base));
+	struct rg_named_agent slot;
+
+	if (!control || !rg_control_next_agent(control, i, &slot))
+		return false;
+	memcpy(ret_named->name, slot.name, slot.length);
+	ret_named->length = slot.length;
+	ret_named->figure =
+		(struct rg_figure){ slot.agent.unread, slot.agent.epoch, slot.agent.seq, 0, false };
+	return true;
+}
+
+/* Wait until the journal is on disk up to here; false: nobody knows when. */
+static bool is_durable(struct rg_journal *journal, uint64_t end)
+{
+	enum { TRIES_MAX = 100, WAIT_MS = 10 };
+	struct rg_control *control;
+	uint64_t unused;
+	uint32_t wake;
+	int tries;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		wake = rg_journal_wake_count(journal);
+		if (rg_journal_settle(journal, &unused, NULL) < 0)
+			return false;
+		control = rg_journal_control(journal);
+		if (!control || rg_control_page(control)->failures)
+			return false;
+		if (rg_control_synced(control) >= end)
+			return true;
+		rg_journal_sleep(journal, wake, WAIT_MS);
+	}
+	return false;
+}
+
+/* Make what the send logs hold durable.  False: there are too many of them, or one cannot be. */
+static bool sync_sends(struct file_store *store)
+{
+	enum { LOGS_MAX = 4096 };
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_log_files files = { 0 };
+	bool well, there;
+	size_t i;
+
+	well = arena &&
+	       list(&store->base, RG_LOG_SENDS, RG_STR(""), arena, &files, NULL) == ROGER_OK &&
+	       files.count <= LOGS_MAX;
+	for (i = 0; well && i < files.count; i++)
+		well = stat_journal(&store->base, &files.items[i], &there, NULL) == ROGER_OK &&
+		       (!there || sync_journal(&store->base, &files.items[i], 0, NULL) == ROGER_OK);
+	if (well && files.count)
+		well = rg_file_sync_folder(store->folders[RG_LOG_SENDS], "send-log", NULL) ==
+		       ROGER_OK;
+	rg_arena_free(arena);
+	return well;
+}
+
+/* Beside the old one, which stays until this one is whole and on disk. */
+static int make_checkpoint(struct file_store *store, const char *name, const char *spare,
+			   uint64_t *ret_end, struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int file = RG_NO_FILE;
+	struct rg_journal *journal = store->journal;
+	const int folder = store->workspace->data;
+	uint64_t needs, carried;
+	int r;
+
+	r = rg_file_remove(folder, spare, err);
+	if (r == ROGER_OK)
+		r = rg_file_open(folder, spare, RG_FILE_CREATE_NEW, &file, err);
+	carried = rg_control_carried(rg_journal_control(journal));
+	if (carried && !sync_sends(store))
+		carried = 0;
+	if (r == ROGER_OK)
+		r = rg_control_write_checkpoint(rg_journal_control(journal),
+						rg_journal_file(journal), carried, file, spare,
+						ret_end, &needs, err);
+	if (r == ROGER_OK && !is_durable(journal, needs))
+		r = rg_fail(err, ROGER_EIO, 0, "'%s' is ahead of the journal on disk", spare);
+	if (r == ROGER_OK)
+		r = rg_file_sync(file, spare, err);
+	if (r == ROGER_OK)
+		r = rg_file_rename(folder, spare, name, true, err);
+	if (r < 0)
+		(void)!rg_file_remove(folder, spare, NULL);
+	return r;
+}
+
+/* A failure is forgotten until as much was appended again: the last one is still right. */
+static void try_checkpoint(struct file_store *store, const char *name)
+{
+	struct rg_control *control = rg_journal_control(store->journal);
+	char spare[RG_CHECKPOINT_NAME_BYTES + 8];
+	uint64_t end = rg_control_appended(control);
+
+	snprintf(spare, sizeof spare, "%s.new", name);
+	(void)!make_checkpoint(store, name, spare, &end, NULL);
+	rg_control_note_checkpoint(rg_journal_control(store->journal), end);
+}
+
+/* Nobody may be making one from the figures that are discarded.  The lock goes with the file. */
+static void discard(struct file_store *store, const char *name)
+{
+	enum { TRIES_MAX = 200, WAIT_MS = 10 };
+	struct rg_journal *journal = store->journal;
+	int tries;
+
+	for (tries = 0; tries < TRIES_MAX && !rg_journal_try(journal, RG_LOCK_CHECKPOINT); tries++)
+		rg_clock_sleep(WAIT_MS);
+	(void)!rg_file_remove(store->workspace->data, name, NULL);
+	rg_control_retire(rg_journal_control(journal));
+}
+
+static bool keep(struct rg_store *base, enum rg_keep what)
+{
+	struct file_store *store = of(base);
+	struct rg_control *control = control_of(store);
+	char name[RG_CHECKPOINT_NAME_BYTES];
+
+	if (!control || (what == RG_KEEP_IF_DUE && !rg_control_checkpoint_due(control)))
+		return false;
+	rg_control_checkpoint_name(base->figures, name);
+	if (what == RG_KEEP_NOTHING)
+		discard(store, name);
+	if (what == RG_KEEP_NOTHING || !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
+		return false;
+	try_checkpoint(store, name);
+	rg_journal_release(store->journal, RG_LOCK_CHECKPOINT);
+	return true;
+}
+
+/* ------------------------------------------------------------- documents -- */
+
+enum { STATE_BYTES_MAX = 64 << 20 };
+
+/* Opens the folder of runs.  RG_NO_FILE: it is missing, and make is false. */
+static int open_runs(struct file_store *store, bool make, int *ret_folder, struct roger_err *err)
+{
+	static const char *const path[] = { "state", "subagent-delivery-watchdog" };
+	int outer = store->workspace->data, inner = RG_NO_FILE, r = ROGER_OK;
+	bool made;
+	size_t i;
+
+	/* One step at a time, so that no step is a symbolic link. */
+	for (i = 0; i < sizeof path / sizeof *path && r == ROGER_OK; i++) {
+		if (make)
+			r = rg_file_make_folder(outer, path[i], &made, err);
+		if (r == ROGER_OK)
+			r = rg_file_open_folder(outer, path[i], &inner, err);
+		if (r == ROGER_OK && make && inner == RG_NO_FILE)
+			r = rg_fail(err, ROGER_ECREATE, 0, "'%s' went away", path[i]);
+		if (outer != store->workspace->data)
+			rg_file_close(outer);
+		outer = r == ROGER_OK ? inner : RG_NO_FILE;
+		if (outer == RG_NO_FILE)
+			break;
+	}
+	*ret_folder = outer;
+	return r;
+}
+
+/* The text of a document; data is NULL if it is missing. */
+static int read_document(int folder, const char *name, size_t bytes_max, struct rg_arena *arena,
+			 struct roger_str *ret, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	bool found = false;
+	int r = ROGER_OK;
+
+	*ret = (struct roger_str){ NULL, 0 };
+	if (folder != RG_NO_FILE)
+		r = rg_file_read_all_at(folder, name, bytes_max, &text, &found, err);
+	if (r < 0 || !found)
+		return r;
+	return rg_arena_copy(arena, rg_buf_str(&text), ret) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Where a document is read or written; RG_NO_FILE: the folder is missing. */
+static int document_of(struct file_store *store, enum rg_document which, struct roger_str name,
+		       bool make, int *ret_folder, char to[RG_FILE_NAME_BYTES],
+		       struct roger_err *err)
+{
+	if (which == RG_DOCUMENT_STATE) {
+		snprintf(to, RG_FILE_NAME_BYTES, "%s", state_name);
+		*ret_folder = store->workspace->data;
+		return ROGER_OK;
+	}
+	rg_workspace_file_name(name, suffix, to);
+	return open_runs(store, make, ret_folder, err);
+}
+
+static int get(struct rg_store *base, enum rg_document which, struct roger_str name,
+	       struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err)
+{
+	char file_name[RG_FILE_NAME_BYTES];
+	int folder, r;
+
+	r = document_of(of(base), which, name, false, &folder, file_name, err);
+	if (r < 0)
+		return r;
+	r = read_document(folder, file_name,
+			  which == RG_DOCUMENT_STATE ? STATE_BYTES_MAX : RG_RUN_BYTES_MAX, arena,
+			  ret_text, err);
+	if (which == RG_DOCUMENT_RUN)
+		rg_file_close(folder);
+	return r;
+}
+
+/* Is it unchanged since it was read? */
+static int check_before(int folder, const char *file_name, struct roger_str name,
+			const struct roger_str *before, struct roger_err *err)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_str there;
+	int r;
+
+	r = arena ? read_document(folder, file_name, RG_RUN_BYTES_MAX, arena, &there, err)
+		  : rg_fail_memory(err);
+	if (r == ROGER_OK && (!there.data != !before->data || !rg_str_equal(there, *before)))
+		r = rg_fail(err, ROGER_ETIMEOUT, 0,
+			    "the document of run '%.*s' was changed by somebody else; try again",
+			    RG_STR_ARGS(name));
+	rg_arena_free(arena);
+	return r;
+}
+
+static int put(struct rg_store *base, enum rg_document which, struct roger_str name,
+	       const struct roger_str *before, struct roger_str after, bool durable,
+	       struct roger_err *err)
+{
+	char file_name[RG_FILE_NAME_BYTES];
+	int folder, r;
+
+	r = document_of(of(base), which, name, true, &folder, file_name, err);
+	if (r < 0)
+		return r;
+	if (before)
+		r = check_before(folder, file_name, name, before, err);
+	if (r == ROGER_OK)
+		r = rg_file_replace(folder, file_name, after, durable, err);
+	if (which == RG_DOCUMENT_RUN)
+		rg_file_close(folder);
+	return r;
+}
+
+static bool is_document(struct roger_str name)
+{
+	const size_t length = sizeof suffix - 1;
+
+	return name.length > length && name.data[0] != '.' &&
+	       memcmp(name.data + name.length - length, suffix, length) == 0;
+}
+
+/* Add a run; one that cannot be read is added with its trouble, and the others are still read. */
+static int add_run(int folder, struct roger_str name, struct rg_arena *arena,
+		   struct rg_run_text *to, struct roger_err *err)
+{
+	struct roger_err inner = { 0 };
+	int r;
+
+	to->file = name;
+	r = read_document(folder, name.data, RG_RUN_BYTES_MAX, arena, &to->text, &inner);
+	if (r == ROGER_ENOMEM)
+		return rg_fail_memory(err);
+	if (r < 0 && !rg_arena_copy(arena, rg_str(inner.message), &to->trouble))
+		return rg_fail_memory(err);
+	return ROGER_OK;
+}
+
+static int list_runs(struct rg_store *base, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		     struct roger_err *err)
+{
+	RG_CLEANUP(rg_file_closep) int folder = RG_NO_FILE;
+	struct roger_strs names = { 0 };
+	struct rg_run_text *items;
+	size_t count = 0, i;
+	int r;
+
+	r = open_runs(of(base), false, &folder, err);
+	if (r == ROGER_OK && folder != RG_NO_FILE)
+		r = rg_file_list_folder(folder, "subagent-delivery-watchdog", arena, &names, err);
+	if (r < 0)
+		return r;
+	items = rg_arena_get(arena, names.count * sizeof *items);
+	if (!items)
+		return rg_fail_memory(err);
+	for (i = 0; i < names.count && r == ROGER_OK; i++) {
+		if (!is_document(names.items[i]))
+			continue;
+		r = add_run(folder, names.items[i], arena, &items[count], err);
+		/* Skip a document that has gone meanwhile. */
+		count += items[count].text.data || items[count].trouble.length;
+	}
+	*ret_runs = (struct rg_run_texts){ items, count };
+	return r;
+}
+
+/* --------------------------------------------------------------- opening -- */
+
+static struct rg_store *close_store(struct rg_store *base)
+{
+	struct file_store *store = of(base);
+	size_t i;
+
+	for (i = 0; i < RG_LOGS; i++) {
+		rg_file_close(store->folders[i]);
+		rg_file_close(store->open[i].file);
+		rg_log_close(&store->appending[i]);
+	}
+	rg_file_close(store->wakers);
+	rg_journal_close(store->journal);
+	free(store);
+	return NULL;
+}
+
+static const struct rg_store_ops operations = {
+	.close = close_store,
+	.head = head,
+	.settle = settle,
+	.lock = lock,
+	.unlock = unlock,
+	.holds = holds,
+	.append = append,
+	.sync = sync_journal,
+	.wait = wait_for_sync,
+	.list = list,
+	.stat = stat_journal,
+	.read = read_bytes,
+	.add = add,
+	.rewrite = rewrite,
+	.figure = figure,
+	.put_figure = put_figure,
+	.next_figure = next_figure,
+	.get = get,
+	.put = put,
+	.runs = list_runs,
+	.keep = keep,
+};
+
+static int open_journal(struct file_store *store, struct roger_err *err)
+{
+	struct roger_str name = store->workspace->config->jsonl_file, stem = name;
+	char journal_name[RG_FILE_NAME_BYTES];
+
+	if (name.length > 200)
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "storage: expected file names of at most 200 bytes");
+	if (stem.length > 6 && memcmp(stem.data + stem.length - 6, ".jsonl", 6) == 0)
+		stem.length -= 6;
+	snprintf(journal_name, sizeof journal_name, "%.*s", RG_STR_ARGS(name));
+	snprintf(store->base.figures, sizeof store->base.figures, "%.*s.control",
+		 RG_STR_ARGS(stem));
+	return rg_journal_open(store->workspace->data, journal_name, store->base.figures, adopt,
+			       recall, store, &store->journal, err);
+}
+
+int rg_file_store_open(struct rg_workspace *workspace, const struct rg_store_above *above,
+		       struct rg_store **ret_store, struct roger_err *err)
+{
+	struct file_store *store = calloc(1, sizeof *store);
+	size_t i;
+	int r;
+
+	if (!store)
+		return rg_fail_memory(err);
+	store->base.ops = &operations;
+	store->base.state = state_name;
+	store->workspace = workspace;
+	store->above = above;
+	store->wakers = RG_NO_FILE;
+	for (i = 0; i < RG_LOGS; i++)
+		store->folders[i] = store->open[i].file = store->appending[i].file = RG_NO_FILE;
+	r = open_journal(store, err);
+	if (r < 0) {
+		close_store(&store->base);
+		return r;
+	}
+	if (rg_journal_writable(store->journal))
+		snprintf(store->base.era, sizeof store->base.era, "%s",
+			 rg_control_page(rg_journal_control(store->journal))->boot_id);
+	else
+		rg_boot_id(store->base.era);
+	*ret_store = &store->base;
+	return ROGER_OK;
+}
+
+void rg_file_store_interrupt(void)
+{
+	rg_lock_interrupt();
+}
+
+bool rg_file_store_mend(const void *address)
+{
+	return rg_control_mend(address);
+}

@@ -1,0 +1,411 @@
+#include "store/lines.h"
+
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "host/file.h"
+#include "store/store.h"
+
+enum { READ_BYTES = 256 << 10 };
+
+static int read_file(const struct rg_bytes *bytes, uint64_t from, char *room, size_t want,
+		     size_t *ret_got, struct roger_err *err)
+{
+	return rg_file_read_at(bytes->file, room, want, (int64_t)from, ret_got, err);
+}
+
+struct rg_bytes rg_bytes_of_file(int file)
+{
+	return (struct rg_bytes){ .read = read_file, .file = file };
+}
+
+static int read_store(const struct rg_bytes *bytes, uint64_t from, char *room, size_t want,
+		      size_t *ret_got, struct roger_err *err)
+{
+	return bytes->store->ops->read(bytes->store, bytes->journal, from, room, want, ret_got,
+				       err);
+}
+
+struct rg_bytes rg_bytes_of(struct rg_store *store, const struct rg_log_file *journal)
+{
+	return (struct rg_bytes){ .read = read_store, .store = store, .journal = journal };
+}
+
+void rg_lines_init(struct rg_lines *lines, const struct rg_bytes *bytes, uint64_t from,
+		   uint64_t end)
+{
+	*lines = (struct rg_lines){ .bytes = *bytes, .at = from, .end = end, .buffer_at = from };
+	rg_buf_init(&lines->buffer, RG_LINE_BYTES_MAX + 2 * READ_BYTES);
+}
+
+void rg_lines_deinit(struct rg_lines *lines)
+{
+	rg_buf_deinit(&lines->buffer);
+}
+
+/* The bytes in the buffer from lines->at on. */
+static struct roger_str ahead(const struct rg_lines *lines)
+{
+	size_t used = (size_t)(lines->at - lines->buffer_at);
+
+	if (lines->buffer.length == 0)
+		return (struct roger_str){ "", 0 };
+	return (struct roger_str){ lines->buffer.data + used, lines->buffer.length - used };
+}
+
+/* Read more bytes into the buffer; *ret_more false at the end. */
+static int fill(struct rg_lines *lines, bool *ret_more, struct roger_err *err)
+{
+	struct roger_str kept = ahead(lines);
+	uint64_t from = lines->at + kept.length;
+	size_t want, got;
+	char *room;
+	int r;
+
+	*ret_more = false;
+	if (from >= lines->end)
+		return ROGER_OK;
+	if (kept.length)
+		memmove(lines->buffer.data, kept.data, kept.length);
+	lines->buffer.length = kept.length;
+	lines->buffer_at = lines->at;
+
+	want = lines->end - from < READ_BYTES ? (size_t)(lines->end - from) : READ_BYTES;
+	room = rg_buf_room(&lines->buffer, want);
+	if (!room)
+		return rg_fail_memory(err);
+	r = lines->bytes.read(&lines->bytes, from, room, want, &got, err);
+	if (r < 0)
+		return r;
+	lines->buffer.length += got;
+	*ret_more = got > 0;
+	return ROGER_OK;
+}
+
+/* Read past a line that is too long for the buffer, piece by piece. */
+static int skip_long(struct rg_lines *lines, uint64_t start, struct rg_line *ret_line,
+		     bool *ret_found, struct roger_err *err)
+{
+	const char *newline = NULL;
+	struct roger_str text;
+	bool more = true;
+	int r;
+
+	for (;;) {
+		text = ahead(lines);
+		newline = rg_str_newline(text);
+		if (newline)
+			break;
+		lines->at += text.length;
+		r = fill(lines, &more, err);
+		if (r < 0)
+			return r;
+		if (!more) {
+			lines->at = start;
+			lines->buffer.length = 0;
+			lines->buffer_at = start;
+			*ret_found = false;
+			return ROGER_OK;
+		}
+	}
+	lines->at += (uint64_t)(newline - text.data) + 1;
+	*ret_line = (struct rg_line){ start, lines->at - 1 - start, true, { "", 0 } };
+	*ret_found = true;
+	return ROGER_OK;
+}
+
+int rg_lines_next(struct rg_lines *lines, struct rg_line *ret_line, bool *ret_found,
+		  struct roger_err *err)
+{
+	size_t searched = 0;
+	struct roger_str text;
+	const char *newline;
+	bool more;
+	int r;
+
+	for (;;) {
+		text = ahead(lines);
+		newline = rg_str_newline(
+			(struct roger_str){ text.data + searched, text.length - searched });
+		if (newline || text.length > RG_LINE_BYTES_MAX)
+			break;
+		searched = text.length;
+		r = fill(lines, &more, err);
+		if (r < 0)
+			return r;
+		if (!more) {
+			*ret_found = false;
+			return ROGER_OK;
+		}
+	}
+
+	if (!newline || newline - text.data > RG_LINE_BYTES_MAX)
+		return skip_long(lines, lines->at, ret_line, ret_found, err);
+	text.length = (size_t)(newline - text.data);
+	*ret_line = (struct rg_line){ lines->at, text.length, false, text };
+	lines->at += text.length + 1;
+	*ret_found = true;
+	return ROGER_OK;
+}
+
+/* Move *at back to just after the last byte that is (or, with newline false, is not) a newline; 0
+ * if there is no such byte. */
+static int go_back(const struct rg_bytes *bytes, bool newline, uint64_t *at, struct roger_err *err)
+{
+	char piece[4096];
+	size_t want, got;
+	int r;
+
+	while (*at) {
+		want = *at < sizeof piece ? (size_t)*at : sizeof piece;
+		r = bytes->read(bytes, *at - want, piece, want, &got, err);
+		if (r == ROGER_OK && got < want)
+			r = rg_fail(err, ROGER_EIO, 0,
+				    "a journal became shorter while it was read");
+		if (r < 0)
+			return r;
+		for (; want; want--, (*at)--)
+			if ((piece[want - 1] == '\n') == newline)
+				return ROGER_OK;
+	}
+	return ROGER_OK;
+}
+
+int rg_lines_last(const struct rg_bytes *bytes, uint64_t size, struct rg_buf *out,
+		  struct roger_err *err)
+{
+	uint64_t end = size, start;
+	size_t got;
+	char *room;
+	int r;
+
+	r = go_back(bytes, true, &end, err);
+	if (r == ROGER_OK)
+		r = go_back(bytes, false, &end, err);
+	start = end;
+	if (r == ROGER_OK)
+		r = go_back(bytes, true, &start, err);
+	if (r < 0 || start == end)
+		return r;
+	if (end - start > RG_LINE_BYTES_MAX) {
+		rg_buf_add_char(out, '?');
+		return ROGER_OK;
+	}
+	room = rg_buf_room(out, (size_t)(end - start));
+	if (!room)
+		return rg_fail_memory(err);
+	r = bytes->read(bytes, start, room, (size_t)(end - start), &got, err);
+	out->length += got;
+	return r;
+}
+
+/* ------------------------------------------------------ whose it is -- */
+
+bool rg_line_begins_own(struct roger_str line)
+{
+	static const char start[] = "{\"id\":\"msg-";
+	const size_t length = sizeof start - 1;
+
+	return line.length >= length && memcmp(line.data, start, length) == 0;
+}
+
+/* A damaged byte near the end may hide one half of the pattern: the other half decides. */
+bool rg_line_ends_own(struct roger_str line)
+{
+	static const char head[] = ",\"chain\":\"";
+	const char *end = line.data + line.length;
+
+	if (line.length <= RG_CHAIN_BYTES)
+		return false;
+	return memcmp(end - RG_CHAIN_BYTES, head, sizeof head - 1) == 0 ||
+	       (rg_line_begins_own(line) && memcmp(end - 2, "\"}", 2) == 0);
+}
+
+bool rg_line_looks_own(struct roger_str line)
+{
+	return rg_line_ends_own(line) && !rg_line_is_torn(line);
+}
+
+bool rg_line_is_torn(struct roger_str line)
+{
+	static const char mark[] = " torn";
+	const size_t length = sizeof mark - 1;
+
+	return line.length >= length && memcmp(line.data + line.length - length, mark, length) == 0;
+}
+
+/* ------------------------------------------------------------- chain -- */
+
+#define CHAIN_HEAD ",\"chain\":\""
+
+uint64_t rg_chain_over(uint64_t chain, struct roger_str text)
+{
+	size_t piece;
+
+	do {
+		piece = text.length < RG_CHAIN_PIECE ? text.length : RG_CHAIN_PIECE;
+		chain = rg_hash(chain, text.data, piece);
+		text.data += piece;
+		text.length -= piece;
+	} while (text.length);
+	return chain;
+}
+
+int rg_chain_over_bytes(const struct rg_bytes *bytes, uint64_t from, uint64_t to, uint64_t *chain,
+			struct roger_err *err)
+{
+	char *piece = malloc(RG_CHAIN_PIECE);
+	size_t want, got;
+	int r = piece ? ROGER_OK : rg_fail_memory(err);
+
+	while (r == ROGER_OK && from < to) {
+		want = to - from < RG_CHAIN_PIECE ? (size_t)(to - from) : RG_CHAIN_PIECE;
+		r = bytes->read(bytes, from, piece, want, &got, err);
+		if (r == ROGER_OK && got < want)
+			r = rg_fail(err, ROGER_EIO, 0,
+				    "the journal became shorter while it was read");
+		if (r == ROGER_OK)
+			*chain = rg_hash(*chain, piece, got);
+		from += want;
+	}
+	free(piece);
+	return r;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool rg_chain_split(struct roger_str line, uint64_t *ret_chain, struct roger_str *ret_body)
+{
+	const char *at = line.data + line.length - RG_CHAIN_BYTES;
+	uint64_t chain = 0;
+	int digit;
+	size_t i;
+
+	if (line.length <= RG_CHAIN_BYTES || memcmp(at, CHAIN_HEAD, 10) != 0 ||
+	    memcmp(at + 26, "\"}", 2) != 0)
+		return false;
+	for (i = 0; i < 16; i++) {
+		digit = hex_digit(at[10 + i]);
+		if (digit < 0)
+			return false;
+		chain = chain << 4 | (uint64_t)digit;
+	}
+	*ret_chain = chain;
+	*ret_body = (struct roger_str){ line.data, line.length - RG_CHAIN_BYTES };
+	return true;
+}
+
+/* From the end: writers ask this under a lock. */
+bool rg_chain_find_last(struct roger_str text, uint64_t *ret_chain, size_t *ret_end)
+{
+	const char *newline = text.length ? memrchr(text.data, '\n', text.length) : NULL, *before;
+	struct roger_str line, unused;
+
+	for (; newline; newline = before) {
+		before = memrchr(text.data, '\n', (size_t)(newline - text.data));
+		line.data = before ? before + 1 : text.data;
+		line.length = (size_t)(newline - line.data);
+		if (line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, ret_chain, &unused)) {
+			*ret_end = (size_t)(newline - text.data) + 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+void rg_chain_print(uint64_t chain, struct rg_buf *out)
+{
+	static const char hex[] = "0123456789abcdef";
+	char *room = rg_buf_room(out, RG_CHAIN_BYTES);
+	size_t i;
+
+	if (!room)
+		return;
+	memcpy(room, CHAIN_HEAD, 10);
+	for (i = 0; i < 16; i++)
+		room[10 + i] = hex[chain >> (60 - 4 * i) & 15];
+	memcpy(room + 26, "\"}", 2);
+	out->length += RG_CHAIN_BYTES;
+}
+
+/* Add a body, which is a line without its closing brace, as a chained line. */
+static void add_body(struct roger_str body, uint64_t *chain, struct rg_buf *out)
+{
+	*chain = rg_chain_over(*chain, body);
+	rg_buf_add_str(out, body);
+	rg_chain_print(*chain, out);
+	rg_buf_add_char(out, '\n');
+}
+
+void rg_chain_add_entries(struct roger_str entries, uint64_t *chain, struct rg_buf *out)
+{
+	const char *newline;
+	struct roger_str body;
+
+	while (entries.length) {
+		newline = memchr(entries.data, '\n', entries.length);
+		rg_assert(newline && newline > entries.data && newline[-1] == '}');
+		body = (struct roger_str){ entries.data, (size_t)(newline - entries.data) - 1 };
+		add_body(body, chain, out);
+		entries.data += body.length + 2;
+		entries.length -= body.length + 2;
+	}
+}
+
+void rg_chain_keep_line(struct roger_str line, uint64_t *chain, struct rg_buf *out)
+{
+	struct roger_str body;
+	uint64_t unused;
+
+	if (line.length <= RG_LINE_BYTES_MAX && rg_chain_split(line, &unused, &body)) {
+		add_body(body, chain, out);
+		return;
+	}
+	/* In out, a newline follows the line. */
+	rg_buf_add_str(out, line);
+	rg_buf_add_char(out, '\n');
+	if (!out->failed)
+		*chain = rg_chain_over(
+			*chain, (struct roger_str){ out->data + out->length - line.length - 1,
+						    line.length + 1 });
+}
+
+/* Continue the chain over a whole line, its newline included. */
+static int over_line(const struct rg_bytes *bytes, const struct rg_line *line, uint64_t *chain,
+		     struct roger_err *err)
+{
+	if (line->too_long)
+		return rg_chain_over_bytes(bytes, line->offset, line->offset + line->length + 1,
+					   chain, err);
+	/* In the reader's buffer the newline follows the text. */
+	*chain =
+		rg_chain_over(*chain, (struct roger_str){ line->text.data, line->text.length + 1 });
+	return ROGER_OK;
+}
+
+int rg_chain_step(const struct rg_bytes *bytes, const struct rg_line *line, struct rg_chain *chain,
+		  bool *ret_own, struct roger_err *err)
+{
+	struct roger_str body;
+	uint64_t stated;
+	bool carries = !line->too_long && rg_chain_split(line->text, &stated, &body);
+	int r;
+
+	*ret_own = carries && (rg_chain_over(chain->value, body) == stated ||
+			       (chain->doubt && rg_chain_over(chain->other, body) == stated));
+	if (*ret_own) {
+		*chain = (struct rg_chain){ .value = stated };
+		return ROGER_OK;
+	}
+	r = over_line(bytes, line, &chain->value, err);
+	if (r == ROGER_OK && chain->doubt && !carries)
+		r = over_line(bytes, line, &chain->other, err);
+	if (carries)
+		*chain = (struct rg_chain){ chain->value, true, stated };
+	return r;
+}

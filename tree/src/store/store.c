@@ -1,0 +1,54 @@
+#include "store/store.h"
+
+#include "base/id.h"
+#include "base/limits.h"
+
+/* A reader does not wait longer for a writer that makes no progress. */
+enum { SOON_MS = 200 };
+
+rg_store_opener *rg_store_open = rg_file_store_open;
+
+const struct rg_log_file rg_store_messages = { .log = RG_LOG_MESSAGES };
+
+uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second)
+{
+	uint64_t hash = rg_hash(rg_hash((uint64_t)kind + 1, first.data, first.length), second.data,
+				second.length);
+
+	return hash ? hash : 1;
+}
+
+int rg_store_begin(struct rg_store *store, size_t agents, size_t counts, struct roger_err *err)
+{
+	const struct rg_lock_wish wish = {
+		RG_LOCK_APPEND, RG_LOCK_WAIT_MS, { "", 0 }, agents, counts
+	};
+
+	return store->ops->lock(store, &wish, err);
+}
+
+bool rg_store_begin_soon(struct rg_store *store, size_t counts)
+{
+	const struct rg_lock_wish wish = { RG_LOCK_APPEND, SOON_MS, { "", 0 }, 0, counts };
+
+	return store->ops->lock(store, &wish, NULL) == ROGER_OK;
+}
+
+int rg_store_read_line(struct rg_store *store, uint64_t offset, size_t length, struct rg_buf *out,
+		       struct roger_err *err)
+{
+	char *room = rg_buf_room(out, length);
+	size_t got;
+	int r;
+
+	if (!room)
+		return rg_fail_memory(err);
+	r = store->ops->read(store, &rg_store_messages, offset, room, length, &got, err);
+	if (r < 0)
+		return r;
+	if (got < length)
+		return rg_fail(err, ROGER_EIO, 0, "the journal ends before byte %llu",
+			       (unsigned long long)(offset + length));
+	out->length += got;
+	return ROGER_OK;
+}

@@ -1,0 +1,366 @@
+/*
+ * store - the storage interface: journals of lines and a few named locks.
+ *
+ * Everything that can be computed from lines is computed once, above the store:
+ * the index, message states, verify, doctor, seals.  A store keeps the journals
+ * listed in facts/kinds.h, line by line and byte for byte; the figures that a
+ * plain send needs without an index; documents that are replaced as a whole;
+ * locks; and a way to wait for new messages.
+ *
+ * file/ is the store in use: files, many processes, no daemon.  memory/ is its
+ * twin for tests and lives in one process.  A new store is a struct that begins
+ * with struct rg_store, and a table of these operations.
+ *
+ * Arguments are borrowed for the call.  An operation that can fail returns a
+ * negative error code (base/err.h) and fills err.
+ */
+#ifndef RG_STORE_H
+#define RG_STORE_H
+
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "facts/kinds.h"
+
+struct rg_store;
+struct rg_workspace;
+
+/* ----------------------------------------------------------------- locks -- */
+
+/* A process that dies loses its locks. */
+enum rg_store_lock {
+	RG_LOCK_CHANGE,	    /* change the state of messages */
+	RG_LOCK_INDEX,	    /* update the index */
+	RG_LOCK_STATE,	    /* write message-state.json */
+	RG_LOCK_RECORDS,    /* append to logs, write run documents */
+	RG_LOCK_BRIDGE,	    /* take in trigger files */
+	RG_LOCK_APPEND,	    /* append messages: decides their order and numbers */
+	RG_LOCK_WAKE,	    /* wake one agent, named in the wish */
+	RG_LOCK_CHECKPOINT, /* make a checkpoint; the store's own */
+};
+
+struct rg_lock_wish {
+	enum rg_store_lock which;
+	int64_t wait_ms;	/* 0: only if it is free now */
+	struct roger_str agent; /* for RG_LOCK_WAKE */
+	size_t agents, counts;	/* for RG_LOCK_APPEND: reserve space for this many new figures */
+};
+
+/* --------------------------------------------------------------- figures -- */
+
+/*
+ * Counters that the store keeps; store/tally.h says what they mean.  A figure may be too high,
+ * never too low: it rises before a line is written and falls after, so a killed writer can only
+ * leave it too high.
+ */
+enum rg_figure_kind {
+	RG_FIGURE_AGENT,   /* by name: count is an upper limit of unread messages */
+	RG_FIGURE_COUNT,   /* by rg_count_hash() */
+	RG_FIGURE_SESSION, /* epoch: the current one */
+	RG_FIGURE_WITNESS, /* recorded earlier: this many bytes were on disk, with this chain */
+	RG_FIGURE_ON_DISK, /* on disk now: what may become a witness */
+	RG_FIGURE_STATE,   /* count: bytes of message-state.json */
+	RG_FIGURE_DAMAGED, /* count: figures whose checksum is wrong */
+};
+
+enum rg_keep {
+	RG_KEEP_NOTHING,
+	RG_KEEP_IF_DUE, /* if enough was appended since the last checkpoint; cheap if not */
+	RG_KEEP_NOW,
+};
+
+/* What a counter counts.  rg_count_hash() gives its key from one or two names. */
+enum rg_count { RG_COUNT_ISSUE, RG_COUNT_MAILBOX, RG_COUNT_KEY, RG_COUNT_SHOWN };
+uint64_t rg_count_hash(enum rg_count kind, struct roger_str first, struct roger_str second);
+
+struct rg_figure_key {
+	enum rg_figure_kind kind;
+	struct roger_str name;
+	uint64_t hash;
+};
+
+struct rg_figure {
+	uint64_t count;
+	int64_t epoch, seq;
+	uint64_t chain;
+	bool chained; /* chain is known */
+};
+
+/* An agent's name and its figure. */
+struct rg_named_figure {
+	char name[RG_NAME_CHARS_MAX];
+	size_t length;
+	struct rg_figure figure;
+};
+
+/* Known damage to messages. */
+enum rg_broken {
+	RG_BROKEN_NOT,
+	RG_BROKEN_DIFFERS, /* bytes were changed; not examined yet */
+	RG_BROKEN_SHORTER, /* bytes are missing; not recorded yet */
+	RG_BROKEN_CLOSED,  /* recorded: no appends until a person accepts the damage */
+	RG_BROKEN_LINE,	   /* recorded: lines were altered; mail continues */
+};
+
+/* Shared by all processes of one era (see struct rg_store); all start at 0.  A pointer to them is
+ * valid until the next operation: another control file may replace the one they are in. */
+struct rg_shared {
+	_Atomic uint64_t state_wanted;	/* changes of numbers that message-state.json must hold */
+	_Atomic uint64_t state_written; /* those that it holds */
+	_Atomic uint64_t seen_wanted;	/* the same two for accepted messages */
+	_Atomic uint64_t seen_written;
+	_Atomic uint64_t logged;   /* send logs hold every keyed message before this byte */
+	_Atomic uint64_t listed;   /* and every one without a key before this; 0: not known */
+	_Atomic uint32_t prepared; /* 1: the epoch was loaded from message-state.json */
+	_Atomic uint32_t broken;   /* enum rg_broken */
+	_Atomic uint32_t damages;  /* unaccepted entries of damage.jsonl */
+	_Atomic uint32_t damaged;  /* 1: some keys may be only in the send logs */
+	_Atomic uint64_t
+		carried; /* what logged was at the checkpoint; the send logs on disk hold it */
+};
+
+/* The state of the messages journal.  Offsets are bytes. */
+struct rg_head {
+	struct rg_shared *shared; /* NULL: read-only, and the fields below are unset */
+	uint64_t end;		  /* end of the known lines */
+	uint64_t synced;	  /* durable up to here */
+	uint64_t logged;	  /* shared->logged if it can be trusted, else 0 */
+	uint64_t adoptions;	  /* roger's lines found without an announcement */
+	uint64_t lost_from;	  /* bytes that a failed sync should have covered */
+	uint64_t lost_to;
+	uint32_t wake; /* pass to wait() */
+};
+
+/* -------------------------------------------------------------- journals -- */
+
+/* One journal.  The store decides how the owner's name becomes its name. */
+struct rg_log_file {
+	enum rg_log log;
+	struct roger_str name;	/* within the store, NUL-terminated */
+	struct roger_str shown; /* for people: relative to the data folder */
+	uint64_t device, inode; /* set by stat(): identity of the file; 0: missing */
+	uint64_t size;		/* bytes, set by stat() */
+
+	/* Set by the reader: */
+	uint64_t end;  /* read up to this byte */
+	bool measured; /* end is already set */
+	bool limited;  /* end must not exceed most */
+	uint64_t most;
+};
+
+struct rg_log_files {
+	struct rg_log_file *items;
+	size_t count;
+};
+
+/* Writes a line without its closing brace and chain into out; false: no line of that number. */
+typedef bool rg_compose(void *context, size_t line, struct rg_buf *out);
+
+/* True: drop the line. */
+typedef bool rg_drop_line(void *context, struct roger_str line);
+
+/* ------------------------------------------------------------- documents -- */
+
+enum rg_document {
+	RG_DOCUMENT_STATE, /* message-state.json; takes no name */
+	RG_DOCUMENT_RUN,   /* one per run, by run id */
+};
+
+/* A run document as stored. */
+struct rg_run_text {
+	struct roger_str file;	  /* file name, for people */
+	struct roger_str text;	  /* data is NULL: missing */
+	struct roger_str trouble; /* why it could not be read, or "" */
+};
+
+struct rg_run_texts {
+	const struct rg_run_text *items;
+	size_t count;
+};
+
+/* ------------------------------------------------------------ operations -- */
+
+struct rg_store_ops {
+	struct rg_store *(*close)(struct rg_store *store);
+
+	/* Fast; cannot fail. */
+	void (*head)(struct rg_store *store, struct rg_head *ret_head);
+
+	/*
+	 * Take in what other writers appended and check that the last lines are unchanged (if not,
+	 * shared->broken is set).  *ret_end: messages can be read up to this byte; it covers
+	 * everything acknowledged, ends after a whole line, and is durable.
+	 */
+	int (*settle)(struct rg_store *store, uint64_t *ret_end, struct roger_err *err);
+
+	/*
+	 * Take a lock.  ROGER_ETIMEOUT: somebody else holds it.  RG_LOCK_APPEND first takes in
+	 * what others appended, so head() has the true end; ROGER_EDATA: damage forbids appending.
+	 */
+	int (*lock)(struct rg_store *store, const struct rg_lock_wish *wish, struct roger_err *err);
+	void (*unlock)(struct rg_store *store, enum rg_store_lock which, struct roger_str agent);
+	/* Is it this handle's?  Not for RG_LOCK_APPEND and RG_LOCK_WAKE. */
+	bool (*holds)(struct rg_store *store, enum rg_store_lock which);
+
+	/*
+	 * Append lines to messages, all or none, until compose has no more.  Needs RG_LOCK_APPEND.
+	 * *ret_end: sync up to here to make them durable; 0: nothing was written: unlock and start
+	 * again.
+	 */
+	int (*append)(struct rg_store *store, rg_compose *compose, void *context, uint64_t *ret_end,
+		      struct roger_err *err);
+
+	/* Wait until messages are durable up to end or, if file is another journal, until all of
+	 * it is.  ROGER_EIO: they may not be. */
+	int (*sync)(struct rg_store *store, const struct rg_log_file *file, uint64_t end,
+		    struct roger_err *err);
+
+	/* Sleep until messages were synced after head() returned wake, at most wait_ms. */
+	void (*wait)(struct rg_store *store, uint32_t wake, int64_t wait_ms);
+
+	/* Add the journals of a kind to files: one owner's, or everybody's if owner is "".  Memory
+	 * comes from arena. */
+	int (*list)(struct rg_store *store, enum rg_log log, struct roger_str owner,
+		    struct rg_arena *arena, struct rg_log_files *files, struct roger_err *err);
+
+	/* Fill in the identity and size of the journal that has the name now.  ROGER_EREFUSED:
+	 * what has that name is not a journal. */
+	int (*stat)(struct rg_store *store, struct rg_log_file *file, bool *ret_there,
+		    struct roger_err *err);
+
+	/* Read bytes of the journal that stat() found; fewer than want only at its end.  Other
+	 * threads may read messages, and no other journal, at the same time. */
+	int (*read)(struct rg_store *store, const struct rg_log_file *file, uint64_t from,
+		    char *room, size_t want, size_t *ret_got, struct roger_err *err);
+
+	/*
+	 * Append to any journal but messages; creates it.  entries: JSON objects with a newline
+	 * after each.  Adds chains if the kind has them.  A torn last line is closed off, even if
+	 * entries is empty.
+	 */
+	int (*add)(struct rg_store *store, enum rg_log log, struct roger_str owner,
+		   struct roger_str entries, bool durable, struct roger_err *err);
+
+	/* Rewrite a journal without the lines that drop selects: new chain, atomic, durable. */
+	int (*rewrite)(struct rg_store *store, enum rg_log log, struct roger_str owner,
+		       rg_drop_line *drop, void *context, int64_t *ret_dropped,
+		       struct roger_err *err);
+
+	/* Look up a figure; false: none.  Needs no lock. */
+	bool (*figure)(struct rg_store *store, const struct rg_figure_key *key,
+		       struct rg_figure *ret_figure);
+	/* Needs RG_LOCK_APPEND, with space reserved if the figure is new. */
+	void (*put_figure)(struct rg_store *store, const struct rg_figure_key *key,
+			   const struct rg_figure *figure);
+	/* Iterate over agents, in no order: start with *i = 0; false at the end. */
+	bool (*next_figure)(struct rg_store *store, size_t *i, struct rg_named_figure *ret_named);
+
+	int (*get)(struct rg_store *store, enum rg_document which, struct roger_str name,
+		   struct rg_arena *arena, struct roger_str *ret_text, struct roger_err *err);
+	/* Replace a document.  ROGER_ETIMEOUT: it is not *before any more (NULL data: missing);
+	 * before may be NULL: replace whatever is there. */
+	int (*put)(struct rg_store *store, enum rg_document which, struct roger_str name,
+		   const struct roger_str *before, struct roger_str after, bool durable,
+		   struct roger_err *err);
+	/* All run documents, in no order. */
+	int (*runs)(struct rg_store *store, struct rg_arena *arena, struct rg_run_texts *ret_runs,
+		    struct roger_err *err);
+
+	/*
+	 * What to keep of the figures: make a checkpoint of them, so that after a restart not all
+	 * lines need be read, or discard them and the shared words, and recompute both from the
+	 * lines.  True: a checkpoint was made; the caller makes durable what it derives itself.
+	 * A store may never make one.
+	 */
+	bool (*keep)(struct rg_store *store, enum rg_keep what);
+};
+
+struct rg_store {
+	const struct rg_store_ops *ops;
+	char era[40];	   /* one start of the machine; unsynced data survives only within it */
+	char figures[256]; /* how messages to people name the figures */
+	const char *state;
+	char trouble[400]; /* warning: the call succeeded, something is missing */
+};
+
+/* What a store needs from the layer above. */
+struct rg_store_above {
+	/*
+	 * Called under RG_LOCK_APPEND for each whole line that another writer appended, oldest
+	 * first, before it counts as known; two agents and three counts are reserved.  own: its
+	 * chain fits, so roger wrote it.  False: out of memory.
+	 */
+	bool (*adopt)(struct rg_store *store, struct roger_str line, bool own);
+
+	/* Called when figures are recomputed: what other records say about messages. */
+	void (*recall)(struct rg_store *store, struct rg_figure *ret_witness);
+};
+
+/* The workspace is borrowed and must stay open. */
+typedef int rg_store_opener(struct rg_workspace *workspace, const struct rg_store_above *above,
+			    struct rg_store **ret_store, struct roger_err *err);
+RG_CHECKED rg_store_opener rg_file_store_open;
+
+/* Opens the store for rg_engine_open(); tests replace it. */
+extern rg_store_opener *rg_store_open;
+
+/* For a signal handler: the process is ending, so stop waiting for other processes. */
+void rg_file_store_interrupt(void);
+
+/* For a SIGBUS handler: true if the address was the store's and is repaired. */
+bool rg_file_store_mend(const void *address);
+
+/* ----------------------------------------------------------- convenience -- */
+
+static inline struct rg_head rg_store_head(struct rg_store *store)
+{
+	struct rg_head head;
+
+	store->ops->head(store, &head);
+	return head;
+}
+
+static inline bool rg_store_writable(struct rg_store *store)
+{
+	return rg_store_head(store).shared != NULL;
+}
+
+static inline bool rg_store_holds(struct rg_store *store, enum rg_store_lock which)
+{
+	return store->ops->holds(store, which);
+}
+
+RG_CHECKED static inline int rg_store_take(struct rg_store *store, enum rg_store_lock which,
+					   int64_t wait_ms, struct roger_err *err)
+{
+	const struct rg_lock_wish wish = { .which = which, .wait_ms = wait_ms };
+
+	return store->ops->lock(store, &wish, err);
+}
+
+static inline void rg_store_release(struct rg_store *store, enum rg_store_lock which)
+{
+	store->ops->unlock(store, which, (struct roger_str){ "", 0 });
+}
+
+/* Take RG_LOCK_APPEND with space for this many new agents and counts. */
+RG_CHECKED int rg_store_begin(struct rg_store *store, size_t agents, size_t counts,
+			      struct roger_err *err);
+/* Like rg_store_begin(), but false if the lock is not free after 200 ms (best effort). */
+bool rg_store_begin_soon(struct rg_store *store, size_t counts);
+
+/* Did a sync that should have covered this byte fail?  Then no later sync proves it durable. */
+static inline bool rg_head_lost(const struct rg_head *head, uint64_t offset)
+{
+	return offset < head->lost_to && offset >= head->lost_from;
+}
+
+/* The journal of messages; always there. */
+extern const struct rg_log_file rg_store_messages;
+
+/* Read length bytes at offset of messages, one line without its newline, into out. */
+RG_CHECKED int rg_store_read_line(struct rg_store *store, uint64_t offset, size_t length,
+				  struct rg_buf *out, struct roger_err *err);
+
+#endif

@@ -1,0 +1,49 @@
+#!/bin/sh
+# The session that README.md opens with works when it is pasted, as it stands.
+. "$(dirname "$0")/lib.sh"
+
+# The second of the blocks to paste; the first one builds.
+awk '/^```sh$/ { n++; on = n == 2; next } /^```$/ { on = 0 } on' "$source_dir/README.md" >session
+check "README.md has a session of about ten lines" test "$(grep -c roger session)" -ge 8
+
+# Pasted into the clone's folder, where build/ holds the program.
+mkdir -p clone/build
+ln -s "$ROGER" clone/build/roger
+exits 0 "it runs through" sh -c 'cd clone && set -e && . ../session'
+like "the mail is shown" "$out" "plan #1 -> implement"
+like "the answer arrives" "$out" "implement #1 -> plan"
+like "the thread names the message it answers" "$out" "in reply to msg-"
+like "everything is intact" "$out" "intact"
+is "only a note about a new name goes to standard error" "$(printf '%s\n' "$err" | grep -cv '^note: ')" 0
+
+exits 0 "help opens with examples" roger help
+like "and names the commands" "$out" "receive +take unread mail"
+for command in $("$ROGER" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	run roger help "$command"
+	[ "$status" = 0 ] && [ -n "$out" ] && [ -z "$err" ]
+	result $? "roger help $command"
+done
+exits 0 "--version" roger --version
+like "says the version" "$out" '^roger [0-9]+\.[0-9]+\.[0-9]+$'
+exits 64 "no command is a usage error" roger
+exits 64 "an unknown command is a usage error" roger recieve
+like "and the right one is suggested" "$err" "did you mean 'receive'"
+exits 64 "an unknown option is a usage error" roger list --issu x
+like "and the right one is suggested" "$err" "did you mean '--issue'"
+for line in '--vresion' '-V' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
+	# shellcheck disable=SC2086
+	exits 64 "what stands before the command is looked at: $line" roger $line
+	is "and told in one line" "$out$(printf '%s\n' "$err" | wc -l)" 1
+done
+run roger --vresion
+like "and the right one is suggested" "$err" "did you mean '--version'"
+run roger --issue x send
+like "or where it belongs" "$err" "'--issue' before the command"
+exits 64 "options, and no command" roger --as plan
+like "tell what is missing" "$err" "a command is missing"
+exits 0 "--help behind other options" roger --as plan --help
+exits 64 "help of an unknown command" roger help snd
+like "suggests one" "$err" "did you mean 'send'"
+exits 64 "an unknown word" roger config shwo
+like "suggests one" "$err" "did you mean 'show'"
+done_testing

@@ -1,0 +1,88 @@
+#!/bin/sh
+# A workspace is found from below, by option or by environment; it is private;
+# what is planted in it is refused.
+. "$(dirname "$0")/lib.sh"
+
+exits 66 "no workspace" roger inbox --as a
+like "is told with where, and what to do" "$err" "from '.' up to '.*' holds .roger/;.*roger init"
+
+umask 000
+mkdir -p project/deep/er other
+exits 0 "init" roger init project
+like "says where" "$out" "/project$"
+exits 0 "init again" roger init project
+like "leaves it as it is" "$out" "there is a workspace"
+(cd project/deep/er && roger send -q --as a b hello && roger session new -q && roger receive -q --as b && roger archive -q --issue general &&
+	roger search hello >/dev/null; roger cleanup -q && roger rebuild -q)
+is "found from below" "$(wc -l <project/.roger/messages.jsonl)" 3
+is "the folder is private" "$(stat -c %a project/.roger)" 700
+is "and so is all in it" "$(find project/.roger -type f ! -perm 600 -o -type d ! -perm 700)" ""
+umask 022
+
+roger init -q other
+exits 0 "--workspace names another" roger --workspace other send --as a b one
+exits 0 "as does the environment" env ROGER_WORKSPACE=other "$ROGER" inbox --as b
+exits 0 "an option comes before it" env ROGER_WORKSPACE=/nowhere "$ROGER" --workspace other inbox --as b
+exits 66 "one that is not there" roger --workspace /nowhere inbox --as b
+(cd project/deep && roger init -q er && cd er && roger send -q --as a b inner)
+is "the nearest one counts" "$(cd project/deep/er && roger count)" 1
+exits 0 "init makes folders above" roger init new/a/b
+check "it is there" test -d new/a/b/.roger
+
+# Planted things are never followed.
+for thing in messages.jsonl messages.db messages.db-index messages.control message-state.json config.yaml messages_archive; do
+	rm -rf trap target
+	roger init -q trap
+	: >target
+	rm -rf "trap/.roger/$thing"
+	ln -s "$here/target" "trap/.roger/$thing"
+	run roger --workspace trap send -q --as a b hello
+	roger --workspace trap receive -q --as b >/dev/null 2>&1
+	roger --workspace trap archive -q --issue general >/dev/null 2>&1
+	roger --workspace trap search hello >/dev/null 2>&1
+	is "a symlink as $thing is not written through" "$(wc -c <target)" 0
+	check "and is no crash ($status)" test "$status" -lt 128
+	rm -rf trap
+	roger init -q trap
+	rm -rf "trap/.roger/$thing"
+	mkdir "trap/.roger/$thing"
+	run roger --workspace trap send -q --as a b hello
+	check "a folder as $thing is no crash ($status)" test "$status" -lt 128
+	if [ "$status" = 0 ]; then
+		is "what was acknowledged is there" "$(roger --workspace trap inbox --as b | grep -c hello)" 1
+	else
+		like "it is told by name" "$err" "$thing|regular file|folder"
+	fi
+done
+
+rm -rf elsewhere
+mkdir elsewhere
+ln -s "$here/elsewhere" linked
+mkdir linkedto
+ln -s "$here/elsewhere" linkedto/.roger
+run roger --workspace linkedto send -q --as a b hello
+check "a symlink as .roger is refused ($status)" test "$status" -ge 64
+is "and not followed" "$(ls -A elsewhere)" ""
+# A workspace within another hides that one.
+mkdir -p outer/inner
+exits 0 "an outer one" roger init outer
+is "has none above it" "$err" ""
+exits 0 "an inner one" roger init outer/inner
+like "tells of the one above" "$err" "note: .*$(cd outer && pwd -P) is not seen"
+exits 0 "once more" roger init outer/inner --json
+is "it is no news" "$(printf '%s' "$out" | json '"above" in d')" false
+# Who may not write is told so.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	# Where everybody may go, which need not be so of the checkout, nor of TMPDIR.
+	locked=$(mktemp -d /tmp/roger-locked.XXXXXX)
+	chmod 755 "$locked"
+	cp "$ROGER" "$locked/roger"
+	(cd "$locked" && roger init -q && roger send -q bob x --as ann && chown -R 65534 . && chmod -R a-w .)
+	exits 74 "without the right to write" setpriv --reuid=65534 --clear-groups env HOME=/ XDG_STATE_HOME=/ \
+		"$locked/roger" send bob x --as ann --workspace "$locked"
+	like "that is what it says" "$err" "Permission denied"
+	rm -rf "$locked"
+else
+	result 0 "without the right to write # SKIP needs root and setpriv"
+fi
+done_testing

@@ -1,0 +1,114 @@
+#!/bin/sh
+# Mail: send, look, take, answer, and find it again; what comes out is what
+# went in, first in, first out, and a key is sent once.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+first=$(send_id --as plan implement 'one' --issue app-1 --type decision --run 3 --metadata '{"a": [1, 2.50], "ü": "x"}')
+second=$(send_id --as plan implement 'two' --issue app-2)
+third=$(send_id --as test implement 'three')
+like "an id" "$first" '^msg-[0-9]{13}-[a-z0-9]+$'
+
+exits 0 "inbox" roger inbox --as implement --json
+is "first in, first out" "$(printf '%s' "$out" | json '" ".join(m["content"] for m in d["messages"])')" "one two three"
+is "the members of the first" "$(printf '%s' "$out" | json '[d["messages"][0][k] for k in ("issue_id","from_phase","to_phase","run_counter","message_type","metadata","read","read_at","seq","epoch")]')" \
+	'["app-1", "plan", "implement", 3, "decision", {"a": [1, 2.5], "\u00fc": "x"}, false, null, 1, 1]'
+is "metadata keeps its digits" "$(printf '%s' "$out" | grep -c '"metadata":{"a":\[1,2.50\],"ü":"x"}')" 1
+exits 0 "looking changes nothing" roger inbox --as implement --issue app-2
+like "one issue only" "$out" "two"
+unlike "and no other" "$out" "one|three"
+exits 0 "receive one" roger receive --as implement --limit 1
+like "takes the oldest" "$out" "one"
+like "and tells what is left" "$out" "2 more unread"
+exits 0 "receive from one agent" roger receive --as implement --from test
+like "takes its mail" "$out" "three"
+exits 0 "receive the rest" roger receive --as implement
+like "which is the middle one" "$out" "two"
+exits 1 "then there is nothing" roger receive --as implement
+exits 1 "in the inbox neither" roger inbox --as implement
+is "all is read" "$(roger count --unread)" 0
+
+# Answers.
+answer=$(send_id --as implement plan 'an answer' --reply-to "$first" --issue app-1)
+again=$(send_id --as plan implement 'thanks' --reply-to "$answer" --issue app-1)
+exits 0 "thread" roger thread "$answer" --json
+is "holds all of it, oldest first" "$(printf '%s' "$out" | json '[m["id"] for m in d["messages"]]')" "[\"$first\", \"$answer\", \"$again\"]"
+exits 0 "thread from its end" roger thread "$again" --json
+is "is the same" "$(printf '%s' "$out" | json 'len(d["messages"])')" 3
+exits 64 "thread takes one id" roger thread "$first" "$again"
+like "and says so" "$(roger help thread)" "^usage: roger thread id "
+exits 0 "show" roger show "$third" "$first"
+like "shows both" "$(printf '%s' "$out" | tr '\n' ' ')" "three.*one|one.*three"
+exits 66 "show one that is not there" roger show msg-1-x
+run roger send --as plan implement x --reply-to msg-1-x --dry-run
+check "an answer to one that is not there is refused or noted ($status)" test "$status" = 66 -o -n "$err"
+
+# Find.
+is "list by sender" "$(roger list --from test --jsonl | wc -l)" 1
+is "list by issue" "$(roger list --issue app-1 --jsonl | wc -l)" 3
+is "list by type" "$(roger list --type decision --jsonl | json 'd["id"]')" "$first"
+is "list by run" "$(roger list --run 3 --jsonl | json 'd["id"]')" "$first"
+is "list the unread" "$(roger list --unread --jsonl | wc -l)" 2
+is "newest first" "$(roger list --newest --limit 1 --jsonl | json 'd["id"]')" "$again"
+exits 0 "a page" roger list --limit 2 --json
+next=$(printf '%s' "$out" | json 'd["next"]')
+is "tells where to go on" "$(roger list --after "$next" --limit 1 --jsonl | json 'd["id"]')" "$third"
+is "count" "$(roger count --to implement)" 4
+is "search in content" "$(roger search answer --jsonl | json 'd["id"]')" "$answer"
+is "search in metadata" "$(roger search ü --jsonl | json 'd["id"]')" "$first"
+exits 1 "search in vain" roger search nowhere
+for words in '"' 'a AND' '*' 'content:x' "o'clock" '(' '-x' 'NEAR(' '%'; do
+	run roger search -- "$words"
+	check "search for $words is no accident ($status)" test "$status" = 0 -o "$status" = 1 -o "$status" = 64
+done
+exits 0 "stats" roger stats --json
+is "count them all" "$(printf '%s' "$out" | json 'd["messages"]')" 5
+
+# A key is sent once.
+exits 0 "with a key" roger send --as plan implement keyed --key t1:do:c1 --json
+key_id=$(printf '%s' "$out" | json 'd["messages"][0]["id"]')
+exits 0 "again" roger send --as plan implement keyed --key t1:do:c1 --json
+is "is the first result" "$(printf '%s' "$out" | json '[d["messages"][0]["id"], d["duplicate"]]')" "[\"$key_id\", true]"
+exits 77 "another text under it is refused" roger send --as plan implement other --key t1:do:c1
+exits 0 "another sender has its own" roger send --as test implement other --key t1:do:c1
+exits 0 "another cycle, too" roger send --as plan implement keyed --key t1:do:c2
+exits 0 "a key of another form is taken" roger send --as plan implement x --key t1
+like "with a note" "$err" "note: .*task:verb:cycle"
+exits 77 "another recipient under it is refused" roger send --as plan test keyed --key t1:do:c1
+exits 77 "and another metadata" roger send --as plan implement keyed --key t1:do:c1 --metadata '{"x":1}'
+
+# Texts as they are.
+printf 'tab\there "quoted" \\ back\nsecond line \303\244\360\237\230\200\n\n' >text
+exits 0 "a file" roger send -q --as plan writer --file text
+exits 0 "standard input" sh -c '"$ROGER" send -q --as plan writer - <text'
+roger receive --as writer --json >got
+is "come out as they went in" \
+	"$(json '[m["content"] == "tab\there \"quoted\" \\ back\nsecond line \u00e4\U0001f600\n\n" for m in d["messages"]]' <got)" "[true, true]"
+exits 66 "a file that is not there" roger send --as plan writer --file nowhere
+exits 65 "no UTF-8" roger send --as plan writer "$(printf 'a\377b')"
+: >empty
+exits 65 "an empty file" roger send --as plan writer --file empty
+exits 64 "an empty text" roger send --as plan writer ''
+printf 'a\000b' >nul
+exits 65 "a NUL" roger send --as plan writer --file nul
+python3 -c 'print("ä" * 10000, end="")' >most
+exits 0 "10,000 characters" roger send -q --as plan writer --file most
+python3 -c 'print("ä" * 10001, end="")' >more
+exits 65 "and one more" roger send --as plan writer --file more
+exits 65 "metadata that is no object" roger send --as plan writer x --metadata '[1]'
+exits 65 "metadata that is no JSON" roger send --as plan writer x --metadata '{'
+exits 65 "metadata beyond 5,000 characters" roger send --as plan writer x --metadata "{\"a\":\"$(printf 'x%.0s' $(seq 5000))\"}"
+exits 0 "a dry run" roger send --as plan writer x --dry-run
+unlike "stores nothing" "$(roger inbox --as writer)" '    x'
+
+# Waiting.
+exits 1 "wait ends in time" roger wait --as late --timeout 50ms
+exits 1 "receive --wait, too" roger receive --as late --wait 50ms
+"$ROGER" receive --as late --wait 20s >late.txt &
+exits 0 "send to one who waits" roger send -q --as plan late 'at last'
+wait $!
+is "it comes back with success" $? 0
+like "and with the message" "$(cat late.txt)" "at last"
+exits 64 "who are you" roger inbox
+exits 0 "verify" roger verify
+done_testing

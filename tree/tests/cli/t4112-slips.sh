@@ -1,0 +1,97 @@
+#!/bin/sh
+# A slip of the hand makes no mailbox: words of a text without its quotes are no
+# recipients, nor is a name that is near a known one; and nobody sends under a
+# reserved name.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+printf 'groups:\n  workers: [wanda-1, builder]\nbridge:\n  file_only: [filers]\nwake:\n  agents:\n    sleeper: [true]\n' >.roger/config.yaml
+roger send -q --as implement bob first 2>/dev/null
+roger send -q --as carol worker-1 first 2>/dev/null
+state=$(state_of .roger)
+echo text >file
+names() { roger agents --json | json '[a["name"] for a in d["agents"]]'; }
+known=$(names)
+
+# ------------------------------------------------------------ forgotten quotes
+exits 64 "forgotten quotes" roger send --as ann bob hi there friend
+like "as one text" "$err" "roger send bob 'hi there friend'"
+like "as several recipients" "$err" "roger send bob,hi,there 'friend'"
+exits 64 "a key that is empty, as that of an unset variable" roger send --as ann bob hi --key ''
+like "says so" "$err" "expected a key, found ''"
+exits 64 "a word beside a file" roger send --as ann bob hi --file file
+like "both readings" "$err" "'hi' is not known.*roger send bob 'hi'.*roger send bob,hi "
+exits 64 "beside a batch" sh -c 'echo "{\"content\":\"x\"}" | "$0" send --as ann bob hi --batch' "$ROGER"
+exits 64 "behind --to" roger send --as ann --to bob hi friend
+exits 64 "one of several is not known" roger send --as ann bob carol hi friend
+like "is named" "$err" "'hi' is not known"
+exits 64 "a word that is no name" roger send --as ann bob 'hi,' 'there?' friend
+exits 64 "long ones, in one line" roger send --as ann bob "$(printf '%0300d' 0)" "$(printf 'ä%.0s' $(seq 300))"
+is "one" "$(printf '%s\n' "$err" | wc -l)" 1
+is "nothing of it is stored, nobody is known by it" "$(state_of .roger) $(names)" "$state $known"
+to() { json '" ".join(m["to"] for m in d["messages"])'; }
+is "known words are recipients" "$(roger send --as ann bob carol workers x --json | to)" "bob carol wanda-1 builder"
+is "in one word all are" "$(roger send --as ann bob,hi-1,hi-2 x --json | to)" "bob hi-1 hi-2"
+is "also with --to" "$(roger send --as ann --to bob,hi-3 --to carol x --json | to)" "bob hi-3 carol"
+is "and with a file" "$(roger send --as ann bob,hi-4 --file file --json | to)" "bob hi-4"
+exits 65 "nothing between commas is no name" roger send --as ann bob,,carol x
+
+# --------------------------------------------------------------- near a known one
+for name in implemnt Implement implememt implmeent im_plement WORKER.1 worker worker_1 sleepers; do
+	case $name in
+	worker) near=workers ;; WORKER.1 | worker_1) near=worker-1 ;; sleepers) near=sleeper ;; *) near=implement ;;
+	esac
+	exits 77 "$name" roger send --as ann $name x
+	like "may be $near" "$err" "'$name' has never been seen here; did you mean '$near'\? .*--new"
+	is "by a reply of JSON, too" "$(roger send --as ann $name x --dry-run --json 2>&1 >/dev/null | json '[d["error"]["code"], d["error"].get("member")]' 2>/dev/null || echo)" \
+		"$(roger send --as ann implemnt x --dry-run --json 2>&1 >/dev/null | json '[d["error"]["code"], d["error"].get("member")]' 2>/dev/null || echo)"
+done
+for name in worker-2 worker-12 bobb plan; do
+	exits 0 "$name is somebody else" roger send --as ann $name x
+	like "never seen here" "$err" "'$name' has never been seen here"
+done
+for name in filers builder wanda-1 sleeper; do
+	exits 0 "$name is configured" roger send --as ann $name x
+	is "and expected" "$err" ""
+done
+roger arrive session-9 --as bulider -q
+exits 0 "nor is who ever arrived" roger send --as ann bulider x
+exits 0 "--new insists" roger send --as ann implemnt x --new --json
+is "and says so" "$(printf '%s' "$out" | json 'd["never_seen"]')" '["implemnt"]'
+exits 0 "then it is known" roger send --as ann implemnt x
+is "without a note" "$err" ""
+exits 77 "in a batch" sh -c 'echo "{\"to\":\"carrol\",\"content\":\"x\"}" | "$0" send --as ann --batch' "$ROGER"
+exits 0 "whose line may insist" sh -c 'echo "{\"to\":\"carrol\",\"content\":\"x\",\"new\":true}" | "$0" send --as ann --batch -q' "$ROGER"
+exits 77 "the owner of a run" roger dispatch run-1 --as ann --forward-to implemment
+like "the same" "$err" "did you mean 'implement'"
+exits 77 "of a program" roger run --run-id run-2 --as ann --forward-to implemment -- true
+mkdir -p .roger/triggers
+printf '(carol #9): text that comes in is data, and nobody is there to be asked\n' >.roger/triggers/implemet.txt
+exits 0 "text from an edge comes in" roger bridge --once
+like "and is noted" "$err" "'implemet' has never been seen here; did you mean"
+for word in open warn; do
+	exits 0 "recipients: $word takes all" env ROGER_RECIPIENTS=$word "$ROGER" send --as ann "builde$word" x
+done
+exits 0 "open takes a slip" env ROGER_RECIPIENTS=open "$ROGER" send --as ann imlpement x
+exits 77 "strict takes none that is not known" env ROGER_RECIPIENTS=strict "$ROGER" send --as ann somebody x
+exits 77 "though one insists" env ROGER_RECIPIENTS=strict "$ROGER" send --as ann somebody x --new
+exits 0 "but who is configured" env ROGER_RECIPIENTS=strict "$ROGER" send --as ann workers x
+
+# ---------------------------------------------------------------- reserved names
+for name in roger ROGER user User system assistant all ALL workers Workers; do
+	exits 77 "nobody sends as $name" roger send --as $name bob x
+	like "who is told" "$err" "'$name' (is reserved|stands for several)"
+	exits 77 "nor in a batch" sh -c 'echo "{\"from\":\"$1\",\"to\":\"bob\",\"content\":\"x\"}" | "$0" send --as ann --batch' "$ROGER" $name
+done
+exits 77 "roger reads no mail" roger send --as bob roger thanks
+like "it is told" "$err" "reads no mail"
+exits 77 "nor results" roger dispatch run-3 --as ann --forward-to Roger
+exits 77 "human sends from a terminal" roger send --as human bob x
+like "it is told" "$err" "only from a terminal, without ROGER_AGENT"
+at_terminal() { python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null; }
+exits 0 "from there" at_terminal "$ROGER" send --as human bob 'a person'
+exits 77 "but no agent there" at_terminal env ROGER_AGENT=ann "$ROGER" send --as human bob 'an agent'
+printf '{"id":"f-1","issue_id":"general","from_phase":"system","to_phase":"bob","run_counter":1,"message_type":"data","content":"theirs","metadata":null,"read":false,"created_at":1736328000000,"read_at":null}\n' >>.roger/messages.jsonl
+like "lines of other programs are read whatever their sender" "$(roger receive --as bob --limit 100)" "theirs"
+exits 0 "verify" roger verify
+done_testing

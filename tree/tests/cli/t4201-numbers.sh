@@ -1,0 +1,103 @@
+#!/bin/sh
+# Each agent has one counter for everything it sends; a new session starts them
+# over under the next epoch, and history stays.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+for i in 1 2 3; do
+	roger send -q --as plan bob "$i" --issue "i$i" 2>/dev/null
+done
+roger send -q --as bob plan,carol answer 2>/dev/null
+exits 0 "session" roger session --json
+is "numbers of each sender" "$(printf '%s' "$out" | json '[d["epoch"], {a["name"]: a["seq"] for a in d["agents"] if a["seq"]}]')" '[1, {"bob": 1, "plan": 3}]'
+run roger send --as plan all 'no text' --dry-run
+exits 65 "a refused send" roger send --as plan 'b b' x
+roger send -q --as plan bob 4
+is "takes no number, nor does a dry run" "$(roger list --from plan --newest --limit 1 --jsonl | json 'd["seq"]')" 4
+
+roger receive --as bob -q
+is "last seen moves when mail is taken" "$(json 'd["lastSeen"]["bob"]["plan"]' <.roger/message-state.json)" 4
+roger inbox --as carol -q
+is "not when it is looked at" "$(json '"carol" in d["lastSeen"]' <.roger/message-state.json)" false
+is "the counters are in the same file" "$(json '[d["counters"]["plan"], d["counters"]["bob"], d["epoch"]]' <.roger/message-state.json 2>/dev/null || cat .roger/message-state.json)" "[4, 1, 1]"
+
+exits 0 "session new" roger session new
+like "says so" "$out" "session 2"
+is "counters and last seen are empty" "$(json '[d[k] for k in ("counters", "lastSeen", "epoch")]' <.roger/message-state.json)" "[{}, {}, 2]"
+is "history stays" "$(roger count)" 6
+exits 0 "and unread mail" roger inbox --as carol
+roger send -q --as plan bob fresh
+is "numbers begin at 1 in epoch 2" "$(roger list --from plan --newest --limit 1 --jsonl | json '[d["seq"], d["epoch"]]')" "[1, 2]"
+exits 0 "session show" roger session show
+exits 64 "session of another word" roger session old
+exits 64 "session of two words at once" roger session show --new
+is "opens none" "$(json 'd["epoch"]' <.roger/message-state.json)" 2
+for word in n ne 'new|show' w ''; do
+	exits 64 "'$word' is not new" roger session "$word"
+done
+is "still the second" "$(roger session --json | json 'd["epoch"]')" 2
+
+rm .roger/message-state.json
+roger send -q --as plan bob again
+is "a lost state file is made anew from the journal" "$(roger list --from plan --newest --limit 1 --jsonl | json '[d["seq"], d["epoch"]]')" "[2, 2]"
+echo '{"torn' >.roger/message-state.json
+roger send -q --as plan bob again
+is "as is a damaged one" "$(roger list --from plan --newest --limit 1 --jsonl | json '[d["seq"], d["epoch"]]')" "[3, 2]"
+
+# Many senders at once, some under one name.
+for i in 1 2 3 4 5 6; do
+	for n in 1 2 3 4 5; do
+		roger send -q --as "$([ "$i" -gt 3 ] && echo shared || echo "s$i")" sink "$i.$n" --issue crowd 2>/dev/null
+	done &
+done
+wait
+is "numbers are given once, without a gap" "$(roger list --issue crowd --jsonl | python3 -c '
+import collections, json, sys
+numbers = collections.defaultdict(list)
+for line in sys.stdin:
+    m = json.loads(line)
+    numbers[m["from_phase"]].append(m["seq"])
+print(all(n == list(range(1, len(n) + 1)) for n in numbers.values()), sum(map(len, numbers.values())))')" "True 30"
+
+# Clearing message-state.json, as the seed's app does at a fresh start, opens a session.
+mkdir app && cd app && roger init -q 2>/dev/null
+state=.roger/message-state.json
+session() { roger session --json | json 'd["epoch"]'; }
+printf '{"counters":{},"lastSeen":{}}' >$state
+is "where nobody has a number yet there is nothing to clear" "$(session)" 1
+roger send --as lead w one -q 2>/dev/null
+roger send --as lead w two -q
+printf '{\n  "counters": {},\n  "lastSeen": {}\n}\n' >$state
+is "the first to come opens it" "$(session)" 2
+roger send --as lead w three -q
+is "once, and numbers start afresh" "$(roger list --jsonl | tail -n 1 | json '[d["seq"], d["epoch"]]')" "[1, 2]"
+roger receive --as w -q
+printf '{"counters":{},"lastSeen":{}}' >$state
+roger send --as lead w four -q
+is "a send, too" "$(roger list --jsonl | tail -n 1 | json '[d["seq"], d["epoch"]]')" "[1, 3]"
+rm $state
+like "one that is missing is said to be" "$(roger status)" "message-state.json is missing: it is rebuilt, and no new session"
+exits 0 "a send rebuilds it" roger send --as lead w five
+like "and says so" "$err" "message-state.json is missing"
+is "in the same session" "$(session) $(json 'd["counters"]' <$state)" '3 {"lead": 2}'
+printf '{"counters":{"lead":1},"lastS' >$state
+like "as of one that is torn" "$(roger status)" "message-state.json is damaged"
+: >$state
+like "or empty" "$(roger status)" "message-state.json is damaged"
+exits 0 "rebuild mends it" roger rebuild
+is "then nothing is said" "$(roger status | grep -c message-state)" 0
+is "nor begun" "$(session)" 3
+for agent in a b c d e f g h i j k l; do
+	roger send --as "agent-$agent" w 'a number for each' --issue many -q
+done
+cp $state whole
+head -c 200 whole >$state
+like "a longer one that is torn is said to be, too" "$(roger status)" "message-state.json is damaged"
+mv whole $state
+# A long one is only seen by who writes it next.
+printf '{"counters":{},%200s"lastSeen":{}}' '' >$state
+roger send --as lead w six -q
+is "one that was cleared and is long is seen at the next writing" "$(session)" 4
+cd ..
+exits 0 "verify" roger verify
+done_testing

@@ -1,0 +1,109 @@
+#!/bin/sh
+# Clocks that were set: no wait is longer than what is asked for now, and nobody
+# loses mail to a lease that no clock of today can have given.  What was written
+# under another clock is made by lines with other instants, as any program may
+# append them.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+
+# The last line of a message again, with members changed.
+again() { # ID PYTHON
+	python3 - "$1" "$2" <<'END' >line
+import json, sys, time
+day = 86400000
+now = int(time.time() * 1000)
+lines = [json.loads(line) for line in open(".roger/messages.jsonl")]
+message = [line for line in lines if line.get("id") == sys.argv[1]][-1]
+message.pop("chain", None)
+exec(sys.argv[2])
+print(json.dumps(message))
+END
+	cat line >>.roger/messages.jsonl
+}
+
+ids() {
+	json '[m["id"] for m in d["messages"]]'
+}
+
+# ---------------------------------------------- a wait that somebody was killed in
+
+# Who asks for an hour, and is killed when the message is there.
+killed() { # KEY
+	timeout 100 "$ROGER" send bob 'x' --as ann --key "$1" --confirm read --within 1h -q &
+	_pid=$!
+	roger wait --as bob --timeout 60s >/dev/null
+	kill -9 $(pgrep -P $_pid) 2>/dev/null
+	wait $_pid 2>/dev/null
+	roger list --jsonl --limit 1 --newest | json 'd["id"]' | tr -d '"'
+}
+
+id=$(killed t:v:1)
+exits 75 "the next one waits as long as it asks" timeout 30 "$ROGER" send bob 'x' --as ann --key t:v:1 --confirm read --within 200ms
+like "the attempt goes on meanwhile" "$(roger trace "$id")" "."
+roger receive --as bob -q
+
+for clock in day year; do
+	id=$(killed "t:$clock:1")
+	again "$id" "by = day * (1 if '$clock' == 'day' else 365); message['created_at'] += by; message['confirm_by'] += by"
+	exits 75 "the clock was a $clock ahead: it waits as long as it asks" timeout 30 "$ROGER" send bob 'x' --as ann --key "t:$clock:1" --confirm read --within 200ms
+	like "in a new attempt, since the first is over" "$err" "attempt 2 of 3"
+	exits 75 "so is the next" timeout 30 "$ROGER" send bob 'x' --as ann --key "t:$clock:1" --confirm read --within 200ms
+	like "which is the last" "$err" "in 3 attempts"
+	roger receive --as bob -q
+done
+
+id=$(killed t:past:1)
+again "$id" "message['created_at'] = 1; message['confirm_by'] = 2"
+exits 75 "the clock stood at 1970" timeout 30 "$ROGER" send bob 'x' --as ann --key t:past:1 --confirm read --within 200ms
+roger receive --as bob -q
+
+# ------------------------------------------- a sender that was killed while it waited
+
+entries() { # KEY: outcome and settled of each line
+	roger sends --key "$1" --lines --json | json '[[a["outcome"], a.get("settled", True)] for a in d["attempts"]]'
+}
+id=$(killed t:late:1)
+is "its attempt is on record, and pending" "$(entries t:late:1)" '[["timeout", false]]'
+like "for people, too" "$(roger sends --key t:late:1)" "ann -> bob +pending +1/3"
+again "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 3600000"
+roger receive --as bob -q
+is "what is read after its time was a timeout" "$(entries t:late:1)" '[["timeout", false], ["timeout", true], ["delivered", true]]'
+is "and is late, as the three before it" "$(roger report --json | json 'd["late"]')" 4
+id=$(killed t:over:1)
+again "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 3600000"
+is "whoever looks after its time settles it" "$(entries t:over:1)" '[["timeout", false], ["timeout", true]]'
+is "once" "$(entries t:over:1)" '[["timeout", false], ["timeout", true]]'
+roger receive --as bob -q
+for look in trace timeline; do
+	id=$(killed t:$look:1)
+	again "$id" "message['created_at'] -= 7200000; message['confirm_by'] = now - 3600000"
+	what=$id
+	[ $look = trace ] || what=general
+	like "$look settles it, too" "$(roger $look "$what")" "tim(ed out|eout) .*attempt 1 of 3.*key t:$look:1"
+	roger receive --as bob -q
+done
+exits 0 "doctor" roger doctor -q
+
+# ------------------------------------------------------------------------ leases
+
+roger send eve 'to do' --as ann -q
+id=$(roger claim --as eve --worker w1 --json | json 'd["messages"][0]["id"]' | tr -d '"')
+exits 1 "it is claimed" roger claim --as eve --worker w2
+again "$id" "message['claimed_until'] = now + 365 * day"
+like "a lease of a year is told by status" "$(roger status)" "lease on #[0-9]+ of ann .* says 20.*claims.max_lease"
+like "and by doctor" "$(roger doctor)" "lease of 'w1' on message '$id'.*claims.max_lease"
+exits 0 "a wait sees the mail" timeout 30 "$ROGER" wait --as eve --timeout 20s
+exits 0 "which is free" roger claim --as eve --worker w2 --json
+is "as it was" "$(printf '%s' "$out" | ids)" "[\"$id\"]"
+exits 0 "w2 may ack it" roger ack "$id" --as eve --worker w2
+exits 65 "no lease is longer than a day" roger claim --as eve --lease 25h
+like "for which there is a setting" "$err" "at most 24h 0m .claims.max_lease."
+printf 'claims: {max_lease: 2s}\n' >.roger/config.yaml
+roger send eve 'more' --as ann -q
+exits 65 "that holds" roger claim --as eve --lease 3s
+exits 0 "and for claims that name none" roger claim --as eve --worker w1
+exits 0 "whose lease ends" timeout 60 "$ROGER" wait --as eve --timeout 50s
+printf 'claims: {max_lease: 8d}\n' >.roger/config.yaml
+exits 78 "a week is the most" roger claim --as eve
+done_testing

@@ -1,0 +1,108 @@
+#!/bin/sh
+# The activity log by hand: log writes an entry or refuses it by member, activity
+# finds it, import takes in what other tools wrote, and bad lines are told by number.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+printf 'activity:\n  own: false\n' >.roger/config.yaml
+log=.roger/logs/activity.log.jsonl
+
+exits 0 "an entry" roger log app-42 FILE_WRITE --details '{"path": "src/a.c"}' --message 'added it' --evidence 'PR 7'
+like "is shown" "$out" 'SUCCESS +FILE_WRITE +app-42  added it  \{"path":"src/a.c"\}  evidence: PR 7$'
+exits 0 "with its own time" roger log app-42 PLAN_UPDATE --status IN_PROGRESS --at 2025-10-05T16:40:07+02:00 --json
+is "in UTC" "$(printf '%s' "$out" | json 'd["activities"][0]["timestamp"]')" 2025-10-05T14:40:07.000Z
+exits 0 "the seed's entry" sh -c '"$ROGER" log - --strict -q <"$1"' sh "$source_dir/tests/spec/003-activity.json"
+is "comes back byte for byte" "$(roger activity --task bootstrap-repository-01 --jsonl)" \
+	"$(cat "$source_dir/tests/spec/003-activity.json")"
+is "it stands there with a chain" "$(sed -n '3s/.*,"chain":"[0-9a-f]\{16\}"}$/yes/p' $log)" yes
+is "every line is JSON" "$(python3 -c 'import json, sys; print(sum(1 for l in open(sys.argv[1]) if json.loads(l)))' $log)" 3
+
+exits 64 "no type" roger log app-42
+like "is named" "$err" "type: missing"
+exits 64 "no task" roger log
+exits 65 "a type of another schema" roger log app-42 TASK_START
+like "is answered with the list" "$err" "FILE_READ, FILE_WRITE"
+exits 65 "details that are no object" roger log app-42 TOOL_EXEC --details '[]'
+exits 65 "a status of another schema" roger log app-42 TOOL_EXEC --status RETRY
+exits 65 "a time that is none" roger log app-42 TOOL_EXEC --at soon
+exits 65 "nothing on standard input" sh -c '"$ROGER" log - </dev/null'
+exits 65 "an entry without an outcome" sh -c 'echo "{\"timestamp\":\"2025-10-05T14:40:07Z\",\"task_id\":\"t\",\"action\":{\"type\":\"TOOL_EXEC\",\"details\":{}}}" | "$ROGER" log - --json'
+is "names the member" "$(printf '%s' "$err" | json 'd["error"]["member"]')" outcome.status
+more='{"timestamp":"2025-10-05T14:40:07Z","task_id":"more","action":{"type":"TOOL_EXEC","details":{},"tool":1},"outcome":{"status":"SUCCESS"}}'
+exits 65 "a member of nobody, strictly" roger log --entry "$more" --strict
+like "is named by its path" "$err" "action.tool"
+exits 0 "and is kept otherwise" roger log --entry "$more" -q
+is "as it came" "$(roger activity --task more --jsonl)" "$more"
+exits 64 "a dry run of nothing" roger log app-42 TOOL_EXEC --dry-run
+
+count() { roger activity --jsonl "$@" 2>/dev/null | wc -l | tr -d ' '; }
+is "all" "$(count)" 4
+is "by task" "$(count --task app-42)" 2
+is "by type" "$(count --type FILE_WRITE)" 2
+is "by status" "$(count --status IN_PROGRESS)" 1
+is "by citation" "$(count --evidence 'PR 7')" 1
+is "since" "$(count --since 1h)" 1
+is "until" "$(count --until 2025-10-06)" 3
+is "limited" "$(count --limit 3)" 3
+is "the newest" "$(roger activity --newest --limit 1 --jsonl)" "$more"
+exits 0 "a page" roger activity --limit 2 --json
+next=$(printf '%s' "$out" | json '[len(d["activities"]), d["more"], d["next"]][2]')
+is "says where to go on" "$(roger activity --after "$next" --jsonl | wc -l | tr -d ' ')" 2
+exits 0 "nothing" roger activity --task nobody
+is "is said" "$out" "no entries"
+
+# What another tool wrote: two objects on line 48 of a real log, a torn end, a byte order mark.
+python3 - <<'END'
+import json
+def line(i, **more):
+    return json.dumps(dict({"timestamp": "2025-11-01T00:00:%02d.123456+00:00" % i, "task_id": "other", "action":
+        {"type": "TOOL_EXEC", "details": {"n": i}}, "outcome": {"status": "SUCCESS"}}, **more))
+with open("other.jsonl", "w") as f:
+    f.write("\ufeff" + line(0) + "\r\n\n" + line(1) + line(2) + "\n" + line(3, log_id="x") + "\n")
+    f.write(line(4).replace("TOOL_EXEC", "INFO") + "\nnot JSON\n" + line(5)[:-9])
+END
+exits 65 "an import with bad lines" roger log --import other.jsonl
+is "takes the others" "$out" "2 entries imported, 0 there already, 4 bad lines"
+like "two objects on one line are told by its number" "$err" '^line 3: '
+like "another type is told with the reason" "$err" '^line 5: action.type: expected FILE_READ'
+like "so is the torn end" "$err" '^line 7: '
+exits 65 "once more" roger log --import - --json <other.jsonl
+is "adds nothing" "$(printf '%s' "$out" | json '[d["imported"], d["known"], d["bad"], [l["line"] for l in d["lines"]]]')" "[0, 2, 4, [3, 5, 6, 7]]"
+is "two are there" "$(count --task other)" 2
+exits 65 "strictly" roger log --import other.jsonl --strict --dry-run
+like "one more is bad" "$out" "5 bad lines"
+head -n 2 other.jsonl >good.jsonl
+exits 0 "without bad lines" roger log --import good.jsonl
+exits 0 "an empty file" roger log --import /dev/null
+is "is none" "$out" "0 entries imported, 0 there already, 0 bad lines"
+exits 66 "a file that is not there" roger log --import none.jsonl
+exits 64 "a file and an entry" roger log app-42 TOOL_EXEC --import good.jsonl
+exits 0 "its own log" roger log --import $log
+is "adds nothing either" "$(count)" 6
+
+# Others write into the log itself.
+printf '{"a":1}\n%s\n{"torn' "$more" >>$log
+exits 0 "a query" roger activity --task more
+is "finds what they wrote" "$(printf '%s\n' "$out" | wc -l | tr -d ' ')" 2
+like "and tells what is none, by number" "$err" 'activity.log.jsonl, line 7: timestamp: missing'
+exits 0 "an entry behind a torn line" roger log after TOOL_EXEC -q
+is "starts on a new line" "$(count --task after)" 1
+exits 0 "the torn one" roger activity --json
+is "is told, too" "$(printf '%s' "$out" | json '[l["line"] for l in d["lines"]]')" "[7, 9]"
+exits 0 "strict" roger activity --strict --json
+is "finds members of nobody by line" "$(printf '%s' "$out" | json '[l["line"] for l in d["lines"]]')" "[7, 9, 4, 6, 8]"
+
+# One whose writer died before the newline.
+printf '%s' "$more" | sed 's/"more"/"unended"/' >>$log
+is "an unfinished line is no entry yet" "$(count --task unended)" 0
+roger log after TOOL_EXEC -q
+is "with a newline behind it, it is" "$(count --task unended)" 1
+
+# Many at once: whole lines, none lost.
+for who in 1 2 3 4; do
+	(i=0; while [ $i -lt 25 ]; do roger log crowd TOOL_EXEC --details "{\"who\":$who,\"i\":$i}" -q || exit 1; i=$((i + 1)); done) &
+done
+wait
+is "a hundred entries by four writers" "$(count --task crowd)" 100
+is "and no two the same" "$(roger activity --task crowd --jsonl | sort | uniq -d)" ""
+done_testing

@@ -1,0 +1,270 @@
+#!/bin/sh
+# runner: timeout 300
+# doctor: a breach of every rule, planted by somebody who keeps the chain whole,
+# is found with its file and line; what is derived is mended, and then all is sound.
+. "$(dirname "$0")/lib.sh"
+
+tests=$source_dir/tests/cli
+forge() { # FILE CODE
+	python3 "$tests/lib_forge.py" ".roger/$1" "$2" || note "forge $1 failed"
+	rm -f .roger/messages.db-index # or it would tell of the change before anybody else
+}
+
+roger init -q
+for i in 1 2 3 4 5 6; do
+	roger send --as ann bob "number $i" --issue app --key "app-$i:status-update:c1" -q
+done
+roger send --as ann bob,carol "to two" -q
+roger receive --as bob --limit 2 -q
+roger send --as bob ann "an answer" --issue app --reply-to "$(roger list --issue app --jsonl | head -n 1 | json 'd["id"]')" -q
+roger archive --issue app -q
+for i in 1 2 3; do
+	roger send --as zoe bob "lost" --key lost:escalation:c1 --confirm read --within 1ms -q 2>/dev/null
+done
+roger send --as zoe bob "late" --key late:escalation:c1 --confirm read --within 1ms -q 2>/dev/null
+roger dispatch run-1 --as ann --within 1h -q
+roger complete run-1 --result done -q
+roger receive --as ann -q
+roger forward run-1 -q
+roger dispatch run-2 --as ann --within 1h -q
+roger cycle new --as ann -q
+roger list -q >/dev/null
+exits 0 "a sound workspace" roger doctor --json
+is "has no breaches" "$(printf '%s' "$out" | json '[d["damage"], d["repairable"], d["notes"], d["left"], d["breaches"]]')" "[0, 0, 0, 0, []]"
+is "all of it was gone through" "$(printf '%s' "$out" | json '[d["messages"], d["attempts"], d["runs"], d["bytes"] > 5000]')" "[$(wc -l <.roger/messages.jsonl), $(cat .roger/send-log/* | wc -l), 2, true]"
+exits 0 "in words" roger doctor
+like "in one line" "$out" "2 runs, 0 MB: sound$"
+cp -r .roger sound
+
+again() {
+	rm -rf .roger
+	cp -rp sound .roger
+}
+
+# Breaches of that kind and words; $at is the first one's file and line.
+found() { # NAME SEVERITY KIND PATTERN [FILE LINE]
+	run roger doctor --json
+	_hit=$(printf '%s' "$out" | python3 -c '
+import json, re, sys
+for b in json.load(sys.stdin)["breaches"]:
+    if b["severity"] == sys.argv[1] and b["kind"] == sys.argv[2] and re.search(sys.argv[3], b["what"]):
+        print(b["file"], b["line"])
+        break' "$2" "$3" "$4")
+	is "$1" "$_hit" "${5-} ${6-}"
+	[ "$_hit" = "${5-} ${6-}" ] || note "$out"
+	case $2 in
+	note) is "$1: no breach" "$status" 0 ;;
+	*) is "$1: exit 65" "$status" 65 ;;
+	esac
+}
+
+damage() { # NAME KIND PATTERN FILE LINE
+	found "$1" damage "$2" "$3" "$4" "$5"
+	run roger doctor --fix --json
+	is "$1: nothing mends it" "$status" 65
+	again
+}
+
+noted() {
+	found "$1" note "$2" "$3" "$4" "$5"
+	again
+}
+
+# Planted anew each time: whoever asks an index mends it, too.
+mended() { # NAME KIND PATTERN FILE LINE COMMAND
+	_mended=$1 _kind=$2 _pattern=$3 _file=$4 _at=$5
+	# What a copy lacks is made before.
+	roger sends -q >/dev/null
+	eval "$6"
+	found "$_mended" repairable "$_kind" "$_pattern" "$_file" "$_at"
+	again
+	roger sends -q >/dev/null
+	eval "$6"
+	exits 65 "$_mended: in words" roger doctor
+	like "$_mended: says how to mend it" "$out" "roger doctor --fix"
+	again
+	roger sends -q >/dev/null
+	eval "$6"
+	set -- "$_mended"
+	exits 0 "$1: --fix mends it" roger doctor --fix --json
+	is "$1: and says so" "$(printf '%s' "$out" | json 'd["fixed"] > 0 and d["left"] == 0 and all(b["fixed"] for b in d["breaches"] if b["severity"] == "repairable")')" true
+	exits 0 "$1: sound afterwards" roger doctor --json
+	is "$1: without a breach" "$(printf '%s' "$out" | json 'd["repairable"]')" 0
+	again
+}
+
+# ---- the chain
+sed -i '4s/number/NUMBER/' .roger/messages.jsonl
+damage "a byte changed" chain "altered" messages.jsonl 4
+sed -i 2d .roger/send-log/ann.jsonl
+damage "a line of a log taken out" chain "altered" send-log/ann.jsonl 2
+
+# ---- messages
+forge messages.jsonl 'lines[3]["id"] = lines[2]["id"]'
+damage "an id used twice" message "belongs to another" messages.jsonl 4
+forge messages.jsonl 'lines[5]["seq"] = 2'
+damage "a number that is not above the last" message "number is not higher" messages.jsonl 6
+forge messages.jsonl 'lines[7]["to_phase"] = "bob"; lines[7]["seq"] = lines[6]["seq"]'
+damage "two messages to one agent with one number" message "number is not higher" messages.jsonl 8
+forge messages.jsonl 'lines[1]["epoch"] = 3'
+damage "an epoch that goes back" message "its session had ended" messages.jsonl 3
+forge messages.jsonl 'again = dict(lines[-1]); again["read"] = False; again["read_at"] = None; again.pop("archived_at", 0); again["read"] = False; read = next(l for l in lines if l["read"] and "archived_at" not in l); again = dict(read); again["read"] = False; again["read_at"] = None; lines.insert(lines.index(read) + 1, again)'
+_line=$(python3 -c '
+import json
+for n, line in enumerate(open(".roger/messages.jsonl"), 1):
+    if json.loads(line)["read"]:
+        print(n + 1)
+        break')
+damage "unread again" message "read before" messages.jsonl "$_line"
+forge messages.jsonl 'old = dict(next(l for l in lines if "archived_at" in l)); old.pop("archived_at"); old.pop("archive_reason"); lines.append(old)'
+damage "back from the archive" message "archived before" messages.jsonl "$(wc -l <.roger/messages.jsonl)"
+forge messages.jsonl 'lines[0]["read"] = True'
+damage "read at no time" message "contradict" messages.jsonl 1
+forge messages.jsonl 'lines[8]["read_at"] = 5'
+noted "read before it was sent" message "according to the clocks" messages.jsonl 9
+_line=$(grep -n '"reply_to"' .roger/messages.jsonl | cut -d: -f1 | head -n 1)
+forge messages.jsonl 'next(l for l in lines if "reply_to" in l)["reply_to"] = "msg-1-none"'
+noted "an answer to nothing" message "reply_to names no message" messages.jsonl "$_line"
+printf 'garbage\n' >>.roger/messages.jsonl
+noted "a stray" shape "no message" messages.jsonl "$(wc -l <.roger/messages.jsonl)"
+printf 'size_limits:\n  max_messages_per_issue_phase: 1\n  max_content_length: 5\n' >.roger/config.yaml
+found "more messages than the limit" note limit "holds .* messages" messages.jsonl "$(grep -n '"number 6"' .roger/messages.jsonl | cut -d: -f1 | head -n 1)"
+noted "a message longer than the limit" limit "content of 8 characters" messages.jsonl 1
+
+# ---- what is derived from them
+mended "an index with a flipped byte" index "cannot be read" messages.db-index 0 'roger rebuild -q; printf x | dd of=.roger/messages.db-index bs=1 seek=70000 conv=notrunc 2>/dev/null'
+mended "a table that lacks rows" index "rows of messages: 0" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("delete from messages"); d.commit()'\'''
+mended "a row of it changed" index "differs from the journal" messages.db 0 'python3 -c '\''import sqlite3; d = sqlite3.connect(".roger/messages.db"); d.execute("update messages set content = \"forged\" where rowid = 3"); d.commit()'\'''
+mended "a table that is none" index "cannot be read" messages.db 0 'printf '\''no database, this is'\'' | dd of=.roger/messages.db conv=notrunc 2>/dev/null'
+mended "message-state.json is none" state "not JSON" message-state.json 0 'printf '\''{"epoch":0'\'' >.roger/message-state.json'
+sed -i 's/"ann":[0-9]*/"ann":1/' .roger/message-state.json
+found "a counter that is behind" note state "counter is below" message-state.json 0
+exits 0 "is mended as well" roger doctor --fix -q
+is "and right" "$(cat .roger/message-state.json)" "$(cat sound/message-state.json)"
+again
+_archived=$(grep -n '"archived_at"' .roger/messages.jsonl | cut -d: -f1 | head -n 1)
+mended "the archive is gone" archive "missing in messages_archive" messages.jsonl "$_archived" 'rm -r .roger/messages_archive'
+sed -i '2s/number/NUMBER/' .roger/messages_archive/app.jsonl
+damage "another word in the archive" archive "not the message" messages_archive/app.jsonl 2
+cat .roger/messages_archive/* | sort >before
+sed -i 1d .roger/messages_archive/app.jsonl
+roger doctor --fix -q >/dev/null
+is "the archive holds the same lines as before" "$(cat .roger/messages_archive/* | sort | cmp - before && echo same)" same
+again
+
+# ---- the send log
+forge send-log/ann.jsonl 'lines[1]["payload_sha256"] = "0" * 64'
+damage "another checksum" send_log "differ from the message" send-log/ann.jsonl 2
+forge send-log/ann.jsonl 'lines[1]["payload_chars"] += 1'
+damage "another length" send_log "differ from the message" send-log/ann.jsonl 2
+forge send-log/ann.jsonl 'lines[2]["id"] = "snd-" + "0" * 32'
+damage "an id that is not its own" send_log "id does not match" send-log/ann.jsonl 3
+forge send-log/ann.jsonl 'lines.append(dict(lines[0], idempotent_key="never:sent:c1"))'
+damage "delivered what was never sent" send_log "no such attempt" send-log/ann.jsonl "$(wc -l <.roger/send-log/ann.jsonl)"
+forge send-log/zoe.jsonl 'lines[-1]["outcome"] = "delivered"'
+damage "delivered what nobody read" send_log "no evidence" send-log/zoe.jsonl "$(wc -l <.roger/send-log/zoe.jsonl)"
+forge send-log/ann.jsonl 'lines.append(dict(lines[0], outcome="timeout"))'
+damage "delivered no longer" send_log "delivered before" send-log/ann.jsonl "$(wc -l <.roger/send-log/ann.jsonl)"
+forge send-log/zoe.jsonl 'lines[0]["attempt"] = 7; lines[0]["cycle_id"] = "9"'
+damage "a cycle that was never opened" send_log "never opened" send-log/zoe.jsonl 1
+forge send-log/zoe.jsonl 'lines[-1]["attempt"] = 7'
+damage "an attempt without the one before" send_log "attempt before it is missing" send-log/zoe.jsonl "$(wc -l <.roger/send-log/zoe.jsonl)"
+forge send-log/zoe.jsonl 'del lines[2:4]'
+noted "an attempt that nobody settled" send_log "no recorded outcome" send-log/zoe.jsonl 3
+forge send-log/zoe.jsonl '[l.update(dead_letter_task_id="dl-none") for l in lines if l["dead_letter_task_id"]]'
+damage "a dead letter that is none" send_log "dead letter that does not exist" send-log/zoe.jsonl 6
+cp .roger/send-log/ann.jsonl .roger/send-log/eve.jsonl
+damage "the log of another" send_log "in another sender's log" send-log/eve.jsonl 1
+mended "an entry is missing" send_log "there is no entry" send-log/ann.jsonl 0 'sed -i "/app-6:status-update/,\$d" .roger/send-log/ann.jsonl'
+mended "a log is missing" send_log "there is no entry" send-log/ann.jsonl 0 'rm .roger/send-log/ann.jsonl'
+
+# ---- dead letters, cycles
+mended "the dead letters are gone" dead_letter "is gone" send-log/zoe.jsonl 6 'rm .roger/dead-letters.jsonl'
+rm .roger/dead-letters.jsonl
+roger doctor --fix -q
+is "mended, they are the same" "$(roger dead --json | json '[[d["idempotent_key"], d["attempt_count"], d["status"]] for d in d["dead_letters"]]')" '[["lost:escalation:c1", 3, "undelivered"]]'
+again
+rm .roger/dead-letters.jsonl
+exits 77 "the next send files it as well" roger send --as zoe bob "lost" --key lost:escalation:c1 --confirm read --within 1ms
+like "and names it" "$err" "it is dead letter '$(roger dead --json | json 'd["dead_letters"][0]["id"]')'"
+exits 0 "and all is well" roger doctor
+again
+forge dead-letters.jsonl 'lines.append(dict(lines[0], id="dl-" + "1" * 32))'
+damage "a second dead letter" dead_letter "another dead letter" dead-letters.jsonl 2
+forge dead-letters.jsonl 'lines[0]["payload_bytes"] = 1'
+damage "a dead letter of something else" dead_letter "differ from the message" dead-letters.jsonl 1
+rm .roger/dead-letters.jsonl
+forge send-log/zoe.jsonl '[l.update(dead_letter_task_id=None) for l in lines]'
+damage "given up without a dead letter" dead_letter "no dead letter" send-log/zoe.jsonl 6
+forge cycles.jsonl 'lines.append(dict(lines[0], id="7", number=7))'
+damage "cycles that are not in order" cycle "number is not the next one" cycles.jsonl 2
+
+# ---- runs
+runs=.roger/state/subagent-delivery-watchdog
+sed -i 's/"forwardedToMain": false/"forwardedToMain": true/' $runs/run-2.json
+damage "forwarded without a completion" run "forwardedToMain" state/subagent-delivery-watchdog/run-2.json 0
+sed -i 's/"resultMessageId": ".*"/"resultMessageId": "msg-1-none"/' $runs/run-1.json
+damage "a result that is no message" run "resultMessageId names no" state/subagent-delivery-watchdog/run-1.json 0
+_unread=$(roger list --to bob --jsonl | tail -n 1 | json 'd["id"]')
+sed -i 's/"forwardEvidence": ".*"/"forwardEvidence": "'"$_unread"'"/' $runs/run-1.json
+damage "evidence that nobody read" run "nobody read" state/subagent-delivery-watchdog/run-1.json 0
+cp $runs/run-1.json $runs/run-3.json
+damage "a document under another name" run "runId" state/subagent-delivery-watchdog/run-3.json 0
+sed -i 's/"expectedBy": ".*"/"expectedBy": "'"$(json 'd["dispatchAt"]' <$runs/run-2.json)"'"/' $runs/run-2.json
+found "a status that time has overtaken" note run "it says active" state/subagent-delivery-watchdog/run-2.json 0
+exits 0 "is written down" roger doctor --fix -q
+is "as sweep does" "$(json 'd["status"]' <$runs/run-2.json)" suspect_delivery_failure
+again
+
+# ---- places and modes
+mended "a journal that others may read" mode "0600" messages.jsonl 0 'chmod 644 .roger/messages.jsonl'
+mended "a folder that others may read" mode "0700" send-log 0 'chmod 755 .roger/send-log'
+ln -s /etc/passwd .roger/triggers
+damage "a symbolic link" place "symbolic link" triggers 0
+mkfifo .roger/pipe
+damage "a pipe" place "neither" pipe 0
+(umask 077 && echo >.roger/message-state.json.new-4194303)
+found "what a killed process left" note place "killed" message-state.json.new-4194303 0
+exits 0 "goes" roger doctor --fix -q
+is "away" "$(ls .roger | grep -c new)" 0
+rm -rf .roger/triggers .roger/pipe
+(umask 077 && mkdir -p .roger/triggers/.handing)
+# What is left in the folders inside, whatever its mode; but not of one that lives, nor what others drop.
+leftovers() { find .roger -name '*.new-*' | sort | tr '\n' ' '; }
+echo >.roger/triggers/.handing/bob.new-4194303
+echo >$runs/run-1.json.new-4194303
+echo >$runs/run-2.json.new-4194302
+(umask 077 && echo >.roger/triggers/.handing/ann.new-$$)
+echo >.roger/triggers/mine.new-4194303
+exits 0 "all of them go at once" roger doctor --fix
+like "each is told" "$out" "triggers/.handing/bob.new-4194303: left by a process that was killed .fixed."
+is "and what is not ours stays" "$(leftovers)" ".roger/triggers/.handing/ann.new-$$ .roger/triggers/mine.new-4194303 "
+rm -r .roger/triggers
+again
+roger seal -q >/dev/null
+echo "$(printf '%064d' 7)" >.roger/seal.pub
+damage "a public key of somebody else" seal "not its public half" seal.key 0
+mended "a public key that is gone" seal "missing" seal.key 0 'roger seal -q >/dev/null; rm .roger/seal.pub'
+
+# ---- a backup made of links
+ln .roger/messages.jsonl backup.jsonl
+exits 0 "a journal with two names is no breach" roger doctor
+like "but told: what is added is added to both" "$out" "messages.jsonl: 2 names lead to it"
+rm backup.jsonl
+unlike "and then no more" "$(roger doctor)" "names lead to it"
+
+# ---- many at once, and a place where nothing can be written
+for i in $(seq 1500); do printf 'garbage\n'; done >>.roger/messages.jsonl
+exits 0 "many notes" roger doctor --json
+is "are counted all and told in part" "$(printf '%s' "$out" | json '[d["notes"], len(d["breaches"])]')" "[1500, 1000]"
+run roger doctor
+is "people are shown the first of each kind" "$(printf '%s\n' "$out" | grep -c '^  messages.jsonl line')" 1
+like "and how many more" "$out" "and 999 more of this kind"
+roger seal -q >/dev/null
+printf '%064d\n' 7 >.roger/seal.pub
+run roger doctor
+like "and what is broken at the end" "$(printf '%s\n' "$out" | tail -n 2 | head -n 1)" "^  seal.key.*public half"
+roger doctor --fix -q
+again
+exits 64 "no such option" roger doctor --mend
+done_testing

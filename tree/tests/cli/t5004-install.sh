@@ -1,0 +1,53 @@
+#!/bin/sh
+# runner: plain
+# What `meson install` puts in place: everything a packager or a person wants, and
+# it works from there; and what whoever builds is not asked for.
+. "$(dirname "$0")/lib.sh"
+
+check "install" env DESTDIR="$here/root" meson install -C "${ROGER_BUILD:-$(dirname "$ROGER")}" --no-rebuild --quiet
+prefix=$here/root/usr/local
+# The folder of libraries may have the machine's name in it, or be lib64.
+installed=$(cd "$prefix" && find . -type f -o -type l | sed 's|^\./||; s|^lib/[^/]*-linux-[^/]*/|lib/|; s|^lib64/|lib/|' | sort)
+for file in bin/roger include/roger.h include/roger-mcp.h \
+	lib/libroger.so lib/libroger.so.0 lib/libroger.a lib/libroger-mcp.so lib/libroger-mcp.so.0 lib/libroger-mcp.a \
+	lib/pkgconfig/roger.pc lib/pkgconfig/roger-mcp.pc share/man/man1/roger.1 \
+	share/bash-completion/completions/roger share/zsh/site-functions/_roger share/fish/vendor_completions.d/roger.fish \
+	share/doc/roger/LICENSE share/doc/roger/NOTICE share/doc/roger/SECURITY.md share/doc/roger/README.md share/doc/roger/CHANGELOG.md \
+	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files 'docs/*.md' | sed 's|^docs|share/doc/roger|') \
+	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files integrations | sed 's|^|share/roger/|'); do
+	printf '%s\n' "$installed" | grep -qx "$file" || note "missing: $file"
+done >missing
+is "all is there" "$(cat missing)" ""
+is "and nothing of the build" "$(printf '%s\n' "$installed" | grep -E '\.(o|c|py|sh)$|test|bench')" ""
+
+mkdir bin
+ln -s "$prefix/bin/roger" bin/roger
+PATH=$here/bin:$PATH
+if command -v mandoc >/dev/null; then
+	like "the manual can be read" "$(mandoc -T markdown "$prefix/share/man/man1/roger.1")" "roger"
+fi
+loads() { # SHELL EXPECTED COMMAND...
+	shell=$1 expected=$2
+	shift 2
+	if command -v "$shell" >/dev/null; then
+		is "$shell completes with what was installed" "$("$@" 2>&1 | sort | tr '\n' ' ')" "$expected"
+	fi
+}
+loads bash "receive recover " bash --norc --noprofile -c '
+	. "$1/share/bash-completion/completions/roger"
+	COMP_LINE="roger rec" COMP_POINT=9 COMP_WORDS=(roger rec) COMP_CWORD=1
+	_roger roger rec roger
+	printf "%s\n" "${COMPREPLY[@]}"' bash "$prefix"
+loads zsh "receive recover " zsh -f -c '
+	fpath=("$1/share/zsh/site-functions" $fpath)
+	autoload -U compinit && compinit -u -d "$PWD/dump"
+	compset() { :; }; compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; shift; done; print -l -- "$@"; }
+	words=(roger rec) CURRENT=2
+	${_comps[roger]}' zsh "$prefix"
+loads fish "receive recover " env XDG_DATA_DIRS="$prefix/share" fish --no-config -c '
+	set -p fish_complete_path '"$prefix"'/share/fish/vendor_completions.d; complete -C "roger rec" | cut -f 1'
+
+# Another compiler has other warnings: they are errors for script/test only.
+is "warnings stop nobody's build" "$(meson introspect --buildoptions "$source_dir/meson.build" |
+	python3 -c 'import json, sys; print([o["value"] for o in json.load(sys.stdin) if o["name"] == "werror"])')" "[False]"
+done_testing

@@ -1,0 +1,93 @@
+#!/bin/sh
+# --json and --jsonl: every reply is JSON, every error is an object on standard
+# error with the documented exit status in it, and nothing else is printed.
+. "$(dirname "$0")/lib.sh"
+
+roger init -q
+a=$(send_id --as plan bob one)
+b=$(send_id --as plan bob two --reply-to "$a")
+roger receive -q --as bob
+
+is_json() { # NAME COMMAND...
+	_name=$1
+	shift
+	run "$@"
+	printf '%s' "$out" | python3 -c 'import json, sys; json.loads(sys.stdin.buffer.read())' 2>/dev/null
+	result $? "$_name prints JSON"
+	is "and nothing else" "$err" ""
+}
+is_json init roger init more --json
+is_json send roger send --as plan carol one --json
+is_json "send --dry-run" roger send --as plan carol one --json --dry-run
+is_json "send --batch" sh -c 'echo "{\"to\":[\"bob\"],\"content\":\"x\"}" | "$ROGER" send --as plan --batch --json'
+is_json inbox roger inbox --as bob --json
+is_json "inbox of nobody" roger inbox --as nobody --json
+is_json receive roger receive --as bob --json
+is_json "receive nothing" roger receive --as bob --json
+is_json wait roger wait --as carol --timeout 1s --json
+is_json "wait for nothing" roger wait --as nobody --timeout 10ms --json
+is_json claim roger claim --as carol --json
+is_json nack roger nack --as carol "$(roger list --to carol --jsonl | json 'd["id"]')" --json
+is_json ack roger ack --as bob "$a" --json
+is_json show roger show "$a" --json
+is_json thread roger thread "$a" --json
+is_json list roger list --json
+is_json "list of nothing" roger list --issue nothing --json
+is_json search roger search one --json
+is_json "search for nothing" roger search nothing --json
+is_json count roger count --json
+is_json agents roger agents --json
+is_json session roger session --json
+is_json "session new" roger session new --json
+is_json archive roger archive "$a" --json
+is_json cleanup roger cleanup --json
+is_json delete roger delete "$b" --json
+is_json log roger log app-42 TOOL_EXEC --json
+is_json "log --import" roger log --import .roger/logs/activity.log.jsonl --json
+is_json activity roger activity --json
+is_json "activity of nothing" roger activity --task nothing --json
+is_json stats roger stats --json
+is_json rebuild roger rebuild --json
+is_json verify roger verify --json
+is_json config roger config show --json
+is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger count)"
+is "agents --jsonl is a line an agent" "$(roger agents --jsonl | json 'd["name"]' 2>/dev/null || roger agents --jsonl | wc -l)" 3
+
+is_error() { # STATUS CODE NAME COMMAND...
+	_want=$1 _code=$2 _name=$3
+	shift 3
+	run "$@"
+	is "$_name exits with $_want" "$status" "$_want"
+	is "$_name: an object says so" "$(printf '%s' "$err" | json '[sorted(d), d["error"]["code"], d["error"]["exit"], bool(d["error"]["message"]), type(d["error"]["retryable"]).__name__]' 2>&1)" \
+		"[[\"error\"], \"$_code\", $_want, true, \"bool\"]"
+	is "$_name: nothing on standard output" "$out" ""
+}
+is_error 64 usage "no recipient" roger send --as plan --json
+is_error 64 usage "no agent" roger inbox --json
+is_error 64 usage "an unknown option" roger list --json --bogus
+is_error 64 usage "an unknown option before --json" roger list --bogus --json
+is_error 64 usage "an unknown command" roger bogus --json
+is_error 64 usage "no command" roger --json
+is_error 64 usage "an unknown option, and no command" roger --json --bogus
+is_error 64 usage "an option without its value, and no command" roger --json --as
+is_error 65 data "a bad name" roger send --as 'a b' bob x --json
+is_error 65 data "a bad type" roger send --as a bob x --type gossip --json
+is_error 65 data "a bad number" roger list --limit many --json
+is_error 65 data "a bad kind of action" roger log app-42 GOSSIP --json
+is_error 65 data "an entry that is none" roger log --entry '{}' --json
+is_error 65 data "a bad line of a batch" sh -c 'echo "{" | "$ROGER" send --as plan --batch --json'
+is_error 66 no_such "no such message" roger show msg-1-x --json
+is_error 66 no_such "no such message to list after" roger list --after msg-1-x --json
+is_error 66 no_such "no workspace" roger stats --json --workspace /
+is_error 77 refused "another text under a key" sh -c '"$ROGER" send -q --as k bob x --key a:b:c; "$ROGER" send --as k bob y --key a:b:c --json'
+echo 'recipients: maybe' >.roger/config.yaml
+is_error 78 config "a bad configuration" roger stats --json
+: >.roger/config.yaml
+
+# Damage is told of, with a status of its own.
+sed -i '1s/one/eno/' .roger/messages.jsonl
+exits 65 "verify finds an altered line" roger verify --json
+is "and places it" "$(printf '%s' "$out" | json '[d["damaged"] > 0, d["findings"][0]["line"]]')" "[true, 1]"
+exits 65 "in words, too" roger verify
+like "with line and byte" "$out" "line 1 \(byte 0\)"
+done_testing

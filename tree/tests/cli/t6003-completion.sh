@@ -1,0 +1,98 @@
+#!/bin/sh
+# Completion, as bash, zsh and fish run it: commands, options, agents, issues, ids.
+. "$(dirname "$0")/lib.sh"
+
+mkdir bin
+ln -s "$ROGER" bin/roger
+PATH=$here/bin:$PATH
+roger init -q
+printf 'groups:\n  workers: [x, y]\n' >.roger/config.yaml
+roger send -q --as plan implement hello --issue app-42 2>/dev/null
+roger send -q --as plan imp:roved hello --issue app-43 2>/dev/null
+id=$(roger list --newest --limit 1 --jsonl | json 'd["id"]')
+
+in_bash() { # LINE
+	bash --norc --noprofile -c '
+		eval "$(roger completion bash)"
+		COMP_LINE=$1 COMP_POINT=${#1}
+		# As readline breaks it.
+		read -r -a COMP_WORDS <<<"$1"; [[ $1 == *" " ]] && COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		_roger roger "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$1"
+}
+in_zsh() { # LINE
+	zsh -f -c '
+		compdef() { :; }
+		compset() { :; }
+		_files() { :; }
+		compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; shift; done; print -l -- "$@"; }
+		eval "$(roger completion zsh)"
+		words=("${(@s: :)1}") CURRENT=${#words}
+		_roger' zsh "$1"
+}
+in_fish() { # LINE
+	fish --no-config -c 'source (roger completion fish | psub); complete -C $argv[1]' "$1" | cut -f 1
+}
+for shell in bash zsh fish; do
+	if ! command -v $shell >/dev/null; then
+		result 0 "$shell # skip not installed"
+		continue
+	fi
+	completes() { # NAME LINE EXPECTED
+		is "$shell: $1" "$(in_$shell "$2" 2>&1 | sed '/^$/d' | sort | tr '\n' ' ')" "$3"
+	}
+	completes "commands" "roger rec" "receive recover "
+	completes "options" "roger send --re" "--reply-to --retry "
+	completes "options of every command" "roger stats --wo" "--workspace "
+	completes "agents" "roger send im" "imp:roved implement "
+	completes "a group" "roger send wor" "workers "
+	completes "everyone" "roger send al" "all "
+	completes "no group as a sender" "roger list --from wor" ""
+	completes "more agents" "roger send implement pl" "plan "
+	completes "agents behind --as" "roger inbox --as pl" "plan "
+	completes "issues" "roger inbox --issue app-" "app-42 app-43 "
+	completes "types" "roger send --type d" "data decision "
+	completes "colours" "roger inbox --color a" "always auto "
+	completes "ids" "roger show ${id%???}" "$id "
+	completes "words of a command" "roger session n" "new "
+	completes "but not of another" "roger config n" ""
+	completes "all words of one" "roger cycle " "current list new "
+	completes "the id of a thread" "roger thread ${id%???}" "$id "
+	completes "no agent for a file" "roger send --file pl" ""
+	completes "no command for a folder" "roger --workspace stat" ""
+	completes "an agent called as a command is" "roger --as list stat" "stats status "
+	completes "shells" "roger completion b" "bash "
+	completes "nothing" "roger send zzz" ""
+	completes "options before the command" "roger --workspace . stat" "stats status "
+done
+for shell in zsh fish; do
+	command -v $shell >/dev/null || continue
+	completes "issues behind =" "roger inbox --issue=app-" "--issue=app-42 --issue=app-43 "
+done
+if command -v fish >/dev/null; then
+	is "fish: a file" "$(in_fish 'roger send --file b')" "bin/"
+	is "fish: a folder" "$(in_fish 'roger --workspace b')" "bin/"
+fi
+is "bash: issues behind =" "$(in_bash 'roger inbox --issue=' | sort | tr '\n' ' ')" "app-42 app-43 "
+is "bash: a name with a colon, behind the colon" "$(in_bash 'roger send imp:r')" "roved"
+
+# In a zsh and a fish that are really there, with a key pressed.
+# Needs a pseudo-terminal, which a bare chroot has not.
+if zsh -c "zmodload zsh/zpty && zpty z true" >/dev/null 2>&1; then
+	cat >press.zsh <<-'END'
+		zmodload zsh/zpty
+		zpty z 'TERM=dumb zsh -f -i'
+		zpty -w z 'PS1=; autoload -Uz compinit; compinit -u -D; source <(roger completion zsh); print rea""dy'
+		zpty -r -m z line '*ready*'
+		zpty -w -n z $'roger inb\t--as pl\t>out; print do""ne\n'
+		zpty -r -m z line '*done*'
+		zpty -d z
+	END
+	run timeout 60 zsh -f press.zsh
+	is "zsh: the tabulator completes on a terminal" "$status $(cat out)" "0 no mail"
+fi
+cd / || exit
+exits 0 "outside of a workspace it is silent" roger __complete -- send ''
+is "on both outputs" "$out$err" ""
+done_testing

@@ -1,0 +1,96 @@
+/* What an arena promises: pieces stay where they are, texts end in a NUL, lists grow in place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+static void texts_are_kept(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_buf buf = { .maximum = 100 };
+	struct roger_str copied, printed, kept;
+
+	(void)state;
+	assert_true(rg_arena_copy(arena, (struct roger_str){ "a\0bc", 3 }, &copied));
+	assert_int_equal(copied.length, 3);
+	assert_memory_equal(copied.data, "a\0b", 4);
+	assert_true(
+		rg_arena_print(arena, &printed, "%s/%.*s.%d", "folder", RG_STR_ARGS(copied), 7));
+	assert_string_equal(printed.data, "folder/a.7");
+	assert_int_equal(printed.length, 10);
+	rg_buf_add_text(&buf, "word");
+	assert_true(rg_arena_keep(arena, &buf, &kept));
+	assert_null(buf.data);
+	assert_string_equal(kept.data, "word");
+	rg_arena_free(arena);
+}
+
+/* A buffer that could not take everything is not half kept. */
+static void what_is_not_whole_is_not_kept(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	struct rg_buf buf = { .maximum = 600 };
+	struct roger_str kept = RG_STR("before");
+	int i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		rg_buf_add_text(&buf, "ten bytes.");
+	assert_false(rg_arena_keep(arena, &buf, &kept));
+	assert_null(buf.data);
+	assert_string_equal(kept.data, "before");
+	rg_arena_free(arena);
+}
+
+static void lists_grow(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	uint64_t *items = NULL, *place;
+	size_t count = 0, i;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		place = rg_arena_push(arena, &items, &count, sizeof *items);
+		assert_non_null(place);
+		assert_int_equal(*place, 0);
+		*place = i;
+	}
+	assert_int_equal(count, 100000);
+	for (i = 0; i < count; i++)
+		assert_int_equal(items[i], i);
+	rg_arena_free(arena);
+}
+
+/* What was forgotten is used again: an arena that is filled anew does not grow. */
+static void a_reset_keeps_memory(void **state)
+{
+	struct rg_arena *arena = rg_arena_new();
+	size_t held = 0;
+	int i, k;
+
+	(void)state;
+	for (i = 0; i < 10; i++) {
+		for (k = 0; k < 20; k++)
+			assert_non_null(rg_arena_get(arena, 10000));
+		assert_true(i < 2 || rg_arena_held(arena) <= held);
+		held = rg_arena_held(arena);
+		rg_arena_reset(arena);
+	}
+	rg_arena_free(arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_kept),
+		cmocka_unit_test(what_is_not_whole_is_not_kept),
+		cmocka_unit_test(lists_grow),
+		cmocka_unit_test(a_reset_keeps_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1599 @@
+/*
+ * What index/index.h promises of messages.db: the seed's table and its seven
+ * indexes stand in it as the seed has them; whichever way it came about, it
+ * holds the same rows in every table; and missing, stale, damaged, of another
+ * version, boot or journal, deleted in mid-use or not a file at all, it never
+ * keeps a message from being found.
+ */
+#include "place.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "engine/inside.h"
+#include "host/config.h"
+#include "host/workspace.h"
+#include "index/index_vfs.h"
+#include "ops/op.h"
+
+static int setup(void **state)
+{
+	struct place *place = calloc(1, sizeof *place);
+
+	place_make(place);
+	*state = place;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	place_remove(*state);
+	free(*state);
+	return 0;
+}
+
+static void send(struct roger *roger, const char *from, const char *to, const char *content)
+{
+	assert_int_equal(place_send(roger, from, to, "i", content, "", NULL), ROGER_OK);
+}
+
+/* ------------------------------------------------------------- dumping -- */
+
+static struct rg_index_vfs vfs;
+
+/* The index; one at a time. */
+static sqlite3 *open_db(const struct place *place, int flags)
+{
+	static char recent[sizeof place->index + 16];
+	sqlite3 *db = NULL;
+
+	rg_index_vfs_deinit(&vfs);
+	rg_index_vfs_init(&vfs);
+	snprintf(recent, sizeof recent, "%s-recent", place->index);
+	vfs.recent = recent;
+	assert_int_equal(rg_index_vfs_open(&vfs, place->index, flags, &db), SQLITE_OK);
+	return db;
+}
+
+/* messages.db, as any program opens it. */
+static sqlite3 *open_seed(const struct place *place)
+{
+	sqlite3 *db = NULL;
+
+	assert_int_equal(sqlite3_open_v2(place->database, &db, SQLITE_OPEN_READWRITE, NULL),
+			 SQLITE_OK);
+	return db;
+}
+
+static void rebuild(const struct place *place);
+
+static void run_sql(const struct place *place, const char *sql)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READWRITE);
+
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void dump_query(sqlite3 *db, const char *sql, struct rg_buf *out)
+{
+	sqlite3_stmt *rows = NULL;
+	int i;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	while (sqlite3_step(rows) == SQLITE_ROW) {
+		for (i = 0; i < sqlite3_column_count(rows); i++)
+			rg_buf_printf(out, "%s%s", i ? "|" : "",
+				      sqlite3_column_type(rows, i) == SQLITE_NULL
+					      ? "NULL"
+					      : (const char *)sqlite3_column_text(rows, i));
+		rg_buf_add_char(out, '\n');
+	}
+	sqlite3_finalize(rows);
+}
+
+static bool has_rowid(sqlite3 *db, const char *table)
+{
+	char sql[200];
+	sqlite3_stmt *probe = NULL;
+	int r;
+
+	snprintf(sql, sizeof sql, "SELECT rowid FROM %s", table);
+	r = sqlite3_prepare_v2(db, sql, -1, &probe, NULL);
+	sqlite3_finalize(probe);
+	return r == SQLITE_OK;
+}
+
+/*
+ * Every row of every table, with its position.  The full-text table is filled
+ * by whoever searches and has a shape of its own; how far it is filled differs.
+ */
+static void dump(const struct place *place, struct rg_buf *out)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
+	sqlite3_stmt *tables = NULL;
+	char sql[300];
+
+	rg_buf_clear(out);
+	assert_int_equal(
+		sqlite3_prepare_v2(
+			db,
+			"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
+			"'search%' AND name NOT LIKE 'log_%'"
+			" AND name NOT LIKE 'sqlite_%' AND name != 'progress' ORDER BY name",
+			-1, &tables, NULL),
+		SQLITE_OK);
+	while (sqlite3_step(tables) == SQLITE_ROW) {
+		const char *table = (const char *)sqlite3_column_text(tables, 0);
+
+		rg_buf_printf(out, "-- %s\n", table);
+		snprintf(sql, sizeof sql, "SELECT %s* FROM %s ORDER BY 1, 2",
+			 has_rowid(db, table) ? "rowid, " : "", table);
+		dump_query(db, sql, out);
+	}
+	sqlite3_finalize(tables);
+	rg_buf_add_text(out, "-- progress\n");
+	dump_query(db,
+		   "SELECT version, offset, lines, strays, archived, last_offset, "
+		   "last_length, last_hash, epoch"
+		   " FROM progress",
+		   out);
+	rg_buf_add_text(out, "-- schema\n");
+	dump_query(db,
+		   "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'search%' "
+		   "AND tbl_name NOT LIKE 'log_%' ORDER BY type, name",
+		   out);
+	rg_buf_add(out, "", 1);
+	sqlite3_close(db);
+}
+
+/* The ids and states that list shows, living and archived, as one text. */
+static void list_all(struct roger *roger, struct rg_buf *out)
+{
+	struct roger_list_request request = { 0 };
+	struct roger_messages_reply reply;
+	struct roger_err err;
+	size_t i;
+	int archived;
+
+	rg_buf_clear(out);
+	for (archived = 0; archived < 2; archived++) {
+		request.archived = archived;
+		if (roger_list(roger, &request, &reply, &err) < 0)
+			fail_msg("list: %s", err.message);
+		for (i = 0; i < reply.messages.count; i++)
+			rg_buf_printf(out, "%s %d %s %s %s\n", reply.messages.items[i].id.data,
+				      reply.messages.items[i].read,
+				      reply.messages.items[i].to_phase.data,
+				      reply.messages.items[i].content.data,
+				      reply.messages.items[i].claimed_by.data);
+		roger_reply_free(&reply);
+	}
+	rg_buf_add(out, "", 1);
+}
+
+static void check_list(const struct place *place, const struct rg_buf *expected, const char *when)
+{
+	struct roger *roger = place_open(place);
+	struct rg_buf now;
+
+	rg_buf_init(&now, SIZE_MAX);
+	list_all(roger, &now);
+	if (strcmp(now.data, expected->data) != 0)
+		fail_msg("%s: another list:\n%s\ninstead of\n%s", when, now.data, expected->data);
+	rg_buf_deinit(&now);
+	roger_close(roger);
+}
+
+/* ------------------------------------------------- what SQLite does -- */
+
+enum { PAGES_MAX = 500, PAGE_BYTES = 4096 };
+
+/* Where a page stands in the file, of the first so many. */
+static off_t page_at(int64_t page)
+{
+	return RG_PAGES_ROOT_BYTES + page * PAGE_BYTES;
+}
+
+/* Of database files, since it was last cleared. */
+static struct {
+	int opens;
+	int rollback_writes;	     /* of rollback journals */
+	bool written[PAGES_MAX + 1]; /* by number of the page */
+} seen;
+
+static sqlite3_vfs watching;
+static sqlite3_io_methods watched, real, watched_rollback, real_rollback;
+
+static int watch_write(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
+{
+	if (at >= page_at(1) && at < page_at(PAGES_MAX))
+		seen.written[(at - page_at(1)) / PAGE_BYTES + 1] = true;
+	return real.xWrite(file, data, length, at);
+}
+
+static int watch_rollback(sqlite3_file *file, const void *data, int length, sqlite3_int64 at)
+{
+	seen.rollback_writes++;
+	return real_rollback.xWrite(file, data, length, at);
+}
+
+static int watch_open(sqlite3_vfs *own, const char *name, sqlite3_file *file, int flags,
+		      int *ret_flags)
+{
+	const sqlite3_vfs *original = own->pAppData;
+	int r = original->xOpen((sqlite3_vfs *)own->pAppData, name, file, flags, ret_flags);
+
+	/* Of the index: messages.db is another matter. */
+	if (r != SQLITE_OK || !name || !strstr(name, "-index"))
+		return r;
+	if (flags & SQLITE_OPEN_MAIN_DB) {
+		seen.opens++;
+		real = watched = *file->pMethods;
+		watched.xWrite = watch_write;
+		file->pMethods = &watched;
+	}
+	if (flags & SQLITE_OPEN_MAIN_JOURNAL) {
+		real_rollback = watched_rollback = *file->pMethods;
+		watched_rollback.xWrite = watch_rollback;
+		file->pMethods = &watched_rollback;
+	}
+	return r;
+}
+
+static void watch_sqlite(void)
+{
+	sqlite3_vfs *original = sqlite3_vfs_find(NULL);
+
+	watching = *original;
+	watching.zName = "watching";
+	watching.pAppData = original;
+	watching.xOpen = watch_open;
+	sqlite3_vfs_register(&watching, 1);
+	memset(&seen, 0, sizeof seen);
+}
+
+/* Whether a table or an index of few rows was written: its only page is the root. */
+static bool was_written(const struct place *place, const char *name)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
+	sqlite3_stmt *get = NULL;
+	int root;
+
+	assert_int_equal(sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_master WHERE name = ?",
+					    -1, &get, NULL),
+			 SQLITE_OK);
+	sqlite3_bind_text(get, 1, name, -1, SQLITE_STATIC);
+	assert_int_equal(sqlite3_step(get), SQLITE_ROW);
+	root = sqlite3_column_int(get, 0);
+	sqlite3_finalize(get);
+	sqlite3_close(db);
+	return seen.written[root];
+}
+
+/* ---------------------------------------------------------- the seed's -- */
+
+static char *read_fixture(const char *name)
+{
+	const char *source = getenv("ROGER_SOURCE");
+	char path[4096];
+	char *text = calloc(1, 8192);
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s/tests/spec/%s", source ? source : ".", name);
+	file = fopen(path, "r");
+	if (!file || !text)
+		fail_msg("no '%s'; set ROGER_SOURCE", path);
+	assert_true(fread(text, 1, 8191, file) > 0);
+	fclose(file);
+	return text;
+}
+
+/* A statement of the seed's as SQLite keeps it: without "IF NOT EXISTS" and its semicolon. */
+static void as_kept(const char *statement, size_t length, char kept[1024])
+{
+	const char *words = "IF NOT EXISTS ", *at = strstr(statement, words);
+
+	assert_true(at && at < statement + length);
+	snprintf(kept, 1024, "%.*s%.*s", (int)(at - statement), statement,
+		 (int)(length - (size_t)(at - statement) - strlen(words)), at + strlen(words));
+}
+
+static void the_seeds_schema_stands_as_it_is(void **state)
+{
+	struct roger *roger = place_open(*state);
+	char *schema = read_fixture("004-schema.sql"), *at, *end, kept[1024];
+	struct rg_buf rows, expected;
+	sqlite3 *db;
+
+	send(roger, "a", "b", "one");
+	rg_buf_init(&rows, SIZE_MAX);
+	rg_buf_init(&expected, SIZE_MAX);
+	list_all(roger, &rows);
+	roger_close(roger);
+
+	for (at = schema; (end = strchr(at, ';')); at = end + 1) {
+		at += strspn(at, "\n ");
+		as_kept(at, (size_t)(end - at), kept);
+		rg_buf_printf(&expected, "%s\n", kept);
+	}
+	db = open_seed(*state);
+	rg_buf_clear(&rows);
+	dump_query(db,
+		   "SELECT sql FROM sqlite_master WHERE tbl_name = 'messages' AND sql IS NOT NULL "
+		   "ORDER BY rowid",
+		   &rows);
+	rg_buf_add(&rows, "", 1);
+	rg_buf_add(&expected, "", 1);
+	assert_string_equal(rows.data, expected.data);
+	/* Nothing else hangs on the table but the index of its key. */
+	rg_buf_clear(&rows);
+	dump_query(db, "SELECT count(*) FROM sqlite_master WHERE tbl_name = 'messages'", &rows);
+	assert_memory_equal(rows.data, "9\n", 2);
+	rg_buf_clear(&rows);
+	dump_query(db, "PRAGMA journal_mode", &rows);
+	assert_true(rows.data[0] != 'w');
+	sqlite3_close(db);
+	rg_buf_deinit(&rows);
+	rg_buf_deinit(&expected);
+	free(schema);
+}
+
+static void every_column_has_its_value(void **state)
+{
+	static const char line[] = "{\"id\":\"msg-1\",\"issue_id\":\"i1\",\"from_phase\":\"plan\","
+				   "\"to_phase\":\"test\",\"run_counter\":3,"
+				   "\"message_type\":\"decision\",\"content\":\"caf\xc3\xa9\","
+				   "\"metadata\":{\"k\":[1,2]},\"read\":true,"
+				   "\"created_at\":1736328000000,\"read_at\":1736328000001}\n"
+				   "{\"id\":\"msg-2\",\"issue_id\":\"i1\",\"from_phase\":\"plan\","
+				   "\"to_phase\":\"test\",\"run_counter\":1,"
+				   "\"message_type\":\"data\",\"content\":\"\",\"metadata\":null,"
+				   "\"read\":false,\"created_at\":5,"
+				   "\"read_at\":null}\n";
+	struct roger *roger;
+	struct rg_buf rows;
+	sqlite3 *db;
+
+	place_append(*state, line, strlen(line));
+	rg_buf_init(&rows, SIZE_MAX);
+	roger = place_open(*state);
+	list_all(roger, &rows);
+	roger_close(roger);
+	db = open_seed(*state);
+	rg_buf_clear(&rows);
+	dump_query(db,
+		   "SELECT rowid, *, typeof(read), typeof(read_at) FROM messages ORDER BY rowid",
+		   &rows);
+	rg_buf_add(&rows, "", 1);
+	assert_string_equal(rows.data, "1|msg-1|i1|plan|test|3|decision|caf\xc3\xa9|{\"k\":[1,2]}|"
+				       "1|1736328000000|1736328000001|"
+				       "integer|integer\n"
+				       "2|msg-2|i1|plan|test|1|data||NULL|0|5|NULL|integer|null\n");
+	sqlite3_close(db);
+	rg_buf_deinit(&rows);
+}
+
+/* ------------------------------------------ incremental equals anew -- */
+
+static const char *const names[] = { "ann", "bob", "eve", "kim" };
+
+static const char *a_name(void)
+{
+	return names[rand() % 4];
+}
+
+static struct roger_str some_id(struct roger *roger, struct roger_messages_reply *reply)
+{
+	struct roger_list_request request = { 0 };
+
+	assert_int_equal(roger_list(roger, &request, reply, NULL), ROGER_OK);
+	if (reply->messages.count == 0)
+		return (struct roger_str){ "none", 4 };
+	return reply->messages.items[(size_t)rand() % reply->messages.count].id;
+}
+
+static void receive(struct roger *roger)
+{
+	struct roger_inbox_request request = { .agent = str(a_name()), .limit = 1 + rand() % 3 };
+	struct roger_inbox_reply reply;
+
+	assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+}
+
+static void claim(struct roger *roger)
+{
+	struct roger_claim_request request = { .agent = str(a_name()),
+					       .worker = str(a_name()),
+					       .limit = 2 };
+	struct roger_messages_reply claimed, done;
+	struct roger_ack_request next = { .agent = request.agent, .worker = request.worker };
+
+	assert_int_equal(roger_claim(roger, &request, &claimed, NULL), ROGER_OK);
+	if (claimed.messages.count && rand() % 2) {
+		next.ids = (struct roger_strs){ &claimed.messages.items[0].id, 1 };
+		if ((rand() % 2 ? roger_ack : roger_nack)(roger, &next, &done, NULL) == ROGER_OK)
+			roger_reply_free(&done);
+	}
+	roger_reply_free(&claimed);
+}
+
+static void take_away(struct roger *roger)
+{
+	struct roger_archive_request request = { .unread = true };
+	struct roger_messages_reply reply;
+	struct roger_archive_reply done;
+	struct roger_str id = some_id(roger, &reply);
+
+	request.ids = (struct roger_strs){ &id, 1 };
+	if ((rand() % 2 ? roger_archive : roger_delete)(roger, &request, &done, NULL) == ROGER_OK)
+		roger_reply_free(&done);
+	roger_reply_free(&reply);
+}
+
+static void clean_up(struct roger *roger)
+{
+	struct roger_cleanup_request request = { .keep_per_phase = 1 + rand() % 4 };
+	struct roger_archive_reply reply;
+	struct roger_err err;
+
+	if (roger_cleanup(roger, &request, &reply, &err) < 0)
+		fail_msg("cleanup: %s", err.message);
+	roger_reply_free(&reply);
+}
+
+static void new_session(struct roger *roger)
+{
+	struct roger_session_request request = { .fresh = true };
+	struct roger_session_reply reply;
+	struct roger_err err;
+
+	if (roger_session(roger, &request, &reply, &err) < 0)
+		fail_msg("session: %s", err.message);
+	roger_reply_free(&reply);
+}
+
+static void search(struct roger *roger)
+{
+	struct roger_list_request request = { .text = RG_STR("word1") };
+	struct roger_messages_reply reply;
+
+	struct roger_err err;
+
+	if (roger_search(roger, &request, &reply, &err) < 0)
+		fail_msg("search: %s", err.message);
+	roger_reply_free(&reply);
+}
+
+static int print_again(const struct roger_messages_reply *reply, char *line, size_t size)
+{
+	const struct roger_message *message;
+
+	if (!reply->messages.count)
+		return 0;
+	message = &reply->messages.items[(size_t)rand() % reply->messages.count];
+	return snprintf(line, size,
+			"{\"id\":\"%s\",\"issue_id\":\"%s\",\"from_phase\":\"%s\","
+			"\"to_phase\":\"%s\",\"run_counter\":1,\"message_type\":\"data\","
+			"\"content\":\"c\",\"read\":%s,\"created_at\":1}\n",
+			message->id.data, message->issue_id.data, message->from_phase.data,
+			message->to_phase.data, rand() % 3 ? "false" : "true");
+}
+
+/* Lines of other programs: new messages, other states of known ones, known ids told anew, and no
+ * messages at all. */
+static void write_foreign(const struct place *place, struct roger *roger, int n)
+{
+	struct roger_messages_reply reply;
+	struct roger_str id = some_id(roger, &reply);
+	char line[1024];
+	int length;
+
+	switch (rand() % 8) {
+	case 0:
+		length = snprintf(line, sizeof line, "no message %d\n", n);
+		break;
+	case 1:
+		length = snprintf(line, sizeof line, "{\"id\":\"half\n\n\r\n");
+		break;
+	case 2: /* archived, and never seen before */
+		length = snprintf(line, sizeof line,
+				  "{\"id\":\"far-%d\",\"issue_id\":\"i\",\"from_phase\":\"%s\","
+				  "\"to_phase\":\"%s\","
+				  "\"run_counter\":1,\"message_type\":\"data\",\"content\":\"c\","
+				  "\"read\":true,"
+				  "\"created_at\":%d,\"archived_at\":7,\"archive_reason\":\"r\"}\n",
+				  n, a_name(), a_name(), n);
+		break;
+	case 3: /* a new state of one that is known, perhaps with another recipient and text */
+		length = snprintf(
+			line, sizeof line,
+			"{\"id\":\"%s\",\"issue_id\":\"i%d\",\"from_phase\":\"%s\",\"to_phase\":\"%"
+			"s\","
+			"\"run_counter\":2,\"message_type\":\"result\",\"content\":\"changed "
+			"word%d\","
+			"\"metadata\":{\"n\":%d},\"read\":%s,\"created_at\":%d,\"read_at\":null}\n",
+			id.data, rand() % 2, a_name(), a_name(), n, n,
+			rand() % 2 ? "true" : "false", n);
+		break;
+	case 4: /* with numbers, links and a lease */
+		length = snprintf(line, sizeof line,
+				  "{\"id\":\"new-%d\",\"issue_id\":\"j\",\"from_phase\":\"%s\","
+				  "\"to_phase\":\"%s\","
+				  "\"run_counter\":1,\"message_type\":\"context\",\"content\":"
+				  "\"x\",\"read\":false,"
+				  "\"created_at\":%d,\"seq\":%d,\"epoch\":1,\"idempotent_key\":\"t:"
+				  "v:%d\",\"reply_to\":\"%s\","
+				  "\"claimed_by\":\"w\",\"claimed_until\":9}\n",
+				  n, a_name(), a_name(), n, 1 + rand() % 50, rand() % 5, id.data);
+		break;
+	case 5: /* the same line twice */
+		length = snprintf(line, sizeof line,
+				  "{\"id\":\"twin-%d\",\"issue_id\":\"i\",\"from_phase\":\"p\","
+				  "\"to_phase\":\"q\","
+				  "\"run_counter\":1,\"message_type\":\"data\",\"content\":\"c\","
+				  "\"read\":false,"
+				  "\"created_at\":1}\n",
+				  n % 5);
+		place_append(place, line, (size_t)length);
+		break;
+	case 6: /* unread again, or read, and otherwise the same */
+		length = print_again(&reply, line, sizeof line);
+		break;
+	default: /* torn: the next send closes it */
+		length = snprintf(line, sizeof line, "{\"id\":\"torn-%d\",\"issue", n);
+		break;
+	}
+	place_append(place, line, (size_t)length);
+	roger_reply_free(&reply);
+}
+
+static void do_something(const struct place *place, struct roger *roger, int n)
+{
+	char text[64], key[64];
+
+	switch (rand() % 12) {
+	case 0:
+	case 1:
+	case 2:
+	case 3:
+		snprintf(text, sizeof text, "text word%d", n % 7);
+		snprintf(key, sizeof key, "t:v:%d", rand() % 40);
+		/* Refused when a mailbox is full of unread ones: also fine. */
+		(void)place_send(roger, a_name(), a_name(), rand() % 2 ? "i" : "i1", text,
+				 rand() % 3 ? "" : key, NULL);
+		break;
+	case 4:
+		receive(roger);
+		break;
+	case 5:
+		claim(roger);
+		break;
+	case 6:
+		take_away(roger);
+		break;
+	case 7:
+		if (rand() % 4 == 0)
+			clean_up(roger);
+		break;
+	case 8:
+		if (rand() % 8 == 0)
+			new_session(roger);
+		break;
+	case 9:
+		search(roger);
+		break;
+	default:
+		write_foreign(place, roger, n);
+	}
+}
+
+static void rebuild(const struct place *place)
+{
+	struct roger *roger = place_open(place);
+	struct roger_empty_request request = { 0 };
+	struct roger_rebuild_reply reply;
+	struct roger_err err;
+
+	if (roger_rebuild(roger, &request, &reply, &err) < 0)
+		fail_msg("rebuild: %s", err.message);
+	roger_reply_free(&reply);
+	roger_close(roger);
+}
+
+/* Where two texts part, with the line and its heading. */
+static void fail_apart(const struct rg_buf *a, const struct rg_buf *b, int seed)
+{
+	const char *x = a->data, *y = b->data, *line_x = x, *line_y = y;
+	char heading[100] = "";
+
+	while (*x && *x == *y) {
+		if (*x == '\n') {
+			line_x = x + 1;
+			line_y = y + 1;
+			if (!strncmp(line_x, "-- ", 3))
+				snprintf(heading, sizeof heading, "%.*s",
+					 (int)strcspn(line_x, "\n"), line_x);
+		}
+		x++;
+		y++;
+	}
+	fail_msg("seed %d, %s: incrementally '%.*s', anew '%.*s'", seed, heading,
+		 (int)strcspn(line_x, "\n"), line_x, (int)strcspn(line_y, "\n"), line_y);
+}
+
+/* The counts that are kept are what counting gives; answers with the number of messages. */
+static int64_t check_counts(const struct place *place, struct roger *roger)
+{
+	static const char kept[] = "SELECT issue_id, context, result, decision, data FROM issues"
+				   " WHERE context + result + decision + data > 0"
+				   " ORDER BY issue_id";
+	static const char counted[] =
+		"SELECT issue_id, sum(message_type = 'context'), sum(message_type = 'result'),"
+		" sum(message_type = 'decision'), sum(message_type = 'data') FROM messages"
+		" GROUP BY issue_id ORDER BY issue_id";
+	const struct roger_stats_request request = { 0 };
+	struct roger_stats_reply reply;
+	struct rg_buf keeps, counts;
+	sqlite3 *db;
+
+	assert_int_equal(roger_stats(roger, &request, &reply, NULL), ROGER_OK);
+	assert_int_equal(reply.messages,
+			 reply.context + reply.result + reply.decision + reply.data);
+	rg_buf_init(&keeps, SIZE_MAX);
+	rg_buf_init(&counts, SIZE_MAX);
+	db = open_db(place, SQLITE_OPEN_READONLY);
+	dump_query(db, kept, &keeps);
+	dump_query(db, counted, &counts);
+	rg_buf_printf(&keeps, "%lld|%lld", (long long)reply.messages, (long long)reply.issues);
+	dump_query(db, "SELECT count(*), count(DISTINCT issue_id) FROM messages", &counts);
+	sqlite3_close(db);
+	rg_buf_add_char(&keeps, '\n');
+	assert_int_equal(keeps.length, counts.length);
+	assert_memory_equal(keeps.data, counts.data, keeps.length);
+	rg_buf_deinit(&keeps);
+	rg_buf_deinit(&counts);
+	roger_reply_free(&reply);
+	return reply.messages;
+}
+
+static void any_history_gives_the_same_rows(void **state)
+{
+	struct rg_buf grown, anew, list;
+	struct roger *roger, *other;
+	int64_t counted = 0;
+	int seeds = getenv("ROGER_TEST_SLOW") ? 400 : 12, seed, n;
+
+	(void)state;
+	rg_buf_init(&grown, SIZE_MAX);
+	rg_buf_init(&anew, SIZE_MAX);
+	rg_buf_init(&list, SIZE_MAX);
+	for (seed = 1; seed <= seeds; seed++) {
+		struct place place;
+
+		srand((unsigned)seed);
+		place_make(&place);
+		place_configure(&place, "size_limits:\n  max_messages_per_issue_phase: 6\n  "
+					"max_messages_per_issue: 20\n");
+		roger = place_open(&place);
+		other = place_open(&place);
+		for (n = 0; n < 150; n++)
+			do_something(&place, rand() % 2 ? roger : other, n);
+		list_all(roger, &list);
+		counted += check_counts(&place, roger);
+		roger_close(roger);
+		roger_close(other);
+		dump(&place, &grown);
+		rebuild(&place);
+		dump(&place, &anew);
+		if (strcmp(grown.data, anew.data) != 0)
+			fail_apart(&grown, &anew, seed);
+		check_list(&place, &list, "rebuilt");
+		assert_int_equal(unlink(place.index), 0);
+		check_list(&place, &list, "missing");
+		dump(&place, &anew);
+		if (strcmp(grown.data, anew.data) != 0)
+			fail_apart(&grown, &anew, seed);
+		place_remove(&place);
+	}
+	assert_true(counted > 0);
+	rg_buf_deinit(&grown);
+	rg_buf_deinit(&anew);
+	rg_buf_deinit(&list);
+}
+
+/* ------------------------------------------------------ over the tables -- */
+
+/* Two indexes of one journal: one keeps the lines after its tables in memory, the other has none.
+ */
+struct twins {
+	struct roger *roger;
+	struct rg_index *tail, *mover, *full;
+	uint64_t end;
+	int kept; /* answers for which lines were kept over the tables */
+};
+
+static struct rg_index *new_index(struct roger *roger, const char *name)
+{
+	struct rg_workspace workspace = *roger->workspace;
+	struct rg_config config = *workspace.config;
+	struct rg_index *index;
+
+	config.database_file = str(name);
+	workspace.config = &config;
+	assert_int_equal(rg_index_new(roger->engine->store, &workspace, &index, NULL), ROGER_OK);
+	rg_index_bound_leases(index, config.lease_ms_max);
+	return index;
+}
+
+static void check_messages(const struct roger_messages *a, const struct roger_messages *b)
+{
+	size_t i;
+
+	assert_int_equal(a->count, b->count);
+	for (i = 0; i < a->count; i++) {
+		assert_true(rg_str_equal(a->items[i].id, b->items[i].id));
+		assert_int_equal(a->items[i].position, b->items[i].position);
+		assert_int_equal(a->items[i].line, b->items[i].line);
+		assert_int_equal(a->items[i].byte, b->items[i].byte);
+	}
+}
+
+static void check_found(const struct twins *twins, const struct rg_query *query, bool total)
+{
+	const struct rg_index_reach reach = { twins->end, rand() % 10 != 0 };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages over, in;
+	int64_t over_total = 0, in_total = 0;
+
+	assert_int_equal(rg_index_answer(twins->tail, reach, query, arena, &over,
+					 total ? &over_total : NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(
+		rg_index_messages(twins->full, query, arena, &in, total ? &in_total : NULL, NULL),
+		ROGER_OK);
+	check_messages(&over, &in);
+	assert_int_equal(over_total, in_total);
+	rg_arena_free(arena);
+}
+
+static void check_mailbox(const struct twins *twins, const char *agent)
+{
+	const int64_t now_ms = rg_clock_ms();
+	struct rg_query query = { .unread = true, .to = str(agent), .limit = 1 + rand() % 4 };
+	const struct rg_index_reach reach = { twins->end, true };
+	int64_t over, in;
+
+	if (rand() % 3 == 0)
+		query.issue = str(rand() % 2 ? "i" : "i1");
+	if (rand() % 4 == 0)
+		query.from = str(a_name());
+	if (rand() % 5 == 0)
+		query.limit = RG_PAGE_MAX;
+	assert_int_equal(rg_index_answer_count(twins->tail, reach, &query, &over, NULL), ROGER_OK);
+	assert_int_equal(rg_index_count(twins->full, &query, &in, NULL), ROGER_OK);
+	assert_int_equal(over, in);
+	/* Now, and when what was claimed is free again. */
+	query.free_at_ms = rand() % 3 ? now_ms : rand() % 2 ? now_ms + (1 << 20) : 0;
+	check_found(twins, &query, rand() % 2);
+}
+
+static void check_ids(const struct twins *twins)
+{
+	const struct rg_query all = { .anywhere = true };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages there;
+	struct roger_str ids[4];
+	struct rg_query query = { .ids = ids, .id_count = 1 + (size_t)rand() % 4 };
+	size_t i;
+
+	assert_int_equal(rg_index_messages(twins->full, &all, arena, &there, NULL, NULL), ROGER_OK);
+	for (i = 0; i < query.id_count; i++)
+		ids[i] = there.count && rand() % 9 ? there.items[(size_t)rand() % there.count].id
+						   : str("none");
+	query.anywhere = rand() % 2;
+	query.unread = rand() % 4 == 0;
+	if (rand() % 4 == 0)
+		query.to = str(a_name());
+	check_found(twins, &query, false);
+	rg_arena_free(arena);
+}
+
+static void check_answers(struct twins *twins)
+{
+	int i;
+
+	assert_int_equal(rg_engine_settle(twins->roger->engine, &twins->end, NULL), ROGER_OK);
+	assert_int_equal(rg_index_refresh(twins->full, twins->end, NULL), ROGER_OK);
+	/* As when another process takes the lines in. */
+	if (rand() % 30 == 0)
+		assert_int_equal(rg_index_refresh(twins->mover, twins->end, NULL), ROGER_OK);
+	for (i = 0; i < 3; i++)
+		check_mailbox(twins, a_name());
+	check_ids(twins);
+	twins->kept += rg_index_end(twins->tail) < twins->end;
+}
+
+static void over_the_tables_any_history_gives_the_same_answers(void **state)
+{
+	int seeds = getenv("ROGER_TEST_SLOW") ? 200 : 8, seed, n;
+
+	(void)state;
+	for (seed = 1; seed <= seeds; seed++) {
+		struct twins twins = { 0 };
+		struct place place;
+		struct roger *other;
+
+		srand((unsigned)seed);
+		place_make(&place);
+		place_configure(&place, "size_limits:\n  max_messages_per_issue_phase: 6\n  "
+					"max_messages_per_issue: 20\n");
+		twins.roger = place_open(&place);
+		other = place_open(&place);
+		twins.tail = new_index(twins.roger, "tail.db");
+		twins.mover = new_index(twins.roger, "tail.db");
+		twins.full = new_index(twins.roger, "full.db");
+		for (n = 0; n < 150; n++) {
+			do_something(&place, rand() % 2 ? twins.roger : other, n);
+			check_answers(&twins);
+		}
+		assert_in_range(twins.kept, 50, 150);
+		rg_index_free(twins.tail);
+		rg_index_free(twins.mover);
+		rg_index_free(twins.full);
+		roger_close(other);
+		roger_close(twins.roger);
+		place_remove(&place);
+	}
+}
+
+static int64_t bytes_of(const char *path)
+{
+	struct stat there;
+
+	assert_int_equal(stat(path, &there), 0);
+	return there.st_size;
+}
+
+/* What a line said over the tables is forgotten with the line: it was put back from a copy. */
+static void what_a_lost_line_said_is_forgotten(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct roger_inbox_request request = { .agent = str("b"), .limit = 1 };
+	struct rg_index *index = new_index(roger, "tail.db");
+	const struct rg_query unread = { .unread = true, .to = str("b"), .limit = 9 };
+	struct rg_index_reach reach = { .held = true };
+	struct rg_arena *arena = rg_arena_new();
+	struct roger_messages found;
+	struct roger_inbox_reply reply;
+	int64_t before;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		send(roger, "a", "b", "text");
+	before = bytes_of(place->journal);
+	reach.end = (uint64_t)before;
+	assert_int_equal(rg_index_refresh(index, reach.end, NULL), ROGER_OK);
+	assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	reach.end = (uint64_t)bytes_of(place->journal);
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(rg_index_end(index), before);
+
+	/* Shorter, and then another line in its place. */
+	assert_int_equal(truncate(place->journal, before), 0);
+	reach.end = (uint64_t)before;
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(found.count, 3);
+	place_append(place, "no message\n", 11);
+	reach.end += 11;
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(truncate(place->journal, before), 0);
+	place_append(place, "nothing here, either\n", 21);
+	reach.end = (uint64_t)before + 21;
+	assert_int_equal(rg_index_answer(index, reach, &unread, arena, &found, NULL, NULL),
+			 ROGER_OK);
+	assert_int_equal(found.count, 3);
+	assert_int_equal(rg_index_seen(index), reach.end);
+	rg_arena_free(arena);
+	rg_index_free(index);
+	roger_close(roger);
+}
+
+/* ------------------------------------------------------ what it costs -- */
+
+static const char *const message_names[] = {
+	"messages",	   "sqlite_autoindex_messages_1",
+	"messages_issue",  "messages_to",
+	"messages_from",   "messages_created",
+	"messages_unread",
+};
+
+/* How many of the table of messages and its indexes were written. */
+static int message_writes(const struct place *place)
+{
+	size_t i;
+	int count = 0;
+
+	for (i = 0; i < sizeof message_names / sizeof *message_names; i++)
+		count += was_written(place, message_names[i]);
+	return count;
+}
+
+/* However many messages are taken, and however: the file is opened once by each handle. */
+static void taking_messages_opens_it_once(void **state)
+{
+	struct roger *one = place_open(*state), *two = place_open(*state);
+	struct roger_inbox_request request = { .agent = str("b"), .limit = 1 };
+	struct roger_inbox_reply reply;
+	struct rg_buf list;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		send(one, "a", "b", "text");
+	rg_buf_init(&list, SIZE_MAX);
+	list_all(one, &list);
+	list_all(two, &list);
+	memset(&seen, 0, sizeof seen);
+	for (i = 0; i < 20; i++) {
+		assert_int_equal(roger_receive(i % 2 ? one : two, &request, &reply, NULL),
+				 ROGER_OK);
+		assert_int_equal(reply.messages.count, 1);
+		assert_int_equal(reply.unread, 19 - i);
+		roger_reply_free(&reply);
+		send(one, "a", "c", "text");
+		list_all(two, &list);
+	}
+	assert_int_equal(seen.opens, 0);
+	rg_buf_deinit(&list);
+	roger_close(one);
+	roger_close(two);
+}
+
+static void only_what_changed_is_written(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct roger_claim_request claim_request = { .agent = str("b"), .worker = str("w") };
+	struct roger_ack_request settle = { .agent = str("b"), .worker = str("w") };
+	struct roger_messages_reply claimed, settled;
+	struct rg_buf list;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		send(roger, "a", "b", "text");
+	rg_buf_init(&list, SIZE_MAX);
+	list_all(roger, &list);
+
+	/* A claim is no matter of the table of messages. */
+	memset(&seen, 0, sizeof seen);
+	assert_int_equal(roger_claim(roger, &claim_request, &claimed, NULL), ROGER_OK);
+	list_all(roger, &list);
+	assert_true(was_written(place, "leases"));
+	assert_false(was_written(place, "mailbox"));
+	assert_false(was_written(place, "agents"));
+	assert_int_equal(message_writes(place), 0);
+
+	/* Read sets two columns, of which one is in one index. */
+	settle.ids = (struct roger_strs){ &claimed.messages.items[0].id, 1 };
+	memset(&seen, 0, sizeof seen);
+	assert_int_equal(roger_ack(roger, &settle, &settled, NULL), ROGER_OK);
+	list_all(roger, &list);
+	assert_true(was_written(place, "messages"));
+	assert_true(was_written(place, "messages_unread"));
+	assert_true(was_written(place, "mailbox"));
+	assert_int_equal(message_writes(place), 2);
+	roger_reply_free(&settled);
+	roger_reply_free(&claimed);
+	rg_buf_deinit(&list);
+	roger_close(roger);
+}
+
+/* However many pages it changes: what SQLite would roll back to is written in one piece. */
+static void a_receive_writes_the_rollback_journal_once(void **state)
+{
+	struct roger *roger = place_open(*state);
+	struct roger_inbox_request request = { .agent = str("b"), .limit = 1 };
+	struct roger_inbox_reply reply;
+	struct rg_buf list;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		send(roger, "a", "b", "text");
+	rg_buf_init(&list, SIZE_MAX);
+	list_all(roger, &list);
+	memset(&seen, 0, sizeof seen);
+	for (i = 1; i <= 5; i++) {
+		assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+		roger_reply_free(&reply);
+		list_all(roger, &list);
+		assert_int_equal(seen.rollback_writes, i);
+	}
+	assert_true(was_written(*state, "messages"));
+	rg_buf_deinit(&list);
+	roger_close(roger);
+}
+
+/* -------------------------------------------------------------- trouble -- */
+
+/* Some messages, a list of them in expected, and an index that knows them. */
+static void fill(const struct place *place, struct rg_buf *expected)
+{
+	struct roger *roger = place_open(place);
+	char text[64];
+	int i;
+
+	rg_buf_init(expected, SIZE_MAX);
+	for (i = 0; i < 30; i++) {
+		snprintf(text, sizeof text, "text %d", i);
+		send(roger, names[i % 2], names[2 + i % 2 + 0], text);
+		if (i % 5 == 4)
+			receive(roger);
+	}
+	list_all(roger, expected);
+	roger_close(roger);
+}
+
+/* What other programs do to it by way of SQLite. */
+static const char *const strange[] = {
+	"UPDATE progress SET version = 99",
+	"UPDATE progress SET version = 0",
+	"DELETE FROM progress",
+	"DROP TABLE progress",
+	"DROP TABLE messages",
+	"DROP TABLE lines",
+	"DROP TABLE changed",
+	"UPDATE progress SET offset = 1000000000",
+	"UPDATE progress SET last_hash = 1",
+	"UPDATE progress SET last_offset = -1",
+	"UPDATE progress SET last_length = 100000000",
+	"UPDATE progress SET last_offset = 99999999, last_length = 10",
+	"PRAGMA user_version = 7",
+};
+
+static void stale_or_strange_it_is_made_anew(void **state)
+{
+	struct rg_buf expected;
+	size_t i;
+
+	fill(*state, &expected);
+	for (i = 0; i < sizeof strange / sizeof *strange; i++) {
+		run_sql(*state, strange[i]);
+		check_list(*state, &expected, strange[i]);
+	}
+	rg_buf_deinit(&expected);
+}
+
+/* A handle that has it open is in no other case: it follows whoever changes the file under it. */
+static void changed_under_an_open_handle_it_is_made_anew(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf expected;
+	struct roger *roger;
+	size_t i;
+
+	fill(place, &expected);
+	roger = place_open(place);
+	for (i = 0; i < sizeof strange / sizeof *strange; i++) {
+		list_all(roger, &expected);
+		run_sql(place, strange[i]);
+		send(roger, "a", "b", strange[i]);
+		list_all(roger, &expected);
+		assert_non_null(strstr(expected.data, strange[i]));
+		check_list(place, &expected, strange[i]);
+	}
+	roger_close(roger);
+	rg_buf_deinit(&expected);
+}
+
+static void one_of_another_journal_is_not_believed(void **state)
+{
+	struct place *place = *state, other;
+	struct rg_buf expected;
+	struct roger *roger;
+	char command[400];
+
+	fill(place, &expected);
+	place_make(&other);
+	roger = place_open(&other);
+	send(roger, "x", "y", "of another journal");
+	list_all(roger, &expected);
+	roger_close(roger);
+	snprintf(command, sizeof command, "cp '%s' '%s'", place->index, other.index);
+	assert_int_equal(system(command), 0);
+	check_list(&other, &expected, "index of a longer journal");
+	place_remove(&other);
+	rg_buf_deinit(&expected);
+}
+
+static void put_bytes(const char *path, off_t at, const void *data, size_t length)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC);
+
+	assert_true(file >= 0);
+	assert_int_equal(pwrite(file, data, length, at), length);
+	close(file);
+}
+
+static size_t size_of(const char *path)
+{
+	struct stat facts;
+
+	return stat(path, &facts) < 0 ? 0 : (size_t)facts.st_size;
+}
+
+#define ASK(verb, request_type, reply_type, ...)                                                   \
+	do {                                                                                       \
+		struct request_type request = { __VA_ARGS__ };                                     \
+		struct reply_type reply;                                                           \
+		struct roger_err err;                                                              \
+		if (roger_##verb(roger, &request, &reply, &err) < 0)                               \
+			fail_msg(#verb ": %s", err.message);                                       \
+		roger_reply_free(&reply);                                                          \
+	} while (0)
+
+/* Another one each time: the first to meet the damage has to mend it. */
+static void ask(struct roger *roger, int which)
+{
+	struct rg_buf all;
+
+	switch (which % 9) {
+	case 0:
+		rg_buf_init(&all, SIZE_MAX);
+		list_all(roger, &all);
+		rg_buf_deinit(&all);
+		break;
+	case 1:
+		ASK(agents, roger_empty_request, roger_agents_reply, 0);
+		break;
+	case 2:
+		ASK(stats, roger_stats_request, roger_stats_reply, 0);
+		break;
+	case 3:
+		ASK(report, roger_report_request, roger_report_reply, .since_ms = 0);
+		break;
+	case 4:
+		ASK(report, roger_report_request, roger_report_reply, .since_ms = 1);
+		break;
+	case 5:
+		ASK(search, roger_list_request, roger_messages_reply, .text = str("text"));
+		break;
+	case 6:
+		ASK(sends, roger_sends_request, roger_sends_reply, .limit = 10);
+		break;
+	case 7:
+		ASK(timeline, roger_timeline_request, roger_timeline_reply, .issue = str("i"));
+		break;
+	default:
+		ASK(count, roger_list_request, roger_count_reply, .unread = true);
+	}
+}
+
+/* Whole pages of garbage or zeros, a cut end, a torn rollback journal: whatever it is, questions
+ * are answered. */
+static void damage_never_fails_a_question(void **state)
+{
+	struct place *place = *state;
+	char garbage[4096], rollback[200];
+	struct rg_buf expected;
+	struct roger *roger;
+	size_t size, i;
+	int round;
+
+	srand(3);
+	fill(place, &expected);
+	snprintf(rollback, sizeof rollback, "%s-journal", place->index);
+	for (round = 0; round < 300; round++) {
+		size = size_of(place->index);
+		for (i = 0; i < sizeof garbage; i++)
+			garbage[i] = (char)(round % 3 == 0 ? 0 : rand());
+		switch (round % 5) {
+		case 0: /* one byte, anywhere */
+			put_bytes(place->index, rand() % (off_t)size, garbage, 1);
+			break;
+		case 1: /* a whole page, anywhere */
+			put_bytes(place->index, rand() % (off_t)(size / 4096) * 4096, garbage,
+				  4096);
+			break;
+		case 2: /* its head */
+			put_bytes(place->index, rand() % 100, garbage, 1 + (size_t)rand() % 100);
+			break;
+		case 3: /* its end */
+			assert_int_equal(truncate(place->index, rand() % (off_t)size), 0);
+			break;
+		default: /* a rollback journal of something else */
+			close(open(rollback, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+			put_bytes(rollback, 0, garbage, 4096);
+		}
+		roger = place_open(place);
+		ask(roger, round / 5);
+		roger_close(roger);
+		rebuild(place);
+		check_list(place, &expected, "rebuilt after damage");
+		roger = place_open(place);
+		for (i = 0; i < 9; i++)
+			ask(roger, (int)i);
+		roger_close(roger);
+	}
+	rg_buf_deinit(&expected);
+}
+
+static int64_t number_of(const struct place *place, const char *sql)
+{
+	sqlite3 *db = open_db(place, SQLITE_OPEN_READONLY);
+	sqlite3_stmt *get = NULL;
+	int64_t number;
+
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &get, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(get), SQLITE_ROW);
+	number = sqlite3_column_int64(get, 0);
+	sqlite3_finalize(get);
+	sqlite3_close(db);
+	return number;
+}
+
+static int64_t big_endian(const unsigned char *bytes, size_t length)
+{
+	int64_t number = 0;
+
+	while (length--)
+		number = number << 8 | *bytes++;
+	return number;
+}
+
+/* The pages of the schema: the first, and those that it points to. */
+static bool holds_schema(const unsigned char *first, int64_t page)
+{
+	int64_t cells = big_endian(first + 103, 2), i;
+
+	if (page == 1)
+		return true;
+	if (first[100] != 5)
+		return false;
+	for (i = 0; i < cells; i++)
+		if (big_endian(first + big_endian(first + 112 + 2 * i, 2), 4) == page)
+			return true;
+	return big_endian(first + 108, 4) == page;
+}
+
+/* Every page but those of the schema and the one by which the index is believed. */
+static void wipe_pages(const struct place *place)
+{
+	static const char zeros[PAGE_BYTES];
+	unsigned char first[PAGE_BYTES];
+	int64_t kept =
+		number_of(place, "SELECT rootpage FROM sqlite_master WHERE name = 'progress'");
+	int file = open(place->index, O_RDONLY | O_CLOEXEC);
+	int64_t page;
+
+	assert_int_equal(number_of(place, "PRAGMA page_size"), PAGE_BYTES);
+	assert_int_equal(pread(file, first, sizeof first, page_at(1)), sizeof first);
+	close(file);
+	for (page = 1; page_at(page + 1) <= (int64_t)size_of(place->index); page++)
+		if (page != kept && !holds_schema(first, page))
+			put_bytes(place->index, page_at(page), zeros, sizeof zeros);
+}
+
+/* What asks the index before it writes finds damage, too: a key that is known, a full mailbox. */
+static void damage_never_fails_a_send(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	char first[64], again[64];
+	int i;
+
+	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:1", first),
+			 ROGER_OK);
+	roger_close(roger);
+	rebuild(place);
+	wipe_pages(place);
+	roger = place_open(place);
+	assert_int_equal(place_send(roger, "a", "b", "i", "text", "t:status-update:1", again),
+			 ROGER_OK);
+	assert_string_equal(again, first);
+
+	/* One hundred unread is the limit: at it the index is asked, and nothing may leave. */
+	for (i = 1; i < 130; i++) {
+		if (i % 10 == 5) {
+			roger_close(roger);
+			roger = place_open(place);
+		}
+		if (i % 5 == 0)
+			wipe_pages(place);
+		assert_int_equal(place_send(roger, "a", "b", "i", "text", "", NULL),
+				 i < 100 ? ROGER_OK : ROGER_EREFUSED);
+	}
+	roger_close(roger);
+}
+
+static size_t count_inbox(struct roger *roger, const char *agent, const char *issue)
+{
+	struct roger_inbox_request request = { .agent = str(agent), .issue = str(issue) };
+	struct roger_inbox_reply reply;
+	struct roger_err err;
+	size_t count;
+
+	if (roger_inbox(roger, &request, &reply, &err) < 0)
+		fail_msg("inbox: %s", err.message);
+	count = reply.messages.count;
+	assert_int_equal(reply.unread, count);
+	roger_reply_free(&reply);
+	return count;
+}
+
+/* Damage that SQLite does not notice: the line has the last word. */
+static void nobody_gets_mail_by_a_wrong_index(void **state)
+{
+	static const struct {
+		const char *change, *agent, *issue;
+		size_t count;
+	} cases[] = {
+		{ "UPDATE mailbox SET agent = CASE agent WHEN 'b' THEN 'c' ELSE 'b' END", "c", "",
+		  3 },
+		{ "UPDATE messages SET to_phase = CASE to_phase WHEN 'b' THEN 'c' ELSE 'b' END",
+		  "c", "i", 0 },
+		{ "UPDATE messages SET issue_id = CASE issue_id WHEN 'i' THEN 'j' ELSE 'i' END",
+		  "c", "i", 0 },
+		{ "UPDATE messages SET read = 0", "b", "i", 2 },
+	};
+	struct place *place = *state;
+	struct roger *roger = place_open(place), *other;
+	struct roger_inbox_request request = { .agent = str("b"), .issue = str("i"), .limit = 1 };
+	struct roger_inbox_reply reply;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		assert_int_equal(place_send(roger, "a", "b", "i", "text", "", NULL), ROGER_OK);
+		assert_int_equal(place_send(roger, "a", "c", "j", "text", "", NULL), ROGER_OK);
+	}
+	assert_int_equal(roger_receive(roger, &request, &reply, NULL), ROGER_OK);
+	roger_reply_free(&reply);
+	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(count_inbox(roger, "b", "i"), 2);
+		run_sql(place, cases[i].change);
+		other = place_open(place);
+		assert_int_equal(count_inbox(other, cases[i].agent, cases[i].issue),
+				 cases[i].count);
+		assert_int_equal(count_inbox(other, "b", "i"), 2);
+		roger_close(other);
+	}
+	roger_close(roger);
+}
+
+struct rebuilding {
+	const struct place *place;
+	_Atomic bool over;
+};
+
+static void *rebuild_on_and_on(void *context)
+{
+	struct rebuilding *rebuilding = context;
+
+	while (!atomic_load(&rebuilding->over))
+		rebuild(rebuilding->place);
+	return NULL;
+}
+
+/* Who finds the index replaced between two steps writes logs and words into the new one. */
+static void one_made_anew_elsewhere_is_written_to(void **state)
+{
+	struct rebuilding rebuilding = { .place = *state };
+	struct roger *roger = place_open(rebuilding.place);
+	pthread_t thread;
+	char key[32];
+	int i;
+
+	assert_int_equal(pthread_create(&thread, NULL, rebuild_on_and_on, &rebuilding), 0);
+	for (i = 0; i < 150; i++) {
+		snprintf(key, sizeof key, "t:status-update:%d", i);
+		assert_int_equal(place_send(roger, "a", "b", i % 2 ? "i" : "j", "text", key, NULL),
+				 ROGER_OK);
+		ask(roger, 5 + i % 3);
+	}
+	atomic_store(&rebuilding.over, true);
+	pthread_join(thread, NULL);
+	roger_close(roger);
+}
+
+static void half_made_ones_are_no_hindrance(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf expected;
+	char path[200];
+
+	fill(place, &expected);
+	snprintf(path, sizeof path, "%s.new", place->index);
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	put_bytes(path, 0, "half an index", 13);
+	assert_int_equal(truncate(place->index, 0), 0);
+	check_list(place, &expected, "an empty one, and a half made one beside it");
+	assert_int_equal(access(path, F_OK), -1);
+	rg_buf_deinit(&expected);
+}
+
+static void deleted_in_mid_use_it_comes_back(void **state)
+{
+	struct place *place = *state;
+	struct roger *one = place_open(place), *two = place_open(place);
+	struct rg_buf before, after;
+	int i;
+
+	rg_buf_init(&before, SIZE_MAX);
+	rg_buf_init(&after, SIZE_MAX);
+	for (i = 0; i < 5; i++) {
+		send(one, "a", "b", "text");
+		list_all(one, &before);
+		list_all(two, &after);
+		assert_string_equal(before.data, after.data);
+		assert_int_equal(unlink(place->index), 0);
+		list_all(two, &after);
+		assert_string_equal(before.data, after.data);
+		assert_int_equal(access(place->index, F_OK), 0);
+		list_all(one, &after);
+		assert_string_equal(before.data, after.data);
+	}
+	/* Replaced by a rebuild elsewhere: whoever has the old one open follows. */
+	rebuild(place);
+	send(two, "a", "c", "after");
+	list_all(one, &before);
+	list_all(two, &after);
+	assert_string_equal(before.data, after.data);
+	assert_non_null(strstr(after.data, "after"));
+	rg_buf_deinit(&before);
+	rg_buf_deinit(&after);
+	roger_close(one);
+	roger_close(two);
+}
+
+/* What the handle keeps of it is right; whoever reads the file notices. */
+static void damaged_under_an_open_handle_it_answers(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf list;
+	struct roger *roger = place_open(place);
+	int i;
+
+	rg_buf_init(&list, SIZE_MAX);
+	/* The second is added on pages that are kept in memory from then on. */
+	for (i = 0; i < 2; i++) {
+		send(roger, "a", "b", "text");
+		list_all(roger, &list);
+	}
+	wipe_pages(place);
+	send(roger, "a", "b", "more");
+	list_all(roger, &list);
+	check_list(place, &list, "damaged while it was open");
+	rg_buf_deinit(&list);
+	roger_close(roger);
+}
+
+/* A folder, a link or a FIFO under its name: never followed, never removed, and questions are
+ * answered all the same. */
+static void what_is_no_file_is_left_alone(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf expected;
+	char target[200], rollback[200];
+	struct stat facts;
+
+	fill(place, &expected);
+	assert_int_equal(unlink(place->index), 0);
+	assert_int_equal(mkdir(place->index, 0700), 0);
+	check_list(place, &expected, "a folder");
+	assert_int_equal(rmdir(place->index), 0);
+
+	snprintf(target, sizeof target, "%s/target", place->root);
+	close(open(target, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+	assert_int_equal(symlink(target, place->index), 0);
+	check_list(place, &expected, "a link");
+	assert_int_equal(size_of(target), 0);
+	assert_int_equal(lstat(place->index, &facts), 0);
+	assert_true(S_ISLNK(facts.st_mode));
+	assert_int_equal(unlink(place->index), 0);
+
+	assert_int_equal(mkfifo(place->index, 0600), 0);
+	check_list(place, &expected, "a FIFO");
+	assert_int_equal(unlink(place->index), 0);
+
+	snprintf(rollback, sizeof rollback, "%s-journal", place->index);
+	(void)unlink(rollback);
+	assert_int_equal(symlink(target, rollback), 0);
+	check_list(place, &expected, "a link under the name of the rollback journal");
+	assert_int_equal(size_of(target), 0);
+	(void)unlink(rollback); /* it may have been taken away, but not followed */
+	check_list(place, &expected, "nothing");
+	assert_int_equal(access(place->index, F_OK), 0);
+	rg_buf_deinit(&expected);
+}
+
+/* Where nothing was ever sent, nothing is found. */
+static void an_empty_one_answers(void **state)
+{
+	struct roger *roger = place_open(*state);
+	struct rg_buf rows;
+
+	search(roger);
+	rg_buf_init(&rows, SIZE_MAX);
+	list_all(roger, &rows);
+	assert_string_equal(rows.data, "");
+	search(roger);
+	send(roger, "a", "b", "word1");
+	search(roger);
+	rg_buf_deinit(&rows);
+	roger_close(roger);
+}
+
+/* In memory it follows the journal like any other, for as long as the handle lives. */
+static void in_memory_it_follows(void **state)
+{
+	struct place *place = *state;
+	struct roger *one, *two;
+	struct rg_buf before, after;
+
+	assert_int_equal(mkdir(place->index, 0700), 0);
+	one = place_open(place);
+	two = place_open(place);
+	rg_buf_init(&before, SIZE_MAX);
+	rg_buf_init(&after, SIZE_MAX);
+	send(one, "a", "b", "first");
+	list_all(one, &before);
+	list_all(two, &after);
+	assert_string_equal(before.data, after.data);
+	send(two, "a", "b", "second");
+	receive(two);
+	list_all(one, &before);
+	list_all(two, &after);
+	assert_string_equal(before.data, after.data);
+	assert_non_null(strstr(before.data, "second"));
+	rg_buf_deinit(&before);
+	rg_buf_deinit(&after);
+	roger_close(one);
+	roger_close(two);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_seeds_schema_stands_as_it_is),
+		TEST(every_column_has_its_value),
+		TEST(any_history_gives_the_same_rows),
+		TEST(over_the_tables_any_history_gives_the_same_answers),
+		TEST(what_a_lost_line_said_is_forgotten),
+		TEST(taking_messages_opens_it_once),
+		TEST(only_what_changed_is_written),
+		TEST(a_receive_writes_the_rollback_journal_once),
+		TEST(stale_or_strange_it_is_made_anew),
+		TEST(changed_under_an_open_handle_it_is_made_anew),
+		TEST(one_of_another_journal_is_not_believed),
+		TEST(damage_never_fails_a_question),
+		TEST(damage_never_fails_a_send),
+		TEST(nobody_gets_mail_by_a_wrong_index),
+		TEST(one_made_anew_elsewhere_is_written_to),
+		TEST(half_made_ones_are_no_hindrance),
+		TEST(deleted_in_mid_use_it_comes_back),
+		TEST(damaged_under_an_open_handle_it_answers),
+		TEST(what_is_no_file_is_left_alone),
+		TEST(an_empty_one_answers),
+		TEST(in_memory_it_follows),
+	};
+	int failed;
+
+	watch_sqlite();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	rg_index_vfs_deinit(&vfs);
+	return failed;
+}

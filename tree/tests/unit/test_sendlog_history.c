@@ -1,0 +1,805 @@
+/*
+ * What send logs may say of messages: an attempt is delivered on evidence, is
+ * numbered without gaps, is given up once; and what was purged is not missed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "harsh.h"
+#include "facts/sendlog_history.h"
+
+struct scene {
+	struct rg_sendlog_history history;
+	struct rg_arena *arena;
+	int64_t line;
+};
+
+static void set_up(struct scene *scene)
+{
+	scene->arena = rg_arena_new();
+	assert_non_null(scene->arena);
+	assert_int_equal(rg_sendlog_history_init(&scene->history, 3, NULL), ROGER_OK);
+	scene->line = 0;
+}
+
+static void tear_down(struct scene *scene)
+{
+	rg_sendlog_history_deinit(&scene->history);
+	rg_arena_free(scene->arena);
+}
+
+static struct roger_message message(const char *id, int64_t attempt)
+{
+	return (struct roger_message){ .id = rg_str(id),
+				       .from_phase = RG_STR("ann"),
+				       .to_phase = RG_STR("bob"),
+				       .content = RG_STR("hello"),
+				       .created_at_ms = 1000,
+				       .idempotent_key = RG_STR("app:escalation:c"),
+				       .cycle_id = RG_STR("1"),
+				       .attempt = attempt,
+				       .confirm_by_ms = attempt ? 2000 : 0 };
+}
+
+static void store(struct scene *scene, struct roger_message stored, uint64_t offset)
+{
+	assert_int_equal(rg_sendlog_history_message(&scene->history, &stored, offset, true, NULL),
+			 ROGER_OK);
+}
+
+static struct roger_attempt entry(struct scene *scene, struct roger_message of,
+				  enum roger_attempt_outcome outcome)
+{
+	struct roger_attempt attempt;
+
+	assert_int_equal(rg_sendlog_entry(&of, 3, outcome, 1000, scene->arena, &attempt, NULL),
+			 ROGER_OK);
+	return attempt;
+}
+
+static unsigned take(struct scene *scene, struct roger_attempt attempt)
+{
+	unsigned faults;
+
+	assert_int_equal(rg_sendlog_history_entry(&scene->history, &attempt, 1, ++scene->line,
+						  &faults, NULL),
+			 ROGER_OK);
+	return faults;
+}
+
+static unsigned file(struct scene *scene, const char *id, const char *message_id)
+{
+	struct roger_message of = message(message_id, 1);
+	struct roger_attempt attempt = entry(scene, of, ROGER_TIMEOUT);
+	struct roger_dead_letter letter = { .id = rg_str(id),
+					    .message_id = rg_str(message_id),
+					    .payload_sha256 = attempt.payload_sha256,
+					    .payload_bytes = attempt.payload_bytes,
+					    .cycle_id = RG_STR("1"),
+					    .filed_as = RG_STR("TASK-1") };
+	unsigned faults;
+
+	assert_int_equal(rg_sendlog_history_letter(&scene->history, &letter, &faults, NULL),
+			 ROGER_OK);
+	return faults;
+}
+
+static void delivered_on_evidence(void **state)
+{
+	struct roger_message plain = message("1", 0), waited = message("2", 1), read;
+	struct roger_attempt attempt;
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	waited.idempotent_key = RG_STR("other:escalation:c");
+	store(&scene, plain, 0);
+	store(&scene, waited, 100);
+	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_DELIVERED)), 0);
+	assert_int_equal(take(&scene, entry(&scene, waited, ROGER_DELIVERED)), RG_SENDLOG_NOT_READ);
+	read = waited;
+	read.read = true;
+	read.read_at_ms = 1500;
+	store(&scene, read, 200);
+	assert_int_equal(take(&scene, entry(&scene, waited, ROGER_DELIVERED)), 0);
+	attempt = entry(&scene, plain, ROGER_DELIVERED);
+	attempt.payload_bytes++;
+	assert_int_equal(take(&scene, attempt), RG_SENDLOG_PAYLOAD_WRONG);
+	attempt = entry(&scene, plain, ROGER_DELIVERED);
+	attempt.id = RG_STR("snd-0");
+	assert_int_equal(take(&scene, attempt), RG_SENDLOG_ID_WRONG);
+	attempt = entry(&scene, plain, ROGER_TIMEOUT);
+	assert_int_equal(take(&scene, attempt), RG_SENDLOG_TAKEN_BACK);
+	plain.idempotent_key = RG_STR("never:sent:c");
+	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_DELIVERED)),
+			 RG_SENDLOG_NO_MESSAGE);
+	/* What was refused is in no journal. */
+	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_ERROR)), RG_SENDLOG_TAKEN_BACK);
+	plain.idempotent_key = RG_STR("refused:sent:c");
+	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_ERROR)), 0);
+	tear_down(&scene);
+}
+
+static void numbered_without_gaps(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	store(&scene, message("1", 1), 0);
+	store(&scene, message("1", 2), 100);
+	store(&scene, message("1", 5), 200);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 1), ROGER_TIMEOUT)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 5), ROGER_TIMEOUT)),
+			 RG_SENDLOG_GAP);
+	tear_down(&scene);
+
+	/* One that was begun, and whose process was killed. */
+	set_up(&scene);
+	store(&scene, message("1", 1), 0);
+	store(&scene, message("1", 2), 100);
+	store(&scene, message("1", 3), 200);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 1), ROGER_TIMEOUT)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 3), ROGER_TIMEOUT)),
+			 RG_SENDLOG_UNSETTLED);
+	tear_down(&scene);
+}
+
+static bool is_given_up(const struct scene *scene)
+{
+	uint32_t log;
+	int64_t line;
+	size_t i = 0;
+
+	return rg_sendlog_history_next_given_up(&scene->history, &i, &log, &line) && log == 1 &&
+	       line == scene->line;
+}
+
+static void given_up_once(void **state)
+{
+	struct roger_message read = message("1", 2);
+	struct roger_attempt last;
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	read.read = true;
+	store(&scene, message("1", 1), 0);
+	store(&scene, message("1", 2), 100);
+	store(&scene, message("1", 3), 200);
+	take(&scene, entry(&scene, message("1", 1), ROGER_TIMEOUT));
+	take(&scene, entry(&scene, message("1", 2), ROGER_TIMEOUT));
+	assert_false(is_given_up(&scene));
+	take(&scene, entry(&scene, message("1", 3), ROGER_TIMEOUT));
+	assert_true(is_given_up(&scene));
+	last = entry(&scene, message("1", 3), ROGER_TIMEOUT);
+	last.dead_letter_task_id = RG_STR("TASK-1");
+	/* Said once for each message, and once more where it has another name. */
+	assert_int_equal(take(&scene, last), RG_SENDLOG_LETTER_LOST);
+	assert_int_equal(take(&scene, last), 0);
+	last.dead_letter_task_id = RG_STR("TASK-2");
+	assert_int_equal(take(&scene, last), RG_SENDLOG_NO_LETTER);
+	last.dead_letter_task_id = RG_STR("TASK-1");
+	assert_false(is_given_up(&scene));
+	assert_int_equal(file(&scene, "dl-1", "1"), 0);
+	assert_int_equal(file(&scene, "dl-1", "1"), 0);
+	assert_int_equal(file(&scene, "dl-2", "1"), RG_SENDLOG_SECOND_LETTER);
+	assert_int_equal(file(&scene, "dl-3", "9"), RG_SENDLOG_NO_MESSAGE);
+	assert_int_equal(take(&scene, last), 0);
+	assert_false(is_given_up(&scene));
+	tear_down(&scene);
+
+	/* Read late: the row of timeouts is broken. */
+	set_up(&scene);
+	store(&scene, message("1", 1), 0);
+	store(&scene, read, 100);
+	store(&scene, message("1", 3), 200);
+	take(&scene, entry(&scene, message("1", 1), ROGER_TIMEOUT));
+	take(&scene, entry(&scene, message("1", 2), ROGER_TIMEOUT));
+	take(&scene, entry(&scene, message("1", 2), ROGER_DELIVERED));
+	take(&scene, entry(&scene, message("1", 3), ROGER_TIMEOUT));
+	assert_false(is_given_up(&scene));
+	tear_down(&scene);
+}
+
+static unsigned open_cycle(struct scene *scene, const char *id, int64_t number)
+{
+	struct roger_cycle cycle = { .id = rg_str(id), .number = number };
+	unsigned faults;
+
+	assert_int_equal(rg_sendlog_history_cycle(&scene->history, &cycle, &faults, NULL),
+			 ROGER_OK);
+	return faults;
+}
+
+static void missing_unless_purged(void **state)
+{
+	struct roger_message old = message("1", 0), now = message("2", 0);
+	struct scene scene;
+	uint64_t offset;
+	size_t i = 0;
+
+	(void)state;
+	set_up(&scene);
+	assert_int_equal(open_cycle(&scene, "two", 2), 0);
+	assert_int_equal(open_cycle(&scene, "three", 3), 0);
+	assert_int_equal(open_cycle(&scene, "four", 4), 0);
+	assert_int_equal(open_cycle(&scene, "two", 5), RG_SENDLOG_CYCLE_ORDER);
+	now.cycle_id = RG_STR("four");
+	store(&scene, old, 0);
+	store(&scene, now, 100);
+	assert_true(rg_sendlog_history_next_missing(&scene.history, &i, &offset));
+	assert_int_equal(offset, 100);
+	assert_false(rg_sendlog_history_next_missing(&scene.history, &i, &offset));
+	take(&scene, entry(&scene, now, ROGER_DELIVERED));
+	i = 0;
+	assert_false(rg_sendlog_history_next_missing(&scene.history, &i, &offset));
+	now.cycle_id = RG_STR("nine");
+	assert_int_equal(take(&scene, entry(&scene, now, ROGER_ERROR)), RG_SENDLOG_NO_CYCLE);
+	tear_down(&scene);
+}
+
+/* ---------------------------------------------------------------- each rule -- */
+
+/* An attempt that is none of the first, and that waits for its reading, is begun. */
+static void what_counts_as_begun(void **state)
+{
+	struct roger_message stored;
+	struct scene scene;
+	int64_t number;
+	int confirm;
+
+	(void)state;
+	for (number = 0; number < 4; number++)
+		for (confirm = 0; confirm < 2; confirm++) {
+			set_up(&scene);
+			stored = message("1", number);
+			stored.confirm_by_ms = confirm ? 2000 : 0;
+			store(&scene, stored, 0);
+			stored.attempt = (number ? number : 1) + 1;
+			assert_int_equal(take(&scene, entry(&scene, stored, ROGER_TIMEOUT)),
+					 confirm || number > 1 ? RG_SENDLOG_UNSETTLED
+							       : RG_SENDLOG_GAP);
+			tear_down(&scene);
+		}
+}
+
+/* Attempts are numbered for each key of a sender to a target. */
+static void numbers_belong_to_a_target(void **state)
+{
+	struct roger_message of = message("1", 1), others[3];
+	struct scene scene;
+	size_t i;
+
+	(void)state;
+	set_up(&scene);
+	assert_int_equal(take(&scene, entry(&scene, of, ROGER_TIMEOUT)), 0);
+	others[0] = others[1] = others[2] = message("1", 2);
+	others[0].from_phase = RG_STR("carol");
+	others[1].to_phase = RG_STR("carol");
+	others[2].idempotent_key = RG_STR("app:escalation:d");
+	for (i = 0; i < 3; i++)
+		assert_int_equal(take(&scene, entry(&scene, others[i], ROGER_TIMEOUT)),
+				 RG_SENDLOG_GAP);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 2), ROGER_TIMEOUT)), 0);
+	tear_down(&scene);
+}
+
+/* The highest number counts, whatever is corrected later. */
+static void the_highest_number_counts(void **state)
+{
+	const int64_t large = UINT32_MAX;
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 1), ROGER_TIMEOUT)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 2), ROGER_TIMEOUT)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 3), ROGER_TIMEOUT)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 1), ROGER_ERROR)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 4), ROGER_TIMEOUT)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 6), ROGER_TIMEOUT)),
+			 RG_SENDLOG_GAP);
+	/* As far as it is counted. */
+	assert_int_equal(take(&scene, entry(&scene, message("1", large), ROGER_TIMEOUT)),
+			 RG_SENDLOG_GAP);
+	assert_int_equal(take(&scene, entry(&scene, message("1", large + 1), ROGER_TIMEOUT)), 0);
+	assert_int_equal(take(&scene, entry(&scene, message("1", large + 2), ROGER_TIMEOUT)),
+			 RG_SENDLOG_GAP);
+	assert_int_equal(take(&scene, entry(&scene, message("1", 5), ROGER_TIMEOUT)), 0);
+	tear_down(&scene);
+}
+
+/* Whatever of a payload is not the message's, delivered or not. */
+static void a_payload_is_that_of_its_message(void **state)
+{
+	struct roger_message stored = message("1", 0);
+	struct roger_attempt attempts[5];
+	struct scene scene;
+	size_t i;
+
+	(void)state;
+	set_up(&scene);
+	store(&scene, stored, 0);
+	for (i = 0; i < 5; i++)
+		attempts[i] = entry(&scene, stored, ROGER_DELIVERED);
+	attempts[0].payload_sha256 = RG_STR("00");
+	attempts[1].payload_bytes = 6;
+	attempts[2].payload_chars = 6;
+	attempts[3].message_id = RG_STR("2");
+	for (i = 0; i < 4; i++)
+		assert_int_equal(take(&scene, attempts[i]), RG_SENDLOG_PAYLOAD_WRONG);
+	assert_int_equal(take(&scene, attempts[4]), 0);
+	tear_down(&scene);
+
+	/* Of what was not delivered, the journal may know the message; or it may not. */
+	set_up(&scene);
+	store(&scene, stored, 0);
+	for (i = 0; i < 3; i++)
+		attempts[i] = entry(&scene, stored, ROGER_TIMEOUT);
+	attempts[0].payload_sha256 = RG_STR("00");
+	attempts[1].payload_bytes = 6;
+	attempts[2].message_id = RG_STR("2");
+	assert_int_equal(take(&scene, attempts[0]), RG_SENDLOG_PAYLOAD_WRONG);
+	assert_int_equal(take(&scene, attempts[1]), RG_SENDLOG_PAYLOAD_WRONG);
+	assert_int_equal(take(&scene, attempts[2]), 0);
+	tear_down(&scene);
+}
+
+/* A message is what its first line says. */
+static void the_first_line_of_a_message_counts(void **state)
+{
+	struct roger_message stored = message("1", 0), changed = stored;
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	changed.metadata = RG_STR("{}");
+	changed.content = RG_STR("something else");
+	store(&scene, stored, 0);
+	store(&scene, changed, 100);
+	assert_int_equal(take(&scene, entry(&scene, stored, ROGER_DELIVERED)), 0);
+	assert_int_equal(take(&scene, entry(&scene, changed, ROGER_DELIVERED)),
+			 RG_SENDLOG_PAYLOAD_WRONG);
+	tear_down(&scene);
+}
+
+static void several_faults_of_one_entry(void **state)
+{
+	struct roger_message waited = message("1", 3);
+	struct roger_attempt attempt;
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	store(&scene, waited, 0);
+	attempt = entry(&scene, waited, ROGER_DELIVERED);
+	attempt.payload_bytes++;
+	attempt.id = RG_STR("snd-0");
+	attempt.dead_letter_task_id = RG_STR("TASK-9");
+	assert_int_equal(take(&scene, attempt), RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_NOT_READ |
+							RG_SENDLOG_ID_WRONG |
+							RG_SENDLOG_LETTER_LOST | RG_SENDLOG_GAP);
+	attempt.outcome = ROGER_TIMEOUT;
+	attempt.dead_letter_task_id = RG_STR("TASK-8");
+	assert_int_equal(take(&scene, attempt), RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_ID_WRONG |
+							RG_SENDLOG_NO_LETTER |
+							RG_SENDLOG_TAKEN_BACK);
+	waited.cycle_id = RG_STR("nine");
+	attempt = entry(&scene, waited, ROGER_DELIVERED);
+	assert_int_equal(take(&scene, attempt), RG_SENDLOG_NO_MESSAGE | RG_SENDLOG_NO_CYCLE);
+	/* Without a cycle there is none to be opened. */
+	waited.cycle_id = RG_STR("");
+	attempt = entry(&scene, waited, ROGER_ERROR);
+	assert_int_equal(take(&scene, attempt), 0);
+	tear_down(&scene);
+}
+
+static unsigned take_letter(struct scene *scene, struct roger_dead_letter letter)
+{
+	unsigned faults;
+
+	assert_int_equal(rg_sendlog_history_letter(&scene->history, &letter, &faults, NULL),
+			 ROGER_OK);
+	return faults;
+}
+
+static void every_fault_of_a_letter(void **state)
+{
+	struct roger_dead_letter letter = { .id = RG_STR("dl-1"), .message_id = RG_STR("1") };
+	struct roger_attempt attempt;
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	store(&scene, message("1", 1), 0);
+	attempt = entry(&scene, message("1", 1), ROGER_TIMEOUT);
+	letter.payload_sha256 = attempt.payload_sha256;
+	letter.payload_bytes = attempt.payload_bytes;
+	assert_int_equal(take_letter(&scene, letter), 0);
+	letter.cycle_id = RG_STR("1");
+	assert_int_equal(take_letter(&scene, letter), 0);
+	letter.cycle_id = RG_STR("nine");
+	assert_int_equal(take_letter(&scene, letter), RG_SENDLOG_NO_CYCLE);
+	letter.payload_bytes++;
+	assert_int_equal(take_letter(&scene, letter),
+			 RG_SENDLOG_NO_CYCLE | RG_SENDLOG_PAYLOAD_WRONG);
+	letter.id = RG_STR("dl-2");
+	assert_int_equal(take_letter(&scene, letter),
+			 RG_SENDLOG_NO_CYCLE | RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_SECOND_LETTER);
+	letter.payload_sha256 = RG_STR("00");
+	letter.payload_bytes--;
+	letter.cycle_id = RG_STR("");
+	letter.id = RG_STR("dl-1");
+	assert_int_equal(take_letter(&scene, letter), RG_SENDLOG_PAYLOAD_WRONG);
+	/* A letter is found by its own id, and by what the task system called it. */
+	attempt.dead_letter_task_id = RG_STR("dl-1");
+	assert_int_equal(take(&scene, attempt), 0);
+	attempt.dead_letter_task_id = RG_STR("TASK-1");
+	assert_int_equal(take(&scene, attempt), RG_SENDLOG_NO_LETTER);
+	letter.filed_as = RG_STR("TASK-1");
+	take_letter(&scene, letter);
+	assert_int_equal(take(&scene, attempt), 0);
+	tear_down(&scene);
+}
+
+static void cycles_are_numbered_one_by_one(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	set_up(&scene);
+	assert_int_equal(open_cycle(&scene, "1", 2), RG_SENDLOG_CYCLE_ORDER);
+	assert_int_equal(open_cycle(&scene, "two", 3), 0);
+	assert_int_equal(open_cycle(&scene, "five", 6), RG_SENDLOG_CYCLE_ORDER);
+	assert_int_equal(open_cycle(&scene, "four", 5), RG_SENDLOG_CYCLE_ORDER);
+	assert_int_equal(open_cycle(&scene, "six", 7), 0);
+	tear_down(&scene);
+}
+
+/* Offsets of what is missing, in any order, as a sum; *count: how many. */
+static uint64_t missing(const struct scene *scene, size_t *count)
+{
+	uint64_t offset, sum = 0;
+	size_t i = 0;
+
+	for (*count = 0; rg_sendlog_history_next_missing(&scene->history, &i, &offset); ++*count)
+		sum += offset;
+	return sum;
+}
+
+static void missing_by_cycle_and_demand(void **state)
+{
+	static const char *const cycles[] = { "1", "2", "3", "4", "never" };
+	struct roger_message stored = message("1", 0);
+	struct scene scene;
+	size_t i, count;
+
+	(void)state;
+	set_up(&scene);
+	for (i = 1; i < 4; i++)
+		assert_int_equal(open_cycle(&scene, cycles[i], (int64_t)i + 1), 0);
+	for (i = 0; i < 5; i++) {
+		stored.cycle_id = rg_str(cycles[i]);
+		store(&scene, stored, (uint64_t)1 << i);
+	}
+	assert_int_equal(missing(&scene, &count), 2 + 4 + 8);
+	assert_int_equal(count, 3);
+
+	/* Not demanded; then demanded by a later line; and no line takes that back. */
+	stored = message("2", 0);
+	stored.cycle_id = RG_STR("4");
+	stored.idempotent_key = RG_STR("another:escalation:c");
+	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 100, false, NULL), 0);
+	assert_int_equal(missing(&scene, &count), 14);
+	store(&scene, stored, 200);
+	assert_int_equal(missing(&scene, &count), 214);
+	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 300, false, NULL), 0);
+	assert_int_equal(missing(&scene, &count), 314);
+	/* Delivered is delivered, whether its entry is demanded or not. */
+	stored.idempotent_key = RG_STR("one more:escalation:c");
+	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 400, false, NULL), 0);
+	assert_int_equal(take(&scene, entry(&scene, stored, ROGER_DELIVERED)), 0);
+	assert_int_equal(missing(&scene, &count), 314);
+
+	/* What waits to be read is not delivered before; then by the line that says so. */
+	stored = message("3", 1);
+	stored.cycle_id = RG_STR("4");
+	stored.idempotent_key = RG_STR("a third:escalation:c");
+	store(&scene, stored, 1000);
+	assert_int_equal(missing(&scene, &count), 314);
+	stored.read = true;
+	stored.read_at_ms = 1500;
+	store(&scene, stored, 2000);
+	assert_int_equal(missing(&scene, &count), 2314);
+	assert_int_equal(take(&scene, entry(&scene, stored, ROGER_DELIVERED)), 0);
+	assert_int_equal(missing(&scene, &count), 314);
+	assert_int_equal(count, 4);
+	tear_down(&scene);
+}
+
+/* However many messages there are, what each needs for a moment is given back. */
+static void memory_does_not_grow_with_messages(void **state)
+{
+	struct roger_message stored = message("1", 0);
+	struct scene scene;
+	int i;
+
+	(void)state;
+	set_up(&scene);
+	for (i = 0; i < 100; i++)
+		store(&scene, stored, 0);
+	assert_true(rg_arena_held(scene.history.arena) < 5000);
+	tear_down(&scene);
+}
+
+/* So many timeouts in a row of an attempt that waits to be read; how many are given up. */
+static int given_up(int64_t attempts, int64_t max_attempts, bool waited)
+{
+	struct roger_attempt attempt;
+	struct scene scene;
+	uint32_t log;
+	int64_t line;
+	int count = 0;
+	size_t i = 0;
+
+	set_up(&scene);
+	for (attempt.attempt = 1; attempt.attempt <= attempts; attempt.attempt++) {
+		struct roger_message of = message("1", attempt.attempt);
+
+		if (waited)
+			store(&scene, of, 0);
+		attempt = entry(&scene, of, ROGER_TIMEOUT);
+		attempt.max_attempts = max_attempts;
+		take(&scene, attempt);
+	}
+	while (rg_sendlog_history_next_given_up(&scene.history, &i, &log, &line)) {
+		assert_int_equal(log, 1);
+		assert_int_equal(line, scene.line);
+		count++;
+	}
+	tear_down(&scene);
+	return count;
+}
+
+/* As many as are looked at: 32. */
+static void given_up_after_as_many_as_allowed(void **state)
+{
+	int64_t attempts;
+
+	(void)state;
+	assert_int_equal(given_up(0, 1, true), 0);
+	for (attempts = 1; attempts < 40; attempts++) {
+		assert_int_equal(given_up(attempts, attempts, true), attempts <= 32);
+		assert_int_equal(given_up(attempts, attempts + 1, true), 0);
+		assert_int_equal(given_up(attempts, attempts, false), 0);
+	}
+	assert_int_equal(given_up(3, 2, true), 1);
+	assert_int_equal(given_up(33, 1, true), 0);
+	/* Numbers that are no limit. */
+	assert_int_equal(given_up(2, 0, true), 0);
+	assert_int_equal(given_up(2, -255, true), 0);
+	assert_int_equal(given_up(2, 256, true), 0);
+	assert_int_equal(given_up(2, 257, true), 0);
+}
+
+/* More attempts than are counted are not few again. */
+static void very_many_attempts(void **state)
+{
+	struct roger_attempt attempt;
+	struct scene scene;
+	uint32_t log;
+	int64_t line;
+	size_t i = 0;
+
+	(void)state;
+	set_up(&scene);
+	store(&scene, message("1", 1), 0);
+	attempt = entry(&scene, message("1", 1), ROGER_TIMEOUT);
+	for (attempt.attempt = UINT16_MAX + 5; attempt.attempt > 0; attempt.attempt--)
+		take(&scene, attempt);
+	assert_false(rg_sendlog_history_next_given_up(&scene.history, &i, &log, &line));
+	tear_down(&scene);
+}
+
+/* A later line of an earlier attempt does not make it the last. */
+static void the_last_attempt_is_the_one_begun_last(void **state)
+{
+	struct roger_attempt first, second;
+	struct scene scene;
+	uint32_t log;
+	int64_t line;
+	unsigned faults;
+	size_t i = 0;
+
+	(void)state;
+	set_up(&scene);
+	store(&scene, message("1", 1), 0);
+	store(&scene, message("1", 2), 0);
+	first = entry(&scene, message("1", 1), ROGER_TIMEOUT);
+	second = entry(&scene, message("1", 2), ROGER_TIMEOUT);
+	first.max_attempts = second.max_attempts = 2;
+	take(&scene, first);
+	take(&scene, second);
+	first.max_attempts = 9;
+	assert_int_equal(rg_sendlog_history_entry(&scene.history, &first, 7, 70, &faults, NULL), 0);
+	assert_true(rg_sendlog_history_next_given_up(&scene.history, &i, &log, &line));
+	assert_int_equal(log, 1);
+	assert_int_equal(line, 2);
+	/* But a later line of itself is where it is written. */
+	assert_int_equal(rg_sendlog_history_entry(&scene.history, &second, 7, 71, &faults, NULL),
+			 0);
+	i = 0;
+	assert_true(rg_sendlog_history_next_given_up(&scene.history, &i, &log, &line));
+	assert_int_equal(log, 7);
+	assert_int_equal(line, 71);
+	tear_down(&scene);
+}
+
+/* Among many targets those without an end are passed over. */
+static void given_up_among_many(void **state)
+{
+	struct roger_message stored;
+	struct roger_attempt attempt;
+	struct scene scene;
+	uint32_t log;
+	int64_t line;
+	char key[40][32];
+	int k, count = 0;
+	size_t i = 0;
+
+	(void)state;
+	set_up(&scene);
+	for (k = 0; k < 40; k++) {
+		stored = message("1", 1);
+		snprintf(key[k], sizeof key[k], "t%d:v:c", k);
+		stored.idempotent_key = stored.id = rg_str(key[k]);
+		store(&scene, stored, 0);
+		attempt = entry(&scene, stored, k % 3 ? ROGER_TIMEOUT : ROGER_ERROR);
+		attempt.max_attempts = 1 + k % 2;
+		take(&scene, attempt);
+	}
+	while (rg_sendlog_history_next_given_up(&scene.history, &i, &log, &line)) {
+		assert_true((line - 1) % 3 && (line - 1) % 2 == 0);
+		count++;
+	}
+	assert_int_equal(count, 13);
+	tear_down(&scene);
+}
+
+static int walk_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	const struct roger_cycle cycle = { .id = RG_STR("two"), .number = 2 };
+	struct roger_message stored = message("1", 2);
+	struct roger_dead_letter letter = { .id = RG_STR("dl-1"), .message_id = RG_STR("1") };
+	struct rg_sendlog_history history = { 0 };
+	struct roger_attempt attempt;
+	unsigned faults;
+	int r;
+
+	r = rg_sendlog_history_init(&history, 3, err);
+	if (r == ROGER_OK)
+		r = rg_sendlog_history_cycle(&history, &cycle, &faults, err);
+	if (r == ROGER_OK)
+		r = rg_sendlog_history_message(&history, &stored, 0, true, err);
+	if (r == ROGER_OK)
+		r = rg_sendlog_history_letter(&history, &letter, &faults, err);
+	if (r == ROGER_OK)
+		r = rg_sendlog_entry(&stored, 3, ROGER_TIMEOUT, 1, arena, &attempt, err);
+	if (r == ROGER_OK)
+		r = rg_sendlog_history_entry(&history, &attempt, 1, 1, &faults, err);
+	rg_sendlog_history_deinit(&history);
+	return r;
+}
+
+/* The table of letters is full: of so many that the next, or the one after it, needs a larger. */
+static int letter_into_full(int letters, bool begins, struct roger_err *err)
+{
+	struct roger_dead_letter letter = { .message_id = RG_STR("1") };
+	struct roger_message stored = message("1", 2);
+	struct rg_sendlog_history history;
+	long left = scarce_left;
+	unsigned faults;
+	char name[16];
+	int i, r;
+
+	scarce_left = -1;
+	assert_int_equal(rg_sendlog_history_init(&history, 3, NULL), ROGER_OK);
+	stored.idempotent_key = RG_STR("other:v:c");
+	assert_int_equal(rg_sendlog_history_message(&history, &stored, 0, true, NULL), ROGER_OK);
+	for (i = 0; i < letters; i++) {
+		snprintf(name, sizeof name, "dl-%d", i);
+		letter.id = rg_str(name);
+		assert_int_equal(rg_sendlog_history_letter(&history, &letter, &faults, NULL), 0);
+	}
+	letter.message_id = RG_STR("2");
+	letter.id = RG_STR("dl-x");
+	letter.filed_as = RG_STR("TASK-1");
+	scarce_left = left;
+	r = begins ? rg_sendlog_history_message(&history, &stored, 0, true, err)
+		   : rg_sendlog_history_letter(&history, &letter, &faults, err);
+	scarce_left = -1;
+	rg_sendlog_history_deinit(&history);
+	return r;
+}
+
+/* Two names of the table are the message's and the begun attempt's. */
+static int letter_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	(void)arena;
+	return letter_into_full(766, false, err);
+}
+
+static int name_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	(void)arena;
+	return letter_into_full(765, false, err);
+}
+
+static int second_name_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	(void)arena;
+	return letter_into_full(764, false, err);
+}
+
+static int begin_scarcely(struct rg_arena *arena, struct roger_err *err)
+{
+	(void)arena;
+	return letter_into_full(766, true, err);
+}
+
+static void memory_may_run_out(void **state)
+{
+	(void)state;
+	scarce_everywhere(walk_scarcely);
+	scarce_everywhere(letter_scarcely);
+	scarce_everywhere(name_scarcely);
+	scarce_everywhere(second_name_scarcely);
+	scarce_everywhere(begin_scarcely);
+}
+
+static void every_fault_has_words(void **state)
+{
+	int i, k;
+
+	(void)state;
+	for (i = 0; i < RG_SENDLOG_FAULTS; i++)
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(rg_sendlog_fault_texts[i],
+						rg_sendlog_fault_texts[k]);
+	assert_null(rg_sendlog_fault_texts[RG_SENDLOG_FAULTS]);
+	assert_string_equal(rg_sendlog_fault_texts[0], "its id does not match its members");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(delivered_on_evidence),
+		cmocka_unit_test(numbered_without_gaps),
+		cmocka_unit_test(given_up_once),
+		cmocka_unit_test(missing_unless_purged),
+		cmocka_unit_test(what_counts_as_begun),
+		cmocka_unit_test(numbers_belong_to_a_target),
+		cmocka_unit_test(the_highest_number_counts),
+		cmocka_unit_test(a_payload_is_that_of_its_message),
+		cmocka_unit_test(the_first_line_of_a_message_counts),
+		cmocka_unit_test(several_faults_of_one_entry),
+		cmocka_unit_test(every_fault_of_a_letter),
+		cmocka_unit_test(cycles_are_numbered_one_by_one),
+		cmocka_unit_test(missing_by_cycle_and_demand),
+		cmocka_unit_test(memory_does_not_grow_with_messages),
+		cmocka_unit_test(given_up_after_as_many_as_allowed),
+		cmocka_unit_test(the_last_attempt_is_the_one_begun_last),
+		cmocka_unit_test(given_up_among_many),
+		cmocka_unit_test(memory_may_run_out),
+		cmocka_unit_test(every_fault_has_words),
+		cmocka_unit_test(very_many_attempts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/*
+ * scene - a workspace for one scenario, on a store of which the rows know nothing.
+ *
+ * A store is a row of scene_stores[]: how it is opened, and how a line of its journal
+ * of messages is damaged.  What rows do goes through roger.h; they never see a file
+ * of a store.
+ */
+#ifndef TEST_SCENE_H
+#define TEST_SCENE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <roger.h>
+
+#include "store/store.h"
+
+struct scene {
+	char root[128]; /* the workspace, and the current folder; "home" in it is HOME */
+	struct roger *roger;
+	const struct scene_store *store;
+};
+
+struct scene_store {
+	const char *name;
+	rg_store_opener *open;
+	/* Changes a letter in a line of the journal of messages, from 1; NULL: scenarios with
+	 * damage are passed over. */
+	void (*damage)(struct scene *scene, long line);
+};
+extern const struct scene_store scene_stores[]; /* ends with one without a name */
+
+void scene_open(struct scene *scene, const struct scene_store *store, const char *config);
+/* Another handle of it, for another thread. */
+struct roger *scene_handle(const struct scene *scene);
+
+void scene_close(struct scene *scene);
+
+/* A file of somebody else in the workspace's folder, such as a trigger file. */
+void scene_outside(struct scene *scene, const char *name, struct roger_str text);
+
+/* From now on it is so much later than it was. */
+void scene_pass(int64_t ms);
+
+#endif
