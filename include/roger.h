@@ -388,7 +388,8 @@ struct roger_agent {
 	int64_t unread;
 	int64_t last_sent_at_ms;
 	bool retired;
-	int64_t last_looked_at_ms; /* of one with unread mail: when it last looked at some; 0: never */
+	int64_t last_looked_at_ms; /* of one with unread mail: when it last looked at some; 0: never
+				    */
 };
 ROGER_LIST(roger_agent_list, roger_agent);
 
