@@ -573,7 +573,7 @@ static const struct roger_record record = { "export", sizeof(struct roger_timeli
 					    fields };
 static const struct roger_op op = {
 	.name = "export",
-	.summary = "a timeline with all its messages as one page that needs nothing else",
+	.summary = "write a timeline with its messages as one HTML page",
 	.examples = "roger export app-42 --html --out app-42.html\n"
 		    "roger seal --out app-42.seal\n"
 		    "roger export app-42 --html --seal app-42.seal --out app-42.html\n",
