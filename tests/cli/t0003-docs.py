@@ -15,7 +15,7 @@ PAGES = sorted([SOURCE / "README.md", SOURCE / "SECURITY.md", SOURCE / "CONTRIBU
                 SOURCE / "integrations/README.md"])
 # What other tests run: t5004 installs, t5007 applies each diff, t6213 compiles the MCP server,
 # test_control and test_journal compute the chain of FORMAT's example.
-ELSEWHERE = {("README.md", "script/bootstrap build"), ("CONTRIBUTING.md", "diff"), ("MCP.md", "c"), ("FORMAT.md", "")}
+ELSEWHERE = {("README.md", "script/bootstrap build"), ("CONTRIBUTING.md", "diff"), ("MCP.md", "c"), ("MCP.md", ""), ("FORMAT.md", "")}
 number = failures = 0
 
 
