@@ -92,8 +92,7 @@ static const struct roger_event *reading_of(const struct roger_timeline_reply *r
 	const struct roger_event *event;
 
 	for (event = sent; event < reply->events.items + reply->events.count; event++)
-		if (event->kind == ROGER_EVENT_READ &&
-		    rg_str_equal(event->message_id, sent->message_id))
+		if (event->kind == ROGER_EVENT_READ && rg_str_equal(event->message, sent->message))
 			return event;
 	return NULL;
 }
@@ -104,8 +103,8 @@ static void add_label(const struct roger_timeline_reply *reply, const struct rog
 {
 	const struct roger_event *reading;
 
-	if (event->run_id.length)
-		rg_buf_printf(out, "run %.*s: ", RG_STR_ARGS(event->run_id));
+	if (event->run.length)
+		rg_buf_printf(out, "run %.*s: ", RG_STR_ARGS(event->run));
 	if (event->kind == ROGER_EVENT_SENT) {
 		if (event->seq)
 			rg_buf_printf(out, "#%lld ", (long long)event->seq);

@@ -27,7 +27,7 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 			continue;
 		}
 		rg_buf_clear(&line);
-		rg_record_encode(cli_item_record("list"), &reply.messages.items[i], &line);
+		rg_words_encode(cli_item_record("list"), &reply.messages.items[i], &line);
 		if (run->form == CLI_JSON && *printed + (int64_t)i)
 			fputc(',', cli_out);
 		cli_print_json(cli_out, &line);

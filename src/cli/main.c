@@ -132,7 +132,7 @@ static void print_line(const struct cli_run *run, const struct roger_record *rec
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_record_encode(record, item, &line);
+	rg_words_encode(record, item, &line);
 	if (run && line.length) {
 		line.length--;
 		cli_add_damage(run->roger, &line);
@@ -199,7 +199,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		return;
 	}
 	rg_buf_add_text(&line, "{\"error\":");
-	rg_record_encode(&error_record, &object, &line);
+	rg_words_encode(&error_record, &object, &line);
 	rg_buf_add_char(&line, '}');
 	/* Where there is no memory for an object, words need none. */
 	if (line.failed)
