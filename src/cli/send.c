@@ -327,8 +327,8 @@ static void add_defaults(const struct cli_run *run, struct roger_send_request *i
 		item->to = given->to;
 	if (!item->issue.length)
 		item->issue = given->issue;
-	if (!item->run_counter)
-		item->run_counter = given->run_counter;
+	if (!item->pass)
+		item->pass = given->pass;
 	item->dry_run = given->dry_run;
 	item->new_names |= given->new_names;
 }
@@ -344,7 +344,7 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	if (r < 0)
 		return r;
 	batch->lines[batch->count++] = batch->line;
-	r = rg_record_decode(&batch->record, rg_json_root(json), item, batch->arena, err);
+	r = rg_words_decode(&batch->record, rg_json_root(json), item, batch->arena, err);
 	if (r == ROGER_OK)
 		add_defaults(batch->run, item);
 	return r;

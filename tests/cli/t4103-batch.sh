@@ -20,10 +20,10 @@ is "nothing is stored twice" "$(printf '%s' "$out" | json '[d["sent"], d["stored
 is "nor anything else" "$(roger count)" 1313
 
 # What a line leaves out comes from the command line.
-printf '{"content":"a"}\n\n{"content":"b","to":["dave"],"issue":"x","type":"data","run":4,"metadata":{"k":1},"from":"zoe"}\n' >short.jsonl
+printf '{"content":"a"}\n\n{"content":"b","to":["dave"],"issue":"x","type":"data","pass":4,"metadata":{"k":1},"from":"zoe"}\n' >short.jsonl
 exits 0 "defaults from the command line" sh -c '"$ROGER" send --as alice --batch --issue y --type result erin <short.jsonl'
-is "where a line has none" "$(roger list --issue y --jsonl | json '[d["from_phase"], d["to_phase"], d["message_type"], d["content"]]')" '["alice", "erin", "result", "a"]'
-is "and only there" "$(roger list --issue x --jsonl | json '[d["from_phase"], d["to_phase"], d["message_type"], d["run_counter"], d["metadata"]]')" '["zoe", "dave", "data", 4, {"k": 1}]'
+is "where a line has none" "$(roger list --issue y --jsonl | json '[d["from"], d["to"], d["type"], d["content"]]')" '["alice", "erin", "result", "a"]'
+is "and only there" "$(roger list --issue x --jsonl | json '[d["from"], d["to"], d["type"], d["pass"], d["metadata"]]')" '["zoe", "dave", "data", 4, {"k": 1}]'
 
 bad() { # NAME PATTERN LINE
 	state=$(state_of .roger)
