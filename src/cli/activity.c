@@ -195,7 +195,7 @@ static int print_page(struct listing *listing, struct roger_err *err)
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON && !listing->started)
-		fputs("{\"activities\":[", cli_out);
+		fputs(CLI_FORMAT ",\"activities\":[", cli_out);
 	listing->started = true;
 	print_entries(listing, &reply.activities);
 	if (run->form == CLI_JSON)

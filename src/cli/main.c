@@ -145,6 +145,8 @@ static void print_object(const struct cli_run *run, const struct roger_record *r
 		line.length--;
 		cli_add_damage(run->roger, &line);
 		rg_buf_add_char(&line, '}');
+		line.data[0] = line.data[1] == '}' ? ' ' : ',';
+		fputs(CLI_FORMAT, cli_out);
 	}
 	cli_print_json(cli_out, &line);
 }
@@ -206,7 +208,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		print_words(err);
 		return;
 	}
-	rg_buf_add_text(&line, "{\"error\":");
+	rg_buf_add_text(&line, CLI_FORMAT ",\"error\":");
 	rg_words_encode(&error_record, &object, &line);
 	rg_buf_add_char(&line, '}');
 	/* Where there is no memory for an object, words need none. */

@@ -117,7 +117,10 @@ static void print_json(const struct cli_run *run, const struct roger_run_reply *
 	struct rg_buf line;
 
 	rg_buf_init(&line, SIZE_MAX);
+	rg_buf_add_text(&line, CLI_FORMAT);
 	rg_words_encode(cli_op(run->command)->reply, reply, &line);
+	if (!line.failed)
+		line.data[sizeof CLI_FORMAT - 1] = ',';
 	cli_print_json(stderr, &line);
 	rg_buf_deinit(&line);
 }
