@@ -14,7 +14,7 @@
  */
 static size_t width_of(uint32_t c, size_t *marks)
 {
-	const size_t columns = rg_char_is_harmful(c) ? 1 : rg_char_columns(c);
+	const size_t columns = rg_char_is_harmful(c) ? 2 : rg_char_columns(c);
 
 	/* Vowel signs are marks, too, and take room. */
 	if (!columns)
@@ -425,7 +425,7 @@ static void draw_rest(struct picture *picture)
 	if (!picture->first && !picture->story->reply->more)
 		return;
 	cli_story_add_rest(picture->story, picture->first, "svg", &note, &command);
-	rg_buf_add_text(picture->out, "<g class=\"k5\">\n");
+	rg_buf_add_text(picture->out, "<g class=\"k4\">\n");
 	draw_text(picture, "b", MARGIN, picture->top + 14, room, rg_buf_str(&note));
 	draw_text(picture, "b", MARGIN, picture->top + 30, room, rg_buf_str(&command));
 	rg_buf_add_text(picture->out, "</g>\n");
@@ -445,7 +445,6 @@ static void add_legend(struct picture *picture, int *x, const char *name)
 /* Only what there is to see. */
 static void draw_legend(struct picture *picture)
 {
-	static const char *const types[] = { "", "context", "result", "decision", "data" };
 	static const enum cli_tint tints[CLI_MARKS] = {
 		[CLI_MARK_TIMEOUT] = CLI_CRIMSON, [CLI_MARK_CLAIM] = CLI_BROWN,
 		[CLI_MARK_ACK] = CLI_LEAF,	  [CLI_MARK_LAPSE] = CLI_CRIMSON,
@@ -453,6 +452,7 @@ static void draw_legend(struct picture *picture)
 		[CLI_MARK_AGAIN] = CLI_BLUE,	  [CLI_MARK_KILL] = CLI_CRIMSON,
 	};
 	unsigned seen_types = 0, seen_marks = 0;
+	const char *type;
 	int x = MARGIN;
 	size_t i;
 
@@ -464,17 +464,18 @@ static void draw_legend(struct picture *picture)
 			seen_types |= 1U << row->tint;
 	}
 	picture->top = HEAD + LEGEND_ROW;
-	for (i = 1; i < sizeof types / sizeof *types; i++) {
+	for (i = 1; i < CLI_CRIMSON; i++) {
 		if (!(seen_types >> i & 1))
 			continue;
-		add_legend(picture, &x, types[i]);
+		type = cli_value_name(cli_item_record("timeline"), "type", (int)i);
+		add_legend(picture, &x, type);
 		rg_buf_printf(picture->out,
 			      "<g class=\"k%zu\"><line class=\"w\" x1=\"%d\" y1=\"%d\" x2=\"%d\""
 			      " y2=\"%d\"/>",
 			      i, x, picture->top - 4, x + 14, picture->top - 4);
-		draw_text(picture, "", x + 19, picture->top, 200, rg_str(types[i]));
+		draw_text(picture, "", x + 19, picture->top, 200, rg_str(type));
 		rg_buf_add_text(picture->out, "</g>\n");
-		x += (int)strlen(types[i]) * COLUMN / 100 + 34;
+		x += (int)strlen(type) * COLUMN / 100 + 34;
 	}
 	for (i = 0; i < CLI_MARKS; i++) {
 		if (!mark_names[i] || !(seen_marks >> i & 1))
@@ -497,12 +498,11 @@ static void add_titled(struct rg_buf *out, const char *element, struct roger_str
 
 static void draw_head(struct picture *picture)
 {
-	static const char *const subjects[] = { "issue", "task", "run", "agent" };
 	const struct cli_story *story = picture->story;
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf title = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf times = { .maximum = SIZE_MAX };
 
-	rg_buf_printf(&title, "%s %.*s", subjects[story->reply->subject],
+	rg_buf_printf(&title, "%s %.*s", cli_story_subject(story->reply),
 		      RG_STR_ARGS(story->reply->what));
 	if (story->count)
 		add_times(picture, &times);

@@ -433,9 +433,8 @@ static void add_data(struct page *page)
 
 static void add_head(struct page *page, struct roger_str style)
 {
-	static const char *const subjects[] = { "Issue", "Task", "Run", "Agent" };
 	struct rg_buf *out = &page->out;
-	const char *subject = subjects[page->timeline->subject];
+	const char *subject = cli_story_subject(page->timeline);
 
 	rg_buf_add_text(out, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
 			     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
