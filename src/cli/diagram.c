@@ -198,7 +198,7 @@ enum {
 	LOOP = 26,    /* of an arrow to oneself */
 	BAR = 7,      /* from one claim to another that goes on beside it */
 	BARS_MAX = 4,
-	TITLE_COLUMNS = 70,
+	NOTE_MOST = 520,
 };
 
 /* Hundredths of a pixel that a column takes at most, in fonts of 11 pixels. */
@@ -658,21 +658,25 @@ static void draw_message(const struct picture *picture, const struct cli_row *ro
 		draw_text(picture, class, x, y + 14, room, row->detail);
 }
 
-/* To the right of its mark; in the last lane, where there may be more room, to the left. */
+/*
+ * To the right of its mark, over other lanes where it must, since nothing else is in its
+ * row; to the left where there is more room.
+ */
 static void draw_note(const struct picture *picture, size_t i, int y)
 {
 	const struct cli_row *row = &picture->story->rows[i];
 	const int slot = (int)picture->bars[i].slot * BAR, x = lane_x(picture, row->from) + slot,
-		  right = picture->width - MARGIN - x - 12, room = picture->lane - 24 - slot;
-	const bool left =
-		row->from > 0 && right < room && (int)columns_of(row->label) > right * 100 / COLUMN;
+		  right = picture->width - MARGIN - x - 12,
+		  left = x - slot - 12 - MARGIN - TIME_WIDTH;
+	const bool fits = (int)columns_of(row->label) <= right * 100 / COLUMN;
 
 	draw_mark(picture, row->mark, x, y);
-	if (left)
-		draw_text(picture, "e", x - slot - 12, y + 4, picture->lane - 24 - BARS_MAX * BAR,
+	if (fits || right >= left)
+		draw_text(picture, "", x + 12, y + 4, right < NOTE_MOST ? right : NOTE_MOST,
 			  row->label);
 	else
-		draw_text(picture, "", x + 12, y + 4, right < room ? right : room, row->label);
+		draw_text(picture, "e", x - slot - 12, y + 4, left < NOTE_MOST ? left : NOTE_MOST,
+			  row->label);
 }
 
 static void draw_across(const struct picture *picture, const struct cli_row *row, int y)
