@@ -166,7 +166,7 @@ static void add_state(struct page *page, const struct roger_message *message)
 	if (message->archived_at_ms)
 		add_element(out, "span", "reason", message->archive_reason);
 	if (answered && answered->message) {
-		rg_buf_add_text(out, ", answers <a href=\"#");
+		rg_buf_add_text(out, ", answers <a href=\"#m-");
 		cli_diagram_add_xml(out, message->reply_to);
 		rg_buf_add_text(out, "\">");
 		add_exact(out, answered->message->from_phase);
@@ -181,7 +181,7 @@ static void add_message(struct page *page, const struct roger_message *message, 
 {
 	struct rg_buf *out = &page->out;
 
-	rg_buf_printf(out, "<article class=\"d%zu\" id=\"",
+	rg_buf_printf(out, "<article class=\"d%zu\" id=\"m-",
 		      depth < DEPTH_MAX ? depth : (size_t)DEPTH_MAX);
 	cli_diagram_add_xml(out, message->id);
 	rg_buf_add_text(out, "\"><h3>");

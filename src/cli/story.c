@@ -71,9 +71,9 @@ struct cli_told *cli_story_told(const struct cli_story *story, struct roger_str 
 {
 	const struct cli_told wanted = { .id = id };
 
-	return story->told_count ? bsearch(&wanted, story->told, story->told_count,
-					   sizeof *story->told, compare_told)
-				 : NULL;
+	return story->told_count && id.length ? bsearch(&wanted, story->told, story->told_count,
+							sizeof *story->told, compare_told)
+					      : NULL;
 }
 
 /* The messages of all ids, each once, in the order of their ids. */
