@@ -197,7 +197,7 @@ def check_after(store, program, done, sweep, tally=None):
     check_state(store, program, done, False)
     if tally is not None:
         there = document(store)
-        tally["never began" if there is None else "done" if there["completed_at"] else
+        tally["never began" if there is None else "done" if there["completionReceivedAt"] else
               "failed" if there.get("childExit") else "begun" if starts(store) else "dispatched"] += 1
     if sweep and document(store):
         swept = lib.call(store, ["sweep", "--json"])
