@@ -181,7 +181,7 @@ def check_again(store, program, swept):
         raise Fault(f"the next one exits {done.returncode}: {done.stderr.strip()[-200:]}")
     if never and starts(store) != 1:
         raise Fault("nothing was there, and the next one starts nothing")
-    if before and before["completed_at"] and done.returncode != 77:
+    if before and before["completionReceivedAt"] and done.returncode != 77:
         raise Fault(f"it was complete, and the next one exits {done.returncode}")
     check_state(store, program, done, swept)
     run = document(store)
