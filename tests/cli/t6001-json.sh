@@ -59,7 +59,7 @@ is_error() { # STATUS CODE NAME COMMAND...
 	run "$@"
 	is "$_name exits with $_want" "$status" "$_want"
 	is "$_name: an object says so" "$(printf '%s' "$err" | json '[sorted(d), d["error"]["code"], d["error"]["exit"], bool(d["error"]["message"]), type(d["error"]["retryable"]).__name__]' 2>&1)" \
-		"[[\"error\"], \"$_code\", $_want, true, \"bool\"]"
+		"[[\"error\", \"format\"], \"$_code\", $_want, true, \"bool\"]"
 	is "$_name: nothing on standard output" "$out" ""
 }
 is_error 64 usage "no recipient" roger send --as plan --json

@@ -181,7 +181,7 @@ def check_again(store, program, swept):
         raise Fault(f"the next one exits {done.returncode}: {done.stderr.strip()[-200:]}")
     if never and starts(store) != 1:
         raise Fault("nothing was there, and the next one starts nothing")
-    if before and before["completed_at"] and done.returncode != 77:
+    if before and before["completionReceivedAt"] and done.returncode != 77:
         raise Fault(f"it was complete, and the next one exits {done.returncode}")
     check_state(store, program, done, swept)
     run = document(store)
@@ -197,7 +197,7 @@ def check_after(store, program, done, sweep, tally=None):
     check_state(store, program, done, False)
     if tally is not None:
         there = document(store)
-        tally["never began" if there is None else "done" if there["completed_at"] else
+        tally["never began" if there is None else "done" if there["completionReceivedAt"] else
               "failed" if there.get("childExit") else "begun" if starts(store) else "dispatched"] += 1
     if sweep and document(store):
         swept = lib.call(store, ["sweep", "--json"])

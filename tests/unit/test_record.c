@@ -286,6 +286,45 @@ static void kept_record_outlives_its_document(void **state)
 	done(&read);
 }
 
+/* Both spellings come in; words go out, and nothing of another program passes for one. */
+static void an_answer_has_words(void **state)
+{
+	static const struct roger_field fields[] = {
+		{ "from_phase", ROGER_TEXT, 0, ROGER_REQUIRED, NULL, NULL, "" },
+		{ "expectedBy", ROGER_TEXT, sizeof(struct roger_str), 0, NULL, NULL, "" },
+		{ "", ROGER_MEMBERS, 2 * sizeof(struct roger_str), 0, NULL, NULL, "" },
+		{ 0 },
+	};
+	static const struct roger_record type = { "words", 3 * sizeof(struct roger_str), fields };
+	static const char file[] =
+		"{\"from_phase\":\"ann\",\"expectedBy\":\"now\",\"from\":\"eve\","
+		"\"expected_by\":1,\"x\":2}";
+	struct roger_str record[3];
+	struct read read = decode(&type, file, record);
+	struct rg_buf out;
+
+	(void)state;
+	rg_buf_init(&out, SIZE_MAX);
+	rg_words_encode(&type, record, &out);
+	assert_true(
+		rg_str_is(rg_buf_str(&out), "{\"from\":\"ann\",\"expected_by\":\"now\",\"x\":2}"));
+	rg_buf_clear(&out);
+	rg_record_encode(&type, record, &out);
+	assert_true(rg_str_is(rg_buf_str(&out), file));
+	rg_buf_deinit(&out);
+	done(&read);
+
+	read = decode(&type, "{\"from_phase\":\"ann\"}", record);
+	assert_int_equal(read.result, ROGER_OK);
+	done(&read);
+	read = decode(&type, "{\"from\":\"ann\"}", record);
+	assert_int_equal(read.result, ROGER_EDATA);
+	assert_int_equal(rg_words_decode(&type, rg_json_root(read.json), record, read.arena, NULL),
+			 ROGER_OK);
+	assert_true(rg_str_is(record[0], "ann"));
+	done(&read);
+}
+
 static void full_buffer_fails_quietly(void **state)
 {
 	struct sample sample;
@@ -653,6 +692,7 @@ int main(void)
 		cmocka_unit_test(words_set_members),
 		cmocka_unit_test(wrong_words_are_refused),
 		cmocka_unit_test(names_follow_the_rule),
+		cmocka_unit_test(an_answer_has_words),
 		cmocka_unit_test(a_request_wants_all_that_is_required),
 		cmocka_unit_test(enums_are_found_and_listed),
 	};
