@@ -255,4 +255,4 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 	return r;
 }
 
-const struct cli_command cli_activity = { .name = "activity", .run = run_activity };
+const struct cli_command cli_activity = { .name = "activity", .paged = true, .run = run_activity };

@@ -34,6 +34,7 @@ struct cli_run {
 	const char *workspace; /* --workspace, or NULL */
 	enum cli_form form;
 	bool quiet;
+	bool no_pager;
 	void *request;		  /* of the verb, as parsed */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
@@ -59,6 +60,8 @@ struct cli_command {
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
 	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
+
+	bool paged; /* on a terminal a long answer goes through a pager */
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
 	/* The exit status of a reply.  NULL: that, or CLI_DONE. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/mail.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 
 #include "data/record.h"
@@ -81,6 +82,7 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 
 const struct cli_command cli_help = {
 	.name = "help",
+	.paged = true,
 	.own = &words_op,
 	.summary = "show help for a command",
 	.examples = "roger help\nroger help send\n",
@@ -153,6 +155,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 	r = open_page(run, &page, err);
 	if (r < 0)
 		return r;
+	cli_screen_raw();
 	fputs(script, page.to);
 	return close_page(run, &page, "completion", err);
 }

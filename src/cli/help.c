@@ -37,7 +37,7 @@ void cli_print_help(FILE *to)
 		fprintf(to, "  %-11s %s\n", command->name, summary_of(command));
 	fputs("\n"
 	      "everywhere: --workspace DIR, --as NAME, --json, --jsonl, --color auto|always|never, "
-	      "--quiet, --help\n"
+	      "--no-pager, --quiet, --help\n"
 	      "exit: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 no such thing, 73/74 "
 	      "cannot create or\n"
 	      "      read/write, 75 try again with the same key, 77 refused, 78 bad configuration\n"

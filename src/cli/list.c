@@ -83,8 +83,8 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-const struct cli_command cli_list = { .name = "list", .run = run_list };
-const struct cli_command cli_search = { .name = "search", .run = run_list };
+const struct cli_command cli_list = { .name = "list", .paged = true, .run = run_list };
+const struct cli_command cli_search = { .name = "search", .paged = true, .run = run_list };
 
 static void print_count(const struct cli_run *run, const void *reply)
 {

@@ -219,6 +219,6 @@ static const struct cli_option show_options[] = {
 };
 
 const struct cli_command cli_show = {
-	.name = "show", .options = show_options, .run = run_show, .print = print_show
+	.name = "show", .paged = true, .options = show_options, .run = run_show, .print = print_show
 };
-const struct cli_command cli_thread = { .name = "thread", .print = print_show };
+const struct cli_command cli_thread = { .name = "thread", .paged = true, .print = print_show };

@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
@@ -218,6 +219,9 @@ static int flush_output(const struct cli_run *run, int status)
 	struct roger_err err;
 	int error = cli_term_flush();
 
+	/* Who left the pager has seen enough. */
+	if (cli_screen_end() && error == EPIPE)
+		return status;
 	if (!error)
 		return status;
 	if (error == EBADF || fcntl(STDOUT_FILENO, F_GETFD) < 0)
@@ -340,12 +344,18 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	r = prepare_run(run, &err);
 	if (r == ROGER_OK)
 		r = cli_parse(run, argc, argv, &colour, &help, &err);
+	if (r == ROGER_OK && (help || run->form == CLI_HUMAN))
+		cli_screen_begin((help || run->command->paged) && !run->no_pager);
 	if (r == ROGER_OK && help) {
 		print_help(run);
 	} else if (r == ROGER_OK) {
 		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);
+		cli_print_zone();
 	}
+	/* What is said beside the answer comes after it. */
+	if (cli_screen_folds())
+		cli_term_flush();
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	run->roger = roger_close(run->roger);

@@ -1,10 +1,11 @@
 /* report, status: how it went, and how it is. */
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 
 /* Lines of a screen. */
-enum { CONCERNS_MAX = 18, WORDS_COLUMNS_MAX = 60 };
+enum { CONCERNS_MAX = 18, WORDS_COLUMNS_MAX = 60, MARK_COLUMNS = 3 };
 
 /* ---------------------------------------------------------------- report -- */
 
@@ -162,7 +163,7 @@ static void print_report(const struct cli_run *run, const void *reply_)
 		print_agents(&reply->agents);
 }
 
-const struct cli_command cli_report = { .name = "report", .print = print_report };
+const struct cli_command cli_report = { .name = "report", .paged = true, .print = print_report };
 
 /* ---------------------------------------------------------------- status -- */
 
@@ -174,10 +175,14 @@ static void print_concern(const struct roger_concern *concern, size_t width)
 		enum cli_style style;
 	} marks[] = { { "!!", CLI_RED }, { "! ", CLI_YELLOW }, { "- ", CLI_DIM } };
 
+	const size_t screen = cli_screen_width();
+	const bool room =
+		!screen || MARK_COLUMNS + width + 2 + cli_columns(concern->next) <= screen;
+
 	cli_say("%S%s%. %*t", marks[concern->urgency].style, marks[concern->urgency].mark,
-		(int)width, concern->words);
-	if (cli_columns(concern->words) > width)
-		cli_say("\n%*s", (int)width + 3, "");
+		room ? (int)width : 0, concern->words);
+	if (!room || cli_columns(concern->words) > width)
+		cli_say("\n%*s", room ? (int)width + MARK_COLUMNS : MARK_COLUMNS, "");
 	cli_say("  %S%t%.\n", CLI_CYAN, concern->next);
 }
 

@@ -51,7 +51,7 @@ static void add_value(struct rg_buf *to, const struct roger_field *field, const 
 	case ROGER_TIME:
 	case ROGER_INSTANT:
 		if (*(const int64_t *)at)
-			rg_buf_add_text(to, cli_time(*(const int64_t *)at, text));
+			rg_buf_add_text(to, cli_when(*(const int64_t *)at, text));
 		return;
 	case ROGER_SPAN:
 		rg_clock_print_span(*(const int64_t *)at, text);

@@ -222,4 +222,4 @@ const struct cli_command cli_forward = { .name = "forward", .print = print_recei
 const struct cli_command cli_extend = { .name = "extend", .print = print_receipt };
 const struct cli_command cli_settle = { .name = "settle", .print = print_receipt };
 const struct cli_command cli_recover = { .name = "recover", .print = print_receipt };
-const struct cli_command cli_runs = { .name = "runs", .print = print_runs };
+const struct cli_command cli_runs = { .name = "runs", .paged = true, .print = print_runs };

@@ -64,7 +64,7 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 		fputs("... and more; see --limit and --newest\n", cli_out);
 }
 
-const struct cli_command cli_sends = { .name = "sends", .print = print_sends };
+const struct cli_command cli_sends = { .name = "sends", .paged = true, .print = print_sends };
 
 const struct cli_command cli_cycle = { .name = "cycle", .words = "new|list|current" };
 

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/diagram.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 
 enum {
@@ -170,7 +171,7 @@ static void measure(struct table *table, const struct roger_events *events)
 {
 	size_t columns, i;
 
-	table->width = cli_term_width();
+	table->width = cli_screen_width();
 	for (i = 0; i < events->count; i++) {
 		add_who(&events->items[i], &table->who);
 		columns = cli_columns(rg_buf_str(&table->who));
@@ -211,6 +212,7 @@ static int draw(const struct roger_timeline_reply *reply,
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 
+	cli_screen_raw();
 	diagram(reply, &text);
 	if (text.failed)
 		return rg_fail_memory(err);
@@ -256,6 +258,6 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-const struct cli_command cli_timeline = { .name = "timeline",
-					  .options = options,
-					  .run = run_timeline };
+const struct cli_command cli_timeline = {
+	.name = "timeline", .paged = true, .options = options, .run = run_timeline
+};
