@@ -2,7 +2,8 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/term.h"
+#include "cli/grid.h"
+#include "cli/screen.h"
 #include "data/record.h"
 
 /* -------------------------------------------------------------- an entry -- */
@@ -34,6 +35,28 @@ static void print_entry(const struct roger_activity *activity)
 		cli_say("%t", activity->action_details);
 	cli_say_set("  evidence: %t", activity->evidence_citation);
 	cli_say("%.\n");
+}
+
+/* The same for a terminal: what is most wanted, in columns. */
+static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
+{
+	const bool details = !rg_str_is(activity->action_details, "{}");
+	char when[CLI_TIME_BYTES];
+
+	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(activity->at_ms, when));
+	cli_grid_say(grid, style_of(activity->outcome_status), CLI_WHOLE, "%s",
+		     cli_value_name(cli_item_record("activity"), "outcome.status",
+				    activity->outcome_status));
+	cli_grid_say(
+		grid, CLI_PLAIN, 0, "%s",
+		cli_value_name(cli_item_record("activity"), "action.type", activity->action_type));
+	cli_grid_add(grid, (struct cli_cell){ .text = activity->task_id, .style = CLI_BOLD });
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%.*s%s%.*s", RG_STR_ARGS(activity->outcome_message),
+		     activity->outcome_message.length && details ? "  " : "",
+		     details ? (int)activity->action_details.length : 0,
+		     activity->action_details.data,
+		     activity->evidence_citation.length ? "  evidence: " : "",
+		     RG_STR_ARGS(activity->evidence_citation));
 }
 
 static void print_bad_lines(const struct roger_bad_lines *lines)
@@ -169,10 +192,16 @@ static void keep_lines(struct listing *listing, const struct roger_activity_repl
 
 static void print_entries(struct listing *listing, const struct roger_activities *activities)
 {
+	struct cli_grid grid = { .arena = listing->run->arena, .columns = 5 };
+	const bool shown = cli_screen_folds();
 	struct rg_buf line;
 	size_t i;
 
 	for (i = 0; i < activities->count; i++) {
+		if (listing->run->form == CLI_HUMAN && shown) {
+			add_entry(&grid, &activities->items[i]);
+			continue;
+		}
 		if (listing->run->form == CLI_HUMAN) {
 			print_entry(&activities->items[i]);
 			continue;
@@ -184,6 +213,7 @@ static void print_entries(struct listing *listing, const struct roger_activities
 		cli_print_json(cli_out, &line);
 		rg_buf_deinit(&line);
 	}
+	cli_grid_print(cli_out, &grid);
 	listing->printed += (int64_t)activities->count;
 }
 

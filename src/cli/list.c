@@ -4,11 +4,13 @@
 #include "cli/mail.h"
 #include "data/record.h"
 
+#include "cli/screen.h"
 #include "cli/term.h"
 
-/* One page; *ret_next (in arena) is where the next one starts, "" at the end. */
-static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *ret_next,
-		      struct roger_err *err)
+/* One page; *ret_next (in arena) is where the next one starts, "" at the end.  epoch: of this
+ * session, on a terminal. */
+static int print_page(struct cli_run *run, int64_t epoch, int64_t *printed,
+		      struct roger_str *ret_next, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
@@ -21,7 +23,9 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 		return r;
 	if (run->form == CLI_JSON && *printed == 0)
 		fputs("{\"messages\":[", cli_out);
-	for (i = 0; i < reply.messages.count; i++) {
+	if (epoch)
+		cli_print_summaries(&reply.messages, false, epoch);
+	for (i = 0; i < reply.messages.count && !epoch; i++) {
 		if (run->form == CLI_HUMAN) {
 			cli_print_summary(&reply.messages.items[i]);
 			continue;
@@ -56,6 +60,48 @@ static void print_end(const struct cli_run *run, int64_t printed, struct roger_s
 	}
 }
 
+/* -------------------------------------------------------- on a terminal -- */
+
+/* The number of all of them, with commas. */
+static int print_of_all(struct cli_run *run, int64_t shown, struct roger_err *err)
+{
+	RG_CLEANUP(roger_reply_free) struct roger_count_reply reply = { 0 };
+	char number[32], *at = number + sizeof number - 1;
+	int r = roger_count(run->roger, run->request, &reply, err);
+	int64_t left = reply.count, digits = 0;
+
+	if (r < 0)
+		return r;
+	*at = '\0';
+	do {
+		if (digits && digits % 3 == 0)
+			*--at = ',';
+		*--at = (char)('0' + left % 10);
+		digits++;
+	} while (left /= 10);
+	cli_say("%Sthe newest %d of %s; --limit 0 shows all%.\n", CLI_DIM, shown, at);
+	return ROGER_OK;
+}
+
+/* The newest, in the order that was asked for: nobody reads a million lines. */
+static int show_newest(struct cli_run *run, int64_t epoch, int64_t *printed, struct roger_err *err)
+{
+	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
+	struct roger_list_request *request = run->request;
+	const bool backwards = !request->newest;
+	int r;
+
+	request->newest = true;
+	r = roger_call(run->roger, cli_op(run->command), request, &reply, err);
+	if (r < 0)
+		return r;
+	cli_print_summaries(&reply.messages, backwards, epoch);
+	*printed = (int64_t)reply.messages.count;
+	return reply.more && !run->quiet ? print_of_all(run, *printed, err) : ROGER_OK;
+}
+
+/* ------------------------------------------------------------------ list -- */
+
 /* A page is bounded; a larger limit, or none, takes several. */
 static int64_t page_size(int64_t wanted, int64_t printed)
 {
@@ -67,15 +113,22 @@ static int64_t page_size(int64_t wanted, int64_t printed)
 static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_list_request *request = run->request;
-	int64_t wanted = request->limit, printed = 0;
-	struct roger_str next;
-	int r;
+	const bool newest = cli_screen_folds() && run->form == CLI_HUMAN && !request->limit &&
+			    !request->after.length;
+	int64_t wanted = request->limit > 0 ? request->limit : 0, printed = 0;
+	struct roger_str next = { "", 0 };
+	const int64_t epoch = cli_shown_epoch(run);
+	int r = ROGER_OK;
 
-	do {
+	if (newest && r == ROGER_OK)
+		r = show_newest(run, epoch, &printed, err);
+	while (r == ROGER_OK && !newest) {
 		request->limit = page_size(wanted, printed);
-		r = print_page(run, &printed, &next, err);
+		r = print_page(run, epoch, &printed, &next, err);
 		request->after = next;
-	} while (r == ROGER_OK && next.length && (!wanted || printed < wanted) && !cli_term_lost());
+		if (!next.length || (wanted && printed >= wanted) || cli_term_lost())
+			break;
+	}
 	if (r < 0)
 		return r;
 	print_end(run, printed, next);

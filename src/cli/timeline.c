@@ -4,11 +4,14 @@
 #include "cli/command.h"
 #include "cli/diagram.h"
 #include "cli/screen.h"
-#include "cli/term.h"
+#include "cli/grid.h"
 
 enum {
 	KIND_COLUMNS = 13,
 	WHO_COLUMNS_MAX = 32,
+	NARROW = 100,
+	WHO_NARROW = 14,
+	WORDS_LEAST = 10,
 	BEFORE_WORDS = 12 + 2 + KIND_COLUMNS + 2 + 2, /* without who */
 };
 
@@ -89,18 +92,6 @@ static void add_words(const struct roger_event *event, struct rg_buf *out)
 		rg_buf_printf(out, ", %.*s", RG_STR_ARGS(event->dead_letter_id));
 }
 
-/* The first so many characters, the last of them a sign that there are more. */
-static void print_cut(struct roger_str text, size_t columns)
-{
-	if (cli_columns(text) <= columns) {
-		cli_print_text(cli_out, text, false);
-		return;
-	}
-	text.length = cli_bytes_within(text, columns ? columns - 1 : 0);
-	cli_print_text(cli_out, text, false);
-	fputc('~', cli_out);
-}
-
 static void print_evidence(const struct roger_event *event)
 {
 	if (!event->file.length)
@@ -151,15 +142,16 @@ static void print_event(struct table *table, const struct roger_event *event)
 			       event->kind),
 		cli_style(CLI_PLAIN));
 	columns = cli_columns(rg_buf_str(&table->who));
-	print_cut(rg_buf_str(&table->who), table->who_columns);
+	cli_print_cut(cli_out, rg_buf_str(&table->who), table->who_columns);
 	if (columns < table->who_columns)
 		fprintf(cli_out, "%*s", (int)(table->who_columns - columns), "");
 	fputs("  ", cli_out);
 	columns = cli_columns(rg_buf_str(&table->words));
 	evidence = 2 + event->file.length + 12;
 	if (table->width && before + columns > table->width)
-		print_cut(rg_buf_str(&table->words),
-			  table->width > before + 20 ? table->width - before : 20);
+		cli_print_cut(cli_out, rg_buf_str(&table->words),
+			      table->width > before + WORDS_LEAST ? table->width - before
+								  : WORDS_LEAST);
 	else
 		cli_print_text(cli_out, rg_buf_str(&table->words), false);
 	if (!table->width || before + columns + evidence <= table->width)
@@ -178,8 +170,9 @@ static void measure(struct table *table, const struct roger_events *events)
 		if (columns > table->who_columns)
 			table->who_columns = columns;
 	}
-	if (table->who_columns > WHO_COLUMNS_MAX)
-		table->who_columns = WHO_COLUMNS_MAX;
+	columns = !table->width ? SIZE_MAX : table->width < NARROW ? WHO_NARROW : WHO_COLUMNS_MAX;
+	if (table->who_columns > columns)
+		table->who_columns = columns;
 }
 
 static void print_timeline(const struct cli_run *run, const void *reply_)

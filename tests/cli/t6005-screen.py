@@ -41,7 +41,7 @@ def roger(*args, **env):
     return subprocess.run([ROGER, *args], capture_output=True, text=True, env={**os.environ, **env})
 
 
-def on_terminal(width, *args, height=500, **env):
+def on_terminal(width, *args, height=500, raw=False, **env):
     """What a terminal of that size gets, and the exit status."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
@@ -62,7 +62,7 @@ def on_terminal(width, *args, height=500, **env):
         pass
     os.close(ours)
     text = b"".join(pieces).decode().replace("\r\n", "\n")
-    return re.sub("\033\\[[0-9;]*m", "", text), child.wait()
+    return text if raw else re.sub("\033\\[[0-9;]*m", "", text), child.wait()
 
 
 def columns(text):
@@ -131,6 +131,59 @@ for width in (60, 80, 200):
             broken = [w for w in broken if any(w in other for other in whole) and not re.fullmatch(r"[0-9:.]+|s|min", w)]
             result(not broken, f"{' '.join(verb)} breaks no word", broken)
 
+# ------------------------------------------------------------------ columns
+def starts(text, pattern):
+    """In which columns the pattern begins, of the lines that have it."""
+    return {columns(line[: m.start()]) for line in text.splitlines() if (m := re.search(pattern, line))}
+
+
+AGO = r"(now|\d+ (s|min) ago)"
+for width in (60, 80, 200):
+    text, _ = on_terminal(width, "list")
+    result(len(starts(text, AGO)) == 1, f"the columns of list are aligned in {width}", text)
+    result(width == 200 or "…" in text, f"and long texts cut in {width}", text)
+    text, _ = on_terminal(width, "sends")
+    result(len(starts(text, r"delivered")) == 1, f"the columns of sends are aligned in {width}", text)
+    text, _ = on_terminal(width, "runs")
+    result(len(starts(text, r"(status|active)")) == 1, f"the columns of runs are aligned in {width}", text)
+    text, _ = on_terminal(width, "timeline", "app-42")
+    result(len(starts(text, r"(?<=\d  )(sent|delivered|read|activity)\b")) == 1, f"and those of timeline in {width}", text)
+result("…" not in roger("list").stdout.replace(" …", ""), "elsewhere nothing is cut")
+result(TEXTS[0] in roger("list").stdout, "and a text is whole")
+
+# ------------------------------------------------------------- ids, as shown
+text, _ = on_terminal(80, "list")
+row = re.search(r"(\S+#\d+)\s+(\S+)\s+" + AGO + r"\s+([0-9a-f]{8,})\s", text)
+by_number, by_piece = (roger("show", typed, "--jsonl").stdout for typed in (row[1], row[5]))
+result(by_number == by_piece != "", "what list shows of an id can be typed", text)
+roger("session", "new", "-q")
+text, _ = on_terminal(80, "list")
+result(row[1] + "@1 " in text and roger("show", row[1] + "@1", "--jsonl").stdout == by_number, "also in the next session", text)
+raw, _ = on_terminal(200, "list", raw=True)
+result(f"\033[1m{row[5]}\033[0m" in raw and "\033[2mmsg-" in raw, "its unique part is bright, the rest dim", raw)
+
+# ------------------------------------------------- the newest of very many
+with subprocess.Popen([ROGER, "send", "--as", "many", "--batch", "-q"], stdin=subprocess.PIPE, text=True) as batch:
+    for i in range(1200):
+        print(json.dumps({"to": ["full"], "issue": f"i{i // 90}", "content": f"text-{i}", "new": True}), file=batch.stdin)
+text, status = on_terminal(80, "list", "--to", "full", height=2000)
+lines = text.splitlines()
+result(status == 0 and "text-200" in lines[0] and "text-1199" in lines[999], "a terminal gets the newest 1,000, in order", text[:300])
+result(lines[1000] == "the newest 1000 of 1,200; --limit 0 shows all", "and reads how many there are", lines[1000:])
+text, _ = on_terminal(80, "list", "--to", "full", "--limit", "0", height=2000)
+result(text.count("\n") >= 1200 and "text-0" in text and "newest" not in text, "--limit 0 shows all")
+result(roger("list", "--to", "full").stdout.count("\n") == 1200, "elsewhere all are printed")
+
+# ------------------------------------------------------------------- times
+line = {"id": "msg-1-old", "issue_id": "i", "from_phase": "f", "to_phase": "t", "run_counter": 1, "message_type": "data"}
+line |= {"content": "old", "metadata": None, "read": False, "created_at": 1700000000000, "read_at": None}
+with open(".roger/messages.jsonl", "a", encoding="utf-8") as journal:
+    print(json.dumps(line), file=journal)
+text, _ = on_terminal(80, "list", "--from", "f")
+result("2023-11-15 03:43:20" in text and text.count("times are in IST, UTC+0530") == 1, "an old time is a date, its zone named once", text)
+text, _ = on_terminal(80, "list", "--to", "full")
+result("times are" not in text, "relative ones need none", text)
+
 # ------------------------------------------------------------------ the pager
 text, status = on_terminal(80, "help", height=20, ROGER_PAGER="sed s/^/P:/")
 result(status == 0 and all(line.startswith("P:") for line in text.splitlines()), "a long answer is paged", text)
@@ -144,7 +197,7 @@ text, status = on_terminal(80, "list", "--json", height=2, ROGER_PAGER="sed s/^/
 result("P:" not in text and status == 0 and json.loads(text.split("note:")[0]), "nor JSON, which is not folded", text)
 text, status = on_terminal(80, "help", height=20, ROGER_PAGER="no-such-pager")
 result(status == 0 and "roger send" in text, "one that cannot be started is done without", text)
-text, status = on_terminal(80, "help", height=20, ROGER_PAGER="head -n 3; true")
+text, status = on_terminal(300, "list", "--limit", "0", height=20, ROGER_PAGER="head -n 3")
 result(status == 0 and text.count("\n") == 3, "leaving it early is no error", text)
 text, status = on_terminal(80, "help", height=20, ROGER_PAGER="exit 3; true")
 result(status == 0, "nor is how it ends", status)
