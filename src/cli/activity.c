@@ -194,7 +194,6 @@ static void print_entries(struct listing *listing, const struct roger_activities
 {
 	struct cli_grid grid = { .arena = listing->run->arena, .columns = 5 };
 	const bool shown = cli_screen_folds();
-	struct rg_buf line;
 	size_t i;
 
 	for (i = 0; i < activities->count; i++) {
@@ -206,12 +205,9 @@ static void print_entries(struct listing *listing, const struct roger_activities
 			print_entry(&activities->items[i]);
 			continue;
 		}
-		rg_buf_init(&line, SIZE_MAX);
-		rg_record_encode(cli_item_record("activity"), &activities->items[i], &line);
 		if (listing->run->form == CLI_JSON && listing->printed + (int64_t)i)
 			fputc(',', cli_out);
-		cli_print_json(cli_out, &line);
-		rg_buf_deinit(&line);
+		cli_print_item(listing->run, cli_item_record("activity"), &activities->items[i]);
 	}
 	cli_grid_print(cli_out, &grid);
 	listing->printed += (int64_t)activities->count;

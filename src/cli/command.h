@@ -35,6 +35,7 @@ struct cli_run {
 	enum cli_form form;
 	bool quiet;
 	bool no_pager;
+	struct roger_str member;  /* print this one of an answer, and nothing else; "": all */
 	void *request;		  /* of the verb, as parsed */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
@@ -103,6 +104,9 @@ bool cli_given(const struct cli_run *run, const char *option);
 /* Print a reply by its fields, as --json or --jsonl want it. */
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
+
+/* An item of a list on a line: as JSON, or the member that is asked for. */
+void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);
 
 /* One plain call of the verb with run->request: what a run does when it has no more to add. */
 RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);

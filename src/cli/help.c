@@ -107,7 +107,7 @@ void cli_print_help(FILE *to, bool all)
 	fputc('\n', to);
 	print_wrapped(to, 0,
 		      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, "
-		      "--no-pager, --help and --color auto|always|never.");
+		      "--print MEMBER, --no-pager, --help and --color auto|always|never.");
 	print_wrapped(to, 0,
 		      "Exit status: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 not found, "
 		      "73/74 cannot create or read/write, 75 try again with the same key, 77 "

@@ -14,7 +14,6 @@ static int print_page(struct cli_run *run, int64_t epoch, int64_t *printed,
 {
 	const struct roger_op *op = cli_op(run->command);
 	RG_CLEANUP(roger_reply_free) struct roger_messages_reply reply = { 0 };
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	size_t i;
 	int r;
 
@@ -30,11 +29,9 @@ static int print_page(struct cli_run *run, int64_t epoch, int64_t *printed,
 			cli_print_summary(&reply.messages.items[i]);
 			continue;
 		}
-		rg_buf_clear(&line);
-		rg_record_encode(cli_item_record("list"), &reply.messages.items[i], &line);
 		if (run->form == CLI_JSON && *printed + (int64_t)i)
 			fputc(',', cli_out);
-		cli_print_json(cli_out, &line);
+		cli_print_item(run, cli_item_record("list"), &reply.messages.items[i]);
 	}
 	*printed += (int64_t)reply.messages.count;
 	r = rg_arena_copy(run->arena, reply.next, ret_next) ? ROGER_OK : rg_fail_memory(err);

@@ -127,6 +127,46 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
 }
 
+/* The member of a record, by its name outside. */
+static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
+{
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++)
+		if (rg_str_is(name, field->name) && !(field->flags & ROGER_HIDDEN))
+			return field;
+	return NULL;
+}
+
+/* Text as it is, and to a terminal made harmless; anything else as in JSON. */
+static void print_member(const struct roger_field *field, const void *item)
+{
+	const struct roger_field fields[] = { *field, { 0 } };
+	const struct roger_record alone = { "", 0, fields };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	struct roger_str text = { 0 };
+
+	if (rg_field_unset(field, item) && (field->flags & ROGER_SPARE)) {
+		fputc('\n', cli_out);
+		return;
+	}
+	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME || field->kind == ROGER_OBJECT) {
+		text = *(const struct roger_str *)rg_field_at(field, item);
+	} else if (field->kind == ROGER_ENUM) {
+		text = rg_str(field->names[*(const int *)rg_field_at(field, item)]);
+	} else {
+		rg_record_encode(&alone, item, &line);
+		text = rg_buf_str(&line);
+		text.data += strlen(field->name) + sizeof "{\"\":" - 1;
+		text.length -= strlen(field->name) + sizeof "{\"\":}" - 1;
+	}
+	if (cli_screen_width())
+		cli_print_text(cli_out, text, true);
+	else
+		fwrite(text.data, 1, text.length, cli_out);
+	fputc('\n', cli_out);
+}
+
 /* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
 static void print_line(const struct cli_run *run, const struct roger_record *record,
 		       const void *item)
@@ -142,6 +182,17 @@ static void print_line(const struct cli_run *run, const struct roger_record *rec
 	cli_print_json(cli_out, &line);
 }
 
+void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item)
+{
+	const struct roger_field *field =
+		run->member.length ? member_of(record, run->member) : NULL;
+
+	if (field)
+		print_member(field, item);
+	else if (!run->member.length)
+		print_line(NULL, record, item);
+}
+
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply)
 {
@@ -152,13 +203,18 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 	} * list;
 	size_t i;
 
+	if (run->member.length &&
+	    (field->kind != ROGER_RECORDS || !member_of(field->record, run->member))) {
+		cli_print_item(run, record, reply);
+		return;
+	}
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
 		print_line(run, record, reply);
 		return;
 	}
 	list = rg_field_at(field, reply);
 	for (i = 0; i < list->count; i++)
-		print_line(NULL, field->record, list->items + i * field->record->size);
+		cli_print_item(run, field->record, list->items + i * field->record->size);
 }
 
 /* An error as an object, for --json. */
@@ -195,7 +251,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
 
 	cli_progress_end();
-	if (run->form == CLI_HUMAN) {
+	if (run->form == CLI_HUMAN || run->member.length) {
 		print_words(err);
 		return;
 	}
@@ -283,17 +339,34 @@ int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
+/* Before anything is done: --print names a member of the answer. */
+static int check_member(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_record *record = cli_op(run->command)->reply;
+	const struct roger_field *first = record ? record->fields : NULL;
+
+	if (!run->member.data)
+		return ROGER_OK;
+	run->form = CLI_JSONL;
+	if (first && (member_of(record, run->member) ||
+		      (first->kind == ROGER_RECORDS && member_of(first->record, run->member))))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0,
+		       "option '--print': the answer of %s has no member '%.*s'; see its --json",
+		       run->command->name, RG_STR_CUT(run->member));
+}
+
 static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	int r;
 
+	r = check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
-	if (!op->run) {
+	if (r == ROGER_OK && !op->run)
 		r = rg_request_check(op->request, run->request, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	if (!(op->flags & ROGER_NO_WORKSPACE)) {
 		r = roger_open(run->workspace, &run->roger, err);
 		if (r < 0)

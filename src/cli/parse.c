@@ -7,9 +7,11 @@
 #include "data/record.h"
 
 const struct cli_option cli_common_options[] = {
-	{ "workspace", "DIR", "" }, { "as", "NAME", "" },    { "json", NULL, "" },
-	{ "jsonl", NULL, "" },	    { "color", "WHEN", "" }, { "no-pager", NULL, "" },
-	{ "quiet", NULL, "" },	    { "help", NULL, "" },    { 0 },
+	{ "workspace", "DIR", "" }, { "as", "NAME", "" },
+	{ "json", NULL, "" },	    { "jsonl", NULL, "" },
+	{ "color", "WHEN", "" },    { "no-pager", NULL, "" },
+	{ "print", "MEMBER", "" },  { "quiet", NULL, "" },
+	{ "help", NULL, "" },	    { 0 },
 };
 
 const struct cli_option *cli_find_option(const struct cli_option *options, struct roger_str name)
@@ -144,6 +146,8 @@ static int take_common(struct parser *parser, const struct cli_option *option,
 		parser->run->form = CLI_JSONL;
 	else if (rg_str_is(name, "quiet"))
 		parser->run->quiet = true;
+	else if (rg_str_is(name, "print"))
+		parser->run->member = value;
 	else if (rg_str_is(name, "no-pager"))
 		parser->run->no_pager = true;
 	else if (rg_str_is(name, "help"))
