@@ -167,14 +167,22 @@ static void print_member(const struct roger_field *field, const void *item)
 	fputc('\n', cli_out);
 }
 
-/* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
-static void print_line(const struct cli_run *run, const struct roger_record *record,
-		       const void *item)
+static void print_json_line(const struct roger_record *record, const void *item)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
 	rg_record_encode(record, item, &line);
-	if (run && line.length) {
+	cli_print_json(cli_out, &line);
+}
+
+/* A reply says what is damaged, beside its own members. */
+static void print_object(const struct cli_run *run, const struct roger_record *record,
+			 const void *reply)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+
+	rg_record_encode(record, reply, &line);
+	if (line.length) {
 		line.length--;
 		cli_add_damage(run->roger, &line);
 		rg_buf_add_char(&line, '}');
@@ -190,7 +198,7 @@ void cli_print_item(const struct cli_run *run, const struct roger_record *record
 	if (field)
 		print_member(field, item);
 	else if (!run->member.length)
-		print_line(NULL, record, item);
+		print_json_line(record, item);
 }
 
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
@@ -209,7 +217,7 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 		return;
 	}
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
-		print_line(run, record, reply);
+		print_object(run, record, reply);
 		return;
 	}
 	list = rg_field_at(field, reply);

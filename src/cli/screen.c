@@ -379,6 +379,11 @@ void cli_screen_raw(void)
 	screen.folds = screen.paged = false;
 }
 
+void cli_screen_unpaged(void)
+{
+	screen.paged = false;
+}
+
 bool cli_screen_folds(void)
 {
 	return screen.folds;

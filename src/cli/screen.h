@@ -24,6 +24,9 @@ void cli_screen_begin(bool paged);
 /* From here on each byte goes out as it is, and no pager starts: scripts, pictures, JSON. */
 void cli_screen_raw(void);
 
+/* No pager: what comes is to be seen at once. */
+void cli_screen_unpaged(void);
+
 bool cli_screen_folds(void);
 
 /* Write; 0, or the errno of what was lost.  flush: also the line that is not finished. */
