@@ -247,7 +247,7 @@ static const struct roger_record error_record = { "error", sizeof(struct error_o
 
 static void print_words(const struct roger_err *err)
 {
-	cli_say_to(stderr, "roger: %t\n", rg_str(err->message));
+	cli_complain("roger", rg_str(err->message));
 }
 
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)

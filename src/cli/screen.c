@@ -43,20 +43,22 @@ static int number_of(const char *name, int otherwise)
 	return number > 0 && number < 10000 ? number : otherwise;
 }
 
-static void ask_size(void)
+static void ask_size_of(int terminal, int *ret_width, int *ret_height)
 {
 	struct winsize size = { 0 };
 
-	if (screen.asked)
-		return;
+	(void)ioctl(terminal, TIOCGWINSZ, &size);
+	*ret_width = size.ws_col ? size.ws_col : number_of("COLUMNS", 80);
+	*ret_height = size.ws_row ? size.ws_row : number_of("LINES", 24);
+	if (*ret_width < WIDTH_LEAST)
+		*ret_width = WIDTH_LEAST;
+}
+
+static void ask_size(void)
+{
+	if (!screen.asked && isatty(STDOUT_FILENO))
+		ask_size_of(STDOUT_FILENO, &screen.width, &screen.height);
 	screen.asked = true;
-	if (!isatty(STDOUT_FILENO))
-		return;
-	(void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	screen.width = size.ws_col ? size.ws_col : number_of("COLUMNS", 80);
-	screen.height = size.ws_row ? size.ws_row : number_of("LINES", 24);
-	if (screen.width < WIDTH_LEAST)
-		screen.width = WIDTH_LEAST;
 }
 
 size_t cli_screen_width(void)
@@ -317,23 +319,28 @@ static void add_piece(struct rg_buf *out, struct roger_str piece, size_t column)
 	}
 }
 
-/* A line, and what it ends with. */
-static int fold(struct roger_str line, const char *end)
+static void fold_into(struct rg_buf *out, struct roger_str line, size_t width)
 {
-	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	const size_t width = (size_t)screen.width;
 	size_t hang = hang_of(line), column = 0, bytes, blanks;
 
 	hang = hang < width - WIDTH_LEAST / 2 ? hang : 0;
 	do {
 		bytes = take(line, column, width, &blanks);
-		add_piece(&out, (struct roger_str){ line.data, bytes }, column);
+		add_piece(out, (struct roger_str){ line.data, bytes }, column);
 		line = from(line, bytes + blanks);
 		if (!line.length)
 			break;
-		rg_buf_printf(&out, "\n%*s", (int)hang, "");
+		rg_buf_printf(out, "\n%*s", (int)hang, "");
 		column = hang;
 	} while (true);
+}
+
+/* A line, and what it ends with. */
+static int fold(struct roger_str line, const char *end)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+
+	fold_into(&out, line, (size_t)screen.width);
 	rg_buf_add_text(&out, end);
 	return out.failed ? ENOMEM : put(rg_buf_str(&out));
 }
@@ -357,6 +364,16 @@ int cli_screen_write(struct roger_str text)
 		text = from(text, length + (newline != NULL));
 	}
 	return error;
+}
+
+void cli_screen_complain(struct roger_str line)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
+	int width, height;
+
+	ask_size_of(STDERR_FILENO, &width, &height);
+	fold_into(&out, line, (size_t)width);
+	fprintf(stderr, "%.*s\n", RG_STR_ARGS(out.failed ? line : rg_buf_str(&out)));
 }
 
 int cli_screen_flush(void)

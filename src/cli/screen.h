@@ -33,6 +33,9 @@ bool cli_screen_folds(void);
 int cli_screen_write(struct roger_str text);
 int cli_screen_flush(void);
 
+/* A line to standard error, which is a terminal. */
+void cli_screen_complain(struct roger_str line);
+
 /* Let the pager end; true: there was one. */
 bool cli_screen_end(void);
 

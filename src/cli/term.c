@@ -169,9 +169,23 @@ size_t cli_columns(struct roger_str text)
 	return SIZE_MAX - columns;
 }
 
+void cli_complain(const char *what, struct roger_str text)
+{
+	struct cli_page page;
+
+	if (!isatty(STDERR_FILENO) || !cli_page_begin(&page)) {
+		cli_say_to(stderr, "%s: %t\n", what, text);
+		return;
+	}
+	cli_say_to(page.to, "%s: %t", what, text);
+	if (cli_page_end(&page))
+		cli_screen_complain((struct roger_str){ page.text, page.length });
+	free(page.text);
+}
+
 void cli_print_note(struct roger_str text)
 {
-	cli_say_to(stderr, "note: %t\n", text);
+	cli_complain("note", text);
 }
 
 void cli_print_notes(const struct roger_strs *texts)

@@ -56,6 +56,9 @@ size_t cli_columns(struct roger_str text);
 /* How many bytes of it fit into that many columns. */
 size_t cli_bytes_within(struct roger_str text, size_t columns);
 
+/* "WHAT: TEXT" on standard error, folded where that is a terminal. */
+void cli_complain(const char *what, struct roger_str text);
+
 /* "note: TEXT" for people, a line each, on standard error. */
 void cli_print_note(struct roger_str text);
 void cli_print_notes(const struct roger_strs *texts);

@@ -137,6 +137,8 @@ def starts(text, pattern):
     return {columns(line[: m.start()]) for line in text.splitlines() if (m := re.search(pattern, line))}
 
 
+text, status = on_terminal(60, "show", "msg-")
+result(status == 64 and text.count("#") >= 3 and max(map(columns, text.splitlines())) <= 60, "an error fits, too", text)
 AGO = r"(now|\d+ (s|min) ago)"
 for width in (60, 80, 200):
     text, _ = on_terminal(width, "list")
