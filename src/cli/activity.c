@@ -161,7 +161,7 @@ static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
 }
 
 const struct cli_command cli_log = {
-	.name = "log", .options = log_options, .run = run_log, .print = print_logged
+	.name = "log", .paged = true, .options = log_options, .run = run_log, .print = print_logged
 };
 
 /* -------------------------------------------------------------- activity -- */

@@ -15,6 +15,7 @@ enum {
 	NARROW = 100,
 	WHO_NARROW = 14,
 	WORDS_LEAST = 10,
+	DAY_CHARS = 10,				      /* of cli_time() */
 	BEFORE_WORDS = 12 + 2 + KIND_COLUMNS + 2 + 2, /* without who */
 };
 
@@ -114,15 +115,16 @@ struct table {
 	struct rg_buf who, words;
 };
 
-static void print_day(struct table *table, const struct tm *tm)
+static void print_day(struct table *table, int64_t at_ms)
 {
-	char day[24];
+	char day[CLI_TIME_BYTES];
 
-	strftime(day, sizeof day, "%Y-%m-%d", tm);
+	cli_time(at_ms, day);
+	day[DAY_CHARS] = '\0';
 	if (strcmp(day, table->day) == 0)
 		return;
 	cli_say("%S%s%.\n", CLI_BOLD, day);
-	memcpy(table->day, day, sizeof day);
+	memcpy(table->day, day, DAY_CHARS + 1);
 }
 
 static void print_event(struct table *table, const struct roger_event *event)
@@ -133,7 +135,7 @@ static void print_event(struct table *table, const struct roger_event *event)
 	char clock[24];
 
 	localtime_r(&seconds, &tm);
-	print_day(table, &tm);
+	print_day(table, event->at_ms);
 	strftime(clock, sizeof clock, "%H:%M:%S", &tm);
 	add_who(event, &table->who);
 	add_words(event, &table->words);

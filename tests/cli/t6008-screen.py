@@ -101,12 +101,19 @@ for i, text in enumerate(TEXTS * 2):
 roger("receive", "--as", "bob", "-q")
 roger("dispatch", "build-7", "--as", "plan", "--child", "kid", "-q")
 roger("log", "app-42", "TOOL_EXEC", "--message", "compiled " * 12, "--evidence", "docs/evidence.md#1", "-q")
+with open(".roger/config.yaml", "w", encoding="utf-8") as config:
+    config.write("retries: {max_attempts: 1}\nbreaker: {failures: 0}\n")
+roger("send", "--as", "plan", "bob", "given up", "-q", "--key", "t:escalation:1", "--confirm", "read", "--within", "1ms")
+os.remove(".roger/config.yaml")
 newest = json.loads(roger("list", "--newest", "--limit", "1", "--jsonl").stdout)["id"]
 
 VERBS = [
     ["list"],
     ["list", "--newest"],
     ["inbox", "--as", "eve"],
+    ["search", "quick"],
+    ["dead"],
+    ["activity"],
     ["runs"],
     ["runs", "build-7"],
     ["status"],
@@ -149,6 +156,7 @@ for width in (60, 80, 200):
     text, _ = on_terminal(width, "runs")
     result(len(starts(text, r"(status|active)")) == 1, f"the columns of runs are aligned in {width}", text)
     text, _ = on_terminal(width, "timeline", "app-42")
+    result(text.count("times are in IST, UTC+0530") == 1, "its times are of a zone that is named", text)
     result(len(starts(text, r"(?<=\d  )(sent|delivered|read|activity)\b")) == 1, f"and those of timeline in {width}", text)
 result("…" not in roger("list").stdout.replace(" …", ""), "elsewhere nothing is cut")
 result(TEXTS[0] in roger("list").stdout, "and a text is whole")
