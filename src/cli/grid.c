@@ -94,7 +94,7 @@ static void shrink(struct column *columns, size_t count, size_t width)
 static void print_styled(FILE *to, const struct cli_cell *cell, size_t width)
 {
 	const struct roger_str text = cell->text, bright = cell->bright;
-	struct roger_str part = { text.data, (size_t)(bright.data - text.data) };
+	struct roger_str part = text;
 
 	if (!bright.length || cli_columns(text) > width) {
 		cli_say_to(to, cell->style ? "%S" : "", cell->style);
@@ -102,6 +102,7 @@ static void print_styled(FILE *to, const struct cli_cell *cell, size_t width)
 		cli_say_to(to, cell->style ? "%." : "");
 		return;
 	}
+	part.length = (size_t)(bright.data - text.data);
 	cli_say_to(to, "%S%t%.%S%t%.", CLI_DIM, part, CLI_BOLD, bright);
 	part.data = bright.data + bright.length;
 	part.length = text.length - (size_t)(part.data - text.data);

@@ -168,21 +168,17 @@ const struct cli_command cli_report = { .name = "report", .paged = true, .print 
 /* ---------------------------------------------------------------- status -- */
 
 /* What is wrong, and beside it what to type; below, where the words are too long for that. */
-static void print_concern(const struct roger_concern *concern, size_t width)
+static void print_concern(const struct roger_concern *concern, size_t width, bool beside)
 {
 	static const struct {
 		const char *mark;
 		enum cli_style style;
 	} marks[] = { { "!!", CLI_RED }, { "! ", CLI_YELLOW }, { "- ", CLI_DIM } };
 
-	const size_t screen = cli_screen_width();
-	const bool room =
-		!screen || MARK_COLUMNS + width + 2 + cli_columns(concern->next) <= screen;
-
 	cli_say("%S%s%. %*t", marks[concern->urgency].style, marks[concern->urgency].mark,
-		room ? (int)width : 0, concern->words);
-	if (!room || cli_columns(concern->words) > width)
-		cli_say("\n%*s", room ? (int)width + MARK_COLUMNS : MARK_COLUMNS, "");
+		beside ? (int)width : 0, concern->words);
+	if (!beside || cli_columns(concern->words) > width)
+		cli_say("\n%*s", beside ? (int)width + MARK_COLUMNS : MARK_COLUMNS, "");
 	cli_say("  %S%t%.\n", CLI_CYAN, concern->next);
 }
 
@@ -190,6 +186,8 @@ static void print_concern(const struct roger_concern *concern, size_t width)
 static void print_status(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_status_reply *reply = reply_;
+	const size_t screen = cli_screen_width();
+	bool beside = true;
 	size_t width = 0, i;
 
 	(void)run;
@@ -198,8 +196,11 @@ static void print_status(const struct cli_run *run, const void *reply_)
 			width = cli_columns(reply->concerns.items[i].words);
 	if (width > WORDS_COLUMNS_MAX)
 		width = WORDS_COLUMNS_MAX;
+	for (i = 0; screen && i < reply->concerns.count && i < CONCERNS_MAX; i++)
+		beside &= MARK_COLUMNS + width + 2 + cli_columns(reply->concerns.items[i].next) <=
+			  screen;
 	for (i = 0; i < reply->concerns.count && i < CONCERNS_MAX; i++)
-		print_concern(&reply->concerns.items[i], width);
+		print_concern(&reply->concerns.items[i], width, beside);
 	if (i < reply->concerns.count)
 		fprintf(cli_out, "... and %zu more; --json has them all\n",
 			reply->concerns.count - i);

@@ -369,7 +369,7 @@ void cli_print_zone(void)
 	char zone[64];
 
 	if (zone_owed && cli_screen_folds() && localtime_r(&now, &tm) &&
-	    strftime(zone, sizeof zone, "%Z, UTC%z", &tm))
+	    strftime(zone, sizeof zone, tm.tm_gmtoff ? "%Z, UTC%z" : "%Z", &tm))
 		cli_say("%Stimes are in %s%.\n", CLI_DIM, zone);
 	zone_owed = false;
 }
