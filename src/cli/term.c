@@ -41,7 +41,7 @@ static bool to_terminal; /* asked once: each time is a call of the system */
 
 bool cli_term_open(void)
 {
-	to_terminal = isatty(STDOUT_FILENO);
+	to_terminal = cli_screen_width() > 0;
 	cli_out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_all });
 	if (cli_out && to_terminal)
 		setvbuf(cli_out, NULL, _IOLBF, 0);
