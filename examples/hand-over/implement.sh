@@ -11,7 +11,7 @@ while :; do
 		roger wait --timeout 20s -q
 		continue
 	}
-	from=$(roger show "$id" --print from_phase) content=$(roger show "$id" --print content)
+	from=$(roger show "$id" --print from) content=$(roger show "$id" --print content)
 	say "<- $from: $content"
 	case $content in
 	task*fails*)

@@ -35,6 +35,6 @@ next() {
 		say "waited in vain"
 		exit 1
 	}
-	from=$(roger show "$id" --print from_phase) content=$(roger show "$id" --print content)
+	from=$(roger show "$id" --print from) content=$(roger show "$id" --print content)
 	say "<- $from: $content"
 }

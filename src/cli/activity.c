@@ -24,39 +24,36 @@ static enum cli_style style_of(int status)
 static void print_entry(const struct roger_activity *activity)
 {
 	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
-		style_of(activity->outcome_status),
-		cli_value_name(cli_item_record("activity"), "outcome.status",
-			       activity->outcome_status),
-		cli_value_name(cli_item_record("activity"), "action.type", activity->action_type),
-		CLI_BOLD, activity->task_id);
-	cli_say_set("%t  ", activity->outcome_message);
+		style_of(activity->status),
+		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status),
+		cli_value_name(cli_item_record("activity"), "action.type", activity->type),
+		CLI_BOLD, activity->task);
+	cli_say_set("%t  ", activity->message);
 	cli_say("%S", CLI_DIM);
-	if (!rg_str_is(activity->action_details, "{}"))
-		cli_say("%t", activity->action_details);
-	cli_say_set("  evidence: %t", activity->evidence_citation);
+	if (!rg_str_is(activity->details, "{}"))
+		cli_say("%t", activity->details);
+	cli_say_set("  evidence: %t", activity->evidence);
 	cli_say("%.\n");
 }
 
 /* The same for a terminal: what is most wanted, in columns. */
 static void add_entry(struct cli_grid *grid, const struct roger_activity *activity)
 {
-	const bool details = !rg_str_is(activity->action_details, "{}");
+	const bool details = !rg_str_is(activity->details, "{}");
 	char when[CLI_TIME_BYTES];
 
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(activity->at_ms, when));
-	cli_grid_say(grid, style_of(activity->outcome_status), CLI_WHOLE, "%s",
-		     cli_value_name(cli_item_record("activity"), "outcome.status",
-				    activity->outcome_status));
 	cli_grid_say(
-		grid, CLI_PLAIN, 0, "%s",
-		cli_value_name(cli_item_record("activity"), "action.type", activity->action_type));
-	cli_grid_add(grid, (struct cli_cell){ .text = activity->task_id, .style = CLI_BOLD });
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%.*s%s%.*s", RG_STR_ARGS(activity->outcome_message),
-		     activity->outcome_message.length && details ? "  " : "",
-		     details ? (int)activity->action_details.length : 0,
-		     activity->action_details.data,
-		     activity->evidence_citation.length ? "  evidence: " : "",
-		     RG_STR_ARGS(activity->evidence_citation));
+		grid, style_of(activity->status), CLI_WHOLE, "%s",
+		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status));
+	cli_grid_say(grid, CLI_PLAIN, 0, "%s",
+		     cli_value_name(cli_item_record("activity"), "action.type", activity->type));
+	cli_grid_add(grid, (struct cli_cell){ .text = activity->task, .style = CLI_BOLD });
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s%.*s%s%.*s", RG_STR_ARGS(activity->message),
+		     activity->message.length && details ? "  " : "",
+		     details ? (int)activity->details.length : 0, activity->details.data,
+		     activity->evidence.length ? "  evidence: " : "",
+		     RG_STR_ARGS(activity->evidence));
 }
 
 static void print_bad_lines(const struct roger_bad_lines *lines)
@@ -186,7 +183,7 @@ static void keep_lines(struct listing *listing, const struct roger_activity_repl
 	for (i = 0; i < reply->lines.count; i++) {
 		if (listing->lines.length)
 			rg_buf_add_char(&listing->lines, ',');
-		rg_record_encode(field->record, &reply->lines.items[i], &listing->lines);
+		rg_words_encode(field->record, &reply->lines.items[i], &listing->lines);
 	}
 }
 
@@ -226,7 +223,7 @@ static int print_page(struct listing *listing, struct roger_err *err)
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON && !listing->started)
-		fputs("{\"activities\":[", cli_out);
+		fputs(CLI_FORMAT ",\"activities\":[", cli_out);
 	listing->started = true;
 	print_entries(listing, &reply.activities);
 	if (run->form == CLI_JSON)

@@ -340,7 +340,7 @@ static void measure_bar(const struct picture *picture, size_t row)
 	bar->slot = 0;
 	for (i = row + 1; i < story->count; i++)
 		if (is_end_of_claim(&rows[i]) && rows[i].shape == CLI_NOTE &&
-		    rg_str_equal(rows[i].event->message_id, rows[row].event->message_id))
+		    rg_str_equal(rows[i].event->message, rows[row].event->message))
 			break;
 	bar->open = i == story->count;
 	bar->last = bar->open ? i - 1 : i;

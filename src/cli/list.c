@@ -32,7 +32,7 @@ static int print_page(struct cli_run *run, int64_t epoch, int64_t *printed,
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON && *printed == 0)
-		fputs("{\"messages\":[", cli_out);
+		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
 	if (epoch)
 		cli_print_summaries(&reply.messages, false, epoch);
 	for (i = 0; i < reply.messages.count && !epoch; i++)

@@ -58,7 +58,7 @@ int64_t cli_shown_epoch(const struct cli_run *run)
 
 static const char *type_name(const struct roger_message *message)
 {
-	return cli_value_name(cli_item_record("list"), "message_type", message->message_type);
+	return cli_value_name(cli_item_record("list"), "message_type", message->type);
 }
 
 /* epoch: of this session, on a terminal; else 0. */
@@ -66,12 +66,12 @@ static void print_route(const struct roger_message *message, int64_t epoch)
 {
 	char number[NUMBER_BYTES];
 
-	cli_say("%S%t", CLI_BOLD, message->from_phase);
+	cli_say("%S%t", CLI_BOLD, message->from);
 	if (epoch)
 		cli_say("%s", number_of(message, epoch, number));
 	else if (message->seq)
 		cli_say(" #%d", message->seq);
-	cli_say("%. -> %t", message->to_phase);
+	cli_say("%. -> %t", message->to);
 }
 
 static void print_state(const struct roger_message *message)
@@ -99,9 +99,9 @@ static void print_message(const struct roger_messages *messages, size_t which, i
 	const size_t before = (size_t)(piece.data - id.data);
 
 	print_route(message, epoch);
-	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue_id);
-	if (message->run_counter != 1)
-		cli_say(" run %d", message->run_counter);
+	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue);
+	if (message->pass != 1)
+		cli_say(" run %d", message->pass);
 	cli_say("%.  %S%w  %t%.", CLI_DIM, message->created_at_ms,
 		(struct roger_str){ id.data, before });
 	cli_say("%S%t%.%S%t%.", epoch ? CLI_BOLD : CLI_DIM, piece, CLI_DIM,
@@ -138,7 +138,7 @@ void cli_print_summary(const struct roger_message *message)
 		message->read || message->archived_at_ms ? " " : "*");
 	print_route(message, 0);
 	head = head_of(message->content, &cut);
-	cli_say("  %S%s  %t%.  %t%s\n", CLI_CYAN, type_name(message), message->issue_id, head,
+	cli_say("  %S%s  %t%.  %t%s\n", CLI_CYAN, type_name(message), message->issue, head,
 		cut ? "..." : "");
 }
 
@@ -162,13 +162,13 @@ static void add_row(struct cli_grid *grid, const struct roger_messages *messages
 	head = head_of(message->content, &cut);
 	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s",
 		     message->read || message->archived_at_ms ? "" : "*");
-	cli_grid_say(grid, CLI_BOLD, 0, "%.*s%s", RG_STR_ARGS(message->from_phase),
+	cli_grid_say(grid, CLI_BOLD, 0, "%.*s%s", RG_STR_ARGS(message->from),
 		     number_of(message, epoch, number));
-	cli_grid_add(grid, (struct cli_cell){ .text = message->to_phase });
+	cli_grid_add(grid, (struct cli_cell){ .text = message->to });
 	cli_grid_say(grid, CLI_DIM, CLI_WHOLE, "%s", cli_when(message->created_at_ms, when));
 	cli_grid_add(grid, id);
 	cli_grid_say(grid, CLI_CYAN, CLI_WHOLE, "%s", wide ? type_name(message) : "");
-	cli_grid_add(grid, (struct cli_cell){ .text = one_issue ? RG_STR("") : message->issue_id,
+	cli_grid_add(grid, (struct cli_cell){ .text = one_issue ? RG_STR("") : message->issue,
 					      .style = CLI_CYAN });
 	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s%s", RG_STR_ARGS(head), cut ? " …" : "");
 }
@@ -184,7 +184,7 @@ void cli_print_summaries(const struct roger_messages *messages, bool backwards, 
 		return;
 	}
 	for (i = 1; i < messages->count; i++)
-		one_issue &= rg_str_equal(messages->items[0].issue_id, messages->items[i].issue_id);
+		one_issue &= rg_str_equal(messages->items[0].issue, messages->items[i].issue);
 	for (i = 0; i < messages->count; i++)
 		add_row(&grid, messages, backwards ? messages->count - 1 - i : i, epoch, one_issue);
 	cli_grid_print(cli_out, &grid);
@@ -260,10 +260,10 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 		fputs("no mail came in time\n", stderr);
 	if (!reply->found)
 		return;
-	cli_say("%t from %t", reply->id, reply->from_phase);
+	cli_say("%t from %t", reply->id, reply->from);
 	if (reply->seq)
 		cli_say(" #%d", reply->seq);
-	cli_say(" in %t\n", reply->issue_id);
+	cli_say(" in %t\n", reply->issue);
 	/* Somebody waits for this line: it goes out before the files are closed. */
 	cli_term_flush();
 }

@@ -130,11 +130,15 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 /* The member of a record, by its name outside. */
 static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
 {
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 4096 };
 	const struct roger_field *field;
 
-	for (field = record->fields; field->name; field++)
-		if (rg_str_is(name, field->name) && !(field->flags & ROGER_HIDDEN))
+	for (field = record->fields; field->name; field++) {
+		rg_buf_clear(&word);
+		rg_word_print(rg_str(field->name), &word);
+		if (rg_str_equal(name, rg_buf_str(&word)) && !(field->flags & ROGER_HIDDEN))
 			return field;
+	}
 	return NULL;
 }
 
@@ -145,6 +149,7 @@ static void print_member(const struct roger_field *field, const void *item)
 	const struct roger_record alone = { "", 0, fields };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 	struct roger_str text = { 0 };
+	const char *value;
 
 	if (rg_field_unset(field, item) && (field->flags & ROGER_SPARE)) {
 		fputc('\n', cli_out);
@@ -155,10 +160,10 @@ static void print_member(const struct roger_field *field, const void *item)
 	} else if (field->kind == ROGER_ENUM) {
 		text = rg_str(field->names[*(const int *)rg_field_at(field, item)]);
 	} else {
-		rg_record_encode(&alone, item, &line);
-		text = rg_buf_str(&line);
-		text.data += strlen(field->name) + sizeof "{\"\":" - 1;
-		text.length -= strlen(field->name) + sizeof "{\"\":}" - 1;
+		rg_words_encode(&alone, item, &line);
+		value = memchr(line.data, ':', line.length);
+		text = (struct roger_str){ value + 1,
+					   line.length - (size_t)(value - line.data) - 2 };
 	}
 	if (cli_screen_width())
 		cli_print_text(cli_out, text, true);
@@ -171,7 +176,7 @@ static void print_json_line(const struct roger_record *record, const void *item)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_record_encode(record, item, &line);
+	rg_words_encode(record, item, &line);
 	cli_print_json(cli_out, &line);
 }
 
@@ -181,11 +186,13 @@ static void print_object(const struct cli_run *run, const struct roger_record *r
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_record_encode(record, reply, &line);
+	rg_words_encode(record, reply, &line);
 	if (line.length) {
 		line.length--;
 		cli_add_damage(run->roger, &line);
 		rg_buf_add_char(&line, '}');
+		line.data[0] = line.data[1] == '}' ? ' ' : ',';
+		fputs(CLI_FORMAT, cli_out);
 	}
 	cli_print_json(cli_out, &line);
 }
@@ -263,8 +270,8 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		print_words(err);
 		return;
 	}
-	rg_buf_add_text(&line, "{\"error\":");
-	rg_record_encode(&error_record, &object, &line);
+	rg_buf_add_text(&line, CLI_FORMAT ",\"error\":");
+	rg_words_encode(&error_record, &object, &line);
 	rg_buf_add_char(&line, '}');
 	/* Where there is no memory for an object, words need none. */
 	if (line.failed)

@@ -42,7 +42,7 @@ static const char *outcome_of(const struct roger_run *run, char to[OUTCOME_BYTES
 {
 	static const char *const names[] = { "",       "succeeded", "failed",
 					     "killed", "timed out", "unknown" };
-	const struct roger_str ended = run->child_exit;
+	const struct roger_str ended = run->exit;
 
 	if (!is_bad(run) || !ended.length || rg_str_is(ended, "failed"))
 		return names[run->outcome];
@@ -66,7 +66,7 @@ static void print_line(const struct roger_run *run)
 {
 	char outcome[OUTCOME_BYTES];
 
-	cli_say("%S%t%.  %S%s%.", CLI_BOLD, run->run_id, status_style(run->status),
+	cli_say("%S%t%.  %S%s%.", CLI_BOLD, run->run, status_style(run->status),
 		status_name(run->status));
 	if (run->outcome)
 		cli_say("  %S%t%.", is_bad(run) ? CLI_RED : CLI_PLAIN,
@@ -97,27 +97,26 @@ static void print_detail(const struct roger_run *run)
 	size_t i;
 
 	print_line(run);
-	print_row("child", run->child_session_key);
-	print_row("owner", run->owner_agent);
-	print_row("issue", run->issue_id);
-	print_row("task", run->task_id);
-	print_instant_row("dispatched", run->dispatch_at, "", RG_STR(""));
+	print_row("child", run->child);
+	print_row("owner", run->owner);
+	print_row("issue", run->issue);
+	print_row("task", run->task);
+	print_instant_row("dispatched", run->dispatched_at, "", RG_STR(""));
 	print_instant_row("expected by", run->expected_by, "", RG_STR(""));
-	print_instant_row("completed", run->completion_received_at, ", known by ",
-			  run->result_source);
-	print_row("child exit", run->child_exit);
+	print_instant_row("completed", run->completed_at, ", known by ", run->source);
+	print_row("child exit", run->exit);
 	if (run->child_pid)
 		cli_say("  %S%-12s%. %d, watched by %d\n", CLI_DIM, "process", run->child_pid,
 			run->runner_pid);
 	print_instant_row("settled", run->settled_at, run->settled_by.length ? ", by " : "",
 			  run->settled_by);
 	print_instant_row("heartbeat", run->heartbeat_at, "", RG_STR(""));
-	print_row("result", run->result_message_id);
-	print_row("forwarded", !run->forwarded_to_main	      ? RG_STR("not confirmed")
-			       : run->forward_evidence.length ? run->forward_evidence
-							      : RG_STR("confirmed"));
-	if (run->recovery_attempt_count)
-		cli_say("  %S%-12s%. %d\n", CLI_DIM, "recoveries", run->recovery_attempt_count);
+	print_row("result", run->result_message);
+	print_row("forwarded", !run->forwarded	      ? RG_STR("not confirmed")
+			       : run->evidence.length ? run->evidence
+						      : RG_STR("confirmed"));
+	if (run->recovery_attempts)
+		cli_say("  %S%-12s%. %d\n", CLI_DIM, "recoveries", run->recovery_attempts);
 	print_instant_row("last one", run->last_recovery_at, ": ", run->recovery_action);
 	for (i = 0; i < run->notes.count; i++)
 		print_row(i ? "" : "notes", run->notes.items[i]);
@@ -128,11 +127,11 @@ static void add_run(struct cli_grid *grid, const struct roger_run *run)
 	char outcome[OUTCOME_BYTES], when[CLI_TIME_BYTES];
 	int64_t ms;
 
-	cli_grid_add(grid, (struct cli_cell){ .text = run->run_id, .flags = CLI_WHOLE });
+	cli_grid_add(grid, (struct cli_cell){ .text = run->run, .flags = CLI_WHOLE });
 	cli_grid_say(grid, status_style(run->status), 0, "%s", status_name(run->status));
 	cli_grid_say(grid, is_bad(run) ? CLI_RED : CLI_PLAIN, 0, "%s", outcome_of(run, outcome));
-	cli_grid_add(grid, (struct cli_cell){ .text = run->owner_agent.length ? run->owner_agent
-									      : RG_STR("-") });
+	cli_grid_add(grid,
+		     (struct cli_cell){ .text = run->owner.length ? run->owner : RG_STR("-") });
 	if (rg_clock_read_rfc3339(run->expected_by, &ms))
 		cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(ms, when));
 	else
@@ -164,7 +163,7 @@ static void print_troubles(const struct roger_run_troubles *troubles)
 		trouble = &troubles->items[i];
 		cli_say("%S%s: %.%t: %t\n", trouble->invalid ? CLI_RED : CLI_YELLOW,
 			trouble->invalid ? "not valid" : "note",
-			trouble->file.length ? trouble->file : trouble->run_id, trouble->what);
+			trouble->file.length ? trouble->file : trouble->run, trouble->what);
 	}
 }
 
@@ -186,7 +185,7 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 	const struct roger_runs_request *request = run->request;
 	const struct roger_runs_reply *reply = reply_;
 
-	if (request->run_id.length)
+	if (request->run.length)
 		print_detail(&reply->runs.items[0]);
 	else if (reply->runs.count)
 		print_table(run, &reply->runs);

@@ -22,18 +22,18 @@ static void add_attempt(struct cli_grid *grid, const struct roger_attempt *attem
 {
 	char when[CLI_TIME_BYTES];
 
-	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(attempt->timestamp_ms, when));
-	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s -> %.*s", RG_STR_ARGS(attempt->sender),
-		     RG_STR_ARGS(attempt->target));
+	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%s", cli_when(attempt->at_ms, when));
+	cli_grid_say(grid, CLI_PLAIN, 0, "%.*s -> %.*s", RG_STR_ARGS(attempt->from),
+		     RG_STR_ARGS(attempt->to));
 	cli_grid_say(grid, outcome_style(attempt->outcome), CLI_WHOLE, "%s",
 		     outcome_name(attempt->outcome, attempt->pending));
 	cli_grid_say(grid, CLI_PLAIN, CLI_WHOLE, "%lld/%lld", (long long)attempt->attempt,
 		     (long long)attempt->max_attempts);
-	cli_grid_add(grid, (struct cli_cell){ .text = attempt->idempotent_key });
+	cli_grid_add(grid, (struct cli_cell){ .text = attempt->key });
 	cli_grid_add(grid, (struct cli_cell){ .text = attempt->cause, .style = CLI_DIM });
 	cli_grid_say(grid, CLI_PLAIN, 0, "%s%.*s",
-		     attempt->dead_letter_task_id.length ? "dead letter " : "",
-		     RG_STR_ARGS(attempt->dead_letter_task_id));
+		     attempt->dead_letter_task.length ? "dead letter " : "",
+		     RG_STR_ARGS(attempt->dead_letter_task));
 }
 
 static bool is_filtered(const struct roger_sends_request *request)
@@ -55,7 +55,7 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 	for (i = 0; i < reply->purged.count; i++)
 		cli_say("purged: %s after %d attempt%p in cycle %t\n",
 			outcome_name(reply->purged.items[i].outcome, false),
-			reply->purged.items[i].attempts, reply->purged.items[i].cycle_id);
+			reply->purged.items[i].attempts, reply->purged.items[i].cycle);
 	if (!reply->attempts.count && !reply->purged.count)
 		fputs(is_filtered(run->request) ? "no entry fits\n" : "nothing was sent\n",
 		      cli_out);
@@ -80,9 +80,8 @@ static void print_letter(const struct roger_dead_letter *letter)
 		letter->delivered_at_ms ? "read after all" : names[letter->status]);
 	cli_say_set("  filed as %t", letter->filed_as);
 	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
-		letter->sender, letter->target, letter->idempotent_key, letter->attempt_count,
-		letter->timestamp_ms, letter->message_id, letter->payload_bytes,
-		letter->payload_sha256);
+		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms,
+		letter->message, letter->payload_bytes, letter->payload_sha256);
 	cli_say_set("  note: %t\n", letter->note);
 }
 

@@ -89,8 +89,8 @@ static int list_told(struct cli_story *story, const struct roger_event *events, 
 	if (!told)
 		return rg_fail_memory(err);
 	for (i = 0; i < count; i++)
-		if (events[i].message_id.length)
-			told[story->told_count++].id = events[i].message_id;
+		if (events[i].message.length)
+			told[story->told_count++].id = events[i].message;
 	if (story->told_count)
 		qsort(told, story->told_count, sizeof *told, compare_told);
 	for (i = 0; i < story->told_count; i++)
@@ -99,7 +99,7 @@ static int list_told(struct cli_story *story, const struct roger_event *events, 
 	story->told = told;
 	story->told_count = kept;
 	for (i = 0; i < count; i++) {
-		told = cli_story_told(story, events[i].message_id);
+		told = cli_story_told(story, events[i].message);
 		if (told && !told->read && events[i].kind == ROGER_EVENT_READ)
 			told->read = &events[i];
 	}
@@ -175,7 +175,7 @@ static void add_subject(struct rg_buf *out, struct roger_str text)
 static struct roger_str sender_of(const struct roger_event *event, const struct cli_told *told)
 {
 	if (told && told->message)
-		return told->message->from_phase;
+		return told->message->from;
 	return event->kind == ROGER_EVENT_SENT ? event->actor : event->peer;
 }
 
@@ -227,7 +227,7 @@ static void add_claim(struct rg_buf *out, const struct roger_event *event,
 	}
 	rg_buf_printf(out, "%s ", styles[event->kind].label);
 	add_number(out, event, told);
-	if (event->actor.length && !(message && rg_str_equal(event->actor, message->to_phase)))
+	if (event->actor.length && !(message && rg_str_equal(event->actor, message->to)))
 		rg_buf_printf(out, " (%.*s)", RG_STR_ARGS(event->actor));
 	if (event->kind == ROGER_EVENT_ACKNOWLEDGED && message &&
 	    message->ack_outcome > ROGER_ACK_DONE)
@@ -242,8 +242,8 @@ static void add_words(struct rg_buf *out, const struct roger_event *event,
 {
 	const char *label = styles[event->kind].label;
 
-	if (event->run_id.length)
-		rg_buf_printf(out, "run %.*s: ", RG_STR_ARGS(event->run_id));
+	if (event->run.length)
+		rg_buf_printf(out, "run %.*s: ", RG_STR_ARGS(event->run));
 	if (label)
 		rg_buf_add_text(out, label);
 	if (label && told && told->message) {
@@ -307,7 +307,7 @@ static void place_row(struct cli_story *story, const struct cli_told *told, stru
 	row->tint = row->event->kind == ROGER_EVENT_SENT ? (enum cli_tint)row->event->type
 							 : style->tint;
 	if (is_of_claim(row->event) && told && told->message)
-		actor = told->message->to_phase;
+		actor = told->message->to;
 	if (row->shape != CLI_LINE && actor.length)
 		row->from = row->to = lane_of(story, actor);
 	else
@@ -336,7 +336,7 @@ static int add_gap(struct cli_story *story, const struct roger_event *event, int
 static int add_row(struct cli_story *story, const struct roger_event *event, int64_t *before_ms,
 		   struct roger_err *err)
 {
-	struct cli_told *told = cli_story_told(story, event->message_id);
+	struct cli_told *told = cli_story_told(story, event->message);
 	struct cli_row *row;
 	int r;
 
