@@ -84,8 +84,8 @@ CALL_OWNERS = [
         "programs are run in host/child.c",
         r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
         "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
-        # It becomes another program, and starts none.
-        r"src/host/child\.c|src/cli/top\.c",
+        # The pager is a program of the person at the terminal; top becomes another and starts none.
+        r"src/host/child\.c|src/cli/(?:screen|top)\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]

@@ -34,6 +34,8 @@ struct cli_run {
 	const char *workspace; /* --workspace, or NULL */
 	enum cli_form form;
 	bool quiet;
+	bool no_pager;
+	struct roger_str member;  /* print this one of an answer, and nothing else; "": all */
 	void *request;		  /* of the verb, as parsed */
 	struct roger_strs words;  /* those of the command line that are not options */
 	struct roger_str *values; /* of command->options, in their order */
@@ -59,6 +61,8 @@ struct cli_command {
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
 	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
+
+	bool paged; /* on a terminal a long answer goes through a pager */
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */
 	/* The exit status of a reply.  NULL: that, or CLI_DONE. */
@@ -101,8 +105,8 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
-/* An item of a list, for --jsonl: a line. */
-void cli_print_item(const struct roger_record *record, const void *item);
+/* An item of a list on a line: as JSON, or the member that is asked for. */
+void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item);
 
 /* One plain call of the verb with run->request: what a run does when it has no more to add. */
 RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cli/mail.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 
 #include "data/record.h"
@@ -86,6 +87,7 @@ static const struct cli_option help_options[] = {
 
 const struct cli_command cli_help = {
 	.name = "help",
+	.paged = true,
 	.own = &words_op,
 	.options = help_options,
 	.summary = "show the commands, or the options of one",
@@ -159,6 +161,7 @@ static int run_completion(struct cli_run *run, int *ret_exit, struct roger_err *
 	r = open_page(run, &page, err);
 	if (r < 0)
 		return r;
+	cli_screen_raw();
 	fputs(script, page.to);
 	return close_page(run, &page, "completion", err);
 }

@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "cli/command.h"
+#include "cli/screen.h"
 
 static const char *summary_of(const struct cli_command *command)
 {
@@ -25,11 +26,13 @@ enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26 };
 /* Words from the column where the line is, and in the lines below from there on, too. */
 static void print_wrapped(FILE *to, size_t column, const char *text)
 {
+	const size_t screen = cli_screen_width();
+	const size_t width = screen && screen < PAGE_COLUMNS ? screen : PAGE_COLUMNS;
 	size_t at = column, length;
 
 	for (; *text; text += length + (text[length] == ' ')) {
 		length = strcspn(text, " ");
-		if (at > column && at + 1 + length > PAGE_COLUMNS) {
+		if (at > column && at + 1 + length > width) {
 			fprintf(to, "\n%*s", (int)column, "");
 			at = column;
 		}
@@ -101,14 +104,17 @@ void cli_print_help(FILE *to, bool all)
 	}
 	if (all)
 		print_plumbing(to);
-	fputs("\n"
-	      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, --help\n"
-	      "and --color auto|always|never.\n"
-	      "Exit status: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 not found,\n"
-	      "73/74 cannot create or read/write, 75 try again with the same key, 77 refused,\n"
-	      "78 bad configuration.\n"
-	      "`roger help COMMAND` shows a command's options, `roger help --all` all commands.\n",
-	      to);
+	fputc('\n', to);
+	print_wrapped(to, 0,
+		      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, "
+		      "--print MEMBER, --no-pager, --help and --color auto|always|never.");
+	print_wrapped(to, 0,
+		      "Exit status: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 not found, "
+		      "73/74 cannot create or read/write, 75 try again with the same key, 77 "
+		      "refused, 78 bad configuration.");
+	print_wrapped(to, 0,
+		      "`roger help COMMAND` shows a command's options, `roger help --all` all "
+		      "commands.");
 }
 
 /* What a value is: the kind of the field, or for a word of a list the field's own name. */

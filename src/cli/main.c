@@ -8,6 +8,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 #include "data/json.h"
 #include "data/record.h"
@@ -126,7 +127,52 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
 }
 
-void cli_print_item(const struct roger_record *record, const void *item)
+/* The member of a record, by its name outside. */
+static const struct roger_field *member_of(const struct roger_record *record, struct roger_str name)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 4096 };
+	const struct roger_field *field;
+
+	for (field = record->fields; field->name; field++) {
+		rg_buf_clear(&word);
+		rg_word_print(rg_str(field->name), &word);
+		if (rg_str_equal(name, rg_buf_str(&word)) && !(field->flags & ROGER_HIDDEN))
+			return field;
+	}
+	return NULL;
+}
+
+/* Text as it is, and to a terminal made harmless; anything else as in JSON. */
+static void print_member(const struct roger_field *field, const void *item)
+{
+	const struct roger_field fields[] = { *field, { 0 } };
+	const struct roger_record alone = { "", 0, fields };
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+	struct roger_str text = { 0 };
+	const char *value;
+
+	if (rg_field_unset(field, item) && (field->flags & ROGER_SPARE)) {
+		fputc('\n', cli_out);
+		return;
+	}
+	if (field->kind == ROGER_TEXT || field->kind == ROGER_NAME || field->kind == ROGER_OBJECT) {
+		text = *(const struct roger_str *)rg_field_at(field, item);
+	} else if (field->kind == ROGER_ENUM) {
+		text = rg_str(field->names[*(const int *)rg_field_at(field, item)]);
+	} else {
+		rg_words_encode(&alone, item, &line);
+		value = memchr(line.data, ':', line.length);
+		text = (struct roger_str){ value + 1,
+					   line.length - (size_t)(value - line.data) - 2 };
+	}
+	if (cli_screen_width())
+		cli_print_text(cli_out, text, true);
+	else
+		fwrite(text.data, 1, text.length, cli_out);
+	fputc('\n', cli_out);
+}
+
+static void print_json_line(const struct roger_record *record, const void *item)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
@@ -151,6 +197,17 @@ static void print_object(const struct cli_run *run, const struct roger_record *r
 	cli_print_json(cli_out, &line);
 }
 
+void cli_print_item(const struct cli_run *run, const struct roger_record *record, const void *item)
+{
+	const struct roger_field *field =
+		run->member.length ? member_of(record, run->member) : NULL;
+
+	if (field)
+		print_member(field, item);
+	else if (!run->member.length)
+		print_json_line(record, item);
+}
+
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply)
 {
@@ -161,13 +218,18 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 	} * list;
 	size_t i;
 
+	if (run->member.length &&
+	    (field->kind != ROGER_RECORDS || !member_of(field->record, run->member))) {
+		cli_print_item(run, record, reply);
+		return;
+	}
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
 		print_object(run, record, reply);
 		return;
 	}
 	list = rg_field_at(field, reply);
 	for (i = 0; i < list->count; i++)
-		cli_print_item(field->record, list->items + i * field->record->size);
+		cli_print_item(run, field->record, list->items + i * field->record->size);
 }
 
 /* An error as an object, for --json. */
@@ -192,7 +254,7 @@ static const struct roger_record error_record = { "error", sizeof(struct error_o
 
 static void print_words(const struct roger_err *err)
 {
-	cli_say_to(stderr, "roger: %t\n", rg_str(err->message));
+	cli_complain("roger", rg_str(err->message));
 }
 
 static void print_error(const struct cli_run *run, int code, const struct roger_err *err)
@@ -204,7 +266,7 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = 65536 };
 
 	cli_progress_end();
-	if (run->form == CLI_HUMAN) {
+	if (run->form == CLI_HUMAN || run->member.length) {
 		print_words(err);
 		return;
 	}
@@ -228,6 +290,9 @@ static int flush_output(const struct cli_run *run, int status)
 	struct roger_err err;
 	int error = cli_term_flush();
 
+	/* Who left the pager has seen enough. */
+	if (cli_screen_end() && error == EPIPE)
+		return status;
 	if (!error)
 		return status;
 	if (error == EBADF || fcntl(STDOUT_FILENO, F_GETFD) < 0)
@@ -289,17 +354,34 @@ int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r;
 }
 
+/* Before anything is done: --print names a member of the answer. */
+static int check_member(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_record *record = cli_op(run->command)->reply;
+	const struct roger_field *first = record ? record->fields : NULL;
+
+	if (!run->member.data)
+		return ROGER_OK;
+	run->form = CLI_JSONL;
+	if (first && (member_of(record, run->member) ||
+		      (first->kind == ROGER_RECORDS && member_of(first->record, run->member))))
+		return ROGER_OK;
+	return rg_fail(err, ROGER_EUSAGE, 0,
+		       "option '--print': the answer of %s has no member '%.*s'; see its --json",
+		       run->command->name, RG_STR_CUT(run->member));
+}
+
 static int open_and_run(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_op *op = cli_op(run->command);
 	int r;
 
+	r = check_member(run, err);
 	/* A verb checks its request itself; this is for commands without one. */
-	if (!op->run) {
+	if (r == ROGER_OK && !op->run)
 		r = rg_request_check(op->request, run->request, err);
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	if (!(op->flags & ROGER_NO_WORKSPACE)) {
 		r = roger_open(run->workspace, &run->roger, err);
 		if (r < 0)
@@ -350,12 +432,18 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	r = prepare_run(run, &err);
 	if (r == ROGER_OK)
 		r = cli_parse(run, argc, argv, &colour, &help, &err);
+	if (r == ROGER_OK && (help || run->form == CLI_HUMAN))
+		cli_screen_begin((help || run->command->paged) && !run->no_pager);
 	if (r == ROGER_OK && help) {
 		print_help(run);
 	} else if (r == ROGER_OK) {
 		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);
+		cli_print_zone();
 	}
+	/* What is said beside the answer comes after it. */
+	if (cli_screen_folds())
+		cli_term_flush();
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	run->roger = roger_close(run->roger);

@@ -9,7 +9,8 @@
 const struct cli_option cli_common_options[] = {
 	{ "workspace", "DIR", "" }, { "as", "NAME", "" },
 	{ "json", NULL, "" },	    { "jsonl", NULL, "" },
-	{ "color", "WHEN", "" },    { "quiet", NULL, "" },
+	{ "color", "WHEN", "" },    { "no-pager", NULL, "" },
+	{ "print", "MEMBER", "" },  { "quiet", NULL, "" },
 	{ "help", NULL, "" },	    { 0 },
 };
 
@@ -145,6 +146,10 @@ static int take_common(struct parser *parser, const struct cli_option *option,
 		parser->run->form = CLI_JSONL;
 	else if (rg_str_is(name, "quiet"))
 		parser->run->quiet = true;
+	else if (rg_str_is(name, "print"))
+		parser->run->member = value;
+	else if (rg_str_is(name, "no-pager"))
+		parser->run->no_pager = true;
 	else if (rg_str_is(name, "help"))
 		parser->help = true;
 	else if (rg_str_is(value, "auto") || rg_str_is(value, "always") ||

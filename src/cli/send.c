@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/screen.h"
 #include "cli/term.h"
 #include "data/record.h"
 
@@ -204,11 +205,13 @@ static void print_notes(const struct cli_run *run, const struct roger_send_reply
 static void print_sent(const struct cli_run *run, const void *reply_)
 {
 	const struct roger_send_reply *reply = reply_;
+	/* On a terminal as it can be typed. */
+	const struct roger_str from = cli_screen_folds() ? request_of(run)->from : RG_STR("");
 	size_t i;
 
 	print_notes(run, reply, 0);
 	for (i = 0; i < reply->messages.count; i++)
-		cli_say("%t  #%d -> %t%s\n", reply->messages.items[i].id, reply->seq,
+		cli_say("%t  %t#%d -> %t%s\n", reply->messages.items[i].id, from, reply->seq,
 			reply->messages.items[i].to,
 			request_of(run)->dry_run ? "  (dry run: nothing stored)"
 			: reply->duplicate	 ? "  (sent before with this key)"

@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/unicode.h"
+#include "cli/screen.h"
 
 FILE *cli_out;
 
@@ -17,6 +18,9 @@ static int lost;
 static bool colours;
 static bool silent;
 static bool bar_shown;
+static bool zone_owed; /* an instant was printed */
+
+enum { WEEK_MS = 7 * 24 * 3600 * 1000 };
 
 void cli_term_lose(int error)
 {
@@ -25,28 +29,19 @@ void cli_term_lose(int error)
 
 static ssize_t write_all(void *context, const char *data, size_t length)
 {
-	size_t done = 0;
-	ssize_t put;
+	int error = cli_screen_write((struct roger_str){ data, length });
 
 	(void)context;
-	while (done < length) {
-		put = write(STDOUT_FILENO, data + done, length - done);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0) {
-			cli_term_lose(errno);
-			return 0;
-		}
-		done += (size_t)put;
-	}
-	return (ssize_t)length;
+	if (error)
+		cli_term_lose(error);
+	return error ? 0 : (ssize_t)length;
 }
 
 static bool to_terminal; /* asked once: each time is a call of the system */
 
 bool cli_term_open(void)
 {
-	to_terminal = isatty(STDOUT_FILENO);
+	to_terminal = cli_screen_width() > 0;
 	cli_out = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = write_all });
 	if (cli_out && to_terminal)
 		setvbuf(cli_out, NULL, _IOLBF, 0);
@@ -55,7 +50,12 @@ bool cli_term_open(void)
 
 int cli_term_flush(void)
 {
+	int error;
+
 	fflush(cli_out);
+	error = cli_screen_flush();
+	if (error)
+		cli_term_lose(error);
 	return lost;
 }
 
@@ -128,15 +128,6 @@ void cli_print_text(FILE *to, struct roger_str text, bool lines)
 	fwrite(text.data + start, 1, at - start, to);
 }
 
-size_t cli_term_width(void)
-{
-	struct winsize size = { 0 };
-
-	if (!to_terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
-}
-
 /* The columns of the first character, and its bytes. */
 static size_t first_columns(struct roger_str text, size_t *ret_bytes)
 {
@@ -178,9 +169,23 @@ size_t cli_columns(struct roger_str text)
 	return SIZE_MAX - columns;
 }
 
+void cli_complain(const char *what, struct roger_str text)
+{
+	struct cli_page page;
+
+	if (!isatty(STDERR_FILENO) || !cli_page_begin(&page)) {
+		cli_say_to(stderr, "%s: %t\n", what, text);
+		return;
+	}
+	cli_say_to(page.to, "%s: %t", what, text);
+	if (cli_page_end(&page))
+		cli_screen_complain((struct roger_str){ page.text, page.length });
+	free(page.text);
+}
+
 void cli_print_note(struct roger_str text)
 {
-	cli_say_to(stderr, "note: %t\n", text);
+	cli_complain("note", text);
 }
 
 void cli_print_notes(const struct roger_strs *texts)
@@ -210,6 +215,7 @@ struct saying {
 static void say_one(struct saying *saying, char what)
 {
 	FILE *to = saying->to;
+	char time[CLI_TIME_BYTES];
 
 	switch (what) {
 	case 't':
@@ -227,7 +233,7 @@ static void say_one(struct saying *saying, char what)
 		fputs(rg_plural(saying->number), to);
 		break;
 	case 'w':
-		cli_print_time(to, va_arg(saying->arguments, int64_t));
+		fputs(cli_when(va_arg(saying->arguments, int64_t), time), to);
 		break;
 	case 'S':
 		fputs(cli_style(va_arg(saying->arguments, enum cli_style)), to);
@@ -314,7 +320,7 @@ void cli_print_body(FILE *to, struct roger_str text, const char *indent)
 	do {
 		length = line_bytes(text);
 		ended = length && text.data[length - 1] == '\n';
-		fputs(indent, to);
+		fprintf(to, "%s%s", indent, to == cli_out && cli_screen_folds() ? CLI_HANG : "");
 		cli_print_text(to, (struct roger_str){ text.data, length }, true);
 		text.data += length;
 		text.length -= length;
@@ -329,9 +335,43 @@ const char *cli_time(int64_t ms, char to[CLI_TIME_BYTES])
 	struct tm tm;
 
 	if (ms > 0 && localtime_r(&seconds, &tm) &&
-	    strftime(to, CLI_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &tm))
+	    strftime(to, CLI_TIME_BYTES, "%Y-%m-%d %H:%M:%S", &tm)) {
+		zone_owed = true;
 		return to;
+	}
 	return "-";
+}
+
+const char *cli_when(int64_t ms, char to[CLI_TIME_BYTES])
+{
+	static const struct {
+		int64_t ms;
+		const char *unit;
+	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" } };
+	const int64_t now_ms = rg_clock_ms(), away = ms > now_ms ? ms - now_ms : now_ms - ms;
+	size_t i = 0;
+
+	if (!cli_screen_folds() || ms <= 0 || away >= WEEK_MS)
+		return cli_time(ms, to);
+	while (i < 3 && away < units[i].ms)
+		i++;
+	if (away < 1000)
+		return "now";
+	snprintf(to, CLI_TIME_BYTES, ms > now_ms ? "in %lld %s" : "%lld %s ago",
+		 (long long)(away / units[i].ms), units[i].unit);
+	return to;
+}
+
+void cli_print_zone(void)
+{
+	const time_t now = (time_t)(rg_clock_ms() / 1000);
+	struct tm tm;
+	char zone[64];
+
+	if (zone_owed && cli_screen_folds() && localtime_r(&now, &tm) &&
+	    strftime(zone, sizeof zone, tm.tm_gmtoff ? "%Z, UTC%z" : "%Z", &tm))
+		cli_say("%Stimes are in %s%.\n", CLI_DIM, zone);
+	zone_owed = false;
 }
 
 void cli_print_time(FILE *to, int64_t ms)
@@ -400,6 +440,8 @@ void cli_print_json(FILE *to, const struct rg_buf *json)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
 
+	if (to == cli_out)
+		cli_screen_raw();
 	cli_add_json(&out, rg_buf_str(json));
 	rg_buf_add_char(&out, '\n');
 	if (!json->failed && !out.failed)

@@ -135,4 +135,4 @@ int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_e
 	return ROGER_OK;
 }
 
-const struct cli_command cli_trace = { .name = "trace", .print = print_traces };
+const struct cli_command cli_trace = { .name = "trace", .paged = true, .print = print_traces };

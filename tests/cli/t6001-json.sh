@@ -90,4 +90,19 @@ exits 65 "verify finds an altered line" roger verify --json
 is "and places it" "$(printf '%s' "$out" | json '[d["damaged"] > 0, d["findings"][0]["line"]]')" "[true, 1]"
 exits 65 "in words, too" roger verify
 like "with line and byte" "$out" "line 1 \(byte 0\)"
+# ------------------------------------------------------------ one member of an answer
+id=$(roger send print --as sender 'two
+lines' --new --print id)
+is "send --print id" "$(roger list --to print --print id)" "$id"
+is "a text as it is" "$(roger show "$id" --print content)" 'two
+lines'
+is "a number, a yes, and what is unset" "$(roger show "$id" --print seq; roger show "$id" --print read; roger show "$id" --print reply_to)" '1
+false'
+is "a member of the answer itself" "$(roger inbox --as print --print unread)" 1
+is "of each item" "$(roger send a,b --as sender hi --new --print to)" 'a
+b'
+exits 64 "a member that there is not" roger send a --as sender hi --print nothing
+like "is named before anything is done" "$err $(roger list --to a --print id | grep -c .)" "^roger: option '--print': the answer of send has no member 'nothing'.* 1$"
+exits 66 "an error is in words" roger show nothing --print id
+like "as for people" "$err" "^roger: no message"
 done_testing

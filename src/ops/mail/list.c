@@ -153,7 +153,8 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 		  NULL,                                                                            \
 		  "continue after this message" },                                                 \
 	{                                                                                          \
-		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many"                  \
+		"limit", ROGER_INT, AT(limit), ROGER_OR_OFF, NULL, NULL,                           \
+			"at most this many; 0: all"                                                \
 	}
 static const struct roger_field list_fields[] = { FILTER_FIELDS, PAGE_FIELDS, RG_END };
 static const struct roger_field search_fields[] = {
