@@ -309,6 +309,8 @@ struct roger_activity {
 	struct roger_str unknown;
 	struct roger_str chain;
 	int64_t at_ms; /* the timestamp; not stored */
+	/* Not stored: where it is in the log, from 1, and in the index, for after. */
+	int64_t line, position;
 };
 ROGER_LIST(roger_activities, roger_activity);
 
@@ -386,6 +388,8 @@ struct roger_agent {
 	int64_t unread;
 	int64_t last_sent_at_ms;
 	bool retired;
+	int64_t last_looked_at_ms; /* of one with unread mail: when it last looked at some; 0: never
+				    */
 };
 ROGER_LIST(roger_agent_list, roger_agent);
 
@@ -595,6 +599,7 @@ enum roger_step {
 struct roger_trace_request {
 	struct roger_strs ids; /* of messages; or keys */
 	struct roger_str from; /* of a key: its sender; "": any */
+	struct roger_str agent;
 };
 /* Never any content. */
 struct roger_trace_step {
@@ -685,9 +690,11 @@ struct roger_messages_reply {
 
 struct roger_show_request {
 	struct roger_strs ids;
+	struct roger_str agent; /* who asks: whose @last, and whose copy of several; "": nobody */
 };
 struct roger_thread_request {
 	struct roger_str id; /* of any message in it */
+	struct roger_str agent;
 };
 
 /* list, search, count. */
@@ -706,6 +713,7 @@ struct roger_list_request {
 	bool newest;		/* newest first */
 	struct roger_str after; /* id of the last message already seen */
 	int64_t limit;		/* 0: 1000 */
+	bool anywhere;		/* list only: the living ones and the archived ones */
 };
 struct roger_count_reply {
 	void *memory;
@@ -1760,6 +1768,9 @@ enum roger_field_flag {
 	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
 	ROGER_NEGATED = 1 << 15,   /* a ROGER_BOOL whose outside form is its opposite */
 	ROGER_PERSON = 1 << 16,	   /* on a command line: --as, and ROGER_AGENT does not say so */
+	ROGER_SOUGHT = 1 << 17,	   /* of a request: the id of what is there, a message if nothing
+				    * else is said; also as people type it: NAME#N, @last, a piece */
+	ROGER_LETTER = 1 << 18,	   /* with that: a dead letter */
 };
 
 struct roger_field {

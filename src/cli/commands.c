@@ -14,7 +14,7 @@
 		ROW(log), ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward),           \
 		ROW(extend), ROW(settle), ROW(recover), ROW(runs), ROW(run_program),               \
 		ROW(timeline), ROW(report), ROW(status), ROW(bridge), ROW(ingest), ROW(verify),    \
-		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(help),               \
+		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(top), ROW(help),     \
 		ROW(completion), ROW(complete)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
@@ -97,4 +97,37 @@ const struct cli_command *cli_find_command(struct roger_str name)
 			       : NULL;
 	}
 	return NULL;
+}
+
+/* --------------------------------------------------------------- groups -- */
+
+const struct cli_group cli_groups[] = {
+	{ "start", "init|setup", "trust|hook|arrive|prime|looked|mcp|config|help|completion" },
+	{ "mail", "send|reply|inbox|receive|claim|ack|list|show",
+	  "nack|wait|wake|session|bridge|ingest" },
+	{ "see", "status|top|trace|timeline|log|report", "activity|stats|sends|export|schema" },
+	{ "work", "run|runs|agents", "dispatch|complete|forward|extend|settle|recover|sweep" },
+	{ "care", "doctor|archive", "verify|accept|seal|rebuild|cleanup|dead|cycle|purge" },
+	{ 0 },
+};
+
+static bool is_named(const char *names, const char *name)
+{
+	struct roger_str one;
+
+	while (cli_next_word(&names, &one))
+		if (rg_str_is(one, name))
+			return true;
+	return false;
+}
+
+bool cli_is_in_group(const struct cli_command *command)
+{
+	const struct cli_group *group;
+
+	for (group = cli_groups; group->name; group++)
+		if (is_named(group->commands, command->name) ||
+		    is_named(group->plumbing, command->name))
+			return true;
+	return false;
 }

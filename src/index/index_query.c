@@ -107,7 +107,7 @@ static void add_tables(struct rg_question *question, const struct rg_query *quer
 	}
 }
 
-static void add_ids(struct rg_question *question, const struct rg_query *query)
+static void add_ids(struct rg_question *question, const struct rg_query *query, bool archived)
 {
 	size_t i;
 
@@ -115,6 +115,13 @@ static void add_ids(struct rg_question *question, const struct rg_query *query)
 		rg_question_text(question, i ? ", ?" : " AND m.id IN (?", query->ids[i]);
 	if (query->id_count)
 		rg_buf_add_char(&question->sql, ')');
+	if (query->piece.length)
+		rg_question_text(question,
+				 archived ? " AND m.position IN (SELECT position FROM archived "
+					    "WHERE instr(id, ?))"
+					  : " AND m.position IN (SELECT position FROM messages "
+					    "WHERE instr(id, ?))",
+				 query->piece);
 	if (query->thread.length)
 		rg_question_text(
 			question,
@@ -146,7 +153,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	const char *position = position_of(query, archived);
 
 	rg_buf_add_text(&question->sql, " WHERE 1");
-	add_ids(question, query);
+	add_ids(question, query, archived);
 	if (query->text.length && !archived)
 		rg_question_text(question, " AND search MATCH ?", rg_buf_str(match));
 	if (query->key.length)
@@ -484,13 +491,19 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 {
 	struct finding finding = { .index = index, .arena = arena };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
+	const bool both = query->anywhere && sqlite3_get_autocommit(index->db);
 	int r;
 
 	r = words_of(index, query, &match, err);
+	/* In one transaction: a message that is archived meanwhile is not missed. */
+	if (r == ROGER_OK && both)
+		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 	if (r == ROGER_OK && (!query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, false, err);
 	if (r == ROGER_OK && (query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, true, err);
+	if (both && index->db && !sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
 	if (r < 0)
 		return r;
 	if (query->anywhere && finding.count)

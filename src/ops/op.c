@@ -1,5 +1,6 @@
 #include "ops/op.h"
 
+#include "ops/address.h"
 #include "ops/proof/note.h"
 #include "facts/message.h"
 #include "facts/message_cleanup.h"
@@ -95,9 +96,12 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 		return rg_fail_memory(err);
 	memcpy(ret_reply, &memory, sizeof memory);
 
-	r = op->run(roger, request, ret_reply, err);
-	if (is_noted(op, roger, stored, ret_reply, r))
-		rg_note(roger, op, request, ret_reply, r, err);
+	r = rg_address_resolve(roger, op, request, memory, &request, err);
+	if (r == ROGER_OK) {
+		r = op->run(roger, request, ret_reply, err);
+		if (is_noted(op, roger, stored, ret_reply, r))
+			rg_note(roger, op, request, ret_reply, r, err);
+	}
 	if (r < 0) {
 		rg_arena_free(memory);
 		memset(ret_reply, 0, op->reply->size);
@@ -116,6 +120,8 @@ static const struct roger_field agent_fields[] = {
 	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
 	{ "last_sent_at", ROGER_TIME, AT(last_sent_at_ms), 0, NULL, NULL, "when it last sent" },
 	{ "retired", ROGER_BOOL, AT(retired), ROGER_SPARE, NULL, NULL, "gets no more mail" },
+	{ "last_looked_at", ROGER_TIME, AT(last_looked_at_ms), ROGER_SPARE, NULL, NULL,
+	  "of one with unread mail: when it last looked" },
 	RG_END,
 };
 #undef AT
