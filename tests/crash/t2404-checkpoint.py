@@ -75,7 +75,7 @@ def forget(store):
 
 
 PASSING = {"id", "created_at", "read_at", "claimed_until", "chain", "journal_bytes", "at", "took_ms", "message_id", "sent_at", "last_sent_at", "since", "until",
-           "index_bytes", "archived_at", "bytes", "head"}
+           "index_bytes", "archived_at", "last_looked_at", "bytes", "head"}
 
 
 def without_passing(value):
