@@ -34,15 +34,9 @@ static int hash_parts(const struct roger_run *run, const struct roger_seal_entry
 		      size_t count, struct rg_arena *arena, struct roger_str *ret_fixed,
 		      struct roger_err *err)
 {
-	const struct roger_str parts[] = { run->run_id,
-					   run->child_session_key,
-					   run->dispatch_at,
-					   run->owner_agent,
-					   run->issue_id,
-					   run->task_id,
-					   run->completion_received_at,
-					   run->result_source,
-					   run->result_message_id };
+	const struct roger_str parts[] = { run->run,	      run->child,  run->dispatched_at,
+					   run->owner,	      run->issue,  run->task,
+					   run->completed_at, run->source, run->result_message };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char sha256[RG_DIGEST_DIGITS + 1];
 	size_t i;
@@ -127,7 +121,8 @@ static struct roger_seal_entry entry_of(const struct rg_digest *digest)
 					  .chain = digest->chain,
 					  .sha256 = digest->sha256,
 					  .every = digest->every,
-					  .marks = digest->marks };
+					  .marks = digest->marks,
+					  .root = digest->root };
 }
 
 static int find_entries(struct roger *roger, struct rg_arena *arena,
@@ -210,6 +205,8 @@ static const struct roger_field entry_fields[] = {
 	{ "status", ROGER_TEXT, AT(status), ROGER_SPARE, NULL, NULL, "that a document claims" },
 	{ "fixed", ROGER_TEXT, AT(fixed), ROGER_SPARE, NULL, NULL,
 	  "SHA-256 of what never changes of it" },
+	{ "root", ROGER_TEXT, AT(root), ROGER_SPARE, NULL, NULL,
+	  "of a journal: the root of the tree of its lines" },
 	RG_END,
 };
 #undef AT
@@ -218,7 +215,7 @@ static const struct roger_record entry_record = { "entry", sizeof(struct roger_s
 
 #define AT(member) offsetof(struct roger_seal_reply, member)
 static const struct roger_field fields[] = {
-	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "1" },
+	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "2" },
 	{ "made_at", ROGER_INSTANT, AT(made_at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
 	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_REQUIRED, NULL, NULL, "where it stood" },
 	{ "entries", ROGER_RECORDS, AT(entries), ROGER_REQUIRED, NULL, &entry_record,
