@@ -1570,7 +1570,8 @@ ROGER_API const char *roger_distrust(struct roger *roger);
 ROGER_API bool roger_hold(struct roger *roger, const char *what);
 
 /*
- * Told of long work (rebuild, verify, doctor): how much of total is done.  Return
+ * Told of long work: how much of total is done.  what names the work, and what it is counted in
+ * after a blank ("search messages"); without one, in bytes.  Return
  * false to stop it; it then ends with ROGER_EREFUSED and changes nothing.
  */
 typedef bool roger_progress(void *context, const char *what, int64_t done, int64_t total);

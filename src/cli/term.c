@@ -18,6 +18,8 @@ static int lost;
 static bool colours;
 static bool silent;
 static bool bar_shown;
+static int64_t work_ns; /* when the work began whose progress is shown; 0: none is under way */
+static bool errors_to_terminal;
 static bool zone_owed; /* an instant was printed */
 
 enum { WEEK_MS = 7 * 24 * 3600 * 1000 };
@@ -70,6 +72,7 @@ void cli_term_init(const char *when, bool quiet)
 		   *term = getenv("TERM");
 
 	silent = quiet;
+	errors_to_terminal = isatty(STDERR_FILENO);
 	if (strcmp(when, "always") == 0)
 		colours = true;
 	else if (strcmp(when, "never") == 0 || (no && *no))
@@ -381,19 +384,67 @@ void cli_print_time(FILE *to, int64_t ms)
 	fputs(cli_time(ms, text), to);
 }
 
+/* "1.2M" of a count, "312 MB" of bytes. */
+static void print_amount(int64_t amount, bool bytes, char to[24])
+{
+	static const char *const units[] = { "", "k", "M", "G", "T" };
+	double number = (double)amount;
+	size_t i;
+
+	for (i = 0; number >= 1000 && i + 1 < sizeof units / sizeof *units; i++)
+		number /= 1000;
+	snprintf(to, 24, i && number < 10 ? "%.1f%s%s%s" : "%.0f%s%s%s", number, bytes ? " " : "",
+		 units[i], bytes ? "B" : "");
+}
+
+void cli_progress_words(const struct cli_work *work, char to[CLI_PROGRESS_BYTES])
+{
+	const char *unit = strchrnul(work->what, ' ');
+	const bool bytes = !*unit;
+	double seconds = (double)work->elapsed_ns / 1e9;
+	double rate = seconds > 0 ? (double)(work->done - work->from) / seconds : 0;
+	char done[24], total[24], each[24], left[40] = "";
+	int64_t rest;
+
+	print_amount(work->done, bytes, done);
+	print_amount(work->total, bytes, total);
+	print_amount((int64_t)rate, bytes, each);
+	if (rate > 0) {
+		rest = (int64_t)((double)(work->total - work->done) / rate) + 1;
+		snprintf(left, sizeof left, rest < 120 ? ", %lld s left" : ", %lld min left",
+			 (long long)(rest < 120 ? rest : rest / 60));
+	}
+	snprintf(to, CLI_PROGRESS_BYTES, "%.*s: %s of %s%s, %s/s%s", (int)(unit - work->what),
+		 work->what, done, total, unit, each, left);
+}
+
+enum { SHOWN_AFTER_MS = 1000, SHOWN_EACH_MS = 100, LINE = 78 };
+
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
 {
-	static const char marks[] = "########################################";
-	int width = (int)sizeof marks - 1, filled;
+	static struct cli_work work;
+	static int64_t part_ns, shown_ns;
+	int64_t now_ns = rg_clock_monotonic_ns();
+	char words[CLI_PROGRESS_BYTES];
 
 	(void)context;
-	if (silent || !isatty(STDERR_FILENO) || total <= 0)
+	if (silent || !errors_to_terminal || total <= 0)
 		return true;
-	filled = (int)((double)done / (double)total * width);
-	if (filled > width)
-		filled = width;
-	fprintf(stderr, "\r%-8s [%.*s%*s] %3d%%", what, filled, marks, width - filled, "",
-		(int)((double)done * 100 / (double)total));
+	if (!work_ns)
+		work_ns = now_ns;
+	/* The next part of the work, or the next file. */
+	if (!work.what || strcmp(work.what, what) != 0 || total != work.total || done < work.done) {
+		work = (struct cli_work){ .what = what, .from = done, .total = total };
+		part_ns = now_ns;
+	}
+	work.done = done;
+	work.elapsed_ns = now_ns - part_ns;
+	if (now_ns - work_ns < (int64_t)SHOWN_AFTER_MS * 1000000 ||
+	    now_ns - shown_ns < (int64_t)SHOWN_EACH_MS * 1000000)
+		return true;
+	shown_ns = now_ns;
+	cli_progress_words(&work, words);
+	fprintf(stderr, "\r%-*.*s", LINE, LINE, words);
 	bar_shown = true;
 	return true;
 }
@@ -401,8 +452,9 @@ bool cli_progress(void *context, const char *what, int64_t done, int64_t total)
 void cli_progress_end(void)
 {
 	if (bar_shown)
-		fprintf(stderr, "\r%60s\r", "");
+		fprintf(stderr, "\r%*s\r", LINE, "");
 	bar_shown = false;
+	work_ns = 0;
 }
 
 /* The bytes up to the next invisible character; *ret_bytes: the length of that one. */

@@ -102,7 +102,17 @@ struct cli_page {
 bool cli_page_begin(struct cli_page *page);
 bool cli_page_end(struct cli_page *page);
 
-/* A bar on standard error, on a terminal only; for roger_on_progress(). */
+/* "index: 312 MB of 1.2 GB, 98 MB/s, 9 s left", or "search: 1.2M of 3.0M messages, ...". */
+struct cli_work {
+	const char *what; /* as roger_progress has it */
+	int64_t from;	  /* what was done when it began */
+	int64_t done, total, elapsed_ns;
+};
+enum { CLI_PROGRESS_BYTES = 240 };
+void cli_progress_words(const struct cli_work *work, char to[CLI_PROGRESS_BYTES]);
+
+/* Work of more than a second, on a line of standard error where that is a terminal; for
+ * roger_on_progress(). */
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
 void cli_progress_end(void);
 

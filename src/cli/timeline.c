@@ -320,7 +320,9 @@ static int print_news(struct following *following, int64_t wanted, struct roger_
 /* Is there more in the activity log, where verbs note what they did after they did it? */
 static bool is_noted(struct following *following)
 {
-	const struct roger_activity_request last = { .newest = true, .limit = 1 };
+	const struct roger_activity_request last = { .newest = true,
+						     .after = INT64_MAX,
+						     .limit = 1 };
 	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
 	int64_t before = following->activity;
 

@@ -83,10 +83,23 @@ in_terminal() { # COMMAND
 if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
 	like "colours on a terminal" "$(in_terminal "'$ROGER' agents")" "$escape"
 	unlike "but not with NO_COLOR" "$(NO_COLOR=1 in_terminal "'$ROGER' agents")" "$escape"
-	like "a bar for rebuild on a terminal" "$(in_terminal "'$ROGER' rebuild")" "%"
-	unlike "but not with --quiet" "$(in_terminal "'$ROGER' rebuild --quiet")" "%"
+	# Work of more than a second: it is stopped for one after its beginning was stored.
+	mkdir slowly && (cd slowly && roger init -q)
+	awk 'BEGIN { for (i = 0; i < 20000; i++) printf "{\"to\":[\"bob%d\"],\"issue\":\"i%d\",\"content\":\"x\"}\n", i, i / 200 }' >slowly/batch
+	cat >slowly/work <<-END
+		cd slowly
+		'$ROGER' send --batch --as amy \$1 <batch &
+		until [ "\$(wc -c <.roger/messages.jsonl)" -gt "\$2" ]; do kill -0 \$! || break; done
+		kill -STOP \$!
+		sleep 1.1
+		kill -CONT \$!
+		wait
+	END
+	like "long work says how far it is on a terminal" "$(in_terminal "sh slowly/work -- 0")" "send: .* of .*B, .*B/s, .* left"
+	unlike "but not with --quiet" "$(in_terminal "sh slowly/work --quiet $(wc -c <slowly/.roger/messages.jsonl)")" "left"
+	unlike "and short work does not" "$(in_terminal "'$ROGER' rebuild")" "left"
 fi
-unlike "no bar elsewhere" "$(roger rebuild 2>&1)" "%"
+unlike "nor anything elsewhere" "$(roger rebuild 2>&1)" "left"
 
 # A pipe that is closed, a disk that is full.
 python3 -c '

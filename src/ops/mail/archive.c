@@ -114,8 +114,10 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 				  .issue = request->issue,
 				  .to = request->to,
 				  .limit = PIECE };
+	const struct rg_query all = { .issue = request->issue, .to = request->to };
 	struct rg_arena *arena;
 	size_t found = PIECE;
+	int64_t count = 0;
 	int r;
 
 	r = check(request, err);
@@ -123,7 +125,13 @@ static int move_out(struct roger *roger, const struct roger_archive_request *req
 		r = check_issue(roger, request->issue, reply->memory, err);
 	if (r == ROGER_OK)
 		r = rg_agents_check_known(roger, request->to, err);
+	if (r == ROGER_OK && !request->ids.count)
+		r = rg_engine_count(roger->engine, &all, &count, err);
 	while (r == ROGER_OK && found == PIECE) {
+		/* What is moved already is moved. */
+		if (roger->tell)
+			roger->tell(roger->tell_context, "archive messages",
+				    reply->archived + reply->kept_unread, count);
 		arena = rg_arena_new();
 		if (!arena)
 			return rg_fail_memory(err);

@@ -233,7 +233,8 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 		if (r < 0)
 			return r;
 		if (roger->tell && i % 1000 == 999)
-			roger->tell(roger->tell_context, "runs", (int64_t)i, (int64_t)texts.count);
+			roger->tell(roger->tell_context, "runs runs", (int64_t)i,
+				    (int64_t)texts.count);
 	}
 	if (readers)
 		r = rg_run_look_for_readers(roger, list.documents, list.count, arena, err);
