@@ -13,8 +13,6 @@
 #include "data/json.h"
 #include "data/record.h"
 
-mode_t cli_file_mask;
-
 /* ------------------------------------------------------------ commands -- */
 
 int cli_no_such_command(struct roger_str word, struct roger_err *err)

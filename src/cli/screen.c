@@ -17,6 +17,8 @@ extern char **environ;
 
 enum { WIDTH_LEAST = 20, HANG_MAX = 32, TAB = 8, WORDS_MAX = 32 };
 
+mode_t cli_file_mask;
+
 static struct {
 	int width, height; /* of the terminal; 0: it is none */
 	bool asked;
