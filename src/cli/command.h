@@ -42,9 +42,8 @@ struct cli_run {
 };
 
 struct cli_command {
-	const char *name;  /* "": what roger is without a command */
-	const char *under; /* may follow this one: "dead redeliver"; may be NULL */
-	const char *verb;  /* where it has another name; NULL: the command's */
+	const char *name; /* one word, or two: "dead redeliver"; "": without a command */
+	const char *verb; /* where it has another name; NULL: the command's */
 	/* Of a command that calls no verb, and has a run below: its words, and no reply. */
 	const struct roger_op *own;
 	const struct cli_option *options; /* ends with a nameless one; may be NULL */
@@ -81,8 +80,11 @@ struct cli_group {
 extern const struct cli_group cli_groups[]; /* ends with a nameless one */
 bool cli_is_in_group(const struct cli_command *command);
 
-/* The error for an unknown command, with the nearest known one. */
-RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
+/* The command at the start of some words, and how many of them are its name; else NULL. */
+const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count);
+
+/* synonyms.c: the error for an unknown command, with what is meant; typed: it and what follows. */
+RG_CHECKED int cli_no_such_command(struct roger_strs typed, struct roger_err *err);
 
 /* The verb of a command, or its words. */
 const struct roger_op *cli_op(const struct cli_command *command);

@@ -60,15 +60,15 @@ static int close_page(const struct cli_run *run, struct cli_page *page, const ch
 static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct words_request *request = run->request;
-	const struct cli_command *command = NULL;
+	const struct cli_command *command;
 	struct cli_page page;
+	size_t count;
 	int r;
 
 	*ret_exit = CLI_DONE;
-	if (request->words.count)
-		command = cli_find_command(request->words.items[0]);
+	command = cli_command_of(request->words, &count);
 	if (request->words.count && !command)
-		return cli_no_such_command(request->words.items[0], err);
+		return cli_no_such_command(request->words, err);
 	r = open_page(run, &page, err);
 	if (r < 0)
 		return r;

@@ -26,7 +26,7 @@ for command in $("$ROGER" help --all | sed -n '/^start/,$s/^  \([a-z]*\) .*/\1/p
 done
 is "all of help is" "$("$ROGER" help --all | grep -E '.{81}')" ""
 "$ROGER" help >front && "$ROGER" help --all >all
-is "help shows few commands, help --all every one, each once" "$(sed -n '/^start/,$s/^  \([a-z-]*\) .*/\1/p' all | sort | uniq -d)" ""
+is "help shows few commands, help --all every one, each once" "$(sed -n '/^start/,$s/^  \([a-z -]*\)\(  .*\)*$/\1/p' all | sed 's/ *$//' | sort | uniq -d)" ""
 like "in groups" "$(cat front)" "
 mail
   send "
@@ -38,6 +38,18 @@ exits 64 "an unknown command is a usage error" roger recieve
 like "and the right one is suggested" "$err" "did you mean 'receive'"
 exits 64 "an unknown option is a usage error" roger list --issu x
 like "and the right one is suggested" "$err" "did you mean '--issue'"
+exits 0 "version" roger version
+like "says it, too" "$out" '^roger [0-9.]+$'
+exits 0 "version as JSON" roger version --json
+like "is an object" "$out" '^\{"version":"[0-9.]+"\}$'
+exits 64 "a word of other tools" roger ls
+is "is answered by what does that here" "$err" "roger: unknown command 'ls': \`roger list\` lists messages"
+exits 64 "help of it" roger help grep
+like "the same" "$err" 'roger list WORDS'
+exits 64 "a part of another command alone" roger stale dl-1 --reason 'no use'
+is "is answered by the whole line" "$err" "roger: \`roger stale\` is now \`roger dead stale dl-1 --reason 'no use'\`"
+exits 0 "help of a command of two words" roger help dead stale
+like "names it" "$out" "^usage: roger dead stale id"
 for line in '--vresion' '-V' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do
 	# shellcheck disable=SC2086
 	exits 64 "what stands before the command is looked at: $line" roger $line
@@ -48,7 +60,7 @@ like "and the right one is suggested" "$err" "did you mean '--version'"
 run roger --issue x send
 like "or where it belongs" "$err" "'--issue' before the command"
 exits 64 "options, and no command" roger --as plan
-like "tell what is missing" "$err" "a command is missing"
+like "tell what is missing" "$err" "which command"
 exits 0 "--help behind other options" roger --as plan --help
 exits 64 "help of an unknown command" roger help snd
 like "suggests one" "$err" "did you mean 'send'"

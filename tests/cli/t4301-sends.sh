@@ -84,7 +84,7 @@ is "one dead letter still" "$(roger dead --json | json 'len(d["dead_letters"])')
 roger ack --as bob "$late" -q
 is "read late: a correcting entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json '[d["attempts"][0]["attempt"],d["attempts"][0]["outcome"]]')" '[4, "delivered"]'
 like "and the letter tells" "$(roger dead)" "read after all"
-exits 77 "which need not go again" roger redeliver "$letter"
+exits 77 "which need not go again" roger dead redeliver "$letter"
 exits 77 "nor is it of no use" roger dead stale "$letter"
 exits 66 "no such letter" roger dead show dl-0
 
