@@ -692,7 +692,7 @@ struct roger_thread_request {
 
 /* list, search, count. */
 struct roger_list_request {
-	struct roger_str text; /* search: words of content and metadata (FTS5) */
+	struct roger_str text; /* words of content and metadata (FTS5) that must all be there */
 	struct roger_str issue;
 	struct roger_str from;
 	struct roger_str to;
@@ -1649,14 +1649,12 @@ static const struct roger_item roger_items[] = {
 	VERB(trace, roger_trace_request, roger_trace_reply)                                        \
 	VERB(thread, roger_thread_request, roger_messages_reply)                                   \
 	VERB(list, roger_list_request, roger_messages_reply)                                       \
-	VERB(search, roger_list_request, roger_messages_reply)                                     \
 	VERB(count, roger_list_request, roger_count_reply)                                         \
 	VERB(agents, roger_empty_request, roger_agents_reply)                                      \
 	VERB(retire, roger_retire_request, roger_retire_reply)                                     \
 	VERB(session, roger_session_request, roger_session_reply)                                  \
 	VERB(archive, roger_archive_request, roger_archive_reply)                                  \
 	VERB(cleanup, roger_cleanup_request, roger_archive_reply)                                  \
-	VERB(delete, roger_archive_request, roger_archive_reply)                                   \
 	VERB(cycle, roger_cycle_request, roger_cycle_reply)                                        \
 	VERB(sends, roger_sends_request, roger_sends_reply)                                        \
 	VERB(dead_letters, roger_dead_letters_request, roger_dead_letters_reply)                   \

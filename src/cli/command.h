@@ -57,6 +57,7 @@ struct cli_command {
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
+	bool joined;	/* further words belong to the text that is the last place */
 	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
 
 	bool nothing; /* a reply whose first member is unset ends with CLI_NOTHING */

@@ -306,9 +306,9 @@ static const struct roger_field *field_named(struct completing *completing, stru
 
 static bool is_message_id(struct completing *completing, const struct roger_field *field)
 {
+	(void)completing;
 	return strcmp(field->name, "ids") == 0 || strcmp(field->name, "reply_to") == 0 ||
-	       strcmp(field->name, "after") == 0 ||
-	       (strcmp(field->name, "id") == 0 && completing->command == &cli_thread);
+	       strcmp(field->name, "after") == 0;
 }
 
 /* Values by the field's name: what a person would expect to see there. */

@@ -232,6 +232,26 @@ static size_t needed_after(const struct roger_field *field, const void *request)
 	return needed;
 }
 
+/* `roger list schema migration`: the text in the last place goes on. */
+static int join_rest(struct parser *parser, size_t used, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	const struct roger_field *field, *last = NULL;
+
+	for (field = parser->record->fields; field->name; field++)
+		if (field->flags & ROGER_PLACE)
+			last = field;
+	rg_buf_add_str(&text, *(struct roger_str *)rg_field_at(last, parser->run->request));
+	for (; used < parser->places.count; used++) {
+		rg_buf_add_char(&text, ' ');
+		rg_buf_add_str(&text, parser->places.items[used]);
+	}
+	if (text.failed)
+		return rg_fail_memory(err);
+	return rg_record_set(last, rg_buf_str(&text), 0, parser->run->request, parser->run->arena,
+			     err);
+}
+
 static int fill_places(struct parser *parser, struct roger_err *err)
 {
 	struct cli_run *run = parser->run;
@@ -256,6 +276,8 @@ static int fill_places(struct parser *parser, struct roger_err *err)
 				break;
 		}
 	}
+	if (used < count && run->command->joined)
+		return join_rest(parser, used, err);
 	if (used < count)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unexpected word '%.64s'; see `roger %s --help`",

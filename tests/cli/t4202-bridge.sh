@@ -289,10 +289,10 @@ soon() { # COUNT QUERY...
 	want=$1
 	shift
 	for _ in $(seq 80); do
-		[ "$(roger count "$@")" = "$want" ] && break
+		[ "$(roger list --count "$@")" = "$want" ] && break
 		sleep 0.1
 	done
-	roger count "$@"
+	roger list --count "$@"
 }
 "$ROGER" bridge >log 2>log.err &
 server=$!

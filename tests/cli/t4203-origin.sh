@@ -109,11 +109,11 @@ for thread in threads: thread.start()
 for thread in threads: thread.join()
 END
 for _ in $(seq 100); do
-	[ "$(roger count --to quick)" = 300 ] && break
+	[ "$(roger list --count --to quick)" = 300 ] && break
 	roger wait --as quick --timeout 100ms -q
 	sleep 0.1
 done
-is "7: of 300 in quick succession" "$(roger count --to quick)" 300
+is "7: of 300 in quick succession" "$(roger list --count --to quick)" 300
 kill "$server"
 wait "$server"
 is "7: the bridge ends well" "$?" 0

@@ -169,7 +169,7 @@ roger complete full --result words >again
 like "once" "$(cat again)" "said so already"
 exits 77 "another one is refused" roger complete full --result 'other words'
 like "and named" "$err" "result: message 'msg-.*' delivered another one already"
-is "and not sent" "$(roger count --to boss --type result)" 2
+is "and not sent" "$(roger list --count --to boss --type result)" 2
 
 # Signals.
 passes() { # SIGNAL

@@ -58,7 +58,7 @@ for shell in bash zsh fish; do
 	completes "words of a command" "roger session n" "new "
 	completes "but not of another" "roger config n" ""
 	completes "all words of one" "roger cycle " "current list new "
-	completes "the id of a thread" "roger thread ${id%???}" "$id "
+	completes "the id of a thread" "roger show --thread ${id%???}" "$id "
 	completes "no agent for a file" "roger send --file pl" ""
 	completes "no command for a folder" "roger --workspace stat" ""
 	completes "an agent called as a command is" "roger --as list stat" "stats status "

@@ -778,7 +778,7 @@ def verbs(store):
         Verb("nack", ["nack", "--as", "bob", "--worker", "w0", "--json", *claimed],
              all_of(lambda m: m.get("claimed_until", 0) <= time.time() * 1000), also=(0, 66, 77)),
         Verb("archive", ["archive", "--json", *read], gone(len(read)), also=(0, 66)),
-        Verb("delete", ["delete", "--json", *[m["id"] for m in living[:4]]], gone(4), also=(0, 66)),
+        Verb("delete", ["archive", "--unread", "--json", *[m["id"] for m in living[:4]]], gone(4), also=(0, 66)),
         Verb("cleanup", ["cleanup", "--keep-per-phase", "1", "--json"], gone(len(read))),
         Verb("dispatch", ["dispatch", "r1", "--as", "bob", "--child", "kid"], run_says("r1", lambda r: r["status"] == "active"),
              also=(0, 77)),
