@@ -14,6 +14,7 @@ enum { HOST, ORIGIN, ACCEPT, VERSION, METHOD, NAME, BODY, TEMPLATE, URI, LINES }
 
 static const char *const hosts[] = { "app.test" };
 static const char *const origins[] = { "null" };
+static const struct rg_http_allowed allowed = { hosts, origins, 1, 1 };
 
 /* The text line by line, each with a NUL behind it; missing ones are empty. */
 static char *cut(const uint8_t *data, size_t size, char *lines[LINES])
@@ -107,10 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *lines[LINES], *text = cut(data, size, lines);
 
 	rg_assert(arena);
-	rg_assert(rg_mcp_host_is_ours(lines[HOST], hosts, 1) == is_ours(lines[HOST]));
-	rg_assert(rg_mcp_origin_is_ours(lines[ORIGIN], hosts, 1, origins, 1) ==
-		  is_origin(lines[ORIGIN]));
-	if (rg_mcp_accepts(lines[ACCEPT], "application/json"))
+	rg_assert(rg_http_host_is_ours(lines[HOST], &allowed) == is_ours(lines[HOST]));
+	rg_assert(rg_http_origin_is_ours(lines[ORIGIN], &allowed) == is_origin(lines[ORIGIN]));
+	if (rg_http_accepts(lines[ACCEPT], "application/json"))
 		rg_assert(strchr(lines[ACCEPT], '/') &&
 			  (strchr(lines[ACCEPT], '*') || strcasestr(lines[ACCEPT], "json")));
 	check_body(lines, arena);

@@ -2,81 +2,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base64.h"
-
-/* ----------------------------------------------------- host and origin -- */
-
-/* Without the port, which anybody may choose; false: it is no host. */
-static bool cut_port(const char *host, struct roger_str *ret)
-{
-	size_t length = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
-	size_t rest;
-
-	if (length > strlen(host) || length == 0)
-		return false;
-	*ret = (struct roger_str){ host, length };
-	if (host[length] == 0)
-		return true;
-	rest = strspn(host + length + 1, "0123456789");
-	return host[length] == ':' && rest > 0 && rest <= 5 && host[length + 1 + rest] == 0;
-}
-
-static bool same_word(struct roger_str a, const char *b)
-{
-	return a.length == strlen(b) && strncasecmp(a.data, b, a.length) == 0;
-}
-
-bool rg_mcp_host_is_ours(const char *host, const char *const *hosts, size_t count)
-{
-	struct roger_str name;
-	size_t i;
-
-	if (!host || !cut_port(host, &name))
-		return false;
-	if (same_word(name, "localhost") || same_word(name, "127.0.0.1") ||
-	    same_word(name, "[::1]"))
-		return true;
-	for (i = 0; i < count; i++)
-		if (same_word(name, hosts[i]) || strcasecmp(host, hosts[i]) == 0)
-			return true;
-	return false;
-}
-
-bool rg_mcp_origin_is_ours(const char *origin, const char *const *hosts, size_t host_count,
-			   const char *const *origins, size_t origin_count)
-{
-	size_t i;
-
-	for (i = 0; i < origin_count; i++)
-		if (strcasecmp(origin, origins[i]) == 0)
-			return true;
-	if (strncasecmp(origin, "http://", 7) == 0)
-		return rg_mcp_host_is_ours(origin + 7, hosts, host_count);
-	return strncasecmp(origin, "https://", 8) == 0 &&
-	       rg_mcp_host_is_ours(origin + 8, hosts, host_count);
-}
-
-bool rg_mcp_accepts(const char *accept, const char *type)
-{
-	size_t length, kind = strcspn(type, "/");
-	struct roger_str range;
-
-	if (!accept)
-		return true;
-	for (; *accept; accept += length + (accept[length] == ',')) {
-		length = strcspn(accept, ",");
-		range = (struct roger_str){ accept + strspn(accept, " \t"), 0 };
-		range.length = strcspn(range.data, ",; \t");
-		if (same_word(range, type) || same_word(range, "*/*"))
-			return true;
-		if (range.length == kind + 2 && strncasecmp(range.data, type, kind + 1) == 0 &&
-		    range.data[kind + 1] == '*')
-			return true;
-	}
-	return false;
-}
 
 /* ----------------------------------------------------- header and body -- */
 

@@ -5,17 +5,8 @@
 #ifndef RG_MCP_HEADERS_H
 #define RG_MCP_HEADERS_H
 
+#include "data/http_head.h"
 #include "mcp.h"
-
-/* Is this Host ours: localhost, 127.0.0.1, [::1], or one of the list, with any port? */
-bool rg_mcp_host_is_ours(const char *host, const char *const *hosts, size_t count);
-
-/* May this Origin talk to us: http(s) of a host that is ours, or one of the list as it stands? */
-bool rg_mcp_origin_is_ours(const char *origin, const char *const *hosts, size_t host_count,
-			   const char *const *origins, size_t origin_count);
-
-/* Does an Accept header take this type ("application/json")?  NULL takes everything. */
-bool rg_mcp_accepts(const char *accept, const char *type);
 
 /* Version, method and name must stand in the headers of a modern request as in its body. */
 RG_CHECKED int rg_mcp_headers_check(const struct rg_mcp_headers *headers,

@@ -1,10 +1,14 @@
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/http.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +21,7 @@ enum {
 	/* A connection that says nothing, and is answered nothing. */
 	IDLE_SECONDS = 120,
 	HEADER_BYTES_MAX = 16 << 10,
+	HEADERS_MAX = 100,
 };
 
 /* -------------------------------------------------------- every request -- */
@@ -38,24 +43,56 @@ static const char *caller_of(const struct roger_mcp_http *http, struct evhttp_re
 	return found;
 }
 
-/* Does it come from where it may, to where it shall?  Else it was refused. */
-static bool passes(struct roger_mcp_http *http, struct evhttp_request *request)
+/* The head as it came; false: it has more headers than anybody needs. */
+static bool read_head(struct evhttp_request *request, struct rg_http_field fields[HEADERS_MAX],
+		      struct rg_http_head *ret)
+{
+	struct evkeyval *header;
+
+	*ret = (struct rg_http_head){ request->major, request->minor,
+				      evhttp_request_get_uri(request), fields, 0 };
+	TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
+	{
+		if (ret->count == HEADERS_MAX)
+			return false;
+		fields[ret->count++] = (struct rg_http_field){ header->key, header->value };
+	}
+	return true;
+}
+
+/* What is wrong with its head; NULL: nothing.  400: what follows on the connection is not read. */
+static const char *fault_of(struct roger_mcp_http *http, struct evhttp_request *request,
+			    int *ret_status)
 {
 	const struct roger_mcp_http_options *options = &http->options;
-	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
-	const char *origin = rg_http_header(request, "Origin");
-	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	const struct rg_http_allowed allowed = { options->hosts, options->origins,
+						 options->host_count, options->origin_count };
+	struct rg_http_field fields[HEADERS_MAX];
+	struct rg_http_head head;
+	const char *fault;
 
-	if (!rg_mcp_host_is_ours(rg_http_header(request, "Host"), options->hosts,
-				 options->host_count))
-		rg_http_refuse(request, 403, "the header 'Host' names no host of this server");
-	else if (origin && !rg_mcp_origin_is_ours(origin, options->hosts, options->host_count,
-						  options->origins, options->origin_count))
-		rg_http_refuse(request, 403,
-			       "the header 'Origin' names nobody this server talks to");
-	else if (!path || strcmp(path, http->path) != 0)
+	*ret_status = 400;
+	fault = read_head(request, fields, &head) ? rg_http_head_fault(&head) : "too many headers";
+	if (fault)
+		return fault;
+	*ret_status = 403;
+	return rg_http_head_foreign(&head, &allowed);
+}
+
+/* Does it come from where it may, and lead to where we are?  Otherwise it was refused. */
+static bool passes(struct roger_mcp_http *http, struct evhttp_request *request)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri ? evhttp_uri_get_path(uri) : NULL, *fault;
+	int status;
+
+	fault = fault_of(http, request, &status);
+	if (fault) {
+		rg_http_set_header(request, "Connection", "close");
+		rg_http_refuse(request, status, fault);
+	} else if (!path || strcmp(path, http->path) != 0)
 		rg_http_refuse(request, 404, "no such path");
-	else if (http->answer_count >= options->connections_max)
+	else if (http->answer_count >= http->options.connections_max)
 		rg_http_refuse(request, 503, "too many open requests; try again later");
 	else
 		return true;

@@ -262,7 +262,7 @@ void rg_http_on_post(struct roger_mcp_http *http, struct evhttp_request *request
 			       "expected 'application/json' in the header 'Content-Type'");
 		return;
 	}
-	if (!rg_mcp_accepts(accept, "application/json")) {
+	if (!rg_http_accepts(accept, "application/json")) {
 		rg_http_refuse(request, 406,
 			       "expected 'application/json' and 'text/event-stream' in the header "
 			       "'Accept'");
@@ -275,7 +275,7 @@ void rg_http_on_post(struct roger_mcp_http *http, struct evhttp_request *request
 		rg_http_refuse(request, 503, "out of memory");
 		return;
 	}
-	post.events_taken = rg_mcp_accepts(accept, "text/event-stream");
+	post.events_taken = rg_http_accepts(accept, "text/event-stream");
 	post.headers = (struct rg_mcp_headers){ rg_http_header(request, "MCP-Protocol-Version"),
 						rg_http_header(request, "Mcp-Method"),
 						rg_http_header(request, "Mcp-Name"), rg_http_header,
@@ -313,7 +313,7 @@ void rg_http_on_get(struct roger_mcp_http *http, struct evhttp_request *request,
 	if (!session)
 		return;
 	if (!rg_http_header(request, "Accept") ||
-	    !rg_mcp_accepts(rg_http_header(request, "Accept"), "text/event-stream")) {
+	    !rg_http_accepts(rg_http_header(request, "Accept"), "text/event-stream")) {
 		rg_http_refuse(request, 406, "expected 'text/event-stream' in the header 'Accept'");
 		return;
 	}

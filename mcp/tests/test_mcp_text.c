@@ -121,35 +121,6 @@ static void templates_are_checked(void **state)
 		assert_int_equal(rg_uri_check(rg_str(bad[i]), NULL), ROGER_EDATA);
 }
 
-static void hosts_are_ours_or_not(void **state)
-{
-	static const char *const own[] = { "mail.example.com", "box:8080" };
-
-	(void)state;
-	assert_true(rg_mcp_host_is_ours("localhost:1", NULL, 0));
-	assert_true(rg_mcp_host_is_ours("[::1]", NULL, 0));
-	assert_false(rg_mcp_host_is_ours(NULL, NULL, 0));
-	assert_false(rg_mcp_host_is_ours("[::1", NULL, 0));
-	assert_false(rg_mcp_host_is_ours("[::1]x", NULL, 0));
-	assert_false(rg_mcp_host_is_ours("localhost:123456", NULL, 0));
-	assert_false(rg_mcp_host_is_ours("127.0.0.2", NULL, 0));
-	assert_false(rg_mcp_host_is_ours("mail.example.com", NULL, 0));
-	assert_true(rg_mcp_host_is_ours("Mail.Example.com:443", own, 2));
-	assert_true(rg_mcp_host_is_ours("box:8080", own, 2));
-	assert_false(rg_mcp_host_is_ours("box:8081", own, 2));
-	assert_true(rg_mcp_origin_is_ours("https://mail.example.com", own, 2, NULL, 0));
-	assert_false(rg_mcp_origin_is_ours("https://mail.example.com", NULL, 0, NULL, 0));
-	assert_true(rg_mcp_origin_is_ours("https://app.example.com", NULL, 0,
-					  (const char *[]){ "https://app.example.com" }, 1));
-	assert_false(rg_mcp_origin_is_ours("https://app.example.com.evil.org", NULL, 0,
-					   (const char *[]){ "https://app.example.com" }, 1));
-	assert_true(rg_mcp_accepts("text/html, application/json;q=0.9", "application/json"));
-	assert_false(rg_mcp_accepts("text/html", "application/json"));
-	assert_false(rg_mcp_accepts("", "application/json"));
-	assert_true(rg_mcp_accepts("a/b,text/*", "text/event-stream"));
-	assert_false(rg_mcp_accepts("application/jsonx", "application/json"));
-}
-
 /* The id and form of a message, or the code of the error. */
 static const char *read_as(const char *text)
 {
@@ -201,9 +172,9 @@ static void messages_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(base64_comes_back),	 cmocka_unit_test(bad_base64_is_refused),
-		cmocka_unit_test(templates_match),	 cmocka_unit_test(templates_are_checked),
-		cmocka_unit_test(hosts_are_ours_or_not), cmocka_unit_test(messages_are_read),
+		cmocka_unit_test(base64_comes_back), cmocka_unit_test(bad_base64_is_refused),
+		cmocka_unit_test(templates_match),   cmocka_unit_test(templates_are_checked),
+		cmocka_unit_test(messages_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

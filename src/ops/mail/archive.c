@@ -144,7 +144,8 @@ static int run_archive(struct roger *roger, const void *request, void *reply, st
 
 #define AT(member) offsetof(struct roger_archive_request, member)
 static const struct roger_field archive_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID, NULL, NULL, "ids of messages" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL,
+	  "ids of messages" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL,
 	  "or: everything of this unit of work" },
 	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "or: everything to this agent" },

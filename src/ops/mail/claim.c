@@ -335,8 +335,8 @@ static const struct roger_record claim_request = { "claim", sizeof(struct roger_
 		  "who claimed it (default: the agent)" },                                         \
 	{                                                                                          \
 		"ids", ROGER_TEXTS, AT(ids),                                                       \
-			ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID, NULL, NULL,       \
-			"ids of messages"                                                          \
+			ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID | ROGER_SOUGHT,    \
+			NULL, NULL, "ids of messages"                                              \
 	}
 static const struct roger_field nack_fields[] = { FIELDS, RG_END };
 static const struct roger_field ack_fields[] = {

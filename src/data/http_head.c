@@ -1,0 +1,190 @@
+#include "data/http_head.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* More than any body that a server takes, and far from where numbers wrap around. */
+enum { LENGTH_DIGITS_MAX = 15 };
+
+static const char digits[] = "0123456789";
+
+/* ------------------------------------------------------------- the head -- */
+
+/* A token of RFC 9110: one that holds a blank ends elsewhere for another reader. */
+static bool is_token(const char *name)
+{
+	static const char characters[] = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+					 "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+	return *name && name[strspn(name, characters)] == '\0';
+}
+
+static bool is_text(const char *value)
+{
+	for (; *value; value++)
+		if (((unsigned char)*value < 0x20 && *value != '\t') || *value == 0x7f)
+			return false;
+	return true;
+}
+
+/* How many there are of a name; *ret is the value of the last one, or NULL. */
+static size_t find(const struct rg_http_head *head, const char *name, const char **ret)
+{
+	size_t i, found = 0;
+
+	*ret = NULL;
+	for (i = 0; i < head->count; i++)
+		if (strcasecmp(head->fields[i].name, name) == 0) {
+			*ret = head->fields[i].value;
+			found++;
+		}
+	return found;
+}
+
+static bool is_length(const char *value)
+{
+	size_t length = strspn(value, digits);
+
+	return length > 0 && length <= LENGTH_DIGITS_MAX && value[length] == '\0';
+}
+
+/* Where the body ends must be said at most once, and plainly. */
+static const char *body_fault(const struct rg_http_head *head)
+{
+	const char *length, *coding;
+	size_t lengths = find(head, "Content-Length", &length);
+	size_t codings = find(head, "Transfer-Encoding", &coding);
+
+	if (lengths > 1)
+		return "expected the header 'Content-Length' once";
+	if (lengths && !is_length(length))
+		return "expected digits in the header 'Content-Length'";
+	if (codings && lengths)
+		return "expected 'Content-Length' or 'Transfer-Encoding', not both";
+	if (codings > 1 || (codings && strcasecmp(coding, "chunked") != 0))
+		return "expected 'chunked' in the header 'Transfer-Encoding'";
+	if (codings && head->minor == 0)
+		return "expected HTTP/1.1 for the header 'Transfer-Encoding'";
+	return NULL;
+}
+
+const char *rg_http_head_fault(const struct rg_http_head *head)
+{
+	const char *host, *expect;
+	size_t i;
+
+	if (head->major != 1 || head->minor < 0 || head->minor > 1)
+		return "expected HTTP/1.0 or HTTP/1.1";
+	for (i = 0; i < head->count; i++)
+		if (!is_token(head->fields[i].name) || !is_text(head->fields[i].value))
+			return "expected headers of the form 'Name: value'";
+	if (find(head, "Host", &host) != 1)
+		return "expected the header 'Host' once";
+	if (find(head, "Expect", &expect) && strcasecmp(expect, "100-continue") != 0)
+		return "expected '100-continue' in the header 'Expect'";
+	/* A target with a host in it is for proxies, and may name another one than Host. */
+	if (!head->target || head->target[0] != '/' || !is_text(head->target))
+		return "expected a path that begins with '/'";
+	return body_fault(head);
+}
+
+/* ----------------------------------------------------- host and origin -- */
+
+/* Without the port, which anybody may choose; false: it is no host. */
+static bool cut_port(const char *host, struct roger_str *ret)
+{
+	size_t length = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	size_t rest;
+
+	if (length > strlen(host) || length == 0)
+		return false;
+	*ret = (struct roger_str){ host, length };
+	if (host[length] == 0)
+		return true;
+	rest = strspn(host + length + 1, digits);
+	return host[length] == ':' && rest > 0 && rest <= 5 && host[length + 1 + rest] == 0;
+}
+
+static bool same_word(struct roger_str a, const char *b)
+{
+	return a.length == strlen(b) && strncasecmp(a.data, b, a.length) == 0;
+}
+
+bool rg_http_host_is_ours(const char *host, const struct rg_http_allowed *allowed)
+{
+	struct roger_str name;
+	size_t i;
+
+	if (!host || !cut_port(host, &name))
+		return false;
+	if (same_word(name, "localhost") || same_word(name, "127.0.0.1") ||
+	    same_word(name, "[::1]"))
+		return true;
+	for (i = 0; i < allowed->host_count; i++)
+		if (same_word(name, allowed->hosts[i]) || strcasecmp(host, allowed->hosts[i]) == 0)
+			return true;
+	return false;
+}
+
+/* An origin that is named in full. */
+static bool is_named(const char *origin, const struct rg_http_allowed *allowed)
+{
+	size_t i;
+
+	for (i = 0; i < allowed->origin_count; i++)
+		if (strcasecmp(origin, allowed->origins[i]) == 0)
+			return true;
+	return false;
+}
+
+bool rg_http_origin_is_ours(const char *origin, const struct rg_http_allowed *allowed)
+{
+	if (is_named(origin, allowed))
+		return true;
+	if (strncasecmp(origin, "http://", 7) == 0)
+		return rg_http_host_is_ours(origin + 7, allowed);
+	return strncasecmp(origin, "https://", 8) == 0 && rg_http_host_is_ours(origin + 8, allowed);
+}
+
+/* A browser says so where a page of another site made the request; no page can change it. */
+static bool is_of_another_site(const char *site)
+{
+	return strcasecmp(site, "same-origin") != 0 && strcasecmp(site, "none") != 0;
+}
+
+const char *rg_http_head_foreign(const struct rg_http_head *head,
+				 const struct rg_http_allowed *allowed)
+{
+	const char *host, *origin, *site;
+
+	find(head, "Host", &host);
+	if (!rg_http_host_is_ours(host, allowed))
+		return "the header 'Host' names no host of this server";
+	if (find(head, "Origin", &origin) > 1 ||
+	    (origin && !rg_http_origin_is_ours(origin, allowed)))
+		return "the header 'Origin' names nobody this server talks to";
+	if (find(head, "Sec-Fetch-Site", &site) && is_of_another_site(site) &&
+	    !(origin && is_named(origin, allowed)))
+		return "the header 'Sec-Fetch-Site' says that a page of another site asks";
+	return NULL;
+}
+
+bool rg_http_accepts(const char *accept, const char *type)
+{
+	size_t length, kind = strcspn(type, "/");
+	struct roger_str range;
+
+	if (!accept)
+		return true;
+	for (; *accept; accept += length + (accept[length] == ',')) {
+		length = strcspn(accept, ",");
+		range = (struct roger_str){ accept + strspn(accept, " \t"), 0 };
+		range.length = strcspn(range.data, ",; \t");
+		if (same_word(range, type) || same_word(range, "*/*"))
+			return true;
+		if (range.length == kind + 2 && strncasecmp(range.data, type, kind + 1) == 0 &&
+		    range.data[kind + 1] == '*')
+			return true;
+	}
+	return false;
+}
