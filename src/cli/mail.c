@@ -208,7 +208,7 @@ static void print_show(const struct cli_run *run, const void *reply_)
 static int show_thread(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_show_request *request = run->request;
-	struct roger_thread_request thread;
+	struct roger_thread_request thread = { .agent = request->agent };
 	struct roger_messages_reply reply;
 	int r;
 
