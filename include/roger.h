@@ -474,6 +474,9 @@ struct roger_trust_reply {
  * ROGER_CONFIRM_READ answers once all of them have read it, or with
  * ROGER_ETIMEOUT: then the same send again is the next attempt of the same
  * message.
+ *
+ * reply: a send that names no recipient and answers reply_to: it goes to the sender of that (of
+ * one's own message: to who got it), in its issue.
  */
 enum roger_confirm { ROGER_CONFIRM_STORED, ROGER_CONFIRM_READ };
 struct roger_send_request {
@@ -1640,6 +1643,7 @@ static const struct roger_item roger_items[] = {
 	VERB(looked, roger_looked_request, roger_looked_reply)                                     \
 	VERB(arrive, roger_arrive_request, roger_arrive_reply)                                     \
 	VERB(send, roger_send_request, roger_send_reply)                                           \
+	VERB(reply, roger_send_request, roger_send_reply)                                          \
 	VERB(send_many, roger_send_many_request, roger_send_many_reply)                            \
 	VERB(inbox, roger_inbox_request, roger_inbox_reply)                                        \
 	VERB(receive, roger_inbox_request, roger_inbox_reply)                                      \

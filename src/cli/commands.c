@@ -7,14 +7,15 @@
 #include "cli/command.h"
 
 #define EACH(ROW)                                                                                  \
-	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(inbox), ROW(receive),        \
-		ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show), ROW(trace),      \
-		ROW(list), ROW(retire), ROW(cleanup), ROW(session), ROW(cycle), ROW(sends),        \
-		ROW(dead), ROW(redeliver), ROW(stale), ROW(log), ROW(activity), ROW(dispatch),     \
-		ROW(complete_run), ROW(forward), ROW(extend), ROW(settle), ROW(recover),           \
-		ROW(runs), ROW(run_program), ROW(timeline), ROW(report), ROW(status), ROW(bridge), \
-		ROW(ingest), ROW(verify), ROW(doctor), ROW(seal), ROW(config), ROW(hook),          \
-		ROW(mcp), ROW(help), ROW(completion), ROW(version), ROW(complete)
+	ROW(init), ROW(setup), ROW(trust), ROW(prime), ROW(send), ROW(reply), ROW(inbox),          \
+		ROW(receive), ROW(wait), ROW(wake), ROW(claim), ROW(ack), ROW(nack), ROW(show),    \
+		ROW(trace), ROW(list), ROW(retire), ROW(cleanup), ROW(session), ROW(cycle),        \
+		ROW(sends), ROW(dead), ROW(redeliver), ROW(stale), ROW(log), ROW(activity),        \
+		ROW(dispatch), ROW(complete_run), ROW(forward), ROW(extend), ROW(settle),          \
+		ROW(recover), ROW(runs), ROW(run_program), ROW(timeline), ROW(report),             \
+		ROW(status), ROW(bridge), ROW(ingest), ROW(verify), ROW(doctor), ROW(seal),        \
+		ROW(config), ROW(hook), ROW(mcp), ROW(help), ROW(completion), ROW(version),        \
+		ROW(complete)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
 extern const struct cli_command EACH(NAME);

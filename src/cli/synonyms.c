@@ -25,7 +25,7 @@ static const struct {
 	{ "write|new|compose|post|say|tell|msg|push|publish|add|create|put|email|mailto",
 	  "`roger send NAME TEXT` sends a message" },
 	{ "broadcast|announce|wall|everyone", "`roger send all TEXT` sends to every agent" },
-	{ "reply-all|answer|respond|re", "`roger send NAME --reply-to ID TEXT` answers a message" },
+	{ "reply-all|answer|respond|re", "`roger reply ID TEXT` answers the sender of a message" },
 	{ "tail|follow|listen|subscribe|poll",
 	  "`roger receive --wait 10m` takes the next mail, `roger wait` only waits for it" },
 	{ "watch|live|monitor|dashboard|info|st|overview",

@@ -14,6 +14,7 @@ static const struct {
 	enum rg_note_kind kind;
 } words[] = {
 	{ "send", RG_NOTE_SENT },
+	{ "reply", RG_NOTE_SENT },
 	{ "send_many", RG_NOTE_SENT },
 	{ "inbox", RG_NOTE_LOOKED },
 	{ "receive", RG_NOTE_READ },
