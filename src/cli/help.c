@@ -70,6 +70,7 @@ static void print_plumbing(FILE *to)
 {
 	const struct cli_command *command;
 	const struct cli_group *group;
+	bool any = false;
 	size_t i = 0;
 
 	fputs("\nThe rest is for scripts, hooks and rare cases.\n", to);
@@ -77,10 +78,13 @@ static void print_plumbing(FILE *to)
 		fprintf(to, "\n%s\n", group->name);
 		print_commands(to, group->plumbing);
 	}
-	fputs("\nothers\n", to);
-	while ((command = cli_next_command(&i)))
-		if (!cli_is_in_group(command))
-			print_command(to, command);
+	for (; (command = cli_next_command(&i));) {
+		if (cli_is_in_group(command))
+			continue;
+		fputs(any ? "" : "\nothers\n", to);
+		print_command(to, command);
+		any = true;
+	}
 }
 
 void cli_print_help(FILE *to, bool all)

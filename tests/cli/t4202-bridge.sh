@@ -301,7 +301,7 @@ import os, subprocess, sys, time
 boxes, roger = sys.argv[1:]
 def stored(sender, count):
     for _ in range(80):
-        if int(subprocess.run([roger, "count", "--from", sender], stdout=subprocess.PIPE).stdout) >= count:
+        if int(subprocess.run([roger, "list", "--count", "--from", sender], stdout=subprocess.PIPE).stdout) >= count:
             return
         time.sleep(0.1)
 box = open(f"{boxes}/bob.txt", "w")
