@@ -57,6 +57,8 @@ struct cli_command {
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
+	/* What it is where neither a word nor an option of its own follows; NULL: itself. */
+	const struct cli_command *else_is;
 	bool joined;	/* further words belong to the text that is the last place */
 	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
 
@@ -179,8 +181,14 @@ enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 void cli_print_help(FILE *to, bool all);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
 
-/* parse.c: take the first word of a list such as "new|show" off it. */
+/* parse.c: is it one of "new|show", so that it is not an option? */
+bool cli_is_verb_word(const struct cli_command *command, struct roger_str word);
+
+/* Take the first word of a list such as "new|show" off it. */
 bool cli_next_word(const char **words, struct roger_str *ret);
+
+/* Does anything follow that is of this command, and not of the one that it is else? */
+bool cli_is_meant(const struct cli_command *command, int argc, char **argv);
 
 /* Read argv, without the command's name, into run->request and run->values. */
 RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,

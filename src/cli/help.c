@@ -163,11 +163,24 @@ static void print_usage(FILE *to, const struct cli_command *command, const struc
 	fputs(" [options]\n", to);
 }
 
-void cli_print_command_help(FILE *to, const struct cli_command *command)
+static void print_options(FILE *to, const struct cli_command *command)
 {
-	const struct roger_op *op = cli_op(command);
 	const struct cli_option *option;
 	const struct roger_field *field;
+
+	for (field = cli_op(command)->request->fields; field->name; field++)
+		if (field->kind != ROGER_RECORDS &&
+		    !(field->flags & (ROGER_PLACE | ROGER_PERSON)) &&
+		    !cli_is_verb_word(command, rg_str(field->name)))
+			print_field(to, field);
+	for (option = command->options; option && option->name; option++)
+		print_option(to, option->name, option->value ? option->value : "", option->help);
+}
+
+void cli_print_command_help(FILE *to, const struct cli_command *command)
+{
+	const struct cli_command *other = command->else_is;
+	const struct roger_op *op = cli_op(command);
 
 	fprintf(to, "roger %s - ", command->name);
 	print_wrapped(to, strlen(command->name) + 9, summary_of(command));
@@ -176,9 +189,9 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	fputc('\n', to);
 	print_usage(to, command, op);
 	fputc('\n', to);
-	for (field = op->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS && !(field->flags & (ROGER_PLACE | ROGER_PERSON)))
-			print_field(to, field);
-	for (option = command->options; option && option->name; option++)
-		print_option(to, option->name, option->value ? option->value : "", option->help);
+	print_options(to, command);
+	if (!other)
+		return;
+	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, summary_of(other));
+	print_options(to, other);
 }

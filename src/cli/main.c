@@ -433,7 +433,11 @@ static int run_words(struct cli_run *run, int argc, char **argv)
 	if (run->command == &bare)
 		return run_command(run, argc - 1, argv + 1);
 	memmove(argv + 1 + count, argv + 1, (size_t)(word - 1) * sizeof *argv);
-	return run_command(run, argc - 1 - (int)count, argv + 1 + count);
+	argc -= 1 + (int)count;
+	argv += 1 + count;
+	if (run->command->else_is && !cli_is_meant(run->command, argc, argv))
+		run->command = run->command->else_is;
+	return run_command(run, argc, argv);
 }
 
 /* A mapped file that was cut short raises SIGBUS; for any other address it kills, as usual. */

@@ -48,6 +48,12 @@ exits 64 "help of it" roger help grep
 like "the same" "$err" 'roger list WORDS'
 exits 64 "a part of another command alone" roger stale dl-1 --reason 'no use'
 is "is answered by the whole line" "$err" "roger: \`roger stale\` is now \`roger dead stale dl-1 --reason 'no use'\`"
+for line in 'run --limit 1h=--timeout' 'bridge --wait 1s=--timeout' 'wake --for 1s=--timeout' 'extend r --why x=--reason' 'settle r --why x=--reason' \
+	'dead stale d --note x=--reason' 'dead redeliver d --note x=--reason' 'show m --trace=roger trace' 'session --new=roger session new' 'cycle --new=roger cycle new'; do
+	# shellcheck disable=SC2086
+	exits 64 "an option that has another name: ${line%%=*}" roger ${line%%=*}
+	like "is answered by that" "$err" "is now .${line#*=}.\$"
+done
 exits 0 "help of a command of two words" roger help dead stale
 like "names it" "$out" "^usage: roger dead stale id"
 for line in '--vresion' '-V' '--workspace' '--as' '--issue x send' '--json --bogus' '--quiet' '--color blue'; do

@@ -250,7 +250,7 @@ exits 0 "again: stale, and no fault" sh -c "printf '(LEAD #4): in\n' | '$ROGER' 
 like "told" "$err" 'skipped LEAD #4 -> bob line 1: not above #5'
 exits 65 "text without a header" sh -c "echo hello | '$ROGER' ingest --to bob"
 exits 1 "nothing" sh -c ": | '$ROGER' ingest --to bob"
-exits 64 "once, and waiting" roger bridge --once --wait 3s
+exits 64 "once, and waiting" roger bridge --once --timeout 3s
 like "says which to take" "$err" "wait: expected without --once"
 exits 64 "to nobody" sh -c "echo '(A): x' | '$ROGER' ingest"
 exits 0 "to oneself" sh -c "echo '(A): x' | '$ROGER' ingest --as bob"

@@ -78,7 +78,7 @@ is "its id stands in the entry" "$(roger sends --key app-4:escalation:c1 --newes
 is "one message in all of it" "$(roger list --key app-4:escalation:c1 --jsonl | wc -l)" 1
 exits 75 "redeliver" roger dead redeliver "$letter" --within 50ms
 is "not read in time either: it is to be delivered" "$(roger dead show "$letter" --json | json '[l["status"] for l in d["dead_letters"]]')" '["undelivered"]'
-exits 0 "stale" roger dead stale "$letter" --note 'done by hand'
+exits 0 "stale" roger dead stale "$letter" --reason 'done by hand'
 is "is noted" "$(roger dead --status stale --json | json '[[l["id"] == "'"$letter"'",l["note"]] for l in d["dead_letters"]]')" '[[true, "done by hand"]]'
 is "one dead letter still" "$(roger dead --json | json 'len(d["dead_letters"])')" 1
 roger ack --as bob "$late" -q

@@ -803,7 +803,7 @@ def verbs(store):
         Verb("stored-again", confirm[:-4], all_or_nothing("confirmed", 1), logs=True, prepare=[confirm]),
         Verb("redeliver", ["dead", "redeliver", letter, "--within", "2ms"], letters_are(1, lambda l: l["status"] == "redelivered"),
              also=(75,), logs=True, prepare=[confirm] * 3),
-        Verb("stale", ["dead", "stale", letter, "--note", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
+        Verb("stale", ["dead", "stale", letter, "--reason", "no use"], letters_are(1, lambda l: l["status"] == "stale"), logs=True,
              prepare=[confirm] * 3),
         Verb("cycle", [*cycle, "--json"], cycles_rise, logs=True),
         Verb("purge", ["purge", "--json"], purged, logs=True,

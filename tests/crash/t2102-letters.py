@@ -135,7 +135,7 @@ def slow_one(top, kind):
         if kind == "read":
             lib.must(lib.call(store, ["receive", "--as", "bob"]))
         elif kind == "stale":
-            lib.must(lib.call(store, ["dead", "stale", letter, "--note", "by hand"]))
+            lib.must(lib.call(store, ["dead", "stale", letter, "--reason", "by hand"]))
         else:
             lib.call(store, ["dead", "redeliver", letter, "--within", "1ms"])
         with open(f"{store}/go", "w", encoding="utf-8"):
@@ -169,7 +169,7 @@ def every_verb(top):
     send(store, "t:escalation:1")
     conflict = lib.call(store, ["send", "--as", "ann", "--key", "t:escalation:1", "bob", MARKER + "!"])
     lib.call(store, ["dead", "redeliver", letter, "--within", "1ms"])
-    lib.must(lib.call(store, ["dead", "stale", letter, "--note", "done"]))
+    lib.must(lib.call(store, ["dead", "stale", letter, "--reason", "done"]))
     lib.must(lib.call(store, ["receive", "--as", "bob"]))
     for words in (["send", "--as", "ann", "--key", "t:status-update:2", "kim", MARKER], ["cycle", "new"], ["cycle", "new"],
                   ["cycle", "new"], ["cycle", "new"], ["purge"], ["cleanup", "--keep-per-phase", "1"], ["rebuild"],

@@ -293,7 +293,7 @@ static int see_run(struct looking *looking, enum topic topic, const struct rg_ev
 		looking, topic, run->run_id, 1, event->said.at_ms,
 		command(looking, "roger %s %.*s%s", unread ? "trace" : commands[topic],
 			RG_STR_ARGS(quoted(looking, unread ? run->result_message_id : run->run_id)),
-			settled ? " --why TEXT" : ""),
+			settled ? " --reason TEXT" : ""),
 		"run %.*s%s%.*s%s%.*s", RG_STR_ARGS(run->run_id), topic == FAILED ? " " : ": ",
 		RG_STR_ARGS(why), topic == FAILED && run->child_exit.length ? ": exit " : "",
 		RG_STR_ARGS(topic == FAILED ? run->child_exit : RG_STR("")));
