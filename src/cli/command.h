@@ -179,6 +179,7 @@ enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 
 /* help.c */
 void cli_print_help(FILE *to, bool all);
+const char *cli_summary(const struct cli_command *command);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
 
 /* parse.c: is it one of "new|show", so that it is not an option? */

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 
-static const char *summary_of(const struct cli_command *command)
+const char *cli_summary(const struct cli_command *command)
 {
 	return command->summary ? command->summary : cli_op(command)->summary;
 }
@@ -50,7 +50,7 @@ static void print_entry(FILE *to, const char *what, size_t column, const char *t
 
 static void print_command(FILE *to, const struct cli_command *command)
 {
-	print_entry(to, command->name, 14, summary_of(command));
+	print_entry(to, command->name, 14, cli_summary(command));
 }
 
 /* The commands of a list of names; what is not there is left out. */
@@ -183,7 +183,7 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	const struct roger_op *op = cli_op(command);
 
 	fprintf(to, "roger %s - ", command->name);
-	print_wrapped(to, strlen(command->name) + 9, summary_of(command));
+	print_wrapped(to, strlen(command->name) + 9, cli_summary(command));
 	fputc('\n', to);
 	print_examples(to, command->examples ? command->examples : op->examples);
 	fputc('\n', to);
@@ -192,6 +192,6 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	print_options(to, command);
 	if (!other)
 		return;
-	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, summary_of(other));
+	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, cli_summary(other));
 	print_options(to, other);
 }
