@@ -157,8 +157,15 @@ static int run_log(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return r == ROGER_OK ? cli_call(run, ret_exit, err) : r;
 }
 
+extern const struct cli_command cli_activity;
 const struct cli_command cli_log = {
-	.name = "log", .paged = true, .options = log_options, .run = run_log, .print = print_logged
+	.name = "log",
+	.paged = true,
+	.summary = "show the activity log, or write an entry",
+	.options = log_options,
+	.else_is = &cli_activity,
+	.run = run_log,
+	.print = print_logged,
 };
 
 /* -------------------------------------------------------------- activity -- */

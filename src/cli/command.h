@@ -44,9 +44,8 @@ struct cli_run {
 };
 
 struct cli_command {
-	const char *name;  /* "": what roger is without a command */
-	const char *under; /* may follow this one: "dead redeliver"; may be NULL */
-	const char *verb;  /* where it has another name; NULL: the command's */
+	const char *name; /* one word, or two: "dead redeliver"; "": without a command */
+	const char *verb; /* where it has another name; NULL: the command's */
 	/* Of a command that calls no verb, and has a run below: its words, and no reply. */
 	const struct roger_op *own;
 	const struct cli_option *options; /* ends with a nameless one; may be NULL */
@@ -60,6 +59,9 @@ struct cli_command {
 	int (*run)(struct cli_run *run, int *ret_exit, struct roger_err *err);
 	/* The reply for people.  NULL: cli_print_record(). */
 	void (*print)(const struct cli_run *run, const void *reply);
+	/* What it is where neither a word nor an option of its own follows; NULL: itself. */
+	const struct cli_command *else_is;
+	bool joined;	/* further words belong to the text that is the last place */
 	bool forgiving; /* errors go to standard error, and the exit status says nothing of them */
 
 	bool paged; /* on a terminal a long answer goes through a pager */
@@ -85,8 +87,11 @@ struct cli_group {
 extern const struct cli_group cli_groups[]; /* ends with a nameless one */
 bool cli_is_in_group(const struct cli_command *command);
 
-/* The error for an unknown command, with the nearest known one. */
-RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
+/* The command at the start of some words, and how many of them are its name; else NULL. */
+const struct cli_command *cli_command_of(struct roger_strs words, size_t *ret_count);
+
+/* synonyms.c: the error for an unknown command, with what is meant; typed: it and what follows. */
+RG_CHECKED int cli_no_such_command(struct roger_strs typed, struct roger_err *err);
 
 /* The verb of a command, or its words. */
 const struct roger_op *cli_op(const struct cli_command *command);
@@ -178,10 +183,17 @@ enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 
 /* help.c */
 void cli_print_help(FILE *to, bool all);
+const char *cli_summary(const struct cli_command *command);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
 
-/* parse.c: take the first word of a list such as "new|show" off it. */
+/* parse.c: is it one of "new|show", so that it is not an option? */
+bool cli_is_verb_word(const struct cli_command *command, struct roger_str word);
+
+/* Take the first word of a list such as "new|show" off it. */
 bool cli_next_word(const char **words, struct roger_str *ret);
+
+/* Does anything follow that is of this command, and not of the one that it is else? */
+bool cli_is_meant(const struct cli_command *command, int argc, char **argv);
 
 /* Read argv, without the command's name, into run->request and run->values. */
 RG_CHECKED int cli_parse(struct cli_run *run, int argc, char **argv, const char **ret_colour,

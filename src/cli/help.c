@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/screen.h"
 
-static const char *summary_of(const struct cli_command *command)
+const char *cli_summary(const struct cli_command *command)
 {
 	return command->summary ? command->summary : cli_op(command)->summary;
 }
@@ -53,7 +53,7 @@ static void print_entry(FILE *to, const char *what, size_t column, const char *t
 
 static void print_command(FILE *to, const struct cli_command *command)
 {
-	print_entry(to, command->name, 14, summary_of(command));
+	print_entry(to, command->name, 14, cli_summary(command));
 }
 
 /* The commands of a list of names; what is not there is left out. */
@@ -73,6 +73,7 @@ static void print_plumbing(FILE *to)
 {
 	const struct cli_command *command;
 	const struct cli_group *group;
+	bool any = false;
 	size_t i = 0;
 
 	fputs("\nThe rest is for scripts, hooks and rare cases.\n", to);
@@ -80,10 +81,13 @@ static void print_plumbing(FILE *to)
 		fprintf(to, "\n%s\n", group->name);
 		print_commands(to, group->plumbing);
 	}
-	fputs("\nothers\n", to);
-	while ((command = cli_next_command(&i)))
-		if (!cli_is_in_group(command))
-			print_command(to, command);
+	for (; (command = cli_next_command(&i));) {
+		if (cli_is_in_group(command))
+			continue;
+		fputs(any ? "" : "\nothers\n", to);
+		print_command(to, command);
+		any = true;
+	}
 }
 
 void cli_print_help(FILE *to, bool all)
@@ -165,22 +169,35 @@ static void print_usage(FILE *to, const struct cli_command *command, const struc
 	fputs(" [options]\n", to);
 }
 
-void cli_print_command_help(FILE *to, const struct cli_command *command)
+static void print_options(FILE *to, const struct cli_command *command)
 {
-	const struct roger_op *op = cli_op(command);
 	const struct cli_option *option;
 	const struct roger_field *field;
 
+	for (field = cli_op(command)->request->fields; field->name; field++)
+		if (field->kind != ROGER_RECORDS &&
+		    !(field->flags & (ROGER_PLACE | ROGER_PERSON)) &&
+		    !cli_is_verb_word(command, rg_str(field->name)))
+			print_field(to, field);
+	for (option = command->options; option && option->name; option++)
+		print_option(to, option->name, option->value ? option->value : "", option->help);
+}
+
+void cli_print_command_help(FILE *to, const struct cli_command *command)
+{
+	const struct cli_command *other = command->else_is;
+	const struct roger_op *op = cli_op(command);
+
 	fprintf(to, "roger %s - ", command->name);
-	print_wrapped(to, strlen(command->name) + 9, summary_of(command));
+	print_wrapped(to, strlen(command->name) + 9, cli_summary(command));
 	fputc('\n', to);
 	print_examples(to, command->examples ? command->examples : op->examples);
 	fputc('\n', to);
 	print_usage(to, command, op);
 	fputc('\n', to);
-	for (field = op->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS && !(field->flags & (ROGER_PLACE | ROGER_PERSON)))
-			print_field(to, field);
-	for (option = command->options; option && option->name; option++)
-		print_option(to, option->name, option->value ? option->value : "", option->help);
+	print_options(to, command);
+	if (!other)
+		return;
+	fprintf(to, "\nWithout these, as `roger %s`: %s\n\n", other->name, cli_summary(other));
+	print_options(to, other);
 }

@@ -1,4 +1,4 @@
-/* list and search: page by page until the end, unless a limit is given.  count. */
+/* list: page by page until the end, unless a limit is given; or only how many. */
 #include "base/limits.h"
 #include "cli/command.h"
 #include "cli/mail.h"
@@ -110,6 +110,28 @@ static int64_t page_size(int64_t wanted, int64_t printed)
 	return wanted && left < RG_PAGE_MAX ? left : RG_PAGE_MAX;
 }
 
+static int print_count(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	const struct roger_list_request *request = run->request;
+	struct roger_count_reply reply;
+	int r;
+
+	if (request->limit || request->after.length || request->newest)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "--count counts all, without --limit, --after and --newest");
+	r = roger_count(run->roger, request, &reply, err);
+	if (r < 0)
+		return r;
+	cli_progress_end();
+	if (run->form == CLI_HUMAN)
+		fprintf(cli_out, "%lld\n", (long long)reply.count);
+	else
+		cli_print_reply(run, cli_op_named("count")->reply, &reply);
+	*ret_exit = CLI_DONE;
+	roger_reply_free(&reply);
+	return ROGER_OK;
+}
+
 /* ---------------------------------------------------------------- follow -- */
 
 enum { LAST_BYTES = 160, LOOK_MS = 1000 };
@@ -196,6 +218,8 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	const int64_t epoch = cli_shown_epoch(run);
 	int r = ROGER_OK;
 
+	if (cli_given(run, "count"))
+		return print_count(run, ret_exit, err);
 	*ret_exit = CLI_DONE;
 	if (cli_given(run, "follow"))
 		return follow(run, err);
@@ -215,19 +239,12 @@ static int run_list(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	return ROGER_OK;
 }
 
-static const struct cli_option options[] = { CLI_FOLLOW, { 0 } };
+static const struct cli_option options[] = {
+	{ "count", NULL, "only how many there are" },
+	CLI_FOLLOW,
+	{ 0 },
+};
 
 const struct cli_command cli_list = {
-	.name = "list", .paged = true, .options = options, .run = run_list
+	.name = "list", .paged = true, .options = options, .joined = true, .run = run_list
 };
-const struct cli_command cli_search = {
-	.name = "search", .paged = true, .options = options, .run = run_list
-};
-
-static void print_count(const struct cli_run *run, const void *reply)
-{
-	(void)run;
-	fprintf(cli_out, "%lld\n", (long long)((const struct roger_count_reply *)reply)->count);
-}
-
-const struct cli_command cli_count = { .name = "count", .print = print_count };

@@ -1,4 +1,4 @@
-/* inbox, receive, claim, ack, nack, show, thread, wait. */
+/* inbox, receive, claim, ack, nack, show, wait. */
 #include "cli/mail.h"
 
 #include <errno.h>
@@ -299,27 +299,40 @@ const struct cli_command cli_claim = {
 const struct cli_command cli_ack = { .name = "ack", .print = print_decided };
 const struct cli_command cli_nack = { .name = "nack", .print = print_decided };
 
-/* --------------------------------------------------------- show, thread -- */
+/* ----------------------------------------------------------------- show -- */
 
 static void print_show(const struct cli_run *run, const void *reply_)
 {
 	print_messages(run, &((const struct roger_messages_reply *)reply_)->messages);
 }
 
-static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
+static int show_thread(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	const struct roger_show_request *request = run->request;
+	struct roger_thread_request thread = { .agent = request->agent };
+	struct roger_messages_reply reply;
+	int r;
 
-	return cli_given(run, "trace") ? cli_show_trace(run, &request->ids, ret_exit, err)
-				       : cli_call(run, ret_exit, err);
+	if (request->ids.count != 1)
+		return rg_fail(err, ROGER_EUSAGE, 0, "--thread takes the id of one message");
+	thread.id = request->ids.items[0];
+	r = roger_thread(run->roger, &thread, &reply, err);
+	if (r == ROGER_OK)
+		cli_answer(run, &reply, ret_exit);
+	return r;
+}
+
+static int run_show(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	return cli_given(run, "thread") ? show_thread(run, ret_exit, err)
+					: cli_call(run, ret_exit, err);
 }
 
 static const struct cli_option show_options[] = {
-	{ "trace", NULL, "how far they got, in place of what they say; as `roger trace`" },
+	{ "thread", NULL, "the whole thread of a message: what it answers, and all answers" },
 	{ 0 },
 };
 
 const struct cli_command cli_show = {
 	.name = "show", .paged = true, .options = show_options, .run = run_show, .print = print_show
 };
-const struct cli_command cli_thread = { .name = "thread", .paged = true, .print = print_show };

@@ -15,10 +15,4 @@ int64_t cli_shown_epoch(const struct cli_run *run);
 /* Many, in columns, for a terminal; epoch: of this session. */
 void cli_print_summaries(const struct roger_messages *messages, bool backwards, int64_t epoch);
 
-/* How far the messages of these ids got: show --trace. */
-RG_CHECKED int cli_show_trace(struct cli_run *run, const struct roger_strs *ids, int *ret_exit,
-			      struct roger_err *err);
-
-extern const struct cli_command cli_thread;
-
 #endif

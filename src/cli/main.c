@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/screen.h"
 #include "cli/term.h"
@@ -14,21 +13,6 @@
 #include "data/record.h"
 
 /* ------------------------------------------------------------ commands -- */
-
-int cli_no_such_command(struct roger_str word, struct roger_err *err)
-{
-	const struct cli_command *command;
-	struct rg_nearest nearest = { 0 };
-	size_t i = 0;
-
-	while ((command = cli_next_command(&i)))
-		rg_nearest_look(&nearest, word, rg_str(command->name));
-	if (nearest.word.data)
-		return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; did you mean '%s'?",
-			       RG_STR_CUT(word), nearest.word.data);
-	return rg_fail(err, ROGER_EUSAGE, 0, "no command '%.*s'; see `roger --help`",
-		       RG_STR_CUT(word));
-}
 
 const struct roger_op *cli_op(const struct cli_command *command)
 {
@@ -89,13 +73,21 @@ static const struct cli_option bare_options[] = {
 	{ 0 },
 };
 
+static int run_version(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	(void)err;
+	fputs(run->form == CLI_HUMAN ? "roger " ROGER_VERSION "\n"
+				     : "{\"version\":\"" ROGER_VERSION "\"}\n",
+	      cli_out);
+	*ret_exit = CLI_DONE;
+	return ROGER_OK;
+}
+
 static int run_bare(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	if (!cli_given(run, "version"))
-		return rg_fail(err, ROGER_EUSAGE, 0, "a command is missing; see `roger --help`");
-	fputs("roger " ROGER_VERSION "\n", cli_out);
-	*ret_exit = CLI_DONE;
-	return ROGER_OK;
+		return rg_fail(err, ROGER_EUSAGE, 0, "which command? see `roger help`");
+	return run_version(run, ret_exit, err);
 }
 
 static const struct roger_field no_fields[] = { { 0 } };
@@ -103,6 +95,14 @@ static const struct roger_record no_request = { "", 0, no_fields };
 static const struct roger_op bare_op = { .flags = ROGER_NO_WORKSPACE, .request = &no_request };
 static const struct cli_command bare = {
 	.name = "", .own = &bare_op, .options = bare_options, .run = run_bare
+};
+
+const struct cli_command cli_version = {
+	.name = "version",
+	.own = &bare_op,
+	.summary = "print the version of roger",
+	.examples = "roger version\n",
+	.run = run_version,
 };
 
 /* -------------------------------------------------------------- output -- */
@@ -469,8 +469,9 @@ static enum cli_form wanted_form(int argc, char **argv)
 }
 
 /* An unknown word may be the value of an option that is wrong here: then name that option. */
-static int no_such_command(struct cli_run *run, int word, char **argv)
+static int no_such_command(struct cli_run *run, int word, int argc, char **argv)
 {
+	struct roger_strs typed = { 0 };
 	struct roger_err err = { 0 };
 	const char *colour;
 	bool help;
@@ -480,8 +481,11 @@ static int no_such_command(struct cli_run *run, int word, char **argv)
 	r = prepare_run(run, &err);
 	if (r == ROGER_OK)
 		r = cli_parse(run, word - 1, argv + 1, &colour, &help, &err);
+	for (; r == ROGER_OK && word < argc; word++)
+		r = rg_arena_add(run->arena, &typed, rg_str(argv[word])) ? ROGER_OK
+									 : rg_fail_memory(&err);
 	if (r == ROGER_OK)
-		r = cli_no_such_command(rg_str(argv[word]), &err);
+		r = cli_no_such_command(typed, &err);
 	print_error(run, r, &err);
 	return cli_exit_of(r);
 }
@@ -501,31 +505,27 @@ static int find_word(int argc, char **argv)
 	return argc;
 }
 
-/* "dead redeliver" is redeliver. */
-static const struct cli_command *find_under(const struct cli_command *command, const char *word)
-{
-	const struct cli_command *second = cli_find_command(rg_str(word));
-
-	return second && second->under && strcmp(second->under, command->name) == 0 ? second : NULL;
-}
-
 /* The command, which options may precede, out of the words; what is left is for it. */
 static int run_words(struct cli_run *run, int argc, char **argv)
 {
 	int word = find_word(argc, argv);
+	struct roger_str names[2] = { { 0 } };
+	struct roger_strs words = { names, 0 };
+	size_t count;
 
-	run->command = word < argc ? cli_find_command(rg_str(argv[word])) : &bare;
+	for (; words.count < 2 && word + (int)words.count < argc; words.count++)
+		names[words.count] = rg_str(argv[word + (int)words.count]);
+	run->command = words.count ? cli_command_of(words, &count) : &bare;
 	if (!run->command)
-		return no_such_command(run, word, argv);
+		return no_such_command(run, word, argc, argv);
 	if (run->command == &bare)
 		return run_command(run, argc - 1, argv + 1);
-	if (word + 1 < argc && find_under(run->command, argv[word + 1])) {
-		run->command = find_under(run->command, argv[word + 1]);
-		memmove(argv + word, argv + word + 1, (size_t)(argc - word) * sizeof *argv);
-		argc--;
-	}
-	memmove(argv + 2, argv + 1, (size_t)(word - 1) * sizeof *argv);
-	return run_command(run, argc - 2, argv + 2);
+	memmove(argv + 1 + count, argv + 1, (size_t)(word - 1) * sizeof *argv);
+	argc -= 1 + (int)count;
+	argv += 1 + count;
+	if (run->command->else_is && !cli_is_meant(run->command, argc, argv))
+		run->command = run->command->else_is;
+	return run_command(run, argc, argv);
 }
 
 /* A mapped file that was cut short raises SIGBUS; for any other address it kills, as usual. */

@@ -15,10 +15,8 @@
 enum { GROUP = 512 };
 
 static const struct cli_option options[] = {
-	{ "file", "PATH", "read the text from a file" },
-	{ "batch", NULL,
-	  "read sends from standard input, a JSON object a line: to, content, ...; or messages, as "
-	  "list --jsonl prints them" },
+	{ "file", "FILE", "read the text from a file" },
+	{ "batch", NULL, "read sends from standard input, a JSON object a line: to, content, ..." },
 	{ 0 },
 };
 
@@ -541,6 +539,27 @@ static int run_send(struct cli_run *run, int *ret_exit, struct roger_err *err)
 		return r;
 	return cli_given(run, "batch") ? send_batch(run, err) : send_one(run, ret_exit, err);
 }
+
+/* ----------------------------------------------------------------- reply -- */
+
+static const struct cli_option reply_options[] = {
+	{ "file", "FILE", "read the text from a file" },
+	{ 0 },
+};
+
+static int prepare_reply(struct cli_run *run, struct roger_err *err)
+{
+	return cli_given(run, "file") ? read_text(run, cli_value(run, "file").data, err) : ROGER_OK;
+}
+
+const struct cli_command cli_reply = {
+	.name = "reply",
+	.options = reply_options,
+	.prepare = prepare_reply,
+	.run = send_one,
+	.print = print_sent,
+	.joined = true,
+};
 
 const struct cli_command cli_send = {
 	.name = "send", .options = options, .prepare = prepare, .run = run_send, .print = print_sent

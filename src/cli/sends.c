@@ -105,7 +105,7 @@ const struct cli_command cli_dead = { .name = "dead",
 				      .words = "list|show",
 				      .print = print_dead,
 				      .nothing = true };
-const struct cli_command cli_redeliver = { .name = "redeliver",
-					   .under = "dead",
+const struct cli_command cli_redeliver = { .name = "dead redeliver",
+					   .verb = "redeliver",
 					   .print = print_dead };
-const struct cli_command cli_stale = { .name = "stale", .under = "dead", .print = print_dead };
+const struct cli_command cli_stale = { .name = "dead stale", .verb = "stale", .print = print_dead };

@@ -30,18 +30,18 @@ is_json claim roger claim --as carol --json
 is_json nack roger nack --as carol "$(roger list --to carol --jsonl | json 'd["id"]')" --json
 is_json ack roger ack --as bob "$a" --json
 is_json show roger show "$a" --json
-is_json thread roger thread "$a" --json
+is_json thread roger show --thread "$a" --json
 is_json list roger list --json
 is_json "list of nothing" roger list --issue nothing --json
-is_json search roger search one --json
-is_json "search for nothing" roger search nothing --json
-is_json count roger count --json
+is_json search roger list one --json
+is_json "search for nothing" roger list nothing --json
+is_json count roger list --count --json
 is_json agents roger agents --json
 is_json session roger session --json
 is_json "session new" roger session new --json
 is_json archive roger archive "$a" --json
 is_json cleanup roger cleanup --json
-is_json delete roger delete "$b" --json
+is_json delete roger archive --unread "$b" --json
 is_json log roger log app-42 TOOL_EXEC --json
 is_json "log --import" roger log --import .roger/logs/activity.log.jsonl --json
 is_json activity roger activity --json
@@ -50,7 +50,7 @@ is_json stats roger stats --json
 is_json rebuild roger rebuild --json
 is_json verify roger verify --json
 is_json config roger config show --json
-is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger count)"
+is "list --jsonl is a line a message" "$(roger list --jsonl | wc -l)" "$(roger list --count)"
 is "agents --jsonl is a line an agent" "$(roger agents --jsonl | json 'd["name"]' 2>/dev/null || roger agents --jsonl | wc -l)" 3
 
 is_error() { # STATUS CODE NAME COMMAND...

@@ -33,9 +33,9 @@ harmless inbox roger inbox --as bob
 like "but shows what was there" "$(cat harm)" "<U\+001B>\[2J.*<U\+202E>right-to-left"
 like "joiners stay" "$(cat harm)" "$(printf '\360\237\221\250\342\200\215\360\237\221\251\342\200\215\360\237\221\247 \331\205\333\214\342\200\214')"
 harmless list roger list
-harmless search roger search over
+harmless search roger list over
 harmless show roger show "$id"
-harmless thread roger thread "$id"
+harmless thread roger show --thread "$id"
 harmless "inbox --json" roger inbox --as bob --json
 harmless "list --jsonl" roger list --jsonl
 check "JSON is without what cannot be seen" python3 -c '
@@ -45,7 +45,7 @@ harmless claim roger claim --as bob
 harmless receive roger receive --as bob
 harmless "an error about an option" roger list "$(printf -- '--\033[2J')"
 harmless "an error about a command" roger "$(printf '\033[2J\302\233')"
-harmless "an error about a word" roger count "$(printf '\033[2J')"
+harmless "an error about a word" roger list --count "$(printf '\033[2J')"
 harmless "an error about a name" roger inbox --as "$(printf '\033[2J')"
 harmless "an error about a file" roger send --as a b --file "$(printf '\033[2J')"
 harmless "an error about a folder" roger --workspace "$(printf '/\033[2J')" stats

@@ -89,7 +89,7 @@ def without_passing(value):
 def answers(store, n):
     """Numbers, counts, limits, keys, what is unread, and the last looks."""
     told = []
-    for words in ([["agents", "--json"], ["session", "show", "--json"]] + [["count", "--to", a] for a in AGENTS]
+    for words in ([["agents", "--json"], ["session", "show", "--json"]] + [["list", "--count", "--to", a] for a in AGENTS]
                   + [["inbox", "--as", a, "--json"] for a in (*AGENTS, "nobody", "new3")]
                   + [["list", "--json"]] + [["send", AGENTS[k % 4], f"keyed k{k}:status-update:1", "--as", AGENTS[(k + 1 + k // 4) % 4], "--issue", f"i{k % 3}",
                                              "--key", f"k{k}:status-update:1", "--json"] for k in range(0, 2 * n, 3)]

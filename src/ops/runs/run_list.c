@@ -107,7 +107,7 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 
 	if (!rg_arena_print(arena, &document->way_out, "roger %s %.*s%s",
 			    message ? "complete" : "settle", RG_STR_ARGS(run->run),
-			    message ? "" : " --why TEXT"))
+			    message ? "" : " --reason TEXT"))
 		return rg_fail_memory(err);
 	return !why || rg_arena_print(arena, &run->status_reason,
 				      "Finished (%.*s); %.*s has not read the result: message "
