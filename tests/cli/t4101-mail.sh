@@ -32,7 +32,7 @@ is "all is read" "$(roger list --count --unread)" 0
 answer=$(send_id --as implement plan 'an answer' --reply-to "$first" --issue app-1)
 again=$(send_id --as plan implement 'thanks' --reply-to "$answer" --issue app-1)
 exits 0 "reply needs no recipient" roger reply --as implement "$third" the build is --json green
-is "and takes the words as they come" "$(roger list --from implement --newest --limit 1 --jsonl | json '[d["to_phase"], d["issue_id"], d["reply_to"], d["content"]]')" "[\"test\", \"$(roger show "$third" --jsonl | json 'd["issue_id"]')\", \"$third\", \"the build is green\"]"
+is "and takes the words as they come" "$(roger list --from implement --newest --limit 1 --jsonl | json '[d["to"], d["issue"], d["reply_to"], d["content"]]')" "[\"test\", \"$(roger show "$third" --jsonl | json 'd["issue"]')\", \"$third\", \"the build is green\"]"
 roger archive -q --unread "$(roger list --from implement --newest --limit 1 --jsonl | json 'd["id"]')"
 exits 0 "thread" roger show --thread "$answer" --json
 is "holds all of it, oldest first" "$(printf '%s' "$out" | json '[m["id"] for m in d["messages"]]')" "[\"$first\", \"$answer\", \"$again\"]"

@@ -190,10 +190,10 @@ for name, there in (
         ("attempts that timed out", report.get("timeouts", 0) >= 1),
         ("runs", report.get("runs") == 3), ("what is unread", report.get("unread", 0) > 8)):
     check(f"report has a figure of {name}", there, report)
-figures = {figure["name"]: figure["list", "--count"] for figure in report["concerns"]}
+figures = {figure["name"]: figure["count"] for figure in report["concerns"]}
 counts = {kind: len([c for c in now["concerns"] if c["kind"] == kind]) for kind in kinds}
 check("and what status names by kind", figures == counts, (figures, counts))
-causes = {figure["name"]: figure["list", "--count"] for figure in report["refused_by_cause"]}
+causes = {figure["name"]: figure["count"] for figure in report["refused_by_cause"]}
 for cause in ("unknown name", "mailbox full", "retired"):
     check(f"report says why sends were refused: {cause}", causes.get(cause), causes)
 check("report counts the failed build", report["failed_runs"] == 1, report)

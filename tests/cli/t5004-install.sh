@@ -52,7 +52,7 @@ loads bash "receive recover " bash --norc --noprofile -c '
 loads zsh "receive recover " zsh -f -c '
 	fpath=("$1/share/zsh/site-functions" $fpath)
 	autoload -U compinit && compinit -u -d "$PWD/dump"
-	compset() { :; }; compadd() { while [[ $1 == -* ]]; do [[ $1 == -- ]] && { shift; break; }; shift; done; print -l -- "$@"; }
+	compset() { :; }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -l -- "$@"; }
 	words=(roger rec) CURRENT=2
 	${_comps[roger]}' zsh "$prefix"
 loads fish "receive recover " env XDG_DATA_DIRS="$prefix/share" fish --no-config -c '

@@ -111,7 +111,7 @@ VERBS = [
     ["list"],
     ["list", "--newest"],
     ["inbox", "--as", "eve"],
-    ["search", "quick"],
+    ["list", "quick"],
     ["dead"],
     ["activity"],
     ["runs"],
