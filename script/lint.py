@@ -24,6 +24,8 @@ EDGES = {
     "api": "base data facts host store engine ops",
     "mcp": "base data",
     "cli": "base data",
+    # A command of a program of its own, which has all of the command line in it.
+    "serve": "base data cli",
 }
 
 # Headers that meson makes, by their names.
@@ -40,11 +42,11 @@ HEADER_OWNERS = {
     "sodium.h": r"src/base/(id|sign)\.c|mcp/src/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
     "libpq-fe.h": r"src/store/postgres/.*",
-    "event2/buffer.h": r"mcp/src/http\w*\.[ch]",
-    "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]",
-    "event2/event.h": r"mcp/src/http\w*\.[ch]",
-    "event2/http.h": r"mcp/src/http\w*\.[ch]",
-    "event2/listener.h": r"mcp/src/http\w*\.[ch]",
+    "event2/buffer.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/event.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/http.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
+    "event2/listener.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
 }
 
 # What only a store, and the host, know: above them these do.
@@ -65,7 +67,8 @@ CALL_OWNERS = [
         "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
         "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
         # The command line reads files that a person names, and nothing else.
-        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c",
+        # A socket is a file, too.
+        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/listen\.c",
     ),
     # What a front end writes to is standard output.
     ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/cli/.*"),
@@ -82,7 +85,8 @@ CALL_OWNERS = [
         "programs are run in host/child.c",
         r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
         "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
-        r"src/host/child\.c",
+        # A command that is a program of its own takes the place of this one.
+        r"src/host/child\.c|src/cli/become\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]

@@ -14,7 +14,7 @@
 		ROW(log), ROW(activity), ROW(dispatch), ROW(complete_run), ROW(forward),           \
 		ROW(extend), ROW(settle), ROW(recover), ROW(runs), ROW(run_program),               \
 		ROW(timeline), ROW(report), ROW(status), ROW(bridge), ROW(ingest), ROW(verify),    \
-		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(help),               \
+		ROW(doctor), ROW(seal), ROW(config), ROW(hook), ROW(mcp), ROW(serve), ROW(help),   \
 		ROW(completion), ROW(complete)
 #define NAME(command) cli_##command
 #define PLACE(command) &cli_##command
@@ -102,7 +102,8 @@ const struct cli_command *cli_find_command(struct roger_str name)
 /* --------------------------------------------------------------- groups -- */
 
 const struct cli_group cli_groups[] = {
-	{ "start", "init|setup", "trust|hook|arrive|prime|looked|mcp|config|help|completion" },
+	{ "start", "init|setup",
+	  "trust|hook|arrive|prime|looked|mcp|serve|config|help|completion" },
 	{ "mail", "send|reply|inbox|receive|claim|ack|list|show",
 	  "nack|wait|wake|session|bridge|ingest" },
 	{ "see", "status|top|trace|timeline|log|report", "activity|stats|sends|export|schema" },

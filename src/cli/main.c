@@ -443,7 +443,7 @@ static void mend(int number, siginfo_t *info, void *context)
 int main(int argc, char **argv)
 {
 	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct cli_run run = { .form = wanted_form(argc, argv) };
+	struct cli_run run = { .form = wanted_form(argc, argv), .argv = argv };
 	int status;
 
 	/* A closed pipe or a file that may not grow is an error of a write, not a death in the
