@@ -309,6 +309,8 @@ struct roger_activity {
 	struct roger_str unknown;
 	struct roger_str chain;
 	int64_t at_ms; /* the timestamp; not stored */
+	/* Not stored: where it is in the log, from 1, and in the index, for after. */
+	int64_t line, position;
 };
 ROGER_LIST(roger_activities, roger_activity);
 
@@ -386,6 +388,8 @@ struct roger_agent {
 	int64_t unread;
 	int64_t last_sent_at_ms;
 	bool retired;
+	int64_t last_looked_at_ms; /* of one with unread mail: when it last looked at some; 0: never
+				    */
 };
 ROGER_LIST(roger_agent_list, roger_agent);
 
@@ -709,6 +713,7 @@ struct roger_list_request {
 	bool newest;		/* newest first */
 	struct roger_str after; /* id of the last message already seen */
 	int64_t limit;		/* 0: 1000 */
+	bool anywhere;		/* list only: the living ones and the archived ones */
 };
 struct roger_count_reply {
 	void *memory;

@@ -26,6 +26,7 @@ EDGES = {
     "cli": "base data",
     # A command of a program of its own, which has all of the command line in it.
     "serve": "base data cli",
+    "top": "base",
 }
 
 # Headers that meson makes, by their names.
@@ -41,6 +42,7 @@ HEADER_OWNERS = {
     "yaml.h": r"src/data/yaml\.c",
     "sodium.h": r"src/base/(id|sign)\.c|mcp/src/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
+    "curses.h": r"src/top/screen\.c",
     "libpq-fe.h": r"src/store/postgres/.*",
     "event2/buffer.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
     "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]|src/serve/\w+\.[ch]",
@@ -71,7 +73,7 @@ CALL_OWNERS = [
         r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/listen\.c",
     ),
     # What a front end writes to is standard output.
-    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/cli/.*"),
+    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
     ("folders are watched in host/watch.c", r"inotify_\w+", r"src/host/watch\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
@@ -79,7 +81,7 @@ CALL_OWNERS = [
         "printing and ending is for the front ends",
         "printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|fputc|putc|perror|exit|_exit|_Exit|abort|syslog",
         # rg_assert is the end of everything; a child that cannot become a program ends, too.
-        r"src/cli/.*|src/base/err\.c|src/host/child\.c",
+        r"src/(cli|top)/.*|src/base/err\.c|src/host/child\.c",
     ),
     (
         "programs are run in host/child.c",
@@ -273,6 +275,13 @@ def is_text(path):
     return path.suffix in TEXT_SUFFIXES and not str(path).startswith("fuzz/corpus/")
 
 
+def left_by_runs(files):
+    """Workspaces and programs are what tests leave behind, and no sources."""
+    for path in files:
+        if ".roger" in path.parts or path.parts[0] in ("state", "tree") or path.read_bytes()[:4] == b"\x7fELF":
+            yield str(path)
+
+
 def trailing_space(files):
     for path in files:
         for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
@@ -344,6 +353,7 @@ def main():
         report(name if owner else f"none of the {name}", findings)
     for name, subject, owner in NOT_COMPARED:
         report(name, list(compared_with_words(sources, subject, owner)))
+    report("nothing that a run leaves behind is among the sources", list(left_by_runs(files)))
     report("no trailing white space", list(trailing_space(texts)))
     report("nothing marked as unfinished", list(unfinished(texts)))
     check_format(c_files)

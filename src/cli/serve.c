@@ -3,8 +3,12 @@
 
 static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
-	return serve_run ? serve_run(run, ret_exit, err)
-			 : cli_become(run, "roger-serve", "libevent", err);
+	if (serve_run)
+		return serve_run(run, ret_exit, err);
+	/* Options before the command have been moved after it. */
+	run->argv[1] = (char *)(uintptr_t)run->command->name;
+	run->roger = roger_close(run->roger);
+	return cli_become("roger-serve", run->argv, "libevent (libevent-dev)", err);
 }
 
 #define AT(member) offsetof(struct cli_serve_request, member)

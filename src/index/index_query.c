@@ -492,13 +492,19 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 {
 	struct finding finding = { .index = index, .arena = arena };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
+	const bool both = query->anywhere && sqlite3_get_autocommit(index->db);
 	int r;
 
 	r = words_of(index, query, &match, err);
+	/* In one transaction: a message that is archived meanwhile is not missed. */
+	if (r == ROGER_OK && both)
+		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 	if (r == ROGER_OK && (!query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, false, err);
 	if (r == ROGER_OK && (query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, true, err);
+	if (both && index->db && !sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
 	if (r < 0)
 		return r;
 	if (query->anywhere && finding.count)

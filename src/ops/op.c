@@ -114,6 +114,8 @@ static const struct roger_field agent_fields[] = {
 	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
 	{ "last_sent_at", ROGER_TIME, AT(last_sent_at_ms), 0, NULL, NULL, "when it last sent" },
 	{ "retired", ROGER_BOOL, AT(retired), ROGER_SPARE, NULL, NULL, "gets no more mail" },
+	{ "last_looked_at", ROGER_TIME, AT(last_looked_at_ms), ROGER_SPARE, NULL, NULL,
+	  "of one with unread mail: when it last looked" },
 	RG_END,
 };
 #undef AT

@@ -31,7 +31,7 @@ if [ -x "$prefix/libexec/roger/roger-serve" ]; then
 	mv "$prefix/libexec/roger/roger-serve" "$here/away"
 	run timeout 60 "$prefix/bin/roger" --workspace "$here/served" serve
 	is "without it there is an error" "$status" 69
-	like "which says what it needs" "$err" "built without libevent"
+	like "which says what it needs" "$err" "built where libevent"
 	mv "$here/away" "$prefix/libexec/roger/roger-serve"
 fi
 if command -v mandoc >/dev/null; then
