@@ -57,6 +57,7 @@ static struct serve_job *take(struct serve_pool *pool)
 	if (!pool->first)
 		pool->last = &pool->first;
 	pool->queued--;
+	pool->running++;
 	return job;
 }
 
@@ -100,6 +101,7 @@ static void *work(void *pool_)
 		pthread_mutex_lock(&serve->lock);
 		job->next = serve->done;
 		serve->done = job;
+		pool->running--;
 		eventfd_write(serve->wake, 1);
 	}
 	pthread_mutex_unlock(&serve->lock);
@@ -141,8 +143,8 @@ bool serve_job_start(struct serve_job *job)
 	pthread_mutex_lock(&serve->lock);
 	if (pool->queued >= pool->idle && pool->threads < sizes[pool->kind].threads)
 		start_thread(pool);
-	/* A new thread is not idle yet, and takes one all the same. */
-	good = pool->threads && pool->queued < sizes[pool->kind].queue + sizes[pool->kind].threads;
+	good = pool->threads &&
+	       pool->queued + pool->running < sizes[pool->kind].queue + sizes[pool->kind].threads;
 	if (good) {
 		*pool->last = job;
 		pool->last = &job->next;

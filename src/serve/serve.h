@@ -137,7 +137,7 @@ struct serve_pool {
 	enum serve_pool_kind kind;
 	pthread_cond_t come;
 	struct serve_job *first, **last;
-	size_t queued, threads, idle;
+	size_t queued, running, threads, idle;
 };
 
 struct serve_job *serve_job_new(struct serve *serve, const struct serve_verb *verb,
