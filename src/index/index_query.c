@@ -71,10 +71,9 @@ static void add_words(struct rg_buf *match, struct roger_str text)
 /* Is only new mail of one agent asked for?  Then the rows of messages are not read. */
 static bool is_mailbox_enough(const struct rg_query *query, bool archived)
 {
-	return !archived && query->unread && query->to.length && !query->text.length &&
-	       !query->key.length && !query->issue.length && !query->from.length && !query->type &&
-	       !query->run_counter && !query->since_ms && !query->until_ms && !query->id_count &&
-	       !query->thread.length;
+	const unsigned within = RG_BY_LEASE | RG_BY_AFTER | RG_BY_READ;
+
+	return !archived && (rg_query_by(query) & ~within) == (RG_BY_UNREAD | RG_BY_TO);
 }
 
 /* The tables to read, narrowest first; SQLite has no statistics to choose by. */
