@@ -84,7 +84,7 @@ static void run_job(struct serve_pool *pool, struct roger **roger, struct serve_
 		return;
 	}
 	roger_on_progress(*roger, go_on, pool);
-	serve_call(job, *roger);
+	(job->work ? job->work : serve_call)(job, *roger);
 }
 
 static void *work(void *pool_)
@@ -115,22 +115,20 @@ static void *work(void *pool_)
 
 /* ----------------------------------------------------------- on the loop's -- */
 
-/* Signals are for the loop. */
-static bool start_thread(struct serve_pool *pool)
+bool serve_start_thread(void *(*start)(void *argument), void *argument)
 {
-	sigset_t all, before;
+	sigset_t every, before;
 	pthread_attr_t detached;
 	pthread_t thread;
 	bool good;
 
-	sigfillset(&all);
+	sigfillset(&every);
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	good = pthread_create(&thread, &detached, work, pool) == 0;
+	pthread_sigmask(SIG_SETMASK, &every, &before);
+	good = pthread_create(&thread, &detached, start, argument) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&detached);
-	pool->threads += good;
 	return good;
 }
 
@@ -142,7 +140,7 @@ bool serve_job_start(struct serve_job *job)
 
 	pthread_mutex_lock(&serve->lock);
 	if (pool->queued >= pool->idle && pool->threads < sizes[pool->kind].threads)
-		start_thread(pool);
+		pool->threads += serve_start_thread(work, pool);
 	good = pool->threads &&
 	       pool->queued + pool->running < sizes[pool->kind].queue + sizes[pool->kind].threads;
 	if (good) {
@@ -160,7 +158,8 @@ bool serve_pools_open(struct serve *serve)
 {
 	int i;
 
-	if (pthread_mutex_init(&serve->lock, NULL) != 0)
+	if (pthread_mutex_init(&serve->lock, NULL) != 0 ||
+	    pthread_cond_init(&serve->watch, NULL) != 0)
 		return false;
 	for (i = 0; i < SERVE_POOLS; i++) {
 		serve->pools[i] =
@@ -188,6 +187,7 @@ void serve_pools_end(struct serve *serve)
 
 	pthread_mutex_lock(&serve->lock);
 	serve->ending = true;
+	pthread_cond_broadcast(&serve->watch);
 	for (i = 0; i < SERVE_POOLS; i++)
 		pthread_cond_broadcast(&serve->pools[i].come);
 	pthread_mutex_unlock(&serve->lock);

@@ -317,31 +317,100 @@ static bool on_thing(const struct serve_door *door, struct evhttp_request *reque
 
 /* ------------------------------------------------------------------- paths -- */
 
-/* The loop is alive. */
-static void on_health(struct evhttp_request *request)
+static void answer_text(struct evhttp_request *request, void (*print)(struct rg_buf *out))
 {
 	struct serve_answer answer = { .status = 200, .type = "application/json" };
 
 	rg_buf_init(&answer.body, SIZE_MAX);
-	rg_buf_add_text(&answer.body, "{\"ok\":true}\n");
+	print(&answer.body);
 	serve_send(request, &answer);
 	rg_buf_deinit(&answer.body);
 }
+
+/* The loop is alive. */
+static void print_health(struct rg_buf *out)
+{
+	rg_buf_add_text(out, "{\"ok\":true}\n");
+}
+
+static void on_health(struct serve *serve, struct evhttp_request *request)
+{
+	(void)serve;
+	answer_text(request, print_health);
+}
+
+static void on_openapi(struct serve *serve, struct evhttp_request *request)
+{
+	(void)serve;
+	answer_text(request, serve_print_openapi);
+}
+
+static void start(struct serve *serve, struct evhttp_request *request, const char *verb,
+		  void (*work)(struct serve_job *job, struct roger *roger),
+		  void (*finish)(struct serve_job *job))
+{
+	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(verb)), request);
+
+	if (job) {
+		job->work = work;
+		job->finish = finish;
+	}
+	if (job && serve_job_start(job))
+		return;
+	if (job)
+		serve_job_free(job);
+	serve_refuse(request, 503, "busy", false, "too much to do already; try again");
+}
+
+/* The workspace answers. */
+static void read_ready(struct serve_job *job, struct roger *roger)
+{
+	serve_call(job, roger);
+	if (job->answer.status != 200)
+		return;
+	rg_buf_clear(&job->answer.body);
+	print_health(&job->answer.body);
+}
+
+static void on_ready(struct serve *serve, struct evhttp_request *request)
+{
+	start(serve, request, "count", read_ready, NULL);
+}
+
+static void on_metrics(struct serve *serve, struct evhttp_request *request)
+{
+	start(serve, request, "status", serve_read_metrics, serve_finish_metrics);
+}
+
+static const struct {
+	const char *path;
+	bool open; /* also for those without a token: nothing of the workspace is in it */
+	void (*answer)(struct serve *serve, struct evhttp_request *request);
+} paths[] = {
+	{ "/healthz", true, on_health },	  { "/readyz", true, on_ready },
+	{ "/openapi.json", true, on_openapi },	  { "/metrics", false, on_metrics },
+	{ "/v1/events", false, serve_on_events },
+};
 
 static void route(struct serve_door *door, struct evhttp_request *request)
 {
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+	struct serve_caller caller;
+	size_t i;
 
 	path = path ? path : "";
-	if (strcmp(path, "/healthz") == 0) {
-		if (fits_method(request, false))
-			on_health(request);
-	} else if (strncmp(path, "/v1/", 4) != 0) {
+	for (i = 0; i < sizeof paths / sizeof *paths; i++)
+		if (strcmp(path, paths[i].path) == 0) {
+			if (fits_method(request, false) &&
+			    (paths[i].open || identify(door, request, &caller)))
+				paths[i].answer(door->serve, request);
+			return;
+		}
+	if (strncmp(path, "/v1/", 4) != 0)
 		serve_refuse(request, 404, "path", false, "no such path");
-	} else if (!on_thing(door, request, path + 4)) {
+	else if (!on_thing(door, request, path + 4))
 		on_verb(door, request, rg_str(path + 4));
-	}
 }
 
 void serve_on_request(struct evhttp_request *request, void *door_)

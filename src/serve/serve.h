@@ -12,6 +12,8 @@
  *     route.c        the gate, then paths and methods
  *     call.c         a request into a verb's, its reply into an answer
  *     job.c          the threads
+ *     events.c       streams of events
+ *     openapi.c, metrics.c   what it says of itself
  */
 #ifndef SERVE_SERVE_H
 #define SERVE_SERVE_H
@@ -42,6 +44,7 @@ enum {
 
 struct serve;
 struct serve_connection;
+struct serve_stream;
 
 /* Where clients come in. */
 struct serve_door {
@@ -113,6 +116,10 @@ struct serve_job {
 	char if_none_match[64];
 	bool tagged; /* the answer gets an ETag */
 	int64_t began_ns;
+	/* Where it is not to call the verb, and to send the answer. */
+	void (*work)(struct serve_job *job, struct roger *roger);
+	void (*finish)(struct serve_job *job);
+	void *context;
 };
 
 /*
@@ -151,6 +158,33 @@ bool serve_pools_open(struct serve *serve);
 /* No more is begun, and what is quick or slow is finished. */
 void serve_pools_end(struct serve *serve);
 bool serve_is_ending(struct serve *serve);
+/* Signals are for the loop. */
+bool serve_start_thread(void *(*work)(void *argument), void *argument);
+
+/* ----------------------------------------------------------------- events -- */
+
+/* A stream of events for this request. */
+void serve_on_events(struct serve *serve, struct evhttp_request *request);
+/* Something was stored; a second has passed; it ends. */
+void serve_streams_look(struct serve *serve);
+void serve_streams_tick(struct serve *serve);
+void serve_streams_end(struct serve *serve);
+/* Somebody watches the workspace for them, or nobody need. */
+void serve_streams_watched(struct serve *serve);
+
+/* ---------------------------------------------------- what is said of itself -- */
+
+void serve_print_openapi(struct rg_buf *out);
+
+enum { SERVE_BUCKETS = 8, SERVE_VERBS_MAX = 80 };
+struct serve_figures {
+	int64_t done[3]; /* well, refused, failed */
+	int64_t buckets[SERVE_BUCKETS];
+	int64_t sum_ns;
+};
+void serve_count(struct serve *serve, const struct serve_job *job);
+void serve_read_metrics(struct serve_job *job, struct roger *roger);
+void serve_finish_metrics(struct serve_job *job);
 
 /* ------------------------------------------------------------ connections -- */
 
@@ -195,7 +229,14 @@ struct serve {
 	int wake;	  /* an eventfd: a job is done */
 	size_t job_count; /* those that have not been answered */
 
+	struct serve_stream *streams;
+	size_t stream_count;
+	struct serve_figures figures[SERVE_VERBS_MAX];
+
 	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t watch;
+	size_t watched; /* streams, for the thread that watches */
+	bool watching, changed;
 	struct serve_pool pools[SERVE_POOLS];
 	struct serve_job *done;
 	bool ending;

@@ -35,10 +35,25 @@ static void send_done(struct serve *serve)
 	for (job = take_done(serve); job; job = next) {
 		next = job->next;
 		job->answer.closes = serve->stopping;
-		serve_send(job->http, &job->answer);
+		serve_count(serve, job);
+		if (job->finish)
+			job->finish(job);
+		else
+			serve_send(job->http, &job->answer);
 		serve_job_free(job);
 		serve->job_count--;
 	}
+}
+
+static bool take_changed(struct serve *serve)
+{
+	bool changed;
+
+	pthread_mutex_lock(&serve->lock);
+	changed = serve->changed;
+	serve->changed = false;
+	pthread_mutex_unlock(&serve->lock);
+	return changed;
 }
 
 static void on_woken(evutil_socket_t fd, short what, void *serve)
@@ -48,6 +63,8 @@ static void on_woken(evutil_socket_t fd, short what, void *serve)
 	(void)what;
 	eventfd_read(fd, &ignored);
 	send_done(serve);
+	if (take_changed(serve))
+		serve_streams_look(serve);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *serve_)
@@ -58,6 +75,8 @@ static void on_tick(evutil_socket_t fd, short what, void *serve_)
 	(void)fd;
 	(void)what;
 	serve_connections_tick(serve);
+	serve_streams_tick(serve);
+	serve_streams_watched(serve);
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_enable(door->listener);
 }
@@ -98,6 +117,7 @@ static void say_goodbye(struct serve *serve)
 	serve_notify("STOPPING=1");
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_disable(door->listener);
+	serve_streams_end(serve);
 	serve_pools_end(serve);
 	send_done(serve);
 	until_ns = rg_clock_monotonic_ns() + GOODBYE_TICKS * (int64_t)1000000000;
