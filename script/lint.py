@@ -69,11 +69,11 @@ CALL_OWNERS = [
         "|remove|mkdir|mkdirat|rmdir|symlink|link|linkat|chmod|fchmod|fchmodat|ftruncate|truncate|fallocate"
         "|posix_fallocate|fsync|fdatasync|sync_file_range|mmap|flock|mkstemp|mkdtemp|tmpfile",
         # The command line reads files that a person names, and nothing else.
-        # A socket is a file, too.
-        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/listen\.c",
+        # A socket is a file, too; and tokens are this user's, of no workspace.
+        r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c|src/serve/(listen|token)\.c",
     ),
     # What a front end writes to is standard output.
-    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*"),
+    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*|src/serve/token\.c"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
     ("folders are watched in host/watch.c", r"inotify_\w+", r"src/host/watch\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),

@@ -1,14 +1,24 @@
-/* serve: the workspace over HTTP. */
+/* serve: the workspace over HTTP; token: who may ask it over TCP. */
 #include "cli/serve.h"
 
-static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
+const char *const serve_rights[] = { "look", "act", "administer", NULL };
+
+static int become_server(struct cli_run *run, struct roger_err *err)
 {
-	if (serve_run)
-		return serve_run(run, ret_exit, err);
 	/* Options before the command have been moved after it. */
 	run->argv[1] = (char *)(uintptr_t)run->command->name;
 	run->roger = roger_close(run->roger);
 	return cli_become("roger-serve", run->argv, "libevent (libevent-dev)", err);
+}
+
+static int run_serve(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	return serve_run ? serve_run(run, ret_exit, err) : become_server(run, err);
+}
+
+static int run_token(struct cli_run *run, int *ret_exit, struct roger_err *err)
+{
+	return serve_token_run ? serve_token_run(run, ret_exit, err) : become_server(run, err);
 }
 
 #define AT(member) offsetof(struct cli_serve_request, member)
@@ -35,3 +45,33 @@ static const struct roger_op op = {
 };
 
 const struct cli_command cli_serve = { .name = "serve", .own = &op, .run = run_serve };
+
+/* -------------------------------------------------------------------- token -- */
+
+#define AT(member) offsetof(struct cli_token_request, member)
+static const struct roger_field token_fields[] = {
+	{ "name", ROGER_NAME, AT(name), ROGER_PLACE, NULL, NULL,
+	  "the agent that it is for, or the person" },
+	{ "right", ROGER_ENUM, AT(right), 0, serve_rights, NULL,
+	  "look (default), act as this agent, or administer" },
+	{ "expires", ROGER_SPAN, AT(expires_ms), 0, NULL, NULL,
+	  "after this time it is worth nothing (default 90 days)" },
+	{ "new", ROGER_BOOL, AT(fresh), 0, NULL, NULL, "make one, and show it this once" },
+	{ "revoke", ROGER_BOOL, AT(revoke), 0, NULL, NULL, "take all of this name back" },
+	{ 0 },
+};
+#undef AT
+static const struct roger_record token_record = { "token", sizeof(struct cli_token_request),
+						  token_fields };
+
+static const struct roger_op token_op = {
+	.name = "token",
+	.summary = "who may ask `roger serve` over TCP",
+	.examples = "roger token new bob --right act\nroger token new grafana --expires 30d\n"
+		    "roger token list\nroger token revoke bob\n",
+	.request = &token_record,
+};
+
+const struct cli_command cli_token = {
+	.name = "token", .own = &token_op, .words = "new|list|revoke", .run = run_token
+};

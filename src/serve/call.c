@@ -189,17 +189,40 @@ int serve_read_query(struct serve_job *job, const char *query, struct roger_err 
 	return r;
 }
 
-int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_err *err)
+/* Who calls is a member that must be there: where a token says it, it is put in. */
+static int add_caller(struct serve_job *job, const struct serve_caller *caller,
+		      const struct rg_json **json, struct roger_str text, struct roger_err *err)
+{
+	const struct roger_field *field = job->verb->op->request->fields;
+	const struct rg_value *object = rg_json_root(*json);
+	const char *rest = memchr(text.data, '{', text.length);
+	struct roger_str longer, key;
+	const struct rg_value *value;
+	size_t i = 0;
+
+	while (field->name && !(field->flags & ROGER_SELF))
+		field++;
+	if (!field->name || !*caller->agent || !rest || rg_json_kind(object) != RG_JSON_OBJECT ||
+	    rg_json_member(object, field->name))
+		return ROGER_OK;
+	if (!rg_arena_print(job->arena, &longer, "{\"%s\":\"%s\"%s%s", field->name, caller->agent,
+			    rg_json_next(object, &i, &key, &value) ? "," : "", rest + 1))
+		return rg_fail_memory(err);
+	return rg_json_read_within(longer, job->arena, json, err);
+}
+
+int serve_read_body(struct serve_job *job, struct roger_str body, const struct serve_caller *caller,
+		    struct roger_err *err)
 {
 	const struct rg_json *json;
 	struct roger_str kept;
 	int r;
 
-	if (!body.length)
-		return ROGER_OK;
-	if (!rg_arena_copy(job->arena, body, &kept))
+	if (!rg_arena_copy(job->arena, body.length ? body : RG_STR("{}"), &kept))
 		return rg_fail_memory(err);
 	r = rg_json_read_within(kept, job->arena, &json, err);
+	if (r == ROGER_OK)
+		r = add_caller(job, caller, &json, kept, err);
 	if (r < 0)
 		return r;
 	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)

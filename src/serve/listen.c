@@ -70,28 +70,31 @@ static int make_folder(const char *path, struct roger_err *err)
 	return ROGER_OK;
 }
 
+int serve_own_folder(bool session, char to[4096], struct roger_err *err)
+{
+	const char *runtime = session ? getenv("XDG_RUNTIME_DIR") : NULL;
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (runtime && runtime[0] == '/')
+		snprintf(to, 4096, "%.4000s/roger", runtime);
+	else if (state && state[0] == '/')
+		snprintf(to, 4096, "%.4000s/roger", state);
+	else if (home && home[0] == '/')
+		snprintf(to, 4096, "%.4000s/.local/state/roger", home);
+	else
+		return rg_fail(err, ROGER_EUSAGE, 0, "neither XDG_STATE_HOME nor HOME is set");
+	return make_folder(to, err);
+}
+
 /*
  * Where commands look for the server of a workspace: in the folder of the session, or in
  * what this user keeps; never in the workspace, which others may have written.
  */
 static int usual_path(const char *workspace, char to[4200], struct roger_err *err)
 {
-	const char *session = getenv("XDG_RUNTIME_DIR"), *state = getenv("XDG_STATE_HOME");
-	const char *home = getenv("HOME");
 	char folder[4096];
-	int r;
+	int r = serve_own_folder(true, folder, err);
 
-	if (session && session[0] == '/')
-		snprintf(folder, sizeof folder, "%s", session);
-	else if (state && state[0] == '/')
-		snprintf(folder, sizeof folder, "%s", state);
-	else if (home && home[0] == '/')
-		snprintf(folder, sizeof folder, "%s/.local/state", home);
-	else
-		return rg_fail(err, ROGER_EUSAGE, 0,
-			       "neither XDG_RUNTIME_DIR nor HOME is set: give --socket PATH");
-	strncat(folder, "/roger", sizeof folder - strlen(folder) - 1);
-	r = make_folder(folder, err);
 	if (r == ROGER_OK)
 		snprintf(to, 4200, "%s/%016llx.sock", folder,
 			 (unsigned long long)rg_hash(1, workspace, strlen(workspace)));

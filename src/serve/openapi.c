@@ -136,7 +136,6 @@ static void add_parameters(struct rg_buf *out, const struct roger_record *record
 
 static void add_verb(struct rg_buf *out, const struct serve_verb *verb)
 {
-	static const char *const rights[] = { "look", "act", "administer" };
 	const struct roger_op *op = verb->op;
 	bool writes = op->flags & ROGER_WRITES;
 	char path[64];
@@ -145,7 +144,7 @@ static void add_verb(struct rg_buf *out, const struct serve_verb *verb)
 	rg_json_add_key(out, rg_str(path));
 	rg_buf_printf(out, "{\"%s\":{\"operationId\":\"%s\"", writes ? "post" : "get", op->name);
 	add_text(out, "summary", op->summary);
-	rg_buf_printf(out, ",\"x-right\":\"%s\"", rights[verb->right]);
+	rg_buf_printf(out, ",\"x-right\":\"%s\"", serve_rights[verb->right]);
 	if (writes) {
 		rg_buf_add_text(out, ",\"requestBody\":{\"required\":true,\"content\":"
 				     "{\"application/json\":{\"schema\":");

@@ -146,12 +146,18 @@ static bool passes(struct serve_door *door, struct evhttp_request *request)
 static bool identify(const struct serve_door *door, struct evhttp_request *request,
 		     struct serve_caller *ret)
 {
+	const char *said = serve_header(request, "Authorization");
+
 	*ret = (struct serve_caller){ .right = SERVE_ADMINISTER };
 	if (door->local)
 		return true;
+	if (said && evutil_ascii_strncasecmp(said, "Bearer ", 7) == 0 &&
+	    serve_token_find(door->serve, said + 7, ret))
+		return true;
 	serve_set_header(request, "WWW-Authenticate", "Bearer");
 	serve_refuse(request, 401, "token", false,
-		     "expected the header 'Authorization: Bearer TOKEN'");
+		     "expected the header 'Authorization: Bearer TOKEN' with a token of `roger "
+		     "token new NAME`");
 	return false;
 }
 
@@ -187,12 +193,10 @@ static bool fits_method(struct evhttp_request *request, bool writes)
 static bool may(const struct serve_caller *caller, const struct serve_verb *verb,
 		struct evhttp_request *request)
 {
-	static const char *const rights[] = { "look", "act", "administer" };
-
 	if (caller->right >= verb->right)
 		return true;
 	serve_refuse(request, 403, "right", false, "this token may %s; '%s' needs one that may %s",
-		     rights[caller->right], verb->op->name, rights[verb->right]);
+		     serve_rights[caller->right], verb->op->name, serve_rights[verb->right]);
 	return false;
 }
 
@@ -214,7 +218,7 @@ static int read_request(struct serve_job *job, struct evhttp_request *request,
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected no query with POST: the request is the body");
 	r = job->verb->op->flags & ROGER_WRITES
-		    ? serve_read_body(job, (struct roger_str){ text, length }, err)
+		    ? serve_read_body(job, (struct roger_str){ text, length }, caller, err)
 		    : serve_read_query(job, query, err);
 	if (r == ROGER_OK)
 		r = serve_finish_request(job, caller, serve_header(request, "Idempotency-Key"),

@@ -12,6 +12,7 @@
  *     route.c        the gate, then paths and methods
  *     call.c         a request into a verb's, its reply into an answer
  *     job.c          the threads
+ *     token.c        who may come in over TCP, and do what
  *     events.c       streams of events
  *     openapi.c, metrics.c   what it says of itself
  */
@@ -25,6 +26,7 @@
 #include "base/limits.h"
 #include "cli/serve.h"
 #include "data/http_head.h"
+#include "data/json.h"
 #include "data/record.h"
 
 enum {
@@ -80,9 +82,6 @@ const char *serve_header(struct evhttp_request *request, const char *name);
 /* Where a verb is called: those that are quick are not to wait for those that are not. */
 enum serve_pool_kind { SERVE_QUICK, SERVE_SLOW, SERVE_WAITS, SERVE_POOLS };
 
-/* What a caller has to be allowed. */
-enum serve_right { SERVE_LOOK, SERVE_ACT, SERVE_ADMINISTER };
-
 /* A verb as a route. */
 struct serve_verb {
 	const struct roger_op *op;
@@ -127,7 +126,8 @@ struct serve_job {
  * in it, or is put there.
  */
 RG_CHECKED int serve_read_query(struct serve_job *job, const char *query, struct roger_err *err);
-RG_CHECKED int serve_read_body(struct serve_job *job, struct roger_str body, struct roger_err *err);
+RG_CHECKED int serve_read_body(struct serve_job *job, struct roger_str body,
+			       const struct serve_caller *caller, struct roger_err *err);
 RG_CHECKED int serve_finish_request(struct serve_job *job, const struct serve_caller *caller,
 				    const char *key, struct roger_err *err);
 
@@ -136,6 +136,14 @@ void serve_call(struct serve_job *job, struct roger *roger);
 
 /* The answer to an error of a verb. */
 void serve_fail(struct serve_answer *answer, int code, const struct roger_err *err);
+
+/* ----------------------------------------------------------------- tokens -- */
+
+struct serve_tokens;
+
+/* Whose it is, if it is worth anything now. */
+bool serve_token_find(struct serve *serve, const char *token, struct serve_caller *ret);
+void serve_tokens_free(struct serve *serve);
 
 /* ------------------------------------------------------------------- jobs -- */
 
@@ -229,6 +237,7 @@ struct serve {
 	int wake;	  /* an eventfd: a job is done */
 	size_t job_count; /* those that have not been answered */
 
+	struct serve_tokens *tokens; /* as last read; NULL: not yet */
 	struct serve_stream *streams;
 	size_t stream_count;
 	struct serve_figures figures[SERVE_VERBS_MAX];
@@ -243,6 +252,9 @@ struct serve {
 };
 
 /* listen.c: all that it listens on; on a failure serve_listen_end() is still due. */
+/* This user's folder for what lasts as long as the session, or for ever; made if need be. */
+RG_CHECKED int serve_own_folder(bool session, char to[4096], struct roger_err *err);
+
 RG_CHECKED int serve_listen(struct serve *serve, const char *workspace, struct roger_err *err);
 void serve_listen_end(struct serve *serve);
 /* For a service manager: "READY=1". */

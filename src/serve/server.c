@@ -142,6 +142,7 @@ static void close_all(struct serve *serve)
 	if (serve->base)
 		event_base_free(serve->base);
 	free(serve->hosts);
+	serve_tokens_free(serve);
 }
 
 /* --------------------------------------------------------------- the command -- */
