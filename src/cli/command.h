@@ -118,8 +118,12 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 /* The word for a value of a member, which the record has and which is an enum. */
 const char *cli_value_name(const struct roger_record *record, const char *member, int value);
 
-/* The member `damage` of an object on its way, where anything is damaged. */
+/* A reply as --json has it: its format, its members, and what is damaged. */
 struct rg_buf;
+void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
+		      const void *reply, struct rg_buf *out);
+
+/* The member `damage` of an object on its way, where anything is damaged. */
 void cli_add_damage(const struct roger *roger, struct rg_buf *out);
 
 /* The damage as a line for an agent, which asks it to tell a person. */

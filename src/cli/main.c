@@ -130,22 +130,33 @@ void cli_print_item(const struct roger_record *record, const void *item)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_record_encode(record, item, &line);
+	rg_words_encode(record, item, &line);
 	cli_print_json(cli_out, &line);
 }
 
-/* A reply says what is damaged, beside its own members. */
+void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
+		      const void *reply, struct rg_buf *out)
+{
+	size_t start;
+
+	rg_buf_add_text(out, CLI_FORMAT);
+	start = out->length;
+	rg_words_encode(record, reply, out);
+	if (out->failed)
+		return;
+	out->length--;
+	cli_add_damage(roger, out);
+	rg_buf_add_char(out, '}');
+	if (!out->failed)
+		out->data[start] = out->data[start + 1] == '}' ? ' ' : ',';
+}
+
 static void print_object(const struct cli_run *run, const struct roger_record *record,
 			 const void *reply)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_record_encode(record, reply, &line);
-	if (line.length) {
-		line.length--;
-		cli_add_damage(run->roger, &line);
-		rg_buf_add_char(&line, '}');
-	}
+	cli_encode_reply(run->roger, record, reply, &line);
 	cli_print_json(cli_out, &line);
 }
 
@@ -206,8 +217,8 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		print_words(err);
 		return;
 	}
-	rg_buf_add_text(&line, "{\"error\":");
-	rg_record_encode(&error_record, &object, &line);
+	rg_buf_add_text(&line, CLI_FORMAT ",\"error\":");
+	rg_words_encode(&error_record, &object, &line);
 	rg_buf_add_char(&line, '}');
 	/* Where there is no memory for an object, words need none. */
 	if (line.failed)

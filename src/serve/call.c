@@ -227,8 +227,8 @@ int serve_read_body(struct serve_job *job, struct roger_str body, const struct s
 		return r;
 	if (rg_json_kind(rg_json_root(json)) != RG_JSON_OBJECT)
 		return rg_fail(err, ROGER_EDATA, 0, "expected the request as a JSON object");
-	return rg_record_decode(job->verb->op->request, rg_json_root(json), job->request,
-				job->arena, err);
+	return rg_words_decode(job->verb->op->request, rg_json_root(json), job->request, job->arena,
+			       err);
 }
 
 /* Who the caller is comes from its token, where that names somebody. */
@@ -377,12 +377,8 @@ static void print_reply(struct serve_job *job, const struct roger *roger, const 
 	const struct roger_record *record = job->verb->op->reply;
 	struct rg_buf *body = &job->answer.body;
 
-	rg_record_encode(record, reply, body);
-	if (body->length) {
-		body->length--;
-		cli_add_damage(roger, body);
-		rg_buf_add_text(body, "}\n");
-	}
+	cli_encode_reply(roger, record, reply, body);
+	rg_buf_add_char(body, '\n');
 	job->answer.status = 200;
 	job->answer.type = "application/json";
 	job->answer.replayed = was_replayed(record, reply);

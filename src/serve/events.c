@@ -108,45 +108,43 @@ static void end_event(struct reading *reading)
 	rg_buf_add_text(reading->out, "}}\n\n");
 }
 
-/* Which message it is, never what is in it. */
-static bool is_told(const struct roger_field *field)
+static void add_member(struct reading *reading, const char *name, struct roger_str value)
 {
-	return !(field->flags & ROGER_HIDDEN) && field->kind != ROGER_OBJECT &&
-	       field->kind != ROGER_MEMBERS &&
-	       field->offset != offsetof(struct roger_message, content) &&
-	       field->offset != offsetof(struct roger_message, chain);
+	if (!value.length)
+		return;
+	rg_json_add_key(reading->out, rg_str(name));
+	rg_json_add_string(reading->out, value);
 }
 
+/* Which message it is, never what is in it. */
 static void add_message(struct reading *reading, const struct roger_message *message)
 {
-	const struct roger_field *field;
-
 	snprintf(reading->cursor.message, sizeof reading->cursor.message, "%.*s",
 		 RG_STR_ARGS(message->id));
 	begin_event(reading, "message", message->id, message->created_at_ms);
-	for (field = cli_item_record("list")->fields; field->name; field++)
-		if (is_told(field))
-			rg_field_encode(field, message, reading->out);
+	add_member(reading, "from", message->from);
+	add_member(reading, "to", message->to);
+	add_member(reading, "issue", message->issue);
+	add_member(reading, "type",
+		   rg_str(cli_value_name(cli_item_record("list"), "message_type", message->type)));
+	add_member(reading, "key", message->key);
+	add_member(reading, "reply_to", message->reply_to);
+	rg_buf_printf(reading->out, ",\"seq\":%lld", (long long)message->seq);
 	end_event(reading);
 }
 
 static void add_activity(struct reading *reading, const struct roger_activity *activity)
 {
 	const struct roger_record *record = cli_item_record("activity");
-	struct rg_buf *out = reading->out;
 	char id[32];
 
 	reading->cursor.log = activity->position;
 	snprintf(id, sizeof id, "%lld", (long long)activity->line);
 	begin_event(reading, "activity", rg_str(id), activity->at_ms);
-	rg_json_add_key(out, RG_STR("task"));
-	rg_json_add_string(out, activity->task_id);
-	rg_json_add_key(out, RG_STR("type"));
-	rg_json_add_string(out,
-			   rg_str(cli_value_name(record, "action.type", activity->action_type)));
-	rg_json_add_key(out, RG_STR("status"));
-	rg_json_add_string(
-		out, rg_str(cli_value_name(record, "outcome.status", activity->outcome_status)));
+	add_member(reading, "task", activity->task);
+	add_member(reading, "type", rg_str(cli_value_name(record, "action.type", activity->type)));
+	add_member(reading, "status",
+		   rg_str(cli_value_name(record, "outcome.status", activity->status)));
 	end_event(reading);
 }
 

@@ -29,6 +29,15 @@ static void add_text(struct rg_buf *out, const char *key, const char *text)
 	rg_json_add_string(out, rg_str(text));
 }
 
+/* A member as an answer names it. */
+static void add_key(struct rg_buf *out, const struct roger_field *field)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = SIZE_MAX };
+
+	rg_word_print(rg_str(field->name), &word);
+	rg_json_add_key(out, rg_buf_str(&word));
+}
+
 static void add_names(struct rg_buf *out, const struct roger_field *field, bool null)
 {
 	size_t i;
@@ -100,7 +109,7 @@ static void add_record(struct rg_buf *out, const struct roger_record *record, bo
 	for (field = record->fields; field->name; field++) {
 		if (!is_member(field))
 			continue;
-		rg_json_add_key(out, rg_str(field->name));
+		add_key(out, field);
 		add_schema(out, field, false, reply);
 	}
 	rg_buf_add_char(out, '}');
