@@ -234,8 +234,9 @@ struct serve {
 	bool made_socket;
 	int port; /* of TCP; 0: none */
 	bool stopping;
-	int wake;	  /* an eventfd: a job is done */
-	size_t job_count; /* those that have not been answered */
+	int wake;	      /* an eventfd: a job is done */
+	size_t job_count;     /* those that have not been answered */
+	size_t ticks, chores; /* chores that are under way */
 
 	struct serve_tokens *tokens; /* as last read; NULL: not yet */
 	struct serve_stream *streams;

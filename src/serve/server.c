@@ -13,7 +13,7 @@
 #include "cli/term.h"
 
 /* After the end was asked for, answers have this long to be read. */
-enum { GOODBYE_TICKS = 2 };
+enum { GOODBYE_TICKS = 2, WAKE_TICKS = 2, SWEEP_TICKS = 10 };
 
 /* ---------------------------------------------------------------- the loop -- */
 
@@ -35,7 +35,8 @@ static void send_done(struct serve *serve)
 	for (job = take_done(serve); job; job = next) {
 		next = job->next;
 		job->answer.closes = serve->stopping;
-		serve_count(serve, job);
+		if (job->http)
+			serve_count(serve, job);
 		if (job->finish)
 			job->finish(job);
 		else
@@ -67,6 +68,39 @@ static void on_woken(evutil_socket_t fd, short what, void *serve)
 		serve_streams_look(serve);
 }
 
+/* ------------------------------------------------------------------ chores -- */
+
+static void end_chore(struct serve_job *job)
+{
+	job->serve->chores--;
+}
+
+/* As the command of that name does, under the same locks. */
+static void do_chore(struct serve *serve, const char *name)
+{
+	struct serve_job *job = serve_job_new(serve, serve_find_verb(rg_str(name)), NULL);
+
+	if (!job)
+		return;
+	job->finish = end_chore;
+	if (serve_job_start(job))
+		serve->chores++;
+	else
+		serve_job_free(job);
+}
+
+/* Who is due is woken; runs that nobody watches are judged, and recovered. */
+static void do_chores(struct serve *serve)
+{
+	serve->ticks++;
+	if (serve->chores)
+		return;
+	if (serve->ticks % WAKE_TICKS == 0)
+		do_chore(serve, "wake");
+	if (serve->ticks % SWEEP_TICKS == 0)
+		do_chore(serve, "sweep");
+}
+
 static void on_tick(evutil_socket_t fd, short what, void *serve_)
 {
 	struct serve *serve = serve_;
@@ -77,6 +111,7 @@ static void on_tick(evutil_socket_t fd, short what, void *serve_)
 	serve_connections_tick(serve);
 	serve_streams_tick(serve);
 	serve_streams_watched(serve);
+	do_chores(serve);
 	for (door = serve->doors; door; door = door->next)
 		evconnlistener_enable(door->listener);
 }
