@@ -118,10 +118,6 @@ for what, path, body, status in (
 # --------------------------------------------------- what a client makes it keep
 
 
-def memory():
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{server.process.pid}/status").read_text()).group(1))
-
-
 def threads():
     return int(re.search(r"Threads:\s+(\d+)", Path(f"/proc/{server.process.pid}/status").read_text()).group(1))
 
@@ -141,13 +137,14 @@ for client in half:
     client.close()
 big = [server.raw() for _ in range(24)]
 sent = b"POST /v1/send HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n" + b" " * (16 << 20)
+hung_up = 0
 for client in big:
     try:
-        client.settimeout(5)
         client.sendall(sent)
     except OSError:
-        pass  # hung up on
-check("bodies that do not end have a bound together", memory() < 400 << 10 or "sanitize" in str(ROGER), memory())
+        hung_up += 1
+# 128 MiB are eight of them.
+check("bodies that do not end have a bound together", hung_up >= 24 - 9, hung_up)
 equal("and others are served", server.get("/v1/status")[0], 200)
 for client in big:
     client.close()
