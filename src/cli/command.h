@@ -41,6 +41,7 @@ struct cli_run {
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
 	struct roger *roger; /* open, unless the verb needs none */
+	char **argv;	     /* of the program: its name, a place for the command's, the rest */
 };
 
 struct cli_command {
@@ -126,8 +127,12 @@ void cli_print_lists(FILE *to, const struct roger_record *record, const void *it
 /* The word for a value of a member, which the record has and which is an enum. */
 const char *cli_value_name(const struct roger_record *record, const char *member, int value);
 
-/* The member `damage` of an object on its way, where anything is damaged. */
+/* A reply as --json has it: its format, its members, and what is damaged. */
 struct rg_buf;
+void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
+		      const void *reply, struct rg_buf *out);
+
+/* The member `damage` of an object on its way, where anything is damaged. */
 void cli_add_damage(const struct roger *roger, struct rg_buf *out);
 
 /* The damage as a line for an agent, which asks it to tell a person. */
@@ -161,6 +166,12 @@ bool cli_is_agreed(const char *question);
 void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
 
+/*
+ * become.c: be the program of that name, which is beside roger or in its libexec, from now on;
+ * only fails, as ROGER_EENGINE.  needs: what it is built with, for the error.
+ */
+RG_CHECKED int cli_become(const char *program, char *const *words, const char *needs,
+			  struct roger_err *err);
 /*
  * follow.c: -f.  Begin before the first look; each _wait writes out what was printed and sleeps
  * until something may have been stored, or for look_ms: other programs, and logs, wake nobody.

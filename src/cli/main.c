@@ -178,20 +178,29 @@ static void print_json_line(const struct roger_record *record, const void *item)
 	cli_print_json(cli_out, &line);
 }
 
-/* A reply says what is damaged, beside its own members. */
+void cli_encode_reply(const struct roger *roger, const struct roger_record *record,
+		      const void *reply, struct rg_buf *out)
+{
+	size_t start;
+
+	rg_buf_add_text(out, CLI_FORMAT);
+	start = out->length;
+	rg_words_encode(record, reply, out);
+	if (out->failed)
+		return;
+	out->length--;
+	cli_add_damage(roger, out);
+	rg_buf_add_char(out, '}');
+	if (!out->failed)
+		out->data[start] = out->data[start + 1] == '}' ? ' ' : ',';
+}
+
 static void print_object(const struct cli_run *run, const struct roger_record *record,
 			 const void *reply)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_words_encode(record, reply, &line);
-	if (line.length) {
-		line.length--;
-		cli_add_damage(run->roger, &line);
-		rg_buf_add_char(&line, '}');
-		line.data[0] = line.data[1] == '}' ? ' ' : ',';
-		fputs(CLI_FORMAT, cli_out);
-	}
+	cli_encode_reply(run->roger, record, reply, &line);
 	cli_print_json(cli_out, &line);
 }
 
@@ -539,7 +548,7 @@ static void mend(int number, siginfo_t *info, void *context)
 int main(int argc, char **argv)
 {
 	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct cli_run run = { .form = wanted_form(argc, argv) };
+	struct cli_run run = { .form = wanted_form(argc, argv), .argv = argv };
 	int status;
 
 	/* A closed pipe or a file that may not grow is an error of a write, not a death in the

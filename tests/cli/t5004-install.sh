@@ -14,6 +14,7 @@ for file in bin/roger include/roger.h include/roger-mcp.h \
 	lib/pkgconfig/roger.pc lib/pkgconfig/roger-mcp.pc share/man/man1/roger.1 \
 	share/bash-completion/completions/roger share/zsh/site-functions/_roger share/fish/vendor_completions.d/roger.fish \
 	share/doc/roger/LICENSE share/doc/roger/NOTICE share/doc/roger/SECURITY.md share/doc/roger/README.md share/doc/roger/CHANGELOG.md \
+	$([ -x "$(dirname "$ROGER")/roger-serve" ] && echo libexec/roger/roger-serve) \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files 'docs/*.md' | sed 's|^docs|share/doc/roger|') \
 	$(cd "$source_dir" && git -c 'safe.directory=*' ls-files integrations | sed 's|^|share/roger/|'); do
 	printf '%s\n' "$installed" | grep -qx "$file" || note "missing: $file"
@@ -27,6 +28,16 @@ fi
 mkdir bin
 ln -s "$prefix/bin/roger" bin/roger
 PATH=$here/bin:$PATH
+if [ -x "$prefix/libexec/roger/roger-serve" ]; then
+	"$prefix/bin/roger" init "$here/served" >/dev/null
+	run timeout 60 "$prefix/bin/roger" --workspace "$here/served" serve --listen 0.0.0.0:1
+	like "serve finds its program" "$err" "not of the loopback"
+	mv "$prefix/libexec/roger/roger-serve" "$here/away"
+	run timeout 60 "$prefix/bin/roger" --workspace "$here/served" serve
+	is "without it there is an error" "$status" 69
+	like "which says what it needs" "$err" "built where libevent"
+	mv "$here/away" "$prefix/libexec/roger/roger-serve"
+fi
 if command -v mandoc >/dev/null; then
 	like "the manual can be read" "$(mandoc -T markdown "$prefix/share/man/man1/roger.1")" "roger"
 	is "each command has a page" "$(roger help --all | awk 'NF == 1 { listed = 1 } !NF { listed = 0 } listed && /^  [a-z]/ && NF > 1 { print $1 }' | while read -r command; do
