@@ -27,7 +27,7 @@ EDGES = {
 }
 
 # Headers that meson makes, by their names.
-GENERATED = {"setup_plugin.h"}
+GENERATED = {"setup_plugin.h", "postgres_migrations.h"}
 
 # The rules of these never include each other's.
 SYSTEMS = ("message", "sequence", "sendlog", "watchdog", "activity")
