@@ -595,6 +595,7 @@ enum roger_step {
 struct roger_trace_request {
 	struct roger_strs ids; /* of messages; or keys */
 	struct roger_str from; /* of a key: its sender; "": any */
+	struct roger_str agent;
 };
 /* Never any content. */
 struct roger_trace_step {
@@ -685,9 +686,11 @@ struct roger_messages_reply {
 
 struct roger_show_request {
 	struct roger_strs ids;
+	struct roger_str agent; /* who asks: whose @last, and whose copy of several; "": nobody */
 };
 struct roger_thread_request {
 	struct roger_str id; /* of any message in it */
+	struct roger_str agent;
 };
 
 /* list, search, count. */
@@ -1760,6 +1763,9 @@ enum roger_field_flag {
 	ROGER_OF_TOOL = 1 << 14,   /* of a ROGER_TOOL; where a record marks none, all are */
 	ROGER_NEGATED = 1 << 15,   /* a ROGER_BOOL whose outside form is its opposite */
 	ROGER_PERSON = 1 << 16,	   /* on a command line: --as, and ROGER_AGENT does not say so */
+	ROGER_SOUGHT = 1 << 17,	   /* of a request: the id of what is there, a message if nothing
+				    * else is said; also as people type it: NAME#N, @last, a piece */
+	ROGER_LETTER = 1 << 18,	   /* with that: a dead letter */
 };
 
 struct roger_field {

@@ -269,6 +269,13 @@ def is_text(path):
     return path.suffix in TEXT_SUFFIXES and not str(path).startswith("fuzz/corpus/")
 
 
+def left_by_runs(files):
+    """Workspaces and programs are what tests leave behind, and no sources."""
+    for path in files:
+        if ".roger" in path.parts or path.parts[0] in ("state", "tree") or path.read_bytes()[:4] == b"\x7fELF":
+            yield str(path)
+
+
 def trailing_space(files):
     for path in files:
         for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
@@ -340,6 +347,7 @@ def main():
         report(name if owner else f"none of the {name}", findings)
     for name, subject, owner in NOT_COMPARED:
         report(name, list(compared_with_words(sources, subject, owner)))
+    report("nothing that a run leaves behind is among the sources", list(left_by_runs(files)))
     report("no trailing white space", list(trailing_space(texts)))
     report("nothing marked as unfinished", list(unfinished(texts)))
     check_format(c_files)

@@ -1,7 +1,9 @@
 #include "base/clock.h"
 
+#include <ctype.h>
 #include <sched.h>
 #include <stdio.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/limits.h"
@@ -115,118 +117,285 @@ static bool take(struct roger_str text, size_t *at, const char *pattern, int *re
 	return true;
 }
 
-/* "Z", "+hh:mm", "-hh:mm" at the end: seconds to take away. */
-static bool read_offset(struct roger_str text, size_t at, int64_t *ret_seconds)
+/*
+ * "Z", "+hh:mm", "-hh:mm" at the end: seconds to take away.  Loosely also as git and date
+ * print it: " +0100", " UTC".
+ */
+static bool read_offset(struct roger_str text, size_t at, bool loosely, int64_t *ret_seconds)
 {
 	int parts[2] = { 0 };
-	char sign = at < text.length ? text.data[at] : 0;
+	char sign;
+	size_t i;
 
+	if (loosely && at < text.length && text.data[at] == ' ')
+		at++;
+	if (loosely && rg_str_is((struct roger_str){ text.data + at, text.length - at }, "UTC"))
+		return true;
+	sign = at < text.length ? text.data[at++] : 0;
 	if (sign == 'Z' || sign == 'z')
-		return ++at == text.length;
-	if ((sign != '+' && sign != '-') ||
-	    !take(text, &at, sign == '+' ? "+NN:NN" : "-NN:NN", parts))
+		return at == text.length;
+	if ((sign != '+' && sign != '-') || !take(text, &at, "NN", &parts[0]))
+		return false;
+	i = loosely && at < text.length && text.data[at] != ':';
+	if (!take(text, &at, &":NN"[i], &parts[1]))
 		return false;
 	*ret_seconds = (parts[0] * 3600 + parts[1] * 60) * (sign == '-' ? -1 : 1);
 	return parts[0] < 24 && parts[1] < 60 && at == text.length;
 }
 
-/* ".123", of which no more than milliseconds count. */
-static bool read_fraction(struct roger_str text, size_t *at, int64_t *ret_ms)
+/* ".123", in parts of this whole; what is finer counts nothing. */
+static bool read_fraction(struct roger_str text, size_t *at, int64_t whole, int64_t *ret)
 {
 	size_t start = *at + 1;
-	int64_t scale = 100;
 
 	if (*at >= text.length || text.data[*at] != '.')
 		return true;
 	for (*at = start; *at < text.length && text.data[*at] >= '0' && text.data[*at] <= '9';
 	     ++*at) {
-		*ret_ms += (text.data[*at] - '0') * scale;
-		scale /= 10;
+		whole /= 10;
+		*ret += (text.data[*at] - '0') * whole;
 	}
 	return *at > start;
 }
 
-static bool read_instant(struct roger_str text, int64_t *ret_ms)
-{
-	int date[3] = { 0 }, time[3] = { 0 };
-	int64_t ms = 0, offset = 0;
-	struct tm day = { 0 };
-	size_t at = 0;
-
-	if (!take(text, &at, "NNNN-NN-NN", date))
-		return false;
-	if (at < text.length) {
-		if (!memchr("Tt ", text.data[at++], 3) || !take(text, &at, "NN:NN", time))
-			return false;
-		if (at < text.length && text.data[at] == ':' &&
-		    (!take(text, &at, ":NN", &time[2]) || !read_fraction(text, &at, &ms)))
-			return false;
-		if (!read_offset(text, at, &offset))
-			return false;
-	}
-	day.tm_year = date[0] - 1900;
-	day.tm_mon = date[1] - 1;
-	day.tm_mday = date[2];
-	*ret_ms = (timegm(&day) + time[0] * 3600 + time[1] * 60 + time[2] - offset) * 1000 + ms;
-	/* timegm() turns a day that does not exist into another one. */
-	return day.tm_mon == date[1] - 1 && day.tm_mday == date[2] && time[0] < 24 &&
-	       time[1] < 60 && time[2] <= 60;
-}
-
-bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms)
-{
-	enum { T = 10, SECONDS = 16 };
+/* A date and a time of day, as it is read. */
+struct wall {
+	int date[3], time[3];
 	int64_t ms;
+};
 
-	/* read_instant() also takes a date alone, a blank for the T, and no seconds. */
-	if (text.length < sizeof "2026-02-16T05:25:00Z" - 1 ||
-	    (text.data[T] != 'T' && text.data[T] != 't') || text.data[SECONDS] != ':' ||
-	    !read_instant(text, &ms) || ms < 0 || ms > RG_TIME_MS_MAX)
-		return false;
-	*ret_ms = ms;
-	return true;
+/* Seconds since 1970 if the wall were in UTC; false: there is no such day or time. */
+static bool wall_seconds(const struct wall *wall, int64_t *ret)
+{
+	struct tm day = { .tm_year = wall->date[0] - 1900,
+			  .tm_mon = wall->date[1] - 1,
+			  .tm_mday = wall->date[2] };
+
+	*ret = timegm(&day) + wall->time[0] * 3600 + wall->time[1] * 60 + wall->time[2];
+	/* timegm() turns a day that does not exist into another one. */
+	return day.tm_mon == wall->date[1] - 1 && day.tm_mday == wall->date[2] &&
+	       wall->time[0] < 24 && wall->time[1] < 60 && wall->time[2] <= 60;
 }
 
-bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms)
+/* The answer of every reader: seconds and ms within what roger can store. */
+static bool keep_ms(int64_t seconds, int64_t ms, int64_t *ret_ms)
 {
-	static const struct {
-		const char *unit;
-		int64_t ms;
-	} units[] = { { "ms", 1 },	{ "s", 1000 },	   { "m", 60000 },
-		      { "h", 3600000 }, { "d", 86400000 }, { "", 1000 } };
-	size_t length = 0, i;
-	int64_t number, span;
-
-	while (length < text.length && text.data[length] >= '0' && text.data[length] <= '9')
-		length++;
-	if (!rg_str_number((struct roger_str){ text.data, length }, &number))
-		return false;
-	for (i = 0; i < sizeof units / sizeof *units; i++)
-		if (rg_str_is((struct roger_str){ text.data + length, text.length - length },
-			      units[i].unit))
-			break;
-	if (i == sizeof units / sizeof *units ||
-	    __builtin_mul_overflow(number, units[i].ms, &span) || span > RG_TIME_MS_MAX)
-		return false;
-	*ret_ms = span;
-	return true;
-}
-
-bool rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms)
-{
-	int64_t ms, span;
-
-	if (rg_str_number(text, &ms)) {
-		/* Hours or days without their letter, or seconds. */
-		if (ms > 0 && ms < BARE_MS_LEAST)
-			return false;
-	} else if (!read_instant(text, &ms)) {
-		if (!rg_clock_read_span(text, &span))
-			return false;
-		ms = now_ms > span ? now_ms - span : 0;
-	}
+	ms += seconds * 1000;
 	if (ms < 0 || ms > RG_TIME_MS_MAX)
 		return false;
 	*ret_ms = ms;
 	return true;
+}
+
+bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms)
+{
+	struct wall wall = { 0 };
+	int64_t seconds, offset = 0;
+	size_t at = 0;
+
+	return take(text, &at, "NNNN-NN-NN", wall.date) && at < text.length &&
+	       memchr("Tt", text.data[at++], 2) && take(text, &at, "NN:NN:NN", wall.time) &&
+	       read_fraction(text, &at, 1000, &wall.ms) && read_offset(text, at, false, &offset) &&
+	       wall_seconds(&wall, &seconds) && keep_ms(seconds - offset, wall.ms, ret_ms);
+}
+
+/* ----------------------------------------------------- as people write -- */
+
+const char rg_clock_forms[] = "a time such as 10:00, yesterday 10:00, 2026-11-22 10:00, "
+			      "2026-11-22T10:00:00Z, or 2h for 2 hours ago";
+const char rg_clock_span_forms[] = "a span such as 500ms, 90s, 1h30m, 2 days or 1w";
+
+/* One letter as it is, since 1M could be a month; words in any case, "2 Days". */
+static bool is_word(struct roger_str text, const char *word)
+{
+	size_t length = strlen(word);
+
+	return text.length == length &&
+	       (length == 1 ? *text.data == *word : !strncasecmp(text.data, word, length));
+}
+
+/* The ms of a unit; 0: there is no such unit. */
+static int64_t unit_ms(struct roger_str word)
+{
+	static const struct {
+		const char *names[3];
+		int64_t ms;
+	} units[] = {
+		{ { "ms", "ms", "ms" }, 1 },	     { { "s", "sec", "second" }, 1000 },
+		{ { "m", "min", "minute" }, 60000 }, { { "h", "hr", "hour" }, 3600000 },
+		{ { "d", "day", "day" }, 86400000 }, { { "w", "week", "week" }, 604800000 },
+	};
+	size_t i, k;
+
+	if (word.length > 2 && (word.data[word.length - 1] | ' ') == 's')
+		word.length--;
+	for (i = 0; i < sizeof units / sizeof *units; i++)
+		for (k = 0; k < 3; k++)
+			if (is_word(word, units[i].names[k]))
+				return units[i].ms;
+	return 0;
+}
+
+static size_t count_while(struct roger_str text, size_t at, int (*is)(int))
+{
+	size_t start = at;
+
+	while (at < text.length && is((unsigned char)text.data[at]))
+		at++;
+	return at - start;
+}
+
+/* "1.5 hours" from *at: a number and its unit, in ms; without a unit it counts seconds. */
+static bool take_part(struct roger_str text, size_t *at, int64_t *ret_ms, int64_t *ret_unit)
+{
+	struct roger_str number = { text.data + *at, count_while(text, *at, isdigit) };
+	int64_t whole, share = 0;
+	size_t end;
+
+	*at += number.length;
+	if (!rg_str_number(number, &whole) || !read_fraction(text, at, 1000000000, &share))
+		return false;
+	*at += *at < text.length && text.data[*at] == ' ';
+	end = *at + count_while(text, *at, isalpha);
+	*ret_unit = end == *at ? number.length == text.length ? 1000 : 0
+			       : unit_ms((struct roger_str){ text.data + *at, end - *at });
+	*at = end;
+	if (!*ret_unit || __builtin_mul_overflow(whole, *ret_unit, ret_ms))
+		return false;
+	return !__builtin_add_overflow(*ret_ms, share * *ret_unit / 1000000000, ret_ms);
+}
+
+bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms)
+{
+	int64_t sum = 0, part, unit, last = INT64_MAX;
+	size_t at = 0;
+
+	if (!text.length || text.data[text.length - 1] == ' ')
+		return false;
+	do {
+		if (!take_part(text, &at, &part, &unit) || unit >= last ||
+		    __builtin_add_overflow(sum, part, &sum) || sum > RG_TIME_MS_MAX)
+			return false;
+		last = unit;
+		at += at < text.length && text.data[at] == ' ';
+	} while (at < text.length);
+	*ret_ms = sum;
+	return true;
+}
+
+/* "yesterday", "today", "tomorrow", or digits; *at is after it. */
+static bool take_date(struct roger_str text, size_t *at, int64_t now_ms, int date[3])
+{
+	static const char *const words[] = { "yesterday", "today", "tomorrow" };
+	struct roger_str word = { text.data, count_while(text, 0, isalpha) };
+	const time_t now = now_ms / 1000;
+	struct tm day;
+	int i;
+
+	for (i = 0; i < 3 && !is_word(word, words[i]); i++)
+		continue;
+	/* A time alone is one of today. */
+	if (word.length == 0 && text.length > 2 && (text.data[1] == ':' || text.data[2] == ':'))
+		i = 1;
+	if (i == 3)
+		return take(text, at, "NNNN-NN-NN", date);
+	localtime_r(&now, &day);
+	day.tm_mday += i - 1;
+	timegm(&day);
+	date[0] = day.tm_year + 1900, date[1] = day.tm_mon + 1, date[2] = day.tm_mday;
+	*at = word.length;
+	return true;
+}
+
+/* " 10:00", "T9:30:15.5": a time of day. */
+static bool take_time(struct roger_str text, size_t *at, struct wall *wall)
+{
+	if (*at && !memchr("Tt ", text.data[(*at)++], 3))
+		return false;
+	if (!take(text, at, *at + 1 < text.length && text.data[*at + 1] == ':' ? "N:NN" : "NN:NN",
+		  wall->time))
+		return false;
+	return *at == text.length || text.data[*at] != ':' ||
+	       (take(text, at, ":NN", &wall->time[2]) && read_fraction(text, at, 1000, &wall->ms));
+}
+
+static int64_t offset_at(int64_t seconds)
+{
+	const time_t when = seconds;
+	struct tm local;
+
+	localtime_r(&when, &local);
+	return local.tm_gmtoff;
+}
+
+/*
+ * Seconds since 1970 of what a clock on the wall shows, which is never where it goes forward
+ * and twice where it goes back: nobody changes it twice in two days.  A day without a time
+ * begins with its first second.
+ */
+static const char *from_local(int64_t wall, bool whole_day, int64_t *ret)
+{
+	enum { DAY = 86400 };
+	int64_t before = offset_at(wall - DAY), after = offset_at(wall + DAY);
+	bool first = offset_at(wall - before) == before, second = offset_at(wall - after) == after;
+
+	*ret = wall - (first || !second ? before : after);
+	if (before == after || whole_day || first != second)
+		return NULL;
+	return first ? "a time that comes once: when the clock goes back, this one comes twice; "
+		       "add "
+		       "an offset such as +01:00"
+		     : "a time that there is: this one is skipped when the clock goes forward";
+}
+
+static const char *read_date(struct roger_str text, int64_t now_ms, int64_t *ret_ms)
+{
+	struct wall wall = { 0 };
+	int64_t seconds, offset = 0;
+	const char *wrong = NULL;
+	bool whole_day;
+	size_t at = 0;
+
+	if (!take_date(text, &at, now_ms, wall.date))
+		return rg_clock_forms;
+	whole_day = at == text.length;
+	if (!whole_day && !take_time(text, &at, &wall))
+		return rg_clock_forms;
+	if (!wall_seconds(&wall, &seconds))
+		return rg_clock_forms;
+	if (at == text.length)
+		wrong = from_local(seconds, whole_day, &seconds);
+	else if (!read_offset(text, at, true, &offset))
+		return rg_clock_forms;
+	if (wrong)
+		return wrong;
+	return keep_ms(seconds - offset, wall.ms, ret_ms) ? NULL : rg_clock_forms;
+}
+
+/* "2h", "2 days ago"; "now". */
+static bool read_ago(struct roger_str text, int64_t now_ms, int64_t *ret_ms)
+{
+	static const char ago[] = " ago";
+	const size_t length = sizeof ago - 1;
+	int64_t span = 0;
+
+	if (text.length > length && !strncasecmp(text.data + text.length - length, ago, length))
+		text.length -= length;
+	if (!is_word(text, "now") && !rg_clock_read_span(text, &span))
+		return false;
+	*ret_ms = now_ms > span ? now_ms - span : 0;
+	return true;
+}
+
+const char *rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms)
+{
+	int64_t ms;
+
+	tzset();
+	if (!rg_str_number(text, &ms))
+		return read_ago(text, now_ms, ret_ms) ? NULL : read_date(text, now_ms, ret_ms);
+	/* Hours or days without their letter, or seconds. */
+	if (ms > 0 && ms < BARE_MS_LEAST)
+		return rg_clock_forms;
+	return keep_ms(0, ms, ret_ms) ? NULL : rg_clock_forms;
 }

@@ -24,10 +24,12 @@ void rg_clock_yield(void);
 void rg_clock_print_utc(int64_t ms, char *to);
 
 /*
- * Read an instant: RFC 3339 with any offset, a date, a span back from now
- * ("2h", "3d"), or ms since 1970: 0, or at least 10^11.
+ * Read an instant as people write it: RFC 3339 with any offset; a date, a time of day or both
+ * in the local time zone, the date also as yesterday, today or tomorrow; a span back from now
+ * ("2h", "2 days ago"); now; or ms since 1970: 0, or at least 10^11.  NULL: done, else what
+ * was expected.
  */
-bool rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms);
+RG_CHECKED const char *rg_clock_read(struct roger_str text, int64_t now_ms, int64_t *ret_ms);
 
 /* RFC 3339 and nothing else: date, time with seconds, offset; from 1970 to 9999. */
 bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms);
@@ -35,7 +37,13 @@ bool rg_clock_read_rfc3339(struct roger_str text, int64_t *ret_ms);
 /* A span for people at to, which has room for 32: "250ms", "4.2s", "3m 5s", "2h 10m", "3d 4h". */
 void rg_clock_print_span(int64_t ms, char *to);
 
-/* A span: "250ms", "10s", "5m", "2h", "3d"; a bare number counts seconds. */
+/*
+ * A span: "250ms", "90s", "1h30m", "2 days", "1.5h", "1w", each unit once and the largest
+ * first; a bare number counts seconds.
+ */
 bool rg_clock_read_span(struct roger_str text, int64_t *ret_ms);
+
+/* What the two accept, for errors. */
+extern const char rg_clock_forms[], rg_clock_span_forms[];
 
 #endif

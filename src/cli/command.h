@@ -72,6 +72,15 @@ struct cli_command {
 const struct cli_command *cli_next_command(size_t *i);
 const struct cli_command *cli_find_command(struct roger_str name);
 
+/* What help shows together; a command in none of them is shown with `help --all`. */
+struct cli_group {
+	const char *name;
+	const char *commands; /* "send|reply|...", those of `roger help` */
+	const char *plumbing; /* and those of `roger help --all` */
+};
+extern const struct cli_group cli_groups[]; /* ends with a nameless one */
+bool cli_is_in_group(const struct cli_command *command);
+
 /* The error for an unknown command, with the nearest known one. */
 RG_CHECKED int cli_no_such_command(struct roger_str name, struct roger_err *err);
 
@@ -141,7 +150,7 @@ void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
 
 /* help.c */
-void cli_print_help(FILE *to);
+void cli_print_help(FILE *to, bool all);
 void cli_print_command_help(FILE *to, const struct cli_command *command);
 
 /* parse.c: take the first word of a list such as "new|show" off it. */

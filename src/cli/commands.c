@@ -98,3 +98,36 @@ const struct cli_command *cli_find_command(struct roger_str name)
 	}
 	return NULL;
 }
+
+/* --------------------------------------------------------------- groups -- */
+
+const struct cli_group cli_groups[] = {
+	{ "start", "init|setup", "trust|hook|arrive|prime|looked|mcp|config|help|completion" },
+	{ "mail", "send|reply|inbox|receive|claim|ack|list|show",
+	  "nack|wait|wake|session|bridge|ingest" },
+	{ "see", "status|top|trace|timeline|log|report", "activity|stats|sends|export|schema" },
+	{ "work", "run|runs|agents", "dispatch|complete|forward|extend|settle|recover|sweep" },
+	{ "care", "doctor|archive", "verify|accept|seal|rebuild|cleanup|dead|cycle|purge" },
+	{ 0 },
+};
+
+static bool is_named(const char *names, const char *name)
+{
+	struct roger_str one;
+
+	while (cli_next_word(&names, &one))
+		if (rg_str_is(one, name))
+			return true;
+	return false;
+}
+
+bool cli_is_in_group(const struct cli_command *command)
+{
+	const struct cli_group *group;
+
+	for (group = cli_groups; group->name; group++)
+		if (is_named(group->commands, command->name) ||
+		    is_named(group->plumbing, command->name))
+			return true;
+	return false;
+}

@@ -75,15 +75,21 @@ static int run_help(struct cli_run *run, int *ret_exit, struct roger_err *err)
 	if (command)
 		cli_print_command_help(page.to, command);
 	else
-		cli_print_help(page.to);
+		cli_print_help(page.to, cli_given(run, "all"));
 	return close_page(run, &page, "help", err);
 }
+
+static const struct cli_option help_options[] = {
+	{ "all", NULL, "every command, also those for scripts, hooks and rare cases" },
+	{ 0 },
+};
 
 const struct cli_command cli_help = {
 	.name = "help",
 	.own = &words_op,
-	.summary = "show help for a command",
-	.examples = "roger help\nroger help send\n",
+	.options = help_options,
+	.summary = "show the commands, or the options of one",
+	.examples = "roger help\nroger help --all\nroger help send\n",
 	.run = run_help,
 };
 

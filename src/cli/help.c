@@ -1,4 +1,6 @@
 /* Help texts, examples first, from the same tables as everything else. */
+#include <ctype.h>
+
 #include "cli/command.h"
 
 static const char *summary_of(const struct cli_command *command)
@@ -18,47 +20,130 @@ static void print_examples(FILE *to, const char *examples)
 	}
 }
 
-void cli_print_help(FILE *to)
+enum { PAGE_COLUMNS = 80, OPTION_COLUMN = 26 };
+
+/* Words from the column where the line is, and in the lines below from there on, too. */
+static void print_wrapped(FILE *to, size_t column, const char *text)
+{
+	size_t at = column, length;
+
+	for (; *text; text += length + (text[length] == ' ')) {
+		length = strcspn(text, " ");
+		if (at > column && at + 1 + length > PAGE_COLUMNS) {
+			fprintf(to, "\n%*s", (int)column, "");
+			at = column;
+		}
+		fprintf(to, "%s%.*s", at > column ? " " : "", (int)length, text);
+		at += (at > column) + length;
+	}
+	fputc('\n', to);
+}
+
+/* What stands in the first column, with a line of its own where it is too long for that. */
+static void print_entry(FILE *to, const char *what, size_t column, const char *text)
+{
+	fprintf(to, "  %-*s", (int)column - 2, what);
+	if (strlen(what) + 3 > column && *text)
+		fprintf(to, "\n%*s", (int)column, "");
+	print_wrapped(to, column, text);
+}
+
+static void print_command(FILE *to, const struct cli_command *command)
+{
+	print_entry(to, command->name, 14, summary_of(command));
+}
+
+/* The commands of a list of names; what is not there is left out. */
+static void print_commands(FILE *to, const char *names)
 {
 	const struct cli_command *command;
+	struct roger_str name;
+
+	while (cli_next_word(&names, &name)) {
+		command = cli_find_command(name);
+		if (command)
+			print_command(to, command);
+	}
+}
+
+static void print_plumbing(FILE *to)
+{
+	const struct cli_command *command;
+	const struct cli_group *group;
 	size_t i = 0;
+
+	fputs("\nThe rest is for scripts, hooks and rare cases.\n", to);
+	for (group = cli_groups; group->name; group++) {
+		fprintf(to, "\n%s\n", group->name);
+		print_commands(to, group->plumbing);
+	}
+	fputs("\nothers\n", to);
+	while ((command = cli_next_command(&i)))
+		if (!cli_is_in_group(command))
+			print_command(to, command);
+}
+
+void cli_print_help(FILE *to, bool all)
+{
+	const struct cli_group *group;
 
 	fputs("roger - reliable, audited messages between agents\n"
 	      "\n"
 	      "  roger init                          make a workspace here\n"
 	      "  export ROGER_AGENT=plan             say who you are\n"
-	      "  roger send implement 'start here'   done means on disk\n"
+	      "  roger send implement 'start here'   stored on disk when it returns\n"
 	      "  roger inbox                         look at your mail\n"
-	      "  roger receive --wait 10m            take it, and wait for it\n"
-	      "\n"
-	      "commands:\n",
+	      "  roger receive --wait 10m            take it, or wait up to 10 minutes for it\n",
 	      to);
-	while ((command = cli_next_command(&i)))
-		fprintf(to, "  %-11s %s\n", command->name, summary_of(command));
+	for (group = cli_groups; group->name; group++) {
+		fprintf(to, "\n%s\n", group->name);
+		print_commands(to, group->commands);
+	}
+	if (all)
+		print_plumbing(to);
 	fputs("\n"
-	      "everywhere: --workspace DIR, --as NAME, --json, --jsonl, --color auto|always|never, "
-	      "--quiet, --help\n"
-	      "exit: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 no such thing, 73/74 "
-	      "cannot create or\n"
-	      "      read/write, 75 try again with the same key, 77 refused, 78 bad configuration\n"
-	      "`roger help COMMAND` shows its options.\n",
+	      "Every command takes --workspace DIR, --as NAME, --json, --jsonl, --quiet, --help\n"
+	      "and --color auto|always|never.\n"
+	      "Exit status: 0 done, 1 nothing there, 64 usage, 65 bad data, 66 not found,\n"
+	      "73/74 cannot create or read/write, 75 try again with the same key, 77 refused,\n"
+	      "78 bad configuration.\n"
+	      "`roger help COMMAND` shows a command's options, `roger help --all` all commands.\n",
 	      to);
+}
+
+/* What a value is: the kind of the field, or for a word of a list the field's own name. */
+static void print_value(char to[64], const struct roger_field *field)
+{
+	static const char *const values[] = {
+		[ROGER_TEXT] = "TEXT",	 [ROGER_NAME] = "NAME",	   [ROGER_INT] = "N",
+		[ROGER_TIME] = "TIME",	 [ROGER_INSTANT] = "TIME", [ROGER_SPAN] = "SPAN",
+		[ROGER_OBJECT] = "JSON", [ROGER_TEXTS] = "TEXT",
+	};
+	const char *text = field->flags & ROGER_ID    ? "ID"
+			   : field->flags & ROGER_KEY ? "KEY"
+						      : values[field->kind];
+	size_t i;
+
+	snprintf(to, 64, "%s", field->kind == ROGER_ENUM ? field->name : text ? text : "");
+	for (i = 0; to[i]; i++)
+		to[i] = (char)toupper((unsigned char)to[i]);
+}
+
+static void print_option(FILE *to, const char *name, const char *value, const char *help)
+{
+	char text[144];
+
+	snprintf(text, sizeof text, "--%s%s%s", name, *value ? " " : "", value);
+	print_entry(to, text, OPTION_COLUMN, help);
 }
 
 static void print_field(FILE *to, const struct roger_field *field)
 {
-	static const char *const values[] = {
-		[ROGER_TEXT] = " TEXT",	   [ROGER_NAME] = " NAME",  [ROGER_INT] = " N",
-		[ROGER_BOOL] = "",	   [ROGER_ENUM] = " TEXT",  [ROGER_TIME] = " TIME",
-		[ROGER_INSTANT] = " TIME", [ROGER_SPAN] = " SPAN",  [ROGER_OBJECT] = " JSON",
-		[ROGER_MEMBERS] = " TEXT", [ROGER_TEXTS] = " TEXT", [ROGER_RECORDS] = " TEXT"
-	};
-	char option[64], text[96];
+	char option[64], value[64];
 
 	cli_option_name(field, option);
-	snprintf(text, sizeof text, "--%s%s", field->flags & ROGER_SELF ? "as" : option,
-		 values[field->kind]);
-	fprintf(to, "  %-24s %s\n", text, field->help);
+	print_value(value, field);
+	print_option(to, field->flags & ROGER_SELF ? "as" : option, value, field->help);
 }
 
 static void print_usage(FILE *to, const struct cli_command *command, const struct roger_op *op)
@@ -79,19 +164,17 @@ void cli_print_command_help(FILE *to, const struct cli_command *command)
 	const struct roger_op *op = cli_op(command);
 	const struct cli_option *option;
 	const struct roger_field *field;
-	char text[96];
 
-	fprintf(to, "roger %s - %s\n\n", command->name, summary_of(command));
+	fprintf(to, "roger %s - ", command->name);
+	print_wrapped(to, strlen(command->name) + 9, summary_of(command));
+	fputc('\n', to);
 	print_examples(to, command->examples ? command->examples : op->examples);
 	fputc('\n', to);
 	print_usage(to, command, op);
 	fputc('\n', to);
 	for (field = op->request->fields; field->name; field++)
-		if (field->kind != ROGER_RECORDS && !(field->flags & ROGER_PLACE))
+		if (field->kind != ROGER_RECORDS && !(field->flags & (ROGER_PLACE | ROGER_PERSON)))
 			print_field(to, field);
-	for (option = command->options; option && option->name; option++) {
-		snprintf(text, sizeof text, "--%s%s%s", option->name, option->value ? " " : "",
-			 option->value ? option->value : "");
-		fprintf(to, "  %-24s %s\n", text, option->help);
-	}
+	for (option = command->options; option && option->name; option++)
+		print_option(to, option->name, option->value ? option->value : "", option->help);
 }

@@ -325,7 +325,7 @@ static void print_notice(const struct cli_run *run)
 static void print_help(const struct cli_run *run)
 {
 	if (run->command == &bare)
-		cli_print_help(cli_out);
+		cli_print_help(cli_out, false);
 	else
 		cli_print_command_help(cli_out, run->command);
 }
@@ -453,7 +453,7 @@ int main(int argc, char **argv)
 	sigaction(SIGBUS, &on_bus, NULL);
 	cli_file_mask = umask(077);
 	if (argc < 2) {
-		cli_print_help(stderr);
+		cli_print_help(stderr, false);
 		return CLI_USAGE;
 	}
 	run.arena = rg_arena_new();

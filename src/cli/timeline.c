@@ -205,13 +205,20 @@ static void print_timeline(const struct cli_run *run, const void *reply_)
 
 /* -------------------------------------------------------------- drawings -- */
 
-static int draw(const struct roger_timeline_reply *reply,
-		void (*diagram)(const struct roger_timeline_reply *reply, struct rg_buf *out),
+static int draw(struct cli_run *run, const struct roger_timeline_reply *reply,
 		struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(cli_story_free) struct cli_story story = { 0 };
+	int r;
 
-	diagram(reply, &text);
+	r = cli_story_load(run->roger, reply, CLI_DIAGRAM_EVENTS_MAX, &story, err);
+	if (r < 0)
+		return r;
+	if (cli_given(run, "svg"))
+		cli_diagram_svg(&story, false, &text);
+	else
+		cli_diagram_mermaid(&story, &text);
 	if (text.failed)
 		return rg_fail_memory(err);
 	fwrite(text.data, 1, text.length, cli_out);
@@ -223,8 +230,7 @@ static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
 {
 	if (cli_given(run, "mermaid") || cli_given(run, "svg")) {
 		cli_print_notes(&reply->notes);
-		return draw(reply, cli_given(run, "svg") ? cli_diagram_svg : cli_diagram_mermaid,
-			    err);
+		return draw(run, reply, err);
 	}
 	if (run->form != CLI_HUMAN)
 		cli_print_reply(run, cli_op_named("timeline")->reply, reply);
@@ -251,8 +257,9 @@ static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *er
 }
 
 static const struct cli_option options[] = {
-	{ "mermaid", NULL, "draw it as a Mermaid sequence diagram" },
-	{ "svg", NULL, "draw it as an SVG picture" },
+	{ "mermaid", NULL,
+	  "draw it as a Mermaid sequence diagram, with the beginning of each text" },
+	{ "svg", NULL, "draw it as an SVG picture, with the beginning of each text" },
 	{ 0 },
 };
 

@@ -483,6 +483,7 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		  void *record, struct rg_arena *arena, struct roger_err *err)
 {
 	void *at = rg_field_at(field, record);
+	const char *wrong;
 	int64_t number;
 	bool kept;
 	int r;
@@ -512,16 +513,11 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 		return ROGER_OK;
 	case ROGER_TIME:
 	case ROGER_INSTANT:
-		if (!rg_clock_read(text, now_ms, at))
-			return expected(
-				field,
-				"a time such as 2026-02-16T05:25:00Z, 2026-02-16, 2h (ago) or "
-				"ms since 1970",
-				err);
-		return ROGER_OK;
+		wrong = rg_clock_read(text, now_ms, at);
+		return wrong ? expected(field, wrong, err) : ROGER_OK;
 	case ROGER_SPAN:
 		if (!rg_clock_read_span(text, &number))
-			return expected(field, "a span such as 500ms, 30s, 5m or 2h", err);
+			return expected(field, rg_clock_span_forms, err);
 		/* 0 in a request means "not given", so no time at all is 1 ms. */
 		*(int64_t *)at = number ? number : 1;
 		return ROGER_OK;

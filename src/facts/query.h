@@ -8,6 +8,7 @@
 struct rg_query {
 	const struct roger_str *ids;
 	size_t id_count;
+	struct roger_str piece; /* of the id; reads all ids */
 	struct roger_str issue;
 	struct roger_str from;
 	struct roger_str to;

@@ -108,7 +108,7 @@ static void add_tables(struct rg_question *question, const struct rg_query *quer
 	}
 }
 
-static void add_ids(struct rg_question *question, const struct rg_query *query)
+static void add_ids(struct rg_question *question, const struct rg_query *query, bool archived)
 {
 	size_t i;
 
@@ -116,6 +116,13 @@ static void add_ids(struct rg_question *question, const struct rg_query *query)
 		rg_question_text(question, i ? ", ?" : " AND m.id IN (?", query->ids[i]);
 	if (query->id_count)
 		rg_buf_add_char(&question->sql, ')');
+	if (query->piece.length)
+		rg_question_text(question,
+				 archived ? " AND m.position IN (SELECT position FROM archived "
+					    "WHERE instr(id, ?))"
+					  : " AND m.position IN (SELECT position FROM messages "
+					    "WHERE instr(id, ?))",
+				 query->piece);
 	if (query->thread.length)
 		rg_question_text(
 			question,
@@ -147,7 +154,7 @@ static void add_conditions(struct rg_question *question, const struct rg_index *
 	const char *position = position_of(query, archived);
 
 	rg_buf_add_text(&question->sql, " WHERE 1");
-	add_ids(question, query);
+	add_ids(question, query, archived);
 	if (query->text.length && !archived)
 		rg_question_text(question, " AND search MATCH ?", rg_buf_str(match));
 	if (query->key.length)

@@ -1,5 +1,6 @@
 #include "ops/op.h"
 
+#include "ops/address.h"
 #include "ops/proof/note.h"
 #include "facts/message.h"
 #include "facts/message_cleanup.h"
@@ -89,9 +90,12 @@ int rg_op_call(const struct roger_op *op, struct roger *roger, const void *reque
 		return rg_fail_memory(err);
 	memcpy(ret_reply, &memory, sizeof memory);
 
-	r = op->run(roger, request, ret_reply, err);
-	if (is_noted(op, roger, stored, ret_reply, r))
-		rg_note(roger, op, request, ret_reply, r, err);
+	r = rg_address_resolve(roger, op, request, memory, &request, err);
+	if (r == ROGER_OK) {
+		r = op->run(roger, request, ret_reply, err);
+		if (is_noted(op, roger, stored, ret_reply, r))
+			rg_note(roger, op, request, ret_reply, r, err);
+	}
 	if (r < 0) {
 		rg_arena_free(memory);
 		memset(ret_reply, 0, op->reply->size);

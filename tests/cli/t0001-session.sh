@@ -18,11 +18,19 @@ is "only a note about a new name goes to standard error" "$(printf '%s\n' "$err"
 
 exits 0 "help opens with examples" roger help
 like "and names the commands" "$out" "receive +take unread mail"
-for command in $("$ROGER" help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+for command in $("$ROGER" help --all | sed -n '/^start/,$s/^  \([a-z]*\) .*/\1/p'); do
 	run roger help "$command"
 	[ "$status" = 0 ] && [ -n "$out" ] && [ -z "$err" ]
 	result $? "roger help $command"
+	is "within 80 columns" "$(printf '%s\n' "$out" | grep -E '.{81}')" ""
 done
+is "all of help is" "$("$ROGER" help --all | grep -E '.{81}')" ""
+"$ROGER" help >front && "$ROGER" help --all >all
+is "help shows few commands, help --all every one, each once" "$(sed -n '/^start/,$s/^  \([a-z-]*\) .*/\1/p' all | sort | uniq -d)" ""
+like "in groups" "$(cat front)" "
+mail
+  send "
+is "a rare one only with --all" "$(grep -c '^  sweep' front) $(grep -c '^  sweep' all)" "0 1"
 exits 0 "--version" roger --version
 like "says the version" "$out" '^roger [0-9]+\.[0-9]+\.[0-9]+$'
 exits 64 "no command is a usage error" roger

@@ -26,7 +26,7 @@ exits 64 "a key that is empty" roger send --as ann bob 'one' --key ''
 is "is none that was forgotten" "$(roger count)" 1
 like "what fits no filter" "$(roger sends --key none)" "^no entry fits$"
 exits 65 "a bare number is no time" roger report --since 5
-like "which says what is expected" "$err" "expected a time such as .*2h \(ago\)"
+like "which says what is expected" "$err" "expected a time such as .*2h for 2 hours ago"
 exits 0 "a key of its parts" roger send --as ann bob 'parts' --task app-1 --verb blocker-update --json
 is "task, verb and cycle" "$(printf '%s' "$out" | json 'd["key"]')" "app-1:blocker-update:1"
 for hidden in 202e 200d 00ad 2028 009b 001b e0041; do

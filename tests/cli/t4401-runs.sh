@@ -59,7 +59,10 @@ check "any name is a file of its own" roger dispatch ../../x:y --as lead -q
 is "in its folder" "$(ls $runs | grep x)" "%2E.%2F..%2Fx%3Ay.json"
 exits 65 "but not this one" roger dispatch 'a b'
 exits 65 "a deadline in the past" roger dispatch past --expected-by 2020-01-01T00:00:00Z
-exits 65 "or that is none" roger dispatch past --expected-by tomorrow
+exits 65 "or that is none" roger dispatch past --expected-by soon
+exits 0 "a deadline as people write it" roger dispatch -q --expected-by 'tomorrow 10:00' --json soon
+like "is stored as RFC 3339" "$out" '"expectedBy":"20[0-9-]*T[0-9:.]*Z"'
+roger complete -q soon --failed
 exits 64 "or two" roger dispatch past --within 1m --expected-by 2090-01-01T00:00:00Z
 roger dispatch far --expected-by 2090-01-01T08:00:00+08:00 -q
 is "a deadline keeps its offset" "$(member expectedBy far)" 2090-01-01T08:00:00+08:00

@@ -76,7 +76,7 @@ done = run(program, "words")
 check("what is missing is told", done.returncode == 64 and "text" in done.stderr, told(done))
 help_ = run(program, "help", "words").stdout
 check("help tells about it", "count the words of a text" in help_ and "usage: roger words text [options]" in help_, help_)
-check("and lists it", re.search(r"^  words +count the words of a text$", run(program, "help").stdout, re.M))
+check("and lists it", re.search(r"^  words +count the words of a text$", run(program, "help", "--all").stdout, re.M))
 check("completion knows it", "words" in run(program, "__complete", "--", "wor").stdout.split())
 use = tree / "use.c"
 use.write_text("""#include <roger.h>

@@ -207,7 +207,7 @@ static void set_number(struct row *row, const struct roger_field *field, int64_t
 	if (*end == '\0' && text.length)
 		return;
 	if (field->kind == ROGER_SPAN ? !rg_clock_read_span(text, at)
-				      : !rg_clock_read(text, rg_clock_ms(), at))
+				      : rg_clock_read(text, rg_clock_ms(), at) != NULL)
 		wrong(row, "no number", text);
 }
 

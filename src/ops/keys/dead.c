@@ -230,7 +230,8 @@ static const char *const status_names[] = { "any", "undelivered", "redelivered",
 
 #define AT(member) offsetof(struct roger_dead_letters_request, member)
 static const struct roger_field list_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID, NULL, NULL, "only these" },
+	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL,
+	  NULL, "only these" },
 	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "only of this sender" },
 	{ "to", ROGER_NAME, AT(to), 0, NULL, NULL, "only to this agent" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "only with a key of this task" },
@@ -246,7 +247,8 @@ static const struct roger_record list_request = { "dead_letters",
 
 #define AT(member) offsetof(struct roger_redeliver_request, member)
 static const struct roger_field redeliver_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL,
+	{ "id", ROGER_TEXT, AT(id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
 	  "id of a dead letter" },
 	{ "within", ROGER_SPAN, AT(within_ms), 0, NULL, NULL, "how long to wait for its reading" },
 	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
@@ -259,7 +261,8 @@ static const struct roger_record redeliver_request = { "redeliver",
 
 #define AT(member) offsetof(struct roger_stale_request, member)
 static const struct roger_field stale_fields[] = {
-	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL,
+	{ "id", ROGER_TEXT, AT(id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT | ROGER_LETTER, NULL, NULL,
 	  "id of a dead letter" },
 	{ "note", ROGER_TEXT, AT(note), 0, NULL, NULL, "why; metadata, no content" },
 	RG_END,

@@ -152,7 +152,8 @@ static int run_delete(struct roger *roger, const void *request_, void *reply, st
 
 #define AT(member) offsetof(struct roger_archive_request, member)
 #define COMMON_FIELDS                                                                                 \
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_PLACE | ROGER_ID, NULL, NULL, "ids of messages" },       \
+	{ "ids", ROGER_TEXTS, AT(ids),		ROGER_PLACE | ROGER_ID | ROGER_SOUGHT,                \
+	  NULL,	 NULL,	      "ids of messages" },                                                    \
 		{ "issue",                                                                            \
 		  ROGER_NAME,                                                                         \
 		  AT(issue),                                                                          \

@@ -335,8 +335,8 @@ static const struct roger_record claim_request = { "claim", sizeof(struct roger_
 		  "who claimed it (default: the agent)" },                                         \
 	{                                                                                          \
 		"ids", ROGER_TEXTS, AT(ids),                                                       \
-			ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID, NULL, NULL,       \
-			"ids of messages"                                                          \
+			ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_ID | ROGER_SOUGHT,    \
+			NULL, NULL, "ids of messages"                                              \
 	}
 static const struct roger_field nack_fields[] = { FIELDS, RG_END };
 static const struct roger_field ack_fields[] = {
@@ -368,8 +368,8 @@ const struct roger_op rg_op_claim = {
 const struct roger_op rg_op_ack = {
 	.name = "ack",
 	.summary = "accept messages: they are read, and this is what came of them",
-	.examples = "roger ack msg-1736328000000-0123abcd\nroger ack --as tests --worker w1 "
-		    "msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
+	.examples = "roger ack msg-1736328000000-0123abcd\n"
+		    "roger ack msg-1736328000000-0123abcd --outcome blocked --note 'no disk'\n",
 	.flags = ROGER_WRITES | ROGER_TOOL,
 	.tool = "Messages are dealt with.",
 	.request = &ack_request,

@@ -290,7 +290,7 @@ static const struct roger_field looked_fields[] = {
 	{ "agent", ROGER_NAME, offsetof(struct roger_looked_request, agent),
 	  ROGER_SELF | ROGER_REQUIRED, NULL, NULL, "who was shown them" },
 	{ "ids", ROGER_TEXTS, offsetof(struct roger_looked_request, ids),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "the messages" },
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL, "the messages" },
 	RG_END,
 };
 static const struct roger_record looked_request = { "looked", sizeof(struct roger_looked_request),

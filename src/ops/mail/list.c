@@ -144,7 +144,13 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 	}
 #define PAGE_FIELDS                                                                                \
 	{ "newest", ROGER_BOOL, AT(newest), 0, NULL, NULL, "newest first" },                       \
-		{ "after", ROGER_TEXT, AT(after), 0, NULL, NULL, "continue after this message" },  \
+		{ "after",                                                                         \
+		  ROGER_TEXT,                                                                      \
+		  AT(after),                                                                       \
+		  ROGER_SOUGHT,                                                                    \
+		  NULL,                                                                            \
+		  NULL,                                                                            \
+		  "continue after this message" },                                                 \
 	{                                                                                          \
 		"limit", ROGER_INT, AT(limit), 0, NULL, NULL, "at most this many"                  \
 	}

@@ -1033,7 +1033,7 @@ static const struct roger_field request_fields[] = {
 	{ "run", ROGER_INT, AT(run_counter), 0, NULL, NULL,
 	  "pass through the workflow (default 1)" },
 	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
-	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_OF_TOOL, NULL, NULL,
+	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_OF_TOOL | ROGER_SOUGHT, NULL, NULL,
 	  "id of the message this one answers" },
 	{ "key", ROGER_TEXT, AT(key), ROGER_OF_TOOL | ROGER_KEY, NULL, NULL,
 	  "task:verb:cycle; the same key is never sent twice, so a retry is safe" },

@@ -21,8 +21,9 @@ static int run_show(struct roger *roger, const void *request_, void *reply_, str
 	size_t i;
 	int r;
 
-	if (request->ids.count > 20)
-		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most 20");
+	if (request->ids.count > RG_PAGE_MAX)
+		return rg_fail_member(err, ROGER_EDATA, "ids", "ids: expected at most %d",
+				      RG_PAGE_MAX);
 	r = rg_engine_find(roger->engine, &query, reply->memory, &reply->messages, err);
 	for (i = 0; i < request->ids.count && r == ROGER_OK; i++)
 		if (!is_there(&reply->messages, request->ids.items[i]))
@@ -50,7 +51,10 @@ static int run_thread(struct roger *roger, const void *request_, void *reply_,
 
 static const struct roger_field show_fields[] = {
 	{ "ids", ROGER_TEXTS, offsetof(struct roger_show_request, ids),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "ids of messages" },
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL,
+	  "ids of messages, NAME#N, @last, or a piece of an id" },
+	{ "agent", ROGER_NAME, offsetof(struct roger_show_request, agent), ROGER_SELF, NULL, NULL,
+	  "who asks" },
 	RG_END,
 };
 static const struct roger_record show_record = { "show", sizeof(struct roger_show_request),
@@ -58,7 +62,10 @@ static const struct roger_record show_record = { "show", sizeof(struct roger_sho
 
 static const struct roger_field thread_fields[] = {
 	{ "id", ROGER_TEXT, offsetof(struct roger_thread_request, id),
-	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL, "the id of any message in it" },
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_SOUGHT, NULL, NULL,
+	  "the id of any message in it" },
+	{ "agent", ROGER_NAME, offsetof(struct roger_thread_request, agent), ROGER_SELF, NULL, NULL,
+	  "who asks" },
 	RG_END,
 };
 static const struct roger_record thread_record = { "thread", sizeof(struct roger_thread_request),

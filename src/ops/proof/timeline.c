@@ -367,7 +367,7 @@ static const struct roger_field request_fields[] = {
 	  "an issue, a task, a run or an agent, whichever it is" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "an issue, and nothing else" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "a task" },
-	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN, NULL, NULL, "a run" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN | ROGER_SOUGHT, NULL, NULL, "a run" },
 	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "an agent" },
 	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
 	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },

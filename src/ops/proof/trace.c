@@ -335,8 +335,10 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_trace_request, member)
 static const struct roger_field request_fields[] = {
-	{ "ids", ROGER_TEXTS, AT(ids), ROGER_REQUIRED | ROGER_PLACE | ROGER_ID, NULL, NULL,
-	  "ids of messages, or keys" },
+	{ "ids", ROGER_TEXTS, AT(ids),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_ID | ROGER_KEY | ROGER_SOUGHT, NULL, NULL,
+	  "ids of messages, NAME#N, @last, a piece of an id, or keys" },
+	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL, "who asks" },
 	{ "from", ROGER_NAME, AT(from), 0, NULL, NULL, "of a key: only of this sender" },
 	RG_END,
 };

@@ -525,13 +525,14 @@ static int run_settle(struct roger *roger, const void *request_, void *reply_,
 
 #define AT(member) offsetof(struct roger_complete_request, member)
 static const struct roger_field complete_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
-	  NULL, NULL, "a dispatched run" },
+	{ "run", ROGER_NAME, AT(run_id),
+	  ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT, NULL, NULL,
+	  "a dispatched run" },
 	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
 	  "where it is known from (default completion_event)" },
 	{ "result", ROGER_TEXT, AT(result), ROGER_OF_TOOL, NULL, NULL,
 	  "delivered to the run's owner as a message; - reads it from standard input" },
-	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL,
+	{ "message", ROGER_TEXT, AT(message), ROGER_SOUGHT, NULL, NULL,
 	  "id of the message that delivered it already" },
 	{ "exit", ROGER_TEXT, AT(child_exit), 0, NULL, NULL,
 	  "the child's exit status; without a result and not 0, it failed" },
@@ -548,9 +549,9 @@ static const struct roger_record complete_request = { "complete",
 
 #define AT(member) offsetof(struct roger_forward_request, member)
 static const struct roger_field forward_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
-	  "a completed run" },
-	{ "evidence", ROGER_TEXT, AT(evidence), 0, NULL, NULL,
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a completed run" },
+	{ "evidence", ROGER_TEXT, AT(evidence), ROGER_SOUGHT, NULL, NULL,
 	  "the result that its owner has read (default), or the owner's reply to it" },
 	RG_END,
 };
@@ -561,8 +562,8 @@ static const struct roger_record forward_request = { "forward",
 
 #define AT(member) offsetof(struct roger_extend_request, member)
 static const struct roger_field extend_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
-	  "a run" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a run" },
 	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "so much more time" },
 	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "for the notes" },
 	RG_END,
@@ -573,8 +574,8 @@ static const struct roger_record extend_request = { "extend", sizeof(struct roge
 
 #define AT(member) offsetof(struct roger_settle_request, member)
 static const struct roger_field settle_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
-	  "a run that failed, is blocked, or whose result nobody can read" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a run that failed, is blocked, or whose result nobody can read" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
 	{ "why", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL, "for the notes" },

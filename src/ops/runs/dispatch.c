@@ -82,6 +82,8 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 {
 	int64_t within_ms =
 		request->within_ms ? request->within_ms : roger->workspace->config->run_within_ms;
+	const char *wrong;
+	int64_t by_ms;
 
 	if (request->within_ms && request->expected_by.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "within",
@@ -90,8 +92,15 @@ static int set_expected_by(struct roger *roger, const struct roger_dispatch_requ
 		return rg_fail_member(err, ROGER_EDATA, "within", "within: expected at most 30d");
 	if (!request->expected_by.length)
 		return print_instant(now_ms + within_ms, arena, &run->expected_by, err);
+	/* The offset that it is given with stays in the document. */
 	run->expected_by = request->expected_by;
-	return ROGER_OK;
+	if (rg_clock_read_rfc3339(request->expected_by, &by_ms))
+		return ROGER_OK;
+	wrong = rg_clock_read(request->expected_by, now_ms, &by_ms);
+	if (wrong)
+		return rg_fail_member(err, ROGER_EDATA, "expected_by", "expected_by: expected %s",
+				      wrong);
+	return print_instant(by_ms, arena, &run->expected_by, err);
 }
 
 static int make_run(struct roger *roger, const struct roger_dispatch_request *request,

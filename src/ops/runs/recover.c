@@ -338,8 +338,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_recover_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN, NULL, NULL,
-	  "a run that did not report" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "a run that did not report" },
 	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
 	  "what to call a result that is found (default: history_fetch or recovery_command)" },
 	RG_END,

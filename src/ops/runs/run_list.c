@@ -297,8 +297,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_runs_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN, NULL, NULL,
-	  "this one, in detail" },
+	{ "run", ROGER_NAME, AT(run_id), ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT,
+	  NULL, NULL, "this one, in detail" },
 	{ "status", ROGER_ENUM, AT(status), 0, rg_run_statuses_or_any, NULL,
 	  "only of this status, judged now" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE, NULL, NULL,

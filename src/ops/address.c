@@ -1,0 +1,493 @@
+#include "ops/address.h"
+
+#include "ops/keys/attempt.h"
+#include "ops/runs/run_list.h"
+
+enum {
+	PIECE_CHARS_LEAST = 4,
+	CANDIDATES_MAX = 10,
+	CANDIDATES_BYTES = 340, /* of an error's message */
+	NEAR = 64,		/* messages of a sender that may be out of order */
+	PAGE = 256,
+	NEWEST = 1000,
+	WORDS_MAX = 100, /* of more than that a program made the list */
+};
+
+/* A word to find what for. */
+struct seeking {
+	struct roger *roger;
+	const struct roger_op *op;
+	const struct roger_field *field;
+	struct roger_str caller, word;
+	struct rg_arena *scratch, *keep;
+	struct roger_strs found; /* in keep */
+};
+
+static bool is_piece(struct roger_str word, struct roger_str id)
+{
+	return word.length >= PIECE_CHARS_LEAST &&
+	       memmem(id.data, id.length, word.data, word.length);
+}
+
+static int take(struct seeking *seeking, struct roger_str id, struct roger_err *err)
+{
+	return rg_arena_add(seeking->keep, &seeking->found, id) ? ROGER_OK : rg_fail_memory(err);
+}
+
+/* Several fit: say which, as far as there is room. */
+static int refuse(const struct seeking *seeking, const struct roger_str *candidates, size_t count,
+		  struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 8192 };
+	size_t i, length = 0;
+
+	for (i = 0; i < count && i < CANDIDATES_MAX; i++) {
+		rg_buf_printf(&out, "%s%.*s", i ? ", " : "", RG_STR_ARGS(candidates[i]));
+		if (out.length > CANDIDATES_BYTES)
+			break;
+		length = out.length;
+	}
+	return rg_fail_member(err, ROGER_EUSAGE, seeking->field->name,
+			      "%s: '%.*s' fits several: %.*s%s", seeking->field->name,
+			      RG_STR_CUT(seeking->word), (int)length, rg_buf_str(&out).data,
+			      i < count ? ", and more" : "");
+}
+
+/* -------------------------------------------------------------- messages -- */
+
+/* "msg-<ms>-<random>", as roger makes them: nothing else is meant by it. */
+static bool is_whole_id(struct roger_str word)
+{
+	static const char start[] = "msg-", digits[] = "0123456789abcdef";
+	enum { START = sizeof start - 1, RANDOM = 16 };
+	const size_t random = word.length > RANDOM ? word.length - RANDOM : 0;
+	size_t i;
+
+	if (random < START + 2 || memcmp(word.data, start, START) != 0)
+		return false;
+	for (i = START; i < random - 1; i++)
+		if (!memchr(digits, word.data[i], 10))
+			return false;
+	if (word.data[i++] != '-')
+		return false;
+	while (i < word.length && memchr(digits, word.data[i], 16))
+		i++;
+	return i == word.length;
+}
+
+static int find(struct seeking *seeking, struct rg_query query, struct roger_messages *ret,
+		struct roger_err *err)
+{
+	query.anywhere = true;
+	return rg_engine_find(seeking->roger->engine, &query, seeking->scratch, ret, err);
+}
+
+static bool same_send(const struct roger_message *a, const struct roger_message *b)
+{
+	return a->seq && a->seq == b->seq && a->epoch == b->epoch &&
+	       rg_str_equal(a->from_phase, b->from_phase);
+}
+
+static bool is_one_send(const struct roger_messages *messages)
+{
+	size_t i;
+
+	for (i = 1; i < messages->count; i++)
+		if (!same_send(&messages->items[0], &messages->items[i]))
+			return false;
+	return true;
+}
+
+static int refuse_messages(const struct seeking *seeking, const struct roger_messages *messages,
+			   struct roger_err *err)
+{
+	struct roger_str *candidates =
+		rg_arena_get(seeking->scratch, messages->count * sizeof *candidates);
+	const struct roger_message *message;
+	size_t i;
+
+	if (!candidates)
+		return rg_fail_memory(err);
+	for (i = 0; i < messages->count; i++) {
+		RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
+
+		message = &messages->items[messages->count - 1 - i];
+		rg_buf_add_str(&out, message->from_phase);
+		if (message->seq)
+			rg_buf_printf(&out, "#%lld", (long long)message->seq);
+		rg_buf_printf(&out, " to %.*s: %.*s", RG_STR_ARGS(message->to_phase),
+			      RG_STR_ARGS(message->id));
+		if (!rg_arena_keep(seeking->scratch, &out, &candidates[i]))
+			return rg_fail_memory(err);
+	}
+	return refuse(seeking, candidates, messages->count, err);
+}
+
+/* Which of those that fit (all: and there are no more) are meant; to_caller: those of them that
+ * are for the caller. */
+static int choose(struct seeking *seeking, const struct roger_messages *fit, bool all,
+		  const struct roger_messages *to_caller, struct roger_err *err)
+{
+	const bool copies = seeking->field->kind == ROGER_TEXTS && all &&
+			    !(seeking->op->flags & ROGER_WRITES) && is_one_send(fit);
+	const struct roger_messages *chosen = to_caller->count == 1 ? to_caller : fit;
+	size_t i;
+	int r = ROGER_OK;
+
+	if (chosen->count > 1 && !copies)
+		return refuse_messages(seeking, fit, err);
+	for (i = 0; r == ROGER_OK && i < chosen->count; i++)
+		r = take(seeking, chosen->items[i].id, err);
+	return r;
+}
+
+/* The position after which the first message of that number, or a later one, of a sender is. */
+static int find_place(struct seeking *seeking, const struct roger_message *wanted, int64_t *ret,
+		      struct roger_err *err)
+{
+	struct rg_query query = { .from = wanted->from_phase, .limit = 1, .newest = true };
+	struct roger_messages found;
+	const struct roger_message *message;
+	int64_t low = 0, high = 0;
+	int r = find(seeking, query, &found, err);
+
+	if (r == ROGER_OK && found.count)
+		high = found.items[found.count - 1].position;
+	query.newest = false;
+	while (r == ROGER_OK && high - low > NEAR) {
+		query.after = low + (high - low) / 2;
+		r = find(seeking, query, &found, err);
+		message = found.items;
+		if (r == ROGER_OK && found.count && message->position <= high &&
+		    (message->epoch < wanted->epoch ||
+		     (message->epoch == wanted->epoch && message->seq < wanted->seq)))
+			low = message->position;
+		else
+			high = query.after;
+	}
+	*ret = low;
+	return r;
+}
+
+/* Those with that number among these. */
+static int keep_numbered(struct seeking *seeking, const struct roger_message *wanted,
+			 const struct roger_messages *among, struct roger_messages *fit,
+			 struct roger_err *err)
+{
+	struct roger_message *items = (struct roger_message *)(uintptr_t)fit->items, *place;
+	size_t i;
+
+	for (i = 0; i < among->count; i++) {
+		if (!same_send(wanted, &among->items[i]))
+			continue;
+		place = rg_arena_push(seeking->scratch, &items, &fit->count, sizeof *place);
+		fit->items = items;
+		if (!place)
+			return rg_fail_memory(err);
+		*place = among->items[i];
+	}
+	return ROGER_OK;
+}
+
+/*
+ * What a sender sends is in the order of its numbers, so halving finds it.  What came in over an
+ * edge need not be: that is found near its place, or among the newest.
+ */
+static int find_numbered(struct seeking *seeking, const struct roger_message *wanted,
+			 struct roger_messages *fit, struct roger_err *err)
+{
+	struct rg_query query = { .from = wanted->from_phase, .limit = NEAR, .newest = true };
+	const struct roger_message *last;
+	struct roger_messages page;
+	int64_t place;
+	int r = find_place(seeking, wanted, &place, err);
+
+	query.after = place + 1;
+	if (r == ROGER_OK)
+		r = find(seeking, query, &page, err);
+	query = (struct rg_query){ .from = wanted->from_phase, .limit = PAGE };
+	query.after = r == ROGER_OK && page.count ? page.items[0].position - 1 : 0;
+	do {
+		if (r == ROGER_OK)
+			r = find(seeking, query, &page, err);
+		if (r == ROGER_OK)
+			r = keep_numbered(seeking, wanted, &page, fit, err);
+		if (r < 0 || page.count < PAGE)
+			break;
+		last = &page.items[page.count - 1];
+		query.after = last->position;
+	} while (last->epoch <= wanted->epoch && last->seq <= wanted->seq);
+	query = (struct rg_query){ .from = wanted->from_phase, .limit = NEWEST, .newest = true };
+	if (r < 0 || fit->count)
+		return r;
+	r = find(seeking, query, &page, err);
+	return r < 0 ? r : keep_numbered(seeking, wanted, &page, fit, err);
+}
+
+/* NAME#N or NAME#N@E; an epoch of 0: of this session. */
+static bool read_number(struct roger_str word, struct roger_message *ret_wanted)
+{
+	const char *hash = word.length ? memchr(word.data, '#', word.length) : NULL;
+	const char *end = word.data + word.length, *at;
+	bool read;
+
+	if (!hash)
+		return false;
+	at = memchr(hash, '@', (size_t)(end - hash));
+	ret_wanted->from_phase = (struct roger_str){ word.data, (size_t)(hash - word.data) };
+	read = rg_str_number((struct roger_str){ hash + 1, (size_t)((at ? at : end) - hash - 1) },
+			     &ret_wanted->seq);
+	if (read && at)
+		read = rg_str_number((struct roger_str){ at + 1, (size_t)(end - at - 1) },
+				     &ret_wanted->epoch);
+	return read && ret_wanted->from_phase.length && ret_wanted->seq &&
+	       (!at || ret_wanted->epoch);
+}
+
+static int pick_to_caller(struct seeking *seeking, const struct roger_messages *fit,
+			  struct roger_messages *ret, struct roger_err *err)
+{
+	struct roger_message *mine;
+	size_t i;
+
+	*ret = (struct roger_messages){ 0 };
+	mine = rg_arena_get(seeking->scratch, (fit->count + 1) * sizeof *mine);
+	if (!mine)
+		return rg_fail_memory(err);
+	for (i = 0; i < fit->count && seeking->caller.length; i++)
+		if (rg_str_equal(fit->items[i].to_phase, seeking->caller))
+			mine[ret->count++] = fit->items[i];
+	ret->items = mine;
+	return ROGER_OK;
+}
+
+static int seek_number(struct seeking *seeking, struct roger_message *wanted, struct roger_err *err)
+{
+	struct roger_messages fit = { 0 }, mine;
+	int r = ROGER_OK;
+
+	if (!wanted->epoch)
+		r = rg_engine_session(seeking->roger->engine, false, &wanted->epoch, err);
+	if (r == ROGER_OK)
+		r = find_numbered(seeking, wanted, &fit, err);
+	if (r == ROGER_OK)
+		r = pick_to_caller(seeking, &fit, &mine, err);
+	return r < 0 ? r : choose(seeking, &fit, true, &mine, err);
+}
+
+static int seek_last(struct seeking *seeking, struct roger_err *err)
+{
+	struct rg_query query = { .from = seeking->caller, .newest = true, .limit = 1 };
+	const struct roger_message *last = NULL;
+	struct roger_messages found;
+	int side, r = ROGER_OK;
+
+	for (side = 0; side < 2 && r == ROGER_OK; side++) {
+		r = find(seeking, query, &found, err);
+		if (r == ROGER_OK && found.count &&
+		    (!last || found.items[found.count - 1].position > last->position))
+			last = &found.items[found.count - 1];
+		query.from = RG_STR("");
+		query.to = seeking->caller;
+	}
+	return r < 0 || !last ? r : take(seeking, last->id, err);
+}
+
+static int seek_piece(struct seeking *seeking, struct roger_err *err)
+{
+	struct rg_query query = { .piece = seeking->word,
+				  .newest = true,
+				  .limit = CANDIDATES_MAX + 1 };
+	struct roger_messages fit, mine = { 0 };
+	int r;
+
+	if (seeking->word.length < PIECE_CHARS_LEAST)
+		return ROGER_OK;
+	r = find(seeking, query, &fit, err);
+	query.to = seeking->caller;
+	if (r == ROGER_OK && fit.count > 1 && seeking->caller.length)
+		r = find(seeking, query, &mine, err);
+	return r < 0 ? r : choose(seeking, &fit, fit.count <= CANDIDATES_MAX, &mine, err);
+}
+
+static int seek_message(struct seeking *seeking, struct roger_err *err)
+{
+	const struct rg_query by_id = { .ids = &seeking->word, .id_count = 1 };
+	const struct rg_query by_key = { .key = seeking->word, .limit = 1 };
+	struct roger_message wanted = { .epoch = 0 };
+	struct roger_messages found = { 0 };
+	int r;
+
+	r = find(seeking, by_id, &found, err);
+	if (r == ROGER_OK && !found.count && seeking->field->flags & ROGER_KEY)
+		r = find(seeking, by_key, &found, err);
+	if (r < 0 || found.count)
+		return r;
+	if (rg_str_is(seeking->word, "@last"))
+		return seek_last(seeking, err);
+	if (read_number(seeking->word, &wanted))
+		return seek_number(seeking, &wanted, err);
+	return seek_piece(seeking, err);
+}
+
+/* ---------------------------------------------------- runs, dead letters -- */
+
+/* Of these names, the only one that holds the word; none where one is the word. */
+static int seek_name(struct seeking *seeking, const struct roger_strs *names, struct roger_err *err)
+{
+	struct roger_strs fit = { 0 };
+	size_t i;
+
+	if (rg_str_among(*names, seeking->word))
+		return ROGER_OK;
+	for (i = 0; i < names->count; i++)
+		if (is_piece(seeking->word, names->items[i]) &&
+		    !rg_arena_add(seeking->scratch, &fit, names->items[i]))
+			return rg_fail_memory(err);
+	if (fit.count > 1)
+		return refuse(seeking, fit.items, fit.count, err);
+	return fit.count ? take(seeking, fit.items[0], err) : ROGER_OK;
+}
+
+static int seek_run(struct seeking *seeking, struct roger_err *err)
+{
+	struct roger_strs names = { 0 };
+	struct rg_run_list list;
+	struct roger_str text;
+	size_t i;
+	int r;
+
+	r = rg_engine_run_find(seeking->roger->engine, seeking->word, seeking->scratch, &text, err);
+	if (r < 0 || text.data)
+		return r;
+	r = rg_run_list_load(seeking->roger, false, seeking->scratch, &list, err);
+	for (i = 0; r == ROGER_OK && i < list.count; i++)
+		if (!rg_arena_add(seeking->scratch, &names, list.documents[i].run.run_id))
+			r = rg_fail_memory(err);
+	return r < 0 ? r : seek_name(seeking, &names, err);
+}
+
+static int seek_letter(struct seeking *seeking, struct roger_err *err)
+{
+	const struct rg_log_query query = { .log = RG_LOG_DEAD_LETTERS, .states = true };
+	struct roger_strs names = { 0 };
+	struct rg_records found;
+	size_t i;
+	int r;
+
+	r = rg_records_read(seeking->roger, &query, seeking->scratch, &found, err);
+	for (i = 0; r == ROGER_OK && i < found.count; i++) {
+		if (rg_str_equal(found.letters[i].filed_as, seeking->word))
+			return ROGER_OK;
+		if (!rg_arena_add(seeking->scratch, &names, found.letters[i].id))
+			r = rg_fail_memory(err);
+	}
+	return r < 0 ? r : seek_name(seeking, &names, err);
+}
+
+/* --------------------------------------------------------------- request -- */
+
+static int seek(struct seeking *seeking, struct roger_str word, struct roger_err *err)
+{
+	const size_t before = seeking->found.count;
+	const unsigned flags = seeking->field->flags;
+	int r = ROGER_OK;
+
+	seeking->word = word;
+	if (flags & ROGER_RUN)
+		r = seek_run(seeking, err);
+	else if (flags & ROGER_LETTER)
+		r = seek_letter(seeking, err);
+	else if (!is_whole_id(word))
+		r = seek_message(seeking, err);
+	if (r < 0 || seeking->found.count > before)
+		return r;
+	return take(seeking, word, err);
+}
+
+static struct roger_strs words_of(const struct roger_field *field, const void *request)
+{
+	const struct roger_str *one = rg_field_at(field, request);
+
+	return field->kind == ROGER_TEXTS ? *(const struct roger_strs *)rg_field_at(field, request)
+					  : (struct roger_strs){ one, one->length ? 1 : 0 };
+}
+
+/* Is there nothing but ids that roger made? */
+static bool is_plain(const struct roger_op *op, const void *request)
+{
+	const struct roger_field *field;
+	struct roger_strs words;
+	size_t i;
+
+	for (field = op->request->fields; field->name; field++) {
+		if (!(field->flags & ROGER_SOUGHT))
+			continue;
+		words = words_of(field, request);
+		for (i = 0; i < words.count && words.count <= WORDS_MAX; i++)
+			if (field->flags & (ROGER_RUN | ROGER_LETTER) ||
+			    !is_whole_id(words.items[i]))
+				return false;
+	}
+	return true;
+}
+
+static int resolve_field(struct seeking *seeking, char *request, struct roger_err *err)
+{
+	const struct roger_field *field = seeking->field;
+	const struct roger_strs words = words_of(field, request);
+	size_t i;
+	int r = ROGER_OK;
+
+	if (words.count > WORDS_MAX)
+		return ROGER_OK;
+	seeking->found = (struct roger_strs){ 0 };
+	for (i = 0; i < words.count && r == ROGER_OK; i++)
+		r = seek(seeking, words.items[i], err);
+	if (r < 0 || !words.count)
+		return r;
+	if (field->kind == ROGER_TEXTS)
+		memcpy(request + field->offset, &seeking->found, sizeof seeking->found);
+	else
+		memcpy(request + field->offset, seeking->found.items, sizeof *words.items);
+	return r;
+}
+
+static struct roger_str caller_of(const struct roger_op *op, const void *request)
+{
+	const struct roger_field *field;
+
+	for (field = op->request->fields; field->name; field++)
+		if (field->flags & ROGER_SELF)
+			return *(const struct roger_str *)rg_field_at(field, request);
+	return RG_STR("");
+}
+
+int rg_address_resolve(struct roger *roger, const struct roger_op *op, const void *request,
+		       struct rg_arena *arena, const void **ret_request, struct roger_err *err)
+{
+	struct seeking seeking = { .roger = roger, .op = op, .keep = arena };
+	const struct roger_field *field;
+	char *copy;
+	int r = ROGER_OK;
+
+	*ret_request = request;
+	if (!roger || is_plain(op, request))
+		return ROGER_OK;
+	copy = rg_arena_get(arena, op->request->size);
+	seeking.scratch = rg_arena_new();
+	if (!copy || !seeking.scratch) {
+		rg_arena_free(seeking.scratch);
+		return rg_fail_memory(err);
+	}
+	memcpy(copy, request, op->request->size);
+	seeking.caller = caller_of(op, request);
+	for (field = op->request->fields; field->name && r == ROGER_OK; field++) {
+		seeking.field = field;
+		if (field->flags & ROGER_SOUGHT)
+			r = resolve_field(&seeking, copy, err);
+	}
+	rg_arena_free(seeking.scratch);
+	*ret_request = copy;
+	return r;
+}
