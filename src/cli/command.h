@@ -39,6 +39,7 @@ struct cli_run {
 	struct roger_str *values; /* of command->options, in their order */
 	bool *given;
 	struct roger *roger; /* open, unless the verb needs none */
+	char **argv;	     /* of the program: its name, a place for the command's, the rest */
 };
 
 struct cli_command {
@@ -148,6 +149,10 @@ bool cli_is_agreed(const char *question);
  */
 void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
+
+/* become.c: be the program of that name from now on, with the same words; only fails. */
+RG_CHECKED int cli_become(struct cli_run *run, const char *program, const char *needs,
+			  struct roger_err *err);
 
 /* help.c */
 void cli_print_help(FILE *to, bool all);

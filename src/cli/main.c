@@ -346,6 +346,9 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 		cli_term_init(colour, run->quiet);
 		r = open_and_run(run, &status, &err);
 	}
+	/* The workspace is in PostgreSQL, and this program is linked without its library. */
+	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0)
+		r = cli_become(run, "roger-postgres", "libpq", &err);
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	run->roger = roger_close(run->roger);
@@ -443,7 +446,7 @@ static void mend(int number, siginfo_t *info, void *context)
 int main(int argc, char **argv)
 {
 	struct sigaction on_bus = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct cli_run run = { .form = wanted_form(argc, argv) };
+	struct cli_run run = { .form = wanted_form(argc, argv), .argv = argv };
 	int status;
 
 	/* A closed pipe or a file that may not grow is an error of a write, not a death in the

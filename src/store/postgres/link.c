@@ -180,6 +180,10 @@ static int tell_refused(const PGconn *connection, struct roger_err *err)
 {
 	const char *why = PQerrorMessage(connection);
 
+	if (strstr(why, "invalid "))
+		return rg_fail(err, ROGER_ECONFIG, 0,
+			       "store: a part of the address has a value that PostgreSQL does not "
+			       "take");
 	if (is_refused(why))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "PostgreSQL lets us not in: check role, password, database and "

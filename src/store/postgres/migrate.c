@@ -129,3 +129,12 @@ int rg_postgres_migrate(const char *address, struct roger_err *err)
 	free(link.address);
 	return r;
 }
+
+int rg_postgres_prepare(struct rg_workspace *workspace, struct roger_err *err)
+{
+	char *address = rg_postgres_address(workspace);
+	int r = address ? rg_postgres_migrate(address, err) : rg_fail_memory(err);
+
+	free(address);
+	return r;
+}

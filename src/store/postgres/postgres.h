@@ -14,7 +14,9 @@ RG_CHECKED rg_store_opener rg_postgres_store_open;
 /* Bring the database's schema up to this program's and add the workspace, unless it is there. */
 RG_CHECKED int rg_postgres_migrate(const char *address, struct roger_err *err);
 
-/* For a test: where rg_postgres_store_open() finds an address that no configuration has. */
+RG_CHECKED int rg_postgres_prepare(struct rg_workspace *workspace, struct roger_err *err);
+
+/* The address of a workspace, to be freed: what its configuration says; tests replace it. */
 extern char *(*rg_postgres_address)(const struct rg_workspace *workspace);
 
 #endif

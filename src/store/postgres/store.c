@@ -24,7 +24,12 @@
 
 enum { LOOK_EACH_MS = 1000, REGISTER_EACH_S = 60 };
 
-char *(*rg_postgres_address)(const struct rg_workspace *workspace);
+static char *configured_address(const struct rg_workspace *workspace)
+{
+	return strdup(workspace->config->store.data);
+}
+
+char *(*rg_postgres_address)(const struct rg_workspace *workspace) = configured_address;
 
 struct postgres_store *rg_pg_enter(struct rg_store *base)
 {
