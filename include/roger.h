@@ -309,6 +309,8 @@ struct roger_activity {
 	struct roger_str unknown;
 	struct roger_str chain;
 	int64_t at_ms; /* the timestamp; not stored */
+	/* Not stored: where it is in the log, from 1, and in the index, for after. */
+	int64_t line, position;
 };
 ROGER_LIST(roger_activities, roger_activity);
 
@@ -386,6 +388,8 @@ struct roger_agent {
 	int64_t unread;
 	int64_t last_sent_at_ms;
 	bool retired;
+	int64_t last_looked_at_ms; /* of one with unread mail: when it last looked at some; 0: never
+				    */
 };
 ROGER_LIST(roger_agent_list, roger_agent);
 
@@ -709,6 +713,7 @@ struct roger_list_request {
 	bool newest;		/* newest first */
 	struct roger_str after; /* id of the last message already seen */
 	int64_t limit;		/* 0: 1000 */
+	bool anywhere;		/* list only: the living ones and the archived ones */
 };
 struct roger_count_reply {
 	void *memory;
@@ -935,8 +940,9 @@ struct roger_rebuild_reply {
  * text, as `roger seal` and .roger/seal.pub hold it.
  */
 struct roger_verify_request {
-	struct roger_str seal; /* "": the chains alone */
-	struct roger_str key;  /* public key it must be signed with; "": that of the workspace */
+	struct roger_str seal;	/* "": the chains alone */
+	struct roger_str key;	/* public key it must be signed with; "": that of the workspace */
+	struct roger_strs cite; /* lines that are to be proved by the seal: "messages.jsonl:12" */
 };
 enum roger_finding_kind {
 	ROGER_ALTERED,	  /* damage: what stands here is not what was written */
@@ -969,6 +975,15 @@ struct roger_journal {
 	struct roger_str head; /* the chain after its last line */
 };
 ROGER_LIST(roger_journals, roger_journal);
+/* Lines of a journal, and what proves by its seal that they are there. */
+struct roger_cited {
+	struct roger_str file;
+	int64_t count;		  /* lines that are sealed */
+	struct roger_str numbers; /* of the lines below: "3 4 9" */
+	struct roger_strs lines;
+	struct roger_str proof; /* digests, see FORMAT.md */
+};
+ROGER_LIST(roger_cited_list, roger_cited);
 struct roger_verify_reply {
 	void *memory;
 	int64_t lines;	  /* of messages.jsonl */
@@ -981,6 +996,7 @@ struct roger_verify_reply {
 	int64_t sealed_at_ms;		/* with a seal: when it was made, */
 	struct roger_str sealed_by;	/* the public key it is signed with, */
 	int64_t sealed_files;		/* and how many files it speaks of */
+	struct roger_cited_list cited;
 };
 
 /*
@@ -1097,11 +1113,12 @@ struct roger_seal_entry {
 	struct roger_str marks;	 /* the first 16 digits of the SHA-256 up to there */
 	struct roger_str status; /* of a run */
 	struct roger_str fixed;	 /* of a run: SHA-256 of what never changes of its document */
+	struct roger_str root;	 /* of a journal: the root of the tree of its lines */
 };
 ROGER_LIST(roger_seal_entries, roger_seal_entry);
 struct roger_seal_reply {
 	void *memory;
-	int64_t version; /* 1 */
+	int64_t version; /* 2; 1: without root */
 	int64_t made_at_ms;
 	struct roger_str workspace;
 	struct roger_seal_entries entries;
@@ -1610,6 +1627,7 @@ static const struct roger_item roger_items[] = {
 	{ "wake attempt", sizeof(struct roger_wake_attempt) },
 	{ "finding", sizeof(struct roger_finding) },
 	{ "journal", sizeof(struct roger_journal) },
+	{ "cited", sizeof(struct roger_cited) },
 	{ "trust command", sizeof(struct roger_trust_command) },
 	{ "trust place", sizeof(struct roger_trust_place) },
 	{ "trust workspace", sizeof(struct roger_trust_workspace) },

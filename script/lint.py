@@ -24,10 +24,11 @@ EDGES = {
     "api": "base data facts host store engine ops",
     "mcp": "base data",
     "cli": "base data",
+    "top": "base",
 }
 
 # Headers that meson makes, by their names.
-GENERATED = {"setup_plugin.h", "postgres_migrations.h"}
+GENERATED = {"setup_plugin.h", "page.h", "postgres_migrations.h"}
 
 # The rules of these never include each other's.
 SYSTEMS = ("message", "sequence", "sendlog", "watchdog", "activity")
@@ -39,6 +40,7 @@ HEADER_OWNERS = {
     "yaml.h": r"src/data/yaml\.c",
     "sodium.h": r"src/base/(id|sign)\.c|mcp/src/base64\.c",
     "utf8proc.h": r"src/base/unicode\.c",
+    "curses.h": r"src/top/screen\.c",
     "libpq-fe.h": r"src/store/postgres/.*",
     "event2/buffer.h": r"mcp/src/http\w*\.[ch]",
     "event2/bufferevent.h": r"mcp/src/http\w*\.[ch]",
@@ -68,7 +70,7 @@ CALL_OWNERS = [
         r"src/host/file\.c|src/host/outside\.c|src/cli/input\.c",
     ),
     # What a front end writes to is standard output.
-    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/cli/.*"),
+    ("bytes are written in host/file.c", "write|writev", r"src/host/file\.c|src/host/child\.c|mcp/src/stdio\.c|src/(cli|top)/.*"),
     ("the clock is read in base/clock.c", "clock_gettime|gettimeofday|time|nanosleep|clock_nanosleep|usleep|sleep", r"src/base/clock\.c"),
     ("folders are watched in host/watch.c", r"inotify_\w+", r"src/host/watch\.c"),
     ("random bytes are drawn in base/id.c", r"getrandom|getentropy|rand|random|srand|randombytes\w*", r"src/base/id\.c"),
@@ -76,13 +78,14 @@ CALL_OWNERS = [
         "printing and ending is for the front ends",
         "printf|fprintf|vprintf|vfprintf|dprintf|puts|fputs|putchar|fputc|putc|perror|exit|_exit|_Exit|abort|syslog",
         # rg_assert is the end of everything; a child that cannot become a program ends, too.
-        r"src/cli/.*|src/base/err\.c|src/host/child\.c",
+        r"src/(cli|top)/.*|src/base/err\.c|src/host/child\.c",
     ),
     (
         "programs are run in host/child.c",
         r"fork|vfork|_Fork|clone|posix_spawnp?|execl|execle|execlp|execv|execve|execvp|execvpe|fexecve|execveat"
         "|wait|wait3|wait4|waitpid|waitid|setpgid|setsid",
-        r"src/host/child\.c",
+        # It becomes another program, and starts none.
+        r"src/host/child\.c|src/cli/(become|top)\.c",
     ),
     ("calls that no size bounds, or that start a shell", "strcpy|strcat|sprintf|vsprintf|gets|stpcpy|strtok|alloca|system|popen", None),
 ]

@@ -9,6 +9,7 @@ script/test builds first and then calls this.  A test is
     tests/clients/t*.{sh,py}                    the same, with --with-clients
     tests/agents/t*.py                          the same, only with --with-agents: it drives the
                                                 agents' own tools, which script/agents installed
+    tests/browser/t*.py                         the same, only with --with-browser: in Chromium
     script/lint                                 the same
 
 and may say in its first lines
@@ -85,7 +86,7 @@ def marks_of(path):
 
 
 def scripts(clients):
-    for folder in ("spec", "cli", "crash", "agents"):
+    for folder in ("spec", "cli", "crash", "agents", "browser"):
         for path in sorted((SOURCE / "tests" / folder).glob("*")):
             if path.suffix in (".sh", ".py") and not path.name.startswith(("lib", "model")):
                 yield path
@@ -299,6 +300,7 @@ def main():
     parser.add_argument("--with-arm", type=Path, metavar="FOLDER", help="the unit tests that script/arm built there, too")
     parser.add_argument("--with-postgres", action="store_true", help="also the store in PostgreSQL")
     parser.add_argument("--with-agents", action="store_true", help="also those with the agents' own tools")
+    parser.add_argument("--with-browser", action="store_true", help="also those in a browser")
     parser.add_argument("--jobs", type=int, default=2 * os.cpu_count(), help="so many tests at a time: many of them wait")
     parser.add_argument("names", nargs="*", help="only tests whose name contains one of these")
     asked = parser.parse_args()
@@ -313,6 +315,7 @@ def main():
         for test in discover(asked.plain.resolve(), asked.sanitize.resolve(), asked.with_clients, asked.with_arm, asked.with_postgres)
         if (asked.with_slow or "slow" not in test.marks)
         and (asked.with_agents or not test.name.startswith("agents/"))
+        and (asked.with_browser or not test.name.startswith("browser/"))
         and (not asked.names or any(name in test.name for name in asked.names))
     ]
     if not tests:

@@ -20,13 +20,23 @@ void rg_sha256_add(struct rg_sha256 *sha, const void *data, size_t length)
 	crypto_hash_sha256_update(state_of(sha), data, length);
 }
 
+void rg_sha256_end(struct rg_sha256 *sha, unsigned char to[32])
+{
+	crypto_hash_sha256_final(state_of(sha), to);
+}
+
+void rg_hex(const unsigned char *bytes, size_t count, char *to)
+{
+	sodium_bin2hex(to, 2 * count + 1, bytes, count);
+}
+
 void rg_sha256_peek(const struct rg_sha256 *sha, char to[RG_DIGEST_DIGITS + 1])
 {
 	unsigned char digest[crypto_hash_sha256_BYTES];
 	struct rg_sha256 copy = *sha;
 
-	crypto_hash_sha256_final(state_of(&copy), digest);
-	sodium_bin2hex(to, RG_DIGEST_DIGITS + 1, digest, sizeof digest);
+	rg_sha256_end(&copy, digest);
+	rg_hex(digest, sizeof digest, to);
 }
 
 void rg_mac(const unsigned char secret[32], struct roger_str text, char to[RG_DIGEST_DIGITS + 1])

@@ -20,6 +20,12 @@ void rg_sha256_add(struct rg_sha256 *sha, const void *data, size_t length);
 /* The digest of what was added so far; more may be added. */
 void rg_sha256_peek(const struct rg_sha256 *sha, char to[RG_DIGEST_DIGITS + 1]);
 
+/* The digest as 32 bytes, in place of more. */
+void rg_sha256_end(struct rg_sha256 *sha, unsigned char to[32]);
+
+/* Bytes as lower-case hex at to, which has room for two digits each and a NUL. */
+void rg_hex(const unsigned char *bytes, size_t count, char *to);
+
 /* HMAC-SHA-256 of the text under a secret of 32 bytes, as hex. */
 void rg_mac(const unsigned char secret[32], struct roger_str text, char to[RG_DIGEST_DIGITS + 1]);
 

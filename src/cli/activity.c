@@ -167,24 +167,23 @@ static void keep_lines(struct listing *listing, const struct roger_activity_repl
 	}
 }
 
+static void print_one(struct listing *listing, const struct roger_activity *activity)
+{
+	if (listing->run->form == CLI_HUMAN) {
+		print_entry(activity);
+		return;
+	}
+	if (listing->run->form == CLI_JSON && listing->printed)
+		fputc(',', cli_out);
+	cli_print_item(cli_item_record("activity"), activity);
+}
+
 static void print_entries(struct listing *listing, const struct roger_activities *activities)
 {
-	struct rg_buf line;
 	size_t i;
 
-	for (i = 0; i < activities->count; i++) {
-		if (listing->run->form == CLI_HUMAN) {
-			print_entry(&activities->items[i]);
-			continue;
-		}
-		rg_buf_init(&line, SIZE_MAX);
-		rg_record_encode(cli_item_record("activity"), &activities->items[i], &line);
-		if (listing->run->form == CLI_JSON && listing->printed + (int64_t)i)
-			fputc(',', cli_out);
-		cli_print_json(cli_out, &line);
-		rg_buf_deinit(&line);
-	}
-	listing->printed += (int64_t)activities->count;
+	for (i = 0; i < activities->count; i++, listing->printed++)
+		print_one(listing, &activities->items[i]);
 }
 
 static int print_page(struct listing *listing, struct roger_err *err)
@@ -232,6 +231,113 @@ static void print_end(struct listing *listing)
 	}
 }
 
+/* ---------------------------------------------------------------- follow -- */
+
+enum { LOOK_MS = 500 };
+
+/* How far the log was read, and printed. */
+struct place {
+	int64_t position, line; /* of the last entry that was read */
+	int64_t printed;	/* its line */
+};
+
+/* The entry before the last ones that are shown first. */
+static int find_start(const struct cli_run *run, struct place *place, struct roger_err *err)
+{
+	struct roger_activity_request request = *(struct roger_activity_request *)run->request;
+	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
+	int64_t wanted = request.limit ? request.limit : CLI_FOLLOW_LAST;
+	const struct roger_activity *before;
+	int r;
+
+	if (wanted < 0 || wanted >= RG_PAGE_MAX)
+		return rg_fail_member(err, ROGER_EUSAGE, "limit", "limit: expected 1 to %d",
+				      RG_PAGE_MAX - 1);
+	request.newest = true;
+	request.limit = wanted + 1;
+	r = roger_activity(run->roger, &request, &reply, err);
+	if (r == ROGER_OK && (int64_t)reply.activities.count > wanted) {
+		before = &reply.activities.items[wanted];
+		*place = (struct place){ before->position, before->line, before->line };
+	}
+	return r;
+}
+
+static void print_after(struct listing *listing, struct place *place,
+			const struct roger_activities *activities)
+{
+	const struct roger_activity *entry = activities->items;
+	size_t i;
+
+	for (i = 0; i < activities->count; i++, entry++) {
+		if (entry->line > place->printed)
+			print_one(listing, entry);
+		if (entry->line > place->printed)
+			place->printed = entry->line;
+		place->position = entry->position;
+		place->line = entry->line;
+	}
+}
+
+/*
+ * Each page begins with the entry that was read last.  A rebuilt index gives out other positions,
+ * so where it begins with something else, the place is found again by its line; and where there is
+ * no such line any more, the log was replaced and is shown from its start.
+ */
+static int print_news(struct listing *listing, struct place *place, bool *ret_more,
+		      struct roger_err *err)
+{
+	struct roger_activity_request request =
+		*(struct roger_activity_request *)listing->run->request;
+	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
+	bool moved;
+	int r;
+
+	request.after = place->position ? place->position - 1 : 0;
+	request.limit = RG_PAGE_MAX;
+	r = roger_activity(listing->run->roger, &request, &reply, err);
+	if (r < 0)
+		return r;
+	moved = place->position &&
+		(!reply.activities.count || reply.activities.items[0].line != place->line);
+	if (!moved)
+		print_after(listing, place, &reply.activities);
+	else
+		place->position = place->line = 0;
+	*ret_more = moved || reply.more;
+	if (!*ret_more && place->line < place->printed) {
+		*place = (struct place){ 0 };
+		*ret_more = true;
+	}
+	return ROGER_OK;
+}
+
+static int follow(struct cli_run *run, struct roger_err *err)
+{
+	const struct roger_activity_request *request = run->request;
+	struct listing listing = { .run = run };
+	struct cli_follow follow;
+	struct place place = { 0 };
+	bool more, stored;
+	int r;
+
+	if (request->newest || request->after)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "--follow starts at the end: expected neither --newest nor "
+			       "--after");
+	r = cli_follow_begin(&follow, run, LOOK_MS, err);
+	if (r == ROGER_OK)
+		r = find_start(run, &place, err);
+	while (r == ROGER_OK) {
+		r = print_news(&listing, &place, &more, err);
+		if (r == ROGER_OK && !more && !cli_follow_wait(&follow, &stored))
+			break;
+	}
+	return cli_stopped() ? ROGER_OK : r;
+}
+
+/* ----------------------------------------------------------------- pages -- */
+
 /* A page is bounded; a larger limit, or none, takes several. */
 static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
@@ -240,6 +346,9 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 	struct listing listing = { .run = run };
 	int r;
 
+	*ret_exit = CLI_DONE;
+	if (cli_given(run, "follow"))
+		return follow(run, err);
 	rg_buf_init(&listing.lines, SIZE_MAX);
 	do {
 		left = wanted - listing.printed;
@@ -251,8 +360,11 @@ static int run_activity(struct cli_run *run, int *ret_exit, struct roger_err *er
 	if (r == ROGER_OK)
 		print_end(&listing);
 	rg_buf_deinit(&listing.lines);
-	*ret_exit = CLI_DONE;
 	return r;
 }
 
-const struct cli_command cli_activity = { .name = "activity", .run = run_activity };
+static const struct cli_option options[] = { CLI_FOLLOW, { 0 } };
+
+const struct cli_command cli_activity = { .name = "activity",
+					  .options = options,
+					  .run = run_activity };

@@ -26,26 +26,24 @@ static bool own_folder(char to[PATH_BYTES])
 	return end;
 }
 
-int cli_become(struct cli_run *run, const char *program, const char *needs, struct roger_err *err)
+int cli_become(const char *program, char *const *words, const char *needs, struct roger_err *err)
 {
 	/* As it is built, and as it is installed. */
-	static const char *const places[] = { "", "../libexec/roger/" };
+	static const char *const places[] = { "", ROGER_LIBEXEC "/" };
 	char folder[PATH_BYTES], path[2 * PATH_BYTES];
 	size_t i;
 
 	if (!own_folder(folder))
 		return rg_fail(err, ROGER_EENGINE, errno, "find the folder of roger");
-	/* Options before the command have been moved after it. */
-	run->argv[1] = (char *)(uintptr_t)run->command->name;
-	run->roger = roger_close(run->roger);
 	for (i = 0; i < sizeof places / sizeof *places; i++) {
-		snprintf(path, sizeof path, "%s/%s%s", folder, places[i], program);
-		execv(path, run->argv);
+		snprintf(path, sizeof path, "%s/%s%s", *places[i] == '/' ? "" : folder, places[i],
+			 program);
+		execv(path, words);
 		if (errno != ENOENT)
 			return rg_fail(err, ROGER_EENGINE, errno, "run '%s'", path);
 	}
 	return rg_fail(err, ROGER_EENGINE, 0,
-		       "%s is not here: this roger was built without %s; expected it in '%s' or "
-		       "'%s/../libexec/roger'",
-		       program, needs, folder, folder);
+		       "the program %s is not there; it is built where %s is, and installed by "
+		       "`meson install`",
+		       program, needs);
 }

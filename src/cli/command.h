@@ -102,6 +102,9 @@ bool cli_given(const struct cli_run *run, const char *option);
 void cli_print_reply(const struct cli_run *run, const struct roger_record *record,
 		     const void *reply);
 
+/* An item of a list, for --jsonl: a line. */
+void cli_print_item(const struct roger_record *record, const void *item);
+
 /* One plain call of the verb with run->request: what a run does when it has no more to add. */
 RG_CHECKED int cli_call(struct cli_run *run, int *ret_exit, struct roger_err *err);
 
@@ -150,9 +153,31 @@ bool cli_is_agreed(const char *question);
 void cli_stop_catch(const struct cli_run *run);
 bool cli_stopped(void);
 
-/* become.c: be the program of that name from now on, with the same words; only fails. */
-RG_CHECKED int cli_become(struct cli_run *run, const char *program, const char *needs,
+/*
+ * become.c: be the program of that name, which is beside roger or in its libexec, from now on;
+ * only fails, as ROGER_EENGINE.  needs: what it is built with, for the error.
+ */
+RG_CHECKED int cli_become(const char *program, char *const *words, const char *needs,
 			  struct roger_err *err);
+/*
+ * follow.c: -f.  Begin before the first look; each _wait writes out what was printed and sleeps
+ * until something may have been stored, or for look_ms: other programs, and logs, wake nobody.
+ * false: the command was stopped, or nobody reads its output any more.
+ */
+struct cli_follow {
+	const struct cli_run *run;
+	uint32_t mark;
+	int64_t look_ms;
+};
+RG_CHECKED int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run,
+				int64_t look_ms, struct roger_err *err);
+bool cli_follow_wait(struct cli_follow *follow, bool *ret_stored);
+#define CLI_FOLLOW                                                                                 \
+	{                                                                                          \
+		"follow", NULL,                                                                    \
+			"-f: show the last ones, or --limit, then each new one as it comes"        \
+	}
+enum { CLI_FOLLOW_LAST = 10 }; /* shown first, unless --limit says otherwise */
 
 /* help.c */
 void cli_print_help(FILE *to, bool all);

@@ -126,14 +126,22 @@ void cli_print_damage(FILE *to, const struct roger *roger)
 		cli_say_to(to, "\nDamaged: %t. Tell the person you work for.\n", rg_str(damage));
 }
 
-/* run: of a reply, which says what is damaged beside its own members; NULL: of an item. */
-static void print_line(const struct cli_run *run, const struct roger_record *record,
-		       const void *item)
+void cli_print_item(const struct roger_record *record, const void *item)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
 	rg_record_encode(record, item, &line);
-	if (run && line.length) {
+	cli_print_json(cli_out, &line);
+}
+
+/* A reply says what is damaged, beside its own members. */
+static void print_object(const struct cli_run *run, const struct roger_record *record,
+			 const void *reply)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
+
+	rg_record_encode(record, reply, &line);
+	if (line.length) {
 		line.length--;
 		cli_add_damage(run->roger, &line);
 		rg_buf_add_char(&line, '}');
@@ -152,12 +160,12 @@ void cli_print_reply(const struct cli_run *run, const struct roger_record *recor
 	size_t i;
 
 	if (run->form != CLI_JSONL || field->kind != ROGER_RECORDS) {
-		print_line(run, record, reply);
+		print_object(run, record, reply);
 		return;
 	}
 	list = rg_field_at(field, reply);
 	for (i = 0; i < list->count; i++)
-		print_line(NULL, field->record, list->items + i * field->record->size);
+		cli_print_item(field->record, list->items + i * field->record->size);
 }
 
 /* An error as an object, for --json. */
@@ -347,8 +355,10 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 		r = open_and_run(run, &status, &err);
 	}
 	/* The workspace is in PostgreSQL, and this program is linked without its library. */
-	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0)
-		r = cli_become(run, "roger-postgres", "libpq", &err);
+	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0) {
+		run->argv[1] = (char *)(uintptr_t)run->command->name;
+		r = cli_become("roger-postgres", run->argv, "libpq (libpq-dev)", &err);
+	}
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	run->roger = roger_close(run->roger);

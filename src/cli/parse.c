@@ -209,6 +209,8 @@ static int take_word(struct parser *parser, struct roger_err *err)
 		return take_option(parser, "help", err);
 	if (!parser->only_places && strcmp(word, "-q") == 0)
 		return take_option(parser, "quiet", err);
+	if (!parser->only_places && strcmp(word, "-f") == 0)
+		return take_option(parser, "follow", err);
 	if (!parser->only_places && word[0] == '-' && word[1])
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "unknown option '%.64s'; long ones start with '--', see "

@@ -9,7 +9,7 @@ enum {
 	GAP_MS = 60 * 1000,
 	SUBJECT_BYTES = 400,
 	LANES_MAX = 60, /* the last one is of all others */
-	IDS_A_PAGE = 20,
+	IDS_A_PAGE = 500,
 	CUT_ROWS = 40,
 	PART_EVENTS = 5000, /* more than a picture has room for */
 };

@@ -1,6 +1,9 @@
 /* timeline: one history for people, or drawn. */
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/table.h"
 #include "cli/command.h"
 #include "cli/diagram.h"
 #include "cli/term.h"
@@ -239,11 +242,145 @@ static int show(struct cli_run *run, const struct roger_timeline_reply *reply,
 	return ROGER_OK;
 }
 
+/* ---------------------------------------------------------------- follow -- */
+
+enum { EVENTS_MAX = 100000, LOOK_MS = 500, TIMES_MS = 5000, TIMES_COST = 100 };
+
+/* What was printed.  An event is known by what it says: lines of logs move, and so do messages. */
+struct known_event {
+	uint64_t hash;
+	int64_t look, count; /* in the last look, how many are equal */
+	int64_t printed;
+};
+struct following {
+	struct cli_follow follow;
+	struct rg_table known;
+	struct table table;
+	int64_t look;
+	int64_t activity; /* the last line of the activity log */
+	int64_t next_ns;  /* time alone brings events, too, such as the end of a lease */
+};
+
+static uint64_t hash_of(const struct roger_event *event)
+{
+	const struct roger_str texts[] = { event->actor,  event->peer,		event->message_id,
+					   event->run_id, event->task_id,	event->issue_id,
+					   event->key,	  event->dead_letter_id };
+	const int64_t numbers[] = { event->at_ms, event->kind, event->seq, event->attempt };
+	uint64_t hash = rg_hash(0, numbers, sizeof numbers);
+	size_t i;
+
+	for (i = 0; i < sizeof texts / sizeof *texts; i++)
+		hash = rg_hash(hash + i, texts[i].data, texts[i].length);
+	return hash;
+}
+
+static int see(struct following *following, const struct roger_event *event, bool print,
+	       struct roger_err *err)
+{
+	const struct cli_run *run = following->follow.run;
+	struct known_event *known;
+	bool new;
+
+	known = rg_table_put(&following->known, hash_of(event), &new);
+	if (!known)
+		return rg_fail_memory(err);
+	known->count = known->look == following->look ? known->count + 1 : 1;
+	known->look = following->look;
+	if (known->count <= known->printed)
+		return ROGER_OK;
+	known->printed = known->count;
+	if (print && run->form == CLI_HUMAN)
+		print_event(&following->table, event);
+	else if (print)
+		cli_print_item(cli_item_record("timeline"), event);
+	return ROGER_OK;
+}
+
+/* All events, since a new one may be older than others that were printed. */
+static int print_news(struct following *following, int64_t wanted, struct roger_err *err)
+{
+	const struct cli_run *run = following->follow.run;
+	RG_CLEANUP(roger_reply_free) struct roger_timeline_reply reply = { 0 };
+	int64_t begun_ns = rg_clock_monotonic_ns(), cost_ns, left;
+	size_t i;
+	int r;
+
+	r = roger_timeline(run->roger, run->request, &reply, err);
+	if (r < 0)
+		return r;
+	if (!following->look++)
+		measure(&following->table, &reply.events);
+	left = (int64_t)reply.events.count - wanted;
+	for (i = 0; i < reply.events.count && r == ROGER_OK; i++)
+		r = see(following, &reply.events.items[i], (int64_t)i >= left, err);
+	cost_ns = rg_clock_monotonic_ns() - begun_ns;
+	following->next_ns =
+		rg_clock_monotonic_ns() + TIMES_COST * cost_ns + (int64_t)TIMES_MS * 1000000;
+	return r;
+}
+
+/* Is there more in the activity log, where verbs note what they did after they did it? */
+static bool is_noted(struct following *following)
+{
+	const struct roger_activity_request last = { .newest = true, .limit = 1 };
+	RG_CLEANUP(roger_reply_free) struct roger_activity_reply reply = { 0 };
+	int64_t before = following->activity;
+
+	if (roger_activity(following->follow.run->roger, &last, &reply, NULL) == ROGER_OK &&
+	    reply.activities.count)
+		following->activity = reply.activities.items[0].line;
+	return following->activity != before;
+}
+
+static bool wait_for_news(struct following *following)
+{
+	bool stored;
+
+	do
+		if (!cli_follow_wait(&following->follow, &stored))
+			return false;
+	while (!is_noted(following) && !stored && rg_clock_monotonic_ns() < following->next_ns);
+	return true;
+}
+
+static int follow(struct cli_run *run, struct roger_err *err)
+{
+	struct roger_timeline_request *request = run->request;
+	int64_t wanted = request->limit ? request->limit : CLI_FOLLOW_LAST;
+	struct following following = { .look = 0 };
+	int r;
+
+	r = cli_follow_begin(&following.follow, run, LOOK_MS, err);
+	if (r < 0)
+		return r;
+	request->limit = EVENTS_MAX;
+	rg_table_init(&following.known, sizeof(struct known_event));
+	rg_buf_init(&following.table.who, SIZE_MAX);
+	rg_buf_init(&following.table.words, SIZE_MAX);
+	(void)is_noted(&following);
+	do {
+		r = print_news(&following, wanted, err);
+		wanted = EVENTS_MAX;
+	} while (r == ROGER_OK && wait_for_news(&following));
+	rg_table_deinit(&following.known);
+	rg_buf_deinit(&following.table.who);
+	rg_buf_deinit(&following.table.words);
+	return cli_stopped() ? ROGER_OK : r;
+}
+
+/* --------------------------------------------------------------- command -- */
+
 static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *err)
 {
 	struct roger_timeline_reply reply;
 	int r;
 
+	*ret_exit = CLI_DONE;
+	if (cli_given(run, "follow") && (cli_given(run, "mermaid") || cli_given(run, "svg")))
+		return rg_fail(err, ROGER_EUSAGE, 0, "a picture cannot follow; leave out --follow");
+	if (cli_given(run, "follow"))
+		return follow(run, err);
 	if (cli_given(run, "mermaid") + cli_given(run, "svg") + (run->form != CLI_HUMAN) > 1)
 		return rg_fail(err, ROGER_EUSAGE, 0,
 			       "expected one of --mermaid, --svg, --json and --jsonl");
@@ -257,6 +394,7 @@ static int run_timeline(struct cli_run *run, int *ret_exit, struct roger_err *er
 }
 
 static const struct cli_option options[] = {
+	CLI_FOLLOW,
 	{ "mermaid", NULL,
 	  "draw it as a Mermaid sequence diagram, with the beginning of each text" },
 	{ "svg", NULL, "draw it as an SVG picture, with the beginning of each text" },

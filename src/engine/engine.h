@@ -73,7 +73,9 @@ struct rg_digest {
 	int64_t bytes; /* bytes covered; fewer than wished: the journal is shorter */
 	int64_t lines;
 	int64_t every;
-	struct roger_str chain, sha256, marks; /* as struct roger_seal_entry has them */
+	struct roger_str chain, sha256, marks, root; /* as struct roger_seal_entry has them */
+	struct roger_str proof;			     /* as struct roger_cited has it */
+	struct roger_strs cited;		     /* the lines that were wished for */
 };
 struct rg_digests {
 	const struct rg_digest *items;
@@ -83,6 +85,8 @@ struct rg_digest_wish {
 	struct roger_str file;
 	int64_t bytes;
 	int64_t every;
+	const int64_t *cited; /* numbers of lines, going up */
+	size_t cited_count;
 };
 
 /* The workspace is borrowed and must stay open. */

@@ -714,6 +714,17 @@ static int look_for_logs(struct rg_engine *engine, const struct rg_log_query *qu
 	return carry_all(engine, false, end, err);
 }
 
+/* Copy into the send logs what the journal says and they lack. */
+static int bring_sends_up(struct rg_engine *engine, const struct rg_log_query *query, uint64_t end,
+			  struct rg_arena *arena, struct roger_err *err)
+{
+	int r = carry_all(engine, false, end, err);
+
+	if (r == ROGER_OK)
+		r = look_for_logs(engine, query, end, arena, err);
+	return r < 0 || !query->plain ? r : carry_all(engine, true, end, err);
+}
+
 int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *query,
 		       struct rg_arena *arena, struct rg_log_entries *ret_entries,
 		       struct roger_err *err)
@@ -723,10 +734,6 @@ int rg_engine_log_find(struct rg_engine *engine, const struct rg_log_query *quer
 
 	r = rg_engine_settle(engine, &end, err);
 	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
-		r = carry_all(engine, false, end, err);
-	if (r == ROGER_OK && query->log == RG_LOG_SENDS)
-		r = look_for_logs(engine, query, end, arena, err);
-	if (r == ROGER_OK && query->log == RG_LOG_SENDS && query->plain)
-		r = carry_all(engine, true, end, err);
+		r = bring_sends_up(engine, query, end, arena, err);
 	return r < 0 ? r : rg_engine_read_log(engine, query, arena, ret_entries, err);
 }

@@ -31,13 +31,36 @@ struct rg_query {
 	int64_t limit; /* 0: no limit */
 };
 
+/* What a query may ask about a message. */
+enum {
+	RG_BY_UNREAD = 1 << 0,
+	RG_BY_TO = 1 << 1,
+	RG_BY_ISSUE = 1 << 2,
+	RG_BY_FROM = 1 << 3,
+	RG_BY_IDS = 1 << 4,
+	RG_BY_LEASE = 1 << 5,
+	RG_BY_AFTER = 1 << 6,
+	RG_BY_READ = 1 << 7,
+	RG_BY_OTHER = 1 << 8,
+};
+
+static inline unsigned rg_query_by(const struct rg_query *query)
+{
+	const bool other = query->archived || query->type || query->run_counter ||
+			   query->since_ms || query->until_ms || query->key.length ||
+			   query->thread.length || query->text.length;
+
+	return (query->unread ? RG_BY_UNREAD : 0) | (query->to.length ? RG_BY_TO : 0) |
+	       (query->issue.length ? RG_BY_ISSUE : 0) | (query->from.length ? RG_BY_FROM : 0) |
+	       (query->id_count ? RG_BY_IDS : 0) | (query->free_at_ms ? RG_BY_LEASE : 0) |
+	       (query->after ? RG_BY_AFTER : 0) | (query->read ? RG_BY_READ : 0) |
+	       (other ? RG_BY_OTHER : 0);
+}
+
 /* Does it ask only for unread messages to one agent? */
 static inline bool rg_query_is_unread_only(const struct rg_query *query)
 {
-	return query->unread && query->to.length && !query->id_count && !query->issue.length &&
-	       !query->from.length && !query->type && !query->run_counter && !query->read &&
-	       !query->archived && !query->free_at_ms && !query->since_ms && !query->until_ms &&
-	       !query->key.length && !query->thread.length && !query->text.length && !query->after;
+	return rg_query_by(query) == (RG_BY_UNREAD | RG_BY_TO);
 }
 
 /* The same query regardless of leases. */

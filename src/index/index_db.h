@@ -162,12 +162,12 @@ struct rg_index {
 	roger_progress *tell;
 	bool stopped; /* the progress callback stopped it */
 	void *tell_context;
+	struct rg_arena *memory; /* of the paths */
+	const char *path;	 /* of the index */
+	const char *seed_path;	 /* of messages.db */
+	const char *recent_path; /* of what changed in the index since the checkpoint */
 	char name[256];
 	char seed_name[256];
-	/* Last in the struct, and mostly empty: a send touches none of these pages. */
-	char path[4400];	/* of the index */
-	char seed_path[4400];	/* of messages.db */
-	char recent_path[4420]; /* of what changed in the index since the checkpoint */
 };
 
 /*
@@ -187,7 +187,7 @@ RG_CHECKED int rg_index_file_recent(struct rg_index *index, struct roger_err *er
 void rg_index_file_settings(const struct rg_index *index, struct rg_index_vfs *vfs, bool bulk);
 int rg_index_file_refuse(const char *name, struct roger_err *err);
 /* Create a new empty file to fill; then, if r is ROGER_OK, rename it over the old one. */
-enum { RG_INDEX_FRESH_BYTES = 270 };
+enum { RG_INDEX_FRESH_BYTES = 270, RG_INDEX_PATH_BYTES = 4500 };
 RG_CHECKED int rg_index_file_begin(struct rg_index *index, const char *name,
 				   char fresh[RG_INDEX_FRESH_BYTES], struct roger_err *err);
 RG_CHECKED int rg_index_file_end(struct rg_index *index, const char *name, const char *fresh, int r,
@@ -308,6 +308,9 @@ int rg_index_table_sequence(struct rg_index *index, int64_t epoch, struct rg_seq
 bool rg_index_is_open(struct rg_index *index);
 /* For qsort() of entries. */
 int rg_index_compare_positions(const void *a, const void *b);
+
+/* Is so much of the journal new, from byte `there` on, that a rebuild is faster? */
+bool rg_index_is_far_behind(uint64_t there, uint64_t end);
 
 /* Was messages.db last updated a while ago? */
 bool rg_index_is_old(const struct rg_index *index);

@@ -151,11 +151,10 @@ static int load_more(struct rg_index *index, struct rg_box *box, struct roger_er
 
 /* --------------------------------------------------------------- answers -- */
 
+/* By what the lines after the tables say of a message: the bits before RG_BY_AFTER. */
 static bool is_plain(const struct rg_query *query)
 {
-	return !query->read && !query->archived && !query->type && !query->run_counter &&
-	       !query->since_ms && !query->until_ms && !query->key.length &&
-	       !query->thread.length && !query->text.length && !query->newest && !query->after;
+	return rg_query_by(query) < RG_BY_AFTER && !query->newest;
 }
 
 static bool is_mailbox(const struct rg_query *query)

@@ -71,10 +71,9 @@ static void add_words(struct rg_buf *match, struct roger_str text)
 /* Is only new mail of one agent asked for?  Then the rows of messages are not read. */
 static bool is_mailbox_enough(const struct rg_query *query, bool archived)
 {
-	return !archived && query->unread && query->to.length && !query->text.length &&
-	       !query->key.length && !query->issue.length && !query->from.length && !query->type &&
-	       !query->run_counter && !query->since_ms && !query->until_ms && !query->id_count &&
-	       !query->thread.length;
+	const unsigned within = RG_BY_LEASE | RG_BY_AFTER | RG_BY_READ;
+
+	return !archived && (rg_query_by(query) & ~within) == (RG_BY_UNREAD | RG_BY_TO);
 }
 
 /* The tables to read, narrowest first; SQLite has no statistics to choose by. */
@@ -492,13 +491,19 @@ int rg_index_find(struct rg_index *index, const struct rg_query *query, struct r
 {
 	struct finding finding = { .index = index, .arena = arena };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf match = { .maximum = 1 << 20 };
+	const bool both = query->anywhere && sqlite3_get_autocommit(index->db);
 	int r;
 
 	r = words_of(index, query, &match, err);
+	/* In one transaction: a message that is archived meanwhile is not missed. */
+	if (r == ROGER_OK && both)
+		r = rg_index_run_one(index, RG_SQL_BEGIN, err);
 	if (r == ROGER_OK && (!query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, false, err);
 	if (r == ROGER_OK && (query->archived || query->anywhere))
 		r = find_in(&finding, query, &match, true, err);
+	if (both && index->db && !sqlite3_get_autocommit(index->db))
+		(void)rg_index_run_one(index, RG_SQL_END, NULL);
 	if (r < 0)
 		return r;
 	if (query->anywhere && finding.count)

@@ -22,6 +22,9 @@ enum { BUSY_MS = 20 };
 /* Of a longer journal it is kept durable, since to rebuild it after a restart takes long. */
 enum { DURABLE_BYTES = 4 << 20 };
 
+/* Of a longer journal only `rebuild` rebuilds it. */
+enum { REBUILT_BYTES_MAX = 64 << 20 };
+
 /* As in seed 004. */
 static const char seed_table[] = "CREATE TABLE IF NOT EXISTS messages (\n"
 				 "  id TEXT PRIMARY KEY,\n"
@@ -381,7 +384,7 @@ static int fill(struct table *table, struct roger_err *err)
 static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 {
 	struct table table = { .index = index, .end = end, .anew = true };
-	char fresh[RG_INDEX_FRESH_BYTES], path[sizeof index->seed_path + 32];
+	char fresh[RG_INDEX_FRESH_BYTES], path[RG_INDEX_PATH_BYTES];
 	int r;
 
 	snprintf(path, sizeof path, "%s.new", index->seed_path);
@@ -405,7 +408,8 @@ static int make_anew(struct rg_index *index, int64_t end, struct roger_err *err)
 /* ------------------------------------------------------------ in its place -- */
 
 /* Update it in a transaction, unless it is up to date; *ret_valid false: it must be rebuilt. */
-static int bring_up(struct table *table, bool write, bool *ret_valid, struct roger_err *err)
+static int bring_up(struct table *table, bool write, bool may_rebuild, bool *ret_valid,
+		    struct roger_err *err)
 {
 	int r;
 
@@ -414,6 +418,8 @@ static int bring_up(struct table *table, bool write, bool *ret_valid, struct rog
 	r = run(table, write ? "BEGIN IMMEDIATE" : "BEGIN", err);
 	if (r == ROGER_OK)
 		r = load(table, ret_valid, err);
+	if (may_rebuild && rg_index_is_far_behind((uint64_t)table->offset, (uint64_t)table->end))
+		*ret_valid = false;
 	if (r < 0 || !write || !*ret_valid || table->offset == table->end)
 		return r;
 	r = take_in(table, err);
@@ -421,8 +427,8 @@ static int bring_up(struct table *table, bool write, bool *ret_valid, struct rog
 }
 
 /* *ret_valid false, or ROGER_EDATA: it must be rebuilt. */
-static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid, bool *ret_touched,
-		struct roger_err *err)
+static int look(struct rg_index *index, int64_t end, bool write, bool may_rebuild, bool *ret_valid,
+		bool *ret_touched, struct roger_err *err)
 {
 	struct table table = { .index = index, .end = end };
 	uint64_t inode;
@@ -437,7 +443,7 @@ static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid
 					  : "PRAGMA synchronous = OFF",
 		       err);
 	if (r == ROGER_OK)
-		r = bring_up(&table, write, ret_valid, err);
+		r = bring_up(&table, write, may_rebuild, ret_valid, err);
 	*ret_touched = table.touched;
 	close_table(&table);
 	return r;
@@ -446,10 +452,16 @@ static int look(struct rg_index *index, int64_t end, bool write, bool *ret_valid
 int rg_index_seed_follow(struct rg_index *index, bool anew, struct roger_err *err)
 {
 	bool valid, touched;
-	int r = look(index, index->progress.offset, true, &valid, &touched, err);
+	int r = look(index, index->progress.offset, true, anew, &valid, &touched, err);
 
 	if ((r == ROGER_OK ? valid : r != ROGER_EDATA) || !anew)
 		return r;
+	/* It takes minutes with ten million messages, and the caller only wants its mail. */
+	if (index->progress.offset > REBUILT_BYTES_MAX)
+		return rg_fail(err, ROGER_EREFUSED, 0,
+			       "'%s', which other programs read, is missing or out of date; `roger "
+			       "rebuild` rebuilds it",
+			       index->seed_name);
 	return make_anew(index, index->progress.offset, err);
 }
 
@@ -484,7 +496,7 @@ void rg_index_seed_begin(struct rg_index *index, uint64_t end, bool anew,
 
 	*making = (struct rg_seed_making){ .index = index, .end = (int64_t)end };
 	if (!anew)
-		r = look(index, (int64_t)end, false, &valid, &touched, NULL);
+		r = look(index, (int64_t)end, false, true, &valid, &touched, NULL);
 	making->wanted = anew || touched || (r == ROGER_OK ? !valid : r == ROGER_EDATA);
 	making->threaded = making->wanted && start_thread(making);
 }

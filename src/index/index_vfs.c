@@ -269,7 +269,6 @@ static int close_database(sqlite3_file *file)
 	return vfs->usual_database->xClose(file);
 }
 
-/* SQLite wants two NULs at the end of such a name. */
 static int open_recent(struct rg_index_vfs *vfs)
 {
 	sqlite3_file *file = calloc(1, (size_t)vfs->usual->szOsFile);
@@ -277,8 +276,7 @@ static int open_recent(struct rg_index_vfs *vfs)
 
 	if (!file)
 		return SQLITE_NOMEM;
-	snprintf(vfs->recent_name, sizeof vfs->recent_name - 1, "%s", vfs->recent);
-	r = vfs->usual->xOpen(vfs->usual, vfs->recent_name, file,
+	r = vfs->usual->xOpen(vfs->usual, vfs->recent, file,
 			      SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READWRITE, NULL);
 	if (r == SQLITE_OK)
 		vfs->pages.recent = file;

@@ -34,13 +34,13 @@ struct rg_index_vfs {
 	struct rg_buf pending;		       /* not written to it yet */
 	sqlite3_int64 pending_at;	       /* offset of pending in it */
 	struct rg_index_pages pages;
-	const char *recent; /* path of the file of recent pages, which is there; NULL: none */
+	const char *recent; /* path of the file of recent pages, which is there, with two NULs as
+			     * SQLite wants it; NULL: none */
 	uint64_t era;	    /* of the boot; 0: any */
 	uint64_t cached;    /* checksum of the root that SQLite's cache belongs to */
 	unsigned char version[16]; /* bytes of the first page that identify it to SQLite */
 	bool reserved;		   /* this connection writes */
 	bool restoring;		   /* or rolls back for another process */
-	char recent_name[4502];	   /* with the two NULs that SQLite wants */
 };
 
 void rg_index_vfs_init(struct rg_index_vfs *vfs);

@@ -27,6 +27,12 @@ static bool does_without_groups(const struct roger_op *op)
 	       op == &rg_op_claim || op == &rg_op_ack || op == &rg_op_wait;
 }
 
+/* A hook looks before each turn of an agent, and shows no note about its name. */
+static bool is_of_hook(const struct roger_op *op, const void *request)
+{
+	return op == &rg_op_inbox && ((const struct roger_inbox_request *)request)->fresh;
+}
+
 /* Groups, where they are needed: also to see that a name nobody used is none. */
 static int read_groups(const struct roger_op *op, struct roger *roger, const void *request,
 		       struct roger_err *err)
@@ -35,7 +41,7 @@ static int read_groups(const struct roger_op *op, struct roger *roger, const voi
 	const struct roger_str *name;
 	bool needed = !does_without_groups(op);
 
-	if (!roger || !roger->workspace->config->groups_path)
+	if (!roger || !roger->workspace->config->groups_path || is_of_hook(op, request))
 		return ROGER_OK;
 	for (field = op->request->fields; field->name && !needed; field++) {
 		name = rg_field_at(field, request);
@@ -114,6 +120,8 @@ static const struct roger_field agent_fields[] = {
 	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
 	{ "last_sent_at", ROGER_TIME, AT(last_sent_at_ms), 0, NULL, NULL, "when it last sent" },
 	{ "retired", ROGER_BOOL, AT(retired), ROGER_SPARE, NULL, NULL, "gets no more mail" },
+	{ "last_looked_at", ROGER_TIME, AT(last_looked_at_ms), ROGER_SPARE, NULL, NULL,
+	  "of one with unread mail: when it last looked" },
 	RG_END,
 };
 #undef AT

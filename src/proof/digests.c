@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/sign.h"
+#include "base/tree.h"
 #include "host/seal_key.h"
 
 /* --------------------------------------------------------------- digests -- */
@@ -13,7 +13,9 @@ enum { MARK_DIGITS = 16, MARKS_MAX = 2048 };
 
 struct digesting {
 	struct rg_sha256 sha;
+	struct rg_tree tree; /* kept for a seal, and where a line is cited */
 	struct rg_buf marks;
+	size_t cited; /* of those wished for, how many came */
 	int64_t every;
 	const struct rg_digest_wish *wish;
 	struct rg_arena *arena;
@@ -43,7 +45,7 @@ static void add_mark(struct digesting *digesting, int64_t line)
 		halve_marks(digesting);
 }
 
-static int add_bytes(struct digesting *digesting, const struct rg_bytes *bytes, uint64_t from,
+static int add_bytes(struct rg_sha256 *sha, const struct rg_bytes *bytes, uint64_t from,
 		     uint64_t to, struct roger_err *err)
 {
 	char piece[4096];
@@ -58,9 +60,42 @@ static int add_bytes(struct digesting *digesting, const struct rg_bytes *bytes, 
 		if (got == 0)
 			return rg_fail(err, ROGER_EIO, 0,
 				       "the journal became shorter while it was read");
-		rg_sha256_add(&digesting->sha, piece, got);
+		rg_sha256_add(sha, piece, got);
 	}
 	return ROGER_OK;
+}
+
+/* A line without its newline is a leaf. */
+static int add_leaf(struct digesting *digesting, struct rg_walk *walk, struct roger_err *err)
+{
+	const struct rg_digest_wish *wish = digesting->wish;
+	const bool cited = wish && digesting->cited < wish->cited_count &&
+			   wish->cited[digesting->cited] == walk->number;
+	const struct rg_line *line = &walk->line;
+	struct rg_sha256 sha;
+	int r = ROGER_OK;
+	size_t chars;
+
+	rg_tree_begin(&sha);
+	if (line->too_long)
+		r = add_bytes(&sha, &walk->lines.bytes, line->offset, line->offset + line->length,
+			      err);
+	else
+		rg_sha256_add(&sha, line->text.data, line->text.length);
+	rg_tree_add(&digesting->tree, &sha, cited);
+	if (r < 0 || !cited)
+		return r;
+	digesting->cited++;
+	return rg_arena_add(digesting->arena, &digesting->digest->cited,
+			    line->too_long || !rg_utf8_count(line->text, &chars) ? RG_STR("")
+										 : line->text)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
+}
+
+static bool wants_tree(const struct digesting *digesting)
+{
+	return !digesting->wish || digesting->wish->cited_count;
 }
 
 static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
@@ -71,12 +106,27 @@ static int add_line(void *context, struct rg_walk *walk, struct roger_err *err)
 
 	/* In the reader's buffer the newline follows the text. */
 	if (line->too_long)
-		r = add_bytes(digesting, &walk->lines.bytes, line->offset,
+		r = add_bytes(&digesting->sha, &walk->lines.bytes, line->offset,
 			      line->offset + line->length + 1, err);
 	else
 		rg_sha256_add(&digesting->sha, line->text.data, line->text.length + 1);
 	add_mark(digesting, walk->number);
-	return r;
+	return r < 0 || !wants_tree(digesting) ? r : add_leaf(digesting, walk, err);
+}
+
+static int keep_tree(struct digesting *digesting, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf proof = { .maximum = SIZE_MAX };
+	char root[RG_DIGEST_DIGITS + 1];
+
+	rg_tree_end(&digesting->tree, root, &proof);
+	if (!rg_arena_copy(digesting->arena, rg_str(root), &digesting->digest->root))
+		return rg_fail_memory(err);
+	if (!digesting->wish)
+		return ROGER_OK;
+	return rg_arena_keep(digesting->arena, &proof, &digesting->digest->proof)
+		       ? ROGER_OK
+		       : rg_fail_memory(err);
 }
 
 /* Keep whole lines; or, if a number of bytes was wished for, exactly these. */
@@ -92,7 +142,8 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 	digest->every = digesting->every;
 	if (digesting->wish) {
 		digest->bytes = (int64_t)walk->file->end;
-		r = add_bytes(digesting, &walk->lines.bytes, walk->lines.at, walk->file->end, err);
+		r = add_bytes(&digesting->sha, &walk->lines.bytes, walk->lines.at, walk->file->end,
+			      err);
 	} else if (walk->file->log != RG_LOG_MESSAGES) {
 		/* Lines copied into a log are not synced otherwise. */
 		r = walk->engine->store->ops->sync(walk->engine->store, walk->file, walk->file->end,
@@ -106,7 +157,7 @@ static int keep_digest(void *context, struct rg_walk *walk, struct roger_err *er
 			     (unsigned long long)walk->chain.chain) ||
 	     !rg_arena_copy(digesting->arena, rg_buf_str(&digesting->marks), &digest->marks)))
 		r = rg_fail_memory(err);
-	return r;
+	return r < 0 || !wants_tree(digesting) ? r : keep_tree(digesting, err);
 }
 
 static int digest_one(struct rg_engine *engine, struct rg_log_file *journal,
@@ -126,8 +177,10 @@ static int digest_one(struct rg_engine *engine, struct rg_log_file *journal,
 	journal->most = wish ? (uint64_t)wish->bytes : 0;
 	rg_sha256_init(&digesting.sha);
 	rg_buf_init(&digesting.marks, SIZE_MAX);
+	rg_tree_init(&digesting.tree);
 	r = rg_walk(engine, journal, &visitor, NULL, &digesting, &digest->there, err);
 	rg_buf_deinit(&digesting.marks);
+	rg_tree_deinit(&digesting.tree);
 	return r;
 }
 

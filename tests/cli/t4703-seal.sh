@@ -26,7 +26,7 @@ roger forward over -q
 # The seal.
 exits 0 "a seal" roger seal
 printf '%s\n' "$out" >printed.seal
-is "is one JSON document" "$(json '[d["version"], sorted(d), d["workspace"]]' <printed.seal)" "[1, [\"entries\", \"made_at\", \"public_key\", \"signature\", \"version\", \"workspace\"], \"$PWD\"]"
+is "is one JSON document" "$(json '[d["version"], sorted(d), d["workspace"]]' <printed.seal)" "[2, [\"entries\", \"made_at\", \"public_key\", \"signature\", \"version\", \"workspace\"], \"$PWD\"]"
 is "with every journal and document" "$(json '[[e["kind"], e["file"]] for e in d["entries"] if e["kind"] == "document" or e["file"] == "messages.jsonl"]' <printed.seal)" '[["journal", "messages.jsonl"], ["document", "state/subagent-delivery-watchdog/open.json"], ["document", "state/subagent-delivery-watchdog/over.json"]]'
 is "with bytes, lines, chain" "$(json '[d["entries"][0][k] for k in ("bytes", "lines", "chain")]' <printed.seal)" "[$(wc -c <.roger/messages.jsonl), $(wc -l <.roger/messages.jsonl), \"$(tail -n 1 .roger/messages.jsonl | json 'd["chain"]')\"]"
 is "and digest" "$(json 'd["entries"][0]["sha256"]' <printed.seal)" "$(sha256sum <.roger/messages.jsonl | cut -d' ' -f1)"
@@ -100,6 +100,40 @@ exits 0 "one more note is allowed" roger verify --seal now.seal
 again
 rm $runs/open.json
 found "a document that is gone" missing state/subagent-delivery-watchdog/open.json 1
+
+# Lines that are proved by a seal, without the others: FORMAT.md, "Citing lines".
+cat >proof.py <<'END'
+import hashlib, json, re, sys
+seal, reply = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+def root(cited, count):
+    lines = dict(zip(map(int, cited["numbers"].split()), cited["lines"]))
+    proof = iter(re.findall(".{64}", cited["proof"]))
+    def node(first, count):
+        if not any(first <= n < first + count for n in lines):
+            return bytes.fromhex(next(proof))
+        if count == 1:
+            return hashlib.sha256(b"\0" + lines[first].encode()).digest()
+        half = 1
+        while half * 2 < count:
+            half *= 2
+        return hashlib.sha256(b"\1" + node(first, half) + node(first + half, count - half)).digest()
+    found = node(1, count).hex()
+    assert next(proof, None) is None
+    return found
+for cited in reply["cited"]:
+    entry = next(e for e in seal["entries"] if e["file"] == cited["file"])
+    print(cited["file"], cited["numbers"], root(cited, entry["lines"]) == entry["root"])
+END
+roger seal --out cite.seal -q
+last=$(wc -l <.roger/messages.jsonl)
+roger verify --seal cite.seal --cite messages.jsonl:3 --cite "messages.jsonl:$last" --cite messages.jsonl:3 \
+	--cite "messages.jsonl:$((last + 1))" --cite send-log/ann.jsonl:1 --cite nosuch.jsonl:1 --json >cited.json
+is "are proved by it" "$(python3 proof.py cite.seal cited.json | sort | tr '\n' ';')" "messages.jsonl 3 $last True;send-log/ann.jsonl 1 True;"
+is "as they are" "$(json 'd["cited"][0]["lines"][0]' <cited.json)" "$(sed -n 3p .roger/messages.jsonl)"
+sed 's/\\"content\\":\\"/&x/' cited.json >other.json
+is "and others are not" "$(python3 proof.py cite.seal other.json | grep -c 'messages.jsonl.*False')" 1
+json '{**d, "version": 1, "entries": [{k: v for k, v in e.items() if k != "root"} for e in d["entries"]]}' <cite.seal >rootless.seal
+exits 65 "a root cannot be taken away" roger verify --seal rootless.seal
 
 # Archives are sealed as journals are.
 sed -i '1s/"read":true/"read":false/' .roger/messages_archive/*.jsonl

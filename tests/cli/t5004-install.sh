@@ -25,6 +25,13 @@ ln -s "$prefix/bin/roger" bin/roger
 PATH=$here/bin:$PATH
 if command -v mandoc >/dev/null; then
 	like "the manual can be read" "$(mandoc -T markdown "$prefix/share/man/man1/roger.1")" "roger"
+	is "each command has a page" "$(roger help --all | awk 'NF == 1 { listed = 1 } !NF { listed = 0 } listed && /^  [a-z]/ && NF > 1 { print $1 }' | while read -r command; do
+		[ -e "$prefix/share/man/man1/roger-$command.1" ] || echo "$command"
+	done)" ""
+	is "mandoc is content with each" "$(mandoc -T lint -W warning "$prefix"/share/man/man1/*.1 2>&1)" ""
+fi
+if command -v groff >/dev/null; then
+	is "groff, too" "$(groff -mandoc -Tutf8 -ww -z "$prefix"/share/man/man1/*.1 2>&1)" ""
 fi
 loads() { # SHELL EXPECTED COMMAND...
 	shell=$1 expected=$2

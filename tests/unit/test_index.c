@@ -1423,6 +1423,96 @@ static void half_made_ones_are_no_hindrance(void **state)
 	rg_buf_deinit(&expected);
 }
 
+/* One line that is no message, as any program may write it. */
+static void add_stray(const struct place *place, size_t mib)
+{
+	char *line = malloc(mib << 20);
+	FILE *file = fopen(place->journal, "a");
+
+	assert_non_null(line);
+	assert_non_null(file);
+	memset(line, 'x', mib << 20);
+	line[(mib << 20) - 1] = '\n';
+	assert_int_equal(fwrite(line, 1, mib << 20, file), mib << 20);
+	assert_int_equal(fclose(file), 0);
+	free(line);
+}
+
+static ino_t inode_of(const char *path)
+{
+	struct stat facts = { 0 };
+
+	return stat(path, &facts) == 0 ? facts.st_ino : 0;
+}
+
+static const char seed_is_due[] = "UPDATE progress SET seed_at = 0";
+
+static void far_behind_it_is_rebuilt(void **state)
+{
+	struct place *place = *state;
+	ino_t index, seed;
+	struct rg_buf expected;
+
+	fill(place, &expected);
+	run_sql(place, seed_is_due);
+	check_list(place, &expected, "both are there");
+	index = inode_of(place->index);
+	seed = inode_of(place->database);
+	add_stray(place, 1);
+	run_sql(place, seed_is_due);
+	check_list(place, &expected, "a little more");
+	assert_int_equal(inode_of(place->index), index);
+	assert_int_equal(inode_of(place->database), seed);
+	add_stray(place, 9);
+	check_list(place, &expected, "much more");
+	assert_int_not_equal(inode_of(place->index), index);
+	run_sql(place, seed_is_due);
+	check_list(place, &expected, "and a second later");
+	assert_int_not_equal(inode_of(place->database), seed);
+	rg_buf_deinit(&expected);
+}
+
+/* It would take minutes, before an answer that does not need it. */
+static void a_large_messages_db_is_left_to_rebuild(void **state)
+{
+	struct place *place = *state;
+	struct rg_buf expected, listed;
+	struct roger *roger;
+
+	fill(place, &expected);
+	add_stray(place, 65);
+	check_list(place, &expected, "a long journal");
+	assert_int_equal(unlink(place->database), 0);
+	run_sql(place, seed_is_due);
+	roger = place_open(place);
+	rg_buf_init(&listed, SIZE_MAX);
+	list_all(roger, &listed);
+	assert_int_equal(access(place->database, F_OK), -1);
+	assert_non_null(strstr(roger_notice(roger), "`roger rebuild` rebuilds it"));
+	rg_buf_deinit(&listed);
+	roger_close(roger);
+	rebuild(place);
+	assert_int_equal(access(place->database, F_OK), 0);
+	rg_buf_deinit(&expected);
+}
+
+/* The index's own is made only after that of the figures. */
+static void a_failed_checkpoint_is_not_taken_for_one(void **state)
+{
+	struct place *place = *state;
+	struct roger *roger = place_open(place);
+	struct rg_store *store = roger->engine->store;
+	char spare[200];
+
+	send(roger, "a", "b", "text");
+	snprintf(spare, sizeof spare, "%s/.roger/messages.checkpoint.new", place->root);
+	assert_int_equal(mkdir(spare, 0700), 0);
+	assert_false(store->ops->keep(store, RG_KEEP_NOW));
+	assert_int_equal(rmdir(spare), 0);
+	assert_true(store->ops->keep(store, RG_KEEP_NOW));
+	roger_close(roger);
+}
+
 static void deleted_in_mid_use_it_comes_back(void **state)
 {
 	struct place *place = *state;
@@ -1584,6 +1674,9 @@ int main(void)
 		TEST(nobody_gets_mail_by_a_wrong_index),
 		TEST(one_made_anew_elsewhere_is_written_to),
 		TEST(half_made_ones_are_no_hindrance),
+		TEST(far_behind_it_is_rebuilt),
+		TEST(a_large_messages_db_is_left_to_rebuild),
+		TEST(a_failed_checkpoint_is_not_taken_for_one),
 		TEST(deleted_in_mid_use_it_comes_back),
 		TEST(damaged_under_an_open_handle_it_answers),
 		TEST(what_is_no_file_is_left_alone),

@@ -302,6 +302,34 @@ int rg_agents_of(struct roger *roger, struct roger_str name, struct rg_arena *ar
 
 /* ----------------------------------------------------------------- verbs -- */
 
+/* When it last looked at its mail, or took some. */
+static int find_last_look(struct roger *roger, struct roger_agent *agent, struct rg_arena *arena,
+			  struct roger_err *err)
+{
+	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
+					    .owner = agent->name,
+					    .step = rg_note_step_name(RG_STEP_LOOK),
+					    .newest = true,
+					    .limit = 1 };
+	const struct rg_query read = {
+		.to = agent->name, .read = true, .newest = true, .limit = 1
+	};
+	struct rg_log_entries entries = { 0 };
+	struct roger_messages found = { 0 };
+	int r;
+
+	r = rg_engine_log_find(roger->engine, &looks, arena, &entries, err);
+	if (r == ROGER_OK && agent->received > agent->unread)
+		r = rg_engine_find(roger->engine, &read, arena, &found, err);
+	if (r < 0)
+		return r;
+	if (entries.count)
+		agent->last_looked_at_ms = entries.items[0].at_ms;
+	if (found.count && found.items[0].read_at_ms > agent->last_looked_at_ms)
+		agent->last_looked_at_ms = found.items[0].read_at_ms;
+	return ROGER_OK;
+}
+
 static int run_agents(struct roger *roger, const void *request, void *reply_, struct roger_err *err)
 {
 	struct roger_agents_reply *reply = reply_;
@@ -315,8 +343,11 @@ static int run_agents(struct roger *roger, const void *request, void *reply_, st
 	if (r == ROGER_OK)
 		r = rg_agents_retired(roger, reply->memory, &retired, err);
 	agents = (struct roger_agent *)(uintptr_t)reply->agents.items;
-	for (i = 0; r == ROGER_OK && i < reply->agents.count; i++)
+	for (i = 0; r == ROGER_OK && i < reply->agents.count; i++) {
 		agents[i].retired = rg_retired_find(&retired, agents[i].name) != NULL;
+		if (agents[i].unread)
+			r = find_last_look(roger, &agents[i], reply->memory, err);
+	}
 	return r;
 }
 

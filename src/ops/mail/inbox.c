@@ -186,7 +186,7 @@ static int take_or_wait(struct roger *roger, const struct roger_inbox_request *r
 static int note_stranger(struct roger *roger, const struct roger_inbox_request *request,
 			 struct roger_inbox_reply *reply, struct roger_err *err)
 {
-	if (reply->messages.count)
+	if (reply->messages.count || request->fresh)
 		return ROGER_OK;
 	return rg_send_note_stranger(roger, reply->memory, request->agent, &reply->notes, err);
 }

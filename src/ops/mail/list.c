@@ -18,6 +18,7 @@ static struct rg_query query_of(const struct roger_list_request *request)
 		.until_ms = request->until_ms,
 		.key = request->key,
 		.newest = request->newest,
+		.anywhere = request->anywhere,
 	};
 }
 

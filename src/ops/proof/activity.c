@@ -83,6 +83,8 @@ static int add_entry(struct answer *answer, const struct rg_log_entry *entry, st
 	if (!place)
 		return rg_fail_memory(err);
 	*place = record.activity;
+	place->line = entry->line;
+	place->position = entry->position;
 	return ROGER_OK;
 }
 

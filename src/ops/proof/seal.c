@@ -127,7 +127,8 @@ static struct roger_seal_entry entry_of(const struct rg_digest *digest)
 					  .chain = digest->chain,
 					  .sha256 = digest->sha256,
 					  .every = digest->every,
-					  .marks = digest->marks };
+					  .marks = digest->marks,
+					  .root = digest->root };
 }
 
 static int find_entries(struct roger *roger, struct rg_arena *arena,
@@ -210,6 +211,8 @@ static const struct roger_field entry_fields[] = {
 	{ "status", ROGER_TEXT, AT(status), ROGER_SPARE, NULL, NULL, "that a document claims" },
 	{ "fixed", ROGER_TEXT, AT(fixed), ROGER_SPARE, NULL, NULL,
 	  "SHA-256 of what never changes of it" },
+	{ "root", ROGER_TEXT, AT(root), ROGER_SPARE, NULL, NULL,
+	  "of a journal: the root of the tree of its lines" },
 	RG_END,
 };
 #undef AT
@@ -218,7 +221,7 @@ static const struct roger_record entry_record = { "entry", sizeof(struct roger_s
 
 #define AT(member) offsetof(struct roger_seal_reply, member)
 static const struct roger_field fields[] = {
-	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "1" },
+	{ "version", ROGER_INT, AT(version), ROGER_REQUIRED, NULL, NULL, "2" },
 	{ "made_at", ROGER_INSTANT, AT(made_at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
 	{ "workspace", ROGER_TEXT, AT(workspace), ROGER_REQUIRED, NULL, NULL, "where it stood" },
 	{ "entries", ROGER_RECORDS, AT(entries), ROGER_REQUIRED, NULL, &entry_record,

@@ -6,7 +6,7 @@
 
 #include "ops/op.h"
 
-enum { RG_SEAL_VERSION = 1 };
+enum { RG_SEAL_VERSION = 2 };
 
 extern const struct roger_record rg_seal_record;
 

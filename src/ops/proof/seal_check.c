@@ -19,6 +19,10 @@ struct checking {
 		struct roger_finding *items;
 		size_t count;
 	} findings;
+	struct {
+		struct roger_cited *items;
+		size_t count;
+	} cited;
 	struct rg_digests digests; /* of the journals, in the order of the seal */
 	struct rg_run_texts runs;
 };
@@ -92,9 +96,9 @@ static int read_seal(struct checking *checking, struct roger_str text, struct ro
 	if (r < 0)
 		return rg_fail_member(err, ROGER_EDATA, "seal", "seal: it is none: %s",
 				      why.message);
-	if (seal->version != RG_SEAL_VERSION)
+	if (seal->version < 1 || seal->version > RG_SEAL_VERSION)
 		return rg_fail_member(err, ROGER_EDATA, "seal",
-				      "seal: version %lld; this program knows version %d",
+				      "seal: version %lld; this program knows versions 1 to %d",
 				      (long long)seal->version, RG_SEAL_VERSION);
 	if (!is_signed(seal))
 		return rg_fail_member(err, ROGER_EDATA, "seal",
@@ -252,26 +256,104 @@ static int check_journal(struct checking *checking, const struct roger_seal_entr
 	return tell_altered(checking, entry, digest, err);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* "messages.jsonl:12": the number, where it is a sealed line of that file; 0: it is not. */
+static int64_t cited_line(struct roger_str citation, const struct roger_seal_entry *entry)
+{
+	const char *colon = memrchr(citation.data, ':', citation.length);
+	struct roger_str file = citation, number;
+	int64_t line;
+
+	if (!colon)
+		return 0;
+	file.length = (size_t)(colon - citation.data);
+	number = (struct roger_str){ colon + 1, citation.length - file.length - 1 };
+	return rg_str_equal(file, entry->file) && rg_str_number(number, &line) &&
+			       line <= entry->lines
+		       ? line
+		       : 0;
+}
+
+/* The lines of a journal that are cited and sealed, each once. */
+static int wish_lines(struct checking *checking, const struct roger_strs *cite,
+		      const struct roger_seal_entry *entry, struct rg_digest_wish *wish,
+		      struct roger_err *err)
+{
+	int64_t *lines = rg_arena_get(checking->arena, cite->count * sizeof *lines + 1);
+	size_t count = 0, i;
+
+	if (!lines)
+		return rg_fail_memory(err);
+	for (i = 0; i < cite->count && entry->root.length; i++) {
+		lines[count] = cited_line(cite->items[i], entry);
+		count += lines[count] > 0;
+	}
+	if (count)
+		qsort(lines, count, sizeof *lines, compare_numbers);
+	for (i = 0; i < count; i++)
+		if (!wish->cited_count || lines[wish->cited_count - 1] != lines[i])
+			lines[wish->cited_count++] = lines[i];
+	wish->cited = lines;
+	return ROGER_OK;
+}
+
+static int add_cited(struct checking *checking, const struct rg_digest_wish *wish,
+		     const struct rg_digest *digest, struct roger_err *err)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf numbers = { .maximum = SIZE_MAX };
+	struct roger_cited *cited;
+	size_t i;
+
+	if (!digest->cited.count)
+		return ROGER_OK;
+	cited = rg_arena_push(checking->arena, &checking->cited.items, &checking->cited.count,
+			      sizeof *cited);
+	if (!cited)
+		return rg_fail_memory(err);
+	for (i = 0; i < digest->cited.count; i++)
+		rg_buf_printf(&numbers, i ? " %lld" : "%lld", (long long)wish->cited[i]);
+	*cited = (struct roger_cited){ .file = wish->file,
+				       .count = digest->lines,
+				       .lines = digest->cited,
+				       .proof = digest->proof };
+	return rg_arena_keep(checking->arena, &numbers, &cited->numbers) ? ROGER_OK
+									 : rg_fail_memory(err);
+}
+
 /* Journals come first in a seal. */
-static int check_journals(struct checking *checking, struct roger_err *err)
+static int check_journals(struct checking *checking, const struct roger_strs *cite,
+			  struct roger_err *err)
 {
 	const struct roger_seal_entries *entries = &checking->seal.entries;
 	struct rg_digest_wish *wishes =
 		rg_arena_get(checking->arena, entries->count * sizeof *wishes + 1);
 	size_t count = 0, i;
-	int r;
+	int r = ROGER_OK;
 
 	if (!wishes)
 		return rg_fail_memory(err);
-	for (; count < entries->count && entries->items[count].kind == ROGER_SEALED_JOURNAL;
-	     count++)
-		wishes[count] = (struct rg_digest_wish){ entries->items[count].file,
-							 entries->items[count].bytes,
-							 entries->items[count].every };
-	r = rg_engine_digests(checking->roger->engine, wishes, count, checking->arena,
-			      &checking->digests, err);
-	for (i = 0; i < count && r == ROGER_OK; i++)
+	for (; r == ROGER_OK && count < entries->count &&
+	       entries->items[count].kind == ROGER_SEALED_JOURNAL;
+	     count++) {
+		wishes[count] = (struct rg_digest_wish){ .file = entries->items[count].file,
+							 .bytes = entries->items[count].bytes,
+							 .every = entries->items[count].every };
+		r = wish_lines(checking, cite, &entries->items[count], &wishes[count], err);
+	}
+	if (r == ROGER_OK)
+		r = rg_engine_digests(checking->roger->engine, wishes, count, checking->arena,
+				      &checking->digests, err);
+	for (i = 0; i < count && r == ROGER_OK; i++) {
 		r = check_journal(checking, &entries->items[i], &checking->digests.items[i], err);
+		if (r == ROGER_OK)
+			r = add_cited(checking, &wishes[i], &checking->digests.items[i], err);
+	}
 	return r;
 }
 
@@ -367,13 +449,14 @@ int rg_seal_check(struct roger *roger, const struct roger_verify_request *reques
 	if (r == ROGER_OK)
 		r = check_key(&checking, request->key, err);
 	if (r == ROGER_OK)
-		r = check_journals(&checking, err);
+		r = check_journals(&checking, &request->cite, err);
 	if (r == ROGER_OK)
 		r = check_documents(&checking, err);
 	if (r < 0)
 		return r;
 	reply->sealed_at_ms = checking.seal.made_at_ms;
 	reply->sealed_files = (int64_t)checking.seal.entries.count;
+	reply->cited = (struct roger_cited_list){ checking.cited.items, checking.cited.count };
 	reply->findings =
 		(struct roger_findings){ checking.findings.items, checking.findings.count };
 	return rg_arena_copy(reply->memory, checking.seal.public_key, &reply->sealed_by)

@@ -9,6 +9,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 	if (request->key.length && !request->seal.length)
 		return rg_fail_member(err, ROGER_EUSAGE, "key", "key: it goes with a seal");
+	if (request->cite.count && !request->seal.length)
+		return rg_fail_member(err, ROGER_EUSAGE, "cite", "cite: it goes with a seal");
 	r = rg_engine_verify(roger->engine, reply->memory, reply, err);
 	/* What cannot be recorded was found all the same. */
 	if (r == ROGER_OK && reply->damaged)
@@ -26,6 +28,8 @@ static const struct roger_field request_fields[] = {
 	  "do all files still begin with what was sealed? Its text; on a command line its file" },
 	{ "key", ROGER_TEXT, AT(key), 0, NULL, NULL,
 	  "public key that must have signed it, the same way; otherwise seal.pub" },
+	{ "cite", ROGER_TEXTS, AT(cite), 0, NULL, NULL,
+	  "give this line, and what proves it by the seal: messages.jsonl:12" },
 	RG_END,
 };
 #undef AT
@@ -64,6 +68,20 @@ static const struct roger_field journal_fields[] = {
 static const struct roger_record journal_record = { "journal", sizeof(struct roger_journal),
 						    journal_fields };
 
+#define AT(member) offsetof(struct roger_cited, member)
+static const struct roger_field cited_fields[] = {
+	{ "file", ROGER_TEXT, AT(file), ROGER_REQUIRED, NULL, NULL, "from the data folder" },
+	{ "count", ROGER_INT, AT(count), ROGER_REQUIRED, NULL, NULL, "lines that are sealed" },
+	{ "numbers", ROGER_TEXT, AT(numbers), ROGER_REQUIRED, NULL, NULL, "of the lines" },
+	{ "lines", ROGER_TEXTS, AT(lines), ROGER_REQUIRED, NULL, NULL, "as they are" },
+	{ "proof", ROGER_TEXT, AT(proof), ROGER_REQUIRED, NULL, NULL,
+	  "digests of the other lines" },
+	RG_END,
+};
+#undef AT
+static const struct roger_record cited_record = { "cited", sizeof(struct roger_cited),
+						  cited_fields };
+
 #define AT(member) offsetof(struct roger_verify_reply, member)
 static const struct roger_field fields[] = {
 	{ "lines", ROGER_INT, AT(lines), 0, NULL, NULL, "of messages.jsonl" },
@@ -80,6 +98,8 @@ static const struct roger_field fields[] = {
 	  "public key it is signed with" },
 	{ "sealed_files", ROGER_INT, AT(sealed_files), ROGER_SPARE, NULL, NULL,
 	  "that it speaks of" },
+	{ "cited", ROGER_RECORDS, AT(cited), ROGER_SPARE, NULL, &cited_record,
+	  "the lines that were cited, as far as they are sealed" },
 	RG_END,
 };
 #undef AT

@@ -636,16 +636,19 @@ static int make_checkpoint(struct file_store *store, const char *name, const cha
 	return r;
 }
 
-/* A failure is forgotten until as much was appended again: the last one is still right. */
-static void try_checkpoint(struct file_store *store, const char *name)
+/* After a failure the next is tried when as much was appended again: the last one is still right.
+ */
+static bool try_checkpoint(struct file_store *store, const char *name)
 {
 	struct rg_control *control = rg_journal_control(store->journal);
 	char spare[RG_CHECKPOINT_NAME_BYTES + 8];
 	uint64_t end = rg_control_appended(control);
+	bool made;
 
 	snprintf(spare, sizeof spare, "%s.new", name);
-	(void)!make_checkpoint(store, name, spare, &end, NULL);
+	made = make_checkpoint(store, name, spare, &end, NULL) == ROGER_OK;
 	rg_control_note_checkpoint(rg_journal_control(store->journal), end);
+	return made;
 }
 
 /* Nobody may be making one from the figures that are discarded.  The lock goes with the file. */
@@ -666,6 +669,7 @@ static bool keep(struct rg_store *base, enum rg_keep what)
 	struct file_store *store = of(base);
 	struct rg_control *control = control_of(store);
 	char name[RG_CHECKPOINT_NAME_BYTES];
+	bool made;
 
 	if (!control || (what == RG_KEEP_IF_DUE && !rg_control_checkpoint_due(control)))
 		return false;
@@ -674,9 +678,9 @@ static bool keep(struct rg_store *base, enum rg_keep what)
 		discard(store, name);
 	if (what == RG_KEEP_NOTHING || !rg_journal_try(store->journal, RG_LOCK_CHECKPOINT))
 		return false;
-	try_checkpoint(store, name);
+	made = try_checkpoint(store, name);
 	rg_journal_release(store->journal, RG_LOCK_CHECKPOINT);
-	return true;
+	return made;
 }
 
 /* ------------------------------------------------------------- documents -- */

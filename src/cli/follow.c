@@ -1,0 +1,45 @@
+/* follow: -f prints what is there, and then what comes. */
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/term.h"
+
+int cli_follow_begin(struct cli_follow *follow, const struct cli_run *run, int64_t look_ms,
+		     struct roger_err *err)
+{
+	if (run->form == CLI_JSON)
+		return rg_fail(err, ROGER_EUSAGE, 0,
+			       "--json prints one object at the end; expected --jsonl with "
+			       "--follow");
+	*follow = (struct cli_follow){ .run = run, .look_ms = look_ms };
+	cli_stop_catch(run);
+	/* Set before the first look, so that nothing between that and the first wait is missed. */
+	roger_watch(run->roger, &follow->mark, 0);
+	return ROGER_OK;
+}
+
+/* A closed pipe is seen also while nothing is written to it. */
+static bool is_read(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	if (poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)))
+		cli_term_lose(EPIPE);
+	return !cli_term_lost();
+}
+
+bool cli_follow_wait(struct cli_follow *follow, bool *ret_stored)
+{
+	int64_t until_ns = rg_clock_monotonic_ns() + follow->look_ms * 1000000;
+	bool stored = false;
+
+	cli_term_flush();
+	cli_progress_end();
+	while (!stored && !cli_stopped() && is_read() && rg_clock_monotonic_ns() < until_ns)
+		stored = roger_watch(follow->run->roger, &follow->mark, follow->look_ms);
+	*ret_stored = stored;
+	return !cli_stopped() && is_read();
+}
