@@ -231,7 +231,9 @@ static bool find_figure(struct postgres_store *store, const struct rg_figure_key
 
 static int64_t fetch_epoch(struct postgres_store *store)
 {
-	if (store->appending || rg_pg_ready(store, NULL) < 0)
+	/* With either lock nobody opens a session. */
+	if (store->appending || rg_store_holds(&store->base, RG_LOCK_STATE) ||
+	    rg_pg_ready(store, NULL) < 0)
 		return store->row.epoch;
 	rg_pg_ask_row(store);
 	rg_link_sync(&store->link);
