@@ -40,7 +40,7 @@ static int wait_for_mail(struct roger *roger, const char *agent, long seconds, b
 static void print(const struct roger_message *message)
 {
 	printf("%lld  #%lld  %s  %s  %zu bytes\n", (long long)message->created_at_ms,
-	       (long long)message->seq, message->from_phase.data, message->issue_id.data,
+	       (long long)message->seq, message->from.data, message->issue.data,
 	       message->content.length);
 }
 

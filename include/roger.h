@@ -92,11 +92,11 @@ enum roger_type { ROGER_CONTEXT, ROGER_RESULT, ROGER_DECISION, ROGER_DATA };
  */
 struct roger_message {
 	struct roger_str id;
-	struct roger_str issue_id;
-	struct roger_str from_phase;
-	struct roger_str to_phase;
-	int64_t run_counter;
-	int message_type; /* enum roger_type */
+	struct roger_str issue;
+	struct roger_str from;
+	struct roger_str to;
+	int64_t pass;
+	int type; /* enum roger_type */
 	struct roger_str content;
 	struct roger_str metadata; /* a JSON object as text, or "" */
 	bool read;
@@ -104,10 +104,10 @@ struct roger_message {
 	int64_t read_at_ms;
 	int64_t seq;   /* the sender's number in its epoch; 0: unnumbered */
 	int64_t epoch; /* which life of the counters */
-	struct roger_str idempotent_key;
+	struct roger_str key;
 	struct roger_str reply_to; /* id of the message this one answers */
 	struct roger_str via;	   /* the edge it came in over: "bridge", "ingest"; "": sent */
-	struct roger_str cycle_id; /* with a key: the cycle of its last attempt */
+	struct roger_str cycle;	   /* with a key: the cycle of its last attempt */
 	int64_t attempt;	   /* with confirm_by: which one is under way */
 	int64_t confirm_by_ms;	   /* by then the recipient shall have read it */
 	struct roger_str claimed_by;
@@ -135,20 +135,20 @@ enum roger_attempt_outcome { ROGER_DELIVERED, ROGER_TIMEOUT, ROGER_ERROR };
  * for an id is its state.  Never any content.
  */
 struct roger_attempt {
-	struct roger_str id; /* from sender, target, key, cycle and attempt */
-	struct roger_str sender;
-	struct roger_str target;
-	int64_t timestamp_ms;
-	struct roger_str idempotent_key;
+	struct roger_str id; /* from sender, recipient, key, cycle and attempt */
+	struct roger_str from;
+	struct roger_str to;
+	int64_t at_ms;
+	struct roger_str key;
 	int64_t payload_chars;
 	int outcome; /* enum roger_attempt_outcome */
 	int64_t attempt;
 	int64_t max_attempts;
-	struct roger_str cycle_id;
-	struct roger_str dead_letter_task_id;
+	struct roger_str cycle;
+	struct roger_str dead_letter_task;
 	int64_t payload_bytes;
 	struct roger_str payload_sha256;
-	struct roger_str message_id;
+	struct roger_str message;
 	struct roger_str cause; /* of a timeout or an error: a word, no content */
 	struct roger_str unknown;
 	struct roger_str chain;
@@ -161,17 +161,17 @@ enum roger_dead_letter_status { ROGER_UNDELIVERED, ROGER_REDELIVERED, ROGER_STAL
 /* A message given up, as a line of dead-letters.jsonl holds it.  Never any content. */
 struct roger_dead_letter {
 	struct roger_str id;
-	struct roger_str task_id;
-	struct roger_str sender;
-	struct roger_str target;
-	int64_t timestamp_ms;
-	struct roger_str idempotent_key;
+	struct roger_str task;
+	struct roger_str from;
+	struct roger_str to;
+	int64_t at_ms;
+	struct roger_str key;
 	struct roger_str payload_sha256;
 	int64_t payload_bytes;
-	int64_t attempt_count;
+	int64_t attempts;
 	int status; /* enum roger_dead_letter_status */
-	struct roger_str cycle_id;
-	struct roger_str message_id;
+	struct roger_str cycle;
+	struct roger_str message;
 	struct roger_str cause;
 	struct roger_str filed_as; /* what the task system called it */
 	struct roger_str note;
@@ -196,13 +196,13 @@ ROGER_LIST(roger_cycles, roger_cycle);
 /* What left an issue at once, as a line of cleanup_metrics.jsonl holds it. */
 struct roger_cleanup {
 	int64_t at_ms;
-	struct roger_str issue_id; /* "": nothing left any issue */
-	struct roger_str verb;	   /* "cleanup", "archive", "delete"; "": not known */
+	struct roger_str issue; /* "": nothing left any issue */
+	struct roger_str verb;	/* "cleanup", "archive", "delete"; "": not known */
 	struct roger_str reason;
 	int64_t archived; /* messages */
 	int64_t by_age;
 	int64_t by_count;
-	int64_t by_run;
+	int64_t by_pass;
 	int64_t kept_unread;
 	int64_t bytes_before; /* content and metadata of what lives of the issue, */
 	int64_t bytes_after;  /* and afterwards */
@@ -216,8 +216,8 @@ struct roger_digest {
 	struct roger_str id; /* SHA-256 of sender and key */
 	int outcome;	     /* enum roger_attempt_outcome */
 	int64_t attempts;
-	struct roger_str cycle_id;
-	int64_t timestamp_ms;
+	struct roger_str cycle;
+	int64_t at_ms;
 	struct roger_str unknown;
 	struct roger_str chain;
 };
@@ -248,28 +248,27 @@ enum roger_run_outcome {
  * Instants are text as they came, RFC 3339 with any offset.  Never any content.
  */
 struct roger_run {
-	struct roger_str run_id;
-	struct roger_str child_session_key;
-	struct roger_str dispatch_at;
+	struct roger_str run;
+	struct roger_str child;
+	struct roger_str dispatched_at;
 	struct roger_str expected_by;
-	struct roger_str completion_received_at;
-	bool forwarded_to_main;
-	struct roger_str result_source;
+	struct roger_str completed_at;
+	bool forwarded;
+	struct roger_str source;
 	int status; /* enum roger_run_status; in a reply judged now, from the evidence */
 	struct roger_str status_updated_at;
 	struct roger_str status_reason;
 	struct roger_str recovery_action;
-	int64_t recovery_attempt_count;
+	int64_t recovery_attempts;
 	struct roger_str last_recovery_at;
 	struct roger_strs notes;
-	struct roger_str owner_agent; /* who is to get the result */
-	struct roger_str issue_id;
-	struct roger_str task_id;
-	struct roger_str
-		child_exit; /* how the child ended: "0", "3", "signal 9", "failed", "lost" */
-	struct roger_str result_message_id; /* the message that holds the result */
-	struct roger_str forward_evidence;  /* the message whose reading confirmed it */
-	int64_t extension_count;
+	struct roger_str owner; /* who is to get the result */
+	struct roger_str issue;
+	struct roger_str task;
+	struct roger_str exit; /* how the child ended: "0", "3", "signal 9", "failed", "lost" */
+	struct roger_str result_message; /* the message that holds the result */
+	struct roger_str evidence;	 /* the message whose reading confirmed it */
+	int64_t extensions;
 	struct roger_str heartbeat_at; /* `roger run` was last seen to watch over it */
 	struct roger_str boot_id;      /* of `roger run` and its child: in which boot, */
 	int64_t pid_space;	       /* and in which pid namespace, these are: */
@@ -281,7 +280,7 @@ struct roger_run {
 	bool limit_reached;		    /* `roger run` told it to end */
 	struct roger_str settled_at;	    /* its owner, or a person, has dealt with its failure */
 	struct roger_str settled_by;	    /* "": nobody was named */
-	struct roger_str failure_message_id; /* what told its owner of its failure */
+	struct roger_str failure_message;   /* what told its owner of its failure */
 };
 ROGER_LIST(roger_run_list, roger_run);
 
@@ -298,14 +297,14 @@ enum roger_status { ROGER_SUCCESS, ROGER_FAILURE, ROGER_IN_PROGRESS };
 /* Who did what, as a line of logs/activity.log.jsonl holds it. */
 struct roger_activity {
 	struct roger_str timestamp; /* RFC 3339, as it came */
-	struct roger_str task_id;
-	int action_type;		 /* enum roger_action */
-	struct roger_str action_details; /* a JSON object as text */
+	struct roger_str task;
+	int type;			 /* enum roger_action */
+	struct roger_str details;	 /* a JSON object as text */
 	struct roger_str action_unknown; /* members of action that roger does not know */
-	int outcome_status;		 /* enum roger_status */
-	struct roger_str outcome_message;
+	int status;			 /* enum roger_status */
+	struct roger_str message;
 	struct roger_str outcome_unknown;
-	struct roger_str evidence_citation;
+	struct roger_str evidence;
 	struct roger_str unknown;
 	struct roger_str chain;
 	int64_t at_ms; /* the timestamp; not stored */
@@ -357,12 +356,12 @@ struct roger_event {
 	struct roger_str actor; /* who did it */
 	struct roger_str peer;	/* to whom */
 	struct roger_str words; /* one line for people */
-	struct roger_str message_id;
-	struct roger_str run_id;
-	struct roger_str task_id;
-	struct roger_str issue_id;
+	struct roger_str message;
+	struct roger_str run;
+	struct roger_str task;
+	struct roger_str issue;
 	struct roger_str key;
-	struct roger_str dead_letter_id;
+	struct roger_str dead_letter;
 	int64_t seq;
 	int type; /* of a message: enum roger_type + 1 */
 	int64_t bytes;
@@ -486,7 +485,7 @@ struct roger_send_request {
 	struct roger_str content;
 	struct roger_str issue;	   /* "": general */
 	int type;		   /* enum roger_type */
-	int64_t run_counter;	   /* 0: 1 */
+	int64_t pass;		   /* 0: 1 */
 	struct roger_str metadata; /* a JSON object as text */
 	struct roger_str reply_to;
 	struct roger_str key;  /* task:verb:cycle; sent at most once per sender and cycle */
@@ -568,8 +567,8 @@ struct roger_wait_reply {
 	void *memory;
 	bool found;
 	struct roger_str id;
-	struct roger_str from_phase;
-	struct roger_str issue_id;
+	struct roger_str from;
+	struct roger_str issue;
 	int64_t seq;
 };
 
@@ -704,7 +703,7 @@ struct roger_list_request {
 	struct roger_str from;
 	struct roger_str to;
 	int type; /* enum roger_type + 1; 0: any */
-	int64_t run_counter;
+	int64_t pass;
 	bool unread;
 	bool archived; /* the archived ones in place of the living */
 	int64_t since_ms;
@@ -760,8 +759,8 @@ struct roger_archive_request {
 struct roger_cleanup_request {
 	struct roger_str issue; /* "": every issue */
 	int64_t max_age_days;	/* 0: as configured; -1: the rule is off; so the next two */
-	int64_t keep_per_phase;
-	int64_t keep_runs;
+	int64_t keep_per_agent;
+	int64_t keep_passes;
 	bool dry_run;
 	bool history; /* only show what left so far, by cleanup, archive and delete */
 };
@@ -770,7 +769,7 @@ struct roger_archive_reply {
 	int64_t archived;
 	int64_t by_age;
 	int64_t by_count;
-	int64_t by_run;
+	int64_t by_pass;
 	int64_t kept_unread;
 	struct roger_cleanups history; /* the newest first, at most 1000 */
 	int64_t purged; /* cleanup of all issues: lines that left the send logs, as purge does */
@@ -780,7 +779,7 @@ struct roger_stats_request {
 	bool by_issue;		/* and each issue for itself */
 };
 struct roger_issue_figures {
-	struct roger_str issue_id;
+	struct roger_str issue;
 	int64_t messages;
 	int64_t unread;
 	int64_t archived;
@@ -1199,7 +1198,7 @@ struct roger_config_reply {
 
 /* dispatch, complete, forward, extend, recover: receipts of a sub-agent's run. */
 struct roger_dispatch_request {
-	struct roger_str run_id;
+	struct roger_str run;
 	struct roger_str agent;	      /* who dispatches, and gets the result unless forward_to */
 	int64_t within_ms;	      /* 0: as configured */
 	struct roger_str expected_by; /* or: an instant, RFC 3339 */
@@ -1209,41 +1208,41 @@ struct roger_dispatch_request {
 	struct roger_str task;
 };
 struct roger_complete_request {
-	struct roger_str run_id;
+	struct roger_str run;
 	struct roger_str source;  /* "": completion_event */
 	struct roger_str result;  /* delivered to the owner as a message, and stored nowhere else */
 	struct roger_str message; /* or: id of the message that delivered it already */
-	struct roger_str child_exit; /* exit status; other than 0 and without a result: it failed */
-	bool failed;		     /* it ended without a result */
-	struct roger_str agent;	     /* who says so; "": a person */
+	struct roger_str exit;	  /* exit status; other than 0 and without a result: it failed */
+	bool failed;		  /* it ended without a result */
+	struct roger_str agent;	  /* who says so; "": a person */
 };
 struct roger_forward_request {
-	struct roger_str run_id;
+	struct roger_str run;
 	struct roger_str evidence; /* id of a message; "": that of the result */
 };
 struct roger_extend_request {
-	struct roger_str run_id;
+	struct roger_str run;
 	int64_t by_ms;
 	struct roger_str why;
 };
 struct roger_settle_request {
-	struct roger_str run_id;
+	struct roger_str run;
 	struct roger_str agent; /* the owner; "": a person */
 	struct roger_str why;
 };
 struct roger_recover_request {
-	struct roger_str run_id;
+	struct roger_str run;
 	struct roger_str source; /* what to call a result that is found; "": by how it was */
 };
 struct roger_runs_request {
-	struct roger_str run_id; /* "": all */
-	int status;		 /* enum roger_run_status + 1; 0: any */
+	struct roger_str run; /* "": all */
+	int status;	      /* enum roger_run_status + 1; 0: any */
 	struct roger_str issue;
 };
 /* A document that is not valid, or that says another status than its evidence. */
 struct roger_run_trouble {
 	struct roger_str file;
-	struct roger_str run_id;
+	struct roger_str run;
 	bool invalid;
 	struct roger_str what;
 };
@@ -1285,7 +1284,7 @@ enum roger_run_result { ROGER_RESULT_OUTPUT, ROGER_RESULT_MESSAGE };
 struct roger_run_request {
 	struct roger_strs command; /* a program and its arguments; no shell */
 	struct roger_str agent;	   /* who dispatches, and gets the result unless forward_to */
-	struct roger_str run_id;   /* "": a new one */
+	struct roger_str run;	   /* "": a new one */
 	int64_t within_ms;	   /* 0: as configured */
 	struct roger_str child;	   /* the agent that the program is; "": the run's id */
 	struct roger_str forward_to;
@@ -1299,10 +1298,10 @@ struct roger_run_request {
 };
 struct roger_run_reply {
 	void *memory;
-	struct roger_run_list runs;  /* the one, judged now */
-	int64_t exit;		     /* as a shell tells it: 128 and a signal, 126, 127 */
-	struct roger_str ended;	     /* "exit 3", "signal 9", "lost" */
-	struct roger_str message_id; /* what its owner was sent */
+	struct roger_run_list runs; /* the one, judged now */
+	int64_t exit;		    /* as a shell tells it: 128 and a signal, 126, 127 */
+	struct roger_str ended;	    /* "exit 3", "signal 9", "lost" */
+	struct roger_str message;   /* what its owner was sent */
 	int64_t duration_ms;
 	int64_t output_bytes;
 	bool adopted;	    /* it was started by another, which is gone */
@@ -1317,7 +1316,7 @@ struct roger_sweep_request {
 	bool dry_run;
 };
 struct roger_run_change {
-	struct roger_str run_id;
+	struct roger_str run;
 	int before; /* enum roger_run_status */
 	int after;
 	struct roger_str reason;
@@ -1346,7 +1345,7 @@ struct roger_timeline_request {
 	struct roger_str what; /* one of those below, whichever it is */
 	struct roger_str issue;
 	struct roger_str task;
-	struct roger_str run_id;
+	struct roger_str run;
 	struct roger_str agent;
 	int64_t since_ms;
 	int64_t until_ms;
@@ -1404,7 +1403,7 @@ struct roger_report_reply {
 	int64_t conflicts;
 	int64_t breakers; /* open now */
 	int64_t dead_letters, undelivered, redelivered, stale;
-	struct roger_figures dead_by_cause, dead_by_target;
+	struct roger_figures dead_by_cause, dead_by_recipient;
 	bool alarm; /* a cycle with more dead letters than configured */
 	int64_t runs, active, suspect, not_forwarded, completed, recovered, blocked;
 	int64_t late_runs, lost_runs, recoveries;

@@ -11,7 +11,7 @@ while :; do
 		roger wait --timeout 20s -q
 		continue
 	}
-	id=$(member id) from=$(member from_phase) content=$(member content)
+	id=$(member id) from=$(member from) content=$(member content)
 	say "<- $from: $content"
 	case $content in
 	task*fails*)

@@ -40,6 +40,6 @@ next() {
 		say "waited in vain"
 		exit 1
 	}
-	id=$(member id) from=$(member from_phase) content=$(member content)
+	id=$(member id) from=$(member from) content=$(member content)
 	say "<- $from: $content"
 }

@@ -23,16 +23,15 @@ static enum cli_style style_of(int status)
 static void print_entry(const struct roger_activity *activity)
 {
 	cli_say("%S%w%.  %S%-11s%.  %-18s  %S%t%.  ", CLI_DIM, activity->at_ms,
-		style_of(activity->outcome_status),
-		cli_value_name(cli_item_record("activity"), "outcome.status",
-			       activity->outcome_status),
-		cli_value_name(cli_item_record("activity"), "action.type", activity->action_type),
-		CLI_BOLD, activity->task_id);
-	cli_say_set("%t  ", activity->outcome_message);
+		style_of(activity->status),
+		cli_value_name(cli_item_record("activity"), "outcome.status", activity->status),
+		cli_value_name(cli_item_record("activity"), "action.type", activity->type),
+		CLI_BOLD, activity->task);
+	cli_say_set("%t  ", activity->message);
 	cli_say("%S", CLI_DIM);
-	if (!rg_str_is(activity->action_details, "{}"))
-		cli_say("%t", activity->action_details);
-	cli_say_set("  evidence: %t", activity->evidence_citation);
+	if (!rg_str_is(activity->details, "{}"))
+		cli_say("%t", activity->details);
+	cli_say_set("  evidence: %t", activity->evidence);
 	cli_say("%.\n");
 }
 
@@ -163,7 +162,7 @@ static void keep_lines(struct listing *listing, const struct roger_activity_repl
 	for (i = 0; i < reply->lines.count; i++) {
 		if (listing->lines.length)
 			rg_buf_add_char(&listing->lines, ',');
-		rg_record_encode(field->record, &reply->lines.items[i], &listing->lines);
+		rg_words_encode(field->record, &reply->lines.items[i], &listing->lines);
 	}
 }
 
@@ -196,7 +195,7 @@ static int print_page(struct listing *listing, struct roger_err *err)
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON && !listing->started)
-		fputs("{\"activities\":[", cli_out);
+		fputs(CLI_FORMAT ",\"activities\":[", cli_out);
 	listing->started = true;
 	print_entries(listing, &reply.activities);
 	if (run->form == CLI_JSON)

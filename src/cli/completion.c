@@ -282,12 +282,12 @@ void cli_each_recent(struct roger *roger, bool issues, cli_take_name *take, void
 		return;
 	for (i = 0; i < reply.messages.count; i++) {
 		for (k = 0; issues && k < i; k++)
-			if (rg_str_equal(reply.messages.items[k].issue_id,
-					 reply.messages.items[i].issue_id))
+			if (rg_str_equal(reply.messages.items[k].issue,
+					 reply.messages.items[i].issue))
 				break;
 		if (!issues || k == i)
-			take(context, issues ? reply.messages.items[i].issue_id
-					     : reply.messages.items[i].id);
+			take(context,
+			     issues ? reply.messages.items[i].issue : reply.messages.items[i].id);
 	}
 }
 

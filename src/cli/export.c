@@ -166,10 +166,10 @@ static void add_state(struct page *page, const struct roger_message *message)
 	if (message->archived_at_ms)
 		add_element(out, "span", "reason", message->archive_reason);
 	if (answered && answered->message) {
-		rg_buf_add_text(out, ", answers <a href=\"#");
+		rg_buf_add_text(out, ", answers <a href=\"#m-");
 		cli_diagram_add_xml(out, message->reply_to);
 		rg_buf_add_text(out, "\">");
-		add_exact(out, answered->message->from_phase);
+		add_exact(out, answered->message->from);
 		rg_buf_printf(out, "#%lld</a>", (long long)answered->message->seq);
 	}
 	rg_buf_add_text(out, ", <code>");
@@ -181,18 +181,17 @@ static void add_message(struct page *page, const struct roger_message *message, 
 {
 	struct rg_buf *out = &page->out;
 
-	rg_buf_printf(out, "<article class=\"d%zu\" id=\"",
+	rg_buf_printf(out, "<article class=\"d%zu\" id=\"m-",
 		      depth < DEPTH_MAX ? depth : (size_t)DEPTH_MAX);
 	cli_diagram_add_xml(out, message->id);
 	rg_buf_add_text(out, "\"><h3>");
-	add_element(out, "b", "from", message->from_phase);
+	add_element(out, "b", "from", message->from);
 	if (message->seq)
 		rg_buf_printf(out, "#%lld", (long long)message->seq);
 	rg_buf_add_text(out, " → ");
-	add_element(out, "b", "to", message->to_phase);
-	rg_buf_printf(
-		out, " <span class=\"dim\">%s</span> ",
-		cli_value_name(cli_item_record("list"), "message_type", message->message_type));
+	add_element(out, "b", "to", message->to);
+	rg_buf_printf(out, " <span class=\"dim\">%s</span> ",
+		      cli_value_name(cli_item_record("list"), "message_type", message->type));
 	add_time(out, message->created_at_ms);
 	rg_buf_add_text(out, "</h3>");
 	add_element(out, "div", "body", message->content);
@@ -246,8 +245,8 @@ static void add_event(struct rg_buf *out, const struct roger_event *event)
 	rg_buf_add_text(out, "</td><td>");
 	if (event->seq)
 		rg_buf_printf(out, "#%lld ", (long long)event->seq);
-	if (event->run_id.length) {
-		add_exact(out, event->run_id);
+	if (event->run.length) {
+		add_exact(out, event->run);
 		rg_buf_add_text(out, ": ");
 	}
 	add_exact(out, event->words);
@@ -433,9 +432,8 @@ static void add_data(struct page *page)
 
 static void add_head(struct page *page, struct roger_str style)
 {
-	static const char *const subjects[] = { "Issue", "Task", "Run", "Agent" };
 	struct rg_buf *out = &page->out;
-	const char *subject = subjects[page->timeline->subject];
+	const char *subject = cli_story_subject(page->timeline);
 
 	rg_buf_add_text(out, "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
 			     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
@@ -561,7 +559,7 @@ static const struct roger_field fields[] = {
 	  "an issue, a task, a run or an agent, whichever it is" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "an issue, and nothing else" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "a task" },
-	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN, NULL, NULL, "a run" },
+	{ "run", ROGER_NAME, AT(run), ROGER_RUN, NULL, NULL, "a run" },
 	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "an agent" },
 	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
 	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },

@@ -62,12 +62,12 @@ static void print_message(FILE *to, const struct roger_message *message, size_t 
 	char when[32];
 
 	rg_clock_print_utc(message->created_at_ms, when);
-	cli_say_to(to, "\nfrom %t", message->from_phase);
+	cli_say_to(to, "\nfrom %t", message->from);
 	if (message->seq)
 		cli_say_to(to, " #%d", message->seq);
 	cli_say_to(to, " (%s, issue %t, %s), id %t",
-		   cli_value_name(cli_item_record("list"), "message_type", message->message_type),
-		   message->issue_id, when, message->id);
+		   cli_value_name(cli_item_record("list"), "message_type", message->type),
+		   message->issue, when, message->id);
 	if (message->reply_to.length)
 		cli_say_to(to, ", answers %t", message->reply_to);
 	fputs(":\n", to);

@@ -211,7 +211,7 @@ static size_t count_fresh(const struct hook *hook, char from[129])
 
 	find_fresh(hook, &mail);
 	if (mail.messages.count)
-		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from_phase));
+		snprintf(from, 129, "%.*s", RG_STR_ARGS(mail.messages.items[0].from));
 	return mail.messages.count;
 }
 

@@ -30,7 +30,7 @@ static int print_page(struct cli_run *run, int64_t *printed, struct roger_str *r
 	if (r < 0)
 		return r;
 	if (run->form == CLI_JSON && *printed == 0)
-		fputs("{\"messages\":[", cli_out);
+		fputs(CLI_FORMAT ",\"messages\":[", cli_out);
 	for (i = 0; i < reply.messages.count; i++)
 		print_item(run, &reply.messages.items[i], *printed + (int64_t)i == 0);
 	*printed += (int64_t)reply.messages.count;

@@ -11,15 +11,15 @@ enum { SUMMARY_CHARS = 60 };
 
 static const char *type_name(const struct roger_message *message)
 {
-	return cli_value_name(cli_item_record("list"), "message_type", message->message_type);
+	return cli_value_name(cli_item_record("list"), "message_type", message->type);
 }
 
 static void print_route(const struct roger_message *message)
 {
-	cli_say("%S%t", CLI_BOLD, message->from_phase);
+	cli_say("%S%t", CLI_BOLD, message->from);
 	if (message->seq)
 		cli_say(" #%d", message->seq);
-	cli_say("%. -> %t", message->to_phase);
+	cli_say("%. -> %t", message->to);
 }
 
 static void print_state(const struct roger_message *message)
@@ -43,9 +43,9 @@ static void print_state(const struct roger_message *message)
 static void print_message(const struct roger_message *message)
 {
 	print_route(message);
-	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue_id);
-	if (message->run_counter != 1)
-		cli_say(" run %d", message->run_counter);
+	cli_say("  %S%s  %t", CLI_CYAN, type_name(message), message->issue);
+	if (message->pass != 1)
+		cli_say(" run %d", message->pass);
 	cli_say("%.  %S%w  %t%.", CLI_DIM, message->created_at_ms, message->id);
 	print_state(message);
 	fputc('\n', cli_out);
@@ -85,7 +85,7 @@ void cli_print_summary(const struct roger_message *message)
 		message->read || message->archived_at_ms ? " " : "*");
 	print_route(message);
 	head = head_of(message->content, &cut);
-	cli_say("  %S%s  %t%.  %t%s\n", CLI_CYAN, type_name(message), message->issue_id, head,
+	cli_say("  %S%s  %t%.  %t%s\n", CLI_CYAN, type_name(message), message->issue, head,
 		cut ? "..." : "");
 }
 
@@ -157,10 +157,10 @@ static void print_wait(const struct cli_run *run, const void *reply_)
 		fputs("no mail came in time\n", stderr);
 	if (!reply->found)
 		return;
-	cli_say("%t from %t", reply->id, reply->from_phase);
+	cli_say("%t from %t", reply->id, reply->from);
 	if (reply->seq)
 		cli_say(" #%d", reply->seq);
-	cli_say(" in %t\n", reply->issue_id);
+	cli_say(" in %t\n", reply->issue);
 	/* Somebody waits for this line: it goes out before the files are closed. */
 	cli_term_flush();
 }

@@ -130,7 +130,7 @@ void cli_print_item(const struct roger_record *record, const void *item)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_record_encode(record, item, &line);
+	rg_words_encode(record, item, &line);
 	cli_print_json(cli_out, &line);
 }
 
@@ -140,11 +140,13 @@ static void print_object(const struct cli_run *run, const struct roger_record *r
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf line = { .maximum = SIZE_MAX };
 
-	rg_record_encode(record, reply, &line);
+	rg_words_encode(record, reply, &line);
 	if (line.length) {
 		line.length--;
 		cli_add_damage(run->roger, &line);
 		rg_buf_add_char(&line, '}');
+		line.data[0] = line.data[1] == '}' ? ' ' : ',';
+		fputs(CLI_FORMAT, cli_out);
 	}
 	cli_print_json(cli_out, &line);
 }
@@ -206,8 +208,8 @@ static void print_error(const struct cli_run *run, int code, const struct roger_
 		print_words(err);
 		return;
 	}
-	rg_buf_add_text(&line, "{\"error\":");
-	rg_record_encode(&error_record, &object, &line);
+	rg_buf_add_text(&line, CLI_FORMAT ",\"error\":");
+	rg_words_encode(&error_record, &object, &line);
 	rg_buf_add_char(&line, '}');
 	/* Where there is no memory for an object, words need none. */
 	if (line.failed)

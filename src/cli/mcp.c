@@ -149,8 +149,8 @@ static void tell_news(struct watcher *watcher)
 	if (roger_list(watcher->roger, &request, &reply, NULL) < 0)
 		return;
 	for (i = 0; i < reply.messages.count; i++) {
-		tell_changed(watcher, "inbox", reply.messages.items[i].to_phase);
-		tell_changed(watcher, "issue", reply.messages.items[i].issue_id);
+		tell_changed(watcher, "inbox", reply.messages.items[i].to);
+		tell_changed(watcher, "issue", reply.messages.items[i].issue);
 	}
 	/* A change without a new message: something was read or acknowledged. */
 	if (!reply.messages.count)

@@ -28,9 +28,8 @@ struct mcp_session {
 	size_t shown;	     /* messages in the text of the last answer */
 };
 
-/* An argument in words of the tool's own: in place of the field's name and help. */
+/* An argument that the tool explains in its own words, in place of the field's help. */
 struct mcp_argument {
-	const char *field;
 	const char *name;
 	const char *help; /* "": it needs none */
 };
@@ -105,10 +104,5 @@ void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out);
 const struct roger_op *mcp_verb(const struct mcp_tool *tool, const char *action);
 
 /* The field that is the argument of that name, or NULL. */
-const struct roger_field *mcp_field(const struct mcp_tool *tool, const struct roger_record *record,
-				    const char *name);
-
-/* The tool's words for a field, which has its own where it needs no others. */
-struct mcp_argument mcp_argument_of(const struct mcp_tool *tool, const struct roger_field *field);
-
+const struct roger_field *mcp_field(const struct roger_record *record, const char *name);
 #endif

@@ -29,24 +29,12 @@ static bool is_of_tool(const struct roger_record *record, const struct roger_fie
 	return true;
 }
 
-struct mcp_argument mcp_argument_of(const struct mcp_tool *tool, const struct roger_field *field)
-{
-	const struct mcp_argument *one = tool->words->arguments;
-
-	for (; one && one->field; one++)
-		if (strcmp(one->field, field->name) == 0)
-			return *one;
-	return (struct mcp_argument){ field->name, field->name, field->help };
-}
-
-const struct roger_field *mcp_field(const struct mcp_tool *tool, const struct roger_record *record,
-				    const char *name)
+const struct roger_field *mcp_field(const struct roger_record *record, const char *name)
 {
 	const struct roger_field *field;
 
 	for (field = record->fields; field->name; field++)
-		if (is_of_tool(record, field, 0) &&
-		    strcmp(mcp_argument_of(tool, field).name, name) == 0)
+		if (is_of_tool(record, field, 0) && strcmp(field->name, name) == 0)
 			return field;
 	return NULL;
 }
@@ -65,8 +53,7 @@ static void print_names(const char *key, const char *const *names, struct rg_buf
 }
 
 /* The member "name":{"type":...; help may be NULL. */
-static void print_field(const struct roger_field *field, const char *name, const char *help,
-			struct rg_buf *out)
+static void print_field(const struct roger_field *field, const char *help, struct rg_buf *out)
 {
 	const char *type = field->kind == ROGER_INT					? "integer"
 			   : field->kind == ROGER_BOOL					? "boolean"
@@ -74,7 +61,7 @@ static void print_field(const struct roger_field *field, const char *name, const
 			   : field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS ? "array"
 											: "string";
 
-	rg_json_add_key(out, rg_str(name));
+	rg_json_add_key(out, rg_str(field->name));
 	rg_buf_printf(out, "{\"type\":\"%s\"", type);
 	if (field->kind == ROGER_TEXTS || field->kind == ROGER_RECORDS)
 		rg_buf_printf(out, ",\"items\":{\"type\":\"%s\"}",
@@ -91,9 +78,11 @@ static void print_field(const struct roger_field *field, const char *name, const
 static void print_argument(const struct mcp_tool *tool, const struct roger_field *field,
 			   struct rg_buf *out)
 {
-	struct mcp_argument argument = mcp_argument_of(tool, field);
+	const struct mcp_argument *one = tool->words->arguments;
 
-	print_field(field, argument.name, argument.help, out);
+	while (one && one->name && strcmp(one->name, field->name) != 0)
+		one++;
+	print_field(field, one && one->name ? one->help : field->help, out);
 }
 
 /* An argument of several actions is described once, as the first of them has it. */
@@ -103,7 +92,7 @@ static bool is_described(const struct mcp_tool *tool, const struct mcp_action *a
 	const struct mcp_action *before;
 
 	for (before = tool->words->actions; before != action; before++)
-		if (mcp_field(tool, cli_op_named(before->verb)->request, field->name))
+		if (mcp_field(cli_op_named(before->verb)->request, field->name))
 			return true;
 	return false;
 }
@@ -146,7 +135,7 @@ void mcp_print_input_schema(const struct mcp_tool *tool, struct rg_buf *out)
 			continue;
 		print_argument(tool, field, out);
 		if ((field->flags & ROGER_REQUIRED) && count < MCP_FIELDS_MAX)
-			required[count++] = mcp_argument_of(tool, field).name;
+			required[count++] = field->name;
 	}
 	rg_buf_add_char(out, '}');
 	if (count)
@@ -165,7 +154,7 @@ void mcp_print_output_schema(const struct mcp_tool *tool, struct rg_buf *out)
 	for (field = record->fields; field->name && count < MCP_FIELDS_MAX; field++) {
 		if (!is_of_tool(record, field, ROGER_SPARE))
 			continue;
-		print_field(field, field->name, NULL, out);
+		print_field(field, NULL, out);
 		names[count++] = field->name;
 	}
 	rg_buf_add_char(out, '}');

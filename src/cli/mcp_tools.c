@@ -73,7 +73,7 @@ static void tell_ack(FILE *to, struct mcp_session *session, const void *reply_)
 	(void)session;
 	for (i = 0; i < reply->messages.count; i++)
 		cli_say_to(to, "read: %t from %t\n", reply->messages.items[i].id,
-			   reply->messages.items[i].from_phase);
+			   reply->messages.items[i].from);
 }
 
 static void tell_wait(FILE *to, struct mcp_session *session, const void *reply_)
@@ -81,9 +81,8 @@ static void tell_wait(FILE *to, struct mcp_session *session, const void *reply_)
 	const struct roger_wait_reply *reply = reply_;
 
 	(void)session;
-	if (reply->found && rg_name_valid(reply->from_phase))
-		cli_say_to(to, "There is mail, the first from %t. Look with inbox.",
-			   reply->from_phase);
+	if (reply->found && rg_name_valid(reply->from))
+		cli_say_to(to, "There is mail, the first from %t. Look with inbox.", reply->from);
 	else
 		fputs(reply->found ? "There is mail. Look with inbox." : "Nothing came in time.",
 		      to);
@@ -106,11 +105,11 @@ static void tell_runs(FILE *to, struct mcp_session *session, const void *reply_)
 	for (i = 0; i < reply->runs.count; i++) {
 		const struct roger_run *run = &reply->runs.items[i];
 
-		cli_say_to(to, "%t: %s, %t", run->run_id,
+		cli_say_to(to, "%t: %s, %t", run->run,
 			   cli_value_name(cli_item_record("runs"), "status", run->status),
 			   run->status_reason);
-		if (run->result_message_id.length)
-			cli_say_to(to, "; result in message %t", run->result_message_id);
+		if (run->result_message.length)
+			cli_say_to(to, "; result in message %t", run->result_message);
 		fputc('\n', to);
 	}
 }
@@ -164,7 +163,7 @@ static int make_request(const struct mcp_tool *tool, struct roger_mcp_call *call
 	size_t i = 0;
 
 	while (r == ROGER_OK && roger_mcp_next(roger_mcp_arguments(call), &i, &name, &value)) {
-		field = mcp_field(tool, op->request, name);
+		field = mcp_field(op->request, name);
 		if (field)
 			r = set_argument(call, field, value, request, arena, err);
 		else if (!tool->words->actions || strcmp(name, "action") != 0)
@@ -261,7 +260,7 @@ static void add_about(struct rg_buf *json, size_t left_out, bool cut)
 static void encode(const struct roger_op *op, const void *reply, const struct roger *roger,
 		   struct rg_buf *json)
 {
-	rg_record_encode(op->reply, reply, json);
+	rg_words_encode(op->reply, reply, json);
 	if (!*roger_damage(roger) || !json->length)
 		return;
 	json->length--;
@@ -343,22 +342,10 @@ static void note_shown(const struct mcp_session *session, struct roger *roger,
 	free(ids);
 }
 
-/* In the tool's own words: an argument may have another name than its field. */
-static void fail_call(const struct mcp_tool *tool, struct roger_mcp_call *call, int code,
-		      const struct roger_err *err)
+static void fail_call(struct roger_mcp_call *call, int code, const struct roger_err *err)
 {
-	const char *again = code == ROGER_ETIMEOUT ? "; try again with the same key" : "";
-	const struct mcp_argument *argument = tool->words->arguments;
-	size_t length = strlen(err->member);
-
-	for (; argument && argument->field; argument++)
-		if (strcmp(argument->field, err->member) == 0 &&
-		    strncmp(err->message, err->member, length) == 0) {
-			roger_mcp_fail(call, "%s%s%s", argument->name, err->message + length,
-				       again);
-			return;
-		}
-	roger_mcp_fail(call, "%s%s", err->message, again);
+	roger_mcp_fail(call, "%s%s", err->message,
+		       code == ROGER_ETIMEOUT ? "; try again with the same key" : "");
 }
 
 /* The open files may have been replaced: open the workspace again, and repeat the call if it
@@ -398,7 +385,7 @@ static void call_verb(const struct mcp_tool *tool, struct roger_mcp_call *call,
 	if (r == ROGER_OK)
 		r = call_current(tool, call, op, request, reply, &err);
 	if (r < 0) {
-		fail_call(tool, call, r, &err);
+		fail_call(call, r, &err);
 		return;
 	}
 	tool->session->shown = 0;
@@ -492,32 +479,32 @@ static void call_wait(struct roger_mcp_call *call, void *data)
 #define HINT(words) "{\"anthropic/searchHint\":\"" words "\"}"
 
 static const struct mcp_argument send_arguments[] = {
-	{ "content", "text", "" },
-	{ "issue", "issue", "unit of work" },
-	{ "reply_to", "reply_to", "id this answers" },
+	{ "content", "" },
+	{ "issue", "unit of work" },
+	{ "reply_to", "id this answers" },
 	{ 0 },
 };
 static const struct mcp_argument inbox_arguments[] = {
-	{ "issue", "issue", "" },
-	{ "from", "from", "" },
+	{ "issue", "" },
+	{ "from", "" },
 	{ 0 },
 };
 static const struct mcp_argument ack_arguments[] = {
-	{ "ids", "ids", "" },
-	{ "note", "note", "" },
+	{ "ids", "" },
+	{ "note", "" },
 	{ 0 },
 };
 static const struct mcp_argument wait_arguments[] = {
-	{ "issue", "issue", "" },
-	{ "timeout", "timeout", "such as 30s or 10m; default 5m" },
+	{ "issue", "" },
+	{ "timeout", "such as 30s or 10m; default 5m" },
 	{ 0 },
 };
 static const struct mcp_argument run_arguments[] = {
-	{ "run", "run", "its id; dispatch and complete need one" },
-	{ "within", "within", "dispatch: until when, such as 10m" },
-	{ "forward_to", "forward_to", "dispatch: who gets the result" },
-	{ "result", "result", "complete: the text" },
-	{ "failed", "failed", "complete: it ended without one" },
+	{ "run", "its id; dispatch and complete need one" },
+	{ "within", "dispatch: until when, such as 10m" },
+	{ "forward_to", "dispatch: who gets the result" },
+	{ "result", "complete: the text" },
+	{ "failed", "complete: it ended without one" },
 	{ 0 },
 };
 static const struct mcp_action run_actions[] = {

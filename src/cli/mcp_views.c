@@ -76,7 +76,7 @@ static void read_run(struct roger_mcp_call *call, void *session)
 {
 	struct roger_runs_request request = { 0 };
 
-	if (take_name(call, "id", &request.run_id))
+	if (take_name(call, "id", &request.run))
 		read_verb(call, session, "runs", &request);
 }
 
@@ -126,7 +126,7 @@ static void complete_runs(struct roger_mcp_call *call, void *session)
 	if (!roger || roger_runs(roger, &request, &reply, NULL) < 0)
 		return;
 	for (i = 0; i < reply.runs.count; i++)
-		offer(call, reply.runs.items[i].run_id);
+		offer(call, reply.runs.items[i].run);
 }
 
 static void complete_hand_off(struct roger_mcp_call *call, void *session)

@@ -103,7 +103,7 @@ static void print_letters(const struct roger_report_reply *reply)
 	print_number("  redelivered", reply->redelivered, CLI_PLAIN);
 	print_number("  stale", reply->stale, CLI_PLAIN);
 	print_figures("because", &reply->dead_by_cause);
-	print_figures("to", &reply->dead_by_target);
+	print_figures("to", &reply->dead_by_recipient);
 	if (reply->alarm)
 		cli_say("%Salarm: too many in one cycle%.\n", CLI_RED);
 }

@@ -99,15 +99,15 @@ static void print_end(const struct cli_run *run, const struct roger_run_reply *r
 	if (run->quiet)
 		return;
 	fputs("roger: run ", stderr);
-	cli_print_text(stderr, one->run_id, false);
+	cli_print_text(stderr, one->run, false);
 	fputs(": ", stderr);
 	cli_print_text(stderr, reply->ended, false);
-	if (reply->message_id.length) {
+	if (reply->message.length) {
 		fputs(", ", stderr);
 		/* What the owner has no room for is kept for a person. */
-		cli_print_text(stderr, reply->untold ? RG_STR("human") : one->owner_agent, false);
+		cli_print_text(stderr, reply->untold ? RG_STR("human") : one->owner, false);
 		fputs(" was told by ", stderr);
-		cli_print_text(stderr, reply->message_id, false);
+		cli_print_text(stderr, reply->message, false);
 	}
 	fputc('\n', stderr);
 }
@@ -117,7 +117,10 @@ static void print_json(const struct cli_run *run, const struct roger_run_reply *
 	struct rg_buf line;
 
 	rg_buf_init(&line, SIZE_MAX);
-	rg_record_encode(cli_op(run->command)->reply, reply, &line);
+	rg_buf_add_text(&line, CLI_FORMAT);
+	rg_words_encode(cli_op(run->command)->reply, reply, &line);
+	if (!line.failed)
+		line.data[sizeof CLI_FORMAT - 1] = ',';
 	cli_print_json(stderr, &line);
 	rg_buf_deinit(&line);
 }

@@ -42,7 +42,7 @@ static void print_outcome(const struct roger_run *run, size_t width)
 {
 	static const char *const names[] = { "",       "succeeded", "failed",
 					     "killed", "timed out", "unknown" };
-	const struct roger_str ended = run->child_exit;
+	const struct roger_str ended = run->exit;
 	bool bad = run->outcome >= ROGER_RUN_FAILED && run->outcome <= ROGER_RUN_TIMED_OUT;
 	char text[64];
 
@@ -67,7 +67,7 @@ static void print_instant(struct roger_str text)
 /* "build-7  done_but_not_forwarded  why" */
 static void print_line(const struct roger_run *run)
 {
-	cli_say("%S%t%.  ", CLI_BOLD, run->run_id);
+	cli_say("%S%t%.  ", CLI_BOLD, run->run);
 	print_status(run->status, 0);
 	cli_say(run->outcome ? "  " : "");
 	print_outcome(run, 0);
@@ -97,27 +97,26 @@ static void print_detail(const struct roger_run *run)
 	size_t i;
 
 	print_line(run);
-	print_row("child", run->child_session_key);
-	print_row("owner", run->owner_agent);
-	print_row("issue", run->issue_id);
-	print_row("task", run->task_id);
-	print_instant_row("dispatched", run->dispatch_at, "", RG_STR(""));
+	print_row("child", run->child);
+	print_row("owner", run->owner);
+	print_row("issue", run->issue);
+	print_row("task", run->task);
+	print_instant_row("dispatched", run->dispatched_at, "", RG_STR(""));
 	print_instant_row("expected by", run->expected_by, "", RG_STR(""));
-	print_instant_row("completed", run->completion_received_at, ", known by ",
-			  run->result_source);
-	print_row("child exit", run->child_exit);
+	print_instant_row("completed", run->completed_at, ", known by ", run->source);
+	print_row("child exit", run->exit);
 	if (run->child_pid)
 		cli_say("  %S%-12s%. %d, watched by %d\n", CLI_DIM, "process", run->child_pid,
 			run->runner_pid);
 	print_instant_row("settled", run->settled_at, run->settled_by.length ? ", by " : "",
 			  run->settled_by);
 	print_instant_row("heartbeat", run->heartbeat_at, "", RG_STR(""));
-	print_row("result", run->result_message_id);
-	print_row("forwarded", !run->forwarded_to_main	      ? RG_STR("not confirmed")
-			       : run->forward_evidence.length ? run->forward_evidence
-							      : RG_STR("confirmed"));
-	if (run->recovery_attempt_count)
-		cli_say("  %S%-12s%. %d\n", CLI_DIM, "recoveries", run->recovery_attempt_count);
+	print_row("result", run->result_message);
+	print_row("forwarded", !run->forwarded	      ? RG_STR("not confirmed")
+			       : run->evidence.length ? run->evidence
+						      : RG_STR("confirmed"));
+	if (run->recovery_attempts)
+		cli_say("  %S%-12s%. %d\n", CLI_DIM, "recoveries", run->recovery_attempts);
 	print_instant_row("last one", run->last_recovery_at, ": ", run->recovery_action);
 	for (i = 0; i < run->notes.count; i++)
 		print_row(i ? "" : "notes", run->notes.items[i]);
@@ -128,7 +127,7 @@ static size_t width_of(const struct roger_run_list *runs, size_t least, bool own
 	size_t width = least, columns, i;
 
 	for (i = 0; i < runs->count; i++) {
-		columns = cli_columns(owners ? runs->items[i].owner_agent : runs->items[i].run_id);
+		columns = cli_columns(owners ? runs->items[i].owner : runs->items[i].run);
 		if (columns > width)
 			width = columns;
 	}
@@ -143,13 +142,12 @@ static void print_table(const struct roger_run_list *runs)
 		STATUS_COLUMNS, "status", OUTCOME_COLUMNS, "outcome", (int)owner_width, "owner",
 		"expected by");
 	for (i = 0; i < runs->count; i++) {
-		cli_say("%*t  ", (int)run_width, runs->items[i].run_id);
+		cli_say("%*t  ", (int)run_width, runs->items[i].run);
 		print_status(runs->items[i].status, STATUS_COLUMNS);
 		cli_say("  ");
 		print_outcome(&runs->items[i], OUTCOME_COLUMNS);
 		cli_say("  %*t  ", (int)owner_width,
-			runs->items[i].owner_agent.length ? runs->items[i].owner_agent
-							  : RG_STR("-"));
+			runs->items[i].owner.length ? runs->items[i].owner : RG_STR("-"));
 		print_instant(runs->items[i].expected_by);
 		cli_say("  %S%t%.\n", CLI_DIM, runs->items[i].status_reason);
 	}
@@ -164,7 +162,7 @@ static void print_troubles(const struct roger_run_troubles *troubles)
 		trouble = &troubles->items[i];
 		cli_say("%S%s: %.%t: %t\n", trouble->invalid ? CLI_RED : CLI_YELLOW,
 			trouble->invalid ? "not valid" : "note",
-			trouble->file.length ? trouble->file : trouble->run_id, trouble->what);
+			trouble->file.length ? trouble->file : trouble->run, trouble->what);
 	}
 }
 
@@ -186,7 +184,7 @@ static void print_runs(const struct cli_run *run, const void *reply_)
 	const struct roger_runs_request *request = run->request;
 	const struct roger_runs_reply *reply = reply_;
 
-	if (request->run_id.length)
+	if (request->run.length)
 		print_detail(&reply->runs.items[0]);
 	else if (reply->runs.count)
 		print_table(&reply->runs);

@@ -15,7 +15,9 @@ enum { GROUP = 512 };
 
 static const struct cli_option options[] = {
 	{ "file", "PATH", "read the text from a file" },
-	{ "batch", NULL, "read sends from standard input, a JSON object a line: to, content, ..." },
+	{ "batch", NULL,
+	  "read sends from standard input, a JSON object a line: to, content, ...; or messages, as "
+	  "list --jsonl prints them" },
 	{ 0 },
 };
 
@@ -245,6 +247,7 @@ struct batch {
 	struct cli_run *run;
 	struct roger_record record; /* of a line: what the command line gives is not required */
 	struct roger_field fields[FIELDS_MAX];
+	size_t field_count;	/* the next one takes what a copied message has beside them */
 	struct rg_arena *arena; /* of the group */
 	struct roger_send_request items[GROUP];
 	int64_t lines[GROUP]; /* the line of each item */
@@ -327,10 +330,40 @@ static void add_defaults(const struct cli_run *run, struct roger_send_request *i
 		item->to = given->to;
 	if (!item->issue.length)
 		item->issue = given->issue;
-	if (!item->run_counter)
-		item->run_counter = given->run_counter;
+	if (!item->pass)
+		item->pass = given->pass;
 	item->dry_run = given->dry_run;
 	item->new_names |= given->new_names;
+}
+
+/* A send, and what a message has that only roger can set. */
+struct batch_line {
+	struct roger_send_request request;
+	struct roger_str others;
+};
+
+/* A line with an id is a message as `list --jsonl` prints it, or as a journal has it. */
+static int decode_line(struct batch *batch, const struct rg_json *json,
+		       struct roger_send_request *item, struct roger_err *err)
+{
+	const bool copied = rg_json_member(rg_json_root(json), "id");
+	struct batch_line line = { *item, { 0 } };
+	int r;
+
+	batch->fields[batch->field_count] =
+		(struct roger_field){ copied ? "" : NULL,
+				      ROGER_MEMBERS,
+				      offsetof(struct batch_line, others),
+				      0,
+				      NULL,
+				      NULL,
+				      "" };
+	r = rg_words_decode(&batch->record, rg_json_root(json), &line, batch->arena, err);
+	*item = line.request;
+	/* Its id is of the workspace that it comes from. */
+	if (copied)
+		item->reply_to = (struct roger_str){ 0 };
+	return r;
 }
 
 static int add_line(struct batch *batch, struct roger_str line, struct roger_err *err)
@@ -344,7 +377,7 @@ static int add_line(struct batch *batch, struct roger_str line, struct roger_err
 	if (r < 0)
 		return r;
 	batch->lines[batch->count++] = batch->line;
-	r = rg_record_decode(&batch->record, rg_json_root(json), item, batch->arena, err);
+	r = decode_line(batch, json, item, err);
 	if (r == ROGER_OK)
 		add_defaults(batch->run, item);
 	return r;
@@ -450,11 +483,12 @@ static void make_record(struct batch *batch)
 	size_t i;
 
 	for (i = 0; record->fields[i].name; i++) {
-		rg_assert(i + 1 < FIELDS_MAX);
+		rg_assert(i + 2 < FIELDS_MAX);
 		batch->fields[i] = record->fields[i];
 		if (strcmp(record->fields[i].name, "to") == 0 && request_of(batch->run)->to.count)
 			batch->fields[i].flags &= ~(unsigned)ROGER_REQUIRED;
 	}
+	batch->field_count = i;
 	batch->record = *record;
 	batch->record.fields = batch->fields;
 }

@@ -25,13 +25,13 @@ static size_t wider(size_t width, struct roger_str text)
 
 static void print_attempt(const struct roger_attempt *attempt, size_t from_width, size_t to_width)
 {
-	cli_say("%w  %*t -> %*t  %S%-9s%.  %d/%d  %t", attempt->timestamp_ms, (int)from_width,
-		attempt->sender, (int)to_width, attempt->target, outcome_style(attempt->outcome),
+	cli_say("%w  %*t -> %*t  %S%-9s%.  %d/%d  %t", attempt->at_ms, (int)from_width,
+		attempt->from, (int)to_width, attempt->to, outcome_style(attempt->outcome),
 		outcome_name(attempt->outcome, attempt->pending), attempt->attempt,
-		attempt->max_attempts, attempt->idempotent_key);
+		attempt->max_attempts, attempt->key);
 	if (attempt->cause.length)
 		cli_say("  %S%t%.", CLI_DIM, attempt->cause);
-	cli_say_set("  dead letter %t", attempt->dead_letter_task_id);
+	cli_say_set("  dead letter %t", attempt->dead_letter_task);
 	cli_say("\n");
 }
 
@@ -48,15 +48,15 @@ static void print_sends(const struct cli_run *run, const void *reply_)
 	size_t from_width = 0, to_width = 0, i;
 
 	for (i = 0; i < reply->attempts.count; i++) {
-		from_width = wider(from_width, reply->attempts.items[i].sender);
-		to_width = wider(to_width, reply->attempts.items[i].target);
+		from_width = wider(from_width, reply->attempts.items[i].from);
+		to_width = wider(to_width, reply->attempts.items[i].to);
 	}
 	for (i = 0; i < reply->attempts.count; i++)
 		print_attempt(&reply->attempts.items[i], from_width, to_width);
 	for (i = 0; i < reply->purged.count; i++)
 		cli_say("purged: %s after %d attempt%p in cycle %t\n",
 			outcome_name(reply->purged.items[i].outcome, false),
-			reply->purged.items[i].attempts, reply->purged.items[i].cycle_id);
+			reply->purged.items[i].attempts, reply->purged.items[i].cycle);
 	if (!reply->attempts.count && !reply->purged.count)
 		fputs(is_filtered(run->request) ? "no entry fits\n" : "nothing was sent\n",
 		      cli_out);
@@ -81,9 +81,8 @@ static void print_letter(const struct roger_dead_letter *letter)
 		letter->delivered_at_ms ? "read after all" : names[letter->status]);
 	cli_say_set("  filed as %t", letter->filed_as);
 	cli_say("\n  %t -> %t  %t  %d attempt%p  %w\n  message %t  %d bytes  sha256 %t\n",
-		letter->sender, letter->target, letter->idempotent_key, letter->attempt_count,
-		letter->timestamp_ms, letter->message_id, letter->payload_bytes,
-		letter->payload_sha256);
+		letter->from, letter->to, letter->key, letter->attempts, letter->at_ms,
+		letter->message, letter->payload_bytes, letter->payload_sha256);
 	cli_say_set("  note: %t\n", letter->note);
 }
 

@@ -99,6 +99,9 @@ bool cli_page_end(struct cli_page *page);
 bool cli_progress(void *context, const char *what, int64_t done, int64_t total);
 void cli_progress_end(void);
 
+/* Every JSON answer begins with its format: 1 until a member changes its name, kind or meaning. */
+#define CLI_FORMAT "{\"format\":1"
+
 /*
  * JSON with what cannot be seen escaped, and a line end.  For cli_out what there
  * was no memory for counts as lost.

@@ -82,13 +82,13 @@ static void add_words(const struct roger_event *event, struct rg_buf *out)
 	rg_buf_clear(out);
 	if (event->seq)
 		rg_buf_printf(out, "#%lld ", (long long)event->seq);
-	if (event->run_id.length)
-		rg_buf_printf(out, "%.*s: ", RG_STR_ARGS(event->run_id));
+	if (event->run.length)
+		rg_buf_printf(out, "%.*s: ", RG_STR_ARGS(event->run));
 	rg_buf_add_str(out, event->words);
 	if (event->kind == ROGER_EVENT_SENT && event->key.length)
 		rg_buf_printf(out, ", key %.*s", RG_STR_ARGS(event->key));
-	if (event->dead_letter_id.length && event->kind != ROGER_EVENT_DELIVERED)
-		rg_buf_printf(out, ", %.*s", RG_STR_ARGS(event->dead_letter_id));
+	if (event->dead_letter.length && event->kind != ROGER_EVENT_DELIVERED)
+		rg_buf_printf(out, ", %.*s", RG_STR_ARGS(event->dead_letter));
 }
 
 /* The first so many characters, the last of them a sign that there are more. */
@@ -263,9 +263,9 @@ struct following {
 
 static uint64_t hash_of(const struct roger_event *event)
 {
-	const struct roger_str texts[] = { event->actor,  event->peer,		event->message_id,
-					   event->run_id, event->task_id,	event->issue_id,
-					   event->key,	  event->dead_letter_id };
+	const struct roger_str texts[] = { event->actor, event->peer,	    event->message,
+					   event->run,	 event->task,	    event->issue,
+					   event->key,	 event->dead_letter };
 	const int64_t numbers[] = { event->at_ms, event->kind, event->seq, event->attempt };
 	uint64_t hash = rg_hash(0, numbers, sizeof numbers);
 	size_t i;

@@ -31,6 +31,67 @@ bool rg_field_unset(const struct roger_field *field, const void *record)
 					   : *(const int64_t *)at == 0;
 }
 
+/* --------------------------------------------------------------- words -- */
+
+/* What the seeds call a member of a file, and what roger calls it everywhere else. */
+static const struct {
+	const char *seed, *word;
+} seeds[] = {
+	{ "issue_id", "issue" },
+	{ "from_phase", "from" },
+	{ "to_phase", "to" },
+	{ "run_counter", "pass" },
+	{ "message_type", "type" },
+	{ "idempotent_key", "key" },
+	{ "cycle_id", "cycle" },
+	{ "sender", "from" },
+	{ "target", "to" },
+	{ "timestamp", "at" },
+	{ "task_id", "task" },
+	{ "message_id", "message" },
+	{ "attempt_count", "attempts" },
+	{ "dead_letter_task_id", "dead_letter_task" },
+	{ "evidence_citation", "evidence" },
+	{ "by_run", "by_pass" },
+	{ "runId", "run" },
+	{ "childSessionKey", "child" },
+	{ "dispatchAt", "dispatched_at" },
+	{ "completionReceivedAt", "completed_at" },
+	{ "forwardedToMain", "forwarded" },
+	{ "resultSource", "source" },
+	{ "recoveryAttemptCount", "recovery_attempts" },
+	{ "ownerAgent", "owner" },
+	{ "issueId", "issue" },
+	{ "taskId", "task" },
+	{ "childExit", "exit" },
+	{ "resultMessageId", "result_message" },
+	{ "failureMessageId", "failure_message" },
+	{ "forwardEvidence", "evidence" },
+	{ "extensionCount", "extensions" },
+};
+
+static struct roger_str word_of(struct roger_str name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof seeds / sizeof *seeds; i++)
+		if (rg_str_is(name, seeds[i].seed))
+			return rg_str(seeds[i].word);
+	return name;
+}
+
+void rg_word_print(struct roger_str name, struct rg_buf *out)
+{
+	size_t i;
+
+	name = word_of(name);
+	for (i = 0; i < name.length; i++)
+		if (name.data[i] >= 'A' && name.data[i] <= 'Z')
+			rg_buf_printf(out, "_%c", name.data[i] - 'A' + 'a');
+		else
+			rg_buf_add_char(out, name.data[i]);
+}
+
 /* ------------------------------------------------------------- checking -- */
 
 /* A bit for each character: - . / the digits and : together, @ and A to Z, _ and a to z. */
@@ -272,6 +333,7 @@ static int decode_field(const struct roger_field *field, const struct rg_value *
  * leads to it ("action." for those of an action).
  */
 struct level {
+	bool words; /* its members are roger's words; the seeds' names are also taken */
 	const struct roger_field *fields;
 	size_t count;
 	size_t depth;
@@ -284,9 +346,9 @@ static bool is_keeper(const struct roger_field *field, size_t depth)
 }
 
 /* The object that starts with this field; depth: how much of the field's name leads to it. */
-static struct level level_at(const struct roger_field *first, size_t depth)
+static struct level level_at(bool words, const struct roger_field *first, size_t depth)
 {
-	struct level level = { first, 0, depth, NULL };
+	struct level level = { words, first, 0, depth, NULL };
 	const struct roger_field *field;
 
 	for (field = first;
@@ -295,6 +357,14 @@ static struct level level_at(const struct roger_field *first, size_t depth)
 			level.keeper = field;
 	level.count = (size_t)(field - first);
 	return level;
+}
+
+/* What a field, or the object that it lies in, is called in its object. */
+static struct roger_str name_at(const struct roger_field *field, size_t depth)
+{
+	const char *name = field->name + depth;
+
+	return (struct roger_str){ name, (size_t)(strchrnul(name, '.') - name) };
 }
 
 /*
@@ -325,6 +395,10 @@ static const struct roger_field *find_field(const struct level *level,
 		return next;
 	for (field = level->fields; field < end; field++)
 		if (leads_to(field, level->depth, key))
+			return field;
+	for (field = level->fields; field < end && level->words; field++)
+		if (rg_str_equal(word_of(name_at(field, level->depth)), word_of(key)) &&
+		    leads_to(field, level->depth, name_at(field, level->depth)))
 			return field;
 	return NULL;
 }
@@ -384,16 +458,17 @@ static int decode_members(struct reading *reading, const struct level *level,
 	const struct roger_field *field, *next = level->fields;
 	const struct rg_value *value = NULL;
 	struct level inner;
-	struct roger_str key;
+	struct roger_str key, name;
 	size_t i = 0;
 	int r;
 
 	while (rg_json_next(object, &i, &key, &value)) {
 		field = find_field(level, next, key);
+		name = field ? name_at(field, level->depth) : key;
 		if (!field) {
 			r = keep_unknown(level, unknown, key, value, err);
-		} else if (field->name[level->depth + key.length] == '.') {
-			inner = level_at(field, level->depth + key.length + 1);
+		} else if (name.data[name.length] == '.') {
+			inner = level_at(level->words, field, level->depth + name.length + 1);
 			r = decode_inner(reading, &inner, value, err);
 			next = field + inner.count;
 		} else {
@@ -418,11 +493,11 @@ static int decode_level(struct reading *reading, const struct level *level,
 	return decode_members(reading, level, object, &unknown, err);
 }
 
-int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
-		     struct rg_arena *arena, struct roger_err *err)
+static int decode(const struct roger_record *type, bool in_words, const struct rg_value *object,
+		  void *record, struct rg_arena *arena, struct roger_err *err)
 {
 	struct reading reading = { type, record, arena, 0 };
-	struct level level = level_at(type->fields, 0);
+	struct level level = level_at(in_words, type->fields, 0);
 	int r;
 
 	if (rg_json_kind(object) != RG_JSON_OBJECT)
@@ -430,6 +505,18 @@ int rg_record_decode(const struct roger_record *type, const struct rg_value *obj
 			       rg_json_kind_name(rg_json_kind(object)));
 	r = decode_level(&reading, &level, object, err);
 	return r < 0 ? r : check_required(type, reading.seen, err);
+}
+
+int rg_record_decode(const struct roger_record *type, const struct rg_value *object, void *record,
+		     struct rg_arena *arena, struct roger_err *err)
+{
+	return decode(type, false, object, record, arena, err);
+}
+
+int rg_words_decode(const struct roger_record *type, const struct rg_value *object, void *record,
+		    struct rg_arena *arena, struct roger_err *err)
+{
+	return decode(type, true, object, record, arena, err);
 }
 
 /* Empty texts also point into the document. */
@@ -539,7 +626,10 @@ int rg_record_set(const struct roger_field *field, struct roger_str text, int64_
 
 /* ------------------------------------------------------------- encoding -- */
 
-static void encode_list(const struct roger_field *field, const struct list *list,
+static void encode(const struct roger_record *type, bool in_words, const void *record,
+		   struct rg_buf *out);
+
+static void encode_list(const struct roger_field *field, bool in_words, const struct list *list,
 			struct rg_buf *out)
 {
 	size_t i;
@@ -551,13 +641,14 @@ static void encode_list(const struct roger_field *field, const struct list *list
 		if (field->kind == ROGER_TEXTS)
 			rg_json_add_string(out, ((const struct roger_str *)list->items)[i]);
 		else
-			rg_record_encode(field->record,
-					 (const char *)list->items + i * field->record->size, out);
+			encode(field->record, in_words,
+			       (const char *)list->items + i * field->record->size, out);
 	}
 	rg_buf_add_char(out, ']');
 }
 
-static void encode_value(const struct roger_field *field, const void *at, struct rg_buf *out)
+static void encode_value(const struct roger_field *field, bool in_words, const void *at,
+			 struct rg_buf *out)
 {
 	char text[32];
 
@@ -589,13 +680,13 @@ static void encode_value(const struct roger_field *field, const void *at, struct
 		break;
 	case ROGER_TEXTS:
 	case ROGER_RECORDS:
-		encode_list(field, at, out);
+		encode_list(field, in_words, at, out);
 		break;
 	}
 }
 
 /* A name of a field needs no escapes. */
-static void add_name(struct roger_str name, struct rg_buf *out)
+static void add_name(struct roger_str name, bool in_words, struct rg_buf *out)
 {
 	char *room = rg_buf_room(out, name.length + 4);
 
@@ -604,14 +695,54 @@ static void add_name(struct roger_str name, struct rg_buf *out)
 	if (out->length && room[-1] != '{')
 		rg_buf_add_char(out, ',');
 	rg_buf_add_char(out, '"');
-	rg_buf_add_str(out, name);
+	if (in_words)
+		rg_word_print(name, out);
+	else
+		rg_buf_add_str(out, name);
 	rg_buf_add_char(out, '"');
 	rg_buf_add_char(out, ':');
 }
 
+/* Is it one of roger's words for a member of the object? */
+static bool is_word(const struct level *level, struct roger_str key)
+{
+	size_t i;
+
+	for (i = 0; i < level->count; i++) {
+		RG_CLEANUP(rg_buf_deinit) struct rg_buf word = { .maximum = 256 };
+
+		rg_word_print(name_at(&level->fields[i], level->depth), &word);
+		if (word.failed || rg_str_equal(rg_buf_str(&word), key))
+			return true;
+	}
+	return false;
+}
+
+/* A program that reads an answer must not take another program's member for roger's. */
+static void encode_unknown(const struct level *level, struct roger_str members, struct rg_buf *out)
+{
+	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
+	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
+	const struct rg_value *value;
+	struct roger_str key;
+	size_t i = 0;
+
+	rg_buf_printf(&text, "{%.*s}", RG_STR_ARGS(members));
+	if (text.failed || rg_json_read(rg_buf_str(&text), &json, NULL) < 0) {
+		out->failed = true;
+		return;
+	}
+	while (rg_json_next(rg_json_root(json), &i, &key, &value)) {
+		if (is_word(level, key))
+			continue;
+		rg_json_add_key(out, key);
+		rg_json_print(value, out);
+	}
+}
+
 /* A field under the name it has in its object. */
-static void encode_field(const struct roger_field *field, struct roger_str name, const void *record,
-			 struct rg_buf *out)
+static void encode_field(const struct level *level, const struct roger_field *field,
+			 const void *record, struct rg_buf *out)
 {
 	const void *at = rg_field_at(field, record);
 	bool unset = rg_field_unset(field, record);
@@ -626,22 +757,28 @@ static void encode_field(const struct roger_field *field, struct roger_str name,
 	if (field->kind == ROGER_MEMBERS) {
 		if (unset)
 			return;
+		if (level->words) {
+			encode_unknown(level, *(const struct roger_str *)at, out);
+			return;
+		}
 		if (out->length && out->data[out->length - 1] != '{')
 			rg_buf_add_char(out, ',');
 		rg_buf_add_str(out, *(const struct roger_str *)at);
 		return;
 	}
 
-	add_name(name, out);
+	add_name(name_at(field, level->depth), level->words, out);
 	if (unset && nullable && !(field->flags & ROGER_REQUIRED))
 		rg_buf_add_text(out, "null");
 	else
-		encode_value(field, at, out);
+		encode_value(field, level->words, at, out);
 }
 
 void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out)
 {
-	encode_field(field, rg_str(field->name), record, out);
+	const struct level level = { .fields = field, .count = 1 };
+
+	encode_field(&level, field, record, out);
 }
 
 static void encode_level(const struct level *level, const void *record, struct rg_buf *out);
@@ -652,7 +789,7 @@ static void encode_inner(const struct level *inner, struct roger_str name, const
 {
 	size_t before = out->length, start;
 
-	add_name(name, out);
+	add_name(name, inner->words, out);
 	rg_buf_add_char(out, '{');
 	start = out->length;
 	encode_level(inner, record, out);
@@ -669,23 +806,33 @@ static void encode_level(const struct level *level, const void *record, struct r
 	struct level inner;
 
 	for (field = level->fields; field < end; field += inner.count) {
-		name.data = field->name + level->depth;
-		name.length = (size_t)(strchrnul(name.data, '.') - name.data);
+		name = name_at(field, level->depth);
 		inner.count = 1;
 		if (name.data[name.length] == '\0') {
-			encode_field(field, name, record, out);
+			encode_field(level, field, record, out);
 			continue;
 		}
-		inner = level_at(field, level->depth + name.length + 1);
+		inner = level_at(level->words, field, level->depth + name.length + 1);
 		encode_inner(&inner, name, record, out);
 	}
 }
 
-void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
+static void encode(const struct roger_record *type, bool in_words, const void *record,
+		   struct rg_buf *out)
 {
-	const struct level level = level_at(type->fields, 0);
+	const struct level level = level_at(in_words, type->fields, 0);
 
 	rg_buf_add_char(out, '{');
 	encode_level(&level, record, out);
 	rg_buf_add_char(out, '}');
+}
+
+void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
+{
+	encode(type, false, record, out);
+}
+
+void rg_words_encode(const struct roger_record *type, const void *record, struct rg_buf *out)
+{
+	encode(type, true, record, out);
 }

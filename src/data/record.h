@@ -4,6 +4,9 @@
  * A decoded record's slices point into the document it came from or into the
  * arena; errors name the member and what was expected.
  *
+ * A field's name is what a file has.  Requests and answers have roger's words
+ * (rg_words_decode, rg_words_encode): one word for a thing, and no camelCase.
+ *
  * A field's name may be a path: "action.type" is the member type of the object
  * that is the member action.  Fields of one object are neighbours in the table.
  * A ROGER_MEMBERS field keeps the unknown members of its object: "" those of the
@@ -39,6 +42,10 @@ RG_CHECKED int rg_request_check(const struct roger_record *type, const void *req
 RG_CHECKED int rg_record_decode(const struct roger_record *type, const struct rg_value *object,
 				void *record, struct rg_arena *arena, struct roger_err *err);
 
+/* The same of what came over an edge: in roger's words, or as the seeds' files have it. */
+RG_CHECKED int rg_words_decode(const struct roger_record *type, const struct rg_value *object,
+			       void *record, struct rg_arena *arena, struct roger_err *err);
+
 /* Copy the texts of a decoded record into arena, so that it outlives its document. */
 RG_CHECKED bool rg_record_keep(const struct roger_record *type, void *record,
 			       struct rg_arena *arena);
@@ -47,8 +54,17 @@ RG_CHECKED bool rg_record_keep(const struct roger_record *type, void *record,
 RG_CHECKED int rg_record_set(const struct roger_field *field, struct roger_str text, int64_t now_ms,
 			     void *record, struct rg_arena *arena, struct roger_err *err);
 
-/* The record as one JSON object on one line. */
+/* The record as one JSON object on one line, as a file has it. */
 void rg_record_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
+
+/*
+ * The same as an answer has it: members are roger's words.  A member that roger
+ * does not know is left out where it has the name of one of these.
+ */
+void rg_words_encode(const struct roger_record *type, const void *record, struct rg_buf *out);
+
+/* A member's name in roger's words: "issue" for issue_id, "expected_by" for expectedBy. */
+void rg_word_print(struct roger_str name, struct rg_buf *out);
 
 /* One field as "name":value, after a comma where one is needed; nothing when it is left out. */
 void rg_field_encode(const struct roger_field *field, const void *record, struct rg_buf *out);

@@ -99,7 +99,7 @@ static int look_at(struct rg_engine *engine, const struct rg_log_file *archive, 
 
 static bool is_of(const struct rg_staged *staged, struct roger_str issue)
 {
-	return staged->after.archived_at_ms && rg_str_equal(staged->after.issue_id, issue);
+	return staged->after.archived_at_ms && rg_str_equal(staged->after.issue, issue);
 }
 
 /* Print all staged messages of the first one's issue, except those that are in the archive. */
@@ -113,7 +113,7 @@ static int print_issue(struct rg_engine *engine, const struct rg_log_file *archi
 	size_t i;
 
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		if (!is_of(&staged[i], staged->after.issue_id))
+		if (!is_of(&staged[i], staged->after.issue))
 			continue;
 		there = false;
 		if (rg_archive_head(text_of(engine, &staged[i]), &hash))
@@ -130,7 +130,7 @@ static int put_issue(struct rg_engine *engine, const struct rg_staged *staged, s
 		     struct rg_arena *arena, struct roger_err *err)
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = SIZE_MAX };
-	const struct roger_str issue = staged->after.issue_id;
+	const struct roger_str issue = staged->after.issue;
 	struct rg_log_files files = { 0 };
 	int r;
 
@@ -157,7 +157,7 @@ int rg_engine_put_archive(struct rg_engine *engine, const struct rg_staged *stag
 	size_t i, k;
 
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		for (k = 0; k < i && !is_of(&staged[k], staged[i].after.issue_id);)
+		for (k = 0; k < i && !is_of(&staged[k], staged[i].after.issue);)
 			k++;
 		if (staged[i].after.archived_at_ms && k == i)
 			r = put_issue(engine, staged + i, count - i, arena, err);
@@ -205,7 +205,7 @@ int rg_engine_archive_again(struct rg_engine *engine, uint64_t offset, struct ro
 		rg_buf_add_str(&again, body);
 		rg_buf_add_text(&again, "}\n");
 		r = again.failed ? rg_fail_memory(err)
-				 : rg_engine_log_add(engine, RG_LOG_ARCHIVE, message.issue_id,
+				 : rg_engine_log_add(engine, RG_LOG_ARCHIVE, message.issue,
 						     rg_buf_str(&again), true, err);
 	}
 	rg_arena_free(arena);

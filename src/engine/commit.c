@@ -145,7 +145,7 @@ static enum check count_added(struct rg_engine *engine, bool keys_checked, size_
 
 		if (!message)
 			continue;
-		if (message->idempotent_key.length &&
+		if (message->key.length &&
 		    (staged->new_number || staged->brought || message->attempt > 1) &&
 		    !(keys_checked && staged->key_is_new) && rg_tally_knows_key(store, message)) {
 			check = KEY_MAYBE;
@@ -184,7 +184,7 @@ static int give_numbers(struct rg_engine *engine, struct roger_err *err)
 			continue;
 		}
 		if (engine->staged[i].new_number)
-			seq = rg_tally_next_number(store, message->from_phase);
+			seq = rg_tally_next_number(store, message->from);
 		if (seq > RG_SEQ_MAX)
 			return rg_fail(err, ROGER_EREFUSED, 0,
 				       "the sender has no numbers left; `roger session new` "
@@ -246,10 +246,10 @@ static int append(struct rg_engine *engine, uint64_t *ret_end, struct roger_err 
 static int exact_count(struct rg_engine *engine, const struct roger_message *message,
 		       bool whole_issue, int64_t *ret_count, struct roger_err *err)
 {
-	struct rg_query query = { .issue = message->issue_id };
+	struct rg_query query = { .issue = message->issue };
 
 	if (!whole_issue)
-		query.to = message->to_phase;
+		query.to = message->to;
 	return rg_index_count(engine->index, &query, ret_count, err);
 }
 
@@ -262,8 +262,8 @@ static int64_t added_alike(const struct rg_engine *engine, size_t which, bool wh
 
 	for (i = 0; i <= which; i++) {
 		other = engine->staged[i].added;
-		if (other && rg_str_equal(other->issue_id, message->issue_id) &&
-		    (whole_issue || rg_str_equal(other->to_phase, message->to_phase)))
+		if (other && rg_str_equal(other->issue, message->issue) &&
+		    (whole_issue || rg_str_equal(other->to, message->to)))
 			alike++;
 	}
 	return alike;
@@ -273,14 +273,14 @@ static int64_t added_alike(const struct rg_engine *engine, size_t which, bool wh
 static int correct_count(struct rg_engine *engine, const struct roger_message *message,
 			 bool whole_issue, int64_t exact, struct roger_err *err)
 {
-	const struct roger_str to = whole_issue ? RG_STR("") : message->to_phase;
+	const struct roger_str to = whole_issue ? RG_STR("") : message->to;
 	int r;
 
 	r = rg_store_begin(engine->store, 0, 1, err);
 	if (r < 0)
 		return r;
 	if (rg_store_head(engine->store).end == rg_index_end(engine->index))
-		rg_tally_put_count(engine->store, rg_tally_box(message->issue_id, to),
+		rg_tally_put_count(engine->store, rg_tally_box(message->issue, to),
 				   (uint64_t)exact);
 	rg_store_release(engine->store, RG_LOCK_APPEND);
 	return ROGER_OK;
@@ -414,10 +414,10 @@ static int resolve_key(struct rg_engine *engine, size_t which, struct rg_outcome
 {
 	const struct roger_message *message = engine->staged[which].added;
 	/* A copy that was refused is sent again alone. */
-	const struct rg_query query = { .key = message->idempotent_key,
-					.cycle = message->cycle_id,
-					.from = message->from_phase,
-					.to = message->attempt > 1 ? message->to_phase
+	const struct rg_query query = { .key = message->key,
+					.cycle = message->cycle,
+					.from = message->from,
+					.to = message->attempt > 1 ? message->to
 								   : (struct roger_str){ "", 0 },
 					.anywhere = true };
 	bool known = false;

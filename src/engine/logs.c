@@ -164,7 +164,7 @@ static bool is_known(const struct carrying *carrying, const struct roger_message
 		     struct roger_str id)
 {
 	return carrying->from_start &&
-	       (!rg_table_find(&carrying->cycles, hash_of(message->cycle_id)) ||
+	       (!rg_table_find(&carrying->cycles, hash_of(message->cycle)) ||
 		rg_table_find(&carrying->known, hash_of(id)));
 }
 
@@ -174,7 +174,7 @@ static int last_entry(struct carrying *carrying, const struct roger_attempt *att
 		      struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .owner = attempt->sender,
+					    .owner = attempt->from,
 					    .id = attempt->id,
 					    .newest = true,
 					    .limit = 1 };
@@ -195,7 +195,7 @@ static int last_entry(struct carrying *carrying, const struct roger_attempt *att
 static int carry_entry(struct carrying *carrying, const struct roger_attempt *attempt,
 		       struct roger_err *err)
 {
-	struct batch *batch = batch_of(carrying, attempt->sender);
+	struct batch *batch = batch_of(carrying, attempt->from);
 
 	if (!batch)
 		return rg_fail_memory(err);
@@ -212,7 +212,7 @@ static int was_purged(struct carrying *carrying, const struct roger_message *mes
 {
 	int r = carrying->cycles.count ? ROGER_OK : know_cycles(carrying, err);
 
-	*ret_purged = !rg_table_find(&carrying->cycles, hash_of(message->cycle_id));
+	*ret_purged = !rg_table_find(&carrying->cycles, hash_of(message->cycle));
 	return r;
 }
 
@@ -253,11 +253,11 @@ static int carry_late(struct carrying *carrying, const struct roger_message *mes
 		r = was_purged(carrying, message, ret_purged, err);
 	if (r < 0 || *ret_purged)
 		return r;
-	attempt->dead_letter_task_id = last.dead_letter_task_id;
+	attempt->dead_letter_task = last.dead_letter_task;
 	if (!last.pending || message->read_at_ms <= message->confirm_by_ms)
 		return ROGER_OK;
 	late.outcome = ROGER_TIMEOUT;
-	late.timestamp_ms = message->confirm_by_ms;
+	late.at_ms = message->confirm_by_ms;
 	late.cause = RG_STR("not read in time");
 	return carry_entry(carrying, &late, err);
 }
@@ -271,8 +271,7 @@ static int carry_message(struct carrying *carrying, const struct roger_message *
 	int r;
 
 	/* Who sent with a key has a log afterwards, if only an empty one: see is_lost(). */
-	if ((carrying->from_start || !message->cycle_id.length) &&
-	    !batch_of(carrying, message->from_phase))
+	if ((carrying->from_start || !message->cycle.length) && !batch_of(carrying, message->from))
 		return rg_fail_memory(err);
 	if (rg_sendlog_begins(message))
 		return carry_begun(carrying, message, arena, err);
@@ -313,8 +312,8 @@ static int carry_plain(struct carrying *carrying, const struct roger_message *me
 	struct roger_attempt attempt;
 	int r;
 
-	if (message->idempotent_key.length || !message->seq || message->via.length ||
-	    message->read || message->claimed_by.length || message->archived_at_ms || !cycle.length)
+	if (message->key.length || !message->seq || message->via.length || message->read ||
+	    message->claimed_by.length || message->archived_at_ms || !cycle.length)
 		return ROGER_OK;
 	r = rg_sendlog_plain(message, cycle, arena, &plain, err);
 	if (r == ROGER_OK)
@@ -439,8 +438,7 @@ static int know_attempt(struct carrying *carrying, const struct roger_attempt *a
 {
 	return attempt->outcome == ROGER_DELIVERED
 		       ? know(&carrying->known, attempt->id, err)
-		       : rg_engine_note_key(carrying->engine, attempt->sender,
-					    attempt->idempotent_key, err);
+		       : rg_engine_note_key(carrying->engine, attempt->from, attempt->key, err);
 }
 
 /* Read what is in the logs: not all of it may have reached the disk before the machine stopped. */
@@ -604,7 +602,7 @@ bool rg_engine_has_sends(const struct rg_engine *engine)
 
 	for (i = 0; i < engine->staged_count; i++) {
 		staged = &engine->staged[i];
-		if (staged->added ? staged->added->cycle_id.length > 0
+		if (staged->added ? staged->added->cycle.length > 0
 				  : staged->after.confirm_by_ms > 0 || staged->after.attempt > 1)
 			return true;
 	}

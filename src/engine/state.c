@@ -106,7 +106,7 @@ void rg_engine_recall(struct rg_store *store, struct rg_figure *ret_witness)
 
 static void raise(struct rg_store *store, struct roger_str agent, int64_t epoch, int64_t seq)
 {
-	const struct roger_message last = { .from_phase = agent, .epoch = epoch, .seq = seq };
+	const struct roger_message last = { .from = agent, .epoch = epoch, .seq = seq };
 
 	if (seq > 0)
 		rg_tally_number(store, &last);

@@ -22,8 +22,8 @@ static int keep(const struct waiting *waiting, const struct roger_message *messa
 	struct rg_found found = { .found = true, .seq = message->seq };
 
 	if (!rg_arena_copy(waiting->arena, message->id, &found.id) ||
-	    !rg_arena_copy(waiting->arena, message->from_phase, &found.from_phase) ||
-	    !rg_arena_copy(waiting->arena, message->issue_id, &found.issue_id))
+	    !rg_arena_copy(waiting->arena, message->from, &found.from_phase) ||
+	    !rg_arena_copy(waiting->arena, message->issue, &found.issue_id))
 		return rg_fail_memory(err);
 	*waiting->found = found;
 	return ROGER_OK;
@@ -70,10 +70,9 @@ static int look_at_line(const struct waiting *waiting, struct roger_str line, st
 		if (!message.read && !message.archived_at_ms &&
 		    !rg_message_claimed(&message, rg_clock_ms(),
 					waiting->engine->workspace->config->lease_ms_max) &&
-		    rg_str_equal(message.to_phase, waiting->agent) &&
-		    (waiting->from.length == 0 ||
-		     rg_str_equal(message.from_phase, waiting->from)) &&
-		    (waiting->issue.length == 0 || rg_str_equal(message.issue_id, waiting->issue)))
+		    rg_str_equal(message.to, waiting->agent) &&
+		    (waiting->from.length == 0 || rg_str_equal(message.from, waiting->from)) &&
+		    (waiting->issue.length == 0 || rg_str_equal(message.issue, waiting->issue)))
 			r = keep(waiting, &message, err);
 		rg_json_free(json);
 	}

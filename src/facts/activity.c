@@ -15,20 +15,19 @@ const char *const rg_activity_statuses[] = { "SUCCESS", "FAILURE", "IN_PROGRESS"
 static const struct roger_field fields[] = {
 	{ "timestamp", ROGER_TEXT, AT(timestamp), ROGER_REQUIRED, NULL, NULL,
 	  "when, RFC 3339 with an offset" },
-	{ "task_id", ROGER_TEXT, AT(task_id), ROGER_REQUIRED, NULL, NULL, "the task it is for" },
-	{ "action.type", ROGER_ENUM, AT(action_type), ROGER_REQUIRED, rg_activity_types, NULL,
+	{ "task_id", ROGER_TEXT, AT(task), ROGER_REQUIRED, NULL, NULL, "the task it is for" },
+	{ "action.type", ROGER_ENUM, AT(type), ROGER_REQUIRED, rg_activity_types, NULL,
 	  "kind of action" },
-	{ "action.details", ROGER_OBJECT, AT(action_details), ROGER_REQUIRED, NULL, NULL,
+	{ "action.details", ROGER_OBJECT, AT(details), ROGER_REQUIRED, NULL, NULL,
 	  "an object of its own for each kind" },
 	{ "action.*", ROGER_MEMBERS, AT(action_unknown), 0, NULL, NULL,
 	  "members of other programs" },
-	{ "outcome.status", ROGER_ENUM, AT(outcome_status), ROGER_REQUIRED, rg_activity_statuses,
-	  NULL, "SUCCESS, FAILURE or IN_PROGRESS" },
-	{ "outcome.message", ROGER_TEXT, AT(outcome_message), ROGER_SPARE, NULL, NULL,
-	  "for people" },
+	{ "outcome.status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_activity_statuses, NULL,
+	  "SUCCESS, FAILURE or IN_PROGRESS" },
+	{ "outcome.message", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "for people" },
 	{ "outcome.*", ROGER_MEMBERS, AT(outcome_unknown), 0, NULL, NULL,
 	  "members of other programs" },
-	{ "evidence_citation", ROGER_TEXT, AT(evidence_citation), ROGER_SPARE, NULL, NULL,
+	{ "evidence_citation", ROGER_TEXT, AT(evidence), ROGER_SPARE, NULL, NULL,
 	  "the source that justifies it" },
 	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
 	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
@@ -53,7 +52,7 @@ int rg_activity_print(const struct roger_activity *activity, struct rg_buf *out,
 {
 	size_t start = out->length, chars;
 
-	if (!rg_utf8_count(activity->action_details, &chars) || chars > RG_DETAILS_CHARS_MAX)
+	if (!rg_utf8_count(activity->details, &chars) || chars > RG_DETAILS_CHARS_MAX)
 		return rg_fail_member(err, ROGER_EDATA, "action.details",
 				      "action.details: expected at most %d characters as JSON "
 				      "text; name a file instead",

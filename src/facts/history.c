@@ -56,12 +56,12 @@ static const struct roger_field fields[] = {
 	{ "actor", ROGER_TEXT, AT(actor), ROGER_SPARE, NULL, NULL, "who did it" },
 	{ "peer", ROGER_TEXT, AT(peer), ROGER_SPARE, NULL, NULL, "to whom" },
 	{ "words", ROGER_TEXT, AT(words), 0, NULL, NULL, "one line for people; no content" },
-	{ "message", ROGER_TEXT, AT(message_id), ROGER_SPARE, NULL, NULL, "id of the message" },
-	{ "run", ROGER_TEXT, AT(run_id), ROGER_SPARE, NULL, NULL, "id of the run" },
-	{ "task", ROGER_TEXT, AT(task_id), ROGER_SPARE, NULL, NULL, "the task" },
-	{ "issue", ROGER_TEXT, AT(issue_id), ROGER_SPARE, NULL, NULL, "unit of work" },
+	{ "message", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "id of the message" },
+	{ "run", ROGER_TEXT, AT(run), ROGER_SPARE, NULL, NULL, "id of the run" },
+	{ "task", ROGER_TEXT, AT(task), ROGER_SPARE, NULL, NULL, "the task" },
+	{ "issue", ROGER_TEXT, AT(issue), ROGER_SPARE, NULL, NULL, "unit of work" },
 	{ "key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL, "idempotent key" },
-	{ "dead_letter", ROGER_TEXT, AT(dead_letter_id), ROGER_SPARE, NULL, NULL,
+	{ "dead_letter", ROGER_TEXT, AT(dead_letter), ROGER_SPARE, NULL, NULL,
 	  "id of the dead letter" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "type", ROGER_ENUM, AT(type), ROGER_SPARE, type_names, NULL, "of the message" },
@@ -86,13 +86,13 @@ struct placed {
 
 static int compare_ids(const struct roger_event *x, const struct roger_event *y)
 {
-	size_t shorter = x->message_id.length < y->message_id.length ? x->message_id.length
-								     : y->message_id.length;
-	int order = shorter ? memcmp(x->message_id.data, y->message_id.data, shorter) : 0;
+	size_t shorter =
+		x->message.length < y->message.length ? x->message.length : y->message.length;
+	int order = shorter ? memcmp(x->message.data, y->message.data, shorter) : 0;
 
 	return order ? order
-		     : (x->message_id.length > y->message_id.length) -
-			       (x->message_id.length < y->message_id.length);
+		     : (x->message.length > y->message.length) -
+			       (x->message.length < y->message.length);
 }
 
 /* Events of one message at one instant stay together, lines of the journal first. */
@@ -145,7 +145,7 @@ static void place_together(struct placed *placed, size_t count)
 static struct placed placed_of(const struct rg_event *event, size_t place)
 {
 	const int cause = causes[event->said.kind];
-	const bool after = !event->said.message_id.length && cause > causes[ROGER_EVENT_SENT];
+	const bool after = !event->said.message.length && cause > causes[ROGER_EVENT_SENT];
 
 	return (struct placed){ event, after ? INT64_MAX : event->line, cause, place };
 }
@@ -160,7 +160,7 @@ static void place_all(struct placed *placed, size_t count)
 			if (placed[to].event->said.at_ms != placed[from].event->said.at_ms ||
 			    compare_ids(&placed[to].event->said, &placed[from].event->said) != 0)
 				break;
-		if (placed[from].event->said.message_id.length)
+		if (placed[from].event->said.message.length)
 			place_together(placed + from, to - from);
 	}
 	qsort(placed, count, sizeof *placed, compare_causes);

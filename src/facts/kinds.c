@@ -26,7 +26,7 @@ static void derive_task(const union rg_log_record *record, struct rg_arena *aren
 			struct rg_columns *columns)
 {
 	(void)arena;
-	columns->texts[RG_COLUMN_TASK] = rg_key_task(record->attempt.idempotent_key);
+	columns->texts[RG_COLUMN_TASK] = rg_key_task(record->attempt.key);
 }
 
 /* The archive's times are numbers, not texts. */
@@ -42,7 +42,7 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 			struct rg_columns *columns)
 {
 	static const char member[] = "\"agent\":";
-	const struct roger_str details = record->activity.action_details;
+	const struct roger_str details = record->activity.details;
 	const struct rg_value *agent;
 	const struct rg_json *json;
 
@@ -55,7 +55,7 @@ static void derive_step(const union rg_log_record *record, struct rg_arena *aren
 		return;
 	columns->texts[RG_COLUMN_OWNER] = rg_json_str(agent);
 	columns->texts[RG_COLUMN_STEP] = rg_note_step_name(
-		rg_note_step(rg_json_root(json), record->activity.outcome_status != ROGER_SUCCESS));
+		rg_note_step(rg_json_root(json), record->activity.status != ROGER_SUCCESS));
 }
 
 const struct rg_kind rg_kinds[RG_LOGS] = {
@@ -142,8 +142,11 @@ const struct rg_kind rg_kinds[RG_LOGS] = {
 			      .derive = derive_cleanup },
 };
 
-int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,
-		 struct roger_err *err)
+typedef int decoder(const struct roger_record *type, const struct rg_value *object, void *record,
+		    struct rg_arena *arena, struct roger_err *err);
+
+static int read_line(enum rg_log log, decoder *decode, struct roger_str line,
+		     struct rg_arena *arena, void *ret_record, struct roger_err *err)
 {
 	const struct rg_kind *kind = &rg_kinds[log];
 	const struct rg_json *json;
@@ -152,8 +155,20 @@ int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 	memset(ret_record, 0, kind->record->size);
 	r = rg_json_read_within(line, arena, &json, err);
 	if (r == ROGER_OK)
-		r = rg_record_decode(kind->record, rg_json_root(json), ret_record, arena, err);
+		r = decode(kind->record, rg_json_root(json), ret_record, arena, err);
 	return r == ROGER_OK && kind->check ? kind->check(ret_record, err) : r;
+}
+
+int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,
+		 struct roger_err *err)
+{
+	return read_line(log, rg_record_decode, line, arena, ret_record, err);
+}
+
+int rg_kind_take(enum rg_log log, struct roger_str line, struct rg_arena *arena, void *ret_record,
+		 struct roger_err *err)
+{
+	return read_line(log, rg_words_decode, line, arena, ret_record, err);
 }
 
 /* A member's place in a record; *ret_names: the names of an enum. */

@@ -83,6 +83,10 @@ extern const struct rg_kind rg_kinds[RG_LOGS];
 RG_CHECKED int rg_kind_read(enum rg_log log, struct roger_str line, struct rg_arena *arena,
 			    void *ret_record, struct roger_err *err);
 
+/* The same of a line that may have roger's words in place of the seeds' names. */
+RG_CHECKED int rg_kind_take(enum rg_log log, struct roger_str line, struct rg_arena *arena,
+			    void *ret_record, struct roger_err *err);
+
 /* The values an entry can be found by. */
 void rg_kind_columns(enum rg_log log, const union rg_log_record *record, struct rg_arena *arena,
 		     struct rg_columns *ret_columns);

@@ -10,13 +10,13 @@ const char *const rg_ack_outcomes[] = { "none", "done", "blocked", "rejected", N
 #define AT(member) offsetof(struct roger_message, member)
 static const struct roger_field fields[] = {
 	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "msg-<ms>-<random>" },
-	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_REQUIRED | ROGER_ISSUE, NULL, NULL,
+	{ "issue_id", ROGER_NAME, AT(issue), ROGER_REQUIRED | ROGER_ISSUE, NULL, NULL,
 	  "unit of work" },
-	{ "from_phase", ROGER_NAME, AT(from_phase), ROGER_REQUIRED, NULL, NULL, "sender" },
-	{ "to_phase", ROGER_NAME, AT(to_phase), ROGER_REQUIRED, NULL, NULL, "recipient" },
-	{ "run_counter", ROGER_INT, AT(run_counter), ROGER_REQUIRED, NULL, NULL,
+	{ "from_phase", ROGER_NAME, AT(from), ROGER_REQUIRED, NULL, NULL, "sender" },
+	{ "to_phase", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "recipient" },
+	{ "run_counter", ROGER_INT, AT(pass), ROGER_REQUIRED, NULL, NULL,
 	  "pass through the workflow" },
-	{ "message_type", ROGER_ENUM, AT(message_type), ROGER_REQUIRED, rg_message_types, NULL,
+	{ "message_type", ROGER_ENUM, AT(type), ROGER_REQUIRED, rg_message_types, NULL,
 	  "kind of message" },
 	{ "content", ROGER_TEXT, AT(content), ROGER_REQUIRED, NULL, NULL, "the text" },
 	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "structured data beside it" },
@@ -27,11 +27,11 @@ static const struct roger_field fields[] = {
 	{ "read_at", ROGER_TIME, AT(read_at_ms), 0, NULL, NULL, "ms since 1970" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "the sender's number" },
 	{ "epoch", ROGER_INT, AT(epoch), ROGER_SPARE, NULL, NULL, "session that seq counts in" },
-	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_SPARE, NULL, NULL,
+	{ "idempotent_key", ROGER_TEXT, AT(key), ROGER_SPARE, NULL, NULL,
 	  "idempotency key: sent at most once" },
 	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_SPARE, NULL, NULL, "id of what it answers" },
 	{ "via", ROGER_TEXT, AT(via), ROGER_SPARE, NULL, NULL, "the edge it came in over" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle_id), ROGER_SPARE, NULL, NULL, "cycle of the key" },
+	{ "cycle_id", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "cycle of the key" },
 	{ "attempt", ROGER_INT, AT(attempt), ROGER_SPARE, NULL, NULL, "which attempt" },
 	{ "confirm_by", ROGER_TIME, AT(confirm_by_ms), ROGER_SPARE, NULL, NULL,
 	  "deadline for its recipient to read it" },
@@ -171,9 +171,9 @@ static const struct {
 	bool is_text;
 } skimmed[] = {
 	MEMBER("id", id, true),
-	MEMBER("issue_id", issue_id, true),
-	MEMBER("from_phase", from_phase, true),
-	MEMBER("to_phase", to_phase, true),
+	MEMBER("issue_id", issue, true),
+	MEMBER("from_phase", from, true),
+	MEMBER("to_phase", to, true),
 	MEMBER("seq", seq, false),
 	MEMBER("epoch", epoch, false),
 	MEMBER("confirm_by", confirm_by_ms, false),
@@ -217,7 +217,7 @@ bool rg_message_skim(struct roger_str line, struct roger_message *ret_message)
 					ret_message))
 			return false;
 	} while (*at == ',');
-	return at + 1 == end && ret_message->to_phase.length && ret_message->id.length;
+	return at + 1 == end && ret_message->to.length && ret_message->id.length;
 }
 
 void rg_message_print(const struct roger_message *message, struct rg_buf *out,
@@ -321,7 +321,7 @@ int rg_message_archive_order(const void *a, const void *b)
 
 	if (x->created_at_ms != y->created_at_ms)
 		return x->created_at_ms < y->created_at_ms ? -1 : 1;
-	if (rank(x->message_type) != rank(y->message_type))
-		return rank(x->message_type) - rank(y->message_type);
+	if (rank(x->type) != rank(y->type))
+		return rank(x->type) - rank(y->type);
 	return (x->position > y->position) - (x->position < y->position);
 }

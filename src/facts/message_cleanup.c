@@ -10,8 +10,8 @@ static int64_t newest_run(const struct roger_message *messages, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (messages[i].run_counter > newest)
-			newest = messages[i].run_counter;
+		if (messages[i].pass > newest)
+			newest = messages[i].pass;
 	return newest;
 }
 
@@ -23,7 +23,7 @@ static int64_t newer_alike(const struct roger_message *messages, size_t count, s
 	size_t i;
 
 	for (i = which + 1; i < count && newer < enough; i++)
-		newer += rg_str_equal(messages[i].to_phase, messages[which].to_phase);
+		newer += rg_str_equal(messages[i].to, messages[which].to);
 	return newer;
 }
 
@@ -42,7 +42,7 @@ void rg_message_cleanup(const struct roger_message *messages, size_t count,
 		verdict = RG_KEEP;
 		if (rules->max_age_days && message->created_at_ms < oldest_ms)
 			verdict = RG_TOO_OLD;
-		else if (rules->keep_runs && message->run_counter <= last_run - rules->keep_runs)
+		else if (rules->keep_runs && message->pass <= last_run - rules->keep_runs)
 			verdict = RG_OLD_RUN;
 		else if (rules->keep_per_phase &&
 			 newer_alike(messages, count, i, rules->keep_per_phase) >=
@@ -71,13 +71,13 @@ const char *rg_message_cleanup_reason(enum rg_cleanup verdict)
 #define AT(member) offsetof(struct roger_cleanup, member)
 static const struct roger_field cleanup_fields[] = {
 	{ "at", ROGER_TIME, AT(at_ms), ROGER_REQUIRED, NULL, NULL, "when" },
-	{ "issue_id", ROGER_TEXT, AT(issue_id), 0, NULL, NULL, "unit of work" },
+	{ "issue_id", ROGER_TEXT, AT(issue), 0, NULL, NULL, "unit of work" },
 	{ "verb", ROGER_TEXT, AT(verb), ROGER_SPARE, NULL, NULL, "the verb that moved them" },
 	{ "reason", ROGER_TEXT, AT(reason), ROGER_SPARE, NULL, NULL, "why they were moved" },
 	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out" },
 	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "of these: too old" },
 	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "of these: enough newer messages" },
-	{ "by_run", ROGER_INT, AT(by_run), 0, NULL, NULL, "of these: from an earlier run" },
+	{ "by_run", ROGER_INT, AT(by_pass), 0, NULL, NULL, "of these: from an earlier run" },
 	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL,
 	  "kept because nobody read them" },
 	{ "bytes_before", ROGER_INT, AT(bytes_before), 0, NULL, NULL,

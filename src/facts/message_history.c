@@ -87,14 +87,13 @@ static void add_text(struct rg_buf *to, struct roger_str text)
 
 uint64_t rg_message_text(struct rg_buf *scratch, const struct roger_message *message)
 {
-	const int64_t numbers[] = { message->run_counter, message->message_type,
-				    message->created_at_ms };
+	const int64_t numbers[] = { message->pass, message->type, message->created_at_ms };
 
 	rg_buf_clear(scratch);
 	add_text(scratch, message->id);
-	add_text(scratch, message->issue_id);
-	add_text(scratch, message->from_phase);
-	add_text(scratch, message->to_phase);
+	add_text(scratch, message->issue);
+	add_text(scratch, message->from);
+	add_text(scratch, message->to);
 	add_text(scratch, message->content);
 	add_text(scratch, message->metadata);
 	rg_buf_add(scratch, numbers, sizeof numbers);
@@ -142,10 +141,10 @@ static bool shares_number(const struct rg_message_agent *sender, uint64_t same_s
 static unsigned judge_number(struct rg_message_history *history, struct rg_message_agent *sender,
 			     const struct roger_message *message, bool own)
 {
-	const int64_t shared[] = { message->created_at_ms, message->message_type,
-				   message->run_counter, (int64_t)message->content.length };
-	uint64_t same_send = rg_hash(hash_of(message->issue_id), shared, sizeof shared),
-		 to = hash_of(message->to_phase);
+	const int64_t shared[] = { message->created_at_ms, message->type, message->pass,
+				   (int64_t)message->content.length };
+	uint64_t same_send = rg_hash(hash_of(message->issue), shared, sizeof shared),
+		 to = hash_of(message->to);
 	unsigned faults = 0;
 
 	if (!message->seq)
@@ -179,7 +178,7 @@ static int raise_mark(struct rg_table *table, const struct roger_message *messag
 
 	if (!message->seq)
 		return ROGER_OK;
-	seen = rg_table_put(table, pair_of(message->to_phase, message->from_phase), &fresh);
+	seen = rg_table_put(table, pair_of(message->to, message->from), &fresh);
 	if (!seen)
 		return rg_fail_memory(err);
 	*count += fresh;
@@ -285,21 +284,21 @@ static int add_new(struct rg_message_history *history, struct known *known,
 		   const struct roger_message *message, int64_t line, uint64_t text, bool own,
 		   struct rg_message_step *step, struct roger_err *err)
 {
-	struct rg_message_agent *sender = agent_of(history, message->from_phase), *to;
+	struct rg_message_agent *sender = agent_of(history, message->from), *to;
 	int r;
 
 	if (!sender)
 		return rg_fail_memory(err);
 	step->added = true;
 	step->faults |= judge_number(history, sender, message, own);
-	to = agent_of(history, message->to_phase);
+	to = agent_of(history, message->to);
 	if (!to)
 		return rg_fail_memory(err);
 	known->facts = (uint64_t)line << LINE_AT;
 	enter(history, to, known, message, text, own);
 	history->sums.sent++;
 	history->sums.received++;
-	history->sums.keys += message->idempotent_key.length > 0;
+	history->sums.keys += message->key.length > 0;
 	history->sums.replies += message->reply_to.length > 0;
 	r = note_edge(history, message, err);
 	if (r < 0)
@@ -312,7 +311,7 @@ static int change(struct rg_message_history *history, struct known *known,
 		  const struct roger_message *message, uint64_t text, bool own,
 		  struct rg_message_step *step, struct roger_err *err)
 {
-	struct rg_message_agent *to = agent_of(history, message->to_phase);
+	struct rg_message_agent *to = agent_of(history, message->to);
 	bool was_read = known->facts & READ;
 
 	if (!to)

@@ -118,10 +118,10 @@ static int print_entry(const struct rg_note *note, struct roger_str details, str
 
 	rg_clock_print_utc(entry.at_ms ? entry.at_ms : rg_clock_ms(), timestamp);
 	entry.timestamp = rg_str(timestamp);
-	if (!entry.task_id.length)
-		entry.task_id = RG_STR("general");
-	entry.action_type = ROGER_TOOL_EXEC;
-	entry.action_details = details;
+	if (!entry.task.length)
+		entry.task = RG_STR("general");
+	entry.type = ROGER_TOOL_EXEC;
+	entry.details = details;
 	return rg_activity_print(&entry, out, err);
 }
 
@@ -175,9 +175,9 @@ static enum rg_note_failure failure_of(const struct roger_activity *entry)
 {
 	int which;
 
-	if (entry->outcome_status != ROGER_FAILURE)
+	if (entry->status != ROGER_FAILURE)
 		return RG_FAILURE_NONE;
-	which = rg_enum_find(failures, entry->outcome_message);
+	which = rg_enum_find(failures, entry->message);
 	return which < 0 ? RG_FAILURE_OTHER : (enum rg_note_failure)which;
 }
 
@@ -189,7 +189,7 @@ int rg_note_read(struct roger_str line, struct rg_arena *arena, struct rg_note *
 
 	r = rg_kind_read(RG_LOG_ACTIVITY, line, arena, &note.entry, err);
 	if (r == ROGER_OK)
-		r = read_details(note.entry.action_details, arena, &note, err);
+		r = read_details(note.entry.details, arena, &note, err);
 	if (r < 0 && r != ROGER_EDATA)
 		return r;
 	note.failure = failure_of(&note.entry);

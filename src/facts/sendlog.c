@@ -10,12 +10,11 @@ const char *const rg_dead_letter_statuses[] = { "undelivered", "redelivered", "s
 #define AT(member) offsetof(struct roger_attempt, member)
 static const struct roger_field attempt_fields[] = {
 	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the attempt" },
-	{ "sender", ROGER_NAME, AT(sender), ROGER_REQUIRED, NULL, NULL, "who sent" },
-	{ "target", ROGER_NAME, AT(target), ROGER_REQUIRED, NULL, NULL, "to whom" },
-	{ "timestamp", ROGER_INSTANT, AT(timestamp_ms), ROGER_REQUIRED, NULL, NULL,
+	{ "sender", ROGER_NAME, AT(from), ROGER_REQUIRED, NULL, NULL, "who sent" },
+	{ "target", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "to whom" },
+	{ "timestamp", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL,
 	  "when, or when its outcome was known" },
-	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_REQUIRED, NULL, NULL,
-	  "task:verb:cycle" },
+	{ "idempotent_key", ROGER_TEXT, AT(key), ROGER_REQUIRED, NULL, NULL, "task:verb:cycle" },
 	{ "payload_chars", ROGER_INT, AT(payload_chars), ROGER_REQUIRED, NULL, NULL,
 	  "characters of the content" },
 	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_REQUIRED, rg_sendlog_outcomes, NULL,
@@ -23,14 +22,14 @@ static const struct roger_field attempt_fields[] = {
 	{ "attempt", ROGER_INT, AT(attempt), ROGER_REQUIRED, NULL, NULL, "from 1" },
 	{ "max_attempts", ROGER_INT, AT(max_attempts), ROGER_REQUIRED, NULL, NULL,
 	  "as configured then" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle_id), 0, NULL, NULL, "cycle it was made in" },
-	{ "dead_letter_task_id", ROGER_TEXT, AT(dead_letter_task_id), 0, NULL, NULL,
+	{ "cycle_id", ROGER_TEXT, AT(cycle), 0, NULL, NULL, "cycle it was made in" },
+	{ "dead_letter_task_id", ROGER_TEXT, AT(dead_letter_task), 0, NULL, NULL,
 	  "where it was filed" },
 	{ "payload_bytes", ROGER_INT, AT(payload_bytes), ROGER_SPARE, NULL, NULL,
 	  "bytes of the content" },
 	{ "payload_sha256", ROGER_TEXT, AT(payload_sha256), ROGER_SPARE, NULL, NULL,
 	  "SHA-256 of the content" },
-	{ "message_id", ROGER_TEXT, AT(message_id), ROGER_SPARE, NULL, NULL, "the message" },
+	{ "message_id", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "the message" },
 	{ "cause", ROGER_TEXT, AT(cause), ROGER_SPARE, NULL, NULL, "cause of a timeout or error" },
 	{ "settled", ROGER_BOOL, AT(pending), ROGER_SPARE | ROGER_NEGATED, NULL, NULL,
 	  "false: under way, or its outcome is not known yet" },
@@ -45,23 +44,21 @@ const struct roger_record rg_attempt_record = { "attempt", sizeof(struct roger_a
 #define AT(member) offsetof(struct roger_dead_letter, member)
 static const struct roger_field dead_letter_fields[] = {
 	{ "id", ROGER_TEXT, AT(id), ROGER_REQUIRED | ROGER_ID, NULL, NULL, "of the dead letter" },
-	{ "task_id", ROGER_TEXT, AT(task_id), ROGER_REQUIRED, NULL, NULL, "task of its key" },
-	{ "sender", ROGER_NAME, AT(sender), ROGER_REQUIRED, NULL, NULL, "who sent" },
-	{ "target", ROGER_NAME, AT(target), ROGER_REQUIRED, NULL, NULL, "to whom" },
-	{ "timestamp", ROGER_INSTANT, AT(timestamp_ms), ROGER_REQUIRED, NULL, NULL,
+	{ "task_id", ROGER_TEXT, AT(task), ROGER_REQUIRED, NULL, NULL, "task of its key" },
+	{ "sender", ROGER_NAME, AT(from), ROGER_REQUIRED, NULL, NULL, "who sent" },
+	{ "target", ROGER_NAME, AT(to), ROGER_REQUIRED, NULL, NULL, "to whom" },
+	{ "timestamp", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL,
 	  "when the sender gave up" },
-	{ "idempotent_key", ROGER_TEXT, AT(idempotent_key), ROGER_REQUIRED, NULL, NULL,
-	  "task:verb:cycle" },
+	{ "idempotent_key", ROGER_TEXT, AT(key), ROGER_REQUIRED, NULL, NULL, "task:verb:cycle" },
 	{ "payload_sha256", ROGER_TEXT, AT(payload_sha256), ROGER_REQUIRED, NULL, NULL,
 	  "SHA-256 of the content" },
 	{ "payload_bytes", ROGER_INT, AT(payload_bytes), ROGER_SPARE, NULL, NULL,
 	  "bytes of the content" },
-	{ "attempt_count", ROGER_INT, AT(attempt_count), ROGER_REQUIRED, NULL, NULL,
-	  "attempts made" },
+	{ "attempt_count", ROGER_INT, AT(attempts), ROGER_REQUIRED, NULL, NULL, "attempts made" },
 	{ "status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_dead_letter_statuses, NULL,
 	  "undelivered, redelivered or stale" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle_id), ROGER_SPARE, NULL, NULL, "cycle it was filed in" },
-	{ "message_id", ROGER_TEXT, AT(message_id), ROGER_SPARE, NULL, NULL, "the message" },
+	{ "cycle_id", ROGER_TEXT, AT(cycle), ROGER_SPARE, NULL, NULL, "cycle it was filed in" },
+	{ "message_id", ROGER_TEXT, AT(message), ROGER_SPARE, NULL, NULL, "the message" },
 	{ "cause", ROGER_TEXT, AT(cause), ROGER_SPARE, NULL, NULL, "why its attempts ended" },
 	{ "filed_as", ROGER_TEXT, AT(filed_as), ROGER_SPARE, NULL, NULL,
 	  "what the task system called it" },
@@ -97,8 +94,8 @@ static const struct roger_field digest_fields[] = {
 	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_REQUIRED, rg_sendlog_outcomes, NULL,
 	  "of the last attempt" },
 	{ "attempts", ROGER_INT, AT(attempts), ROGER_REQUIRED, NULL, NULL, "made" },
-	{ "cycle_id", ROGER_TEXT, AT(cycle_id), ROGER_REQUIRED, NULL, NULL, "of the last attempt" },
-	{ "timestamp", ROGER_INSTANT, AT(timestamp_ms), ROGER_REQUIRED, NULL, NULL,
+	{ "cycle_id", ROGER_TEXT, AT(cycle), ROGER_REQUIRED, NULL, NULL, "of the last attempt" },
+	{ "timestamp", ROGER_INSTANT, AT(at_ms), ROGER_REQUIRED, NULL, NULL,
 	  "of the last attempt" },
 	{ "", ROGER_MEMBERS, AT(unknown), 0, NULL, NULL, "members of other programs" },
 	{ "chain", ROGER_TEXT, AT(chain), ROGER_DERIVED, NULL, NULL, "see FORMAT.md" },
@@ -161,10 +158,10 @@ static bool make_id(const char *prefix, const struct roger_attempt *attempt, int
 	bool whole;
 
 	rg_buf_init(&text, SIZE_MAX);
-	rg_json_add_string(&text, attempt->sender);
-	rg_json_add_string(&text, attempt->target);
-	rg_json_add_string(&text, attempt->idempotent_key);
-	rg_json_add_string(&text, attempt->cycle_id);
+	rg_json_add_string(&text, attempt->from);
+	rg_json_add_string(&text, attempt->to);
+	rg_json_add_string(&text, attempt->key);
+	rg_json_add_string(&text, attempt->cycle);
 	rg_buf_add_int(&text, number);
 	whole = !text.failed;
 	rg_sha256_hex(rg_buf_str(&text), hex);
@@ -185,7 +182,7 @@ bool rg_dead_letter_id(const struct roger_attempt *last, char to[RG_SENDLOG_ID_B
 
 bool rg_digest_id(struct roger_str sender, struct roger_str key, char to[RG_SENDLOG_ID_BYTES])
 {
-	const struct roger_attempt attempt = { .sender = sender, .idempotent_key = key };
+	const struct roger_attempt attempt = { .from = sender, .key = key };
 
 	return make_id("key", &attempt, 0, to);
 }
@@ -195,16 +192,16 @@ int rg_sendlog_entry(const struct roger_message *message, int64_t max_attempts,
 		     struct roger_attempt *ret_attempt, struct roger_err *err)
 {
 	struct roger_attempt attempt = {
-		.sender = message->from_phase,
-		.target = message->to_phase,
-		.timestamp_ms = at_ms,
-		.idempotent_key = message->idempotent_key,
+		.from = message->from,
+		.to = message->to,
+		.at_ms = at_ms,
+		.key = message->key,
 		.payload_bytes = (int64_t)message->content.length,
 		.outcome = outcome,
 		.attempt = message->attempt ? message->attempt : 1,
 		.max_attempts = max_attempts,
-		.cycle_id = message->cycle_id,
-		.message_id = message->id,
+		.cycle = message->cycle,
+		.message = message->id,
 	};
 	char id[RG_SENDLOG_ID_BYTES], hex[RG_SHA256_HEX_BYTES];
 	size_t chars = 0;
@@ -228,28 +225,28 @@ int rg_sendlog_letter(const struct roger_attempt *last, int64_t attempts, struct
 	if (!rg_dead_letter_id(last, id))
 		return rg_fail_memory(err);
 	*ret_letter = (struct roger_dead_letter){
-		.task_id = rg_key_task(last->idempotent_key),
-		.sender = last->sender,
-		.target = last->target,
-		.timestamp_ms = last->timestamp_ms,
-		.idempotent_key = last->idempotent_key,
+		.task = rg_key_task(last->key),
+		.from = last->from,
+		.to = last->to,
+		.at_ms = last->at_ms,
+		.key = last->key,
 		.payload_sha256 = last->payload_sha256,
 		.payload_bytes = last->payload_bytes,
-		.attempt_count = attempts,
+		.attempts = attempts,
 		.status = ROGER_UNDELIVERED,
-		.cycle_id = last->cycle_id,
-		.message_id = last->message_id,
+		.cycle = last->cycle,
+		.message = last->message,
 		.cause = last->cause,
 		/* A name that its task system gave it. */
-		.filed_as = rg_str_is(last->dead_letter_task_id, id) ? RG_STR("")
-								     : last->dead_letter_task_id,
+		.filed_as =
+			rg_str_is(last->dead_letter_task, id) ? RG_STR("") : last->dead_letter_task,
 	};
 	return rg_arena_copy(arena, rg_str(id), &ret_letter->id) ? ROGER_OK : rg_fail_memory(err);
 }
 
 bool rg_sendlog_delivers(const struct roger_message *message, int64_t *ret_at_ms)
 {
-	if (!message->idempotent_key.length || !message->cycle_id.length || message->archived_at_ms)
+	if (!message->key.length || !message->cycle.length || message->archived_at_ms)
 		return false;
 	if (!message->confirm_by_ms && message->attempt > 1) {
 		*ret_at_ms = 0;
@@ -269,16 +266,16 @@ int rg_sendlog_plain(const struct roger_message *message, struct roger_str cycle
 		     struct rg_arena *arena, struct roger_message *ret_plain, struct roger_err *err)
 {
 	*ret_plain = *message;
-	ret_plain->cycle_id = cycle;
-	return rg_arena_print(arena, &ret_plain->idempotent_key, "%.*s:send:%.*s",
-			      RG_STR_ARGS(message->issue_id), RG_STR_ARGS(message->id))
+	ret_plain->cycle = cycle;
+	return rg_arena_print(arena, &ret_plain->key, "%.*s:send:%.*s", RG_STR_ARGS(message->issue),
+			      RG_STR_ARGS(message->id))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
 
 bool rg_sendlog_is_plain(const struct roger_attempt *attempt)
 {
-	const struct roger_str key = attempt->idempotent_key, id = attempt->message_id;
+	const struct roger_str key = attempt->key, id = attempt->message;
 
 	return id.length && key.length > id.length + 6 &&
 	       !memcmp(key.data + key.length - id.length, id.data, id.length) &&
@@ -287,8 +284,8 @@ bool rg_sendlog_is_plain(const struct roger_attempt *attempt)
 
 bool rg_sendlog_begins(const struct roger_message *message)
 {
-	return message->idempotent_key.length && message->cycle_id.length &&
-	       message->confirm_by_ms && !message->read && !message->archived_at_ms;
+	return message->key.length && message->cycle.length && message->confirm_by_ms &&
+	       !message->read && !message->archived_at_ms;
 }
 
 /* ---------------------------------------------------------------- rules -- */
@@ -302,9 +299,9 @@ static bool due(const struct rg_key_history *history, const struct rg_sendlog_ru
 		wait_cycles = rules->retry_cycles * history->timeouts;
 		return history->cycle - history->last_cycle >= wait_cycles;
 	}
-	*ret_due_ms = history->last->timestamp_ms + rules->retry_after_ms;
+	*ret_due_ms = history->last->at_ms + rules->retry_after_ms;
 	/* A clock that was set back must not delay longer than configured. */
-	return now_ms >= *ret_due_ms || now_ms < history->last->timestamp_ms;
+	return now_ms >= *ret_due_ms || now_ms < history->last->at_ms;
 }
 
 /* There may be room by now, and a configuration changes. */
@@ -337,7 +334,7 @@ enum rg_sendlog_answer rg_sendlog_judge(const struct rg_key_history *history,
 static bool is_about(const struct roger_attempt *line, struct roger_str key,
 		     struct roger_str target)
 {
-	return rg_str_equal(line->idempotent_key, key) && rg_str_equal(line->target, target);
+	return rg_str_equal(line->key, key) && rg_str_equal(line->to, target);
 }
 
 /* The attempts of one key to one target, each with its last line, in the order they began. */
@@ -403,6 +400,6 @@ bool rg_sendlog_breaker_open(const struct roger_attempt *newest_first, size_t co
 	}
 	if (!last)
 		return false;
-	*ret_until_ms = last->timestamp_ms + open_ms;
-	return in_a_row >= failures && now_ms < *ret_until_ms && now_ms >= last->timestamp_ms;
+	*ret_until_ms = last->at_ms + open_ms;
+	return in_a_row >= failures && now_ms < *ret_until_ms && now_ms >= last->at_ms;
 }

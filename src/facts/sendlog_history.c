@@ -106,10 +106,10 @@ static uint64_t hash_of(enum what what, struct roger_str text)
 
 static uint64_t target_of(const struct roger_attempt *attempt)
 {
-	uint64_t hash = hash_of(TARGET, attempt->sender);
+	uint64_t hash = hash_of(TARGET, attempt->from);
 
-	hash = rg_hash(hash, attempt->target.data, attempt->target.length);
-	return rg_hash(hash, attempt->idempotent_key.data, attempt->idempotent_key.length);
+	hash = rg_hash(hash, attempt->to.data, attempt->to.length);
+	return rg_hash(hash, attempt->key.data, attempt->key.length);
 }
 
 static uint64_t begun_of(uint64_t target, int64_t attempt)
@@ -126,7 +126,7 @@ static uint64_t facts_of(const struct roger_attempt *attempt)
 {
 	uint64_t hash = payload_of(attempt->payload_sha256, attempt->payload_bytes);
 
-	hash = rg_hash(hash, attempt->message_id.data, attempt->message_id.length);
+	hash = rg_hash(hash, attempt->message.data, attempt->message.length);
 	return rg_hash(hash, &attempt->payload_chars, sizeof attempt->payload_chars);
 }
 
@@ -164,7 +164,7 @@ static int note_payload(struct rg_sendlog_history *history, const struct roger_a
 	struct payload *payload;
 	bool fresh;
 
-	payload = rg_table_put(&history->payloads, hash_of(ID, attempt->message_id), &fresh);
+	payload = rg_table_put(&history->payloads, hash_of(ID, attempt->message), &fresh);
 	if (!payload)
 		return rg_fail_memory(err);
 	payload->facts = payload_of(attempt->payload_sha256, attempt->payload_bytes);
@@ -210,7 +210,7 @@ int rg_sendlog_history_message(struct rg_sendlog_history *history,
 		return ROGER_OK;
 	expected->offset = offset;
 	expected->marks |= DELIVERS;
-	if (demanded && is_kept(history, attempt.cycle_id))
+	if (demanded && is_kept(history, attempt.cycle))
 		expected->marks |= DEMANDED;
 	return ROGER_OK;
 }
@@ -231,7 +231,7 @@ static unsigned judge_letter(const struct rg_sendlog_history *history,
 			     const struct roger_dead_letter *letter)
 {
 	const struct payload *payload =
-		rg_table_find(&history->payloads, hash_of(ID, letter->message_id));
+		rg_table_find(&history->payloads, hash_of(ID, letter->message));
 
 	if (!payload)
 		return RG_SENDLOG_NO_MESSAGE;
@@ -250,11 +250,10 @@ int rg_sendlog_history_letter(struct rg_sendlog_history *history,
 	int r;
 
 	*ret_faults = judge_letter(history, letter);
-	if (letter->cycle_id.length &&
-	    !rg_table_find(&history->cycles, hash_of(ID, letter->cycle_id)))
+	if (letter->cycle.length && !rg_table_find(&history->cycles, hash_of(ID, letter->cycle)))
 		*ret_faults |= RG_SENDLOG_NO_CYCLE;
-	of_message = rg_table_put(&history->letters, hash_of(MESSAGE_LETTER, letter->message_id),
-				  &fresh);
+	of_message =
+		rg_table_put(&history->letters, hash_of(MESSAGE_LETTER, letter->message), &fresh);
 	if (!of_message)
 		return rg_fail_memory(err);
 	if (fresh || !of_message->id)
@@ -272,7 +271,7 @@ static unsigned judge_undelivered(const struct rg_sendlog_history *history,
 				  const struct roger_attempt *attempt)
 {
 	const struct payload *payload =
-		rg_table_find(&history->payloads, hash_of(ID, attempt->message_id));
+		rg_table_find(&history->payloads, hash_of(ID, attempt->message));
 
 	return payload && payload->facts !=
 				       payload_of(attempt->payload_sha256, attempt->payload_bytes)
@@ -342,7 +341,7 @@ static int take_attempt(struct rg_sendlog_history *history, const struct roger_a
 	note_outcome(target, entry, attempt);
 	if (entry->place + 1 < target->count)
 		return ROGER_OK;
-	target->message = hash_of(MESSAGE_LETTER, attempt->message_id);
+	target->message = hash_of(MESSAGE_LETTER, attempt->message);
 	target->max_attempts = attempt->max_attempts > 0 && attempt->max_attempts <= UINT8_MAX
 				       ? (uint8_t)attempt->max_attempts
 				       : 0;
@@ -358,14 +357,14 @@ static int judge_name(struct rg_sendlog_history *history, const struct roger_att
 {
 	bool fresh = false;
 
-	if (!attempt->dead_letter_task_id.length ||
-	    rg_table_find(&history->letters, hash_of(LETTER_NAME, attempt->dead_letter_task_id)))
+	if (!attempt->dead_letter_task.length ||
+	    rg_table_find(&history->letters, hash_of(LETTER_NAME, attempt->dead_letter_task)))
 		return ROGER_OK;
-	if (attempt->message_id.length &&
-	    !rg_table_put(&history->letters, hash_of(MESSAGE_LETTER, attempt->message_id), &fresh))
+	if (attempt->message.length &&
+	    !rg_table_put(&history->letters, hash_of(MESSAGE_LETTER, attempt->message), &fresh))
 		return rg_fail_memory(err);
 	*faults |= fresh ? RG_SENDLOG_LETTER_LOST : RG_SENDLOG_NO_LETTER;
-	return fresh ? name_letter(history, attempt->dead_letter_task_id, err) : ROGER_OK;
+	return fresh ? name_letter(history, attempt->dead_letter_task, err) : ROGER_OK;
 }
 
 int rg_sendlog_history_entry(struct rg_sendlog_history *history,
@@ -391,8 +390,7 @@ int rg_sendlog_history_entry(struct rg_sendlog_history *history,
 							  : judge_undelivered(history, attempt);
 	if (!rg_str_is(attempt->id, right_id))
 		*ret_faults |= RG_SENDLOG_ID_WRONG;
-	if (attempt->cycle_id.length &&
-	    !rg_table_find(&history->cycles, hash_of(ID, attempt->cycle_id)))
+	if (attempt->cycle.length && !rg_table_find(&history->cycles, hash_of(ID, attempt->cycle)))
 		*ret_faults |= RG_SENDLOG_NO_CYCLE;
 	r = judge_name(history, attempt, ret_faults, err);
 	return r < 0 ? r

@@ -19,19 +19,18 @@ const char *const rg_run_outcomes[] = { "open",	     "succeeded", "failed", "kil
 
 #define AT(member) offsetof(struct roger_run, member)
 static const struct roger_field fields[] = {
-	{ "runId", ROGER_NAME, AT(run_id), ROGER_REQUIRED, NULL, NULL, "the dispatched run" },
-	{ "childSessionKey", ROGER_TEXT, AT(child_session_key), ROGER_REQUIRED, NULL, NULL,
+	{ "runId", ROGER_NAME, AT(run), ROGER_REQUIRED, NULL, NULL, "the dispatched run" },
+	{ "childSessionKey", ROGER_TEXT, AT(child), ROGER_REQUIRED, NULL, NULL,
 	  "agent that does the work" },
-	{ "dispatchAt", ROGER_TEXT, AT(dispatch_at), ROGER_REQUIRED, NULL, NULL,
+	{ "dispatchAt", ROGER_TEXT, AT(dispatched_at), ROGER_REQUIRED, NULL, NULL,
 	  "when it was dispatched" },
 	{ "expectedBy", ROGER_TEXT, AT(expected_by), ROGER_REQUIRED, NULL, NULL,
 	  "by when its completion is expected" },
-	{ "completionReceivedAt", ROGER_TEXT, AT(completion_received_at), 0, NULL, NULL,
+	{ "completionReceivedAt", ROGER_TEXT, AT(completed_at), 0, NULL, NULL,
 	  "when a completion receipt was observed" },
-	{ "forwardedToMain", ROGER_BOOL, AT(forwarded_to_main), ROGER_REQUIRED, NULL, NULL,
+	{ "forwardedToMain", ROGER_BOOL, AT(forwarded), ROGER_REQUIRED, NULL, NULL,
 	  "the result is confirmed to have reached the main thread" },
-	{ "resultSource", ROGER_TEXT, AT(result_source), 0, NULL, NULL,
-	  "source of the completion" },
+	{ "resultSource", ROGER_TEXT, AT(source), 0, NULL, NULL, "source of the completion" },
 	{ "status", ROGER_ENUM, AT(status), ROGER_REQUIRED, rg_run_statuses, NULL,
 	  "status according to the evidence" },
 	{ "statusUpdatedAt", ROGER_TEXT, AT(status_updated_at), ROGER_REQUIRED, NULL, NULL,
@@ -40,30 +39,30 @@ static const struct roger_field fields[] = {
 	  "why, for people" },
 	{ "recoveryAction", ROGER_TEXT, AT(recovery_action), 0, NULL, NULL,
 	  "the last thing done to recover it" },
-	{ "recoveryAttemptCount", ROGER_INT, AT(recovery_attempt_count), 0, NULL, NULL,
+	{ "recoveryAttemptCount", ROGER_INT, AT(recovery_attempts), 0, NULL, NULL,
 	  "recovery attempts so far" },
 	{ "lastRecoveryAt", ROGER_TEXT, AT(last_recovery_at), 0, NULL, NULL, "the last of them" },
 	{ "notes", ROGER_TEXTS, AT(notes), 0, NULL, NULL, "what happened, oldest first" },
-	{ "ownerAgent", ROGER_NAME, AT(owner_agent), ROGER_SPARE, NULL, NULL,
+	{ "ownerAgent", ROGER_NAME, AT(owner), ROGER_SPARE, NULL, NULL,
 	  "who is to get the result" },
-	{ "issueId", ROGER_NAME, AT(issue_id), ROGER_SPARE, NULL, NULL, "unit of work" },
-	{ "taskId", ROGER_TEXT, AT(task_id), ROGER_SPARE, NULL, NULL, "task of a task system" },
-	{ "childExit", ROGER_TEXT, AT(child_exit), ROGER_SPARE, NULL, NULL,
+	{ "issueId", ROGER_NAME, AT(issue), ROGER_SPARE, NULL, NULL, "unit of work" },
+	{ "taskId", ROGER_TEXT, AT(task), ROGER_SPARE, NULL, NULL, "task of a task system" },
+	{ "childExit", ROGER_TEXT, AT(exit), ROGER_SPARE, NULL, NULL,
 	  "how the child ended: its exit status, its signal, failed or lost" },
 	{ "limitReached", ROGER_BOOL, AT(limit_reached), ROGER_SPARE, NULL, NULL,
 	  "it reached its limit and was told to end" },
 	{ "outcome", ROGER_ENUM, AT(outcome), ROGER_SPARE, rg_run_outcomes, NULL,
 	  "how the child ended" },
-	{ "failureMessageId", ROGER_TEXT, AT(failure_message_id), ROGER_SPARE, NULL, NULL,
+	{ "failureMessageId", ROGER_TEXT, AT(failure_message), ROGER_SPARE, NULL, NULL,
 	  "the message that told its owner of its failure" },
 	{ "settledAt", ROGER_TEXT, AT(settled_at), ROGER_SPARE, NULL, NULL,
 	  "when its failure was settled" },
 	{ "settledBy", ROGER_NAME, AT(settled_by), ROGER_SPARE, NULL, NULL, "by whom" },
-	{ "resultMessageId", ROGER_TEXT, AT(result_message_id), ROGER_SPARE, NULL, NULL,
+	{ "resultMessageId", ROGER_TEXT, AT(result_message), ROGER_SPARE, NULL, NULL,
 	  "the message that holds the result" },
-	{ "forwardEvidence", ROGER_TEXT, AT(forward_evidence), ROGER_SPARE, NULL, NULL,
+	{ "forwardEvidence", ROGER_TEXT, AT(evidence), ROGER_SPARE, NULL, NULL,
 	  "the message whose reading confirmed the forward" },
-	{ "extensionCount", ROGER_INT, AT(extension_count), ROGER_SPARE, NULL, NULL,
+	{ "extensionCount", ROGER_INT, AT(extensions), ROGER_SPARE, NULL, NULL,
 	  "how often its time was extended" },
 	{ "heartbeatAt", ROGER_TEXT, AT(heartbeat_at), ROGER_SPARE, NULL, NULL,
 	  "when roger run was last seen to watch over it" },
@@ -111,7 +110,7 @@ enum roger_run_outcome rg_run_outcome(const struct roger_run *run,
 				      const struct rg_receipts *receipts)
 {
 	static const char killed[] = "signal ";
-	const struct roger_str ended = run->child_exit;
+	const struct roger_str ended = run->exit;
 
 	if (run->limit_reached)
 		return ROGER_RUN_TIMED_OUT;
@@ -136,12 +135,11 @@ bool rg_run_wants_settling(const struct roger_run *run)
 
 static void explain_missing_forward(const struct roger_run *run, struct rg_buf *out)
 {
-	rg_buf_printf(out, "Finished (%.*s); ", RG_STR_ARGS(run->result_source));
-	if (run->result_message_id.length)
+	rg_buf_printf(out, "Finished (%.*s); ", RG_STR_ARGS(run->source));
+	if (run->result_message.length)
 		rg_buf_printf(out, "%.*s has not read message %.*s yet.",
-			      RG_STR_ARGS(run->owner_agent.length ? run->owner_agent
-								  : RG_STR("its recipient")),
-			      RG_STR_ARGS(run->result_message_id));
+			      RG_STR_ARGS(run->owner.length ? run->owner : RG_STR("its recipient")),
+			      RG_STR_ARGS(run->result_message));
 	else
 		rg_buf_add_text(out, "nothing confirms that the result reached the main thread.");
 }
@@ -155,7 +153,7 @@ static void explain_end(const struct roger_run *run, const struct rg_receipts *r
 			      (long long)receipts->recoveries, rg_plural(receipts->recoveries));
 	else if (receipts->from_recovery)
 		rg_buf_printf(out, "Completion and forward are confirmed, by recovery (%.*s).",
-			      RG_STR_ARGS(run->result_source));
+			      RG_STR_ARGS(run->source));
 	else
 		rg_buf_add_text(out, "Completion receipt and confirmed forward exist.");
 	if (receipts->completed_ms > receipts->expected_by_ms)
@@ -173,8 +171,8 @@ static void explain_block(const struct roger_run *run, const struct rg_receipts 
 				     "gone, and no result is known.");
 	else if (receipts->child_ended)
 		rg_buf_printf(out, "The child ended without a result (%s%.*s).",
-			      rg_str_number(run->child_exit, &status) ? "exit " : "",
-			      RG_STR_ARGS(run->child_exit));
+			      rg_str_number(run->exit, &status) ? "exit " : "",
+			      RG_STR_ARGS(run->exit));
 	if (used_up(receipts, rules))
 		rg_buf_printf(out, "%sNo completion receipt after %lld of %lld recovery attempts.",
 			      out->length ? " " : "", (long long)receipts->recoveries,
@@ -268,11 +266,11 @@ static int check_receipts(const struct roger_run *run, const struct rg_receipts 
 		return contradiction("forwardedToMain",
 				     "is true without a completion receipt, which contradicts",
 				     err);
-	if (run->result_source.length && !receipts->completed_ms)
+	if (run->source.length && !receipts->completed_ms)
 		return contradiction("resultSource", "is set without a completion receipt", err);
-	if (receipts->completed_ms && !run->result_source.length)
+	if (receipts->completed_ms && !run->source.length)
 		return contradiction("resultSource", "is missing beside a completion receipt", err);
-	if (run->forward_evidence.length && !receipts->forwarded)
+	if (run->evidence.length && !receipts->forwarded)
 		return contradiction("forwardEvidence", "is set, but forwardedToMain is false",
 				     err);
 	if (receipts->recoveries && !receipts->last_recovery_ms)
@@ -289,21 +287,21 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 		    struct roger_err *err)
 {
 	struct rg_receipts receipts = {
-		.forwarded = run->forwarded_to_main,
-		.from_recovery = is_recovery(run->result_source),
-		.recoveries = run->recovery_attempt_count,
-		.extensions = run->extension_count,
+		.forwarded = run->forwarded,
+		.from_recovery = is_recovery(run->source),
+		.recoveries = run->recovery_attempts,
+		.extensions = run->extensions,
 		.settled = run->settled_at.length > 0,
 	};
 	int64_t updated_ms, heartbeat_ms, settled_ms;
 	int r;
 
-	r = read_instant("dispatchAt", run->dispatch_at, &receipts.dispatched_ms, err);
+	r = read_instant("dispatchAt", run->dispatched_at, &receipts.dispatched_ms, err);
 	if (r == ROGER_OK)
 		r = read_instant("expectedBy", run->expected_by, &receipts.expected_by_ms, err);
 	if (r == ROGER_OK)
-		r = read_instant("completionReceivedAt", run->completion_received_at,
-				 &receipts.completed_ms, err);
+		r = read_instant("completionReceivedAt", run->completed_at, &receipts.completed_ms,
+				 err);
 	if (r == ROGER_OK)
 		r = read_instant("statusUpdatedAt", run->status_updated_at, &updated_ms, err);
 	if (r == ROGER_OK)
@@ -317,9 +315,9 @@ int rg_run_receipts(const struct roger_run *run, struct rg_receipts *ret_receipt
 		r = check_receipts(run, &receipts, err);
 	if (r < 0)
 		return r;
-	receipts.child_ended = run->child_exit.length && !rg_str_is(run->child_exit, "0") &&
-			       !receipts.completed_ms;
-	receipts.child_lost = receipts.child_ended && rg_str_is(run->child_exit, "lost");
+	receipts.child_ended =
+		run->exit.length && !rg_str_is(run->exit, "0") && !receipts.completed_ms;
+	receipts.child_lost = receipts.child_ended && rg_str_is(run->exit, "lost");
 	*ret_receipts = receipts;
 	return ROGER_OK;
 }
@@ -408,17 +406,16 @@ int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct 
 				      "source: expected a word such as completion_event, "
 				      "history_fetch or manual_recovery");
 	*ret_changed = false;
-	if (receipts->completed_ms && rg_str_equal(run->result_source, source))
+	if (receipts->completed_ms && rg_str_equal(run->source, source))
 		return ROGER_OK;
 	if (receipts->completed_ms)
 		return rg_fail_member(err, ROGER_EREFUSED, "source",
 				      "run '%.*s' was already completed at %.*s by %.*s",
-				      RG_STR_ARGS(run->run_id),
-				      RG_STR_ARGS(run->completion_received_at),
-				      RG_STR_ARGS(run->result_source));
+				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at),
+				      RG_STR_ARGS(run->source));
 	now_ms = run_now(receipts, now_ms);
-	r = keep_instant(now_ms, arena, &run->completion_received_at, err);
-	if (r == ROGER_OK && !rg_arena_copy(arena, source, &run->result_source))
+	r = keep_instant(now_ms, arena, &run->completed_at, err);
+	if (r == ROGER_OK && !rg_arena_copy(arena, source, &run->source))
 		r = rg_fail_memory(err);
 	if (r < 0)
 		return r;
@@ -431,9 +428,9 @@ int rg_run_complete(struct roger_run *run, struct rg_receipts *receipts, struct 
 
 void rg_run_lose_child(struct roger_run *run, struct rg_receipts *receipts)
 {
-	if (receipts->completed_ms || run->child_exit.length)
+	if (receipts->completed_ms || run->exit.length)
 		return;
-	run->child_exit = RG_STR("lost");
+	run->exit = RG_STR("lost");
 	receipts->child_ended = receipts->child_lost = true;
 }
 
@@ -447,18 +444,17 @@ int rg_run_end_child(struct roger_run *run, struct rg_receipts *receipts,
 		     struct roger_str child_exit, bool *ret_changed, struct roger_err *err)
 {
 	*ret_changed = false;
-	if (rg_str_equal(run->child_exit, child_exit))
+	if (rg_str_equal(run->exit, child_exit))
 		return ROGER_OK;
 	if (receipts->completed_ms)
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
 				      "run '%.*s' was completed at %.*s; it has not failed",
-				      RG_STR_ARGS(run->run_id),
-				      RG_STR_ARGS(run->completion_received_at));
-	if (run->child_exit.length)
+				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at));
+	if (run->exit.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
 				      "the child of run '%.*s' has already ended (%.*s)",
-				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->child_exit));
-	run->child_exit = child_exit;
+				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->exit));
+	run->exit = child_exit;
 	receipts->child_ended = true;
 	*ret_changed = true;
 	return ROGER_OK;
@@ -474,9 +470,9 @@ int rg_run_forward(struct roger_run *run, struct rg_receipts *receipts, struct r
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' has no completion receipt, so nothing can have been "
 			       "forwarded; `roger complete` records one",
-			       RG_STR_ARGS(run->run_id));
-	run->forwarded_to_main = true;
-	run->forward_evidence = evidence;
+			       RG_STR_ARGS(run->run));
+	run->forwarded = true;
+	run->evidence = evidence;
 	receipts->forwarded = true;
 	*ret_changed = true;
 	return ROGER_OK;
@@ -490,20 +486,20 @@ static int may_extend(const struct roger_run *run, const struct rg_receipts *rec
 				      (long long)rules->extension_ms_max / 3600000);
 	if (receipts->completed_ms)
 		return rg_fail(err, ROGER_EREFUSED, 0, "run '%.*s' was completed at %.*s",
-			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->completion_received_at));
+			       RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at));
 	if (receipts->child_ended)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "the child of run '%.*s' has ended; more time does not help",
-			       RG_STR_ARGS(run->run_id));
+			       RG_STR_ARGS(run->run));
 	if (used_up(receipts, rules))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' is blocked: its recovery attempts are used up",
-			       RG_STR_ARGS(run->run_id));
+			       RG_STR_ARGS(run->run));
 	if (receipts->extensions >= rules->extensions_max)
 		return rg_fail(
 			err, ROGER_EREFUSED, 0,
 			"run '%.*s' was extended %lld times; watchdog.max_extensions is %lld",
-			RG_STR_ARGS(run->run_id), (long long)receipts->extensions,
+			RG_STR_ARGS(run->run), (long long)receipts->extensions,
 			(long long)rules->extensions_max);
 	return ROGER_OK;
 }
@@ -525,7 +521,7 @@ int rg_run_extend(struct roger_run *run, struct rg_receipts *receipts,
 	if (r < 0)
 		return r;
 	receipts->expected_by_ms = from_ms + by_ms;
-	run->extension_count = ++receipts->extensions;
+	run->extensions = ++receipts->extensions;
 	return ROGER_OK;
 }
 
@@ -547,7 +543,7 @@ int rg_run_settle_failure(struct roger_run *run, struct rg_receipts *receipts,
 	    !(stranded && judged.status == ROGER_RUN_NOT_FORWARDED))
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' is %s and %s: there is nothing to settle",
-			       RG_STR_ARGS(run->run_id), rg_run_statuses[judged.status],
+			       RG_STR_ARGS(run->run), rg_run_statuses[judged.status],
 			       rg_run_outcomes[judged.outcome]);
 	r = keep_instant(run_now(receipts, now_ms), arena, &run->settled_at, err);
 	if (r < 0)
@@ -569,26 +565,26 @@ static int may_recover(const struct roger_run *run, const struct rg_receipts *re
 	case RG_RECOVERY_DONE:
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' was completed at %.*s: there is nothing to recover",
-			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->completion_received_at));
+			       RG_STR_ARGS(run->run), RG_STR_ARGS(run->completed_at));
 	case RG_RECOVERY_SETTLED:
 		return rg_fail(err, ROGER_EREFUSED, 0, "run '%.*s' was settled at %.*s",
-			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->settled_at));
+			       RG_STR_ARGS(run->run), RG_STR_ARGS(run->settled_at));
 	case RG_RECOVERY_EARLY:
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "run '%.*s' has time until %.*s; its result may still come",
-			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->expected_by));
+			       RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by));
 	case RG_RECOVERY_COOLING:
 		rg_clock_print_utc(from_ms, from);
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "the last recovery attempt for run '%.*s' was at %.*s; the next may "
 			       "be made at %s",
-			       RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->last_recovery_at), from);
+			       RG_STR_ARGS(run->run), RG_STR_ARGS(run->last_recovery_at), from);
 	case RG_RECOVERY_USED_UP:
 		break;
 	}
 	return rg_fail(err, ROGER_EREFUSED, 0,
 		       "run '%.*s' had %lld recovery attempts; watchdog.max_recoveries is %lld",
-		       RG_STR_ARGS(run->run_id), (long long)receipts->recoveries,
+		       RG_STR_ARGS(run->run), (long long)receipts->recoveries,
 		       (long long)rules->recoveries_max);
 }
 
@@ -606,7 +602,7 @@ int rg_run_recover(struct roger_run *run, struct rg_receipts *receipts,
 	if (r < 0)
 		return r;
 	receipts->last_recovery_ms = now_ms;
-	run->recovery_attempt_count = ++receipts->recoveries;
+	run->recovery_attempts = ++receipts->recoveries;
 	run->recovery_action = action;
 	return ROGER_OK;
 }

@@ -258,11 +258,11 @@ void rg_index_bind_instant(sqlite3_stmt *statement, int place, int64_t instant_m
 void rg_index_bind_message(sqlite3_stmt *statement, int first, const struct roger_message *message)
 {
 	rg_index_bind(statement, first, message->id);
-	rg_index_bind(statement, first + 1, message->issue_id);
-	rg_index_bind(statement, first + 2, message->from_phase);
-	rg_index_bind(statement, first + 3, message->to_phase);
-	sqlite3_bind_int64(statement, first + 4, message->run_counter);
-	rg_index_bind(statement, first + 5, rg_str(rg_message_types[message->message_type]));
+	rg_index_bind(statement, first + 1, message->issue);
+	rg_index_bind(statement, first + 2, message->from);
+	rg_index_bind(statement, first + 3, message->to);
+	sqlite3_bind_int64(statement, first + 4, message->pass);
+	rg_index_bind(statement, first + 5, rg_str(rg_message_types[message->type]));
 }
 
 struct roger_str rg_index_bytes(sqlite3_stmt *statement, int column)

@@ -84,8 +84,7 @@ static void raise(struct rg_delta *delta, int64_t epoch, int64_t seq)
 static int count_sender(struct rg_index *index, const struct roger_message *message,
 			struct roger_err *err)
 {
-	struct rg_delta *from =
-		delta_of(&index->deltas, message->from_phase, RG_STR(""), RG_DELTA_AGENT);
+	struct rg_delta *from = delta_of(&index->deltas, message->from, RG_STR(""), RG_DELTA_AGENT);
 
 	if (!from)
 		return rg_fail_memory(err);
@@ -119,7 +118,7 @@ static int raise_mark(struct rg_index *index, const struct roger_message *messag
 
 	if (message->seq == 0)
 		return ROGER_OK;
-	seen = delta_of(&index->deltas, message->to_phase, message->from_phase, kind);
+	seen = delta_of(&index->deltas, message->to, message->from, kind);
 	if (!seen)
 		return rg_fail_memory(err);
 	raise(seen, message->epoch, message->seq);
@@ -152,7 +151,7 @@ static int count_in_issue(struct rg_index *index, struct roger_str issue, int ty
 static int count_new(struct rg_index *index, const struct roger_message *message,
 		     struct roger_err *err)
 {
-	return count_in_issue(index, message->issue_id, (int)message->message_type, 1, err);
+	return count_in_issue(index, message->issue, (int)message->type, 1, err);
 }
 
 static int count_gone(struct rg_index *index, const struct known *known, struct roger_err *err)
@@ -219,8 +218,7 @@ static int enter_mailbox(struct rg_index *index, const struct roger_message *mes
 {
 	if (index->bulk || message->read)
 		return ROGER_OK;
-	return run(index, RG_SQL_MAILBOX_ADD, err, "tti", message->to_phase, message->issue_id,
-		   position);
+	return run(index, RG_SQL_MAILBOX_ADD, err, "tti", message->to, message->issue, position);
 }
 
 static int leave_mailbox(struct rg_index *index, const struct known *known, struct roger_err *err)
@@ -252,9 +250,8 @@ static int add_links(struct rg_index *index, const struct roger_message *message
 {
 	int r = ROGER_OK;
 
-	if (message->idempotent_key.length)
-		r = run(index, RG_SQL_KEY_ADD, err, "tti", message->from_phase,
-			message->idempotent_key, position);
+	if (message->key.length)
+		r = run(index, RG_SQL_KEY_ADD, err, "tti", message->from, message->key, position);
 	if (r == ROGER_OK && message->reply_to.length)
 		r = run(index, RG_SQL_REPLY_ADD, err, "tti", message->reply_to, message->id,
 			position);
@@ -276,7 +273,7 @@ static int add_new(struct rg_index *index, const struct roger_message *message, 
 	if (r == ROGER_OK)
 		r = count_sender(index, message, err);
 	if (r == ROGER_OK)
-		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+		r = count_recipient(index, message->to, 1, !message->read, err);
 	if (r == ROGER_OK)
 		r = note_edge(index, message, err);
 	if (r == ROGER_OK && message->read)
@@ -314,7 +311,7 @@ static int change_mailbox(struct rg_index *index, const struct known *known,
 	if (r == ROGER_OK)
 		r = count_recipient(index, known->to, -1, -!known->read, err);
 	if (r == ROGER_OK)
-		r = count_recipient(index, message->to_phase, 1, !message->read, err);
+		r = count_recipient(index, message->to, 1, !message->read, err);
 	if (r == ROGER_OK && message->read && !known->read)
 		r = note_seen(index, message, err);
 	return r;
@@ -394,7 +391,7 @@ static int archive_new(struct rg_index *index, const struct roger_message *messa
 		r = count_sender(index, message, err);
 	if (r == ROGER_OK)
 		r = note_edge(index, message, err);
-	return r == ROGER_OK ? count_recipient(index, message->to_phase, 1, 0, err) : r;
+	return r == ROGER_OK ? count_recipient(index, message->to, 1, 0, err) : r;
 }
 
 /* Archived is final: later lines with this id are history. */

@@ -54,9 +54,8 @@ static bool answers(const struct rg_query *query, const struct roger_message *me
 {
 	/* Checked only for a single id, to save comparing each line with all. */
 	return (query->id_count != 1 || rg_str_equal(query->ids[0], message->id)) &&
-	       is_or_any(query->to, message->to_phase) &&
-	       is_or_any(query->from, message->from_phase) &&
-	       is_or_any(query->issue, message->issue_id) && !(query->unread && message->read) &&
+	       is_or_any(query->to, message->to) && is_or_any(query->from, message->from) &&
+	       is_or_any(query->issue, message->issue) && !(query->unread && message->read) &&
 	       !(query->read && !message->read);
 }
 
@@ -77,7 +76,7 @@ static int read_messages(struct rg_index *index, const struct rg_entries *entrie
 			return r;
 		if (!answers(query, &items[count]))
 			return rg_index_wrong(index, items[count].id, err);
-		if (is_or_any(query->cycle, items[count].cycle_id))
+		if (is_or_any(query->cycle, items[count].cycle))
 			count++;
 	}
 	*ret_messages = (struct roger_messages){ items, count };

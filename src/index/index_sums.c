@@ -73,11 +73,11 @@ static void read_row(sqlite3_stmt *get, struct roger_message *message)
 {
 	*message = (struct roger_message){
 		.id = rg_index_column(get, 0),
-		.issue_id = rg_index_column(get, 1),
-		.from_phase = rg_index_column(get, 2),
-		.to_phase = rg_index_column(get, 3),
-		.run_counter = sqlite3_column_int64(get, 4),
-		.message_type = rg_enum_find(rg_message_types, rg_index_column(get, 5)),
+		.issue = rg_index_column(get, 1),
+		.from = rg_index_column(get, 2),
+		.to = rg_index_column(get, 3),
+		.pass = sqlite3_column_int64(get, 4),
+		.type = rg_enum_find(rg_message_types, rg_index_column(get, 5)),
 		.content = rg_index_column(get, 6),
 		.metadata = rg_index_column(get, 7),
 		.read = sqlite3_column_int(get, 8),

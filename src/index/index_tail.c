@@ -251,9 +251,9 @@ static int add_fresh(struct rg_index *index, const struct roger_message *message
 		     struct rg_late **ret_late, struct roger_err *err)
 {
 	const struct rg_late late = { .id = message->id,
-				      .issue = message->issue_id,
-				      .from = message->from_phase,
-				      .to = message->to_phase,
+				      .issue = message->issue,
+				      .from = message->from,
+				      .to = message->to,
 				      .at = { .position = index->tail.lines },
 				      .read = true };
 	struct rg_box *box = rg_index_box(index, late.to);
@@ -270,9 +270,8 @@ static int add_fresh(struct rg_index *index, const struct roger_message *message
 /* Only other programs write a state that moves a message, or makes it unread again. */
 static bool is_usual(const struct rg_late *late, const struct roger_message *message)
 {
-	return rg_str_equal(late->to, message->to_phase) &&
-	       rg_str_equal(late->issue, message->issue_id) &&
-	       rg_str_equal(late->from, message->from_phase) && (message->read || !late->read);
+	return rg_str_equal(late->to, message->to) && rg_str_equal(late->issue, message->issue) &&
+	       rg_str_equal(late->from, message->from) && (message->read || !late->read);
 }
 
 static int take_message(struct rg_index *index, const struct roger_message *message,

@@ -84,8 +84,7 @@ static int find(struct seeking *seeking, struct rg_query query, struct roger_mes
 
 static bool same_send(const struct roger_message *a, const struct roger_message *b)
 {
-	return a->seq && a->seq == b->seq && a->epoch == b->epoch &&
-	       rg_str_equal(a->from_phase, b->from_phase);
+	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
 }
 
 static bool is_one_send(const struct roger_messages *messages)
@@ -112,10 +111,10 @@ static int refuse_messages(const struct seeking *seeking, const struct roger_mes
 		RG_CLEANUP(rg_buf_deinit) struct rg_buf out = { .maximum = 4096 };
 
 		message = &messages->items[messages->count - 1 - i];
-		rg_buf_add_str(&out, message->from_phase);
+		rg_buf_add_str(&out, message->from);
 		if (message->seq)
 			rg_buf_printf(&out, "#%lld", (long long)message->seq);
-		rg_buf_printf(&out, " to %.*s: %.*s", RG_STR_ARGS(message->to_phase),
+		rg_buf_printf(&out, " to %.*s: %.*s", RG_STR_ARGS(message->to),
 			      RG_STR_ARGS(message->id));
 		if (!rg_arena_keep(seeking->scratch, &out, &candidates[i]))
 			return rg_fail_memory(err);
@@ -145,7 +144,7 @@ static int choose(struct seeking *seeking, const struct roger_messages *fit, boo
 static int find_place(struct seeking *seeking, const struct roger_message *wanted, int64_t *ret,
 		      struct roger_err *err)
 {
-	struct rg_query query = { .from = wanted->from_phase, .limit = 1, .newest = true };
+	struct rg_query query = { .from = wanted->from, .limit = 1, .newest = true };
 	struct roger_messages found;
 	const struct roger_message *message;
 	int64_t low = 0, high = 0;
@@ -196,7 +195,7 @@ static int keep_numbered(struct seeking *seeking, const struct roger_message *wa
 static int find_numbered(struct seeking *seeking, const struct roger_message *wanted,
 			 struct roger_messages *fit, struct roger_err *err)
 {
-	struct rg_query query = { .from = wanted->from_phase, .limit = NEAR, .newest = true };
+	struct rg_query query = { .from = wanted->from, .limit = NEAR, .newest = true };
 	const struct roger_message *last;
 	struct roger_messages page;
 	int64_t place;
@@ -205,7 +204,7 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 	query.after = place + 1;
 	if (r == ROGER_OK)
 		r = find(seeking, query, &page, err);
-	query = (struct rg_query){ .from = wanted->from_phase, .limit = PAGE };
+	query = (struct rg_query){ .from = wanted->from, .limit = PAGE };
 	query.after = r == ROGER_OK && page.count ? page.items[0].position - 1 : 0;
 	do {
 		if (r == ROGER_OK)
@@ -217,7 +216,7 @@ static int find_numbered(struct seeking *seeking, const struct roger_message *wa
 		last = &page.items[page.count - 1];
 		query.after = last->position;
 	} while (last->epoch <= wanted->epoch && last->seq <= wanted->seq);
-	query = (struct rg_query){ .from = wanted->from_phase, .limit = NEWEST, .newest = true };
+	query = (struct rg_query){ .from = wanted->from, .limit = NEWEST, .newest = true };
 	if (r < 0 || fit->count)
 		return r;
 	r = find(seeking, query, &page, err);
@@ -234,14 +233,13 @@ static bool read_number(struct roger_str word, struct roger_message *ret_wanted)
 	if (!hash)
 		return false;
 	at = memchr(hash, '@', (size_t)(end - hash));
-	ret_wanted->from_phase = (struct roger_str){ word.data, (size_t)(hash - word.data) };
+	ret_wanted->from = (struct roger_str){ word.data, (size_t)(hash - word.data) };
 	read = rg_str_number((struct roger_str){ hash + 1, (size_t)((at ? at : end) - hash - 1) },
 			     &ret_wanted->seq);
 	if (read && at)
 		read = rg_str_number((struct roger_str){ at + 1, (size_t)(end - at - 1) },
 				     &ret_wanted->epoch);
-	return read && ret_wanted->from_phase.length && ret_wanted->seq &&
-	       (!at || ret_wanted->epoch);
+	return read && ret_wanted->from.length && ret_wanted->seq && (!at || ret_wanted->epoch);
 }
 
 static int pick_to_caller(struct seeking *seeking, const struct roger_messages *fit,
@@ -255,7 +253,7 @@ static int pick_to_caller(struct seeking *seeking, const struct roger_messages *
 	if (!mine)
 		return rg_fail_memory(err);
 	for (i = 0; i < fit->count && seeking->caller.length; i++)
-		if (rg_str_equal(fit->items[i].to_phase, seeking->caller))
+		if (rg_str_equal(fit->items[i].to, seeking->caller))
 			mine[ret->count++] = fit->items[i];
 	ret->items = mine;
 	return ROGER_OK;
@@ -362,7 +360,7 @@ static int seek_run(struct seeking *seeking, struct roger_err *err)
 		return r;
 	r = rg_run_list_load(seeking->roger, false, seeking->scratch, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count; i++)
-		if (!rg_arena_add(seeking->scratch, &names, list.documents[i].run.run_id))
+		if (!rg_arena_add(seeking->scratch, &names, list.documents[i].run.run))
 			r = rg_fail_memory(err);
 	return r < 0 ? r : seek_name(seeking, &names, err);
 }

@@ -149,7 +149,7 @@ static const struct roger_field archive_fields[] = {
 	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "messages moved out" },
 	{ "by_age", ROGER_INT, AT(by_age), 0, NULL, NULL, "of these for their age" },
 	{ "by_count", ROGER_INT, AT(by_count), 0, NULL, NULL, "of these for enough newer ones" },
-	{ "by_run", ROGER_INT, AT(by_run), 0, NULL, NULL, "of these for an earlier run" },
+	{ "by_pass", ROGER_INT, AT(by_pass), 0, NULL, NULL, "of these for an earlier pass" },
 	{ "kept_unread", ROGER_INT, AT(kept_unread), 0, NULL, NULL,
 	  "kept because nobody read them" },
 	{ "history", ROGER_RECORDS, AT(history), ROGER_SPARE, NULL, &rg_cleanup_record,

@@ -96,10 +96,10 @@ static int count_message(struct rg_doctor *doctor, const struct rg_walk *walk, i
 	const struct roger_message *message = walk->message;
 	int r;
 
-	r = count_one(doctor, walk, rg_tally_box(message->issue_id, RG_STR("")), by, err);
+	r = count_one(doctor, walk, rg_tally_box(message->issue, RG_STR("")), by, err);
 	if (r < 0)
 		return r;
-	return count_one(doctor, walk, rg_tally_box(message->issue_id, message->to_phase), by, err);
+	return count_one(doctor, walk, rg_tally_box(message->issue, message->to), by, err);
 }
 
 static int check_size(struct rg_doctor *doctor, const struct rg_walk *walk, const char *member,
@@ -152,7 +152,7 @@ static int note_key(struct rg_doctor *doctor, const struct rg_walk *walk, struct
 	bool demanded = walk->line.offset < doctor->logged &&
 			!rg_head_lost(&doctor->head, walk->line.offset);
 
-	if (!message->idempotent_key.length || !message->cycle_id.length)
+	if (!message->key.length || !message->cycle.length)
 		return ROGER_OK;
 	return rg_sendlog_history_message(&doctor->sends, message, walk->line.offset, demanded,
 					  err);
@@ -279,8 +279,7 @@ static int report_lost_letter(struct rg_doctor *doctor, const struct rg_walk *wa
 	int r;
 
 	r = rg_doctor_report(doctor, &breach, &place, err, "dead letter '%.*s' of '%.*s' is gone",
-			     RG_STR_ARGS(attempt->dead_letter_task_id),
-			     RG_STR_ARGS(attempt->idempotent_key));
+			     RG_STR_ARGS(attempt->dead_letter_task), RG_STR_ARGS(attempt->key));
 	if (r < 0 || !walk->own || !doctor->wish->fix)
 		return r;
 	r = file_letter(doctor, attempt, err);
@@ -308,7 +307,7 @@ static int take_entry(struct rg_doctor *doctor, const struct rg_walk *walk, stru
 		r = report_faults(doctor, walk, kinds[walk->file->log], "", walk->record.attempt.id,
 				  faults, RG_SENDLOG_ODD, rg_sendlog_fault_texts, err);
 	if (r == ROGER_OK && walk->file->log == RG_LOG_SENDS)
-		r = check_owner(doctor, walk, walk->record.attempt.sender, err);
+		r = check_owner(doctor, walk, walk->record.attempt.from, err);
 	return r;
 }
 
@@ -409,7 +408,7 @@ static int report_missing(struct rg_doctor *doctor, struct roger_err *err)
 		r = read_line(doctor, offset, &message, err);
 		if (r < 0)
 			return r;
-		r = log_of(doctor, message.from_phase, err);
+		r = log_of(doctor, message.from, err);
 		if (r < 0)
 			return r;
 		breach.file = doctor->sender_log.shown;
@@ -474,7 +473,7 @@ static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 		r = read_line(doctor, count->offset, &message, err);
 		if (r < 0)
 			return r;
-		issue = count->hash == rg_tally_box(message.issue_id, RG_STR(""));
+		issue = count->hash == rg_tally_box(message.issue, RG_STR(""));
 		limit = issue ? config->messages_per_issue_max
 			      : config->messages_per_issue_phase_max;
 		breach.line = count->line;
@@ -484,8 +483,8 @@ static int report_limits(struct rg_doctor *doctor, struct roger_err *err)
 				doctor, &breach, NULL, err,
 				"issue '%.*s'%s%.*s holds %lld messages, but the limit "
 				"is %lld; the next send makes room",
-				RG_STR_ARGS(message.issue_id), issue ? "" : " to ",
-				issue ? 0 : (int)message.to_phase.length, message.to_phase.data,
+				RG_STR_ARGS(message.issue), issue ? "" : " to ",
+				issue ? 0 : (int)message.to.length, message.to.data,
 				(long long)count->count, (long long)limit);
 	}
 	return r;

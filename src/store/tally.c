@@ -7,17 +7,17 @@ uint64_t rg_tally_box(struct roger_str issue, struct roger_str to)
 
 static uint64_t mailbox_of(const struct roger_message *message)
 {
-	return rg_tally_box(message->issue_id, message->to_phase);
+	return rg_tally_box(message->issue, message->to);
 }
 
 static uint64_t issue_of(const struct roger_message *message)
 {
-	return rg_tally_box(message->issue_id, RG_STR(""));
+	return rg_tally_box(message->issue, RG_STR(""));
 }
 
 static uint64_t key_of(const struct roger_message *message)
 {
-	return rg_count_hash(RG_COUNT_KEY, message->from_phase, message->idempotent_key);
+	return rg_count_hash(RG_COUNT_KEY, message->from, message->key);
 }
 
 int64_t rg_tally_epoch(struct rg_store *store)
@@ -103,9 +103,9 @@ static void raise_number(struct rg_store *store, const struct roger_message *mes
 {
 	struct rg_figure sender;
 
-	if (!rg_tally_find_agent(store, message->from_phase, &sender)) {
+	if (!rg_tally_find_agent(store, message->from, &sender)) {
 		sender = (struct rg_figure){ 0 };
-		rg_tally_put_agent(store, message->from_phase, &sender);
+		rg_tally_put_agent(store, message->from, &sender);
 	}
 	if (message->epoch > rg_tally_epoch(store)) {
 		if (!own)
@@ -117,7 +117,7 @@ static void raise_number(struct rg_store *store, const struct roger_message *mes
 		return;
 	sender.epoch = message->epoch;
 	sender.seq = message->seq;
-	rg_tally_put_agent(store, message->from_phase, &sender);
+	rg_tally_put_agent(store, message->from, &sender);
 }
 
 void rg_tally_number(struct rg_store *store, const struct roger_message *message)
@@ -131,12 +131,12 @@ struct rg_tally_counts rg_tally_add(struct rg_store *store, const struct roger_m
 
 	counts.mailbox = move_count(store, mailbox_of(message), 1);
 	counts.issue = move_count(store, issue_of(message), 1);
-	if (message->idempotent_key.length)
+	if (message->key.length)
 		move_count(store, key_of(message), 1);
 	if (message->read)
-		know(store, message->to_phase);
+		know(store, message->to);
 	else
-		move_unread(store, message->to_phase, 1);
+		move_unread(store, message->to, 1);
 	return counts;
 }
 
@@ -144,10 +144,10 @@ void rg_tally_undo(struct rg_store *store, const struct roger_message *message)
 {
 	move_count(store, mailbox_of(message), -1);
 	move_count(store, issue_of(message), -1);
-	if (message->idempotent_key.length)
+	if (message->key.length)
 		move_count(store, key_of(message), -1);
 	if (!message->read)
-		move_unread(store, message->to_phase, -1);
+		move_unread(store, message->to, -1);
 }
 
 /* The line may be a new message or a new state of one: counting it as new is never too low. */
@@ -170,9 +170,9 @@ void rg_tally_change(struct rg_store *store, const struct roger_message *before,
 		     const struct roger_message *after)
 {
 	if (!before->read && (after->read || after->archived_at_ms))
-		move_unread(store, before->to_phase, -1);
+		move_unread(store, before->to, -1);
 	if (before->read && !after->read && !after->archived_at_ms)
-		move_unread(store, after->to_phase, 1);
+		move_unread(store, after->to, 1);
 	if (after->archived_at_ms) {
 		move_count(store, mailbox_of(before), -1);
 		move_count(store, issue_of(before), -1);

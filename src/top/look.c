@@ -111,8 +111,8 @@ static void look_at_messages(struct top_view *view, struct roger_str filter)
 		return;
 	items = (struct roger_message *)(uintptr_t)view->messages.messages.items;
 	for (i = 0; i < view->messages.messages.count; i++)
-		if (has(items[i].from_phase, filter) || has(items[i].to_phase, filter) ||
-		    has(items[i].issue_id, filter) || has(items[i].content, filter))
+		if (has(items[i].from, filter) || has(items[i].to, filter) ||
+		    has(items[i].issue, filter) || has(items[i].content, filter))
 			items[count++] = items[i];
 	view->messages.messages.count = count;
 }

@@ -45,10 +45,10 @@ static void add_instant(struct rg_buf *text, const char *name, int64_t at_ms)
 
 static void add_message(struct rg_buf *text, const struct roger_message *message)
 {
-	rg_buf_printf(text, "%.*s #%lld -> %.*s\n", RG_STR_ARGS(message->from_phase),
-		      (long long)message->seq, RG_STR_ARGS(message->to_phase));
+	rg_buf_printf(text, "%.*s #%lld -> %.*s\n", RG_STR_ARGS(message->from),
+		      (long long)message->seq, RG_STR_ARGS(message->to));
 	add_member(text, "id", message->id);
-	add_member(text, "issue", message->issue_id);
+	add_member(text, "issue", message->issue);
 	add_member(text, "in reply to", message->reply_to);
 	add_instant(text, "sent", message->created_at_ms);
 	add_instant(text, "read", message->read_at_ms);
@@ -65,15 +65,15 @@ static void add_run(struct rg_buf *text, const struct roger_run *run)
 {
 	size_t i;
 
-	add_member(text, "run", run->run_id);
-	add_member(text, "owner", run->owner_agent);
-	add_member(text, "child", run->child_session_key);
-	add_member(text, "issue", run->issue_id);
-	add_member(text, "task", run->task_id);
-	add_member(text, "dispatched", run->dispatch_at);
+	add_member(text, "run", run->run);
+	add_member(text, "owner", run->owner);
+	add_member(text, "child", run->child);
+	add_member(text, "issue", run->issue);
+	add_member(text, "task", run->task);
+	add_member(text, "dispatched", run->dispatched_at);
 	add_member(text, "expected by", run->expected_by);
-	add_member(text, "completed", run->completion_received_at);
-	add_member(text, "exit", run->child_exit);
+	add_member(text, "completed", run->completed_at);
+	add_member(text, "exit", run->exit);
 	add_member(text, "why", run->status_reason);
 	for (i = 0; i < run->notes.count; i++)
 		add_member(text, i ? "" : "notes", run->notes.items[i]);
@@ -84,7 +84,7 @@ static void add_runs(struct top *top)
 	size_t i;
 
 	for (i = 0; i < top->view.run_count; i++)
-		if (rg_str_is(top->view.runs[i]->run_id, top->page.id))
+		if (rg_str_is(top->view.runs[i]->run, top->page.id))
 			add_run(&top->text, top->view.runs[i]);
 }
 
@@ -259,8 +259,8 @@ static void begin_reply(struct top *top)
 		return;
 	}
 	snprintf(top->reply_id, sizeof top->reply_id, "%.*s", RG_STR_ARGS(message->id));
-	snprintf(top->reply_to, sizeof top->reply_to, "%.*s", RG_STR_ARGS(message->from_phase));
-	snprintf(top->reply_issue, sizeof top->reply_issue, "%.*s", RG_STR_ARGS(message->issue_id));
+	snprintf(top->reply_to, sizeof top->reply_to, "%.*s", RG_STR_ARGS(message->from));
+	snprintf(top->reply_issue, sizeof top->reply_issue, "%.*s", RG_STR_ARGS(message->issue));
 	top->typed[0] = '\0';
 	top->prompt = TOP_REPLY;
 }
@@ -296,10 +296,10 @@ static void acknowledge(struct top *top)
 		set_notice(top, "choose a message to acknowledge");
 		return;
 	}
-	if (!rg_str_equal(message->to_phase, top->self)) {
+	if (!rg_str_equal(message->to, top->self)) {
 		snprintf(top->notice, sizeof top->notice,
 			 "it is to %.*s, who acknowledges it; you are %.*s",
-			 RG_STR_ARGS(message->to_phase), RG_STR_ARGS(top->self));
+			 RG_STR_ARGS(message->to), RG_STR_ARGS(top->self));
 		return;
 	}
 	request.ids = (struct roger_strs){ &message->id, 1 };

@@ -109,7 +109,7 @@ static void collect(struct rows *rows)
 	if (shown)
 		add(rows, TOP_ROW_TITLE, RG_STR("RUNS"), NULL, (int64_t)view->run_count);
 	for (i = 0; i < shown; i++)
-		add(rows, TOP_ROW_RUN, view->runs[i]->run_id, view->runs[i], 0);
+		add(rows, TOP_ROW_RUN, view->runs[i]->run, view->runs[i], 0);
 	add_more(rows, view->run_count, shown);
 	add(rows, TOP_ROW_TITLE, RG_STR("LAST MESSAGES"), NULL, -1);
 	for (i = 0; i < view->messages.messages.count; i++)
@@ -142,7 +142,7 @@ static void draw_agent(struct rows *rows, int y, const struct top_agent *item, s
 	if (agent->unread && item->mail.messages.count) {
 		rg_buf_add_text(line, ", for ");
 		add_age(rows, line, oldest->created_at_ms);
-		rg_buf_printf(line, " from %.*s", RG_STR_ARGS(oldest->from_phase));
+		rg_buf_printf(line, " from %.*s", RG_STR_ARGS(oldest->from));
 	}
 	if (agent->unread && agent->last_looked_at_ms) {
 		rg_buf_add_text(line, "; looked ");
@@ -162,7 +162,7 @@ static void draw_claim(struct rows *rows, int y, const struct roger_message *mes
 	int x = put_name(rows, y, 1, message->claimed_by);
 
 	rg_buf_printf(line, "holds #%lld of %.*s for %.*s, for ", (long long)message->seq,
-		      RG_STR_ARGS(message->from_phase), RG_STR_ARGS(message->to_phase));
+		      RG_STR_ARGS(message->from), RG_STR_ARGS(message->to));
 	add_age(rows, line, message->claimed_until_ms);
 	rg_buf_add_text(line, " more");
 	put(rows, y, x, TOP_CYAN, line);
@@ -174,11 +174,11 @@ static void draw_run(struct rows *rows, int y, const struct roger_run *run, stru
 					     "completed", "recovered", "blocked" };
 	static const enum top_style styles[] = { TOP_CYAN,  TOP_YELLOW, TOP_YELLOW,
 						 TOP_GREEN, TOP_GREEN,	TOP_RED };
-	int x = put_name(rows, y, 1, run->run_id);
+	int x = put_name(rows, y, 1, run->run);
 	int64_t at_ms;
 
-	rg_buf_printf(line, "%s for %.*s", names[run->status], RG_STR_ARGS(run->owner_agent));
-	if (rg_clock_read_rfc3339(run->dispatch_at, &at_ms)) {
+	rg_buf_printf(line, "%s for %.*s", names[run->status], RG_STR_ARGS(run->owner));
+	if (rg_clock_read_rfc3339(run->dispatched_at, &at_ms)) {
 		rg_buf_add_text(line, ", since ");
 		add_age(rows, line, at_ms);
 	}
@@ -193,8 +193,8 @@ static void draw_message(struct rows *rows, int y, const struct roger_message *m
 	put(rows, y, 1, TOP_DIM, line);
 	rg_buf_clear(line);
 	rg_buf_printf(line, "%s%.*s #%lld -> %.*s  ", message->read ? " " : "*",
-		      RG_STR_ARGS(message->from_phase), (long long)message->seq,
-		      RG_STR_ARGS(message->to_phase));
+		      RG_STR_ARGS(message->from), (long long)message->seq,
+		      RG_STR_ARGS(message->to));
 	rg_buf_add_str(line, message->content);
 	put(rows, y, 13, message->read ? TOP_PLAIN : TOP_BOLD, line);
 }

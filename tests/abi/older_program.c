@@ -108,7 +108,7 @@ static int read_both(struct roger *roger, struct roger_err *err)
 	at = reply->messages.items;
 	right = right && strcmp(at[0].content.data, "first text") == 0 && at[0].seq == 1 &&
 		strcmp(at[1].content.data, "second text") == 0 && at[1].seq == 2 &&
-		strcmp(at[1].to_phase.data, "carol") == 0 && intact(reply, sizeof *reply);
+		strcmp(at[1].to.data, "carol") == 0 && intact(reply, sizeof *reply);
 	roger_reply_free(reply);
 	release(reply);
 	return right;

@@ -126,7 +126,7 @@ class Place:
     def mail(self, agent):
         """(from, content) of what is unread."""
         text = self.roger("inbox", "--json", agent=agent).stdout
-        return [(m["from_phase"], m["content"]) for m in json.loads(text)["messages"]]
+        return [(m["from"], m["content"]) for m in json.loads(text)["messages"]]
 
     def put_between(self, text):
         """Let tools find something else as roger."""
@@ -398,7 +398,7 @@ def test_send(tool_class):
     """The tool starts our server, the model calls send, and it is in the mailbox."""
     for agent in (None, "alice"):
         who = agent or tool_class.name
-        with Place() as place, Model([Call("send", {"to": ["bob"], "text": f"hello from {who}"}), "Sent."]) as model:
+        with Place() as place, Model([Call("send", {"to": ["bob"], "content": f"hello from {who}"}), "Sent."]) as model:
             turn = tool_class(place, model, agent).turn("say hello to bob")
             ok(turn.is_well, f"a turn as {who} ends well", turn.story)
             ok(
@@ -415,7 +415,7 @@ def test_send(tool_class):
 def test_scopes(tool_class):
     """Also where setup wrote elsewhere: both ways, and git is shown nothing of the stealthy one."""
     for scope in ("stealth", "user"):
-        with Place() as place, Model([Call("send", {"to": ["bob"], "text": f"hello from {scope}"}), "Sent."]) as model:
+        with Place() as place, Model([Call("send", {"to": ["bob"], "content": f"hello from {scope}"}), "Sent."]) as model:
             tool = tool_class(place, model, scope=scope)
             place.send(tool.name, MARK % scope)
             turn = tool.turn("say hello to bob")
@@ -534,7 +534,7 @@ def shorten_timeouts(place, tool):
 
 def test_trouble(tool_class):
     """roger crashes, hangs, dies in the middle of a call, or is gone: the agent goes on."""
-    script = [Call("send", {"to": ["bob"], "text": "hello"}), "Went on."]
+    script = [Call("send", {"to": ["bob"], "content": "hello"}), "Went on."]
     for what, between in (
         ("a hook that is killed", CRASHING_HOOK),
         ("a hook that hangs", HANGING_HOOK),

@@ -44,7 +44,7 @@ with Place() as place, Model([]) as model:
 
 for tool_class, commands in INSTALL.items():
     name = tool_class.name
-    with Place() as place, Model([Call("send", {"to": ["bob"], "text": "hello"}), "Sent."]) as model:
+    with Place() as place, Model([Call("send", {"to": ["bob"], "content": "hello"}), "Sent."]) as model:
         tool = tool_class(place, model, setup=False)
         for words in commands:
             ended = tool.run(*words)

@@ -1,6 +1,6 @@
 # lib - what the tests of the command line share.  To run one alone:
 #
-#     ROGER=build/roger sh tests/cli/t0001-session.sh
+#     ROGER=build/roger sh tests/cli/t0001-help.sh
 #
 # Each works in an empty folder that goes away, with nothing of roger's in the
 # environment, and prints TAP.  Functions keep to variables that start with _,

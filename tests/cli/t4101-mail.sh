@@ -4,14 +4,14 @@
 . "$(dirname "$0")/lib.sh"
 
 roger init -q
-first=$(send_id --as plan implement 'one' --issue app-1 --type decision --run 3 --metadata '{"a": [1, 2.50], "ü": "x"}')
+first=$(send_id --as plan implement 'one' --issue app-1 --type decision --pass 3 --metadata '{"a": [1, 2.50], "ü": "x"}')
 second=$(send_id --as plan implement 'two' --issue app-2)
 third=$(send_id --as test implement 'three')
 like "an id" "$first" '^msg-[0-9]{13}-[a-z0-9]+$'
 
 exits 0 "inbox" roger inbox --as implement --json
 is "first in, first out" "$(printf '%s' "$out" | json '" ".join(m["content"] for m in d["messages"])')" "one two three"
-is "the members of the first" "$(printf '%s' "$out" | json '[d["messages"][0][k] for k in ("issue_id","from_phase","to_phase","run_counter","message_type","metadata","read","read_at","seq","epoch")]')" \
+is "the members of the first" "$(printf '%s' "$out" | json '[d["messages"][0][k] for k in ("issue","from","to","pass","type","metadata","read","read_at","seq","epoch")]')" \
 	'["app-1", "plan", "implement", 3, "decision", {"a": [1, 2.5], "\u00fc": "x"}, false, null, 1, 1]'
 is "metadata keeps its digits" "$(printf '%s' "$out" | grep -c '"metadata":{"a":\[1,2.50\],"ü":"x"}')" 1
 exits 0 "looking changes nothing" roger inbox --as implement --issue app-2
@@ -47,7 +47,7 @@ check "an answer to one that is not there is refused or noted ($status)" test "$
 is "list by sender" "$(roger list --from test --jsonl | wc -l)" 1
 is "list by issue" "$(roger list --issue app-1 --jsonl | wc -l)" 3
 is "list by type" "$(roger list --type decision --jsonl | json 'd["id"]')" "$first"
-is "list by run" "$(roger list --run 3 --jsonl | json 'd["id"]')" "$first"
+is "list by run" "$(roger list --pass 3 --jsonl | json 'd["id"]')" "$first"
 is "list the unread" "$(roger list --unread --jsonl | wc -l)" 2
 is "newest first" "$(roger list --newest --limit 1 --jsonl | json 'd["id"]')" "$again"
 exits 0 "a page" roger list --limit 2 --json

@@ -20,10 +20,10 @@ is "nothing is stored twice" "$(printf '%s' "$out" | json '[d["sent"], d["stored
 is "nor anything else" "$(roger count)" 1313
 
 # What a line leaves out comes from the command line.
-printf '{"content":"a"}\n\n{"content":"b","to":["dave"],"issue":"x","type":"data","run":4,"metadata":{"k":1},"from":"zoe"}\n' >short.jsonl
+printf '{"content":"a"}\n\n{"content":"b","to":["dave"],"issue":"x","type":"data","pass":4,"metadata":{"k":1},"from":"zoe"}\n' >short.jsonl
 exits 0 "defaults from the command line" sh -c '"$ROGER" send --as alice --batch --issue y --type result erin <short.jsonl'
-is "where a line has none" "$(roger list --issue y --jsonl | json '[d["from_phase"], d["to_phase"], d["message_type"], d["content"]]')" '["alice", "erin", "result", "a"]'
-is "and only there" "$(roger list --issue x --jsonl | json '[d["from_phase"], d["to_phase"], d["message_type"], d["run_counter"], d["metadata"]]')" '["zoe", "dave", "data", 4, {"k": 1}]'
+is "where a line has none" "$(roger list --issue y --jsonl | json '[d["from"], d["to"], d["type"], d["content"]]')" '["alice", "erin", "result", "a"]'
+is "and only there" "$(roger list --issue x --jsonl | json '[d["from"], d["to"], d["type"], d["pass"], d["metadata"]]')" '["zoe", "dave", "data", 4, {"k": 1}]'
 
 bad() { # NAME PATTERN LINE
 	state=$(state_of .roger)
@@ -62,6 +62,23 @@ wait $sender
 is "the stream ends well" $? 0
 exec 4<&-
 is "and is stored whole" "$(roger count --issue stream)" 2
+
+# What list prints is taken, and so are lines of a journal.  What only roger can set, it sets anew.
+roger init -q other
+fields='[d[k] for k in ("from", "to", "issue", "type", "pass", "content", "metadata")]'
+roger list --issue x --jsonl >copy.jsonl
+exits 0 "what list prints" roger --workspace other send --batch --new <copy.jsonl
+is "arrives" "$(roger --workspace other list --jsonl | json "$fields")" "$(json "$fields" <copy.jsonl)"
+is "with a number, an id and a life of its own" "$(cat copy.jsonl >both; roger --workspace other list --jsonl >>both; cut -d, -f1 both | sort -u | wc -l | tr -d ' ')" 2
+grep '"issue_id":"x"' .roger/messages.jsonl | head -n 1 >line.jsonl
+exits 0 "a line of a journal" roger --workspace other send --batch --new --json <line.jsonl
+is "is another message" "$(roger --workspace other count --from zoe)" 2
+printf '{"to":"bob","content":"x","created_at":1}\n' >typed.jsonl
+exits 65 "a line without an id may not say more" roger send --as zoe --batch <typed.jsonl
+is "answers have a format" "$(roger list --json | json 'next(iter(d.items()))')" '["format", 1]'
+exits 66 "errors, too" roger show msg-none --json
+is "first" "$(printf '%s' "$err" | json 'next(iter(d.items()))')" '["format", 1]'
+is "lines have none" "$(roger list --limit 1 --jsonl | grep -c format)" 0
 exits 0 "an empty batch" sh -c '"$ROGER" send --as alice --batch </dev/null'
 exits 0 "verify" roger verify
 

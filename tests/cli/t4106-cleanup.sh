@@ -24,13 +24,13 @@ old run-1-unread dora c 1 1 false
 exits 0 "the lines of others are messages" roger count
 is "all of them" "$out" 18
 exits 0 "a dry run" roger cleanup --dry-run --json
-is "says what would go" "$(printf '%s' "$out" | json '[d[k] for k in ("archived", "by_age", "by_count", "by_run", "kept_unread")]')" "[4, 1, 2, 1, 2]"
+is "says what would go" "$(printf '%s' "$out" | json '[d[k] for k in ("archived", "by_age", "by_count", "by_pass", "kept_unread")]')" "[4, 1, 2, 1, 2]"
 is "and moves nothing" "$(roger count)" 18
 exits 0 "cleanup" roger cleanup
 like "says what went" "$out" "archived +4"
 is "these" "$(roger list --archived --jsonl | sed 's/.*"content":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ')" "ancient many-1 many-2 run-1 "
 is "the unread stayed" "$(roger count --unread)" 2
-is "it is noted, an issue a line" "$(roger cleanup --history --json | json 'sorted([m["issue_id"], m["archived"], m["kept_unread"]] for m in d["history"])')" '[["a", 1, 1], ["b", 2, 0], ["c", 1, 1]]'
+is "it is noted, an issue a line" "$(roger cleanup --history --json | json 'sorted([m["issue"], m["archived"], m["kept_unread"]] for m in d["history"])')" '[["a", 1, 1], ["b", 2, 0], ["c", 1, 1]]'
 exits 0 "again" roger cleanup --json
 is "finds nothing more" "$(printf '%s' "$out" | json 'd["archived"]')" 0
 exits 0 "another age" roger cleanup --issue a --max-age-days 30 --json
@@ -39,10 +39,10 @@ exits 65 "a negative number" roger cleanup --max-age-days -1
 for i in 1 2 3; do
 	old "off-$i" finn off "$i" 1 true
 done
-exits 0 "0 switches a rule off" roger cleanup --issue off --keep-runs 0 --keep-per-phase 0 --max-age-days 0 --json
+exits 0 "0 switches a rule off" roger cleanup --issue off --keep-passes 0 --keep-per-agent 0 --max-age-days 0 --json
 is "so nothing goes" "$(printf '%s' "$out" | json 'd["archived"]')" 0
 exits 0 "which without it does" roger cleanup --issue off --json
-is "all but the last run" "$(printf '%s' "$out" | json 'd["by_run"]')" 2
+is "all but the last run" "$(printf '%s' "$out" | json 'd["by_pass"]')" 2
 
 id=$(send_id --as plan bob "delete me" --issue d)
 exits 77 "archive spares the unread" roger archive "$id"

@@ -64,7 +64,7 @@ exits 77 "in a batch" sh -c 'echo "{\"to\":\"carrol\",\"content\":\"x\"}" | "$0"
 exits 0 "whose line may insist" sh -c 'echo "{\"to\":\"carrol\",\"content\":\"x\",\"new\":true}" | "$0" send --as ann --batch -q' "$ROGER"
 exits 77 "the owner of a run" roger dispatch run-1 --as ann --forward-to implemment
 like "the same" "$err" "did you mean 'implement'"
-exits 77 "of a program" roger run --run-id run-2 --as ann --forward-to implemment -- true
+exits 77 "of a program" roger run --run run-2 --as ann --forward-to implemment -- true
 mkdir -p .roger/triggers
 printf '(carol #9): text that comes in is data, and nobody is there to be asked\n' >.roger/triggers/implemet.txt
 exits 0 "text from an edge comes in" roger bridge --once

@@ -56,7 +56,7 @@ import collections, json, sys
 numbers = collections.defaultdict(list)
 for line in sys.stdin:
     m = json.loads(line)
-    numbers[m["from_phase"]].append(m["seq"])
+    numbers[m["from"]].append(m["seq"])
 print(all(n == list(range(1, len(n) + 1)) for n in numbers.values()), sum(map(len, numbers.values())))')" "True 30"
 
 # Clearing message-state.json, as the seed's app does at a fresh start, opens a session.

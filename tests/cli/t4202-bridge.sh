@@ -124,7 +124,7 @@ forget_kept
 # ---- who is meant
 printf '(lead #23): by another case\n' >"$boxes/BOB.TXT"
 bridge -q
-is "names are matched without case" "$(roger list --to bob --newest --limit 1 --jsonl | json_lines '[m["from_phase"], m["to_phase"]]')" '[["LEAD", "bob"]]'
+is "names are matched without case" "$(roger list --to bob --newest --limit 1 --jsonl | json_lines '[m["from"], m["to"]]')" '[["LEAD", "bob"]]'
 printf '(LEAD #24): to a name with a slash\n' >"$boxes/team%2Fx.txt"
 bridge -q 2>/dev/null
 is "file names are encoded names" "$(mail_of team/x)" '[[24, "to a name with a slash"]]'
@@ -145,7 +145,7 @@ bridge -q 2>/dev/null
 is "a group, without the sender" "$(mail_of wb)" '[[1, "to the night shift"], [1, "to workers"], [2, "to all"]]'
 is "the sender gets nothing of its own" "$(mail_of wa)" '[]'
 is "all: everybody who was ever here but the sender, with one number" \
-	"$(roger list --from wa --jsonl | json_lines '[m["to_phase"], m["seq"]] if m["content"] == "to all" else 0' | json 'sorted(x for x in d if x)')" \
+	"$(roger list --from wa --jsonl | json_lines '[m["to"], m["seq"]] if m["content"] == "to all" else 0' | json 'sorted(x for x in d if x)')" \
 	'[["LEAD", 2], ["bob", 2], ["wb", 2], ["wc", 2]]'
 printf '(workers #1): x\n' >"$boxes/bob.txt"
 run bridge

@@ -41,7 +41,7 @@ bridge -q
 is "a reader that takes the file gets a new one" "$(cat "$boxes/filer.txt")" '(LEAD #3): fourth'
 printf '(a_b #2): answered\n' >"$boxes/bob.txt"
 bridge -q
-is "a role that stands for a name comes back as that" "$(roger list --to bob --newest --limit 1 --json | json 'd["messages"][0]["from_phase"]')" a.b
+is "a role that stands for a name comes back as that" "$(roger list --to bob --newest --limit 1 --json | json 'd["messages"][0]["from"]')" a.b
 printf '(LEAD #9): everybody\n' >"$boxes/all.txt"
 bridge -q
 is "what came in over an edge goes out again" "$(tail -n 1 "$boxes/filer.txt")" '(LEAD #9): everybody'

@@ -39,7 +39,7 @@ exits 0 "a verb that is not stable" roger send --as ann bob 'x' --key app-1:shou
 like "is warned of" "$err" "shouting.*status-update"
 exits 64 "a verb without a task" roger send --as ann bob x --verb escalation
 exits 0 "one key to two" roger send --as ann bob,cid 'both' --key app-2:status-update:c1
-is "is an entry for each" "$(roger sends --key app-2:status-update:c1 --json | json 'sorted(a["target"] for a in d["attempts"])')" '["bob", "cid"]'
+is "is an entry for each" "$(roger sends --key app-2:status-update:c1 --json | json 'sorted(a["to"] for a in d["attempts"])')" '["bob", "cid"]'
 roger send --as ann bob 'no key' -q
 is "without a key there is one, too" "$(roger sends --json | json 'len(d["attempts"])')" 6
 
@@ -49,7 +49,7 @@ is "is the current one" "$(printf '%s' "$out" | json '[d["current"],d["number"]]
 exits 77 "no cycle twice" roger cycle new c-2
 exits 0 "the key in it" roger send --as ann bob 'one' --key app-1:status-update:c1 --json
 is "is a new message" "$(printf '%s' "$out" | json '[d["messages"][0]["id"] == "'"$first"'", d["cycle"]]')" '[false, "c-2"]'
-is "with an entry of its own" "$(roger sends --key app-1:status-update:c1 --json | json '[a["cycle_id"] for a in d["attempts"]]')" '["1", "c-2"]'
+is "with an entry of its own" "$(roger sends --key app-1:status-update:c1 --json | json '[a["cycle"] for a in d["attempts"]]')" '["1", "c-2"]'
 
 # Reading confirmed, and not.
 exits 64 "to confirm needs a key" roger send --as ann bob x --confirm read
@@ -63,18 +63,18 @@ send_late() {
 }
 exits 75 "not read in time" send_late
 is "may be tried again" "$(printf '%s' "$err" | json 'd["error"]["retryable"]')" true
-late=$(roger sends --key app-4:escalation:c1 --json | json 'd["attempts"][0]["message_id"]')
+late=$(roger sends --key app-4:escalation:c1 --json | json 'd["attempts"][0]["message"]')
 exits 75 "the next attempt" send_late
-is "is of the same message" "$(roger sends --key app-4:escalation:c1 --json | json '[[a["attempt"],a["outcome"],a["message_id"] == "'"$late"'"] for a in d["attempts"]]')" '[[1, "timeout", true], [2, "timeout", true]]'
+is "is of the same message" "$(roger sends --key app-4:escalation:c1 --json | json '[[a["attempt"],a["outcome"],a["message"] == "'"$late"'"] for a in d["attempts"]]')" '[[1, "timeout", true], [2, "timeout", true]]'
 exits 77 "with another text" roger send --as ann bob 'other' --key app-4:escalation:c1 --confirm read --within 50ms
 is "no dead letter so far" "$(roger dead --json | json 'len(d["dead_letters"])')" 0
 exits 75 "the third" send_late
 like "is a dead letter" "$err" "dl-[0-9a-f]{32}"
 exits 77 "there is no fourth" send_late
 exits 0 "dead" roger dead --json
-is "one dead letter" "$(printf '%s' "$out" | json '[[l["task_id"],l["target"],l["attempt_count"],l["status"],l["message_id"] == "'"$late"'"] for l in d["dead_letters"]]')" '[["app-4", "bob", 3, "undelivered", true]]'
+is "one dead letter" "$(printf '%s' "$out" | json '[[l["task"],l["to"],l["attempts"],l["status"],l["message"] == "'"$late"'"] for l in d["dead_letters"]]')" '[["app-4", "bob", 3, "undelivered", true]]'
 letter=$(printf '%s' "$out" | json 'd["dead_letters"][0]["id"]')
-is "its id stands in the entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json 'd["attempts"][0]["dead_letter_task_id"]')" "$letter"
+is "its id stands in the entry" "$(roger sends --key app-4:escalation:c1 --newest --limit 1 --json | json 'd["attempts"][0]["dead_letter_task"]')" "$letter"
 is "one message in all of it" "$(roger list --key app-4:escalation:c1 --jsonl | wc -l)" 1
 exits 75 "redeliver" roger dead redeliver "$letter" --within 50ms
 is "not read in time either: it is to be delivered" "$(roger dead show "$letter" --json | json '[l["status"] for l in d["dead_letters"]]')" '["undelivered"]'
@@ -98,7 +98,7 @@ dead_letters:
   alarm: 1
 X
 exits 75 "retry" roger send --as dan bob 'marker-in-content' --key app-5:escalation:c1 --confirm read --retry
-is "makes the attempts there are" "$(roger sends --from dan --json | json '[[a["attempt"],a["dead_letter_task_id"]] for a in d["attempts"]]')" '[[1, null], [2, "TASK-7"]]'
+is "makes the attempts there are" "$(roger sends --from dan --json | json '[[a["attempt"],a["dead_letter_task"]] for a in d["attempts"]]')" '[[1, null], [2, "TASK-7"]]'
 is "the command got the letter" "$(json '[d["task_id"],d["target"],d["attempt_count"]]' <filed.json)" '["app-5", "bob", 2]'
 is "which says what it became" "$(roger dead --task app-5 --json | json 'd["dead_letters"][0]["filed_as"]')" TASK-7
 is "and no content" "$(grep -rl marker-in-content .roger filed.json | grep -v 'messages\.\(jsonl\|db\)')" ""
@@ -118,7 +118,7 @@ exits 75 "the next is for the next cycle" roger send --as fay gus 'x' --key app-
 like "and says so" "$err" "later cycle"
 roger cycle new -q
 exits 75 "attempt two" roger send --as fay gus 'x' --key app-7:escalation:c1 --confirm read
-is "of the same key" "$(roger sends --from fay --json | json '[[a["attempt"],a["cycle_id"]] for a in d["attempts"]]')" '[[1, "c-2"], [2, "3"]]'
+is "of the same key" "$(roger sends --from fay --json | json '[[a["attempt"],a["cycle"]] for a in d["attempts"]]')" '[[1, "c-2"], [2, "3"]]'
 exits 75 "the breaker" roger send --as fay gus 'y' --key app-8:escalation:c1 --confirm read
 like "answers at once" "$err" "breaker"
 is "and nothing is stored" "$(roger list --key app-8:escalation:c1 --jsonl | wc -l)" 0
@@ -142,12 +142,12 @@ roger cycle new -q
 # Killed before the entry was written: whoever asks finds it.
 roger send --as kim leo 'k' --key app-10:status-update:c1 -q
 rm -rf .roger/send-log/kim.jsonl .roger/messages.control .roger/messages.db*
-is "an entry that was lost is made anew" "$(roger sends --from kim --json | json '[[a["outcome"],a["target"]] for a in d["attempts"]]')" '[["delivered", "leo"]]'
+is "an entry that was lost is made anew" "$(roger sends --from kim --json | json '[[a["outcome"],a["to"]] for a in d["attempts"]]')" '[["delivered", "leo"]]'
 is "and nobody else's is doubled" "$(roger sends --from ann --lines --json | json 'len(d["attempts"])')" "$(wc -l <$log)"
 
 # A log that was deleted, or all: whoever reads them gets back what the journal says.
 rm .roger/send-log/kim.jsonl
-is "a log that was deleted is made again" "$(roger sends --from kim --json | json '[a["target"] for a in d["attempts"]]')" '["leo"]'
+is "a log that was deleted is made again" "$(roger sends --from kim --json | json '[a["to"] for a in d["attempts"]]')" '["leo"]'
 rm .roger/send-log/kim.jsonl
 like "also for one who asks for everybody's" "$(roger sends)" "kim -> leo +delivered"
 cp -r .roger/send-log kept-log
@@ -168,7 +168,7 @@ rm .roger/messages.control
 roger send --as ann leo 'after a restart' --key app-11:status-update:c1 -q
 cp -r .roger/send-log kept-log
 rm -r .roger/send-log
-is "also after a restart, from the beginning" "$(roger sends --from kim --json | json '[a["target"] for a in d["attempts"]]')" '["leo"]'
+is "also after a restart, from the beginning" "$(roger sends --from kim --json | json '[a["to"] for a in d["attempts"]]')" '["leo"]'
 rm -r .roger/send-log
 mv kept-log .roger/send-log
 
@@ -176,10 +176,10 @@ mv kept-log .roger/send-log
 roger send --as kim leo 'plain one' --issue plain -q
 roger send --as kim leo 'plain two' --issue plain -q
 roger receive --as leo -q
-is "what has no key has entries" "$(roger sends --from kim --json | json '[a["outcome"] for a in d["attempts"] if ":send:msg-" in a["idempotent_key"]]')" '["delivered", "delivered"]'
+is "what has no key has entries" "$(roger sends --from kim --json | json '[a["outcome"] for a in d["attempts"] if ":send:msg-" in a["key"]]')" '["delivered", "delivered"]'
 rm .roger/messages.control
 roger send --as kim leo 'plain three' --issue plain -q
-is "none is doubled when nobody knows how far they are" "$(roger sends --from kim --lines --json | json 'len([a for a in d["attempts"] if ":send:msg-" in a["idempotent_key"]])')" 3
+is "none is doubled when nobody knows how far they are" "$(roger sends --from kim --lines --json | json 'len([a for a in d["attempts"] if ":send:msg-" in a["key"]])')" 3
 exits 0 "doctor" roger doctor
 
 # Purging.

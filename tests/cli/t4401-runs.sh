@@ -34,7 +34,7 @@ exits 77 "forward while the result is unread" roger forward good
 like "names the message and its reader" "$err" "msg-.*not yet read by 'lead'"
 exits 66 "evidence that is not there" roger forward good --evidence msg-1-x
 is "the result is a message from the child" \
-	"$(roger inbox --as lead --json | json '[[m["from_phase"], m["message_type"], m["issue_id"], m["metadata"]] for m in d["messages"]]')" \
+	"$(roger inbox --as lead --json | json '[[m["from"], m["type"], m["issue"], m["metadata"]] for m in d["messages"]]')" \
 	'[["tester", "result", "app", {"run": "good"}]]'
 roger receive --as lead -q
 check "once it is read, forward" roger forward good
@@ -61,7 +61,7 @@ exits 65 "but not this one" roger dispatch 'a b'
 exits 65 "a deadline in the past" roger dispatch past --expected-by 2020-01-01T00:00:00Z
 exits 65 "or that is none" roger dispatch past --expected-by soon
 exits 0 "a deadline as people write it" roger dispatch -q --expected-by 'tomorrow 10:00' --json soon
-like "is stored as RFC 3339" "$out" '"expectedBy":"20[0-9-]*T[0-9:.]*Z"'
+like "is stored as RFC 3339" "$out" '"expected_by":"20[0-9-]*T[0-9:.]*Z"'
 roger complete -q soon --failed
 exits 64 "or two" roger dispatch past --within 1m --expected-by 2090-01-01T00:00:00Z
 roger dispatch far --expected-by 2090-01-01T08:00:00+08:00 -q
@@ -114,8 +114,8 @@ exits 0 "sweep" roger sweep --json
 is "confirms" "$(printf '%s' "$out" | json '[d["forwarded"], [[c["run"], c["before"], c["after"]] for c in d["changes"]]]')" \
 	'[1, [["bad", "done_but_not_forwarded", "completed"]]]'
 is "once" "$(roger sweep --json | json '[d["forwarded"], d["changes"]]')" '[0, []]'
-is "filters" "$(roger runs --status completed --json | json '[r["runId"] for r in d["runs"]]')" '["good", "bad"]'
-is "by issue" "$(roger runs --issue app --jsonl | json 'd["runId"]')" good
+is "filters" "$(roger runs --status completed --json | json '[r["run"] for r in d["runs"]]')" '["good", "bad"]'
+is "by issue" "$(roger runs --issue app --jsonl | json 'd["run"]')" good
 
 # Many at once: one document, one message, one note for each change.
 roger dispatch race --as lead -q

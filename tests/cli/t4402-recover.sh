@@ -45,11 +45,11 @@ is "is recovered at once" "$(member status keyed)" recovered
 roger send --as kid lead hello -q
 late silent --child kid
 check "recover in vain" roger recover silent
-is "reminds the child" "$(roger inbox --as kid --json | json '[m["from_phase"] for m in d["messages"]]')" '["roger"]'
+is "reminds the child" "$(roger inbox --as kid --json | json '[m["from"] for m in d["messages"]]')" '["roger"]'
 is "is still open" "$(member status silent)" suspect_delivery_failure
 check "and again" roger recover silent
 is "is blocked" "$(member status silent)" blocked
-is "told to the owner" "$(roger inbox --as lead --json | json '[m["from_phase"] for m in d["messages"] if "silent" in m["content"]]')" '["roger"]'
+is "told to the owner" "$(roger inbox --as lead --json | json '[m["from"] for m in d["messages"] if "silent" in m["content"]]')" '["roger"]'
 is "and noted" "$(member recoveryAction silent)" escalated
 exits 77 "a third one is refused" roger recover silent
 roger sweep -q
@@ -70,7 +70,7 @@ configure '[sh, -c, "cat >input; echo RESULT from it; echo noise >&2"]'
 late cmd
 check "the command" roger recover cmd
 is "gets the document" "$(json 'd["runId"]' <input)" cmd
-is "its words become the result" "$(roger list --to lead --jsonl | tail -n 1 | json '[d["content"], d["message_type"]]')" \
+is "its words become the result" "$(roger list --to lead --jsonl | tail -n 1 | json '[d["content"], d["type"]]')" \
 	'["RESULT from it", "result"]'
 is "named so" "$(member resultSource cmd)" recovery_command
 is "and stand nowhere else" "$(grep -rl 'RESULT from it' .roger | sed 's,.*/,,' | grep -v '^messages\|^config.yaml' | tr '\n' ' ')" ""

@@ -15,7 +15,7 @@ gone() { while kill -0 "$1" 2>/dev/null; do sleep 0.02; done; }
 orphan() { # RUN OPTION... -- COMMAND...
 	_run=$1
 	shift
-	"$ROGER" run --run-id "$_run" --as lead -q "$@" &
+	"$ROGER" run --run "$_run" --as lead -q "$@" &
 	_pid=$!
 	until [ -s "up-$_run" ]; do sleep 0.02; done
 	kill -9 $_pid
@@ -49,11 +49,11 @@ is "a message that was sent is found" "$(status_of sent) $(member resultSource s
 
 # A restart, while the program lives.
 orphan back -- sh -c "$waiting" 2>/dev/null
-"$ROGER" run --run-id back --as lead -- touch second >out.back 2>err.back &
+"$ROGER" run --run back --as lead -- touch second >out.back 2>err.back &
 pid=$!
 until grep -q 'taken over' $runs/back.json; do sleep 0.02; done
 is "a restart watches it" "$(member processes back | json 'd["runnerPid"]')" $pid
-exits 77 "a second one is refused" roger run --run-id back --as lead -- touch second
+exits 77 "a second one is refused" roger run --run back --as lead -- touch second
 like "by whom" "$err" "watched by process $pid"
 "$ROGER" complete back --result 'from the child' -q
 touch end-back
@@ -66,7 +66,7 @@ like "and that nobody saw how it ended" "$(cat err.back)" "run back: lost"
 
 # With nothing to show for it.
 orphan mute -- sh -c "$waiting" 2>/dev/null
-"$ROGER" run --run-id mute --as lead -q -- true &
+"$ROGER" run --run mute --as lead -q -- true &
 pid=$!
 until grep -q 'taken over' $runs/mute.json; do sleep 0.02; done
 touch end-mute
@@ -76,28 +76,28 @@ is "and its owner is told" "$(told mute)" 1
 
 # Signals and a limit reach one that was taken over.
 orphan stop -- sh -c "$waiting" 2>/dev/null
-exits 1 "a limit, which counts from the dispatch" roger run --run-id stop --as lead --limit 10ms -q
+exits 1 "a limit, which counts from the dispatch" roger run --run stop --as lead --limit 10ms -q
 gone "$(child_of stop)"
 result 0 "ends it"
 orphan deaf -- sh -c '(trap "" TERM; exec sleep 22.375) & echo $$ >up-deaf; wait' 2>/dev/null
-exits 1 "and, with its leader gone" roger run --run-id deaf --as lead --limit 10ms --grace 10s -q
+exits 1 "and, with its leader gone" roger run --run deaf --as lead --limit 10ms --grace 10s -q
 is "all of its group that does not listen" "$(count_running 'sleep 22[.]375')" 0
 
 # A restart, when all is over.
 orphan over -- sh -c "$waiting" 2>/dev/null
 touch end-over
 gone "$(child_of over)"
-exits 1 "a restart settles it" roger run --run-id over --as lead -- touch second
+exits 1 "a restart settles it" roger run --run over --as lead -- touch second
 like "and says what it knows" "$err" "its child is gone"
 is "blocked" "$(status_of over)" blocked
 is "told once" "$(told over)" 1
-exits 1 "again" roger run --run-id over --as lead -- touch second
+exits 1 "again" roger run --run over --as lead -- touch second
 is "changes nothing" "$(told over)" 1
 orphan file -- sh -c "$waiting; echo report >report.md" 2>/dev/null
 touch end-file
 gone "$(child_of file)"
-exits 0 "its file is found" roger run --run-id file --as lead --result-file report.md -q
-is "and is the result" "$(roger list --to lead --jsonl | grep '"run":"file"' | json '[d["message_type"], d["content"]]')" \
+exits 0 "its file is found" roger run --run file --as lead --result-file report.md -q
+is "and is the result" "$(roger list --to lead --jsonl | grep '"run":"file"' | json '[d["type"], d["content"]]')" \
 	'["result", "[lost]\nreport"]'
 is "nothing was started" "$(ls second 2>/dev/null)" ""
 
@@ -110,7 +110,7 @@ gone "$(child_of boot)"
 orphan space -- sh -c "$waiting" 2>/dev/null
 sed -i 's/"pidSpace": [0-9]*/"pidSpace": 1/' $runs/space.json
 is "in another namespace nobody knows" "$(status_of space)" active
-exits 77 "nor may anybody take over" roger run --run-id space --as lead
+exits 77 "nor may anybody take over" roger run --run space --as lead
 touch end-space
 gone "$(child_of space)"
 python3 - $runs/space.json <<'PY'
@@ -137,8 +137,8 @@ ours["processes"] = dict(d["processes"], childPid=os.getppid(),
                          childStart=int(open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[19]))
 json.dump(ours, open(sys.argv[2].replace("evil", "ours"), "w"))
 PY
-exits 77 "not the first process" roger run --run-id evil --as lead --limit 1ms
-"$ROGER" run --run-id ours --as lead --limit 1ms --grace 1ms -q 2>/dev/null &
+exits 77 "not the first process" roger run --run evil --as lead --limit 1ms
+"$ROGER" run --run ours --as lead --limit 1ms --grace 1ms -q 2>/dev/null &
 pid=$!
 until grep -q 'taken over' $runs/ours.json; do sleep 0.02; done
 sleep 0.1
@@ -147,18 +147,18 @@ result 0 "nor whoever asks is told to end"
 
 # Many at once: one starts, and one takes over.
 for i in 1 2 3 4 5 6 7 8; do
-	"$ROGER" run --run-id race --as lead -q -- sh -c 'echo started >>starts; sleep 0.3' 2>/dev/null
+	"$ROGER" run --run race --as lead -q -- sh -c 'echo started >>starts; sleep 0.3' 2>/dev/null
 	echo $? >>exits
 done &
 for i in 1 2 3 4 5 6 7 8; do
-	"$ROGER" run --run-id race --as lead -q -- sh -c 'echo started >>starts; sleep 0.3' 2>/dev/null &
+	"$ROGER" run --run race --as lead -q -- sh -c 'echo started >>starts; sleep 0.3' 2>/dev/null &
 done
 wait
 is "one of many starts a program" "$(wc -l <starts | tr -d ' ')" 1
 orphan heir -- sh -c "$waiting" 2>/dev/null
 rm -f exits
 for i in 1 2 3 4 5 6; do
-	("$ROGER" run --run-id heir --as lead -q 2>/dev/null; echo $? >>exits) &
+	("$ROGER" run --run heir --as lead -q 2>/dev/null; echo $? >>exits) &
 done
 until [ "$(cat exits 2>/dev/null | wc -l)" = 5 ]; do sleep 0.02; done
 is "one of many takes over" "$(sort -u exits)" 77
@@ -168,7 +168,7 @@ is "and settles it" "$(tail -n 1 exits) $(told heir)" "1 1"
 
 # Heartbeats.
 echo 'watchdog: {heartbeat: 50ms}' >.roger/config.yaml
-"$ROGER" run --run-id beats --as lead --within 100ms -q -- sh -c "$waiting" &
+"$ROGER" run --run beats --as lead --within 100ms -q -- sh -c "$waiting" &
 pid=$!
 until [ -s up-beats ]; do sleep 0.02; done
 before=$(member heartbeatAt beats)

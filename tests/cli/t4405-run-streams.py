@@ -38,7 +38,7 @@ def check(name, good, told=""):
 
 
 def words(run_id, command, *options):
-    return [ROGER, "run", "--as", "lead", "--run-id", run_id, "-q", *options, "--", *command]
+    return [ROGER, "run", "--as", "lead", "--run", run_id, "-q", *options, "--", *command]
 
 
 def sh(script):
@@ -57,7 +57,7 @@ def run_of(run_id):
 def told(run_id):
     done = subprocess.run([ROGER, "list", "--to", "lead", "--jsonl"], capture_output=True, text=True, check=True)
     messages = [json.loads(line) for line in done.stdout.splitlines()]
-    return [(m["message_type"], m["content"]) for m in messages if (m["metadata"] or {}).get("run") == run_id]
+    return [(m["type"], m["content"]) for m in messages if (m["metadata"] or {}).get("run") == run_id]
 
 
 def peak_kb(pid):
@@ -119,7 +119,7 @@ def flood():
 def slow_reader():
     run = start("slow", sh("seq 300000; echo END"), stdout=subprocess.PIPE)
     time.sleep(0.3)
-    check("a program waits for a slow reader", run.poll() is None and not run_of("slow")["completionReceivedAt"])
+    check("a program waits for a slow reader", run.poll() is None and not run_of("slow")["completed_at"])
     out = run.stdout.read()
     check("which gets all", out.endswith(b"300000\nEND\n") and run.wait() == 0)
     run = start("stalled", sh("seq 22000; echo END"), stdout=subprocess.PIPE)

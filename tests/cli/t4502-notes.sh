@@ -9,7 +9,7 @@ count() { roger activity --jsonl "$@" | wc -l | tr -d ' '; }
 last() { roger activity --newest --limit 1 --jsonl | json "$1"; }
 
 one=$(send_id --as plan bob 'hello' --issue app-42)
-is "a send is noted" "$(last '[d["task_id"], d["action"], d["outcome"]]')" \
+is "a send is noted" "$(last '[d["task"], d["action"], d["outcome"]]')" \
 	"$(printf '%s' "[\"app-42\", {\"type\": \"TOOL_EXEC\", \"details\": {\"tool\": \"roger\", \"verb\": \"send\", \"agent\": \"plan\", \"ids\": [\"$one\"], \"count\": 1, \"seq\": 1, \"epoch\": 1}}, {\"status\": \"SUCCESS\"}]")"
 roger send --as plan bob,carol,dave 'to three' -q 2>/dev/null
 is "three recipients are one note of three" "$(last 'd["action"]["details"]["count"]')" 3
@@ -19,7 +19,7 @@ exits 64 "a verb that is refused before it runs" roger send --as plan
 is "is none" "$(count)" 3
 roger send --as plan bob 'nothing' --dry-run -q
 is "a dry run is none" "$(count)" 3
-exits 65 "not even one that fails" roger send --as plan bob x --type data --metadata '{}' --run 1 --issue 'a b' --dry-run
+exits 65 "not even one that fails" roger send --as plan bob x --type data --metadata '{}' --pass 1 --issue 'a b' --dry-run
 is "really" "$(count)" 3
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do echo "{\"to\":\"pool\",\"content\":\"n $i\"}"; done |
 	roger send --as plan --batch -q 2>/dev/null
@@ -57,7 +57,7 @@ before=$(count)
 roger log app-42 TOOL_EXEC -q
 is "log is an entry, and no second one" "$(count)" $((before + 1))
 roger send --as plan bob keyed --key app-9:report:1 -q
-is "the task of a key" "$(last 'd["task_id"]')" app-9
+is "the task of a key" "$(last 'd["task"]')" app-9
 
 printf 'activity:\n  own: false\n' >.roger/config.yaml
 before=$(count)

@@ -194,7 +194,7 @@ check "who claimed, gave back, fell silent and was done" python3 svg.py claims.s
 	"returned alice#5 \(w2\)" "acknowledged alice#5 \(w3\)" "\nlease expired\n" "\nreturned\n" "\nacknowledged\n" '!dead letter'
 check "with a bar for each claim" python3 marks.py claims.svg 3
 is "workers are no agents" "$(grep -c '<title>w1</title>' claims.svg)" 0
-roger run --run-id killed --issue kills --as zoe --within 1m -q -- sh -c 'kill -9 $$' >/dev/null 2>&1
+roger run --run killed --issue kills --as zoe --within 1m -q -- sh -c 'kill -9 $$' >/dev/null 2>&1
 roger timeline --issue kills --svg >kills.svg
 check "a child that was killed" python3 svg.py kills.svg "failed, killed or lost" "killed"
 say --as alice yan 'before' --issue gap

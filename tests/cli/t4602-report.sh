@@ -50,7 +50,7 @@ is "conflicts" "$(figure conflicts)" 1
 is "dead letters, of which one was read after all" "$(roger report --json | json '[d[k] for k in ("dead_letters", "undelivered", "dead_read", "alarm")]')" "[2, 1, 1, true]"
 is "messages are counted beside attempts" "$(roger report --json | json '[d[k] for k in ("attempted", "attempted_delivered", "message_permille")]')" "[4, 3, 750]"
 is "by cause" "$(figure dead_by_cause)" '[{"name": "not read in time", "count": 2}]'
-is "by target" "$(figure dead_by_target)" '[{"name": "carol", "count": 1}, {"name": "dave", "count": 1}]'
+is "by target" "$(figure dead_by_recipient)" '[{"name": "carol", "count": 1}, {"name": "dave", "count": 1}]'
 is "latencies go up" "$(roger report --json | json '0 <= d["latency_p50_ms"] <= d["latency_p95_ms"] <= d["latency_max_ms"]')" true
 is "agents" "$(figure agents | json '[[a["name"], a["sent"], a["received"], a["read"], a["timeouts"]] for a in d]')" \
 	'[["alice", 4, 0, 0, 3], ["bob", 0, 2, 2, 0], ["carol", 0, 1, 0, 0], ["dave", 0, 1, 1, 0]]'

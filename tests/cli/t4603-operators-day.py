@@ -40,12 +40,12 @@ def agent(name):
         for message in roger(name, "receive", "--wait", "2m")["messages"]:
             if message["content"] == "the day is over":
                 return
-            if message["from_phase"] not in (*NEXT, "lead"):
+            if message["from"] not in (*NEXT, "lead"):
                 continue
             if name == "implement":
                 # The first build fails, the second does not.
-                roger(name, "run", "--run-id", "build-1", "--issue", "app", "--", "sh", "-c", "exit 2", code=2)
-                roger(name, "run", "--run-id", "build-2", "--issue", "app", "--", "true")
+                roger(name, "run", "--run", "build-1", "--issue", "app", "--", "sh", "-c", "exit 2", code=2)
+                roger(name, "run", "--run", "build-2", "--issue", "app", "--", "true")
             if name == "review":
                 roger(name, "send", "plan", "approved", "--type", "decision", "--issue", "app")
             elif message["content"] != "approved":
@@ -82,8 +82,8 @@ def status():
 def wait_for_deadlines():
     """Waits until all is over that status and the runs say is under way."""
     ends = [c["since"] for c in status()["concerns"] if c["kind"] in ("waiting", "held")]
-    ends += [datetime.datetime.fromisoformat(run["expectedBy"].replace("Z", "+00:00")).timestamp() * 1000
-             for run in roger(None, "runs")["runs"] if run["runId"] == "child-1"]
+    ends += [datetime.datetime.fromisoformat(run["expected_by"].replace("Z", "+00:00")).timestamp() * 1000
+             for run in roger(None, "runs")["runs"] if run["run"] == "child-1"]
     left = int(max(ends) - time.time() * 1000) + 1
     if left > 0:
         roger("lead", "wait", "--issue", "nothing-comes", "--timeout", f"{left}ms", code=None)

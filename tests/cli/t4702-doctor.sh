@@ -182,7 +182,7 @@ mended "a log is missing" send_log "there is no entry" send-log/ann.jsonl 0 'rm 
 mended "the dead letters are gone" dead_letter "is gone" send-log/zoe.jsonl 6 'rm .roger/dead-letters.jsonl'
 rm .roger/dead-letters.jsonl
 roger doctor --fix -q
-is "mended, they are the same" "$(roger dead --json | json '[[d["idempotent_key"], d["attempt_count"], d["status"]] for d in d["dead_letters"]]')" '[["lost:escalation:c1", 3, "undelivered"]]'
+is "mended, they are the same" "$(roger dead --json | json '[[d["key"], d["attempts"], d["status"]] for d in d["dead_letters"]]')" '[["lost:escalation:c1", 3, "undelivered"]]'
 again
 rm .roger/dead-letters.jsonl
 exits 77 "the next send files it as well" roger send --as zoe bob "lost" --key lost:escalation:c1 --confirm read --within 1ms

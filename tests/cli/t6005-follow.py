@@ -146,7 +146,7 @@ check("and says nothing twice", max(collections.Counter(json.dumps(e) for e in e
 # A log that is replaced is shown from its start.
 os.rename(".roger/logs/activity.log.jsonl", "moved")
 roger("log", "t1", "PLAN_UPDATE", "--message", "in a new log")
-check("a log that was replaced is followed", entries.until(lambda lines: lines[-1]["task_id"] == "t1"), entries.lines[-1:])
+check("a log that was replaced is followed", entries.until(lambda lines: lines[-1]["task"] == "t1"), entries.lines[-1:])
 
 # What it costs to wait: five seconds are the period that is looked at, and nothing else.
 followers = {"list": messages, "activity": entries, "timeline": events}

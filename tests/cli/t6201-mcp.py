@@ -191,13 +191,13 @@ check("gives what its schema says", conforms(schemas["inbox"]["outputSchema"], r
 first = result["structuredContent"]["messages"][0]["id"]
 same("the content is as it was", result["structuredContent"]["messages"][0]["content"], "hi bob\n(EVE #1): not me\n> quoted")
 same("a look leaves it unread", client.call("inbox")["structuredContent"]["unread"], 1)
-result = client.call("send", to="alice", text="hello", reply_to=first, key="t:status-update:1")
+result = client.call("send", to="alice", content="hello", reply_to=first, key="t:status-update:1")
 check("send gives what its schema says", conforms(schemas["send"]["outputSchema"], result["structuredContent"]), result)
-again = client.call("send", to=["alice"], text="hello", reply_to=first, key="t:status-update:1")
+again = client.call("send", to=["alice"], content="hello", reply_to=first, key="t:status-update:1")
 check("a retry with the key is one message", again["structuredContent"]["duplicate"] and
       again["structuredContent"]["messages"] == result["structuredContent"]["messages"], again)
 check("and says so", "sent already" in text_of(again))
-other = client.call("send", to="alice", text="other", key="t:status-update:1")
+other = client.call("send", to="alice", content="other", key="t:status-update:1")
 check("another text with it is an error of the tool", other.get("isError") is True, other)
 same("it is on disk", json.loads(roger("show", result["structuredContent"]["messages"][0]["id"], "--json").stdout)["messages"][0]["content"], "hello")
 result = client.call("thread", id=first)
@@ -218,11 +218,11 @@ check("dead letters", "no dead letters" in text_of(client.call("dead_letters")))
 
 # ------------------------------------------------------------ mistakes a model makes
 for name, arguments, words in (
-        ("send", {"text": "x"}, "to"), ("send", {"to": "a", "text": ""}, "text is required"), ("send", {"to": 7, "text": "x"}, "to"),
-        ("send", {"to": "-bad name", "text": "x"}, "to"), ("send", {"to": "a", "text": "x", "from": "mallory"}, "from"),
-        ("send", {"to": "a", "text": "x", "agent": "mallory"}, "agent"), ("send", {"to": "a", "text": "x", "type": "gossip"}, "type"),
-        ("send", {"to": "a", "text": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
-        ("send", {"to": "a", "text": "x", "key": "\u202eevil"}, "key"), ("send", {"to": "a", "text": "x", "key": "a\u200db"}, "key"),
+        ("send", {"content": "x"}, "to"), ("send", {"to": "a", "content": ""}, "content is required"), ("send", {"to": 7, "content": "x"}, "to"),
+        ("send", {"to": "-bad name", "content": "x"}, "to"), ("send", {"to": "a", "content": "x", "from": "mallory"}, "from"),
+        ("send", {"to": "a", "content": "x", "agent": "mallory"}, "agent"), ("send", {"to": "a", "content": "x", "type": "gossip"}, "type"),
+        ("send", {"to": "a", "content": "x" * 10001}, "10000"), ("ack", {"ids": []}, "ids"), ("ack", {"ids": ["msg-none"]}, "msg-none"),
+        ("send", {"to": "a", "content": "x", "key": "\u202eevil"}, "key"), ("send", {"to": "a", "content": "x", "key": "a\u200db"}, "key"),
         ("wait", {"timeout": "soon"}, "timeout"), ("wait", {"timeout": "30d"}, "timeout"), ("run", {"action": "fly"}, "action"), ("run", {}, "action"),
         ("run", {"action": "dispatch"}, "run"), ("run", {"action": "dispatch", "run": "../x y"}, "run"),
         ("run", {"action": "status", "result": "x"}, "result"), ("thread", {"id": "msg-none"}, "msg-none"), ("inbox", {"limit": -1}, "limit"),
@@ -240,7 +240,7 @@ contents = client.ask("resources/read", uri="roger://issue/app%2F7")["result"]["
 same("an issue", [one["content"] for one in json.loads(contents["text"])["messages"]], ["about it"])
 contents = client.ask("resources/read", uri="roger://inbox/bob")["result"]["contents"][0]
 same("an inbox", len(json.loads(contents["text"])["messages"]), 2)
-check("a run", json.loads(client.ask("resources/read", uri="roger://run/r1")["result"]["contents"][0]["text"])["runs"][0]["runId"] == "r1")
+check("a run", json.loads(client.ask("resources/read", uri="roger://run/r1")["result"]["contents"][0]["text"])["runs"][0]["run"] == "r1")
 check("dead letters", json.loads(client.ask("resources/read", uri="roger://dead-letters")["result"]["contents"][0]["text"])["dead_letters"] == [])
 for uri in ("roger://run/none", "roger://inbox/bad%20name", "roger://nothing", "file:///etc/passwd"):
     same(f"{uri}: not found", client.ask("resources/read", uri=uri)["error"]["code"], -32002)
@@ -332,19 +332,19 @@ for era in ("legacy", "modern"):
     for name in (None, "All", "\u00e9"):
         client = Client(era=era, name=name)
         same(f"{era}: nobody is served without a name: {name}", [bool(client.call(tool, **arguments).get("isError")) for tool, arguments in
-             (("agents", {}), ("wait", {"timeout": "1s"}), ("send", {"to": "x", "text": "x"}))], [True] * 3)
+             (("agents", {}), ("wait", {"timeout": "1s"}), ("send", {"to": "x", "content": "x"}))], [True] * 3)
         check("which is told", "--as NAME" in text_of(client.call("inbox")))
         client.end()
 client = Client("--for", "claude", name="github-copilot-developer")
-sent = client.call("send", to="bob", text="from copilot")["structuredContent"]["messages"][0]["id"]
-same("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from_phase"], "copilot")
+sent = client.call("send", to="bob", content="from copilot")["structuredContent"]["messages"][0]["id"]
+same("it sends in that name", json.loads(roger("show", sent, "--json").stdout)["messages"][0]["from"], "copilot")
 client.end()
 
 # ------------------------------------------------------------ memory and many calls
 client = Client("--as", "bob")
 for i in range(300 if SANITIZED else 3000):
     client.call("agents")
-    client.call("send", to="sink", text="x" * 100) if i % 30 == 0 else client.call("inbox", limit=5)
+    client.call("send", to="sink", content="x" * 100) if i % 30 == 0 else client.call("inbox", limit=5)
 rss = next(int(line.split()[1]) for line in open(f"/proc/{client.process.pid}/status") if line.startswith("VmHWM"))
 print(f"# {rss} KiB at most")
 check("at most 6 MiB of memory", SANITIZED or rss <= 6144, rss)
@@ -364,9 +364,9 @@ for era in ("legacy", "modern"):
                 ("half a surrogate pair", b'"a \\ud83d b"', "half a character at byte"), ("the other half", b'"\\udc00"', "half a character at byte"),
                 ("two first halves", b'"\\ud83d\\uD83D\\ude00"', "half a character at byte"), ("a half in UTF-8", b'"\xed\xa0\xbd"', "half a character at byte"),
                 ("bytes that are no UTF-8", b'"\xff\xc3"', "no UTF-8 at byte"), ("more than 4 MiB", long, "longer than 4194304 bytes"),
-                ("a member twice", b'"x","text":"y"', "twice"), ("a control character", b'"\x01"', "not JSON"), ("no value", b"", "not JSON"))):
+                ("a member twice", b'"x","content":"y"', "twice"), ("a control character", b'"\x01"', "not JSON"), ("no value", b"", "not JSON"))):
             wanted = f"{era} {where} {i}"
-            params = b'{%s"name":"send","arguments":{"to":"unread","text":%s}}' % (meta, params)
+            params = b'{%s"name":"send","arguments":{"to":"unread","content":%s}}' % (meta, params)
             members = [b'"jsonrpc":"2.0"', b'"method":"tools/call"', b'"params":' + params]
             members.insert(0 if where == "first" else 3, b'"id":' + json.dumps(wanted).encode())
             line = b"{" + b",".join(members) + b"}"
@@ -410,7 +410,7 @@ last = client.start("ping")
 check("a flood is answered", "result" in client.answer(last, 60))
 client.end()
 client = Client("--as", "bob")
-client.write(b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send","arguments":{"to":"x","text":"half')
+client.write(b'{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"send","arguments":{"to":"x","content":"half')
 same("a half line at the end is no call", client.end()[0], 0)
 same("and stores nothing", roger("count", "--to", "x", "--json").stdout.strip()[:11], '{"count":0}')
 closed = subprocess.run(["sh", "-c", f"exec '{ROGER}' mcp --as bob <&-"], capture_output=True, timeout=60)
@@ -425,7 +425,7 @@ except BrokenPipeError:
     pass
 check("a client that does not read ends it", client.process.wait(20) is not None)
 client = Client("--as", "bob")
-result = client.call("send", to="killed", text="before")
+result = client.call("send", to="killed", content="before")
 client.process.kill()
 client.process.wait()
 check("killed: what it said is stored is stored", "before" in roger("show", result["structuredContent"]["messages"][0]["id"]).stdout)
@@ -471,7 +471,7 @@ for i in range(3):
 result = client.call("inbox")
 same("JSON holds no more than the text", len(result["structuredContent"]["messages"]), text_of(result).count("\nfrom ann #"))
 check("and says so", "1 more; ack these first" in result["structuredContent"]["about"] and len(json.dumps(result)) < 50000, len(json.dumps(result)))
-check("what is wrong is told by the argument's name", text_of(client.call("send", to="x", text="")).startswith("text "))
+check("what is wrong is told by the argument's name", text_of(client.call("send", to="x", content="")).startswith("content "))
 same("the server goes on", client.end()[0], 0)
 same("the workspace is sound", roger("doctor", "-q").returncode, 0)
 
@@ -486,7 +486,7 @@ data[data.rindex(b"the last one")] ^= 1
 with open(journal, "r+b") as file:
     file.write(data)
 place = f"messages.jsonl:{data.count(10)}"
-CALLS = [("inbox", {"limit": 1}), ("send", {"to": ["ann"], "text": "hi"}), ("agents", {}), ("thread", {"id": last}),
+CALLS = [("inbox", {"limit": 1}), ("send", {"to": ["ann"], "content": "hi"}), ("agents", {}), ("thread", {"id": last}),
          ("wait", {"timeout": "1s"}), ("ack", {"ids": [last]}), ("run", {"action": "status"}), ("dead_letters", {})]
 for tool, arguments in CALLS:
     result = client.call(tool, **arguments)
@@ -504,13 +504,13 @@ journal.rename("kept")
 result = client.call("inbox")
 check("a journal that is gone is told by the next call", "messages.jsonl is gone" in text_of(result)
       and "messages.jsonl is gone" in result["structuredContent"]["damage"], result)
-check("and takes nothing", client.call("send", to=["ann"], text="lost?").get("isError"))
+check("and takes nothing", client.call("send", to=["ann"], content="lost?").get("isError"))
 Path("kept").rename(journal)
 result = client.call("inbox")
 check("what takes its place is read by the same server", not result.get("isError") and result["structuredContent"]["messages"], result)
 check("that it was gone is told until that is accepted", "messages.jsonl is gone" in text_of(result), text_of(result)[-500:])
 roger("accept", "messages.jsonl", "--reason", "put back")
-check("and it can be written to", not client.call("send", to=["ann"], text="again").get("isError"))
+check("and it can be written to", not client.call("send", to=["ann"], content="again").get("isError"))
 same("that goes on", client.end()[0], 0)
 print(f"1..{number}")
 sys.exit(failures != 0)

@@ -101,10 +101,10 @@ def some_call(random, known):
     """(tool, arguments, the text that must come back or None)"""
     text = some_text(random)
     return random.choice((
-        lambda: ("send", {"to": random.choice(("bob", ["bob"])), "text": text}, text),
-        lambda: ("send", {"to": ["bob"], "text": text, "key": f"t{random.randint(0, 30)}:status-update:1"}, None),
-        lambda: ("send", {"to": ["bob"], "text": text, "key": text}, None),
-        lambda: ("send", {"to": random.choice(("", 7, None, [], [[]], "no such name", {"a": 1})), "text": text}, None),
+        lambda: ("send", {"to": random.choice(("bob", ["bob"])), "content": text}, text),
+        lambda: ("send", {"to": ["bob"], "content": text, "key": f"t{random.randint(0, 30)}:status-update:1"}, None),
+        lambda: ("send", {"to": ["bob"], "content": text, "key": text}, None),
+        lambda: ("send", {"to": random.choice(("", 7, None, [], [[]], "no such name", {"a": 1})), "content": text}, None),
         lambda: ("inbox", random.choice(({}, {"limit": random.randint(-2, 9)}, {"limit": "1"}, {"issue": text})), None),
         lambda: ("ack", {"ids": random.sample(known, min(len(known), random.randint(0, 3))) + random.choice(([], ["msg-none"]))}, None),
         lambda: ("ack", {"ids": random.choice(known or ["msg-none"])}, None),
@@ -119,7 +119,7 @@ def some_call(random, known):
 
 def broken(random, line):
     """The same line with something wrong in it, but for its last member, the id."""
-    at = line.rindex(b'"text"') + 8 if b'"text"' in line else line.index(b'"params"') + 1
+    at = line.rindex(b'"content"') + 11 if b'"content"' in line else line.index(b'"params"') + 1
     what = random.choice((b"\\ud83d", b"\\uDC00", b"\xed\xa0\xbd", b"\xff", b"\x01", b"\\x", b'"x":1,"x":2'))
     return line[:at] + what + line[at:]
 
@@ -136,7 +136,7 @@ def some_line(random, server, identity, known):
     if luck < 0.1:
         return broken(random, line), None
     if luck < 0.102:
-        params["arguments"] = {"to": ["bob"], "text": "\\\"{[\"id\":" * (10 << 20 >> 3)}
+        params["arguments"] = {"to": ["bob"], "content": "\\\"{[\"id\":" * (10 << 20 >> 3)}
         return spelt(random, members), None
     return line, text
 
@@ -194,7 +194,7 @@ def kill(random, revision):
     meta = {"_meta": {PREFIX + "protocolVersion": MODERN, PREFIX + "clientCapabilities": {}}} if revision == MODERN else {}
     last, sent = random.randint(1, 40), {}
     for i in range(60):
-        server.line({"id": i, "method": "tools/call", "params": {"name": "send", "arguments": {"to": ["killed"], "text": f"{revision} {i}"}, **meta}})
+        server.line({"id": i, "method": "tools/call", "params": {"name": "send", "arguments": {"to": ["killed"], "content": f"{revision} {i}"}, **meta}})
         if i == last:
             server.answer(random.randint(0, i))
             server.process.kill()

@@ -271,8 +271,8 @@ def check_order(messages):
     for message in messages:
         if "seq" not in message:
             continue
-        sender, number = (message["from_phase"], message["epoch"]), message["seq"]
-        mailbox = *sender, message["to_phase"]
+        sender, number = (message["from"], message["epoch"]), message["seq"]
+        mailbox = *sender, message["to"]
         if (number < last.get(sender, 0) and "via" not in message) or number <= last.get(mailbox, 0):
             raise Fault(f"numbers of {sender} go {last[sender]} then {number}")
         last[sender] = max(last.get(sender, 0), number)
@@ -392,8 +392,8 @@ def run_says(run, wanted, messages=0):
         found = json.loads(shown.stdout)["runs"][0]
         if done.returncode == 0 and not wanted(found):
             raise Fault(f"acknowledged, but the run is {found}")
-        results = sum(m["message_type"] == "result" and f'"{run}"' in json.dumps(m) for m in living + archived)
-        if results > 1 or results < (messages if done.returncode == 0 or found["completionReceivedAt"] else 0):
+        results = sum(m["type"] == "result" and f'"{run}"' in json.dumps(m) for m in living + archived)
+        if results > 1 or results < (messages if done.returncode == 0 or found["completed_at"] else 0):
             raise Fault(f"its result is there {results} times")
     return look
 
@@ -417,7 +417,7 @@ def entries_of(store):
     """{(sender, target, key, cycle): [outcome of attempt 1, of 2, ...]}; each attempt is there once, none is left out."""
     entries = collections.defaultdict(dict)
     for entry in asked(store, "sends", "--limit", "4096")["attempts"]:
-        which = entry["sender"], entry["target"], entry["idempotent_key"], entry["cycle_id"]
+        which = entry["from"], entry["to"], entry["key"], entry["cycle"]
         if entry["attempt"] in entries[which]:
             raise Fault(f"attempt {entry['attempt']} of {which} is there twice")
         entries[which][entry["attempt"]] = entry["outcome"]
@@ -427,7 +427,7 @@ def entries_of(store):
 def letters_of(store):
     """The dead letters, one for a message at most, and as the file has them."""
     letters = asked(store, "dead")["dead_letters"]
-    messages = collections.Counter(letter["message_id"] for letter in letters)
+    messages = collections.Counter(letter["message"] for letter in letters)
     ids, path = set(), f"{store}/.roger/dead-letters.jsonl"
     with open(path, encoding="utf-8") if os.path.exists(path) else contextlib.nullcontext(()) as lines:
         for line in lines:
@@ -457,15 +457,15 @@ def check_sends(store, living, archived, sure=True):
     old = {cycle["id"] for cycle in asked(store, "cycle")["cycles"][:-3]}
     letters_of(store)
     for message in living + archived:
-        if not message.get("idempotent_key") or message["cycle_id"] in old:
+        if not message.get("key") or message["cycle"] in old:
             continue
-        which = message["from_phase"], message["to_phase"], message["idempotent_key"], message["cycle_id"]
+        which = message["from"], message["to"], message["key"], message["cycle"]
         messages[which] += 1
         attempt = message.get("attempt", 1)
         delivered = message["read"] or not message.get("confirm_by")
         if sure and is_sure(store) and delivered and entries[which].get(attempt) != "delivered":
             raise Fault(f"{message['id']} was delivered, but attempt {attempt} of {which} is {entries[which]}")
-        if [n for n in range(1, attempt) if not entries[which].get(n)] and message["cycle_id"] == "1":
+        if [n for n in range(1, attempt) if not entries[which].get(n)] and message["cycle"] == "1":
             raise Fault(f"attempts of {which} are missing: {entries[which]}")
     twice = [which for which, count in messages.items() if count > 1]
     if twice:
@@ -530,7 +530,7 @@ def read_file(path):
 
 def read_late(store, done, living, archived):
     """What was timed out and then read is delivered."""
-    read = [m for m in living + archived if m["issue_id"] == "late" and m["read"]]
+    read = [m for m in living + archived if m["issue"] == "late" and m["read"]]
     if done.returncode == 0 and not read:
         raise Fault("acknowledged, but not read")
     outcomes = entries_of(store)["ann", "bob", "t:escalation:1", "1"]
@@ -560,7 +560,7 @@ def looked(store, done, living, archived):
         raise Fault(f"looks are noted {max(noted.values())} times")
     if done.returncode == 0 and "note:" not in done.stderr and not noted:
         raise Fault("a look is not noted, and nobody says so")
-    if sum(not m["read"] for m in living if m["to_phase"] == "bob") < SEED - 2:
+    if sum(not m["read"] for m in living if m["to"] == "bob") < SEED - 2:
         raise Fault("a look changed a message")
 
 
@@ -571,7 +571,7 @@ def woken(store, done, living, archived):
         raise Fault("an attempt was told of, and is not in the log")
     if len(attempts) > 2:
         raise Fault(f"{len(attempts)} attempts")
-    if sum(not m["read"] for m in living if m["to_phase"] == "bob") < SEED - 2:
+    if sum(not m["read"] for m in living if m["to"] == "bob") < SEED - 2:
         raise Fault("waking changed a message")
 
 
@@ -643,7 +643,7 @@ def written_out(store, done, living, archived):
         with open(path, encoding="utf-8") as file:
             text = file.read()
     for message in living:
-        if message["to_phase"] != "filer":
+        if message["to"] != "filer":
             continue
         count = text.count(message["content"])
         if count > 1 or (message.get("handed_at") and not count) or (done.returncode == 0 and not message.get("handed_at")):
@@ -779,18 +779,18 @@ def verbs(store):
              all_of(lambda m: m.get("claimed_until", 0) <= time.time() * 1000), also=(0, 66, 77)),
         Verb("archive", ["archive", "--json", *read], gone(len(read)), also=(0, 66)),
         Verb("delete", ["delete", "--json", *[m["id"] for m in living[:4]]], gone(4), also=(0, 66)),
-        Verb("cleanup", ["cleanup", "--keep-per-phase", "1", "--json"], gone(len(read))),
+        Verb("cleanup", ["cleanup", "--keep-per-agent", "1", "--json"], gone(len(read))),
         Verb("dispatch", ["dispatch", "r1", "--as", "bob", "--child", "kid"], run_says("r1", lambda r: r["status"] == "active"),
              also=(0, 77)),
         Verb("complete", ["complete", "r1", "--result", "it is done"],
-             run_says("r1", lambda r: r["completionReceivedAt"] and r["resultMessageId"], 1), prepare=[dispatch]),
+             run_says("r1", lambda r: r["completed_at"] and r["result_message"], 1), prepare=[dispatch]),
         Verb("complete-failed", ["complete", "r1", "--exit", "3"],
              run_says("r1", lambda r: r["status"] == "blocked"), prepare=[dispatch]),
         Verb("forward", ["forward", "r1"], run_says("r1", lambda r: r["status"] == "completed", 1),
              prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),
-        Verb("extend", ["extend", "r1", "--by", "1m"], run_says("r1", lambda r: r["extensionCount"] >= 1),
+        Verb("extend", ["extend", "r1", "--by", "1m"], run_says("r1", lambda r: r["extensions"] >= 1),
              prepare=[dispatch]),
-        Verb("recover", ["recover", "r1"], run_says("r1", lambda r: r["recoveryAttemptCount"] >= 1),
+        Verb("recover", ["recover", "r1"], run_says("r1", lambda r: r["recovery_attempts"] >= 1),
              prepare=[dispatch, ["complete", "r1", "--failed"]], also=(0, 77)),
         Verb("sweep", ["sweep"], run_says("r1", lambda r: r["status"] == "completed", 1),
              prepare=[dispatch, ["complete", "r1", "--result", "done"], ["receive", "--as", "bob"]]),

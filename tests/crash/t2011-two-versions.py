@@ -130,9 +130,9 @@ def judge(work, programs):
     faults += [f"{i} was given to nobody" for i in wanted - set(work.taken)]
     last = {}
     for message in listed:
-        if message["seq"] <= last.get(message["from_phase"], 0):
-            faults.append(f"{message['from_phase']}: #{message['seq']} after #{last[message['from_phase']]}")
-        last[message["from_phase"]] = message["seq"]
+        if message["seq"] <= last.get(message["from"], 0):
+            faults.append(f"{message['from']}: #{message['seq']} after #{last[message['from']]}")
+        last[message["from"]] = message["seq"]
     for name, numbers in last.items():
         if numbers != EACH:
             faults.append(f"{name} ends at #{numbers}")

@@ -178,7 +178,7 @@ def judge(storm):
     faults = list(storm.faults)
     try:
         living, archived = lib.check_once(storm.store, storm.acknowledged + list(storm.keyed.values()))
-        keys = collections.Counter((m["from_phase"], m["idempotent_key"]) for m in living + archived if "idempotent_key" in m)
+        keys = collections.Counter((m["from"], m["key"]) for m in living + archived if "key" in m)
         faults += [f"key {key} is there {count} times" for key, count in keys.items() if count > 1]
         lib.check_verify(storm.store)
         lib.check_doctor(storm.store)

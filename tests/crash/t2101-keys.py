@@ -108,8 +108,8 @@ def give_up_together(top, processes, races):
             faults.append(f"{key}: {attempts}")
     try:
         letters = lib.letters_of(store)
-        if len(letters) != races or any(letter["attempt_count"] != 3 for letter in letters):
-            faults.append(f"{len(letters)} dead letters of {races}: {[x['attempt_count'] for x in letters][:20]}")
+        if len(letters) != races or any(letter["attempts"] != 3 for letter in letters):
+            faults.append(f"{len(letters)} dead letters of {races}: {[x['attempts'] for x in letters][:20]}")
     except lib.Fault as fault:
         faults.append(str(fault))
     lib.gather_faults(store, faults)

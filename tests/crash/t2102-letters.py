@@ -89,7 +89,7 @@ def one_command(top, index, command, filed, killed):
     if len(letters) != 1 or letters[0].get("filed_as") != filed:
         faults.append(f"dead letters: {letters}")
     attempts = lib.asked(store, "sends")["attempts"]
-    if len(attempts) != 1 or attempts[0]["dead_letter_task_id"] != (filed or letters[0]["id"]):
+    if len(attempts) != 1 or attempts[0]["dead_letter_task"] != (filed or letters[0]["id"]):
         faults.append(f"attempts: {attempts}")
     if send(store, key).returncode != 77 or len(lib.letters_of(store)) != 1:
         faults.append("the next send with the key")
@@ -154,7 +154,7 @@ def slow_one(top, kind):
         faults.append(f"marked {kind} meanwhile, but {last} {letters}")
     if kind == "stale" and letters[0].get("note") != "by hand":
         faults.append(f"the note is gone: {letters}")
-    if attempts[0]["dead_letter_task_id"] != "TASK-9":
+    if attempts[0]["dead_letter_task"] != "TASK-9":
         faults.append(f"the entry names no task: {attempts}")
     return faults
 
@@ -172,7 +172,7 @@ def every_verb(top):
     lib.must(lib.call(store, ["stale", letter, "--note", "done"]))
     lib.must(lib.call(store, ["receive", "--as", "bob"]))
     for words in (["send", "--as", "ann", "--key", "t:status-update:2", "kim", MARKER], ["cycle", "new"], ["cycle", "new"],
-                  ["cycle", "new"], ["cycle", "new"], ["purge"], ["cleanup", "--keep-per-phase", "1"], ["rebuild"],
+                  ["cycle", "new"], ["cycle", "new"], ["purge"], ["cleanup", "--keep-per-agent", "1"], ["rebuild"],
                   ["sends"], ["dead"], ["verify"]):
         done = lib.call(store, words)
         if done.returncode not in (0, 1):

@@ -60,7 +60,7 @@ def keys(top):
         if not json.loads(again.stdout)["duplicate"]:
             faults.append(f"{key[:40]!r}: the second is no duplicate")
         told = lib.asked(store, "sends", f"--key={key}")["attempts"]
-        if len(told) != 1 or told[0]["idempotent_key"] != key:
+        if len(told) != 1 or told[0]["key"] != key:
             faults.append(f"{key[:40]!r}: {told}")
         if confirm(store, "c" + key[1:]).returncode != 75 and len(key) > 1:
             faults.append(f"{key[:40]!r}: no timeout")
@@ -138,7 +138,7 @@ def check_tolerant(store, faults):
         living, archived = lib.check_once(store, [])
         entries = lib.entries_of(store)
         for message in living + archived:
-            which = message["from_phase"], message["to_phase"], message["idempotent_key"], message["cycle_id"]
+            which = message["from"], message["to"], message["key"], message["cycle"]
             if not message.get("confirm_by") and which[2].startswith("t:status-update:g") and \
                     which[3] in ("5", "6", "7") and entries[which].get(1) != "delivered":
                 faults.append(f"{which} has no entry")
@@ -194,7 +194,7 @@ def one_obstacle(top, kind, put):
             faults.append("a timeout that could not be written down")
     kims = outcomes(store, "--from", "kim")
     if len(kims) != 5 + 10:
-        faults.append(f"{len(kims)} lines of kim: {[(k['idempotent_key'], k['attempt'], k['outcome']) for k in kims]}")
+        faults.append(f"{len(kims)} lines of kim: {[(k['key'], k['attempt'], k['outcome']) for k in kims]}")
     if len(outcomes(store)) != 15:
         faults.append("all sends")
     done = lib.call(store, ["sends", "--from", "ann"])

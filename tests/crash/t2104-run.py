@@ -40,7 +40,7 @@ ERRORS = dict({
 
 
 def words_of(store, program):
-    return ["run", "--run-id", "r1", "--as", "lead", "--child", "kid", "--",
+    return ["run", "--run", "r1", "--as", "lead", "--child", "kid", "--",
             "sh", "-c", f"echo x >>{store}/starts; {PROGRAMS[program]}"]
 
 
@@ -139,8 +139,8 @@ def let_it_end(store):
 def told(store):
     """How many messages of each type its owner got about it."""
     living, archived = lib.listed(store)
-    mine = [m for m in living + archived if m["to_phase"] == "lead"]
-    return collections.Counter(m["message_type"] for m in mine)
+    mine = [m for m in living + archived if m["to"] == "lead"]
+    return collections.Counter(m["type"] for m in mine)
 
 
 def check_state(store, program, done, swept):
@@ -159,14 +159,14 @@ def check_state(store, program, done, swept):
     if shown.returncode:
         raise Fault(f"runs exits {shown.returncode}: {shown.stderr.strip()}")
     run = json.loads(shown.stdout)["runs"][0]
-    wanted = "done_but_not_forwarded" if run["completionReceivedAt"] else "blocked"
+    wanted = "done_but_not_forwarded" if run["completed_at"] else "blocked"
     if run["status"] != wanted:
-        raise Fault(f"it is {run['status']}, and not {wanted}: {run['statusReason']}")
-    if run["completionReceivedAt"] and (not run.get("resultMessageId") or messages["result"] != 1):
+        raise Fault(f"it is {run['status']}, and not {wanted}: {run['status_reason']}")
+    if run["completed_at"] and (not run.get("result_message") or messages["result"] != 1):
         raise Fault(f"it is complete, and its owner was told {dict(messages)}")
-    if swept and not run["completionReceivedAt"] and messages["result"]:
+    if swept and not run["completed_at"] and messages["result"]:
         raise Fault("a result is in the mailbox, and the sweep has not found it")
-    if done.returncode == 0 and program != "fails" and not run["completionReceivedAt"]:
+    if done.returncode == 0 and program != "fails" and not run["completed_at"]:
         raise Fault("acknowledged, but not complete")
     if done.returncode == 3 and program == "fails" and run.get("childExit") != "3":
         raise Fault(f"its exit status is {run.get('childExit')}")
@@ -181,7 +181,7 @@ def check_again(store, program, swept):
         raise Fault(f"the next one exits {done.returncode}: {done.stderr.strip()[-200:]}")
     if never and starts(store) != 1:
         raise Fault("nothing was there, and the next one starts nothing")
-    if before and before["completionReceivedAt"] and done.returncode != 77:
+    if before and before["completed_at"] and done.returncode != 77:
         raise Fault(f"it was complete, and the next one exits {done.returncode}")
     check_state(store, program, done, swept)
     run = document(store)
@@ -197,7 +197,7 @@ def check_after(store, program, done, sweep, tally=None):
     check_state(store, program, done, False)
     if tally is not None:
         there = document(store)
-        tally["never began" if there is None else "done" if there["completionReceivedAt"] else
+        tally["never began" if there is None else "done" if there["completed_at"] else
               "failed" if there.get("childExit") else "begun" if starts(store) else "dispatched"] += 1
     if sweep and document(store):
         swept = lib.call(store, ["sweep", "--json"])

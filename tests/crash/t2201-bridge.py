@@ -124,7 +124,7 @@ def hammer(store):
 def compare(store, sent):
     """Faults: what is not there as often as it was sent."""
     messages, _ = lib.listed(store)
-    there = collections.Counter((m["to_phase"], m["content"]) for m in messages)
+    there = collections.Counter((m["to"], m["content"]) for m in messages)
     faults = [f"{m} came in {n} times" for m, n in there.items() if n > 1]
     for to in ("bob", "kim", "eve", "all"):
         for text in sent[to]:

@@ -99,7 +99,7 @@ def answers(store, n):
         done = lib.call(store, words)
         if words[0] == "sends":  # those of messages that the questions sent have other ids
             done.stdout = sorted([a[k] for k in ("sender", "target", "idempotent_key", "outcome", "attempt")]
-                                 for a in map(json.loads, done.stdout.splitlines()) if a["idempotent_key"].startswith("k"))
+                                 for a in map(json.loads, done.stdout.splitlines()) if a["key"].startswith("k"))
         with contextlib.suppress(ValueError, TypeError):
             done.stdout = json.dumps(without_passing(json.loads(done.stdout)), sort_keys=True)
         told.append((words, done.returncode, done.stdout))

@@ -56,11 +56,11 @@ static void as_line(struct roger_str text, struct rg_buf *out)
 static void check_message(const struct roger_message *message)
 {
 	assert_true(rg_str_is(message->id, "msg-<timestamp>-<random>"));
-	assert_true(rg_str_is(message->issue_id, "agent-shepherd-alg8.1"));
-	assert_true(rg_str_is(message->from_phase, "plan"));
-	assert_true(rg_str_is(message->to_phase, "implement"));
-	assert_int_equal(message->run_counter, 1);
-	assert_int_equal(message->message_type, ROGER_CONTEXT);
+	assert_true(rg_str_is(message->issue, "agent-shepherd-alg8.1"));
+	assert_true(rg_str_is(message->from, "plan"));
+	assert_true(rg_str_is(message->to, "implement"));
+	assert_int_equal(message->pass, 1);
+	assert_int_equal(message->type, ROGER_CONTEXT);
 	assert_true(rg_str_is(message->content, "Task context and requirements"));
 	assert_true(
 		rg_str_is(message->metadata, "{\"sender\":\"agent-id\",\"priority\":\"high\"}"));
@@ -198,17 +198,17 @@ static void the_attempt_comes_back_byte_for_byte(void **state)
 	assert_int_equal(attempt.outcome, ROGER_DELIVERED);
 	assert_int_equal(attempt.attempt, 1);
 	assert_int_equal(attempt.max_attempts, 3);
-	assert_int_equal(attempt.timestamp_ms, INT64_C(1771219500000));
-	assert_true(rg_str_is(attempt.cycle_id, "2026-02-16T05:25Z"));
-	assert_int_equal(attempt.dead_letter_task_id.length, 0);
-	assert_true(rg_str_is(rg_key_task(attempt.idempotent_key), "kIXqdAoCeOLS7-KwNCkUW"));
+	assert_int_equal(attempt.at_ms, INT64_C(1771219500000));
+	assert_true(rg_str_is(attempt.cycle, "2026-02-16T05:25Z"));
+	assert_int_equal(attempt.dead_letter_task.length, 0);
+	assert_true(rg_str_is(rg_key_task(attempt.key), "kIXqdAoCeOLS7-KwNCkUW"));
 	rg_buf_init(&printed, SIZE_MAX);
 	rg_record_encode(&rg_attempt_record, &attempt, &printed);
 	assert_int_equal(printed.length, line.length);
 	assert_memory_equal(printed.data, line.data, line.length);
 	/* What roger adds comes behind the seed's eleven. */
 	attempt.payload_bytes = 350;
-	attempt.message_id = rg_str("msg-1-x");
+	attempt.message = rg_str("msg-1-x");
 	rg_buf_clear(&printed);
 	rg_record_encode(&rg_attempt_record, &attempt, &printed);
 	assert_memory_equal(printed.data, line.data, line.length - 1);
@@ -304,9 +304,9 @@ static void the_entry_comes_back_byte_for_byte(void **state)
 	assert_int_equal(rg_kind_read(RG_LOG_ACTIVITY, entry_of_seed_003(), arena, &entry, NULL),
 			 ROGER_OK);
 	assert_int_equal(rg_activity_check_strict(&entry, NULL), ROGER_OK);
-	assert_int_equal(entry.action_type, ROGER_FILE_WRITE);
-	assert_int_equal(entry.outcome_status, ROGER_SUCCESS);
-	assert_true(rg_str_is(entry.task_id, "bootstrap-repository-01"));
+	assert_int_equal(entry.type, ROGER_FILE_WRITE);
+	assert_int_equal(entry.status, ROGER_SUCCESS);
+	assert_true(rg_str_is(entry.task, "bootstrap-repository-01"));
 	assert_int_equal(entry.at_ms, INT64_C(1759675207000));
 	rg_buf_init(&printed, SIZE_MAX);
 	assert_int_equal(rg_activity_print(&entry, &printed, NULL), ROGER_OK);

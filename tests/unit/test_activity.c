@@ -138,8 +138,8 @@ static void strict_names_what_the_schema_lacks(void **state)
 static void an_entry_has_bounds(void **state)
 {
 	struct roger_activity entry = { .timestamp = str("2025-10-05T14:40:07Z"),
-					.task_id = str("t"),
-					.action_details = str("{}") };
+					.task = str("t"),
+					.details = str("{}") };
 	static char big[RG_ACTIVITY_BYTES_MAX];
 	struct roger_err err;
 	struct rg_buf out;
@@ -147,14 +147,14 @@ static void an_entry_has_bounds(void **state)
 	(void)state;
 	memset(big, 'x', sizeof big);
 	rg_buf_init(&out, SIZE_MAX);
-	entry.outcome_message = (struct roger_str){ big, sizeof big };
+	entry.message = (struct roger_str){ big, sizeof big };
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
 	assert_int_equal(out.length, 0);
-	entry.outcome_message.length = RG_ACTIVITY_BYTES_MAX / 2;
+	entry.message.length = RG_ACTIVITY_BYTES_MAX / 2;
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_OK);
 	memcpy(big, "{\"a\":\"", 6);
 	memcpy(big + RG_DETAILS_CHARS_MAX - 1, "\"}", 2);
-	entry.action_details = (struct roger_str){ big, RG_DETAILS_CHARS_MAX + 1 };
+	entry.details = (struct roger_str){ big, RG_DETAILS_CHARS_MAX + 1 };
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
 	assert_string_equal(err.member, "action.details");
 	rg_buf_deinit(&out);
@@ -165,8 +165,8 @@ static void an_entry_has_exact_bounds(void **state)
 {
 	static char message[RG_ACTIVITY_BYTES_MAX], details[RG_DETAILS_CHARS_MAX + 1];
 	struct roger_activity entry = { .timestamp = str("2025-10-05T14:40:07Z"),
-					.task_id = str("t"),
-					.action_details = str("{}") };
+					.task = str("t"),
+					.details = str("{}") };
 	struct roger_err err;
 	struct rg_buf out;
 	size_t rest, i;
@@ -174,31 +174,31 @@ static void an_entry_has_exact_bounds(void **state)
 	(void)state;
 	memset(message, 'x', sizeof message);
 	rg_buf_init(&out, SIZE_MAX);
-	entry.outcome_message = (struct roger_str){ message, 1 };
+	entry.message = (struct roger_str){ message, 1 };
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_OK);
 	rest = RG_ACTIVITY_BYTES_MAX - out.length + 1;
 	for (i = 0; i < 2; i++) {
 		out.length = i * 100;
-		entry.outcome_message.length = rest;
+		entry.message.length = rest;
 		assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_OK);
 		assert_int_equal(out.length, i * 100 + RG_ACTIVITY_BYTES_MAX);
 		out.length = i * 100;
-		entry.outcome_message.length = rest + 1;
+		entry.message.length = rest + 1;
 		assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
 		assert_string_equal(err.message, "expected an entry of at most 1048576 bytes");
 		assert_int_equal(out.length, i * 100);
 	}
-	entry.outcome_message = str("");
+	entry.message = str("");
 	memset(details, 'x', sizeof details);
 	memcpy(details, "{\"a\":\"", 6);
 	memcpy(details + RG_DETAILS_CHARS_MAX - 2, "\"}", 2);
-	entry.action_details = (struct roger_str){ details, RG_DETAILS_CHARS_MAX };
+	entry.details = (struct roger_str){ details, RG_DETAILS_CHARS_MAX };
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_OK);
-	entry.action_details.length++;
+	entry.details.length++;
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
 	assert_string_equal(err.message, "action.details: expected at most 65536 characters as "
 					 "JSON text; name a file instead");
-	entry.action_details = str("\xff");
+	entry.details = str("\xff");
 	assert_int_equal(rg_activity_print(&entry, &out, &err), ROGER_EDATA);
 	rg_buf_deinit(&out);
 }
@@ -292,7 +292,7 @@ static int log_one(struct roger *roger, const char *task, int type, int status, 
 
 	if (r == ROGER_OK) {
 		assert_int_equal(reply.activities.count, 1);
-		assert_true(rg_str_is(reply.activities.items->action_details, "{\"n\":1}"));
+		assert_true(rg_str_is(reply.activities.items->details, "{\"n\":1}"));
 		roger_reply_free(&reply);
 	}
 	return r;
@@ -328,7 +328,7 @@ static void entries_are_found_by_what_they_are(void **state)
 	assert_int_equal(count_of(roger, &uncited), 0);
 
 	assert_int_equal(roger_activity(roger, &newest, &reply, NULL), ROGER_OK);
-	assert_int_equal(reply.activities.items->action_type, ROGER_TOOL_EXEC);
+	assert_int_equal(reply.activities.items->type, ROGER_TOOL_EXEC);
 	assert_true(reply.more);
 	newest.after = reply.next;
 	roger_reply_free(&reply);
@@ -473,7 +473,7 @@ static void bad_lines_of_the_log_are_told(void **state)
 
 	assert_int_equal(roger_activity(roger, &any, &reply, NULL), ROGER_OK);
 	assert_int_equal(reply.activities.count, 3);
-	assert_true(rg_str_is(reply.activities.items[2].task_id, "b"));
+	assert_true(rg_str_is(reply.activities.items[2].task, "b"));
 	assert_int_equal(reply.lines.count, 2);
 	assert_int_equal(reply.lines.items[0].line, 2);
 	assert_int_equal(reply.lines.items[1].line, 4);
@@ -529,13 +529,13 @@ static void is_noted(struct roger *roger, const char *task, const char *details,
 
 	last_note(roger, &reply);
 	note = reply.activities.items;
-	snprintf(text, sizeof text, "%s", note->action_details.data);
+	snprintf(text, sizeof text, "%s", note->details.data);
 	leave_out_process(text);
-	assert_int_equal(note->action_type, ROGER_TOOL_EXEC);
-	assert_string_equal(note->task_id.data, task);
+	assert_int_equal(note->type, ROGER_TOOL_EXEC);
+	assert_string_equal(note->task.data, task);
 	assert_string_equal(text, details);
-	assert_int_equal(note->outcome_status, status);
-	assert_true(rg_str_is(note->outcome_message, message));
+	assert_int_equal(note->status, status);
+	assert_true(rg_str_is(note->message, message));
 	roger_reply_free(&reply);
 }
 
@@ -600,12 +600,12 @@ static void the_task_of_a_key_is_a_task(void **state)
 	assert_int_equal(place_send(roger, "plan", "bob", "", "x", "app-7:report:1", NULL),
 			 ROGER_OK);
 	last_note(roger, &reply);
-	assert_string_equal(reply.activities.items->task_id.data, "app-7");
+	assert_string_equal(reply.activities.items->task.data, "app-7");
 	roger_reply_free(&reply);
 	assert_int_equal(place_send(roger, "plan", "bob", "", "x", "a MARKER:report:1", NULL),
 			 ROGER_OK);
 	last_note(roger, &reply);
-	assert_string_equal(reply.activities.items->task_id.data, "general");
+	assert_string_equal(reply.activities.items->task.data, "general");
 	roger_reply_free(&reply);
 	roger_close(roger);
 	place_remove(&place);
@@ -638,10 +638,10 @@ static void a_batch_is_one_entry(void **state)
 	assert_int_equal(count_of(roger, &any), 1);
 	last_note(roger, &reply);
 	/* Several issues, so none of them. */
-	assert_string_equal(reply.activities.items->task_id.data, "general");
-	assert_non_null(strstr(reply.activities.items->action_details.data,
-			       "],\"count\":40,\"stored\":40}"));
-	assert_true(reply.activities.items->action_details.length < 1000);
+	assert_string_equal(reply.activities.items->task.data, "general");
+	assert_non_null(
+		strstr(reply.activities.items->details.data, "],\"count\":40,\"stored\":40}"));
+	assert_true(reply.activities.items->details.length < 1000);
 	roger_reply_free(&reply);
 	for (i = 0; i < COUNT; i++)
 		items[i].dry_run = true;

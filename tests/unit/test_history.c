@@ -218,7 +218,7 @@ static void add_told(struct rg_history *history, const char *id, const struct to
 	for (i = 0; i < count; i++) {
 		add(history, 7, told[i].kind, "a", "b");
 		history->items[history->count - 1].line = told[i].line;
-		history->items[history->count - 1].said.message_id = rg_str(id);
+		history->items[history->count - 1].said.message = rg_str(id);
 	}
 }
 
@@ -246,7 +246,7 @@ static void causes_at_one_instant(void **state)
 	assert_int_equal(history.count, 12);
 	for (i = 0; i < 12; i++)
 		assert_int_equal(history.items[i].said.kind, expected[i]);
-	assert_string_equal(history.items[1].said.message_id.data, "m2");
+	assert_string_equal(history.items[1].said.message.data, "m2");
 	assert_int_equal(rg_history_arrange(&history, 8, 0, NULL), ROGER_OK);
 	assert_int_equal(history.count, 0);
 }

@@ -169,8 +169,7 @@ static void list_all(struct roger *roger, struct rg_buf *out)
 			fail_msg("list: %s", err.message);
 		for (i = 0; i < reply.messages.count; i++)
 			rg_buf_printf(out, "%s %d %s %s %s\n", reply.messages.items[i].id.data,
-				      reply.messages.items[i].read,
-				      reply.messages.items[i].to_phase.data,
+				      reply.messages.items[i].read, reply.messages.items[i].to.data,
 				      reply.messages.items[i].content.data,
 				      reply.messages.items[i].claimed_by.data);
 		roger_reply_free(&reply);
@@ -440,7 +439,7 @@ static void take_away(struct roger *roger)
 
 static void clean_up(struct roger *roger)
 {
-	struct roger_cleanup_request request = { .keep_per_phase = 1 + rand() % 4 };
+	struct roger_cleanup_request request = { .keep_per_agent = 1 + rand() % 4 };
 	struct roger_archive_reply reply;
 	struct roger_err err;
 
@@ -483,8 +482,8 @@ static int print_again(const struct roger_messages_reply *reply, char *line, siz
 			"{\"id\":\"%s\",\"issue_id\":\"%s\",\"from_phase\":\"%s\","
 			"\"to_phase\":\"%s\",\"run_counter\":1,\"message_type\":\"data\","
 			"\"content\":\"c\",\"read\":%s,\"created_at\":1}\n",
-			message->id.data, message->issue_id.data, message->from_phase.data,
-			message->to_phase.data, rand() % 3 ? "false" : "true");
+			message->id.data, message->issue.data, message->from.data, message->to.data,
+			rand() % 3 ? "false" : "true");
 }
 
 /* Lines of other programs: new messages, other states of known ones, known ids told anew, and no

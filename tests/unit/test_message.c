@@ -66,9 +66,7 @@ static void unknown_members_survive_and_the_chain_does_not(void **state)
 
 static void number_is_put_behind_the_seed_members(void **state)
 {
-	struct roger_message message = { .id = str("i"),
-					 .content = str("c"),
-					 .idempotent_key = str("k") };
+	struct roger_message message = { .id = str("i"), .content = str("c"), .key = str("k") };
 	struct rg_buf out;
 	size_t number_at;
 
@@ -216,9 +214,7 @@ static void ids_and_numbers_have_bounds(void **state)
 /* A line that gets its number later is the line that had it from the start. */
 static void a_number_that_is_put_in_later(void **state)
 {
-	struct roger_message message = { .id = str("i"),
-					 .content = str("c"),
-					 .idempotent_key = str("k") };
+	struct roger_message message = { .id = str("i"), .content = str("c"), .key = str("k") };
 	struct rg_buf without, with, joined;
 	size_t number_at, none;
 
@@ -276,9 +272,9 @@ static void a_skimmed_line_says_the_same(void **state)
 	srand(7);
 	for (i = 0; i < 20000; i++) {
 		struct roger_message message = { .id = any_name(),
-						 .issue_id = any_name(),
-						 .from_phase = any_name(),
-						 .to_phase = any_name(),
+						 .issue = any_name(),
+						 .from = any_name(),
+						 .to = any_name(),
 						 .content = any_text(content, sizeof content),
 						 .read = rand() % 2,
 						 .read_at_ms = any_number(),
@@ -306,9 +302,9 @@ static void a_skimmed_line_says_the_same(void **state)
 		    rg_message_skim(rg_buf_str(&line), &found)) {
 			skimmed++;
 			assert_true(rg_str_equal(found.id, all.id));
-			assert_true(rg_str_equal(found.issue_id, all.issue_id));
-			assert_true(rg_str_equal(found.from_phase, all.from_phase));
-			assert_true(rg_str_equal(found.to_phase, all.to_phase));
+			assert_true(rg_str_equal(found.issue, all.issue));
+			assert_true(rg_str_equal(found.from, all.from));
+			assert_true(rg_str_equal(found.to, all.to));
 			assert_true(rg_str_equal(found.claimed_by, all.claimed_by));
 			assert_int_equal(found.read, all.read);
 			assert_int_equal(found.seq, all.seq);
@@ -389,17 +385,15 @@ static void archive_order_walks_every_case(void **state)
 	(void)state;
 	for (a.created_at_ms = 1; a.created_at_ms <= 2; a.created_at_ms++)
 		for (b.created_at_ms = 1; b.created_at_ms <= 2; b.created_at_ms++)
-			for (a.message_type = 0; a.message_type < 4; a.message_type++)
-				for (b.message_type = 0; b.message_type < 4; b.message_type++)
+			for (a.type = 0; a.type < 4; a.type++)
+				for (b.type = 0; b.type < 4; b.type++)
 					for (a.position = 1; a.position <= 2; a.position++)
 						for (b.position = 1; b.position <= 2;
 						     b.position++) {
 							key_a = a.created_at_ms * 100 +
-								rank[a.message_type] * 10 +
-								a.position;
+								rank[a.type] * 10 + a.position;
 							key_b = b.created_at_ms * 100 +
-								rank[b.message_type] * 10 +
-								b.position;
+								rank[b.type] * 10 + b.position;
 							order = rg_message_archive_order(&a, &b);
 							assert_int_equal((order > 0) - (order < 0),
 									 (key_a > key_b) -

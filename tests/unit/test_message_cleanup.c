@@ -26,18 +26,18 @@ static void every_combination(void **state)
 							rules_on & 4 ? 1 : 0
 						};
 						struct roger_message messages[3] = {
-							{ .to_phase = str("p"),
+							{ .to = str("p"),
 							  .read = read,
 							  .created_at_ms =
 								  now_ms -
 								  (old ? INT64_C(91) : 89) * DAY_MS,
-							  .run_counter = early ? 1 : 2 },
-							{ .to_phase = str(crowded ? "p" : "q"),
+							  .pass = early ? 1 : 2 },
+							{ .to = str(crowded ? "p" : "q"),
 							  .created_at_ms = now_ms,
-							  .run_counter = 2 },
-							{ .to_phase = str(crowded ? "p" : "q"),
+							  .pass = 2 },
+							{ .to = str(crowded ? "p" : "q"),
 							  .created_at_ms = now_ms,
-							  .run_counter = 2 },
+							  .pass = 2 },
 						};
 						enum rg_cleanup verdicts[3], expected = RG_KEEP;
 
@@ -61,17 +61,17 @@ static void every_combination(void **state)
 static enum rg_cleanup expected(const struct roger_message *all, size_t count, size_t which,
 				const struct rg_cleanup_rules *rules, int64_t now_ms)
 {
-	int64_t last_run = all[which].run_counter, newer = 0;
+	int64_t last_run = all[which].pass, newer = 0;
 	enum rg_cleanup verdict = RG_KEEP;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		last_run = all[i].run_counter > last_run ? all[i].run_counter : last_run;
-		newer += i > which && rg_str_equal(all[i].to_phase, all[which].to_phase);
+		last_run = all[i].pass > last_run ? all[i].pass : last_run;
+		newer += i > which && rg_str_equal(all[i].to, all[which].to);
 	}
 	if (rules->keep_per_phase && newer >= rules->keep_per_phase)
 		verdict = RG_TOO_MANY;
-	if (rules->keep_runs && last_run - all[which].run_counter >= rules->keep_runs)
+	if (rules->keep_runs && last_run - all[which].pass >= rules->keep_runs)
 		verdict = RG_OLD_RUN;
 	if (rules->max_age_days &&
 	    now_ms - all[which].created_at_ms > rules->max_age_days * (int64_t)DAY_MS)
@@ -103,9 +103,9 @@ static void many_issues(void **state)
 		count = (size_t)draw(9);
 		for (i = 0; i < count; i++)
 			all[i] = (struct roger_message){
-				.to_phase = str(draw(2) ? "p" : "q"),
+				.to = str(draw(2) ? "p" : "q"),
 				.read = draw(2),
-				.run_counter = draw(runs),
+				.pass = draw(runs),
 				.created_at_ms = now_ms - INT64_C(90) * DAY_MS + draw(3) - 1,
 			};
 		rg_message_cleanup(all, count, &rules, now_ms, verdicts);

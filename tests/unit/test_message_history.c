@@ -33,10 +33,10 @@ static void tear_down(struct scene *scene)
 static struct roger_message message(const char *id, int64_t seq)
 {
 	return (struct roger_message){ .id = rg_str(id),
-				       .issue_id = RG_STR("app"),
-				       .from_phase = RG_STR("ann"),
-				       .to_phase = RG_STR("bob"),
-				       .run_counter = 1,
+				       .issue = RG_STR("app"),
+				       .from = RG_STR("ann"),
+				       .to = RG_STR("bob"),
+				       .pass = 1,
 				       .content = RG_STR("hello"),
 				       .created_at_ms = 1000,
 				       .seq = seq,
@@ -79,7 +79,7 @@ static void a_life_without_faults(void **state)
 
 	(void)state;
 	set_up(&scene);
-	two.to_phase = RG_STR("carol");
+	two.to = RG_STR("carol");
 	three.reply_to = RG_STR("1");
 	assert_int_equal(take(&scene, one), 0);
 	assert_int_equal(take(&scene, two), 0);
@@ -103,7 +103,7 @@ static void numbers_of_an_edge_may_cross(void **state)
 	(void)state;
 	set_up(&scene);
 	early.via = late.via = RG_STR("bridge");
-	early.to_phase = RG_STR("eve");
+	early.to = RG_STR("eve");
 	assert_int_equal(take(&scene, late), 0);
 	assert_int_equal(take(&scene, early), 0);
 	assert_int_equal(take(&scene, next), 0);
@@ -188,7 +188,7 @@ static void the_sums_of_what_lives(void **state)
 	(void)state;
 	set_up(&scene);
 	sums = &scene.history.sums;
-	two.idempotent_key = RG_STR("a:b:c");
+	two.key = RG_STR("a:b:c");
 	three.reply_to = RG_STR("1");
 	take(&scene, one);
 	take(&scene, two);
@@ -272,9 +272,8 @@ static const struct line *state_of(const struct journal *journal, struct roger_s
 
 static bool same_send(const struct roger_message *a, const struct roger_message *b)
 {
-	return rg_str_equal(a->issue_id, b->issue_id) && a->created_at_ms == b->created_at_ms &&
-	       a->message_type == b->message_type && a->run_counter == b->run_counter &&
-	       a->content.length == b->content.length;
+	return rg_str_equal(a->issue, b->issue) && a->created_at_ms == b->created_at_ms &&
+	       a->type == b->type && a->pass == b->pass && a->content.length == b->content.length;
 }
 
 static bool same_text(const struct roger_message *a, const struct roger_message *b)
@@ -285,8 +284,8 @@ static bool same_text(const struct roger_message *a, const struct roger_message 
 static unsigned expected_number_fault(struct journal *journal, const struct roger_message *taken,
 				      bool own)
 {
-	size_t sender = (size_t)(taken->from_phase.data == names[1]) +
-			2 * (size_t)(taken->from_phase.data == names[2]);
+	size_t sender =
+		(size_t)(taken->from.data == names[1]) + 2 * (size_t)(taken->from.data == names[2]);
 	struct current *current = &journal->current[sender];
 	unsigned fault = 0;
 
@@ -298,16 +297,15 @@ static unsigned expected_number_fault(struct journal *journal, const struct roge
 	if (taken->epoch > current->epoch || taken->seq > current->seq) {
 		current->seq = taken->seq;
 		current->epoch = taken->epoch;
-		current->first_to = taken->to_phase.data;
+		current->first_to = taken->to.data;
 	} else if (!own || taken->via.length) {
 		return 0;
 	} else if (taken->seq < current->seq || !same_send(taken, &current->last) ||
-		   taken->to_phase.data == current->first_to ||
-		   taken->to_phase.data == current->last_to) {
+		   taken->to.data == current->first_to || taken->to.data == current->last_to) {
 		fault = RG_MESSAGE_NUMBER_BACK;
 	}
 	current->last = *taken;
-	current->last_to = taken->to_phase.data;
+	current->last_to = taken->to.data;
 	return fault;
 }
 
@@ -366,8 +364,7 @@ static struct rg_message_seen highest(const struct journal *journal, const char 
 
 	for (i = 0; i < journal->count; i++) {
 		message = &journal->lines[i].message;
-		if (message->to_phase.data != reader || message->from_phase.data != sender ||
-		    !message->seq ||
+		if (message->to.data != reader || message->from.data != sender || !message->seq ||
 		    !(of_edges ? message->via.length &&
 					 first_of(journal, message->id) == &journal->lines[i]
 			       : is_reading(journal, i)))
@@ -441,7 +438,7 @@ static void check_sums(const struct journal *journal, const struct rg_message_hi
 		check_id(journal, &journal->lines[i], history);
 		place = (int64_t)i + 1;
 		expected.sent++;
-		expected.keys += journal->lines[i].message.idempotent_key.length != 0;
+		expected.keys += journal->lines[i].message.key.length != 0;
 		expected.replies += journal->lines[i].message.reply_to.length != 0;
 		message = &state_of(journal, journal->lines[i].message.id)->message;
 		if (message->archived_at_ms) {
@@ -482,7 +479,7 @@ static void check_agents(const struct journal *journal, const struct rg_message_
 		for (i = 0; i < journal->count; i++) {
 			message = &journal->lines[i].message;
 			if (first_of(journal, message->id) != &journal->lines[i] ||
-			    message->to_phase.data != names[k])
+			    message->to.data != names[k])
 				continue;
 			message = &state_of(journal, message->id)->message;
 			unread += !message->archived_at_ms && !message->read;
@@ -503,16 +500,16 @@ static struct roger_message draw_message(void)
 	int id = draw(8);
 	struct roger_message drawn_message = {
 		.id = rg_str(ids[id]),
-		.issue_id = RG_STR("app"),
-		.from_phase = rg_str(names[id % 2 + (id == 7)]),
-		.to_phase = rg_str(names[1 + id % 3]),
-		.run_counter = 1,
-		.message_type = ROGER_CONTEXT,
+		.issue = RG_STR("app"),
+		.from = rg_str(names[id % 2 + (id == 7)]),
+		.to = rg_str(names[1 + id % 3]),
+		.pass = 1,
+		.type = ROGER_CONTEXT,
 		.content = rg_str(draw(8) ? "hello" : "hallo"),
 		.created_at_ms = 2,
 		.seq = draw(5) ? 1 + draw(3) : 0,
 		.epoch = draw(4) ? 1 : draw(4),
-		.idempotent_key = rg_str(draw(2) ? "k" : ""),
+		.key = rg_str(draw(2) ? "k" : ""),
 		.reply_to = rg_str(draw(4) ? "" : ids[draw(8)]),
 		.via = rg_str(draw(4) ? "" : "edge"),
 		.read = draw(2),
@@ -522,16 +519,16 @@ static struct roger_message draw_message(void)
 	drawn_message.read_at_ms = draw(6) ? (drawn_message.read ? 1 + draw(3) : 0) : draw(2);
 	switch (draw(12)) {
 	case 0:
-		drawn_message.run_counter = 2;
+		drawn_message.pass = 2;
 		break;
 	case 1:
-		drawn_message.message_type = ROGER_DATA;
+		drawn_message.type = ROGER_DATA;
 		break;
 	case 2:
 		drawn_message.created_at_ms = 3;
 		break;
 	case 3:
-		drawn_message.issue_id = RG_STR("other");
+		drawn_message.issue = RG_STR("other");
 		break;
 	}
 	return drawn_message;
@@ -589,12 +586,12 @@ static void a_number_goes_to_each_once(void **state)
 
 	(void)state;
 	set_up(&scene);
-	two.to_phase = last.to_phase = RG_STR("carol");
+	two.to = last.to = RG_STR("carol");
 	assert_int_equal(take(&scene, one), 0);
 	assert_int_equal(take(&scene, two), 0);
 	assert_int_equal(take(&scene, again), RG_MESSAGE_NUMBER_BACK);
 	again.id = RG_STR("5");
-	again.to_phase = RG_STR("dan");
+	again.to = RG_STR("dan");
 	assert_int_equal(take(&scene, again), 0);
 	again.id = RG_STR("6");
 	assert_int_equal(take(&scene, again), RG_MESSAGE_NUMBER_BACK);
@@ -606,14 +603,14 @@ static void every_member_counts(void **state)
 {
 	const struct roger_message plain = {
 		.id = RG_STR("ab"),
-		.issue_id = RG_STR("c"),
-		.from_phase = RG_STR("d"),
-		.to_phase = RG_STR("e"),
+		.issue = RG_STR("c"),
+		.from = RG_STR("d"),
+		.to = RG_STR("e"),
 		.content = RG_STR("f"),
 		.metadata = RG_STR("{}"),
 		.created_at_ms = 1,
-		.run_counter = 1,
-		.message_type = 1,
+		.pass = 1,
+		.type = 1,
 	};
 	struct roger_message others[10];
 	struct rg_buf scratch;
@@ -623,15 +620,15 @@ static void every_member_counts(void **state)
 	for (i = 0; i < 10; i++)
 		others[i] = plain;
 	others[1].id = RG_STR("a");
-	others[1].issue_id = RG_STR("bc");
-	others[2].issue_id = RG_STR("x");
-	others[3].from_phase = RG_STR("x");
-	others[4].to_phase = RG_STR("x");
+	others[1].issue = RG_STR("bc");
+	others[2].issue = RG_STR("x");
+	others[3].from = RG_STR("x");
+	others[4].to = RG_STR("x");
 	others[5].content = RG_STR("x");
 	others[6].metadata = RG_STR("{ }");
 	others[7].created_at_ms = 2;
-	others[8].run_counter = 2;
-	others[9].message_type = 2;
+	others[8].pass = 2;
+	others[9].type = 2;
 	rg_buf_init(&scratch, SIZE_MAX);
 	for (i = 0; i < 10; i++)
 		for (k = 0; k < i; k++) {
@@ -679,7 +676,7 @@ static void fill(struct rg_message_history *history, int agents)
 	assert_int_equal(rg_message_history_take(history, &one, 1, true, &step, NULL), ROGER_OK);
 	for (i = 2; i < agents; i++) {
 		snprintf(name, sizeof name, "n%d", i);
-		one.id = one.to_phase = rg_str(name);
+		one.id = one.to = rg_str(name);
 		assert_int_equal(rg_message_history_take(history, &one, i, true, &step, NULL),
 				 ROGER_OK);
 	}
@@ -706,8 +703,8 @@ static int add_scarcely(struct rg_arena *arena, struct roger_err *err)
 	struct roger_message taken = message("another", 0);
 
 	(void)arena;
-	taken.from_phase = RG_STR("new");
-	taken.to_phase = RG_STR("newer");
+	taken.from = RG_STR("new");
+	taken.to = RG_STR("newer");
 	return take_into_full(767, taken, err);
 }
 
@@ -716,7 +713,7 @@ static int change_scarcely(struct rg_arena *arena, struct roger_err *err)
 	struct roger_message taken = message("1", 1);
 
 	(void)arena;
-	taken.to_phase = RG_STR("newer");
+	taken.to = RG_STR("newer");
 	return take_into_full(768, taken, err);
 }
 

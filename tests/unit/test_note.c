@@ -34,10 +34,10 @@ static void what_is_written_is_read(void **state)
 {
 	const struct roger_str ids[] = { RG_STR("msg-1-a"), RG_STR("msg-2-b") };
 	const struct rg_note woken = { .kind = RG_NOTE_WOKEN,
-				       .entry = { .task_id = RG_STR("app-42"),
+				       .entry = { .task = RG_STR("app-42"),
 						  .at_ms = INT64_C(1759668007500),
-						  .outcome_status = ROGER_FAILURE,
-						  .outcome_message = RG_STR("exit 1") },
+						  .status = ROGER_FAILURE,
+						  .message = RG_STR("exit 1") },
 				       .agent = RG_STR("bob"),
 				       .ids = { ids, 2 },
 				       .count = 20,
@@ -65,7 +65,7 @@ static void what_is_written_is_read(void **state)
 	assert_int_equal(note.attempt, 3);
 	assert_true(note.test);
 	assert_int_equal(note.entry.at_ms, INT64_C(1759668007500));
-	assert_true(rg_str_is(note.entry.outcome_message, "exit 1"));
+	assert_true(rg_str_is(note.entry.message, "exit 1"));
 	assert_int_equal(note.failure, RG_FAILURE_OTHER);
 }
 
@@ -130,7 +130,7 @@ static void what_others_write_is_not_ours(void **state)
 		note = read_note(others[i], "{\"status\":\"SUCCESS\"}");
 		assert_int_equal(note.kind, RG_NOTE_FOREIGN);
 		assert_int_equal(note.ids.count, 0);
-		assert_true(rg_str_is(note.entry.task_id, "t"));
+		assert_true(rg_str_is(note.entry.task, "t"));
 	}
 	assert_int_equal(rg_note_read(RG_STR("{\"no\":\"entry\"}"), arena, &note, NULL), ROGER_OK);
 	assert_int_equal(note.kind, RG_NOTE_FOREIGN);

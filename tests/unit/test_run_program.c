@@ -87,7 +87,7 @@ static int run_words(struct roger *roger, const char *const *words, size_t count
 static void without_streams(void **state)
 {
 	const char *const words[] = { "sh", "-c", "cat; echo heard; echo lost >&2; exit 4" };
-	struct roger_run_request request = { .run_id = str("r1") };
+	struct roger_run_request request = { .run = str("r1") };
 	struct roger_inbox_request look = { .agent = str("lead") };
 	struct roger_inbox_reply inbox;
 	struct roger_run_reply reply;
@@ -133,7 +133,7 @@ static void passes_on(void **state)
 	assert_int_equal(read(ends[0], text, sizeof text - 1), 20);
 	assert_string_equal(text, "one two  words\ntold\n");
 	assert_int_equal(reply.exit, 0);
-	assert_memory_equal(reply.runs.items[0].run_id.data, "run-", 4);
+	assert_memory_equal(reply.runs.items[0].run.data, "run-", 4);
 	roger_reply_free(&reply);
 	close(ends[0]);
 	close(ends[1]);
@@ -202,11 +202,11 @@ static void refusals(void **state)
 	assert_int_equal(run_words(roger, words, 0, &request, &reply, &err), ROGER_EUSAGE);
 	assert_string_equal(err.member, "command");
 	assert_int_equal(roger_run(roger, &request, &reply, &err), ROGER_EUSAGE);
-	request = (struct roger_run_request){ .run_id = str("once") };
+	request = (struct roger_run_request){ .run = str("once") };
 	assert_int_equal(run_words(roger, words, 1, &request, &reply, &err), ROGER_OK);
 	roger_reply_free(&reply);
 	assert_int_equal(run_words(roger, words, 1, &request, &reply, &err), ROGER_EREFUSED);
-	assert_string_equal(err.member, "run_id");
+	assert_string_equal(err.member, "run");
 	roger_close(roger);
 	place_remove(&place);
 }

@@ -81,10 +81,10 @@ static struct roger_attempt attempt_of(int from, int to, int key, int cycle, int
 	static const char *const keys[] = { "t:v:1", "t:v:11", "bt:v:1", "", "\\" };
 	static const char *const cycles[] = { "1", "11", "", "2", "\"1" };
 
-	return (struct roger_attempt){ .sender = str(names[from]),
-				       .target = str(names[to]),
-				       .idempotent_key = str(keys[key]),
-				       .cycle_id = str(cycles[cycle]),
+	return (struct roger_attempt){ .from = str(names[from]),
+				       .to = str(names[to]),
+				       .key = str(keys[key]),
+				       .cycle = str(cycles[cycle]),
 				       .attempt = number };
 }
 
@@ -107,8 +107,8 @@ static void every_attempt_has_an_id_of_its_own(void **state)
 		attempt = attempt_of(n % 5, n / 5 % 5, n / 25 % 5, n / 125 % 5, 1 + n / 625 % 5);
 		assert_true(rg_sendlog_id(&attempt, ids[i]));
 		attempt.outcome = ROGER_ERROR;
-		attempt.timestamp_ms = i;
-		attempt.message_id = str("msg-1-x");
+		attempt.at_ms = i;
+		attempt.message = str("msg-1-x");
 		attempt.payload_chars = attempt.max_attempts = 7;
 		assert_true(rg_sendlog_id(&attempt, again));
 		assert_string_equal(ids[i], again);
@@ -145,11 +145,11 @@ static void keys_of_any_length_have_ids(void **state)
 
 	(void)state;
 	memset(long_key, '\1', sizeof long_key);
-	attempt.idempotent_key = (struct roger_str){ long_key, sizeof long_key };
+	attempt.key = (struct roger_str){ long_key, sizeof long_key };
 	assert_true(rg_sendlog_id(&attempt, ids[0]));
 	attempt.attempt = 2;
 	assert_true(rg_sendlog_id(&attempt, ids[1]));
-	attempt.idempotent_key.length--;
+	attempt.key.length--;
 	assert_true(rg_sendlog_id(&attempt, ids[2]));
 	assert_string_not_equal(ids[0], ids[1]);
 	assert_string_not_equal(ids[1], ids[2]);
@@ -161,12 +161,12 @@ static void an_entry_says_all_but_the_content(void **state)
 {
 	struct rg_arena *arena = rg_arena_new();
 	struct roger_message message = { .id = str("msg-1-x"),
-					 .from_phase = str("ann"),
-					 .to_phase = str("bob"),
+					 .from = str("ann"),
+					 .to = str("bob"),
 					 .content = str("zwei ü\n"),
 					 .metadata = str("{\"marker\":1}"),
-					 .idempotent_key = str("t:v:c"),
-					 .cycle_id = str("1") };
+					 .key = str("t:v:c"),
+					 .cycle = str("1") };
 	char id[RG_SENDLOG_ID_BYTES];
 	struct roger_attempt entry;
 	struct rg_buf text;
@@ -177,7 +177,7 @@ static void an_entry_says_all_but_the_content(void **state)
 	assert_int_equal(entry.payload_chars, 7);
 	assert_int_equal(entry.payload_bytes, 8);
 	assert_int_equal(entry.attempt, 1);
-	assert_int_equal(entry.timestamp_ms, 5);
+	assert_int_equal(entry.at_ms, 5);
 	assert_true(rg_str_is(entry.payload_sha256,
 			      "645bb747715ade11223240c0e75e65a90de72cde13e9c1891c457a5c8d20a4f2"));
 	message.attempt = 3;
@@ -196,8 +196,8 @@ static void an_entry_says_all_but_the_content(void **state)
 	assert_true(rg_sendlog_id(&entry, id));
 	assert_true(rg_str_is(entry.id, id));
 	assert_int_equal(entry.outcome, ROGER_ERROR);
-	assert_true(rg_str_is(entry.sender, "ann") && rg_str_is(entry.target, "bob"));
-	assert_true(rg_str_is(entry.message_id, "msg-1-x") && rg_str_is(entry.cycle_id, "1"));
+	assert_true(rg_str_is(entry.from, "ann") && rg_str_is(entry.to, "bob"));
+	assert_true(rg_str_is(entry.message, "msg-1-x") && rg_str_is(entry.cycle, "1"));
 	rg_buf_init(&text, SIZE_MAX);
 	rg_record_encode(&rg_attempt_record, &entry, &text);
 	assert_null(memmem(text.data, text.length, "zwei", 4));
@@ -221,10 +221,10 @@ static void every_line_of_a_message(void **state)
 							for (archived = 0; archived < 2;
 							     archived++) {
 								const struct roger_message message = {
-									.idempotent_key = str(
-										key ? "t:v:c" : ""),
-									.cycle_id = str(cycle ? "1"
-											      : ""),
+									.key = str(key ? "t:v:c"
+										       : ""),
+									.cycle = str(cycle ? "1"
+											   : ""),
 									.attempt = number,
 									.confirm_by_ms =
 										confirm ? 50 : 0,
@@ -301,7 +301,7 @@ static void every_judgement_in_seconds(void **state)
 								.outcome =
 									(enum roger_attempt_outcome)
 										outcome,
-								.timestamp_ms = NOW_MS
+								.at_ms = NOW_MS
 							};
 							const struct rg_key_history history = {
 								outcome < 0 ? NULL : &last,
@@ -350,7 +350,7 @@ static void every_judgement_in_cycles(void **state)
 									.outcome =
 										(enum roger_attempt_outcome)
 											outcome,
-									.timestamp_ms = NOW_MS
+									.at_ms = NOW_MS
 								};
 								const struct rg_key_history
 									history = { outcome < 0
@@ -389,8 +389,8 @@ static const char *const id_names[] = { "id-0", "id-1", "id-2", "id-3" };
 static struct roger_attempt line_of(int id, int outcome, const char *key, const char *target)
 {
 	return (struct roger_attempt){ .id = str(id_names[id]),
-				       .idempotent_key = str(key),
-				       .target = str(target),
+				       .key = str(key),
+				       .to = str(target),
 				       .outcome = (enum roger_attempt_outcome)outcome,
 				       .attempt = id + 1 };
 }
@@ -543,7 +543,7 @@ static void the_breaker(void **state)
 								   i == other ? ROGER_ERROR
 									      : ROGER_TIMEOUT,
 								   "k", "bob");
-						lines[i].timestamp_ms = NOW_MS - (int64_t)i;
+						lines[i].at_ms = NOW_MS - (int64_t)i;
 					}
 					row = other < count ? other : count;
 					open = failures && count &&
@@ -578,7 +578,7 @@ static void the_breaker_counts_attempts(void **state)
 	/* One that is under way says nothing yet. */
 	lines[0].pending = lines[2].pending = true;
 	assert_true(rg_sendlog_breaker_open(lines, 4, 1, WAIT_MS, 1, &until_ms));
-	assert_int_equal(until_ms, lines[1].timestamp_ms + WAIT_MS);
+	assert_int_equal(until_ms, lines[1].at_ms + WAIT_MS);
 	assert_false(rg_sendlog_breaker_open(lines, 4, 2, WAIT_MS, 1, &until_ms));
 	assert_false(rg_sendlog_breaker_open(lines, 1, 1, WAIT_MS, 1, &until_ms));
 }

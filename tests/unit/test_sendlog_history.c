@@ -36,12 +36,12 @@ static void tear_down(struct scene *scene)
 static struct roger_message message(const char *id, int64_t attempt)
 {
 	return (struct roger_message){ .id = rg_str(id),
-				       .from_phase = RG_STR("ann"),
-				       .to_phase = RG_STR("bob"),
+				       .from = RG_STR("ann"),
+				       .to = RG_STR("bob"),
 				       .content = RG_STR("hello"),
 				       .created_at_ms = 1000,
-				       .idempotent_key = RG_STR("app:escalation:c"),
-				       .cycle_id = RG_STR("1"),
+				       .key = RG_STR("app:escalation:c"),
+				       .cycle = RG_STR("1"),
 				       .attempt = attempt,
 				       .confirm_by_ms = attempt ? 2000 : 0 };
 }
@@ -77,10 +77,10 @@ static unsigned file(struct scene *scene, const char *id, const char *message_id
 	struct roger_message of = message(message_id, 1);
 	struct roger_attempt attempt = entry(scene, of, ROGER_TIMEOUT);
 	struct roger_dead_letter letter = { .id = rg_str(id),
-					    .message_id = rg_str(message_id),
+					    .message = rg_str(message_id),
 					    .payload_sha256 = attempt.payload_sha256,
 					    .payload_bytes = attempt.payload_bytes,
-					    .cycle_id = RG_STR("1"),
+					    .cycle = RG_STR("1"),
 					    .filed_as = RG_STR("TASK-1") };
 	unsigned faults;
 
@@ -97,7 +97,7 @@ static void delivered_on_evidence(void **state)
 
 	(void)state;
 	set_up(&scene);
-	waited.idempotent_key = RG_STR("other:escalation:c");
+	waited.key = RG_STR("other:escalation:c");
 	store(&scene, plain, 0);
 	store(&scene, waited, 100);
 	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_DELIVERED)), 0);
@@ -115,12 +115,12 @@ static void delivered_on_evidence(void **state)
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_ID_WRONG);
 	attempt = entry(&scene, plain, ROGER_TIMEOUT);
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_TAKEN_BACK);
-	plain.idempotent_key = RG_STR("never:sent:c");
+	plain.key = RG_STR("never:sent:c");
 	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_DELIVERED)),
 			 RG_SENDLOG_NO_MESSAGE);
 	/* What was refused is in no journal. */
 	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_ERROR)), RG_SENDLOG_TAKEN_BACK);
-	plain.idempotent_key = RG_STR("refused:sent:c");
+	plain.key = RG_STR("refused:sent:c");
 	assert_int_equal(take(&scene, entry(&scene, plain, ROGER_ERROR)), 0);
 	tear_down(&scene);
 }
@@ -178,13 +178,13 @@ static void given_up_once(void **state)
 	take(&scene, entry(&scene, message("1", 3), ROGER_TIMEOUT));
 	assert_true(is_given_up(&scene));
 	last = entry(&scene, message("1", 3), ROGER_TIMEOUT);
-	last.dead_letter_task_id = RG_STR("TASK-1");
+	last.dead_letter_task = RG_STR("TASK-1");
 	/* Said once for each message, and once more where it has another name. */
 	assert_int_equal(take(&scene, last), RG_SENDLOG_LETTER_LOST);
 	assert_int_equal(take(&scene, last), 0);
-	last.dead_letter_task_id = RG_STR("TASK-2");
+	last.dead_letter_task = RG_STR("TASK-2");
 	assert_int_equal(take(&scene, last), RG_SENDLOG_NO_LETTER);
-	last.dead_letter_task_id = RG_STR("TASK-1");
+	last.dead_letter_task = RG_STR("TASK-1");
 	assert_false(is_given_up(&scene));
 	assert_int_equal(file(&scene, "dl-1", "1"), 0);
 	assert_int_equal(file(&scene, "dl-1", "1"), 0);
@@ -230,7 +230,7 @@ static void missing_unless_purged(void **state)
 	assert_int_equal(open_cycle(&scene, "three", 3), 0);
 	assert_int_equal(open_cycle(&scene, "four", 4), 0);
 	assert_int_equal(open_cycle(&scene, "two", 5), RG_SENDLOG_CYCLE_ORDER);
-	now.cycle_id = RG_STR("four");
+	now.cycle = RG_STR("four");
 	store(&scene, old, 0);
 	store(&scene, now, 100);
 	assert_true(rg_sendlog_history_next_missing(&scene.history, &i, &offset));
@@ -239,7 +239,7 @@ static void missing_unless_purged(void **state)
 	take(&scene, entry(&scene, now, ROGER_DELIVERED));
 	i = 0;
 	assert_false(rg_sendlog_history_next_missing(&scene.history, &i, &offset));
-	now.cycle_id = RG_STR("nine");
+	now.cycle = RG_STR("nine");
 	assert_int_equal(take(&scene, entry(&scene, now, ROGER_ERROR)), RG_SENDLOG_NO_CYCLE);
 	tear_down(&scene);
 }
@@ -280,9 +280,9 @@ static void numbers_belong_to_a_target(void **state)
 	set_up(&scene);
 	assert_int_equal(take(&scene, entry(&scene, of, ROGER_TIMEOUT)), 0);
 	others[0] = others[1] = others[2] = message("1", 2);
-	others[0].from_phase = RG_STR("carol");
-	others[1].to_phase = RG_STR("carol");
-	others[2].idempotent_key = RG_STR("app:escalation:d");
+	others[0].from = RG_STR("carol");
+	others[1].to = RG_STR("carol");
+	others[2].key = RG_STR("app:escalation:d");
 	for (i = 0; i < 3; i++)
 		assert_int_equal(take(&scene, entry(&scene, others[i], ROGER_TIMEOUT)),
 				 RG_SENDLOG_GAP);
@@ -331,7 +331,7 @@ static void a_payload_is_that_of_its_message(void **state)
 	attempts[0].payload_sha256 = RG_STR("00");
 	attempts[1].payload_bytes = 6;
 	attempts[2].payload_chars = 6;
-	attempts[3].message_id = RG_STR("2");
+	attempts[3].message = RG_STR("2");
 	for (i = 0; i < 4; i++)
 		assert_int_equal(take(&scene, attempts[i]), RG_SENDLOG_PAYLOAD_WRONG);
 	assert_int_equal(take(&scene, attempts[4]), 0);
@@ -344,7 +344,7 @@ static void a_payload_is_that_of_its_message(void **state)
 		attempts[i] = entry(&scene, stored, ROGER_TIMEOUT);
 	attempts[0].payload_sha256 = RG_STR("00");
 	attempts[1].payload_bytes = 6;
-	attempts[2].message_id = RG_STR("2");
+	attempts[2].message = RG_STR("2");
 	assert_int_equal(take(&scene, attempts[0]), RG_SENDLOG_PAYLOAD_WRONG);
 	assert_int_equal(take(&scene, attempts[1]), RG_SENDLOG_PAYLOAD_WRONG);
 	assert_int_equal(take(&scene, attempts[2]), 0);
@@ -381,20 +381,20 @@ static void several_faults_of_one_entry(void **state)
 	attempt = entry(&scene, waited, ROGER_DELIVERED);
 	attempt.payload_bytes++;
 	attempt.id = RG_STR("snd-0");
-	attempt.dead_letter_task_id = RG_STR("TASK-9");
+	attempt.dead_letter_task = RG_STR("TASK-9");
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_NOT_READ |
 							RG_SENDLOG_ID_WRONG |
 							RG_SENDLOG_LETTER_LOST | RG_SENDLOG_GAP);
 	attempt.outcome = ROGER_TIMEOUT;
-	attempt.dead_letter_task_id = RG_STR("TASK-8");
+	attempt.dead_letter_task = RG_STR("TASK-8");
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_ID_WRONG |
 							RG_SENDLOG_NO_LETTER |
 							RG_SENDLOG_TAKEN_BACK);
-	waited.cycle_id = RG_STR("nine");
+	waited.cycle = RG_STR("nine");
 	attempt = entry(&scene, waited, ROGER_DELIVERED);
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_NO_MESSAGE | RG_SENDLOG_NO_CYCLE);
 	/* Without a cycle there is none to be opened. */
-	waited.cycle_id = RG_STR("");
+	waited.cycle = RG_STR("");
 	attempt = entry(&scene, waited, ROGER_ERROR);
 	assert_int_equal(take(&scene, attempt), 0);
 	tear_down(&scene);
@@ -411,7 +411,7 @@ static unsigned take_letter(struct scene *scene, struct roger_dead_letter letter
 
 static void every_fault_of_a_letter(void **state)
 {
-	struct roger_dead_letter letter = { .id = RG_STR("dl-1"), .message_id = RG_STR("1") };
+	struct roger_dead_letter letter = { .id = RG_STR("dl-1"), .message = RG_STR("1") };
 	struct roger_attempt attempt;
 	struct scene scene;
 
@@ -422,9 +422,9 @@ static void every_fault_of_a_letter(void **state)
 	letter.payload_sha256 = attempt.payload_sha256;
 	letter.payload_bytes = attempt.payload_bytes;
 	assert_int_equal(take_letter(&scene, letter), 0);
-	letter.cycle_id = RG_STR("1");
+	letter.cycle = RG_STR("1");
 	assert_int_equal(take_letter(&scene, letter), 0);
-	letter.cycle_id = RG_STR("nine");
+	letter.cycle = RG_STR("nine");
 	assert_int_equal(take_letter(&scene, letter), RG_SENDLOG_NO_CYCLE);
 	letter.payload_bytes++;
 	assert_int_equal(take_letter(&scene, letter),
@@ -434,13 +434,13 @@ static void every_fault_of_a_letter(void **state)
 			 RG_SENDLOG_NO_CYCLE | RG_SENDLOG_PAYLOAD_WRONG | RG_SENDLOG_SECOND_LETTER);
 	letter.payload_sha256 = RG_STR("00");
 	letter.payload_bytes--;
-	letter.cycle_id = RG_STR("");
+	letter.cycle = RG_STR("");
 	letter.id = RG_STR("dl-1");
 	assert_int_equal(take_letter(&scene, letter), RG_SENDLOG_PAYLOAD_WRONG);
 	/* A letter is found by its own id, and by what the task system called it. */
-	attempt.dead_letter_task_id = RG_STR("dl-1");
+	attempt.dead_letter_task = RG_STR("dl-1");
 	assert_int_equal(take(&scene, attempt), 0);
-	attempt.dead_letter_task_id = RG_STR("TASK-1");
+	attempt.dead_letter_task = RG_STR("TASK-1");
 	assert_int_equal(take(&scene, attempt), RG_SENDLOG_NO_LETTER);
 	letter.filed_as = RG_STR("TASK-1");
 	take_letter(&scene, letter);
@@ -485,7 +485,7 @@ static void missing_by_cycle_and_demand(void **state)
 	for (i = 1; i < 4; i++)
 		assert_int_equal(open_cycle(&scene, cycles[i], (int64_t)i + 1), 0);
 	for (i = 0; i < 5; i++) {
-		stored.cycle_id = rg_str(cycles[i]);
+		stored.cycle = rg_str(cycles[i]);
 		store(&scene, stored, (uint64_t)1 << i);
 	}
 	assert_int_equal(missing(&scene, &count), 2 + 4 + 8);
@@ -493,8 +493,8 @@ static void missing_by_cycle_and_demand(void **state)
 
 	/* Not demanded; then demanded by a later line; and no line takes that back. */
 	stored = message("2", 0);
-	stored.cycle_id = RG_STR("4");
-	stored.idempotent_key = RG_STR("another:escalation:c");
+	stored.cycle = RG_STR("4");
+	stored.key = RG_STR("another:escalation:c");
 	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 100, false, NULL), 0);
 	assert_int_equal(missing(&scene, &count), 14);
 	store(&scene, stored, 200);
@@ -502,15 +502,15 @@ static void missing_by_cycle_and_demand(void **state)
 	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 300, false, NULL), 0);
 	assert_int_equal(missing(&scene, &count), 314);
 	/* Delivered is delivered, whether its entry is demanded or not. */
-	stored.idempotent_key = RG_STR("one more:escalation:c");
+	stored.key = RG_STR("one more:escalation:c");
 	assert_int_equal(rg_sendlog_history_message(&scene.history, &stored, 400, false, NULL), 0);
 	assert_int_equal(take(&scene, entry(&scene, stored, ROGER_DELIVERED)), 0);
 	assert_int_equal(missing(&scene, &count), 314);
 
 	/* What waits to be read is not delivered before; then by the line that says so. */
 	stored = message("3", 1);
-	stored.cycle_id = RG_STR("4");
-	stored.idempotent_key = RG_STR("a third:escalation:c");
+	stored.cycle = RG_STR("4");
+	stored.key = RG_STR("a third:escalation:c");
 	store(&scene, stored, 1000);
 	assert_int_equal(missing(&scene, &count), 314);
 	stored.read = true;
@@ -658,7 +658,7 @@ static void given_up_among_many(void **state)
 	for (k = 0; k < 40; k++) {
 		stored = message("1", 1);
 		snprintf(key[k], sizeof key[k], "t%d:v:c", k);
-		stored.idempotent_key = stored.id = rg_str(key[k]);
+		stored.key = stored.id = rg_str(key[k]);
 		store(&scene, stored, 0);
 		attempt = entry(&scene, stored, k % 3 ? ROGER_TIMEOUT : ROGER_ERROR);
 		attempt.max_attempts = 1 + k % 2;
@@ -676,7 +676,7 @@ static int walk_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
 	const struct roger_cycle cycle = { .id = RG_STR("two"), .number = 2 };
 	struct roger_message stored = message("1", 2);
-	struct roger_dead_letter letter = { .id = RG_STR("dl-1"), .message_id = RG_STR("1") };
+	struct roger_dead_letter letter = { .id = RG_STR("dl-1"), .message = RG_STR("1") };
 	struct rg_sendlog_history history = { 0 };
 	struct roger_attempt attempt;
 	unsigned faults;
@@ -700,7 +700,7 @@ static int walk_scarcely(struct rg_arena *arena, struct roger_err *err)
 /* The table of letters is full: of so many that the next, or the one after it, needs a larger. */
 static int letter_into_full(int letters, bool begins, struct roger_err *err)
 {
-	struct roger_dead_letter letter = { .message_id = RG_STR("1") };
+	struct roger_dead_letter letter = { .message = RG_STR("1") };
 	struct roger_message stored = message("1", 2);
 	struct rg_sendlog_history history;
 	long left = scarce_left;
@@ -710,14 +710,14 @@ static int letter_into_full(int letters, bool begins, struct roger_err *err)
 
 	scarce_left = -1;
 	assert_int_equal(rg_sendlog_history_init(&history, 3, NULL), ROGER_OK);
-	stored.idempotent_key = RG_STR("other:v:c");
+	stored.key = RG_STR("other:v:c");
 	assert_int_equal(rg_sendlog_history_message(&history, &stored, 0, true, NULL), ROGER_OK);
 	for (i = 0; i < letters; i++) {
 		snprintf(name, sizeof name, "dl-%d", i);
 		letter.id = rg_str(name);
 		assert_int_equal(rg_sendlog_history_letter(&history, &letter, &faults, NULL), 0);
 	}
-	letter.message_id = RG_STR("2");
+	letter.message = RG_STR("2");
 	letter.id = RG_STR("dl-x");
 	letter.filed_as = RG_STR("TASK-1");
 	scarce_left = left;

@@ -37,13 +37,13 @@ static int make_desk(void **state)
 
 	desk->arena = rg_arena_new();
 	desk->run = (struct roger_run){
-		.run_id = RG_STR("r1"),
-		.child_session_key = RG_STR("tester"),
-		.dispatch_at = RG_STR("2026-04-24T10:40:00+08:00"),
+		.run = RG_STR("r1"),
+		.child = RG_STR("tester"),
+		.dispatched_at = RG_STR("2026-04-24T10:40:00+08:00"),
 		.expected_by = RG_STR("2026-04-24T10:50:00+08:00"),
 		.status_updated_at = RG_STR("2026-04-24T10:40:00+08:00"),
 		.status_reason = RG_STR("Dispatch receipt exists and SLA has not been crossed."),
-		.owner_agent = RG_STR("lead"),
+		.owner = RG_STR("lead"),
 	};
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 	*state = desk;
@@ -94,8 +94,8 @@ static bool fits(const char *reason, enum roger_run_status status)
 static void check(const struct rg_receipts *receipts, int64_t now_ms, int *seen)
 {
 	const struct roger_run run = { .expected_by = RG_STR("then"),
-				       .result_source = RG_STR("completion_event"),
-				       .child_exit = RG_STR("3") };
+				       .source = RG_STR("completion_event"),
+				       .exit = RG_STR("3") };
 	enum roger_run_status status = rg_watchdog_judge(receipts, &rules, now_ms);
 	struct rg_buf reason;
 
@@ -179,8 +179,8 @@ static void no_recoveries_allowed_is_not_used_up(void **state)
 static enum roger_run_status judge_texts(const char *dispatch, const char *expected,
 					 const char *now)
 {
-	struct roger_run run = { .run_id = RG_STR("r"),
-				 .dispatch_at = rg_str(dispatch),
+	struct roger_run run = { .run = RG_STR("r"),
+				 .dispatched_at = rg_str(dispatch),
 				 .expected_by = rg_str(expected),
 				 .status_updated_at = rg_str(dispatch) };
 	struct rg_receipts receipts;
@@ -241,7 +241,7 @@ static void clocks_may_jump_back(void **state)
 	assert_int_equal(rg_run_complete(&desk->run, &desk->receipts, RG_STR("completion_event"), 1,
 					 desk->arena, &desk->changed, NULL),
 			 ROGER_OK);
-	assert_true(rg_str_is(desk->run.completion_received_at, "2026-04-24T02:40:00.000Z"));
+	assert_true(rg_str_is(desk->run.completed_at, "2026-04-24T02:40:00.000Z"));
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 }
 
@@ -262,7 +262,7 @@ static void a_completion_is_received_once(void **state)
 	assert_true(desk->changed);
 	assert_int_equal(complete(desk, "completion_event", expected_ms + 5), ROGER_OK);
 	assert_false(desk->changed);
-	assert_true(rg_str_is(desk->run.completion_received_at, "2026-04-24T02:50:00.000Z"));
+	assert_true(rg_str_is(desk->run.completed_at, "2026-04-24T02:50:00.000Z"));
 	assert_int_equal(complete(desk, "manual_recovery", expected_ms), ROGER_EREFUSED);
 	assert_string_equal(desk->err.member, "source");
 	assert_int_equal(
@@ -277,7 +277,7 @@ static void nothing_is_forwarded_before_it_is_done(void **state)
 	assert_int_equal(
 		rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-1"), &desk->changed, NULL),
 		ROGER_EREFUSED);
-	assert_false(desk->run.forwarded_to_main);
+	assert_false(desk->run.forwarded);
 	assert_int_equal(complete(desk, "history_fetch", expected_ms), ROGER_OK);
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, expected_ms),
 			 ROGER_RUN_NOT_FORWARDED);
@@ -290,7 +290,7 @@ static void nothing_is_forwarded_before_it_is_done(void **state)
 		rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-2"), &desk->changed, NULL),
 		ROGER_OK);
 	assert_false(desk->changed);
-	assert_true(rg_str_is(desk->run.forward_evidence, "msg-1"));
+	assert_true(rg_str_is(desk->run.evidence, "msg-1"));
 }
 
 static void a_child_that_failed_may_still_be_heard(void **state)
@@ -327,7 +327,7 @@ static void extensions_are_bounded(void **state)
 	assert_int_equal(extend(desk, 60000, expected_ms + 3600000), ROGER_OK);
 	assert_true(rg_str_is(desk->run.expected_by, "2026-04-24T03:51:00.000Z"));
 	assert_int_equal(extend(desk, 60000, dispatched_ms), ROGER_EREFUSED);
-	assert_int_equal(desk->run.extension_count, 2);
+	assert_int_equal(desk->run.extensions, 2);
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 }
 
@@ -353,7 +353,7 @@ static void recoveries_are_bounded_and_spaced(void **state)
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, now_ms), ROGER_RUN_BLOCKED);
 	assert_int_equal(recover(desk, now_ms += rules.recovery_cooldown_ms), ROGER_EREFUSED);
 	assert_int_equal(extend(desk, 60000, now_ms), ROGER_EREFUSED);
-	assert_int_equal(desk->run.recovery_attempt_count, 3);
+	assert_int_equal(desk->run.recovery_attempts, 3);
 	assert_int_equal(complete(desk, "completion_event", now_ms), ROGER_OK);
 	assert_int_equal(recover(desk, now_ms += rules.recovery_cooldown_ms), ROGER_EREFUSED);
 	assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
@@ -519,7 +519,7 @@ static void a_lost_child(void **state)
 	struct rg_buf reason;
 
 	rg_run_lose_child(&desk->run, &desk->receipts);
-	assert_true(rg_str_is(desk->run.child_exit, "lost"));
+	assert_true(rg_str_is(desk->run.exit, "lost"));
 	assert_int_equal(rg_watchdog_judge(&desk->receipts, &rules, dispatched_ms),
 			 ROGER_RUN_BLOCKED);
 	rg_buf_init(&reason, SIZE_MAX);
@@ -679,10 +679,10 @@ static void every_reason(void **state)
 	(void)state;
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct roger_run run = { .expected_by = RG_STR("then"),
-					       .result_source = RG_STR("by hand"),
-					       .result_message_id = rg_str(cases[i].message),
-					       .owner_agent = rg_str(cases[i].owner),
-					       .child_exit = rg_str(cases[i].child_exit) };
+					       .source = RG_STR("by hand"),
+					       .result_message = rg_str(cases[i].message),
+					       .owner = rg_str(cases[i].owner),
+					       .exit = rg_str(cases[i].child_exit) };
 
 		receipts = cases[i].receipts;
 		receipts.expected_by_ms = receipts.expected_by_ms ? receipts.expected_by_ms : 10;
@@ -813,12 +813,8 @@ static void every_instant_is_looked_at(void **state)
 					       "heartbeatAt",	       "lastRecoveryAt" };
 	struct desk *desk = *state;
 	struct roger_str *texts[] = {
-		&desk->run.dispatch_at,
-		&desk->run.expected_by,
-		&desk->run.completion_received_at,
-		&desk->run.status_updated_at,
-		&desk->run.heartbeat_at,
-		&desk->run.last_recovery_at,
+		&desk->run.dispatched_at,     &desk->run.expected_by,  &desk->run.completed_at,
+		&desk->run.status_updated_at, &desk->run.heartbeat_at, &desk->run.last_recovery_at,
 	};
 	char message[128];
 	int i;
@@ -833,10 +829,10 @@ static void every_instant_is_looked_at(void **state)
 	}
 	/* And alone. */
 	for (i = 0; i < 6; i++) {
-		desk->run.dispatch_at = desk->run.expected_by = desk->run.status_updated_at =
+		desk->run.dispatched_at = desk->run.expected_by = desk->run.status_updated_at =
 			RG_STR("2026-04-24T10:40:00+08:00");
-		desk->run.completion_received_at = desk->run.heartbeat_at =
-			desk->run.last_recovery_at = RG_STR("");
+		desk->run.completed_at = desk->run.heartbeat_at = desk->run.last_recovery_at =
+			RG_STR("");
 		*texts[i] = RG_STR("yesterday");
 		assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, &desk->err),
 				 ROGER_EDATA);
@@ -866,16 +862,15 @@ static void what_a_child_exit_says(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-		desk->run.child_exit = rg_str(cases[i].child_exit);
-		desk->run.completion_received_at =
-			cases[i].completed ? desk->run.expected_by : RG_STR("");
-		desk->run.result_source = rg_str(cases[i].completed ? "completion_event" : "");
+		desk->run.exit = rg_str(cases[i].child_exit);
+		desk->run.completed_at = cases[i].completed ? desk->run.expected_by : RG_STR("");
+		desk->run.source = rg_str(cases[i].completed ? "completion_event" : "");
 		assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 		assert_int_equal(desk->receipts.child_ended, cases[i].ended);
 		assert_int_equal(desk->receipts.child_lost, cases[i].lost);
 	}
 	for (i = 0; i < sizeof sources / sizeof *sources; i++) {
-		desk->run.result_source = rg_str(sources[i].source);
+		desk->run.source = rg_str(sources[i].source);
 		assert_int_equal(rg_run_receipts(&desk->run, &desk->receipts, NULL), ROGER_OK);
 		assert_int_equal(desk->receipts.from_recovery, sources[i].recovery);
 		assert_int_equal(desk->receipts.completed_ms, expected_ms);
@@ -907,7 +902,7 @@ static void how_a_child_ended(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-		desk->run.child_exit = rg_str(cases[i].child_exit);
+		desk->run.exit = rg_str(cases[i].child_exit);
 		desk->run.limit_reached = cases[i].limit;
 		desk->receipts.completed_ms = cases[i].completed ? expected_ms : 0;
 		desk->receipts.child_lost = cases[i].lost;
@@ -927,13 +922,13 @@ static void a_child_is_lost_once(void **state)
 		for (completed = 0; completed < 2; completed++) {
 			bool lost = i == 0 && !completed;
 
-			desk->run.child_exit = rg_str(exits[i]);
+			desk->run.exit = rg_str(exits[i]);
 			desk->receipts.completed_ms = completed ? expected_ms : 0;
 			desk->receipts.child_ended = desk->receipts.child_lost = false;
 			rg_run_lose_child(&desk->run, &desk->receipts);
 			assert_int_equal(desk->receipts.child_ended, lost);
 			assert_int_equal(desk->receipts.child_lost, lost);
-			assert_true(rg_str_is(desk->run.child_exit, lost ? "lost" : exits[i]));
+			assert_true(rg_str_is(desk->run.exit, lost ? "lost" : exits[i]));
 		}
 }
 
@@ -957,7 +952,7 @@ static void a_child_ends_once(void **state)
 	assert_false(desk->changed);
 	assert_string_equal(desk->err.message, "the child of run 'r1' has already ended (3)");
 	assert_string_equal(desk->err.member, "exit");
-	desk->run.child_exit = RG_STR("");
+	desk->run.exit = RG_STR("");
 	assert_int_equal(complete(desk, "completion_event", expected_ms), ROGER_OK);
 	assert_int_equal(rg_run_end_child(&desk->run, &desk->receipts, RG_STR("4"), &desk->changed,
 					  &desk->err),
@@ -978,7 +973,7 @@ static void a_forward_is_written_down(void **state)
 			    "run 'r1' has no completion receipt, so nothing can have been "
 			    "forwarded; `roger complete` records one");
 	/* What a source says before there is a receipt is no completion. */
-	desk->run.result_source = RG_STR("completion_event");
+	desk->run.source = RG_STR("completion_event");
 	assert_int_equal(complete(desk, "completion_event", expected_ms), ROGER_OK);
 	assert_true(desk->changed);
 	assert_int_equal(desk->receipts.completed_ms, expected_ms);
@@ -993,8 +988,8 @@ static void a_forward_is_written_down(void **state)
 	assert_int_equal(rg_run_forward(&desk->run, &desk->receipts, RG_STR("msg-1"),
 					&desk->changed, &desk->err),
 			 ROGER_OK);
-	assert_true(desk->changed && desk->run.forwarded_to_main && desk->receipts.forwarded);
-	assert_true(rg_str_is(desk->run.forward_evidence, "msg-1"));
+	assert_true(desk->changed && desk->run.forwarded && desk->receipts.forwarded);
+	assert_true(rg_str_is(desk->run.evidence, "msg-1"));
 }
 
 /* Whatever is the latest that the run holds: nothing that comes is dated before it. */
@@ -1154,7 +1149,7 @@ static void restating_mends_what_is_wrong(void **state)
 
 static int change_scarcely(struct rg_arena *arena, struct roger_err *err)
 {
-	struct roger_run run = { .run_id = RG_STR("r1"), .expected_by = RG_STR("then") };
+	struct roger_run run = { .run = RG_STR("r1"), .expected_by = RG_STR("then") };
 	struct rg_receipts receipts = { .dispatched_ms = 1, .expected_by_ms = 2 };
 	struct rg_buf text;
 	bool changed;

@@ -32,10 +32,10 @@ int model_store(struct model *model, const struct roger_message *message)
 			       .seq = message->seq,
 			       .confirm_by_ms = message->confirm_by_ms };
 	copy(mail->id, sizeof mail->id, message->id);
-	copy(mail->from, sizeof mail->from, message->from_phase);
-	copy(mail->to, sizeof mail->to, message->to_phase);
-	copy(mail->issue, sizeof mail->issue, message->issue_id);
-	copy(mail->key, sizeof mail->key, message->idempotent_key);
+	copy(mail->from, sizeof mail->from, message->from);
+	copy(mail->to, sizeof mail->to, message->to);
+	copy(mail->issue, sizeof mail->issue, message->issue);
+	copy(mail->key, sizeof mail->key, message->key);
 	return model->mail_count++;
 }
 

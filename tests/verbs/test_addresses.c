@@ -143,8 +143,8 @@ static bool is_numbered(const struct roger_message *message, const char *word)
 
 	if (!message->seq)
 		return false;
-	snprintf(name, sizeof name, "%s#%lld@%lld", message->from_phase.data,
-		 (long long)message->seq, (long long)message->epoch);
+	snprintf(name, sizeof name, "%s#%lld@%lld", message->from.data, (long long)message->seq,
+		 (long long)message->epoch);
 	if (strcmp(name, word) == 0)
 		return true;
 	*strrchr(name, '@') = '\0';
@@ -167,7 +167,7 @@ static bool is_one_send(const struct answer *answer)
 	for (i = 1; i < answer->count; i++) {
 		other = answer->items[i];
 		if (!other->seq || other->seq != first->seq || other->epoch != first->epoch ||
-		    !rg_str_equal(other->from_phase, first->from_phase))
+		    !rg_str_equal(other->from, first->from))
 			return false;
 	}
 	return true;
@@ -178,8 +178,7 @@ static void look_for_last(const char *caller, struct answer *answer)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (!*caller || rg_str_is(all[i]->from_phase, caller) ||
-		    rg_str_is(all[i]->to_phase, caller)) {
+		if (!*caller || rg_str_is(all[i]->from, caller) || rg_str_is(all[i]->to, caller)) {
 			answer->items[0] = all[i];
 			answer->count = 1;
 		}
@@ -192,7 +191,7 @@ static void decide(const char *caller, bool copies, int how, struct answer *answ
 	size_t of_caller = 0, i;
 
 	for (i = 0; i < answer->count; i++)
-		if (*caller && rg_str_is(answer->items[i]->to_phase, caller)) {
+		if (*caller && rg_str_is(answer->items[i]->to, caller)) {
 			mine = answer->items[i];
 			of_caller++;
 		}
@@ -246,7 +245,7 @@ static void draw_word(char word[400])
 		snprintf(word, 400, "%.*s", (int)length, some->id.data + from);
 		return;
 	case 3:
-		snprintf(word, 400, "%s#%lld@%lld", some->from_phase.data, (long long)some->seq,
+		snprintf(word, 400, "%s#%lld@%lld", some->from.data, (long long)some->seq,
 			 (long long)some->epoch);
 		return;
 	default:

@@ -172,15 +172,13 @@ static void add_attempt(const struct sending *sending, const char *to, int outco
 
 static bool same_entry(const struct roger_attempt *a, const struct roger_attempt *b)
 {
-	const size_t plain = rg_sendlog_is_plain(a)
-				     ? a->idempotent_key.length - a->message_id.length
-				     : a->idempotent_key.length;
-	const size_t other = rg_sendlog_is_plain(b)
-				     ? b->idempotent_key.length - b->message_id.length
-				     : b->idempotent_key.length;
+	const size_t plain =
+		rg_sendlog_is_plain(a) ? a->key.length - a->message.length : a->key.length;
+	const size_t other =
+		rg_sendlog_is_plain(b) ? b->key.length - b->message.length : b->key.length;
 
-	return rg_str_equal(a->sender, b->sender) && rg_str_equal(a->target, b->target) &&
-	       plain == other && !memcmp(a->idempotent_key.data, b->idempotent_key.data, plain);
+	return rg_str_equal(a->from, b->from) && rg_str_equal(a->to, b->to) && plain == other &&
+	       !memcmp(a->key.data, b->key.data, plain);
 }
 
 /* Refused copies that no reply lists: of a group all of whose mailboxes are full, and of what
@@ -199,12 +197,12 @@ static void learn_refused(void)
 	assert_int_equal(roger_sends(scene.roger, &errors, &log, NULL), ROGER_OK);
 	for (i = 0; i < log.attempts.count; i++) {
 		entry = &log.attempts.items[i];
-		snprintf(from, sizeof from, "%.*s", RG_STR_ARGS(entry->sender));
-		snprintf(to, sizeof to, "%.*s", RG_STR_ARGS(entry->target));
+		snprintf(from, sizeof from, "%.*s", RG_STR_ARGS(entry->from));
+		snprintf(to, sizeof to, "%.*s", RG_STR_ARGS(entry->to));
 		snprintf(key, sizeof key, "%.*s",
-			 (int)(entry->idempotent_key.length -
-			       (rg_sendlog_is_plain(entry) ? entry->message_id.length : 0)),
-			 entry->idempotent_key.data);
+			 (int)(entry->key.length -
+			       (rg_sendlog_is_plain(entry) ? entry->message.length : 0)),
+			 entry->key.data);
 		for (more = 1, k = 0; k < i; k++)
 			more += same_entry(entry, &log.attempts.items[k]);
 		for (m = 0; m < model.attempt_count; m++)
@@ -223,9 +221,9 @@ static void learn_refused(void)
 
 static void add_sent(const struct sending *sending, const struct roger_send_reply *reply)
 {
-	struct roger_message message = { .issue_id = reply->issue,
-					 .from_phase = rg_str(sending->from),
-					 .idempotent_key = rg_str(sending->key),
+	struct roger_message message = { .issue = reply->issue,
+					 .from = rg_str(sending->from),
+					 .key = rg_str(sending->key),
 					 .created_at_ms = reply->created_at_ms,
 					 .epoch = reply->epoch,
 					 .seq = reply->seq };
@@ -240,8 +238,8 @@ static void add_sent(const struct sending *sending, const struct roger_send_repl
 	}
 	for (i = 0; i < reply->messages.count && !reply->duplicate; i++) {
 		message.id = reply->messages.items[i].id;
-		message.to_phase = reply->messages.items[i].to;
-		snprintf(to, sizeof to, "%.*s", RG_STR_ARGS(message.to_phase));
+		message.to = reply->messages.items[i].to;
+		snprintf(to, sizeof to, "%.*s", RG_STR_ARGS(message.to));
 		which = model_mail(&model, message.id);
 		if (which < 0)
 			which = model_store(&model, &message);
@@ -454,7 +452,7 @@ static void archive_some(void)
 	const struct mail *mail = any_mail();
 	struct roger_str id;
 	struct roger_archive_request request = { .unread = draw(3) == 0 };
-	const struct roger_cleanup_request cleanup = { .keep_per_phase = 1, .max_age_days = -1 };
+	const struct roger_cleanup_request cleanup = { .keep_per_agent = 1, .max_age_days = -1 };
 	struct roger_archive_reply reply = { 0 };
 	const unsigned how = draw(4);
 	int r;
@@ -562,10 +560,10 @@ static struct job *add_job(const struct roger_run *run)
 
 	rg_assert(model.job_count <= RUNS_MAX);
 	*job = (struct job){ .result = -1, .notice = -1 };
-	snprintf(job->id, sizeof job->id, "%.*s", RG_STR_ARGS(run->run_id));
-	snprintf(job->owner, sizeof job->owner, "%.*s", RG_STR_ARGS(run->owner_agent));
-	snprintf(job->child, sizeof job->child, "%.*s", RG_STR_ARGS(run->child_session_key));
-	snprintf(job->issue, sizeof job->issue, "%.*s", RG_STR_ARGS(run->issue_id));
+	snprintf(job->id, sizeof job->id, "%.*s", RG_STR_ARGS(run->run));
+	snprintf(job->owner, sizeof job->owner, "%.*s", RG_STR_ARGS(run->owner));
+	snprintf(job->child, sizeof job->child, "%.*s", RG_STR_ARGS(run->child));
+	snprintf(job->issue, sizeof job->issue, "%.*s", RG_STR_ARGS(run->issue));
 	assert_true(rg_clock_read_rfc3339(run->expected_by, &job->expected_by_ms));
 	return job;
 }
@@ -575,18 +573,18 @@ static void take_run(struct job *job, const struct roger_run *run)
 {
 	learn();
 	learn_archived(-1, false);
-	if (run->completion_received_at.length)
-		rg_clock_read_rfc3339(run->completion_received_at, &job->completed_at_ms);
+	if (run->completed_at.length)
+		rg_clock_read_rfc3339(run->completed_at, &job->completed_at_ms);
 	rg_clock_read_rfc3339(run->expected_by, &job->expected_by_ms);
-	if (run->result_message_id.length)
-		job->result = model_mail(&model, run->result_message_id);
-	if (run->failure_message_id.length)
-		job->notice = model_mail(&model, run->failure_message_id);
+	if (run->result_message.length)
+		job->result = model_mail(&model, run->result_message);
+	if (run->failure_message.length)
+		job->notice = model_mail(&model, run->failure_message);
 }
 
 static void dispatch_one(const char *id)
 {
-	const struct roger_dispatch_request request = { .run_id = rg_str(id),
+	const struct roger_dispatch_request request = { .run = rg_str(id),
 							.agent = rg_str(agent()),
 							.issue = rg_str(issues[draw(2)]),
 							.within_ms = 60000 };
@@ -604,23 +602,23 @@ static void dispatch_one(const char *id)
 
 static void complete_one(struct job *job)
 {
-	struct roger_complete_request request = { .run_id = rg_str(job->id) };
+	struct roger_complete_request request = { .run = rg_str(job->id) };
 	struct roger_runs_reply reply = { 0 };
 	const unsigned how = draw(4);
 
 	if (how < 2)
 		request.result = RG_STR("x");
 	if (how == 1)
-		request.child_exit = draw(2) ? RG_STR("2") : RG_STR("0");
+		request.exit = draw(2) ? RG_STR("2") : RG_STR("0");
 	if (how == 2)
 		request.failed = true;
 	if (roger_complete(scene.roger, &request, &reply, NULL) == ROGER_OK) {
 		if (reply.changed) {
 			job->ended |= how == 2;
-			job->outcome = how == 2				   ? ROGER_RUN_FAILED
-				       : !request.child_exit.length	   ? job->outcome
-				       : request.child_exit.data[0] == '2' ? ROGER_RUN_FAILED
-									   : ROGER_RUN_SUCCEEDED;
+			job->outcome = how == 2			     ? ROGER_RUN_FAILED
+				       : !request.exit.length	     ? job->outcome
+				       : request.exit.data[0] == '2' ? ROGER_RUN_FAILED
+								     : ROGER_RUN_SUCCEEDED;
 		}
 		take_run(job, &reply.runs.items[0]);
 		if (job->completed_at_ms && job->outcome == ROGER_RUN_OPEN)
@@ -632,7 +630,7 @@ static void complete_one(struct job *job)
 /* Its owner, or a person, has dealt with a failure. */
 static void settle_one(struct job *job)
 {
-	const struct roger_settle_request request = { .run_id = rg_str(job->id),
+	const struct roger_settle_request request = { .run = rg_str(job->id),
 						      .why = RG_STR("seen") };
 	struct roger_runs_reply reply = { 0 };
 
@@ -644,9 +642,9 @@ static void change_run(void)
 {
 	const char *const id = runs[draw(3)];
 	struct job *job = job_of(id);
-	const struct roger_extend_request longer = { .run_id = rg_str(id), .by_ms = 60000 };
-	const struct roger_recover_request recover = { .run_id = rg_str(id) };
-	const struct roger_forward_request forward = { .run_id = rg_str(id) };
+	const struct roger_extend_request longer = { .run = rg_str(id), .by_ms = 60000 };
+	const struct roger_recover_request recover = { .run = rg_str(id) };
+	const struct roger_forward_request forward = { .run = rg_str(id) };
 	struct roger_runs_reply reply = { 0 };
 
 	if (!job) {
@@ -692,11 +690,11 @@ static void sweep_all(void)
 	for (i = 0; i < now.runs.count; i++) {
 		job = NULL;
 		for (int k = 0; k < model.job_count; k++)
-			if (rg_str_is(now.runs.items[i].run_id, model.jobs[k].id))
+			if (rg_str_is(now.runs.items[i].run, model.jobs[k].id))
 				job = &model.jobs[k];
 		assert_non_null(job);
-		reply.recoveries -= now.runs.items[i].recovery_attempt_count - job->recoveries;
-		job->recoveries = now.runs.items[i].recovery_attempt_count;
+		reply.recoveries -= now.runs.items[i].recovery_attempts - job->recoveries;
+		job->recoveries = now.runs.items[i].recovery_attempts;
 		take_run(job, &now.runs.items[i]);
 	}
 	assert_int_equal(reply.recoveries, 0);
@@ -716,7 +714,7 @@ static void run_program(void)
 	struct roger_str words[] = { RG_STR("/bin/sh"), RG_STR("-c"), rg_str(scripts[how]) };
 	const struct roger_run_request request = { .command = { words, 3 },
 						   .agent = RG_STR("amelia"),
-						   .run_id = RG_STR("p1"),
+						   .run = RG_STR("p1"),
 						   .issue = RG_STR("app"),
 						   .limit_ms = how == 3 };
 	struct roger_run_reply reply = { 0 };
@@ -746,7 +744,7 @@ static void learn_letters(void)
 	assert_int_equal(roger_dead_letters(scene.roger, &all, &letters, NULL), ROGER_OK);
 	for (i = 0; i < letters.dead_letters.count; i++)
 		for (k = 0; k < model.dead_count; k++)
-			if (rg_str_is(letters.dead_letters.items[i].message_id,
+			if (rg_str_is(letters.dead_letters.items[i].message,
 				      model.mails[model.deads[k].mail].id))
 				snprintf(model.deads[k].id, sizeof model.deads[k].id, "%.*s",
 					 RG_STR_ARGS(letters.dead_letters.items[i].id));
@@ -916,11 +914,11 @@ static void print_model(void)
 		printf("# logged: attempt %lld of %.*s, %.*s -> %.*s, key '%.*s', cycle %.*s: "
 		       "%d%s\n",
 		       (long long)log.attempts.items[k].attempt,
-		       RG_STR_ARGS(log.attempts.items[k].message_id),
-		       RG_STR_ARGS(log.attempts.items[k].sender),
-		       RG_STR_ARGS(log.attempts.items[k].target),
-		       RG_STR_ARGS(log.attempts.items[k].idempotent_key),
-		       RG_STR_ARGS(log.attempts.items[k].cycle_id), log.attempts.items[k].outcome,
+		       RG_STR_ARGS(log.attempts.items[k].message),
+		       RG_STR_ARGS(log.attempts.items[k].from),
+		       RG_STR_ARGS(log.attempts.items[k].to),
+		       RG_STR_ARGS(log.attempts.items[k].key),
+		       RG_STR_ARGS(log.attempts.items[k].cycle), log.attempts.items[k].outcome,
 		       log.attempts.items[k].pending ? ", pending" : "");
 	roger_reply_free(&log);
 }
@@ -1189,7 +1187,7 @@ static void check_timeline(const struct subject *subject, int64_t now_ms)
 
 	*(subject->kind == ROGER_SUBJECT_ISSUE	? &request.issue
 	  : subject->kind == ROGER_SUBJECT_TASK ? &request.task
-	  : subject->kind == ROGER_SUBJECT_RUN	? &request.run_id
+	  : subject->kind == ROGER_SUBJECT_RUN	? &request.run
 						: &request.agent) = rg_str(subject->name);
 	r = roger_timeline(scene.roger, &request, &reply, NULL);
 	assert_true(r == ROGER_OK || r == ROGER_ENOENT);

@@ -130,7 +130,7 @@ static void check_reply(struct play *play, const struct roger_op *op, const void
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf is = { .maximum = SIZE_MAX };
 	RG_CLEANUP(rg_json_freep) struct rg_json *json = NULL;
 
-	rg_record_encode(op->reply, reply, &text);
+	rg_words_encode(op->reply, reply, &text);
 	if (rg_json_read(rg_buf_str(&text), &json, NULL) < 0) {
 		fail_row(play, "the reply is no JSON", &text);
 	} else if (!row_matches(&play->row, rg_json_root(json))) {

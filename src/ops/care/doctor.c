@@ -37,8 +37,8 @@ static int load_runs(struct examining *examining, struct roger_err *err)
 		return rg_fail_memory(err);
 	for (i = 0; i < examining->list.count; i++) {
 		run = &examining->list.documents[i].run;
-		examining->wanted[2 * i].id = run->result_message_id;
-		examining->wanted[2 * i + 1].id = run->forward_evidence;
+		examining->wanted[2 * i].id = run->result_message;
+		examining->wanted[2 * i + 1].id = run->evidence;
 	}
 	return ROGER_OK;
 }
@@ -77,8 +77,8 @@ static int tell_stale(struct examining *examining, const struct rg_run_document 
 	if ((int)document->stored == document->run.status)
 		return ROGER_OK;
 	if (examining->fix)
-		r = rg_run_update(examining->roger, document->run.run_id, NULL, NULL,
-				  examining->arena, &after, &changed, err);
+		r = rg_run_update(examining->roger, document->run.run, NULL, NULL, examining->arena,
+				  &after, &changed, err);
 	/* Somebody else was faster. */
 	if (r == ROGER_ETIMEOUT)
 		r = ROGER_OK;
@@ -113,7 +113,7 @@ static int tell_evidence(struct examining *examining, const struct rg_run_docume
 	if (r == ROGER_OK && evidence->found && !evidence->read && !answers)
 		r = tell_run(examining, document->file, severity, false,
 			     RG_STR("forwardEvidence names a message that nobody read"), err);
-	if (r == ROGER_OK && run->forwarded_to_main && !evidence->id.length)
+	if (r == ROGER_OK && run->forwarded && !evidence->id.length)
 		r = tell_run(examining, document->file, ROGER_NOTE, false,
 			     RG_STR("forwarded, by its word alone: it names no evidence"), err);
 	return r;

@@ -134,9 +134,9 @@ static int make_key(struct rg_crossing *crossing, struct rg_arrival *arrival, st
 {
 	if (!crossing->id.length)
 		return ROGER_OK;
-	return rg_arena_print(crossing->arena, &arrival->message.idempotent_key,
-			      "%s:%.*s.%lld:%.*s", crossing->via, RG_STR_ARGS(crossing->id),
-			      (long long)arrival->place, RG_STR_ARGS(arrival->to))
+	return rg_arena_print(crossing->arena, &arrival->message.key, "%s:%.*s.%lld:%.*s",
+			      crossing->via, RG_STR_ARGS(crossing->id), (long long)arrival->place,
+			      RG_STR_ARGS(arrival->to))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
@@ -149,11 +149,11 @@ static int make_message(struct rg_crossing *crossing, struct rg_arrival *arrival
 	int r;
 
 	arrival->message = (struct roger_message){
-		.issue_id = crossing->issue.length ? crossing->issue : RG_STR("general"),
-		.from_phase = arrival->from,
-		.to_phase = arrival->to,
-		.run_counter = 1,
-		.message_type = ROGER_CONTEXT,
+		.issue = crossing->issue.length ? crossing->issue : RG_STR("general"),
+		.from = arrival->from,
+		.to = arrival->to,
+		.pass = 1,
+		.type = ROGER_CONTEXT,
 		.content = arrival->piece->line.text,
 		.created_at_ms = now_ms,
 		.via = rg_str(crossing->via),
@@ -264,8 +264,7 @@ static struct rg_arrival *arrival_of(struct rg_arrival *from, struct rg_arrival 
 static bool adds_to(const struct rg_arrival *arrival, const struct rg_outcome *outcome)
 {
 	return !arrival->settled && arrival->kind == ROGER_CROSSING_TAKEN &&
-	       (outcome->verdict == RG_OVER_ISSUE ||
-		rg_str_equal(arrival->to, outcome->which->to_phase));
+	       (outcome->verdict == RG_OVER_ISSUE || rg_str_equal(arrival->to, outcome->which->to));
 }
 
 static int64_t adding(struct rg_arrival *from, struct rg_arrival *to,
@@ -290,9 +289,8 @@ static int note_full(struct rg_crossing *crossing, const struct rg_outcome *outc
 		return ROGER_OK;
 	}
 	place = rg_arena_push(full->arena, &full->names.items, &full->names.count, sizeof *place);
-	return place && rg_arena_copy(full->arena, outcome->which->to_phase, place)
-		       ? ROGER_OK
-		       : rg_fail_memory(err);
+	return place && rg_arena_copy(full->arena, outcome->which->to, place) ? ROGER_OK
+									      : rg_fail_memory(err);
 }
 
 static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, struct rg_arrival *to,
@@ -300,7 +298,7 @@ static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, stru
 {
 	int64_t count;
 	const struct rg_config *config = crossing->roger->workspace->config;
-	struct rg_query unread = { .issue = outcome->which->issue_id, .unread = true };
+	struct rg_query unread = { .issue = outcome->which->issue, .unread = true };
 	int64_t *archived = &crossing->reply->archived, room;
 	int r;
 
@@ -308,7 +306,7 @@ static int make_room(struct rg_crossing *crossing, struct rg_arrival *from, stru
 	if (r != ROGER_EREFUSED || crossing->whole)
 		return r;
 	if (outcome->verdict == RG_OVER_MAILBOX)
-		unread.to = outcome->which->to_phase;
+		unread.to = outcome->which->to;
 	r = rg_engine_count(crossing->roger->engine, &unread, &room, err);
 	if (r < 0)
 		return r;
@@ -383,7 +381,7 @@ static int settle_known(struct rg_crossing *crossing, struct rg_arrival *arrival
 	int r;
 
 	r = make_message(crossing, arrival, rg_clock_ms(), err);
-	query.key = arrival->message.idempotent_key;
+	query.key = arrival->message.key;
 	if (r < 0 || !rg_engine_may_know_key(crossing->roger->engine, arrival->from, query.key))
 		return r;
 	r = rg_engine_find(crossing->roger->engine, &query, crossing->arena, &found, err);
@@ -551,11 +549,11 @@ static void note_one(struct roger *roger, const struct roger_op *op,
 {
 	const struct rg_note note = {
 		.verb = rg_str(op->name),
-		.entry = { .outcome_status = ROGER_FAILURE,
-			   .outcome_message = item->kind == ROGER_CROSSING_STALE
-						      ? RG_STR("skipped: stale")
-						      : RG_STR("skipped: refused"),
-			   .evidence_citation = item->kept },
+		.entry = { .status = ROGER_FAILURE,
+			   .message = item->kind == ROGER_CROSSING_STALE
+					      ? RG_STR("skipped: stale")
+					      : RG_STR("skipped: refused"),
+			   .evidence = item->kept },
 		.from = item->from,
 		.to = item->to,
 		.file = item->file,

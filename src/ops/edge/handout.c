@@ -75,7 +75,7 @@ static int print_messages(const struct handout *handout, const struct roger_mess
 	for (i = 0; i < messages->count && r == ROGER_OK; i++) {
 		line.number = messages->items[i].seq;
 		line.text = messages->items[i].content;
-		r = role_of(messages->items[i].from_phase, handout->arena, &line.role, err);
+		r = role_of(messages->items[i].from, handout->arena, &line.role, err);
 		if (r == ROGER_OK)
 			rg_roleline_print(&line, out);
 	}
@@ -177,8 +177,8 @@ static int tell(const struct handout *handout, const struct roger_message *messa
 {
 	const struct roger_crossing item = { .kind = ROGER_CROSSING_WRITTEN,
 					     .file = rg_str(handout->file_name),
-					     .from = message->from_phase,
-					     .to = message->to_phase,
+					     .from = message->from,
+					     .to = message->to,
 					     .seq = message->seq,
 					     .id = message->id };
 

@@ -182,7 +182,7 @@ static int describe(struct roger *roger, struct roger_str agent, struct rg_arena
 	if (r < 0 || !found.count)
 		return r;
 	mail->ids = (struct roger_strs){ ids, count };
-	mail->issue = found.items[0].issue_id;
+	mail->issue = found.items[0].issue;
 	mail->id = rg_name_valid(found.items[0].id) ? found.items[0].id : RG_STR("");
 	query.limit = 1;
 	query.newest = true;
@@ -304,11 +304,11 @@ static int write_note(struct roger *roger, const struct rg_waking *waking,
 {
 	const struct rg_mail *mail = &waking->mail;
 	const struct rg_note note = { .kind = RG_NOTE_WOKEN,
-				      .entry = { .task_id = mail->issue,
+				      .entry = { .task = mail->issue,
 						 .at_ms = waking->at_ms,
-						 .outcome_status = attempt->ok ? ROGER_SUCCESS
-									       : ROGER_FAILURE,
-						 .outcome_message = attempt->ended },
+						 .status = attempt->ok ? ROGER_SUCCESS
+								       : ROGER_FAILURE,
+						 .message = attempt->ended },
 				      .agent = waking->agent->name,
 				      .ids = mail->ids,
 				      .count = mail->count,

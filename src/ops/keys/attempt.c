@@ -37,7 +37,7 @@ const struct roger_message *rg_key_message(const struct rg_key_use *use, struct 
 	size_t i;
 
 	for (i = use->messages.count; i > 0; i--)
-		if (rg_str_equal(use->messages.items[i - 1].to_phase, target))
+		if (rg_str_equal(use->messages.items[i - 1].to, target))
 			return &use->messages.items[i - 1];
 	return NULL;
 }
@@ -57,8 +57,7 @@ int rg_key_judge(struct roger *roger, const struct rg_key_use *use, struct roger
 		return r;
 	ret_history->cycle = use->cycle.number;
 	if (ret_history->last)
-		ret_history->last_cycle =
-			rg_cycle_number(&use->cycles, ret_history->last->cycle_id);
+		ret_history->last_cycle = rg_cycle_number(&use->cycles, ret_history->last->cycle);
 	*ret_answer = rg_sendlog_judge(ret_history, &rules, rg_clock_ms(), ret_due_ms);
 	return ROGER_OK;
 }
@@ -84,7 +83,7 @@ static int begin_one(struct roger *roger, const struct roger_message *message, i
 	/* One that was begun without a deadline is begun again: nobody knows whether that is on
 	 * disk. */
 	after.attempt = ended + 1;
-	after.cycle_id = cycle;
+	after.cycle = cycle;
 	after.confirm_by_ms = within_ms ? rg_clock_ms() + within_ms : 0;
 	return rg_engine_change(roger->engine, message, &after, err);
 }
@@ -197,7 +196,7 @@ int rg_dead_letters_find(struct roger *roger, const struct rg_log_query *query,
 	r = rg_records_read(roger, query, arena, ret_letters, err);
 	for (i = 0; r == ROGER_OK && i < ret_letters->count; i++) {
 		letter = &ret_letters->letters[i];
-		r = find_ids(roger, &letter->message_id, 1, arena, &messages, err);
+		r = find_ids(roger, &letter->message, 1, arena, &messages, err);
 		if (r < 0 || !messages.count)
 			continue;
 		if (messages.items[0].read)
@@ -323,8 +322,8 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	const struct rg_config *config = roger->workspace->config;
 	const struct roger_attempt *attempt = &giving_up->attempt;
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .owner = attempt->sender,
-					    .key = attempt->idempotent_key };
+					    .owner = attempt->from,
+					    .key = attempt->key };
 	const struct roger_attempt *settled;
 	struct rg_key_history history;
 	struct roger_attempt *lines;
@@ -346,18 +345,17 @@ static int judge_attempt(struct roger *roger, struct giving_up *giving_up, struc
 	if (known.count)
 		memcpy(lines, known.attempts, known.count * sizeof *lines);
 	lines[known.count] = *attempt;
-	r = rg_key_history(lines, known.count + 1, attempt->idempotent_key, attempt->target,
-			   &history, arena, err);
+	r = rg_key_history(lines, known.count + 1, attempt->key, attempt->to, &history, arena, err);
 	giving_up->timeouts = history.timeouts;
 	if (r < 0 || history.timeouts < config->attempts_max)
 		return r;
-	r = find_letter(roger, attempt->message_id, arena, &giving_up->letter, &giving_up->was_dead,
+	r = find_letter(roger, attempt->message, arena, &giving_up->letter, &giving_up->was_dead,
 			err);
 	if (r < 0 || giving_up->was_dead)
 		return r;
 	giving_up->dead = true;
 	r = rg_sendlog_letter(attempt, history.timeouts, arena, &giving_up->letter, err);
-	giving_up->attempt.dead_letter_task_id = giving_up->letter.id;
+	giving_up->attempt.dead_letter_task = giving_up->letter.id;
 	return r;
 }
 
@@ -402,7 +400,7 @@ static int write_timeout(struct roger *roger, const struct giving_up *giving_up,
 		r = rg_records_write(roger, RG_LOG_DEAD_LETTERS, RG_STR(""), &giving_up->letter, 1,
 				     err);
 	return r < 0 ? r
-		     : rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.sender,
+		     : rg_records_write(roger, RG_LOG_SENDS, giving_up->attempt.from,
 					&giving_up->attempt, 1, err);
 }
 
@@ -436,7 +434,7 @@ static int take_states(struct roger *roger, struct giving_up *giving_up, struct 
 					     .id = giving_up->letter.id,
 					     .states = true };
 	const struct rg_log_query attempt = { .log = RG_LOG_SENDS,
-					      .owner = giving_up->attempt.sender,
+					      .owner = giving_up->attempt.from,
 					      .id = giving_up->attempt.id,
 					      .states = true };
 	struct rg_records found;
@@ -464,7 +462,7 @@ static int note_filed(struct roger *roger, struct giving_up *giving_up, struct r
 	r = take_states(roger, giving_up, arena, err);
 	if (r == ROGER_OK) {
 		giving_up->letter.filed_as = name;
-		giving_up->attempt.dead_letter_task_id = name;
+		giving_up->attempt.dead_letter_task = name;
 		r = write_timeout(roger, giving_up, err);
 	}
 	rg_engine_records_end(roger->engine);
@@ -509,22 +507,22 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "message '%.*s' was archived before '%.*s' had read it; use another "
 			       "key to send it again",
-			       RG_STR_ARGS(attempt->message_id), RG_STR_ARGS(attempt->target));
+			       RG_STR_ARGS(attempt->message), RG_STR_ARGS(attempt->to));
 	/* It was a dead letter already: the key's own attempts are used up. */
-	if (!attempt->dead_letter_task_id.length &&
+	if (!attempt->dead_letter_task.length &&
 	    (giving_up->was_dead || number > attempt->max_attempts))
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld); `roger "
 			       "redeliver` makes one more",
-			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+			       RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message),
 			       (long long)number);
-	if (!attempt->dead_letter_task_id.length)
+	if (!attempt->dead_letter_task.length)
 		return rg_fail(err, ROGER_ETIMEOUT, 0,
 			       "'%.*s' did not read message '%.*s' in time (attempt %lld of %lld); "
 			       "safe to send again with the same key",
-			       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
+			       RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message),
 			       (long long)number, (long long)attempt->max_attempts);
-	r = alarm_of(roger, attempt->cycle_id, arena, &letters, err);
+	r = alarm_of(roger, attempt->cycle, arena, &letters, err);
 	if (r < 0)
 		return r;
 	if (limit && letters > limit)
@@ -533,9 +531,8 @@ static int tell_timeout(struct roger *roger, const struct giving_up *giving_up,
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "'%.*s' did not read message '%.*s' in %lld attempt%s: it is dead letter "
 		       "'%.*s'%s%s",
-		       RG_STR_ARGS(attempt->target), RG_STR_ARGS(attempt->message_id),
-		       (long long)number, rg_plural(number),
-		       RG_STR_ARGS(attempt->dead_letter_task_id), alarm,
+		       RG_STR_ARGS(attempt->to), RG_STR_ARGS(attempt->message), (long long)number,
+		       rg_plural(number), RG_STR_ARGS(attempt->dead_letter_task), alarm,
 		       roger->untold[0] ? "; its command was left out, see `roger trust`" : "");
 }
 
@@ -612,7 +609,7 @@ static int settle_overdue(struct roger *roger, struct rg_arena *arena)
 	for (i = 0; r == ROGER_OK && ids.count && i < found.count; i++) {
 		if (!rg_sendlog_begins(&found.items[i]))
 			continue;
-		query.owner = found.items[i].from_phase;
+		query.owner = found.items[i].from;
 		query.message = found.items[i].id;
 		r = rg_records_read(roger, &query, arena, &lines, NULL);
 		if (r == ROGER_OK)
@@ -637,19 +634,18 @@ int rg_attempt_used_up(struct roger *roger, const struct roger_attempt *last, in
 		       struct roger_err *err)
 {
 	struct giving_up giving_up = { .attempt = *last };
-	const bool named = last->dead_letter_task_id.length > 0;
+	const bool named = last->dead_letter_task.length > 0;
 	int r;
 
 	r = rg_engine_records_begin(roger->engine, err);
 	if (r < 0)
 		return r;
-	r = find_letter(roger, last->message_id, arena, &giving_up.letter, &giving_up.was_dead,
-			err);
+	r = find_letter(roger, last->message, arena, &giving_up.letter, &giving_up.was_dead, err);
 	if (r == ROGER_OK && !giving_up.was_dead) {
 		giving_up.dead = true;
 		r = rg_sendlog_letter(last, attempts, arena, &giving_up.letter, err);
 		if (!named)
-			giving_up.attempt.dead_letter_task_id = giving_up.letter.id;
+			giving_up.attempt.dead_letter_task = giving_up.letter.id;
 		if (r == ROGER_OK)
 			r = write_timeout(roger, &giving_up, err);
 	}
@@ -690,8 +686,7 @@ static int note_failures(struct roger *roger, const struct roger_message *messag
 
 	if (!giving_up)
 		return ROGER_ENOMEM;
-	r = rg_engine_note_key(roger->engine, messages[0].from_phase, messages[0].idempotent_key,
-			       NULL);
+	r = rg_engine_note_key(roger->engine, messages[0].from, messages[0].key, NULL);
 	if (r == ROGER_OK)
 		r = rg_engine_records_begin(roger->engine, NULL);
 	if (r < 0)
@@ -728,7 +723,7 @@ static int note_plain(struct roger *roger, const struct roger_message *messages,
 		r = rg_engine_records_begin(roger->engine, NULL);
 	if (r < 0)
 		return r;
-	r = rg_records_write(roger, RG_LOG_SENDS, messages[0].from_phase, attempts, count, NULL);
+	r = rg_records_write(roger, RG_LOG_SENDS, messages[0].from, attempts, count, NULL);
 	rg_engine_records_end(roger->engine);
 	return r;
 }
@@ -738,9 +733,9 @@ void rg_attempt_failed(struct roger *roger, const struct roger_message *messages
 {
 	struct rg_arena *arena = rg_arena_new();
 
-	if (arena && count && !messages[0].idempotent_key.length && outcome == ROGER_ERROR)
+	if (arena && count && !messages[0].key.length && outcome == ROGER_ERROR)
 		(void)!note_plain(roger, messages, count, cause, arena);
-	else if (arena && count && messages[0].idempotent_key.length)
+	else if (arena && count && messages[0].key.length)
 		(void)!note_failures(roger, messages, count, outcome, cause, arena);
 	rg_arena_free(arena);
 }
@@ -756,8 +751,7 @@ int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *me
 
 	if (!config->breaker_failures)
 		return ROGER_OK;
-	r = rg_breaker_look(roger, message->from_phase, message->to_phase, arena, &open, &until_ms,
-			    err);
+	r = rg_breaker_look(roger, message->from, message->to, arena, &open, &until_ms, err);
 	if (r < 0 || !open)
 		return r;
 	rg_attempt_failed(roger, message, 1, ROGER_ERROR, RG_CAUSE_BREAKER);
@@ -765,5 +759,5 @@ int rg_attempt_check_breaker(struct roger *roger, const struct roger_message *me
 	return rg_fail(err, ROGER_ETIMEOUT, 0,
 		       "'%.*s' let the last %lld attempts time out: nothing is sent to it with "
 		       "--confirm read before %s (breaker)",
-		       RG_STR_ARGS(message->to_phase), (long long)config->breaker_failures, until);
+		       RG_STR_ARGS(message->to), (long long)config->breaker_failures, until);
 }

@@ -39,9 +39,9 @@ static int note_pair(struct rg_counter *pairs, const struct roger_attempt *timeo
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf name = { .maximum = SIZE_MAX };
 	int64_t *times;
 
-	rg_buf_add_str(&name, timeout->sender);
+	rg_buf_add_str(&name, timeout->from);
 	rg_buf_add_char(&name, ' ');
-	rg_buf_add_str(&name, timeout->target);
+	rg_buf_add_str(&name, timeout->to);
 	times = name.failed ? NULL : rg_counter_of(pairs, rg_buf_str(&name));
 	if (!times)
 		return rg_fail_memory(err);
@@ -80,14 +80,14 @@ int rg_breakers_find(struct roger *roger, struct rg_arena *arena, struct rg_brea
 		r = note_pair(&pairs, timeout, &first, err);
 		if (r < 0 || !first)
 			continue;
-		r = rg_breaker_look(roger, timeout->sender, timeout->target, arena, &open,
-				    &until_ms, err);
+		r = rg_breaker_look(roger, timeout->from, timeout->to, arena, &open, &until_ms,
+				    err);
 		if (r < 0 || !open)
 			continue;
 		place = rg_arena_push(arena, &list.items, &list.count, sizeof *place);
 		if (!place)
 			return rg_fail_memory(err);
-		*place = (struct rg_breaker){ timeout->sender, timeout->target, until_ms };
+		*place = (struct rg_breaker){ timeout->from, timeout->to, until_ms };
 	}
 	*ret_breakers = (struct rg_breakers){ list.items, list.count };
 	return r;

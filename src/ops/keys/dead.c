@@ -93,7 +93,7 @@ static int find_one(struct roger *roger, struct roger_str id, struct rg_arena *a
 static int refuse_read(const struct roger_dead_letter *letter, struct roger_err *err)
 {
 	return rg_fail_member(err, ROGER_EREFUSED, "id", "'%.*s' has read message '%.*s' meanwhile",
-			      RG_STR_ARGS(letter->target), RG_STR_ARGS(letter->message_id));
+			      RG_STR_ARGS(letter->to), RG_STR_ARGS(letter->message));
 }
 
 /* Its state with another status; of what was found under the lock. */
@@ -145,7 +145,7 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 		  int64_t *ret_ended, struct roger_err *err)
 {
 	const struct rg_log_query query = { .log = RG_LOG_SENDS,
-					    .owner = message->from_phase,
+					    .owner = message->from,
 					    .message = message->id };
 	const int64_t attempt = message->attempt ? message->attempt : 1;
 	struct rg_records lines;
@@ -170,9 +170,7 @@ static int settle(struct roger *roger, const struct roger_message *message, stru
 static int check_deliverable(struct roger *roger, const struct roger_dead_letter *letter,
 			     struct rg_arena *arena, int64_t *ret_ended, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &letter->message_id,
-					.id_count = 1,
-					.anywhere = true };
+	const struct rg_query query = { .ids = &letter->message, .id_count = 1, .anywhere = true };
 	struct roger_messages found;
 	int r;
 
@@ -182,7 +180,7 @@ static int check_deliverable(struct roger *roger, const struct roger_dead_letter
 	if (r == ROGER_OK && (found.count == 0 || found.items[0].archived_at_ms))
 		return rg_fail_member(err, ROGER_EREFUSED, "id",
 				      "message '%.*s' is no longer in the mailbox; send it again",
-				      RG_STR_ARGS(letter->message_id));
+				      RG_STR_ARGS(letter->message));
 	return r < 0 ? r : settle(roger, &found.items[0], arena, ret_ended, err);
 }
 
@@ -209,12 +207,12 @@ static int run_redeliver(struct roger *roger, const void *request_, void *reply_
 	if (r == ROGER_OK)
 		r = rg_cycle_begin(roger, reply->memory, &cycle, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_begin(roger, &letter.message_id, &ended, 1, cycle.id, within_ms,
+		r = rg_attempt_begin(roger, &letter.message, &ended, 1, cycle.id, within_ms,
 				     reply->memory, err);
 	if (r == ROGER_OK)
 		r = change(roger, request->id, ROGER_REDELIVERED, request->note, reply, err);
 	if (r == ROGER_OK)
-		r = rg_attempt_confirm(roger, &letter.message_id, 1, within_ms, reply->memory, err);
+		r = rg_attempt_confirm(roger, &letter.message, 1, within_ms, reply->memory, err);
 	if (r < 0)
 		return r;
 	/* With when it was read. */

@@ -38,21 +38,18 @@ static bool is_old(const struct purging *purging, struct roger_str cycle)
 static int compare(const void *a, const void *b)
 {
 	const struct roger_attempt *x = a, *y = b;
-	size_t shorter = x->idempotent_key.length < y->idempotent_key.length
-				 ? x->idempotent_key.length
-				 : y->idempotent_key.length;
-	int order = shorter ? memcmp(x->idempotent_key.data, y->idempotent_key.data, shorter) : 0;
+	size_t shorter = x->key.length < y->key.length ? x->key.length : y->key.length;
+	int order = shorter ? memcmp(x->key.data, y->key.data, shorter) : 0;
 
 	if (order)
 		return order;
-	return (x->idempotent_key.length > y->idempotent_key.length) -
-	       (x->idempotent_key.length < y->idempotent_key.length);
+	return (x->key.length > y->key.length) - (x->key.length < y->key.length);
 }
 
 static bool is_later(const struct roger_attempt *attempt, const struct roger_attempt *than)
 {
-	return attempt->timestamp_ms > than->timestamp_ms ||
-	       (attempt->timestamp_ms == than->timestamp_ms && attempt->attempt > than->attempt);
+	return attempt->at_ms > than->at_ms ||
+	       (attempt->at_ms == than->at_ms && attempt->attempt > than->attempt);
 }
 
 /* It timed out; no later attempt of the message says more, and no dead letter. */
@@ -62,8 +59,8 @@ static bool is_waited_for(const struct roger_attempt *states, size_t count,
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (rg_str_equal(states[i].message_id, attempt->message_id) &&
-		    (states[i].dead_letter_task_id.length || is_later(&states[i], attempt)))
+		if (rg_str_equal(states[i].message, attempt->message) &&
+		    (states[i].dead_letter_task.length || is_later(&states[i], attempt)))
 			return false;
 	return attempt->outcome == ROGER_TIMEOUT;
 }
@@ -74,15 +71,14 @@ static bool is_open(const struct roger_attempt *states, size_t count, const stru
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (!is_old(purging, states[i].cycle_id) ||
-		    is_waited_for(states, count, &states[i]))
+		if (!is_old(purging, states[i].cycle) || is_waited_for(states, count, &states[i]))
 			return true;
 	return false;
 }
 
 static bool same_key(const struct roger_attempt *a, const struct roger_attempt *b)
 {
-	return rg_str_equal(a->idempotent_key, b->idempotent_key);
+	return rg_str_equal(a->key, b->key);
 }
 
 /* Of the keys in order, those that may go, one state each; how many. */
@@ -98,7 +94,7 @@ static size_t find_closed(struct purging *purging)
 		if (!is_open(&states[from], to - from, purging)) {
 			newest = states[from];
 			for (i = from + 1; i < to; i++)
-				if (states[i].timestamp_ms > newest.timestamp_ms)
+				if (states[i].at_ms > newest.at_ms)
 					newest = states[i];
 			states[closed++] = newest;
 		}
@@ -136,9 +132,9 @@ static int write_digests(struct purging *purging, struct roger_str sender, int64
 			continue;
 		digests[count] = (struct roger_digest){ .outcome = state->outcome,
 							.attempts = state->attempt,
-							.cycle_id = state->cycle_id,
-							.timestamp_ms = state->timestamp_ms };
-		if (!rg_digest_id(sender, state->idempotent_key, id) ||
+							.cycle = state->cycle,
+							.at_ms = state->at_ms };
+		if (!rg_digest_id(sender, state->key, id) ||
 		    !rg_arena_copy(purging->arena, rg_str(id), &digests[count++].id))
 			return rg_fail_memory(err);
 	}
@@ -196,15 +192,15 @@ static struct roger_attempt *take_sender(struct roger_attempt *all, size_t count
 	size_t i = 0;
 
 	*ret_count = 0;
-	while (i < count && !all[i].sender.length)
+	while (i < count && !all[i].from.length)
 		i++;
 	if (i == count)
 		return NULL;
-	for (sender = all[i].sender; i < count; i++) {
-		if (!rg_str_equal(all[i].sender, sender))
+	for (sender = all[i].from; i < count; i++) {
+		if (!rg_str_equal(all[i].from, sender))
 			continue;
 		lines[(*ret_count)++] = all[i];
-		all[i].sender.length = 0;
+		all[i].from.length = 0;
 	}
 	return lines;
 }
@@ -219,7 +215,7 @@ static bool drop_digest(void *context, const union rg_log_record *record)
 {
 	const struct forgetting *forgetting = context;
 
-	return number_of(forgetting->cycles, record->digest.cycle_id) < forgetting->oldest_kept;
+	return number_of(forgetting->cycles, record->digest.cycle) < forgetting->oldest_kept;
 }
 
 static int forget_digests(struct purging *purging, struct roger_err *err)
@@ -253,7 +249,7 @@ static int purge(struct purging *purging, struct roger_purge_reply *reply, struc
 		return rg_fail_memory(err);
 	while (r == ROGER_OK &&
 	       (purging->lines = take_sender(all.attempts, all.count, lines, &purging->count)))
-		r = purge_sender(purging, purging->lines[0].sender, reply, err);
+		r = purge_sender(purging, purging->lines[0].from, reply, err);
 	if (r == ROGER_OK && !purging->dry_run)
 		r = forget_digests(purging, err);
 	return r;

@@ -139,11 +139,10 @@ static int check_ids(const struct roger_ack_request *request, const struct roger
 		if (!message)
 			return rg_fail_member(err, ROGER_ENOENT, "ids", "no message '%.*s'",
 					      RG_STR_ARGS(request->ids.items[i]));
-		if (!rg_str_equal(message->to_phase, request->agent))
+		if (!rg_str_equal(message->to, request->agent))
 			return rg_fail_member(err, ROGER_EREFUSED, "ids",
 					      "message '%.*s' is for '%.*s', not for '%.*s'",
-					      RG_STR_ARGS(message->id),
-					      RG_STR_ARGS(message->to_phase),
+					      RG_STR_ARGS(message->id), RG_STR_ARGS(message->to),
 					      RG_STR_ARGS(request->agent));
 	}
 	return ROGER_OK;
@@ -178,7 +177,7 @@ static int refuse_archived(const struct roger_message *message, struct roger_err
 static int check_acked(const struct roger_ack_request *request, const struct roger_message *message,
 		       struct roger_err *err)
 {
-	struct roger_str by = worker_of(message->claimed_by, message->to_phase);
+	struct roger_str by = worker_of(message->claimed_by, message->to);
 	char when[32];
 
 	if (!message->acked_at_ms || rg_str_equal(by, worker_of(request->worker, request->agent)))
@@ -213,7 +212,7 @@ static int ack_one(const struct roger_ack_request *request, struct roger_message
 	message->read = true;
 	/* A worker stays named: that is who acknowledged it. */
 	message->claimed_by =
-		rg_str_equal(worker, message->to_phase) ? (struct roger_str){ "", 0 } : worker;
+		rg_str_equal(worker, message->to) ? (struct roger_str){ "", 0 } : worker;
 	message->claimed_until_ms = 0;
 	message->acked_at_ms = now->ms;
 	message->ack_outcome = request->outcome + 1;

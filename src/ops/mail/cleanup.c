@@ -20,8 +20,8 @@ static struct rg_cleanup_rules rules_of(struct roger *roger,
 
 	return (struct rg_cleanup_rules){
 		.max_age_days = rule(request->max_age_days, config->max_age_days),
-		.keep_per_phase = rule(request->keep_per_phase, config->keep_per_phase),
-		.keep_runs = rule(request->keep_runs, config->keep_runs),
+		.keep_per_phase = rule(request->keep_per_agent, config->keep_per_phase),
+		.keep_runs = rule(request->keep_passes, config->keep_runs),
 	};
 }
 
@@ -40,7 +40,7 @@ static void count_verdict(struct roger_archive_reply *reply, enum rg_cleanup ver
 		reply->by_count++;
 		break;
 	case RG_OLD_RUN:
-		reply->by_run++;
+		reply->by_pass++;
 		break;
 	}
 	reply->archived++;
@@ -115,7 +115,7 @@ static int save(struct rg_metrics *metrics, const struct roger_archive_reply *be
 		return ROGER_OK;
 	cleanup->by_age = after->by_age - before->by_age;
 	cleanup->by_count = after->by_count - before->by_count;
-	cleanup->by_run = after->by_run - before->by_run;
+	cleanup->by_pass = after->by_pass - before->by_pass;
 	cleanup->kept_unread = after->kept_unread - before->kept_unread;
 	return rg_metrics_save(metrics, err);
 }
@@ -134,7 +134,7 @@ static int clean_one(struct roger *roger, struct roger_str issue,
 	int r = ROGER_OK;
 
 	if (!rg_arena_print(metrics.arena, &metrics.reason,
-			    "max_age_days %lld, keep_per_phase %lld, keep_runs %lld",
+			    "max_age_days %lld, keep_per_agent %lld, keep_passes %lld",
 			    (long long)rules.max_age_days, (long long)rules.keep_per_phase,
 			    (long long)rules.keep_runs))
 		return rg_fail_memory(err);
@@ -192,12 +192,12 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	if (request->max_age_days < -1 || request->max_age_days > RG_AGE_DAYS_CEILING)
 		return rg_fail_member(err, ROGER_EDATA, "max_age_days",
 				      "max_age_days: expected 0 to %d", RG_AGE_DAYS_CEILING);
-	if (request->keep_per_phase < -1)
-		return rg_fail_member(err, ROGER_EDATA, "keep_per_phase",
-				      "keep_per_phase: expected a number from 0 up");
-	if (request->keep_runs < -1)
-		return rg_fail_member(err, ROGER_EDATA, "keep_runs",
-				      "keep_runs: expected a number from 0 up");
+	if (request->keep_per_agent < -1)
+		return rg_fail_member(err, ROGER_EDATA, "keep_per_agent",
+				      "keep_per_agent: expected a number from 0 up");
+	if (request->keep_passes < -1)
+		return rg_fail_member(err, ROGER_EDATA, "keep_passes",
+				      "keep_passes: expected a number from 0 up");
 	if (request->history)
 		return show_history(roger, request->issue, reply, err);
 	if (!request->issue.length)
@@ -218,9 +218,10 @@ static const struct roger_field request_fields[] = {
 	  "only this unit of work (default: all)" },
 	{ "max_age_days", ROGER_INT, AT(max_age_days), ROGER_OR_OFF, NULL, NULL,
 	  "archive what is older; 0: not for its age" },
-	{ "keep_per_phase", ROGER_INT, AT(keep_per_phase), ROGER_OR_OFF, NULL, NULL,
+	{ "keep_per_agent", ROGER_INT, AT(keep_per_agent), ROGER_OR_OFF, NULL, NULL,
 	  "messages to keep for each agent; 0: any number" },
-	{ "keep_runs", ROGER_INT, AT(keep_runs), ROGER_OR_OFF, NULL, NULL, "runs to keep; 0: all" },
+	{ "keep_passes", ROGER_INT, AT(keep_passes), ROGER_OR_OFF, NULL, NULL,
+	  "passes to keep; 0: all" },
 	{ "dry_run", ROGER_BOOL, AT(dry_run), ROGER_DRY_RUN, NULL, NULL,
 	  "say what would move, move nothing" },
 	{ "history", ROGER_BOOL, AT(history), 0, NULL, NULL,

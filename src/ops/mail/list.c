@@ -11,7 +11,7 @@ static struct rg_query query_of(const struct roger_list_request *request)
 		.from = request->from,
 		.to = request->to,
 		.type = request->type,
-		.run_counter = request->run_counter,
+		.run_counter = request->pass,
 		.unread = request->unread,
 		.archived = request->archived,
 		.since_ms = request->since_ms,
@@ -123,7 +123,7 @@ static const char *const type_names[] = { "any", "context", "result", "decision"
 		  type_names,                                                                      \
 		  NULL,                                                                            \
 		  "context, result, decision or data" },                                           \
-		{ "run", ROGER_INT, AT(run_counter), 0, NULL, NULL, "only of this pass" },         \
+		{ "pass", ROGER_INT, AT(pass), 0, NULL, NULL, "only of this pass" },               \
 		{ "unread", ROGER_BOOL, AT(unread), 0, NULL, NULL, "only unread" },                \
 		{ "archived",                                                                      \
 		  ROGER_BOOL,                                                                      \

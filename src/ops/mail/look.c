@@ -43,7 +43,7 @@ static int add_entry(struct look *look, struct roger_str issue, size_t id_count,
 		     struct roger_err *err)
 {
 	struct rg_note note = { .kind = RG_NOTE_LOOKED,
-				.entry.task_id = issue,
+				.entry.task = issue,
 				.agent = look->agent,
 				.ids = { look->ids, id_count },
 				.count = (int64_t)id_count,
@@ -59,11 +59,11 @@ static int add_entry(struct look *look, struct roger_str issue, size_t id_count,
 /* Those of the issue of the first one; the others stay, in their order. */
 static int add_issue(struct look *look, struct roger_err *err)
 {
-	const struct roger_str issue = look->fresh[0]->issue_id;
+	const struct roger_str issue = look->fresh[0]->issue;
 	size_t count = 0, left = 0, i;
 
 	for (i = 0; i < look->fresh_count; i++) {
-		if (count < LOOK_IDS_MAX && rg_str_equal(look->fresh[i]->issue_id, issue))
+		if (count < LOOK_IDS_MAX && rg_str_equal(look->fresh[i]->issue, issue))
 			look->ids[count++] = look->fresh[i]->id;
 		else
 			look->fresh[left++] = look->fresh[i];

@@ -37,12 +37,12 @@ static int find(struct rg_metrics *metrics, struct roger_str issue,
 	int r;
 
 	for (i = metrics->count; i > 0; i--)
-		if (rg_str_equal(metrics->items[i - 1].issue_id, issue)) {
+		if (rg_str_equal(metrics->items[i - 1].issue, issue)) {
 			*ret_cleanup = &metrics->items[i - 1];
 			return ROGER_OK;
 		}
 	cleanup = rg_arena_push(metrics->arena, &metrics->items, &metrics->count, sizeof *cleanup);
-	if (!cleanup || !rg_arena_copy(metrics->arena, issue, &cleanup->issue_id))
+	if (!cleanup || !rg_arena_copy(metrics->arena, issue, &cleanup->issue))
 		return rg_fail_memory(err);
 	cleanup->verb = metrics->verb;
 	cleanup->reason = metrics->reason;
@@ -57,7 +57,7 @@ int rg_metrics_moved(struct rg_metrics *metrics, const struct roger_message *mes
 {
 	const struct roger_messages one = { message, 1 };
 	struct roger_cleanup *cleanup = NULL;
-	int r = find(metrics, message->issue_id, &cleanup, err);
+	int r = find(metrics, message->issue, &cleanup, err);
 
 	if (r < 0)
 		return r;

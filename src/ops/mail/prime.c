@@ -76,7 +76,7 @@ static int look_at_mail(struct priming *priming)
 			continue;
 		snprintf(next, sizeof next, "roger ack %.*s", RG_STR_ARGS(message->id));
 		r = add(priming, "awaited", message->id, message->confirm_by_ms, next,
-			"%.*s waits for you to read %.*s", RG_STR_ARGS(message->from_phase),
+			"%.*s waits for you to read %.*s", RG_STR_ARGS(message->from),
 			RG_STR_ARGS(message->id));
 	}
 	return r;
@@ -93,17 +93,17 @@ static int add_run(struct priming *priming, const struct rg_run_document *docume
 			return ROGER_OK;
 		snprintf(next, sizeof next, document->way_out.length ? "%.*s" : "roger ack %.*s",
 			 RG_STR_ARGS(document->way_out.length ? document->way_out
-							      : run->result_message_id));
-		return add(priming, "done_but_not_forwarded", run->run_id,
+							      : run->result_message));
+		return add(priming, "done_but_not_forwarded", run->run,
 			   document->receipts.completed_ms, next,
 			   "run %.*s is done, and you have not taken its result",
-			   RG_STR_ARGS(run->run_id));
+			   RG_STR_ARGS(run->run));
 	case ROGER_RUN_SUSPECT:
 	case ROGER_RUN_BLOCKED:
-		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run_id));
-		return add(priming, rg_run_statuses[run->status], run->run_id,
+		snprintf(next, sizeof next, "roger runs %.*s", RG_STR_ARGS(run->run));
+		return add(priming, rg_run_statuses[run->status], run->run,
 			   document->receipts.expected_by_ms, next, "run %.*s, which you own: %.*s",
-			   RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->status_reason));
+			   RG_STR_ARGS(run->run), RG_STR_ARGS(run->status_reason));
 	case ROGER_RUN_ACTIVE:
 	case ROGER_RUN_COMPLETED:
 	case ROGER_RUN_RECOVERED:
@@ -120,7 +120,7 @@ static int look_at_runs(struct priming *priming, struct roger_err *err)
 
 	r = rg_run_list_load(priming->roger, true, priming->reply->memory, &list, err);
 	for (i = 0; r == ROGER_OK && i < list.count && priming->duty_count < 4 * EACH_MAX; i++)
-		if (rg_str_equal(list.documents[i].run.owner_agent, priming->request->agent))
+		if (rg_str_equal(list.documents[i].run.owner, priming->request->agent))
 			r = add_run(priming, &list.documents[i]);
 	return r;
 }
@@ -141,9 +141,9 @@ static int look_at_letters(struct priming *priming, struct roger_err *err)
 		if (letter->delivered_at_ms)
 			continue;
 		snprintf(next, sizeof next, "roger dead redeliver %.*s", RG_STR_ARGS(letter->id));
-		r = add(priming, "dead_letter", letter->id, letter->timestamp_ms, next,
-			"%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->target),
-			RG_STR_ARGS(letter->idempotent_key));
+		r = add(priming, "dead_letter", letter->id, letter->at_ms, next,
+			"%.*s never read what you sent with %.*s", RG_STR_ARGS(letter->to),
+			RG_STR_ARGS(letter->key));
 	}
 	return r;
 }

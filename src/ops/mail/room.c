@@ -14,13 +14,12 @@ static int refuse(const struct rg_outcome *outcome, int64_t limit, struct roger_
 			       "are read; nothing "
 			       "was sent: read or archive some, or raise "
 			       "size_limits.max_messages_per_issue",
-			       RG_STR_ARGS(which->issue_id), (long long)limit);
+			       RG_STR_ARGS(which->issue), (long long)limit);
 	return rg_fail(err, ROGER_EREFUSED, 0,
 		       "'%.*s' has its limit of %lld messages in issue '%.*s' and too few of them "
 		       "are read; nothing "
 		       "was sent: let it read, or raise size_limits.max_messages_per_issue_phase",
-		       RG_STR_ARGS(which->to_phase), (long long)limit,
-		       RG_STR_ARGS(which->issue_id));
+		       RG_STR_ARGS(which->to), (long long)limit, RG_STR_ARGS(which->issue));
 }
 
 static int archive_oldest(struct roger *roger, struct roger_message *messages, size_t count,
@@ -89,13 +88,13 @@ static int find_surplus(struct roger *roger, const struct rg_outcome *outcome, i
 	const struct rg_config *config = roger->workspace->config;
 	int64_t limit =
 		whole_issue ? config->messages_per_issue_max : config->messages_per_issue_phase_max;
-	struct rg_query all = { .issue = outcome->which->issue_id }, read;
+	struct rg_query all = { .issue = outcome->which->issue }, read;
 	size_t are_read;
 	int64_t there;
 	int r;
 
 	if (!whole_issue)
-		all.to = outcome->which->to_phase;
+		all.to = outcome->which->to;
 	read = all;
 	read.read = true;
 	r = rg_engine_count(roger->engine, &all, &there, err);

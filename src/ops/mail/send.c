@@ -402,8 +402,8 @@ static int check(struct rg_sending *sending, struct rg_draft *draft, struct roge
 	if (r == ROGER_OK && (request->type < 0 || request->type > ROGER_DATA))
 		r = rg_fail_member(err, ROGER_EDATA, "type",
 				   "type: expected context, result, decision or data");
-	if (r == ROGER_OK && (request->run_counter < 0 || request->run_counter > RG_SEQ_MAX))
-		r = rg_fail_member(err, ROGER_EDATA, "run", "run: expected a number from 1 up");
+	if (r == ROGER_OK && (request->pass < 0 || request->pass > RG_SEQ_MAX))
+		r = rg_fail_member(err, ROGER_EDATA, "pass", "pass: expected a number from 1 up");
 	if (r == ROGER_OK)
 		r = rg_message_check_content(request->content, config->content_chars_max, err);
 	if (r == ROGER_EDATA && rg_utf8_count(request->content, &chars))
@@ -448,14 +448,14 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 {
 	const struct roger_send_request *request = draft->request;
 	struct roger_message message = {
-		.issue_id = request->issue.length ? request->issue : RG_STR("general"),
-		.from_phase = draft->from,
-		.run_counter = request->run_counter ? request->run_counter : 1,
-		.message_type = request->type,
+		.issue = request->issue.length ? request->issue : RG_STR("general"),
+		.from = draft->from,
+		.pass = request->pass ? request->pass : 1,
+		.type = request->type,
 		.content = request->content,
 		.created_at_ms = sending->now_ms,
-		.idempotent_key = draft->key,
-		.cycle_id = draft->cycle,
+		.key = draft->key,
+		.cycle = draft->cycle,
 		.reply_to = request->reply_to,
 	};
 	size_t i;
@@ -471,7 +471,7 @@ static int make_messages(struct rg_sending *sending, struct rg_draft *draft, str
 	r = tidy_metadata(sending, request->metadata, &message.metadata, err);
 	for (i = 0; i < draft->to.count && r == ROGER_OK; i++) {
 		draft->messages[i] = message;
-		draft->messages[i].to_phase = draft->to.items[i];
+		draft->messages[i].to = draft->to.items[i];
 		r = new_id(sending, &draft->messages[i].id, err);
 	}
 	return r;
@@ -522,7 +522,7 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 		return rg_fail_memory(err);
 	for (i = 0; i < count; i++)
 		if (!rg_arena_copy(sending->arena, messages[i].id, &receipts[i].id) ||
-		    !rg_arena_copy(sending->arena, messages[i].to_phase, &receipts[i].to))
+		    !rg_arena_copy(sending->arena, messages[i].to, &receipts[i].to))
 			return rg_fail_memory(err);
 	reply->messages = (struct roger_receipts){ receipts, count };
 	reply->seq = messages[0].seq;
@@ -532,7 +532,7 @@ int rg_send_fill_reply(struct rg_sending *sending, struct rg_draft *draft,
 	reply->cycle = draft->cycle;
 	reply->attempt = !draft->key.length ? 0 : messages[0].attempt ? messages[0].attempt : 1;
 	reply->notes = (struct roger_strs){ draft->notes.items, draft->notes.count };
-	return rg_arena_copy(sending->arena, messages[0].issue_id, &reply->issue)
+	return rg_arena_copy(sending->arena, messages[0].issue, &reply->issue)
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
 }
@@ -542,7 +542,7 @@ static bool went_to(const struct roger_messages *first, struct roger_str name)
 	size_t i;
 
 	for (i = 0; i < first->count; i++)
-		if (rg_str_equal(first->items[i].to_phase, name))
+		if (rg_str_equal(first->items[i].to, name))
 			return true;
 	return false;
 }
@@ -589,10 +589,10 @@ const char *rg_send_difference(const struct rg_sending *sending, const struct rg
 	return !same_recipients(sending, draft, first)		    ? "recipient"
 	       : !rg_send_same_text(ours->content, theirs->content) ? "text"
 	       : !rg_str_equal(ours->metadata, theirs->metadata)    ? "metadata"
-	       : !rg_str_equal(ours->issue_id, theirs->issue_id)    ? "issue"
+	       : !rg_str_equal(ours->issue, theirs->issue)	    ? "issue"
 	       : !rg_str_equal(ours->reply_to, theirs->reply_to)    ? "reply_to"
-	       : ours->message_type != theirs->message_type	    ? "type"
-	       : ours->run_counter != theirs->run_counter	    ? "run"
+	       : ours->type != theirs->type			    ? "type"
+	       : ours->pass != theirs->pass			    ? "pass"
 								    : NULL;
 }
 
@@ -622,7 +622,7 @@ static int find_first(struct rg_sending *sending, const struct rg_draft *draft,
 	items = (struct roger_message *)(uintptr_t)ret_first->items;
 	for (i = 0; i < ret_first->count; i++)
 		if (rg_str_among((struct roger_strs){ draft->to.items, draft->to.count },
-				 items[i].to_phase))
+				 items[i].to))
 			items[count++] = items[i];
 	ret_first->count = count ? count : ret_first->count;
 	return ROGER_OK;
@@ -644,8 +644,8 @@ static int use_first_result(struct rg_sending *sending, struct rg_draft *draft,
 			       "another send with the key is under way; try again");
 	difference = rg_send_difference(sending, draft, &first);
 	if (difference)
-		return rg_send_conflict(draft, first.items[0].id, first.items[0].to_phase,
-					difference, err);
+		return rg_send_conflict(draft, first.items[0].id, first.items[0].to, difference,
+					err);
 	draft->settled = true;
 	draft->reply->duplicate = true;
 	return rg_send_fill_reply(sending, draft, first.items, first.count, err);
@@ -707,11 +707,9 @@ static int64_t adding(const struct rg_sending *sending, size_t count,
 	for (i = 0; i < count; i++) {
 		draft = &sending->drafts[i];
 		for (k = 0; k < draft->to.count && !draft->settled; k++)
-			adds += rg_str_equal(draft->messages[k].issue_id,
-					     outcome->which->issue_id) &&
+			adds += rg_str_equal(draft->messages[k].issue, outcome->which->issue) &&
 				(outcome->verdict == RG_OVER_ISSUE ||
-				 rg_str_equal(draft->messages[k].to_phase,
-					      outcome->which->to_phase));
+				 rg_str_equal(draft->messages[k].to, outcome->which->to));
 	}
 	return adds;
 }
@@ -749,22 +747,22 @@ static int refuse_copy(struct rg_sending *sending, struct rg_draft *draft,
 	struct roger_str why, note;
 	int r;
 
-	if (is_named(sending, draft, message->to_phase))
+	if (is_named(sending, draft, message->to))
 		return ROGER_EREFUSED;
 	if (draft->to.count == 1)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "no mailbox has room in issue '%.*s'; nothing was sent",
-			       RG_STR_ARGS(message->issue_id));
+			       RG_STR_ARGS(message->issue));
 	refused = rg_arena_push(sending->arena, &draft->refused, &draft->refused_count,
 				sizeof *refused);
 	if (!refused ||
 	    !rg_arena_print(sending->arena, &why, "its mailbox is full in issue '%.*s'",
-			    RG_STR_ARGS(message->issue_id)) ||
+			    RG_STR_ARGS(message->issue)) ||
 	    !rg_arena_print(sending->arena, &note, "'%.*s' did not get it: %.*s",
-			    RG_STR_ARGS(message->to_phase), RG_STR_ARGS(why)))
+			    RG_STR_ARGS(message->to), RG_STR_ARGS(why)))
 		return rg_fail_memory(err);
 	*refused = *message;
-	r = leave_out(sending, &draft->reply->refused, message->to_phase, why, err);
+	r = leave_out(sending, &draft->reply->refused, message->to, why, err);
 	rg_send_drop(draft, which);
 	return r < 0 ? r : rg_send_note(sending, draft, note.data, err);
 }
@@ -1030,8 +1028,7 @@ static const struct roger_field request_fields[] = {
 	  "unit of work (else ROGER_ISSUE, else general)" },
 	{ "type", ROGER_ENUM, AT(type), ROGER_OF_TOOL, rg_message_types, NULL,
 	  "context, result, decision or data" },
-	{ "run", ROGER_INT, AT(run_counter), 0, NULL, NULL,
-	  "pass through the workflow (default 1)" },
+	{ "pass", ROGER_INT, AT(pass), 0, NULL, NULL, "pass through the workflow (default 1)" },
 	{ "metadata", ROGER_OBJECT, AT(metadata), 0, NULL, NULL, "a JSON object beside the text" },
 	{ "reply_to", ROGER_TEXT, AT(reply_to), ROGER_OF_TOOL | ROGER_SOUGHT, NULL, NULL,
 	  "id of the message this one answers" },

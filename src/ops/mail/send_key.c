@@ -129,24 +129,23 @@ static int check_same(struct rg_sending *sending, struct rg_draft *draft,
 		      const struct rg_key_use *use, const struct roger_attempt *last,
 		      struct roger_str *ret_text, struct roger_err *err)
 {
-	const struct roger_message *stored = rg_key_message(use, last->target);
+	const struct roger_message *stored = rg_key_message(use, last->to);
 	const struct roger_messages first = { stored, 1 };
 	const char *difference = "text";
 	bool found = false;
 	int r;
 
-	if (stored && rg_str_equal(stored->id, last->message_id)) {
+	if (stored && rg_str_equal(stored->id, last->message)) {
 		if (draft->to.count == 1)
 			difference = rg_send_difference(sending, draft, &first);
 		else if (rg_send_same_text(stored->content, draft->request->content))
 			difference = NULL;
-		return difference
-			       ? rg_send_conflict(draft, stored->id, last->target, difference, err)
-			       : ROGER_OK;
+		return difference ? rg_send_conflict(draft, stored->id, last->to, difference, err)
+				  : ROGER_OK;
 	}
 	r = find_text(sending, draft->request->content, last->payload_sha256, ret_text, &found,
 		      err);
-	return r < 0 || found ? r : rg_send_conflict(draft, last->id, last->target, "text", err);
+	return r < 0 || found ? r : rg_send_conflict(draft, last->id, last->to, "text", err);
 }
 
 static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *draft,
@@ -161,8 +160,8 @@ static int refuse_used_up(struct rg_sending *sending, const struct rg_draft *dra
 		     : rg_fail_member(err, ROGER_EREFUSED, "key",
 				      "key: '%.*s' has had its %lld attempt%s: it is dead letter "
 				      "'%.*s'; `roger redeliver` makes one more",
-				      RG_STR_ARGS(draft->key), (long long)letter.attempt_count,
-				      rg_plural(letter.attempt_count), RG_STR_ARGS(letter.id));
+				      RG_STR_ARGS(draft->key), (long long)letter.attempts,
+				      rg_plural(letter.attempts), RG_STR_ARGS(letter.id));
 }
 
 static int refuse(struct rg_sending *sending, const struct rg_draft *draft,
@@ -214,8 +213,8 @@ static void take_over(struct rg_draft *draft, size_t which, const struct roger_a
 		      struct roger_str text)
 {
 	draft->messages[which].content = text;
-	if (last->message_id.length)
-		draft->messages[which].id = last->message_id;
+	if (last->message.length)
+		draft->messages[which].id = last->message;
 	draft->messages[which].attempt = last->attempt + 1;
 }
 
@@ -268,17 +267,15 @@ static int begin_again(struct rg_sending *sending, struct rg_draft *draft,
 static bool is_of(const struct roger_message *message, const struct rg_draft *draft,
 		  const struct roger_attempt *last)
 {
-	return rg_str_equal(message->from_phase, draft->from) &&
-	       rg_str_equal(message->to_phase, last->target) &&
-	       rg_str_equal(message->idempotent_key, draft->key) &&
-	       rg_str_equal(message->cycle_id, last->cycle_id);
+	return rg_str_equal(message->from, draft->from) && rg_str_equal(message->to, last->to) &&
+	       rg_str_equal(message->key, draft->key) && rg_str_equal(message->cycle, last->cycle);
 }
 
 /* Its line was damaged, or is gone: nobody gets it any more, and the key stays used. */
 static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 		      const struct roger_attempt *last, struct roger_err *err)
 {
-	const struct rg_query query = { .ids = &last->message_id, .id_count = 1, .anywhere = true };
+	const struct rg_query query = { .ids = &last->message, .id_count = 1, .anywhere = true };
 	struct roger_messages found;
 	int r;
 
@@ -289,7 +286,7 @@ static int check_lost(struct rg_sending *sending, const struct rg_draft *draft,
 	return rg_fail_member(err, ROGER_EREFUSED, "key",
 			      "key: '%.*s' was used for message '%.*s', whose line is damaged or "
 			      "gone (`roger status`); to send it again, use another key",
-			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message_id));
+			      RG_STR_ARGS(draft->key), RG_STR_ARGS(last->message));
 }
 
 /* Was a copy to it refused under this key? */
@@ -298,8 +295,7 @@ static bool was_refused(const struct rg_key_use *use, struct roger_str target)
 	size_t i;
 
 	for (i = 0; i < use->line_count; i++)
-		if (use->lines[i].outcome == ROGER_ERROR &&
-		    rg_str_equal(use->lines[i].target, target))
+		if (use->lines[i].outcome == ROGER_ERROR && rg_str_equal(use->lines[i].to, target))
 			return true;
 	return false;
 }
@@ -313,7 +309,7 @@ static void keep_refused(struct rg_draft *draft, const struct rg_key_use *use)
 	for (i = 0; i < draft->to.count; i++)
 		refused |= was_refused(use, draft->to.items[i]);
 	for (i = 0; i < use->messages.count; i++)
-		stored |= rg_str_equal(use->messages.items[i].cycle_id, draft->cycle);
+		stored |= rg_str_equal(use->messages.items[i].cycle, draft->cycle);
 	draft->some_again = refused && stored;
 	for (i = draft->to.count; draft->some_again && i > 0; i--)
 		if (draft->to.count > 1 && draft->messages[i - 1].attempt < 2)
@@ -352,14 +348,13 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 		if (r < 0 || answer == RG_SEND_NEW)
 			continue;
 		/* Of what was refused before it was tried nothing is promised. */
-		if (answer != RG_SEND_AGAIN || history.last->message_id.length)
+		if (answer != RG_SEND_AGAIN || history.last->message.length)
 			r = check_same(sending, draft, &use, history.last, &text, err);
 		stored = rg_key_message(&use, draft->to.items[i]);
-		is_stored = stored && rg_str_equal(stored->id, history.last->message_id);
+		is_stored = stored && rg_str_equal(stored->id, history.last->message);
 		if (r == ROGER_OK && answer == RG_SEND_SKIP &&
 		    history.last->outcome == ROGER_DELIVERED &&
-		    (!stored ||
-		     (is_stored && !rg_str_equal(stored->cycle_id, history.last->cycle_id))))
+		    (!stored || (is_stored && !rg_str_equal(stored->cycle, history.last->cycle))))
 			r = check_lost(sending, draft, history.last, err);
 		if (r < 0 || (answer == RG_SEND_SKIP && history.last->outcome == ROGER_DELIVERED))
 			continue;
@@ -382,11 +377,11 @@ static int look_back(struct rg_sending *sending, struct rg_draft *draft, struct 
 static void note_refused(struct rg_sending *sending, const struct rg_draft *draft,
 			 const struct rg_key_use *use, struct roger_str target)
 {
-	struct roger_message message = { .from_phase = draft->from,
-					 .to_phase = target,
+	struct roger_message message = { .from = draft->from,
+					 .to = target,
 					 .content = draft->request->content,
-					 .idempotent_key = draft->key,
-					 .cycle_id = draft->cycle,
+					 .key = draft->key,
+					 .cycle = draft->cycle,
 					 .attempt = 1 };
 	struct rg_key_history history;
 	enum rg_sendlog_answer answer;
@@ -407,16 +402,16 @@ static void note_refused(struct rg_sending *sending, const struct rg_draft *draf
 static void note_plain_refused(struct rg_sending *sending, const struct rg_draft *draft,
 			       struct roger_str target)
 {
-	struct roger_message message = { .from_phase = draft->from,
-					 .to_phase = target,
-					 .issue_id = draft->request->issue.length
-							     ? draft->request->issue
-							     : RG_STR("general"),
+	struct roger_message message = { .from = draft->from,
+					 .to = target,
+					 .issue = draft->request->issue.length
+							  ? draft->request->issue
+							  : RG_STR("general"),
 					 .content = draft->request->content };
 	char id[RG_MESSAGE_ID_BYTES_MAX];
 	size_t length;
 
-	if (!rg_name_valid(target) || !rg_name_valid(message.issue_id) ||
+	if (!rg_name_valid(target) || !rg_name_valid(message.issue) ||
 	    rg_config_reserves(sending->roger->workspace->config, target) ||
 	    rg_id_new(&sending->roger->ids, sending->now_ms, id, &length, NULL) < 0)
 		return;

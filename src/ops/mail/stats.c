@@ -38,8 +38,8 @@ static bool is_first(const struct roger_messages *messages, size_t which, struct
 	size_t i;
 
 	for (i = 0; i < which; i++)
-		if (rg_str_equal(messages->items[i].from_phase, name) ||
-		    rg_str_equal(messages->items[i].to_phase, name))
+		if (rg_str_equal(messages->items[i].from, name) ||
+		    rg_str_equal(messages->items[i].to, name))
 			return false;
 	return true;
 }
@@ -54,10 +54,10 @@ static void count_living(const struct roger_messages *living, struct roger_stats
 
 	for (i = 0; i < living->count; i++) {
 		message = &living->items[i];
-		++*types[message->message_type];
-		reply->agents += is_first(living, i, message->from_phase);
-		reply->agents += !rg_str_equal(message->from_phase, message->to_phase) &&
-				 is_first(living, i, message->to_phase);
+		++*types[message->type];
+		reply->agents += is_first(living, i, message->from);
+		reply->agents += !rg_str_equal(message->from, message->to) &&
+				 is_first(living, i, message->to);
 	}
 }
 
@@ -70,7 +70,7 @@ static int measure(struct roger *roger, struct roger_str issue, struct rg_arena 
 	size_t i;
 	int r;
 
-	*ret_figures = (struct roger_issue_figures){ .issue_id = issue };
+	*ret_figures = (struct roger_issue_figures){ .issue = issue };
 	r = rg_engine_find(roger->engine, &living, arena, ret_living, err);
 	if (r == ROGER_OK)
 		r = rg_engine_count(roger->engine, &gone, &ret_figures->archived, err);
@@ -158,7 +158,7 @@ static const struct roger_record request_record = { "stats", sizeof(struct roger
 
 #define AT(member) offsetof(struct roger_issue_figures, member)
 static const struct roger_field issue_fields[] = {
-	{ "issue_id", ROGER_NAME, AT(issue_id), 0, NULL, NULL, "unit of work" },
+	{ "issue", ROGER_NAME, AT(issue), 0, NULL, NULL, "unit of work" },
 	{ "messages", ROGER_INT, AT(messages), 0, NULL, NULL, "living messages" },
 	{ "unread", ROGER_INT, AT(unread), 0, NULL, NULL, "of these unread" },
 	{ "archived", ROGER_INT, AT(archived), 0, NULL, NULL, "moved to the archive" },

@@ -14,8 +14,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 		return r;
 	reply->found = found.found;
 	reply->id = found.id;
-	reply->from_phase = found.from_phase;
-	reply->issue_id = found.issue_id;
+	reply->from = found.from_phase;
+	reply->issue = found.issue_id;
 	reply->seq = found.seq;
 	return ROGER_OK;
 }
@@ -37,8 +37,8 @@ static const struct roger_record request_record = { "wait", sizeof(struct roger_
 static const struct roger_field reply_fields[] = {
 	{ "found", ROGER_BOOL, AT(found), 0, NULL, NULL, "false: nothing came in time" },
 	{ "id", ROGER_TEXT, AT(id), ROGER_SPARE | ROGER_ID, NULL, NULL, "of the oldest one found" },
-	{ "from_phase", ROGER_NAME, AT(from_phase), ROGER_SPARE, NULL, NULL, "its sender" },
-	{ "issue_id", ROGER_NAME, AT(issue_id), ROGER_SPARE | ROGER_ISSUE, NULL, NULL,
+	{ "from", ROGER_NAME, AT(from), ROGER_SPARE, NULL, NULL, "its sender" },
+	{ "issue", ROGER_NAME, AT(issue), ROGER_SPARE | ROGER_ISSUE, NULL, NULL,
 	  "its unit of work" },
 	{ "seq", ROGER_INT, AT(seq), ROGER_SPARE, NULL, NULL, "its number" },
 	RG_END,

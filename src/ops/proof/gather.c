@@ -151,7 +151,7 @@ static void add_waiting(struct waiting *waiting, const struct roger_message *mes
 	const bool ended = message->read && message->read_at_ms >= message->created_at_ms;
 
 	if (!waiting->agent.length)
-		*waiting = (struct waiting){ message->to_phase, message->created_at_ms, 1 };
+		*waiting = (struct waiting){ message->to, message->created_at_ms, 1 };
 	if (message->created_at_ms < waiting->since_ms)
 		waiting->since_ms = message->created_at_ms;
 	if (!ended)
@@ -193,7 +193,7 @@ int rg_gather_notes(struct rg_gathering *gathering, const struct roger_message *
 	int r = all ? ROGER_OK : rg_fail_memory(err);
 
 	for (i = 0; i < count && r == ROGER_OK; i++) {
-		place = rg_counter_of(&places, messages[i].to_phase);
+		place = rg_counter_of(&places, messages[i].to);
 		if (!place)
 			return rg_fail_memory(err);
 		if (!*place)
@@ -216,7 +216,7 @@ int rg_gather_attempts(struct rg_gathering *gathering, struct roger_str task, st
 	if (!ids)
 		return rg_fail_memory(err);
 	for (i = 0; i < gathering->messages.count; i++) {
-		key = gathering->messages.items[i].idempotent_key;
+		key = gathering->messages.items[i].key;
 		if (key.length && !rg_str_equal(rg_key_task(key), task))
 			ids[count++] = gathering->messages.items[i].id;
 	}
@@ -245,8 +245,8 @@ int rg_gather_attempted(struct rg_gathering *gathering, struct roger_err *err)
 	for (i = 0; i < gathering->logs[RG_LOG_SENDS].count && r == ROGER_OK; i++) {
 		r = rg_kind_read(RG_LOG_SENDS, gathering->logs[RG_LOG_SENDS].items[i].text,
 				 gathering->arena, &attempt, err);
-		if (r == ROGER_OK && attempt.message_id.length)
-			ids[count++] = attempt.message_id;
+		if (r == ROGER_OK && attempt.message.length)
+			ids[count++] = attempt.message;
 	}
 	return r < 0 ? r : rg_gather_ids(gathering, ids, count, err);
 }

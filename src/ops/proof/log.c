@@ -68,12 +68,12 @@ static int compose(const struct roger_log_request *request, struct rg_arena *are
 	rg_clock_print_utc(entry->at_ms, timestamp);
 	if (!rg_arena_copy(arena, rg_str(timestamp), &entry->timestamp))
 		return rg_fail_memory(err);
-	entry->task_id = request->task;
-	entry->action_type = request->type - 1;
-	entry->outcome_status = request->status;
-	entry->outcome_message = request->message;
-	entry->evidence_citation = request->evidence;
-	r = make_details(request, arena, &entry->action_details, err);
+	entry->task = request->task;
+	entry->type = request->type - 1;
+	entry->status = request->status;
+	entry->message = request->message;
+	entry->evidence = request->evidence;
+	r = make_details(request, arena, &entry->details, err);
 	return r < 0 || rg_record_keep(&rg_activity_record, entry, arena) ? r : rg_fail_memory(err);
 }
 
@@ -88,7 +88,7 @@ static int read_entry(const struct roger_log_request *request, struct rg_arena *
 				      "entry: says all there is; give it without task and type");
 	r = rg_activity_check_null(request->entry, arena, err);
 	if (r == ROGER_OK)
-		r = rg_kind_read(RG_LOG_ACTIVITY, request->entry, arena, entry, err);
+		r = rg_kind_take(RG_LOG_ACTIVITY, request->entry, arena, entry, err);
 	return r == ROGER_OK && request->strict ? rg_activity_check_strict(entry, err) : r;
 }
 

@@ -69,7 +69,7 @@ static int normalize(struct roger_str line, bool strict, struct rg_buf *out, str
 		return rg_fail_memory(err);
 	r = rg_activity_check_null(line, arena, err);
 	if (r == ROGER_OK)
-		r = rg_kind_read(RG_LOG_ACTIVITY, line, arena, &entry, err);
+		r = rg_kind_take(RG_LOG_ACTIVITY, line, arena, &entry, err);
 	if (r == ROGER_OK && strict)
 		r = rg_activity_check_strict(&entry, err);
 	if (r == ROGER_OK)

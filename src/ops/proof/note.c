@@ -207,10 +207,10 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 		note.numbers = numbers.failed ? RG_STR("") : rg_buf_str(&numbers);
 		note.duplicates = given.duplicates;
 	} else {
-		note.entry.outcome_status = ROGER_FAILURE;
+		note.entry.status = ROGER_FAILURE;
 		snprintf(outcome, sizeof outcome, "%s%s%s", rg_code_name(code),
 			 err->member[0] ? ": " : "", err->member);
-		note.entry.outcome_message = rg_str(outcome);
+		note.entry.message = rg_str(outcome);
 	}
 	if (given.id_count)
 		named = &given;
@@ -221,7 +221,7 @@ void rg_note(struct roger *roger, const struct roger_op *op, const void *request
 							    ? named->id_count
 							    : RG_NOTED_IDS_MAX };
 	note.count = (int64_t)named->id_count;
-	note.entry.task_id = task_of(&asked, &given);
+	note.entry.task = task_of(&asked, &given);
 	/* Where the verb failed, its own error says enough. */
 	rg_note_try(roger, &note, code == ROGER_OK ? "done, but not" : NULL);
 }

@@ -194,8 +194,8 @@ static int see_row(void *context, const struct rg_survey_row *row, struct roger_
 	}
 	counting->archived = row->archived;
 	message = (struct roger_message){ .id = row->id,
-					  .from_phase = row->from,
-					  .to_phase = row->to,
+					  .from = row->from,
+					  .to = row->to,
 					  .read = row->read,
 					  .created_at_ms = row->created_at_ms,
 					  .read_at_ms = row->read_at_ms,
@@ -234,7 +234,7 @@ static int count_attempt(struct counting *counting, const struct rg_event *event
 	const struct roger_attempt *attempt = event->attempt;
 	int64_t *const by_outcome[] = { &reply->delivered, &reply->timeouts, &reply->errors,
 					&reply->pending };
-	const struct roger_str id = attempt->message_id.length ? attempt->message_id : attempt->id;
+	const struct roger_str id = attempt->message.length ? attempt->message : attempt->id;
 	const bool ranged = counting->before_range || counting->earlier.count;
 	int64_t *earlier = ranged ? rg_counter_of(&counting->earlier, attempt->id) : NULL;
 	const bool again = event->before && !(earlier && *earlier);
@@ -347,8 +347,8 @@ static int count_letter(struct counting *counting, const struct rg_event *event,
 			: by_status[event->letter->status]);
 	r = add_one(&counting->causes, event->letter->cause, err);
 	if (r == ROGER_OK)
-		r = add_one(&counting->targets, event->letter->target, err);
-	return r < 0 ? r : add_one(&counting->cycles, event->letter->cycle_id, err);
+		r = add_one(&counting->targets, event->letter->to, err);
+	return r < 0 ? r : add_one(&counting->cycles, event->letter->cycle, err);
 }
 
 static int figure_out(struct counting *counting, struct roger_err *err)
@@ -362,7 +362,7 @@ static int figure_out(struct counting *counting, struct roger_err *err)
 	reply->message_permille = rg_permille(reply->attempted_delivered, reply->attempted);
 	r = rg_counter_figures(&counting->causes, &reply->dead_by_cause, err);
 	if (r == ROGER_OK)
-		r = rg_counter_figures(&counting->targets, &reply->dead_by_target, err);
+		r = rg_counter_figures(&counting->targets, &reply->dead_by_recipient, err);
 	if (r == ROGER_OK)
 		r = rg_counter_figures(&counting->refusals, &reply->refused_by_cause, err);
 	if (r == ROGER_OK)
@@ -390,7 +390,7 @@ static bool may_count(struct roger_str text)
  * counted within. */
 static void count_note(struct roger_report_reply *reply, const struct rg_note *note)
 {
-	const bool done = note->entry.outcome_status == ROGER_SUCCESS;
+	const bool done = note->entry.status == ROGER_SUCCESS;
 
 	if (!is_within(reply, note->entry.at_ms))
 		return;
@@ -664,7 +664,8 @@ static const struct roger_field reply_fields[] = {
 	NUMBER(redelivered, "of these tried again"),
 	NUMBER(stale, "of these no longer of use"),
 	{ "dead_by_cause", ROGER_RECORDS, AT(dead_by_cause), 0, NULL, &figure_record, "why" },
-	{ "dead_by_target", ROGER_RECORDS, AT(dead_by_target), 0, NULL, &figure_record, "to whom" },
+	{ "dead_by_recipient", ROGER_RECORDS, AT(dead_by_recipient), 0, NULL, &figure_record,
+	  "to whom" },
 	{ "alarm", ROGER_BOOL, AT(alarm), 0, NULL, NULL,
 	  "a cycle with more of them than dead_letters.alarm" },
 	NUMBER(runs, "runs dispatched"),

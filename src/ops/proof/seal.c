@@ -34,15 +34,9 @@ static int hash_parts(const struct roger_run *run, const struct roger_seal_entry
 		      size_t count, struct rg_arena *arena, struct roger_str *ret_fixed,
 		      struct roger_err *err)
 {
-	const struct roger_str parts[] = { run->run_id,
-					   run->child_session_key,
-					   run->dispatch_at,
-					   run->owner_agent,
-					   run->issue_id,
-					   run->task_id,
-					   run->completion_received_at,
-					   run->result_source,
-					   run->result_message_id };
+	const struct roger_str parts[] = { run->run,	      run->child,  run->dispatched_at,
+					   run->owner,	      run->issue,  run->task,
+					   run->completed_at, run->source, run->result_message };
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	char sha256[RG_DIGEST_DIGITS + 1];
 	size_t i;

@@ -244,15 +244,15 @@ static int see_letter(struct looking *looking, const struct rg_event *event)
 	const struct roger_dead_letter *letter = event->letter;
 	struct group *group;
 
-	if (rg_str_equal(letter->cycle_id, looking->reply->cycle) && looking->in_cycle++ == 0)
-		looking->in_cycle_ms = letter->timestamp_ms;
+	if (rg_str_equal(letter->cycle, looking->reply->cycle) && looking->in_cycle++ == 0)
+		looking->in_cycle_ms = letter->at_ms;
 	if (!event->open)
 		return ROGER_OK;
-	group = group_of(looking, &looking->letters, letter->target);
+	group = group_of(looking, &looking->letters, letter->to);
 	if (!group)
 		return ROGER_ENOMEM;
-	if (!group->count++ || letter->timestamp_ms < group->since_ms) {
-		group->since_ms = letter->timestamp_ms;
+	if (!group->count++ || letter->at_ms < group->since_ms) {
+		group->since_ms = letter->at_ms;
 		group->id = letter->id;
 		group->gone = !event->message || event->message->archived_at_ms;
 	}
@@ -279,24 +279,22 @@ static int see_run(struct looking *looking, enum topic topic, const struct rg_ev
 					 [FAILED] = "settle",
 					 [SUSPECT] = "recover",
 					 [NOT_FORWARDED] = "forward" };
-	const bool unread = topic == NOT_FORWARDED && run->result_message_id.length,
+	const bool unread = topic == NOT_FORWARDED && run->result_message.length,
 		   settled = topic == LOST || topic == FAILED;
 	struct roger_str why =
 		topic == FAILED ? rg_str(rg_run_outcomes[run->outcome]) : run->status_reason;
 
 	/* Its owner has to read the result first, and nobody else can do that. */
 	if (topic == NOT_FORWARDED && event->document->way_out.length)
-		return say(looking, topic, run->run_id, 1, event->said.at_ms,
-			   event->document->way_out, "run %.*s: %.*s", RG_STR_ARGS(run->run_id),
-			   RG_STR_ARGS(why));
-	return say(
-		looking, topic, run->run_id, 1, event->said.at_ms,
-		command(looking, "roger %s %.*s%s", unread ? "trace" : commands[topic],
-			RG_STR_ARGS(quoted(looking, unread ? run->result_message_id : run->run_id)),
-			settled ? " --why TEXT" : ""),
-		"run %.*s%s%.*s%s%.*s", RG_STR_ARGS(run->run_id), topic == FAILED ? " " : ": ",
-		RG_STR_ARGS(why), topic == FAILED && run->child_exit.length ? ": exit " : "",
-		RG_STR_ARGS(topic == FAILED ? run->child_exit : RG_STR("")));
+		return say(looking, topic, run->run, 1, event->said.at_ms, event->document->way_out,
+			   "run %.*s: %.*s", RG_STR_ARGS(run->run), RG_STR_ARGS(why));
+	return say(looking, topic, run->run, 1, event->said.at_ms,
+		   command(looking, "roger %s %.*s%s", unread ? "trace" : commands[topic],
+			   RG_STR_ARGS(quoted(looking, unread ? run->result_message : run->run)),
+			   settled ? " --why TEXT" : ""),
+		   "run %.*s%s%.*s%s%.*s", RG_STR_ARGS(run->run), topic == FAILED ? " " : ": ",
+		   RG_STR_ARGS(why), topic == FAILED && run->exit.length ? ": exit " : "",
+		   RG_STR_ARGS(topic == FAILED ? run->exit : RG_STR("")));
 }
 
 /* To be read by some time. */
@@ -312,9 +310,9 @@ static int see_deadline(struct looking *looking, const struct rg_event *event)
 	return say(looking, over ? OVERDUE : WAITING, message->id, 1, event->said.at_ms,
 		   command(looking, "roger sends --message %.*s",
 			   RG_STR_ARGS(quoted(looking, message->id))),
-		   "%.*s %s #%lld of %.*s, %s %s", RG_STR_ARGS(message->to_phase),
+		   "%.*s %s #%lld of %.*s, %s %s", RG_STR_ARGS(message->to),
 		   over ? "has not read" : "is to read", (long long)message->seq,
-		   RG_STR_ARGS(message->from_phase), span, over ? "late" : "left");
+		   RG_STR_ARGS(message->from), span, over ? "late" : "left");
 }
 
 /*
@@ -332,7 +330,7 @@ static int see_lease(struct looking *looking, const struct rg_event *event)
 	return say(looking, held ? HELD : LEASE, message->id, 1, message->claimed_until_ms,
 		   command(looking, "roger trace %.*s", RG_STR_ARGS(quoted(looking, message->id))),
 		   "%.*s%s lease on #%lld of %.*s %s%s%s", RG_STR_ARGS(message->claimed_by), "'s",
-		   (long long)message->seq, RG_STR_ARGS(message->from_phase),
+		   (long long)message->seq, RG_STR_ARGS(message->from),
 		   held	    ? "is held until "
 		   : beyond ? "counts as expired: it says "
 			    : "expired",
@@ -494,9 +492,9 @@ static bool is_sent_after_all(const struct roger_attempt *refused,
 
 	for (i = 0; i < later->count; i++) {
 		message = &later->items[i];
-		if (message->created_at_ms <= refused->timestamp_ms)
+		if (message->created_at_ms <= refused->at_ms)
 			continue;
-		if (rg_str_equal(message->idempotent_key, refused->idempotent_key))
+		if (rg_str_equal(message->key, refused->key))
 			return true;
 		if ((int64_t)message->content.length != refused->payload_bytes)
 			continue;
@@ -521,15 +519,15 @@ static int judge_refused(struct looking *looking, struct group *group, struct ro
 
 	for (i = 0; r == ROGER_OK && i < group->refused.count; i++) {
 		attempt = &group->refused.items[i];
-		query.since_ms = attempt->timestamp_ms + 1;
+		query.since_ms = attempt->at_ms + 1;
 		if (!i || later.count >= RG_PAGE_MAX)
 			r = rg_engine_find(looking->roger->engine, &query, looking->arena, &later,
 					   err);
 		if (r < 0 || is_sent_after_all(attempt, &later))
 			continue;
 		if (!group->count++)
-			group->since_ms = attempt->timestamp_ms;
-		group->peer = attempt->target;
+			group->since_ms = attempt->at_ms;
+		group->peer = attempt->to;
 		group->why = attempt->cause;
 	}
 	return r;

@@ -70,14 +70,14 @@ static struct rg_event of_message(const struct rg_stream *stream, const struct r
 	return (struct rg_event){
 		.said = { .kind = (int)kind,
 			  .at_ms = at_ms,
-			  .message_id = message->id,
-			  .issue_id = message->issue_id,
-			  .key = message->idempotent_key,
+			  .message = message->id,
+			  .issue = message->issue,
+			  .key = message->key,
 			  .seq = message->seq,
-			  .type = message->message_type + 1,
+			  .type = message->type + 1,
 			  .bytes = state->bytes,
-			  .actor = message->to_phase,
-			  .peer = message->from_phase,
+			  .actor = message->to,
+			  .peer = message->from,
 			  .file = told ? stream->roger->workspace->config->jsonl_file : RG_STR(""),
 			  .line = state->line },
 		.line = state->line,
@@ -116,7 +116,7 @@ static int see_taking(struct rg_stream *stream, struct life *life, struct rg_eve
 	struct rg_event looked;
 	int r = ROGER_OK;
 
-	if (!life->looked && !is_file_only(stream, taking->message->to_phase)) {
+	if (!life->looked && !is_file_only(stream, taking->message->to)) {
 		life->looked = true;
 		looked = *taking;
 		looked.said.kind = ROGER_EVENT_LOOKED;
@@ -152,8 +152,8 @@ static int see_stored(struct rg_stream *stream, struct life *life, const struct 
 	struct rg_event event = of_message(stream, state, ROGER_EVENT_SENT, message->created_at_ms);
 	int r;
 
-	event.said.actor = message->from_phase;
-	event.said.peer = message->to_phase;
+	event.said.actor = message->from;
+	event.said.peer = message->to;
 	r = see_dated(stream, life, &event, err);
 	return r < 0 ? r
 		     : see_noted(stream, state, ROGER_EVENT_LOOKED, &life->shown, &life->looked,
@@ -240,7 +240,7 @@ static int see_handed(struct rg_stream *stream, struct life *life, const struct 
 		return ROGER_OK;
 	event = of_message(stream, state, ROGER_EVENT_HANDED, at_ms);
 	event.said.actor = RG_STR("roger");
-	event.said.peer = state->message.to_phase;
+	event.said.peer = state->message.to;
 	event.said.words = RG_STR("into its file");
 	return see_dated(stream, life, &event, err);
 }
@@ -488,13 +488,13 @@ static int see_note(struct rg_stream *stream, const struct rg_log_entry *entry,
 					      : note.kind == RG_NOTE_LOOKED ? ROGER_EVENT_LOOKED
 									    : ROGER_EVENT_ACTIVITY,
 				      .at_ms = note.entry.at_ms,
-				      .task_id = note.entry.task_id,
+				      .task = note.entry.task,
 				      .actor = note.agent,
 				      .attempt = note.kind == RG_NOTE_WOKEN ? note.attempt : 0,
 				      .file = entry->file,
 				      .line = entry->line };
 	if (note.count == 1 && note.ids.count == 1)
-		event.said.message_id = note.ids.items[0];
+		event.said.message = note.ids.items[0];
 	return see(stream, &event, err);
 }
 
@@ -532,8 +532,8 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 	plain = rg_sendlog_is_plain(&attempt);
 	outcome = attempt.pending ? RG_ATTEMPT_PENDING : attempt.outcome;
 	before = rg_counter_of(&stream->attempts, attempt.id);
-	life = attempt.message_id.length ? life_of(stream, attempt.message_id) : NULL;
-	if (!before || (attempt.message_id.length && !life))
+	life = attempt.message.length ? life_of(stream, attempt.message) : NULL;
+	if (!before || (attempt.message.length && !life))
 		return rg_fail_memory(err);
 	if (life && life->attempt < attempt.attempt && !attempt.pending && !plain)
 		life->attempt = attempt.attempt;
@@ -545,17 +545,17 @@ static int see_attempt(struct rg_stream *stream, const struct rg_log_entry *entr
 	event.echo = attempt.pending || (plain && attempt.outcome == ROGER_DELIVERED);
 	event.said = (struct roger_event){ .kind = (int)kind_of_attempt(
 						   &attempt, *before && *before <= ROGER_ERROR + 1),
-					   .at_ms = attempt.timestamp_ms,
+					   .at_ms = attempt.at_ms,
 					   .file = entry->file,
 					   .line = entry->line,
-					   .actor = attempt.sender,
-					   .peer = attempt.target,
-					   .message_id = attempt.message_id,
-					   .key = attempt.idempotent_key,
-					   .task_id = rg_key_task(attempt.idempotent_key),
+					   .actor = attempt.from,
+					   .peer = attempt.to,
+					   .message = attempt.message,
+					   .key = attempt.key,
+					   .task = rg_key_task(attempt.key),
 					   .bytes = attempt.payload_bytes,
 					   .attempt = attempt.attempt,
-					   .dead_letter_id = attempt.dead_letter_task_id };
+					   .dead_letter = attempt.dead_letter_task };
 	*before = outcome + 1;
 	return see(stream, &event, err);
 }
@@ -609,7 +609,7 @@ static int find_messages(struct rg_stream *stream, struct rg_table *letters, str
 
 	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));)
 		if (letter->last.status != ROGER_STALE)
-			ids[count++] = letter->last.message_id;
+			ids[count++] = letter->last.message;
 	rg_gathering_init(&found, stream->roger, stream->arena);
 	if (r == ROGER_OK)
 		r = rg_gather_ids(&found, ids, count, err);
@@ -620,7 +620,7 @@ static int find_messages(struct rg_stream *stream, struct rg_table *letters, str
 		*place = (int64_t)i + 1;
 	}
 	for (i = 0; r == ROGER_OK && (letter = rg_table_next(letters, &i));) {
-		place = rg_counter_of(&places, letter->last.message_id);
+		place = rg_counter_of(&places, letter->last.message);
 		if (!place)
 			return rg_fail_memory(err);
 		if (*place)
@@ -655,16 +655,16 @@ static int see_letter(struct rg_stream *stream, const struct rg_log_entry *entry
 	event.said = (struct roger_event){
 		.kind = (int)kinds[line.status],
 		.at_ms = line.updated_at_ms && line.status != ROGER_UNDELIVERED ? line.updated_at_ms
-										: line.timestamp_ms,
+										: line.at_ms,
 		.file = entry->file,
 		.line = entry->line,
-		.actor = line.sender,
-		.peer = line.target,
-		.message_id = line.message_id,
-		.key = line.idempotent_key,
-		.task_id = line.task_id,
+		.actor = line.from,
+		.peer = line.to,
+		.message = line.message,
+		.key = line.key,
+		.task = line.task,
 		.bytes = line.payload_bytes,
-		.dead_letter_id = line.id,
+		.dead_letter = line.id,
 	};
 	return see(stream, &event, err);
 }
@@ -733,10 +733,10 @@ static struct rg_event of_run(const struct rg_run_document *document, struct rog
 
 	return (struct rg_event){ .said = { .kind = (int)kind,
 					    .at_ms = at_ms,
-					    .actor = run->owner_agent,
-					    .run_id = run->run_id,
-					    .task_id = run->task_id,
-					    .issue_id = run->issue_id,
+					    .actor = run->owner,
+					    .run = run->run,
+					    .task = run->task,
+					    .issue = run->issue,
 					    .file = file },
 				  .before_ms = document->receipts.dispatched_ms,
 				  .document = document };
@@ -768,8 +768,8 @@ static int see_result(struct rg_stream *stream, const struct rg_run_document *do
 	/* What nobody can read any more may be settled. */
 	event.open = run->status == ROGER_RUN_NOT_FORWARDED &&
 		     !(run->settled_at.length && document->way_out.length);
-	event.said.message_id = run->result_message_id;
-	if (!rg_str_equal(sender, run->owner_agent)) {
+	event.said.message = run->result_message;
+	if (!rg_str_equal(sender, run->owner)) {
 		event.said.peer = event.said.actor;
 		event.said.actor = sender;
 	}
@@ -781,18 +781,18 @@ static int see_forward(struct rg_stream *stream, const struct rg_run_document *d
 		       struct roger_str file, struct roger_err *err)
 {
 	const struct roger_run *run = &document->run;
-	const struct roger_str id = run->forward_evidence;
+	const struct roger_str id = run->evidence;
 	struct rg_event event = of_run(document, file, ROGER_EVENT_FORWARDED, 0);
 	const struct life *life = id.length ? find_life(stream, id) : NULL;
 
-	if (!run->forwarded_to_main)
+	if (!run->forwarded)
 		return ROGER_OK;
 	if (life && life->last)
 		event.said.at_ms = life->last->message.read_at_ms;
 	if (!event.said.at_ms && !rg_clock_read_rfc3339(run->status_updated_at, &event.said.at_ms))
 		event.said.at_ms = document->receipts.completed_ms;
 	event.said.words = id.length ? RG_STR("the result was read") : RG_STR("confirmed by hand");
-	event.said.message_id = id;
+	event.said.message = id;
 	return see(stream, &event, err);
 }
 
@@ -886,7 +886,7 @@ int rg_stream_run(struct rg_stream *stream, const struct rg_run_document *docume
 	struct roger_str file;
 	int r;
 
-	rg_workspace_file_name(document->run.run_id, ".json", name);
+	rg_workspace_file_name(document->run.run, ".json", name);
 	if (!rg_arena_print(stream->arena, &file, "state/subagent-delivery-watchdog/%s", name))
 		return rg_fail_memory(err);
 	r = see_result(stream, document, file, err);
@@ -1103,10 +1103,10 @@ bool rg_event_is_of(const struct rg_event *event, const struct roger_message *me
 	size_t i;
 
 	if (!note)
-		return rg_str_equal(event->said.message_id, message->id);
+		return rg_str_equal(event->said.message, message->id);
 	/* An attempt to wake its agent, while it was the newest or an older one, and waited. */
 	if (event->said.kind == ROGER_EVENT_WAKE)
-		return rg_str_equal(note->agent, message->to_phase) &&
+		return rg_str_equal(note->agent, message->to) &&
 		       note->position >= message->position &&
 		       (!message->read || event->said.at_ms <= message->read_at_ms) &&
 		       (!message->archived_at_ms || event->said.at_ms <= message->archived_at_ms);

@@ -23,7 +23,7 @@ static int named_subject(const struct roger_timeline_request *request, struct su
 	const struct subject given[] = {
 		{ ROGER_SUBJECT_ISSUE, request->issue },
 		{ ROGER_SUBJECT_TASK, request->task },
-		{ ROGER_SUBJECT_RUN, request->run_id },
+		{ ROGER_SUBJECT_RUN, request->run },
 		{ ROGER_SUBJECT_AGENT, request->agent },
 	};
 	size_t count = request->what.length > 0, i;
@@ -101,22 +101,22 @@ static int look_up(struct roger *roger, struct roger_str what, struct roger_time
 
 static bool is_of_work(const struct roger_run *run, struct roger_str name)
 {
-	return rg_str_equal(run->issue_id, name) || rg_str_equal(run->task_id, name);
+	return rg_str_equal(run->issue, name) || rg_str_equal(run->task, name);
 }
 
 static bool is_of_task(const struct roger_run *run, struct roger_str name)
 {
-	return rg_str_equal(run->task_id, name);
+	return rg_str_equal(run->task, name);
 }
 
 static bool is_of_agent(const struct roger_run *run, struct roger_str name)
 {
-	return rg_str_equal(run->owner_agent, name) || rg_str_equal(run->child_session_key, name);
+	return rg_str_equal(run->owner, name) || rg_str_equal(run->child, name);
 }
 
 static bool is_itself(const struct roger_run *run, struct roger_str name)
 {
-	return rg_str_equal(run->run_id, name);
+	return rg_str_equal(run->run, name);
 }
 
 /* What names a task in the send log, the dead letters and the activity log. */
@@ -156,10 +156,10 @@ static int gather_results(struct rg_gathering *gathering, struct roger_err *err)
 		return rg_fail_memory(err);
 	for (i = 0; i < gathering->runs.count; i++) {
 		run = &gathering->runs.items[i].run;
-		if (run->result_message_id.length)
-			ids[count++] = run->result_message_id;
-		if (run->forward_evidence.length)
-			ids[count++] = run->forward_evidence;
+		if (run->result_message.length)
+			ids[count++] = run->result_message;
+		if (run->evidence.length)
+			ids[count++] = run->evidence;
 	}
 	return rg_gather_ids(gathering, ids, count, err);
 }
@@ -173,7 +173,7 @@ static int gather_mail_of_runs(struct rg_gathering *gathering, struct roger_err 
 	int r = ROGER_OK;
 
 	for (i = 0; i < gathering->runs.count && r == ROGER_OK; i++) {
-		rg_workspace_file_name(gathering->runs.items[i].run.run_id, "", task);
+		rg_workspace_file_name(gathering->runs.items[i].run.run, "", task);
 		query.task = rg_str(task);
 		query.log = RG_LOG_SENDS;
 		r = rg_gather_entries(gathering, &query, err);
@@ -282,8 +282,8 @@ static bool is_wanted(struct rg_gathering *gathering, const struct subject *subj
 	if (!note || (event->echo && !own))
 		return !note; /* echoes of all else were not kept */
 	rg_workspace_file_name(subject->name, "", task);
-	if (!note->kind || rg_str_equal(note->entry.task_id, subject->name) ||
-	    rg_str_equal(note->agent, subject->name) || rg_str_is(note->entry.task_id, task))
+	if (!note->kind || rg_str_equal(note->entry.task, subject->name) ||
+	    rg_str_equal(note->agent, subject->name) || rg_str_is(note->entry.task, task))
 		return true;
 	for (i = 0; i < note->ids.count; i++) {
 		known = rg_counter_of(&gathering->messages.seen, note->ids.items[i]);
@@ -367,7 +367,7 @@ static const struct roger_field request_fields[] = {
 	  "an issue, a task, a run or an agent, whichever it is" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_ISSUE, NULL, NULL, "an issue, and nothing else" },
 	{ "task", ROGER_TEXT, AT(task), 0, NULL, NULL, "a task" },
-	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN | ROGER_SOUGHT, NULL, NULL, "a run" },
+	{ "run", ROGER_NAME, AT(run), ROGER_RUN | ROGER_SOUGHT, NULL, NULL, "a run" },
 	{ "agent", ROGER_NAME, AT(agent), 0, NULL, NULL, "an agent" },
 	{ "since", ROGER_TIME, AT(since_ms), 0, NULL, NULL, "at or after: a time, or 2h (ago)" },
 	{ "until", ROGER_TIME, AT(until_ms), 0, NULL, NULL, "before" },

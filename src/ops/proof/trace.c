@@ -114,12 +114,12 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 {
 	const int64_t now_ms = rg_clock_ms();
 	const struct rg_log_query looks = { .log = RG_LOG_ACTIVITY,
-					    .owner = message->to_phase,
+					    .owner = message->to,
 					    .step = rg_note_step_name(RG_STEP_LOOK),
 					    .newest = true,
 					    .limit = 1 };
 	const struct rg_query before = {
-		.to = message->to_phase, .unread = true, .newest = true, .after = message->position
+		.to = message->to, .unread = true, .newest = true, .after = message->position
 	};
 	struct rg_log_entries found;
 	int64_t unread;
@@ -135,7 +135,7 @@ static int add_waiting(struct roger *roger, const struct roger_message *message,
 		add_time(out, " until ", message->claimed_until_ms, now_ms);
 		return ROGER_OK;
 	}
-	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(message->to_phase));
+	rg_buf_printf(out, ", %.*s", RG_STR_ARGS(message->to));
 	if (looked_ms)
 		add_time(out, " looked at it ", looked_ms, now_ms);
 	else if (found.count)
@@ -196,10 +196,10 @@ static int trace_one(const struct roger_message *message, const struct rg_histor
 		dead |= step == ROGER_STEP_DEAD && history->items[i].open;
 	}
 	*trace = (struct roger_trace){ .id = message->id,
-				       .from = message->from_phase,
-				       .to = message->to_phase,
-				       .issue = message->issue_id,
-				       .key = message->idempotent_key,
+				       .from = message->from,
+				       .to = message->to,
+				       .issue = message->issue,
+				       .key = message->key,
 				       .seq = message->seq,
 				       .reached = (int)reached_by(seen, dead),
 				       .steps = { steps, count } };
@@ -210,8 +210,7 @@ static int trace_one(const struct roger_message *message, const struct rg_histor
 
 static bool same_send(const struct roger_message *a, const struct roger_message *b)
 {
-	return a->seq && a->seq == b->seq && a->epoch == b->epoch &&
-	       rg_str_equal(a->from_phase, b->from_phase);
+	return a->seq && a->seq == b->seq && a->epoch == b->epoch && rg_str_equal(a->from, b->from);
 }
 
 /* Neighbours to one side, living or archived, as far as they are of the same send. */

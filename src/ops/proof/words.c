@@ -38,10 +38,10 @@ static void print_sent(const struct rg_event *event, struct rg_buf *out)
 {
 	const struct roger_message *message = event->message;
 
-	rg_buf_printf(out, "%s, %lld bytes", rg_message_types[message->message_type],
+	rg_buf_printf(out, "%s, %lld bytes", rg_message_types[message->type],
 		      (long long)event->said.bytes);
-	if (message->run_counter > 1)
-		rg_buf_printf(out, ", run %lld", (long long)message->run_counter);
+	if (message->pass > 1)
+		rg_buf_printf(out, ", run %lld", (long long)message->pass);
 	add(out, ", in reply to ", message->reply_to);
 }
 
@@ -92,7 +92,7 @@ static void print_attempt(const struct rg_event *event, struct rg_buf *out)
 	if (event->said.kind == ROGER_EVENT_LATE)
 		rg_buf_add_text(out, ", after its timeout");
 	add_free(out, ": ", attempt->cause);
-	add(out, ", key ", attempt->idempotent_key);
+	add(out, ", key ", attempt->key);
 }
 
 static void print_letter(const struct rg_event *event, struct rg_buf *out)
@@ -100,8 +100,8 @@ static void print_letter(const struct rg_event *event, struct rg_buf *out)
 	const struct roger_dead_letter *letter = event->letter;
 
 	if (event->said.kind == ROGER_EVENT_DEAD_LETTER) {
-		rg_buf_printf(out, "given up after %lld attempt%s",
-			      (long long)letter->attempt_count, rg_plural(letter->attempt_count));
+		rg_buf_printf(out, "given up after %lld attempt%s", (long long)letter->attempts,
+			      rg_plural(letter->attempts));
 		add_free(out, ": ", letter->cause);
 		add_free(out, ", filed as ", letter->filed_as);
 	} else {
@@ -116,10 +116,10 @@ static void print_letter(const struct rg_event *event, struct rg_buf *out)
 static void print_completed(const struct rg_event *event, struct rg_buf *out)
 {
 	add_span(out, "after ", event->before_ms, event->said.at_ms);
-	add(out, ", by ", event->document->run.result_source);
+	add(out, ", by ", event->document->run.source);
 	add(out, "; child: ", rg_str(rg_run_outcomes[event->document->run.outcome]));
 	if (event->document->run.outcome > ROGER_RUN_SUCCEEDED)
-		add(out, ", exit ", event->document->run.child_exit);
+		add(out, ", exit ", event->document->run.exit);
 }
 
 static void print_failed(const struct rg_event *event, struct rg_buf *out)
@@ -127,15 +127,15 @@ static void print_failed(const struct rg_event *event, struct rg_buf *out)
 	const struct roger_run *run = &event->document->run;
 
 	rg_buf_add_text(out, rg_run_outcomes[run->outcome]);
-	if (!rg_str_is(run->child_exit, rg_run_outcomes[run->outcome]))
-		add(out, ": exit ", run->child_exit);
+	if (!rg_str_is(run->exit, rg_run_outcomes[run->outcome]))
+		add(out, ": exit ", run->exit);
 }
 
 static void print_recovery(const struct rg_event *event, struct rg_buf *out)
 {
 	const struct roger_run *run = &event->document->run;
 
-	rg_buf_printf(out, "attempt %lld", (long long)run->recovery_attempt_count);
+	rg_buf_printf(out, "attempt %lld", (long long)run->recovery_attempts);
 	add_free(out, ": ", run->recovery_action);
 }
 
@@ -148,13 +148,13 @@ static void print_activity(const struct rg_event *event, struct rg_buf *out)
 	if (note->kind)
 		add_free(out, "roger ", note->verb);
 	else
-		rg_buf_add_text(out, rg_activity_types[note->entry.action_type]);
+		rg_buf_add_text(out, rg_activity_types[note->entry.type]);
 	if (note->duplicates)
 		rg_buf_add_text(out, ": skipped as a duplicate");
 	else
-		rg_buf_printf(out, " %s", rg_activity_statuses[note->entry.outcome_status]);
-	add_free(out, ": ", note->entry.outcome_message);
-	add_free(out, ", because of ", note->entry.evidence_citation);
+		rg_buf_printf(out, " %s", rg_activity_statuses[note->entry.status]);
+	add_free(out, ": ", note->entry.message);
+	add_free(out, ", because of ", note->entry.evidence);
 }
 
 static void print_note(const struct rg_event *event, struct rg_buf *out)
@@ -164,7 +164,7 @@ static void print_note(const struct rg_event *event, struct rg_buf *out)
 	if (event->said.kind == ROGER_EVENT_WAKE) {
 		rg_buf_printf(out, "to tell of %lld unread, attempt %lld", (long long)note->count,
 			      (long long)note->attempt);
-		add_free(out, ": ", note->entry.outcome_message);
+		add_free(out, ": ", note->entry.message);
 	} else if (event->said.kind == ROGER_EVENT_LOOKED) {
 		rg_buf_printf(out, "looked at %lld new message%s", (long long)note->count,
 			      rg_plural(note->count));

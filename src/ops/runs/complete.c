@@ -42,7 +42,7 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 	*completion = (struct completion){
 		.request = request,
 		.source = request->source.length ? request->source : RG_STR("completion_event"),
-		.child_exit = request->child_exit,
+		.child_exit = request->exit,
 		.text = request->result,
 		.failed = request->failed,
 	};
@@ -52,15 +52,15 @@ static int read_request(const struct roger_complete_request *request, struct rg_
 	if (request->failed && result)
 		return rg_fail_member(err, ROGER_EUSAGE, "failed",
 				      "failed: a run that has a result has not failed");
-	if (request->child_exit.length && !is_exit_status(request->child_exit))
+	if (request->exit.length && !is_exit_status(request->exit))
 		return rg_fail_member(err, ROGER_EDATA, "exit",
 				      "exit: expected an exit status from 0 to 255");
-	if (request->failed && !request->child_exit.length)
+	if (request->failed && !request->exit.length)
 		completion->child_exit = RG_STR("failed");
 	completion->failed |=
 		completion->child_exit.length && !rg_str_is(completion->child_exit, "0") && !result;
 	return rg_arena_print(arena, &completion->ended, "%s%.*s",
-			      request->child_exit.length ? "exit " : "",
+			      request->exit.length ? "exit " : "",
 			      RG_STR_ARGS(completion->child_exit))
 		       ? ROGER_OK
 		       : rg_fail_memory(err);
@@ -71,14 +71,14 @@ static bool lacks_result(const struct completion *completion,
 			 const struct rg_run_document *document)
 {
 	return (completion->text.length || completion->request->message.length) &&
-	       rg_str_equal(document->run.result_message_id, completion->again) &&
+	       rg_str_equal(document->run.result_message, completion->again) &&
 	       !document->receipts.forwarded;
 }
 
 /* The child itself: under its name, that of the run, or the one that its results have. */
 static bool is_child(const struct roger_run *run, struct roger_str name)
 {
-	return rg_str_equal(name, run->child_session_key) || rg_str_equal(name, run->run_id);
+	return rg_str_equal(name, run->child) || rg_str_equal(name, run->run);
 }
 
 /* Who said so in its place, and what became of the result. */
@@ -110,19 +110,19 @@ static int note_completion(const struct completion *completion, struct roger_run
 static int set_exit(const struct completion *completion, struct roger_run *run, bool *ret_changed,
 		    struct roger_err *err)
 {
-	struct roger_str said = completion->child_exit, was = run->child_exit;
+	struct roger_str said = completion->child_exit, was = run->exit;
 
 	if (!said.length || rg_str_equal(said, was))
 		return ROGER_OK;
-	if (run->forwarded_to_main)
+	if (run->forwarded)
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
 				      "run '%.*s' is over: its result was forwarded",
-				      RG_STR_ARGS(run->run_id));
+				      RG_STR_ARGS(run->run));
 	if (was.length && !rg_str_is(was, "lost"))
 		return rg_fail_member(err, ROGER_EREFUSED, "exit",
 				      "the child of run '%.*s' has already ended (%.*s)",
-				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(was));
-	run->child_exit = said;
+				      RG_STR_ARGS(run->run), RG_STR_ARGS(was));
+	run->exit = said;
 	*ret_changed = true;
 	return ROGER_OK;
 }
@@ -139,7 +139,7 @@ static int change_completion(void *context, struct rg_run_document *document, in
 				     err);
 		if (r < 0 || !*ret_changed)
 			return r;
-		run->failure_message_id = completion->told_by;
+		run->failure_message = completion->told_by;
 		r = rg_run_note_end(run, completion->ended, completion->told_by, completion->untold,
 				    now_ms, arena, err);
 		return r < 0 ? r : note_completion(completion, run, now_ms, arena, err);
@@ -149,11 +149,11 @@ static int change_completion(void *context, struct rg_run_document *document, in
 	if (r == ROGER_OK)
 		r = set_exit(completion, run, ret_changed, err);
 	if (r == ROGER_OK && lacks_result(completion, document) &&
-	    !(completion->tried && rg_str_equal(run->result_message_id, completion->message_id))) {
+	    !(completion->tried && rg_str_equal(run->result_message, completion->message_id))) {
 		*ret_changed = true;
 		/* What a person keeps is better than nothing. */
 		if (completion->message_id.length)
-			run->result_message_id = completion->message_id;
+			run->result_message = completion->message_id;
 	}
 	return r < 0 || !*ret_changed ? r : note_completion(completion, run, now_ms, arena, err);
 }
@@ -163,18 +163,17 @@ static int check_sender(struct roger *roger, const struct roger_run *run,
 			const struct roger_message *message, struct completion *completion,
 			struct roger_err *err)
 {
-	if (is_child(run, message->from_phase) ||
-	    rg_str_equal(message->from_phase, rg_run_sender(roger, run)))
+	if (is_child(run, message->from) || rg_str_equal(message->from, rg_run_sender(roger, run)))
 		return ROGER_OK;
-	completion->foreign = message->from_phase;
+	completion->foreign = message->from;
 	/* A run that names no child may have any. */
-	if (!completion->request->agent.length || rg_str_equal(run->child_session_key, run->run_id))
+	if (!completion->request->agent.length || rg_str_equal(run->child, run->run))
 		return ROGER_OK;
 	return rg_fail_member(err, ROGER_EREFUSED, "message",
 			      "message '%.*s' is from '%.*s', but the child of run '%.*s' is "
 			      "'%.*s'",
-			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->from_phase),
-			      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->child_session_key));
+			      RG_STR_ARGS(message->id), RG_STR_ARGS(message->from),
+			      RG_STR_ARGS(run->run), RG_STR_ARGS(run->child));
 }
 
 /* A message that delivered the result already must have done so. */
@@ -195,12 +194,12 @@ static int check_message(struct roger *roger, const struct roger_run *run,
 	if (!message)
 		return rg_fail_member(err, ROGER_ENOENT, "message", "no message '%.*s'",
 				      RG_STR_ARGS(id));
-	if (!rg_run_is_for_owner(&retired, run, message->to_phase))
+	if (!rg_run_is_for_owner(&retired, run, message->to))
 		return rg_fail_member(err, ROGER_EREFUSED, "message",
 				      "message '%.*s' is for '%.*s', but the result of run '%.*s' "
 				      "is for '%.*s'",
-				      RG_STR_ARGS(id), RG_STR_ARGS(message->to_phase),
-				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
+				      RG_STR_ARGS(id), RG_STR_ARGS(message->to),
+				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
 	return check_sender(roger, run, message, completion, err);
 }
 
@@ -211,15 +210,15 @@ static int tell_failure(struct roger *roger, const struct roger_run *run,
 {
 	struct roger_str text;
 
-	if (!run->owner_agent.length)
+	if (!run->owner.length)
 		return ROGER_OK;
 	if (!rg_arena_print(arena, &text,
 			    "Run %.*s failed (%.*s): no result will come by itself. Once that is "
 			    "dealt with, ack this, or `roger settle %.*s --why TEXT`.",
-			    RG_STR_ARGS(run->run_id), RG_STR_ARGS(completion->ended),
-			    RG_STR_ARGS(run->run_id)))
+			    RG_STR_ARGS(run->run), RG_STR_ARGS(completion->ended),
+			    RG_STR_ARGS(run->run)))
 		return rg_fail_memory(err);
-	return rg_run_notify(roger, run, run->owner_agent, "run-failed", 1, text, arena,
+	return rg_run_notify(roger, run, run->owner, "run-failed", 1, text, arena,
 			     &completion->told_by, &completion->untold, err);
 }
 
@@ -237,11 +236,11 @@ static int deliver(struct roger *roger, const struct rg_run_document *document,
 		return check_message(roger, &document->run, completion, arena, err);
 	if (!lacks_result(completion, document))
 		return ROGER_OK;
-	if (!document->run.owner_agent.length)
+	if (!document->run.owner.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "result",
 				      "result: run '%.*s' was dispatched without anybody to get "
 				      "it; send it, and give its id with --message",
-				      RG_STR_ARGS(document->run.run_id));
+				      RG_STR_ARGS(document->run.run));
 	return rg_run_deliver(roger, &document->run, completion->text, completion->again, arena,
 			      &completion->message_id, &completion->untold, err);
 }
@@ -270,14 +269,14 @@ static int find_stranded(struct roger *roger, const struct rg_run_document *docu
 	struct roger_retired_list retired;
 	int r;
 
-	if (!run->result_message_id.length || document->receipts.forwarded || completion->failed)
+	if (!run->result_message.length || document->receipts.forwarded || completion->failed)
 		return ROGER_OK;
 	r = rg_agents_retired(roger, arena, &retired, err);
 	if (r == ROGER_OK)
-		r = rg_run_message(roger, run->result_message_id, arena, &message, err);
+		r = rg_run_message(roger, run->result_message, arena, &message, err);
 	if (r < 0 || !rg_run_why_stranded(&retired, run, message))
 		return r;
-	completion->again = run->result_message_id;
+	completion->again = run->result_message;
 	if (message && !completion->text.length && !completion->request->message.length)
 		completion->text = message->content;
 	return ROGER_OK;
@@ -293,17 +292,17 @@ static int check_same(struct roger *roger, const struct roger_run *run,
 	bool same;
 	int r;
 
-	if (!run->result_message_id.length || (!request->result.length && !request->message.length))
+	if (!run->result_message.length || (!request->result.length && !request->message.length))
 		return ROGER_OK;
-	r = rg_run_message(roger, run->result_message_id, arena, &message, err);
+	r = rg_run_message(roger, run->result_message, arena, &message, err);
 	if (r < 0)
 		return r;
 	same = request->result.length ? !message || rg_str_equal(message->content, request->result)
-				      : rg_str_equal(run->result_message_id, request->message);
+				      : rg_str_equal(run->result_message, request->message);
 	return same ? ROGER_OK
 		    : rg_fail_member(err, ROGER_EREFUSED, member,
 				     "%s: message '%.*s' delivered another one already", member,
-				     RG_STR_ARGS(run->result_message_id));
+				     RG_STR_ARGS(run->result_message));
 }
 
 static int run_complete(struct roger *roger, const void *request_, void *reply_,
@@ -318,7 +317,7 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 
 	r = read_request(request, reply->memory, &completion, err);
 	if (r == ROGER_OK)
-		r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+		r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = find_stranded(roger, &document, &completion, reply->memory, err);
 	completion.ran = rg_ran(roger);
@@ -333,13 +332,13 @@ static int run_complete(struct roger *roger, const void *request_, void *reply_,
 	if (r == ROGER_OK && changed)
 		r = deliver(roger, &document, &completion, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run_id, change_completion, &completion,
+		r = rg_run_update(roger, request->run, change_completion, &completion,
 				  reply->memory, &document, &reply->changed, err);
 	if (r == ROGER_OK && completion.text.length && completion.untold.length &&
 	    !completion.message_id.length)
 		r = rg_fail_member(err, ROGER_EREFUSED, "result",
 				   "the end of run '%.*s' is on record, but not its result: %.*s",
-				   RG_STR_ARGS(request->run_id), RG_STR_ARGS(completion.untold));
+				   RG_STR_ARGS(request->run), RG_STR_ARGS(completion.untold));
 	if (r == ROGER_OK)
 		r = tell_untold(&completion, reply->memory, &reply->notes, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
@@ -352,7 +351,7 @@ static int refuse_evidence(const struct roger_run *run, struct roger_str id, con
 {
 	return rg_fail_member(err, ROGER_EREFUSED, "evidence",
 			      "run '%.*s' is not confirmed as forwarded: message '%.*s' %s '%.*s'",
-			      RG_STR_ARGS(run->run_id), RG_STR_ARGS(id), what, RG_STR_ARGS(who));
+			      RG_STR_ARGS(run->run), RG_STR_ARGS(id), what, RG_STR_ARGS(who));
 }
 
 static int check_evidence(struct roger *roger, const struct rg_run_document *document,
@@ -368,7 +367,7 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 		return rg_fail_member(err, ROGER_EREFUSED, "evidence",
 				      "evidence: no message is known to hold the result of run "
 				      "'%.*s'; `roger complete %.*s --message ID` names it",
-				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
+				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->run));
 	r = rg_run_message(roger, id, arena, &message, err);
 	if (r < 0)
 		return r;
@@ -380,14 +379,14 @@ static int check_evidence(struct roger *roger, const struct rg_run_document *doc
 		r = rg_agents_retired(roger, arena, &retired, err);
 	if (r < 0 || answers)
 		return r;
-	if (!rg_run_is_for_owner(&retired, run, message->to_phase))
-		return refuse_evidence(run, id, "is not for", run->owner_agent, err);
+	if (!rg_run_is_for_owner(&retired, run, message->to))
+		return refuse_evidence(run, id, "is not for", run->owner, err);
 	if (!rg_run_carries_result(run, message))
-		return refuse_evidence(run, id, "does not carry the result of", run->run_id, err);
+		return refuse_evidence(run, id, "does not carry the result of", run->run, err);
 	if (message->created_at_ms < document->receipts.dispatched_ms)
-		return refuse_evidence(run, id, "is older than the dispatch of", run->run_id, err);
+		return refuse_evidence(run, id, "is older than the dispatch of", run->run, err);
 	if (!message->read)
-		return refuse_evidence(run, id, "was not yet read by", message->to_phase, err);
+		return refuse_evidence(run, id, "was not yet read by", message->to, err);
 	return ROGER_OK;
 }
 
@@ -410,15 +409,15 @@ static int run_forward(struct roger *roger, const void *request_, void *reply_,
 	bool changed;
 	int r;
 
-	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r < 0)
 		return r;
-	evidence = request->evidence.length ? request->evidence : document.run.result_message_id;
+	evidence = request->evidence.length ? request->evidence : document.run.result_message;
 	r = rg_run_try(rg_run_change_forward, &evidence, &document, reply->memory, &changed, err);
 	if (r == ROGER_OK && changed)
 		r = check_evidence(roger, &document, evidence, reply->memory, err);
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run_id, rg_run_change_forward, &evidence,
+		r = rg_run_update(roger, request->run, rg_run_change_forward, &evidence,
 				  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
@@ -444,7 +443,7 @@ static int change_extension(void *context, struct rg_run_document *document, int
 	if (r < 0)
 		return r;
 	rg_buf_printf(&note, "extended to %.*s, %lld of %lld", RG_STR_ARGS(run->expected_by),
-		      (long long)run->extension_count, (long long)extension->rules.extensions_max);
+		      (long long)run->extensions, (long long)extension->rules.extensions_max);
 	if (extension->why.length)
 		rg_buf_printf(&note, ": %.*s", RG_STR_ARGS(extension->why));
 	*ret_changed = true;
@@ -462,8 +461,8 @@ static int run_extend(struct roger *roger, const void *request_, void *reply_,
 	int r = rg_text_check("why", request->why, 500, err);
 
 	if (r == ROGER_OK)
-		r = rg_run_update(roger, request->run_id, change_extension, &extension,
-				  reply->memory, &document, &reply->changed, err);
+		r = rg_run_update(roger, request->run, change_extension, &extension, reply->memory,
+				  &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
 
@@ -484,11 +483,10 @@ static int change_settlement(void *context, struct rg_run_document *document, in
 	struct roger_run *run = &document->run;
 	int r;
 
-	if (request->agent.length && run->owner_agent.length &&
-	    !rg_str_equal(request->agent, run->owner_agent))
+	if (request->agent.length && run->owner.length && !rg_str_equal(request->agent, run->owner))
 		return rg_fail_member(err, ROGER_EREFUSED, "agent",
 				      "run '%.*s' is for '%.*s' to settle, or for a person",
-				      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->owner_agent));
+				      RG_STR_ARGS(run->run), RG_STR_ARGS(run->owner));
 	r = rg_run_settle_failure(run, &document->receipts, &settlement->rules,
 				  settlement->stranded, request->agent, now_ms, arena, ret_changed,
 				  err);
@@ -510,13 +508,13 @@ static int run_settle(struct roger *roger, const void *request_, void *reply_,
 	int r = rg_text_check("why", settlement.request->why, 500, err);
 
 	if (r == ROGER_OK)
-		r = rg_run_load(roger, settlement.request->run_id, reply->memory, &document, err);
+		r = rg_run_load(roger, settlement.request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	if (r < 0)
 		return r;
 	settlement.stranded = document.way_out.length > 0;
-	r = rg_run_update(roger, settlement.request->run_id, change_settlement, &settlement,
+	r = rg_run_update(roger, settlement.request->run, change_settlement, &settlement,
 			  reply->memory, &document, &reply->changed, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
 }
@@ -525,7 +523,7 @@ static int run_settle(struct roger *roger, const void *request_, void *reply_,
 
 #define AT(member) offsetof(struct roger_complete_request, member)
 static const struct roger_field complete_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id),
+	{ "run", ROGER_NAME, AT(run),
 	  ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT, NULL, NULL,
 	  "a dispatched run" },
 	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
@@ -534,7 +532,7 @@ static const struct roger_field complete_fields[] = {
 	  "delivered to the run's owner as a message; - reads it from standard input" },
 	{ "message", ROGER_TEXT, AT(message), ROGER_SOUGHT, NULL, NULL,
 	  "id of the message that delivered it already" },
-	{ "exit", ROGER_TEXT, AT(child_exit), 0, NULL, NULL,
+	{ "exit", ROGER_TEXT, AT(exit), 0, NULL, NULL,
 	  "the child's exit status; without a result and not 0, it failed" },
 	{ "failed", ROGER_BOOL, AT(failed), ROGER_OF_TOOL, NULL, NULL,
 	  "the child ended without a result" },
@@ -549,8 +547,8 @@ static const struct roger_record complete_request = { "complete",
 
 #define AT(member) offsetof(struct roger_forward_request, member)
 static const struct roger_field forward_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
-	  NULL, NULL, "a completed run" },
+	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
+	  NULL, "a completed run" },
 	{ "evidence", ROGER_TEXT, AT(evidence), ROGER_SOUGHT, NULL, NULL,
 	  "the result that its owner has read (default), or the owner's reply to it" },
 	RG_END,
@@ -562,8 +560,8 @@ static const struct roger_record forward_request = { "forward",
 
 #define AT(member) offsetof(struct roger_extend_request, member)
 static const struct roger_field extend_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
-	  NULL, NULL, "a run" },
+	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
+	  NULL, "a run" },
 	{ "by", ROGER_SPAN, AT(by_ms), ROGER_REQUIRED, NULL, NULL, "so much more time" },
 	{ "why", ROGER_TEXT, AT(why), 0, NULL, NULL, "for the notes" },
 	RG_END,
@@ -574,8 +572,8 @@ static const struct roger_record extend_request = { "extend", sizeof(struct roge
 
 #define AT(member) offsetof(struct roger_settle_request, member)
 static const struct roger_field settle_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
-	  NULL, NULL, "a run that failed, is blocked, or whose result nobody can read" },
+	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
+	  NULL, "a run that failed, is blocked, or whose result nobody can read" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "its owner (--as, else ROGER_AGENT; without either: a person)" },
 	{ "why", ROGER_TEXT, AT(why), ROGER_REQUIRED, NULL, NULL, "for the notes" },

@@ -48,22 +48,21 @@ static int find_heir(struct roger *roger, struct roger_run *run, struct rg_arena
 	int r;
 
 	r = rg_agents_retired(roger, arena, &retired, err);
-	owner = r < 0 ? NULL : rg_retired_find(&retired, run->owner_agent);
+	owner = r < 0 ? NULL : rg_retired_find(&retired, run->owner);
 	if (!owner)
 		return r;
-	heir = rg_retired_heir(&retired, run->owner_agent);
+	heir = rg_retired_heir(&retired, run->owner);
 	if (!rg_agents_why_retired(owner, arena, &why))
 		return rg_fail_memory(err);
 	if (!heir.length)
 		return rg_fail_member(err, ROGER_EREFUSED, "forward_to",
 				      "forward_to: '%.*s' %.*s; name who is to get the result",
-				      RG_STR_ARGS(run->owner_agent), RG_STR_ARGS(why));
+				      RG_STR_ARGS(run->owner), RG_STR_ARGS(why));
 	note = rg_arena_push(arena, &notes->items, &notes->count, sizeof *note);
-	if (!note ||
-	    !rg_arena_print(arena, note, "'%.*s' %.*s; the result goes to '%.*s'",
-			    RG_STR_ARGS(run->owner_agent), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
+	if (!note || !rg_arena_print(arena, note, "'%.*s' %.*s; the result goes to '%.*s'",
+				     RG_STR_ARGS(run->owner), RG_STR_ARGS(why), RG_STR_ARGS(heir)))
 		return rg_fail_memory(err);
-	run->owner_agent = heir;
+	run->owner = heir;
 	return ROGER_OK;
 }
 
@@ -113,16 +112,16 @@ static int make_run(struct roger *roger, const struct roger_dispatch_request *re
 	int r;
 
 	*run = (struct roger_run){
-		.run_id = request->run_id,
-		.child_session_key = request->child.length ? request->child : request->run_id,
-		.owner_agent = request->forward_to.length ? request->forward_to : request->agent,
-		.issue_id = request->issue,
-		.task_id = request->task,
+		.run = request->run,
+		.child = request->child.length ? request->child : request->run,
+		.owner = request->forward_to.length ? request->forward_to : request->agent,
+		.issue = request->issue,
+		.task = request->task,
 	};
-	r = print_instant(now_ms, arena, &run->dispatch_at, err);
+	r = print_instant(now_ms, arena, &run->dispatched_at, err);
 	if (r == ROGER_OK)
 		r = set_expected_by(roger, request, now_ms, arena, run, err);
-	run->status_updated_at = run->dispatch_at;
+	run->status_updated_at = run->dispatched_at;
 	if (r == ROGER_OK)
 		r = rg_run_receipts(run, &receipts, err);
 	if (r < 0)
@@ -141,9 +140,9 @@ int rg_run_make(struct roger *roger, const struct roger_dispatch_request *reques
 	int r;
 
 	r = make_run(roger, request, arena, ret_run, err);
-	if (r < 0 || !ret_run->owner_agent.length)
+	if (r < 0 || !ret_run->owner.length)
 		return r;
-	r = check_owner(roger, ret_run->owner_agent, request->agent, arena, notes, err);
+	r = check_owner(roger, ret_run->owner, request->agent, arena, notes, err);
 	return r < 0 ? r : find_heir(roger, ret_run, arena, notes, err);
 }
 
@@ -155,17 +154,17 @@ static int put_new(struct roger *roger, const struct roger_run *run, struct rg_a
 	struct roger_str there;
 	int r;
 
-	r = rg_engine_run_find(roger->engine, run->run_id, arena, &there, err);
+	r = rg_engine_run_find(roger->engine, run->run, arena, &there, err);
 	if (r == ROGER_OK && there.data)
 		r = rg_fail_member(err, ROGER_EREFUSED, "run",
 				   "run '%.*s' was dispatched already; see `roger runs %.*s`",
-				   RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
+				   RG_STR_ARGS(run->run), RG_STR_ARGS(run->run));
 	if (r < 0)
 		return r;
 	rg_run_print(run, &text);
 	if (text.failed)
 		return rg_fail_memory(err);
-	return rg_engine_run_put(roger->engine, run->run_id, none, rg_buf_str(&text), err);
+	return rg_engine_run_put(roger->engine, run->run, none, rg_buf_str(&text), err);
 }
 
 int rg_run_put_new(struct roger *roger, const struct roger_run *run, struct rg_arena *arena,
@@ -197,7 +196,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_dispatch_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
+	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN,
 	  NULL, NULL, "a name for the run, not used before" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "who dispatches (--as, else ROGER_AGENT)" },

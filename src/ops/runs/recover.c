@@ -97,7 +97,7 @@ static int run_command(struct attempt *attempt, const struct rg_run_document *do
 	bool may;
 	int r;
 
-	if (!config->recovery_command.count || !document->run.owner_agent.length)
+	if (!config->recovery_command.count || !document->run.owner.length)
 		return ROGER_OK;
 	r = rg_trust_may_run(attempt->roger, "watchdog.recovery_command", config->recovery_command,
 			     &may, err);
@@ -137,17 +137,17 @@ static int nudge(struct attempt *attempt, const struct rg_run_document *document
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf text = { .maximum = SIZE_MAX };
 	const struct roger_run *run = &document->run;
 
-	if (!run->owner_agent.length || !rg_run_may_be_told(attempt->roger, run))
+	if (!run->owner.length || !rg_run_may_be_told(attempt->roger, run))
 		return ROGER_OK;
 	rg_buf_printf(&text,
 		      "Run %.*s was expected by %.*s and nothing has come. If it is done, say so: "
 		      "roger complete %.*s --result '...'. If it needs longer: roger extend %.*s "
 		      "--by 10m.",
-		      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->expected_by),
-		      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->run_id));
+		      RG_STR_ARGS(run->run), RG_STR_ARGS(run->expected_by), RG_STR_ARGS(run->run),
+		      RG_STR_ARGS(run->run));
 	if (text.failed)
 		return rg_fail_memory(err);
-	return notify(attempt, document, run->child_session_key, "run-nudge", rg_buf_str(&text),
+	return notify(attempt, document, run->child, "run-nudge", rg_buf_str(&text),
 		      "a reminder to the child", err);
 }
 
@@ -197,7 +197,7 @@ static int conclude(void *context, struct rg_run_document *document, int64_t now
 			    arena, &completed, err);
 	if (r < 0)
 		return r;
-	run->result_message_id = attempt->message_id;
+	run->result_message = attempt->message_id;
 	return attempt->read ? rg_run_forward(run, &document->receipts, attempt->message_id,
 					      &completed, err)
 			     : ROGER_OK;
@@ -251,7 +251,7 @@ bool rg_run_wants_escalation(const struct roger *roger, const struct rg_run_docu
 	const struct roger_run *run = &document->run;
 	int64_t from_ms;
 
-	return run->status == ROGER_RUN_BLOCKED && run->owner_agent.length &&
+	return run->status == ROGER_RUN_BLOCKED && run->owner.length &&
 	       rg_watchdog_recovery(&document->receipts, &rules, rg_clock_ms(), &from_ms) ==
 		       RG_RECOVERY_USED_UP &&
 	       !rg_run_is_escalated(run);
@@ -274,7 +274,7 @@ static int change_escalation(void *context, struct rg_run_document *document, in
 static int tell_of_block(struct attempt *attempt, const struct rg_run_document *document,
 			 struct roger_str text, struct roger_err *err)
 {
-	const struct roger_str tellable[] = { document->run.owner_agent, RG_STR(RG_PERSON) };
+	const struct roger_str tellable[] = { document->run.owner, RG_STR(RG_PERSON) };
 	const char *const verbs[] = { "run-escalation", "run-escalation-person" };
 	struct roger_str id = { "", 0 }, untold;
 	int r = ROGER_OK;
@@ -307,8 +307,8 @@ int rg_run_escalate(struct roger *roger, struct roger_str run_id, struct rg_aren
 	if (r < 0)
 		return r;
 	rg_buf_printf(&text, "Run %.*s needs you. %.*s `roger runs %.*s` shows what was tried.",
-		      RG_STR_ARGS(run->run_id), RG_STR_ARGS(run->status_reason),
-		      RG_STR_ARGS(run->run_id));
+		      RG_STR_ARGS(run->run), RG_STR_ARGS(run->status_reason),
+		      RG_STR_ARGS(run->run));
 	if (text.failed)
 		return rg_fail_memory(err);
 	rg_buf_init(&attempt.note, 4096);
@@ -329,7 +329,7 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 	struct rg_run_document document;
 	int r;
 
-	r = rg_run_attempt(roger, request->run_id, request->source, reply->memory, &document, err);
+	r = rg_run_attempt(roger, request->run, request->source, reply->memory, &document, err);
 	reply->changed = true;
 	if (r == ROGER_OK)
 		r = rg_run_reply(reply, &document, err);
@@ -338,8 +338,8 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 
 #define AT(member) offsetof(struct roger_recover_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT,
-	  NULL, NULL, "a run that did not report" },
+	{ "run", ROGER_NAME, AT(run), ROGER_REQUIRED | ROGER_PLACE | ROGER_RUN | ROGER_SOUGHT, NULL,
+	  NULL, "a run that did not report" },
 	{ "source", ROGER_NAME, AT(source), 0, NULL, NULL,
 	  "what to call a result that is found (default: history_fetch or recovery_command)" },
 	RG_END,

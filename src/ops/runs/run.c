@@ -147,7 +147,7 @@ static int make_run_id(struct rg_run_watch *watch, struct roger_err *err)
 	size_t length;
 	int r;
 
-	watch->run_id = watch->request->run_id;
+	watch->run_id = watch->request->run;
 	if (watch->run_id.length)
 		return ROGER_OK;
 	r = rg_id_new(&watch->roger->ids, rg_clock_ms(), id, &length, err);
@@ -190,7 +190,7 @@ static int dispatch(struct rg_run_watch *watch, struct roger_err *err)
 	int r;
 
 	rg_process_self(&self);
-	run->heartbeat_at = run->dispatch_at;
+	run->heartbeat_at = run->dispatched_at;
 	rg_run_set_runner(run, &self);
 	r = rg_run_set_child(run, rg_child_process(watch->child), watch->arena, err);
 	if (r == ROGER_OK)
@@ -219,7 +219,7 @@ static int begin(struct rg_run_watch *watch, struct roger_err *err)
 {
 	const struct roger_run_request *request = watch->request;
 	const struct roger_dispatch_request dispatch_request = {
-		.run_id = watch->run_id,
+		.run = watch->run_id,
 		.agent = request->agent,
 		.within_ms = request->within_ms,
 		.child = request->child,
@@ -247,7 +247,7 @@ static int begin(struct rg_run_watch *watch, struct roger_err *err)
 
 static int refuse(const struct rg_run_watch *watch, const char *why, struct roger_err *err)
 {
-	return rg_fail_member(err, ROGER_EREFUSED, "run_id",
+	return rg_fail_member(err, ROGER_EREFUSED, "run",
 			      "run '%.*s' %s; see `roger runs %.*s`, or give another id",
 			      RG_STR_ARGS(watch->run_id), why, RG_STR_ARGS(watch->run_id));
 }
@@ -261,7 +261,7 @@ static int check_free(const struct rg_run_watch *watch, const struct rg_run_docu
 
 	if (document->receipts.completed_ms)
 		return refuse(watch, "is completed", err);
-	if (run->child_exit.length && !rg_str_is(run->child_exit, "lost"))
+	if (run->exit.length && !rg_str_is(run->exit, "lost"))
 		return refuse(watch, "has ended", err);
 	switch (hands) {
 	case RG_HANDS_ORPHAN:
@@ -292,7 +292,7 @@ static int change_runner(void *context, struct rg_run_document *document, int64_
 	rg_process_self(&self);
 	rg_run_set_runner(&document->run, &self);
 	/* Judged by what holds from now on. */
-	if (!document->run.child_exit.length)
+	if (!document->run.exit.length)
 		document->receipts.child_ended = document->receipts.child_lost = false;
 	*ret_changed = true;
 	r = rg_run_beat(&document->run, &document->receipts, now_ms, arena, err);
@@ -455,7 +455,7 @@ static const char *const result_names[] = { "output", "message", NULL };
 static const struct roger_field request_fields[] = {
 	{ "command", ROGER_TEXTS, AT(command), ROGER_PLACE, NULL, NULL,
 	  "a program and its arguments, behind --" },
-	{ "run_id", ROGER_NAME, AT(run_id), 0, NULL, NULL,
+	{ "run", ROGER_NAME, AT(run), 0, NULL, NULL,
 	  "a name for the run (default: a new one); of one whose roger was killed: take it over" },
 	{ "agent", ROGER_NAME, AT(agent), ROGER_SELF, NULL, NULL,
 	  "who dispatches (--as, else ROGER_AGENT)" },
@@ -487,7 +487,7 @@ static const struct roger_field reply_fields[] = {
 	{ "exit", ROGER_INT, AT(exit), 0, NULL, NULL,
 	  "as a shell tells it: 128 and a signal, 126, 127; 1 where nobody saw it" },
 	{ "ended", ROGER_TEXT, AT(ended), 0, NULL, NULL, "how, for people" },
-	{ "message_id", ROGER_TEXT, AT(message_id), 0, NULL, NULL, "what its owner was sent" },
+	{ "message", ROGER_TEXT, AT(message), 0, NULL, NULL, "what its owner was sent" },
 	{ "duration_ms", ROGER_INT, AT(duration_ms), 0, NULL, NULL, "how long it was watched" },
 	{ "output_bytes", ROGER_INT, AT(output_bytes), 0, NULL, NULL, "that passed through" },
 	{ "adopted", ROGER_BOOL, AT(adopted), 0, NULL, NULL, "another had started it" },

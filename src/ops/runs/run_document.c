@@ -5,7 +5,7 @@
 #define AT(member) offsetof(struct roger_run_trouble, member)
 static const struct roger_field trouble_fields[] = {
 	{ "file", ROGER_TEXT, AT(file), 0, NULL, NULL, "name of the document" },
-	{ "run", ROGER_TEXT, AT(run_id), 0, NULL, NULL, "the run, where it is known" },
+	{ "run", ROGER_TEXT, AT(run), 0, NULL, NULL, "the run, where it is known" },
 	{ "invalid", ROGER_BOOL, AT(invalid), 0, NULL, NULL, "it cannot be used" },
 	{ "what", ROGER_TEXT, AT(what), 0, NULL, NULL, "for people" },
 	RG_END,
@@ -62,7 +62,7 @@ static void look_around(struct rg_run_document *document)
 {
 	struct rg_receipts *receipts = &document->receipts;
 
-	if (receipts->completed_ms || receipts->child_ended || document->run.child_exit.length)
+	if (receipts->completed_ms || receipts->child_ended || document->run.exit.length)
 		return;
 	if (rg_run_hands(&document->run) == RG_HANDS_LOST)
 		receipts->child_ended = receipts->child_lost = true;
@@ -112,8 +112,8 @@ static struct roger_str heir_of(const struct roger_retired_list *retired, struct
 bool rg_run_is_for_owner(const struct roger_retired_list *retired, const struct roger_run *run,
 			 struct roger_str to)
 {
-	return !run->owner_agent.length || rg_str_equal(to, run->owner_agent) ||
-	       rg_str_equal(heir_of(retired, to), heir_of(retired, run->owner_agent));
+	return !run->owner.length || rg_str_equal(to, run->owner) ||
+	       rg_str_equal(heir_of(retired, to), heir_of(retired, run->owner));
 }
 
 int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *retired,
@@ -122,10 +122,10 @@ int rg_run_inherit(const struct roger *roger, const struct roger_retired_list *r
 {
 	struct roger_run *run = &document->run;
 
-	if (document->receipts.forwarded || !rg_retired_find(retired, run->owner_agent))
+	if (document->receipts.forwarded || !rg_retired_find(retired, run->owner))
 		return ROGER_OK;
-	document->former = run->owner_agent;
-	run->owner_agent = heir_of(retired, run->owner_agent);
+	document->former = run->owner;
+	run->owner = heir_of(retired, run->owner);
 	return judge(roger, document, now_ms, arena, err);
 }
 
@@ -135,7 +135,7 @@ static int inherit(struct roger *roger, struct rg_run_document *document, int64_
 	struct roger_retired_list retired;
 	int r;
 
-	if (!document->run.owner_agent.length)
+	if (!document->run.owner.length)
 		return ROGER_OK;
 	r = rg_agents_retired(roger, arena, &retired, err);
 	return r < 0 ? r : rg_run_inherit(roger, &retired, document, now_ms, arena, err);
@@ -148,12 +148,11 @@ static int note_heir(const struct rg_run_document *document, const struct roger_
 {
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf note = { .maximum = SIZE_MAX };
 
-	if (!document->former.length ||
-	    (rg_str_equal(before->completion_received_at, run->completion_received_at) &&
-	     rg_str_equal(before->child_exit, run->child_exit)))
+	if (!document->former.length || (rg_str_equal(before->completed_at, run->completed_at) &&
+					 rg_str_equal(before->exit, run->exit)))
 		return ROGER_OK;
 	rg_buf_printf(&note, "%.*s has retired: what comes of it goes to %.*s",
-		      RG_STR_ARGS(document->former), RG_STR_ARGS(run->owner_agent));
+		      RG_STR_ARGS(document->former), RG_STR_ARGS(run->owner));
 	return note.failed ? rg_fail_memory(err)
 			   : rg_run_note(run, now_ms, rg_buf_str(&note), arena, err);
 }
@@ -174,7 +173,7 @@ static int find(struct roger *roger, struct roger_str run_id, struct rg_arena *a
 				      "no run '%.*s'; `roger runs` names them",
 				      RG_STR_ARGS(run_id));
 	r = decode(text, arena, ret_document, &inner);
-	if (r == ROGER_OK && !rg_str_equal(ret_document->run.run_id, run_id))
+	if (r == ROGER_OK && !rg_str_equal(ret_document->run.run, run_id))
 		r = rg_fail_member(&inner, ROGER_EDATA, "runId",
 				   "runId: it is that of another run");
 	if (r < 0)
@@ -204,7 +203,7 @@ int rg_run_note_forward(const struct roger *roger, struct rg_run_document *docum
 {
 	int r;
 
-	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message_id,
+	r = rg_run_forward(&document->run, &document->receipts, document->run.result_message,
 			   &document->forward_seen, err);
 	return r < 0 ? r : judge(roger, document, now_ms, arena, err);
 }
@@ -227,9 +226,9 @@ static int put(struct roger *roger, struct rg_run_document *document, struct rg_
 	if (text.length > RG_RUN_BYTES_MAX)
 		return rg_fail(err, ROGER_EREFUSED, 0,
 			       "the document of run '%.*s' would be larger than %d bytes",
-			       RG_STR_ARGS(document->run.run_id), RG_RUN_BYTES_MAX);
-	r = rg_engine_run_put(roger->engine, document->run.run_id, document->text,
-			      rg_buf_str(&text), err);
+			       RG_STR_ARGS(document->run.run), RG_RUN_BYTES_MAX);
+	r = rg_engine_run_put(roger->engine, document->run.run, document->text, rg_buf_str(&text),
+			      err);
 	if (r < 0)
 		return r;
 	return rg_arena_copy(arena, rg_buf_str(&text), &document->text) ? ROGER_OK
@@ -275,10 +274,10 @@ static int update(struct roger *roger, struct roger_str run_id, rg_run_change *c
 	*ret_changed = changed || restated;
 	if (!*ret_changed)
 		return ROGER_OK;
-	heir = document->run.owner_agent;
-	document->run.owner_agent = before.owner_agent;
+	heir = document->run.owner;
+	document->run.owner = before.owner;
 	r = put(roger, document, arena, err);
-	document->run.owner_agent = heir;
+	document->run.owner = heir;
 	return r;
 }
 

@@ -95,11 +95,11 @@ static int find_message(struct telling *telling, struct roger_err *err)
 		return r;
 	if (watch->document.receipts.completed_ms) {
 		watch->ended.message = true;
-		telling->message_id = watch->document.run.result_message_id;
+		telling->message_id = watch->document.run.result_message;
 		return ROGER_OK;
 	}
-	watch->ended.failed = watch->document.run.child_exit.length &&
-			      !rg_str_is(watch->document.run.child_exit, "lost");
+	watch->ended.failed =
+		watch->document.run.exit.length && !rg_str_is(watch->document.run.exit, "lost");
 	r = rg_run_find_result(watch->roger, &watch->document, watch->arena, &message, err);
 	if (r < 0 || !message)
 		return r;
@@ -141,7 +141,7 @@ static int send(struct telling *telling, struct roger_str content, struct roger_
 
 	/* An own text that is no message is no reason to leave its end unwritten. */
 	if (telling->verdict == RG_END_FAILED)
-		return rg_run_notify(watch->roger, run, run->owner_agent, "run-end", 1, content,
+		return rg_run_notify(watch->roger, run, run->owner, "run-end", 1, content,
 				     watch->arena, &telling->message_id, &telling->undelivered,
 				     err);
 	r = rg_run_deliver(watch->roger, run, content, RG_STR(""), watch->arena,
@@ -164,7 +164,7 @@ static int deliver(struct telling *telling, struct roger_err *err)
 	bool cut;
 	int r;
 
-	if (telling->verdict == RG_END_MESSAGE || !watch->document.run.owner_agent.length)
+	if (telling->verdict == RG_END_MESSAGE || !watch->document.run.owner.length)
 		return ROGER_OK;
 	rg_ended_message(&watch->ended, telling->verdict, watch->run_id,
 			 rg_buf_str(&telling->words), telling->cut, telling->bytes, &message);
@@ -211,15 +211,15 @@ static int change_end(void *context, struct rg_run_document *document, int64_t n
 	run->limit_reached |= telling->watch->ended.limit_ms > 0;
 	/* It may have completed itself, or have been completed, at any time. */
 	if (document->receipts.completed_ms) {
-		if (!run->child_exit.length || rg_str_is(run->child_exit, "lost"))
-			run->child_exit = telling->child_exit;
+		if (!run->exit.length || rg_str_is(run->exit, "lost"))
+			run->exit = telling->child_exit;
 	} else if (telling->verdict == RG_END_FAILED) {
 		/* What was said of it before its end stands. */
-		if (run->child_exit.length && !rg_str_is(run->child_exit, "lost"))
+		if (run->exit.length && !rg_str_is(run->exit, "lost"))
 			return add_note(telling, document, now_ms, arena, err);
-		run->child_exit = (struct roger_str){ "", 0 };
+		run->exit = (struct roger_str){ "", 0 };
 		r = rg_run_end_child(run, &document->receipts, telling->child_exit, &changed, err);
-		run->failure_message_id = telling->message_id;
+		run->failure_message = telling->message_id;
 		document->receipts.child_lost = telling->watch->ended.ending == RG_ENDED_UNSEEN;
 	} else {
 		r = rg_run_complete(run, &document->receipts,
@@ -227,8 +227,8 @@ static int change_end(void *context, struct rg_run_document *document, int64_t n
 					    ? RG_STR("history_fetch")
 					    : RG_STR("completion_event"),
 				    now_ms, arena, &changed, err);
-		run->result_message_id = telling->message_id;
-		run->child_exit = telling->child_exit;
+		run->result_message = telling->message_id;
+		run->exit = telling->child_exit;
 	}
 	return r < 0 ? r : add_note(telling, document, now_ms, arena, err);
 }
@@ -267,7 +267,7 @@ static void note(struct rg_run_watch *watch, struct rg_note *note)
 	if (!watch->roger->workspace->config->note_own)
 		return;
 	note->kind = RG_NOTE_RAN;
-	note->entry.task_id = run->issue_id.length ? run->issue_id : watch->run_id;
+	note->entry.task = run->issue.length ? run->issue : watch->run_id;
 	note->agent = watch->request->agent;
 	note->run = watch->run_id;
 	note->program = program_name(watch->request);
@@ -276,7 +276,7 @@ static void note(struct rg_run_watch *watch, struct rg_note *note)
 
 void rg_run_note_begin(struct rg_run_watch *watch)
 {
-	struct rg_note begun = { .entry.outcome_status = ROGER_IN_PROGRESS };
+	struct rg_note begun = { .entry.status = ROGER_IN_PROGRESS };
 
 	note(watch, &begun);
 }
@@ -286,11 +286,11 @@ static void note_end(const struct telling *telling)
 	struct rg_run_watch *watch = telling->watch;
 	int status = rg_ended_exit_status(&watch->ended);
 	struct rg_note ended = {
-		.entry = { .outcome_status = status == 0 && telling->verdict != RG_END_FAILED
-						     ? ROGER_SUCCESS
-						     : ROGER_FAILURE,
-			   .outcome_message = telling->ended,
-			   .evidence_citation = telling->message_id },
+		.entry = { .status = status == 0 && telling->verdict != RG_END_FAILED
+					     ? ROGER_SUCCESS
+					     : ROGER_FAILURE,
+			   .message = telling->ended,
+			   .evidence = telling->message_id },
 		.more = { { "exit", status },
 			  { "duration_ms", (rg_clock_monotonic_ns() - watch->began_ns) / 1000000 },
 			  { "output_bytes", (int64_t)watch->tail.bytes } },
@@ -327,7 +327,7 @@ int rg_run_settle(struct rg_run_watch *watch, struct roger_err *err)
 	if (r == ROGER_OK) {
 		note_end(&telling);
 		watch->reply->ended = telling.ended;
-		watch->reply->message_id = telling.message_id;
+		watch->reply->message = telling.message_id;
 	}
 	rg_buf_deinit(&telling.words);
 	return r;

@@ -19,7 +19,7 @@ static int add_trouble(struct rg_run_list *list, struct rg_arena *arena,
 	if (!trouble || !rg_arena_copy(arena, rg_str(what), &trouble->what))
 		return rg_fail_memory(err);
 	trouble->file = text->file;
-	trouble->run_id = run_id;
+	trouble->run = run_id;
 	trouble->invalid = true;
 	return ROGER_OK;
 }
@@ -28,7 +28,7 @@ static int add_trouble(struct rg_run_list *list, struct rg_arena *arena,
 static bool stands_elsewhere(const struct rg_run_text *text, const struct roger_run *run,
 			     char expected[RG_FILE_NAME_BYTES])
 {
-	rg_workspace_file_name(run->run_id, ".json", expected);
+	rg_workspace_file_name(run->run, ".json", expected);
 	return text->file.length && !rg_str_is(text->file, expected);
 }
 
@@ -39,7 +39,7 @@ static int look_again(struct roger *roger, int64_t now_ms, struct rg_arena *aren
 	struct roger_str text;
 	int r;
 
-	r = rg_engine_run_find(roger->engine, document->run.run_id, arena, &text, err);
+	r = rg_engine_run_find(roger->engine, document->run.run, arena, &text, err);
 	if (r < 0 || !text.data || rg_str_equal(text, document->text))
 		return r;
 	return rg_run_decode(roger, text, now_ms, arena, document, err);
@@ -66,7 +66,7 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 		return add_trouble(list, arena, text, nobody, inner.message, err);
 	if (stands_elsewhere(text, &document->run, expected)) {
 		snprintf(what, sizeof what, "runId: a run of that name stands in %s", expected);
-		return add_trouble(list, arena, text, document->run.run_id, what, err);
+		return add_trouble(list, arena, text, document->run.run, what, err);
 	}
 	document->file = text->file;
 	list->count++;
@@ -78,7 +78,7 @@ static int add_document(struct roger *roger, struct rg_run_list *list,
 /* What its owner reads and acknowledges of it: its result, else the notice of its failure. */
 static struct roger_str word_of(const struct roger_run *run)
 {
-	return run->result_message_id.length ? run->result_message_id : run->failure_message_id;
+	return run->result_message.length ? run->result_message : run->failure_message;
 }
 
 static bool waits_for_reader(const struct rg_run_document *document)
@@ -106,16 +106,15 @@ static int note_stranded(struct rg_run_document *document, const struct roger_me
 	struct roger_str before = run->status_reason;
 
 	if (!rg_arena_print(arena, &document->way_out, "roger %s %.*s%s",
-			    message ? "complete" : "settle", RG_STR_ARGS(run->run_id),
+			    message ? "complete" : "settle", RG_STR_ARGS(run->run),
 			    message ? "" : " --why TEXT"))
 		return rg_fail_memory(err);
 	return !why || rg_arena_print(arena, &run->status_reason,
 				      "Finished (%.*s); %.*s has not read the result: message "
 				      "%.*s %s. `roger complete %.*s%s` sends it again.",
-				      RG_STR_ARGS(run->result_source),
-				      RG_STR_ARGS(run->owner_agent),
-				      RG_STR_ARGS(run->result_message_id), why,
-				      RG_STR_ARGS(run->run_id), message ? "" : " --result TEXT")
+				      RG_STR_ARGS(run->source), RG_STR_ARGS(run->owner),
+				      RG_STR_ARGS(run->result_message), why, RG_STR_ARGS(run->run),
+				      message ? "" : " --result TEXT")
 		       ? ROGER_OK
 		       : (run->status_reason = before, rg_fail_memory(err));
 }
@@ -129,7 +128,7 @@ static int note_settled(struct rg_run_document *document, const struct roger_mes
 	if (message->ack_outcome != ROGER_ACK_DONE || !rg_run_wants_settling(&document->run))
 		return ROGER_OK;
 	rg_clock_print_utc(message->acked_at_ms, instant);
-	document->run.settled_by = message->to_phase;
+	document->run.settled_by = message->to;
 	document->receipts.settled = true;
 	return rg_arena_copy(arena, rg_str(instant), &document->run.settled_at)
 		       ? ROGER_OK
@@ -142,7 +141,7 @@ static int note_word(struct roger *roger, const struct roger_retired_list *retir
 		     struct rg_arena *arena, struct roger_err *err)
 {
 	const bool done = document->run.status == ROGER_RUN_NOT_FORWARDED,
-		   sent = document->run.result_message_id.length > 0;
+		   sent = document->run.result_message.length > 0;
 	const char *why = rg_run_why_stranded(retired, &document->run, message);
 	int r;
 
@@ -250,7 +249,7 @@ int rg_run_list_load(struct roger *roger, bool readers, struct rg_arena *arena,
 static bool is_wanted(const struct roger_runs_request *request, const struct roger_run *run)
 {
 	return (!request->status || request->status - 1 == run->status) &&
-	       (!request->issue.length || rg_str_equal(request->issue, run->issue_id));
+	       (!request->issue.length || rg_str_equal(request->issue, run->issue));
 }
 
 static int list_all(struct roger *roger, const struct roger_runs_request *request,
@@ -281,7 +280,7 @@ static int show_one(struct roger *roger, const struct roger_runs_request *reques
 	struct rg_run_document document;
 	int r;
 
-	r = rg_run_load(roger, request->run_id, reply->memory, &document, err);
+	r = rg_run_load(roger, request->run, reply->memory, &document, err);
 	if (r == ROGER_OK)
 		r = rg_run_look_for_readers(roger, &document, 1, reply->memory, err);
 	return r < 0 ? r : rg_run_reply(reply, &document, err);
@@ -291,14 +290,14 @@ static int run(struct roger *roger, const void *request_, void *reply_, struct r
 {
 	const struct roger_runs_request *request = request_;
 
-	return request->run_id.length ? show_one(roger, request, reply_, err)
-				      : list_all(roger, request, reply_, err);
+	return request->run.length ? show_one(roger, request, reply_, err)
+				   : list_all(roger, request, reply_, err);
 }
 
 #define AT(member) offsetof(struct roger_runs_request, member)
 static const struct roger_field request_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT,
-	  NULL, NULL, "this one, in detail" },
+	{ "run", ROGER_NAME, AT(run), ROGER_PLACE | ROGER_OF_TOOL | ROGER_RUN | ROGER_SOUGHT, NULL,
+	  NULL, "this one, in detail" },
 	{ "status", ROGER_ENUM, AT(status), 0, rg_run_statuses_or_any, NULL,
 	  "only of this status, judged now" },
 	{ "issue", ROGER_NAME, AT(issue), ROGER_OF_TOOL | ROGER_ISSUE, NULL, NULL,

@@ -13,21 +13,20 @@ static bool is_agent(const struct roger *roger, struct roger_str name)
 
 struct roger_str rg_run_sender(const struct roger *roger, const struct roger_run *run)
 {
-	struct roger_str name = run->child_session_key;
+	struct roger_str name = run->child;
 
-	if (rg_str_equal(name, run->run_id) || rg_str_equal(name, run->owner_agent) ||
+	if (rg_str_equal(name, run->run) || rg_str_equal(name, run->owner) ||
 	    !is_agent(roger, name))
 		name = RG_STR("run");
 	/* Taken by a group or by the owner. */
-	return rg_str_equal(name, run->owner_agent) || !is_agent(roger, name) ? RG_STR("roger")
-									      : name;
+	return rg_str_equal(name, run->owner) || !is_agent(roger, name) ? RG_STR("roger") : name;
 }
 
 bool rg_run_may_be_told(const struct roger *roger, const struct roger_run *run)
 {
-	struct roger_str child = run->child_session_key;
+	struct roger_str child = run->child;
 
-	return !rg_str_equal(child, run->owner_agent) && is_agent(roger, child) &&
+	return !rg_str_equal(child, run->owner) && is_agent(roger, child) &&
 	       rg_engine_knows(roger->engine, child);
 }
 
@@ -37,7 +36,7 @@ static void make_key(const struct roger_run *run, const char *verb, int64_t numb
 {
 	char task[RG_FILE_NAME_BYTES];
 
-	rg_workspace_file_name(run->run_id, "", task);
+	rg_workspace_file_name(run->run, "", task);
 	rg_buf_printf(out, "%s:%s:%lld", task, verb, (long long)number);
 }
 
@@ -45,7 +44,7 @@ static void make_metadata(const struct roger_run *run, struct rg_buf *out)
 {
 	rg_buf_add_char(out, '{');
 	rg_json_add_key(out, RG_STR("run"));
-	rg_json_add_string(out, run->run_id);
+	rg_json_add_string(out, run->run);
 	rg_buf_add_char(out, '}');
 }
 
@@ -115,7 +114,7 @@ static int send_to_person(struct roger *roger, const struct roger_run *run,
 	struct roger_send_request apart = *request;
 	int r;
 
-	apart.issue = run->run_id;
+	apart.issue = run->run;
 	if (!rg_arena_print(arena, &apart.key, "%.*s:apart", RG_STR_ARGS(request->key)))
 		return rg_fail_memory(err);
 	r = find_sent(roger, &apart, arena, ret_id, err);
@@ -136,7 +135,7 @@ static int send_about(struct roger *roger, const struct roger_run *run, struct r
 	RG_CLEANUP(rg_buf_deinit) struct rg_buf key = { .maximum = SIZE_MAX };
 	struct roger_send_request request = { .to = { &to, 1 },
 					      .content = content,
-					      .issue = run->issue_id,
+					      .issue = run->issue,
 					      .type = type,
 					      .new_names = true };
 
@@ -193,7 +192,7 @@ static int send_result(struct roger *roger, const struct roger_run *run, struct 
 
 	/* The second time finds what another sent in this moment. */
 	for (i = 0; i < 3 && (!i || (r == ROGER_EREFUSED && !strcmp(err->member, "key"))); i++)
-		r = send_about(roger, run, run->owner_agent, ROGER_RESULT, "run-result", numbers[i],
+		r = send_about(roger, run, run->owner, ROGER_RESULT, "run-result", numbers[i],
 			       content, arena, ret_id, err);
 	return r;
 }
@@ -272,15 +271,13 @@ static bool key_names_run(struct roger_str key, struct roger_str run_id)
 
 static bool is_about(const struct roger_run *run, const struct roger_message *message)
 {
-	return names_run(message->metadata, run->run_id) ||
-	       key_names_run(message->idempotent_key, run->run_id);
+	return names_run(message->metadata, run->run) || key_names_run(message->key, run->run);
 }
 
 bool rg_run_carries_result(const struct roger_run *run, const struct roger_message *message)
 {
-	return run->result_message_id.length
-		       ? rg_str_equal(message->id, run->result_message_id)
-		       : message->message_type == ROGER_RESULT && is_about(run, message);
+	return run->result_message.length ? rg_str_equal(message->id, run->result_message)
+					  : message->type == ROGER_RESULT && is_about(run, message);
 }
 
 const char *rg_run_why_stranded(const struct roger_retired_list *retired,
@@ -288,7 +285,7 @@ const char *rg_run_why_stranded(const struct roger_retired_list *retired,
 {
 	if (!message)
 		return "was deleted";
-	if (!rg_run_is_for_owner(retired, run, message->to_phase))
+	if (!rg_run_is_for_owner(retired, run, message->to))
 		return "is not for its owner";
 	return message->archived_at_ms && !message->read ? "was archived unread" : NULL;
 }
@@ -303,8 +300,8 @@ int rg_run_answered_by(struct roger *roger, const struct roger_run *run, struct 
 	r = rg_agents_retired(roger, arena, &retired, err);
 	if (r == ROGER_OK)
 		r = rg_run_message(roger, id, arena, &reply, err);
-	if (r == ROGER_OK && reply && reply->reply_to.length && run->owner_agent.length &&
-	    rg_run_is_for_owner(&retired, run, reply->from_phase))
+	if (r == ROGER_OK && reply && reply->reply_to.length && run->owner.length &&
+	    rg_run_is_for_owner(&retired, run, reply->from))
 		r = rg_run_message(roger, reply->reply_to, arena, &result, err);
 	*ret_answers = r == ROGER_OK && result && rg_run_carries_result(run, result);
 	return r;
@@ -351,7 +348,7 @@ int rg_run_find_result(struct roger *roger, const struct rg_run_document *docume
 		       struct rg_arena *arena, const struct roger_message **ret_message,
 		       struct roger_err *err)
 {
-	int r = find_result(roger, document, document->run.owner_agent, arena, ret_message, err);
+	int r = find_result(roger, document, document->run.owner, arena, ret_message, err);
 
 	return r < 0 || *ret_message || !document->former.length
 		       ? r

@@ -34,7 +34,7 @@ static int note_change(struct sweep *sweep, const struct rg_run_document *before
 			       sizeof *change);
 	if (!change)
 		return rg_fail_memory(err);
-	*change = (struct roger_run_change){ before->run.run_id, (int)before->stored,
+	*change = (struct roger_run_change){ before->run.run, (int)before->stored,
 					     after->run.status, after->run.status_reason };
 	return ROGER_OK;
 }
@@ -55,7 +55,7 @@ static int set_aside(struct sweep *sweep, const struct rg_run_document *document
 	if (!trouble || !rg_arena_copy(sweep->arena, rg_str(inner->message), &trouble->what))
 		return rg_fail_memory(err);
 	trouble->file = document->file;
-	trouble->run_id = document->run.run_id;
+	trouble->run = document->run.run;
 	return ROGER_OK;
 }
 
@@ -69,8 +69,8 @@ static int confirm(struct sweep *sweep, struct rg_run_document *document, struct
 	int r = ROGER_OK;
 
 	if (!sweep->dry_run)
-		r = rg_run_update(sweep->roger, document->run.run_id, rg_run_change_forward,
-				  &document->run.result_message_id, sweep->arena, &after, &changed,
+		r = rg_run_update(sweep->roger, document->run.run, rg_run_change_forward,
+				  &document->run.result_message, sweep->arena, &after, &changed,
 				  &inner);
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
@@ -130,7 +130,7 @@ static int attend(struct sweep *sweep, struct rg_run_document *document, struct 
 	if (!recover && !escalate && (int)document->stored == document->run.status)
 		return ROGER_OK;
 	if (!sweep->dry_run)
-		r = help(sweep, document->run.run_id, recover, escalate, &after, &inner);
+		r = help(sweep, document->run.run, recover, escalate, &after, &inner);
 	if (r < 0)
 		return set_aside(sweep, document, r, &inner, err);
 	sweep->reply->recoveries += recover;
@@ -196,7 +196,7 @@ static const struct roger_record request_record = { "sweep", sizeof(struct roger
 
 #define AT(member) offsetof(struct roger_run_change, member)
 static const struct roger_field change_fields[] = {
-	{ "run", ROGER_NAME, AT(run_id), ROGER_RUN, NULL, NULL, "which run" },
+	{ "run", ROGER_NAME, AT(run), ROGER_RUN, NULL, NULL, "which run" },
 	{ "before", ROGER_ENUM, AT(before), 0, rg_run_statuses, NULL, "its document said" },
 	{ "after", ROGER_ENUM, AT(after), 0, rg_run_statuses, NULL, "its evidence says" },
 	{ "reason", ROGER_TEXT, AT(reason), 0, NULL, NULL, "why" },

@@ -1,20 +1,7 @@
 #!/bin/sh
-# The session that README.md opens with works when it is pasted, as it stands.
+# The first things that are typed: help, a version, and words that are wrong.  What README.md
+# shows is run by t0003-docs.
 . "$(dirname "$0")/lib.sh"
-
-# The second of the blocks to paste; the first one builds.
-awk '/^```sh$/ { n++; on = n == 2; next } /^```$/ { on = 0 } on' "$source_dir/README.md" >session
-check "README.md has a session of about ten lines" test "$(grep -c roger session)" -ge 8
-
-# Pasted into the clone's folder, where build/ holds the program.
-mkdir -p clone/build
-ln -s "$ROGER" clone/build/roger
-exits 0 "it runs through" sh -c 'cd clone && set -e && . ../session'
-like "the mail is shown" "$out" "plan #1 -> implement"
-like "the answer arrives" "$out" "implement #1 -> plan"
-like "the thread names the message it answers" "$out" "in reply to msg-"
-like "everything is intact" "$out" "intact"
-is "only a note about a new name goes to standard error" "$(printf '%s\n' "$err" | grep -cv '^note: ')" 0
 
 exits 0 "help opens with examples" roger help
 like "and names the commands" "$out" "receive +take unread mail"
