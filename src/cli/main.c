@@ -451,6 +451,11 @@ static int run_command(struct cli_run *run, int argc, char **argv)
 	/* What is said beside the answer comes after it. */
 	if (cli_screen_folds())
 		cli_term_flush();
+	/* The workspace is in PostgreSQL, and this program is linked without its library. */
+	if (r == ROGER_EENGINE && strcmp(err.member, "store") == 0) {
+		run->argv[1] = (char *)(uintptr_t)run->command->name;
+		r = cli_become("roger-postgres", run->argv, "libpq (libpq-dev)", &err);
+	}
 	if (r == ROGER_OK && !run->quiet)
 		print_notice(run);
 	run->roger = roger_close(run->roger);
