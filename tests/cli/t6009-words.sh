@@ -10,7 +10,7 @@ result $? "there are more than a hundred"
 is "each once" "$(printf '%s\n' "$words" | sort | uniq -d)" ""
 bad=''
 for word in $words; do
-	run roger "$word"
+	run timeout 60 "$ROGER" "$word" </dev/null
 	case $status:$err in
 	"64:roger: unknown command '$word': "*) ;;
 	*) bad="$bad $word=$status:$err" ;;
